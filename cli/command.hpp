@@ -1,0 +1,48 @@
+// What the subcommands share: how they are added, and how they print.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace nz::cli {
+
+/// The exit codes of nz.
+enum exit_code { done = 0, answer_is_no = 1, usage = 2, input = 3, machine = 4 };
+
+/// What the chosen subcommand does once the arguments are parsed; returns an exit_code. It throws
+/// nz::error (or std::bad_alloc), which main turns into one line on stderr and a code.
+using action = std::function<int()>;
+
+/// Every subcommand is one file that defines one of these: it adds itself to `app` and, in the
+/// callback, sets `chosen`.
+void add_methods(CLI::App& app, action& chosen);
+
+/// True where `to` is a terminal: only there are colours, progress and wide characters for show.
+bool is_terminal(std::FILE* to);
+
+struct column {
+    std::string name;
+    bool right = true;  ///< aligned to the right, as numbers are
+};
+
+/// A table in plain text: columns as wide as their widest cell, a rule below the head.
+class table {
+  public:
+    explicit table(std::vector<column> columns) : columns_(std::move(columns)) {}
+    /// Throws argument_error unless there is a cell for every column.
+    void add_row(std::vector<std::string> cells);
+    void print(std::FILE* to = stdout) const;
+    void print_markdown(std::FILE* to = stdout) const;
+
+  private:
+    std::vector<column> columns_;
+    std::vector<std::vector<std::string>> rows_;
+};
+
+/// A bar of `fraction` (0 to 1) of `width` characters, in eighths of a character.
+std::string bar(double fraction, int width);
+
+}  // namespace nz::cli

@@ -1,0 +1,35 @@
+// nz: sparse matrices in every format, multiplied, shown, timed. One file a subcommand.
+#include <new>
+
+#include "cli/command.hpp"
+#include "nonzero/core/error.hpp"
+
+int main(int argc, char** argv) {
+    using namespace nz::cli;
+    CLI::App app{"Sparse matrix-vector products, y = alpha A x + beta y, in every storage format.",
+                 "nz"};
+    app.set_version_flag("--version", "nz " NZ_VERSION);
+    app.require_subcommand(1);
+    action chosen;
+    for (const auto add : {add_methods}) add(app, chosen);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        return app.exit(e) == 0 ? done : usage;
+    }
+    const auto fail = [](const char* what, exit_code code) {
+        std::fprintf(stderr, "nz: %s\n", what);
+        return code;
+    };
+    try {
+        return chosen();
+    } catch (const nz::argument_error& e) {
+        return fail(e.what(), usage);
+    } catch (const nz::parse_error& e) {
+        return fail(e.what(), input);
+    } catch (const std::bad_alloc&) {
+        return fail("out of memory", machine);
+    } catch (const std::exception& e) {
+        return fail(e.what(), machine);
+    }
+}

@@ -1,0 +1,71 @@
+// nz methods: the registry, whatever this build can run.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "nonzero/formats/registry.hpp"
+
+namespace nz::cli {
+namespace {
+
+struct line {
+    const method<double>* m;
+    const char* backend;
+    std::string here;  ///< "yes", or why this build on this machine cannot run it
+};
+
+std::vector<line> lines() {
+    std::vector<line> all;
+    for (const method<double>& m : methods<double>()) {
+        if (m.exists_on_cpu) all.push_back({&m, "cpu", "yes"});
+        if (m.exists_on_gpu) all.push_back({&m, "gpu", "no: this build has no CUDA"});
+    }
+    return all;
+}
+
+void print_json() {
+    nlohmann::json rows = nlohmann::json::array();
+    for (const auto& [m, backend, here] : lines())
+        rows.push_back({{"name", m->name},
+                        {"layout", m->layout()},
+                        {"backend", backend},
+                        {"deterministic", m->deterministic},
+                        {"source", m->source},
+                        {"runs_here", here == "yes"},
+                        {"here", here}});
+    fmt::print("{}\n", rows.dump(2));
+}
+
+int list_methods(bool json, bool markdown) {
+    if (json) {
+        print_json();
+        return done;
+    }
+    table t({{"method", false},
+             {"backend", false},
+             {"deterministic", false},
+             {"runs here", false},
+             {"source", false}});
+    for (const auto& [m, backend, here] : lines())
+        t.add_row({std::string(m->name), backend, m->deterministic ? "yes" : "no", here,
+                   std::string(m->source)});
+    markdown ? t.print_markdown() : t.print();
+    return done;
+}
+
+}  // namespace
+
+void add_methods(CLI::App& app, action& chosen) {
+    auto* sub = app.add_subcommand("methods", "Every method: layout, kernel, backend, source");
+    sub->footer("Example: nz methods --json");
+    auto* json = sub->add_flag("--json", "as JSON");
+    auto* markdown = sub->add_flag("--markdown", "as the table of docs/methods.md")->excludes(json);
+    sub->callback([&chosen, json, markdown] {
+        chosen = [json = json->count() > 0, markdown = markdown->count() > 0] {
+            return list_methods(json, markdown);
+        };
+    });
+}
+
+}  // namespace nz::cli

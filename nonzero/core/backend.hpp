@@ -1,0 +1,59 @@
+// Where a kernel runs. Passed first to every kernel; holds no global state.
+#pragma once
+
+#include "nonzero/core/space.hpp"
+
+namespace nz {
+
+struct cpu {
+    using view = host_view;
+    template <class V>
+    using in = std::span<const V>;
+    template <class V>
+    using out = std::span<V>;
+
+    int threads = 0;                 ///< 0: as many as OpenMP offers
+    std::span<std::byte> scratch{};  ///< what the kernel's scratch_bytes asked for
+};
+
+struct gpu {
+    using view = device_view;
+    template <class V>
+    using in = device_span<V>;
+    template <class V>
+    using out = device_out<V>;
+
+    int device = 0;
+    void* stream = nullptr;           ///< a cudaStream_t; null is the default stream
+    device_out<std::byte> scratch{};  ///< what the kernel's scratch_bytes asked for
+};
+
+template <class V, class B>
+using in = typename B::template in<V>;  ///< a vector that B reads
+template <class V, class B>
+using out = typename B::template out<V>;  ///< a vector that B writes
+
+#if defined(NZ_WITH_CUDA)
+inline constexpr bool has_cuda = true;
+#else
+inline constexpr bool has_cuda = false;
+#endif
+
+inline constexpr int max_threads = 1024;  ///< more are not used: carries live on the stack
+
+[[nodiscard]] int thread_count(cpu);  ///< on.threads, or what OpenMP offers where that is 0
+
+/// The p-th of `parts` shares of [0, n), of equal size up to one.
+struct range {
+    std::int64_t first, last;
+};
+constexpr range share(std::int64_t n, std::int64_t parts, std::int64_t p) {
+    const std::int64_t each = n / parts, rest = n % parts;
+    const std::int64_t first = p * each + (p < rest ? p : rest);
+    return {first, first + each + (p < rest)};
+}
+
+void copy_to_device(gpu, const void* from, void* to, std::size_t bytes);
+void copy_to_host(gpu, const void* from, void* to, std::size_t bytes);  ///< returns when done
+
+}  // namespace nz

@@ -1,0 +1,164 @@
+// What a storage format and a kernel are, and everything that is written once for all of them.
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "nonzero/core/backend.hpp"
+#include "nonzero/core/error.hpp"
+#include "nonzero/core/value.hpp"
+
+namespace nz {
+
+struct shape {
+    index rows = 0;
+    index cols = 0;
+    friend bool operator==(const shape&, const shape&) = default;
+};
+
+/// How many rows have one length.
+struct length_count {
+    std::int64_t length, rows;
+    friend bool operator==(const length_count&, const length_count&) = default;
+};
+
+/// Rows to a group, for the groupings whose padding the stats know.
+inline constexpr std::int64_t stats_groups[] = {32, 256};
+/// Sides of the square blocks that the stats count.
+inline constexpr index stats_block_sides[] = {2, 3, 4, 6, 8};
+/// Rows that SELL-C-sigma's sort may mix, where the stats know its padding (C = 32).
+inline constexpr index stats_sort_scope = 1024;
+
+/// What a format may know of a matrix before it is built. Computed by plan/stats.
+struct matrix_stats {
+    std::int64_t rows = 0, cols = 0, nnz = 0;
+    std::vector<length_count> row_lengths;  ///< ascending, only lengths that occur
+    std::int64_t diagonals = 0;             ///< occupied, of rows + cols - 1
+    std::int64_t bandwidth = 0;             ///< largest |column - row|
+    std::int64_t group_width[2] = {};  ///< sum over groups of stats_groups[g] rows of the longest
+    std::int64_t sorted_group_width = 0;  ///< the same for 32 rows, sorted by length in each scope
+    std::int64_t blocks[5] = {};          ///< occupied aligned blocks of side stats_block_sides[b]
+
+    [[nodiscard]] std::int64_t max_row_nnz() const {
+        return row_lengths.empty() ? 0 : row_lengths.back().length;
+    }
+    [[nodiscard]] std::int64_t min_row_nnz() const {
+        return row_lengths.empty() ? 0 : row_lengths.front().length;
+    }
+    [[nodiscard]] std::int64_t empty_rows() const {
+        return min_row_nnz() > 0 || row_lengths.empty() ? 0 : row_lengths.front().rows;
+    }
+};
+
+/// What a format says of a matrix: its traffic, or why it declines. Declining is no error.
+struct estimate {
+    double matrix_bytes = 0;    ///< of the arrays built, each read once a product     [bytes]
+    double vector_bytes = 0;    ///< of x and y, each moved once                       [bytes]
+    std::string declined = {};  ///< empty, or the reason in one sentence
+    [[nodiscard]] double bytes() const { return matrix_bytes + vector_bytes; }
+};
+
+/// Bytes of x read once and y written once.
+template <class V>
+double vector_bytes(const matrix_stats& s) {
+    return double(s.rows + s.cols) * sizeof(V);
+}
+
+template <class V, class S>
+struct csr;
+
+/// A format: one struct over a space, with its arrays listed once.
+template <class F>
+concept format = requires(F& own, const matrix_stats& s,
+                          const csr<typename F::value, host_view>& A) {
+    typename F::template in_space<host_view>;
+    { F::cost(s) } -> std::same_as<estimate>;
+    { F::from(A) } -> std::same_as<F>;
+    F::scalars(own);
+    F::arrays(own);
+    requires std::is_trivially_copyable_v<typename F::template in_space<device_view>>;
+};
+
+/// A kernel K (an empty tag that names itself, its layout and its source) runs on backend B for
+/// values V: some header declares spmv(B, K, ...). Nothing else says so.
+///
+/// What every kernel keeps: y = alpha A x + beta y, with y not read where beta is zero and
+/// padding never in a sum; no check, allocation, synchronisation, output or exception. alpha is
+/// not zero: the operator at the border scales y alone then, without A or x.
+template <class K, class B, class V = double>
+concept runs_on = requires(B on, const typename K::template layout<V, typename B::view>& A,
+                           in<V, B> x, out<V, B> y) {
+    spmv(on, K{}, V(1), A, x, V(0), y);
+};
+
+/// The same for products with A^T and A^H.
+template <class K, class B, class V = double>
+concept runs_transposed_on = requires(B on,
+                                      const typename K::template layout<V, typename B::view>& A,
+                                      in<V, B> x, out<V, B> y) {
+    spmv_transposed(on, K{}, transposition::transpose, V(1), A, x, V(0), y);
+};
+
+/// What a kernel's tag derives from to say which layout it reads.
+template <template <class, class> class L>
+struct kernel_of {
+    template <class V, class S>
+    using layout = L<V, S>;
+};
+
+/// Borrows an owning matrix, on the CPU or on the GPU.
+template <class F>
+auto view(const F& a) {
+    typename F::template in_space<view_of<typename F::space>> v{};
+    v.scalars(v) = a.scalars(a);
+    v.arrays(v) = a.arrays(a);
+    return v;
+}
+
+template <class T>
+void copy(gpu on, const host_vector<T>& from, device_array<T>& to) {
+    to = device_array<T>(from.size());
+    copy_to_device(on, from.data(), to.data(), from.size() * sizeof(T));
+}
+inline void copy(gpu on, const offset_vector& from, device_offsets& to) {
+    const offset_span p = from;
+    const std::size_t bytes = p.size() * (p.wide() ? 8 : 4);
+    to = {device_array<std::byte>(bytes), p.size(), p.wide()};
+    copy_to_device(on, p.data(), to.bytes.data(), bytes);
+}
+
+/// Copies an owning matrix to the GPU. Throws device_error.
+template <class F>
+auto upload(gpu on, const F& a) {
+    typename F::template in_space<device> d{};
+    d.scalars(d) = a.scalars(a);
+    std::apply(
+        [&](auto&... to) {
+            std::apply([&](const auto&... from) { (copy(on, from, to), ...); }, a.arrays(a));
+        },
+        d.arrays(d));
+    return d;
+}
+
+/// Bytes held by one array, on either side.
+template <class T>
+std::size_t array_bytes(const T& x) {
+    return x.size() * sizeof(typename T::value_type);
+}
+inline std::size_t array_bytes(const offset_vector& x) {
+    return x.size() * (offset_span(x).wide() ? 8 : 4);
+}
+inline std::size_t array_bytes(const offset_span& x) { return x.size() * (x.wide() ? 8 : 4); }
+inline std::size_t array_bytes(const device_offsets& x) { return x.bytes.size(); }
+inline std::size_t array_bytes(const device_offset_span& x) { return x.len * (x.wide ? 8 : 4); }
+
+/// Bytes held by the arrays of a matrix, padding included.
+template <class F>
+std::size_t bytes(const F& a) {
+    return std::apply([](const auto&... x) { return (std::size_t(0) + ... + array_bytes(x)); },
+                      a.arrays(a));
+}
+
+}  // namespace nz

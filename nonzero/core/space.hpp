@@ -1,0 +1,231 @@
+// Where an array lives and who owns it. Every format is one struct over a space.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace nz {
+
+using index = std::int32_t;   ///< a row or column number
+using offset = std::int64_t;  ///< a position among the nonzeros
+
+struct host {};         ///< owns CPU memory
+struct device {};       ///< owns the memory of one GPU
+struct host_view {};    ///< borrows CPU memory, read-only
+struct device_view {};  ///< borrows GPU memory, read-only; passed to kernels by value
+
+void* allocate_pages(std::size_t bytes);  ///< cache-line aligned; throws std::bad_alloc
+void release_pages(void* at, std::size_t bytes) noexcept;
+
+/// Allocates cache-line aligned memory, in huge pages where that pays, and leaves new elements
+/// of trivial types uninitialised: `host_vector<V> v(n)` is filled by whoever computes it, so
+/// that no page is touched twice. Write `v.assign(n, 0)` where zeros are meant.
+template <class T>
+struct page_allocator {
+    using value_type = T;
+    page_allocator() = default;
+    template <class U>
+    page_allocator(const page_allocator<U>&) {}
+
+    T* allocate(std::size_t n) {
+        if (n > std::size_t(-1) / sizeof(T)) throw std::bad_array_new_length();
+        return static_cast<T*>(allocate_pages(n * sizeof(T)));
+    }
+    void deallocate(T* at, std::size_t n) noexcept { release_pages(at, n * sizeof(T)); }
+    template <class U, class... Args>
+    void construct(U* at, Args&&... args) {
+        ::new (static_cast<void*>(at)) U(std::forward<Args>(args)...);
+    }
+    template <class U>
+    void construct(U* at) {
+        if constexpr (!std::is_trivially_copyable_v<U>) ::new (static_cast<void*>(at)) U;
+    }
+    friend bool operator==(const page_allocator&, const page_allocator&) { return true; }
+};
+
+/// An array in CPU memory.
+template <class T>
+using host_vector = std::vector<T, page_allocator<T>>;
+
+/// Read-only GPU array. Indexing exists in device code only, so a host loop over it does not
+/// compile. (std::span does not work in kernels without an experimental nvcc flag.)
+template <class T>
+struct device_span {
+    using value_type = T;
+    const T* ptr = nullptr;
+    std::size_t len = 0;
+    [[nodiscard]] constexpr std::size_t size() const { return len; }
+    [[nodiscard]] constexpr const T* data() const { return ptr; }
+#if defined(__CUDACC__)
+    __device__ const T& operator[](std::size_t k) const { return ptr[k]; }
+#endif
+};
+
+/// Writable GPU array, borrowed.
+template <class T>
+struct device_out {
+    T* ptr = nullptr;
+    std::size_t len = 0;
+    [[nodiscard]] constexpr std::size_t size() const { return len; }
+    [[nodiscard]] constexpr T* data() const { return ptr; }
+    constexpr operator device_span<T>() const { return {ptr, len}; }
+};
+
+void* allocate_device(std::size_t bytes);  ///< on the current GPU; throws device_error
+void release_device(void* at) noexcept;
+
+/// Owns `len` elements of GPU memory; move-only.
+template <class T>
+class device_array {
+  public:
+    using value_type = T;
+    device_array() = default;
+    /// Uninitialised. Throws device_error where the memory is not there, unavailable without CUDA.
+    explicit device_array(std::size_t len)
+        : ptr_(len == 0 ? nullptr : static_cast<T*>(allocate_device(len * sizeof(T)))), len_(len) {}
+    device_array(device_array&& o) noexcept
+        : ptr_(std::exchange(o.ptr_, nullptr)), len_(std::exchange(o.len_, 0)) {}
+    device_array& operator=(device_array&& o) noexcept {
+        std::swap(ptr_, o.ptr_), std::swap(len_, o.len_);
+        return *this;
+    }
+    ~device_array() {
+        if (ptr_ != nullptr) release_device(ptr_);
+    }
+    [[nodiscard]] std::size_t size() const { return len_; }
+    [[nodiscard]] T* data() const { return ptr_; }
+    operator device_span<T>() const { return {ptr_, len_}; }
+    operator device_out<T>() { return {ptr_, len_}; }
+
+  private:
+    T* ptr_ = nullptr;
+    std::size_t len_ = 0;
+};
+
+/// The largest position that fits 4 bytes.
+inline constexpr offset max_narrow_offset = 2147483647;
+
+/// Borrowed positions, 4 or 8 bytes each as whoever owns them stored them.
+class offset_span {
+  public:
+    using value_type = offset;
+    offset_span() = default;
+    offset_span(std::span<const std::int32_t> p) : ptr_(p.data()), len_(p.size()), wide_(false) {}
+    offset_span(std::span<const std::int64_t> p) : ptr_(p.data()), len_(p.size()), wide_(true) {}
+    [[nodiscard]] std::size_t size() const { return len_; }
+    [[nodiscard]] bool empty() const { return len_ == 0; }
+    [[nodiscard]] bool wide() const { return wide_; }
+    [[nodiscard]] const void* data() const { return ptr_; }
+    offset operator[](std::size_t k) const {
+        return wide_ ? static_cast<const std::int64_t*>(ptr_)[k]
+                     : static_cast<const std::int32_t*>(ptr_)[k];
+    }
+    [[nodiscard]] offset back() const { return (*this)[len_ - 1]; }
+
+    /// f(pointer), the pointer of the type that is stored: for loops that must not ask each time.
+    template <class F>
+    decltype(auto) visit(F f) const {
+        return wide_ ? f(static_cast<const std::int64_t*>(ptr_))
+                     : f(static_cast<const std::int32_t*>(ptr_));
+    }
+
+  private:
+    const void* ptr_ = nullptr;
+    std::size_t len_ = 0;
+    bool wide_ = false;
+};
+
+/// Owns positions in 4 bytes each where the largest fits, in 8 where not: half the traffic of
+/// row pointers on all but giant matrices.
+class offset_vector {
+  public:
+    using value_type = offset;
+    offset_vector() = default;
+    offset_vector(std::initializer_list<offset> p)
+        : offset_vector(std::span(p.begin(), p.size())) {}
+    offset_vector(const host_vector<offset>& p) : offset_vector(std::span(p)) {}
+    explicit offset_vector(std::span<const offset> p);
+    explicit offset_vector(host_vector<std::int32_t> p) : narrow_(std::move(p)) {}
+    /// Keeps 8 bytes a position whatever the values are.
+    static offset_vector wide(host_vector<offset> p);
+
+    [[nodiscard]] std::size_t size() const {
+        return narrow_.empty() ? wide_.size() : narrow_.size();
+    }
+    [[nodiscard]] bool empty() const { return size() == 0; }
+    offset operator[](std::size_t k) const { return offset_span(*this)[k]; }
+    [[nodiscard]] offset back() const { return offset_span(*this).back(); }
+    operator offset_span() const {
+        if (narrow_.empty()) return std::span<const std::int64_t>(wide_);
+        return std::span<const std::int32_t>(narrow_);
+    }
+    friend bool operator==(const offset_vector& a, const offset_vector& b);
+
+  private:
+    host_vector<std::int32_t> narrow_;
+    host_vector<std::int64_t> wide_;
+};
+
+/// Positions on the GPU, borrowed: offset_span for kernels.
+struct device_offset_span {
+    using value_type = offset;
+    const void* ptr = nullptr;
+    std::size_t len = 0;
+    bool wide = false;
+    [[nodiscard]] constexpr std::size_t size() const { return len; }
+#if defined(__CUDACC__)
+    __device__ offset operator[](std::size_t k) const {
+        return wide ? static_cast<const std::int64_t*>(ptr)[k]
+                    : static_cast<const std::int32_t*>(ptr)[k];
+    }
+#endif
+};
+
+/// Positions on the GPU, owned: as wide as the host's they were copied from.
+struct device_offsets {
+    using value_type = offset;
+    device_array<std::byte> bytes;
+    std::size_t len = 0;
+    bool wide = false;
+    [[nodiscard]] std::size_t size() const { return len; }
+    operator device_offset_span() const { return {bytes.data(), len, wide}; }
+};
+
+template <class T, class S>
+struct array_in;
+template <class T>
+struct array_in<T, host> : std::type_identity<host_vector<T>> {};
+template <class T>
+struct array_in<T, device> : std::type_identity<device_array<T>> {};
+template <class T>
+struct array_in<T, host_view> : std::type_identity<std::span<const T>> {};
+template <class T>
+struct array_in<T, device_view> : std::type_identity<device_span<T>> {};
+template <>
+struct array_in<offset, host> : std::type_identity<offset_vector> {};
+template <>
+struct array_in<offset, device> : std::type_identity<device_offsets> {};
+template <>
+struct array_in<offset, host_view> : std::type_identity<offset_span> {};
+template <>
+struct array_in<offset, device_view> : std::type_identity<device_offset_span> {};
+
+/// An array of T in space S. Positions (T = offset) take 4 bytes each where they fit.
+template <class T, class S>
+using array = typename array_in<T, S>::type;
+
+/// The space that borrows from S.
+template <class S>
+using view_of = std::conditional_t<std::is_same_v<S, host>, host_view, device_view>;
+
+/// Bytes that `count` positions up to `largest` take.
+constexpr double offset_bytes(double count, double largest) {
+    return count * (largest <= double(max_narrow_offset) ? 4 : 8);
+}
+
+}  // namespace nz

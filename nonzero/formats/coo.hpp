@@ -1,0 +1,70 @@
+// Coordinate format (COO): every nonzero with its row and its column.
+#pragma once
+
+#include "nonzero/formats/csr.hpp"
+
+namespace nz {
+
+/// Coordinates: row, column and value of every nonzero, sorted by rows, then columns.
+///
+///         | 1 . 2 |      row_ind = 0 0 1 2 2
+///     A = | . 3 . |      col_ind = 0 2 1 0 2
+///         | 4 . 5 |      val     = 1 2 3 4 5
+///
+/// Moves    nnz * (|V| + 8) bytes of matrix a product.
+/// Suits    every matrix; work splits evenly whatever the row lengths are.
+/// Source   seeds 000, 002, 003; Bell and Garland, SC'09, doi:10.1145/1654059.1654078.
+template <class V, class S>
+struct coo {
+    using value = V;
+    using space = S;
+    template <class T>
+    using in_space = coo<V, T>;
+
+    nz::shape shape;          ///< of the matrix                        [rows x cols]
+    array<index, S> row_ind;  ///< nnz, non-decreasing
+    array<index, S> col_ind;  ///< nnz, ascending within a row
+    array<V, S> val;          ///< nnz
+
+    static auto scalars(auto& a) { return std::tie(a.shape); }
+    static auto arrays(auto& a) { return std::tie(a.row_ind, a.col_ind, a.val); }
+
+    static estimate cost(const matrix_stats&);
+    static coo<V, host> from(const csr<V, host_view>&);
+};
+static_assert(format<coo<double, host>>);
+
+/// A piece is one entry.
+template <class V>
+std::int64_t piece_count(const coo<V, host_view>& A) {
+    return std::int64_t(A.val.size());
+}
+template <class V, class F>
+void for_each_entry(const coo<V, host_view>& A, std::int64_t first, std::int64_t last, F f) {
+    for (auto k = std::size_t(first); k < std::size_t(last); ++k)
+        f(A.row_ind[k], A.col_ind[k], A.val[k]);
+}
+
+/// One thread, entry after entry.
+struct coo_serial : kernel_of<coo> {
+    static constexpr std::string_view name = "coo.serial";
+    static constexpr bool deterministic = true;
+    static constexpr std::string_view source =
+        "seed 002, the sequential loop of SpMV/COO; seed 003 section 10.4";
+};
+template <class V>
+void spmv(cpu, coo_serial, V alpha, const coo<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y);
+
+/// Equal numbers of entries to every thread; rows that a cut divides are summed in the order of
+/// the threads.
+struct coo_segmented : kernel_of<coo> {
+    static constexpr std::string_view name = "coo.segmented";
+    static constexpr bool deterministic = true;  // for one number of threads
+    static constexpr std::string_view source = "seed 000; Bell and Garland, SC'09, section 4.4";
+};
+template <class V>
+void spmv(cpu, coo_segmented, V alpha, const coo<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y);
+
+}  // namespace nz

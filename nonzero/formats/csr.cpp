@@ -1,0 +1,325 @@
+#include "nonzero/formats/csr.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace nz {
+
+template <class V, class S>
+estimate csr<V, S>::cost(const matrix_stats& s) {
+    const double nnz = double(s.nnz);
+    return {
+        .matrix_bytes = nnz * (sizeof(V) + sizeof(index)) + offset_bytes(double(s.rows) + 1, nnz),
+        .vector_bytes = vector_bytes<V>(s)};
+}
+
+template <class V, class S>
+csr<V, host> csr<V, S>::from(const csr<V, host_view>& A) {
+    csr<V, host> B{A.shape, {}, {A.col_ind.begin(), A.col_ind.end()}, {A.val.begin(), A.val.end()}};
+    B.row_ptr = A.row_ptr.visit(
+        [&](const auto* p) { return offset_vector(host_vector<offset>(p, p + A.row_ptr.size())); });
+    return B;
+}
+
+namespace {
+
+/// Prefix sums: ptr[i] becomes the start of bucket i, ptr[n] the total, from ptr[i + 1] = counts.
+void accumulate_counts(host_vector<offset>& ptr) {
+    std::partial_sum(ptr.begin(), ptr.end(), ptr.begin());
+}
+
+/// Orders the entries of one row by column, keeping the given order among equal columns, and sums
+/// those. Returns how many are left.
+template <class V>
+std::size_t order_row(std::span<index> col, std::span<V> val, host_vector<std::uint32_t>& order,
+                      host_vector<V>& sorted) {
+    const std::size_t n = col.size();
+    if (std::adjacent_find(col.begin(), col.end(), std::greater_equal<>()) == col.end()) return n;
+    order.resize(n), sorted.resize(n);
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return col[a] < col[b]; });
+    for (std::size_t k = 0; k < n; ++k) sorted[k] = val[order[k]];
+    std::sort(col.begin(), col.end());
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+        if (kept > 0 && col[kept - 1] == col[k]) {
+            val[kept - 1] += sorted[k];
+        } else {
+            col[kept] = col[k], val[kept++] = sorted[k];
+        }
+    }
+    return kept;
+}
+
+/// Orders every row of A and closes the gaps that summed duplicates leave.
+template <class V>
+void order_rows(host_vector<offset>& row_ptr, host_vector<index>& col, host_vector<V>& val) {
+    const auto rows = std::int64_t(row_ptr.size()) - 1;
+    host_vector<offset> kept(std::size_t(std::max<std::int64_t>(rows, 0)));
+#pragma omp parallel
+    {
+        host_vector<std::uint32_t> order;
+        host_vector<V> sorted;
+#pragma omp for schedule(dynamic, 256)
+        for (std::int64_t i = 0; i < rows; ++i) {
+            const auto b = std::size_t(row_ptr[std::size_t(i)]);
+            const auto n = std::size_t(row_ptr[std::size_t(i) + 1]) - b;
+            kept[std::size_t(i)] =
+                offset(order_row<V>({col.data() + b, n}, {val.data() + b, n}, order, sorted));
+        }
+    }
+    std::size_t to = 0;
+    for (std::size_t i = 0; i < std::size_t(rows); ++i) {
+        const auto from = std::size_t(row_ptr[i]), n = std::size_t(kept[i]);
+        row_ptr[i] = offset(to);
+        if (from != to) {
+            std::copy_n(col.data() + from, n, col.data() + to);
+            std::copy_n(val.data() + from, n, val.data() + to);
+        }
+        to += n;
+    }
+    row_ptr.back() = offset(to);
+    col.resize(to), val.resize(to);
+}
+
+}  // namespace
+
+template <class V>
+csr<V, host> assemble(shape shape, std::span<const index> row, std::span<const index> col,
+                      std::span<const V> val) {
+    if (row.size() != col.size() || row.size() != val.size())
+        throw argument_error("assemble: row, col and val have lengths " +
+                             std::to_string(row.size()) + ", " + std::to_string(col.size()) +
+                             " and " + std::to_string(val.size()) + ", expected one length");
+    if (shape.rows < 0 || shape.cols < 0) throw argument_error("assemble: a negative size");
+    host_vector<offset> ptr(std::size_t(shape.rows) + 1, 0);
+    for (std::size_t k = 0; k < row.size(); ++k) {
+        if (row[k] < 0 || row[k] >= shape.rows || col[k] < 0 || col[k] >= shape.cols)
+            throw argument_error("assemble: entry " + std::to_string(k) + " at (" +
+                                 std::to_string(row[k]) + ", " + std::to_string(col[k]) +
+                                 ") lies outside " + std::to_string(shape.rows) + " x " +
+                                 std::to_string(shape.cols));
+        ++ptr[std::size_t(row[k]) + 1];
+    }
+    accumulate_counts(ptr);
+    csr<V, host> A{shape, {}, host_vector<index>(row.size()), host_vector<V>(row.size())};
+    host_vector<offset> next(ptr.begin(), ptr.end() - 1);
+    for (std::size_t k = 0; k < row.size(); ++k) {
+        const auto at = std::size_t(next[std::size_t(row[k])]++);
+        A.col_ind[at] = col[k], A.val[at] = val[k];
+    }
+    order_rows(ptr, A.col_ind, A.val);
+    A.row_ptr = offset_vector(ptr);
+    return A;
+}
+
+template <class V>
+csr<V, host> canonical(const csr<V, host_view>& A) {
+    csr<V, host> B{A.shape, {}, {A.col_ind.begin(), A.col_ind.end()}, {A.val.begin(), A.val.end()}};
+    host_vector<offset> ptr(A.row_ptr.size());
+    for (std::size_t i = 0; i < ptr.size(); ++i) ptr[i] = A.row_ptr[i];
+    order_rows(ptr, B.col_ind, B.val);
+    B.row_ptr = offset_vector(ptr);
+    return B;
+}
+
+template <class V>
+void validate(const csr<V, host_view>& A, bool canonical) {
+    const auto fail = [](const std::string& what) { throw argument_error("csr: " + what); };
+    if (A.shape.rows < 0 || A.shape.cols < 0) fail("a negative size");
+    if (A.row_ptr.size() != std::size_t(A.shape.rows) + 1)
+        fail("row_ptr has " + std::to_string(A.row_ptr.size()) +
+             " elements, expected rows + 1 = " + std::to_string(std::size_t(A.shape.rows) + 1));
+    if (A.col_ind.size() != A.val.size()) fail("col_ind and val differ in length");
+    if (A.row_ptr[0] != 0) fail("row_ptr[0] is not 0");
+    if (A.row_ptr.back() != offset(A.col_ind.size())) fail("row_ptr's last element is not nnz");
+    for (std::size_t i = 0; i < std::size_t(A.shape.rows); ++i) {
+        const offset b = A.row_ptr[i], e = A.row_ptr[i + 1];
+        if (b > e || e > offset(A.col_ind.size()))
+            fail("row_ptr decreases at row " + std::to_string(i));
+        for (auto k = std::size_t(b); k < std::size_t(e); ++k) {
+            const index j = A.col_ind[k];
+            if (j < 0 || j >= A.shape.cols)
+                fail("column " + std::to_string(j) + " in row " + std::to_string(i) +
+                     ", expected 0 to " + std::to_string(A.shape.cols - 1));
+            if (canonical && k > std::size_t(b) && A.col_ind[k - 1] >= j)
+                fail("columns of row " + std::to_string(i) + " are not ascending");
+        }
+    }
+}
+
+template <class V>
+csr<V, host> transpose(const csr<V, host_view>& A) {
+    csr<V, host> T{{A.shape.cols, A.shape.rows},
+                   {},
+                   host_vector<index>(A.val.size()),
+                   host_vector<V>(A.val.size())};
+    host_vector<offset> ptr(std::size_t(A.shape.cols) + 1, 0);
+    for (const index j : A.col_ind) ++ptr[std::size_t(j) + 1];
+    accumulate_counts(ptr);
+    host_vector<offset> next(ptr.begin(), ptr.end() - 1);
+    for_each_entry(A, 0, A.shape.rows, [&](index i, index j, V v) {
+        const auto at = std::size_t(next[std::size_t(j)]++);
+        T.col_ind[at] = i, T.val[at] = v;
+    });
+    T.row_ptr = offset_vector(ptr);
+    return T;
+}
+
+namespace {
+
+/// The rows [first, last) of y = alpha A x + beta y.
+template <class V, class P>
+void multiply_rows(const P* row_ptr, V alpha, const csr<V, host_view>& A, std::span<const V> x,
+                   V beta, std::span<V> y, std::int64_t first, std::int64_t last) {
+    const index* const col_ind = A.col_ind.data();
+    const V* const val = A.val.data();
+    for (std::int64_t i = first; i < last; ++i) {
+        V sum(0);
+        for (P k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
+            sum += product(val[k], x[std::size_t(col_ind[k])]);
+        y[std::size_t(i)] = scaled(alpha, sum, beta, y[std::size_t(i)]);
+    }
+}
+
+}  // namespace
+
+template <class V>
+void spmv(cpu, csr_serial, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y) {
+    A.row_ptr.visit([&](const auto* row_ptr) {
+        multiply_rows(row_ptr, alpha, A, x, beta, y, 0, A.shape.rows);
+    });
+}
+
+template <class V>
+void spmv(cpu on, csr_static, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y) {
+    const int threads = thread_count(on);
+    A.row_ptr.visit([&](const auto* row_ptr) {
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+        for (int t = 0; t < threads; ++t) {
+            const range rows = share(A.shape.rows, threads, t);
+            multiply_rows(row_ptr, alpha, A, x, beta, y, rows.first, rows.last);
+        }
+    });
+}
+
+template <class V>
+void spmv(cpu on, csr_guided, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y) {
+    constexpr std::int64_t run = 64;  // rows: the least a thread takes at once
+    const std::int64_t runs = (A.shape.rows + run - 1) / run;
+    A.row_ptr.visit([&](const auto* row_ptr) {
+#pragma omp parallel for schedule(guided) num_threads(thread_count(on))
+        for (std::int64_t r = 0; r < runs; ++r)
+            multiply_rows(row_ptr, alpha, A, x, beta, y, r * run,
+                          std::min<std::int64_t>((r + 1) * run, A.shape.rows));
+    });
+}
+
+template <class V>
+void spmv(cpu on, csr_balanced, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y) {
+    const int threads = thread_count(on);
+    const std::int64_t rows = A.shape.rows;
+    A.row_ptr.visit([&](const auto* row_ptr) {
+        // The first row that starts at or after the share of nonzeros of thread t.
+        const auto first_row = [&](int t) -> std::int64_t {
+            if (t == threads) return rows;
+            const offset target = share(offset(A.val.size()), threads, t).first;
+            return std::lower_bound(row_ptr, row_ptr + rows, target) - row_ptr;
+        };
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+        for (int t = 0; t < threads; ++t)
+            multiply_rows(row_ptr, alpha, A, x, beta, y, t == 0 ? 0 : first_row(t),
+                          first_row(t + 1));
+    });
+}
+
+namespace {
+
+/// Where diagonal `d` of the merge path between row ends and nonzeros crosses: how many rows end
+/// among the first d steps.
+template <class P>
+std::int64_t merge_path_rows(const P* row_end, std::int64_t rows, std::int64_t nnz,
+                             std::int64_t d) {
+    std::int64_t low = std::max<std::int64_t>(0, d - nnz), high = std::min(d, rows);
+    while (low < high) {
+        const std::int64_t mid = low + (high - low) / 2;
+        if (std::int64_t(row_end[mid]) <= d - mid - 1) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low;
+}
+
+/// What a thread's last, unfinished row summed to.
+template <class V>
+struct carry {
+    std::int64_t row;
+    V sum;
+};
+
+}  // namespace
+
+template <class V>
+void spmv(cpu on, csr_merge, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y) {
+    const int threads = thread_count(on);
+    const std::int64_t rows = A.shape.rows, nnz = std::int64_t(A.val.size());
+    std::array<carry<V>, max_threads> carries;
+    A.row_ptr.visit([&](const auto* row_ptr) {
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+        for (int t = 0; t < threads; ++t) {
+            const range steps = share(rows + nnz, threads, t);
+            const std::int64_t first = merge_path_rows(row_ptr + 1, rows, nnz, steps.first);
+            const std::int64_t last = merge_path_rows(row_ptr + 1, rows, nnz, steps.last);
+            const auto partial = [&](std::int64_t k, std::int64_t end) {
+                V sum(0);
+                for (; k < end; ++k)
+                    sum +=
+                        product(A.val[std::size_t(k)], x[std::size_t(A.col_ind[std::size_t(k)])]);
+                return sum;
+            };
+            const std::int64_t begin = steps.first - first, end = steps.last - last;
+            if (first < last) {  // the row that the thread before began, then whole rows
+                const V sum = partial(begin, std::int64_t(row_ptr[first + 1]));
+                y[std::size_t(first)] = scaled(alpha, sum, beta, y[std::size_t(first)]);
+                multiply_rows(row_ptr, alpha, A, x, beta, y, first + 1, last);
+            }
+            const std::int64_t tail = first < last ? std::int64_t(row_ptr[last]) : begin;
+            carries[std::size_t(t)] = {last, partial(tail, end)};
+        }
+    });
+    for (int t = 0; t + 1 < threads; ++t) {
+        const auto& [row, sum] = carries[std::size_t(t)];
+        if (row < rows) y[std::size_t(row)] += product(alpha, sum);
+    }
+}
+
+#define NZ_INSTANTIATE(V)                                                                     \
+    template estimate csr<V, host>::cost(const matrix_stats&);                                \
+    template csr<V, host> csr<V, host>::from(const csr<V, host_view>&);                       \
+    template csr<V, host> assemble(shape, std::span<const index>, std::span<const index>,     \
+                                   std::span<const V>);                                       \
+    template void validate(const csr<V, host_view>&, bool);                                   \
+    template csr<V, host> canonical(const csr<V, host_view>&);                                \
+    template csr<V, host> transpose(const csr<V, host_view>&);                                \
+    template void spmv(cpu, csr_serial, V, const csr<V, host_view>&, std::span<const V>, V,   \
+                       std::span<V>);                                                         \
+    template void spmv(cpu, csr_static, V, const csr<V, host_view>&, std::span<const V>, V,   \
+                       std::span<V>);                                                         \
+    template void spmv(cpu, csr_guided, V, const csr<V, host_view>&, std::span<const V>, V,   \
+                       std::span<V>);                                                         \
+    template void spmv(cpu, csr_balanced, V, const csr<V, host_view>&, std::span<const V>, V, \
+                       std::span<V>);                                                         \
+    template void spmv(cpu, csr_merge, V, const csr<V, host_view>&, std::span<const V>, V,    \
+                       std::span<V>);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz

@@ -1,0 +1,136 @@
+// Compressed sparse row (CSR): the hub through which every format is built, and its kernels.
+#pragma once
+
+#include "nonzero/core/format.hpp"
+
+namespace nz {
+
+/// Compressed sparse row: the nonzeros row after row, and where each row starts.
+///
+///         | 1 . 2 |      row_ptr = 0   2 3   5
+///     A = | . 3 . |      col_ind = 0 2 1 0 2
+///         | 4 . 5 |      val     = 1 2 3 4 5
+///
+/// A view borrows a user's arrays as they are; its row_ptr may be 32 or 64 bits wide.
+///
+/// Moves    nnz * (|V| + 4) + (rows + 1) * 4 bytes of matrix a product (8 a row past 2^31
+/// nonzeros). Suits    every matrix. Source   seeds 000, 002, 003, 004; Saad, Iterative Methods
+/// (2003), section 3.4.
+template <class V, class S>
+struct csr {
+    using value = V;
+    using space = S;
+    template <class T>
+    using in_space = csr<V, T>;
+
+    nz::shape shape;           ///< of the matrix                                  [rows x cols]
+    array<offset, S> row_ptr;  ///< rows + 1, non-decreasing; row i is [row_ptr[i], row_ptr[i+1])
+    array<index, S> col_ind;   ///< nnz, ascending within a row
+    array<V, S> val;           ///< nnz
+
+    static auto scalars(auto& a) { return std::tie(a.shape); }
+    static auto arrays(auto& a) { return std::tie(a.row_ptr, a.col_ind, a.val); }
+
+    static estimate cost(const matrix_stats&);
+    static csr<V, host> from(const csr<V, host_view>&);
+};
+static_assert(format<csr<double, host>>);
+
+/// The CSR of unordered triplets: rows sorted, columns ascending, duplicates summed in the order
+/// given, explicit zeros kept. Throws argument_error where lengths differ or an index is outside.
+template <class V>
+csr<V, host> assemble(shape, std::span<const index> row, std::span<const index> col,
+                      std::span<const V> val);
+
+/// Throws argument_error, saying where, unless A keeps csr's invariants; O(nnz). Columns that are
+/// not ascending or twice in a row pass only where `canonical` is false.
+template <class V>
+void validate(const csr<V, host_view>& A, bool canonical = true);
+
+/// A with columns ascending and duplicates summed. A must pass validate(A, false).
+template <class V>
+csr<V, host> canonical(const csr<V, host_view>& A);
+
+/// A^T; deterministic.
+template <class V>
+csr<V, host> transpose(const csr<V, host_view>& A);
+
+/// How many independent pieces of stored entries A has: its rows.
+template <class V>
+std::int64_t piece_count(const csr<V, host_view>& A) {
+    return A.shape.rows;
+}
+/// f(row, column, value) for every stored entry of the pieces [first, last), padding left out.
+template <class V, class F>
+void for_each_entry(const csr<V, host_view>& A, std::int64_t first, std::int64_t last, F f) {
+    for (auto i = std::size_t(first); i < std::size_t(last); ++i)
+        for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k)
+            f(index(i), A.col_ind[k], A.val[k]);
+}
+
+/// The matrix that any format stands for, bit for bit; columns ascending.
+/// F is a host format's view, with piece_count and for_each_entry.
+template <class F>
+auto to_csr(const F& A) {
+    using V = typename F::value;
+    host_vector<index> row, col;
+    host_vector<V> val;
+    for_each_entry(A, 0, piece_count(A), [&](index i, index j, V v) {
+        row.push_back(i), col.push_back(j), val.push_back(v);
+    });
+    return assemble<V>(A.shape, row, col, val);
+}
+
+/// One thread, one row after the other: the textbook loop.
+struct csr_serial : kernel_of<csr> {
+    static constexpr std::string_view name = "csr.serial";
+    static constexpr bool deterministic = true;
+    static constexpr std::string_view source = "seed 003 section 10.1; seed 004, algorithm 1";
+};
+template <class V>
+void spmv(cpu, csr_serial, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y);
+
+/// Equal numbers of rows to every thread (OpenMP's static schedule).
+struct csr_static : kernel_of<csr> {
+    static constexpr std::string_view name = "csr.static";
+    static constexpr bool deterministic = true;
+    static constexpr std::string_view source = "seed 003 section 10.2, a thread a block of rows";
+};
+template <class V>
+void spmv(cpu, csr_static, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y);
+
+/// Shrinking runs of rows to whichever thread is free (OpenMP's guided schedule).
+struct csr_guided : kernel_of<csr> {
+    static constexpr std::string_view name = "csr.guided";
+    static constexpr bool deterministic = true;
+    static constexpr std::string_view source = "seed 004, results for CSR guided";
+};
+template <class V>
+void spmv(cpu, csr_guided, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y);
+
+/// One contiguous block of rows a thread, of equal nonzeros up to one row; empty parts dropped.
+struct csr_balanced : kernel_of<csr> {
+    static constexpr std::string_view name = "csr.balanced";
+    static constexpr bool deterministic = true;
+    static constexpr std::string_view source = "seed 004, target = nnz / threads";
+};
+template <class V>
+void spmv(cpu, csr_balanced, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y);
+
+/// Equal shares of rows plus nonzeros, cut anywhere, so that one giant row is shared by all
+/// threads; what a cut row's parts sum to is added in the order of the threads.
+struct csr_merge : kernel_of<csr> {
+    static constexpr std::string_view name = "csr.merge";
+    static constexpr bool deterministic = true;  // for one number of threads
+    static constexpr std::string_view source =
+        "Merrill and Garland, SC'16, doi:10.1109/SC.2016.57, algorithm 3";
+};
+template <class V>
+void spmv(cpu, csr_merge, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y);
+
+}  // namespace nz

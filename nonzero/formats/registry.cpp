@@ -1,0 +1,173 @@
+#include "nonzero/formats/registry.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "nonzero/formats/coo.hpp"
+#include "nonzero/formats/scatter.hpp"
+
+namespace nz {
+
+template <class V, class B>
+void check_lengths(const char* what, std::size_t want_x, std::size_t want_y, in<V, B> x,
+                   out<V, B> y) {
+    const auto length = [&](const char* name, std::size_t got, std::size_t want) {
+        if (got != want)
+            throw argument_error(std::string(what) + ": " + name + " has " + std::to_string(got) +
+                                 " elements, expected " + std::to_string(want));
+    };
+    length("x", x.size(), want_x);
+    length("y", y.size(), want_y);
+    const std::less<const V*> before;
+    if (x.size() > 0 && y.size() > 0 && before(x.data(), y.data() + y.size()) &&
+        before(y.data(), x.data() + x.size()))
+        throw argument_error(std::string(what) + ": x and y overlap");
+}
+
+template <class V, class B>
+void linear_operator<V, B>::apply(V alpha, in<V, B> x, V beta, out<V, B> y) const {
+    const auto [rows, cols] = shape();
+    check_lengths<V, B>("apply", std::size_t(cols), std::size_t(rows), x, y);
+    if (alpha == V(0)) return scale(beta, y);
+    multiply(alpha, x, beta, y);
+}
+
+template <class V, class B>
+void linear_operator<V, B>::apply_transposed(transposition op, V alpha, in<V, B> x, V beta,
+                                             out<V, B> y) const {
+    if (op == transposition::plain) return apply(alpha, x, beta, y);
+    const auto [rows, cols] = shape();
+    check_lengths<V, B>("apply_transposed", std::size_t(rows), std::size_t(cols), x, y);
+    if (alpha == V(0)) return scale(beta, y);
+    multiply_transposed(op, alpha, x, beta, y);
+}
+
+namespace {
+
+template <class V>
+void scale_vector(cpu, V beta, std::span<V> y) {
+    for (V& v : y) v = beta == V(0) ? V(0) : product(beta, v);
+}
+
+/// A kernel may ask for scratch memory: K::scratch_bytes(on, A).
+template <class K, class B, class M>
+std::size_t scratch_bytes(B on, const M& A) {
+    if constexpr (requires { K::scratch_bytes(on, A); }) {
+        return K::scratch_bytes(on, A);
+    } else {
+        return 0;
+    }
+}
+
+template <class K, class V, class M>
+class cpu_operator final : public linear_operator<V, cpu> {
+  public:
+    cpu_operator(cpu on, M A) : on_(on), A_(std::move(A)) {}
+    [[nodiscard]] nz::shape shape() const override { return A_.shape; }
+    [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
+
+  protected:
+    void multiply(V alpha, std::span<const V> x, V beta, std::span<V> y) const override {
+        const auto A = view(A_);
+        with_scratch(scratch_bytes<K>(on_, A),
+                     [&](cpu on) { spmv(on, K{}, alpha, A, x, beta, y); });
+    }
+    void multiply_transposed(transposition op, V alpha, std::span<const V> x, V beta,
+                             std::span<V> y) const override {
+        const auto A = view(A_);
+        if constexpr (runs_transposed_on<K, cpu, V>) {
+            spmv_transposed(on_, K{}, op, alpha, A, x, beta, y);
+        } else {
+            with_scratch(scatter_scratch_bytes<V>(on_, y.size()),
+                         [&](cpu on) { scatter(on, op, alpha, A, x, beta, y); });
+        }
+    }
+    void scale(V beta, std::span<V> y) const override { scale_vector(on_, beta, y); }
+
+  private:
+    // Per call, so that one operator serves several threads at once.
+    template <class F>
+    void with_scratch(std::size_t bytes, F f) const {
+        host_vector<std::byte> scratch(bytes);
+        cpu on = on_;
+        on.scratch = scratch;
+        f(on);
+    }
+    cpu on_;
+    M A_;
+};
+
+/// The layout of K; a kernel that wants other parameters than the layout's own has K::from.
+template <class K, class V>
+auto build_layout(const csr<V, host_view>& A) {
+    if constexpr (requires { K::from(A); }) {
+        return K::from(A);
+    } else {
+        return K::template layout<V, host>::from(A);
+    }
+}
+
+template <class K, class V>
+estimate cost_of(const matrix_stats& s) {
+    if constexpr (requires { K::template cost<V>(s); }) {
+        return K::template cost<V>(s);
+    } else {
+        return K::template layout<V, host>::cost(s);
+    }
+}
+
+template <class K, class V>
+std::unique_ptr<linear_operator<V, cpu>> build_on_cpu(cpu on, const csr<V, host_view>& A) {
+    auto own = build_layout<K>(A);
+    return std::make_unique<cpu_operator<K, V, decltype(own)>>(on, std::move(own));
+}
+
+template <class K, class V>
+constexpr builder<V, cpu> cpu_builder() {
+    if constexpr (runs_on<K, cpu, V>) return build_on_cpu<K, V>;
+    return nullptr;
+}
+
+template <class K, class V>
+constexpr method<V> row = {
+    .name = K::name,
+    .deterministic = K::deterministic,
+    .source = K::source,
+    .cost = cost_of<K, V>,
+    .transposed_on_cpu = runs_on<K, cpu, V>,
+    .transposed_on_gpu = runs_transposed_on<K, gpu, V>,
+    .exists_on_cpu = runs_on<K, cpu, V>,
+    .exists_on_gpu = runs_on<K, gpu, V>,
+    .on_cpu = cpu_builder<K, V>(),
+    .on_gpu = nullptr,
+};
+
+}  // namespace
+
+template <class V>
+std::span<const method<V>> methods() {
+    static constexpr method<V> table[] = {
+        row<coo_segmented, V>, row<coo_serial, V>, row<csr_balanced, V>, row<csr_guided, V>,
+        row<csr_merge, V>,     row<csr_serial, V>, row<csr_static, V>,
+    };
+    return table;
+}
+
+template <class V>
+const method<V>& find_method(std::string_view name) {
+    std::string near;
+    for (const method<V>& m : methods<V>()) {
+        if (m.name == name) return m;
+        if (m.layout() == name.substr(0, name.find('.'))) near += " " + std::string(m.name);
+    }
+    throw argument_error("no method '" + std::string(name) + "'" +
+                         (near.empty() ? "; `nz methods` lists them" : "; there are" + near));
+}
+
+#define NZ_INSTANTIATE(V)                          \
+    template class linear_operator<V, cpu>;        \
+    template std::span<const method<V>> methods(); \
+    template const method<V>& find_method(std::string_view);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz

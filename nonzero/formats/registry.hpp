@@ -1,0 +1,71 @@
+// The one list of methods. Planner, command, benches, tests and the docs' table iterate it.
+#pragma once
+
+#include <memory>
+
+#include "nonzero/formats/csr.hpp"
+
+namespace nz {
+
+/// A matrix on backend B whose format is known at run time only. The one virtual interface.
+/// One operator may be applied from several CPU threads at once; on a GPU from one stream at a
+/// time, as its scratch memory is its own.
+template <class V, class B>
+class linear_operator {
+  public:
+    virtual ~linear_operator() = default;
+
+    /// y = alpha A x + beta y.  x: cols, y: rows, not overlapping. y is not read where beta is 0;
+    /// x is not read where alpha is 0. Throws argument_error where a length is wrong.
+    void apply(V alpha, in<V, B> x, V beta, out<V, B> y) const;
+
+    /// y = alpha op(A) x + beta y.  x: rows, y: cols where op transposes. Throws besides:
+    /// unavailable where the method has no such kernel.
+    void apply_transposed(transposition op, V alpha, in<V, B> x, V beta, out<V, B> y) const;
+
+    [[nodiscard]] virtual nz::shape shape() const = 0;
+    [[nodiscard]] virtual std::size_t bytes() const = 0;  ///< of the arrays held
+
+  protected:
+    virtual void multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const = 0;
+    virtual void multiply_transposed(transposition op, V alpha, in<V, B> x, V beta,
+                                     out<V, B> y) const = 0;
+    virtual void scale(V beta, out<V, B> y) const = 0;
+};
+
+/// Builds the layout and holds it. Throws argument_error where the layout declines.
+template <class V, class B>
+using builder = std::unique_ptr<linear_operator<V, B>> (*)(B, const csr<V, host_view>&);
+
+/// A method: a kernel over its layout.
+template <class V>
+struct method {
+    std::string_view name;  ///< layout.kernel
+    bool deterministic;     ///< same bits in every run with the same number of threads
+    std::string_view source;
+    estimate (*cost)(const matrix_stats&);
+    bool transposed_on_cpu, transposed_on_gpu;  ///< apply_transposed exists
+    bool exists_on_cpu, exists_on_gpu;          ///< declared, whether or not this build has it
+    builder<V, cpu> on_cpu;                     ///< null: no such kernel on the CPU
+    builder<V, gpu> on_gpu;  ///< null: no such kernel on the GPU, or no CUDA in this build
+
+    [[nodiscard]] std::string_view layout() const { return name.substr(0, name.find('.')); }
+    template <class B>
+    [[nodiscard]] builder<V, B> on() const {
+        if constexpr (std::is_same_v<B, cpu>) {
+            return on_cpu;
+        } else {
+            return on_gpu;
+        }
+    }
+};
+
+/// Every method there is, whatever this build can run, by name.
+template <class V>
+std::span<const method<V>> methods();
+
+/// The method of that name. Throws argument_error, naming near ones, where there is none.
+template <class V>
+const method<V>& find_method(std::string_view name);
+
+}  // namespace nz
