@@ -37,8 +37,12 @@ void print_json() {
     fmt::print("{}\n", rows.dump(2));
 }
 
-int list_methods(bool json, bool markdown) {
-    if (json) {
+struct options {
+    bool json = false, markdown = false;
+};
+
+int list_methods(const options& o) {
+    if (o.json) {
         print_json();
         return done;
     }
@@ -50,7 +54,7 @@ int list_methods(bool json, bool markdown) {
     for (const auto& [m, backend, here] : lines())
         t.add_row({std::string(m->name), backend, m->deterministic ? "yes" : "no", here,
                    std::string(m->source)});
-    markdown ? t.print_markdown() : t.print();
+    o.markdown ? t.print_markdown() : t.print();
     return done;
 }
 
@@ -59,13 +63,10 @@ int list_methods(bool json, bool markdown) {
 void add_methods(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("methods", "Every method: layout, kernel, backend, source");
     sub->footer("Example: nz methods --json");
-    auto* json = sub->add_flag("--json", "as JSON");
-    auto* markdown = sub->add_flag("--markdown", "as the table of docs/methods.md")->excludes(json);
-    sub->callback([&chosen, json, markdown] {
-        chosen = [json = json->count() > 0, markdown = markdown->count() > 0] {
-            return list_methods(json, markdown);
-        };
-    });
+    const auto o = std::make_shared<options>();
+    auto* json = sub->add_flag("--json", o->json, "as JSON");
+    sub->add_flag("--markdown", o->markdown, "as the table of docs/methods.md")->excludes(json);
+    sub->callback([&chosen, o] { chosen = [o] { return list_methods(*o); }; });
 }
 
 }  // namespace nz::cli
