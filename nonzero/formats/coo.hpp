@@ -13,7 +13,7 @@ namespace nz {
 ///
 /// Moves    nnz * (|V| + 8) bytes of matrix a product.
 /// Suits    every matrix; work splits evenly whatever the row lengths are.
-/// Source   seeds 000, 002, 003; Bell and Garland, SC'09, doi:10.1145/1654059.1654078.
+/// Source   CS121 2023, ECE408 2020; Bell and Garland, SC'09, doi:10.1145/1654059.1654078.
 template <class V, class S>
 struct coo {
     using value = V;
@@ -50,7 +50,7 @@ struct coo_serial : kernel_of<coo> {
     static constexpr std::string_view name = "coo.serial";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
-        "seed 002, the sequential loop of SpMV/COO; seed 003 section 10.4";
+        "ECE408 2020, lecture 19; PMPP chapter 10.4";
 };
 template <class V>
 void spmv(cpu, coo_serial, V alpha, const coo<V, host_view>& A, std::span<const V> x, V beta,
@@ -61,7 +61,7 @@ void spmv(cpu, coo_serial, V alpha, const coo<V, host_view>& A, std::span<const 
 struct coo_segmented : kernel_of<coo> {
     static constexpr std::string_view name = "coo.segmented";
     static constexpr bool deterministic = true;  // for one number of threads
-    static constexpr std::string_view source = "seed 000; Bell and Garland, SC'09, section 4.4";
+    static constexpr std::string_view source = "CS121 2023; Bell and Garland, SC'09, section 4.4";
 };
 template <class V>
 void spmv(cpu, coo_segmented, V alpha, const coo<V, host_view>& A, std::span<const V> x, V beta,

@@ -14,7 +14,7 @@ namespace nz {
 /// A view borrows a user's arrays as they are; its row_ptr may be 32 or 64 bits wide.
 ///
 /// Moves    nnz * (|V| + 4) + (rows + 1) * 4 bytes of matrix a product (8 a row past 2^31
-/// nonzeros). Suits    every matrix. Source   seeds 000, 002, 003, 004; Saad, Iterative Methods
+/// nonzeros). Suits    every matrix. Source   CS121 2023, ECE408 2020, PMPP chapter 10; Saad, Iterative Methods
 /// (2003), section 3.4.
 template <class V, class S>
 struct csr {
@@ -85,7 +85,7 @@ auto to_csr(const F& A) {
 struct csr_serial : kernel_of<csr> {
     static constexpr std::string_view name = "csr.serial";
     static constexpr bool deterministic = true;
-    static constexpr std::string_view source = "seed 003 section 10.1; seed 004, algorithm 1";
+    static constexpr std::string_view source = "PMPP chapter 10.1; Calzetta and Lori 2025, algorithm 1";
 };
 template <class V>
 void spmv(cpu, csr_serial, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
@@ -95,7 +95,7 @@ void spmv(cpu, csr_serial, V alpha, const csr<V, host_view>& A, std::span<const 
 struct csr_static : kernel_of<csr> {
     static constexpr std::string_view name = "csr.static";
     static constexpr bool deterministic = true;
-    static constexpr std::string_view source = "seed 003 section 10.2, a thread a block of rows";
+    static constexpr std::string_view source = "PMPP chapter 10.2, with a block of rows a thread";
 };
 template <class V>
 void spmv(cpu, csr_static, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
@@ -105,7 +105,7 @@ void spmv(cpu, csr_static, V alpha, const csr<V, host_view>& A, std::span<const 
 struct csr_guided : kernel_of<csr> {
     static constexpr std::string_view name = "csr.guided";
     static constexpr bool deterministic = true;
-    static constexpr std::string_view source = "seed 004, results for CSR guided";
+    static constexpr std::string_view source = "Calzetta and Lori 2025, CSR guided";
 };
 template <class V>
 void spmv(cpu, csr_guided, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
@@ -115,7 +115,7 @@ void spmv(cpu, csr_guided, V alpha, const csr<V, host_view>& A, std::span<const 
 struct csr_balanced : kernel_of<csr> {
     static constexpr std::string_view name = "csr.balanced";
     static constexpr bool deterministic = true;
-    static constexpr std::string_view source = "seed 004, target = nnz / threads";
+    static constexpr std::string_view source = "Calzetta and Lori 2025, target = nnz / threads";
 };
 template <class V>
 void spmv(cpu, csr_balanced, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
