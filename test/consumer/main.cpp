@@ -1,0 +1,10 @@
+#include <cstdio>
+#include <nonzero/nonzero.hpp>
+
+int main() {
+    const nz::csr<double, nz::host> A{{3, 3}, {0, 2, 3, 5}, {0, 2, 1, 0, 2}, {1, 2, 3, 4, 5}};
+    const auto op = nz::find_method<double>("csr.balanced").on_cpu(nz::cpu{}, nz::view(A));
+    nz::host_vector<double> x(3, 1), y(3);
+    op->apply(1, x, 0, y);
+    std::printf("%g %g %g\n", y[0], y[1], y[2]);
+}
