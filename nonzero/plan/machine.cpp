@@ -1,0 +1,211 @@
+#include "nonzero/plan/machine.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+#include "nonzero/core/backend.hpp"
+#include "nonzero/core/error.hpp"
+
+#if defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
+namespace nz {
+namespace {
+
+std::string first_line(const std::string& path) {
+    std::ifstream file(path);
+    std::string text;
+    std::getline(file, text);
+    return text;
+}
+
+/// The value of the first "key : value" line of /proc/cpuinfo, or empty.
+std::string cpuinfo(const std::string& key) {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string text; std::getline(file, text);) {
+        const auto colon = text.find(':');
+        if (text.rfind(key, 0) == 0 && colon != std::string::npos && colon + 2 <= text.size())
+            return text.substr(colon + 2);
+    }
+    return {};
+}
+
+/// x86 names the model in /proc/cpuinfo; arm64 boards name themselves in the device tree.
+std::string cpu_name() {
+    if (std::string name = cpuinfo("model name"); !name.empty()) return name;
+    std::string board = first_line("/proc/device-tree/model");
+    std::erase(board, '\0');
+    if (!board.empty()) return board;
+    utsname system{};
+    return uname(&system) == 0 ? system.machine : "unknown";
+}
+
+int usable_cores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);
+    return int(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+/// "32K", "1024K" or "32M" in bytes; 0 for anything else.
+std::int64_t parse_size(const std::string& text) {
+    std::size_t used = 0;
+    std::int64_t n = 0;
+    try {
+        n = std::stoll(text, &used);
+    } catch (const std::exception&) {
+        return 0;
+    }
+    const char unit = used < text.size() ? text[used] : ' ';
+    return unit == 'K' ? n << 10 : unit == 'M' ? n << 20 : unit == 'G' ? n << 30 : n;
+}
+
+/// The first core's data or unified cache of that level, from sysfs, or else from sysconf.
+std::int64_t cache_bytes(int level, int sysconf_name) {
+    for (int k = 0; k < 8; ++k) {
+        const std::string at = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", k);
+        if (first_line(at + "level") != std::to_string(level)) continue;
+        if (first_line(at + "type") == "Instruction") continue;
+        if (const auto n = parse_size(first_line(at + "size")); n > 0) return n;
+    }
+    return std::max<std::int64_t>(sysconf(sysconf_name), 0);
+}
+
+std::string widest_simd() {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) return "AVX-512";
+    if (__builtin_cpu_supports("avx2")) return "AVX2";
+    if (__builtin_cpu_supports("avx")) return "AVX";
+    return "SSE2";
+#elif defined(__aarch64__)
+#if defined(HWCAP_SVE)
+    if ((getauxval(AT_HWCAP) & HWCAP_SVE) != 0) return "SVE";
+#endif
+    return "NEON";
+#else
+    return {};
+#endif
+}
+
+}  // namespace
+
+std::int64_t memory_bytes() {
+    const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    const std::int64_t physical = pages > 0 && page > 0 ? pages * page : 0;
+    for (const char* limit :
+         {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+        const std::int64_t n = parse_size(first_line(limit));  // "max" parses as 0
+        if (n > 0) return physical > 0 ? std::min(n, physical) : n;
+    }
+    return physical;
+}
+
+void expect_memory(const std::string& what, double bytes) {
+    const auto there = double(memory_bytes());
+    if (there > 0 && bytes > there)
+        throw device_error(fmt::format("{} needs {:.1f} GB of memory, this machine has {:.1f} GB",
+                                       what, bytes / 1e9, there / 1e9));
+}
+
+machine_info describe_machine() {
+    return {.cpu = cpu_name(),
+            .cores = usable_cores(),
+            .l1d_bytes = cache_bytes(1, _SC_LEVEL1_DCACHE_SIZE),
+            .l2_bytes = cache_bytes(2, _SC_LEVEL2_CACHE_SIZE),
+            .l3_bytes = cache_bytes(3, _SC_LEVEL3_CACHE_SIZE),
+            .memory_bytes = memory_bytes(),
+            .simd = widest_simd()};
+}
+
+namespace {
+
+/// Sums in 16 independent accumulators: one alone would wait for its own last addition, not for
+/// memory.
+double sum(const double* a, std::int64_t n) {
+    constexpr std::int64_t lanes = 16;
+    double part[lanes] = {};
+    std::int64_t k = 0;
+    for (; k + lanes <= n; k += lanes) {
+#pragma omp simd
+        for (std::int64_t l = 0; l < lanes; ++l) part[l] += a[k + l];
+    }
+    double total = 0;
+    for (const double p : part) total += p;
+    for (; k < n; ++k) total += a[k];
+    return total;
+}
+
+/// The median time of passes, at least 5 of them and for at least `budget_s`.
+template <class Pass>
+double median_time_s(double budget_s, Pass pass) {
+    using clock = std::chrono::steady_clock;
+    std::vector<double> times;
+    double spent = 0;
+    while (times.size() < 5 || (spent < budget_s && times.size() < 100)) {
+        const auto start = clock::now();
+        pass();
+        times.push_back(std::chrono::duration<double>(clock::now() - start).count());
+        spent += times.back();
+    }
+    std::nth_element(times.begin(), times.begin() + std::ptrdiff_t(times.size() / 2), times.end());
+    return times[times.size() / 2];
+}
+
+/// Elements of the array: four times the last-level cache where memory and time allow it.
+std::int64_t array_elements() {
+    const std::int64_t cache = cache_bytes(3, _SC_LEVEL3_CACHE_SIZE);
+    const std::int64_t most = std::max<std::int64_t>(memory_bytes() / 8, 64 << 20);
+    const std::int64_t bytes =
+        std::min(std::clamp<std::int64_t>(4 * cache, 128 << 20, std::int64_t(1) << 30), most);
+    return bytes / std::int64_t(2 * sizeof(double)) * 2;
+}
+
+}  // namespace
+
+bandwidth measure_bandwidth(int threads) {
+    if (threads < 1 || threads > max_threads)
+        throw argument_error(
+            fmt::format("measure_bandwidth: {} threads, expected 1 to {}", threads, max_threads));
+    const std::int64_t n = array_elements();
+    host_vector<double> a(static_cast<std::size_t>(n));  // pages untouched
+    double* const data = a.data();
+    // Each thread touches first what it will read and, in the copy, both ends of what it moves.
+    const auto for_each_share = [&](auto f) {
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+        for (int t = 0; t < threads; ++t) {
+            const range half = share(n / 2, threads, t);
+            f(t, data + half.first, data + n / 2 + half.first, half.last - half.first);
+        }
+    };
+    for_each_share([](int t, double* low, double* high, std::int64_t len) {
+        std::fill_n(low, len, t + 1.0);
+        std::fill_n(high, len, t + 2.0);
+    });
+    std::vector<double> sums(std::size_t(threads) * 8);  // a cache line each
+    constexpr double budget_s = 0.4;
+    const double read_s = median_time_s(budget_s, [&] {
+        for_each_share([&](int t, const double* low, const double* high, std::int64_t len) {
+            sums[std::size_t(t) * 8] = sum(low, len) + sum(high, len);
+        });
+        [[maybe_unused]] volatile double kept = sums[0];  // so that no pass is dropped
+    });
+    const double copy_s = median_time_s(budget_s, [&] {
+        for_each_share([](int, const double* low, double* high, std::int64_t len) {
+            std::memcpy(high, low, std::size_t(len) * sizeof(double));
+        });
+    });
+    const double bytes = double(n) * sizeof(double);
+    return {.read_gbps = bytes / read_s / 1e9, .copy_gbps = bytes / copy_s / 1e9};
+}
+
+}  // namespace nz

@@ -1,0 +1,37 @@
+// What the machine is and how fast its memory is: what every speed is held against.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace nz {
+
+/// What Linux says of the machine; 0 or empty where it does not say.
+struct machine_info {
+    std::string cpu;                ///< the model's name, or the architecture's
+    int cores = 0;                  ///< hardware threads this process may run on
+    std::int64_t l1d_bytes = 0;     ///< of one core's data cache
+    std::int64_t l2_bytes = 0;      ///< of one instance
+    std::int64_t l3_bytes = 0;      ///< of one instance; 0 where there is none
+    std::int64_t memory_bytes = 0;  ///< that this process may use
+    std::string simd;               ///< the widest instructions: "AVX-512", "AVX2", "NEON", ...
+};
+machine_info describe_machine();
+
+/// Main memory, or less where a control group allows less; 0 where the system does not say.
+std::int64_t memory_bytes();
+
+/// Throws device_error, saying what is needed and what there is, where `bytes` exceed the memory:
+/// an allocation alone would succeed, and the system would end the process later.
+void expect_memory(const std::string& what, double bytes);
+
+/// What memory gives, well beyond the last-level cache. 1 GB = 10^9 bytes.
+struct bandwidth {
+    double read_gbps = 0;  ///< of a sum over an array                                  [GB/s]
+    double copy_gbps = 0;  ///< of a copy, bytes read plus bytes written                [GB/s]
+};
+
+/// The median of several passes, in about a second. threads: 1 or more; throws argument_error.
+bandwidth measure_bandwidth(int threads);
+
+}  // namespace nz
