@@ -1,0 +1,109 @@
+// Linear elasticity on a block of cubes.
+#include <array>
+
+#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/rows.hpp"
+
+namespace nz {
+namespace {
+
+/// The stiffness of one cube of side 1: coupling of unknown p of corner a with q of corner b.
+/// Corner a lies at (a & 1, a >> 1 & 1, a >> 2).
+///
+///     K = lambda G[p][q] + mu (G[q][p] + (p == q) sum_r G[r][r]),  G[p][q] = int d_p N_a d_q N_b
+///
+/// The shape functions are products of 1 - t and t, so G is a product of integrals along the axes,
+/// and K[a][b][p][q] equals K[b][a][q][p] bit for bit. Source: any text on finite elements.
+class stiffness {
+  public:
+    explicit stiffness(double poisson)
+        : lambda_(poisson / ((1 + poisson) * (1 - 2 * poisson))), mu_(0.5 / (1 + poisson)) {
+        for (int a = 0; a < 8; ++a)
+            for (int b = 0; b < 8; ++b)
+                for (int p = 0; p < 3; ++p)
+                    for (int q = 0; q < 3; ++q) entry(a, b, p, q) = integrate(a, b, p, q);
+    }
+    [[nodiscard]] double operator()(int a, int b, int p, int q) const {
+        return K_[std::size_t(((a * 8 + b) * 3 + p) * 3 + q)];
+    }
+
+  private:
+    double& entry(int a, int b, int p, int q) {
+        return K_[std::size_t(((a * 8 + b) * 3 + p) * 3 + q)];
+    }
+    /// The integral over [0, 1] of N_a N_b, either of them differentiated: N_0 = 1 - t, N_1 = t.
+    static double along_axis(int a, int b, bool derive_a, bool derive_b) {
+        if (derive_a && derive_b) return a == b ? 1 : -1;
+        if (derive_a) return a == 1 ? 0.5 : -0.5;
+        if (derive_b) return b == 1 ? 0.5 : -0.5;
+        return a == b ? 1.0 / 3 : 1.0 / 6;
+    }
+    static double gradients(int a, int b, int p, int q) {
+        double g = 1;
+        for (int axis = 0; axis < 3; ++axis)
+            g *= along_axis(a >> axis & 1, b >> axis & 1, p == axis, q == axis);
+        return g;
+    }
+    [[nodiscard]] double integrate(int a, int b, int p, int q) const {
+        double shear = gradients(a, b, q, p);
+        if (p == q) shear += gradients(a, b, 0, 0) + gradients(a, b, 1, 1) + gradients(a, b, 2, 2);
+        return lambda_ * gradients(a, b, p, q) + mu_ * shear;
+    }
+    double lambda_, mu_;
+    std::array<double, 8 * 8 * 9> K_{};
+};
+
+/// The nodes 0 to n along each axis; n[axis] cubes.
+struct mesh {
+    std::array<index, 3> cubes;
+    [[nodiscard]] index unknown(std::array<index, 3> node) const {  // of u; v and w follow
+        return 3 * (node[0] - 1 + cubes[0] * (node[1] + (cubes[1] + 1) * node[2]));
+    }
+};
+
+/// The coupling of unknown p of `node` with q of the node `step` away, over the cubes they share.
+double assemble_coupling(const mesh& m, const stiffness& K, const std::array<index, 3>& node,
+                         const std::array<index, 3>& step, int p, int q) {
+    double sum = 0;
+    for (int a = 7; a >= 0; --a) {  // the node is corner a of a cube, from the first cube on
+        int b = 0;
+        bool shared = true;
+        for (int axis = 0; axis < 3; ++axis) {
+            const int corner = a >> axis & 1, other = corner + step[std::size_t(axis)];
+            const index cube = node[std::size_t(axis)] - corner;
+            shared = shared && other >= 0 && other <= 1 && cube >= 0 &&
+                     cube < m.cubes[std::size_t(axis)];
+            b |= (other & 1) << axis;
+        }
+        if (shared) sum += K(a, b, p, q);
+    }
+    return sum;
+}
+
+}  // namespace
+
+template <class V>
+csr<V, host> elasticity3d(index nx, index ny, index nz, double poisson) {
+    expect(poisson > -1 && poisson < 0.5, "elasticity3d: poisson is not between -1 and 0.5");
+    const index n =
+        checked_size("elasticity3d", {3, nx, std::int64_t(ny) + 1, std::int64_t(nz) + 1});
+    expect(ny >= 1 && nz >= 1, "elasticity3d: a size below 1");
+    const mesh m{{nx, ny, nz}};
+    const stiffness K(poisson);
+    return from_rows<V>({n, n}, [=](index i, auto add) {
+        const index at = i / 3;
+        const std::array<index, 3> node{at % nx + 1, at / nx % (ny + 1), at / nx / (ny + 1)};
+        for (index z = -(node[2] > 0); z <= (node[2] < nz); ++z)
+            for (index y = -(node[1] > 0); y <= (node[1] < ny); ++y)
+                for (index x = -(node[0] > 1); x <= (node[0] < nx); ++x) {
+                    const index j = m.unknown({node[0] + x, node[1] + y, node[2] + z});
+                    for (int q = 0; q < 3; ++q)
+                        add(j + q, assemble_coupling(m, K, node, {x, y, z}, i % 3, q));
+                }
+    });
+}
+
+#define NZ_INSTANTIATE(V) template csr<V, host> elasticity3d(index, index, index, double);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz
