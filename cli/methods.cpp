@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/registry.hpp"
 
 namespace nz::cli {
@@ -17,9 +18,10 @@ struct line {
 
 std::vector<line> lines() {
     std::vector<line> all;
+    const std::string no_gpu = why_no_gpu();
     for (const method<double>& m : methods<double>()) {
         if (m.exists_on_cpu) all.push_back({&m, "cpu", "yes"});
-        if (m.exists_on_gpu) all.push_back({&m, "gpu", "no: this build has no CUDA"});
+        if (m.exists_on_gpu) all.push_back({&m, "gpu", no_gpu.empty() ? "yes" : "no: " + no_gpu});
     }
     return all;
 }

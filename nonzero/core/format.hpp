@@ -142,6 +142,33 @@ auto upload(gpu on, const F& a) {
     return d;
 }
 
+template <class T>
+void copy(gpu on, const device_array<T>& from, host_vector<T>& to) {
+    to.resize(from.size());
+    copy_to_host(on, from.data(), to.data(), to.size() * sizeof(T));
+}
+inline void copy(gpu on, const device_offsets& from, offset_vector& to) {
+    const auto fetch = [&]<class T>(host_vector<T> p) {
+        copy_to_host(on, from.bytes.data(), p.data(), p.size() * sizeof(T));
+        return p;
+    };
+    to = from.wide ? offset_vector::wide(fetch(host_vector<std::int64_t>(from.len)))
+                   : offset_vector(fetch(host_vector<std::int32_t>(from.len)));
+}
+
+/// Copies a matrix back from the GPU. Throws device_error.
+template <class F>
+auto download(gpu on, const F& a) {
+    typename F::template in_space<host> h{};
+    h.scalars(h) = a.scalars(a);
+    std::apply(
+        [&](auto&... to) {
+            std::apply([&](const auto&... from) { (copy(on, from, to), ...); }, a.arrays(a));
+        },
+        h.arrays(h));
+    return h;
+}
+
 /// Bytes held by one array, on either side.
 template <class T>
 std::size_t array_bytes(const T& x) {

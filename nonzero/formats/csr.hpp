@@ -14,8 +14,8 @@ namespace nz {
 /// A view borrows a user's arrays as they are; its row_ptr may be 32 or 64 bits wide.
 ///
 /// Moves    nnz * (|V| + 4) + (rows + 1) * 4 bytes of matrix a product (8 a row past 2^31
-/// nonzeros). Suits    every matrix. Source   CS121 2023, ECE408 2020, PMPP chapter 10; Saad, Iterative Methods
-/// (2003), section 3.4.
+/// nonzeros). Suits    every matrix. Source   CS121 2023, ECE408 2020, PMPP chapter 10; Saad,
+/// Iterative Methods (2003), section 3.4.
 template <class V, class S>
 struct csr {
     using value = V;
@@ -85,7 +85,8 @@ auto to_csr(const F& A) {
 struct csr_serial : kernel_of<csr> {
     static constexpr std::string_view name = "csr.serial";
     static constexpr bool deterministic = true;
-    static constexpr std::string_view source = "PMPP chapter 10.1; Calzetta and Lori 2025, algorithm 1";
+    static constexpr std::string_view source =
+        "PMPP chapter 10.1; Calzetta and Lori 2025, algorithm 1";
 };
 template <class V>
 void spmv(cpu, csr_serial, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
@@ -128,9 +129,95 @@ struct csr_merge : kernel_of<csr> {
     static constexpr bool deterministic = true;  // for one number of threads
     static constexpr std::string_view source =
         "Merrill and Garland, SC'16, doi:10.1109/SC.2016.57, algorithm 3";
+    /// On the GPU: what the last row of each block carries.
+    template <class V>
+    static std::size_t scratch_bytes(gpu, const csr<V, device_view>& A);
 };
 template <class V>
 void spmv(cpu, csr_merge, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
+/// On the GPU: every block of threads takes an equal share, and a second, tiny kernel adds what the
+/// blocks' last rows carry.
+template <class V>
+void spmv(gpu, csr_merge, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
+
+/// One thread a row. Neighbouring threads read addresses a row apart, so hardly anything is
+/// coalesced, and a warp waits for its longest row.
+struct csr_scalar : kernel_of<csr> {
+    static constexpr std::string_view name = "csr.scalar";
+    static constexpr bool deterministic = true;
+    static constexpr std::string_view source =
+        "CS121 2023; ECE408 2020; PMPP chapter 10.2; Calzetta and Lori 2025, kernel 0";
+    static std::int64_t longest_row_on_gpu(const matrix_stats&);
+};
+template <class V>
+void spmv(gpu, csr_scalar, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
+
+/// One warp a row, blocks of 32 x 8 threads; the lanes' sums are reduced by shuffles.
+struct csr_vector : kernel_of<csr> {
+    static constexpr std::string_view name = "csr.vector";
+    static constexpr bool deterministic = true;
+    static constexpr std::string_view source =
+        "CS121 2023; Bell and Garland, SC'09; Calzetta and Lori 2025, kernel 1";
+    static std::int64_t longest_row_on_gpu(const matrix_stats&);
+};
+template <class V>
+void spmv(gpu, csr_vector, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
+
+/// One warp a row; the lanes' sums are reduced in a 1-D array of shared memory, by halves. The
+/// lectures relied on a warp running in lockstep; here each half is fenced by __syncwarp.
+struct csr_vector_shared : csr_vector {
+    static constexpr std::string_view name = "csr.vector_shared";
+    static constexpr std::string_view source = "CS121 2023; Calzetta and Lori 2025, kernel 2";
+};
+template <class V>
+void spmv(gpu, csr_vector_shared, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
+
+/// One warp a row; the lanes' sums go through a 2-D array of shared memory, then by shuffles.
+struct csr_vector_shared2d : csr_vector {
+    static constexpr std::string_view name = "csr.vector_shared2d";
+    static constexpr std::string_view source = "Calzetta and Lori 2025, kernel 3";
+};
+template <class V>
+void spmv(gpu, csr_vector_shared2d, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
+
+/// One warp a row; matrix and x through the read-only data cache (`__ldg`).
+struct csr_vector_ldg : csr_vector {
+    static constexpr std::string_view name = "csr.vector_ldg";
+    static constexpr std::string_view source = "Calzetta and Lori 2025, kernel 4";
+};
+template <class V>
+void spmv(gpu, csr_vector_ldg, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
+
+/// One warp a row; x through a texture object (see core/texture.cuh for doubles and the size
+/// limit, beyond which it declines).
+struct csr_vector_texture : csr_vector {
+    static constexpr std::string_view name = "csr.vector_texture";
+    static constexpr std::string_view source =
+        "CS121 2023; Liebmann 2015; Calzetta and Lori 2025, kernel 5";
+    static constexpr bool gathers_by_texture = true;
+};
+template <class V>
+void spmv(gpu, csr_vector_texture, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
+
+/// 2, 4, 8, 16 or 32 lanes a row: the least power of two that reaches the mean row length.
+struct csr_subwarp : kernel_of<csr> {
+    static constexpr std::string_view name = "csr.subwarp";
+    static constexpr bool deterministic = true;
+    static constexpr std::string_view source =
+        "Bell and Garland, SC'09, with lanes as in Baskaran and Bordawekar, IBM RC24704 (2009)";
+    static int lanes(std::int64_t rows, std::int64_t nnz);
+    static std::int64_t longest_row_on_gpu(const matrix_stats&);
+};
+template <class V>
+void spmv(gpu, csr_subwarp, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
 
 }  // namespace nz

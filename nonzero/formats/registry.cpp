@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <functional>
 
+#include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/coo.hpp"
+#include "nonzero/formats/csr_adaptive.hpp"
 #include "nonzero/formats/scatter.hpp"
 
 namespace nz {
@@ -116,6 +118,32 @@ estimate cost_of(const matrix_stats& s) {
     }
 }
 
+/// The kernels for GPUs are written for real values.
+template <class K, class V>
+concept on_gpu = std::floating_point<V> && runs_on<K, gpu, V>;
+
+/// A texture over linear memory holds this many elements on every GPU since Volta.
+constexpr std::int64_t max_texture_elements = std::int64_t(1) << 27;
+
+/// A kernel that gives few threads a whole row says from which length on that is hopeless, and
+/// one that reads x by texture has its limit.
+template <class K, class V>
+estimate cost_on_gpu(const matrix_stats& s) {
+    estimate e = cost_of<K, V>(s);
+    if (!e.declined.empty()) return e;
+    if constexpr (requires { K::longest_row_on_gpu(s); }) {
+        if (const std::int64_t longest = K::longest_row_on_gpu(s); s.max_row_nnz() > longest)
+            e.declined = "too few threads would share a row of " + std::to_string(s.max_row_nnz()) +
+                         " entries, more than " + std::to_string(longest);
+    }
+    if constexpr (requires { K::gathers_by_texture; }) {
+        if (s.cols > max_texture_elements)
+            e.declined = "x is longer than a texture's " + std::to_string(max_texture_elements) +
+                         " elements";
+    }
+    return e;
+}
+
 template <class K, class V>
 std::unique_ptr<linear_operator<V, cpu>> build_on_cpu(cpu on, const csr<V, host_view>& A) {
     auto own = build_layout<K>(A);
@@ -128,28 +156,87 @@ constexpr builder<V, cpu> cpu_builder() {
     return nullptr;
 }
 
+template <class K, class V, class M>
+class gpu_operator final : public linear_operator<V, gpu> {
+  public:
+    gpu_operator(gpu on, M A)
+        : on_(on), A_(std::move(A)), scratch_(scratch_bytes<K>(on, view(A_))) {
+        on_.scratch = scratch_;
+        zero_on_device(on_, on_.scratch);
+    }
+    [[nodiscard]] nz::shape shape() const override { return A_.shape; }
+    [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
+
+  protected:
+    void multiply(V alpha, device_span<V> x, V beta, device_out<V> y) const override {
+        const device_guard guard(on_);
+        if (y.size() > 0) spmv(on_, K{}, alpha, view(A_), x, beta, y);
+        check_launch(K::name.data());
+    }
+    void multiply_transposed(transposition op, V alpha, device_span<V> x, V beta,
+                             device_out<V> y) const override {
+        if constexpr (runs_transposed_on<K, gpu, V>) {
+            const device_guard guard(on_);
+            if (y.size() > 0) spmv_transposed(on_, K{}, op, alpha, view(A_), x, beta, y);
+            check_launch(K::name.data());
+        } else {
+            throw unavailable(std::string(K::name) + " has no transposed product on a GPU");
+        }
+    }
+    void scale(V beta, device_out<V> y) const override {
+        const device_guard guard(on_);
+        scale_vector(on_, beta, y);
+        check_launch("scale");
+    }
+
+  private:
+    gpu on_;
+    M A_;
+    device_array<std::byte> scratch_;
+};
+
+template <class K, class V>
+std::unique_ptr<linear_operator<V, gpu>> build_on_gpu(gpu on, const csr<V, host_view>& A) {
+    require_gpu(on);
+    const device_guard guard(on);
+    auto there = upload(on, build_layout<K>(A));
+    return std::make_unique<gpu_operator<K, V, decltype(there)>>(on, std::move(there));
+}
+
+template <class K, class V>
+constexpr builder<V, gpu> gpu_builder() {
+    if constexpr (has_cuda && on_gpu<K, V>) return build_on_gpu<K, V>;
+    return nullptr;
+}
+
 template <class K, class V>
 constexpr method<V> row = {
     .name = K::name,
     .deterministic = K::deterministic,
     .source = K::source,
     .cost = cost_of<K, V>,
+    .cost_on_gpu = cost_on_gpu<K, V>,
     .transposed_on_cpu = runs_on<K, cpu, V>,
-    .transposed_on_gpu = runs_transposed_on<K, gpu, V>,
+    .transposed_on_gpu = on_gpu<K, V>&& runs_transposed_on<K, gpu, V>,
     .exists_on_cpu = runs_on<K, cpu, V>,
-    .exists_on_gpu = runs_on<K, gpu, V>,
+    .exists_on_gpu = on_gpu<K, V>,
     .on_cpu = cpu_builder<K, V>(),
-    .on_gpu = nullptr,
+    .on_gpu = gpu_builder<K, V>(),
 };
 
 }  // namespace
 
 template <class V>
 std::span<const method<V>> methods() {
+    // clang-format off: one line a method, by name
     static constexpr method<V> table[] = {
-        row<coo_segmented, V>, row<coo_serial, V>, row<csr_balanced, V>, row<csr_guided, V>,
-        row<csr_merge, V>,     row<csr_serial, V>, row<csr_static, V>,
+        row<coo_segmented, V>,     row<coo_serial, V>,          row<csr_adaptive_blocks, V>,
+        row<csr_balanced, V>,      row<csr_guided, V>,          row<csr_merge, V>,
+        row<csr_scalar, V>,        row<csr_serial, V>,          row<csr_static, V>,
+        row<csr_subwarp, V>,       row<csr_vector, V>,          row<csr_vector_ldg, V>,
+        row<csr_vector_shared, V>, row<csr_vector_shared2d, V>, row<csr_vector_texture, V>,
     };
+    // clang-format on
     return table;
 }
 

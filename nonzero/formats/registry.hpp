@@ -44,9 +44,10 @@ struct method {
     bool deterministic;     ///< same bits in every run with the same number of threads
     std::string_view source;
     estimate (*cost)(const matrix_stats&);
-    bool transposed_on_cpu, transposed_on_gpu;  ///< apply_transposed exists
-    bool exists_on_cpu, exists_on_gpu;          ///< declared, whether or not this build has it
-    builder<V, cpu> on_cpu;                     ///< null: no such kernel on the CPU
+    estimate (*cost_on_gpu)(const matrix_stats&);  ///< cost, or why it would crawl on a GPU
+    bool transposed_on_cpu, transposed_on_gpu;     ///< apply_transposed exists
+    bool exists_on_cpu, exists_on_gpu;             ///< declared, whether or not this build has it
+    builder<V, cpu> on_cpu;                        ///< null: no such kernel on the CPU
     builder<V, gpu> on_gpu;  ///< null: no such kernel on the GPU, or no CUDA in this build
 
     [[nodiscard]] std::string_view layout() const { return name.substr(0, name.find('.')); }

@@ -1,0 +1,133 @@
+#include "nonzero/core/gpu.hpp"
+
+#include "nonzero/core/cuda.cuh"
+
+namespace nz {
+
+int gpu_count() noexcept {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+    cudaGetLastError();
+    return 0;
+}
+
+std::string why_no_gpu(gpu on) {
+    int count = 0;
+    const cudaError_t code = cudaGetDeviceCount(&count);
+    if (code != cudaSuccess) {
+        cudaGetLastError();
+        return std::string("no usable NVIDIA GPU here: ") + cudaGetErrorString(code);
+    }
+    if (count == 0) return "no NVIDIA GPU here";
+    if (on.device < 0 || on.device >= count)
+        return "no GPU number " + std::to_string(on.device) + " here, only " +
+               std::to_string(count);
+    return {};
+}
+
+void require_gpu(gpu on) {
+    const std::string why = why_no_gpu(on);
+    if (!why.empty()) throw unavailable(why);
+}
+
+device_guard::device_guard(gpu on) {
+    check(cudaGetDevice(&before_), "cudaGetDevice");
+    if (on.device != before_) check(cudaSetDevice(on.device), "cudaSetDevice");
+}
+device_guard::~device_guard() { cudaSetDevice(before_); }
+
+void check_launch(const char* what) { check(cudaGetLastError(), what); }
+
+void synchronize(gpu on) {
+    const device_guard guard(on);
+    check(cudaStreamSynchronize(stream_of(on)), "cudaStreamSynchronize");
+}
+
+device_memory memory_of(gpu on) {
+    const device_guard guard(on);
+    device_memory m{};
+    check(cudaMemGetInfo(&m.free_bytes, &m.total_bytes), "cudaMemGetInfo");
+    return m;
+}
+
+gpu_stream::gpu_stream(int device) : device_(device) {
+    const device_guard guard(gpu{.device = device});
+    cudaStream_t s = nullptr;
+    check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    stream_ = s;
+}
+gpu_stream::~gpu_stream() { cudaStreamDestroy(static_cast<cudaStream_t>(stream_)); }
+
+gpu_event::gpu_event() {
+    cudaEvent_t e = nullptr;
+    check(cudaEventCreate(&e), "cudaEventCreate");
+    event_ = e;
+}
+gpu_event::~gpu_event() { cudaEventDestroy(static_cast<cudaEvent_t>(event_)); }
+void gpu_event::record(gpu on) {
+    check(cudaEventRecord(static_cast<cudaEvent_t>(event_), stream_of(on)), "cudaEventRecord");
+}
+double gpu_event::seconds_since(const gpu_event& start) const {
+    check(cudaEventSynchronize(static_cast<cudaEvent_t>(event_)), "cudaEventSynchronize");
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, static_cast<cudaEvent_t>(start.event_),
+                               static_cast<cudaEvent_t>(event_)),
+          "cudaEventElapsedTime");
+    return double(ms) * 1e-3;
+}
+
+void* allocate_device(std::size_t bytes) {
+    void* at = nullptr;
+    const cudaError_t code = cudaMalloc(&at, bytes);
+    if (code == cudaSuccess) return at;
+    cudaGetLastError();
+    std::size_t free_bytes = 0, total_bytes = 0;
+    cudaMemGetInfo(&free_bytes, &total_bytes);
+    throw device_error("cudaMalloc of " + std::to_string(bytes) + " bytes failed: " +
+                       cudaGetErrorString(code) + "; " + std::to_string(free_bytes) + " of " +
+                       std::to_string(total_bytes) + " bytes are free");
+}
+
+void release_device(void* at) noexcept { cudaFree(at); }
+
+void copy_to_device(gpu on, const void* from, void* to, std::size_t bytes) {
+    if (bytes == 0) return;
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(on)),
+          "cudaMemcpyAsync to the GPU");
+    // The caller may free `from` at once.
+    check(cudaStreamSynchronize(stream_of(on)), "cudaMemcpyAsync to the GPU");
+}
+
+void copy_to_host(gpu on, const void* from, void* to, std::size_t bytes) {
+    if (bytes == 0) return;
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_of(on)),
+          "cudaMemcpyAsync to the CPU");
+    check(cudaStreamSynchronize(stream_of(on)), "cudaMemcpyAsync to the CPU");
+}
+
+void zero_on_device(gpu on, device_out<std::byte> to) {
+    if (to.size() == 0) return;
+    check(cudaMemsetAsync(to.data(), 0, to.size(), stream_of(on)), "cudaMemsetAsync");
+}
+
+namespace {
+constexpr int threads_per_block = 256;
+
+template <class V>
+__global__ void scale_kernel(V beta, V* __restrict__ y, std::size_t n) {
+    const std::size_t i = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = beta == V(0) ? V(0) : beta * y[i];
+}
+}  // namespace
+
+template <class V>
+void scale_vector(gpu on, V beta, device_out<V> y) {
+    if (y.size() == 0) return;
+    scale_kernel<<<blocks_for(std::int64_t(y.size()), threads_per_block), threads_per_block, 0,
+                   stream_of(on)>>>(beta, y.data(), y.size());
+}
+
+template void scale_vector(gpu, float, device_out<float>);
+template void scale_vector(gpu, double, device_out<double>);
+
+}  // namespace nz

@@ -1,0 +1,88 @@
+// The GPU from the host's side: is one there, its streams and events, vectors to and from it.
+// No CUDA in here, so that callers compile without it; every function throws `unavailable` in a
+// build without CUDA, and device_error, with the call and the code, where a CUDA call fails.
+#pragma once
+
+#include <string>
+
+#include "nonzero/core/backend.hpp"
+
+namespace nz {
+
+[[nodiscard]] int gpu_count() noexcept;  ///< 0 where the build, the driver or the device lacks
+/// Empty where `on` can be used; else why not, in one sentence.
+[[nodiscard]] std::string why_no_gpu(gpu on = {});
+/// Throws unavailable, saying why, where `on` cannot be used.
+void require_gpu(gpu on);
+
+/// Makes on.device the calling thread's current GPU as long as it lives.
+class device_guard {
+  public:
+    explicit device_guard(gpu on);
+    ~device_guard();
+    device_guard(const device_guard&) = delete;
+    device_guard& operator=(const device_guard&) = delete;
+
+  private:
+    int before_ = 0;
+};
+
+/// Throws device_error if a kernel launched by this thread could not start.
+void check_launch(const char* what);
+void synchronize(gpu on);  ///< waits for on.stream
+struct device_memory {
+    std::size_t free_bytes, total_bytes;
+};
+[[nodiscard]] device_memory memory_of(gpu on);
+
+/// Owns a stream that does not wait for the default stream.
+class gpu_stream {
+  public:
+    explicit gpu_stream(int device = 0);
+    ~gpu_stream();
+    gpu_stream(const gpu_stream&) = delete;
+    gpu_stream& operator=(const gpu_stream&) = delete;
+    operator gpu() const { return {.device = device_, .stream = stream_}; }
+
+  private:
+    int device_;
+    void* stream_ = nullptr;
+};
+
+/// A point in a stream, with its time.
+class gpu_event {
+  public:
+    gpu_event();
+    ~gpu_event();
+    gpu_event(const gpu_event&) = delete;
+    gpu_event& operator=(const gpu_event&) = delete;
+    void record(gpu on);
+    /// Waits for this event; seconds since `start` was passed.
+    [[nodiscard]] double seconds_since(const gpu_event& start) const;
+
+  private:
+    void* event_ = nullptr;
+};
+
+/// Copies a vector to the GPU; returns when it is there.
+template <class T>
+device_array<T> to_device(gpu on, std::span<const T> v) {
+    device_array<T> d(v.size());
+    copy_to_device(on, v.data(), d.data(), v.size_bytes());
+    return d;
+}
+/// Copies a vector back; returns when it is here.
+template <class T>
+host_vector<T> to_host(gpu on, device_span<T> v) {
+    host_vector<T> h(v.size());
+    copy_to_host(on, v.data(), h.data(), h.size() * sizeof(T));
+    return h;
+}
+
+void zero_on_device(gpu on, device_out<std::byte> to);  ///< in on.stream
+
+/// y = beta y, y not read where beta is 0.
+template <class V>
+void scale_vector(gpu on, V beta, device_out<V> y);
+
+}  // namespace nz

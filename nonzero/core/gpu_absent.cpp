@@ -1,0 +1,40 @@
+// nonzero/core/gpu.hpp in a build without CUDA: there is no GPU, and whoever asks is told so.
+#include "nonzero/core/gpu.hpp"
+
+#include "nonzero/core/error.hpp"
+#include "nonzero/core/value.hpp"
+
+namespace nz {
+namespace {
+constexpr const char* why = "this build of nonzero has no CUDA";
+[[noreturn]] void refuse() { throw unavailable(why); }
+}  // namespace
+
+int gpu_count() noexcept { return 0; }
+std::string why_no_gpu(gpu) { return why; }
+void require_gpu(gpu) { refuse(); }
+device_guard::device_guard(gpu) { refuse(); }
+device_guard::~device_guard() = default;
+void check_launch(const char*) { refuse(); }
+void synchronize(gpu) { refuse(); }
+device_memory memory_of(gpu) { refuse(); }
+gpu_stream::gpu_stream(int device) : device_(device) { refuse(); }
+gpu_stream::~gpu_stream() = default;
+gpu_event::gpu_event() { refuse(); }
+gpu_event::~gpu_event() = default;
+void gpu_event::record(gpu) { refuse(); }
+double gpu_event::seconds_since(const gpu_event&) const { refuse(); }
+void* allocate_device(std::size_t) { refuse(); }
+void release_device(void*) noexcept {}
+void copy_to_device(gpu, const void*, void*, std::size_t) { refuse(); }
+void copy_to_host(gpu, const void*, void*, std::size_t) { refuse(); }
+void zero_on_device(gpu, device_out<std::byte>) { refuse(); }
+template <class V>
+void scale_vector(gpu, V, device_out<V>) {
+    refuse();
+}
+
+#define NZ_INSTANTIATE(V) template void scale_vector(gpu, V, device_out<V>);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz

@@ -1,0 +1,132 @@
+#include "nonzero/core/cuda.cuh"
+#include "nonzero/formats/csr_adaptive.hpp"
+
+namespace nz {
+namespace {
+
+constexpr int threads_per_block = 256;
+constexpr int items_per_thread = csr_adaptive_most / threads_per_block;
+constexpr int warps_per_block = threads_per_block / warp_size;
+
+/// The products of the entries [begin, begin + count) in shared memory; all loads in flight first.
+template <class V>
+__device__ void multiply_entries(const csr_adaptive<V, device_view>& A, const V* __restrict__ x,
+                                 offset begin, int count, V* products) {
+    index j[items_per_thread];
+    V v[items_per_thread];
+#pragma unroll
+    for (int u = 0; u < items_per_thread; ++u) {
+        const int k = int(threadIdx.x) + u * threads_per_block;
+        if (k < count) j[u] = A.col_ind[begin + k], v[u] = A.val[begin + k];
+    }
+#pragma unroll
+    for (int u = 0; u < items_per_thread; ++u) {
+        const int k = int(threadIdx.x) + u * threads_per_block;
+        if (k < count) products[k] = v[u] * x[j[u]];
+    }
+}
+
+/// The rows [first, last) from their products, with `lanes` lanes each.
+template <int lanes, class V>
+__device__ void sum_rows(const csr_adaptive<V, device_view>& A, index first, index last,
+                         const V* products, V alpha, V beta, V* __restrict__ y) {
+    const offset begin = A.row_ptr[first];
+    const int lane = int(threadIdx.x) % lanes;
+    constexpr int rows_at_once = threads_per_block / lanes;
+    for (index base = first; base < last; base += rows_at_once) {
+        const index i = base + int(threadIdx.x) / lanes;
+        V sum = 0;
+        if (i < last) {
+            const int end = int(A.row_ptr[i + 1] - begin);
+            for (int k = int(A.row_ptr[i] - begin) + lane; k < end; k += lanes) sum += products[k];
+        }
+        sum = sum_lanes<lanes>(sum);
+        if (i < last && lane == 0) store_scaled(y + i, alpha, sum, beta);
+    }
+}
+
+/// The sum of all threads' v, in thread 0; a fixed tree.
+template <class V>
+__device__ V sum_block(V v) {
+    __shared__ V of_warp[warps_per_block];
+    v = sum_lanes<warp_size>(v);
+    if (threadIdx.x % warp_size == 0) of_warp[threadIdx.x / warp_size] = v;
+    __syncthreads();
+    v = threadIdx.x < warps_per_block ? of_warp[threadIdx.x] : V(0);
+    if (threadIdx.x < warp_size) v = sum_lanes<warp_size>(v);
+    return v;
+}
+
+/// One part of a long row: its sum to scratch; the last part to arrive adds all of them.
+template <class V>
+__device__ void sum_part(const csr_adaptive<V, device_view>& A, const V* __restrict__ x, index row,
+                         index part, V alpha, V beta, V* __restrict__ y, V* part_sum,
+                         unsigned* arrived) {
+    const offset row_end = A.row_ptr[row + 1];
+    const offset begin = A.row_ptr[row] + offset(part) * A.capacity;
+    const offset end = min(begin + A.capacity, row_end);
+    V sum = 0;
+#pragma unroll 4
+    for (offset k = begin + threadIdx.x; k < end; k += threads_per_block)
+        sum += A.val[k] * x[A.col_ind[k]];
+    sum = sum_block(sum);
+    const int parts = int((row_end - A.row_ptr[row] + A.capacity - 1) / A.capacity);
+    V* const sums = part_sum + (int(blockIdx.x) - part);
+    unsigned* const count = arrived + (int(blockIdx.x) - part);
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        sums[part] = sum;
+        __threadfence();  // the sum before its announcement
+        last = atomicAdd(count, 1U) == unsigned(parts) - 1;
+    }
+    __syncthreads();
+    if (!last) return;
+    __threadfence();  // the announcements before the sums of the others
+    sum = 0;
+    for (int p = int(threadIdx.x); p < parts; p += threads_per_block) sum += __ldcg(sums + p);
+    sum = sum_block(sum);
+    if (threadIdx.x == 0) {
+        store_scaled(y + row, alpha, sum, beta);
+        *count = 0;  // for the next product
+    }
+}
+
+template <class V>
+__global__ void __launch_bounds__(threads_per_block)
+    adaptive_kernel(csr_adaptive<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
+                    V* __restrict__ y, V* part_sum, unsigned* arrived) {
+    const index first = A.block_row[blockIdx.x], part = A.block_part[blockIdx.x];
+    if (part >= 0) return sum_part(A, x, first, part, alpha, beta, y, part_sum, arrived);
+    __shared__ V products[csr_adaptive_most];
+    const index last = A.block_row[blockIdx.x + 1];
+    const offset begin = A.row_ptr[first];
+    multiply_entries(A, x, begin, int(A.row_ptr[last] - begin), products);
+    __syncthreads();
+    const int rows = int(last - first);
+    if (rows > threads_per_block / 2) return sum_rows<1>(A, first, last, products, alpha, beta, y);
+    if (rows > threads_per_block / 4) return sum_rows<2>(A, first, last, products, alpha, beta, y);
+    if (rows > threads_per_block / 8) return sum_rows<4>(A, first, last, products, alpha, beta, y);
+    if (rows > threads_per_block / 16) return sum_rows<8>(A, first, last, products, alpha, beta, y);
+    if (rows > threads_per_block / 32)
+        return sum_rows<16>(A, first, last, products, alpha, beta, y);
+    sum_rows<32>(A, first, last, products, alpha, beta, y);
+}
+
+}  // namespace
+
+template <class V>
+void spmv(gpu on, csr_adaptive_blocks, V alpha, const csr_adaptive<V, device_view>& A,
+          device_span<V> x, V beta, device_out<V> y) {
+    const auto blocks = unsigned(A.block_part.size());
+    V* const part_sum = reinterpret_cast<V*>(on.scratch.data());
+    auto* const arrived = reinterpret_cast<unsigned*>(part_sum + blocks);
+    adaptive_kernel<<<blocks, threads_per_block, 0, stream_of(on)>>>(A, alpha, x.data(), beta,
+                                                                     y.data(), part_sum, arrived);
+}
+
+template void spmv(gpu, csr_adaptive_blocks, float, const csr_adaptive<float, device_view>&,
+                   device_span<float>, float, device_out<float>);
+template void spmv(gpu, csr_adaptive_blocks, double, const csr_adaptive<double, device_view>&,
+                   device_span<double>, double, device_out<double>);
+
+}  // namespace nz
