@@ -43,11 +43,16 @@ struct options {
     bool json = false, markdown = false;
 };
 
-int list_methods(const options& o) {
-    if (o.json) {
-        print_json();
-        return done;
-    }
+// What runs on one machine is not the documentation's business, so it has no such column.
+void print_markdown() {
+    table t({{"method", false}, {"backend", false}, {"deterministic", false}, {"source", false}});
+    for (const auto& [m, backend, here] : lines())
+        t.add_row({"`" + std::string(m->name) + "`", backend, m->deterministic ? "yes" : "no",
+                   std::string(m->source)});
+    t.print_markdown();
+}
+
+void print_table() {
     table t({{"method", false},
              {"backend", false},
              {"deterministic", false},
@@ -56,7 +61,11 @@ int list_methods(const options& o) {
     for (const auto& [m, backend, here] : lines())
         t.add_row({std::string(m->name), backend, m->deterministic ? "yes" : "no", here,
                    std::string(m->source)});
-    o.markdown ? t.print_markdown() : t.print();
+    t.print();
+}
+
+int list_methods(const options& o) {
+    o.json ? print_json() : o.markdown ? print_markdown() : print_table();
     return done;
 }
 

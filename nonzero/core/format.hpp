@@ -1,6 +1,7 @@
 // What a storage format and a kernel are, and everything that is written once for all of them.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <string>
 #include <string_view>

@@ -28,6 +28,8 @@ struct coo {
 
     static auto scalars(auto& a) { return std::tie(a.shape); }
     static auto arrays(auto& a) { return std::tie(a.row_ind, a.col_ind, a.val); }
+    static constexpr std::array scalar_names{"shape"};
+    static constexpr std::array array_names{"row_ind", "col_ind", "val"};
 
     static estimate cost(const matrix_stats&);
     static coo<V, host> from(const csr<V, host_view>&);
@@ -49,8 +51,7 @@ void for_each_entry(const coo<V, host_view>& A, std::int64_t first, std::int64_t
 struct coo_serial : kernel_of<coo> {
     static constexpr std::string_view name = "coo.serial";
     static constexpr bool deterministic = true;
-    static constexpr std::string_view source =
-        "ECE408 2020, lecture 19; PMPP chapter 10.4";
+    static constexpr std::string_view source = "ECE408 2020, lecture 19; PMPP chapter 10.4";
 };
 template <class V>
 void spmv(cpu, coo_serial, V alpha, const coo<V, host_view>& A, std::span<const V> x, V beta,

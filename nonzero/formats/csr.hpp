@@ -30,6 +30,8 @@ struct csr {
 
     static auto scalars(auto& a) { return std::tie(a.shape); }
     static auto arrays(auto& a) { return std::tie(a.row_ptr, a.col_ind, a.val); }
+    static constexpr std::array scalar_names{"shape"};
+    static constexpr std::array array_names{"row_ptr", "col_ind", "val"};
 
     static estimate cost(const matrix_stats&);
     static csr<V, host> from(const csr<V, host_view>&);
