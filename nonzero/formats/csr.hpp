@@ -14,8 +14,9 @@ namespace nz {
 /// A view borrows a user's arrays as they are; its row_ptr may be 32 or 64 bits wide.
 ///
 /// Moves    nnz * (|V| + 4) + (rows + 1) * 4 bytes of matrix a product (8 a row past 2^31
-/// nonzeros). Suits    every matrix. Source   CS121 2023, ECE408 2020, PMPP chapter 10; Saad,
-/// Iterative Methods (2003), section 3.4.
+///          nonzeros).
+/// Suits    every matrix.
+/// Source   CS121 2023, ECE408 2020, PMPP chapter 10; Saad 2003, section 3.4.
 template <class V, class S>
 struct csr {
     using value = V;
