@@ -9,6 +9,7 @@
 #include "nonzero/formats/oracle.hpp"
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/plan/stats.hpp"
+#include "test/products.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
@@ -18,59 +19,6 @@ template <class V>
 class conformance : public ::testing::Test {};
 using value_types = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(conformance, value_types);
-
-template <class V>
-V not_a_number() {
-    return V(std::numeric_limits<real<V>>::quiet_NaN());
-}
-
-/// A vector between guard words, which must stand after the product.
-template <class V>
-class guarded {
-  public:
-    explicit guarded(const host_vector<V>& v) : data_(v.size() + 2 * guards, V(-77)) {
-        std::copy(v.begin(), v.end(), data_.begin() + guards);
-    }
-    std::span<V> span() { return std::span(data_).subspan(guards, data_.size() - 2 * guards); }
-    [[nodiscard]] bool intact() const {
-        const auto is_guard = [](V v) { return v == V(-77); };
-        return std::all_of(data_.begin(), data_.begin() + guards, is_guard) &&
-               std::all_of(data_.end() - guards, data_.end(), is_guard);
-    }
-
-  private:
-    static constexpr std::ptrdiff_t guards = 16;
-    host_vector<V> data_;
-};
-
-/// One product y = alpha op(A) x + beta y with what it must give, computed once for all methods.
-template <class V>
-struct product_case {
-    transposition how;
-    V alpha, beta;
-    host_vector<V> x;   ///< NaN where alpha is zero: then it must not be read
-    host_vector<V> y0;  ///< NaN where beta is zero: then it must not be read
-    reference want;
-};
-
-template <class V>
-std::vector<product_case<V>> product_cases(const csr<V, host_view>& A) {
-    std::vector<transposition> hows{transposition::plain, transposition::transpose};
-    if (is_complex<V>) hows.push_back(transposition::conjugate_transpose);
-    std::vector<product_case<V>> cases;
-    for (const transposition how : hows) {
-        const bool swap = how != transposition::plain;
-        const auto x = random_vector<V>(std::size_t(swap ? A.shape.rows : A.shape.cols), 1);
-        const auto y = random_vector<V>(std::size_t(swap ? A.shape.cols : A.shape.rows), 2);
-        for (const V alpha : {V(0), V(1), V(-2.5)})
-            for (const V beta : {V(0), V(1), V(-2.5)})
-                cases.push_back({how, alpha, beta,
-                                 alpha == V(0) ? host_vector<V>(x.size(), not_a_number<V>()) : x,
-                                 beta == V(0) ? host_vector<V>(y.size(), not_a_number<V>()) : y,
-                                 reference_product<V>(how, alpha, A, x, beta, y)});
-    }
-    return cases;
-}
 
 template <class V>
 void check_product(const linear_operator<V, cpu>& op, const product_case<V>& c) {
@@ -90,7 +38,8 @@ TYPED_TEST(conformance, every_method_meets_the_zoo) {
     for (const auto& [name, bug, own] : zoo<V>()) {
         const auto A = view(own);
         const matrix_stats stats = compute_stats(A);
-        const auto cases = product_cases(A);
+        const auto cases = product_cases(A, {transposition::plain, transposition::transpose,
+                                             transposition::conjugate_transpose});
         for (const method<V>& m : methods<V>()) {
             if (m.on_cpu == nullptr) continue;
             if (!m.cost(stats).declined.empty()) {
@@ -149,29 +98,16 @@ TYPED_TEST(conformance, deterministic_methods_give_the_same_bits) {
     }
 }
 
-/// Infinities and NaNs in the elements of x that no entry touches must not reach y, whatever the
-/// layout pads with; in those that an explicit zero touches, they must.
 TYPED_TEST(conformance, padding_never_enters_the_sum) {
     using V = TypeParam;
-    using R = real<V>;
-    std::vector<index> row, col;
-    host_vector<V> val;
-    for (index i = 0; i < 67; ++i)
-        for (index j = 1; j < 60; j += 2)
-            if ((i * 7 + j * 3) % 5 < 1 + i % 3 && (j / 2 + i) % 4 != 0)
-                row.push_back(i), col.push_back(j), val.push_back(V(R(1)));
-    const csr<V, host> own = assemble<V>({67, 60}, row, col, val);
-    const auto A = view(own);
+    const padding_case<V> c = padding_never_meets<V>();
+    const auto A = view(c.A);
     const matrix_stats stats = compute_stats(A);
-    host_vector<V> x(60, V(R(1)));
-    for (std::size_t j = 0; j < x.size(); j += 4)
-        x[j] = V(std::numeric_limits<R>::infinity()), x[j + 2] = not_a_number<V>();
-    const auto want = reference_product<V>(transposition::plain, V(1), A, x, V(0), {});
     for (const method<V>& m : methods<V>()) {
         if (m.on_cpu == nullptr || !m.cost(stats).declined.empty()) continue;
-        host_vector<V> y(67, not_a_number<V>());
-        m.on_cpu(cpu{2}, A)->apply(V(1), x, V(0), y);
-        EXPECT_TRUE(compare<V>(y, want).holds()) << m.name;
+        host_vector<V> y(std::size_t(A.shape.rows), not_a_number<V>());
+        m.on_cpu(cpu{2}, A)->apply(V(1), c.x, V(0), y);
+        EXPECT_TRUE(compare<V>(y, c.want).holds()) << m.name;
     }
 }
 

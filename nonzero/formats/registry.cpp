@@ -253,6 +253,7 @@ const method<V>& find_method(std::string_view name) {
 
 #define NZ_INSTANTIATE(V)                          \
     template class linear_operator<V, cpu>;        \
+    template class linear_operator<V, gpu>;        \
     template std::span<const method<V>> methods(); \
     template const method<V>& find_method(std::string_view);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)

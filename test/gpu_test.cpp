@@ -1,0 +1,178 @@
+// The conformance suite on a GPU: every method x {float, double} x zoo x alpha x beta against the
+// same reference and bound as on the CPU. Skipped, and said so, only where there is no GPU.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/registry.hpp"
+#include "nonzero/plan/stats.hpp"
+#include "test/products.hpp"
+
+namespace nz::test {
+namespace {
+
+template <class V>
+class gpu_conformance : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        const std::string why = why_no_gpu();
+        if (why.empty()) return;
+        int count = 0;
+        for (const method<V>& m : methods<V>()) count += m.exists_on_gpu;
+        GTEST_SKIP() << count << " GPU methods were not run: " << why;
+    }
+};
+using value_types = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(gpu_conformance, value_types);
+
+/// y between guard words on the GPU.
+template <class V>
+class guarded_on_gpu {
+  public:
+    guarded_on_gpu(gpu on, const host_vector<V>& v) : on_(on), len_(v.size()) {
+        host_vector<V> all(guards, V(-77));
+        all.insert(all.end(), v.begin(), v.end());
+        all.insert(all.end(), guards, V(-77));
+        data_ = to_device<V>(on, all);
+    }
+    device_out<V> out() { return {data_.data() + guards, len_}; }
+    /// y, or nothing where a guard word was written.
+    host_vector<V> fetch() const {
+        const auto all = to_host<V>(on_, data_);
+        for (std::size_t k = 0; k < guards; ++k)
+            if (all[k] != V(-77) || all[all.size() - 1 - k] != V(-77)) return {};
+        return {all.begin() + guards, all.end() - guards};
+    }
+
+  private:
+    static constexpr std::ptrdiff_t guards = 32;
+    gpu on_;
+    std::size_t len_;
+    device_array<V> data_;
+};
+
+template <class V>
+void check_product(gpu on, const linear_operator<V, gpu>& op, const product_case<V>& c) {
+    guarded_on_gpu<V> y(on, c.y0);
+    const auto x = to_device<V>(on, c.x);
+    op.apply_transposed(c.how, c.alpha, x, c.beta, y.out());
+    const host_vector<V> got_y = y.fetch();
+    ASSERT_EQ(got_y.size(), c.y0.size()) << "wrote outside y";
+    const agreement got = compare<V>(got_y, c.want);
+    EXPECT_TRUE(got.holds()) << "op " << int(c.how) << ", alpha " << c.alpha << ", beta " << c.beta
+                             << ": y[" << got.row << "] = " << got_y[got.row] << " is " << got.worst
+                             << " bounds away from " << double(c.want.y[got.row].real());
+}
+
+TYPED_TEST(gpu_conformance, every_method_meets_the_zoo) {
+    using V = TypeParam;
+    const gpu_stream stream;
+    const gpu on = stream;
+    int ran = 0, declined = 0;
+    for (const auto& [name, bug, own] : zoo<V>()) {
+        const auto A = view(own);
+        const matrix_stats stats = compute_stats(A);
+        const auto cases = product_cases(A, {transposition::plain, transposition::transpose});
+        for (const method<V>& m : methods<V>()) {
+            if (m.on_gpu == nullptr) continue;
+            if (!m.cost_on_gpu(stats).declined.empty()) {
+                ++declined;
+                continue;
+            }
+            SCOPED_TRACE(std::string(m.name) + " on '" + name + "' (" + bug + ")");
+            const auto op = m.on_gpu(on, A);
+            for (const auto& c : cases)
+                if (c.how == transposition::plain || m.transposed_on_gpu) check_product(on, *op, c);
+            ++ran;
+            if (this->HasFailure()) return;
+        }
+    }
+    std::printf("[   gpu    ] %s: %d (method, matrix) cases ran, %d declined\n",
+                std::string(value_name<V>()).c_str(), ran, declined);
+    EXPECT_GT(ran, 0);
+}
+
+TYPED_TEST(gpu_conformance, deterministic_methods_give_the_same_bits_in_20_runs) {
+    using V = TypeParam;
+    const gpu_stream stream;
+    const gpu on = stream;
+    for (const auto& [name, bug, own] : zoo<V>()) {
+        const auto A = view(own);
+        const matrix_stats stats = compute_stats(A);
+        const auto x = to_device<V>(on, random_vector<V>(std::size_t(A.shape.cols), 5));
+        device_array<V> y(std::size_t(A.shape.rows));
+        for (const method<V>& m : methods<V>()) {
+            if (m.on_gpu == nullptr || !m.deterministic || !m.cost_on_gpu(stats).declined.empty())
+                continue;
+            const auto op = m.on_gpu(on, A);
+            host_vector<V> first;
+            for (int run = 0; run < 20; ++run) {
+                op->apply(V(1), x, V(0), y);
+                const auto got = to_host<V>(on, y);
+                if (run == 0) first = got;
+                ASSERT_EQ(0, std::memcmp(first.data(), got.data(), first.size() * sizeof(V)))
+                    << m.name << " on '" << name << "', run " << run;
+            }
+        }
+    }
+}
+
+TYPED_TEST(gpu_conformance, padding_never_enters_the_sum) {
+    using V = TypeParam;
+    const gpu on{};
+    const padding_case<V> c = padding_never_meets<V>();
+    const auto A = view(c.A);
+    const matrix_stats stats = compute_stats(A);
+    const auto x = to_device<V>(on, c.x);
+    for (const method<V>& m : methods<V>()) {
+        if (m.on_gpu == nullptr || !m.cost_on_gpu(stats).declined.empty()) continue;
+        guarded_on_gpu<V> y(on, host_vector<V>(std::size_t(A.shape.rows), not_a_number<V>()));
+        m.on_gpu(on, A)->apply(V(1), x, V(0), y.out());
+        EXPECT_TRUE(compare<V>(y.fetch(), c.want).holds()) << m.name;
+    }
+}
+
+TYPED_TEST(gpu_conformance, a_stored_zero_times_infinity_is_nan) {
+    using V = TypeParam;
+    const gpu on{};
+    const csr<V, host> own{{2, 3}, {0, 2, 3}, {0, 1, 2}, {V(1), V(0), V(1)}};
+    const auto A = view(own);
+    const host_vector<V> x{V(1), std::numeric_limits<V>::infinity(), V(3)};
+    const auto there = to_device<V>(on, x);
+    for (const method<V>& m : methods<V>()) {
+        if (m.on_gpu == nullptr || !m.cost_on_gpu(compute_stats(A)).declined.empty()) continue;
+        device_array<V> y(2);
+        m.on_gpu(on, A)->apply(V(1), there, V(0), y);
+        const auto got = to_host<V>(on, y);
+        EXPECT_TRUE(std::isnan(got[0])) << m.name;
+        EXPECT_EQ(got[1], V(3)) << m.name;
+    }
+}
+
+TEST(gpu, refuses_what_is_not_there) {
+    EXPECT_THROW(require_gpu(gpu{.device = 1 << 20}), unavailable);
+    if (!why_no_gpu().empty()) return;
+    const std::size_t before = memory_of(gpu{}).free_bytes;
+    try {
+        const device_array<double> huge(std::size_t(1) << 50);
+        FAIL() << "allocated 8 PB";
+    } catch (const device_error& e) {
+        EXPECT_NE(std::string(e.what()).find(std::to_string(std::size_t(1) << 53)),
+                  std::string::npos)
+            << e.what();
+    }
+    EXPECT_EQ(memory_of(gpu{}).free_bytes, before);
+}
+
+TEST(gpu, download_brings_back_what_upload_took) {
+    if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
+    for (const auto& [name, bug, A] : zoo<double>()) {
+        const auto back = download(gpu{}, upload(gpu{}, A));
+        EXPECT_EQ(back.shape, A.shape) << name;
+        EXPECT_EQ(back.arrays(back), A.arrays(A)) << name;
+    }
+}
+
+}  // namespace
+}  // namespace nz::test
