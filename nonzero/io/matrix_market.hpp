@@ -1,0 +1,38 @@
+// Matrix Market files, plain or gzipped: the exchange format of the SuiteSparse collection.
+#pragma once
+
+#include "nonzero/io/io.hpp"
+
+namespace nz::matrix_market {
+
+/// What the reader accepts, where files in the wild differ:
+///
+/// - Banner in any case; real, double, integer, unsigned-integer, complex and pattern; comments
+///   (%) and blank lines anywhere; LF or CRLF; any blanks; nothing behind an entry on its line.
+/// - Sizes of zero. Sizes up to 2,147,483,647.
+/// - A symmetric file's entries from either triangle; an entry off the diagonal stands for two,
+///   wherever it lies, so that a file with both triangles sums them, as SciPy's reader does.
+/// - A skew-symmetric file's diagonal entries, kept as they are, as SciPy's reader does.
+/// - NaN and Inf. A value beyond V's range (1e400) is an error, one below it (1e-400) rounds to 0.
+/// - Of an array, all elements that are not zero; of a symmetric array the lower triangle is
+///   listed, column by column, of a skew-symmetric one without the diagonal.
+/// - A line of at most 1 MiB.
+file_info inspect(const std::string& path);
+
+/// Text is read and parsed in pieces of about chunk_bytes: for tests, any size gives the same.
+inline constexpr std::size_t default_chunk_bytes = std::size_t(1) << 20;
+
+template <class V>
+csr<V, host> read(const std::string& path, const read_options& = {},
+                  std::size_t chunk_bytes = default_chunk_bytes);
+template <class V>
+host_vector<V> read_vector(const std::string& path, const read_options& = {},
+                           std::size_t chunk_bytes = default_chunk_bytes);
+
+/// Writes every value with the fewest digits that read back as the same bits. Gzips where asked.
+template <class V>
+void write(const std::string& path, const csr<V, host_view>& A, symmetry store, bool gzip);
+template <class V>
+void write_vector(const std::string& path, std::span<const V>, bool gzip);
+
+}  // namespace nz::matrix_market

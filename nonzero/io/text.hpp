@@ -1,0 +1,50 @@
+// Text files, plain or gzipped, handed out in runs of whole lines to several threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "nonzero/core/space.hpp"
+
+namespace nz {
+
+/// What the first bytes of a file tell.
+enum class content { text, gzip, zip };
+/// Throws parse_error where the file cannot be opened, or is no regular file.
+content content_of(const std::string& path);
+
+/// Whole lines of a text.
+struct lines {
+    std::int64_t number;         ///< counts from 0 in the order of the text
+    std::int64_t offset;         ///< of the first byte in the (inflated) text
+    std::span<const char> text;  ///< ends in a newline unless empty; lives in the reader's buffer
+    std::string fault{};         ///< why the text cannot be read on after these lines, if it cannot
+};
+
+/// Hands out a text. next() may be called by several threads at once, each with its own buffer.
+class text_source {
+  public:
+    virtual ~text_source() = default;
+    /// The next lines, or nothing at the end. Which lines a number holds is the same every time.
+    virtual std::optional<lines> next(host_vector<char>& buffer) = 0;
+    [[nodiscard]] virtual double fraction() const = 0;   ///< handed out so far, of the file
+    [[nodiscard]] virtual double max_bytes() const = 0;  ///< no text of this file is longer
+};
+
+/// The text from byte `start` on, in lines of about `chunk_bytes`. Throws parse_error.
+std::unique_ptr<text_source> open_text(const std::string& path, std::int64_t start,
+                                       std::size_t chunk_bytes);
+
+/// The first `bytes` of the text, fewer where it ends or cannot be read on. Throws parse_error.
+std::string text_start(const std::string& path, std::size_t bytes);
+
+/// `text` as a gzip file, or as a part of one: such files may follow each other.
+std::string gzip_member(std::string_view text);
+
+/// The number, from 1, of the line that byte `at` of the text is in; reads all before it.
+std::int64_t line_at(const std::string& path, std::int64_t at);
+
+}  // namespace nz
