@@ -42,15 +42,16 @@ class stopwatch {
     const std::atomic<bool>* interrupted_;
 };
 
-/// How many runs make a block of min_block_s. 0: interrupted.
-std::int64_t choose_repeats(const stopwatch& watch, const std::function<void()>& work) {
+/// How many runs make a block. 0: interrupted.
+std::int64_t choose_repeats(const stopwatch& watch, const std::function<void()>& work,
+                            double block_s) {
     constexpr std::int64_t most = std::int64_t(1) << 30;  // of work that takes no time at all
     if (!watch.interrupted()) work();  // touches fresh pages and code, so counts for nothing
     for (std::int64_t runs = 1; !watch.interrupted(); runs *= 2) {
         const double s = watch.time(work, runs);
         // From half a block on, the guess of a whole one is good.
-        if (s >= min_block_s / 2)
-            return std::max<std::int64_t>(1, std::llround(double(runs) * min_block_s / s));
+        if (s >= block_s / 2)
+            return std::max<std::int64_t>(1, std::llround(double(runs) * block_s / s));
         if (runs == most) return runs;
     }
     return 0;
@@ -69,11 +70,12 @@ void summarise(timing& t) {
 
 std::vector<timing> time_interleaved(std::span<const std::function<void()>> work,
                                      const measure_options& options) {
-    if (!(options.seconds > 0)) throw argument_error("time_interleaved: seconds is not positive");
+    if (!(options.seconds > 0 && options.block_s > 0))
+        throw argument_error("time_interleaved: a time that is not positive");
     const stopwatch watch(options);
     std::vector<timing> all(work.size());
     for (std::size_t w = 0; w < work.size(); ++w)
-        all[w].repeats_per_block = choose_repeats(watch, work[w]);
+        all[w].repeats_per_block = choose_repeats(watch, work[w], options.block_s);
 
     std::vector<double> spent_s(work.size(), 0);
     const auto wants_more = [&](std::size_t w) {

@@ -18,14 +18,15 @@ struct timing {
     std::vector<double> block_s;         ///< every block's time a run, as they came    [s]
 };
 
-/// Shorter blocks drown in what surrounds them: reading the clock takes 25 ns and waking an
-/// OpenMP thread up to 50 us. Longer ones are hit by a neighbour's burst more often than not.
-inline constexpr double min_block_s = 2e-3;
 /// The fewest blocks whose quartiles are not just their extremes.
 inline constexpr std::size_t min_blocks = 5;
 
 struct measure_options {
     double seconds = 0.3;  ///< an item may take, warm-up apart; min_blocks are run even so
+    /// The least a block takes. Shorter ones drown in what surrounds them: reading the clock takes
+    /// 25 ns and waking an OpenMP thread up to 50 us. Longer ones are hit by a neighbour's burst
+    /// more often than not.
+    double block_s = 2e-3;
     const std::atomic<bool>* interrupted = nullptr;  ///< once true: return what there is
     std::function<double()> now = {};                ///< seconds; empty: the steady clock
 };
@@ -33,7 +34,7 @@ struct measure_options {
 /// Times every item of `work` in blocks that take turns, A B C A B C ..., so that what disturbs
 /// the machine disturbs all alike. A block is one untimed run, which fetches back the caches that
 /// the item before took, then `repeats_per_block` timed ones. Throws what the work throws, and
-/// argument_error where `seconds` is not positive.
+/// argument_error where `seconds` or `block_s` is not positive.
 std::vector<timing> time_interleaved(std::span<const std::function<void()>> work,
                                      const measure_options& = {});
 

@@ -15,7 +15,7 @@ struct fake {
     double time = 0;
     std::string log;
     measure_options options(double seconds, const std::atomic<bool>* interrupted = nullptr) {
-        return {seconds, interrupted, [this] { return time; }};
+        return {.seconds = seconds, .interrupted = interrupted, .now = [this] { return time; }};
     }
     std::function<void()> takes(char letter, double s) {
         return [this, letter, s] { time += s, log += letter; };
@@ -34,6 +34,14 @@ TEST(time_interleaved, times_a_run_whatever_the_repeats) {
     EXPECT_NEAR(t[1].median_s, 1e-5, 1e-12);
     EXPECT_EQ(t[1].repeats_per_block, 200);  // of 10 us in 2 ms
     EXPECT_NEAR(t[1].spread, 0, 1e-9);
+}
+
+TEST(time_interleaved, a_block_is_as_long_as_asked) {
+    fake clock;
+    const std::function<void()> work[] = {clock.takes('a', 1e-4)};
+    measure_options options = clock.options(1e-9);
+    options.block_s = 5e-4;
+    EXPECT_EQ(time_interleaved(work, options)[0].repeats_per_block, 5);
 }
 
 TEST(time_interleaved, takes_turns_block_by_block) {
@@ -112,6 +120,7 @@ TEST(time_interleaved, work_of_no_time_ends) {
 
 TEST(time_interleaved, refuses_no_time) {
     EXPECT_THROW((void)time_interleaved({}, {.seconds = 0}), argument_error);
+    EXPECT_THROW((void)time_interleaved({}, {.block_s = 0}), argument_error);
     EXPECT_TRUE(time_interleaved({}, {}).empty());
 }
 

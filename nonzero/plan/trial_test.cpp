@@ -1,0 +1,141 @@
+// What a trial says of methods that are right, wrong, unwilling, or too large.
+#include "nonzero/plan/trial.hpp"
+
+#include <gtest/gtest.h>
+
+#include <new>
+
+#include "test/zoo.hpp"
+
+namespace nz::test {
+namespace {
+
+/// A product whose every result is off by `off`.
+class wrong final : public linear_operator<double, cpu> {
+  public:
+    wrong(const csr<double, host_view>& A, double off) : A_(A), off_(off) {}
+    [[nodiscard]] nz::shape shape() const override { return A_.shape; }
+    [[nodiscard]] std::size_t bytes() const override { return 1000; }
+
+  protected:
+    void multiply(double alpha, std::span<const double> x, double beta,
+                  std::span<double> y) const override {
+        spmv(cpu{1}, csr_serial{}, alpha, A_, x, beta, y);
+        for (double& v : y) v += off_;
+    }
+    void multiply_transposed(transposition, double, std::span<const double>, double,
+                             std::span<double>) const override {}
+    void scale(double, std::span<double>) const override {}
+
+  private:
+    csr<double, host_view> A_;
+    double off_;
+};
+
+using operator_ptr = std::unique_ptr<linear_operator<double, cpu>>;
+estimate small(const matrix_stats&) { return {.matrix_bytes = 1000}; }
+estimate unwilling(const matrix_stats&) { return {.declined = "not today"}; }
+operator_ptr build_wrong(cpu, const csr<double, host_view>& A) {
+    return std::make_unique<wrong>(A, 1e-9);
+}
+operator_ptr build_too_large(cpu, const csr<double, host_view>&) { throw std::bad_alloc(); }
+
+method<double> made(std::string_view name, estimate (*cost)(const matrix_stats&),
+                    builder<double, cpu> build) {
+    method<double> m{};
+    m.name = name, m.cost = cost, m.on_cpu = build;
+    return m;
+}
+
+class trials : public ::testing::Test {
+  protected:
+    csr<double, host> A = from_rule<double>(40, 30, [](index, index, double u) { return u > 0.7; });
+    measure_options quick = {.seconds = 1e-6, .block_s = 1e-5};
+    trial run(const method<double>& m, int threads = 2) {
+        const contender<double> who[] = {{&m, threads}};
+        return run_trials<double>(view(A), who, quick).at(0);
+    }
+};
+
+TEST_F(trials, a_right_method_is_validated_and_timed) {
+    const trial t = run(find_method<double>("csr.static"));
+    EXPECT_TRUE(t.measured());
+    EXPECT_TRUE(t.validated());
+    EXPECT_EQ(t.method, "csr.static");
+    EXPECT_EQ(t.threads, 2);
+    EXPECT_EQ(t.matrix_bytes, double(bytes(A)));
+    EXPECT_EQ(t.vector_bytes, 8.0 * (40 + 30));
+    EXPECT_GT(t.setup_s, 0);
+    EXPECT_DOUBLE_EQ(t.gbps(), (t.matrix_bytes + t.vector_bytes) / t.time.median_s / 1e9);
+    EXPECT_DOUBLE_EQ(t.setup_products(), t.setup_s / t.time.median_s);
+}
+
+TEST_F(trials, a_wrong_method_is_not_validated) {
+    const trial t = run(made("bad.wrong", small, build_wrong));
+    EXPECT_TRUE(t.measured());
+    EXPECT_FALSE(t.validated());
+    EXPECT_FALSE(t.error.holds());
+    EXPECT_NEAR(t.serial_l2, 1e-9 * std::sqrt(40.0), 1e-13);
+    EXPECT_LT(t.serial_l2_bound, t.serial_l2);
+}
+
+TEST_F(trials, both_checks_are_needed_to_validate) {
+    trial t;
+    t.error.worst = 0.5, t.serial_l2 = 1, t.serial_l2_bound = 2;
+    EXPECT_TRUE(t.validated());
+    t.serial_l2 = 3;
+    EXPECT_FALSE(t.validated());
+    t.serial_l2 = 1, t.error.worst = 1.5;
+    EXPECT_FALSE(t.validated());
+}
+
+TEST_F(trials, declining_says_why) {
+    EXPECT_EQ(run(made("no.method", unwilling, build_wrong)).declined, "not today");
+    EXPECT_EQ(run(made("too.large", small, build_too_large)).declined, "out of memory");
+    EXPECT_EQ(run(made("gpu.only", small, nullptr)).declined, "no such kernel on the CPU");
+    EXPECT_FALSE(run(made("no.method", unwilling, build_wrong)).measured());
+}
+
+TEST_F(trials, come_in_the_order_of_the_contenders) {
+    const auto no = made("no.method", unwilling, build_wrong);
+    const auto& yes = find_method<double>("csr.serial");
+    const contender<double> who[] = {{&no, 1}, {&yes, 1}, {&no, 2, true}, {&yes, 1}};
+    const auto got = run_trials<double>(view(A), who, quick);
+    ASSERT_EQ(got.size(), 4U);
+    for (std::size_t k = 0; k < 4; ++k) {
+        EXPECT_EQ(got[k].method, who[k].m->name);
+        EXPECT_EQ(got[k].threads, who[k].threads);
+        EXPECT_EQ(got[k].peer, who[k].peer);
+        EXPECT_EQ(got[k].measured(), k % 2 == 1);
+    }
+}
+
+TEST_F(trials, interrupted_ones_are_there_without_times) {
+    const std::atomic<bool> interrupted = true;
+    quick.interrupted = &interrupted;
+    const trial t = run(find_method<double>("csr.serial"));
+    EXPECT_EQ(t.method, "csr.serial");
+    EXPECT_FALSE(t.measured());
+    EXPECT_TRUE(t.declined.empty());
+}
+
+TEST(contenders, serial_methods_take_part_once) {
+    const method<double>* const two[] = {&find_method<double>("csr.serial"),
+                                         &find_method<double>("csr.static")};
+    const int threads[] = {2, 4};
+    const auto got = contenders<double>(two, threads);
+    ASSERT_EQ(got.size(), 3U);
+    EXPECT_EQ(got[0].m->name, "csr.serial");
+    EXPECT_EQ(got[0].threads, 1);
+    EXPECT_EQ(got[1].threads, 2);
+    EXPECT_EQ(got[2].threads, 4);
+    EXPECT_EQ(got[2].m->name, "csr.static");
+}
+
+TEST(flops, are_two_an_entry_and_eight_a_complex_one) {
+    EXPECT_EQ(flops<float>(10), 20);
+    EXPECT_EQ(flops<std::complex<double>>(10), 80);
+}
+
+}  // namespace
+}  // namespace nz::test
