@@ -1,0 +1,256 @@
+// nz bench: every method on every matrix, set up, timed, checked.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cli/command.hpp"
+#include "cli/interruption.hpp"
+#include "cli/report.hpp"
+#include "nonzero/io/io.hpp"
+#include "nonzero/plan/machine.hpp"
+#include "nonzero/plan/trial.hpp"
+#if defined(NZ_WITH_PEERS)
+#include "bench/peers/peers.hpp"
+#endif
+
+namespace nz::cli {
+namespace {
+
+struct options {
+    std::vector<std::string> paths;
+    std::string methods = "all", threads, type = "double", json;
+    double seconds = measure_options{}.seconds;
+    bool peers = false;
+};
+
+/// The methods that a list such as "csr.serial,hll.*" names; "all" names all. Throws
+/// argument_error for a name, and for a layout, that no method has.
+template <class V>
+std::vector<const method<V>*> choose_methods(const std::string& list) {
+    std::vector<const method<V>*> chosen;
+    const auto add = [&](const method<V>& m) {
+        if (std::find(chosen.begin(), chosen.end(), &m) == chosen.end()) chosen.push_back(&m);
+    };
+    for (const std::string& name : CLI::detail::split(list, ',')) {
+        const bool all = name == "all", layout = name.ends_with(".*");
+        const std::size_t before = chosen.size();
+        for (const method<V>& m : nz::methods<V>())
+            if (m.on_cpu != nullptr && (all || (layout && name == std::string(m.layout()) + ".*")))
+                add(m);
+        if (layout && chosen.size() == before)
+            throw argument_error("no method '" + name + "'; `nz methods` lists them");
+        if (!all && !layout) add(find_method<V>(name));
+    }
+    return chosen;
+}
+
+template <class V>
+std::vector<contender<V>> line_up(const options& o, std::span<const int> threads) {
+    auto all = contenders<V>(choose_methods<V>(o.methods), threads);
+    if (!o.peers) return all;
+#if defined(NZ_WITH_PEERS)
+    std::vector<const method<V>*> peers;
+    for (const method<V>& m : peers::peer_methods<V>()) peers.push_back(&m);
+    for (const auto& c : contenders<V>(peers, threads, true)) all.push_back(c);
+    return all;
+#else
+    throw unavailable("--peers: this build has none; configure it with -DNONZERO_PEERS=ON");
+#endif
+}
+
+/// Measured bandwidth by number of threads.
+using bandwidths = std::map<int, bandwidth>;
+
+double share_of_read(const trial& t, const bandwidths& machine) {
+    return t.gbps() / machine.at(t.threads).read_gbps;
+}
+
+struct entry {
+    std::string matrix;
+    double flops;
+    trial t;
+    [[nodiscard]] double gflops() const { return flops / t.time.median_s * 1e-9; }
+};
+
+nlohmann::json to_json(const entry& e, const bandwidths& machine) {
+    const trial& t = e.t;
+    nlohmann::json j = {{"matrix", e.matrix},
+                        {"method", t.method},
+                        {"backend", "cpu"},
+                        {"threads", t.threads},
+                        {"peer", t.peer}};
+    if (!t.declined.empty()) j["declined"] = t.declined;
+    if (!t.measured()) return j;
+    j.update({{"setup_s", t.setup_s},
+              {"setup_products", t.setup_products()},
+              {"median_s", t.time.median_s},
+              {"min_s", t.time.min_s},
+              {"spread", t.time.spread},
+              {"repeats_per_block", t.time.repeats_per_block},
+              {"block_s", t.time.block_s},
+              {"gflops", e.gflops()},
+              {"matrix_bytes", t.matrix_bytes},
+              {"vector_bytes", t.vector_bytes},
+              {"gbps", t.gbps()},
+              {"share_of_read_bandwidth", share_of_read(t, machine)},
+              {"error_bounds", t.error.worst},
+              {"error_l2", t.error.l2}});
+    return j;
+}
+
+void print_table(std::vector<const entry*> entries, const bandwidths& machine) {
+    std::erase_if(entries, [](const entry* e) { return !e->t.measured(); });
+    std::stable_sort(entries.begin(), entries.end(), [](const entry* a, const entry* b) {
+        return a->t.time.median_s < b->t.time.median_s;
+    });
+    table t({{"method", false},
+             {"threads"},
+             {"us"},
+             {"+-%"},
+             {"GFLOP/s"},
+             {"GB/s"},
+             {"% of read"},
+             {"MB"},
+             {"setup ms"},
+             {"products"},
+             {"error/bound"},
+             {"error l2"}});
+    for (const entry* e : entries)
+        t.add_row({e->t.method, std::to_string(e->t.threads),
+                   fmt::format("{:.1f}", e->t.time.median_s * 1e6),
+                   fmt::format("{:.1f}", e->t.time.spread * 100),
+                   fmt::format("{:.2f}", e->gflops()), fmt::format("{:.1f}", e->t.gbps()),
+                   fmt::format("{:.0f}", share_of_read(e->t, machine) * 100),
+                   fmt::format("{:.2f}", e->t.matrix_bytes * 1e-6),
+                   fmt::format("{:.2f}", e->t.setup_s * 1e3),
+                   fmt::format("{:.1f}", e->t.setup_products()),
+                   fmt::format("{:.2g}", e->t.error.worst), fmt::format("{:.1e}", e->t.error.l2)});
+    t.print();
+}
+
+/// Who declined, a line each whatever the number of threads.
+void print_declined(const std::vector<const entry*>& entries) {
+    std::vector<std::string> said;
+    for (const entry* e : entries) {
+        if (e->t.declined.empty() || std::count(said.begin(), said.end(), e->t.method) > 0)
+            continue;
+        fmt::print("{}{} declines: {}\n", said.empty() ? "\n" : "", e->t.method, e->t.declined);
+        said.push_back(e->t.method);
+    }
+}
+
+/// All that was measured, whenever the measuring ends.
+class session {
+  public:
+    explicit session(const options& o) : json_(o.json), type_(o.type) {}
+
+    void measure_machine(std::span<const int> threads) {
+        for (const int t : threads)
+            if (!interruption::happened() && !machine_.contains(t))
+                machine_[t] = measure_bandwidth(t);
+    }
+
+    template <class V>
+    void measure_matrix(const std::string& path, std::span<const contender<V>> who,
+                        const measure_options& how) {
+        const csr<V, host> A = read<V>(path);
+        const std::string name = matrix_name(path);
+        const auto nnz = std::int64_t(A.val.size());
+        matrices_.push_back({{"name", name},
+                             {"rows", A.shape.rows},
+                             {"cols", A.shape.cols},
+                             {"nnz", nnz},
+                             {"csr_bytes", bytes(A)}});
+        const std::size_t before = entries_.size();
+        for (trial& t : run_trials<V>(view(A), who, how))
+            entries_.push_back({name, flops<V>(nnz), std::move(t)});
+        if (json_.is_stdout()) return;
+        fmt::print("{}{}: {} x {}, {} entries, {}\n\n", before == 0 ? "" : "\n", name, A.shape.rows,
+                   A.shape.cols, nnz, value_name<V>());
+        std::vector<const entry*> mine;
+        for (std::size_t k = before; k < entries_.size(); ++k) mine.push_back(&entries_[k]);
+        print_table(mine, machine_);
+        print_declined(mine);
+        std::fflush(stdout);
+    }
+
+    void write() {
+        nlohmann::json j = provenance("bench");
+        j["type"] = type_;
+        j["interrupted"] = interruption::happened();
+        j["bandwidth"] = nlohmann::json::array();
+        for (const auto& [threads, b] : machine_)
+            j["bandwidth"].push_back(
+                {{"threads", threads}, {"read_gbps", b.read_gbps}, {"copy_gbps", b.copy_gbps}});
+        j["matrices"] = matrices_;
+        j["rows"] = nlohmann::json::array();
+        for (const entry& e : entries_) j["rows"].push_back(to_json(e, machine_));
+        json_.write(j);
+    }
+
+  private:
+    json_file json_;
+    std::string type_;
+    bandwidths machine_;
+    nlohmann::json matrices_ = nlohmann::json::array();
+    std::vector<entry> entries_;
+};
+
+template <class V>
+int run(const options& o) {
+    const std::vector<int> threads =
+        o.threads.empty() ? std::vector{thread_count({})} : parse_threads(o.threads);
+    const std::vector<contender<V>> who = line_up<V>(o, threads);
+    const interruption ctrl_c;
+    session s(o);
+    const measure_options how{.seconds = o.seconds, .interrupted = interruption::flag()};
+    std::vector<int> teams;
+    for (const auto& c : who) teams.push_back(c.threads);
+    s.measure_machine(teams);
+    try {
+        for (const std::string& path : o.paths)
+            if (!interruption::happened()) s.measure_matrix<V>(path, who, how);
+    } catch (...) {
+        s.write();  // an unreadable file does not cost what was measured before it
+        throw;
+    }
+    s.write();
+    return interruption::happened() ? interrupted_exit : int(done);
+}
+
+int bench(const options& o) {
+    if (o.type == "float") return run<float>(o);
+    if (o.type == "double") return run<double>(o);
+    if (o.type == "cfloat") return run<std::complex<float>>(o);
+    return run<std::complex<double>>(o);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, action& chosen) {
+    auto* sub = app.add_subcommand("bench", "Time methods side by side");
+    sub->footer(
+        "GFLOP/s counts 2 operations an entry (8 for complex values); GB/s the bytes of the\n"
+        "layout, x and y, each moved once, with its share of the read bandwidth measured on as\n"
+        "many threads (above 100% in cache). Error: the largest, in units of the bound that every\n"
+        "product keeps, and the norm. Ctrl-C ends the measuring: what is there is printed and\n"
+        "written, and the exit code is 130.\n\n"
+        "Example: nz bench A.mtx --methods csr.*,hll.column_guided --threads 1,2 --json A.json");
+    const auto o = std::make_shared<options>();
+    sub->add_option("matrix", o->paths, ".mtx, .mtx.gz or .npz")->required();
+    sub->add_option("--methods", o->methods, "names, layout.*, or all; comma-separated")
+        ->capture_default_str();
+    sub->add_option("--threads", o->threads, "numbers of threads, as in 1,2,4 [all cores]");
+    sub->add_option("--type", o->type, "of the values")
+        ->check(CLI::IsMember({"float", "double", "cfloat", "cdouble"}))
+        ->capture_default_str();
+    sub->add_option("--seconds", o->seconds, "for each method, matrix and number of threads")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    sub->add_option("--json", o->json, "write all of it to FILE.json, or to stdout for -");
+    sub->add_flag("--peers", o->peers, "besides, the other libraries that this build has");
+    sub->callback([&chosen, o] { chosen = [o] { return bench(*o); }; });
+}
+
+}  // namespace nz::cli

@@ -1,0 +1,161 @@
+// nz bench and nz study as their users meet them: what the JSON says, and what Ctrl-C leaves.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "nonzero/formats/registry.hpp"
+
+namespace nz::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// A folder of its own for every test, with a matrix in it, and the command to run there.
+class measuring : public testing::Test {
+  protected:
+    measuring() {
+        std::string name = (fs::temp_directory_path() / "nz_bench_XXXXXX").string();
+        dir = mkdtemp(name.data());
+        std::ofstream A(dir / "A.mtx");
+        A << "%%MatrixMarket matrix coordinate real general\n300 300 898\n";
+        for (int i = 1; i <= 300; ++i) {
+            A << i << ' ' << i << " 2.5\n" << i << ' ' << i % 300 + 1 << " -1.25\n";
+            if (i > 1 && i < 300) A << i << " 1 0.1\n";
+        }
+    }
+    ~measuring() override { fs::remove_all(dir); }
+
+    [[nodiscard]] int run(const std::string& command) const {
+        const int status = std::system(
+            ("cd '" + dir.string() + "' && " + command + " >out 2>err </dev/null").c_str());
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
+    [[nodiscard]] int nz(const std::string& arguments) const {
+        return run("'" NZ_COMMAND "' " + arguments);
+    }
+    [[nodiscard]] std::string text(const std::string& file) const {
+        std::ifstream in(dir / file);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+    [[nodiscard]] json parsed(const std::string& file) const { return json::parse(text(file)); }
+
+    fs::path dir;
+};
+
+TEST_F(measuring, bench_json_has_everything_and_its_numbers_agree) {
+    ASSERT_EQ(nz("bench A.mtx --methods csr.* --threads 1,2 --seconds 0.001 --json A.json"), 0)
+        << text("err");
+    const json j = parsed("A.json");
+    for (const char* key : {"command", "nz", "date", "compiler", "flags", "machine", "type"})
+        EXPECT_TRUE(j.contains(key)) << key;
+    EXPECT_EQ(j["interrupted"], false);
+    EXPECT_EQ(j["bandwidth"].size(), 2U);
+    EXPECT_EQ(j["matrices"][0]["name"], "A");
+    const double nnz = j["matrices"][0]["nnz"];
+    EXPECT_EQ(nnz, 898);
+    std::size_t expected = 0;
+    for (const method<double>& m : methods<double>())
+        if (m.layout() == "csr" && m.on_cpu != nullptr) expected += m.name == "csr.serial" ? 1 : 2;
+    ASSERT_EQ(j["rows"].size(), expected);
+    for (const json& row : j["rows"]) {
+        SCOPED_TRACE(row.dump());
+        const double t = row["median_s"];
+        const double moved = double(row["matrix_bytes"]) + double(row["vector_bytes"]);
+        EXPECT_NEAR(row["gflops"], 2 * nnz / t * 1e-9, 1e-9);
+        EXPECT_NEAR(row["gbps"], moved / t * 1e-9, 1e-9);
+        EXPECT_EQ(row["vector_bytes"], 8 * 600);
+        EXPECT_LE(row["error_bounds"], 1.0);
+        EXPECT_GE(row["block_s"].size(), 5U);
+        const int threads = row["threads"];
+        for (const json& b : j["bandwidth"])
+            if (b["threads"] == threads) {
+                EXPECT_NEAR(row["share_of_read_bandwidth"],
+                            double(row["gbps"]) / double(b["read_gbps"]), 1e-9);
+            }
+        EXPECT_NE(text("out").find(std::string(row["method"])), std::string::npos);
+    }
+    EXPECT_FALSE(fs::exists(dir / "A.json.partial"));
+}
+
+TEST_F(measuring, bench_takes_every_type) {
+    for (const auto& [type, value, flops] :
+         {std::tuple("float", 4, 2), std::tuple("cfloat", 8, 8), std::tuple("cdouble", 16, 8)}) {
+        ASSERT_EQ(nz(std::string("bench A.mtx --methods csr.serial --seconds 0.001 --json - ") +
+                     "--type " + type),
+                  0)
+            << text("err");
+        const json j = parsed("out");  // and nothing else on stdout
+        const json& row = j["rows"].at(0);
+        EXPECT_EQ(row["vector_bytes"], value * 600);
+        EXPECT_NEAR(row["gflops"], flops * 898 / double(row["median_s"]) * 1e-9, 1e-9);
+    }
+}
+
+TEST_F(measuring, bench_refuses_what_it_does_not_know) {
+    EXPECT_EQ(nz("bench A.mtx --methods csr.nonsense"), 2);
+    EXPECT_EQ(nz("bench A.mtx --methods nonsense.*"), 2);
+    EXPECT_EQ(nz("bench A.mtx --threads 1,,2"), 2);
+    EXPECT_EQ(nz("bench A.mtx --threads 0"), 2);
+    EXPECT_EQ(nz("bench A.mtx --seconds 0"), 2);
+    EXPECT_EQ(nz("bench A.mtx --type quad"), 2);
+    EXPECT_EQ(nz("bench --json A.mtx A.mtx"), 2);  // would overwrite the matrix
+    EXPECT_NE(text("A.mtx"), "");
+    EXPECT_EQ(nz("bench A.mtx --methods csr.serial --json nowhere/A.json"), 4);
+}
+
+TEST_F(measuring, an_unreadable_file_does_not_cost_what_came_before) {
+    EXPECT_EQ(nz("bench A.mtx absent.mtx --methods csr.serial --seconds 0.001 --json A.json"), 3);
+    EXPECT_EQ(parsed("A.json")["rows"].size(), 1U);
+    EXPECT_NE(text("err").find("absent.mtx"), std::string::npos);
+}
+
+TEST_F(measuring, ctrl_c_leaves_what_is_measured) {
+    EXPECT_EQ(run("timeout --preserve-status --signal=INT 5 '" NZ_COMMAND
+                  "' bench A.mtx A.mtx --methods csr.serial,csr.static --threads 1 --seconds 100 "
+                  "--json A.json"),
+              130)
+        << text("err");
+    const json j = parsed("A.json");
+    EXPECT_EQ(j["interrupted"], true);
+    ASSERT_EQ(j["rows"].size(), 2U);
+    for (const json& row : j["rows"]) EXPECT_GT(row["median_s"], 0.0);
+    EXPECT_NE(text("out").find("csr.static"), std::string::npos);
+}
+
+TEST_F(measuring, study_validates_every_result_and_its_charts_agree) {
+    ASSERT_EQ(nz("study A.mtx A.mtx --threads 1,2 --seconds 0.1 --json A.json"), 0) << text("err");
+    const json j = parsed("A.json");
+    std::size_t measured = 0;
+    double sum = 0;
+    for (const json& r : j["results"]) {
+        if (!r.contains("median_s")) continue;
+        ++measured;
+        EXPECT_EQ(r["validated"], true) << r.dump();
+        EXPECT_NEAR(r["efficiency"], double(r["speed_up"]) / double(r["threads"]), 1e-9);
+        if (r["method"] == "csr.balanced" && r["threads"] == 2) sum += double(r["gflops"]);
+        if (r["method"] == "csr.serial") {
+            EXPECT_DOUBLE_EQ(r["speed_up"], 1);
+        }
+    }
+    EXPECT_EQ(j["validated"], measured);
+    EXPECT_EQ(j["of"], measured);
+    bool seen = false;
+    for (const json& m : j["by_threads"]) {
+        if (m["method"] != "csr.balanced" || m["threads"] != 2) continue;
+        seen = true;
+        EXPECT_EQ(m["matrices"], 2);
+        EXPECT_NEAR(m["mean_gflops"], sum / 2, 1e-9);
+        EXPECT_NEAR(m["mean_efficiency"], double(m["mean_speed_up"]) / 2, 1e-9);
+    }
+    EXPECT_TRUE(seen);
+    const std::string n = std::to_string(measured);
+    EXPECT_TRUE(text("out").ends_with(n + " of " + n + " results validated\n")) << text("out");
+}
+
+}  // namespace
+}  // namespace nz::test

@@ -1,0 +1,351 @@
+// nz study: the comparison that the lectures make, in one go: formats against formats, threads
+// against one thread, and every result checked.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "cli/command.hpp"
+#include "cli/interruption.hpp"
+#include "cli/report.hpp"
+#include "nonzero/io/io.hpp"
+#include "nonzero/plan/trial.hpp"
+
+namespace nz::cli {
+namespace {
+
+using V = double;
+
+struct options {
+    std::vector<std::string> paths;
+    std::string threads, json;
+    double seconds = 8;
+};
+
+std::string_view layout_of(std::string_view method) { return method.substr(0, method.find('.')); }
+
+struct matrix_result {
+    std::string name;
+    nz::shape shape;
+    std::int64_t nnz = 0;
+    std::vector<trial> trials;
+
+    [[nodiscard]] double gflops(const trial& t) const {
+        return flops<V>(nnz) / t.time.median_s * 1e-9;
+    }
+    [[nodiscard]] const trial* find(std::string_view method, int threads) const {
+        for (const trial& t : trials)
+            if (t.method == method && t.threads == threads && t.measured()) return &t;
+        return nullptr;
+    }
+    /// The fastest that passes; null where none does.
+    [[nodiscard]] const trial* fastest(const std::function<bool(const trial&)>& passes) const {
+        const trial* best = nullptr;
+        for (const trial& t : trials)
+            if (t.measured() && passes(t) &&
+                (best == nullptr || t.time.median_s < best->time.median_s))
+                best = &t;
+        return best;
+    }
+    [[nodiscard]] const trial* fastest(std::string_view layout) const {
+        return fastest([&](const trial& t) { return layout_of(t.method) == layout; });
+    }
+    /// T_serial / T_parallel: over the fastest serial method of the same layout, or over
+    /// csr.serial where the layout has none. 0 where that was not measured.
+    [[nodiscard]] double speed_up(const trial& t) const {
+        const trial* serial = fastest([&](const trial& s) {
+            return is_serial(s.method) && layout_of(s.method) == layout_of(t.method);
+        });
+        if (serial == nullptr) serial = find("csr.serial", 1);
+        return serial == nullptr ? 0 : serial->time.median_s / t.time.median_s;
+    }
+};
+
+/// One method on one number of threads, in the mean over the matrices it ran on.
+struct mean {
+    std::string method;
+    int threads = 1;
+    int matrices = 0;
+    double gflops = 0, speed_up = 0, efficiency = 0;
+};
+
+struct study {
+    std::vector<int> threads;
+    std::vector<std::string> serial, parallel;  ///< names of methods
+    std::vector<matrix_result> matrices;
+
+    [[nodiscard]] mean mean_of(const std::string& method, int on_threads) const {
+        mean m{.method = method, .threads = on_threads};
+        for (const matrix_result& A : matrices) {
+            const trial* t = A.find(method, on_threads);
+            if (t == nullptr) continue;
+            ++m.matrices;
+            m.gflops += A.gflops(*t), m.speed_up += A.speed_up(*t);
+        }
+        if (m.matrices == 0) return m;
+        m.gflops /= m.matrices, m.speed_up /= m.matrices;
+        m.efficiency = m.speed_up / on_threads;
+        return m;
+    }
+    [[nodiscard]] std::size_t count(const std::function<bool(const trial&)>& passes) const {
+        std::size_t n = 0;
+        for (const matrix_result& A : matrices)
+            n += std::size_t(std::count_if(A.trials.begin(), A.trials.end(), passes));
+        return n;
+    }
+    [[nodiscard]] std::size_t results() const {
+        return count([](const trial& t) { return t.measured(); });
+    }
+    [[nodiscard]] std::size_t validated() const {
+        return count([](const trial& t) { return t.measured() && t.validated(); });
+    }
+};
+
+std::string number(double x) { return x > 0 ? fmt::format("{:.2f}", x) : "-"; }
+
+/// A bar of at most 12 characters; plain ones where the output is no terminal.
+std::string drawn(double fraction) {
+    constexpr int width = 12;
+    if (is_terminal(stdout)) return bar(fraction, width);
+    return std::string(std::size_t(std::lround(std::clamp(fraction, 0.0, 1.0) * width)), '#');
+}
+
+void print_serial(const study& s) {
+    fmt::print("Serial CSR and HLL, GFLOP/s\n\n");
+    std::vector<column> columns{{"matrix", false}, {"rows"}, {"columns"}, {"entries"}};
+    std::vector<std::string> shown;
+    for (const std::string& m : s.serial)
+        if (layout_of(m) == "csr" || layout_of(m) == "hll") shown.push_back(m);
+    double most = 0;
+    for (const matrix_result& A : s.matrices)
+        for (const std::string& m : shown)
+            if (const trial* t = A.find(m, 1)) most = std::max(most, A.gflops(*t));
+    for (const std::string& m : shown) columns.insert(columns.end(), {{m}, {"", false}});
+    table rows(columns);
+    for (const matrix_result& A : s.matrices) {
+        std::vector<std::string> cells{A.name, std::to_string(A.shape.rows),
+                                       std::to_string(A.shape.cols), std::to_string(A.nnz)};
+        for (const std::string& m : shown) {
+            const trial* t = A.find(m, 1);
+            cells.push_back(number(t == nullptr ? 0 : A.gflops(*t)));
+            cells.push_back(t == nullptr ? "" : drawn(A.gflops(*t) / most));
+        }
+        rows.add_row(std::move(cells));
+    }
+    rows.print();
+}
+
+/// Methods down, matrices across, as many to a table as a terminal has room for.
+void print_parallel(const study& s) {
+    constexpr std::size_t across = 6;
+    const int most = *std::max_element(s.threads.begin(), s.threads.end());
+    for (std::size_t first = 0; first < s.matrices.size(); first += across) {
+        const auto some =
+            std::span(s.matrices).subspan(first, std::min(across, s.matrices.size() - first));
+        fmt::print("\nParallel methods on {} thread{}, GFLOP/s (* fastest, - declines)\n\n", most,
+                   most == 1 ? "" : "s");
+        std::vector<column> columns{{"method", false}};
+        for (const matrix_result& A : some) columns.push_back({A.name});
+        table rows(columns);
+        for (const std::string& m : s.parallel) {
+            std::vector<std::string> cells{m};
+            for (const matrix_result& A : some) {
+                const trial* t = A.find(m, most);
+                const trial* best = A.fastest(
+                    [&](const trial& x) { return x.threads == most && !is_serial(x.method); });
+                cells.push_back(t == nullptr ? "-" : (t == best ? "*" : "") + number(A.gflops(*t)));
+            }
+            rows.add_row(std::move(cells));
+        }
+        rows.print();
+    }
+}
+
+void print_means(const study& s) {
+    fmt::print(
+        "\nBy number of threads, means over the matrices: GFLOP/s, speed-up over the layout's\n"
+        "fastest serial method (csr.serial where it has none), and efficiency = speed-up / "
+        "threads\n\n");
+    std::vector<column> columns{{"method", false}, {"matrices"}};
+    for (const char* what : {"GFLOP/s", "speed-up", "efficiency"})
+        for (const int t : s.threads) columns.push_back({fmt::format("{} {}", what, t)});
+    columns.push_back({"", false});
+    const int most = *std::max_element(s.threads.begin(), s.threads.end());
+    double top = 0;
+    for (const std::string& m : s.parallel) top = std::max(top, s.mean_of(m, most).gflops);
+    table rows(columns);
+    for (const std::string& m : s.parallel) {
+        std::vector<std::string> cells{m, std::to_string(s.mean_of(m, most).matrices)};
+        for (double mean::*const what : {&mean::gflops, &mean::speed_up, &mean::efficiency})
+            for (const int t : s.threads) cells.push_back(number(s.mean_of(m, t).*what));
+        cells.push_back(top > 0 ? drawn(s.mean_of(m, most).gflops / top) : "");
+        rows.add_row(std::move(cells));
+    }
+    rows.print();
+}
+
+void print_best(const study& s) {
+    fmt::print("\nBest CSR kernel against best HLL kernel, and the fastest of all, GFLOP/s\n\n");
+    table rows({{"matrix", false},
+                {"best CSR", false},
+                {"GFLOP/s"},
+                {"", false},
+                {"best HLL", false},
+                {"GFLOP/s"},
+                {"", false},
+                {"HLL / CSR"},
+                {"fastest", false},
+                {"GFLOP/s"}});
+    const auto any = [](const trial&) { return true; };
+    for (const matrix_result& A : s.matrices) {
+        const trial* best = A.fastest(any);
+        if (best == nullptr) continue;
+        std::vector<std::string> cells{A.name};
+        const trial* const rivals[] = {A.fastest("csr"), A.fastest("hll")};
+        for (const trial* t : rivals) {
+            cells.push_back(t == nullptr ? "-" : t->method);
+            cells.push_back(number(t == nullptr ? 0 : A.gflops(*t)));
+            cells.push_back(t == nullptr ? "" : drawn(A.gflops(*t) / A.gflops(*best)));
+        }
+        const bool both = rivals[0] != nullptr && rivals[1] != nullptr;
+        cells.push_back(number(both ? A.gflops(*rivals[1]) / A.gflops(*rivals[0]) : 0));
+        cells.push_back(best->method);
+        cells.push_back(number(A.gflops(*best)));
+        rows.add_row(std::move(cells));
+    }
+    rows.print();
+}
+
+void print_validation(const study& s) {
+    double worst = 0, l2 = 0;
+    for (const matrix_result& A : s.matrices) {
+        for (const trial& t : A.trials) {
+            if (!t.measured()) continue;
+            worst = std::max(worst, t.error.worst), l2 = std::max(l2, t.serial_l2);
+            if (!t.validated())
+                fmt::print(
+                    "\nNOT VALIDATED: {} on {}, {} threads: y[{}] is {:.3g} bounds away; L2 "
+                    "norm of the difference from csr.serial {:.3g}, expected at most {:.3g}",
+                    t.method, A.name, t.threads, t.error.row, t.error.worst, t.serial_l2,
+                    t.serial_l2_bound);
+        }
+    }
+    fmt::print("\nLargest L2 norm of a difference from csr.serial: {:.2g}\n", l2);
+    fmt::print("Largest error in units of the componentwise bound: {:.2g}\n", worst);
+    fmt::print("{} of {} results validated\n", s.validated(), s.results());
+}
+
+nlohmann::json chosen(const matrix_result& A, const trial* t) {
+    if (t == nullptr) return nullptr;
+    return {{"method", t->method}, {"threads", t->threads}, {"gflops", A.gflops(*t)}};
+}
+
+nlohmann::json to_json(const study& s) {
+    nlohmann::json j = provenance("study");
+    j["interrupted"] = interruption::happened();
+    j["threads"] = s.threads;
+    for (const char* list : {"matrices", "results", "by_threads", "best"})
+        j[list] = nlohmann::json::array();
+    for (const matrix_result& A : s.matrices) {
+        j["matrices"].push_back(
+            {{"name", A.name}, {"rows", A.shape.rows}, {"cols", A.shape.cols}, {"nnz", A.nnz}});
+        j["best"].push_back({{"matrix", A.name},
+                             {"csr", chosen(A, A.fastest("csr"))},
+                             {"hll", chosen(A, A.fastest("hll"))},
+                             {"all", chosen(A, A.fastest([](const trial&) { return true; }))}});
+        for (const trial& t : A.trials) {
+            nlohmann::json row = {{"matrix", A.name}, {"method", t.method}, {"threads", t.threads}};
+            if (!t.declined.empty()) row["declined"] = t.declined;
+            if (t.measured())
+                row.update({{"median_s", t.time.median_s},
+                            {"spread", t.time.spread},
+                            {"gflops", A.gflops(t)},
+                            {"speed_up", A.speed_up(t)},
+                            {"efficiency", A.speed_up(t) / t.threads},
+                            {"setup_s", t.setup_s},
+                            {"error_bounds", t.error.worst},
+                            {"l2_from_serial", t.serial_l2},
+                            {"l2_bound", t.serial_l2_bound},
+                            {"validated", t.validated()}});
+            j["results"].push_back(std::move(row));
+        }
+    }
+    for (const std::string& m : s.parallel)
+        for (const int t : s.threads) {
+            const mean of = s.mean_of(m, t);
+            j["by_threads"].push_back({{"method", of.method},
+                                       {"threads", of.threads},
+                                       {"matrices", of.matrices},
+                                       {"mean_gflops", of.gflops},
+                                       {"mean_speed_up", of.speed_up},
+                                       {"mean_efficiency", of.efficiency}});
+        }
+    j["validated"] = s.validated();
+    j["of"] = s.results();
+    return j;
+}
+
+/// 1, 2, 4, ... and all cores.
+std::vector<int> doubling_threads() {
+    std::vector<int> threads;
+    const int most = thread_count({});
+    for (int t = 1; t < most; t *= 2) threads.push_back(t);
+    threads.push_back(most);
+    return threads;
+}
+
+int run(const options& o) {
+    study s;
+    s.threads = o.threads.empty() ? doubling_threads() : parse_threads(o.threads);
+    std::vector<const method<V>*> all;
+    for (const method<V>& m : methods<V>()) {
+        if (m.on_cpu == nullptr) continue;
+        all.push_back(&m);
+        (is_serial(m.name) ? s.serial : s.parallel).emplace_back(m.name);
+    }
+    const auto who = contenders<V>(all, s.threads);
+    json_file json(o.json);
+    const interruption ctrl_c;
+    measure_options how{.seconds = o.seconds / double(o.paths.size() * who.size()),
+                        .interrupted = interruption::flag()};
+    // As many blocks in little time as in much, each with its untimed run.
+    how.block_s = std::min(how.block_s, how.seconds / (2 * min_blocks));
+    for (const std::string& path : o.paths) {
+        if (interruption::happened()) break;
+        const csr<V, host> A = read<V>(path);
+        s.matrices.push_back({matrix_name(path), A.shape, std::int64_t(A.val.size()),
+                              run_trials<V>(view(A), who, how)});
+        if (is_terminal(stderr))
+            fmt::print(stderr, "\r\033[K{} of {} matrices", s.matrices.size(), o.paths.size());
+    }
+    if (is_terminal(stderr)) fmt::print(stderr, "\r\033[K");
+    json.write(to_json(s));
+    if (!json.is_stdout())
+        for (const auto print :
+             {print_serial, print_parallel, print_means, print_best, print_validation})
+            print(s);
+    if (interruption::happened()) return interrupted_exit;
+    return s.validated() == s.results() ? done : answer_is_no;
+}
+
+}  // namespace
+
+void add_study(CLI::App& app, action& chosen) {
+    auto* sub = app.add_subcommand("study", "Compare formats, kernels and numbers of threads");
+    sub->footer(
+        "Every method on every matrix, in double. Each result is held against csr.serial by the\n"
+        "L2 norm of the difference, and against a long double reference by the componentwise\n"
+        "bound; the exit code is 1 where one fails. Ctrl-C ends the measuring: what is there is\n"
+        "printed and written, and the exit code is 130.\n\n"
+        "Example: nz study matrices/*.mtx.gz --threads 1,2");
+    const auto o = std::make_shared<options>();
+    sub->add_option("matrix", o->paths, ".mtx, .mtx.gz or .npz")->required();
+    sub->add_option("--threads", o->threads, "numbers of threads [1, 2, 4, ... all cores]");
+    sub->add_option("--seconds", o->seconds, "of timing in all; large matrices take more")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    sub->add_option("--json", o->json, "write the charts' data to FILE.json, or to stdout for -");
+    sub->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
+}
+
+}  // namespace nz::cli
