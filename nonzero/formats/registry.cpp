@@ -5,7 +5,9 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/coo.hpp"
+#include "nonzero/formats/csc.hpp"
 #include "nonzero/formats/csr_adaptive.hpp"
+#include "nonzero/formats/registry.hpp"
 #include "nonzero/formats/scatter.hpp"
 
 namespace nz {
@@ -230,11 +232,23 @@ template <class V>
 std::span<const method<V>> methods() {
     // clang-format off: one line a method, by name
     static constexpr method<V> table[] = {
-        row<coo_segmented, V>,     row<coo_serial, V>,          row<csr_adaptive_blocks, V>,
-        row<csr_balanced, V>,      row<csr_guided, V>,          row<csr_merge, V>,
-        row<csr_scalar, V>,        row<csr_serial, V>,          row<csr_static, V>,
-        row<csr_subwarp, V>,       row<csr_vector, V>,          row<csr_vector_ldg, V>,
-        row<csr_vector_shared, V>, row<csr_vector_shared2d, V>, row<csr_vector_texture, V>,
+        row<coo_segmented, V>,
+        row<coo_serial, V>,
+        row<csc_scatter, V>,
+        row<csc_serial, V>,
+        row<csr_adaptive_blocks, V>,
+        row<csr_balanced, V>,
+        row<csr_guided, V>,
+        row<csr_merge, V>,
+        row<csr_scalar, V>,
+        row<csr_serial, V>,
+        row<csr_static, V>,
+        row<csr_subwarp, V>,
+        row<csr_vector, V>,
+        row<csr_vector_ldg, V>,
+        row<csr_vector_shared, V>,
+        row<csr_vector_shared2d, V>,
+        row<csr_vector_texture, V>,
     };
     // clang-format on
     return table;
