@@ -61,6 +61,17 @@ struct estimate {
     [[nodiscard]] double bytes() const { return matrix_bytes + vector_bytes; }
 };
 
+/// Rows that a warp of a GPU takes at once: columns and diagonals stored one after the other start
+/// at multiples of it.
+inline constexpr offset warp_rows = 32;
+/// `rows` up to the next multiple of warp_rows.
+constexpr offset whole_warps(offset rows) { return (rows + warp_rows - 1) / warp_rows * warp_rows; }
+
+/// A layout that pads declines where it would store more entries than this a nonzero.
+inline constexpr double max_stored_per_nonzero = 3;
+/// Empty, or why a layout that would store `stored` entries for `nnz` nonzeros declines.
+std::string declined_padding(double stored, double nnz);
+
 /// Bytes of x read once and y written once.
 template <class V>
 double vector_bytes(const matrix_stats& s) {
