@@ -6,6 +6,8 @@
 
 #include "nonzero/formats/coo.hpp"
 #include "nonzero/formats/csc.hpp"
+#include "nonzero/formats/dia.hpp"
+#include "nonzero/formats/hyb.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/zoo.hpp"
 
@@ -22,7 +24,10 @@ struct layout {
 using layouts = ::testing::Types<  //
     layout<coo>,                   //
     layout<csc>,                   //
-    layout<csr>>;
+    layout<csr>,                   //
+    layout<dia>,                   //
+    layout<ell>,                   //
+    layout<hyb>>;
 
 template <class L>
 class roundtrip : public ::testing::Test {};

@@ -28,6 +28,7 @@ namespace {
 /// y = beta y, where y is not read for beta = 0.
 template <class V>
 void scale(cpu on, V beta, std::span<V> y) {
+    if (beta == V(1)) return;
     const auto rows = std::int64_t(y.size());
 #pragma omp parallel for schedule(static) num_threads(thread_count(on))
     for (std::int64_t i = 0; i < rows; ++i)

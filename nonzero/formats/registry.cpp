@@ -7,6 +7,8 @@
 #include "nonzero/formats/coo.hpp"
 #include "nonzero/formats/csc.hpp"
 #include "nonzero/formats/csr_adaptive.hpp"
+#include "nonzero/formats/dia.hpp"
+#include "nonzero/formats/hyb.hpp"
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/formats/scatter.hpp"
 
@@ -249,6 +251,12 @@ std::span<const method<V>> methods() {
         row<csr_vector_shared, V>,
         row<csr_vector_shared2d, V>,
         row<csr_vector_texture, V>,
+        row<dia_row, V>,
+        row<dia_serial, V>,
+        row<ell_row, V>,
+        row<ell_serial, V>,
+        row<hyb_row, V>,
+        row<hyb_serial, V>,
     };
     // clang-format on
     return table;
