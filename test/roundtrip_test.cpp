@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "nonzero/formats/bsr.hpp"
 #include "nonzero/formats/coo.hpp"
 #include "nonzero/formats/csc.hpp"
 #include "nonzero/formats/dia.hpp"
@@ -22,6 +23,7 @@ struct layout {
 
 // A new layout is tested by its line here.
 using layouts = ::testing::Types<  //
+    layout<bsr>,                   //
     layout<coo>,                   //
     layout<csc>,                   //
     layout<csr>,                   //

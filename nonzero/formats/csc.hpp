@@ -30,6 +30,8 @@ struct csc {
 
     static auto scalars(auto& a) { return std::tie(a.shape); }
     static auto arrays(auto& a) { return std::tie(a.col_ptr, a.row_ind, a.val); }
+    static constexpr std::array scalar_names{"shape"};
+    static constexpr std::array array_names{"col_ptr", "row_ind", "val"};
 
     static estimate cost(const matrix_stats&);
     static csc<V, host> from(const csr<V, host_view>&);

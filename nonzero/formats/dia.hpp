@@ -33,6 +33,8 @@ struct dia {
 
     static auto scalars(auto& a) { return std::tie(a.shape, a.pitch); }
     static auto arrays(auto& a) { return std::tie(a.offsets, a.diagonals, a.stored); }
+    static constexpr std::array scalar_names{"shape", "pitch"};
+    static constexpr std::array array_names{"offsets", "diagonals", "stored"};
 
     static estimate cost(const matrix_stats&);
     static dia<V, host> from(const csr<V, host_view>&);

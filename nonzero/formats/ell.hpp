@@ -32,6 +32,8 @@ struct ell {
 
     static auto scalars(auto& a) { return std::tie(a.shape, a.width, a.pitch); }
     static auto arrays(auto& a) { return std::tie(a.col_ind, a.val); }
+    static constexpr std::array scalar_names{"shape", "width", "pitch"};
+    static constexpr std::array array_names{"col_ind", "val"};
 
     static estimate cost(const matrix_stats&);
     static ell<V, host> from(const csr<V, host_view>&);

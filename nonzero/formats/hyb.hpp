@@ -37,6 +37,10 @@ struct hyb {
                               a.coo.scalars(a.coo));
     }
     static auto arrays(auto& a) { return std::tuple_cat(a.ell.arrays(a.ell), a.coo.arrays(a.coo)); }
+    static constexpr std::array scalar_names{"shape",     "split_width", "ell.shape",
+                                             "ell.width", "ell.pitch",   "coo.shape"};
+    static constexpr std::array array_names{"ell.col_ind", "ell.val", "coo.row_ind", "coo.col_ind",
+                                            "coo.val"};
 
     static estimate cost(const matrix_stats&);
     static hyb<V, host> from(const csr<V, host_view>&);

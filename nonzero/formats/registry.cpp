@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/bsr.hpp"
 #include "nonzero/formats/coo.hpp"
 #include "nonzero/formats/csc.hpp"
 #include "nonzero/formats/csr_adaptive.hpp"
@@ -234,6 +235,8 @@ template <class V>
 std::span<const method<V>> methods() {
     // clang-format off: one line a method, by name
     static constexpr method<V> table[] = {
+        row<bsr_block, V>,
+        row<bsr_serial, V>,
         row<coo_segmented, V>,
         row<coo_serial, V>,
         row<csc_scatter, V>,
