@@ -120,6 +120,17 @@ struct kernel_of {
     using layout = L<V, S>;
 };
 
+/// The longest row that one GPU thread may walk alone: at about 0.1 us an entry this is 0.1 ms,
+/// where the whole product of a small matrix takes 5 us.
+inline constexpr std::int64_t longest_walk_on_gpu = 1024;
+/// What the tag of a GPU kernel derives from that gives a row to one thread, or to one warp.
+struct thread_a_row {
+    static std::int64_t longest_row_on_gpu(const matrix_stats&) { return longest_walk_on_gpu; }
+};
+struct warp_a_row {
+    static std::int64_t longest_row_on_gpu(const matrix_stats&) { return longest_walk_on_gpu * 32; }
+};
+
 /// Borrows an owning matrix, on the CPU or on the GPU.
 template <class F>
 auto view(const F& a) {
@@ -133,6 +144,11 @@ template <class T>
 void copy(gpu on, const host_vector<T>& from, device_array<T>& to) {
     to = device_array<T>(from.size());
     copy_to_device(on, from.data(), to.data(), from.size() * sizeof(T));
+}
+/// What stays on the host goes along.
+template <class T>
+void copy(gpu, const host_vector<T>& from, host_vector<T>& to) {
+    to = from;
 }
 inline void copy(gpu on, const offset_vector& from, device_offsets& to) {
     const offset_span p = from;

@@ -223,6 +223,11 @@ using array = typename array_in<T, S>::type;
 template <class S>
 using view_of = std::conditional_t<std::is_same_v<S, host>, host_view, device_view>;
 
+/// The CPU side of S: where what a GPU format keeps on the host lives, owned or borrowed as in S.
+template <class S>
+using host_side =
+    std::conditional_t<std::is_same_v<S, host> || std::is_same_v<S, device>, host, host_view>;
+
 /// Bytes that `count` positions up to `largest` take.
 constexpr double offset_bytes(double count, double largest) {
     return count * (largest <= double(max_narrow_offset) ? 4 : 8);

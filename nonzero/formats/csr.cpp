@@ -302,14 +302,8 @@ void spmv(cpu on, csr_merge, V alpha, const csr<V, host_view>& A, std::span<cons
     }
 }
 
-// The longest row that a thread, and a lane of a warp, may walk alone on a GPU: about 0.1 us an
-// entry, where the whole product of a small matrix takes 5 us.
-constexpr std::int64_t longest_walk = 1024;
-
-std::int64_t csr_scalar::longest_row_on_gpu(const matrix_stats&) { return longest_walk; }
-std::int64_t csr_vector::longest_row_on_gpu(const matrix_stats&) { return longest_walk * 32; }
 std::int64_t csr_subwarp::longest_row_on_gpu(const matrix_stats& s) {
-    return longest_walk * lanes(s.rows, s.nnz);
+    return longest_walk_on_gpu * lanes(s.rows, s.nnz);
 }
 
 int csr_subwarp::lanes(std::int64_t rows, std::int64_t nnz) {

@@ -147,24 +147,22 @@ void spmv(gpu, csr_merge, V alpha, const csr<V, device_view>& A, device_span<V> 
 
 /// One thread a row. Neighbouring threads read addresses a row apart, so hardly anything is
 /// coalesced, and a warp waits for its longest row.
-struct csr_scalar : kernel_of<csr> {
+struct csr_scalar : kernel_of<csr>, thread_a_row {
     static constexpr std::string_view name = "csr.scalar";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "CS121 2023; ECE408 2020; PMPP chapter 10.2; Calzetta and Lori 2025, kernel 0";
-    static std::int64_t longest_row_on_gpu(const matrix_stats&);
 };
 template <class V>
 void spmv(gpu, csr_scalar, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
           device_out<V> y);
 
 /// One warp a row, blocks of 32 x 8 threads; the lanes' sums are reduced by shuffles.
-struct csr_vector : kernel_of<csr> {
+struct csr_vector : kernel_of<csr>, warp_a_row {
     static constexpr std::string_view name = "csr.vector";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "CS121 2023; Bell and Garland, SC'09; Calzetta and Lori 2025, kernel 1";
-    static std::int64_t longest_row_on_gpu(const matrix_stats&);
 };
 template <class V>
 void spmv(gpu, csr_vector, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
