@@ -4,51 +4,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "nonzero/core/backend.hpp"
+#include "nonzero/core/error.hpp"
 #include "nonzero/plan/machine.hpp"
 
 namespace nz::cli {
-namespace {
-
-device_error cannot_write(const std::string& path) {
-    return device_error(path + ": cannot be written: " + std::strerror(errno));
-}
-
-}  // namespace
-
-json_file::json_file(std::string path) : path_(std::move(path)) {
-    if (!wanted() || is_stdout()) return;
-    if (!path_.ends_with(".json"))
-        throw argument_error("--json: expected - or a name that ends in .json, not '" + path_ +
-                             "'");
-    const std::string beside = path_ + ".partial";
-    if (!std::ofstream(beside)) throw cannot_write(beside);
-    beside_ = beside;
-}
-
-json_file::~json_file() {
-    std::error_code ignored;  // a file that is already renamed
-    if (!beside_.empty()) std::filesystem::remove(beside_, ignored);
+json_file::json_file(const std::string& path) : is_stdout_(path == "-") {
+    if (path.empty() || is_stdout_) return;
+    if (!path.ends_with(".json"))
+        throw argument_error("--json: expected - or a name that ends in .json, not '" + path + "'");
+    file_ = std::make_unique<atomic_file>(path);
 }
 
 void json_file::write(const nlohmann::json& j) {
-    if (!wanted()) return;
-    if (is_stdout()) {
-        fmt::print("{}\n", j.dump(1));
-        return;
-    }
-    std::ofstream file(beside_);
-    file << j.dump(1) << '\n';
-    file.close();
-    if (!file || std::rename(beside_.c_str(), path_.c_str()) != 0) throw cannot_write(path_);
+    const std::string text = j.dump(1) + "\n";
+    if (is_stdout_) std::fputs(text.c_str(), stdout);
+    if (file_ == nullptr) return;
+    file_->write(text);
+    file_->commit();
 }
 
 nlohmann::json provenance(const std::string& command) {

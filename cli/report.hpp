@@ -1,31 +1,30 @@
 // What every file of measurements says besides its numbers, and how it comes onto the disk.
 #pragma once
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
-#include "nonzero/core/error.hpp"
+#include "nonzero/io/atomic_file.hpp"
 
 namespace nz::cli {
 
-/// A JSON file that appears whole or not at all: it is written beside its place and renamed.
-/// `path` empty: nowhere; "-": stdout.
+/// Where a command's JSON goes: nowhere ("" as path), to stdout ("-"), or to a file that appears
+/// whole or not at all.
 class json_file {
   public:
     /// Opens at once, so that a path that cannot be written is known before an hour of measuring.
     /// Throws argument_error where `path` is neither "-" nor ends in .json: a matrix that was
-    /// meant to be measured is not overwritten. Throws device_error where it cannot be written.
-    explicit json_file(std::string path);
-    ~json_file();
-    json_file(const json_file&) = delete;
-    json_file& operator=(const json_file&) = delete;
+    /// meant to be measured is not overwritten. Throws error where it cannot be written.
+    explicit json_file(const std::string& path);
 
-    void write(const nlohmann::json&);  ///< Throws device_error.
-    [[nodiscard]] bool wanted() const { return !path_.empty(); }
-    [[nodiscard]] bool is_stdout() const { return path_ == "-"; }
+    void write(const nlohmann::json&);  ///< Once. Throws error.
+    [[nodiscard]] bool is_stdout() const { return is_stdout_; }
 
   private:
-    std::string path_, beside_;
+    bool is_stdout_;
+    std::unique_ptr<atomic_file> file_;
 };
 
 /// Version, date and time (UTC), machine, compiler and flags: without them no number is one.
