@@ -6,8 +6,8 @@
 
 #include "cli/command.hpp"
 #include "cli/interruption.hpp"
+#include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
-#include "nonzero/io/io.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/trial.hpp"
 #if defined(NZ_WITH_PEERS)
@@ -154,7 +154,7 @@ class session {
     template <class V>
     void measure_matrix(const std::string& path, std::span<const contender<V>> who,
                         const measure_options& how) {
-        const csr<V, host> A = read<V>(path);
+        const csr<V, host> A = read_matrix<V>(path);
         const std::string name = matrix_name(path);
         const auto nnz = std::int64_t(A.val.size());
         matrices_.push_back({{"name", name},

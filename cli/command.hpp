@@ -19,7 +19,9 @@ using action = std::function<int()>;
 /// Every subcommand is one file that defines one of these: it adds itself to `app` and, in the
 /// callback, sets `chosen`.
 void add_bench(CLI::App& app, action& chosen);
+void add_convert(CLI::App& app, action& chosen);
 void add_methods(CLI::App& app, action& chosen);
+void add_spmv(CLI::App& app, action& chosen);
 void add_study(CLI::App& app, action& chosen);
 
 /// True where `to` is a terminal: only there are colours, progress and wide characters for show.

@@ -11,7 +11,14 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version", "nz " NZ_VERSION);
     app.require_subcommand(1);
     action chosen;
-    for (const auto add : {add_bench, add_methods, add_study}) add(app, chosen);
+    for (const auto add : {
+             add_bench,
+             add_convert,
+             add_methods,
+             add_spmv,
+             add_study,
+         })
+        add(app, chosen);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

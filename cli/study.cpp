@@ -7,8 +7,8 @@
 
 #include "cli/command.hpp"
 #include "cli/interruption.hpp"
+#include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
-#include "nonzero/io/io.hpp"
 #include "nonzero/plan/trial.hpp"
 
 namespace nz::cli {
@@ -312,7 +312,7 @@ int run(const options& o) {
     how.block_s = std::min(how.block_s, how.seconds / (2 * min_blocks));
     for (const std::string& path : o.paths) {
         if (interruption::happened()) break;
-        const csr<V, host> A = read<V>(path);
+        const csr<V, host> A = read_matrix<V>(path);
         s.matrices.push_back({matrix_name(path), A.shape, std::int64_t(A.val.size()),
                               run_trials<V>(view(A), who, how)});
         if (is_terminal(stderr))

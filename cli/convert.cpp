@@ -1,0 +1,44 @@
+// nz convert: a matrix from one file format to another.
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/read_matrix.hpp"
+#include "nonzero/io/io.hpp"
+
+namespace nz::cli {
+namespace {
+
+struct options {
+    std::string from, to;
+    bool symmetric = false;
+};
+
+template <class V>
+int convert(const options& o) {
+    const auto A = read_matrix<V>(o.from);
+    write<V>(o.to, view(A), {.store = o.symmetric ? symmetry::symmetric : symmetry::general});
+    fmt::print("{}: {} x {}, {} nonzeros, {}\n", o.to, A.shape.rows, A.shape.cols, A.val.size(),
+               value_name<V>());
+    return done;
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, action& chosen) {
+    auto* sub = app.add_subcommand("convert", "From one file format to another");
+    sub->footer(
+        "Complex matrices stay complex; all others become real, a pattern's entries 1.\n"
+        "Example: nz convert A.mtx.gz A.npz");
+    const auto o = std::make_shared<options>();
+    sub->add_option("from", o->from, "Matrix Market, plain or gzipped, or .npz")->required();
+    sub->add_option("to", o->to, ".mtx, .mtx.gz or .npz")->required();
+    sub->add_flag("--symmetric", o->symmetric, "store one triangle of a symmetric matrix");
+    sub->callback([&chosen, o] {
+        chosen = [o] {
+            return inspect(o->from).field == field::complex ? convert<std::complex<double>>(*o)
+                                                            : convert<double>(*o);
+        };
+    });
+}
+
+}  // namespace nz::cli

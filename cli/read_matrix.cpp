@@ -1,0 +1,48 @@
+#include "cli/read_matrix.hpp"
+
+#include <chrono>
+
+#include "cli/command.hpp"
+#include "nonzero/io/io.hpp"
+
+namespace nz::cli {
+namespace {
+
+/// A bar on stderr, drawn from the first second on and wiped when done.
+class progress_bar {
+  public:
+    explicit progress_bar(std::string label) : label_(std::move(label)) {}
+    progress_bar(const progress_bar&) = delete;
+    progress_bar& operator=(const progress_bar&) = delete;
+    ~progress_bar() {
+        if (drawn_) std::fprintf(stderr, "\r\033[K");
+    }
+    void operator()(double fraction) {
+        if (clock::now() - start_ < std::chrono::seconds(1)) return;
+        drawn_ = true;
+        std::fprintf(stderr, "\r\033[K%s %3.0f%% %s", label_.c_str(), fraction * 100,
+                     bar(fraction, 30).c_str());
+    }
+
+  private:
+    using clock = std::chrono::steady_clock;
+    std::string label_;
+    clock::time_point start_ = clock::now();
+    bool drawn_ = false;
+};
+
+}  // namespace
+
+template <class V>
+csr<V, host> read_matrix(const std::string& path, int threads) {
+    progress_bar shown(path);
+    read_options o;
+    o.threads = threads;
+    if (is_terminal(stderr)) o.progress = std::ref(shown);
+    return read<V>(path, o);
+}
+
+#define NZ_INSTANTIATE(V) template csr<V, host> read_matrix(const std::string&, int);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz::cli

@@ -1,0 +1,166 @@
+// nz spmv: one product, y = alpha op(A) x + beta y, from files to a file.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <cmath>
+
+#include "cli/command.hpp"
+#include "cli/read_matrix.hpp"
+#include "nonzero/formats/registry.hpp"
+#include "nonzero/io/io.hpp"
+#include "nonzero/plan/stats.hpp"
+
+namespace nz::cli {
+namespace {
+
+struct options {
+    std::string matrix, x, y0, to, method = "csr.balanced", type;
+    std::string alpha = "1", beta = "0";
+    bool transpose = false, conjugate_transpose = false;
+    int threads = 0;
+
+    [[nodiscard]] transposition how() const {
+        return conjugate_transpose ? transposition::conjugate_transpose
+               : transpose         ? transposition::transpose
+                                   : transposition::plain;
+    }
+};
+
+/// "2.5" or, for complex values, "2.5,-1". Throws argument_error.
+template <class V>
+V parse_coefficient(const char* name, const std::string& text) {
+    const char *at = text.data(), *const end = at + text.size();
+    double part[2] = {0, 0};
+    int parts = 0;
+    for (bool more = true; more; ++parts) {
+        const auto [stop, fault] = std::from_chars(at, end, part[parts]);
+        more = stop != end;
+        if (fault != std::errc{} || (more && (parts == 1 || !is_complex<V> || *stop != ',')))
+            throw argument_error(fmt::format("{}: '{}' is no {} number", name, text,
+                                             is_complex<V> ? "complex (re or re,im)" : "real"));
+        at = stop + 1;
+    }
+    if constexpr (is_complex<V>) {
+        return {real<V>(part[0]), real<V>(part[1])};
+    } else {
+        return V(part[0]);
+    }
+}
+
+template <class V>
+host_vector<V> vector_or(const std::string& path, std::size_t len, V otherwise) {
+    return path.empty() ? host_vector<V>(len, otherwise) : read_vector<V>(path);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Seconds that f takes: the fastest of at least three runs and of a tenth of a second.
+template <class F>
+double fastest(F f) {
+    double best = 1e300, total = 0;
+    for (int run = 0; run < 3 || (total < 0.1 && run < 1000); ++run) {
+        const auto start = std::chrono::steady_clock::now();
+        f();
+        const double s = seconds_since(start);
+        best = std::min(best, s), total += s;
+    }
+    return best;
+}
+
+template <class V>
+double norm(const host_vector<V>& y) {
+    double sum = 0;
+    for (const V& v : y) sum += double(std::norm(v));
+    return std::sqrt(sum);
+}
+
+/// As write_vector, to stdout.
+template <class V>
+int print_vector(const host_vector<V>& y) {
+    fmt::print("%%MatrixMarket matrix array {} general\n{} 1\n", is_complex<V> ? "complex" : "real",
+               y.size());
+    for (const V& v : y) {
+        if constexpr (is_complex<V>) {
+            fmt::print("{} {}\n", v.real(), v.imag());
+        } else {
+            fmt::print("{}\n", v);
+        }
+    }
+    return done;
+}
+
+template <class V>
+int multiply(const options& o) {
+    const V alpha = parse_coefficient<V>("--alpha", o.alpha);
+    const V beta = parse_coefficient<V>("--beta", o.beta);
+    const method<V>& m = find_method<V>(o.method);
+    const auto own = read_matrix<V>(o.matrix, o.threads);
+    const auto A = view(own);
+    const auto refuse = [&](const std::string& why) {
+        fmt::print(stderr, "nz: {}: {}\n", m.name, why);
+        return answer_is_no;
+    };
+    if (m.on_cpu == nullptr) return refuse("does not run on the CPU");
+    if (const estimate e = m.cost(compute_stats(A)); !e.declined.empty()) return refuse(e.declined);
+
+    const auto how = o.how();
+    const bool swap = how != transposition::plain;
+    const auto x = vector_or<V>(o.x, std::size_t(swap ? A.shape.rows : A.shape.cols), V(1));
+    auto y = vector_or<V>(o.y0, std::size_t(swap ? A.shape.cols : A.shape.rows), V(0));
+
+    const auto start = std::chrono::steady_clock::now();
+    const auto op = m.on_cpu(cpu{o.threads}, A);
+    const double setup_s = seconds_since(start);
+    op->apply_transposed(how, alpha, x, beta, y);
+    if (o.to == "-") return print_vector(y);
+    if (!o.to.empty()) write_vector<V>(o.to, y);
+
+    auto scratch = y;
+    const double s = fastest([&] { op->apply_transposed(how, alpha, x, V(0), scratch); });
+    const double flops = double(A.val.size()) * (is_complex<V> ? 8 : 2);
+    fmt::print("|y|_2    {:.15g}\n", norm(y));
+    fmt::print("matrix   {} x {}, {} nonzeros, {}\n", A.shape.rows, A.shape.cols, A.val.size(),
+               value_name<V>());
+    fmt::print("method   {}, {} threads, set up in {:.3g} ms\n", m.name,
+               thread_count(cpu{o.threads}), setup_s * 1e3);
+    fmt::print("product  {:.3g} us, {:.3g} GFLOP/s\n", s * 1e6, flops / s * 1e-9);
+    return done;
+}
+
+int multiply_as_type(const options& o) {
+    const std::string type = !o.type.empty()                             ? o.type
+                             : inspect(o.matrix).field == field::complex ? "cdouble"
+                                                                         : "double";
+    return type == "float"    ? multiply<float>(o)
+           : type == "double" ? multiply<double>(o)
+           : type == "cfloat" ? multiply<std::complex<float>>(o)
+                              : multiply<std::complex<double>>(o);
+}
+
+}  // namespace
+
+void add_spmv(CLI::App& app, action& chosen) {
+    auto* sub = app.add_subcommand("spmv", "One product, y = alpha op(A) x + beta y");
+    sub->footer("Example: nz spmv A.mtx -x x.mtx -o y.mtx --method ell.row --alpha 2");
+    const auto o = std::make_shared<options>();
+    sub->add_option("matrix", o->matrix, "Matrix Market or .npz file")->required();
+    sub->add_option("-x", o->x, "Matrix Market vector (default: ones)");
+    sub->add_option("-y", o->y0, "y before the product, which --beta scales (default: zeros)");
+    sub->add_option("-o,--output", o->to, "where y goes: .mtx or .mtx.gz, or - for stdout");
+    sub->add_option("--method", o->method, "one of `nz methods`")->capture_default_str();
+    sub->add_option("--alpha", o->alpha, "re, or re,im for complex types")->capture_default_str();
+    sub->add_option("--beta", o->beta, "the same")->capture_default_str();
+    auto* t = sub->add_flag("--transpose", o->transpose, "multiply with A^T");
+    sub->add_flag("--conjugate-transpose", o->conjugate_transpose, "multiply with A^H")
+        ->excludes(t);
+    sub->add_option("--type", o->type, "(default: double, or cdouble for a complex matrix)")
+        ->check(CLI::IsMember({"float", "double", "cfloat", "cdouble"}));
+    sub->add_option("--threads", o->threads, "(default: as many as there are)")
+        ->check(CLI::Range(1, max_threads));
+    sub->callback([&chosen, o] { chosen = [o] { return multiply_as_type(*o); }; });
+}
+
+}  // namespace nz::cli
