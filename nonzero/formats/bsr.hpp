@@ -91,8 +91,9 @@ template <class V>
 void spmv(cpu, bsr_serial, V alpha, const bsr<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
 
-/// A row of blocks belongs to one thread; equal numbers of blocks to every thread, up to one row.
-struct bsr_block : kernel_of<bsr> {
+/// A row of blocks belongs to one CPU thread, equal numbers of blocks to every thread up to one
+/// row; or to one warp of a GPU, whose lanes share its blocks row by row.
+struct bsr_block : kernel_of<bsr>, warp_a_row {
     static constexpr std::string_view name = "bsr.block";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
@@ -101,5 +102,8 @@ struct bsr_block : kernel_of<bsr> {
 template <class V>
 void spmv(cpu, bsr_block, V alpha, const bsr<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
+template <class V>
+void spmv(gpu, bsr_block, V alpha, const bsr<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
 
 }  // namespace nz

@@ -58,14 +58,33 @@ void spmv(cpu, coo_serial, V alpha, const coo<V, host_view>& A, std::span<const 
           std::span<V> y);
 
 /// Equal numbers of entries to every thread; rows that a cut divides are summed in the order of
-/// the threads.
+/// the threads. On the GPU a warp takes 512 entries, one a lane in every step, sums runs of one row
+/// by a segmented scan, and a second kernel adds, in order, what rows share between warps. The
+/// lecture's kernel stopped at rows within one warp.
 struct coo_segmented : kernel_of<coo> {
     static constexpr std::string_view name = "coo.segmented";
     static constexpr bool deterministic = true;  // for one number of threads
     static constexpr std::string_view source = "CS121 2023; Bell and Garland, SC'09, section 4.4";
+    /// On the GPU: what each warp knows only in part.
+    template <class V>
+    static std::size_t scratch_bytes(gpu, const coo<V, device_view>& A);
 };
 template <class V>
 void spmv(cpu, coo_segmented, V alpha, const coo<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
+template <class V>
+void spmv(gpu, coo_segmented, V alpha, const coo<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
+
+/// One thread an entry, added to y by an atomic operation: the order of the sums, and so the last
+/// bits, change from run to run.
+struct coo_atomic : kernel_of<coo> {
+    static constexpr std::string_view name = "coo.atomic";
+    static constexpr bool deterministic = false;
+    static constexpr std::string_view source = "CUDA C++ Programming Guide, atomic functions";
+};
+template <class V>
+void spmv(gpu, coo_atomic, V alpha, const coo<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
 
 }  // namespace nz

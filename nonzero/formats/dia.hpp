@@ -71,7 +71,7 @@ void spmv(cpu, dia_serial, V alpha, const dia<V, host_view>& A, std::span<const 
           std::span<V> y);
 
 /// A row belongs to one thread; on the CPU equal numbers of rows to every thread.
-struct dia_row : kernel_of<dia> {
+struct dia_row : kernel_of<dia>, thread_a_row {
     static constexpr std::string_view name = "dia.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
@@ -80,5 +80,8 @@ struct dia_row : kernel_of<dia> {
 template <class V>
 void spmv(cpu, dia_row, V alpha, const dia<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
+template <class V>
+void spmv(gpu, dia_row, V alpha, const dia<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
 
 }  // namespace nz

@@ -70,7 +70,7 @@ void spmv(cpu, ell_serial, V alpha, const ell<V, host_view>& A, std::span<const 
           std::span<V> y);
 
 /// A row belongs to one thread; on the CPU equal numbers of rows to every thread.
-struct ell_row : kernel_of<ell> {
+struct ell_row : kernel_of<ell>, thread_a_row {
     static constexpr std::string_view name = "ell.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
@@ -79,5 +79,8 @@ struct ell_row : kernel_of<ell> {
 template <class V>
 void spmv(cpu, ell_row, V alpha, const ell<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
+template <class V>
+void spmv(gpu, ell_row, V alpha, const ell<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
 
 }  // namespace nz

@@ -82,4 +82,16 @@ template <class V>
 void spmv(cpu, hyb_row, V alpha, const hyb<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
 
+/// ell.row, then coo.segmented, both on the GPU.
+struct hyb_device : kernel_of<hyb>, thread_a_row {
+    static constexpr std::string_view name = "hyb.device";
+    static constexpr bool deterministic = true;
+    static constexpr std::string_view source = "CS121 2023; Bell and Garland, SC'09, section 4";
+    template <class V>
+    static std::size_t scratch_bytes(gpu, const hyb<V, device_view>& A);
+};
+template <class V>
+void spmv(gpu, hyb_device, V alpha, const hyb<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
+
 }  // namespace nz

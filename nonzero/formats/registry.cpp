@@ -10,7 +10,7 @@
 #include "nonzero/formats/csr_adaptive.hpp"
 #include "nonzero/formats/dia.hpp"
 #include "nonzero/formats/hyb.hpp"
-#include "nonzero/formats/registry.hpp"
+#include "nonzero/formats/hyb_host_tail.hpp"
 #include "nonzero/formats/scatter.hpp"
 
 namespace nz {
@@ -237,6 +237,7 @@ std::span<const method<V>> methods() {
     static constexpr method<V> table[] = {
         row<bsr_block, V>,
         row<bsr_serial, V>,
+        row<coo_atomic, V>,
         row<coo_segmented, V>,
         row<coo_serial, V>,
         row<csc_scatter, V>,
@@ -258,6 +259,8 @@ std::span<const method<V>> methods() {
         row<dia_serial, V>,
         row<ell_row, V>,
         row<ell_serial, V>,
+        row<hyb_device, V>,
+        row<hyb_host_tail_trip, V>,
         row<hyb_row, V>,
         row<hyb_serial, V>,
     };
