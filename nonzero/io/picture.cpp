@@ -1,0 +1,124 @@
+#include "nonzero/io/picture.hpp"
+
+#include <fmt/format.h>
+#include <png.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+namespace nz {
+namespace {
+
+/// The first row of share g of `rows` rows cut into `cells`, as row * cells / rows numbers them.
+std::int64_t first_row(std::int64_t rows, std::int64_t cells, std::int64_t g) {
+    return (g * rows + cells - 1) / cells;
+}
+
+/// Entries in each cell of a grid over A that is no finer than A.
+template <class V>
+std::vector<std::int64_t> count_cells(const csr<V, host_view>& A, int width, int height) {
+    std::vector<std::int64_t> counts(std::size_t(width) * std::size_t(height), 0);
+#pragma omp parallel for schedule(dynamic)
+    for (int g = 0; g < height; ++g) {
+        std::int64_t* const row = counts.data() + std::int64_t(g) * width;
+        for_each_entry(A, first_row(A.shape.rows, height, g),
+                       first_row(A.shape.rows, height, g + 1),
+                       [&](index, index j, V) { ++row[std::int64_t(j) * width / A.shape.cols]; });
+    }
+    return counts;
+}
+
+float shade(std::int64_t count, std::int64_t most) {
+    constexpr double faintest = 0.3;
+    if (count == 0) return 0;
+    if (most == 1) return 1;
+    return float(faintest + (1 - faintest) * std::log(double(count)) / std::log(double(most)));
+}
+
+}  // namespace
+
+template <class V>
+picture spy(const csr<V, host_view>& A, int width, int height) {
+    if (width < 1 || height < 1 || width > max_picture_side || height > max_picture_side)
+        throw argument_error(fmt::format("spy: {} x {} pixels, expected 1 to {} a side", width,
+                                         height, max_picture_side));
+    const std::size_t pixels = std::size_t(width) * std::size_t(height);
+    picture p{width, height, std::vector<float>(pixels, 0.0F)};
+    if (A.shape.rows == 0 || A.shape.cols == 0) return p;
+    const int across = std::min(width, A.shape.cols), down = std::min(height, A.shape.rows);
+    const auto counts = count_cells(A, across, down);
+    p.most = *std::max_element(counts.begin(), counts.end());
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+            const std::int64_t cell =
+                std::int64_t(y) * down / height * across + std::int64_t(x) * across / width;
+            p.density[std::size_t(y) * std::size_t(width) + std::size_t(x)] =
+                shade(counts[std::size_t(cell)], p.most);
+        }
+    return p;
+}
+
+picture_size fit(shape of, int width, int height) {
+    if (of.rows == 0 || of.cols == 0) return {width, height};
+    const double scale = std::min(double(width) / of.cols, double(height) / of.rows);
+    return {std::clamp(int(std::lround(scale * of.cols)), 1, width),
+            std::clamp(int(std::lround(scale * of.rows)), 1, height)};
+}
+
+namespace {
+
+/// A file that is removed again unless it is kept under its final name.
+class temporary_file {
+  public:
+    explicit temporary_file(const std::string& path)
+        : final_(path), path_(fmt::format("{}.{}.tmp", path, getpid())) {
+        file_ = std::fopen(path_.c_str(), "wbx");
+        if (file_ == nullptr) fail();
+    }
+    temporary_file(const temporary_file&) = delete;
+    temporary_file& operator=(const temporary_file&) = delete;
+    ~temporary_file() {
+        if (file_ != nullptr) std::fclose(file_);
+        if (!kept_) std::remove(path_.c_str());
+    }
+    [[nodiscard]] std::FILE* get() const { return file_; }
+    void keep() {
+        const bool closed = std::fclose(std::exchange(file_, nullptr)) == 0;
+        if (!closed || std::rename(path_.c_str(), final_.c_str()) != 0) fail();
+        kept_ = true;
+    }
+    [[noreturn]] void fail() const {
+        throw error(fmt::format("{}: cannot write: {}", final_, std::strerror(errno)));
+    }
+
+  private:
+    std::string final_, path_;
+    std::FILE* file_ = nullptr;
+    bool kept_ = false;
+};
+
+}  // namespace
+
+void write_png(const std::string& path, const picture& p) {
+    std::vector<png_byte> grey(p.density.size());
+    std::transform(p.density.begin(), p.density.end(), grey.begin(),
+                   [](float d) { return png_byte(std::lround(255 * (1 - d))); });
+    png_image image{};
+    image.version = PNG_IMAGE_VERSION;
+    image.width = png_uint_32(p.width), image.height = png_uint_32(p.height);
+    image.format = PNG_FORMAT_GRAY;
+    temporary_file file(path);
+    if (png_image_write_to_stdio(&image, file.get(), 0, grey.data(), 0, nullptr) == 0)
+        throw error(fmt::format("{}: cannot write: {}", path, image.message));
+    file.keep();
+}
+
+#define NZ_INSTANTIATE(V) template picture spy(const csr<V, host_view>&, int, int);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz
