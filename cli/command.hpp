@@ -20,6 +20,7 @@ using action = std::function<int()>;
 /// callback, sets `chosen`.
 void add_bench(CLI::App& app, action& chosen);
 void add_convert(CLI::App& app, action& chosen);
+void add_machine(CLI::App& app, action& chosen);
 void add_methods(CLI::App& app, action& chosen);
 void add_spmv(CLI::App& app, action& chosen);
 void add_study(CLI::App& app, action& chosen);
@@ -48,5 +49,8 @@ class table {
 
 /// A bar of `fraction` (0 to 1) of `width` characters, in eighths of a character.
 std::string bar(double fraction, int width);
+
+/// "512 B", "32.0 KiB", "1.5 GiB".
+std::string text_of_bytes(double bytes);
 
 }  // namespace nz::cli

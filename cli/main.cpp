@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
     for (const auto add : {
              add_bench,
              add_convert,
+             add_machine,
              add_methods,
              add_spmv,
              add_study,
