@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 #include <png.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
-#include <memory>
+
+#include "nonzero/io/atomic_file.hpp"
 
 namespace nz {
 namespace {
@@ -65,44 +62,13 @@ picture spy(const csr<V, host_view>& A, int width, int height) {
 
 picture_size fit(shape of, int width, int height) {
     if (of.rows == 0 || of.cols == 0) return {width, height};
-    const double scale = std::min(double(width) / of.cols, double(height) / of.rows);
-    return {std::clamp(int(std::lround(scale * of.cols)), 1, width),
-            std::clamp(int(std::lround(scale * of.rows)), 1, height)};
+    const double flattest = 1.0 / max_picture_proportion;
+    const double across = std::max<double>(of.cols, of.rows * flattest);
+    const double down = std::max<double>(of.rows, of.cols * flattest);
+    const double scale = std::min(width / across, height / down);
+    return {std::clamp(int(std::lround(scale * across)), 1, width),
+            std::clamp(int(std::lround(scale * down)), 1, height)};
 }
-
-namespace {
-
-/// A file that is removed again unless it is kept under its final name.
-class temporary_file {
-  public:
-    explicit temporary_file(const std::string& path)
-        : final_(path), path_(fmt::format("{}.{}.tmp", path, getpid())) {
-        file_ = std::fopen(path_.c_str(), "wbx");
-        if (file_ == nullptr) fail();
-    }
-    temporary_file(const temporary_file&) = delete;
-    temporary_file& operator=(const temporary_file&) = delete;
-    ~temporary_file() {
-        if (file_ != nullptr) std::fclose(file_);
-        if (!kept_) std::remove(path_.c_str());
-    }
-    [[nodiscard]] std::FILE* get() const { return file_; }
-    void keep() {
-        const bool closed = std::fclose(std::exchange(file_, nullptr)) == 0;
-        if (!closed || std::rename(path_.c_str(), final_.c_str()) != 0) fail();
-        kept_ = true;
-    }
-    [[noreturn]] void fail() const {
-        throw error(fmt::format("{}: cannot write: {}", final_, std::strerror(errno)));
-    }
-
-  private:
-    std::string final_, path_;
-    std::FILE* file_ = nullptr;
-    bool kept_ = false;
-};
-
-}  // namespace
 
 void write_png(const std::string& path, const picture& p) {
     std::vector<png_byte> grey(p.density.size());
@@ -112,10 +78,11 @@ void write_png(const std::string& path, const picture& p) {
     image.version = PNG_IMAGE_VERSION;
     image.width = png_uint_32(p.width), image.height = png_uint_32(p.height);
     image.format = PNG_FORMAT_GRAY;
-    temporary_file file(path);
-    if (png_image_write_to_stdio(&image, file.get(), 0, grey.data(), 0, nullptr) == 0)
+    atomic_file file(path);
+    if (png_image_write_to_file(&image, file.temporary_name().c_str(), 0, grey.data(), 0,
+                                nullptr) == 0)
         throw error(fmt::format("{}: cannot write: {}", path, image.message));
-    file.keep();
+    file.commit();
 }
 
 #define NZ_INSTANTIATE(V) template picture spy(const csr<V, host_view>&, int, int);

@@ -26,7 +26,11 @@ inline constexpr int max_picture_side = 16384;  ///< [pixels]
 template <class V>
 picture spy(const csr<V, host_view>& A, int width, int height);
 
-/// The sizes of the largest picture of A's proportions within width x height pixels, 1 or more.
+/// Flatter and narrower pictures show nothing: 507 x 63,009 would be 6 pixels high at 800.
+inline constexpr int max_picture_proportion = 4;
+
+/// The sizes of the largest picture within width x height pixels, 1 or more, that has the matrix'
+/// proportions, or the nearest that max_picture_proportion allows.
 struct picture_size {
     int width, height;
 };

@@ -62,7 +62,10 @@ TEST(spy, refuses_sizes_that_are_none) {
 TEST(fit, keeps_the_proportions) {
     EXPECT_EQ(fit({100, 200}, 80, 80).width, 80);
     EXPECT_EQ(fit({100, 200}, 80, 80).height, 40);
-    EXPECT_EQ(fit({1, 1000000}, 80, 80).height, 1);
+    EXPECT_EQ(fit({200, 100}, 50, 80).width, 40);
+    EXPECT_EQ(fit({1, 1000000}, 80, 80).height, 20);
+    EXPECT_EQ(fit({1000000, 1}, 80, 80).width, 20);
+    EXPECT_EQ(fit({1, 1000000}, 2, 2).height, 1);
     EXPECT_EQ(fit({0, 7}, 80, 60).height, 60);
 }
 
