@@ -20,9 +20,12 @@ using action = std::function<int()>;
 /// callback, sets `chosen`.
 void add_bench(CLI::App& app, action& chosen);
 void add_convert(CLI::App& app, action& chosen);
+void add_generate(CLI::App& app, action& chosen);
+void add_info(CLI::App& app, action& chosen);
 void add_machine(CLI::App& app, action& chosen);
 void add_methods(CLI::App& app, action& chosen);
 void add_spmv(CLI::App& app, action& chosen);
+void add_spy(CLI::App& app, action& chosen);
 void add_study(CLI::App& app, action& chosen);
 
 /// True where `to` is a terminal: only there are colours, progress and wide characters for show.

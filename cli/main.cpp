@@ -14,9 +14,12 @@ int main(int argc, char** argv) {
     for (const auto add : {
              add_bench,
              add_convert,
+             add_generate,
+             add_info,
              add_machine,
              add_methods,
              add_spmv,
+             add_spy,
              add_study,
          })
         add(app, chosen);

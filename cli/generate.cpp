@@ -1,0 +1,128 @@
+// nz generate: model problems as files. Its subcommands and their options are the library's table.
+#include "nonzero/gen/generate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "nonzero/io/io.hpp"
+
+namespace nz::cli {
+namespace {
+
+struct options {
+    std::string output, type = "double";
+    std::uint64_t seed = 0;
+    std::vector<double> parameters;
+    bool list = false, json = false;
+};
+
+template <class V>
+void generate_file(const char* name, const options& o) {
+    const auto A = generate<V>(name, o.parameters, o.seed);
+    write<V>(o.output, view(A));
+    fmt::print("{}: {} x {}, {} nonzeros\n", o.output, A.shape.rows, A.shape.cols, A.val.size());
+}
+
+int generate_as(const char* name, const options& o) {
+#define NZ_IF_TYPE(V) \
+    if (o.type == value_name<V>()) generate_file<V>(name, o);
+    NZ_FOR_EACH_VALUE(NZ_IF_TYPE)
+#undef NZ_IF_TYPE
+    return done;
+}
+
+std::vector<std::string> type_names() {
+    std::vector<std::string> names;
+#define NZ_ADD_NAME(V) names.emplace_back(value_name<V>());
+    NZ_FOR_EACH_VALUE(NZ_ADD_NAME)
+#undef NZ_ADD_NAME
+    return names;
+}
+
+/// As it is typed: half_width is --half-width.
+std::string option_name(const parameter& p) {
+    std::string name = std::string("--") + p.name;
+    std::replace(name.begin(), name.end(), '_', '-');
+    return name;
+}
+
+void print_json() {
+    nlohmann::json all = nlohmann::json::array();
+    for (const auto& g : generators<double>()) {
+        nlohmann::json parameters = nlohmann::json::array();
+        for (const auto& p : g.parameters)
+            parameters.push_back({{"name", p.name},
+                                  {"option", option_name(p)},
+                                  {"default", p.value},
+                                  {"whole", p.whole},
+                                  {"what", p.what}});
+        all.push_back(
+            {{"name", g.name}, {"what", g.what}, {"seeded", g.seeded}, {"parameters", parameters}});
+    }
+    fmt::print("{}\n", all.dump(2));
+}
+
+int list(const options& o) {
+    if (o.json) {
+        print_json();
+        return done;
+    }
+    table t({{"name", false}, {"what", false}, {"parameters", false}});
+    for (const auto& g : generators<double>()) {
+        std::string parameters;
+        for (const auto& p : g.parameters)
+            parameters +=
+                fmt::format("{}{} {}", parameters.empty() ? "" : " ", option_name(p), p.value);
+        t.add_row({g.name, g.what, parameters});
+    }
+    t.print();
+    return done;
+}
+
+void add_generator(CLI::App& parent, const generator<double>& g, action& chosen) {
+    auto* sub = parent.add_subcommand(g.name, g.what);
+    const auto o = std::make_shared<options>();
+    o->parameters.resize(g.parameters.size());
+    std::string example = fmt::format("Example: nz generate {}", g.name);
+    for (std::size_t k = 0; k < g.parameters.size(); ++k) {
+        const parameter& p = g.parameters[k];
+        o->parameters[k] = p.value;
+        sub->add_option(option_name(p), o->parameters[k], p.what)
+            ->type_name(p.whole ? "INT" : "FLOAT")
+            ->capture_default_str();
+        if (k < 2) example += fmt::format(" {} {}", option_name(p), p.value);
+    }
+    if (g.seeded)
+        sub->add_option("--seed", o->seed, "of the random numbers")->capture_default_str();
+    sub->add_option("--type", o->type, "of the values")
+        ->check(CLI::IsMember(type_names()))
+        ->capture_default_str();
+    sub->add_option("-o,--output", o->output, "file to write: .npz, .mtx or .mtx.gz")->required();
+    sub->footer(example + " -o A.npz");
+    sub->callback(
+        [&chosen, o, name = g.name] { chosen = [o, name] { return generate_as(name, *o); }; });
+}
+
+}  // namespace
+
+void add_generate(CLI::App& app, action& chosen) {
+    auto* sub = app.add_subcommand("generate", "A model problem of any size, as a file");
+    sub->footer("Example: nz generate laplace2d --nx 100 --ny 100 -o A.npz");
+    const auto o = std::make_shared<options>();
+    auto* listed = sub->add_flag("--list", o->list, "the generators and their parameters");
+    sub->add_flag("--json", o->json, "the list as JSON")->needs(listed);
+    sub->require_subcommand(0, 1);
+    for (const auto& g : generators<double>()) add_generator(*sub, g, chosen);
+    sub->callback([&chosen, o, sub] {
+        if (o->list) {
+            chosen = [o] { return list(*o); };
+        } else if (sub->get_subcommands().empty()) {
+            throw CLI::RequiredError("the name of a generator (`nz generate --list`)");
+        }
+    });
+}
+
+}  // namespace nz::cli

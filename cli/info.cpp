@@ -1,0 +1,341 @@
+// nz info: what a matrix is, and what it would take in every format.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "cli/command.hpp"
+#include "cli/read_matrix.hpp"
+#include "nonzero/formats/registry.hpp"
+#include "nonzero/io/io.hpp"
+#include "nonzero/plan/stats.hpp"
+
+namespace nz::cli {
+namespace {
+
+struct options {
+    std::string path;
+    bool json = false;
+};
+
+/// How far A is from its transpose: of its nonzeros, how many face one ...
+struct mirror {
+    std::int64_t present = 0;    ///< at all
+    std::int64_t equal = 0;      ///< of the same value
+    std::int64_t opposite = 0;   ///< of the value's negative
+    std::int64_t conjugate = 0;  ///< of the value's conjugate
+    std::int64_t diagonal = 0;   ///< entries on the diagonal, which face themselves
+};
+
+template <class V>
+mirror compare_with_transpose(const csr<V, host_view>& A) {
+    mirror m;
+    if (A.shape.rows != A.shape.cols) return m;
+    const auto own = transpose(A);
+    const auto T = view(own);
+    for (std::size_t i = 0; i < std::size_t(A.shape.rows); ++i) {
+        auto t = std::size_t(T.row_ptr[i]);
+        const auto end = std::size_t(T.row_ptr[i + 1]);
+        for_each_entry(A, std::int64_t(i), std::int64_t(i) + 1, [&](index, index j, V v) {
+            while (t < end && T.col_ind[t] < j) ++t;
+            m.diagonal += std::size_t(j) == i;
+            if (t == end || T.col_ind[t] != j) return;
+            ++m.present;
+            m.equal += v == T.val[t];
+            m.opposite += v == -T.val[t];
+            m.conjugate += v == conjugated(transposition::conjugate_transpose, T.val[t]);
+        });
+    }
+    return m;
+}
+
+/// Distinct values, told apart by their bits; counting ends above max_distinct.
+constexpr std::size_t max_distinct = 100000;
+template <class V>
+std::size_t count_distinct(std::span<const V> val) {
+    using bits = std::array<std::uint64_t, (sizeof(V) + 7) / 8>;
+    const auto hash = [](const bits& b) {
+        std::uint64_t h = 0;
+        for (const std::uint64_t word : b) h = (h ^ word ^ (word >> 29)) * 0x9e3779b97f4a7c15U;
+        return std::size_t(h ^ (h >> 32));
+    };
+    std::unordered_set<bits, decltype(hash)> seen(1024, hash);
+    for (const V& v : val) {
+        bits b{};
+        std::memcpy(b.data(), &v, sizeof(V));
+        seen.insert(b);
+        if (seen.size() > max_distinct) break;
+    }
+    return seen.size();
+}
+
+template <class V>
+std::int64_t count_empty_columns(const csr<V, host_view>& A) {
+    std::vector<bool> used(std::size_t(A.shape.cols), false);
+    for (const index j : A.col_ind) used[std::size_t(j)] = true;
+    return std::count(used.begin(), used.end(), false);
+}
+
+struct length_summary {
+    double mean = 0, median = 0, deviation = 0;
+};
+
+length_summary summarise(const matrix_stats& s) {
+    if (s.rows == 0) return {};
+    // The length of the k-th shortest row.
+    const auto at = [&](std::int64_t k) {
+        std::size_t c = 0;
+        for (; k >= s.row_lengths[c].rows; ++c) k -= s.row_lengths[c].rows;
+        return double(s.row_lengths[c].length);
+    };
+    const double mean = double(s.nnz) / double(s.rows);
+    double squares = 0;
+    for (const auto& [length, rows] : s.row_lengths)
+        squares += (double(length) - mean) * (double(length) - mean) * double(rows);
+    return {mean, (at((s.rows - 1) / 2) + at(s.rows / 2)) / 2, std::sqrt(squares / double(s.rows))};
+}
+
+/// Rows of `first` to `last` entries.
+struct bin {
+    std::int64_t first, last, rows;
+};
+
+/// A bin a length where there are few lengths, else 0, 1, 2, 3-4, 5-8, 9-16 ... up to the longest.
+std::vector<bin> histogram(const matrix_stats& s) {
+    constexpr std::size_t few = 12;
+    std::vector<bin> bins;
+    if (s.row_lengths.size() <= few) {
+        for (const auto& [length, rows] : s.row_lengths) bins.push_back({length, length, rows});
+        return bins;
+    }
+    auto next = s.row_lengths.begin();
+    for (std::int64_t first = 0, last = 0; next != s.row_lengths.end();
+         first = last + 1, last = std::max<std::int64_t>(2 * last, 1)) {
+        bin b{first, last, 0};
+        for (; next != s.row_lengths.end() && next->length <= last; ++next) b.rows += next->rows;
+        if (b.rows > 0 || !bins.empty()) bins.push_back(b);
+    }
+    return bins;
+}
+
+/// What the methods of one layout that build the same would take.
+struct layout_bytes {
+    std::string_view layout;
+    std::vector<std::string_view> methods;
+    estimate cost;
+    std::string name = {};  ///< the layout's for most of its methods, their own for the others
+};
+
+template <class V>
+std::vector<layout_bytes> bytes_by_layout(const matrix_stats& s) {
+    std::vector<layout_bytes> all;
+    for (const method<V>& m : methods<V>()) {
+        const estimate e = m.cost(s);
+        const auto same = std::find_if(all.begin(), all.end(), [&](const layout_bytes& l) {
+            return l.layout == m.layout() && l.cost.declined == e.declined &&
+                   l.cost.matrix_bytes == e.matrix_bytes;
+        });
+        if (same != all.end()) {
+            same->methods.push_back(m.name);
+        } else {
+            all.push_back({m.layout(), {m.name}, e});
+        }
+    }
+    for (layout_bytes& l : all) {
+        const bool is_most = std::all_of(all.begin(), all.end(), [&](const layout_bytes& other) {
+            return other.layout != l.layout || other.methods.size() <= l.methods.size();
+        });
+        l.name = is_most ? std::string(l.layout) : fmt::format("{}", fmt::join(l.methods, ", "));
+    }
+    std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.name < b.name; });
+    return all;
+}
+
+/// Everything that is printed.
+struct report {
+    file_info file{};
+    matrix_stats stats;
+    length_summary lengths;
+    std::vector<bin> bins;
+    mirror mirrored;
+    std::size_t distinct = 0;
+    std::int64_t empty_columns = 0;
+    std::vector<layout_bytes> layouts;
+
+    [[nodiscard]] bool square() const { return stats.rows == stats.cols; }
+    [[nodiscard]] std::string values() const {
+        if (!square()) return "not square";
+        const auto all = [&](std::int64_t n) { return n == stats.nnz; };
+        if (all(mirrored.equal)) return "symmetric";
+        if (all(mirrored.conjugate)) return "hermitian";
+        if (all(mirrored.opposite)) return "skew-symmetric";
+        return "unsymmetric";
+    }
+    /// The share of entries off the diagonal that face another one, or a one of the same value.
+    [[nodiscard]] double share_off_diagonal(std::int64_t n) const {
+        const std::int64_t off = stats.nnz - mirrored.diagonal;
+        return off == 0 ? 1 : double(n - mirrored.diagonal) / double(off);
+    }
+};
+
+template <class V>
+report examine(const options& o, const file_info& file) {
+    const auto own = read_matrix<V>(o.path);
+    const auto A = view(own);
+    report r;
+    r.file = file;
+    r.stats = compute_stats(A);
+    r.lengths = summarise(r.stats);
+    r.bins = histogram(r.stats);
+    r.mirrored = compare_with_transpose(A);
+    r.distinct = count_distinct<V>(A.val);
+    r.empty_columns = count_empty_columns(A);
+    r.layouts = bytes_by_layout<V>(r.stats);
+    return r;
+}
+
+nlohmann::json symmetry_json(const report& r) {
+    if (!r.square()) return {{"values", r.values()}};
+    return {{"values", r.values()},
+            {"pattern_share", r.share_off_diagonal(r.mirrored.present)},
+            {"value_share", r.share_off_diagonal(r.mirrored.equal)}};
+}
+
+nlohmann::json layouts_json(const report& r) {
+    nlohmann::json all = nlohmann::json::array();
+    for (const layout_bytes& l : r.layouts) {
+        nlohmann::json line{{"layout", l.layout}, {"methods", l.methods}};
+        if (l.cost.declined.empty()) {
+            line["bytes"] = l.cost.matrix_bytes;
+        } else {
+            line["declined"] = l.cost.declined;
+        }
+        all.push_back(line);
+    }
+    return all;
+}
+
+void print_json(const options& o, const report& r) {
+    const matrix_stats& s = r.stats;
+    nlohmann::json bins = nlohmann::json::array();
+    for (const auto& [first, last, rows] : r.bins)
+        bins.push_back({{"first", first}, {"last", last}, {"rows", rows}});
+    const nlohmann::json all{
+        {"path", o.path},
+        {"file",
+         {{"format", r.file.format},
+          {"field", name(r.file.field)},
+          {"symmetry", name(r.file.symmetry)},
+          {"entries", r.file.entries}}},
+        {"rows", s.rows},
+        {"cols", s.cols},
+        {"nnz", s.nnz},
+        {"symmetry", symmetry_json(r)},
+        {"row_length",
+         {{"min", s.min_row_nnz()},
+          {"mean", r.lengths.mean},
+          {"median", r.lengths.median},
+          {"max", s.max_row_nnz()},
+          {"deviation", r.lengths.deviation},
+          {"histogram", bins}}},
+        {"bandwidth", s.bandwidth},
+        {"diagonals", s.diagonals},
+        {"main_diagonal", r.square() ? nlohmann::json(r.mirrored.diagonal) : nullptr},
+        {"empty_rows", s.empty_rows()},
+        {"empty_columns", r.empty_columns},
+        {"distinct_values",
+         r.distinct > max_distinct ? nlohmann::json() : nlohmann::json(r.distinct)},
+        {"layouts", layouts_json(r)}};
+    fmt::print("{}\n", all.dump(2));
+}
+
+std::string symmetry_text(const report& r) {
+    if (!r.square()) return r.values();
+    const double pattern = r.share_off_diagonal(r.mirrored.present);
+    const double equal = r.share_off_diagonal(r.mirrored.equal);
+    const auto share = [](double s) { return fmt::format("{:.1f} %", 100 * s); };
+    if (r.values() != "unsymmetric") return r.values();
+    if (pattern == 1)
+        return fmt::format("symmetric pattern, {} of the values equal across", share(equal));
+    return fmt::format("unsymmetric; {} of the entries off the diagonal face another",
+                       share(pattern));
+}
+
+void print_facts(const options& o, const report& r) {
+    const matrix_stats& s = r.stats;
+    fmt::print("{}\n", o.path);
+    fmt::print("file          {}, {} {}, {} entries\n", r.file.format, name(r.file.field),
+               name(r.file.symmetry), r.file.entries);
+    fmt::print("size          {} x {}, {} nonzeros\n", s.rows, s.cols, s.nnz);
+    fmt::print("symmetry      {}\n", symmetry_text(r));
+    fmt::print("row length    min {}, mean {:.2f}, median {:g}, max {}, deviation {:.2f}\n",
+               s.min_row_nnz(), r.lengths.mean, r.lengths.median, s.max_row_nnz(),
+               r.lengths.deviation);
+    fmt::print("empty         {} rows, {} columns\n", s.empty_rows(), r.empty_columns);
+    fmt::print("bandwidth     {}\n", s.bandwidth);
+    fmt::print("diagonals     {} occupied", s.diagonals);
+    if (r.square()) fmt::print(", {} of {} entries on the main one", r.mirrored.diagonal, s.rows);
+    fmt::print("\n");
+    if (r.distinct > max_distinct) {
+        fmt::print("values        more than {} distinct\n", max_distinct);
+    } else {
+        fmt::print("values        {} distinct\n", r.distinct);
+    }
+}
+
+void print_histogram(const report& r) {
+    std::int64_t most = 1;
+    for (const bin& b : r.bins) most = std::max(most, b.rows);
+    table t({{"row length"}, {"rows"}, {"", false}});
+    for (const auto& [first, last, rows] : r.bins)
+        t.add_row({first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last),
+                   fmt::format("{}", rows), bar(double(rows) / double(most), 40)});
+    t.print();
+}
+
+void print_layouts(const report& r) {
+    const double nnz = double(std::max<std::int64_t>(r.stats.nnz, 1));
+    table t({{"format", false}, {"size"}, {"bytes/nonzero"}, {"", false}});
+    for (const auto& [layout, of, cost, name] : r.layouts) {
+        if (cost.declined.empty()) {
+            t.add_row({name, text_of_bytes(cost.matrix_bytes),
+                       fmt::format("{:.2f}", cost.matrix_bytes / nnz), ""});
+        } else {
+            t.add_row({name, "-", "-", "declines: " + cost.declined});
+        }
+    }
+    t.print();
+}
+
+int show_info(const options& o) {
+    const file_info file = inspect(o.path);
+    const report r = file.field == field::complex ? examine<std::complex<double>>(o, file)
+                                                  : examine<double>(o, file);
+    if (o.json) {
+        print_json(o, r);
+        return done;
+    }
+    print_facts(o, r);
+    fmt::print("\n");
+    print_histogram(r);
+    fmt::print("\n");
+    print_layouts(r);
+    return done;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, action& chosen) {
+    auto* sub = app.add_subcommand("info", "Sizes, symmetry, row lengths, bytes in every format");
+    sub->footer("Example: nz info A.mtx --json");
+    const auto o = std::make_shared<options>();
+    sub->add_option("matrix", o->path, "Matrix Market or .npz file")->required();
+    sub->add_flag("--json", o->json, "as JSON");
+    sub->callback([&chosen, o] { chosen = [o] { return show_info(*o); }; });
+}
+
+}  // namespace nz::cli

@@ -1,0 +1,52 @@
+// The command nz, run as its users run it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace nz::test {
+
+namespace fs = std::filesystem;
+
+inline std::string slurp(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+struct outcome {
+    int code;
+    std::string out, err;
+};
+
+/// A folder of its own for every test, gone afterwards, and the command to run in it.
+class command : public testing::Test {
+  protected:
+    command() {
+        std::string name = (fs::temp_directory_path() / "nz_cli_XXXXXX").string();
+        dir = mkdtemp(name.data());
+    }
+    ~command() override { fs::remove_all(dir); }
+
+    [[nodiscard]] outcome nz(const std::string& arguments) const {
+        const int status = std::system(("cd '" + dir.string() + "' && '" NZ_COMMAND "' " +
+                                        arguments + " >out 2>err </dev/null")
+                                           .c_str());
+        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, slurp(dir / "out"),
+                slurp(dir / "err")};
+    }
+    void write(const std::string& name, const std::string& text) const {
+        std::ofstream(dir / name, std::ios::binary) << text;
+    }
+
+    fs::path dir;
+};
+
+}  // namespace nz::test
