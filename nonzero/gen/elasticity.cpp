@@ -53,32 +53,47 @@ class stiffness {
     std::array<double, 8 * 8 * 9> K_{};
 };
 
-/// The nodes 0 to n along each axis; n[axis] cubes.
-struct mesh {
-    std::array<index, 3> cubes;
-    [[nodiscard]] index unknown(std::array<index, 3> node) const {  // of u; v and w follow
-        return 3 * (node[0] - 1 + cubes[0] * (node[1] + (cubes[1] + 1) * node[2]));
-    }
-};
+/// Where a node lies along an axis: on the lower face, inside, or on the upper face.
+index place(index node, index cubes) { return node == 0 ? 0 : node == cubes ? 2 : 1; }
 
-/// The coupling of unknown p of `node` with q of the node `step` away, over the cubes they share.
-double assemble_coupling(const mesh& m, const stiffness& K, const std::array<index, 3>& node,
-                         const std::array<index, 3>& step, int p, int q) {
-    double sum = 0;
-    for (int a = 7; a >= 0; --a) {  // the node is corner a of a cube, from the first cube on
-        int b = 0;
-        bool shared = true;
-        for (int axis = 0; axis < 3; ++axis) {
-            const int corner = a >> axis & 1, other = corner + step[std::size_t(axis)];
-            const index cube = node[std::size_t(axis)] - corner;
-            shared = shared && other >= 0 && other <= 1 && cube >= 0 &&
-                     cube < m.cubes[std::size_t(axis)];
-            b |= (other & 1) << axis;
-        }
-        if (shared) sum += K(a, b, p, q);
+/// The coupling of unknown p of a node with q of the one `step` away, summed over the cubes they
+/// share, for every place of a node. In a mesh of 2 x 2 x 2 cubes a node's coordinates are its
+/// places, so that one mesh shows all there are.
+class couplings {
+  public:
+    explicit couplings(const stiffness& K) {
+        double* to = table_.data();
+        for (int node = 0; node < 27; ++node)
+            for (int step = 0; step < 27; ++step)
+                for (int p = 0; p < 3; ++p)
+                    for (int q = 0; q < 3; ++q)
+                        *to++ = assemble(K, {node % 3, node / 3 % 3, node / 9},
+                                         {step % 3 - 1, step / 3 % 3 - 1, step / 9 - 1}, p, q);
     }
-    return sum;
-}
+    /// The three of q, from a node's places and the step, each as a number of base 3.
+    [[nodiscard]] const double* at(index places, index step, index p) const {
+        return table_.data() + ((places * 27 + step) * 3 + p) * 3;
+    }
+
+  private:
+    using triple = std::array<int, 3>;
+    static double assemble(const stiffness& K, triple node, triple step, int p, int q) {
+        double sum = 0;
+        for (int a = 7; a >= 0; --a) {  // the node is corner a of a cube, from the first cube on
+            int b = 0;
+            bool shared = true;
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                const int corner = a >> axis & 1, other = corner + step[axis];
+                const int cube = node[axis] - corner;
+                shared = shared && other >= 0 && other <= 1 && cube >= 0 && cube < 2;
+                b |= (other & 1) << axis;
+            }
+            if (shared) sum += K(a, b, p, q);
+        }
+        return sum;
+    }
+    std::array<double, 27 * 27 * 9> table_{};
+};
 
 }  // namespace
 
@@ -88,17 +103,18 @@ csr<V, host> elasticity3d(index nx, index ny, index nz, double poisson) {
     const index n =
         checked_size("elasticity3d", {3, nx, std::int64_t(ny) + 1, std::int64_t(nz) + 1});
     expect(ny >= 1 && nz >= 1, "elasticity3d: a size below 1");
-    const mesh m{{nx, ny, nz}};
-    const stiffness K(poisson);
-    return from_rows<V>({n, n}, [=](index i, auto add) {
-        const index at = i / 3;
-        const std::array<index, 3> node{at % nx + 1, at / nx % (ny + 1), at / nx / (ny + 1)};
-        for (index z = -(node[2] > 0); z <= (node[2] < nz); ++z)
-            for (index y = -(node[1] > 0); y <= (node[1] < ny); ++y)
-                for (index x = -(node[0] > 1); x <= (node[0] < nx); ++x) {
-                    const index j = m.unknown({node[0] + x, node[1] + y, node[2] + z});
-                    for (int q = 0; q < 3; ++q)
-                        add(j + q, assemble_coupling(m, K, node, {x, y, z}, i % 3, q));
+    const couplings table{stiffness(poisson)};
+    return from_rows<V>({n, n}, [&](index i, auto add) {
+        const index node = i / 3, p = i % 3;
+        const index x = node % nx + 1, y = node / nx % (ny + 1), z = node / nx / (ny + 1);
+        const index places = place(x, nx) + 3 * place(y, ny) + 9 * place(z, nz);
+        for (index dz = -(z > 0); dz <= (z < nz); ++dz)
+            for (index dy = -(y > 0); dy <= (y < ny); ++dy)
+                for (index dx = -(x > 1); dx <= (x < nx); ++dx) {
+                    const index j = 3 * (node + dx + nx * (dy + (ny + 1) * dz));
+                    const index step = dx + 1 + 3 * (dy + 1) + 9 * (dz + 1);
+                    const double* const coupling = table.at(places, step, p);
+                    for (index q = 0; q < 3; ++q) add(j + q, coupling[q]);
                 }
     });
 }
