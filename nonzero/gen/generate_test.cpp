@@ -143,6 +143,7 @@ TEST(generate, refuses_what_is_out_of_range) {
 TEST(generate, refuses_what_memory_cannot_hold) {
     EXPECT_THROW(banded<double>(2147483647, 2147483647, 1, 0), device_error);
     EXPECT_THROW(random<double>(1000000, 2147483647, 2147483647, 0), device_error);
+    EXPECT_THROW(circuit<double>(2147483647, 1000, 0, 0), device_error);
     EXPECT_THROW(rmat<double>(30, 2147483647, 0.25, 0.25, 0.25, 0), device_error);
 }
 

@@ -102,7 +102,7 @@ csr<V, host> rmat(int scale, index per_row, double a, double b, double c, std::u
     // Four levels of the recursion share one draw, 16 bits each.
     const std::uint64_t ends[] = {std::uint64_t(a * 65536), std::uint64_t((a + b) * 65536),
                                   std::uint64_t((a + b + c) * 65536)};
-    const places p = collect(n, std::int64_t(n) * per_row, [&](std::int64_t e, auto add) {
+    const places p = collect(n, std::int64_t(n) * per_row, 1, [&](std::int64_t e, auto add) {
         const counter draw(seed, std::uint64_t(e));
         index i = 0, j = 0;
         std::uint64_t bits = 0;
@@ -128,7 +128,7 @@ csr<V, host> circuit(index n, index per_node, index rails, std::uint64_t seed) {
     const auto join = [](index i, index j, auto& add) {
         if (i != j) add(i, j), add(j, i);
     };
-    const places p = collect(n, n, [&](std::int64_t e, auto add) {
+    const places p = collect(n, n, 2 * std::int64_t(per_node) + 5, [&](std::int64_t e, auto add) {
         const auto i = index(e);
         const counter draw(seed, std::uint64_t(i));
         add(i, i);

@@ -70,15 +70,16 @@ csr<V, host> from_rows(shape shape, Row row) {
 }
 
 /// The places of unordered edges: edge(e, add) calls add(row, column) for the entries of edge e,
-/// which may come more than once. Row i's columns, ascending and distinct, are the first count[i]
-/// from ptr[i] on.
+/// which may come more than once and are at most `most` an edge. Row i's columns, ascending and
+/// distinct, are the first count[i] from ptr[i] on.
 struct places {
     host_vector<offset> ptr, count;
     host_vector<index> col;
 };
 template <class Edge>
-places collect(index rows, std::int64_t edges, Edge edge) {
-    expect_memory("the list of edges", double(rows) * 16 + double(edges) * sizeof(index));
+places collect(index rows, std::int64_t edges, std::int64_t most, Edge edge) {
+    expect_memory("the list of edges",
+                  double(rows) * 16 + double(edges) * double(most) * sizeof(index));
     places p{
         host_vector<offset>(std::size_t(rows) + 1), host_vector<offset>(std::size_t(rows)), {}};
     std::fill(p.ptr.begin(), p.ptr.end(), 0);
