@@ -170,16 +170,23 @@ csr<V, host> transpose(const csr<V, host_view>& A) {
 
 namespace {
 
+/// The product of x with the entries [k, end). Four sums at a time: one alone would wait for each
+/// addition to finish before the next, at a third of the speed that memory allows.
+template <class V, class P>
+V dot(const index* col_ind, const V* val, const V* x, P k, P end) {
+    V sums[4] = {};
+    for (; k + 4 <= end; k += 4)
+        for (P u = 0; u < 4; ++u) sums[u] += product(val[k + u], x[col_ind[k + u]]);
+    for (; k < end; ++k) sums[0] += product(val[k], x[col_ind[k]]);
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 /// The rows [first, last) of y = alpha A x + beta y.
 template <class V, class P>
 void multiply_rows(const P* row_ptr, V alpha, const csr<V, host_view>& A, std::span<const V> x,
                    V beta, std::span<V> y, std::int64_t first, std::int64_t last) {
-    const index* const col_ind = A.col_ind.data();
-    const V* const val = A.val.data();
     for (std::int64_t i = first; i < last; ++i) {
-        V sum(0);
-        for (P k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
-            sum += product(val[k], x[std::size_t(col_ind[k])]);
+        const V sum = dot(A.col_ind.data(), A.val.data(), x.data(), row_ptr[i], row_ptr[i + 1]);
         y[std::size_t(i)] = scaled(alpha, sum, beta, y[std::size_t(i)]);
     }
 }
@@ -280,11 +287,7 @@ void spmv(cpu on, csr_merge, V alpha, const csr<V, host_view>& A, std::span<cons
             const std::int64_t first = merge_path_rows(row_ptr + 1, rows, nnz, steps.first);
             const std::int64_t last = merge_path_rows(row_ptr + 1, rows, nnz, steps.last);
             const auto partial = [&](std::int64_t k, std::int64_t end) {
-                V sum(0);
-                for (; k < end; ++k)
-                    sum +=
-                        product(A.val[std::size_t(k)], x[std::size_t(A.col_ind[std::size_t(k)])]);
-                return sum;
+                return dot(A.col_ind.data(), A.val.data(), x.data(), k, end);
             };
             const std::int64_t begin = steps.first - first, end = steps.last - last;
             if (first < last) {  // the row that the thread before began, then whole rows
