@@ -1,65 +1,11 @@
 // The command as its users meet it: what it prints where, and which code it exits with.
-#include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
+
+#include "test/command.hpp"
 
 namespace nz::test {
 namespace {
-
-namespace fs = std::filesystem;
-
-std::string slurp(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
-struct outcome {
-    int code;
-    std::string out, err;
-};
-
-/// A folder of its own for every test, gone afterwards, and the command to run in it.
-class command : public testing::Test {
-  protected:
-    command() {
-        std::string name = (fs::temp_directory_path() / "nz_cli_XXXXXX").string();
-        dir = mkdtemp(name.data());
-    }
-    ~command() override { fs::remove_all(dir); }
-
-    [[nodiscard]] outcome nz(const std::string& arguments) const {
-        const int status = std::system(("cd '" + dir.string() + "' && '" NZ_COMMAND "' " +
-                                        arguments + " >out 2>err </dev/null")
-                                           .c_str());
-        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, slurp(dir / "out"),
-                slurp(dir / "err")};
-    }
-    void write(const std::string& name, const std::string& text) const {
-        std::ofstream(dir / name, std::ios::binary) << text;
-    }
-    /// The names of the subcommands, from the command's own help.
-    [[nodiscard]] std::vector<std::string> subcommands() const {
-        std::istringstream help(nz("--help").out);
-        std::vector<std::string> names;
-        bool listed = false;
-        for (std::string line; std::getline(help, line);) {
-            if (listed && line.rfind("  ", 0) == 0 && line[2] != ' ')
-                names.push_back(line.substr(2, line.find(' ', 2) - 2));
-            listed = listed || line.rfind("Subcommands", 0) == 0;
-        }
-        return names;
-    }
-
-    fs::path dir;
-};
 
 TEST_F(command, help_and_version) {
     EXPECT_EQ(nz("--help").code, 0);

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace nz::test {
 
@@ -44,6 +45,19 @@ class command : public testing::Test {
     }
     void write(const std::string& name, const std::string& text) const {
         std::ofstream(dir / name, std::ios::binary) << text;
+    }
+
+    /// The names of the subcommands, from the command's own help.
+    [[nodiscard]] std::vector<std::string> subcommands() const {
+        std::istringstream help(nz("--help").out);
+        std::vector<std::string> names;
+        bool listed = false;
+        for (std::string line; std::getline(help, line);) {
+            if (listed && line.rfind("  ", 0) == 0 && line[2] != ' ')
+                names.push_back(line.substr(2, line.find(' ', 2) - 2));
+            listed = listed || line.rfind("Subcommands", 0) == 0;
+        }
+        return names;
     }
 
     fs::path dir;
