@@ -39,6 +39,7 @@ struct matrix_stats {
     std::int64_t diagonals = 0;             ///< occupied, of rows + cols - 1
     std::int64_t bandwidth = 0;             ///< largest |column - row|
     std::int64_t group_width[2] = {};  ///< sum over groups of stats_groups[g] rows of the longest
+    std::int64_t last_group_width[2] = {};  ///< the longest in the last, perhaps smaller, group
     std::int64_t sorted_group_width = 0;  ///< the same for 32 rows, sorted by length in each scope
     std::int64_t blocks[5] = {};          ///< occupied aligned blocks of side stats_block_sides[b]
 

@@ -25,17 +25,21 @@ std::vector<length_count> count_lengths(const csr<V, host_view>& A) {
     return counts;
 }
 
-/// Sum over the groups of `rows` rows of the longest row in each.
+struct widths {
+    std::int64_t sum = 0, last = 0;
+};
+
+/// The longest row of each group of `group` rows: summed, and of the last group.
 template <class V>
-std::int64_t sum_of_widths(const csr<V, host_view>& A, std::int64_t group) {
-    std::int64_t sum = 0;
+widths group_widths(const csr<V, host_view>& A, std::int64_t group) {
+    widths w;
     for (std::int64_t first = 0; first < A.shape.rows; first += group) {
-        std::int64_t longest = 0;
+        w.last = 0;
         const std::int64_t last = std::min<std::int64_t>(first + group, A.shape.rows);
-        for (std::int64_t i = first; i < last; ++i) longest = std::max(longest, row_length(A, i));
-        sum += longest;
+        for (std::int64_t i = first; i < last; ++i) w.last = std::max(w.last, row_length(A, i));
+        w.sum += w.last;
     }
-    return sum;
+    return w;
 }
 
 /// The same for groups of 32 rows after sorting by length within each scope.
@@ -85,8 +89,10 @@ matrix_stats compute_stats(const csr<V, host_view>& A) {
     matrix_stats s;
     s.rows = A.shape.rows, s.cols = A.shape.cols, s.nnz = std::int64_t(A.val.size());
     s.row_lengths = count_lengths(A);
-    for (std::size_t g = 0; g < std::size(stats_groups); ++g)
-        s.group_width[g] = sum_of_widths(A, stats_groups[g]);
+    for (std::size_t g = 0; g < std::size(stats_groups); ++g) {
+        const widths w = group_widths(A, stats_groups[g]);
+        s.group_width[g] = w.sum, s.last_group_width[g] = w.last;
+    }
     s.sorted_group_width = sum_of_sorted_widths(A);
     count_diagonals(A, s);
 #pragma omp parallel for schedule(dynamic)
