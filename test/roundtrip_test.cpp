@@ -8,7 +8,10 @@
 #include "nonzero/formats/coo.hpp"
 #include "nonzero/formats/csc.hpp"
 #include "nonzero/formats/dia.hpp"
+#include "nonzero/formats/hll.hpp"
 #include "nonzero/formats/hyb.hpp"
+#include "nonzero/formats/jds.hpp"
+#include "nonzero/formats/sell.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/zoo.hpp"
 
@@ -29,7 +32,12 @@ using layouts = ::testing::Types<  //
     layout<csr>,                   //
     layout<dia>,                   //
     layout<ell>,                   //
-    layout<hyb>>;
+    layout<hll>,                   //
+    layout<hll_rows>,              //
+    layout<hyb>,                   //
+    layout<jds>,                   //
+    layout<jds_transposed>,        //
+    layout<sell>>;
 
 template <class L>
 class roundtrip : public ::testing::Test {};

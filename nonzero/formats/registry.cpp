@@ -9,9 +9,12 @@
 #include "nonzero/formats/csc.hpp"
 #include "nonzero/formats/csr_adaptive.hpp"
 #include "nonzero/formats/dia.hpp"
+#include "nonzero/formats/hll.hpp"
 #include "nonzero/formats/hyb.hpp"
 #include "nonzero/formats/hyb_host_tail.hpp"
+#include "nonzero/formats/jds.hpp"
 #include "nonzero/formats/scatter.hpp"
+#include "nonzero/formats/sell.hpp"
 
 namespace nz {
 
@@ -261,8 +264,17 @@ std::span<const method<V>> methods() {
         row<ell_serial, V>,
         row<hyb_device, V>,
         row<hyb_host_tail_trip, V>,
+        row<hll_column_guided, V>,
+        row<hll_column_serial, V>,
+        row<hll_row_guided, V>,
+        row<hll_serial, V>,
         row<hyb_row, V>,
         row<hyb_serial, V>,
+        row<jds_row, V>,
+        row<jds_serial, V>,
+        row<jds_diagonals, V>,
+        row<sell_chunk, V>,
+        row<sell_serial, V>,
     };
     // clang-format on
     return table;
