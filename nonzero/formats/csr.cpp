@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <numeric>
+
+#include "nonzero/formats/assembler.hpp"
 
 namespace nz {
 
@@ -29,30 +32,6 @@ void accumulate_counts(host_vector<offset>& ptr) {
     std::partial_sum(ptr.begin(), ptr.end(), ptr.begin());
 }
 
-/// Orders the entries of one row by column, keeping the given order among equal columns, and sums
-/// those. Returns how many are left.
-template <class V>
-std::size_t order_row(std::span<index> col, std::span<V> val, host_vector<std::uint32_t>& order,
-                      host_vector<V>& sorted) {
-    const std::size_t n = col.size();
-    if (std::adjacent_find(col.begin(), col.end(), std::greater_equal<>()) == col.end()) return n;
-    order.resize(n), sorted.resize(n);
-    std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return col[a] < col[b]; });
-    for (std::size_t k = 0; k < n; ++k) sorted[k] = val[order[k]];
-    std::sort(col.begin(), col.end());
-    std::size_t kept = 0;
-    for (std::size_t k = 0; k < n; ++k) {
-        if (kept > 0 && col[kept - 1] == col[k]) {
-            val[kept - 1] += sorted[k];
-        } else {
-            col[kept] = col[k], val[kept++] = sorted[k];
-        }
-    }
-    return kept;
-}
-
 /// Orders every row of A and closes the gaps that summed duplicates leave.
 template <class V>
 void order_rows(host_vector<offset>& row_ptr, host_vector<index>& col, host_vector<V>& val) {
@@ -60,14 +39,13 @@ void order_rows(host_vector<offset>& row_ptr, host_vector<index>& col, host_vect
     host_vector<offset> kept(std::size_t(std::max<std::int64_t>(rows, 0)));
 #pragma omp parallel
     {
-        host_vector<std::uint32_t> order;
-        host_vector<V> sorted;
+        row_scratch<V> scratch;
 #pragma omp for schedule(dynamic, 256)
         for (std::int64_t i = 0; i < rows; ++i) {
             const auto b = std::size_t(row_ptr[std::size_t(i)]);
             const auto n = std::size_t(row_ptr[std::size_t(i) + 1]) - b;
             kept[std::size_t(i)] =
-                offset(order_row<V>({col.data() + b, n}, {val.data() + b, n}, order, sorted));
+                offset(order_row<V>({col.data() + b, n}, {val.data() + b, n}, scratch));
         }
     }
     std::size_t to = 0;
@@ -94,25 +72,29 @@ csr<V, host> assemble(shape shape, std::span<const index> row, std::span<const i
                              std::to_string(row.size()) + ", " + std::to_string(col.size()) +
                              " and " + std::to_string(val.size()) + ", expected one length");
     if (shape.rows < 0 || shape.cols < 0) throw argument_error("assemble: a negative size");
-    host_vector<offset> ptr(std::size_t(shape.rows) + 1, 0);
-    for (std::size_t k = 0; k < row.size(); ++k) {
+    for (std::size_t k = 0; k < row.size(); ++k)
         if (row[k] < 0 || row[k] >= shape.rows || col[k] < 0 || col[k] >= shape.cols)
             throw argument_error("assemble: entry " + std::to_string(k) + " at (" +
                                  std::to_string(row[k]) + ", " + std::to_string(col[k]) +
                                  ") lies outside " + std::to_string(shape.rows) + " x " +
                                  std::to_string(shape.cols));
-        ++ptr[std::size_t(row[k]) + 1];
+    assembler<V> to(shape, offset(row.size()));
+    constexpr std::size_t piece = std::size_t(1) << 15;  // entries: they stay in the cache
+    const auto pieces = std::int64_t((row.size() + piece - 1) / piece);
+    std::exception_ptr failure;
+#pragma omp parallel for schedule(dynamic)
+    for (std::int64_t p = 0; p < pieces; ++p) {
+        const std::size_t first = std::size_t(p) * piece;
+        const std::size_t n = std::min(piece, row.size() - first);
+        try {
+            to.add(p, row.subspan(first, n), col.subspan(first, n), val.subspan(first, n));
+        } catch (...) {
+#pragma omp critical(nonzero_assemble_failure)
+            failure = std::current_exception();
+        }
     }
-    accumulate_counts(ptr);
-    csr<V, host> A{shape, {}, host_vector<index>(row.size()), host_vector<V>(row.size())};
-    host_vector<offset> next(ptr.begin(), ptr.end() - 1);
-    for (std::size_t k = 0; k < row.size(); ++k) {
-        const auto at = std::size_t(next[std::size_t(row[k])]++);
-        A.col_ind[at] = col[k], A.val[at] = val[k];
-    }
-    order_rows(ptr, A.col_ind, A.val);
-    A.row_ptr = offset_vector(ptr);
-    return A;
+    if (failure) std::rethrow_exception(failure);
+    return to.finish();
 }
 
 template <class V>

@@ -449,7 +449,9 @@ class body_reader {
     template <class Take>
     void read(Take take) {
         source_ = open_text(path_, h_.body, chunk_bytes_);
-        const int threads = thread_count({.threads = options_.threads});
+        const double pieces = source_->max_bytes() / double(chunk_bytes_) + 1;
+        const int threads =
+            int(std::min(double(thread_count({.threads = options_.threads})), pieces));
         std::exception_ptr failure;
 #pragma omp parallel num_threads(threads)
         {
@@ -554,11 +556,11 @@ class body_reader {
     std::chrono::steady_clock::time_point reported_ = std::chrono::steady_clock::now();
 };
 
-/// Which element the entries of an array are, in the file's order.
+/// Which element the entries of an array are, in the file's order, from the first-th on.
 class array_walk {
   public:
     array_walk(const header& h, std::int64_t first) : h_(h) {
-        if (h.rows == 0) return;
+        NZ_ASSERT(first < h.entries);
         if (h.symmetry == symmetry::general) {
             i_ = first % h.rows, j_ = first / h.rows;
             return;
@@ -615,6 +617,7 @@ csr<V, host> read_array(body_reader<V>& body, const header& h, int threads) {
     host_vector<index> row, col;
     host_vector<V> val;
     for (auto& [number, values] : read_values(body)) {
+        if (values.empty()) continue;
         row.clear(), col.clear(), val.clear();
         const auto push = [&](index i, index j, V v) {
             row.push_back(i), col.push_back(j), val.push_back(v);
