@@ -154,5 +154,65 @@ TEST_F(command, spmv_refuses) {
               "%%MatrixMarket matrix array complex general\n1 1\n1 -2\n");
 }
 
+TEST_F(command, show_draws_the_arrays_as_the_lectures_do) {
+    // The 4 x 4 example of CS121 2023, with * for padding.
+    write("A.mtx", std::string(banner) +
+                       "4 4 9\n1 1 1\n1 2 7\n2 2 2\n2 3 8\n3 1 5\n3 3 3\n3 4 9\n4 2 6\n4 4 4\n");
+    const auto shown = [&](const std::string& arguments) {
+        const auto [code, out, err] = nz("show A.mtx --format " + arguments);
+        EXPECT_EQ(code, 0) << arguments << ": " << err;
+        return out;
+    };
+    const auto contains = [](const std::string& text, const std::string& part) {
+        EXPECT_NE(text.find(part), std::string::npos) << text << "lacks\n" << part;
+    };
+    contains(shown("csr"),
+             "row_ptr = 0 2 4 7 9\n"
+             "col_ind = 0 1 1 2 0 2 3 1 3\n"
+             "val     = 1 7 2 8 5 3 9 6 4\n");
+    contains(shown("coo"), "row_ind = 0 0 1 1 2 2 2 3 3\n");
+    contains(shown("dia"),
+             "offsets   = -2  0  1\n"
+             "diagonals = * * 5 6 1 2 3 4 7 8 9 *\n");
+    contains(shown("dia"), "  * 1 7\n  * 2 8\n  5 3 9\n  6 4 *\n");
+    contains(shown("ell"),
+             "col_ind = 0 1 0 1 1 2 2 3 * * 3 *\n"
+             "val     = 1 2 5 6 7 8 3 4 * * 9 *\n");
+    contains(shown("ell"), "  1 7 *\n  2 8 *\n  5 3 9\n  6 4 *\n");
+    contains(shown("hyb --split-width 2"), "ell.val     = 1 2 5 6 7 8 3 4\n");
+    contains(shown("hyb --split-width 2"),
+             "coo.row_ind = 2\n"
+             "coo.col_ind = 3\n"
+             "coo.val     = 9\n");
+    contains(shown("hll --hack 2"), "val      = 1 2 7 8 5 6 3 4 9 *\n");
+    contains(shown("hll --hack 2"), "val of hack 1, a row a line:\n  5 3 9\n  6 4 *\n");
+    contains(shown("hll_rows --hack 2"), "val      = 1 7 2 8 5 3 9 6 4 *\n");
+    contains(shown("jds"), "val     = 5 3 9 1 7 2 8 6 4\n");
+    contains(shown("jds_transposed"), "val     = 5 1 2 6 3 7 8 4 9\n");
+    contains(shown("sell --chunk 2 --sort-scope 4"), "val         = 5 1 3 7 9 * 2 6 8 4\n");
+    contains(shown("bsr --block-side 2"), "block_col_ind = 0 1 0 1\n");
+    contains(shown("bsr --block-side 2"), "val           = 1 7 * 2 * * 8 * 5 * * 6 3 9 * 4\n");
+}
+
+TEST_F(command, show_shows_every_format_that_there_is) {
+    write("A.mtx", std::string(banner) + three_by_three);
+    for (const auto& row : nlohmann::json::parse(nz("methods --json").out)) {
+        const std::string layout = row["layout"];
+        EXPECT_EQ(nz("show A.mtx --format " + layout).code, 0) << layout;
+    }
+}
+
+TEST_F(command, show_refuses_what_fits_no_screen_and_what_does_not_belong) {
+    write("A.mtx", std::string(banner) + three_by_three);
+    write("large.mtx", std::string(banner) + "65 3 1\n1 1 1\n");
+    const auto [code, out, err] = nz("show large.mtx --format csr");
+    EXPECT_EQ(code, 1);
+    EXPECT_EQ(out, "");
+    expect_one_line(err);
+    EXPECT_EQ(nz("show A.mtx --format nonsense").code, 2);
+    EXPECT_EQ(nz("show A.mtx --format csr --split-width 2").code, 2);
+    EXPECT_EQ(nz("show A.mtx --format hyb --split-width 0").code, 2);
+}
+
 }  // namespace
 }  // namespace nz::test
