@@ -128,4 +128,45 @@ template <class V>
 void spmv(cpu, hll_column_guided, V alpha, const hll<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
 
+/// Column-major on the GPU: one thread a row, coalesced.
+struct hll_column : kernel_of<hll>, thread_a_row {
+    static constexpr std::string_view name = "hll.column";
+    static constexpr bool deterministic = true;
+    static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 3";
+};
+template <class V>
+void spmv(gpu, hll_column, V alpha, const hll<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
+
+/// Row-major on the GPU: one thread a row, its neighbours a whole padded row away.
+struct hll_row : kernel_of<hll_rows>, thread_a_row {
+    static constexpr std::string_view name = "hll.row";
+    static constexpr bool deterministic = true;
+    static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 0";
+};
+template <class V>
+void spmv(gpu, hll_row, V alpha, const hll_rows<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
+
+/// Row-major on the GPU: one warp a row, the lanes' sums reduced by shuffles.
+struct hll_warp : kernel_of<hll_rows>, warp_a_row {
+    static constexpr std::string_view name = "hll.warp";
+    static constexpr bool deterministic = true;
+    static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 1";
+};
+template <class V>
+void spmv(gpu, hll_warp, V alpha, const hll_rows<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
+
+/// Row-major on the GPU: one warp a row, the lanes' sums reduced by halves in shared memory, with
+/// the whole block of threads waiting at every step as in the lecture.
+struct hll_warp_shared : kernel_of<hll_rows>, warp_a_row {
+    static constexpr std::string_view name = "hll.warp_shared";
+    static constexpr bool deterministic = true;
+    static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 2";
+};
+template <class V>
+void spmv(gpu, hll_warp_shared, V alpha, const hll_rows<V, device_view>& A, device_span<V> x,
+          V beta, device_out<V> y);
+
 }  // namespace nz

@@ -115,8 +115,9 @@ template <class V>
 void spmv(cpu, jds_serial, V alpha, const jds<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
 
-/// One run of sorted rows a thread, of equal nonzeros up to one row.
-struct jds_row : kernel_of<jds> {
+/// One run of sorted rows a CPU thread, of equal nonzeros up to one row; on the GPU one thread a
+/// sorted row, not coalesced.
+struct jds_row : kernel_of<jds>, thread_a_row {
     static constexpr std::string_view name = "jds.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "ECE408 2020, lecture 19, SpMV/JDS";
@@ -124,10 +125,13 @@ struct jds_row : kernel_of<jds> {
 template <class V>
 void spmv(cpu, jds_row, V alpha, const jds<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
+template <class V>
+void spmv(gpu, jds_row, V alpha, const jds<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
 
 /// Transposed layout: blocks of sorted rows are dealt out to the threads in turn, which shares the
 /// work evenly as neighbouring blocks are about equally long; a block walks the diagonals.
-struct jds_diagonals : kernel_of<jds_transposed> {
+struct jds_diagonals : kernel_of<jds_transposed>, thread_a_row {
     static constexpr std::string_view name = "jds.transposed";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
@@ -136,5 +140,8 @@ struct jds_diagonals : kernel_of<jds_transposed> {
 template <class V>
 void spmv(cpu, jds_diagonals, V alpha, const jds_transposed<V, host_view>& A, std::span<const V> x,
           V beta, std::span<V> y);
+template <class V>
+void spmv(gpu, jds_diagonals, V alpha, const jds_transposed<V, device_view>& A, device_span<V> x,
+          V beta, device_out<V> y);
 
 }  // namespace nz

@@ -93,4 +93,14 @@ template <class V>
 void spmv(cpu, sell_chunk, V alpha, const sell<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
 
+/// One GPU thread a row of a chunk, coalesced.
+struct sell_row : kernel_of<sell>, thread_a_row {
+    static constexpr std::string_view name = "sell.row";
+    static constexpr bool deterministic = true;
+    static constexpr std::string_view source = "Kreutzer et al. 2014, section 5";
+};
+template <class V>
+void spmv(gpu, sell_row, V alpha, const sell<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
+
 }  // namespace nz
