@@ -2,7 +2,7 @@
 # then configures the same consumer with SOURCE as a subdirectory (building it would be the whole
 # library a second time).
 function(run what)
-    execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
+    execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
     if(NOT code EQUAL 0)
         message(FATAL_ERROR "${what} failed:\n${out}")
     endif()
@@ -11,6 +11,7 @@ endfunction()
 
 set(consumer ${SOURCE}/test/consumer)
 file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
 run("install" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 run("find_package" ${CMAKE_COMMAND} -S ${consumer} -B ${WORK}/installed
     -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=${FLAGS}")
