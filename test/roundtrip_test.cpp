@@ -10,7 +10,9 @@
 #include "nonzero/formats/dia.hpp"
 #include "nonzero/formats/hll.hpp"
 #include "nonzero/formats/hyb.hpp"
+#include "nonzero/formats/icrs.hpp"
 #include "nonzero/formats/jds.hpp"
+#include "nonzero/formats/jds_ell.hpp"
 #include "nonzero/formats/sell.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/zoo.hpp"
@@ -35,7 +37,9 @@ using layouts = ::testing::Types<  //
     layout<hll>,                   //
     layout<hll_rows>,              //
     layout<hyb>,                   //
+    layout<icrs>,                  //
     layout<jds>,                   //
+    layout<jds_ell>,               //
     layout<jds_transposed>,        //
     layout<sell>>;
 

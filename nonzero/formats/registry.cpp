@@ -12,7 +12,9 @@
 #include "nonzero/formats/hll.hpp"
 #include "nonzero/formats/hyb.hpp"
 #include "nonzero/formats/hyb_host_tail.hpp"
+#include "nonzero/formats/icrs.hpp"
 #include "nonzero/formats/jds.hpp"
+#include "nonzero/formats/jds_ell.hpp"
 #include "nonzero/formats/scatter.hpp"
 #include "nonzero/formats/sell.hpp"
 
@@ -274,6 +276,11 @@ std::span<const method<V>> methods() {
         row<hyb_host_tail_trip, V>,
         row<hyb_row, V>,
         row<hyb_serial, V>,
+        row<icrs_row, V>,
+        row<icrs_row_32, V>,
+        row<icrs_serial, V>,
+        row<jds_ell_sections, V>,
+        row<jds_ell_serial, V>,
         row<jds_row, V>,
         row<jds_serial, V>,
         row<jds_diagonals, V>,
