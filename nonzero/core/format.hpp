@@ -151,6 +151,7 @@ template <class T>
 void copy(gpu, const host_vector<T>& from, host_vector<T>& to) {
     to = from;
 }
+inline void copy(gpu, const offset_vector& from, offset_vector& to) { to = from; }
 inline void copy(gpu on, const offset_vector& from, device_offsets& to) {
     const offset_span p = from;
     const std::size_t bytes = p.size() * (p.wide() ? 8 : 4);

@@ -71,8 +71,8 @@ template <class V>
 void spmv(cpu, icrs_serial, V alpha, const icrs<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
 
-/// Equal numbers of rows to every thread.
-struct icrs_row : kernel_of<icrs> {
+/// Equal numbers of rows to every CPU thread; one GPU thread a row, coalesced.
+struct icrs_row : kernel_of<icrs>, thread_a_row {
     static constexpr std::string_view name = "icrs.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015, L = 256";
@@ -80,9 +80,12 @@ struct icrs_row : kernel_of<icrs> {
 template <class V>
 void spmv(cpu, icrs_row, V alpha, const icrs<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
+template <class V>
+void spmv(gpu, icrs_row, V alpha, const icrs<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
 
 /// icrs.row over groups of 32 rows: fewer holes.
-struct icrs_row_32 : kernel_of<icrs> {
+struct icrs_row_32 : kernel_of<icrs>, thread_a_row {
     static constexpr std::string_view name = "icrs.row_32";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015, with L = 32: 16 rows or more";
@@ -97,5 +100,29 @@ struct icrs_row_32 : kernel_of<icrs> {
 template <class V>
 void spmv(cpu, icrs_row_32, V alpha, const icrs<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
+template <class V>
+void spmv(gpu, icrs_row_32, V alpha, const icrs<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
+
+/// icrs.row on the GPU with x through the texture units, as in the lecture but by a texture object
+/// (core/texture.cuh says how doubles get through, and the size limit).
+struct icrs_row_texture : kernel_of<icrs>, thread_a_row {
+    static constexpr std::string_view name = "icrs.row_texture";
+    static constexpr bool deterministic = true;
+    static constexpr bool gathers_by_texture = true;
+    static constexpr std::string_view source = "Liebmann 2015, L = 256";
+};
+template <class V>
+void spmv(gpu, icrs_row_texture, V alpha, const icrs<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y);
+
+/// icrs.row_texture over groups of 32 rows.
+struct icrs_row_texture_32 : icrs_row_32 {
+    static constexpr std::string_view name = "icrs.row_texture_32";
+    static constexpr bool gathers_by_texture = true;
+};
+template <class V>
+void spmv(gpu, icrs_row_texture_32, V alpha, const icrs<V, device_view>& A, device_span<V> x,
+          V beta, device_out<V> y);
 
 }  // namespace nz

@@ -27,7 +27,8 @@ struct sectioning {
 /// Moves    stored * (|V| + 4) + rows * 4 bytes of matrix a product, and a few a section; stored
 /// is at most nnz / least_fill.
 /// Suits    every matrix: with the default a quarter at most is padding. Never declines.
-/// Source   PMPP chapter 10.5.
+/// The sections are listed on the host, also where the rest is on a GPU: the launches are made
+/// there. Source   PMPP chapter 10.5.
 template <class V, class S>
 struct jds_ell {
     using value = V;
@@ -35,13 +36,13 @@ struct jds_ell {
     template <class T>
     using in_space = jds_ell<V, T>;
 
-    nz::shape shape;                 ///< of the matrix it stands for              [rows x cols]
-    array<index, S> perm;            ///< rows: the row of A that stands here
-    array<index, S> section_ptr;     ///< sections + 1: the first sorted row of each
-    array<index, S> section_width;   ///< sections: entries stored per row             [entries]
-    array<offset, S> section_start;  ///< sections + 1: where each one's elements start
-    array<index, S> col_ind;         ///< column-major in each section; -1 pads a row's end
-    array<V, S> val;                 ///< the same; 0 where col_ind is -1
+    nz::shape shape;       ///< of the matrix it stands for              [rows x cols]
+    array<index, S> perm;  ///< rows: the row of A that stands here
+    array<index, host_side<S>> section_ptr;     ///< sections + 1: the first sorted row of each
+    array<index, host_side<S>> section_width;   ///< sections: entries stored per row [entries]
+    array<offset, host_side<S>> section_start;  ///< sections + 1: where each one's elements start
+    array<index, S> col_ind;  ///< column-major in each section; -1 pads a row's end
+    array<V, S> val;          ///< the same; 0 where col_ind is -1
 
     static auto scalars(auto& a) { return std::tie(a.shape); }
     static auto arrays(auto& a) {
@@ -95,14 +96,18 @@ template <class V>
 void spmv(cpu, jds_ell_serial, V alpha, const jds_ell<V, host_view>& A, std::span<const V> x,
           V beta, std::span<V> y);
 
-/// One run of sorted rows a thread, across sections, of equal stored elements and rows.
-struct jds_ell_sections : kernel_of<jds_ell> {
+/// One run of sorted rows a CPU thread, across sections, of equal stored elements and rows. On the
+/// GPU one launch a section, one thread a row.
+struct jds_ell_sections : kernel_of<jds_ell>, thread_a_row {
     static constexpr std::string_view name = "jds_ell.sections";
     static constexpr bool deterministic = true;
-    static constexpr std::string_view source = "PMPP chapter 10.5, all sections in one launch";
+    static constexpr std::string_view source = "PMPP chapter 10.5";
 };
 template <class V>
 void spmv(cpu, jds_ell_sections, V alpha, const jds_ell<V, host_view>& A, std::span<const V> x,
           V beta, std::span<V> y);
+template <class V>
+void spmv(gpu, jds_ell_sections, V alpha, const jds_ell<V, device_view>& A, device_span<V> x,
+          V beta, device_out<V> y);
 
 }  // namespace nz

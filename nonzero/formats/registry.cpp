@@ -278,6 +278,8 @@ std::span<const method<V>> methods() {
         row<hyb_serial, V>,
         row<icrs_row, V>,
         row<icrs_row_32, V>,
+        row<icrs_row_texture, V>,
+        row<icrs_row_texture_32, V>,
         row<icrs_serial, V>,
         row<jds_row, V>,
         row<jds_serial, V>,
