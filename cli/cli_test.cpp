@@ -187,6 +187,10 @@ TEST_F(command, show_draws_the_arrays_as_the_lectures_do) {
     contains(shown("hll --hack 2"), "val      = 1 2 7 8 5 6 3 4 9 *\n");
     contains(shown("hll --hack 2"), "val of hack 1, a row a line:\n  5 3 9\n  6 4 *\n");
     contains(shown("hll_rows --hack 2"), "val      = 1 7 2 8 5 3 9 6 4 *\n");
+    contains(shown("icrs --interleave 2"), "val       = 1 2 7 8 5 6 3 4 9 *\n");
+    contains(shown("icrs --interleave 2"), "val of group 1, a row a line:\n  5 3 9\n  6 4 *\n");
+    contains(shown("jds_ell --least-fill 1"), "val           = 5 3 9 1 2 6 7 8 4\n");
+    contains(shown("jds_ell --least-fill 0"), "val           = 5 1 2 6 3 7 8 4 9 * * *\n");
     contains(shown("jds"), "val     = 5 3 9 1 7 2 8 6 4\n");
     contains(shown("jds_transposed"), "val     = 5 1 2 6 3 7 8 4 9\n");
     contains(shown("sell --chunk 2 --sort-scope 4"), "val         = 5 1 3 7 9 * 2 6 8 4\n");

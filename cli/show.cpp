@@ -13,7 +13,9 @@
 #include "nonzero/formats/ell.hpp"
 #include "nonzero/formats/hll.hpp"
 #include "nonzero/formats/hyb.hpp"
+#include "nonzero/formats/icrs.hpp"
 #include "nonzero/formats/jds.hpp"
+#include "nonzero/formats/jds_ell.hpp"
 #include "nonzero/formats/sell.hpp"
 #include "nonzero/io/io.hpp"
 
@@ -27,6 +29,7 @@ constexpr std::int64_t max_nnz = 400;
 struct options {
     std::string path, format;
     index block_side = 0, chunk = 0, hack = 0, interleave = 0, sort_scope = 0, split_width = 0;
+    double least_fill = sectioning{}.least_fill;
 };
 
 std::string text(const nz::shape& s) { return fmt::format("{} x {}", s.rows, s.cols); }
@@ -93,6 +96,28 @@ std::vector<grid> panel_grids(const F& A, const char* what, Piece piece) {
 template <class V>
 std::vector<grid> grids(const hll<V, host_view>& A) {
     return panel_grids(A, "hack", [](const auto& M, std::int64_t k) { return hack(M, k); });
+}
+template <class V>
+std::vector<grid> grids(const icrs<V, host_view>& A) {
+    std::vector<grid> all;
+    for (index first = 0; first < A.shape.rows; first += A.interleave) {
+        const std::int64_t rows = std::min(A.interleave, A.shape.rows - first);
+        const auto* const count = A.row_count.data() + first;
+        all.push_back({fmt::format(" of group {}", first / A.interleave),
+                       A.row_start[std::size_t(first)], rows,
+                       *std::max_element(count, count + rows), 1, A.interleave});
+    }
+    return all;
+}
+template <class V>
+std::vector<grid> grids(const jds_ell<V, host_view>& A) {
+    std::vector<grid> all;
+    for (std::size_t s = 0; s < A.section_width.size(); ++s) {
+        const std::int64_t rows = A.section_ptr[s + 1] - A.section_ptr[s];
+        all.push_back({fmt::format(" of section {}", s), A.section_start[s], rows,
+                       A.section_width[s], 1, rows});
+    }
+    return all;
 }
 template <class V>
 std::vector<grid> grids(const sell<V, host_view>& A) {
@@ -262,7 +287,15 @@ std::vector<showable<V>> showables(const options& o) {
              return o.split_width > 0 ? hyb<V, host>::from(A, o.split_width)
                                       : hyb<V, host>::from(A);
          })},
+        {"icrs", {"--interleave"}, built_by([=](const hub& A) {
+             using F = icrs<V, host>;
+             return F::from(
+                 A, or_default(o.interleave, std::clamp(A.shape.rows, 1, F::default_interleave)));
+         })},
         {"jds", {}, built_by(jds<V, host>::from)},
+        {"jds_ell", {"--least-fill"}, built_by([=](const hub& A) {
+             return jds_ell<V, host>::from(A, {.least_fill = o.least_fill});
+         })},
         {"jds_transposed", {}, built_by(jds_transposed<V, host>::from)},
         {"sell", {"--chunk", "--sort-scope"}, built_by([=](const hub& A) {
              using F = sell<V, host>;
@@ -331,6 +364,10 @@ void add_show(CLI::App& app, action& chosen) {
     number("--block-side", o->block_side, "bsr: rows and columns of a block");
     number("--chunk", o->chunk, "sell: rows to a chunk (default: 32, or all)");
     number("--hack", o->hack, "hll, hll_rows: rows to a hack");
+    number("--interleave", o->interleave, "icrs: rows to a group (default: 256, or all)");
+    sub->add_option("--least-fill", o->least_fill,
+                    "jds_ell: the part of a section that is no padding")
+        ->check(CLI::Range(0.0, 1.0));
     number("--sort-scope", o->sort_scope, "sell: rows that are sorted together");
     number("--split-width", o->split_width, "hyb: entries of a row in its ELL part");
     sub->callback([&chosen, o, sub] {

@@ -13,7 +13,7 @@ set(consumer ${SOURCE}/test/consumer)
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
 run("install" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
-run("find_package" ${CMAKE_COMMAND} -S ${consumer} -B ${WORK}/installed
+run("find_package" ${CMAKE_COMMAND} -G ${GENERATOR} -S ${consumer} -B ${WORK}/installed
     -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=${FLAGS}")
 run("build" ${CMAKE_COMMAND} --build ${WORK}/installed)
 run("the consumer" ${WORK}/installed/consumer)
@@ -25,7 +25,7 @@ if(tests)
     message(FATAL_ERROR "test headers were installed: ${tests}")
 endif()
 
-run("add_subdirectory" ${CMAKE_COMMAND} -S ${consumer} -B ${WORK}/subdirectory
+run("add_subdirectory" ${CMAKE_COMMAND} -G ${GENERATOR} -S ${consumer} -B ${WORK}/subdirectory
     -DNONZERO_SOURCE=${SOURCE} -DNONZERO_CUDA=OFF -DCMAKE_CXX_COMPILER=${COMPILER})
 run("its targets" ${CMAKE_COMMAND} --build ${WORK}/subdirectory --target help)
 if(output MATCHES "conformance_test|cli_test")
