@@ -20,7 +20,7 @@ namespace nz::matrix_market {
 file_info inspect(const std::string& path);
 
 /// Text is read and parsed in pieces of about chunk_bytes: for tests, any size gives the same.
-inline constexpr std::size_t default_chunk_bytes = std::size_t(1) << 20;
+inline constexpr std::size_t default_chunk_bytes = std::size_t(1) << 18;
 
 template <class V>
 csr<V, host> read(const std::string& path, const read_options& = {},
