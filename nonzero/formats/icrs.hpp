@@ -117,9 +117,18 @@ void spmv(gpu, icrs_row_texture, V alpha, const icrs<V, device_view>& A, device_
           device_out<V> y);
 
 /// icrs.row_texture over groups of 32 rows.
-struct icrs_row_texture_32 : icrs_row_32 {
+struct icrs_row_texture_32 : icrs_row_texture {
     static constexpr std::string_view name = "icrs.row_texture_32";
-    static constexpr bool gathers_by_texture = true;
+    static constexpr std::string_view source = icrs_row_32::source;
+
+    template <class V>
+    static icrs<V, host> from(const csr<V, host_view>& A) {
+        return icrs_row_32::from(A);
+    }
+    template <class V>
+    static estimate cost(const matrix_stats& s) {
+        return icrs_row_32::cost<V>(s);
+    }
 };
 template <class V>
 void spmv(gpu, icrs_row_texture_32, V alpha, const icrs<V, device_view>& A, device_span<V> x,
