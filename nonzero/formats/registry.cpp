@@ -1,6 +1,7 @@
 #include "nonzero/formats/registry.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 
 #include "nonzero/core/gpu.hpp"
@@ -169,13 +170,14 @@ constexpr builder<V, cpu> cpu_builder() {
 template <class K, class V, class M>
 class gpu_operator final : public linear_operator<V, gpu> {
   public:
-    gpu_operator(gpu on, M A)
-        : on_(on), A_(std::move(A)), scratch_(scratch_bytes<K>(on, view(A_))) {
+    gpu_operator(gpu on, M A, const setup_times& setup)
+        : on_(on), A_(std::move(A)), scratch_(scratch_bytes<K>(on, view(A_))), setup_(setup) {
         on_.scratch = scratch_;
         zero_on_device(on_, on_.scratch);
     }
     [[nodiscard]] nz::shape shape() const override { return A_.shape; }
     [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
+    [[nodiscard]] setup_times setup() const override { return setup_; }
 
   protected:
     void multiply(V alpha, device_span<V> x, V beta, device_out<V> y) const override {
@@ -203,14 +205,29 @@ class gpu_operator final : public linear_operator<V, gpu> {
     gpu on_;
     M A_;
     device_array<std::byte> scratch_;
+    setup_times setup_;
 };
+
+/// A kernel that waits for the GPU says so: K::synchronises.
+template <class K>
+constexpr bool synchronises() {
+    if constexpr (requires { K::synchronises; }) return K::synchronises;
+    return false;
+}
 
 template <class K, class V>
 std::unique_ptr<linear_operator<V, gpu>> build_on_gpu(gpu on, const csr<V, host_view>& A) {
     require_gpu(on);
     const device_guard guard(on);
-    auto there = upload(on, build_layout<K>(A));
-    return std::make_unique<gpu_operator<K, V, decltype(there)>>(on, std::move(there));
+    using clock = std::chrono::steady_clock;
+    const auto seconds = [](clock::duration d) { return std::chrono::duration<double>(d).count(); };
+    const auto start = clock::now();
+    const auto here = build_layout<K>(A);
+    const auto built = clock::now();
+    auto there = upload(on, here);
+    const setup_times t{.conversion_s = seconds(built - start),
+                        .upload_s = seconds(clock::now() - built)};
+    return std::make_unique<gpu_operator<K, V, decltype(there)>>(on, std::move(there), t);
 }
 
 template <class K, class V>
@@ -223,6 +240,7 @@ template <class K, class V>
 constexpr method<V> row = {
     .name = K::name,
     .deterministic = K::deterministic,
+    .synchronises = synchronises<K>(),
     .source = K::source,
     .cost = cost_of<K, V>,
     .cost_on_gpu = cost_on_gpu<K, V>,

@@ -7,6 +7,13 @@
 
 namespace nz {
 
+/// What the parts of building an operator took; all zero where its builder does not tell.
+struct setup_times {
+    double conversion_s = 0;     ///< from CSR to the layout, on the CPU                  [s]
+    double upload_s = 0;         ///< of the layout to the GPU                            [s]
+    double preprocessing_s = 0;  ///< what the kernel prepares there                      [s]
+};
+
 /// A matrix on backend B whose format is known at run time only. The one virtual interface.
 /// One operator may be applied from several CPU threads at once; on a GPU from one stream at a
 /// time, as its scratch memory is its own.
@@ -25,6 +32,7 @@ class linear_operator {
 
     [[nodiscard]] virtual nz::shape shape() const = 0;
     [[nodiscard]] virtual std::size_t bytes() const = 0;  ///< of the arrays held
+    [[nodiscard]] virtual setup_times setup() const { return {}; }
 
   protected:
     virtual void multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const = 0;
@@ -42,6 +50,7 @@ template <class V>
 struct method {
     std::string_view name;  ///< layout.kernel
     bool deterministic;     ///< same bits in every run with the same number of threads
+    bool synchronises;      ///< on a GPU `apply` waits for it, so that no CUDA graph can hold it
     std::string_view source;
     estimate (*cost)(const matrix_stats&);
     estimate (*cost_on_gpu)(const matrix_stats&);  ///< cost, or why it would crawl on a GPU

@@ -22,36 +22,30 @@ double quantile(const std::vector<double>& ascending, double q) {
     return ascending[below] + (at - double(below)) * (ascending[above] - ascending[below]);
 }
 
-class stopwatch {
-  public:
-    explicit stopwatch(const measure_options& o)
-        : now_(o.now ? o.now : steady_now), interrupted_(o.interrupted) {}
-    [[nodiscard]] double now() const { return now_(); }
-    [[nodiscard]] bool interrupted() const {
-        return interrupted_ != nullptr && interrupted_->load(std::memory_order_relaxed);
-    }
-    /// Seconds that `runs` runs take.
-    double time(const std::function<void()>& work, std::int64_t runs) const {
-        const double start = now_();
-        for (std::int64_t k = 0; k < runs; ++k) work();
-        return now_() - start;
-    }
+std::function<double()> clock_of(const measure_options& o) { return o.now ? o.now : steady_now; }
 
-  private:
-    std::function<double()> now_;
-    const std::atomic<bool>* interrupted_;
-};
+bool interrupted(const measure_options& o) {
+    return o.interrupted != nullptr && o.interrupted->load(std::memory_order_relaxed);
+}
+
+/// The work, timed by `now`.
+timed_runs timed_by(const std::function<double()>& now, const std::function<void()>& work) {
+    return [&work, now](std::int64_t runs) {
+        const double start = now();
+        for (std::int64_t k = 0; k < runs; ++k) work();
+        return now() - start;
+    };
+}
 
 /// How many runs make a block. 0: interrupted.
-std::int64_t choose_repeats(const stopwatch& watch, const std::function<void()>& work,
-                            double block_s) {
+std::int64_t choose_repeats(const timed_runs& work, const measure_options& o) {
     constexpr std::int64_t most = std::int64_t(1) << 30;  // of work that takes no time at all
-    if (!watch.interrupted()) work();  // touches fresh pages and code, so counts for nothing
-    for (std::int64_t runs = 1; !watch.interrupted(); runs *= 2) {
-        const double s = watch.time(work, runs);
+    if (!interrupted(o)) work(1);  // touches fresh pages and code, so counts for nothing
+    for (std::int64_t runs = 1; !interrupted(o); runs *= 2) {
+        const double s = work(runs);
         // From half a block on, the guess of a whole one is good.
-        if (s >= block_s / 2)
-            return std::max<std::int64_t>(1, std::llround(double(runs) * block_s / s));
+        if (s >= o.block_s / 2)
+            return std::max<std::int64_t>(1, std::llround(double(runs) * o.block_s / s));
         if (runs == most) return runs;
     }
     return 0;
@@ -70,26 +64,33 @@ void summarise(timing& t) {
 
 std::vector<timing> time_interleaved(std::span<const std::function<void()>> work,
                                      const measure_options& options) {
+    std::vector<timed_runs> timed;
+    for (const auto& item : work) timed.push_back(timed_by(clock_of(options), item));
+    return time_interleaved(timed, options);
+}
+
+std::vector<timing> time_interleaved(std::span<const timed_runs> work,
+                                     const measure_options& options) {
     if (!(options.seconds > 0 && options.block_s > 0))
         throw argument_error("time_interleaved: a time that is not positive");
-    const stopwatch watch(options);
     std::vector<timing> all(work.size());
     for (std::size_t w = 0; w < work.size(); ++w)
-        all[w].repeats_per_block = choose_repeats(watch, work[w], options.block_s);
+        all[w].repeats_per_block = choose_repeats(work[w], options);
 
+    const auto now = clock_of(options);
     std::vector<double> spent_s(work.size(), 0);
     const auto wants_more = [&](std::size_t w) {
         return all[w].block_s.size() < min_blocks || spent_s[w] < options.seconds;
     };
-    for (bool more = true; more && !watch.interrupted();) {
+    for (bool more = true; more && !interrupted(options);) {
         more = false;
-        for (std::size_t w = 0; w < work.size() && !watch.interrupted(); ++w) {
+        for (std::size_t w = 0; w < work.size() && !interrupted(options); ++w) {
             if (!wants_more(w)) continue;
-            const double start = watch.now();
-            work[w]();
+            const double start = now();
+            work[w](1);
             const std::int64_t repeats = all[w].repeats_per_block;
-            all[w].block_s.push_back(watch.time(work[w], repeats) / double(repeats));
-            spent_s[w] += watch.now() - start;
+            all[w].block_s.push_back(work[w](repeats) / double(repeats));
+            spent_s[w] += now() - start;
             more = true;
         }
     }

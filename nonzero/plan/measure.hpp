@@ -31,11 +31,18 @@ struct measure_options {
     std::function<double()> now = {};                ///< seconds; empty: the steady clock
 };
 
+/// Work that times itself: runs that many times and returns the seconds they took.
+using timed_runs = std::function<double(std::int64_t runs)>;
+
 /// Times every item of `work` in blocks that take turns, A B C A B C ..., so that what disturbs
 /// the machine disturbs all alike. A block is one untimed run, which fetches back the caches that
 /// the item before took, then `repeats_per_block` timed ones. Throws what the work throws, and
 /// argument_error where `seconds` or `block_s` is not positive.
 std::vector<timing> time_interleaved(std::span<const std::function<void()>> work,
                                      const measure_options& = {});
+
+/// The same for work with a clock of its own, as a GPU's events are. `seconds` of the options are
+/// still those of `now`, whatever the work says.
+std::vector<timing> time_interleaved(std::span<const timed_runs> work, const measure_options& = {});
 
 }  // namespace nz

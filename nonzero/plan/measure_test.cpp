@@ -67,6 +67,22 @@ TEST(time_interleaved, an_item_ends_when_its_own_time_is_spent) {
     EXPECT_EQ(tail(clock.log, 6), "aaaaaa");
 }
 
+TEST(time_interleaved, believes_work_that_times_itself) {
+    double wall = 0;
+    std::vector<std::int64_t> asked;
+    const timed_runs work[] = {[&](std::int64_t runs) {
+        wall += 1.0 / 8, asked.push_back(runs);
+        return double(runs) / 1024;
+    }};
+    measure_options options{.seconds = 6 * 2.0 / 8, .now = [&] { return wall; }};
+    options.block_s = 4.0 / 1024;
+    const auto t = time_interleaved(work, options);
+    EXPECT_EQ(t[0].median_s, 1.0 / 1024);
+    EXPECT_EQ(t[0].repeats_per_block, 4);
+    EXPECT_EQ(t[0].block_s.size(), 6U);  // by the wall's clock
+    EXPECT_EQ(std::vector(asked.end() - 4, asked.end()), (std::vector<std::int64_t>{1, 4, 1, 4}));
+}
+
 TEST(time_interleaved, gives_median_quartiles_and_minimum) {
     fake clock;
     // Runs: warm-up, calibration, then untimed and timed in turn; the timed ones take 4, 2, 9, 5
@@ -119,9 +135,11 @@ TEST(time_interleaved, work_of_no_time_ends) {
 }
 
 TEST(time_interleaved, refuses_no_time) {
-    EXPECT_THROW((void)time_interleaved({}, {.seconds = 0}), argument_error);
-    EXPECT_THROW((void)time_interleaved({}, {.block_s = 0}), argument_error);
-    EXPECT_TRUE(time_interleaved({}, {}).empty());
+    EXPECT_THROW((void)time_interleaved(std::span<const timed_runs>(), {.seconds = 0}),
+                 argument_error);
+    EXPECT_THROW((void)time_interleaved(std::span<const timed_runs>(), {.block_s = 0}),
+                 argument_error);
+    EXPECT_TRUE(time_interleaved(std::span<const timed_runs>(), {}).empty());
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <random>
 
+#include "nonzero/core/gpu.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/stats.hpp"
 
@@ -27,13 +29,14 @@ std::vector<contender<V>> contenders(std::span<const method<V>* const> methods,
     return all;
 }
 
-namespace {
-
-/// Layouts held at once: 4 GB, or a quarter of a smaller memory.
-double group_bytes() {
-    const auto memory = double(memory_bytes());
-    return memory > 0 ? std::min(4e9, memory / 4) : 4e9;
+template <class V>
+std::vector<contender<V>> gpu_contenders(std::span<const method<V>* const> methods, bool peers) {
+    std::vector<contender<V>> all;
+    for (const method<V>* m : methods) all.push_back({m, 0, peers});
+    return all;
 }
+
+namespace {
 
 template <class V>
 host_vector<V> random_vector(std::size_t n) {
@@ -67,100 +70,226 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 /// The matrix with all that is the same for every method: x, what y is, how far it may be.
 template <class V>
-class track {
+class problem {
   public:
-    explicit track(const csr<V, host_view>& A)
-        : A_(A),
-          stats_(compute_stats(A)),
-          x_(random_vector<V>(std::size_t(A.shape.cols))),
-          serial_(std::size_t(A.shape.rows)),
-          truth_(reference_product<V>(transposition::plain, V(1), A, x_, V(0), {})) {
-        spmv(cpu{1}, csr_serial{}, V(1), A, std::span<const V>(x_), V(0), std::span<V>(serial_));
+    explicit problem(const csr<V, host_view>& matrix)
+        : A(matrix),
+          stats(compute_stats(matrix)),
+          x(random_vector<V>(std::size_t(matrix.shape.cols))),
+          serial_(std::size_t(matrix.shape.rows)),
+          truth_(reference_product<V>(transposition::plain, V(1), matrix, x, V(0), {})) {
+        spmv(cpu{1}, csr_serial{}, V(1), A, std::span<const V>(x), V(0), std::span<V>(serial_));
         long double squares = 0;
         for (const auto& b : truth_.bound) squares += std::norm(b);
         bound_norm_ = double(std::sqrt(squares));
     }
 
-    [[nodiscard]] estimate cost(const contender<V>& c) const { return c.m->cost(stats_); }
-
-    /// Builds the layout into `op` and checks one product. A trial without its timing.
-    trial set_up(const contender<V>& c, std::unique_ptr<linear_operator<V, cpu>>& op) {
-        trial t{.method = std::string(c.m->name), .threads = c.threads, .peer = c.peer};
-        t.declined = c.m->on_cpu == nullptr ? "no such kernel on the CPU" : cost(c).declined;
-        if (!t.declined.empty()) return t;
-        try {
-            const auto start = std::chrono::steady_clock::now();
-            op = c.m->on_cpu(cpu{c.threads}, A_);
-            t.setup_s = seconds_since(start);
-        } catch (const std::bad_alloc&) {
-            t.declined = "out of memory";
-            return t;
-        }
-        host_vector<V> y(serial_.size(), V(0));
-        op->apply(V(1), x_, V(0), y);
-        t.matrix_bytes = double(op->bytes());
-        t.vector_bytes = vector_bytes<V>(stats_);
+    /// How far y is from the truth and from csr.serial.
+    void check(std::span<const V> y, trial& t) const {
         t.error = compare<V>(y, truth_);
         t.serial_l2 = difference_norm<V>(y, serial_);
         t.serial_l2_bound = 2 * bound_norm_;  // either may be one bound away from the truth
-        return t;
     }
 
-    std::function<void()> product(const linear_operator<V, cpu>& op) {
-        return [this, &op] { op.apply(V(1), x_, V(0), y_); };
-    }
-    void reserve_y() { y_.resize(serial_.size()); }
+    csr<V, host_view> A;
+    matrix_stats stats;
+    host_vector<V> x;
 
   private:
-    csr<V, host_view> A_;
-    matrix_stats stats_;
-    host_vector<V> x_, serial_, y_;
+    host_vector<V> serial_;
     reference truth_;
     double bound_norm_ = 0;
 };
 
-}  // namespace
+/// Where trials take place. Both places have the same members; run_all and set_up need no more.
+template <class V>
+class cpu_place {
+  public:
+    using backend = cpu;
+    explicit cpu_place(const problem<V>& p) : p_(p), y_(std::size_t(p.A.shape.rows), V(0)) {}
+
+    static constexpr const char* lacking = "no such kernel on the CPU";
+    [[nodiscard]] estimate cost(const contender<V>& c) const { return c.m->cost(p_.stats); }
+    [[nodiscard]] cpu backend_of(const contender<V>& c) const { return {c.threads}; }
+    void settle() const {}
+
+    /// Layouts held at once: 4 GB, or a quarter of a smaller memory.
+    [[nodiscard]] double group_bytes() const {
+        const auto memory = double(memory_bytes());
+        return memory > 0 ? std::min(4e9, memory / 4) : 4e9;
+    }
+    host_vector<V> product(const linear_operator<V, cpu>& op) {
+        host_vector<V> y(y_.size(), V(0));
+        op.apply(V(1), p_.x, V(0), y);
+        return y;
+    }
+    std::function<void()> work(const linear_operator<V, cpu>& op) {
+        return [this, &op] { op.apply(V(1), p_.x, V(0), y_); };
+    }
+
+  private:
+    const problem<V>& p_;
+    host_vector<V> y_;
+};
 
 template <class V>
-std::vector<trial> run_trials(const csr<V, host_view>& A, std::span<const contender<V>> contenders,
-                              const measure_options& options) {
-    track<V> on(A);
-    on.reserve_y();
-    std::vector<trial> trials;
+class gpu_place {
+  public:
+    using backend = gpu;
+    gpu_place(gpu on, const problem<V>& p, caches found)
+        : on_(on),
+          p_(p),
+          x_(to_device<V>(on, p.x)),
+          y_(std::size_t(p.A.shape.rows)),
+          flushed_(found == caches::cold ? flush_bytes : 0) {}
+
+    static constexpr const char* lacking = "no such kernel on the GPU";
+    [[nodiscard]] estimate cost(const contender<V>& c) const { return c.m->cost_on_gpu(p_.stats); }
+    [[nodiscard]] gpu backend_of(const contender<V>&) const { return on_; }
+    /// Throws device_error where what failed has left the GPU unusable.
+    void settle() const { synchronize(on_); }
+
+    /// Half of what is free: layouts take host memory, and kernels scratch memory, besides.
+    [[nodiscard]] double group_bytes() const { return double(memory_of(on_).free_bytes) / 2; }
+    host_vector<V> product(const linear_operator<V, gpu>& op) {
+        // So that an element that is read, or not written, shows.
+        const host_vector<V> nan(y_.size(), V(std::numeric_limits<real<V>>::quiet_NaN()));
+        copy_to_device(on_, nan.data(), y_.data(), nan.size() * sizeof(V));
+        op.apply(V(1), x_, V(0), y_);
+        return to_host<V>(on_, y_);
+    }
+    timed_runs work(const linear_operator<V, gpu>& op) {
+        if (flushed_.size() > 0) return [this, &op](std::int64_t runs) { return cold(op, runs); };
+        return [this, &op](std::int64_t runs) { return hot(op, runs); };
+    }
+
+  private:
+    double hot(const linear_operator<V, gpu>& op, std::int64_t runs) {
+        events_[0].start.record(on_);
+        for (std::int64_t k = 0; k < runs; ++k) op.apply(V(1), x_, V(0), y_);
+        events_[0].stop.record(on_);
+        return events_[0].stop.seconds_since(events_[0].start);
+    }
+    double cold(const linear_operator<V, gpu>& op, std::int64_t runs) {
+        double s = 0;
+        for (std::int64_t first = 0; first < runs; first += std::ssize(events_)) {
+            const auto some = std::span(events_).first(
+                std::size_t(std::min<std::int64_t>(std::ssize(events_), runs - first)));
+            for (pair& e : some) {
+                zero_on_device(on_, flushed_);
+                e.start.record(on_);
+                op.apply(V(1), x_, V(0), y_);
+                e.stop.record(on_);
+            }
+            for (const pair& e : some) s += e.stop.seconds_since(e.start);
+        }
+        return s;
+    }
+
+    static constexpr std::size_t flush_bytes = std::size_t(256) << 20;  // five times an H200's L2
+    struct pair {
+        gpu_event start, stop;
+    };
+    gpu on_;
+    const problem<V>& p_;
+    device_array<V> x_, y_;
+    device_array<std::byte> flushed_;
+    std::vector<pair> events_{64};
+};
+
+template <class V, class Place>
+using operator_at = std::unique_ptr<linear_operator<V, typename Place::backend>>;
+
+/// A trial without its timing, and its operator; or why there is none.
+template <class V, class Place>
+operator_at<V, Place> set_up(Place& at, const problem<V>& p, const contender<V>& c, trial& t) {
+    const auto build = c.m->template on<typename Place::backend>();
+    t.declined = build == nullptr ? at.lacking : at.cost(c).declined;
+    if (!t.declined.empty()) return nullptr;
+    operator_at<V, Place> op;
+    const auto start = std::chrono::steady_clock::now();
+    try {
+        op = build(at.backend_of(c), p.A);
+    } catch (const std::bad_alloc&) {
+        t.declined = "out of memory";
+    } catch (const error& e) {  // the builder refuses, or the GPU's memory is too small
+        t.declined = e.what();
+    }
+    at.settle();
+    if (op == nullptr) return nullptr;
+    t.setup_s = seconds_since(start);
+    t.setup = op->setup();
+    t.matrix_bytes = double(op->bytes());
+    t.vector_bytes = vector_bytes<V>(p.stats);
+    p.check(at.product(*op), t);
+    return op;
+}
+
+template <class V, class Place>
+std::vector<trial> run_all(Place at, const problem<V>& p, std::span<const contender<V>> contenders,
+                           const measure_options& options) {
+    const auto unmeasured = [](const contender<V>& c) {
+        return trial{.method = std::string(c.m->name), .threads = c.threads, .peer = c.peer};
+    };
     const auto stopped = [&] { return options.interrupted != nullptr && *options.interrupted; };
+    const double most_bytes = at.group_bytes();
+    std::vector<trial> trials;
     while (trials.size() < contenders.size()) {
-        std::vector<std::unique_ptr<linear_operator<V, cpu>>> ops;
-        std::vector<std::function<void()>> work;
+        std::vector<operator_at<V, Place>> ops;
+        std::vector<decltype(at.work(*ops.front()))> work;
         std::vector<std::size_t> whose;
         double held = 0;
         while (trials.size() < contenders.size()) {
             const contender<V>& c = contenders[trials.size()];
-            const double more = on.cost(c).matrix_bytes;
-            if (stopped() || (!ops.empty() && held + more > group_bytes())) break;
-            std::unique_ptr<linear_operator<V, cpu>> op;
-            trials.push_back(on.set_up(c, op));
+            const bool there = c.m->template on<typename Place::backend>() != nullptr;
+            const double more = there ? at.cost(c).matrix_bytes : 0;
+            if (stopped() || (!ops.empty() && held + more > most_bytes)) break;
+            trials.push_back(unmeasured(c));
+            auto op = set_up(at, p, c, trials.back());
             if (op == nullptr) continue;
             held += more;
             ops.push_back(std::move(op));
-            work.push_back(on.product(*ops.back()));
+            work.push_back(at.work(*ops.back()));
             whose.push_back(trials.size() - 1);
         }
         const auto times = time_interleaved(work, options);
         for (std::size_t k = 0; k < times.size(); ++k) trials[whose[k]].time = times[k];
         if (!stopped()) continue;
         for (std::size_t k = trials.size(); k < contenders.size(); ++k)
-            trials.push_back({.method = std::string(contenders[k].m->name),
-                              .threads = contenders[k].threads,
-                              .peer = contenders[k].peer});
+            trials.push_back(unmeasured(contenders[k]));
     }
     return trials;
 }
 
-#define NZ_INSTANTIATE(V)                                                            \
-    template std::vector<contender<V>> contenders(std::span<const method<V>* const>, \
-                                                  std::span<const int>, bool);       \
-    template std::vector<trial> run_trials(const csr<V, host_view>&,                 \
-                                           std::span<const contender<V>>, const measure_options&);
+}  // namespace
+
+template <class V>
+std::vector<trial> run_trials(const csr<V, host_view>& A, std::span<const contender<V>> contenders,
+                              const measure_options& options) {
+    const problem<V> p(A);
+    return run_all(cpu_place<V>(p), p, contenders, options);
+}
+
+template <class V>
+std::vector<trial> run_trials(gpu on, const csr<V, host_view>& A,
+                              std::span<const contender<V>> contenders,
+                              const measure_options& options, caches found) {
+    require_gpu(on);
+    const device_guard guard(on);
+    const gpu_stream stream(on.device);
+    const problem<V> p(A);
+    return run_all(gpu_place<V>(stream, p, found), p, contenders, options);
+}
+
+#define NZ_INSTANTIATE(V)                                                                          \
+    template std::vector<contender<V>> contenders(std::span<const method<V>* const>,               \
+                                                  std::span<const int>, bool);                     \
+    template std::vector<contender<V>> gpu_contenders(std::span<const method<V>* const>, bool);    \
+    template std::vector<trial> run_trials(const csr<V, host_view>&,                               \
+                                           std::span<const contender<V>>, const measure_options&); \
+    template std::vector<trial> run_trials(gpu, const csr<V, host_view>&,                          \
+                                           std::span<const contender<V>>, const measure_options&,  \
+                                           caches);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

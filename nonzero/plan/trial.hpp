@@ -1,4 +1,4 @@
-// One method on one matrix with one number of threads: set up, timed and checked.
+// One method on one matrix, with one number of threads or on a GPU: set up, timed and checked.
 #pragma once
 
 #include "nonzero/formats/oracle.hpp"
@@ -7,7 +7,7 @@
 
 namespace nz {
 
-/// Who takes part: a method of the registry or a peer, and on how many threads.
+/// Who takes part: a method of the registry or a peer, and on how many threads (0: on a GPU).
 template <class V>
 struct contender {
     const method<V>* m;
@@ -20,7 +20,8 @@ struct trial {
     int threads = 1;
     bool peer = false;
     std::string declined = {};   ///< why nothing below was measured; empty where it was
-    double setup_s = 0;          ///< building the layout from CSR                         [s]
+    double setup_s = 0;          ///< building the operator from CSR                       [s]
+    setup_times setup = {};      ///< its parts, on a GPU                                  [s]
     double matrix_bytes = 0;     ///< of the arrays built                              [bytes]
     double vector_bytes = 0;     ///< x read once and y written once                   [bytes]
     timing time = {};            ///< of one product, y = A x
@@ -43,6 +44,9 @@ double flops(std::int64_t nnz) {
     return double(nnz) * (is_complex<V> ? 8 : 2);
 }
 
+/// What a product finds in the GPU's caches: what the product before it left, or nothing of use.
+enum class caches { hot, cold };
+
 /// True for the methods that run on one thread whatever they are given: `layout.serial` and
 /// variants such as `layout.column_serial`.
 bool is_serial(std::string_view method_name);
@@ -52,11 +56,24 @@ template <class V>
 std::vector<contender<V>> contenders(std::span<const method<V>* const> methods,
                                      std::span<const int> threads, bool peers = false);
 
+/// Every method of them, for run_trials on a GPU.
+template <class V>
+std::vector<contender<V>> gpu_contenders(std::span<const method<V>* const> methods,
+                                         bool peers = false);
+
 /// Sets up, checks and times all contenders on A, in groups whose layouts fit memory together and
 /// whose blocks take turns. One trial a contender, in order; those that an interruption left out
-/// have no blocks. A method that is out of memory declines.
+/// have no blocks. A method that is out of memory, or whose builder refuses A, declines.
 template <class V>
 std::vector<trial> run_trials(const csr<V, host_view>& A, std::span<const contender<V>> contenders,
                               const measure_options&);
+
+/// The same on a GPU, timed by its own events: hot, a block is an event, its products one after
+/// the other, and an event; cold, each product stands alone between two events, and a buffer
+/// larger than the L2 cache is written before it. Throws unavailable where there is no GPU.
+template <class V>
+std::vector<trial> run_trials(gpu on, const csr<V, host_view>& A,
+                              std::span<const contender<V>> contenders, const measure_options&,
+                              caches = caches::hot);
 
 }  // namespace nz

@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "nonzero/core/gpu.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
@@ -39,6 +40,10 @@ operator_ptr build_wrong(cpu, const csr<double, host_view>& A) {
     return std::make_unique<wrong>(A, 1e-9);
 }
 operator_ptr build_too_large(cpu, const csr<double, host_view>&) { throw std::bad_alloc(); }
+
+operator_ptr build_unwillingly(cpu, const csr<double, host_view>&) {
+    throw argument_error("not these values");
+}
 
 method<double> made(std::string_view name, estimate (*cost)(const matrix_stats&),
                     builder<double, cpu> build) {
@@ -92,6 +97,7 @@ TEST_F(trials, both_checks_are_needed_to_validate) {
 TEST_F(trials, declining_says_why) {
     EXPECT_EQ(run(made("no.method", unwilling, build_wrong)).declined, "not today");
     EXPECT_EQ(run(made("too.large", small, build_too_large)).declined, "out of memory");
+    EXPECT_EQ(run(made("picky.builder", small, build_unwillingly)).declined, "not these values");
     EXPECT_EQ(run(made("gpu.only", small, nullptr)).declined, "no such kernel on the CPU");
     EXPECT_FALSE(run(made("no.method", unwilling, build_wrong)).measured());
 }
@@ -117,6 +123,28 @@ TEST_F(trials, interrupted_ones_are_there_without_times) {
     EXPECT_EQ(t.method, "csr.serial");
     EXPECT_FALSE(t.measured());
     EXPECT_TRUE(t.declined.empty());
+}
+
+TEST_F(trials, on_a_gpu_are_validated_and_timed_hot_and_cold) {
+    const auto& m = find_method<double>("csr.vector");
+    const auto made_up = made("cpu.only", small, build_wrong);
+    const method<double>* const two[] = {&m, &made_up};
+    const auto who = gpu_contenders<double>(two);
+    if (const std::string why = why_no_gpu(); !why.empty()) {
+        EXPECT_THROW(run_trials<double>(gpu{}, view(A), who, quick), unavailable);
+        GTEST_SKIP() << why;
+    }
+    for (const caches found : {caches::hot, caches::cold}) {
+        const auto t = run_trials<double>(gpu{}, view(A), who, quick, found);
+        ASSERT_EQ(t.size(), 2U);
+        EXPECT_TRUE(t[0].measured());
+        EXPECT_TRUE(t[0].validated());
+        EXPECT_EQ(t[0].matrix_bytes, double(bytes(A)));
+        EXPECT_GT(t[0].setup.conversion_s, 0);
+        EXPECT_GT(t[0].setup.upload_s, 0);
+        EXPECT_LE(t[0].setup.conversion_s + t[0].setup.upload_s, t[0].setup_s);
+        EXPECT_EQ(t[1].declined, "no such kernel on the GPU");
+    }
 }
 
 TEST(contenders, serial_methods_take_part_once) {
