@@ -1,0 +1,53 @@
+// What a GPU is and how fast it is: what the speeds of its kernels are held against.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "nonzero/core/backend.hpp"
+#include "nonzero/plan/machine.hpp"
+
+namespace nz {
+
+/// What the CUDA runtime says of a GPU.
+struct gpu_info {
+    std::string name;
+    int compute_capability = 0;  ///< 10 major + minor
+    int multiprocessors = 0;
+    std::int64_t memory_bytes = 0;
+    std::int64_t l2_bytes = 0;
+    int driver_version = 0, runtime_version = 0;  ///< 1000 major + 10 minor
+    friend bool operator==(const gpu_info&, const gpu_info&) = default;
+};
+
+/// Random x[j] a second, of 8-byte elements, where x takes so many bytes.
+struct gather_rate {
+    std::int64_t x_bytes = 0;
+    double per_s = 0;
+};
+
+struct gpu_speeds {
+    bandwidth memory = {};             ///< well beyond the L2 cache
+    double launch_s = 0;               ///< an empty kernel, one after the other           [s]
+    std::vector<gather_rate> gathers;  ///< x from 16 KB by doubling to 512 MB, as memory allows
+};
+
+/// Throws unavailable where there is no such GPU.
+gpu_info describe_gpu(gpu on);
+/// Medians of several runs, in about half a second. Throws unavailable and device_error.
+gpu_speeds measure_gpu(gpu on);
+
+/// $XDG_CACHE_HOME/nonzero/machine-<gpu>-<version>.json (~/.cache where that is not set); empty
+/// where neither folder is known.
+std::string gpu_cache_path(const gpu_info&);
+/// What save_gpu_speeds wrote there for this GPU, driver and runtime; nothing where the file is
+/// missing, corrupt, or of another.
+std::optional<gpu_speeds> load_gpu_speeds(const std::string& path, const gpu_info&);
+/// Makes the folder. Throws nz::error where it cannot be written.
+void save_gpu_speeds(const std::string& path, const gpu_info&, const gpu_speeds&);
+
+/// From the cache file, or measured and kept there; `fresh` measures in any case. A cache that
+/// cannot be written is no error. Throws unavailable and device_error.
+gpu_speeds known_gpu_speeds(gpu on, bool fresh = false);
+
+}  // namespace nz

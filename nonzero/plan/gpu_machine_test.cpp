@@ -1,0 +1,114 @@
+// The GPU's speeds where there is a GPU, and their cache file everywhere.
+#include "nonzero/plan/gpu_machine.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "nonzero/core/error.hpp"
+#include "nonzero/core/gpu.hpp"
+
+namespace nz::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class gpu_cache : public ::testing::Test {
+  protected:
+    gpu_cache() {
+        std::string name = (fs::temp_directory_path() / "nz_gpu_XXXXXX").string();
+        dir = mkdtemp(name.data());
+        setenv("XDG_CACHE_HOME", dir.c_str(), 1);
+        path = gpu_cache_path(device);
+    }
+    ~gpu_cache() override { fs::remove_all(dir); }
+
+    [[nodiscard]] bool loads() const { return load_gpu_speeds(path, device).has_value(); }
+
+    fs::path dir;
+    gpu_info device{.name = "A GPU/1", .multiprocessors = 4, .driver_version = 13000};
+    gpu_speeds speeds{.memory = {.read_gbps = 1000, .copy_gbps = 900},
+                      .launch_s = 2.5e-6,
+                      .gathers = {{16384, 7e11}, {32768, 6e11}}};
+    std::string path;
+};
+
+TEST_F(gpu_cache, stands_where_the_desktop_keeps_caches) {
+    EXPECT_EQ(path.rfind((dir / "nonzero" / "machine-A_GPU_1-").string(), 0), 0U) << path;
+    EXPECT_TRUE(path.ends_with(".json"));
+    setenv("XDG_CACHE_HOME", "", 1);
+    setenv("HOME", "/home/somebody", 1);
+    EXPECT_EQ(gpu_cache_path(device).rfind("/home/somebody/.cache/nonzero/", 0), 0U);
+    unsetenv("HOME");
+    EXPECT_EQ(gpu_cache_path(device), "");
+}
+
+TEST_F(gpu_cache, gives_back_what_was_saved) {
+    EXPECT_FALSE(loads());
+    save_gpu_speeds(path, device, speeds);
+    const auto back = load_gpu_speeds(path, device);
+    ASSERT_TRUE(back.has_value());
+    EXPECT_EQ(back->memory.read_gbps, 1000);
+    EXPECT_EQ(back->memory.copy_gbps, 900);
+    EXPECT_EQ(back->launch_s, 2.5e-6);
+    ASSERT_EQ(back->gathers.size(), 2U);
+    EXPECT_EQ(back->gathers[1].x_bytes, 32768);
+    EXPECT_EQ(back->gathers[1].per_s, 6e11);
+}
+
+TEST_F(gpu_cache, of_another_driver_is_stale) {
+    save_gpu_speeds(path, device, speeds);
+    device.driver_version = 13010;
+    EXPECT_FALSE(loads());
+}
+
+TEST_F(gpu_cache, that_is_corrupt_is_ignored) {
+    save_gpu_speeds(path, device, speeds);
+    std::string text;
+    std::getline(std::ifstream(path), text, '\0');
+    const auto replaced = [&](const std::string& what, const std::string& by) {
+        std::string other = text;
+        const auto at = other.find(what);
+        EXPECT_NE(at, std::string::npos) << what;
+        return other.replace(at, what.size(), by);
+    };
+    for (const std::string& bad :
+         {std::string(), text.substr(0, text.size() / 2), std::string("[1, 2]"),
+          replaced("1000.0", "\"fast\""), replaced("1000.0", "-1"), replaced("32768", "0"),
+          replaced("\"read_gbps\"", "\"reads\""), replaced("\"gathers\": [", "\"gathers\": [3,")}) {
+        std::ofstream(path) << bad;
+        EXPECT_FALSE(loads()) << bad;
+    }
+    std::ofstream(path) << text;
+    EXPECT_TRUE(loads());
+}
+
+TEST_F(gpu_cache, that_cannot_be_written_says_so) {
+    EXPECT_THROW(save_gpu_speeds("/proc/nowhere/a.json", device, speeds), error);
+}
+
+TEST_F(gpu_cache, of_a_real_gpu_is_measured_once) {
+    if (const std::string why = why_no_gpu(); !why.empty()) {
+        EXPECT_THROW((void)known_gpu_speeds(gpu{}), unavailable);
+        EXPECT_THROW((void)describe_gpu(gpu{}), unavailable);
+        GTEST_SKIP() << why;
+    }
+    const gpu_info here = describe_gpu(gpu{});
+    EXPECT_FALSE(here.name.empty());
+    EXPECT_GT(here.multiprocessors, 0);
+    EXPECT_GT(here.l2_bytes, 0);
+    const gpu_speeds first = known_gpu_speeds(gpu{});
+    EXPECT_GT(first.memory.read_gbps, 0);
+    EXPECT_GT(first.launch_s, 1e-7);
+    EXPECT_LT(first.launch_s, 1e-3);
+    ASSERT_GE(first.gathers.size(), 8U);
+    EXPECT_EQ(first.gathers[0].x_bytes, 16384);
+    EXPECT_EQ(known_gpu_speeds(gpu{}).memory.read_gbps, first.memory.read_gbps);
+    EXPECT_EQ(load_gpu_speeds(gpu_cache_path(here), here)->launch_s, first.launch_s);
+}
+
+}  // namespace
+}  // namespace nz::test
