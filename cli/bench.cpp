@@ -8,6 +8,8 @@
 #include "cli/interruption.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/plan/gpu_machine.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/trial.hpp"
 #if defined(NZ_WITH_PEERS)
@@ -19,24 +21,32 @@ namespace {
 
 struct options {
     std::vector<std::string> paths;
-    std::string methods = "all", threads, type = "double", json;
+    std::string methods = "all", threads, type = "double", device = "cpu", json;
     double seconds = measure_options{}.seconds;
-    bool peers = false;
+    bool peers = false, cold = false;
+
+    [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
+    [[nodiscard]] caches found() const { return cold ? caches::cold : caches::hot; }
 };
+
+template <class V>
+bool runs_there(const method<V>& m, const options& o) {
+    return o.on_gpu() ? m.on_gpu != nullptr : m.on_cpu != nullptr;
+}
 
 /// The methods that a list such as "csr.serial,hll.*" names; "all" names all. Throws
 /// argument_error for a name, and for a layout, that no method has.
 template <class V>
-std::vector<const method<V>*> choose_methods(const std::string& list) {
+std::vector<const method<V>*> choose_methods(const options& o) {
     std::vector<const method<V>*> chosen;
     const auto add = [&](const method<V>& m) {
         if (std::find(chosen.begin(), chosen.end(), &m) == chosen.end()) chosen.push_back(&m);
     };
-    for (const std::string& name : CLI::detail::split(list, ',')) {
+    for (const std::string& name : CLI::detail::split(o.methods, ',')) {
         const bool all = name == "all", layout = name.ends_with(".*");
         const std::size_t before = chosen.size();
         for (const method<V>& m : nz::methods<V>())
-            if (m.on_cpu != nullptr && (all || (layout && name == std::string(m.layout()) + ".*")))
+            if (runs_there(m, o) && (all || (layout && name == std::string(m.layout()) + ".*")))
                 add(m);
         if (layout && chosen.size() == before)
             throw argument_error("no method '" + name + "'; `nz methods` lists them");
@@ -47,19 +57,24 @@ std::vector<const method<V>*> choose_methods(const std::string& list) {
 
 template <class V>
 std::vector<contender<V>> line_up(const options& o, std::span<const int> threads) {
-    auto all = contenders<V>(choose_methods<V>(o.methods), threads);
+    const auto those = [&](std::span<const method<V>* const> methods, bool peers) {
+        return o.on_gpu() ? gpu_contenders<V>(methods, peers)
+                          : contenders<V>(methods, threads, peers);
+    };
+    auto all = those(choose_methods<V>(o), false);
     if (!o.peers) return all;
 #if defined(NZ_WITH_PEERS)
     std::vector<const method<V>*> peers;
-    for (const method<V>& m : peers::peer_methods<V>()) peers.push_back(&m);
-    for (const auto& c : contenders<V>(peers, threads, true)) all.push_back(c);
+    for (const method<V>& m : peers::peer_methods<V>())
+        if (runs_there(m, o)) peers.push_back(&m);
+    for (const auto& c : those(peers, true)) all.push_back(c);
     return all;
 #else
     throw unavailable("--peers: this build has none; configure it with -DNONZERO_PEERS=ON");
 #endif
 }
 
-/// Measured bandwidth by number of threads.
+/// Measured bandwidth by number of threads; 0 is the GPU.
 using bandwidths = std::map<int, bandwidth>;
 
 double share_of_read(const trial& t, const bandwidths& machine) {
@@ -75,9 +90,10 @@ struct entry {
 
 nlohmann::json to_json(const entry& e, const bandwidths& machine) {
     const trial& t = e.t;
+    const bool on_gpu = t.threads == 0;
     nlohmann::json j = {{"matrix", e.matrix},
                         {"method", t.method},
-                        {"backend", "cpu"},
+                        {"backend", on_gpu ? "gpu" : "cpu"},
                         {"threads", t.threads},
                         {"peer", t.peer}};
     if (!t.declined.empty()) j["declined"] = t.declined;
@@ -95,37 +111,57 @@ nlohmann::json to_json(const entry& e, const bandwidths& machine) {
               {"gbps", t.gbps()},
               {"share_of_read_bandwidth", share_of_read(t, machine)},
               {"error_bounds", t.error.worst},
-              {"error_l2", t.error.l2}});
+              {"error_l2", t.error.l2},
+              {"validated", t.validated()}});
+    if (on_gpu)
+        j.update({{"conversion_s", t.setup.conversion_s},
+                  {"upload_s", t.setup.upload_s},
+                  {"preprocessing_s", t.setup.preprocessing_s}});
     return j;
 }
 
-void print_table(std::vector<const entry*> entries, const bandwidths& machine) {
+std::string ms(double s) { return fmt::format("{:.2f}", s * 1e3); }
+
+/// On a GPU the number of threads says nothing, but how many launches were timed together does,
+/// and of what the setup consists.
+void print_table(std::vector<const entry*> entries, const bandwidths& machine, bool on_gpu) {
     std::erase_if(entries, [](const entry* e) { return !e->t.measured(); });
     std::stable_sort(entries.begin(), entries.end(), [](const entry* a, const entry* b) {
         return a->t.time.median_s < b->t.time.median_s;
     });
-    table t({{"method", false},
-             {"threads"},
-             {"us"},
-             {"+-%"},
-             {"GFLOP/s"},
-             {"GB/s"},
-             {"% of read"},
-             {"MB"},
-             {"setup ms"},
-             {"products"},
-             {"error/bound"},
-             {"error l2"}});
-    for (const entry* e : entries)
-        t.add_row({e->t.method, std::to_string(e->t.threads),
-                   fmt::format("{:.1f}", e->t.time.median_s * 1e6),
-                   fmt::format("{:.1f}", e->t.time.spread * 100),
-                   fmt::format("{:.2f}", e->gflops()), fmt::format("{:.1f}", e->t.gbps()),
-                   fmt::format("{:.0f}", share_of_read(e->t, machine) * 100),
-                   fmt::format("{:.2f}", e->t.matrix_bytes * 1e-6),
-                   fmt::format("{:.2f}", e->t.setup_s * 1e3),
-                   fmt::format("{:.1f}", e->t.setup_products()),
-                   fmt::format("{:.2g}", e->t.error.worst), fmt::format("{:.1e}", e->t.error.l2)});
+    std::vector<column> columns{{"method", false},
+                                {on_gpu ? "launches" : "threads"},
+                                {"us"},
+                                {"+-%"},
+                                {"GFLOP/s"},
+                                {"GB/s"},
+                                {"% of read"},
+                                {"MB"},
+                                {"setup ms"}};
+    if (on_gpu) columns.insert(columns.end(), {{"convert"}, {"upload"}, {"prepare"}});
+    columns.insert(columns.end(), {{"products"}, {"error/bound"}, {"error l2"}});
+    table t(columns);
+    for (const entry* e : entries) {
+        const std::int64_t how_many =
+            on_gpu ? e->t.time.repeats_per_block : std::int64_t(e->t.threads);
+        std::vector<std::string> cells{e->t.method,
+                                       std::to_string(how_many),
+                                       fmt::format("{:.1f}", e->t.time.median_s * 1e6),
+                                       fmt::format("{:.1f}", e->t.time.spread * 100),
+                                       fmt::format("{:.2f}", e->gflops()),
+                                       fmt::format("{:.1f}", e->t.gbps()),
+                                       fmt::format("{:.0f}", share_of_read(e->t, machine) * 100),
+                                       fmt::format("{:.2f}", e->t.matrix_bytes * 1e-6),
+                                       ms(e->t.setup_s)};
+        if (on_gpu)
+            for (const double part :
+                 {e->t.setup.conversion_s, e->t.setup.upload_s, e->t.setup.preprocessing_s})
+                cells.push_back(ms(part));
+        cells.push_back(fmt::format("{:.1f}", e->t.setup_products()));
+        cells.push_back(fmt::format("{:.2g}", e->t.error.worst));
+        cells.push_back(fmt::format("{:.1e}", e->t.error.l2));
+        t.add_row(std::move(cells));
+    }
     t.print();
 }
 
@@ -143,12 +179,12 @@ void print_declined(const std::vector<const entry*>& entries) {
 /// All that was measured, whenever the measuring ends.
 class session {
   public:
-    explicit session(const options& o) : json_(o.json), type_(o.type) {}
+    explicit session(const options& o) : o_(o), json_(o.json) {}
 
     void measure_machine(std::span<const int> threads) {
         for (const int t : threads)
             if (!interruption::happened() && !machine_.contains(t))
-                machine_[t] = measure_bandwidth(t);
+                machine_[t] = t == 0 ? known_gpu_speeds(gpu{}).memory : measure_bandwidth(t);
     }
 
     template <class V>
@@ -163,21 +199,28 @@ class session {
                              {"nnz", nnz},
                              {"csr_bytes", bytes(A)}});
         const std::size_t before = entries_.size();
-        for (trial& t : run_trials<V>(view(A), who, how))
+        for (trial& t : o_.on_gpu() ? run_trials<V>(gpu{}, view(A), who, how, o_.found())
+                                    : run_trials<V>(view(A), who, how))
             entries_.push_back({name, flops<V>(nnz), std::move(t)});
         if (json_.is_stdout()) return;
-        fmt::print("{}{}: {} x {}, {} entries, {}\n\n", before == 0 ? "" : "\n", name, A.shape.rows,
-                   A.shape.cols, nnz, value_name<V>());
+        fmt::print("{}{}: {} x {}, {} entries, {}{}\n\n", before == 0 ? "" : "\n", name,
+                   A.shape.rows, A.shape.cols, nnz, value_name<V>(),
+                   o_.cold ? ", the L2 cache flushed before every product" : "");
         std::vector<const entry*> mine;
         for (std::size_t k = before; k < entries_.size(); ++k) mine.push_back(&entries_[k]);
-        print_table(mine, machine_);
+        print_table(mine, machine_, o_.on_gpu());
         print_declined(mine);
         std::fflush(stdout);
     }
 
     void write() {
         nlohmann::json j = provenance("bench");
-        j["type"] = type_;
+        j["type"] = o_.type;
+        j["device"] = o_.device;
+        if (o_.on_gpu()) {
+            j["gpu"] = gpu_json(describe_gpu(gpu{}));
+            j["caches"] = o_.cold ? "cold" : "hot";
+        }
         j["interrupted"] = interruption::happened();
         j["bandwidth"] = nlohmann::json::array();
         for (const auto& [threads, b] : machine_)
@@ -190,8 +233,8 @@ class session {
     }
 
   private:
+    options o_;
     json_file json_;
-    std::string type_;
     bandwidths machine_;
     nlohmann::json matrices_ = nlohmann::json::array();
     std::vector<entry> entries_;
@@ -220,6 +263,13 @@ int run(const options& o) {
 }
 
 int bench(const options& o) {
+    if (o.on_gpu()) {
+        if (!o.threads.empty()) throw argument_error("--threads: a GPU has no number of them");
+        if (o.type.starts_with('c')) throw argument_error("--type: on a GPU float or double");
+        require_gpu(gpu{});
+    } else if (o.cold) {
+        throw argument_error("--cold: with --device gpu only");
+    }
     if (o.type == "float") return run<float>(o);
     if (o.type == "double") return run<double>(o);
     if (o.type == "cfloat") return run<std::complex<float>>(o);
@@ -234,7 +284,9 @@ void add_bench(CLI::App& app, action& chosen) {
         "GFLOP/s counts 2 operations an entry (8 for complex values); GB/s the bytes of the\n"
         "layout, x and y, each moved once, with its share of the read bandwidth measured on as\n"
         "many threads (above 100% in cache). Error: the largest, in units of the bound that every\n"
-        "product keeps, and the norm. Ctrl-C ends the measuring: what is there is printed and\n"
+        "product keeps, and the norm. On a GPU a block is timed by the GPU's own events around so\n"
+        "many launches; its memory and gathers are measured once and kept (see nz machine). Ctrl-C "
+        "ends the measuring: what is there is printed and\n"
         "written, and the exit code is 130.\n\n"
         "Example: nz bench A.mtx --methods csr.*,hll.column_guided --threads 1,2 --json A.json");
     const auto o = std::make_shared<options>();
@@ -245,6 +297,10 @@ void add_bench(CLI::App& app, action& chosen) {
     sub->add_option("--type", o->type, "of the values")
         ->check(CLI::IsMember({"float", "double", "cfloat", "cdouble"}))
         ->capture_default_str();
+    sub->add_option("--device", o->device, "that multiplies")
+        ->check(CLI::IsMember({"cpu", "gpu"}))
+        ->capture_default_str();
+    sub->add_flag("--cold", o->cold, "flush a GPU's L2 cache before every product");
     sub->add_option("--seconds", o->seconds, "for each method, matrix and number of threads")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();

@@ -1,19 +1,18 @@
-// nz machine: what this machine is and how fast its memory is.
-#include "nonzero/plan/machine.hpp"
-
+// nz machine: what this machine and its GPU are, and how fast their memories are.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
 
 #include "cli/command.hpp"
-#include "nonzero/core/backend.hpp"
+#include "cli/report.hpp"
+#include "nonzero/core/gpu.hpp"
 
 namespace nz::cli {
 namespace {
 
 struct options {
     std::vector<int> threads;
-    bool json = false;
+    bool json = false, fresh = false;
 };
 
 struct line {
@@ -21,7 +20,31 @@ struct line {
     bandwidth measured;
 };
 
-void print_json(const machine_info& m, const std::vector<line>& lines) {
+struct gpu_report {
+    std::string why_not;  ///< empty where there is one
+    gpu_info what;
+    gpu_speeds speeds;
+};
+
+gpu_report describe_first_gpu(bool fresh) {
+    gpu_report g{.why_not = why_no_gpu(), .what = {}, .speeds = {}};
+    if (g.why_not.empty()) g.what = describe_gpu(gpu{}), g.speeds = known_gpu_speeds(gpu{}, fresh);
+    return g;
+}
+
+nlohmann::json to_json(const gpu_report& g) {
+    if (!g.why_not.empty()) return {{"none", g.why_not}};
+    nlohmann::json j = gpu_json(g.what);
+    j.update({{"read_gbps", g.speeds.memory.read_gbps},
+              {"copy_gbps", g.speeds.memory.copy_gbps},
+              {"launch_s", g.speeds.launch_s},
+              {"gathers", nlohmann::json::array()}});
+    for (const gather_rate& at : g.speeds.gathers)
+        j["gathers"].push_back({{"x_bytes", at.x_bytes}, {"per_s", at.per_s}});
+    return j;
+}
+
+void print_json(const machine_info& m, const std::vector<line>& lines, const gpu_report& g) {
     nlohmann::json rows = nlohmann::json::array();
     for (const auto& [threads, b] : lines)
         rows.push_back(
@@ -29,7 +52,7 @@ void print_json(const machine_info& m, const std::vector<line>& lines) {
     const nlohmann::json all{
         {"cpu", m.cpu},           {"cores", m.cores},       {"l1d_bytes", m.l1d_bytes},
         {"l2_bytes", m.l2_bytes}, {"l3_bytes", m.l3_bytes}, {"memory_bytes", m.memory_bytes},
-        {"simd", m.simd},         {"bandwidth", rows}};
+        {"simd", m.simd},         {"bandwidth", rows},      {"gpu", to_json(g)}};
     fmt::print("{}\n", all.dump(2));
 }
 
@@ -48,6 +71,32 @@ void print_text(const machine_info& m, const std::vector<line>& lines) {
     t.print();
 }
 
+/// "13.0" of 13000.
+std::string cuda_version(int v) { return fmt::format("{}.{}", v / 1000, v % 1000 / 10); }
+
+void print_text(const gpu_report& g) {
+    if (!g.why_not.empty()) {
+        fmt::print("\ngpu     none: {}\n", g.why_not);
+        return;
+    }
+    const gpu_info& w = g.what;
+    fmt::print("\ngpu     {}, sm_{}, {} multiprocessors\n", w.name, w.compute_capability,
+               w.multiprocessors);
+    fmt::print("caches  L2 {}\n", text_of_bytes(double(w.l2_bytes)));
+    fmt::print("memory  {}\n", text_of_bytes(double(w.memory_bytes)));
+    fmt::print("cuda    driver for {}, runtime {}\n", cuda_version(w.driver_version),
+               cuda_version(w.runtime_version));
+    fmt::print("speed   read {:.0f} GB/s, copy {:.0f} GB/s, launch {:.2f} us\n\n",
+               g.speeds.memory.read_gbps, g.speeds.memory.copy_gbps, g.speeds.launch_s * 1e6);
+    double most = 0;
+    for (const gather_rate& at : g.speeds.gathers) most = std::max(most, at.per_s);
+    table t({{"x"}, {"random x[j], G/s"}, {"", false}});
+    for (const gather_rate& at : g.speeds.gathers)
+        t.add_row({text_of_bytes(double(at.x_bytes)), fmt::format("{:.1f}", at.per_s * 1e-9),
+                   is_terminal(stdout) ? bar(at.per_s / most, 24) : ""});
+    t.print();
+}
+
 int describe(options o) {
     const machine_info m = describe_machine();
     if (o.threads.empty()) {
@@ -56,20 +105,29 @@ int describe(options o) {
     }
     std::vector<line> lines;
     for (const int threads : o.threads) lines.push_back({threads, measure_bandwidth(threads)});
-    o.json ? print_json(m, lines) : print_text(m, lines);
+    const gpu_report g = describe_first_gpu(o.fresh);
+    if (o.json) {
+        print_json(m, lines, g);
+    } else {
+        print_text(m, lines);
+        print_text(g);
+    }
     return done;
 }
 
 }  // namespace
 
 void add_machine(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("machine", "Cores, caches, SIMD and measured bandwidth");
-    sub->footer("Example: nz machine --threads 1,2");
+    auto* sub = app.add_subcommand("machine", "Cores, caches, SIMD, the GPU, measured bandwidths");
+    sub->footer(
+        "A GPU is measured once; its figures are kept in $XDG_CACHE_HOME/nonzero.\n\n"
+        "Example: nz machine --threads 1,2");
     const auto o = std::make_shared<options>();
     sub->add_option("--threads", o->threads, "measured with; by default 1 and all")
         ->delimiter(',')
         ->check(CLI::Range(1, max_threads));
     sub->add_flag("--json", o->json, "as JSON");
+    sub->add_flag("--fresh", o->fresh, "measure the GPU anew, whatever is kept");
     sub->callback([&chosen, o] { chosen = [o] { return describe(*o); }; });
 }
 

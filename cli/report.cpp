@@ -52,6 +52,16 @@ nlohmann::json provenance(const std::string& command) {
               {"simd", m.simd}}}};
 }
 
+nlohmann::json gpu_json(const gpu_info& g) {
+    return {{"name", g.name},
+            {"compute_capability", g.compute_capability},
+            {"multiprocessors", g.multiprocessors},
+            {"memory_bytes", g.memory_bytes},
+            {"l2_bytes", g.l2_bytes},
+            {"driver_version", g.driver_version},
+            {"runtime_version", g.runtime_version}};
+}
+
 std::string matrix_name(const std::string& path) {
     std::string name = std::filesystem::path(path).filename();
     for (const char* ending : {".gz", ".mtx", ".npz"})

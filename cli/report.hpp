@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nonzero/io/atomic_file.hpp"
+#include "nonzero/plan/gpu_machine.hpp"
 
 namespace nz::cli {
 
@@ -29,6 +30,8 @@ class json_file {
 
 /// Version, date and time (UTC), machine, compiler and flags: without them no number is one.
 nlohmann::json provenance(const std::string& command);
+
+nlohmann::json gpu_json(const gpu_info&);
 
 /// The name of a matrix: its file's, without folder and endings.
 std::string matrix_name(const std::string& path);

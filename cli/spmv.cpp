@@ -7,19 +7,26 @@
 
 #include "cli/command.hpp"
 #include "cli/read_matrix.hpp"
+#include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/plan/gpu_machine.hpp"
+#include "nonzero/plan/measure.hpp"
 #include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {
 namespace {
 
 struct options {
-    std::string matrix, x, y0, to, method = "csr.balanced", type;
+    std::string matrix, x, y0, to, method, type, device = "cpu";
     std::string alpha = "1", beta = "0";
     bool transpose = false, conjugate_transpose = false;
     int threads = 0;
 
+    [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
+    [[nodiscard]] std::string method_name() const {
+        return !method.empty() ? method : on_gpu() ? "csr.adaptive" : "csr.balanced";
+    }
     [[nodiscard]] transposition how() const {
         return conjugate_transpose ? transposition::conjugate_transpose
                : transpose         ? transposition::transpose
@@ -92,41 +99,89 @@ int print_vector(const host_vector<V>& y) {
     return done;
 }
 
+/// What a product takes, and on what.
+struct measured {
+    double setup_s, product_s;
+    std::string where;
+};
+
+/// y = alpha op(A) x + beta y on the CPU; the time, unless nobody will read it, of further
+/// products.
+template <class V>
+measured multiply_on_cpu(const options& o, const method<V>& m, const csr<V, host_view>& A, V alpha,
+                         const host_vector<V>& x, V beta, host_vector<V>& y) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto op = m.on_cpu(cpu{o.threads}, A);
+    const double setup_s = seconds_since(start);
+    op->apply_transposed(o.how(), alpha, x, beta, y);
+    auto scratch = y;
+    const auto product = [&] { op->apply_transposed(o.how(), alpha, x, V(0), scratch); };
+    return {setup_s, o.to == "-" ? 0 : fastest(product),
+            fmt::format("{} threads", thread_count(cpu{o.threads}))};
+}
+
+/// The same on the GPU, with events for a clock.
+template <class V>
+measured multiply_on_gpu(const options& o, const method<V>& m, const csr<V, host_view>& A, V alpha,
+                         const host_vector<V>& x, V beta, host_vector<V>& y) {
+    const gpu_stream stream;
+    const gpu on = stream;
+    const auto start = std::chrono::steady_clock::now();
+    const auto op = m.on_gpu(on, A);
+    synchronize(on);
+    const double setup_s = seconds_since(start);
+    const auto x_there = to_device<V>(on, x);
+    auto y_there = to_device<V>(on, y);
+    op->apply_transposed(o.how(), alpha, x_there, beta, y_there);
+    y = to_host<V>(on, y_there);
+    const timed_runs product = [&](std::int64_t runs) {
+        gpu_event first, last;
+        first.record(on);
+        for (std::int64_t k = 0; k < runs; ++k)
+            op->apply_transposed(o.how(), alpha, x_there, V(0), y_there);
+        last.record(on);
+        return last.seconds_since(first);
+    };
+    const double s =
+        o.to == "-" ? 0 : time_interleaved(std::span(&product, 1), {.seconds = 0.1})[0].min_s;
+    return {setup_s, s, describe_gpu(on).name};
+}
+
 template <class V>
 int multiply(const options& o) {
     const V alpha = parse_coefficient<V>("--alpha", o.alpha);
     const V beta = parse_coefficient<V>("--beta", o.beta);
-    const method<V>& m = find_method<V>(o.method);
+    const method<V>& m = find_method<V>(o.method_name());
+    if (o.on_gpu()) {
+        if (o.threads != 0) throw argument_error("--threads: a GPU has no number of them");
+        require_gpu(gpu{});
+    }
     const auto own = read_matrix<V>(o.matrix, o.threads);
     const auto A = view(own);
     const auto refuse = [&](const std::string& why) {
         fmt::print(stderr, "nz: {}: {}\n", m.name, why);
         return answer_is_no;
     };
-    if (m.on_cpu == nullptr) return refuse("does not run on the CPU");
-    if (const estimate e = m.cost(compute_stats(A)); !e.declined.empty()) return refuse(e.declined);
+    if (!(o.on_gpu() ? m.on_gpu != nullptr : m.on_cpu != nullptr))
+        return refuse(o.on_gpu() ? "does not run on the GPU" : "does not run on the CPU");
+    const matrix_stats stats = compute_stats(A);
+    const estimate e = o.on_gpu() ? m.cost_on_gpu(stats) : m.cost(stats);
+    if (!e.declined.empty()) return refuse(e.declined);
 
-    const auto how = o.how();
-    const bool swap = how != transposition::plain;
+    const bool swap = o.how() != transposition::plain;
     const auto x = vector_or<V>(o.x, std::size_t(swap ? A.shape.rows : A.shape.cols), V(1));
     auto y = vector_or<V>(o.y0, std::size_t(swap ? A.shape.cols : A.shape.rows), V(0));
-
-    const auto start = std::chrono::steady_clock::now();
-    const auto op = m.on_cpu(cpu{o.threads}, A);
-    const double setup_s = seconds_since(start);
-    op->apply_transposed(how, alpha, x, beta, y);
+    const auto run = o.on_gpu() ? multiply_on_gpu<V> : multiply_on_cpu<V>;
+    const measured t = run(o, m, A, alpha, x, beta, y);
     if (o.to == "-") return print_vector(y);
     if (!o.to.empty()) write_vector<V>(o.to, y);
-
-    auto scratch = y;
-    const double s = fastest([&] { op->apply_transposed(how, alpha, x, V(0), scratch); });
     const double flops = double(A.val.size()) * (is_complex<V> ? 8 : 2);
     fmt::print("|y|_2    {:.15g}\n", norm(y));
     fmt::print("matrix   {} x {}, {} nonzeros, {}\n", A.shape.rows, A.shape.cols, A.val.size(),
                value_name<V>());
-    fmt::print("method   {}, {} threads, set up in {:.3g} ms\n", m.name,
-               thread_count(cpu{o.threads}), setup_s * 1e3);
-    fmt::print("product  {:.3g} us, {:.3g} GFLOP/s\n", s * 1e6, flops / s * 1e-9);
+    fmt::print("method   {}, {}, set up in {:.3g} ms\n", m.name, t.where, t.setup_s * 1e3);
+    fmt::print("product  {:.3g} us, {:.3g} GFLOP/s\n", t.product_s * 1e6,
+               flops / t.product_s * 1e-9);
     return done;
 }
 
@@ -150,7 +205,11 @@ void add_spmv(CLI::App& app, action& chosen) {
     sub->add_option("-x", o->x, "Matrix Market vector (default: ones)");
     sub->add_option("-y", o->y0, "y before the product, which --beta scales (default: zeros)");
     sub->add_option("-o,--output", o->to, "where y goes: .mtx or .mtx.gz, or - for stdout");
-    sub->add_option("--method", o->method, "one of `nz methods`")->capture_default_str();
+    sub->add_option("--method", o->method,
+                    "one of `nz methods` (default: csr.balanced; csr.adaptive on a GPU)");
+    sub->add_option("--device", o->device, "that multiplies")
+        ->check(CLI::IsMember({"cpu", "gpu"}))
+        ->capture_default_str();
     sub->add_option("--alpha", o->alpha, "re, or re,im for complex types")->capture_default_str();
     sub->add_option("--beta", o->beta, "the same")->capture_default_str();
     auto* t = sub->add_flag("--transpose", o->transpose, "multiply with A^T");

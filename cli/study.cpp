@@ -3,63 +3,64 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "cli/command.hpp"
 #include "cli/interruption.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
+#include "cli/study.hpp"
 #include "nonzero/plan/trial.hpp"
 
 namespace nz::cli {
+tally count_validated(std::span<const matrix_result> matrices) {
+    tally n;
+    for (const matrix_result& A : matrices)
+        for (const trial& t : A.trials)
+            n.results += t.measured(), n.validated += t.measured() && t.validated();
+    return n;
+}
+
+void print_validation(std::span<const matrix_result> matrices) {
+    double worst = 0, l2 = 0;
+    for (const matrix_result& A : matrices) {
+        for (const trial& t : A.trials) {
+            if (!t.measured()) continue;
+            worst = std::max(worst, t.error.worst), l2 = std::max(l2, t.serial_l2);
+            if (!t.validated())
+                fmt::print(
+                    "\nNOT VALIDATED: {} on {}, {} threads: y[{}] is {:.3g} bounds away; L2 "
+                    "norm of the difference from csr.serial {:.3g}, expected at most {:.3g}",
+                    t.method, A.name, t.threads, t.error.row, t.error.worst, t.serial_l2,
+                    t.serial_l2_bound);
+        }
+    }
+    fmt::print("\nLargest L2 norm of a difference from csr.serial: {:.2g}\n", l2);
+    fmt::print("Largest error in units of the componentwise bound: {:.2g}\n", worst);
+    const tally n = count_validated(matrices);
+    fmt::print("{} of {} results validated\n", n.validated, n.results);
+}
+
+nlohmann::json to_json(const matrix_result& A, const trial& t) {
+    nlohmann::json row = {{"matrix", A.name}, {"method", t.method}, {"threads", t.threads}};
+    if (!t.declined.empty()) row["declined"] = t.declined;
+    if (!t.measured()) return row;
+    row.update({{"median_s", t.time.median_s},
+                {"spread", t.time.spread},
+                {"gflops", A.gflops(t)},
+                {"speed_up", A.speed_up(t)},
+                {"setup_s", t.setup_s},
+                {"error_bounds", t.error.worst},
+                {"l2_from_serial", t.serial_l2},
+                {"l2_bound", t.serial_l2_bound},
+                {"validated", t.validated()}});
+    if (t.threads > 0) row["efficiency"] = A.speed_up(t) / t.threads;
+    if (t.threads == 0) row["gbps"] = t.gbps();
+    return row;
+}
+
 namespace {
 
 using V = double;
-
-struct options {
-    std::vector<std::string> paths;
-    std::string threads, json;
-    double seconds = 8;
-};
-
-std::string_view layout_of(std::string_view method) { return method.substr(0, method.find('.')); }
-
-struct matrix_result {
-    std::string name;
-    nz::shape shape;
-    std::int64_t nnz = 0;
-    std::vector<trial> trials;
-
-    [[nodiscard]] double gflops(const trial& t) const {
-        return flops<V>(nnz) / t.time.median_s * 1e-9;
-    }
-    [[nodiscard]] const trial* find(std::string_view method, int threads) const {
-        for (const trial& t : trials)
-            if (t.method == method && t.threads == threads && t.measured()) return &t;
-        return nullptr;
-    }
-    /// The fastest that passes; null where none does.
-    [[nodiscard]] const trial* fastest(const std::function<bool(const trial&)>& passes) const {
-        const trial* best = nullptr;
-        for (const trial& t : trials)
-            if (t.measured() && passes(t) &&
-                (best == nullptr || t.time.median_s < best->time.median_s))
-                best = &t;
-        return best;
-    }
-    [[nodiscard]] const trial* fastest(std::string_view layout) const {
-        return fastest([&](const trial& t) { return layout_of(t.method) == layout; });
-    }
-    /// T_serial / T_parallel: over the fastest serial method of the same layout, or over
-    /// csr.serial where the layout has none. 0 where that was not measured.
-    [[nodiscard]] double speed_up(const trial& t) const {
-        const trial* serial = fastest([&](const trial& s) {
-            return is_serial(s.method) && layout_of(s.method) == layout_of(t.method);
-        });
-        if (serial == nullptr) serial = find("csr.serial", 1);
-        return serial == nullptr ? 0 : serial->time.median_s / t.time.median_s;
-    }
-};
 
 /// One method on one number of threads, in the mean over the matrices it ran on.
 struct mean {
@@ -87,28 +88,7 @@ struct study {
         m.efficiency = m.speed_up / on_threads;
         return m;
     }
-    [[nodiscard]] std::size_t count(const std::function<bool(const trial&)>& passes) const {
-        std::size_t n = 0;
-        for (const matrix_result& A : matrices)
-            n += std::size_t(std::count_if(A.trials.begin(), A.trials.end(), passes));
-        return n;
-    }
-    [[nodiscard]] std::size_t results() const {
-        return count([](const trial& t) { return t.measured(); });
-    }
-    [[nodiscard]] std::size_t validated() const {
-        return count([](const trial& t) { return t.measured() && t.validated(); });
-    }
 };
-
-std::string number(double x) { return x > 0 ? fmt::format("{:.2f}", x) : "-"; }
-
-/// A bar of at most 12 characters; plain ones where the output is no terminal.
-std::string drawn(double fraction) {
-    constexpr int width = 12;
-    if (is_terminal(stdout)) return bar(fraction, width);
-    return std::string(std::size_t(std::lround(std::clamp(fraction, 0.0, 1.0) * width)), '#');
-}
 
 void print_serial(const study& s) {
     fmt::print("Serial CSR and HLL, GFLOP/s\n\n");
@@ -216,25 +196,6 @@ void print_best(const study& s) {
     rows.print();
 }
 
-void print_validation(const study& s) {
-    double worst = 0, l2 = 0;
-    for (const matrix_result& A : s.matrices) {
-        for (const trial& t : A.trials) {
-            if (!t.measured()) continue;
-            worst = std::max(worst, t.error.worst), l2 = std::max(l2, t.serial_l2);
-            if (!t.validated())
-                fmt::print(
-                    "\nNOT VALIDATED: {} on {}, {} threads: y[{}] is {:.3g} bounds away; L2 "
-                    "norm of the difference from csr.serial {:.3g}, expected at most {:.3g}",
-                    t.method, A.name, t.threads, t.error.row, t.error.worst, t.serial_l2,
-                    t.serial_l2_bound);
-        }
-    }
-    fmt::print("\nLargest L2 norm of a difference from csr.serial: {:.2g}\n", l2);
-    fmt::print("Largest error in units of the componentwise bound: {:.2g}\n", worst);
-    fmt::print("{} of {} results validated\n", s.validated(), s.results());
-}
-
 nlohmann::json chosen(const matrix_result& A, const trial* t) {
     if (t == nullptr) return nullptr;
     return {{"method", t->method}, {"threads", t->threads}, {"gflops", A.gflops(*t)}};
@@ -254,20 +215,7 @@ nlohmann::json to_json(const study& s) {
                              {"hll", chosen(A, A.fastest("hll"))},
                              {"all", chosen(A, A.fastest([](const trial&) { return true; }))}});
         for (const trial& t : A.trials) {
-            nlohmann::json row = {{"matrix", A.name}, {"method", t.method}, {"threads", t.threads}};
-            if (!t.declined.empty()) row["declined"] = t.declined;
-            if (t.measured())
-                row.update({{"median_s", t.time.median_s},
-                            {"spread", t.time.spread},
-                            {"gflops", A.gflops(t)},
-                            {"speed_up", A.speed_up(t)},
-                            {"efficiency", A.speed_up(t) / t.threads},
-                            {"setup_s", t.setup_s},
-                            {"error_bounds", t.error.worst},
-                            {"l2_from_serial", t.serial_l2},
-                            {"l2_bound", t.serial_l2_bound},
-                            {"validated", t.validated()}});
-            j["results"].push_back(std::move(row));
+            j["results"].push_back(to_json(A, t));
         }
     }
     for (const std::string& m : s.parallel)
@@ -280,8 +228,9 @@ nlohmann::json to_json(const study& s) {
                                        {"mean_speed_up", of.speed_up},
                                        {"mean_efficiency", of.efficiency}});
         }
-    j["validated"] = s.validated();
-    j["of"] = s.results();
+    const tally n = count_validated(s.matrices);
+    j["validated"] = n.validated;
+    j["of"] = n.results;
     return j;
 }
 
@@ -294,7 +243,7 @@ std::vector<int> doubling_threads() {
     return threads;
 }
 
-int run(const options& o) {
+int study_on_cpu(const study_options& o) {
     study s;
     s.threads = o.threads.empty() ? doubling_threads() : parse_threads(o.threads);
     std::vector<const method<V>*> all;
@@ -320,12 +269,13 @@ int run(const options& o) {
     }
     if (is_terminal(stderr)) fmt::print(stderr, "\r\033[K");
     json.write(to_json(s));
-    if (!json.is_stdout())
-        for (const auto print :
-             {print_serial, print_parallel, print_means, print_best, print_validation})
-            print(s);
+    if (!json.is_stdout()) {
+        for (const auto print : {print_serial, print_parallel, print_means, print_best}) print(s);
+        print_validation(s.matrices);
+    }
     if (interruption::happened()) return interrupted_exit;
-    return s.validated() == s.results() ? done : answer_is_no;
+    const tally n = count_validated(s.matrices);
+    return n.validated == n.results ? done : answer_is_no;
 }
 
 }  // namespace
@@ -336,16 +286,23 @@ void add_study(CLI::App& app, action& chosen) {
         "Every method on every matrix, in double. Each result is held against csr.serial by the\n"
         "L2 norm of the difference, and against a long double reference by the componentwise\n"
         "bound; the exit code is 1 where one fails. Ctrl-C ends the measuring: what is there is\n"
-        "printed and written, and the exit code is 130.\n\n"
+        "printed and written, and the exit code is 130. On a GPU: its kernels against each other,\n"
+        "with and without texture and read-only cache, on structured matrices and on others, and\n"
+        "against csr.serial and the fastest method of the CPU.\n\n"
         "Example: nz study matrices/*.mtx.gz --threads 1,2");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<study_options>();
     sub->add_option("matrix", o->paths, ".mtx, .mtx.gz or .npz")->required();
     sub->add_option("--threads", o->threads, "numbers of threads [1, 2, 4, ... all cores]");
+    sub->add_option("--device", o->device, "whose kernels are compared")
+        ->check(CLI::IsMember({"cpu", "gpu"}))
+        ->capture_default_str();
     sub->add_option("--seconds", o->seconds, "of timing in all; large matrices take more")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     sub->add_option("--json", o->json, "write the charts' data to FILE.json, or to stdout for -");
-    sub->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
+    sub->callback([&chosen, o] {
+        chosen = [o] { return o->device == "gpu" ? study_on_gpu(*o) : study_on_cpu(*o); };
+    });
 }
 
 }  // namespace nz::cli

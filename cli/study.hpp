@@ -1,0 +1,86 @@
+// What the studies on CPUs and GPUs share: a matrix's trials, and how numbers are shown.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "cli/command.hpp"
+#include "cli/report.hpp"
+#include "nonzero/plan/trial.hpp"
+
+namespace nz::cli {
+
+struct study_options {
+    std::vector<std::string> paths;
+    std::string threads, device = "cpu", json;
+    double seconds = 8;
+};
+
+/// nz study --device gpu. Throws unavailable where there is none.
+int study_on_gpu(const study_options&);
+
+inline std::string_view layout_of(std::string_view method) {
+    return method.substr(0, method.find('.'));
+}
+
+/// The values are doubles.
+struct matrix_result {
+    std::string name;
+    nz::shape shape;
+    std::int64_t nnz = 0;
+    std::vector<trial> trials;
+
+    [[nodiscard]] double gflops(const trial& t) const {
+        return flops<double>(nnz) / t.time.median_s * 1e-9;
+    }
+    [[nodiscard]] const trial* find(std::string_view method, int threads) const {
+        for (const trial& t : trials)
+            if (t.method == method && t.threads == threads && t.measured()) return &t;
+        return nullptr;
+    }
+    /// The fastest that passes; null where none does.
+    [[nodiscard]] const trial* fastest(const std::function<bool(const trial&)>& passes) const {
+        const trial* best = nullptr;
+        for (const trial& t : trials)
+            if (t.measured() && passes(t) &&
+                (best == nullptr || t.time.median_s < best->time.median_s))
+                best = &t;
+        return best;
+    }
+    [[nodiscard]] const trial* fastest(std::string_view layout) const {
+        return fastest([&](const trial& t) { return layout_of(t.method) == layout; });
+    }
+    /// T_serial / T_parallel: over the fastest serial method of the same layout, or over
+    /// csr.serial where the layout has none. 0 where that was not measured.
+    [[nodiscard]] double speed_up(const trial& t) const {
+        const trial* serial = fastest([&](const trial& s) {
+            return is_serial(s.method) && layout_of(s.method) == layout_of(t.method);
+        });
+        if (serial == nullptr) serial = find("csr.serial", 1);
+        return serial == nullptr ? 0 : serial->time.median_s / t.time.median_s;
+    }
+};
+
+inline std::string number(double x) { return x > 0 ? fmt::format("{:.2f}", x) : "-"; }
+
+/// A bar of at most 12 characters; plain ones where the output is no terminal.
+inline std::string drawn(double fraction) {
+    constexpr int width = 12;
+    if (is_terminal(stdout)) return bar(fraction, width);
+    return std::string(std::size_t(std::lround(std::clamp(fraction, 0.0, 1.0) * width)), '#');
+}
+
+/// How many of the trials with a time pass.
+struct tally {
+    std::size_t results = 0, validated = 0;
+};
+tally count_validated(std::span<const matrix_result>);
+/// Who is not validated, the largest errors, and how many are.
+void print_validation(std::span<const matrix_result>);
+/// A trial's row of the JSON.
+nlohmann::json to_json(const matrix_result&, const trial&);
+
+}  // namespace nz::cli
