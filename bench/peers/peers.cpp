@@ -4,12 +4,17 @@ namespace nz::peers {
 
 template <class V>
 std::span<const method<V>> peer_methods() {
-    static const method<V> table[] = {
-        eigen_csr<V>(),
-#if defined(NZ_WITH_MKL)
-        mkl_csr<V>(),
+    static const std::vector<method<V>> table = [] {
+        std::vector<method<V>> all;
+#if defined(NZ_WITH_CUSPARSE)
+        if constexpr (std::floating_point<V>) all = cusparse_methods<V>();
 #endif
-    };
+        all.push_back(eigen_csr<V>());
+#if defined(NZ_WITH_MKL)
+        all.push_back(mkl_csr<V>());
+#endif
+        return all;
+    }();
     return table;
 }
 

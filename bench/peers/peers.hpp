@@ -2,6 +2,8 @@
 // on the same arrays, in the same process. Built with -DNONZERO_PEERS=ON only.
 #pragma once
 
+#include <vector>
+
 #include "nonzero/formats/registry.hpp"
 
 namespace nz::peers {
@@ -22,7 +24,15 @@ template <class V>
 method<V> mkl_csr();
 #endif
 
-/// What both say of a matrix: CSR's bytes, or that their row pointers are too narrow for it.
+#if defined(NZ_WITH_CUSPARSE)
+/// cuSPARSE's algorithms for y = A x, each over its own format, after its own preprocessing. On a
+/// GPU only. Real values.
+template <class V>
+std::vector<method<V>> cusparse_methods();
+#endif
+
+/// What those over CSR say of a matrix: CSR's bytes, or that their row pointers are too narrow for
+/// it.
 template <class V>
 estimate narrow_csr_cost(const matrix_stats& s) {
     if (s.nnz > max_narrow_offset) return {.declined = "row pointers take 32 bits here"};

@@ -1,0 +1,391 @@
+#include <cuda_runtime_api.h>
+#include <cusparse.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "bench/peers/peers.hpp"
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/bsr.hpp"
+
+namespace nz::peers {
+namespace {
+
+void check(cusparseStatus_t s, const char* call) {
+    if (s == CUSPARSE_STATUS_SUCCESS) return;
+    const std::string what = std::string(call) + ": " + cusparseGetErrorString(s);
+    if (s == CUSPARSE_STATUS_NOT_SUPPORTED) throw unavailable(what);
+    throw device_error(what);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+template <class V>
+constexpr cudaDataType type_of = std::is_same_v<V, float> ? CUDA_R_32F : CUDA_R_64F;
+
+/// A cuSPARSE handle, which takes 100 ms to make: one for the process.
+cusparseHandle_t handle() {
+    static const cusparseHandle_t h = [] {
+        cusparseHandle_t made = nullptr;
+        check(cusparseCreate(&made), "cusparseCreate");
+        return made;
+    }();
+    return h;
+}
+
+/// A vector whose memory is told anew for every product.
+class dense_vector {
+  public:
+    dense_vector(std::int64_t len, cudaDataType type) {
+        // It wants an address even where none is used yet.
+        check(cusparseCreateDnVec(&vector_, len, reinterpret_cast<void*>(256), type),
+              "cusparseCreateDnVec");
+    }
+    ~dense_vector() { cusparseDestroyDnVec(vector_); }
+    dense_vector(const dense_vector&) = delete;
+    dense_vector& operator=(const dense_vector&) = delete;
+    cusparseDnVecDescr_t at(const void* values) const {
+        check(cusparseDnVecSetValues(vector_, const_cast<void*>(values)), "cusparseDnVecSetValues");
+        return vector_;
+    }
+    operator cusparseDnVecDescr_t() const { return vector_; }
+
+  private:
+    cusparseDnVecDescr_t vector_ = nullptr;
+};
+
+/// The arrays of one of cuSPARSE's formats on the GPU, and their descriptor.
+struct sparse_matrix {
+    device_array<std::int32_t> first, second;  ///< indices, as the format names them
+    device_array<float> single;                ///< values, in one of the two
+    device_array<double> twice;
+    cusparseSpMatDescr_t descriptor = nullptr;
+
+    sparse_matrix() = default;
+    ~sparse_matrix() {
+        if (descriptor != nullptr) cusparseDestroySpMat(descriptor);
+    }
+    sparse_matrix(const sparse_matrix&) = delete;
+    sparse_matrix& operator=(const sparse_matrix&) = delete;
+
+    void values_to_device(gpu on, std::span<const float> v) { single = to_device<float>(on, v); }
+    void values_to_device(gpu on, std::span<const double> v) { twice = to_device<double>(on, v); }
+    [[nodiscard]] void* values() const {
+        return single.size() > 0 ? static_cast<void*>(single.data()) : twice.data();
+    }
+    [[nodiscard]] std::size_t bytes() const {
+        return array_bytes(first) + array_bytes(second) + array_bytes(single) + array_bytes(twice);
+    }
+};
+
+/// y = alpha A x + beta y by cusparseSpMV, with its own preprocessing and buffer.
+template <class V>
+class cusparse_operator final : public linear_operator<V, gpu> {
+  public:
+    /// F::fill(on, A, matrix, times) uploads the arrays and makes the descriptor.
+    template <class F>
+    cusparse_operator(gpu on, const csr<V, host_view>& A, F)
+        : on_(on),
+          shape_(A.shape),
+          algorithm_(F::algorithm),
+          x_(A.shape.cols, type_of<V>),
+          y_(A.shape.rows, type_of<V>) {
+        handle();  // loading the library is no matrix's setup
+        F::fill(on, A, matrix_, setup_);
+        prepare();
+    }
+    cusparse_operator(const cusparse_operator&) = delete;
+    cusparse_operator& operator=(const cusparse_operator&) = delete;
+    ~cusparse_operator() override = default;
+
+    [[nodiscard]] nz::shape shape() const override { return shape_; }
+    [[nodiscard]] std::size_t bytes() const override { return matrix_.bytes() + buffer_.size(); }
+    [[nodiscard]] setup_times setup() const override { return setup_; }
+
+  protected:
+    void multiply(V alpha, device_span<V> x, V beta, device_out<V> y) const override {
+        const device_guard guard(on_);
+        check(cusparseSetStream(handle(), static_cast<cudaStream_t>(on_.stream)),
+              "cusparseSetStream");
+        check(cusparseSpMV(handle(), CUSPARSE_OPERATION_NON_TRANSPOSE, &alpha, matrix_.descriptor,
+                           x_.at(x.data()), &beta, y_.at(y.data()), type_of<V>, algorithm_,
+                           buffer_.data()),
+              "cusparseSpMV");
+    }
+    void multiply_transposed(transposition, V, device_span<V>, V, device_out<V>) const override {
+        throw unavailable("peers: only products with A itself");
+    }
+    void scale(V beta, device_out<V> y) const override { scale_vector(on_, beta, y); }
+
+  private:
+    void prepare() {
+        const auto start = std::chrono::steady_clock::now();
+        const V one(1), zero(0);
+        std::size_t bytes = 0;
+        check(cusparseSetStream(handle(), static_cast<cudaStream_t>(on_.stream)),
+              "cusparseSetStream");
+        check(cusparseSpMV_bufferSize(handle(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
+                                      matrix_.descriptor, x_, &zero, y_, type_of<V>, algorithm_,
+                                      &bytes),
+              "cusparseSpMV_bufferSize");
+        buffer_ = device_array<std::byte>(std::max<std::size_t>(bytes, 1));
+        check(cusparseSpMV_preprocess(handle(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
+                                      matrix_.descriptor, x_, &zero, y_, type_of<V>, algorithm_,
+                                      buffer_.data()),
+              "cusparseSpMV_preprocess");
+        synchronize(on_);
+        setup_.preprocessing_s = seconds_since(start);
+    }
+
+    gpu on_;
+    nz::shape shape_;
+    cusparseSpMVAlg_t algorithm_;
+    sparse_matrix matrix_;
+    dense_vector x_, y_;
+    device_array<std::byte> buffer_;
+    setup_times setup_;
+};
+
+/// Uploads index and value arrays, and tells what that took.
+template <class V>
+void upload(gpu on, std::span<const std::int32_t> first, std::span<const std::int32_t> second,
+            std::span<const V> val, sparse_matrix& to, setup_times& times) {
+    const auto start = std::chrono::steady_clock::now();
+    to.first = to_device<std::int32_t>(on, first);
+    to.second = to_device<std::int32_t>(on, second);
+    to.values_to_device(on, val);
+    times.upload_s = seconds_since(start);
+}
+
+constexpr cusparseIndexType_t narrow = CUSPARSE_INDEX_32I;
+constexpr cusparseIndexBase_t from_zero = CUSPARSE_INDEX_BASE_ZERO;
+
+template <class V>
+void fill_csr(gpu on, shape s, std::span<const std::int32_t> row_ptr,
+              std::span<const index> col_ind, std::span<const V> val, sparse_matrix& to,
+              setup_times& times) {
+    upload(on, row_ptr, col_ind, val, to, times);
+    check(
+        cusparseCreateCsr(&to.descriptor, s.rows, s.cols, std::int64_t(val.size()), to.first.data(),
+                          to.second.data(), to.values(), narrow, narrow, from_zero, type_of<V>),
+        "cusparseCreateCsr");
+}
+
+template <class V>
+std::span<const std::int32_t> row_ptr_of(const csr<V, host_view>& A) {
+    return {narrow_row_ptr(A), A.row_ptr.size()};
+}
+
+template <class V, cusparseSpMVAlg_t alg>
+struct as_csr {
+    static constexpr cusparseSpMVAlg_t algorithm = alg;
+    static void fill(gpu on, const csr<V, host_view>& A, sparse_matrix& to, setup_times& times) {
+        fill_csr(on, A.shape, row_ptr_of(A), A.col_ind, A.val, to, times);
+    }
+};
+
+/// Values in single precision, vectors in double.
+struct as_mixed_csr {
+    static constexpr cusparseSpMVAlg_t algorithm = CUSPARSE_SPMV_CSR_ALG1;
+    static void fill(gpu on, const csr<double, host_view>& A, sparse_matrix& to,
+                     setup_times& times) {
+        const auto start = std::chrono::steady_clock::now();
+        host_vector<float> val(A.val.size());
+        for (std::size_t k = 0; k < val.size(); ++k) {
+            val[k] = float(A.val[k]);
+            if (double(val[k]) != A.val[k])
+                throw argument_error("single precision does not hold every value exactly");
+        }
+        times.conversion_s = seconds_since(start);
+        fill_csr<float>(on, A.shape, row_ptr_of(A), A.col_ind, val, to, times);
+    }
+};
+
+template <class V, cusparseSpMVAlg_t alg>
+struct as_coo {
+    static constexpr cusparseSpMVAlg_t algorithm = alg;
+    static void fill(gpu on, const csr<V, host_view>& A, sparse_matrix& to, setup_times& times) {
+        const auto start = std::chrono::steady_clock::now();
+        const auto row_ptr = row_ptr_of(A);
+        host_vector<index> row_ind(A.val.size());
+#pragma omp parallel for schedule(static)
+        for (index i = 0; i < A.shape.rows; ++i)
+            std::fill(row_ind.begin() + row_ptr[std::size_t(i)],
+                      row_ind.begin() + row_ptr[std::size_t(i) + 1], i);
+        times.conversion_s = seconds_since(start);
+        upload<V>(on, row_ind, A.col_ind, A.val, to, times);
+        check(cusparseCreateCoo(&to.descriptor, A.shape.rows, A.shape.cols,
+                                std::int64_t(A.val.size()), to.first.data(), to.second.data(),
+                                to.values(), narrow, from_zero, type_of<V>),
+              "cusparseCreateCoo");
+    }
+};
+
+constexpr index slice = 32;
+
+/// Sliced ELL: 32 rows to a slice, column-major within it, each as wide as its longest row. The
+/// padding's column is -1.
+template <class V>
+struct as_sell {
+    static constexpr cusparseSpMVAlg_t algorithm = CUSPARSE_SPMV_SELL_ALG1;
+    static void fill(gpu on, const csr<V, host_view>& A, sparse_matrix& to, setup_times& times) {
+        const auto start = std::chrono::steady_clock::now();
+        const auto row_ptr = row_ptr_of(A);
+        const index slices = (A.shape.rows - 1) / slice + 1;
+        host_vector<std::int32_t> slice_ptr(std::size_t(slices) + 1);
+        slice_ptr[0] = 0;
+        for (index s = 0; s < slices; ++s) {
+            std::int32_t width = 0;
+            for (index i = s * slice; i < std::min((s + 1) * slice, A.shape.rows); ++i)
+                width = std::max(width, row_ptr[std::size_t(i) + 1] - row_ptr[std::size_t(i)]);
+            slice_ptr[std::size_t(s) + 1] = slice_ptr[std::size_t(s)] + width * slice;
+        }
+        host_vector<index> col_ind(std::size_t(slice_ptr.back()));
+        host_vector<V> val(col_ind.size());
+#pragma omp parallel for schedule(dynamic, 64)
+        for (index s = 0; s < slices; ++s) {
+            const auto first = std::size_t(slice_ptr[std::size_t(s)]);
+            const auto last = std::size_t(slice_ptr[std::size_t(s) + 1]);
+            std::fill(col_ind.begin() + std::ptrdiff_t(first),
+                      col_ind.begin() + std::ptrdiff_t(last), -1);
+            std::fill(val.begin() + std::ptrdiff_t(first), val.begin() + std::ptrdiff_t(last),
+                      V(0));
+            for (index i = s * slice; i < std::min((s + 1) * slice, A.shape.rows); ++i) {
+                std::size_t at = first + std::size_t(i % slice);
+                for (auto k = std::size_t(row_ptr[std::size_t(i)]);
+                     k < std::size_t(row_ptr[std::size_t(i) + 1]); ++k, at += slice)
+                    col_ind[at] = A.col_ind[k], val[at] = A.val[k];
+            }
+        }
+        times.conversion_s = seconds_since(start);
+        upload<V>(on, slice_ptr, col_ind, val, to, times);
+        check(cusparseCreateSlicedEll(&to.descriptor, A.shape.rows, A.shape.cols,
+                                      std::int64_t(A.val.size()), std::int64_t(val.size()), slice,
+                                      to.first.data(), to.second.data(), to.values(), narrow,
+                                      narrow, from_zero, type_of<V>),
+              "cusparseCreateSlicedEll");
+    }
+    static estimate cost(const matrix_stats& s) {
+        estimate e = narrow_csr_cost<V>(s);
+        if (!e.declined.empty()) return e;
+        const double stored = double(s.group_width[0]) * slice;
+        e.declined = declined_padding(stored, double(s.nnz));
+        if (stored > double(max_narrow_offset)) e.declined = "slice offsets take 32 bits here";
+        e.matrix_bytes = stored * (sizeof(V) + 4) + double(s.rows) / slice * 4;
+        return e;
+    }
+};
+static_assert(stats_groups[0] == slice);
+
+/// The side of square blocks that takes the fewest bytes, of those that divide the matrix: cuSPARSE
+/// would read x and write y beyond their ends else. 0 where none does.
+template <class V, class Count>
+index best_side(std::int64_t rows, std::int64_t cols, Count blocks_of, double& bytes) {
+    index best = 0;
+    for (std::size_t b = 0; b < std::size(stats_block_sides); ++b) {
+        const index side = stats_block_sides[b];
+        if (rows % side != 0 || cols % side != 0) continue;
+        const double one =
+            double(blocks_of(b)) * (double(side * side) * sizeof(V) + 4) + double(rows / side) * 4;
+        if (best == 0 || one < bytes) best = side, bytes = one;
+    }
+    return best;
+}
+
+template <class V>
+struct as_bsr {
+    static constexpr cusparseSpMVAlg_t algorithm = CUSPARSE_SPMV_BSR_ALG1;
+    static void fill(gpu on, const csr<V, host_view>& A, sparse_matrix& to, setup_times& times) {
+        const auto start = std::chrono::steady_clock::now();
+        double bytes = 0;
+        const index side = best_side<V>(
+            A.shape.rows, A.shape.cols,
+            [&](std::size_t b) {
+                return count_blocks(A, stats_block_sides[b], stats_block_sides[b]);
+            },
+            bytes);
+        if (side == 0) throw argument_error("no size of block divides the matrix");
+        const bsr<V, host> own = bsr<V, host>::from(A, side, side);
+        const auto B = view(own);
+        if (B.block_row_ptr.wide()) throw argument_error("block_row_ptr takes 32 bits here");
+        times.conversion_s = seconds_since(start);
+        upload<V>(
+            on, {static_cast<const std::int32_t*>(B.block_row_ptr.data()), B.block_row_ptr.size()},
+            B.block_col_ind, B.val, to, times);
+        check(cusparseCreateBsr(&to.descriptor, A.shape.rows / side, A.shape.cols / side,
+                                std::int64_t(B.block_col_ind.size()), side, side, to.first.data(),
+                                to.second.data(), to.values(), narrow, narrow, from_zero,
+                                type_of<V>, CUSPARSE_ORDER_ROW),
+              "cusparseCreateBsr");
+    }
+    static estimate cost(const matrix_stats& s) {
+        estimate e = narrow_csr_cost<V>(s);
+        if (!e.declined.empty()) return e;
+        const double csr_bytes = e.matrix_bytes;
+        const index side = best_side<V>(
+            s.rows, s.cols, [&](std::size_t b) { return s.blocks[b]; }, e.matrix_bytes);
+        if (side == 0) e.declined = "no size of block divides the matrix";
+        if (side != 0 && e.matrix_bytes > most_bytes_of_csr * csr_bytes)
+            e.declined = "its blocks would take more than 1.5 times the bytes of CSR";
+        return e;
+    }
+
+  private:
+    static constexpr double most_bytes_of_csr = 1.5;  // as bsr.block
+};
+
+template <class V, class F>
+std::unique_ptr<linear_operator<V, gpu>> build(gpu on, const csr<V, host_view>& A) {
+    require_gpu(on);
+    const device_guard guard(on);
+    return std::make_unique<cusparse_operator<V>>(on, A, F{});
+}
+
+template <class V, class F>
+estimate cost(const matrix_stats& s) {
+    if (s.nnz == 0) return {.declined = "cuSPARSE takes no matrix without entries"};
+    if constexpr (requires { F::cost(s); }) {
+        return F::cost(s);
+    } else {
+        return narrow_csr_cost<V>(s);
+    }
+}
+
+template <class V, class F>
+method<V> cusparse_row(std::string_view name, std::string_view source, bool deterministic) {
+    method<V> m{};
+    m.name = name, m.source = source, m.deterministic = deterministic;
+    m.cost = m.cost_on_gpu = cost<V, F>;
+    m.exists_on_gpu = true, m.on_gpu = build<V, F>;
+    return m;
+}
+
+}  // namespace
+
+template <class V>
+std::vector<method<V>> cusparse_methods() {
+    std::vector<method<V>> all = {
+        cusparse_row<V, as_bsr<V>>("cusparse.bsr", "cuSPARSE, SPMV_BSR_ALG1", false),
+        cusparse_row<V, as_coo<V, CUSPARSE_SPMV_COO_ALG1>>("cusparse.coo",
+                                                           "cuSPARSE, SPMV_COO_ALG1", false),
+        cusparse_row<V, as_coo<V, CUSPARSE_SPMV_COO_ALG2>>("cusparse.coo_deterministic",
+                                                           "cuSPARSE, SPMV_COO_ALG2", true),
+        cusparse_row<V, as_csr<V, CUSPARSE_SPMV_CSR_ALG1>>(
+            "cusparse.csr", "cuSPARSE, SPMV_CSR_ALG1, the default", false),
+        cusparse_row<V, as_csr<V, CUSPARSE_SPMV_CSR_ALG2>>("cusparse.csr_deterministic",
+                                                           "cuSPARSE, SPMV_CSR_ALG2", true),
+    };
+    if constexpr (std::is_same_v<V, double>)
+        all.push_back(cusparse_row<V, as_mixed_csr>(
+            "cusparse.csr_mixed", "cuSPARSE, SPMV_CSR_ALG1, values in single precision", false));
+    all.push_back(cusparse_row<V, as_sell<V>>("cusparse.sell", "cuSPARSE, SPMV_SELL_ALG1", false));
+    return all;
+}
+
+template std::vector<method<float>> cusparse_methods();
+template std::vector<method<double>> cusparse_methods();
+
+}  // namespace nz::peers
