@@ -2,6 +2,7 @@
 """What the measurements of `nz bench --peers --json FILE` say, in a page.
 
     summary.py FILE.json ... [--threads 2]
+    summary.py --gpu FILE.json ...
 
 Prints, over all matrices of all files, per matrix and as geometric means:
   best of ours / best peer            on --threads threads (default: the most in the files)
@@ -11,6 +12,14 @@ Prints, over all matrices of all files, per matrix and as geometric means:
   for matrices whose CSR arrays exceed the last-level cache
 A ratio above 1 is ours in front. A method that runs on one thread whatever it is given counts with
 every number of threads.
+
+With --gpu, of the rows of `nz bench --device gpu --peers`: per matrix the fastest of ours, of
+cuSPARSE and its default CSR, and over all matrices
+  best of ours / best of cuSPARSE, and what each is over cusparse.csr
+  hll.column and icrs.row / cusparse.sell    on the regular matrices
+  csr.adaptive and csr.merge / cusparse.csr, with the lowest, and / cusparse.csr_deterministic
+  the slowest method that does not decline, against the fastest
+  every result that is not validated
 """
 import argparse
 import json
@@ -28,7 +37,7 @@ def load(paths):
         for m in data["matrices"]:
             sizes[m["name"]] = m["csr_bytes"]
         for row in data["rows"]:
-            if "median_s" in row:
+            if "median_s" in row and row["threads"] > 0:
                 rows.setdefault((row["matrix"], row["threads"]), []).append(row)
     return rows, sizes, cache
 
@@ -70,11 +79,110 @@ def shown(x, form="{:.2f}"):
     return "-" if x is None else form.format(x)
 
 
+REGULAR = ("ecology1", "nlpkkt80", "atmosmodd_like", "fem_thermal3d_p1")
+TOO_SLOW = 50  # times the fastest: a method that slow should have declined
+
+
+def load_gpu(paths):
+    """({matrix: [row]} of the GPU's rows with a time, in the order of the files)."""
+    rows = {}
+    for path in paths:
+        with open(path) as f:
+            for row in json.load(f)["rows"]:
+                if row["backend"] == "gpu" and "median_s" in row:
+                    rows.setdefault(row["matrix"], []).append(row)
+    return rows
+
+
+def us(row):
+    return shown(row and row["median_s"] * 1e6, "{:.1f}")
+
+
+def gpu_table(rows):
+    width = max(map(len, rows))
+    print(f"{'matrix':{width}}  {'best of ours':20}  {'us':>8}  {'of read':>7}  {'best of cuSPARSE':26}  "
+          f"{'us':>8}  {'csr us':>8}  {'ours/best':>9}  {'ours/csr':>8}")
+    for name, here in rows.items():
+        ours = fastest([r for r in here if not r["peer"]])
+        peer = fastest([r for r in here if r["peer"]])
+        csr = named(here, "cusparse.csr")
+        print(f"{name:{width}}  {ours['method'] if ours else '-':20}  {us(ours):>8}  "
+              f"{shown(ours and ours['share_of_read_bandwidth'], '{:.0%}'):>7}  "
+              f"{peer['method'] if peer else '-':26}  {us(peer):>8}  {us(csr):>8}  "
+              f"{shown(ratio(ours, peer)):>9}  {shown(ratio(ours, csr)):>8}")
+
+
+def over_all(rows, label, pick_ours, pick_theirs, among=None):
+    """A line: geometric mean, lowest and its matrix, of how many times as fast ours is."""
+    each = {name: ratio(pick_ours(here), pick_theirs(here)) for name, here in rows.items()
+            if among is None or name in among}
+    known = {name: r for name, r in each.items() if r is not None}
+    lowest = min(known, key=known.get, default=None)
+    print(f"  {label:44} {shown(geometric_mean(known.values()), '{:.3f}'):>6}"
+          + (f"  lowest {known[lowest]:.3f} on {lowest}, of {len(known)}" if known else ""))
+
+
+def gpu_means(rows):
+    def method(name):
+        return lambda here: named(here, name)
+
+    def ours(here):
+        return fastest([r for r in here if not r["peer"]])
+
+    def theirs(here):
+        return fastest([r for r in here if r["peer"]])
+
+    print(f"\nGeometric means over {len(rows)} matrices; above 1 the first is in front:")
+    over_all(rows, "best of ours / best of cuSPARSE", ours, theirs)
+    over_all(rows, "best of ours / cusparse.csr", ours, method("cusparse.csr"))
+    over_all(rows, "best of cuSPARSE / cusparse.csr", theirs, method("cusparse.csr"))
+    for name in ("hll.column", "icrs.row"):
+        over_all(rows, f"{name} / cusparse.sell, regular", method(name), method("cusparse.sell"),
+                 REGULAR)
+    for peer in ("cusparse.csr", "cusparse.csr_deterministic"):
+        for name in ("csr.adaptive", "csr.merge"):
+            over_all(rows, f"{name} / {peer}", method(name), method(peer))
+        over_all(rows, f"faster of the two / {peer}",
+                 lambda here: fastest([r for r in here
+                                       if r["method"] in ("csr.adaptive", "csr.merge")]),
+                 method(peer))
+
+
+def gpu_outliers(rows):
+    """The slowest method that did not decline, those beyond TOO_SLOW, and those that are wrong."""
+    slow = []
+    for name, here in rows.items():
+        best = fastest(here)
+        slow += [(r["median_s"] / best["median_s"], r["method"], name) for r in here
+                 if not r["peer"]]
+    slow.sort(reverse=True)
+    if slow:
+        print("\nSlowest that does not decline: {:.1f}x the best, {} on {}".format(*slow[0]))
+    for times, method, name in slow[1:]:
+        if times > TOO_SLOW:
+            print(f"  also {times:.1f}x: {method} on {name}")
+    wrong = [f"{r['method']} on {name}" for name, here in rows.items() for r in here
+             if not r.get("validated", True)]
+    print(f"Not validated: {', '.join(wrong) or 'none'} of {sum(map(len, rows.values()))} results")
+
+
+def summarise_gpu(paths):
+    rows = load_gpu(paths)
+    if not rows:
+        sys.exit("summary.py: no measured rows of a GPU")
+    gpu_table(rows)
+    gpu_means(rows)
+    gpu_outliers(rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+")
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--gpu", action="store_true")
     args = parser.parse_args()
+    if args.gpu:
+        return summarise_gpu(args.files)
     rows, sizes, cache = load(args.files)
     if not rows:
         sys.exit("summary.py: no measured rows")

@@ -27,15 +27,51 @@ MEASURED = {
 }
 
 
+def on_gpu(matrix, method, s, peer=False, validated=True):
+    return {**row(matrix, method, 0, s, peer), "backend": "gpu", "validated": validated}
+
+
+MEASURED_ON_GPU = {
+    "rows": [
+        on_gpu("ecology1", "hll.column", 1), on_gpu("ecology1", "csr.merge", 2),
+        on_gpu("ecology1", "csr.adaptive", 4), on_gpu("ecology1", "csr.scalar", 60),
+        on_gpu("ecology1", "cusparse.sell", 2, True), on_gpu("ecology1", "cusparse.csr", 4, True),
+        on_gpu("other", "csr.merge", 4, validated=False), on_gpu("other", "csr.adaptive", 2),
+        on_gpu("other", "cusparse.csr", 1, True),
+        {"matrix": "other", "method": "dia.row", "backend": "gpu", "threads": 0, "peer": False,
+         "declined": "too wide"},
+    ],
+}
+
+
+def summary(measured, *options):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "A.json")
+        with open(path, "w") as f:
+            json.dump(measured, f)
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "summary.py")
+        return subprocess.run([sys.executable, script, *options, path], check=True,
+                              capture_output=True, text=True).stdout
+
+
 class Summary(unittest.TestCase):
+    def test_gpu(self):
+        lines = [" ".join(line.split()) for line in summary(MEASURED_ON_GPU, "--gpu").splitlines()]
+        for line in (
+                "best of ours / best of cuSPARSE 1.000 lowest 0.500 on other, of 2",  # sqrt(2 * 0.5)
+                "best of ours / cusparse.csr 1.414 lowest 0.500 on other, of 2",      # sqrt(4 * 0.5)
+                "best of cuSPARSE / cusparse.csr 1.414 lowest 1.000 on other, of 2",
+                "hll.column / cusparse.sell, regular 2.000 lowest 2.000 on ecology1, of 1",
+                "icrs.row / cusparse.sell, regular -",
+                "csr.adaptive / cusparse.csr 0.707 lowest 0.500 on other, of 2",
+                "csr.merge / cusparse.csr 0.707 lowest 0.250 on other, of 2",
+                "faster of the two / cusparse.csr 1.000 lowest 0.500 on other, of 2",
+                "Slowest that does not decline: 60.0x the best, csr.scalar on ecology1",
+                "Not validated: csr.merge on other of 9 results"):
+            self.assertIn(line, lines)
+
     def test_geometric_means(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "A.json")
-            with open(path, "w") as f:
-                json.dump(MEASURED, f)
-            script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "summary.py")
-            out = subprocess.run([sys.executable, script, path], check=True, capture_output=True,
-                                 text=True).stdout
+        out = summary(MEASURED)
         words = [line.split() for line in out.splitlines()]
         means = {" ".join(w[:-1]): w[-1] for w in words if w}
         self.assertEqual(means["best / peer"], "2.000")          # sqrt(4/1 * 1/1)
