@@ -82,6 +82,7 @@ struct coo_atomic : kernel_of<coo> {
     static constexpr std::string_view name = "coo.atomic";
     static constexpr bool deterministic = false;
     static constexpr std::string_view source = "CUDA C++ Programming Guide, atomic functions";
+    static std::string declined_on_gpu(const matrix_stats&);
 };
 template <class V>
 void spmv(gpu, coo_atomic, V alpha, const coo<V, device_view>& A, device_span<V> x, V beta,

@@ -8,16 +8,16 @@ namespace {
 template <class V>
 __global__ void row_kernel(dia<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
                            V* __restrict__ y) {
-    const std::int64_t i = row_of_thread();
-    if (i >= A.shape.rows) return;
-    const std::int64_t word = i / warp_size, words = A.pitch / warp_size;
+    const unsigned i = row_of_thread();
+    if (i >= unsigned(A.shape.rows)) return;
+    const offset word = i / warp_size, words = A.pitch / warp_size;
     const unsigned bit = 1U << (i % warp_size);
     const int diagonals = int(A.offsets.len);
     V sum = 0;
 #pragma unroll 4
     for (int d = 0; d < diagonals; ++d)
         if (A.stored[d * words + word] & bit)  // one word a warp: a broadcast
-            sum += A.diagonals[d * A.pitch + i] * x[i + A.offsets[d]];
+            sum += A.diagonals[d * A.pitch + i] * x[index(i) + A.offsets[d]];
     store_scaled(y + i, alpha, sum, beta);
 }
 

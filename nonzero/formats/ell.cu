@@ -8,8 +8,8 @@ namespace {
 template <class V>
 __global__ void row_kernel(ell<V, device_view> A, V alpha, plain_gather<V> x, V beta,
                            V* __restrict__ y) {
-    const std::int64_t i = row_of_thread();
-    if (i >= A.shape.rows) return;
+    const unsigned i = row_of_thread();
+    if (i >= unsigned(A.shape.rows)) return;
     const V sum = sum_strided(A.col_ind.ptr, A.val.ptr, i, A.pitch, A.width, x);
     store_scaled(y + i, alpha, sum, beta);
 }

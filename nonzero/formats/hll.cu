@@ -10,10 +10,10 @@ constexpr int warps_per_block = panel_threads / warp_size;
 template <class V>
 __global__ void column_kernel(hll<V, device_view> A, V alpha, plain_gather<V> x, V beta,
                               V* __restrict__ y) {
-    const std::int64_t i = row_of_thread();
-    if (i >= A.shape.rows) return;
-    const std::int64_t h = i / A.hack_size, first = h * A.hack_size;
-    const offset rows = min(std::int64_t(A.hack_size), A.shape.rows - first);
+    const unsigned i = row_of_thread();
+    if (i >= unsigned(A.shape.rows)) return;
+    const unsigned h = i / unsigned(A.hack_size), first = h * unsigned(A.hack_size);
+    const offset rows = min(A.hack_size, A.shape.rows - index(first));
     const V sum =
         sum_strided(A.col_ind.ptr, A.val.ptr, A.hack_ptr[h] + i - first, rows, A.max_nnz[h], x);
     store_scaled(y + i, alpha, sum, beta);
@@ -25,17 +25,17 @@ struct stored_row {
     index width;
 };
 template <class V>
-__device__ stored_row find_row(const hll_rows<V, device_view>& A, std::int64_t i) {
-    const std::int64_t h = i / A.hack_size;
+__device__ stored_row find_row(const hll_rows<V, device_view>& A, unsigned i) {
+    const unsigned h = i / unsigned(A.hack_size);
     const index width = A.max_nnz[h];
-    return {A.hack_ptr[h] + (i - h * A.hack_size) * width, width};
+    return {A.hack_ptr[h] + offset(i - h * unsigned(A.hack_size)) * width, width};
 }
 
 template <class V>
 __global__ void row_kernel(hll_rows<V, device_view> A, V alpha, plain_gather<V> x, V beta,
                            V* __restrict__ y) {
-    const std::int64_t i = row_of_thread();
-    if (i >= A.shape.rows) return;
+    const unsigned i = row_of_thread();
+    if (i >= unsigned(A.shape.rows)) return;
     const auto [start, width] = find_row(A, i);
     store_scaled(y + i, alpha, sum_strided(A.col_ind.ptr, A.val.ptr, start, offset(1), width, x),
                  beta);
@@ -43,7 +43,7 @@ __global__ void row_kernel(hll_rows<V, device_view> A, V alpha, plain_gather<V> 
 
 /// What a lane sums of its warp's row.
 template <class V>
-__device__ V sum_of_lane(const hll_rows<V, device_view>& A, std::int64_t i, plain_gather<V> x) {
+__device__ V sum_of_lane(const hll_rows<V, device_view>& A, unsigned i, plain_gather<V> x) {
     const auto [start, width] = find_row(A, i);
     const int lane = int(threadIdx.x);
     return sum_strided(A.col_ind.ptr, A.val.ptr, start + lane, offset(warp_size),
@@ -53,8 +53,8 @@ __device__ V sum_of_lane(const hll_rows<V, device_view>& A, std::int64_t i, plai
 template <class V>
 __global__ void warp_kernel(hll_rows<V, device_view> A, V alpha, plain_gather<V> x, V beta,
                             V* __restrict__ y) {
-    const std::int64_t i = std::int64_t(blockIdx.x) * warps_per_block + threadIdx.y;
-    if (i >= A.shape.rows) return;
+    const unsigned i = blockIdx.x * warps_per_block + threadIdx.y;
+    if (i >= unsigned(A.shape.rows)) return;
     const V sum = sum_lanes<warp_size>(sum_of_lane(A, i, x));
     if (threadIdx.x == 0) store_scaled(y + i, alpha, sum, beta);
 }
@@ -63,14 +63,14 @@ template <class V>
 __global__ void warp_shared_kernel(hll_rows<V, device_view> A, V alpha, plain_gather<V> x, V beta,
                                    V* __restrict__ y) {
     __shared__ V sums[panel_threads];
-    const std::int64_t i = std::int64_t(blockIdx.x) * warps_per_block + threadIdx.y;
+    const unsigned i = blockIdx.x * warps_per_block + threadIdx.y;
     const int lane = int(threadIdx.x), at = int(threadIdx.y) * warp_size + lane;
-    sums[at] = i < A.shape.rows ? sum_of_lane(A, i, x) : V(0);
+    sums[at] = i < unsigned(A.shape.rows) ? sum_of_lane(A, i, x) : V(0);
     for (int step = warp_size / 2; step > 0; step /= 2) {
         __syncthreads();
         if (lane < step) sums[at] += sums[at + step];
     }
-    if (i < A.shape.rows && lane == 0) store_scaled(y + i, alpha, sums[at], beta);
+    if (i < unsigned(A.shape.rows) && lane == 0) store_scaled(y + i, alpha, sums[at], beta);
 }
 
 }  // namespace

@@ -8,15 +8,6 @@ namespace {
 /// At least rows / reach of all rows have split_width entries or more.
 constexpr std::int64_t reach = 3;
 
-std::int64_t split_width_of(const matrix_stats& s) {
-    std::int64_t rows = 0;
-    for (auto longest = s.row_lengths.rbegin(); longest != s.row_lengths.rend(); ++longest) {
-        rows += longest->rows;
-        if (rows * reach >= s.rows) return longest->length;
-    }
-    return 0;
-}
-
 template <class V>
 index split_width_of(const csr<V, host_view>& A) {
     if (A.shape.rows == 0) return 0;
@@ -48,6 +39,15 @@ coo<V, host> rest_of_rows(const csr<V, host_view>& A, index skip) {
 }
 
 }  // namespace
+
+std::int64_t split_width_of(const matrix_stats& s) {
+    std::int64_t rows = 0;
+    for (auto longest = s.row_lengths.rbegin(); longest != s.row_lengths.rend(); ++longest) {
+        rows += longest->rows;
+        if (rows * reach >= s.rows) return longest->length;
+    }
+    return 0;
+}
 
 template <class V, class S>
 estimate hyb<V, S>::cost(const matrix_stats& s) {

@@ -50,6 +50,9 @@ struct hyb {
 };
 static_assert(format<hyb<double, host>>);
 
+/// The largest split that at least a third of the rows reach.
+std::int64_t split_width_of(const matrix_stats&);
+
 /// A piece is one row of the ELL or one entry of the COO.
 template <class V>
 std::int64_t piece_count(const hyb<V, host_view>& A) {

@@ -8,8 +8,8 @@ namespace {
 template <class V>
 __global__ void row_kernel(jds<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
                            V* __restrict__ y) {
-    const std::int64_t r = row_of_thread();
-    if (r >= A.shape.rows) return;
+    const unsigned r = row_of_thread();
+    if (r >= unsigned(A.shape.rows)) return;
     V sum = 0;
     const offset end = A.row_ptr[r + 1];
     for (offset k = A.row_ptr[r]; k < end; ++k) sum += A.val[k] * x[A.col_ind[k]];
@@ -19,8 +19,8 @@ __global__ void row_kernel(jds<V, device_view> A, V alpha, const V* __restrict__
 template <class V>
 __global__ void transposed_kernel(jds_transposed<V, device_view> A, V alpha,
                                   const V* __restrict__ x, V beta, V* __restrict__ y) {
-    const std::int64_t r = row_of_thread();
-    if (r >= A.shape.rows) return;
+    const unsigned r = row_of_thread();
+    if (r >= unsigned(A.shape.rows)) return;
     V sum = 0;
     const int diagonals = int(A.jd_ptr.len) - 1;
     for (int d = 0; d < diagonals; ++d) {

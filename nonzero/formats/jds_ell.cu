@@ -9,8 +9,8 @@ template <class V>
 __global__ void section_kernel(const index* __restrict__ col_ind, const V* __restrict__ val,
                                const index* __restrict__ row, index rows, index width, V alpha,
                                plain_gather<V> x, V beta, V* __restrict__ y) {
-    const std::int64_t r = row_of_thread();
-    if (r >= rows) return;
+    const unsigned r = row_of_thread();
+    if (r >= unsigned(rows)) return;
     const V sum = sum_strided(col_ind, val, r, offset(rows), width, x);
     store_scaled(y + row[r], alpha, sum, beta);
 }

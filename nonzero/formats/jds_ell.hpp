@@ -98,10 +98,13 @@ void spmv(cpu, jds_ell_serial, V alpha, const jds_ell<V, host_view>& A, std::spa
 
 /// One run of sorted rows a CPU thread, across sections, of equal stored elements and rows. On the
 /// GPU one launch a section, one thread a row.
-struct jds_ell_sections : kernel_of<jds_ell>, thread_a_row {
+struct jds_ell_sections : kernel_of<jds_ell> {
     static constexpr std::string_view name = "jds_ell.sections";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "PMPP chapter 10.5";
+    /// Sections run one after the other, and their widths, each three quarters of the one before,
+    /// add up to four times the longest row.
+    static std::int64_t longest_row_on_gpu(const matrix_stats&) { return longest_walk_on_gpu / 4; }
 };
 template <class V>
 void spmv(cpu, jds_ell_sections, V alpha, const jds_ell<V, host_view>& A, std::span<const V> x,

@@ -137,7 +137,7 @@ concept on_gpu = std::floating_point<V> && runs_on<K, gpu, V>;
 constexpr std::int64_t max_texture_elements = std::int64_t(1) << 27;
 
 /// A kernel that gives few threads a whole row says from which length on that is hopeless, and
-/// one that reads x by texture has its limit.
+/// one that reads x by texture has its limit; others know reasons of their own.
 template <class K, class V>
 estimate cost_on_gpu(const matrix_stats& s) {
     estimate e = cost_of<K, V>(s);
@@ -146,6 +146,9 @@ estimate cost_on_gpu(const matrix_stats& s) {
         if (const std::int64_t longest = K::longest_row_on_gpu(s); s.max_row_nnz() > longest)
             e.declined = "too few threads would share a row of " + std::to_string(s.max_row_nnz()) +
                          " entries, more than " + std::to_string(longest);
+    }
+    if constexpr (requires { K::declined_on_gpu(s); }) {
+        if (std::string why = K::declined_on_gpu(s); !why.empty()) e.declined = std::move(why);
     }
     if constexpr (requires { K::gathers_by_texture; }) {
         if (s.cols > max_texture_elements)

@@ -8,11 +8,12 @@ namespace {
 template <class V>
 __global__ void row_kernel(sell<V, device_view> A, V alpha, plain_gather<V> x, V beta,
                            V* __restrict__ y) {
-    const std::int64_t r = row_of_thread();
-    if (r >= A.shape.rows) return;
-    const std::int64_t c = r / A.chunk;
-    const V sum = sum_strided(A.col_ind.ptr, A.val.ptr, A.chunk_ptr[c] + r - c * A.chunk,
-                              offset(A.chunk), A.chunk_width[c], x);
+    const unsigned r = row_of_thread();
+    if (r >= unsigned(A.shape.rows)) return;
+    const unsigned c = r / unsigned(A.chunk);
+    const V sum =
+        sum_strided(A.col_ind.ptr, A.val.ptr, A.chunk_ptr[c] + (r - c * unsigned(A.chunk)),
+                    offset(A.chunk), A.chunk_width[c], x);
     store_scaled(y + A.perm[r], alpha, sum, beta);
 }
 
