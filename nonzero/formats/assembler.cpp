@@ -1,6 +1,7 @@
 #include "nonzero/formats/assembler.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <numeric>
 
@@ -8,7 +9,7 @@ namespace nz {
 
 template <class V>
 assembler<V>::assembler(nz::shape shape, std::int64_t expected) : shape_(shape) {
-    constexpr std::int64_t band_entries = 1 << 15;  // 400 KB of doubles and columns
+    constexpr std::int64_t band_entries = 1 << 16;  // 800 KB of doubles and columns
     constexpr int most_shift = 16;                  // a row's number within its band takes 16 bits
     const std::int64_t wanted = std::clamp<std::int64_t>(expected / band_entries, 1, 1024);
     const std::int64_t last = std::max<std::int64_t>(shape.rows, 1) - 1;
@@ -158,6 +159,29 @@ void insertion_sort(std::span<index> col, std::span<V> val) {
     }
 }
 
+constexpr std::size_t short_row = 32;
+
+/// Puts every entry where as many columns are smaller as stand before it: all pairs are compared,
+/// without a branch, which for short unordered rows takes half the time of insertion. False, with
+/// nothing changed, where two columns are equal.
+template <class V>
+bool rank_sort(std::span<index> col, std::span<V> val) {
+    const std::size_t n = col.size();
+    std::array<index, short_row> sorted_col;
+    std::array<V, short_row> sorted_val;
+    std::uint64_t taken = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+        int rank = 0;
+        for (const index c : col) rank += c < col[k];
+        sorted_col[std::size_t(rank)] = col[k], sorted_val[std::size_t(rank)] = val[k];
+        taken |= std::uint64_t(1) << rank;
+    }
+    if (taken != (std::uint64_t(1) << n) - 1) return false;
+    std::copy_n(sorted_col.begin(), n, col.begin());
+    std::copy_n(sorted_val.begin(), n, val.begin());
+    return true;
+}
+
 /// Sorts by column and, among equal columns, by position: one key holds both.
 template <class V>
 void key_sort(std::span<index> col, std::span<V> val, row_scratch<V>& scratch) {
@@ -181,8 +205,12 @@ std::size_t order_row(std::span<index> col, std::span<V> val, row_scratch<V>& sc
         return std::adjacent_find(col.begin(), col.end(), std::greater_equal<>()) != col.end();
     };
     if (!unordered()) return col.size();
-    constexpr std::size_t short_row = 32;
-    col.size() <= short_row ? insertion_sort(col, val) : key_sort(col, val, scratch);
+    if (col.size() <= short_row) {
+        if (rank_sort(col, val)) return col.size();
+        insertion_sort(col, val);
+    } else {
+        key_sort(col, val, scratch);
+    }
     std::size_t kept = 0;
     for (std::size_t k = 0; k < col.size(); ++k) {
         if (kept > 0 && col[kept - 1] == col[k]) {

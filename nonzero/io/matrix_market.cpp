@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -14,6 +15,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "nonzero/formats/assembler.hpp"
 #include "nonzero/io/atomic_file.hpp"
@@ -228,12 +230,10 @@ class line_parser {
     /// A number from 1 to `size`, less 1.
     bool read_index(std::uint64_t size, index& to) {
         skip_blanks();
-        std::uint64_t v = digit(*at_);
-        if (v > 9) return false;
         const char* const begin = at_;
-        for (unsigned d = digit(*++at_); d <= 9; d = digit(*++at_)) v = v * 10 + d;
+        const std::uint64_t v = read_digits();
         to = index(v - 1);
-        return v - 1 < size && at_ - begin <= 18 && at_end_of_word();
+        return at_ != begin && v - 1 < size && at_ - begin <= 18 && at_end_of_word();
     }
 
     bool read_real(real<V>& to) {
@@ -249,16 +249,17 @@ class line_parser {
 
     bool read_integer(real<V>& to) {
         skip_blanks();
-        const char* p = at_;
-        const bool negative = *p == '-';
-        p += *p == '-' || *p == '+';
-        const char* const begin = p;
-        std::uint64_t v = 0;
-        for (unsigned d = digit(*p); d <= 9; d = digit(*++p)) v = v * 10 + d;
-        if (p == begin) return false;
-        if (p - begin > 18) return read_real(to) && at_ == p;  // beyond 64 bits: rounded
-        at_ = p;
-        to = negative ? -real<V>(v) : real<V>(v);
+        const char* const word = at_;
+        const bool negative = *at_ == '-';
+        at_ += *at_ == '-' || *at_ == '+';
+        const char* const begin = at_;
+        const std::uint64_t v = read_digits();
+        if (at_ == begin) return false;
+        if (at_ - begin > 18) {  // beyond 64 bits: rounded
+            const char* const end = std::exchange(at_, word);
+            return read_real(to) && at_ == end;
+        }
+        to = real<V>(negative ? -std::int64_t(v) : std::int64_t(v));
         return at_end_of_word();
     }
 
@@ -281,6 +282,37 @@ class line_parser {
     }
 
   private:
+    /// All digits there are; beyond 18 the number wraps around.
+    std::uint64_t read_digits() {
+        const char* const begin = at_;
+        std::uint64_t v = read_short_digits();
+        if (at_ - begin == 8)
+            for (unsigned d = digit(*at_); d <= 9; d = digit(*++at_)) v = v * 10 + d;
+        return v;
+    }
+
+    /// Up to eight digits at once, whatever their number, without a branch: parsing three million
+    /// entries in random order takes 107 ms instead of 122. Needs text_padding.
+    std::uint64_t read_short_digits() {
+        if constexpr (std::endian::native != std::endian::little) {
+            std::uint64_t v = 0;
+            for (const char* const most = at_ + 8; at_ < most && digit(*at_) <= 9; ++at_)
+                v = v * 10 + digit(*at_);
+            return v;
+        }
+        std::uint64_t t;
+        std::memcpy(&t, at_, 8);
+        t ^= 0x3030303030303030;  // digits become 0 to 9, and nothing else does
+        const std::uint64_t others = (t | (t + 0x7676767676767676)) & 0x8080808080808080;
+        const int n = std::countr_zero(others) / 8;  // 8 where there are none
+        at_ += n;
+        if (n == 0) return 0;
+        t <<= 64 - 8 * n;  // zeros in front; the first digit is the lowest byte
+        t = t * 10 + (t >> 8);
+        constexpr std::uint64_t pair = 0x000000FF000000FF;
+        return ((t & pair) * 0x000F424000000064 + ((t >> 16) & pair) * 0x0000271000000001) >> 32;
+    }
+
     [[nodiscard]] bool at_end_of_word() const { return is_blank(*at_) || *at_ == '\n'; }
 
     const char* at_;
@@ -401,7 +433,7 @@ std::string diagnose(const header& h, std::string_view line) {
                                   : values == 1 ? "value"
                                                 : "real-part imaginary-part");
     for (std::size_t k = 0; k < std::min(words.size(), indices + values); ++k) {
-        const std::string word = std::string(words[k]) + '\n';
+        const std::string word = std::string(words[k]) + std::string(1 + text_padding, '\n');
         line_parser<V> p(word.data(), word.data() + word.size());
         if (k < indices) {
             const std::int64_t size = k == 0 ? h.rows : h.cols;
@@ -450,9 +482,8 @@ class body_reader {
     template <class Take>
     void read(Take take) {
         source_ = open_text(path_, h_.body, chunk_bytes_);
-        const double pieces = source_->max_bytes() / double(chunk_bytes_) + 1;
-        const int threads =
-            int(std::min(double(thread_count({.threads = options_.threads})), pieces));
+        const int threads = int(
+            std::min(double(thread_count({.threads = options_.threads})), source_->max_pieces()));
         std::exception_ptr failure;
 #pragma omp parallel num_threads(threads)
         {

@@ -19,15 +19,14 @@ namespace nz::matrix_market {
 /// - A line of at most 1 MiB.
 file_info inspect(const std::string& path);
 
-/// Text is read and parsed in pieces of about chunk_bytes: for tests, any size gives the same.
-inline constexpr std::size_t default_chunk_bytes = std::size_t(1) << 18;
+/// Text is read and parsed in pieces of about chunk_bytes (0: by the file's size). For tests: any
+/// size gives the same.
 
 template <class V>
-csr<V, host> read(const std::string& path, const read_options& = {},
-                  std::size_t chunk_bytes = default_chunk_bytes);
+csr<V, host> read(const std::string& path, const read_options& = {}, std::size_t chunk_bytes = 0);
 template <class V>
 host_vector<V> read_vector(const std::string& path, const read_options& = {},
-                           std::size_t chunk_bytes = default_chunk_bytes);
+                           std::size_t chunk_bytes = 0);
 
 /// Writes every value with the fewest digits that read back as the same bits. Gzips where asked.
 template <class V>

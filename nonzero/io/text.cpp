@@ -58,8 +58,18 @@ class input_file {
     std::int64_t size_ = 0;
 };
 
+/// Makes room behind the first `end` bytes, as text_padding promises.
+void pad(host_vector<char>& buffer, std::size_t end) {
+    if (buffer.size() < end + text_padding) buffer.resize(end + text_padding, '\n');
+}
+
 std::string too_long() {
     return fmt::format("a line of more than {} bytes, expected a text file", max_line_bytes);
+}
+
+std::size_t chunk_size(std::size_t asked, const input_file& file) {
+    if (asked != 0) return std::min(asked, std::size_t(1) << 30);
+    return std::size_t(1) << (file.size() > std::int64_t(64) << 20 ? 20 : 18);
 }
 
 /// Piece k holds the lines that start in [start + k * chunk, start + (k + 1) * chunk): every
@@ -67,7 +77,7 @@ std::string too_long() {
 class plain_source : public text_source {
   public:
     plain_source(const std::string& path, std::int64_t start, std::size_t chunk_bytes)
-        : file_(path), start_(start), chunk_(std::int64_t(chunk_bytes)) {}
+        : file_(path), start_(start), chunk_(std::int64_t(chunk_size(chunk_bytes, file_))) {}
 
     std::optional<lines> next(host_vector<char>& buffer) override {
         const std::int64_t k = next_.fetch_add(1);
@@ -81,7 +91,9 @@ class plain_source : public text_source {
         return std::min(
             1.0, double(start_ + next_ * chunk_) / double(std::max<std::int64_t>(1, file_.size())));
     }
-    [[nodiscard]] double max_bytes() const override { return double(file_.size()); }
+    [[nodiscard]] double max_pieces() const override {
+        return double(file_.size()) / double(chunk_) + 1;
+    }
 
   private:
     lines read_lines(std::int64_t k, std::int64_t first, std::int64_t last,
@@ -112,6 +124,7 @@ class plain_source : public text_source {
         }
         if (end == 0)  // the lines before the fault
             for (end = buffer.size(); end > begin && buffer[end - 1] != '\n';) --end;
+        pad(buffer, end);
         piece.offset = from + std::int64_t(begin);
         piece.text = {buffer.data() + begin, end - begin};
         return piece;
@@ -144,7 +157,7 @@ class plain_source : public text_source {
 class gzip_source : public text_source {
   public:
     gzip_source(const std::string& path, std::int64_t start, std::size_t chunk_bytes)
-        : file_(path), chunk_(chunk_bytes), input_(inflate_input_bytes) {
+        : file_(path), chunk_(chunk_size(chunk_bytes, file_)), input_(inflate_input_bytes) {
         if (inflateInit2(&z_, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
         host_vector<char> skipped;
         while (offset_ < start && !ended_) {
@@ -183,6 +196,7 @@ class gzip_source : public text_source {
         if (!ended_) rest_.assign(buffer.begin() + std::ptrdiff_t(end), buffer.end());
         done_ = ended_;
         offset_ += std::int64_t(end);
+        pad(buffer, end);
         piece.text = {buffer.data(), end};
         return piece;
     }
@@ -191,7 +205,9 @@ class gzip_source : public text_source {
     }
     // Deflate makes at most 1032 bytes of one (zlib's technical notes, "Maximum Compression
     // Factor").
-    [[nodiscard]] double max_bytes() const override { return 1032.0 * double(file_.size()); }
+    [[nodiscard]] double max_pieces() const override {
+        return 1032.0 * double(file_.size()) / double(chunk_) + 1;
+    }
 
   private:
     /// Appends up to n bytes of text; sets ended_, and fault_ where that is too early.
@@ -271,7 +287,6 @@ content content_of(const std::string& path) {
 
 std::unique_ptr<text_source> open_text(const std::string& path, std::int64_t start,
                                        std::size_t chunk_bytes) {
-    chunk_bytes = std::clamp<std::size_t>(chunk_bytes, 1, std::size_t(1) << 30);
     if (content_of(path) == content::gzip)
         return std::make_unique<gzip_source>(path, start, chunk_bytes);
     return std::make_unique<plain_source>(path, start, chunk_bytes);

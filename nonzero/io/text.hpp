@@ -16,6 +16,9 @@ enum class content { text, gzip, zip };
 /// Throws parse_error where the file cannot be opened, or is no regular file.
 content content_of(const std::string& path);
 
+/// As many bytes may be read behind any text that is handed out; what they are is not told.
+inline constexpr std::size_t text_padding = 8;
+
 /// Whole lines of a text.
 struct lines {
     std::int64_t number;         ///< counts from 0 in the order of the text
@@ -30,11 +33,12 @@ class text_source {
     virtual ~text_source() = default;
     /// The next lines, or nothing at the end. Which lines a number holds is the same every time.
     virtual std::optional<lines> next(host_vector<char>& buffer) = 0;
-    [[nodiscard]] virtual double fraction() const = 0;   ///< handed out so far, of the file
-    [[nodiscard]] virtual double max_bytes() const = 0;  ///< no text of this file is longer
+    [[nodiscard]] virtual double fraction() const = 0;    ///< handed out so far, of the file
+    [[nodiscard]] virtual double max_pieces() const = 0;  ///< no more are handed out
 };
 
-/// The text from byte `start` on, in lines of about `chunk_bytes`. Throws parse_error.
+/// The text from byte `start` on, in pieces of about `chunk_bytes`; 0: 256 KB, and 1 MB of a file
+/// of more than 64 MB, which are few enough pieces to make CSR from. Throws parse_error.
 std::unique_ptr<text_source> open_text(const std::string& path, std::int64_t start,
                                        std::size_t chunk_bytes);
 
