@@ -12,7 +12,7 @@ process's peak, over the bytes of the CSR arrays.
 import argparse
 import json
 import os
-import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -57,6 +57,12 @@ def write_file(path, kind, megabytes, rng):
         order = np.lexsort((col, row))
         row, col, data = row[order], col[order], data[order]
     fmm.mmwrite(path, sp.coo_matrix((data, (row, col)), shape=(size, size)), field=field, symmetry=symmetry)
+
+
+def cpu_model():
+    with open("/proc/cpuinfo") as f:
+        model = re.search(r"model name\s*: (.*)", f.read())
+    return model[1] if model else os.uname().machine
 
 
 def run(command):
@@ -113,7 +119,7 @@ def main():
     if o.json:
         os.makedirs(os.path.dirname(o.json), exist_ok=True)
         with open(o.json, "w") as f:
-            json.dump({"command": "bench/io_bench.py", "machine": platform.processor() or platform.machine(),
+            json.dump({"command": "bench/io_bench.py", "machine": cpu_model(),
                        "cores": os.cpu_count(), "scipy": scipy.__version__, "rounds": o.rounds,
                        "results": results}, f, indent=1)
             f.write("\n")
