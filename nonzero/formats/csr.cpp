@@ -152,15 +152,25 @@ csr<V, host> transpose(const csr<V, host_view>& A) {
 
 namespace {
 
-/// The product of x with the entries [k, end). Four sums at a time: one alone would wait for each
-/// addition to finish before the next, at a third of the speed that memory allows.
+/// Rows from this length on are worth four sums at a time.
+constexpr std::int64_t long_row = 32;
+
+/// The product of x with the entries [k, end). One sum alone would wait for each addition to finish
+/// before the next: two run side by side, and four in long rows. Four in short rows cost more than
+/// they gain (0.6 of Eigen's speed at 4 and 16 entries a row).
 template <class V, class P>
 V dot(const index* col_ind, const V* val, const V* x, P k, P end) {
-    V sums[4] = {};
-    for (; k + 4 <= end; k += 4)
-        for (P u = 0; u < 4; ++u) sums[u] += product(val[k + u], x[col_ind[k + u]]);
-    for (; k < end; ++k) sums[0] += product(val[k], x[col_ind[k]]);
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    const auto term = [&](P at) { return product(val[at], x[col_ind[at]]); };
+    V even(0), odd(0);
+    if (end - k >= long_row) {
+        V third(0), fourth(0);
+        for (; k + 4 <= end; k += 4)
+            even += term(k), odd += term(k + 1), third += term(k + 2), fourth += term(k + 3);
+        even += third, odd += fourth;
+    }
+    for (; k + 2 <= end; k += 2) even += term(k), odd += term(k + 1);
+    if (k < end) even += term(k);
+    return even + odd;
 }
 
 /// The rows [first, last) of y = alpha A x + beta y.
