@@ -35,7 +35,8 @@ TEST(spy, shows_how_many_share_a_pixel) {
 TEST(spy, puts_entries_where_they_belong) {
     for (const auto& [name, bug, own] : test::zoo<double>()) {
         const auto A = view(own);
-        for (const auto [width, height] : {picture_size{1, 1}, {7, 5}, {13, 64}}) {
+        for (const picture_size size : {picture_size{1, 1}, {7, 5}, {13, 64}}) {
+            const int width = size.width, height = size.height;
             const picture p = spy(A, width, height);
             std::vector<bool> want(p.density.size(), false);
             const int across = std::min(width, A.shape.cols), down = std::min(height, A.shape.rows);
