@@ -114,7 +114,8 @@ TEST_F(measuring, an_unreadable_file_does_not_cost_what_came_before) {
 }
 
 TEST_F(measuring, ctrl_c_leaves_what_is_measured) {
-    EXPECT_EQ(run("timeout --preserve-status --signal=INT 5 '" NZ_COMMAND
+    // --foreground: else timeout signals the process and its group, and a second Ctrl-C kills nz.
+    EXPECT_EQ(run("timeout --foreground --preserve-status --signal=INT 5 '" NZ_COMMAND
                   "' bench A.mtx A.mtx --methods csr.serial,csr.static --threads 1 --seconds 100 "
                   "--json A.json"),
               130)

@@ -110,7 +110,8 @@ TYPED_TEST(gpu_conformance, deterministic_methods_give_the_same_bits_in_20_runs)
                 op->apply(V(1), x, V(0), y);
                 const auto got = to_host<V>(on, y);
                 if (run == 0) first = got;
-                ASSERT_TRUE(same_bits<V>(first, got)) << m.name << " on '" << name << "', run " << run;
+                ASSERT_TRUE(same_bits<V>(first, got))
+                    << m.name << " on '" << name << "', run " << run;
             }
         }
     }
