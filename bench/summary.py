@@ -3,6 +3,7 @@
 
     summary.py FILE.json ... [--threads 2]
     summary.py --gpu FILE.json ...
+    summary.py --gpu --kernels FILE.json ...
 
 Prints, over all matrices of all files, per matrix and as geometric means:
   best of ours / best peer            on --threads threads (default: the most in the files)
@@ -20,6 +21,11 @@ cuSPARSE and its default CSR, and over all matrices
   csr.adaptive and csr.merge / cusparse.csr, with the lowest, and / cusparse.csr_deterministic
   the slowest method that does not decline, against the fastest
   every result that is not validated
+
+With --kernels as well, the two tables of docs/methods.md: of every kernel how many times as fast as
+cusparse.csr it is and as the fastest other kernel of ours, in geometric mean over the matrices where
+it ran, at best and at worst; and the comparisons of the lectures, on structured matrices (those for
+which dia.row does not decline) and on the others.
 """
 import argparse
 import json
@@ -166,10 +172,90 @@ def gpu_outliers(rows):
     print(f"Not validated: {', '.join(wrong) or 'none'} of {sum(map(len, rows.values()))} results")
 
 
-def summarise_gpu(paths):
+def load_declined(paths):
+    """{method: on how many matrices it declined on the GPU}."""
+    count = {}
+    for path in paths:
+        with open(path) as f:
+            for row in json.load(f)["rows"]:
+                if row["backend"] == "gpu" and "declined" in row:
+                    count[row["method"]] = count.get(row["method"], 0) + 1
+    return count
+
+
+def extreme(each, pick):
+    """The best (pick = max) or worst of {matrix: ratio}, as a cell; of equals the first."""
+    known = {name: r for name, r in each.items() if r is not None}
+    if not known:
+        return "-"
+    name = pick(sorted(known), key=known.get)
+    return f"{known[name]:.2f} {name}"
+
+
+def markdown(heads, lines):
+    print("| " + " | ".join(heads) + " |")
+    print("| --- " + "| ---: " * (len(heads) - 1) + "|")
+    for cells in lines:
+        print("| " + " | ".join(cells) + " |")
+
+
+def kernel_cells(method, rows, declined):
+    timed = {name: here for name, here in rows.items() if named(here, method)}
+    over_csr, over_ours = {}, {}
+    for name, here in timed.items():
+        mine = named(here, method)
+        over_csr[name] = ratio(mine, named(here, "cusparse.csr"))
+        over_ours[name] = ratio(mine, fastest([r for r in here if not r["peer"] and r is not mine]))
+    first = sum(r is not None and r > 1 for r in over_ours.values())
+    return [f"`{method}`", shown(geometric_mean(over_csr.values())), extreme(over_csr, max),
+            extreme(over_csr, min), extreme(over_ours, max), extreme(over_ours, min), str(first),
+            str(declined.get(method, 0))]
+
+
+def kernels_table(rows, declined):
+    ours = {r["method"] for here in rows.values() for r in here if not r["peer"]}
+    markdown(["kernel", "mean / csr", "best / csr", "worst / csr", "best / other", "worst / other",
+              "fastest on", "declines on"],
+             [kernel_cells(method, rows, declined) for method in sorted(ours)])
+
+
+COMPARED = (("csr.vector_ldg", "csr.vector"), ("csr.vector_texture", "csr.vector"),
+            ("icrs.row_texture", "icrs.row"), ("icrs.row_texture_32", "icrs.row_32"),
+            ("csr.vector", "csr.scalar"), ("csr.subwarp", "csr.vector"),
+            ("hll.row", "csr.scalar"), ("hll.column", "hll.row"), ("hll.column", "csr.scalar"),
+            ("hll.column", "csr.vector"), ("hll.column", "csr.adaptive"))
+
+
+def compared_cells(label, each, structured):
+    return [label, shown(geometric_mean(r for name, r in each.items() if name in structured)),
+            shown(geometric_mean(r for name, r in each.items() if name not in structured)),
+            extreme(each, max), extreme(each, min),
+            str(sum(r is not None for r in each.values()))]
+
+
+def compared_table(rows):
+    structured = {name for name, here in rows.items() if named(here, "dia.row")}
+    lines = [compared_cells(f"`{a}` / `{b}`", {name: ratio(named(here, a), named(here, b))
+                                               for name, here in rows.items()}, structured)
+             for a, b in COMPARED]
+    best = {name: fastest([r for r in here if not r["peer"]]) for name, here in rows.items()}
+    lines += [compared_cells(f"fastest of ours, {what}",
+                             {name: r and r[key] for name, r in best.items()}, structured)
+              for what, key in (("GFLOP/s", "gflops"),
+                                ("share of read bandwidth", "share_of_read_bandwidth"))]
+    markdown(["compared", f"mean on {len(structured)} structured",
+              f"mean on {len(rows) - len(structured)} others", "highest", "lowest", "matrices"],
+             lines)
+
+
+def summarise_gpu(paths, kernels):
     rows = load_gpu(paths)
     if not rows:
         sys.exit("summary.py: no measured rows of a GPU")
+    if kernels:
+        kernels_table(rows, load_declined(paths))
+        print()
+        return compared_table(rows)
     gpu_table(rows)
     gpu_means(rows)
     gpu_outliers(rows)
@@ -180,9 +266,12 @@ def main():
     parser.add_argument("files", nargs="+")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--gpu", action="store_true")
+    parser.add_argument("--kernels", action="store_true")
     args = parser.parse_args()
+    if args.kernels and not args.gpu:
+        parser.error("--kernels goes with --gpu")
     if args.gpu:
-        return summarise_gpu(args.files)
+        return summarise_gpu(args.files, args.kernels)
     rows, sizes, cache = load(args.files)
     if not rows:
         sys.exit("summary.py: no measured rows")

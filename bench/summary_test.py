@@ -1,4 +1,5 @@
 """The summary's arithmetic, on measurements made up so that every ratio is known."""
+import glob
 import json
 import os
 import subprocess
@@ -35,6 +36,7 @@ MEASURED_ON_GPU = {
     "rows": [
         on_gpu("ecology1", "hll.column", 1), on_gpu("ecology1", "csr.merge", 2),
         on_gpu("ecology1", "csr.adaptive", 4), on_gpu("ecology1", "csr.scalar", 60),
+        on_gpu("ecology1", "dia.row", 8),
         on_gpu("ecology1", "cusparse.sell", 2, True), on_gpu("ecology1", "cusparse.csr", 4, True),
         on_gpu("other", "csr.merge", 4, validated=False), on_gpu("other", "csr.adaptive", 2),
         on_gpu("other", "cusparse.csr", 1, True),
@@ -44,14 +46,18 @@ MEASURED_ON_GPU = {
 }
 
 
+def run(*arguments):
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "summary.py")
+    return subprocess.run([sys.executable, script, *arguments], check=True,
+                          capture_output=True, text=True).stdout
+
+
 def summary(measured, *options):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "A.json")
         with open(path, "w") as f:
             json.dump(measured, f)
-        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "summary.py")
-        return subprocess.run([sys.executable, script, *options, path], check=True,
-                              capture_output=True, text=True).stdout
+        return run(*options, path)
 
 
 class Summary(unittest.TestCase):
@@ -67,8 +73,39 @@ class Summary(unittest.TestCase):
                 "csr.merge / cusparse.csr 0.707 lowest 0.250 on other, of 2",
                 "faster of the two / cusparse.csr 1.000 lowest 0.500 on other, of 2",
                 "Slowest that does not decline: 60.0x the best, csr.scalar on ecology1",
-                "Not validated: csr.merge on other of 9 results"):
+                "Not validated: csr.merge on other of 10 results"):
             self.assertIn(line, lines)
+
+    def test_kernels(self):
+        lines = summary(MEASURED_ON_GPU, "--gpu", "--kernels").splitlines()
+        for line in (
+                "| kernel | mean / csr | best / csr | worst / csr | best / other | worst / other "
+                "| fastest on | declines on |",
+                # Twice as fast as csr.merge, which comes next; and half as fast as csr.adaptive.
+                "| `hll.column` | 4.00 | 4.00 ecology1 | 4.00 ecology1 | 2.00 ecology1 "
+                "| 2.00 ecology1 | 1 | 0 |",
+                "| `csr.merge` | 0.71 | 2.00 ecology1 | 0.25 other | 0.50 ecology1 | 0.50 ecology1 "
+                "| 0 | 0 |",
+                "| `csr.adaptive` | 0.71 | 1.00 ecology1 | 0.50 other | 2.00 other | 0.25 ecology1 "
+                "| 1 | 0 |",
+                "| `dia.row` | 0.50 | 0.50 ecology1 | 0.50 ecology1 | 0.12 ecology1 | 0.12 ecology1 "
+                "| 0 | 1 |",
+                "| compared | mean on 1 structured | mean on 1 others | highest | lowest | matrices |",
+                "| `hll.column` / `csr.adaptive` | 4.00 | - | 4.00 ecology1 | 4.00 ecology1 | 1 |",
+                "| `csr.vector` / `csr.scalar` | - | - | - | - | 0 |",
+                "| fastest of ours, GFLOP/s | 1.00 | 0.50 | 1.00 ecology1 | 0.50 other | 2 |"):
+            self.assertIn(line, lines)
+
+    def test_kernels_as_documented(self):
+        """Where this fails: put what the command prints between the markers."""
+        root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        with open(os.path.join(root, "docs", "methods.md")) as f:
+            text = f.read()
+        begin = "<!-- begin: bench/summary.py --gpu --kernels bench/results/h200/*.double.json -->\n"
+        self.assertIn(begin, text)
+        documented = text.split(begin)[1].split("<!-- end -->\n")[0]
+        files = sorted(glob.glob(os.path.join(root, "bench", "results", "h200", "*.double.json")))
+        self.assertEqual(documented, run("--gpu", "--kernels", *files))
 
     def test_geometric_means(self):
         out = summary(MEASURED)
