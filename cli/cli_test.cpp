@@ -1,6 +1,9 @@
 // The command as its users meet it: what it prints where, and which code it exits with.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "test/command.hpp"
 
@@ -50,6 +53,20 @@ TEST_F(command, methods_as_documented) {
     ASSERT_NE(to, std::string::npos);
     EXPECT_EQ(text.substr(from + begin.size(), to - from - begin.size()),
               nz("methods --markdown").out);
+}
+
+/// Every source begins with a short name of docs/sources.md.
+TEST_F(command, sources_as_documented) {
+    std::vector<std::string> short_names;
+    std::istringstream text(slurp(NZ_SOURCE_DIR "/docs/sources.md"));
+    for (std::string line; std::getline(text, line);)
+        if (line.rfind("| ", 0) == 0) short_names.push_back(line.substr(2, line.find(" |", 2) - 2));
+    for (const auto& row : nlohmann::json::parse(nz("methods --json").out)) {
+        const std::string source = row["source"];
+        EXPECT_TRUE(std::any_of(short_names.begin(), short_names.end(), [&](const auto& name) {
+            return source.rfind(name, 0) == 0;
+        })) << source;
+    }
 }
 
 /// One line, from nz, without escapes: what every failure prints.
