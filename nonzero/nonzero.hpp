@@ -11,4 +11,5 @@
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/machine.hpp"
+#include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"

@@ -54,11 +54,25 @@ struct matrix_stats {
     }
 };
 
-/// What a format says of a matrix: its traffic, or why it declines. Declining is no error.
+/// What a method says of a matrix: what one product takes, or why it declines. Declining is no
+/// error. What a method does not say is left 0, and stands for the usual.
 struct estimate {
     double matrix_bytes = 0;    ///< of the arrays built, each read once a product     [bytes]
     double vector_bytes = 0;    ///< of x and y, each moved once                       [bytes]
     std::string declined = {};  ///< empty, or the reason in one sentence
+    double launches = 1;        ///< kernels, or parallel regions, one after the other
+    /// Loads of x that no neighbouring lane or entry shares: sectors of 32 bytes. 0: one a nonzero.
+    double gathers = 0;
+    /// What the workers (a CPU's threads, the warps that a GPU holds at once) do one after the
+    /// other, summed over all of them: entries on a CPU, loads that wait for the load before on a
+    /// GPU. 0: one a nonzero, 32 of which a warp does at once.
+    double steps = 0;
+    double critical_steps = 0;  ///< of the worker that has most to do, however many there are
+    double imbalance = 1;  ///< work of the busiest worker over the mean, where it is shared out
+    /// Bytes that the building moves on the CPU; 0: CSR read twice and the layout written once.
+    double setup_bytes = 0;
+    /// Bytes that the building moves on the GPU, where it builds there and needs no setup_bytes.
+    double gpu_setup_bytes = 0;
     [[nodiscard]] double bytes() const { return matrix_bytes + vector_bytes; }
 };
 

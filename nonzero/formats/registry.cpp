@@ -78,6 +78,7 @@ class cpu_operator final : public linear_operator<V, cpu> {
     cpu_operator(cpu on, M A) : on_(on), A_(std::move(A)) {}
     [[nodiscard]] nz::shape shape() const override { return A_.shape; }
     [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
+    [[nodiscard]] std::string_view method_name() const override { return K::name; }
 
   protected:
     void multiply(V alpha, std::span<const V> x, V beta, std::span<V> y) const override {
@@ -181,6 +182,7 @@ class gpu_operator final : public linear_operator<V, gpu> {
     [[nodiscard]] nz::shape shape() const override { return A_.shape; }
     [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
     [[nodiscard]] setup_times setup() const override { return setup_; }
+    [[nodiscard]] std::string_view method_name() const override { return K::name; }
 
   protected:
     void multiply(V alpha, device_span<V> x, V beta, device_out<V> y) const override {

@@ -33,6 +33,8 @@ class linear_operator {
     [[nodiscard]] virtual nz::shape shape() const = 0;
     [[nodiscard]] virtual std::size_t bytes() const = 0;  ///< of the arrays held
     [[nodiscard]] virtual setup_times setup() const { return {}; }
+    /// The method that it is of, as the registry names it; empty where it is of none.
+    [[nodiscard]] virtual std::string_view method_name() const { return {}; }
 
   protected:
     virtual void multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const = 0;

@@ -45,7 +45,29 @@ __global__ void read_kernel(const uint4* __restrict__ from, std::int64_t n, unsi
     if (bits == 1) *kept = bits;  // never: the memory holds zeros. So that no load is dropped.
 }
 
+// The same of n elements, a power of two, read `steps` times by the grid in all; around the L1
+// cache.
+__global__ void read_again_kernel(const uint4* __restrict__ from, std::int64_t n,
+                                  std::int64_t steps, unsigned* kept) {
+    const std::int64_t step = std::int64_t(gridDim.x) * blockDim.x;
+    const std::int64_t first = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    unsigned bits = 0;
+#pragma unroll 8
+    for (std::int64_t k = 0; k < steps; ++k) {
+        const uint4 v = __ldcg(from + ((first + k * step) & (n - 1)));
+        bits ^= v.x ^ v.y ^ v.z ^ v.w;
+    }
+    if (bits == 1) *kept = bits;
+}
+
 __global__ void empty_kernel() {}
+
+// Each load's address is what the load before found.
+__global__ void chase_kernel(const unsigned* next, int loads, unsigned* kept) {
+    unsigned at = 0;
+    for (int k = 0; k < loads; ++k) at = __ldcg(next + at);
+    *kept = at;
+}
 
 constexpr int gathers_per_thread = 256;
 
@@ -100,6 +122,53 @@ bandwidth measure_memory(gpu on, unsigned blocks) {
     return {.read_gbps = bytes / read_s * 1e-9, .copy_gbps = bytes / copy_s * 1e-9};
 }
 
+/// The largest power of two up to a quarter of the L2 cache, of which an H200 sees one half closer.
+std::size_t within_l2(const gpu_info& g) {
+    std::size_t bytes = std::size_t(1) << 20;
+    while (8 * bytes <= std::size_t(g.l2_bytes)) bytes *= 2;
+    return bytes;
+}
+
+double measure_l2(gpu on, const gpu_info& g, unsigned blocks) {
+    constexpr std::int64_t steps = 1024;
+    const std::size_t bytes = within_l2(g);
+    device_array<std::byte> data(bytes);
+    device_array<unsigned> kept(1);
+    zero_on_device(on, data);
+    const double s = median_time_s(on, [&] {
+        read_again_kernel<<<blocks, threads_per_block, 0, stream_of(on)>>>(
+            reinterpret_cast<const uint4*>(data.data()), std::int64_t(bytes / 16), steps,
+            kept.data());
+    });
+    check_launch("measure_l2");
+    return double(blocks) * threads_per_block * steps * 16 / s * 1e-9;
+}
+
+double measure_latency(gpu on, const gpu_info& g) {
+    constexpr int loads = 4096;
+    const std::size_t len = within_l2(g) / sizeof(unsigned);
+    host_vector<unsigned> next(len);
+    // An odd stride of some lines: every load is of a line that was not read before.
+    for (std::size_t k = 0; k < len; ++k) next[k] = unsigned((k + 4099 * 8) & (len - 1));
+    const auto there = to_device<unsigned>(on, next);
+    device_array<unsigned> kept(1);
+    const double s = median_time_s(on, [&] {
+        chase_kernel<<<1, 1, 0, stream_of(on)>>>(there.data(), loads, kept.data());
+    });
+    check_launch("measure_latency");
+    return s / loads;
+}
+
+double measure_upload(gpu on) {
+    constexpr std::size_t bytes = std::size_t(32) << 20;
+    host_vector<std::byte> here(bytes);
+    std::fill(here.begin(), here.end(), std::byte(1));
+    device_array<std::byte> there(bytes);
+    const double s =
+        median_time_s(on, [&] { copy_to_device(on, here.data(), there.data(), bytes); });
+    return double(bytes) / s * 1e-9;
+}
+
 double measure_launch(gpu on) {
     constexpr int launches = 1000;
     const double s = median_time_s(on, [&] {
@@ -137,8 +206,15 @@ gpu_speeds measure_gpu(gpu on) {
     const gpu_stream stream(on.device);
     // Eight blocks fill a multiprocessor; of the gathers more, as their ends are ragged.
     const unsigned full = 8U * unsigned(g.multiprocessors);
+    int threads = 0;
+    check(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, on.device),
+          "cudaDeviceGetAttribute");
     return {.memory = measure_memory(stream, full),
+            .l2_read_gbps = measure_l2(stream, g, full),
             .launch_s = measure_launch(stream),
+            .latency_s = measure_latency(stream, g),
+            .upload_gbps = measure_upload(stream),
+            .resident_warps = std::int64_t(g.multiprocessors) * threads / 32,
             .gathers = measure_gathers(stream, 4 * full)};
 }
 

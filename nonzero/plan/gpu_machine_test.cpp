@@ -31,7 +31,11 @@ class gpu_cache : public ::testing::Test {
     fs::path dir;
     gpu_info device{.name = "A GPU/1", .multiprocessors = 4, .driver_version = 13000};
     gpu_speeds speeds{.memory = {.read_gbps = 1000, .copy_gbps = 900},
+                      .l2_read_gbps = 2000,
                       .launch_s = 2.5e-6,
+                      .latency_s = 2e-7,
+                      .upload_gbps = 10,
+                      .resident_warps = 256,
                       .gathers = {{16384, 7e11}, {32768, 6e11}}};
     std::string path;
 };
@@ -53,7 +57,11 @@ TEST_F(gpu_cache, gives_back_what_was_saved) {
     ASSERT_TRUE(back.has_value());
     EXPECT_EQ(back->memory.read_gbps, 1000);
     EXPECT_EQ(back->memory.copy_gbps, 900);
+    EXPECT_EQ(back->l2_read_gbps, 2000);
     EXPECT_EQ(back->launch_s, 2.5e-6);
+    EXPECT_EQ(back->latency_s, 2e-7);
+    EXPECT_EQ(back->upload_gbps, 10);
+    EXPECT_EQ(back->resident_warps, 256);
     ASSERT_EQ(back->gathers.size(), 2U);
     EXPECT_EQ(back->gathers[1].x_bytes, 32768);
     EXPECT_EQ(back->gathers[1].per_s, 6e11);
@@ -104,6 +112,11 @@ TEST_F(gpu_cache, of_a_real_gpu_is_measured_once) {
     EXPECT_GT(first.memory.read_gbps, 0);
     EXPECT_GT(first.launch_s, 1e-7);
     EXPECT_LT(first.launch_s, 1e-3);
+    EXPECT_GT(first.l2_read_gbps, first.memory.read_gbps / 2);
+    EXPECT_GT(first.latency_s, 1e-8);
+    EXPECT_LT(first.latency_s, 1e-5);
+    EXPECT_GT(first.upload_gbps, 0.1);
+    EXPECT_GE(first.resident_warps, 16 * here.multiprocessors);
     ASSERT_GE(first.gathers.size(), 8U);
     EXPECT_EQ(first.gathers[0].x_bytes, 16384);
     EXPECT_EQ(known_gpu_speeds(gpu{}).memory.read_gbps, first.memory.read_gbps);

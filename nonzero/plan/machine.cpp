@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <thread>
 
 #include "nonzero/core/backend.hpp"
@@ -211,6 +212,86 @@ bandwidth measure_bandwidth(int threads) {
     });
     const double bytes = double(n) * sizeof(double);
     return {.read_gbps = bytes / read_s / 1e9, .copy_gbps = bytes / copy_s / 1e9};
+}
+
+namespace {
+
+/// Runs f(t) on every thread t and returns what that took: the fastest of some runs, as with short
+/// ones the median is a neighbour's where cores are shared.
+template <class F>
+double region_time_s(int threads, double budget_s, F f) {
+    using clock = std::chrono::steady_clock;
+    double fastest = std::numeric_limits<double>::infinity(), spent = 0;
+    for (int run = 0; run < 10 || (spent < budget_s && run < 1000); ++run) {
+        const auto start = clock::now();
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+        for (int t = 0; t < threads; ++t) f(t);
+        const double s = std::chrono::duration<double>(clock::now() - start).count();
+        fastest = std::min(fastest, s), spent += s;
+    }
+    return fastest;
+}
+
+constexpr double budget_each_s = 1e-2;
+
+/// Bytes a second of the threads' sums over the first n doubles, each over its share of them, as
+/// often as makes 8 MB a thread.
+double read_rate(const host_vector<double>& a, std::int64_t n, int threads) {
+    const std::int64_t runs = n / (2 * line);
+    const auto passes =
+        std::max<std::int64_t>(1, threads * (std::int64_t(8) << 20) / (n * std::int64_t(8)));
+    std::vector<double> sums(std::size_t(threads * line));
+    const double s = region_time_s(threads, budget_each_s, [&](int t) {
+        const range mine = share(runs, threads, t);
+        double total = 0;
+        for (std::int64_t p = 0; p < passes; ++p) {
+            total += sum(a.data() + mine.first * 2 * line, (mine.last - mine.first) * 2 * line);
+            asm volatile("" ::: "memory");  // else one pass would do for all of them
+        }
+        sums[std::size_t(t * line)] = total;
+    });
+    [[maybe_unused]] volatile double kept = sums[0];
+    return double(passes * runs * 2 * line * std::int64_t(sizeof(double))) / s;
+}
+
+/// Random x[j] a second, by all threads, of the first 2^log2_len elements.
+double gather_rate_of(const host_vector<double>& x, int log2_len, int threads) {
+    constexpr int gathers = 1 << 16;
+    std::vector<double> sums(std::size_t(threads * line));
+    const double s = region_time_s(threads, budget_each_s, [&](int t) {
+        auto state = std::uint32_t(t + 1) * 2654435761U;
+        double total = 0;
+        for (int k = 0; k < gathers; ++k) {
+            state = state * 1664525U + 1013904223U;
+            total += x[state >> (32 - log2_len)];
+        }
+        sums[std::size_t(t * line)] = total;
+    });
+    [[maybe_unused]] volatile double kept = sums[0];
+    return double(threads) * gathers / s;
+}
+
+}  // namespace
+
+cpu_speeds measure_cpu(int threads) {
+    if (threads < 1 || threads > max_threads)
+        throw argument_error(
+            fmt::format("measure_cpu: {} threads, expected 1 to {}", threads, max_threads));
+    cpu_speeds s;
+    s.region_s = region_time_s(threads, budget_each_s, [](int) {});
+    host_vector<double> a(static_cast<std::size_t>(array_elements()));
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+    for (int t = 0; t < threads; ++t) {
+        const range mine = share(std::ssize(a), threads, t);
+        std::fill(a.begin() + mine.first, a.begin() + mine.last, 1.0);
+    }
+    constexpr int least = 14;  // log2 of 16 KB
+    for (int log2 = least; (std::int64_t(1) << (log2 - 3)) <= std::ssize(a); log2 += 2) {
+        const std::int64_t n = std::int64_t(1) << (log2 - 3);
+        s.gathers.push_back({double(n) * 8, gather_rate_of(a, log2 - 3, threads)});
+        if (n >= 2 * line * threads) s.reads.push_back({double(n) * 8, read_rate(a, n, threads)});
+    }
+    return s;
 }
 
 }  // namespace nz

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace nz {
 
@@ -33,5 +34,21 @@ struct bandwidth {
 
 /// The median of several passes, in about a second. threads: 1 or more; throws argument_error.
 bandwidth measure_bandwidth(int threads);
+
+/// A rate where what is used again and again takes so many bytes: it falls from cache to cache.
+struct rate_at {
+    double bytes = 0;  ///< of the working set
+    double per_s = 0;
+    friend bool operator==(const rate_at&, const rate_at&) = default;
+};
+
+/// What one CPU with a number of threads does; in about a quarter of a second.
+struct cpu_speeds {
+    double region_s = 0;           ///< a parallel region that does nothing                   [s]
+    std::vector<rate_at> reads;    ///< bytes a second, of sums over an array of that size
+    std::vector<rate_at> gathers;  ///< random x[j] a second, of 8-byte elements, x of that size
+};
+/// threads: 1 or more; throws argument_error.
+cpu_speeds measure_cpu(int threads);
 
 }  // namespace nz

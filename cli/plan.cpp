@@ -1,0 +1,109 @@
+// nz plan: which method multiplies this matrix fastest here, and why; and why not the others.
+#include "nonzero/plan/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/read_matrix.hpp"
+#include "cli/report.hpp"
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/io/io.hpp"
+
+namespace nz::cli {
+namespace {
+
+struct options {
+    std::string matrix, type, device = "cpu";
+    int threads = 0;
+    bool json = false;
+    plan_options planning;
+
+    [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
+};
+
+nlohmann::json to_json(const candidate& c) {
+    if (!c.declined.empty()) return {{"method", c.method}, {"declined", c.declined}};
+    nlohmann::json j = {{"method", c.method},
+                        {"matrix_bytes", c.matrix_bytes},
+                        {"bytes", c.bytes},
+                        {"predicted_s", c.predicted_s},
+                        {"predicted_setup_s", c.predicted_setup_s}};
+    if (c.measured_s > 0)
+        j.update({{"measured_s", c.measured_s}, {"measured_setup_s", c.measured_setup_s}});
+    return j;
+}
+
+void print_json(const plan_report& p, const options& o) {
+    nlohmann::json j = provenance("plan");
+    j.update({{"matrix", matrix_name(o.matrix)},
+              {"rows", p.shape.rows},
+              {"cols", p.shape.cols},
+              {"nnz", p.nnz},
+              {"device", o.device},
+              {"plan_machine", p.machine},
+              {"chosen", p.chosen().method},
+              {"why", p.why},
+              {"break_even_products", p.break_even_products()},
+              {"candidates", nlohmann::json::array()}});
+    if (p.expected_products != many_products) j["expected_products"] = p.expected_products;
+    for (const candidate& c : p.candidates) j["candidates"].push_back(to_json(c));
+    fmt::print("{}\n", j.dump(1));
+}
+
+template <class V>
+int show_plan(const options& o) {
+    if (o.on_gpu()) require_gpu(gpu{});
+    const auto A = read_matrix<V>(o.matrix, o.threads);
+    const auto show = [&](const plan_report& p) {
+        if (o.json) return print_json(p, o);
+        fmt::print("{}", to_text(p));
+    };
+    if (o.on_gpu()) {
+        show(make_plan(A, gpu{}, o.planning));
+    } else {
+        show(make_plan(A, cpu{o.threads}, o.planning));
+    }
+    return done;
+}
+
+int plan_as_type(const options& o) {
+    if (o.on_gpu() && o.threads != 0)
+        throw argument_error("--threads: a GPU has no number of them");
+    const std::string type = !o.type.empty()                             ? o.type
+                             : inspect(o.matrix).field == field::complex ? "cdouble"
+                                                                         : "double";
+    return type == "float"    ? show_plan<float>(o)
+           : type == "double" ? show_plan<double>(o)
+           : type == "cfloat" ? show_plan<std::complex<float>>(o)
+                              : show_plan<std::complex<double>>(o);
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, action& chosen) {
+    auto* sub = app.add_subcommand("plan", "Which method is fastest for this matrix here, and why");
+    sub->footer(
+        "Predicted: from the bytes, gathers, launches and waits that each method says a product\n"
+        "takes, at this machine's measured speeds. Those are measured once, and kept in\n"
+        "$XDG_CACHE_HOME/nonzero.\n\n"
+        "Example: nz plan A.mtx --device gpu --tune");
+    const auto o = std::make_shared<options>();
+    sub->add_option("matrix", o->matrix, "Matrix Market or .npz file")->required();
+    sub->add_option("--device", o->device, "that multiplies")
+        ->check(CLI::IsMember({"cpu", "gpu"}))
+        ->capture_default_str();
+    sub->add_flag("--tune", o->planning.tune, "time the best few, take the fastest");
+    sub->add_option("--type", o->type, "(default: double, or cdouble for a complex matrix)")
+        ->check(CLI::IsMember({"float", "double", "cfloat", "cdouble"}));
+    sub->add_option("--threads", o->threads, "(default: as many as there are)")
+        ->check(CLI::Range(1, max_threads));
+    sub->add_option("--expected-products", o->planning.expected_products,
+                    "over which the setup must pay (default: it does not count)")
+        ->check(CLI::PositiveNumber);
+    sub->add_flag("--json", o->json, "as JSON");
+    sub->callback([&chosen, o] { chosen = [o] { return plan_as_type(*o); }; });
+}
+
+}  // namespace nz::cli

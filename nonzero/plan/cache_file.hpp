@@ -1,0 +1,18 @@
+// Where what was measured is kept from one run to the next.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace nz {
+
+/// $XDG_CACHE_HOME/nonzero/<stem>-<version>.json (~/.cache where that is not set), the stem's odd
+/// characters replaced; empty where neither folder is known.
+std::string cache_path(const std::string& stem);
+
+/// What was kept there under this key; null where the file is missing, corrupt, or of another key.
+nlohmann::json load_kept(const std::string& path, const nlohmann::json& key);
+/// Makes the folder. Throws nz::error where the file cannot be written.
+void keep(const std::string& path, const nlohmann::json& key, const nlohmann::json& what);
+
+}  // namespace nz

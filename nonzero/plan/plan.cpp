@@ -1,0 +1,275 @@
+#include "nonzero/plan/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <optional>
+#include <ostream>
+
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/plan/machine.hpp"
+#include "nonzero/plan/speeds.hpp"
+#include "nonzero/plan/stats.hpp"
+#include "nonzero/plan/trial.hpp"
+
+namespace nz {
+
+const candidate& plan_report::cheapest() const {
+    const candidate* best = &candidates.front();
+    for (const candidate& c : candidates)
+        if (c.declined.empty() && c.setup_s() < best->setup_s()) best = &c;
+    return *best;
+}
+
+double plan_report::break_even_products() const {
+    const candidate &mine = chosen(), &other = cheapest();
+    const double gain = other.product_s() - mine.product_s();
+    if (&mine == &other || gain <= 0) return 0;
+    return std::ceil((mine.setup_s() - other.setup_s()) / gain);
+}
+
+namespace {
+
+/// How many are timed where a plan is tuned.
+constexpr std::size_t shortlist = 5;
+
+std::string machine_name(cpu on) {
+    return fmt::format("{}, {} threads", describe_machine().cpu, thread_count(on));
+}
+std::string machine_name(gpu on) { return describe_gpu(on).name; }
+
+template <class V>
+estimate cost_there(const method<V>& m, cpu, const matrix_stats& s) {
+    if (m.on_cpu == nullptr) return {.declined = "no such kernel on the CPU"};
+    return m.cost(s);
+}
+template <class V>
+estimate cost_there(const method<V>& m, gpu, const matrix_stats& s) {
+    if (m.on_gpu == nullptr) return {.declined = "no such kernel on the GPU"};
+    return m.cost_on_gpu(s);
+}
+
+template <class V>
+double csr_bytes(const matrix_stats& s) {
+    return csr<V, host>::cost(s).matrix_bytes;
+}
+
+/// One method on this matrix and machine.
+template <class V, class B>
+candidate judge(const method<V>& m, B on, const matrix_stats& s, const machine_speeds& machine,
+                bool deterministic) {
+    const estimate e = cost_there(m, on, s);
+    candidate c{.method = std::string(m.name), .declined = e.declined};
+    if (c.declined.empty() && deterministic && !m.deterministic)
+        c.declined = "its bits differ from run to run";
+    if (c.declined.empty() && machine.memory_bytes > 0 && e.matrix_bytes > machine.memory_bytes)
+        c.declined = fmt::format("its {:.3g} GB would not fit the {:.3g} GB of memory",
+                                 e.matrix_bytes * 1e-9, machine.memory_bytes * 1e-9);
+    if (!c.declined.empty()) return c;
+    c.matrix_bytes = e.matrix_bytes, c.bytes = e.bytes();
+    c.predicted_s = predicted_seconds(e, s, machine);
+    c.predicted_setup_s = predicted_setup_seconds(e, csr_bytes<V>(s), machine);
+    return c;
+}
+
+/// Seconds that setup and products take in all; without a limit of them, a product alone.
+double total_s(const candidate& c, std::int64_t products) {
+    if (products == many_products) return c.product_s();
+    return c.setup_s() + double(products) * c.product_s();
+}
+
+/// Best first. Those that were timed come before those that were not, which were predicted to be
+/// slower than all of them; those that decline come last.
+void sort_candidates(plan_report& p) {
+    const auto rank = [&](const candidate& c) {
+        return std::tuple(!c.declined.empty(), c.measured_s == 0, total_s(c, p.expected_products),
+                          c.setup_s());
+    };
+    std::stable_sort(p.candidates.begin(), p.candidates.end(),
+                     [&](const candidate& a, const candidate& b) { return rank(a) < rank(b); });
+}
+
+std::string us(double s) { return fmt::format("{:.4g} us", s * 1e6); }
+
+std::string why(const plan_report& p) {
+    const candidate& c = p.chosen();
+    const bool timed = c.measured_s > 0;
+    std::string text =
+        fmt::format("{} {} {}", c.method, timed ? "took" : "should take", us(c.product_s()));
+    if (p.expected_products != many_products)
+        text += fmt::format(" a product and {} of setup, the least for {} products in all",
+                            us(c.setup_s()), p.expected_products);
+    const auto next = std::find_if(p.candidates.begin() + 1, p.candidates.end(),
+                                   [&](const candidate& o) { return o.declined.empty(); });
+    if (next == p.candidates.end()) return text + "; no other method suits";
+    return text +
+           fmt::format("; next is {} with {}{}", next->method, us(next->product_s()),
+                       p.expected_products == many_products ? "" : " and " + us(next->setup_s()));
+}
+
+template <class V>
+void check_csr(const csr<V, host_view>& A) {
+    const auto wrong = [](const std::string& what) { throw argument_error("make_plan: " + what); };
+    if (A.shape.rows < 0 || A.shape.cols < 0) wrong("the shape is negative");
+    if (A.row_ptr.size() != std::size_t(A.shape.rows) + 1)
+        wrong(fmt::format("row_ptr has {} elements, expected {}", A.row_ptr.size(),
+                          std::int64_t(A.shape.rows) + 1));
+    if (A.col_ind.size() != A.val.size() || A.row_ptr.back() != offset(A.val.size()))
+        wrong(fmt::format("{} columns and {} values, expected {}", A.col_ind.size(), A.val.size(),
+                          A.row_ptr.back()));
+}
+
+void check_options(const plan_options& o) {
+    if (o.expected_products < 1)
+        throw argument_error("make_plan: expected_products is " +
+                             std::to_string(o.expected_products) + ", expected at least 1");
+    if (!(o.tune_s > 0)) throw argument_error("make_plan: tune_s is not positive");
+}
+
+template <class V>
+const method<V>& named(std::span<const method<V>> among, std::string_view name) {
+    for (const method<V>& m : among)
+        if (m.name == name) return m;
+    return find_method<V>(name);  // throws, naming near ones, unless it is another's list
+}
+
+template <class V>
+std::vector<const method<V>*> to_judge(std::span<const method<V>> among, const plan_options& o) {
+    std::vector<const method<V>*> chosen;
+    for (const std::string& name : o.methods) chosen.push_back(&named(among, name));
+    if (o.methods.empty())
+        for (const method<V>& m : among) chosen.push_back(&m);
+    return chosen;
+}
+
+template <class V>
+std::vector<trial> run(cpu on, const csr<V, host_view>& A,
+                       std::span<const method<V>* const> methods, const measure_options& how) {
+    const int threads[] = {thread_count(on)};
+    return run_trials<V>(A, contenders<V>(methods, threads), how);
+}
+template <class V>
+std::vector<trial> run(gpu on, const csr<V, host_view>& A,
+                       std::span<const method<V>* const> methods, const measure_options& how) {
+    return run_trials<V>(on, A, gpu_contenders<V>(methods), how);
+}
+
+/// Times the best few.
+template <class V, class B>
+void tune(plan<V, B>& p, const csr<V, host_view>& A, const plan_options& o) {
+    std::vector<const method<V>*> few;
+    for (const candidate& c : p.candidates)
+        if (c.declined.empty() && few.size() < shortlist) few.push_back(&named(p.among, c.method));
+    for (const trial& t : run<V>(p.on, A, few, {.seconds = o.tune_s})) {
+        candidate& c = *std::find_if(p.candidates.begin(), p.candidates.end(),
+                                     [&](const candidate& k) { return k.method == t.method; });
+        if (!t.declined.empty()) c.declined = t.declined;
+        if (t.measured() && !t.validated()) c.declined = "its result is wrong here";
+        if (t.measured()) c.measured_s = t.time.median_s, c.measured_setup_s = t.setup_s;
+    }
+    sort_candidates(p);
+}
+
+void require(cpu) {}
+void require(gpu on) { require_gpu(on); }
+
+}  // namespace
+
+template <class V, class B>
+plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o,
+                     std::span<const method<V>> among) {
+    check_csr(A);
+    check_options(o);
+    const auto methods = to_judge(among, o);
+    require(on);
+    const machine_speeds machine = speeds_of(on);
+    const matrix_stats stats = compute_stats(A);
+    plan<V, B> p{{.shape = A.shape,
+                  .nnz = stats.nnz,
+                  .machine = machine_name(on),
+                  .expected_products = o.expected_products,
+                  .candidates = {},
+                  .why = {}},
+                 on,
+                 among};
+    for (const method<V>* m : methods)
+        p.candidates.push_back(judge(*m, on, stats, machine, o.deterministic));
+    sort_candidates(p);
+    if (o.tune) tune(p, A, o);
+    if (p.candidates.empty() || !p.chosen().declined.empty())
+        throw unavailable(fmt::format(
+            "no method multiplies this {} matrix on this machine{}", value_name<V>(),
+            p.candidates.empty() ? "" : ": " + p.chosen().method + ": " + p.chosen().declined));
+    p.why = why(p);
+    return p;
+}
+
+template <class V, class B>
+plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o) {
+    return make_plan(A, on, o, methods<V>());
+}
+
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>& p, const csr<V, host_view>& A) {
+    if (p.empty()) throw argument_error("build: the plan is empty");
+    if (A.shape != p.shape || std::int64_t(A.val.size()) != p.nnz)
+        throw argument_error(fmt::format(
+            "build: the plan is for {} x {} with {} entries, the matrix is {} x {} with {}",
+            p.shape.rows, p.shape.cols, p.nnz, A.shape.rows, A.shape.cols, A.val.size()));
+    std::exception_ptr last;
+    double most_bytes = std::numeric_limits<double>::infinity();
+    for (const candidate& c : p.candidates) {
+        if (!c.declined.empty() || c.matrix_bytes >= most_bytes) continue;
+        try {
+            return named(p.among, c.method).template on<B>()(p.on, A);
+        } catch (const std::bad_alloc&) {
+            last = std::current_exception(), most_bytes = c.matrix_bytes;
+        } catch (const device_error&) {
+            last = std::current_exception(), most_bytes = c.matrix_bytes;
+        } catch (const argument_error&) {
+            last = std::current_exception();  // the builder refuses this matrix
+        }
+    }
+    std::rethrow_exception(last);
+}
+
+std::string to_text(const plan_report& p) {
+    std::size_t width = 6;
+    for (const candidate& c : p.candidates) width = std::max(width, c.method.size());
+    std::string text = fmt::format("{:{}}  {:>9}  {:>12}  {:>11}  {:>12}\n", "method", width, "MB",
+                                   "predicted us", "measured us", "setup us");
+    for (const candidate& c : p.candidates) {
+        if (!c.declined.empty()) {
+            text += fmt::format("{:{}}  declines: {}\n", c.method, width, c.declined);
+            continue;
+        }
+        text += fmt::format("{:{}}  {:>9.3f}  {:>12.2f}  {:>11}  {:>12.0f}\n", c.method, width,
+                            c.bytes * 1e-6, c.predicted_s * 1e6,
+                            c.measured_s > 0 ? fmt::format("{:.2f}", c.measured_s * 1e6) : "-",
+                            c.setup_s() * 1e6);
+    }
+    text += fmt::format("\nmatrix  {} x {}, {} entries\nmachine {}\nchosen  {}\n", p.shape.rows,
+                        p.shape.cols, p.nnz, p.machine, p.why);
+    const double even = p.break_even_products();
+    text += even == 0 ? "setup   the cheapest there is\n"
+                      : fmt::format("setup   {:.0f} us; pays from {:.0f} products on, against {}\n",
+                                    p.chosen().setup_s() * 1e6, even, p.cheapest().method);
+    return text;
+}
+
+std::ostream& operator<<(std::ostream& to, const plan_report& p) { return to << to_text(p); }
+
+#define NZ_FOR_BACKEND(V, B)                                                         \
+    template plan<V, B> make_plan(const csr<V, host_view>&, B, const plan_options&); \
+    template plan<V, B> make_plan(const csr<V, host_view>&, B, const plan_options&,  \
+                                  std::span<const method<V>>);                       \
+    template std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>&,         \
+                                                          const csr<V, host_view>&);
+#define NZ_INSTANTIATE(V)  \
+    NZ_FOR_BACKEND(V, cpu) \
+    NZ_FOR_BACKEND(V, gpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz

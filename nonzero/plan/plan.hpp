@@ -1,0 +1,96 @@
+// Which method multiplies this matrix fastest on this machine, and why.
+#pragma once
+
+#include <iosfwd>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "nonzero/formats/registry.hpp"
+
+namespace nz {
+
+/// So many products that no setup counts.
+inline constexpr std::int64_t many_products = std::numeric_limits<std::int64_t>::max();
+
+struct plan_options {
+    std::int64_t expected_products = many_products;  ///< over which the setup must pay
+    bool tune = false;                      ///< time the few that are predicted to be fastest
+    bool deterministic = true;              ///< only methods whose bits are the same in every run
+    std::vector<std::string> methods = {};  ///< the only ones to choose from; empty: all
+    double tune_s = 0.1;                    ///< of timing for each of them                  [s]
+};
+
+/// What the planner found out about one method.
+struct candidate {
+    std::string method;
+    std::string declined = {};     ///< why it is out of the question; empty where it is not
+    double matrix_bytes = 0;       ///< of the arrays it would build                     [bytes]
+    double bytes = 0;              ///< that one product moves                           [bytes]
+    double predicted_s = 0;        ///< of one product                                       [s]
+    double predicted_setup_s = 0;  ///< of building it                                       [s]
+    double measured_s = 0;         ///< of one product; 0 where it was not timed             [s]
+    double measured_setup_s = 0;   ///< of building it; 0 where it was not timed             [s]
+
+    [[nodiscard]] double product_s() const { return measured_s > 0 ? measured_s : predicted_s; }
+    [[nodiscard]] double setup_s() const {
+        return measured_s > 0 ? measured_setup_s : predicted_setup_s;
+    }
+};
+
+/// What a plan says, whatever the values and the backend.
+struct plan_report {
+    nz::shape shape = {};
+    std::int64_t nnz = 0;
+    std::string machine;  ///< the plan is for
+    std::int64_t expected_products = many_products;
+    std::vector<candidate> candidates;  ///< best first; those that decline last, by name
+    std::string why;                    ///< the choice, in one sentence
+
+    /// The method chosen.
+    [[nodiscard]] const candidate& chosen() const { return candidates.front(); }
+    /// That with the cheapest setup: what one would use for a single product.
+    [[nodiscard]] const candidate& cheapest() const;
+    /// Products from which on the chosen one pays, against the cheapest to set up; 0 where it is
+    /// that one.
+    [[nodiscard]] double break_even_products() const;
+};
+
+/// A table of all candidates, then what was chosen and why.
+std::string to_text(const plan_report&);
+std::ostream& operator<<(std::ostream&, const plan_report&);
+
+/// Only chosen from, never timed or built, until `build`.
+template <class V, class B>
+struct plan : plan_report {
+    B on;                              ///< where it multiplies
+    std::span<const method<V>> among;  ///< the methods it names
+    [[nodiscard]] bool empty() const { return candidates.empty(); }
+};
+
+/// The plan for A, which must pass validate: its stats, each method's estimate, what that takes on
+/// this machine. The choice is deterministic unless `tune` is set. Throws argument_error for a
+/// malformed A, an unknown method or a negative option, and unavailable where the machine, or
+/// every method, is.
+template <class V, class B>
+plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& = {});
+template <class V, class B>
+plan<V, B> make_plan(const csr<V, host>& A, B on, const plan_options& options = {}) {
+    return make_plan(view(A), on, options);
+}
+/// The same among other methods than the registry's; they must outlive the plan.
+template <class V, class B>
+plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options&,
+                     std::span<const method<V>> among);
+
+/// Builds the chosen method, or, where that runs out of memory or its builder refuses A, the next
+/// in the order of the plan that is smaller. Throws argument_error where A is not of the shape
+/// that was planned for, else what the last attempt threw.
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>&, const csr<V, host_view>& A);
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>& p, const csr<V, host>& A) {
+    return build(p, view(A));
+}
+
+}  // namespace nz

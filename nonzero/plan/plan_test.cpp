@@ -1,0 +1,257 @@
+// What the planner chooses, says and builds, from methods made up and from the registry's own.
+#include "nonzero/plan/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <new>
+#include <sstream>
+
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/oracle.hpp"
+#include "nonzero/plan/speeds.hpp"
+#include "nonzero/plan/stats.hpp"
+#include "test/zoo.hpp"
+
+namespace nz::test {
+namespace {
+
+using operator_ptr = std::unique_ptr<linear_operator<double, cpu>>;
+
+/// Made-up methods of known size; the bytes say how they rank, as they gather nothing.
+template <int megabytes>
+estimate of_size(const matrix_stats&) {
+    return {.matrix_bytes = megabytes * 1e6, .gathers = 1, .steps = 1};
+}
+estimate quick_but_slow_to_build(const matrix_stats&) {
+    return {.matrix_bytes = 1e6, .gathers = 1, .steps = 1, .setup_bytes = 1e12};
+}
+estimate unwilling(const matrix_stats&) { return {.declined = "not today"}; }
+operator_ptr build_small(cpu on, const csr<double, host_view>& A) {
+    return find_method<double>("csr.serial").on_cpu(on, A);
+}
+operator_ptr build_without_memory(cpu, const csr<double, host_view>&) { throw std::bad_alloc(); }
+operator_ptr build_on_failing_device(cpu, const csr<double, host_view>&) {
+    throw device_error("cudaMalloc: out of memory");
+}
+operator_ptr build_unwillingly(cpu, const csr<double, host_view>&) {
+    throw argument_error("not these values");
+}
+
+method<double> made(std::string_view name, estimate (*cost)(const matrix_stats&),
+                    builder<double, cpu> build = build_small, bool deterministic = true) {
+    method<double> m{};
+    m.name = name, m.cost = cost, m.on_cpu = build, m.deterministic = deterministic;
+    return m;
+}
+
+std::vector<std::string> names(const plan_report& p) {
+    std::vector<std::string> all;
+    for (const candidate& c : p.candidates) all.push_back(c.method);
+    return all;
+}
+
+class planning : public ::testing::Test {
+  protected:
+    csr<double, host> A = from_rule<double>(40, 30, [](index, index, double u) { return u > 0.7; });
+    plan_options options;
+    plan<double, cpu> among(std::span<const method<double>> methods) {
+        return make_plan(view(A), cpu{2}, options, methods);
+    }
+};
+
+TEST_F(planning, takes_the_predicted_best_and_says_why_of_all) {
+    const method<double> all[] = {made("a.large", of_size<300>), made("b.unwilling", unwilling),
+                                  made("c.small", of_size<100>), made("d.middle", of_size<200>)};
+    const auto p = among(all);
+    EXPECT_EQ(names(p),
+              (std::vector<std::string>{"c.small", "d.middle", "a.large", "b.unwilling"}));
+    EXPECT_EQ(p.chosen().method, "c.small");
+    EXPECT_EQ(p.chosen().matrix_bytes, 1e8);
+    EXPECT_LT(p.candidates[0].predicted_s, p.candidates[1].predicted_s);
+    EXPECT_EQ(p.candidates[3].declined, "not today");
+    EXPECT_NE(p.why.find("c.small should take"), std::string::npos) << p.why;
+    EXPECT_NE(p.why.find("next is d.middle"), std::string::npos) << p.why;
+    std::ostringstream text;
+    text << p;
+    for (const char* part : {"a.large", "b.unwilling  declines: not today", "chosen  c.small"})
+        EXPECT_NE(text.str().find(part), std::string::npos) << text.str();
+}
+
+TEST_F(planning, leaves_out_what_differs_from_run_to_run_unless_told) {
+    const method<double> all[] = {made("a.atomic", of_size<1>, build_small, false),
+                                  made("b.exact", of_size<2>)};
+    EXPECT_EQ(among(all).chosen().method, "b.exact");
+    options.deterministic = false;
+    EXPECT_EQ(among(all).chosen().method, "a.atomic");
+}
+
+TEST_F(planning, leaves_out_what_no_memory_would_hold) {
+    const method<double> all[] = {
+        made("a.huge", [](const matrix_stats&) { return estimate{.matrix_bytes = 1e18}; }),
+        made("b.small", of_size<1>)};
+    const auto p = among(all);
+    EXPECT_EQ(p.chosen().method, "b.small");
+    EXPECT_NE(p.candidates[1].declined.find("memory"), std::string::npos);
+}
+
+TEST_F(planning, for_few_products_counts_the_setup) {
+    const method<double> all[] = {made("a.quick", quick_but_slow_to_build),
+                                  made("b.cheap", of_size<50>)};
+    EXPECT_EQ(among(all).chosen().method, "a.quick");
+    const auto many = among(all);
+    const double even = many.break_even_products();
+    EXPECT_GT(even, 1);
+    EXPECT_EQ(many.cheapest().method, "b.cheap");
+    options.expected_products = 1;
+    const auto one = among(all);
+    EXPECT_EQ(one.chosen().method, "b.cheap");
+    EXPECT_EQ(one.break_even_products(), 0);
+    EXPECT_NE(one.why.find("for 1 products in all"), std::string::npos) << one.why;
+    options.expected_products = std::int64_t(even * 1.01) + 1;
+    EXPECT_EQ(among(all).chosen().method, "a.quick");
+    options.expected_products = std::int64_t(even * 0.99) - 1;
+    EXPECT_EQ(among(all).chosen().method, "b.cheap");
+}
+
+TEST_F(planning, chooses_among_those_named_only) {
+    options.methods = {"csr.balanced", "coo.serial"};
+    const auto p = make_plan(A, cpu{2}, options);
+    EXPECT_EQ(p.candidates.size(), 2U);
+    options.methods = {"csr.nonsense"};
+    EXPECT_THROW((void)make_plan(A, cpu{2}, options), argument_error);
+}
+
+TEST_F(planning, tuned_times_the_best_few_and_takes_the_fastest) {
+    options.tune = true, options.tune_s = 1e-5;
+    const auto p = make_plan(A, cpu{2}, options);
+    int timed = 0;
+    for (const candidate& c : p.candidates) {
+        timed += c.measured_s > 0;
+        if (c.measured_s > 0) {
+            EXPECT_LE(p.chosen().measured_s, c.measured_s);
+            EXPECT_GT(c.measured_setup_s, 0);
+        }
+    }
+    EXPECT_EQ(timed, 5);
+    EXPECT_NE(p.why.find("took"), std::string::npos) << p.why;
+}
+
+TEST_F(planning, throws_where_nothing_suits) {
+    const method<double> all[] = {made("b.unwilling", unwilling)};
+    EXPECT_THROW((void)among(all), unavailable);
+    EXPECT_THROW((void)among({}), unavailable);
+}
+
+TEST_F(planning, refuses_what_makes_no_sense) {
+    options.expected_products = 0;
+    EXPECT_THROW((void)make_plan(A, cpu{2}, options), argument_error);
+    options = {.tune_s = -1};
+    EXPECT_THROW((void)make_plan(A, cpu{2}, options), argument_error);
+    auto broken = view(A);
+    broken.val = broken.val.first(broken.val.size() - 1);
+    EXPECT_THROW((void)make_plan(broken, cpu{2}), argument_error);
+    broken = view(A);
+    broken.shape.rows += 1;
+    EXPECT_THROW((void)make_plan(broken, cpu{2}), argument_error);
+}
+
+TEST_F(planning, builds_what_it_chose) {
+    const auto p = make_plan(A, cpu{2});
+    const auto op = build(p, A);
+    EXPECT_EQ(op->method_name(), p.chosen().method);
+    EXPECT_EQ(double(op->bytes()), p.chosen().matrix_bytes);
+    auto other = A;
+    other.shape.cols += 1;
+    EXPECT_THROW((void)build(p, other), argument_error);
+    EXPECT_THROW((void)build(plan<double, cpu>{}, A), argument_error);
+}
+
+TEST_F(planning, without_memory_builds_the_next_that_is_smaller) {
+    options.methods = {};
+    const auto quick = [](const matrix_stats&) {
+        return estimate{.matrix_bytes = 3e6, .gathers = 1, .steps = 1};
+    };
+    const auto slow_small = [](const matrix_stats&) {
+        return estimate{.matrix_bytes = 1e6, .launches = 1000, .gathers = 1, .steps = 1};
+    };
+    int larger_was_tried = 0;
+    for (const auto failing : {build_without_memory, build_on_failing_device}) {
+        const method<double> all[] = {made("a.first", quick, failing),
+                                      made("b.larger", of_size<5>, build_unwillingly),
+                                      made("c.smaller", slow_small, build_small)};
+        const auto p = among(all);
+        ASSERT_EQ(names(p), (std::vector<std::string>{"a.first", "b.larger", "c.smaller"}));
+        EXPECT_NE(build(p, A), nullptr);
+        const method<double> none[] = {made("a.first", quick, failing),
+                                       made("b.larger", of_size<5>, build_small)};
+        larger_was_tried += 1;
+        EXPECT_ANY_THROW((void)build(among(none), A));  // b.larger would not fit either
+    }
+    EXPECT_EQ(larger_was_tried, 2);
+}
+
+TEST_F(planning, a_builder_that_refuses_is_passed_over) {
+    const method<double> all[] = {made("a.picky", of_size<1>, build_unwillingly),
+                                  made("b.larger", of_size<5>, build_small)};
+    const auto p = among(all);
+    EXPECT_EQ(p.chosen().method, "a.picky");
+    EXPECT_NE(build(p, A), nullptr);
+    const method<double> none[] = {made("a.picky", of_size<1>, build_unwillingly)};
+    EXPECT_THROW((void)build(among(none), A), argument_error);
+}
+
+TEST_F(planning, for_a_gpu_that_is_not_there_is_unavailable) {
+    if (const std::string why = why_no_gpu(); !why.empty()) {
+        EXPECT_THROW((void)make_plan(A, gpu{}), unavailable);
+        GTEST_SKIP() << why;
+    }
+    const auto p = make_plan(A, gpu{});
+    EXPECT_EQ(build(p, A)->method_name(), p.chosen().method);
+    const auto C = from_rule<std::complex<double>>(4, 4, [](index, index, double) { return true; });
+    EXPECT_THROW((void)make_plan(C, gpu{}), unavailable);
+}
+
+template <class V>
+class planned : public ::testing::Test {};
+using values = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(planned, values);
+
+TYPED_TEST(planned, products_are_right_on_every_matrix_of_the_zoo) {
+    using V = TypeParam;
+    for (const auto& [name, bug, A] : zoo<V>()) {
+        SCOPED_TRACE(name);
+        const auto p = make_plan(A, cpu{2});
+        EXPECT_TRUE(find_method<V>(p.chosen().method).deterministic);
+        const auto op = build(p, A);
+        const host_vector<V> x(std::size_t(A.shape.cols), V(1.25));
+        host_vector<V> y(std::size_t(A.shape.rows), V(0));
+        op->apply(V(1), x, V(0), y);
+        const auto truth = reference_product<V>(transposition::plain, V(1), view(A), x, V(0), {});
+        EXPECT_TRUE(compare<V>(y, truth).holds());
+    }
+}
+
+TEST(speeds, rates_are_interpolated_and_flat_beyond_their_ends) {
+    const std::vector<rate_at> rates{{16, 8}, {64, 4}, {256, 2}};
+    EXPECT_DOUBLE_EQ(rate_for(rates, 1), 8);
+    EXPECT_DOUBLE_EQ(rate_for(rates, 16), 8);
+    EXPECT_DOUBLE_EQ(rate_for(rates, 32), 6);
+    EXPECT_DOUBLE_EQ(rate_for(rates, 256), 2);
+    EXPECT_DOUBLE_EQ(rate_for(rates, 1e9), 2);
+}
+
+TEST(speeds, of_this_cpu_are_those_of_a_machine) {
+    const machine_speeds& s = speeds_of(cpu{2});
+    EXPECT_EQ(s.workers, 2);
+    EXPECT_GT(s.launch_s, 0);
+    EXPECT_LT(s.launch_s, 0.1);
+    EXPECT_GT(s.step_s, 1e-11);
+    EXPECT_LT(s.step_s, 1e-6);
+    EXPECT_GT(s.convert_bytes_per_s, 1e6);
+    EXPECT_GE(s.reads.size(), 5U);
+    EXPECT_GE(s.gathers.size(), 5U);
+    EXPECT_EQ(&s, &speeds_of(cpu{2}));
+}
+
+}  // namespace
+}  // namespace nz::test

@@ -1,0 +1,210 @@
+#include "nonzero/plan/speeds.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/csr.hpp"
+#include "nonzero/plan/cache_file.hpp"
+#include "nonzero/plan/machine.hpp"
+
+namespace nz {
+
+using nlohmann::json;
+
+double rate_for(const std::vector<rate_at>& rates, double bytes) {
+    const auto above = std::find_if(rates.begin(), rates.end(),
+                                    [&](const rate_at& r) { return r.bytes >= bytes; });
+    if (above == rates.begin()) return above->per_s;
+    const rate_at& below = *(above - 1);
+    if (above == rates.end()) return below.per_s;
+    const double at = std::log(bytes / below.bytes) / std::log(above->bytes / below.bytes);
+    return below.per_s + at * (above->per_s - below.per_s);
+}
+
+double predicted_seconds(const estimate& e, const matrix_stats& s, const machine_speeds& m) {
+    const double x_bytes = e.vector_bytes * double(s.cols) / std::max(double(s.rows + s.cols), 1.0);
+    const double gathers = e.gathers > 0 ? e.gathers : double(s.nnz);
+    const double steps = e.steps > 0 ? e.steps : double(s.nnz) / m.lanes;
+    const double streams_s = e.bytes() / rate_for(m.reads, e.bytes());
+    const double gathers_s = gathers / rate_for(m.gathers, x_bytes);
+    const double steps_s = std::max(steps / m.workers, e.critical_steps) * m.step_s;
+    return e.launches * m.launch_s + std::max({streams_s, gathers_s, steps_s}) * e.imbalance;
+}
+
+double predicted_setup_seconds(const estimate& e, double csr_bytes, const machine_speeds& m) {
+    const double upload =
+        m.upload_bytes_per_s > 0
+            ? (e.gpu_setup_bytes > 0 ? csr_bytes : e.matrix_bytes) / m.upload_bytes_per_s
+            : 0;
+    if (e.gpu_setup_bytes > 0 && m.upload_bytes_per_s > 0)
+        return upload + e.gpu_setup_bytes / m.reads.back().per_s;
+    const double moved = e.setup_bytes > 0 ? e.setup_bytes : 2 * csr_bytes + e.matrix_bytes;
+    return upload + moved / m.convert_bytes_per_s;
+}
+
+namespace {
+
+json to_json(const std::vector<rate_at>& rates) {
+    json j = json::array();
+    for (const rate_at& r : rates) j.push_back({r.bytes, r.per_s});
+    return j;
+}
+
+/// Throws json::exception where they are not rates.
+std::vector<rate_at> rates_of(const json& j) {
+    std::vector<rate_at> rates;
+    for (const json& r : j) rates.push_back({r.at(0), r.at(1)});
+    return rates;
+}
+
+bool plausible(const std::vector<rate_at>& rates) {
+    return !rates.empty() && std::all_of(rates.begin(), rates.end(), [](const rate_at& r) {
+        return r.bytes > 0 && r.per_s > 0 && std::isfinite(r.bytes + r.per_s);
+    });
+}
+
+/// What the speeds depend on: others are stale.
+json key_of(const machine_info& m, int threads) {
+    return {{"cpu", m.cpu},           {"cores", m.cores},       {"l1d_bytes", m.l1d_bytes},
+            {"l2_bytes", m.l2_bytes}, {"l3_bytes", m.l3_bytes}, {"memory_bytes", m.memory_bytes},
+            {"simd", m.simd},         {"threads", threads},     {"nz", NZ_VERSION}};
+}
+
+std::optional<machine_speeds> load(const std::string& path, const json& key) {
+    const json j = load_kept(path, key);
+    try {
+        machine_speeds s{.launch_s = j.at("launch_s"),
+                         .step_s = j.at("step_s"),
+                         .reads = rates_of(j.at("reads")),
+                         .gathers = rates_of(j.at("gathers")),
+                         .convert_bytes_per_s = j.at("convert_bytes_per_s")};
+        if (s.launch_s > 0 && s.step_s > 0 && s.convert_bytes_per_s > 0 && plausible(s.reads) &&
+            plausible(s.gathers))
+            return s;
+    } catch (const json::exception&) {  // nothing, or of the right key and yet not ours
+    }
+    return {};
+}
+
+/// 512 rows of 16 entries: 98 KB with doubles, of which a core's caches hold all.
+csr<double, host> small_matrix(index rows, index width) {
+    csr<double, host> A{{rows, rows}, {}, {}, {}};
+    host_vector<offset> ptr(std::size_t(rows) + 1);
+    for (std::size_t i = 0; i < ptr.size(); ++i) ptr[i] = offset(i) * width;
+    A.row_ptr = offset_vector(ptr);
+    A.val.assign(std::size_t(rows) * std::size_t(width), 1.0);
+    A.col_ind.resize(A.val.size());
+    for (std::size_t k = 0; k < A.val.size(); ++k)
+        A.col_ind[k] =
+            index((k / std::size_t(width) + k % std::size_t(width) * 29) % std::size_t(rows));
+    return A;
+}
+
+double fastest_s(int runs, const std::function<void()>& f) {
+    f();
+    double best = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < runs; ++k) {
+        const auto start = std::chrono::steady_clock::now();
+        f();
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+        best = std::min(best, took.count());
+    }
+    return best;
+}
+
+/// One entry of a row, of a product that waits for no memory.
+double measure_step_s() {
+    const auto A = small_matrix(512, 16);
+    const host_vector<double> x(512, 1.0);
+    host_vector<double> y(512);
+    constexpr int products = 20;
+    const double s = fastest_s(20, [&] {
+        for (int k = 0; k < products; ++k)
+            spmv(cpu{1}, csr_serial{}, 1.0, view(A), std::span<const double>(x), 0.0,
+                 std::span<double>(y));
+    });
+    return s / products / double(A.val.size());
+}
+
+/// Bytes of CSR and layout that a conversion moves, of which a transposition is an honest example:
+/// it reads CSR twice and writes as much, out of order.
+double measure_conversion() {
+    const auto A = small_matrix(1 << 14, 16);
+    const double s = fastest_s(3, [&] { (void)transpose(view(A)); });
+    return 3 * double(bytes(A)) / s;
+}
+
+machine_speeds measure(int threads) {
+    const cpu_speeds c = measure_cpu(threads);
+    return {.launch_s = c.region_s,
+            .step_s = measure_step_s(),
+            .reads = c.reads,
+            .gathers = c.gathers,
+            .convert_bytes_per_s = measure_conversion()};
+}
+
+machine_speeds known_speeds(int threads) {
+    const machine_info m = describe_machine();
+    const json key = key_of(m, threads);
+    const std::string path = cache_path("machine-cpu-" + std::to_string(threads));
+    if (!path.empty())
+        if (const auto known = load(path, key)) return *known;
+    const machine_speeds s = measure(threads);
+    try {
+        if (!path.empty())
+            keep(path, key,
+                 {{"launch_s", s.launch_s},
+                  {"step_s", s.step_s},
+                  {"reads", to_json(s.reads)},
+                  {"gathers", to_json(s.gathers)},
+                  {"convert_bytes_per_s", s.convert_bytes_per_s}});
+    } catch (const error&) {  // measured anew next time, then
+    }
+    return s;
+}
+
+}  // namespace
+
+const machine_speeds& speeds_of(cpu on) {
+    static std::mutex one_at_a_time;  // so that no two measure at once, and disturb each other
+    static std::map<int, machine_speeds> known;
+    const int threads = thread_count(on);
+    const std::lock_guard lock(one_at_a_time);
+    auto at = known.find(threads);
+    if (at == known.end()) {
+        machine_speeds s = known_speeds(threads);
+        s.workers = threads;
+        s.memory_bytes = double(memory_bytes());
+        at = known.emplace(threads, std::move(s)).first;
+    }
+    return at->second;
+}
+
+machine_speeds speeds_of(gpu on) {
+    const gpu_speeds g = known_gpu_speeds(on);
+    const gpu_info info = describe_gpu(on);
+    machine_speeds s{.launch_s = g.launch_s,
+                     .step_s = g.latency_s,
+                     .workers = double(g.resident_warps),
+                     .lanes = 32,
+                     .reads = {},
+                     .gathers = {},
+                     .convert_bytes_per_s = speeds_of(cpu{}).convert_bytes_per_s,
+                     .upload_bytes_per_s = g.upload_gbps * 1e9,
+                     .memory_bytes = double(memory_of(on).free_bytes)};
+    // What fits the L2 cache stays there from product to product.
+    s.reads = {{double(info.l2_bytes) / 2, g.l2_read_gbps * 1e9},
+               {double(info.l2_bytes) * 2, g.memory.read_gbps * 1e9}};
+    for (const gather_rate& at : g.gathers) s.gathers.push_back({double(at.x_bytes), at.per_s});
+    return s;
+}
+
+}  // namespace nz

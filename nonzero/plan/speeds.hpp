@@ -1,0 +1,37 @@
+// How fast a machine does what products consist of, and what a product takes at these speeds.
+#pragma once
+
+#include <vector>
+
+#include "nonzero/core/format.hpp"
+#include "nonzero/plan/gpu_machine.hpp"
+
+namespace nz {
+
+/// Of a CPU with a number of threads, or of a GPU.
+struct machine_speeds {
+    double launch_s = 0;           ///< a kernel, or a parallel region, that does nothing        [s]
+    double step_s = 0;             ///< one step of one worker (see estimate::steps)             [s]
+    double workers = 1;            ///< threads, or the warps that a GPU holds at once
+    double lanes = 1;              ///< nonzeros that a worker takes with one step
+    std::vector<rate_at> reads;    ///< bytes a second, by the size of what is read
+    std::vector<rate_at> gathers;  ///< loads of x[j] a second, by the size of x
+    double convert_bytes_per_s = 0;  ///< of CSR into a layout, on the CPU
+    double upload_bytes_per_s = 0;   ///< from the CPU to the GPU; 0 on the CPU
+    double memory_bytes = 0;         ///< there for layouts; 0: not known                    [bytes]
+};
+
+/// Medians, in about half a second the first time on this machine, and kept then.
+const machine_speeds& speeds_of(cpu on);
+/// The same from known_gpu_speeds. Throws unavailable where there is no such GPU.
+machine_speeds speeds_of(gpu on);
+
+/// The rate at that size, interpolated between the two around it, in the logarithm of the size.
+double rate_for(const std::vector<rate_at>&, double bytes);
+
+/// What one product takes.                                                                     [s]
+double predicted_seconds(const estimate&, const matrix_stats&, const machine_speeds&);
+/// What building takes, from a CSR with so many bytes in CPU memory.                           [s]
+double predicted_setup_seconds(const estimate&, double csr_bytes, const machine_speeds&);
+
+}  // namespace nz
