@@ -73,6 +73,8 @@ std::vector<timing> time_interleaved(std::span<const timed_runs> work,
                                      const measure_options& options) {
     if (!(options.seconds > 0 && options.block_s > 0))
         throw argument_error("time_interleaved: a time that is not positive");
+    if (options.warm_up_runs < 0)
+        throw argument_error("time_interleaved: a negative number of warm-up runs");
     std::vector<timing> all(work.size());
     for (std::size_t w = 0; w < work.size(); ++w)
         all[w].repeats_per_block = choose_repeats(work[w], options);
@@ -87,7 +89,7 @@ std::vector<timing> time_interleaved(std::span<const timed_runs> work,
         for (std::size_t w = 0; w < work.size() && !interrupted(options); ++w) {
             if (!wants_more(w)) continue;
             const double start = now();
-            work[w](1);
+            if (options.warm_up_runs > 0) work[w](options.warm_up_runs);
             const std::int64_t repeats = all[w].repeats_per_block;
             all[w].block_s.push_back(work[w](repeats) / double(repeats));
             spent_s[w] += now() - start;

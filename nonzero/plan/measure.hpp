@@ -27,6 +27,11 @@ struct measure_options {
     /// 25 ns and waking an OpenMP thread up to 50 us. Longer ones are hit by a neighbour's burst
     /// more often than not.
     double block_s = 2e-3;
+    /// Untimed, before each block. A last-level cache may take in a matrix only when it has been
+    /// walked several times: 100 MB on a Xeon with a cache of 300 MB, 2 threads, 4.7 ms after one
+    /// such run, 3.8, 2.5, 2.4 and 2.3 ms after two to five, 2.6 ms alone. With one run, whoever
+    /// was timed twice in a row, or last, looked 1.7 times as fast (docs/decisions/measuring.md).
+    std::int64_t warm_up_runs = 5;
     const std::atomic<bool>* interrupted = nullptr;  ///< once true: return what there is
     std::function<double()> now = {};                ///< seconds; empty: the steady clock
 };
@@ -35,9 +40,10 @@ struct measure_options {
 using timed_runs = std::function<double(std::int64_t runs)>;
 
 /// Times every item of `work` in blocks that take turns, A B C A B C ..., so that what disturbs
-/// the machine disturbs all alike. A block is one untimed run, which fetches back the caches that
-/// the item before took, then `repeats_per_block` timed ones. Throws what the work throws, and
-/// argument_error where `seconds` or `block_s` is not positive.
+/// the machine disturbs all alike. A block is `warm_up_runs` untimed runs, which fetch back the
+/// caches that the item before took, then `repeats_per_block` timed ones. Throws what the work
+/// throws, and argument_error where `seconds` or `block_s` is not positive or `warm_up_runs`
+/// negative.
 std::vector<timing> time_interleaved(std::span<const std::function<void()>> work,
                                      const measure_options& = {});
 

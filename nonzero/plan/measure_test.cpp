@@ -15,7 +15,9 @@ struct fake {
     double time = 0;
     std::string log;
     measure_options options(double seconds, const std::atomic<bool>* interrupted = nullptr) {
-        return {.seconds = seconds, .interrupted = interrupted, .now = [this] { return time; }};
+        return {.seconds = seconds, .warm_up_runs = 1, .interrupted = interrupted, .now = [this] {
+                    return time;
+                }};
     }
     std::function<void()> takes(char letter, double s) {
         return [this, letter, s] { time += s, log += letter; };
@@ -58,6 +60,21 @@ TEST(time_interleaved, takes_turns_block_by_block) {
               "aabbcc");
 }
 
+TEST(time_interleaved, warms_up_before_every_block) {
+    fake clock;
+    const std::function<void()> work[] = {clock.takes('a', 4e-3), clock.takes('b', 4e-3)};
+    measure_options options = clock.options(1e-9);
+    options.warm_up_runs = 3;
+    (void)time_interleaved(work, options);
+    EXPECT_EQ(clock.log,
+              "aabb"  // the repeats are chosen
+              "aaaabbbb"
+              "aaaabbbb"
+              "aaaabbbb"
+              "aaaabbbb"
+              "aaaabbbb");
+}
+
 TEST(time_interleaved, an_item_ends_when_its_own_time_is_spent) {
     fake clock;
     const std::function<void()> work[] = {clock.takes('a', 1.0 / 256), clock.takes('b', 0.125)};
@@ -74,7 +91,7 @@ TEST(time_interleaved, believes_work_that_times_itself) {
         wall += 1.0 / 8, asked.push_back(runs);
         return double(runs) / 1024;
     }};
-    measure_options options{.seconds = 6 * 2.0 / 8, .now = [&] { return wall; }};
+    measure_options options{.seconds = 6 * 2.0 / 8, .warm_up_runs = 1, .now = [&] { return wall; }};
     options.block_s = 4.0 / 1024;
     const auto t = time_interleaved(work, options);
     EXPECT_EQ(t[0].median_s, 1.0 / 1024);
@@ -138,6 +155,8 @@ TEST(time_interleaved, refuses_no_time) {
     EXPECT_THROW((void)time_interleaved(std::span<const timed_runs>(), {.seconds = 0}),
                  argument_error);
     EXPECT_THROW((void)time_interleaved(std::span<const timed_runs>(), {.block_s = 0}),
+                 argument_error);
+    EXPECT_THROW((void)time_interleaved(std::span<const timed_runs>(), {.warm_up_runs = -1}),
                  argument_error);
     EXPECT_TRUE(time_interleaved(std::span<const timed_runs>(), {}).empty());
 }
