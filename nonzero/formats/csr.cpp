@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "nonzero/formats/assembler.hpp"
+#include "nonzero/formats/simd.hpp"
 
 namespace nz {
 
@@ -173,12 +174,35 @@ V dot(const index* col_ind, const V* val, const V* x, P k, P end) {
     return even + odd;
 }
 
+/// The same for all rows of a matrix, by SIMD where that is faster.
+template <class V>
+class row_product {
+  public:
+    row_product(const csr<V, host_view>& A, const V* x)
+        : col_ind_(A.col_ind.data()), val_(A.val.data()), x_(x) {
+        if constexpr (std::floating_point<V>) simd_ = fastest_row_dot<V>();
+    }
+    template <class P>
+    V operator()(P k, P end) const {
+        if constexpr (std::floating_point<V>)
+            if (end - k >= simd_row && simd_ != nullptr)
+                return simd_(col_ind_ + k, val_ + k, x_, end - k);
+        return dot(col_ind_, val_, x_, k, end);
+    }
+
+  private:
+    const index* col_ind_;
+    const V *val_, *x_;
+    row_dot<V> simd_ = nullptr;
+};
+
 /// The rows [first, last) of y = alpha A x + beta y.
 template <class V, class P>
 void multiply_rows(const P* row_ptr, V alpha, const csr<V, host_view>& A, std::span<const V> x,
                    V beta, std::span<V> y, std::int64_t first, std::int64_t last) {
+    const row_product<V> product_of(A, x.data());
     for (std::int64_t i = first; i < last; ++i) {
-        const V sum = dot(A.col_ind.data(), A.val.data(), x.data(), row_ptr[i], row_ptr[i + 1]);
+        const V sum = product_of(row_ptr[i], row_ptr[i + 1]);
         y[std::size_t(i)] = scaled(alpha, sum, beta, y[std::size_t(i)]);
     }
 }
@@ -278,9 +302,7 @@ void spmv(cpu on, csr_merge, V alpha, const csr<V, host_view>& A, std::span<cons
             const range steps = share(rows + nnz, threads, t);
             const std::int64_t first = merge_path_rows(row_ptr + 1, rows, nnz, steps.first);
             const std::int64_t last = merge_path_rows(row_ptr + 1, rows, nnz, steps.last);
-            const auto partial = [&](std::int64_t k, std::int64_t end) {
-                return dot(A.col_ind.data(), A.val.data(), x.data(), k, end);
-            };
+            const row_product<V> partial(A, x.data());
             const std::int64_t begin = steps.first - first, end = steps.last - last;
             if (first < last) {  // the row that the thread before began, then whole rows
                 const V sum = partial(begin, std::int64_t(row_ptr[first + 1]));

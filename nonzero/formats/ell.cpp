@@ -1,7 +1,8 @@
 #include "nonzero/formats/ell.hpp"
 
 #include <algorithm>
-#include <array>
+
+#include "nonzero/formats/panel.hpp"
 
 namespace nz {
 
@@ -48,26 +49,15 @@ ell<V, host> ell<V, S>::from(const csr<V, host_view>& A, index width) {
 
 namespace {
 
-/// Rows whose sums are kept at a time: they stay in the first-level cache.
-constexpr std::int64_t rows_at_once = 256;
-
 /// The rows [first, last) of y = alpha A x + beta y.
 template <class V>
 void multiply_rows(V alpha, const ell<V, host_view>& A, std::span<const V> x, V beta,
                    std::span<V> y, std::int64_t first, std::int64_t last) {
-    std::array<V, rows_at_once> sums;
-    for (; first < last; first += rows_at_once) {
-        const auto n = std::size_t(std::min(rows_at_once, last - first));
-        std::fill_n(sums.begin(), n, V(0));
-        for (offset k = 0; k < A.width; ++k) {
-            const index* const col_ind = A.col_ind.data() + k * A.pitch + first;
-            const V* const val = A.val.data() + k * A.pitch + first;
-            for (std::size_t i = 0; i < n; ++i)
-                if (col_ind[i] >= 0) sums[i] += product(val[i], x[std::size_t(col_ind[i])]);
-        }
-        V* const to = y.data() + first;
-        for (std::size_t i = 0; i < n; ++i) to[i] = scaled(alpha, sums[i], beta, to[i]);
-    }
+    const panel<V> all{A.col_ind.data(), A.val.data(), A.shape.rows, A.pitch, A.width};
+    for_each_sum(all.slice(first, last), x.data(),
+                 [to = y.data() + first, alpha, beta](auto r, V sum) {
+                     to[r] = scaled(alpha, sum, beta, to[r]);
+                 });
 }
 
 }  // namespace

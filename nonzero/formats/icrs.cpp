@@ -64,8 +64,11 @@ icrs<V, host> icrs<V, S>::from(const csr<V, host_view>& A, index interleave) {
 
 namespace {
 
-/// The rows [first, last), at most panel_rows and of one group, of y = alpha A x + beta y: together
-/// as far as all of them reach, then what is left of each, so that no hole is read.
+/// Rows that go together as far as all of them reach; the more, the sooner one is the shortest.
+constexpr std::int64_t rows_at_once = 32;
+
+/// The rows [first, last), at most rows_at_once and of one group, of y = alpha A x + beta y:
+/// together as far as all of them reach, then what is left of each, so that no hole is read.
 template <class V>
 void multiply_block(V alpha, const icrs<V, host_view>& A, const V* x, V beta, V* y,
                     std::int64_t first, std::int64_t last) {
@@ -73,9 +76,9 @@ void multiply_block(V alpha, const icrs<V, host_view>& A, const V* x, V beta, V*
     const index* const col_ind = A.col_ind.data() + A.row_start[std::size_t(first)];
     const V* const val = A.val.data() + A.row_start[std::size_t(first)];
     const std::int64_t rows = last - first, common = *std::min_element(count, count + rows);
-    std::array<V, panel_rows> sums;
+    std::array<V, rows_at_once> sums;
     sums.fill(V(0));
-    multiply_panel({col_ind, val, rows, A.interleave, common}, x, sums.data());
+    multiply_panel<V>({col_ind, val, rows, A.interleave, common}, x, sums.data());
     for (std::int64_t r = 0; r < rows; ++r) {
         V sum = sums[std::size_t(r)];
         for (std::int64_t k = common; k < count[r]; ++k) {
@@ -92,7 +95,7 @@ void multiply_rows(V alpha, const icrs<V, host_view>& A, std::span<const V> x, V
                    std::span<V> y, std::int64_t first, std::int64_t last) {
     while (first < last) {
         const std::int64_t group_end = (first / A.interleave + 1) * A.interleave;
-        const std::int64_t end = std::min({first + panel_rows, group_end, last});
+        const std::int64_t end = std::min({first + rows_at_once, group_end, last});
         multiply_block(alpha, A, x.data(), beta, y.data(), first, end);
         first = end;
     }

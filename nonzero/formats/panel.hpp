@@ -5,6 +5,7 @@
 #include <array>
 
 #include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/simd.hpp"
 
 namespace nz {
 
@@ -25,13 +26,14 @@ struct panel {
     }
 };
 
-/// Rows of a panel that are summed at once: their sums stay in the first-level cache.
-inline constexpr std::int64_t panel_rows = 32;
+/// Rows of a panel that are summed at once: their sums stay in the first-level cache, and a long
+/// stretch of every stored column is walked.
+inline constexpr std::int64_t panel_rows = 256;
 
 /// sums[r] += the product of row r with x, entry after entry, for every row of A; padding is left
-/// out. Stored column after stored column, so that memory is walked in order.
+/// out. Stored column after stored column, so that memory is walked in order. In plain C++.
 template <class V>
-void multiply_panel(const panel<V>& A, const V* x, V* sums) {
+void multiply_panel_plainly(const panel<V>& A, const V* x, V* sums) {
     for (std::int64_t k = 0; k < A.width; ++k) {
         const index* const col_ind = A.col_ind + k * A.pitch;
         const V* const val = A.val + k * A.pitch;
@@ -40,13 +42,22 @@ void multiply_panel(const panel<V>& A, const V* x, V* sums) {
     }
 }
 
+/// The same bits by the widest SIMD of this machine.
+template <class V>
+void multiply_panel(const panel<V>& A, const V* x, V* sums) {
+    if constexpr (std::floating_point<V>)
+        if (const auto loops = simd_panel_loops<V>(); !loops.empty())
+            return loops.front()(A, x, sums);
+    multiply_panel_plainly(A, x, sums);
+}
+
 /// f(r, the product of row r with x) for every row of A.
 template <class V, class F>
 void for_each_sum(const panel<V>& A, const V* x, F f) {
     std::array<V, panel_rows> sums;
     for (std::int64_t first = 0; first < A.rows; first += panel_rows) {
         const std::int64_t last = std::min(first + panel_rows, A.rows);
-        sums.fill(V(0));
+        std::fill_n(sums.begin(), last - first, V(0));
         multiply_panel(A.slice(first, last), x, sums.data());
         for (std::int64_t r = first; r < last; ++r) f(r, sums[std::size_t(r - first)]);
     }
