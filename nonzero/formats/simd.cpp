@@ -96,7 +96,7 @@ NZ_AVX2 void store256(float* p, __m256 v) { _mm256_storeu_ps(p, v); }
 
 // Panels of at most so many rows keep their sums in registers. In larger ones the sums stay in the
 // first-level cache and every stored column is walked for all rows: where columns are far apart, as
-// in ELL, that was up to 1.8 times as fast as 32 rows at a time (EPYC and Xeon, docs/decisions).
+// in ELL, that was up to 1.7 times as fast as 32 rows at a time (docs/decisions/simd.md).
 constexpr int narrow = 32;
 
 template <class V>
