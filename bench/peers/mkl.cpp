@@ -33,8 +33,10 @@ void check(sparse_status_t s, const char* what) {
 /// MKL on our OpenMP runtime: with its own, each one's waiting threads would take the cores from
 /// the other's products.
 void use_our_openmp() {
+#if !defined(NZ_MKL_STATIC)  // which is linked with that layer alone
     static const int layer = mkl_set_threading_layer(MKL_THREADING_GNU);
     if (layer != MKL_THREADING_GNU) throw unavailable("mkl: no GNU threading layer");
+#endif
     mkl_set_dynamic(0);  // as many threads as asked for
 }
 
