@@ -13,6 +13,7 @@
 #include "nonzero/formats/icrs.hpp"
 #include "nonzero/formats/jds.hpp"
 #include "nonzero/formats/jds_ell.hpp"
+#include "nonzero/formats/packed.hpp"
 #include "nonzero/formats/sell.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/zoo.hpp"
@@ -41,6 +42,7 @@ using layouts = ::testing::Types<  //
     layout<jds>,                   //
     layout<jds_ell>,               //
     layout<jds_transposed>,        //
+    layout<packed>,                //
     layout<sell>>;
 
 template <class L>

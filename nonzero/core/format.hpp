@@ -41,6 +41,8 @@ struct matrix_stats {
     std::int64_t group_width[2] = {};  ///< sum over groups of stats_groups[g] rows of the longest
     std::int64_t last_group_width[2] = {};  ///< the longest in the last, perhaps smaller, group
     std::int64_t sorted_group_width = 0;  ///< the same for 32 rows, sorted by length in each scope
+    std::int64_t packed_bytes = 0;        ///< of packed's arrays, for these values
+    std::int64_t packed_steps = 0;        ///< of its chunks, 32 stored entries each
     std::int64_t blocks[5] = {};          ///< occupied aligned blocks of side stats_block_sides[b]
 
     [[nodiscard]] std::int64_t max_row_nnz() const {
@@ -156,9 +158,13 @@ auto view(const F& a) {
 }
 
 template <class T>
-void copy(gpu on, const host_vector<T>& from, device_array<T>& to) {
+void copy(gpu on, std::span<const T> from, device_array<T>& to) {
     to = device_array<T>(from.size());
     copy_to_device(on, from.data(), to.data(), from.size() * sizeof(T));
+}
+template <class T>
+void copy(gpu on, const host_vector<T>& from, device_array<T>& to) {
+    copy(on, std::span<const T>(from), to);
 }
 /// What stays on the host goes along.
 template <class T>
@@ -166,14 +172,16 @@ void copy(gpu, const host_vector<T>& from, host_vector<T>& to) {
     to = from;
 }
 inline void copy(gpu, const offset_vector& from, offset_vector& to) { to = from; }
+inline void copy(gpu on, const offset_span& from, device_offsets& to) {
+    const std::size_t bytes = from.size() * (from.wide() ? 8 : 4);
+    to = {device_array<std::byte>(bytes), from.size(), from.wide()};
+    copy_to_device(on, from.data(), to.bytes.data(), bytes);
+}
 inline void copy(gpu on, const offset_vector& from, device_offsets& to) {
-    const offset_span p = from;
-    const std::size_t bytes = p.size() * (p.wide() ? 8 : 4);
-    to = {device_array<std::byte>(bytes), p.size(), p.wide()};
-    copy_to_device(on, p.data(), to.bytes.data(), bytes);
+    copy(on, offset_span(from), to);
 }
 
-/// Copies an owning matrix to the GPU. Throws device_error.
+/// Copies a matrix to the GPU, whoever owns it here. Throws device_error.
 template <class F>
 auto upload(gpu on, const F& a) {
     typename F::template in_space<device> d{};

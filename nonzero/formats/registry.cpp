@@ -16,6 +16,7 @@
 #include "nonzero/formats/icrs.hpp"
 #include "nonzero/formats/jds.hpp"
 #include "nonzero/formats/jds_ell.hpp"
+#include "nonzero/formats/packed.hpp"
 #include "nonzero/formats/scatter.hpp"
 #include "nonzero/formats/sell.hpp"
 
@@ -220,19 +221,50 @@ constexpr bool synchronises() {
     return false;
 }
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// A kernel whose layout is built on the GPU has K::build.
+template <class K, class V>
+concept built_on_gpu = requires(gpu on, const csr<V, device_view>& A) {
+    K::build(on, A);
+};
+
+template <class K, class V>
+std::unique_ptr<linear_operator<V, gpu>> build_from_device(gpu on, const csr<V, device_view>& A) {
+    require_gpu(on);
+    const device_guard guard(on);
+    const auto start = std::chrono::steady_clock::now();
+    auto own = K::build(on, A);
+    const setup_times t{.preprocessing_s = seconds_since(start)};
+    return std::make_unique<gpu_operator<K, V, decltype(own)>>(on, std::move(own), t);
+}
+
 template <class K, class V>
 std::unique_ptr<linear_operator<V, gpu>> build_on_gpu(gpu on, const csr<V, host_view>& A) {
     require_gpu(on);
     const device_guard guard(on);
-    using clock = std::chrono::steady_clock;
-    const auto seconds = [](clock::duration d) { return std::chrono::duration<double>(d).count(); };
-    const auto start = clock::now();
-    const auto here = build_layout<K>(A);
-    const auto built = clock::now();
-    auto there = upload(on, here);
-    const setup_times t{.conversion_s = seconds(built - start),
-                        .upload_s = seconds(clock::now() - built)};
-    return std::make_unique<gpu_operator<K, V, decltype(there)>>(on, std::move(there), t);
+    const auto start = std::chrono::steady_clock::now();
+    if constexpr (built_on_gpu<K, V>) {
+        const auto there = upload(on, A);
+        setup_times t{.upload_s = seconds_since(start)};
+        auto own = K::build(on, view(there));
+        t.preprocessing_s = seconds_since(start) - t.upload_s;
+        return std::make_unique<gpu_operator<K, V, decltype(own)>>(on, std::move(own), t);
+    } else {
+        const auto here = build_layout<K>(A);
+        setup_times t{.conversion_s = seconds_since(start)};
+        auto there = upload(on, here);
+        t.upload_s = seconds_since(start) - t.conversion_s;
+        return std::make_unique<gpu_operator<K, V, decltype(there)>>(on, std::move(there), t);
+    }
+}
+
+template <class K, class V>
+constexpr device_builder<V> gpu_builder_from_device() {
+    if constexpr (has_cuda && on_gpu<K, V> && built_on_gpu<K, V>) return build_from_device<K, V>;
+    return nullptr;
 }
 
 template <class K, class V>
@@ -255,6 +287,7 @@ constexpr method<V> row = {
     .exists_on_gpu = on_gpu<K, V>,
     .on_cpu = cpu_builder<K, V>(),
     .on_gpu = gpu_builder<K, V>(),
+    .from_device = gpu_builder_from_device<K, V>(),
 };
 
 }  // namespace
@@ -309,6 +342,7 @@ std::span<const method<V>> methods() {
         row<jds_diagonals, V>,
         row<jds_ell_sections, V>,
         row<jds_ell_serial, V>,
+        row<packed_warp, V>,
         row<sell_chunk, V>,
         row<sell_row, V>,
         row<sell_serial, V>,

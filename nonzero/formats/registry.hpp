@@ -47,6 +47,11 @@ class linear_operator {
 template <class V, class B>
 using builder = std::unique_ptr<linear_operator<V, B>> (*)(B, const csr<V, host_view>&);
 
+/// The same from a CSR that lies on the GPU, which is not needed any more afterwards.
+template <class V>
+using device_builder = std::unique_ptr<linear_operator<V, gpu>> (*)(gpu,
+                                                                    const csr<V, device_view>&);
+
 /// A method: a kernel over its layout.
 template <class V>
 struct method {
@@ -60,6 +65,8 @@ struct method {
     bool exists_on_cpu, exists_on_gpu;             ///< declared, whether or not this build has it
     builder<V, cpu> on_cpu;                        ///< null: no such kernel on the CPU
     builder<V, gpu> on_gpu;  ///< null: no such kernel on the GPU, or no CUDA in this build
+
+    device_builder<V> from_device;  ///< null: it is built on the CPU only
 
     [[nodiscard]] std::string_view layout() const { return name.substr(0, name.find('.')); }
     template <class B>

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <map>
 
+#include "nonzero/formats/packed.hpp"
+
 namespace nz {
 namespace {
 
@@ -98,6 +100,9 @@ matrix_stats compute_stats(const csr<V, host_view>& A) {
 #pragma omp parallel for schedule(dynamic)
     for (std::size_t b = 0; b < std::size(stats_block_sides); ++b)
         s.blocks[b] = count_blocks(A, stats_block_sides[b]);
+    const packed_size packed = size_of_packed(A);
+    s.packed_bytes = packed.bytes;
+    s.packed_steps = packed.steps;
     return s;
 }
 

@@ -1,0 +1,581 @@
+#include "nonzero/formats/packed.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "nonzero/formats/packed_values.hpp"
+#include "nonzero/formats/scatter.hpp"
+
+namespace nz {
+namespace {
+
+constexpr std::size_t code_unit = 16;  // words
+constexpr std::size_t val_unit = 32;   // values
+constexpr std::uint32_t far_hole = 0xffffffffU;
+constexpr std::uint16_t near_hole = 0xffff;
+constexpr index most_near = 0xfffe;
+
+/// The entries (i, i + offset) of the rows whose bit is set in `mask`.
+template <class V>
+struct diagonal {
+    index offset;
+    std::uint32_t mask;
+    V value;  ///< of the first
+};
+
+/// One window of rows, cut. Places in the streams count from the window's start.
+struct cut_window {
+    std::vector<packed_chunk> parts = {};   ///< of long rows; as many as fill GPU blocks
+    std::vector<packed_chunk> chunks = {};  ///< of whole rows
+    std::vector<index> perm = {};
+    std::size_t words = 0, values = 0;
+};
+
+template <class V>
+class cutter {
+  public:
+    cutter(const csr<V, host_view>& matrix, const packed_options& options,
+           const value_coder<V>& values)
+        : A(matrix), o(options), shareable(sizeof(V) <= 8 && !values.table.empty()) {}
+
+    [[nodiscard]] cut_window cut(index first, index last) const {
+        cut_window w;
+        std::vector<index> rest;
+        std::vector<index> long_rows;
+        bool whole = true;
+        for (index g = first; g < last; g += warp_rows) {
+            const index end = std::min<index>(g + warp_rows, last);
+            if (add_by_diagonals(g, end, w)) continue;
+            for (index i = g; i < end; ++i) (length(i) > o.split ? long_rows : rest).push_back(i);
+            whole = whole && long_rows.empty();
+        }
+        add_rows(std::move(rest), whole, w);
+        for (const index i : long_rows) add_parts(i, w);
+        fill_block(w);
+        return w;
+    }
+
+    [[nodiscard]] offset begin(index i) const { return A.row_ptr[std::size_t(i)]; }
+    [[nodiscard]] offset length(index i) const { return begin(i + 1) - begin(i); }
+
+    /// The diagonals of the rows [first, last), ascending; none where there are too many of them.
+    [[nodiscard]] std::vector<diagonal<V>> diagonals(index first, index last, bool& same) const {
+        std::array<offset, warp_rows> at{};
+        offset entries = 0;
+        for (index i = first; i < last; ++i) {
+            if (length(i) > o.split) return {};
+            at[std::size_t(i - first)] = begin(i);
+            entries += length(i);
+        }
+        const auto most = [&](double fill) {
+            return std::min(std::size_t(o.most_diagonals),
+                            std::size_t(double(entries) / (double(warp_rows) * fill)));
+        };
+        std::vector<diagonal<V>> found;
+        same = shareable;
+        for (offset left = entries; left > 0;) {
+            diagonal<V> d = next_diagonal(first, last, at, same);
+            left -= std::popcount(d.mask);
+            found.push_back(d);
+            if (found.size() > most(same ? o.shared_fill : o.diagonal_fill)) return {};
+        }
+        return found;
+    }
+
+  private:
+    /// The lowest diagonal of the entries that `at` has not passed yet, which then passes it.
+    /// Clears `same` where its values differ.
+    diagonal<V> next_diagonal(index first, index last, std::array<offset, warp_rows>& at,
+                              bool& same) const {
+        const auto column = [&](index i) {
+            return A.col_ind[std::size_t(at[std::size_t(i - first)])];
+        };
+        const auto left = [&](index i) { return at[std::size_t(i - first)] < begin(i + 1); };
+        index lowest = std::numeric_limits<index>::max();
+        for (index i = first; i < last; ++i)
+            if (left(i)) lowest = std::min(lowest, column(i) - i);
+        diagonal<V> d{lowest, 0, V(0)};
+        for (index i = first; i < last; ++i) {
+            if (!left(i) || column(i) - i != lowest) continue;
+            const V v = A.val[std::size_t(at[std::size_t(i - first)]++)];
+            if (d.mask == 0) d.value = v;
+            same = same && value_bits<V>(v) == value_bits<V>(d.value);
+            d.mask |= 1U << (i - first);
+        }
+        return d;
+    }
+
+    bool add_by_diagonals(index first, index last, cut_window& w) const {
+        bool same = false;
+        packed_chunk c;
+        c.steps = std::uint16_t(diagonals(first, last, same).size());
+        if (c.steps == 0) return false;
+        c.kind = same ? packed_chunk::shared : packed_chunk::diagonals;
+        c.first_row = first;
+        c.rows = std::uint8_t(last - first);
+        add(c, w);
+        return true;
+    }
+
+    /// Lanes, as a power of two, that a row of n entries gets.
+    [[nodiscard]] unsigned log_lanes(offset n) const {
+        unsigned log = 0;
+        while (log < 5 && (n >> log) > o.steps) ++log;
+        return log;
+    }
+
+    /// Rows in order by groups of 32, or sorted, whichever takes fewer steps.
+    void add_rows(std::vector<index> rows, bool may_keep_order, cut_window& w) const {
+        std::vector<packed_chunk> kept, sorted;
+        std::vector<index> by_length = rows;
+        std::stable_sort(by_length.begin(), by_length.end(),
+                         [&](index a, index b) { return length(a) > length(b); });
+        const std::int64_t sorted_steps = cut_sorted(by_length, index(w.perm.size()), sorted);
+        if (may_keep_order &&
+            double(cut_in_order(rows, kept)) <= o.sort_gain * double(sorted_steps)) {
+            for (const packed_chunk& c : kept) add(c, w);
+            return;
+        }
+        w.perm.insert(w.perm.end(), by_length.begin(), by_length.end());
+        for (const packed_chunk& c : sorted) add(c, w);
+    }
+
+    std::int64_t cut_in_order(const std::vector<index>& rows, std::vector<packed_chunk>& to) const {
+        std::int64_t steps = 0;
+        for (std::size_t g = 0; g < rows.size();) {
+            // rows hold whole groups of 32 only, but for the matrix's last
+            const std::size_t end = std::min<std::size_t>(rows.size(), g + std::size_t(warp_rows));
+            offset longest = 0;
+            for (std::size_t k = g; k < end; ++k) longest = std::max(longest, length(rows[k]));
+            const unsigned log = log_lanes(longest);
+            for (const std::size_t each = 32U >> log; g < end; g = std::min(g + each, end)) {
+                const std::size_t last = std::min(g + each, end);
+                to.push_back(rows_chunk({rows.data() + g, last - g}, log));
+                steps += to.back().steps;
+            }
+        }
+        return steps;
+    }
+
+    std::int64_t cut_sorted(const std::vector<index>& rows, index perm_at,
+                            std::vector<packed_chunk>& to) const {
+        std::int64_t steps = 0;
+        for (std::size_t g = 0; g < rows.size();) {
+            const unsigned log = log_lanes(length(rows[g]));
+            std::size_t end = g;
+            while (end < rows.size() && end - g < 32U >> log && log_lanes(length(rows[end])) == log)
+                ++end;
+            to.push_back(rows_chunk({rows.data() + g, end - g}, log));
+            to.back().sorted = true;
+            to.back().number = perm_at + index(g);
+            steps += to.back().steps;
+            g = end;
+        }
+        return steps;
+    }
+
+    [[nodiscard]] packed_chunk rows_chunk(std::span<const index> rows, unsigned log) const {
+        offset longest = 0;
+        index least = std::numeric_limits<index>::max(), most = 0;
+        for (const index i : rows) {
+            if (length(i) == 0) continue;
+            longest = std::max(longest, length(i));
+            least = std::min(least, A.col_ind[std::size_t(begin(i))]);
+            most = std::max(most, A.col_ind[std::size_t(begin(i + 1) - 1)]);
+        }
+        packed_chunk c = list_chunk(longest == 0 ? 0 : least, most, longest, log);
+        c.first_row = rows[0];
+        c.rows = std::uint8_t(rows.size());
+        return c;
+    }
+
+    static packed_chunk list_chunk(index least, index most, offset longest, unsigned log) {
+        packed_chunk c;
+        c.base = least;
+        c.kind = most - least <= most_near ? packed_chunk::near : packed_chunk::far;
+        c.log_lanes = std::uint8_t(log);
+        c.steps = std::uint16_t((longest + (1 << log) - 1) >> log);
+        return c;
+    }
+
+    /// The parts of row i, in one GPU block if they fit one, else from a block's start.
+    void add_parts(index i, cut_window& w) const {
+        const auto parts = index((length(i) + o.split - 1) / o.split);
+        const auto taken = index(w.parts.size()) % packed_block;
+        if (taken > 0 && taken + parts > packed_block) fill_block(w);
+        for (index p = 0; p < parts; ++p) {
+            const range r = share(length(i), parts, p);
+            packed_chunk c =
+                list_chunk(A.col_ind[std::size_t(begin(i) + r.first)],
+                           A.col_ind[std::size_t(begin(i) + r.last - 1)], r.last - r.first, 5);
+            c.first_row = i, c.rows = 1;
+            c.number = p, c.parts = parts;
+            place(c, w);
+            w.parts.push_back(c);
+        }
+    }
+    /// Fills the last GPU block of parts up with chunks of nothing.
+    static void fill_block(cut_window& w) {
+        while (w.parts.size() % packed_block != 0) w.parts.push_back({});
+    }
+
+    void add(packed_chunk c, cut_window& w) const {
+        place(c, w);
+        w.chunks.push_back(c);
+    }
+    static void place(packed_chunk& c, cut_window& w) {
+        constexpr std::size_t words_a_step[] = {4, 2, 16, 32};
+        c.code_at = std::uint32_t(w.words / code_unit),
+        c.val_at = std::uint32_t(w.values / val_unit);
+        const std::size_t words = words_a_step[c.kind] * c.steps;
+        w.words += (words + code_unit - 1) / code_unit * code_unit;
+        if (c.kind != packed_chunk::shared) w.values += val_unit * c.steps;
+    }
+
+    const csr<V, host_view>& A;
+    const packed_options& o;
+    bool shareable;  ///< a value fits a diagonal's two free words
+};
+
+/// Fills the places that a chunk has in the streams.
+template <class V>
+class filler {
+  public:
+    filler(const csr<V, host_view>& matrix, const cutter<V>& cutting, const value_coder<V>& coder,
+           packed<V, host>& to)
+        : A(matrix), cut(cutting), values(coder), P(to) {}
+
+    void fill(const packed_chunk& c) const {
+        if (c.kind <= packed_chunk::diagonals) return fill_diagonals(c);
+        for (std::uint32_t lane = 0; lane < 32; ++lane) {
+            const std::uint32_t r = lane >> c.log_lanes;
+            if (r >= c.rows) {
+                fill_lane(c, lane, 0, 0);
+                continue;
+            }
+            const index i = c.sorted ? P.perm[std::size_t(c.number) + r] : c.first_row + index(r);
+            const range of_row =
+                c.parts > 0 ? share(cut.length(i), c.parts, c.number) : range{0, cut.length(i)};
+            const std::uint32_t among = lane & ((1U << c.log_lanes) - 1);
+            fill_lane(c, lane, cut.begin(i) + of_row.first + among, cut.begin(i) + of_row.last);
+        }
+    }
+
+  private:
+    void fill_diagonals(const packed_chunk& c) const {
+        bool same = false;
+        const index last = c.first_row + index(c.rows);
+        std::uint32_t* word = P.codes.data() + std::size_t(c.code_at) * code_unit;
+        std::size_t at = std::size_t(c.val_at) * val_unit;
+        std::array<offset, warp_rows> next{};
+        for (index i = c.first_row; i < last; ++i)
+            next[std::size_t(i - c.first_row)] = cut.begin(i);
+        for (const diagonal<V>& d : cut.diagonals(c.first_row, last, same)) {
+            *word++ = std::uint32_t(d.offset), *word++ = d.mask;
+            if (c.kind == packed_chunk::shared) {
+                std::memcpy(word, &d.value, std::min<std::size_t>(sizeof(V), 8));
+                word += 2;
+                continue;
+            }
+            for (std::size_t r = 0; r < std::size_t(warp_rows); ++r)
+                if ((d.mask >> r & 1) != 0)
+                    values.put(A.val[std::size_t(next[r]++)], P.val.data(), at + r);
+            at += val_unit;
+        }
+    }
+    /// Every `lanes`-th entry from `first`, in the column of `lane`; then padding.
+    void fill_lane(const packed_chunk& c, std::uint32_t lane, offset first, offset last) const {
+        auto* const code = P.codes.data() + std::size_t(c.code_at) * code_unit;
+        auto* const near = reinterpret_cast<std::uint16_t*>(code);
+        for (std::uint32_t s = 0; s < c.steps; ++s) {
+            const offset k = first + (offset(s) << c.log_lanes);
+            const std::size_t at = std::size_t(s) * 32 + lane;
+            const bool hole = k >= last;
+            const auto distance =
+                hole ? far_hole : std::uint32_t(A.col_ind[std::size_t(k)] - c.base);
+            if (c.kind == packed_chunk::near) {
+                near[at] = hole ? near_hole : std::uint16_t(distance);
+            } else {
+                code[at] = distance;
+            }
+            if (!hole)
+                values.put(A.val[std::size_t(k)], P.val.data(),
+                           std::size_t(c.val_at) * val_unit + at);
+        }
+    }
+
+    const csr<V, host_view>& A;
+    const cutter<V>& cut;
+    const value_coder<V>& values;
+    packed<V, host>& P;
+};
+
+void check(const packed_options& o) {
+    const auto in = [](const char* name, double v, double least, double most) {
+        if (!(v >= least && v <= most))
+            throw argument_error(std::string("packed: ") + name + " is " + std::to_string(v) +
+                                 ", expected from " + std::to_string(least) + " to " +
+                                 std::to_string(most));
+    };
+    in("steps", o.steps, 1, 1024);
+    in("split", o.split, 32, 32 * 1024);
+    in("most_diagonals", o.most_diagonals, 0, 1024);
+    in("diagonal_fill", o.diagonal_fill, 1.0 / 32, 2);
+    in("shared_fill", o.shared_fill, 1.0 / 32, 2);
+    in("sort_gain", o.sort_gain, 0, HUGE_VAL);
+}
+
+template <class V>
+std::vector<cut_window> cut_all(const csr<V, host_view>& A, const cutter<V>& cut) {
+    const std::int64_t count = (std::int64_t(A.shape.rows) + packed_window - 1) / packed_window;
+    std::vector<cut_window> windows(std::size_t(count), cut_window{});
+#pragma omp parallel for schedule(dynamic, 4)
+    for (std::int64_t w = 0; w < count; ++w) {
+        const auto first = index(w * packed_window);
+        windows[std::size_t(w)] =
+            cut.cut(first, index(std::min<std::int64_t>(A.shape.rows, (w + 1) * packed_window)));
+    }
+    return windows;
+}
+
+struct stream_sizes {
+    std::size_t words = 0, values = 0;
+};
+
+/// Moves the places of every window behind those of the windows before it.
+stream_sizes set_end_to_end(std::vector<cut_window>& windows) {
+    stream_sizes all;
+    std::size_t rows = 0;
+    for (cut_window& w : windows) {
+        for (std::vector<packed_chunk>* const chunks : {&w.parts, &w.chunks})
+            for (packed_chunk& c : *chunks) {
+                if (c.rows == 0) continue;
+                c.code_at += std::uint32_t(all.words / code_unit);
+                c.val_at += std::uint32_t(all.values / val_unit);
+                if (c.sorted) c.number += index(rows);
+            }
+        rows += w.perm.size(), all.words += w.words, all.values += w.values;
+    }
+    return all;
+}
+
+/// Places are counted in 32 bits.
+void check_reach(std::size_t words, std::size_t values) {
+    const std::size_t most = std::size_t(far_hole);
+    if (words / code_unit > most || values / val_unit > most)
+        throw argument_error("packed: the matrix is too large for 32-bit places of its chunks");
+}
+
+}  // namespace
+
+packed_options packed_options::suited_to(std::int64_t nnz) {
+    packed_options o;
+    o.steps = nnz < 1'000'000 ? 8 : nnz < 6'000'000 ? 16 : 32;
+    o.split = index(std::clamp<std::int64_t>(nnz / 3168 / 32 * 32, 256, 2048));
+    o.most_diagonals = 2 * o.steps;
+    return o;
+}
+
+template <class V, class S>
+packed<V, host> packed<V, S>::from(const csr<V, host_view>& A) {
+    return from(A, packed_options::suited_to(std::int64_t(A.val.size())));
+}
+
+template <class V, class S>
+packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_options& o) {
+    check(o);
+    const auto values = value_coder<V>::of(A.val);
+    const cutter<V> cut(A, o, values);
+    std::vector<cut_window> windows = cut_all(A, cut);
+    packed<V, host> P{A.shape, values.coding, 0, {}, {}, {}, {}, {}};
+    P.table.assign(values.table.begin(), values.table.end());
+    const auto [words, stored] = set_end_to_end(windows);
+    check_reach(words, stored);
+    const auto append = [](auto& to, const auto& more) {
+        to.insert(to.end(), more.begin(), more.end());
+    };
+    for (const cut_window& w : windows) append(P.chunks, w.parts);
+    P.part_chunks = index(P.chunks.size());
+    for (const cut_window& w : windows) append(P.chunks, w.chunks), append(P.perm, w.perm);
+    P.codes.assign(words, 0);
+    P.val.assign(stored * values.bytes(), std::byte(0));
+    const filler<V> fill(A, cut, values, P);
+#pragma omp parallel for schedule(dynamic, 64)
+    for (std::int64_t c = 0; c < std::int64_t(P.chunks.size()); ++c)
+        fill.fill(P.chunks[std::size_t(c)]);
+    return P;
+}
+
+template <class V>
+packed_size size_of_packed(const csr<V, host_view>& A) {
+    const auto o = packed_options::suited_to(std::int64_t(A.val.size()));
+    const auto values = value_coder<V>::of(A.val);
+    packed_size size{.bytes = std::int64_t(values.table.size() * sizeof(V))};
+    for (const cut_window& w : cut_all(A, cutter<V>(A, o, values))) {
+        size.bytes += std::int64_t((w.parts.size() + w.chunks.size()) * sizeof(packed_chunk) +
+                                   w.perm.size() * sizeof(index) + w.words * sizeof(std::uint32_t) +
+                                   w.values * values.bytes());
+        for (const packed_chunk& c : w.chunks) size.steps += c.steps;
+        for (const packed_chunk& c : w.parts) size.steps += c.steps;
+    }
+    return size;
+}
+
+namespace {
+
+/// The first of these chunks that thread t takes: equal bytes to every thread, up to a chunk or
+/// the parts of one row.
+template <class V>
+std::int64_t first_chunk(std::span<const packed_chunk> chunks, int t, int threads) {
+    if (t == 0 || t == threads) return t == 0 ? 0 : std::int64_t(chunks.size());
+    const auto bytes_before = [&](const packed_chunk& c) {
+        return 64.0 * double(c.code_at) + double(val_unit * sizeof(V)) * double(c.val_at) +
+               double(sizeof c) * double(&c - chunks.data());
+    };
+    const double begin = chunks.empty() ? 0 : bytes_before(chunks.front());
+    const double all = chunks.empty() ? 0 : bytes_before(chunks.back()) - begin;
+    auto at = std::partition_point(chunks.begin(), chunks.end(), [&](const packed_chunk& c) {
+        return bytes_before(c) - begin < all * t / threads;
+    });
+    while (at < chunks.end() && at->parts > 0 && at->number > 0) ++at;
+    return at - chunks.begin();
+}
+
+template <class V>
+std::span<const packed_chunk> share_of(std::span<const packed_chunk> chunks, int t, int threads) {
+    const auto first = std::size_t(first_chunk<V>(chunks, t, threads));
+    return chunks.subspan(first, std::size_t(first_chunk<V>(chunks, t + 1, threads)) - first);
+}
+
+template <class V>
+std::span<const packed_chunk> parts_of(const packed<V, host_view>& A) {
+    return A.chunks.first(std::size_t(A.part_chunks));
+}
+template <class V>
+std::span<const packed_chunk> whole_rows_of(const packed<V, host_view>& A) {
+    return A.chunks.subspan(std::size_t(A.part_chunks));
+}
+
+/// 32 sums, of whatever rows the lanes of a chunk belong to.
+template <class V>
+using lane_sums = std::array<V, 32>;
+
+template <class V>
+void add_shared(const std::uint32_t* word, std::uint32_t steps, const V* x, lane_sums<V>& sums) {
+    for (std::uint32_t s = 0; s < steps; ++s, word += 4) {
+        const V* const xs = x + std::int32_t(word[0]);
+        V v{};
+        std::memcpy(static_cast<void*>(&v), word + 2, std::min<std::size_t>(sizeof(V), 8));
+        if (word[1] == far_hole) {
+            for (std::size_t r = 0; r < 32; ++r) sums[r] += product(v, xs[r]);
+            continue;
+        }
+        for (std::uint32_t left = word[1]; left != 0; left &= left - 1) {
+            const auto r = std::size_t(std::countr_zero(left));
+            sums[r] += product(v, xs[r]);
+        }
+    }
+}
+
+template <class D, class V>
+void add_diagonals(const std::uint32_t* word, std::uint32_t steps, const V* x, lane_sums<V>& sums,
+                   D value, std::size_t at) {
+    for (std::uint32_t s = 0; s < steps; ++s, word += 2, at += 32) {
+        const V* const xs = x + std::int32_t(word[0]);
+        if (word[1] == far_hole) {
+            for (std::size_t r = 0; r < 32; ++r) sums[r] += product(value[at + r], xs[r]);
+            continue;
+        }
+        for (std::uint32_t left = word[1]; left != 0; left &= left - 1) {
+            const auto r = std::size_t(std::countr_zero(left));
+            sums[r] += product(value[at + r], xs[r]);
+        }
+    }
+}
+
+template <class Column, class D, class V>
+void add_list(const Column* column, std::uint32_t steps, const V* x, lane_sums<V>& sums, D value,
+              std::size_t at) {
+    for (std::uint32_t s = 0; s < steps; ++s, column += 32, at += 32)
+        for (std::size_t r = 0; r < 32; ++r)
+            if (column[r] != Column(-1)) sums[r] += product(value[at + r], x[column[r]]);
+}
+
+template <class D, class V>
+lane_sums<V> multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c, D value,
+                            const V* x) {
+    lane_sums<V> sums{};
+    const std::uint32_t* const code = A.codes.data() + std::size_t(c.code_at) * code_unit;
+    const std::size_t at = std::size_t(c.val_at) * val_unit;
+    switch (c.kind) {
+        case packed_chunk::shared:
+            add_shared(code, c.steps, x + c.first_row, sums);
+            break;
+        case packed_chunk::diagonals:
+            add_diagonals(code, c.steps, x + c.first_row, sums, value, at);
+            break;
+        case packed_chunk::near:
+            add_list(reinterpret_cast<const std::uint16_t*>(code), c.steps, x + c.base, sums, value,
+                     at);
+            break;
+        case packed_chunk::far:
+            add_list(code, c.steps, x + c.base, sums, value, at);
+            break;
+    }
+    return sums;
+}
+
+template <class D, class V>
+void multiply_chunks(V alpha, const packed<V, host_view>& A, std::span<const packed_chunk> chunks,
+                     std::span<const V> x, V beta, std::span<V> y, D value) {
+    V of_parts(0);
+    for (const packed_chunk& c : chunks) {
+        const lane_sums<V> sums = multiply_chunk(A, c, value, x.data());
+        const std::size_t lanes = std::size_t(1) << c.log_lanes;
+        for (std::uint32_t r = 0; r < c.rows; ++r) {
+            V sum(0);
+            for (std::size_t l = 0; l < lanes; ++l) sum += sums[r * lanes + l];
+            if (c.parts > 0) {
+                of_parts = sum = c.number == 0 ? sum : of_parts + sum;
+                if (c.number + 1 < c.parts) continue;
+            }
+            const index i = c.sorted ? A.perm[std::size_t(c.number) + r] : c.first_row + index(r);
+            V& to = y[std::size_t(i)];
+            to = scaled(alpha, sum, beta, to);
+        }
+    }
+}
+
+}  // namespace
+
+template <class V>
+void spmv(cpu on, packed_warp, V alpha, const packed<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y) {
+    const int threads = thread_count(on);
+    with_decoder(A, [&](auto value) {
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+        for (int t = 0; t < threads; ++t)
+            for (const auto of : {parts_of(A), whole_rows_of(A)})
+                multiply_chunks(alpha, A, share_of<V>(of, t, threads), x, beta, y, value);
+    });
+}
+
+template <class V, class S>
+estimate packed<V, S>::cost(const matrix_stats& s) {
+    return {.matrix_bytes = double(s.packed_bytes),
+            .vector_bytes = vector_bytes<V>(s),
+            .steps = double(s.packed_steps)};
+}
+
+#define NZ_INSTANTIATE(V)                                                                       \
+    template estimate packed<V, host>::cost(const matrix_stats&);                               \
+    template packed<V, host> packed<V, host>::from(const csr<V, host_view>&);                   \
+    template packed<V, host> packed<V, host>::from(const csr<V, host_view>&,                    \
+                                                   const packed_options&);                      \
+    template packed_size size_of_packed(const csr<V, host_view>&);                              \
+    template void spmv(cpu, packed_warp, V, const packed<V, host_view>&, std::span<const V>, V, \
+                       std::span<V>);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz

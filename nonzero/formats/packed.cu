@@ -1,0 +1,285 @@
+#include "nonzero/core/cuda.cuh"
+#include "nonzero/formats/packed.hpp"
+
+namespace nz {
+namespace {
+
+constexpr int warps_per_block = packed_block;
+constexpr int threads_per_block = warps_per_block * warp_size;
+/// Warps hide each other's waits: with 40 registers instead of 52, and so 48 warps to a
+/// multiprocessor instead of 32, nlpkkt80 took 0.82 of the time, mc2depi_like 0.88 (H200).
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int resident_blocks = 4;
+#else
+constexpr int resident_blocks = 6;
+#endif
+/// Loads of one kind that a lane issues before it uses the first. Eight left too few registers for
+/// as many warps: 1.19 times the time in the mean.
+constexpr int in_flight = 4;
+
+/// The matrix is read once a product, x many times: what streams by must not push x out of the
+/// first-level cache. atmosmodd_like takes 0.78 of the time so, fem_thermal3d_p1 0.86. Written out
+/// because __ldcs, whose order the compiler keeps, costs registers.
+__device__ inline double stream(const double* p) {
+    double v;
+    asm("ld.global.nc.L1::no_allocate.f64 %0, [%1];" : "=d"(v) : "l"(p));
+    return v;
+}
+__device__ inline float stream(const float* p) {
+    float v;
+    asm("ld.global.nc.L1::no_allocate.f32 %0, [%1];" : "=f"(v) : "l"(p));
+    return v;
+}
+__device__ inline std::uint32_t stream(const std::uint32_t* p) {
+    std::uint32_t v;
+    asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(p));
+    return v;
+}
+__device__ inline std::uint16_t stream(const std::uint16_t* p) {
+    std::uint16_t v;
+    asm("ld.global.nc.L1::no_allocate.u16 %0, [%1];" : "=h"(v) : "l"(p));
+    return v;
+}
+__device__ inline unsigned stream(const std::uint8_t* p) {
+    unsigned v;
+    asm("ld.global.nc.L1::no_allocate.u8 %0, [%1];" : "=r"(v) : "l"(p));
+    return v;
+}
+
+/// The value of a stored place.
+template <value_coding C, class V>
+struct device_decoder {
+    const std::byte* __restrict__ val;
+    const V* __restrict__ table;
+    V constant;
+    __device__ device_decoder(const packed<V, device_view>& A)
+        : val(A.val.ptr),
+          table(A.table.ptr),
+          constant(C == value_coding::constant ? table[0] : 0) {}
+
+    __device__ V operator[](std::size_t at) const {
+        if constexpr (C == value_coding::constant) return constant;
+        if constexpr (C == value_coding::table8)
+            return __ldg(table + stream(reinterpret_cast<const std::uint8_t*>(val) + at));
+        if constexpr (C == value_coding::table16)
+            return __ldg(table + stream(reinterpret_cast<const std::uint16_t*>(val) + at));
+        if constexpr (C == value_coding::narrow)
+            return V(stream(reinterpret_cast<const float*>(val) + at));
+        if constexpr (C == value_coding::plain) return stream(reinterpret_cast<const V*>(val) + at);
+    }
+};
+
+__device__ inline double value_of(int4 diagonal, double) {
+    return __hiloint2double(diagonal.w, diagonal.z);
+}
+__device__ inline float value_of(int4 diagonal, float) { return __int_as_float(diagonal.z); }
+
+/// A lane's row of a shared chunk. x: from the row's own number on; bit: the lane's.
+template <class V>
+__device__ V sum_shared(const int4* __restrict__ diagonal, int steps, const V* __restrict__ x,
+                        unsigned bit) {
+    V sum = 0;
+    for (int k = 0; k < steps; k += in_flight) {
+        int4 d[in_flight];
+        V xj[in_flight];
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            d[u] = k + u < steps ? __ldg(diagonal + k + u) : int4{0, 0, 0, 0};
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            xj[u] = (unsigned(d[u].y) & bit) != 0 ? __ldg(x + d[u].x) : V(0);
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            if ((unsigned(d[u].y) & bit) != 0) sum += value_of(d[u], V()) * xj[u];
+    }
+    return sum;
+}
+
+/// The same where every entry has a value of its own, from the place `at` on.
+template <class D, class V>
+__device__ V sum_diagonals(const int2* __restrict__ diagonal, int steps, D value, std::size_t at,
+                           const V* __restrict__ x, unsigned bit) {
+    V sum = 0;
+    for (int k = 0; k < steps; k += in_flight, at += in_flight * warp_size) {
+        int2 d[in_flight];
+        V v[in_flight], xj[in_flight];
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            d[u] = k + u < steps ? __ldg(diagonal + k + u) : int2{0, 0};
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u) v[u] = k + u < steps ? value[at + u * warp_size] : V(0);
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            xj[u] = (unsigned(d[u].y) & bit) != 0 ? __ldg(x + d[u].x) : V(0);
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            if ((unsigned(d[u].y) & bit) != 0) sum += v[u] * xj[u];
+    }
+    return sum;
+}
+
+/// A lane's entries of a near or far chunk. x: from the chunk's base on; column: the lane's first.
+template <class Column, class D, class V>
+__device__ V sum_listed(const Column* __restrict__ column, int steps, D value, std::size_t at,
+                        const V* __restrict__ x) {
+    constexpr Column hole = Column(-1);
+    V sum = 0;
+    for (int k = 0; k < steps;
+         k += in_flight, at += in_flight * warp_size, column += in_flight * warp_size) {
+        Column j[in_flight];
+        V v[in_flight], xj[in_flight];
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            j[u] = k + u < steps ? stream(column + u * warp_size) : hole;
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u) v[u] = k + u < steps ? value[at + u * warp_size] : V(0);
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u) xj[u] = j[u] != hole ? __ldg(x + j[u]) : V(0);
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            if (j[u] != hole) sum += v[u] * xj[u];
+    }
+    return sum;
+}
+
+__device__ inline packed_chunk load_chunk(const packed_chunk* at) {
+    packed_chunk c;
+    int4* const halves = reinterpret_cast<int4*>(&c);
+    halves[0] = __ldg(reinterpret_cast<const int4*>(at));
+    halves[1] = __ldg(reinterpret_cast<const int4*>(at) + 1);
+    return c;
+}
+
+/// This lane's share of a chunk of listed columns.
+template <class D, class V>
+__device__ V sum_columns(const packed<V, device_view>& A, const packed_chunk& c, D value,
+                         const V* __restrict__ x, int lane) {
+    const std::uint32_t* const code = A.codes.ptr + std::size_t(c.code_at) * 16;
+    const std::size_t at = std::size_t(c.val_at) * warp_size + unsigned(lane);
+    if (c.kind == packed_chunk::near)
+        return sum_listed(reinterpret_cast<const std::uint16_t*>(code) + lane, int(c.steps), value,
+                          at, x + c.base);
+    return sum_listed(code + lane, int(c.steps), value, at, x + c.base);
+}
+
+/// This lane's share of any chunk.
+template <class D, class V>
+__device__ V sum_lane(const packed<V, device_view>& A, const packed_chunk& c, D value,
+                      const V* __restrict__ x, int lane) {
+    if (c.kind >= packed_chunk::near) return sum_columns(A, c, value, x, lane);
+    const std::uint32_t* const code = A.codes.ptr + std::size_t(c.code_at) * 16;
+    const V* const x_of_row = x + c.first_row + lane;
+    if (c.kind == packed_chunk::shared)
+        return sum_shared(reinterpret_cast<const int4*>(code), int(c.steps), x_of_row, 1U << lane);
+    return sum_diagonals(reinterpret_cast<const int2*>(code), int(c.steps), value,
+                         std::size_t(c.val_at) * warp_size + unsigned(lane), x_of_row, 1U << lane);
+}
+
+/// The sums of the chunk's rows, each in the first of its lanes, to y.
+template <class V>
+__device__ void store_rows(const packed<V, device_view>& A, const packed_chunk& c, V sum, V alpha,
+                           V beta, V* __restrict__ y, int lane) {
+    const int log_lanes = int(c.log_lanes), r = lane >> log_lanes;
+    for (int step = (1 << log_lanes) / 2; step > 0; step /= 2)
+        sum += __shfl_down_sync(full_warp, sum, unsigned(step));
+    if (r >= int(c.rows) || r << log_lanes != lane) return;
+    const index i = c.sorted ? A.perm.ptr[c.number + r] : c.first_row + r;
+    store_scaled(y + i, alpha, sum, beta);
+}
+
+/// Where the blocks of one row leave their sums.
+template <class V>
+struct block_sums {
+    V* sum;
+    unsigned* arrived;
+};
+
+/// The parts in this block of one row, by the first warp among them.
+template <class V>
+__device__ void add_parts(const packed_chunk& c, const V* of_warp, V alpha, V beta,
+                          V* __restrict__ y, block_sums<V> of_block) {
+    const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
+    if (c.parts == 0 || (c.number > 0 && warp > 0)) return;
+    const int here = min(c.parts - c.number, warps_per_block - warp);
+    V sum = 0;
+    for (int p = 0; p < here; ++p) sum += of_warp[warp + p];
+    if (here == c.parts) {
+        if (lane == 0) store_scaled(y + c.first_row, alpha, sum, beta);
+        return;
+    }
+    const int first = int(blockIdx.x) - c.number / warps_per_block;
+    const int blocks = (c.parts + warps_per_block - 1) / warps_per_block;
+    unsigned before = 0;
+    if (lane == 0) {
+        of_block.sum[blockIdx.x] = sum;
+        __threadfence();  // the sum before its announcement
+        before = atomicAdd(of_block.arrived + first, 1U);
+    }
+    before = __shfl_sync(full_warp, before, 0);
+    if (before != unsigned(blocks) - 1) return;
+    __threadfence();  // the announcements before the sums of the others
+    sum = 0;
+    for (int b = lane; b < blocks; b += warp_size) sum += __ldcg(of_block.sum + first + b);
+    sum = sum_lanes<warp_size>(sum);
+    if (lane == 0) {
+        store_scaled(y + c.first_row, alpha, sum, beta);
+        of_block.arrived[first] = 0;  // for the next product
+    }
+}
+
+/// `parts`: whether there are any; without, the kernel needs fewer registers.
+template <value_coding C, bool parts, class V>
+__global__ void __launch_bounds__(threads_per_block, resident_blocks)
+    packed_kernel(packed<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
+                  V* __restrict__ y, block_sums<V> of_block) {
+    const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
+    const unsigned k = blockIdx.x * warps_per_block + unsigned(warp);
+    if (k >= A.chunks.len) return;  // never in a block of parts: those are full
+    const packed_chunk c = load_chunk(A.chunks.ptr + k);
+    const device_decoder<C, V> value(A);
+    if constexpr (parts) {
+        if (blockIdx.x < unsigned(A.part_chunks) / warps_per_block) {
+            __shared__ V of_warp[warps_per_block];
+            const V sum = sum_lanes<warp_size>(sum_columns(A, c, value, x, lane));
+            if (lane == 0) of_warp[warp] = sum;
+            __syncthreads();
+            return add_parts(c, of_warp, alpha, beta, y, of_block);
+        }
+    }
+    store_rows(A, c, sum_lane(A, c, value, x, lane), alpha, beta, y, lane);
+}
+
+}  // namespace
+
+template <class V>
+void spmv(gpu on, packed_warp, V alpha, const packed<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y) {
+    V* const sums = reinterpret_cast<V*>(on.scratch.data());
+    const block_sums<V> of_block{
+        sums, reinterpret_cast<unsigned*>(sums + A.part_chunks / warps_per_block)};
+    const auto launch = [&]<value_coding C>() {
+        const auto kernel =
+            A.part_chunks > 0 ? packed_kernel<C, true, V> : packed_kernel<C, false, V>;
+        kernel<<<blocks_for(std::int64_t(A.chunks.len), warps_per_block), threads_per_block, 0,
+                 stream_of(on)>>>(A, alpha, x.data(), beta, y.data(), of_block);
+    };
+    switch (A.coding) {
+        case value_coding::constant:
+            return launch.template operator()<value_coding::constant>();
+        case value_coding::table8:
+            return launch.template operator()<value_coding::table8>();
+        case value_coding::table16:
+            return launch.template operator()<value_coding::table16>();
+        case value_coding::narrow:
+            return launch.template operator()<value_coding::narrow>();
+        case value_coding::plain:
+            return launch.template operator()<value_coding::plain>();
+    }
+}
+
+template void spmv(gpu, packed_warp, float, const packed<float, device_view>&, device_span<float>,
+                   float, device_out<float>);
+template void spmv(gpu, packed_warp, double, const packed<double, device_view>&,
+                   device_span<double>, double, device_out<double>);
+
+}  // namespace nz

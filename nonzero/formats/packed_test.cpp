@@ -1,0 +1,167 @@
+// What every layout is tested for, the zoo does; here is what only packed can get wrong.
+#include "nonzero/formats/packed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/gen/generate.hpp"
+#include "test/zoo.hpp"
+
+namespace nz::test {
+namespace {
+
+/// A tridiagonal matrix with these values, again and again.
+template <class V>
+csr<V, host> tridiagonal(index rows, const std::vector<V>& values) {
+    host_vector<index> row, col;
+    host_vector<V> val;
+    for (index i = 0; i < rows; ++i)
+        for (index j = std::max(0, i - 1); j <= std::min(rows - 1, i + 1); ++j) {
+            row.push_back(i), col.push_back(j);
+            val.push_back(values[val.size() % values.size()]);
+        }
+    return assemble<V>({rows, rows}, row, col, val);
+}
+
+std::vector<double> numbers(int count, double step) {
+    std::vector<double> v(std::size_t(count), 0);
+    for (std::size_t k = 0; k < v.size(); ++k) v[k] = double(k) * step;
+    return v;
+}
+
+template <class V>
+void expect_exact(const csr<V, host>& A, value_coding coding) {
+    const auto P = packed<V, host>::from(view(A));
+    EXPECT_EQ(int(P.coding), int(coding));
+    const auto back = to_csr(view(P));
+    ASSERT_EQ(back.val.size(), A.val.size());
+    EXPECT_EQ(back.row_ptr, A.row_ptr);
+    EXPECT_EQ(back.col_ind, A.col_ind);
+    EXPECT_EQ(std::memcmp(back.val.data(), A.val.data(), A.val.size() * sizeof(V)), 0);
+}
+
+TEST(packed, takes_the_shortest_code_that_is_exact) {
+    const double third = 1.0 / 3;
+    expect_exact(tridiagonal<double>(5000, {third}), value_coding::constant);
+    expect_exact(tridiagonal<double>(5000, numbers(256, third)), value_coding::table8);
+    expect_exact(tridiagonal<double>(5000, numbers(257, third)), value_coding::table16);
+    expect_exact(tridiagonal<double>(5000, numbers(4096, third)), value_coding::table16);
+    expect_exact(tridiagonal<double>(5000, numbers(4097, third)), value_coding::plain);
+    expect_exact(tridiagonal<double>(5000, numbers(4097, 0.5)), value_coding::narrow);
+}
+
+TEST(packed, tells_values_apart_by_their_bits) {
+    const double nan = std::nan("1"), other_nan = std::nan("2"), inf = HUGE_VAL;
+    std::uint64_t ones = ~std::uint64_t(0);
+    double all_ones;
+    std::memcpy(&all_ones, &ones, sizeof ones);
+    expect_exact(tridiagonal<double>(99, {0.0, -0.0, nan, other_nan, inf, -inf, all_ones}),
+                 value_coding::table8);
+    expect_exact(tridiagonal<double>(99, {all_ones}), value_coding::constant);
+    auto many = numbers(5000, 0.5);
+    many[77] = nan;  // which a float would not give back
+    many[78] = other_nan;
+    expect_exact(tridiagonal<double>(5000, many), value_coding::plain);
+}
+
+TEST(packed, stores_a_stencil_by_diagonals_without_columns) {
+    const auto A = laplace2d<double>(100, 100);
+    const auto P = packed<double, host>::from(view(A));
+    const auto by_diagonals = std::count_if(P.chunks.begin(), P.chunks.end(), [](const auto& c) {
+        return c.kind <= packed_chunk::diagonals;
+    });
+    EXPECT_GT(by_diagonals, 300);
+    EXPECT_EQ(P.chunks.size(), std::size_t(10000 + 31) / 32);
+}
+
+TEST(packed, cuts_long_rows_into_parts_that_fill_blocks) {
+    for (const auto& [name, bug, A] : zoo<double>()) {
+        const auto P = packed<double, host>::from(view(A));
+        EXPECT_EQ(P.part_chunks % packed_block, 0) << name;
+        for (index k = 0; k < P.part_chunks; ++k) {
+            const packed_chunk& c = P.chunks[std::size_t(k)];
+            if (c.parts == 0) continue;
+            const bool in_one_block = k % packed_block - c.number + c.parts <= packed_block;
+            EXPECT_TRUE(in_one_block || k % packed_block == c.number % packed_block) << name;
+        }
+    }
+}
+
+TEST(packed, refuses_options_out_of_range) {
+    const auto A = tridiagonal<double>(10, {1.0});
+    const auto with = [&](auto change) {
+        packed_options o;
+        change(o);
+        return packed<double, host>::from(view(A), o);
+    };
+    EXPECT_THROW(with([](auto& o) { o.steps = 0; }), argument_error);
+    EXPECT_THROW(with([](auto& o) { o.split = 31; }), argument_error);
+    EXPECT_THROW(with([](auto& o) { o.most_diagonals = -1; }), argument_error);
+    EXPECT_THROW(with([](auto& o) { o.diagonal_fill = 0; }), argument_error);
+    EXPECT_THROW(with([](auto& o) { o.shared_fill = std::nan(""); }), argument_error);
+    EXPECT_THROW(with([](auto& o) { o.sort_gain = -1; }), argument_error);
+    EXPECT_NO_THROW(with([](auto&) {}));
+}
+
+class packed_on_gpu : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
+    }
+};
+
+template <class V>
+void expect_the_same_on_the_gpu(const std::string& name, const csr<V, host>& A) {
+    SCOPED_TRACE(name);
+    const gpu_stream stream;
+    const auto there = upload(stream, A);
+    const auto got = download(stream, pack(stream, view(there)));
+    const auto want = packed<V, host>::from(view(A));
+    EXPECT_EQ(got.scalars(got), want.scalars(want));
+    EXPECT_TRUE(got.chunks == want.chunks);
+    EXPECT_TRUE(got.perm == want.perm);
+    EXPECT_TRUE(got.codes == want.codes);
+    EXPECT_TRUE(got.val == want.val);
+    ASSERT_EQ(got.table.size(), want.table.size());
+    if (!want.table.empty()) {
+        EXPECT_EQ(std::memcmp(got.table.data(), want.table.data(), want.table.size() * sizeof(V)),
+                  0);
+    }
+}
+
+TEST_F(packed_on_gpu, packs_as_the_cpu_does) {
+    for (const auto& [name, bug, A] : zoo<double>()) expect_the_same_on_the_gpu(name, A);
+    for (const auto& [name, bug, A] : zoo<float>()) expect_the_same_on_the_gpu(name, A);
+    expect_the_same_on_the_gpu("plane", laplace2d<double>(300, 300));
+    expect_the_same_on_the_gpu("space", laplace3d<float>(40, 50, 60));
+    for (const int count : {1, 2, 255, 256, 257, 4096, 4097}) {
+        const std::string name = std::to_string(count) + " values";
+        expect_the_same_on_the_gpu(name, tridiagonal<double>(9000, numbers(count, 1.0 / 3)));
+        expect_the_same_on_the_gpu(name, tridiagonal<double>(9000, numbers(count, 0.5)));
+    }
+    const std::uint64_t ones = ~std::uint64_t(0);
+    double all_ones;
+    std::memcpy(&all_ones, &ones, sizeof ones);
+    expect_the_same_on_the_gpu("all ones", tridiagonal<double>(99, {all_ones, 2.0, -0.0, 0.0}));
+}
+
+TEST_F(packed_on_gpu, refuses_what_is_no_csr) {
+    const gpu on{};
+    const auto refused = [&](csr<double, host> A) {
+        const auto there = upload(on, A);
+        EXPECT_THROW((void)pack(on, view(there)), argument_error);
+    };
+    const host_vector<double> val{1, 2, 3};
+    refused({{2, 3}, {0, 2, 9}, {0, 1, 2}, val});
+    refused({{2, 3}, {0, 3, 2}, {0, 1, 2}, val});
+    refused({{2, 3}, {0, 2, 3}, {1, 0, 2}, val});
+    refused({{2, 3}, {0, 2, 3}, {0, 3, 2}, val});
+    refused({{2, 3}, {0, 2, 3}, {-1, 1, 2}, val});
+}
+
+}  // namespace
+}  // namespace nz::test

@@ -1,0 +1,120 @@
+#include "nonzero/formats/packed_values.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace nz {
+namespace {
+
+struct bits_hash {
+    template <class V>
+    std::size_t operator()(const value_bits<V>& b) const {
+        std::uint64_t h = 0;
+        for (const std::uint64_t w : b.words) h = (h ^ w) * 0x9e3779b97f4a7c15U;
+        return std::size_t(h ^ h >> 32);
+    }
+};
+
+template <class V>
+bool is_narrow(V v) {
+    if constexpr (std::is_same_v<V, double>) {
+        return value_bits<V>(double(float(v))) == value_bits<V>(v);
+    } else {
+        return false;
+    }
+}
+
+/// The distinct values of a share, as many as a table holds and one more; and whether all values
+/// are narrow.
+template <class V>
+struct distinct {
+    std::unordered_set<value_bits<V>, bits_hash> set = {};
+    bool narrow = true;
+
+    void add(std::span<const V> values) {
+        value_bits<V> last;
+        for (const V& v : values) {
+            narrow = narrow && is_narrow(v);
+            if (set.size() > most_table_values) {
+                if (!narrow) return;
+                continue;
+            }
+            const value_bits<V> bits(v);
+            if (set.empty() || bits != last) set.insert(last = bits);
+        }
+    }
+};
+
+template <class V>
+distinct<V> distinct_values(std::span<const V> values) {
+    distinct<V> all;
+#pragma omp parallel for schedule(static)
+    for (int part = 0; part < 64; ++part) {
+        const range r = share(std::int64_t(values.size()), 64, part);
+        distinct<V> mine;
+        mine.add(values.subspan(std::size_t(r.first), std::size_t(r.last - r.first)));
+#pragma omp critical
+        {
+            all.set.merge(mine.set);
+            all.narrow = all.narrow && mine.narrow;
+        }
+    }
+    return all;
+}
+
+}  // namespace
+
+template <class V>
+value_coder<V> value_coder<V>::of(std::span<const V> values) {
+    const distinct<V> all = distinct_values(values);
+    const std::size_t count = all.set.size();
+    if (count == 0) return {};
+    if (count > most_table_values)
+        return {.coding = all.narrow ? value_coding::narrow : value_coding::plain};
+    std::vector<value_bits<V>> bits(all.set.begin(), all.set.end());
+    std::sort(bits.begin(), bits.end());
+    value_coder c{count == 1     ? value_coding::constant
+                  : count <= 256 ? value_coding::table8
+                                 : value_coding::table16};
+    c.table.resize(count);
+    for (std::size_t k = 0; k < count; ++k)
+        std::memcpy(static_cast<void*>(&c.table[k]), bits[k].words.data(), sizeof(V));
+    return c;
+}
+
+template <class V>
+std::size_t value_coder<V>::bytes() const {
+    switch (coding) {
+        case value_coding::constant:
+            return 0;
+        case value_coding::table8:
+            return 1;
+        case value_coding::table16:
+            return 2;
+        case value_coding::narrow:
+            return sizeof(float);
+        case value_coding::plain:
+            break;
+    }
+    return sizeof(V);
+}
+
+template <class V>
+void value_coder<V>::put(V v, std::byte* to, std::size_t at) const {
+    const auto store = [&](auto code) { std::memcpy(to + at * sizeof code, &code, sizeof code); };
+    if (coding == value_coding::constant) return;
+    if (coding == value_coding::plain) return store(v);
+    if constexpr (std::is_same_v<V, double>) {
+        if (coding == value_coding::narrow) return store(float(v));
+    }
+    const auto before = [](const V& a, const value_bits<V>& b) { return value_bits<V>(a) < b; };
+    const auto number =
+        std::lower_bound(table.begin(), table.end(), value_bits<V>(v), before) - table.begin();
+    if (coding == value_coding::table8) return store(std::uint8_t(number));
+    store(std::uint16_t(number));
+}
+
+#define NZ_INSTANTIATE(V) template struct value_coder<V>;
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz
