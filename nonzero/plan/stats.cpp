@@ -1,8 +1,11 @@
 #include "nonzero/plan/stats.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdlib>
 #include <map>
+#include <utility>
 
 #include "nonzero/formats/packed.hpp"
 
@@ -14,17 +17,44 @@ std::int64_t row_length(const csr<V, host_view>& A, std::int64_t i) {
     return A.row_ptr[std::size_t(i) + 1] - A.row_ptr[std::size_t(i)];
 }
 
+/// A histogram of row lengths: short ones in an array, the few long ones in a map.
+class histogram {
+  public:
+    void add(std::int64_t length, std::int64_t rows = 1) {
+        if (length < std::ssize(short_)) {
+            short_[std::size_t(length)] += rows;
+        } else {
+            long_[length] += rows;
+        }
+    }
+    void add(const histogram& other) {
+        for (const length_count& c : other.counts()) add(c.length, c.rows);
+    }
+    [[nodiscard]] std::vector<length_count> counts() const {
+        std::vector<length_count> all;
+        for (std::size_t n = 0; n < short_.size(); ++n)
+            if (short_[n] > 0) all.push_back({std::int64_t(n), short_[n]});
+        for (const auto& [length, rows] : long_) all.push_back({length, rows});
+        return all;
+    }
+
+  private:
+    std::vector<std::int64_t> short_ = std::vector<std::int64_t>(1024, 0);
+    std::map<std::int64_t, std::int64_t> long_;
+};
+
 template <class V>
 std::vector<length_count> count_lengths(const csr<V, host_view>& A) {
-    std::vector<std::int64_t> lengths(std::size_t(A.shape.rows));
-    for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = row_length(A, std::int64_t(i));
-    std::sort(lengths.begin(), lengths.end());
-    std::vector<length_count> counts;
-    for (const std::int64_t n : lengths) {
-        if (counts.empty() || counts.back().length != n) counts.push_back({n, 0});
-        ++counts.back().rows;
+    histogram all;
+#pragma omp parallel
+    {
+        histogram mine;
+#pragma omp for schedule(static) nowait
+        for (std::int64_t i = 0; i < A.shape.rows; ++i) mine.add(row_length(A, i));
+#pragma omp critical(nonzero_stats_lengths)
+        all.add(mine);
     }
-    return counts;
+    return all.counts();
 }
 
 struct widths {
@@ -34,14 +64,18 @@ struct widths {
 /// The longest row of each group of `group` rows: summed, and of the last group.
 template <class V>
 widths group_widths(const csr<V, host_view>& A, std::int64_t group) {
-    widths w;
-    for (std::int64_t first = 0; first < A.shape.rows; first += group) {
-        w.last = 0;
-        const std::int64_t last = std::min<std::int64_t>(first + group, A.shape.rows);
-        for (std::int64_t i = first; i < last; ++i) w.last = std::max(w.last, row_length(A, i));
-        w.sum += w.last;
-    }
-    return w;
+    const std::int64_t groups = (A.shape.rows + group - 1) / group;
+    const auto width = [&](std::int64_t g) {
+        const std::int64_t last = std::min<std::int64_t>((g + 1) * group, A.shape.rows);
+        std::int64_t longest = 0;
+        for (std::int64_t i = g * group; i < last; ++i)
+            longest = std::max(longest, row_length(A, i));
+        return longest;
+    };
+    std::int64_t sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (std::int64_t g = 0; g < groups; ++g) sum += width(g);
+    return {sum, groups == 0 ? 0 : width(groups - 1)};
 }
 
 /// The same for groups of 32 rows after sorting by length within each scope.
@@ -49,39 +83,81 @@ template <class V>
 std::int64_t sum_of_sorted_widths(const csr<V, host_view>& A) {
     constexpr std::size_t group = 32;
     std::int64_t sum = 0;
-    std::vector<std::int64_t> lengths;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
     for (std::int64_t first = 0; first < A.shape.rows; first += stats_sort_scope) {
         const std::int64_t last = std::min<std::int64_t>(first + stats_sort_scope, A.shape.rows);
-        lengths.clear();
-        for (std::int64_t i = first; i < last; ++i) lengths.push_back(row_length(A, i));
-        std::sort(lengths.begin(), lengths.end(), std::greater<>());
-        for (std::size_t k = 0; k < lengths.size(); k += group) sum += lengths[k];
+        std::array<std::int64_t, stats_sort_scope> lengths;
+        std::int64_t n = 0;
+        for (std::int64_t i = first; i < last; ++i) lengths[std::size_t(n++)] = row_length(A, i);
+        std::sort(lengths.begin(), lengths.begin() + n, std::greater<>());
+        for (std::size_t k = 0; k < std::size_t(n); k += group) sum += lengths[k];
     }
     return sum;
 }
 
-template <class V>
-void count_diagonals(const csr<V, host_view>& A, matrix_stats& s) {
-    std::vector<bool> seen(std::size_t(s.rows + s.cols), false);
-    for_each_entry(A, 0, A.shape.rows, [&](index i, index j, V) {
-        s.bandwidth = std::max<std::int64_t>(s.bandwidth, std::abs(std::int64_t(j) - i));
-        seen[std::size_t(std::int64_t(j) - i + s.rows)] = true;
-    });
-    s.diagonals = std::count(seen.begin(), seen.end(), true);
-}
-
-/// Occupied side x side blocks, aligned at multiples of side.
-template <class V>
-std::int64_t count_blocks(const csr<V, host_view>& A, index side) {
-    std::vector<index> last_row(std::size_t(A.shape.cols / side) + 1, -1);
+/// Occupied side x side blocks of the rows [first, last), aligned at multiples of side. Scratch: of
+/// a number for each column of blocks, the row of blocks in which it was last met.
+template <index side, class V>
+std::int64_t count_blocks(const csr<V, host_view>& A, std::int64_t first, std::int64_t last,
+                          std::vector<index>& last_row) {
+    std::fill_n(last_row.begin(), std::size_t(A.shape.cols / side) + 1, -1);
     std::int64_t blocks = 0;
-    for_each_entry(A, 0, A.shape.rows, [&](index i, index j, V) {
+    for_each_entry(A, first, last, [&](index i, index j, V) {
         index& seen = last_row[std::size_t(j / side)];
-        if (seen == i / side) return;
+        blocks += seen != i / side;
         seen = i / side;
-        ++blocks;
     });
     return blocks;
+}
+
+/// The largest |column - row| of the rows [first, last); sets seen[column - row] of each.
+template <class V>
+std::int64_t find_diagonals(const csr<V, host_view>& A, std::int64_t first, std::int64_t last,
+                            std::uint8_t* seen) {
+    std::int64_t bandwidth = 0;
+    for_each_entry(A, first, last, [&](index i, index j, V) {
+        const std::int64_t d = std::int64_t(j) - i;
+        bandwidth = std::max(bandwidth, std::abs(d));
+        std::atomic_ref<std::uint8_t> here(seen[d]);
+        if (here.load(std::memory_order_relaxed) == 0) here.store(1, std::memory_order_relaxed);
+    });
+    return bandwidth;
+}
+
+template <class V, std::size_t... b>
+void count_entries(const csr<V, host_view>& A, matrix_stats& s, std::index_sequence<b...>) {
+    // Bytes, not bits: threads set neighbouring ones at the same time.
+    std::vector<std::uint8_t> seen(std::size_t(s.rows + s.cols), 0);
+    // A thread takes 2 bytes a column at a time: not more in all than 8 an entry.
+    const std::int64_t parts = std::clamp<std::int64_t>(
+        4 * s.nnz / std::max<std::int64_t>(s.cols, 1), 1, thread_count({}));
+    // The first row of a part: equal nonzeros, and no block lies in two parts.
+    constexpr std::int64_t whole_blocks = 24;  // rows
+    static_assert(((whole_blocks % stats_block_sides[b] == 0) && ...));
+    const auto first_row = [&](std::int64_t part) -> std::int64_t {
+        if (part == parts) return s.rows;
+        const offset target = share(s.nnz, parts, part).first;
+        return A.row_ptr.visit([&](const auto* ptr) {
+            return (std::lower_bound(ptr, ptr + s.rows, target) - ptr) / whole_blocks *
+                   whole_blocks;
+        });
+    };
+    constexpr index least_side = std::min({stats_block_sides[b]...});
+    std::vector<std::vector<index>> scratch(
+        std::size_t(parts), std::vector<index>(std::size_t(A.shape.cols / least_side) + 1));
+    std::int64_t blocks[sizeof...(b)] = {}, bandwidth = 0;
+#pragma omp parallel for schedule(static, 1) num_threads(int(parts)) reduction(max : bandwidth) \
+    reduction(+ : blocks)
+    for (std::int64_t part = 0; part < parts; ++part) {
+        const std::int64_t first = first_row(part), last = first_row(part + 1);
+        ((blocks[b] +=
+          count_blocks<stats_block_sides[b]>(A, first, last, scratch[std::size_t(part)])),
+         ...);
+        bandwidth = std::max(bandwidth, find_diagonals(A, first, last, seen.data() + s.rows));
+    }
+    ((s.blocks[b] = blocks[b]), ...);
+    s.bandwidth = bandwidth;
+    s.diagonals = std::count(seen.begin(), seen.end(), 1);
 }
 
 }  // namespace
@@ -96,10 +172,7 @@ matrix_stats compute_stats(const csr<V, host_view>& A) {
         s.group_width[g] = w.sum, s.last_group_width[g] = w.last;
     }
     s.sorted_group_width = sum_of_sorted_widths(A);
-    count_diagonals(A, s);
-#pragma omp parallel for schedule(dynamic)
-    for (std::size_t b = 0; b < std::size(stats_block_sides); ++b)
-        s.blocks[b] = count_blocks(A, stats_block_sides[b]);
+    count_entries(A, s, std::make_index_sequence<std::size(stats_block_sides)>());
     const packed_size packed = size_of_packed(A);
     s.packed_bytes = packed.bytes;
     s.packed_steps = packed.steps;

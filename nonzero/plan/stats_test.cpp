@@ -1,0 +1,138 @@
+// Every number of compute_stats beside a computation as plain as its definition.
+#include "nonzero/plan/stats.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "nonzero/formats/packed.hpp"
+#include "test/zoo.hpp"
+
+namespace nz::test {
+namespace {
+
+using lengths = std::vector<std::int64_t>;
+
+lengths row_lengths(const csr<double, host>& A) {
+    lengths n(std::size_t(A.shape.rows), 0);
+    for_each_entry(view(A), 0, A.shape.rows, [&](index i, index, double) { ++n[std::size_t(i)]; });
+    return n;
+}
+
+std::vector<length_count> count(const lengths& n) {
+    std::map<std::int64_t, std::int64_t> rows;
+    for (const std::int64_t length : n) ++rows[length];
+    std::vector<length_count> counts;
+    for (const auto& [length, of] : rows) counts.push_back({length, of});
+    return counts;
+}
+
+/// The longest of every group of `group` rows.
+lengths widths(const lengths& n, std::int64_t group) {
+    lengths longest;
+    for (std::size_t i = 0; i < n.size(); ++i) {
+        if (i % std::size_t(group) == 0) longest.push_back(0);
+        longest.back() = std::max(longest.back(), n[i]);
+    }
+    return longest;
+}
+
+std::int64_t sum(const lengths& n) {
+    std::int64_t s = 0;
+    for (const std::int64_t w : n) s += w;
+    return s;
+}
+
+lengths sorted_in_scopes(lengths n) {
+    constexpr auto scope = std::size_t(stats_sort_scope);
+    for (std::size_t first = 0; first < n.size(); first += scope)
+        std::sort(n.begin() + std::ptrdiff_t(first),
+                  n.begin() + std::ptrdiff_t(std::min(first + scope, n.size())), std::greater<>());
+    return n;
+}
+
+matrix_stats naive_stats(const csr<double, host>& A) {
+    const lengths n = row_lengths(A);
+    matrix_stats s;
+    s.rows = A.shape.rows, s.cols = A.shape.cols, s.nnz = sum(n);
+    s.row_lengths = count(n);
+    for (std::size_t g = 0; g < std::size(stats_groups); ++g) {
+        const lengths w = widths(n, stats_groups[g]);
+        s.group_width[g] = sum(w), s.last_group_width[g] = w.empty() ? 0 : w.back();
+    }
+    s.sorted_group_width = sum(widths(sorted_in_scopes(n), 32));
+    std::set<std::int64_t> diagonals;
+    std::set<std::pair<index, index>> blocks[std::size(stats_block_sides)];
+    for_each_entry(view(A), 0, A.shape.rows, [&](index i, index j, double) {
+        diagonals.insert(std::int64_t(j) - i);
+        for (std::size_t b = 0; b < std::size(stats_block_sides); ++b)
+            blocks[b].insert({i / stats_block_sides[b], j / stats_block_sides[b]});
+    });
+    s.diagonals = std::int64_t(diagonals.size());
+    for (const std::int64_t d : diagonals) s.bandwidth = std::max(s.bandwidth, std::abs(d));
+    for (std::size_t b = 0; b < std::size(stats_block_sides); ++b)
+        s.blocks[b] = std::int64_t(blocks[b].size());
+    const auto P = packed<double, host>::from(view(A));
+    s.packed_bytes = std::int64_t(bytes(P));
+    for (const packed_chunk& c : P.chunks) s.packed_steps += c.steps;
+    return s;
+}
+
+class with_threads {
+  public:
+    explicit with_threads(int n) : before_(omp_get_max_threads()) { omp_set_num_threads(n); }
+    ~with_threads() { omp_set_num_threads(before_); }
+    with_threads(const with_threads&) = delete;
+    with_threads& operator=(const with_threads&) = delete;
+
+  private:
+    int before_;
+};
+
+void expect_equal(const matrix_stats& a, const matrix_stats& b) {
+    EXPECT_EQ(a.rows, b.rows);
+    EXPECT_EQ(a.cols, b.cols);
+    EXPECT_EQ(a.nnz, b.nnz);
+    EXPECT_EQ(a.row_lengths, b.row_lengths);
+    EXPECT_EQ(a.diagonals, b.diagonals);
+    EXPECT_EQ(a.bandwidth, b.bandwidth);
+    for (std::size_t g = 0; g < std::size(stats_groups); ++g) {
+        EXPECT_EQ(a.group_width[g], b.group_width[g]) << stats_groups[g];
+        EXPECT_EQ(a.last_group_width[g], b.last_group_width[g]) << stats_groups[g];
+    }
+    EXPECT_EQ(a.sorted_group_width, b.sorted_group_width);
+    EXPECT_EQ(a.packed_bytes, b.packed_bytes);
+    EXPECT_EQ(a.packed_steps, b.packed_steps);
+    for (std::size_t s = 0; s < std::size(stats_block_sides); ++s)
+        EXPECT_EQ(a.blocks[s], b.blocks[s]) << stats_block_sides[s];
+}
+
+/// The zoo, and what is large enough that every thread has rows of its own.
+std::vector<zoo_entry<double>> matrices() {
+    auto z = zoo<double>();
+    std::vector<index> n;
+    for (index i = 0; i < 20000; ++i) n.push_back(index(i * 7919LL % 23));
+    z.push_back({"20,000 rows", "a block across two threads is counted twice",
+                 from_lengths<double>(n, 3001)});
+    return z;
+}
+
+TEST(compute_stats, gives_every_number_as_defined_on_any_number_of_threads) {
+    for (const auto& m : matrices()) {
+        SCOPED_TRACE(m.name);
+        const matrix_stats expected = naive_stats(m.A);
+        for (const int threads : {1, 2, 3, 8}) {
+            SCOPED_TRACE(threads);
+            const with_threads guard(threads);
+            expect_equal(compute_stats(view(m.A)), expected);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace nz::test
