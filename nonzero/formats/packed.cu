@@ -9,46 +9,55 @@ constexpr int threads_per_block = warps_per_block * warp_size;
 /// Warps hide each other's waits: with 40 registers instead of 52, and so 48 warps to a
 /// multiprocessor instead of 32, nlpkkt80 took 0.82 of the time, mc2depi_like 0.88 (H200).
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+template <class V, bool streams>
 constexpr int resident_blocks = 4;
 #else
-constexpr int resident_blocks = 6;
+template <class V, bool streams>
+constexpr int resident_blocks = sizeof(V) == 4 && streams ? 8 : 6;
 #endif
 /// Loads of one kind that a lane issues before it uses the first. Eight left too few registers for
 /// as many warps: 1.19 times the time in the mean.
 constexpr int in_flight = 4;
 
-/// The matrix is read once a product, x many times: what streams by must not push x out of the
-/// first-level cache. atmosmodd_like takes 0.78 of the time so, fem_thermal3d_p1 0.86. Written out
-/// because __ldcs, whose order the compiler keeps, costs registers.
-__device__ inline double stream(const double* p) {
+/// A matrix of more bytes than this passes the first-level cache by, which is then x's alone:
+/// atmosmodd_like (70 MB) takes 0.79 of the time so, fem_thermal3d_p1 0.85. Smaller ones, which
+/// stay in the L2 cache from product to product, lose by it: xenon1 (12 MB) would take 1.39 times
+/// as long.
+constexpr std::size_t streamed_bytes = std::size_t(32) << 20;
+
+template <bool streams>
+__device__ double load(const double* p) {
+    if constexpr (!streams) return __ldg(p);
     double v;
     asm("ld.global.nc.L1::no_allocate.f64 %0, [%1];" : "=d"(v) : "l"(p));
     return v;
 }
-__device__ inline float stream(const float* p) {
+template <bool streams>
+__device__ float load(const float* p) {
+    if constexpr (!streams) return __ldg(p);
     float v;
     asm("ld.global.nc.L1::no_allocate.f32 %0, [%1];" : "=f"(v) : "l"(p));
     return v;
 }
-__device__ inline std::uint32_t stream(const std::uint32_t* p) {
+template <bool streams>
+__device__ std::uint32_t load(const std::uint32_t* p) {
+    if constexpr (!streams) return __ldg(p);
     std::uint32_t v;
     asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(p));
     return v;
 }
-__device__ inline std::uint16_t stream(const std::uint16_t* p) {
+template <bool streams>
+__device__ std::uint16_t load(const std::uint16_t* p) {
+    if constexpr (!streams) return __ldg(p);
     std::uint16_t v;
     asm("ld.global.nc.L1::no_allocate.u16 %0, [%1];" : "=h"(v) : "l"(p));
     return v;
 }
-__device__ inline unsigned stream(const std::uint8_t* p) {
-    unsigned v;
-    asm("ld.global.nc.L1::no_allocate.u8 %0, [%1];" : "=r"(v) : "l"(p));
-    return v;
-}
 
 /// The value of a stored place.
-template <value_coding C, class V>
+template <value_coding C, bool streams, class V>
 struct device_decoder {
+    static constexpr bool passes_by = streams;
     const std::byte* __restrict__ val;
     const V* __restrict__ table;
     V constant;
@@ -60,12 +69,13 @@ struct device_decoder {
     __device__ V operator[](std::size_t at) const {
         if constexpr (C == value_coding::constant) return constant;
         if constexpr (C == value_coding::table8)
-            return __ldg(table + stream(reinterpret_cast<const std::uint8_t*>(val) + at));
+            return __ldg(table + __ldg(reinterpret_cast<const std::uint8_t*>(val) + at));
         if constexpr (C == value_coding::table16)
-            return __ldg(table + stream(reinterpret_cast<const std::uint16_t*>(val) + at));
+            return __ldg(table + load<streams>(reinterpret_cast<const std::uint16_t*>(val) + at));
         if constexpr (C == value_coding::narrow)
-            return V(stream(reinterpret_cast<const float*>(val) + at));
-        if constexpr (C == value_coding::plain) return stream(reinterpret_cast<const V*>(val) + at);
+            return V(load<streams>(reinterpret_cast<const float*>(val) + at));
+        if constexpr (C == value_coding::plain)
+            return load<streams>(reinterpret_cast<const V*>(val) + at);
     }
 };
 
@@ -130,7 +140,7 @@ __device__ V sum_listed(const Column* __restrict__ column, int steps, D value, s
         V v[in_flight], xj[in_flight];
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
-            j[u] = k + u < steps ? stream(column + u * warp_size) : hole;
+            j[u] = k + u < steps ? load<D::passes_by>(column + u * warp_size) : hole;
 #pragma unroll
         for (int u = 0; u < in_flight; ++u) v[u] = k + u < steps ? value[at + u * warp_size] : V(0);
 #pragma unroll
@@ -227,16 +237,17 @@ __device__ void add_parts(const packed_chunk& c, const V* of_warp, V alpha, V be
     }
 }
 
-/// `parts`: whether there are any; without, the kernel needs fewer registers.
-template <value_coding C, bool parts, class V>
-__global__ void __launch_bounds__(threads_per_block, resident_blocks)
+/// `parts`: whether there are any; without, the kernel needs fewer registers. `streams`: whether
+/// the matrix passes the first-level cache by.
+template <value_coding C, bool parts, bool streams, class V>
+__global__ void __launch_bounds__(threads_per_block, resident_blocks<V, streams>)
     packed_kernel(packed<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
                   V* __restrict__ y, block_sums<V> of_block) {
     const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
     const unsigned k = blockIdx.x * warps_per_block + unsigned(warp);
     if (k >= A.chunks.len) return;  // never in a block of parts: those are full
     const packed_chunk c = load_chunk(A.chunks.ptr + k);
-    const device_decoder<C, V> value(A);
+    const device_decoder<C, streams, V> value(A);
     if constexpr (parts) {
         if (blockIdx.x < unsigned(A.part_chunks) / warps_per_block) {
             __shared__ V of_warp[warps_per_block];
@@ -257,23 +268,28 @@ void spmv(gpu on, packed_warp, V alpha, const packed<V, device_view>& A, device_
     V* const sums = reinterpret_cast<V*>(on.scratch.data());
     const block_sums<V> of_block{
         sums, reinterpret_cast<unsigned*>(sums + A.part_chunks / warps_per_block)};
-    const auto launch = [&]<value_coding C>() {
-        const auto kernel =
-            A.part_chunks > 0 ? packed_kernel<C, true, V> : packed_kernel<C, false, V>;
+    const auto launch = [&](auto kernel) {
         kernel<<<blocks_for(std::int64_t(A.chunks.len), warps_per_block), threads_per_block, 0,
                  stream_of(on)>>>(A, alpha, x.data(), beta, y.data(), of_block);
     };
+    const bool streams = A.val.len + 4 * A.codes.len > streamed_bytes;
+    const auto choose = [&]<value_coding C>() {
+        if (A.part_chunks > 0)
+            return launch(streams ? packed_kernel<C, true, true, V>
+                                  : packed_kernel<C, true, false, V>);
+        launch(streams ? packed_kernel<C, false, true, V> : packed_kernel<C, false, false, V>);
+    };
     switch (A.coding) {
         case value_coding::constant:
-            return launch.template operator()<value_coding::constant>();
+            return choose.template operator()<value_coding::constant>();
         case value_coding::table8:
-            return launch.template operator()<value_coding::table8>();
+            return choose.template operator()<value_coding::table8>();
         case value_coding::table16:
-            return launch.template operator()<value_coding::table16>();
+            return choose.template operator()<value_coding::table16>();
         case value_coding::narrow:
-            return launch.template operator()<value_coding::narrow>();
+            return choose.template operator()<value_coding::narrow>();
         case value_coding::plain:
-            return launch.template operator()<value_coding::plain>();
+            return choose.template operator()<value_coding::plain>();
     }
 }
 

@@ -771,23 +771,30 @@ __global__ void fill_chunks(packing<V> p, target<V> to, unsigned chunks) {
 
 // --- From the host -------------------------------------------------------------------------------
 
-/// Memory that several arrays share, in one allocation.
+/// Scratch memory that several arrays share, in one allocation of the stream's pool.
 class arena {
   public:
+    explicit arena(gpu on) : stream_(stream_of(on)) {}
+    arena(const arena&) = delete;
+    arena& operator=(const arena&) = delete;
+    ~arena() {
+        if (memory_ != nullptr) cudaFreeAsync(memory_, stream_);
+    }
     template <class T>
     void want(T*& to, std::size_t count) {
         wants_.push_back({reinterpret_cast<void**>(&to), used_});
         used_ += (count * sizeof(T) + 255) / 256 * 256;
     }
     void allocate() {
-        memory_ = device_array<std::byte>(used_);
-        for (const auto& [to, at] : wants_) *to = memory_.data() + at;
+        check(cudaMallocAsync(&memory_, used_, stream_), "cudaMallocAsync");
+        for (const auto& [to, at] : wants_) *to = static_cast<std::byte*>(memory_) + at;
     }
 
   private:
+    cudaStream_t stream_;
     std::vector<std::pair<void**, std::size_t>> wants_;
     std::size_t used_ = 0;
-    device_array<std::byte> memory_;
+    void* memory_ = nullptr;
 };
 
 template <class V>
@@ -883,7 +890,7 @@ packed<V, device> pack(gpu on, const csr<V, device_view>& A) {
     const unsigned windows = blocks_for(A.shape.rows, packed_window) * (A.shape.rows > 0);
     packing<V> p{};
     p.A = A, p.options = packed_options::suited_to(std::int64_t(A.val.len));
-    arena scratch;
+    arena scratch(on);
     scratch.want(p.found, 1), scratch.want(p.slots, hash_slots);
     scratch.want(p.number, hash_slots), scratch.want(p.table, most_table_values);
     scratch.want(p.cuts, windows), scratch.want(p.extents, windows), scratch.want(p.result, 1);
