@@ -32,6 +32,11 @@ inline constexpr index stats_block_sides[] = {2, 3, 4, 6, 8};
 /// Rows that SELL-C-sigma's sort may mix, where the stats know its padding (C = 32).
 inline constexpr index stats_sort_scope = 1024;
 
+/// Equal shares of the rows, where the stats know how even they are.
+inline constexpr std::int64_t stats_shares = 16;
+/// Bytes of a sector: what memory and the caches of a GPU move at least.
+inline constexpr std::int64_t sector_bytes = 32;
+
 /// What a format may know of a matrix before it is built. Computed by plan/stats.
 struct matrix_stats {
     std::int64_t rows = 0, cols = 0, nnz = 0;
@@ -44,6 +49,12 @@ struct matrix_stats {
     std::int64_t packed_bytes = 0;        ///< of packed's arrays, for these values
     std::int64_t packed_steps = 0;        ///< of its chunks, 32 stored entries each
     std::int64_t blocks[5] = {};          ///< occupied aligned blocks of side stats_block_sides[b]
+    /// Sectors of x, 32 bytes each, as its loads meet them: those to which a row's entries change,
+    /// one entry after the other; those to which the k-th entries of stats_groups[0] rows change,
+    /// one row after the other; and the different ones of each stats_groups[1] rows.
+    std::int64_t row_sectors = 0, column_sectors = 0, near_sectors = 0;
+    double row_imbalance = 1;  ///< nonzeros of the heaviest of stats_shares equal shares of rows,
+                               ///< over the mean
 
     [[nodiscard]] std::int64_t max_row_nnz() const {
         return row_lengths.empty() ? 0 : row_lengths.back().length;
@@ -137,15 +148,43 @@ struct kernel_of {
     using layout = L<V, S>;
 };
 
+/// What a kernel does besides moving bytes, in the units of estimate. Its tag says so by
+/// `work_on_cpu(stats)` and `work_on_gpu(stats)`; a kernel without stands for the usual.
+struct work {
+    double gathers = 0, steps = 0, critical_steps = 0, launches = 1;
+    double imbalance = 1;
+};
+
+/// Steps of a warp besides those of its entries: its block is started, it looks for its row, adds
+/// up its lanes and writes y.
+inline constexpr double steps_of_a_warp = 4;
+
+/// One thread a row: `widths` is the sum over the warps of the longest row of each.
+work thread_a_row_work(const matrix_stats&, double widths, double widest, double steps_an_entry);
+/// Steps an entry of sum_strided (formats/panel.cuh), which takes eight at a time: their columns
+/// and values, then x in two parts, as padding is asked for in between.
+inline constexpr double strided_steps = 3.0 / 8;
+/// Steps an entry of a plain loop unrolled four times: columns and values, then x.
+inline constexpr double unrolled_steps = 2.0 / 4;
+
+/// What a loop over `stored` entries does on a CPU that asks of each whether it is padding.
+inline work padded_work(double stored) { return {.steps = 1.3 * stored}; }
+
 /// The longest row that one GPU thread may walk alone: 0.1 ms at an estimated 0.1 us an entry. With
 /// it no kernel under this rule ran over 50 times slower than the best (H200, thirty matrices).
 inline constexpr std::int64_t longest_walk_on_gpu = 1024;
 /// What the tag of a GPU kernel derives from that gives a row to one thread, or to one warp.
 struct thread_a_row {
     static std::int64_t longest_row_on_gpu(const matrix_stats&) { return longest_walk_on_gpu; }
+    static work work_on_gpu(const matrix_stats& s) {
+        return thread_a_row_work(s, double(s.group_width[0]), double(s.max_row_nnz()),
+                                 strided_steps);
+    }
 };
 struct warp_a_row {
     static std::int64_t longest_row_on_gpu(const matrix_stats&) { return longest_walk_on_gpu * 32; }
+    /// 32 lanes take 128 entries with two steps, and as long for a row of four.
+    static work work_on_gpu(const matrix_stats&);
 };
 
 /// Borrows an owning matrix, on the CPU or on the GPU.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -101,6 +102,39 @@ std::int64_t count_blocks(const csr<V, host_view>& A, index block_rows, index bl
     for (std::int64_t i = 0; i < block_row_total; ++i)
         blocks += blocks_in_row(A, i, block_rows, block_cols);
     return blocks;
+}
+
+namespace {
+
+/// Which of stats_block_sides is chosen.
+std::size_t chosen_side(const matrix_stats& s) {
+    const index side = choose_side<double>(s.rows, s.nnz, s.blocks).side;
+    std::size_t b = 0;
+    while (stats_block_sides[b] != side) ++b;
+    return b;
+}
+
+}  // namespace
+
+work bsr_block::work_on_cpu(const matrix_stats& s) {
+    const std::size_t b = chosen_side(s);
+    const double side = stats_block_sides[b], blocks = double(s.blocks[b]), nnz = double(s.nnz);
+    const double fill = blocks * side * side - nnz;
+    return {.gathers = blocks * side,
+            .steps = nnz / 2 + 4 * blocks + 4 * fill,
+            .critical_steps = double(s.max_row_nnz())};
+}
+
+work bsr_block::work_on_gpu(const matrix_stats& s) {
+    const std::size_t b = chosen_side(s);
+    const index side = stats_block_sides[b];
+    const double at_once = double(warp_rows / side), rows = double(block_row_count(s.rows, side));
+    const auto steps = [&](double blocks) {
+        return steps_of_a_warp + std::ceil(blocks / at_once) * (1 + side) + at_once / 10;
+    };
+    return {.gathers = double(s.blocks[b]) * side,
+            .steps = rows * steps(double(s.blocks[b]) / std::max(rows, 1.0)),
+            .critical_steps = steps(double(s.max_row_nnz()) / side)};
 }
 
 template <class V, class S>

@@ -98,6 +98,10 @@ struct bsr_block : kernel_of<bsr>, warp_a_row {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "Im, Yelick and Vuduc 2004, section 2; rows of blocks shared as in csr.balanced";
+    /// The rows of a block are lanes; each asks of one entry after the other whether it is fill.
+    static work work_on_gpu(const matrix_stats&);
+    /// A full block is a small dense product; in others every entry is asked whether it is fill.
+    static work work_on_cpu(const matrix_stats&);
 };
 template <class V>
 void spmv(cpu, bsr_block, V alpha, const bsr<V, host_view>& A, std::span<const V> x, V beta,

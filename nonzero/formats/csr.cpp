@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <exception>
 #include <numeric>
 
@@ -321,6 +322,34 @@ void spmv(cpu on, csr_merge, V alpha, const csr<V, host_view>& A, std::span<cons
 
 std::int64_t csr_subwarp::longest_row_on_gpu(const matrix_stats& s) {
     return longest_walk_on_gpu * lanes(s.rows, s.nnz);
+}
+
+work row_loop::work_on_cpu(const matrix_stats& s) {
+    const double rows = std::max(double(s.rows), 1.0);
+    double alike = 0;
+    for (const auto& [length, count] : s.row_lengths)
+        alike += double(count) / rows * double(count) / rows;
+    return {.steps = double(s.nnz) + double(s.rows) * (1 + 5 * (1 - alike)),
+            .critical_steps = double(s.max_row_nnz())};
+}
+
+work csr_subwarp::work_on_gpu(const matrix_stats& s) {
+    const int n = lanes(s.rows, s.nnz);
+    const auto steps = [&](std::int64_t length) {
+        return steps_of_a_warp + 2 * std::ceil(double(length) / (4 * n));
+    };
+    work w{.gathers = double(s.row_sectors), .critical_steps = steps(s.max_row_nnz())};
+    for (const auto& [length, rows] : s.row_lengths)
+        w.steps += double(rows) * n / warp_rows * steps(length);
+    return w;
+}
+
+work csr_merge::work_on_gpu(const matrix_stats& s) {
+    constexpr double tile = 1024, warps_a_tile = 4, steps = 17;
+    return {.gathers = double(s.row_sectors),
+            .steps = double(s.nnz + s.rows) / tile * warps_a_tile * steps,
+            .critical_steps = steps,
+            .launches = 2};
 }
 
 int csr_subwarp::lanes(std::int64_t rows, std::int64_t nnz) {

@@ -84,8 +84,15 @@ auto to_csr(const F& A) {
     return assemble<V>(A.shape, row, col, val);
 }
 
+/// What the loop over the rows of a CSR does on a CPU.
+struct row_loop {
+    /// A row takes a step, and where its end is guessed wrong as long as five entries, which
+    /// happens about as often as two rows differ in length.
+    static work work_on_cpu(const matrix_stats& s);
+};
+
 /// One thread, one row after the other: the textbook loop.
-struct csr_serial : kernel_of<csr> {
+struct csr_serial : kernel_of<csr>, row_loop {
     static constexpr std::string_view name = "csr.serial";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
@@ -96,7 +103,12 @@ void spmv(cpu, csr_serial, V alpha, const csr<V, host_view>& A, std::span<const 
           std::span<V> y);
 
 /// Equal numbers of rows to every thread (OpenMP's static schedule).
-struct csr_static : kernel_of<csr> {
+struct csr_static : kernel_of<csr>, row_loop {
+    static work work_on_cpu(const matrix_stats& s) {
+        work w = row_loop::work_on_cpu(s);
+        w.imbalance = s.row_imbalance;
+        return w;
+    }
     static constexpr std::string_view name = "csr.static";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "PMPP chapter 10.2, with a block of rows a thread";
@@ -106,7 +118,7 @@ void spmv(cpu, csr_static, V alpha, const csr<V, host_view>& A, std::span<const 
           std::span<V> y);
 
 /// Shrinking runs of rows to whichever thread is free (OpenMP's guided schedule).
-struct csr_guided : kernel_of<csr> {
+struct csr_guided : kernel_of<csr>, row_loop {
     static constexpr std::string_view name = "csr.guided";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, CSR guided";
@@ -116,7 +128,7 @@ void spmv(cpu, csr_guided, V alpha, const csr<V, host_view>& A, std::span<const 
           std::span<V> y);
 
 /// One contiguous block of rows a thread, of equal nonzeros up to one row; empty parts dropped.
-struct csr_balanced : kernel_of<csr> {
+struct csr_balanced : kernel_of<csr>, row_loop {
     static constexpr std::string_view name = "csr.balanced";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, target = nnz / threads";
@@ -132,6 +144,11 @@ struct csr_merge : kernel_of<csr> {
     static constexpr bool deterministic = true;  // for one number of threads
     static constexpr std::string_view source =
         "Merrill and Garland, SC'16, doi:10.1109/SC.2016.57, algorithm 3";
+    static work work_on_cpu(const matrix_stats& s) {  // a long row is shared as well
+        return {.steps = row_loop::work_on_cpu(s).steps};
+    }
+    /// Two searches, a tile into shared memory, a walk, a scan; and the carries' kernel.
+    static work work_on_gpu(const matrix_stats&);
     /// On the GPU: what the last row of each block carries.
     template <class V>
     static std::size_t scratch_bytes(gpu, const csr<V, device_view>& A);
@@ -152,6 +169,13 @@ struct csr_scalar : kernel_of<csr>, thread_a_row {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "CS121 2023; ECE408 2020; PMPP chapter 10.2; Calzetta and Lori 2025, kernel 0";
+    /// Every column and every value is a load that no other lane shares.
+    static work work_on_gpu(const matrix_stats& s) {
+        work w =
+            thread_a_row_work(s, double(s.group_width[0]), double(s.max_row_nnz()), unrolled_steps);
+        w.gathers += 2 * double(s.nnz);
+        return w;
+    }
 };
 template <class V>
 void spmv(gpu, csr_scalar, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
@@ -215,6 +239,7 @@ struct csr_subwarp : kernel_of<csr> {
     static constexpr std::string_view source =
         "Bell and Garland, SC'09, with lanes as in Baskaran and Bordawekar, IBM RC24704 (2009)";
     static int lanes(std::int64_t rows, std::int64_t nnz);
+    static work work_on_gpu(const matrix_stats&);
     static std::int64_t longest_row_on_gpu(const matrix_stats&);
 };
 template <class V>

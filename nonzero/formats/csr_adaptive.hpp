@@ -67,6 +67,9 @@ struct csr_adaptive_blocks : kernel_of<csr_adaptive> {
     static constexpr std::string_view name = "csr.adaptive";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Greathouse and Daga, SC'14, doi:10.1109/SC.2014.68";
+    /// Eight warps a block, each with a chain of its own: block, row, entries, x, rows again, sums
+    /// and two barriers between them.
+    static work work_on_gpu(const matrix_stats&);
     template <class V>
     static std::size_t scratch_bytes(gpu, const csr_adaptive<V, device_view>& A) {
         return A.block_part.size() * (sizeof(V) + sizeof(unsigned));

@@ -76,6 +76,11 @@ struct dia_row : kernel_of<dia>, thread_a_row {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "CS121 2023, DIA format; Bell and Garland, SC'09, section 4";
+    static work work_on_gpu(const matrix_stats& s) {  // every row walks all diagonals
+        const double width = double(s.diagonals);
+        return thread_a_row_work(s, width * double(whole_warps(s.rows) / warp_rows), width,
+                                 unrolled_steps);
+    }
 };
 template <class V>
 void spmv(cpu, dia_row, V alpha, const dia<V, host_view>& A, std::span<const V> x, V beta,

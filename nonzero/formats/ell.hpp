@@ -75,6 +75,14 @@ struct ell_row : kernel_of<ell>, thread_a_row {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "CS121 2023, ELL kernel; PMPP chapter 10.3; Bell and Garland, SC'09, section 4";
+    static work work_on_cpu(const matrix_stats& s) {
+        return padded_work(double(s.rows) * double(s.max_row_nnz()));
+    }
+    static work work_on_gpu(const matrix_stats& s) {  // every row is as wide as the longest
+        const double widest = double(s.max_row_nnz());
+        return thread_a_row_work(s, widest * double(whole_warps(s.rows) / warp_rows), widest,
+                                 strided_steps);
+    }
 };
 template <class V>
 void spmv(cpu, ell_row, V alpha, const ell<V, host_view>& A, std::span<const V> x, V beta,

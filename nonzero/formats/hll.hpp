@@ -103,6 +103,9 @@ struct hll_row_guided : kernel_of<hll_rows> {
     static constexpr std::string_view name = "hll.row_guided";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, OpenMP with HLL";
+    static work work_on_cpu(const matrix_stats& s) {
+        return padded_work(double(s.group_width[0] * stats_groups[0]));
+    }
 };
 template <class V>
 void spmv(cpu, hll_row_guided, V alpha, const hll_rows<V, host_view>& A, std::span<const V> x,
@@ -123,6 +126,9 @@ struct hll_column_guided : kernel_of<hll> {
     static constexpr std::string_view name = "hll.column_guided";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, OpenMP with HLL";
+    static work work_on_cpu(const matrix_stats& s) {
+        return padded_work(double(s.group_width[0] * stats_groups[0]));
+    }
 };
 template <class V>
 void spmv(cpu, hll_column_guided, V alpha, const hll<V, host_view>& A, std::span<const V> x, V beta,
@@ -143,6 +149,12 @@ struct hll_row : kernel_of<hll_rows>, thread_a_row {
     static constexpr std::string_view name = "hll.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 0";
+    /// Every column and every value, of padding too, is a load that no other lane shares.
+    static work work_on_gpu(const matrix_stats& s) {
+        work w = thread_a_row::work_on_gpu(s);
+        w.gathers += 2 * double(s.group_width[0] * warp_rows);
+        return w;
+    }
 };
 template <class V>
 void spmv(gpu, hll_row, V alpha, const hll_rows<V, device_view>& A, device_span<V> x, V beta,

@@ -49,12 +49,36 @@ std::int64_t split_width_of(const matrix_stats& s) {
     return 0;
 }
 
-template <class V, class S>
-estimate hyb<V, S>::cost(const matrix_stats& s) {
-    const std::int64_t width = split_width_of(s);
+namespace {
+
+/// Entries of the rows beyond the width: of the COO.
+std::int64_t entries_beyond(std::int64_t width, const matrix_stats& s) {
     std::int64_t rest = 0;
     for (const auto& [length, rows] : s.row_lengths)
         rest += rows * std::max<std::int64_t>(0, length - width);
+    return rest;
+}
+
+}  // namespace
+
+work hyb_device::work_on_gpu(const matrix_stats& s) {
+    const double width = double(split_width_of(s));
+    const std::int64_t rest = entries_beyond(split_width_of(s), s);
+    work w =
+        thread_a_row_work(s, width * double(whole_warps(s.rows) / warp_rows), width, strided_steps);
+    if (rest == 0) return w;
+    matrix_stats tail = s;
+    tail.nnz = rest;
+    const work coo = coo_segmented::work_on_gpu(tail);
+    w.steps += coo.steps, w.critical_steps += coo.critical_steps;
+    w.launches += coo.launches - 1;  // y is not scaled again
+    return w;
+}
+
+template <class V, class S>
+estimate hyb<V, S>::cost(const matrix_stats& s) {
+    const std::int64_t width = split_width_of(s);
+    const std::int64_t rest = entries_beyond(width, s);
     return {
         .matrix_bytes = double(width) * double(whole_warps(s.rows)) * (sizeof(V) + sizeof(index)) +
                         double(rest) * (sizeof(V) + 2 * sizeof(index)),

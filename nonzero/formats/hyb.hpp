@@ -90,6 +90,7 @@ struct hyb_device : kernel_of<hyb>, thread_a_row {
     static constexpr std::string_view name = "hyb.device";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "CS121 2023; Bell and Garland, SC'09, section 4";
+    static work work_on_gpu(const matrix_stats&);
     template <class V>
     static std::size_t scratch_bytes(gpu, const hyb<V, device_view>& A);
 };

@@ -11,4 +11,11 @@ std::string hyb_host_tail_trip::declined_on_gpu(const matrix_stats& s) {
            " elements, would travel between GPU and host in every product";
 }
 
+work hyb_host_tail_trip::work_on_gpu(const matrix_stats& s) {
+    work w = thread_a_row::work_on_gpu(s);
+    // Three copies and two waits for the GPU take as long as some ten launches each.
+    if (s.max_row_nnz() > split_width_of(s)) w.launches = 50;
+    return w;
+}
+
 }  // namespace nz

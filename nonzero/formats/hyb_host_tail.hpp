@@ -50,6 +50,7 @@ struct hyb_host_tail_trip : kernel_of<hyb_host_tail>, thread_a_row {
     static constexpr bool synchronises = true;
     static constexpr std::string_view source = "PMPP chapter 10.4";
     static std::string declined_on_gpu(const matrix_stats&);
+    static work work_on_gpu(const matrix_stats&);
 };
 template <class V>
 void spmv(gpu, hyb_host_tail_trip, V alpha, const hyb_host_tail<V, device_view>& A,

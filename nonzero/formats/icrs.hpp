@@ -71,11 +71,17 @@ template <class V>
 void spmv(cpu, icrs_serial, V alpha, const icrs<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
 
+/// A plain loop over the row's own entries, one thread a row.
+inline work icrs_work_on_gpu(const matrix_stats& s) {
+    return thread_a_row_work(s, double(s.group_width[0]), double(s.max_row_nnz()), unrolled_steps);
+}
+
 /// Equal numbers of rows to every CPU thread; one GPU thread a row, coalesced.
 struct icrs_row : kernel_of<icrs>, thread_a_row {
     static constexpr std::string_view name = "icrs.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015, L = 256";
+    static work work_on_gpu(const matrix_stats& s) { return icrs_work_on_gpu(s); }
 };
 template <class V>
 void spmv(cpu, icrs_row, V alpha, const icrs<V, host_view>& A, std::span<const V> x, V beta,
@@ -89,6 +95,7 @@ struct icrs_row_32 : kernel_of<icrs>, thread_a_row {
     static constexpr std::string_view name = "icrs.row_32";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015, with L = 32: 16 rows or more";
+    static work work_on_gpu(const matrix_stats& s) { return icrs_work_on_gpu(s); }
 
     template <class V>
     static icrs<V, host> from(const csr<V, host_view>& A) {
@@ -111,6 +118,7 @@ struct icrs_row_texture : kernel_of<icrs>, thread_a_row {
     static constexpr bool deterministic = true;
     static constexpr bool gathers_by_texture = true;
     static constexpr std::string_view source = "Liebmann 2015, L = 256";
+    static work work_on_gpu(const matrix_stats& s) { return icrs_work_on_gpu(s); }
 };
 template <class V>
 void spmv(gpu, icrs_row_texture, V alpha, const icrs<V, device_view>& A, device_span<V> x, V beta,

@@ -121,6 +121,19 @@ struct jds_row : kernel_of<jds>, thread_a_row {
     static constexpr std::string_view name = "jds.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "ECE408 2020, lecture 19, SpMV/JDS";
+    /// No row's end is guessed wrong; every y is found through perm.
+    static work work_on_cpu(const matrix_stats& s) {
+        return {.gathers = double(s.nnz + s.rows),
+                .steps = double(s.nnz) + 3 * double(s.rows),
+                .critical_steps = double(s.max_row_nnz())};
+    }
+    /// As csr.scalar; a warp's rows are as long as each other, and written where they belong.
+    static work work_on_gpu(const matrix_stats& s) {
+        work w = thread_a_row_work(s, double(s.nnz) / warp_rows, double(s.max_row_nnz()),
+                                   unrolled_steps);
+        w.gathers += 2 * double(s.nnz) + double(s.rows);
+        return w;
+    }
 };
 template <class V>
 void spmv(cpu, jds_row, V alpha, const jds<V, host_view>& A, std::span<const V> x, V beta,
@@ -136,6 +149,12 @@ struct jds_diagonals : kernel_of<jds_transposed>, thread_a_row {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "ECE408 2020, lecture 19, JDS with transposed layout";
+    /// Of every diagonal its bounds, then the entry, then x: nothing is read ahead.
+    static work work_on_gpu(const matrix_stats& s) {
+        work w = thread_a_row_work(s, double(s.nnz) / warp_rows, double(s.max_row_nnz()), 3);
+        w.gathers += double(s.rows);  // y, written where the row belongs
+        return w;
+    }
 };
 template <class V>
 void spmv(cpu, jds_diagonals, V alpha, const jds_transposed<V, host_view>& A, std::span<const V> x,

@@ -41,6 +41,16 @@ estimate jds_ell<V, S>::cost(const matrix_stats& s) {
             .vector_bytes = vector_bytes<V>(s)};
 }
 
+work jds_ell_sections::work_on_gpu(const matrix_stats& s) {
+    section_cutter cut{{}};
+    for (auto n = s.row_lengths.rbegin(); n != s.row_lengths.rend(); ++n)
+        cut.add(n->length, n->rows);
+    work w = thread_a_row_work(s, double(cut.start.back()) / warp_rows, 0, strided_steps);
+    w.launches = double(cut.width.size());
+    for (const index width : cut.width) w.critical_steps += width * strided_steps;
+    return w;
+}
+
 template <class V, class S>
 jds_ell<V, host> jds_ell<V, S>::from(const csr<V, host_view>& A, sectioning rule) {
     if (!(rule.least_fill >= 0 && rule.least_fill <= 1))

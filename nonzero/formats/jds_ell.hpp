@@ -102,6 +102,7 @@ struct jds_ell_sections : kernel_of<jds_ell> {
     static constexpr std::string_view name = "jds_ell.sections";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "PMPP chapter 10.5";
+    static work work_on_gpu(const matrix_stats&);
     /// Sections run one after the other, and their widths, each three quarters of the one before,
     /// add up to four times the longest row.
     static std::int64_t longest_row_on_gpu(const matrix_stats&) { return longest_walk_on_gpu / 4; }

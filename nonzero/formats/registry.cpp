@@ -122,13 +122,29 @@ auto build_layout(const csr<V, host_view>& A) {
     }
 }
 
+/// Of the layout: what the arrays built take.
 template <class K, class V>
-estimate cost_of(const matrix_stats& s) {
+estimate layout_cost(const matrix_stats& s) {
     if constexpr (requires { K::template cost<V>(s); }) {
         return K::template cost<V>(s);
     } else {
         return K::template layout<V, host>::cost(s);
     }
+}
+
+estimate with_work(estimate e, const work& w) {
+    e.gathers = w.gathers, e.steps = w.steps, e.critical_steps = w.critical_steps;
+    e.launches = w.launches, e.imbalance = w.imbalance;
+    return e;
+}
+
+template <class K, class V>
+estimate cost_of(const matrix_stats& s) {
+    estimate e = layout_cost<K, V>(s);
+    if constexpr (requires { K::work_on_cpu(s); }) e = with_work(e, K::work_on_cpu(s));
+    // Methods of this name take one thread, which no other helps.
+    if (K::name.ends_with("serial")) e.critical_steps = e.steps > 0 ? e.steps : double(s.nnz);
+    return e;
 }
 
 /// The kernels for GPUs are written for real values.
@@ -142,8 +158,9 @@ constexpr std::int64_t max_texture_elements = std::int64_t(1) << 27;
 /// one that reads x by texture has its limit; others know reasons of their own.
 template <class K, class V>
 estimate cost_on_gpu(const matrix_stats& s) {
-    estimate e = cost_of<K, V>(s);
+    estimate e = layout_cost<K, V>(s);
     if (!e.declined.empty()) return e;
+    if constexpr (requires { K::work_on_gpu(s); }) e = with_work(e, K::work_on_gpu(s));
     if constexpr (requires { K::longest_row_on_gpu(s); }) {
         if (const std::int64_t longest = K::longest_row_on_gpu(s); s.max_row_nnz() > longest)
             e.declined = "too few threads would share a row of " + std::to_string(s.max_row_nnz()) +

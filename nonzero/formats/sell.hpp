@@ -88,6 +88,9 @@ struct sell_chunk : kernel_of<sell> {
     static constexpr std::string_view name = "sell.chunk";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Kreutzer et al. 2014, section 3";
+    static work work_on_cpu(const matrix_stats& s) {
+        return padded_work(double(s.sorted_group_width * stats_groups[0]));
+    }
 };
 template <class V>
 void spmv(cpu, sell_chunk, V alpha, const sell<V, host_view>& A, std::span<const V> x, V beta,
@@ -98,6 +101,13 @@ struct sell_row : kernel_of<sell>, thread_a_row {
     static constexpr std::string_view name = "sell.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Kreutzer et al. 2014, section 5";
+    static work work_on_gpu(const matrix_stats& s) {
+        work w = thread_a_row_work(s, double(s.sorted_group_width), double(s.max_row_nnz()),
+                                   strided_steps);
+        w.steps += double(whole_warps(s.rows) / warp_rows);  // where its row stands in y
+        w.critical_steps += 1;
+        return w;
+    }
 };
 template <class V>
 void spmv(gpu, sell_row, V alpha, const sell<V, device_view>& A, device_span<V> x, V beta,

@@ -254,18 +254,22 @@ double read_rate(const host_vector<double>& a, std::int64_t n, int threads) {
     return double(passes * runs * 2 * line * std::int64_t(sizeof(double))) / s;
 }
 
-/// Random x[j] a second, by all threads, of the first 2^log2_len elements.
+/// Random x[j] a second, by all threads, of the first 2^log2_len elements. Four sequences of
+/// numbers and four sums: one alone would wait for itself.
 double gather_rate_of(const host_vector<double>& x, int log2_len, int threads) {
-    constexpr int gathers = 1 << 16;
+    constexpr int gathers = 1 << 16, ways = 4;
     std::vector<double> sums(std::size_t(threads * line));
     const double s = region_time_s(threads, budget_each_s, [&](int t) {
-        auto state = std::uint32_t(t + 1) * 2654435761U;
-        double total = 0;
-        for (int k = 0; k < gathers; ++k) {
-            state = state * 1664525U + 1013904223U;
-            total += x[state >> (32 - log2_len)];
+        std::uint32_t state[ways];
+        for (int w = 0; w < ways; ++w) state[w] = std::uint32_t(t * ways + w + 1) * 2654435761U;
+        double total[ways] = {};
+        for (int k = 0; k < gathers; k += ways) {
+            for (int w = 0; w < ways; ++w) {
+                state[w] = state[w] * 1664525U + 1013904223U;
+                total[w] += x[state[w] >> (32 - log2_len)];
+            }
         }
-        sums[std::size_t(t * line)] = total;
+        sums[std::size_t(t * line)] = (total[0] + total[1]) + (total[2] + total[3]);
     });
     [[maybe_unused]] volatile double kept = sums[0];
     return double(threads) * gathers / s;

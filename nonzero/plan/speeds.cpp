@@ -33,10 +33,18 @@ double predicted_seconds(const estimate& e, const matrix_stats& s, const machine
     const double x_bytes = e.vector_bytes * double(s.cols) / std::max(double(s.rows + s.cols), 1.0);
     const double gathers = e.gathers > 0 ? e.gathers : double(s.nnz);
     const double steps = e.steps > 0 ? e.steps : double(s.nnz) / m.lanes;
-    const double streams_s = e.bytes() / rate_for(m.reads, e.bytes());
-    const double gathers_s = gathers / rate_for(m.gathers, x_bytes);
-    const double steps_s = std::max(steps / m.workers, e.critical_steps) * m.step_s;
-    return e.launches * m.launch_s + std::max({streams_s, gathers_s, steps_s}) * e.imbalance;
+    // What neighbouring rows load of x again comes from the nearest cache.
+    const double near = std::min(s.near_sectors > 0 ? double(s.near_sectors) : gathers, gathers);
+    const double parts[] = {
+        e.bytes() / rate_for(m.reads, e.bytes()),
+        gathers / m.gathers.front().per_s + near / rate_for(m.gathers, x_bytes),
+        steps / m.workers * m.step_s,
+        e.critical_steps * m.step_s,
+    };
+    // They overlap, but not wholly: between the longest of them and their sum.
+    double squares = 0;
+    for (const double part : parts) squares += part * part;
+    return e.launches * m.launch_s + std::sqrt(squares) * e.imbalance;
 }
 
 double predicted_setup_seconds(const estimate& e, double csr_bytes, const machine_speeds& m) {

@@ -160,6 +160,50 @@ void count_entries(const csr<V, host_view>& A, matrix_stats& s, std::index_seque
     s.diagonals = std::count(seen.begin(), seen.end(), 1);
 }
 
+/// What loads of x meet, in sectors of so many elements.
+template <class V>
+void count_sectors(const csr<V, host_view>& A, matrix_stats& s) {
+    constexpr index elements = index(sector_bytes / sizeof(V));
+    constexpr std::int64_t warp = stats_groups[0], near = stats_groups[1];
+    std::int64_t row_sectors = 0, column_sectors = 0, near_sectors = 0;
+#pragma omp parallel reduction(+ : row_sectors, column_sectors, near_sectors)
+    {
+        std::vector<std::int64_t> seen(std::size_t(A.shape.cols / elements) + 1, -1);
+#pragma omp for schedule(dynamic, 16)
+        for (std::int64_t first = 0; first < A.shape.rows; first += near) {
+            const std::int64_t last = std::min<std::int64_t>(first + near, A.shape.rows);
+            offset above = 0, above_len = 0;
+            for (std::int64_t i = first; i < last; ++i) {
+                const offset begin = A.row_ptr[std::size_t(i)], len = row_length(A, i);
+                if (i % warp == 0) above_len = 0;
+                index before = -1;
+                for (offset k = 0; k < len; ++k) {
+                    const index sector = A.col_ind[std::size_t(begin + k)] / elements;
+                    row_sectors += sector != before;
+                    column_sectors +=
+                        k >= above_len || A.col_ind[std::size_t(above + k)] / elements != sector;
+                    std::int64_t& at = seen[std::size_t(sector)];
+                    near_sectors += at != first;
+                    at = first, before = sector;
+                }
+                above = begin, above_len = len;
+            }
+        }
+    }
+    s.row_sectors = row_sectors, s.column_sectors = column_sectors, s.near_sectors = near_sectors;
+}
+
+template <class V>
+double imbalance_of_rows(const csr<V, host_view>& A) {
+    offset heaviest = 0;
+    for (std::int64_t p = 0; p < stats_shares; ++p) {
+        const range rows = share(A.shape.rows, stats_shares, p);
+        heaviest = std::max(heaviest,
+                            A.row_ptr[std::size_t(rows.last)] - A.row_ptr[std::size_t(rows.first)]);
+    }
+    return A.val.empty() ? 1 : double(heaviest) * double(stats_shares) / double(A.val.size());
+}
+
 }  // namespace
 
 template <class V>
@@ -173,6 +217,8 @@ matrix_stats compute_stats(const csr<V, host_view>& A) {
     }
     s.sorted_group_width = sum_of_sorted_widths(A);
     count_entries(A, s, std::make_index_sequence<std::size(stats_block_sides)>());
+    count_sectors(A, s);
+    s.row_imbalance = imbalance_of_rows(A);
     const packed_size packed = size_of_packed(A);
     s.packed_bytes = packed.bytes;
     s.packed_steps = packed.steps;
