@@ -171,6 +171,44 @@ TEST_F(command, spmv_refuses) {
               "%%MatrixMarket matrix array complex general\n1 1\n1 -2\n");
 }
 
+TEST_F(command, plan_says_why_of_every_method) {
+    write("A.mtx", std::string(banner) + three_by_three);
+    const auto [code, out, err] = nz("plan A.mtx --threads 2");
+    EXPECT_EQ(code, 0) << err;
+    EXPECT_EQ(err, "");
+    const auto methods = nlohmann::json::parse(nz("methods --json").out);
+    for (const auto& row : methods)
+        EXPECT_NE(out.find(std::string(row["name"]) + " "), std::string::npos) << row["name"];
+    EXPECT_NE(out.find("\nchosen  "), std::string::npos) << out;
+
+    const auto j = nlohmann::json::parse(nz("plan A.mtx --threads 2 --json").out);
+    EXPECT_EQ(j["chosen"], j["candidates"][0]["method"]);
+    EXPECT_GT(j["candidates"][0]["predicted_s"], 0.0);
+    EXPECT_EQ(j["nnz"], 5);
+    const std::string chosen = j["chosen"];
+    EXPECT_NE(nz("spmv A.mtx --threads 2").out.find("method   " + chosen + ","), std::string::npos);
+}
+
+TEST_F(command, plan_tuned_is_kept) {
+    setenv("XDG_CACHE_HOME", dir.c_str(), 1);
+    write("A.mtx", std::string(banner) + three_by_three);
+    const std::string how = "plan A.mtx --threads 1 --tune --json --expected-products 1000";
+    const auto first = nlohmann::json::parse(nz(how).out);
+    EXPECT_GT(first["candidates"][0]["measured_s"], 0.0);
+    EXPECT_EQ(first["expected_products"], 1000);
+    EXPECT_EQ(nlohmann::json::parse(nz(how).out)["candidates"], first["candidates"]);
+    EXPECT_NE(nlohmann::json::parse(nz(how + " --fresh").out)["candidates"], first["candidates"]);
+    unsetenv("XDG_CACHE_HOME");
+}
+
+TEST_F(command, plan_refuses) {
+    write("A.mtx", std::string(banner) + three_by_three);
+    for (const char* what : {"--fresh", "--expected-products 0", "--expected-products many",
+                             "--device tpu", "--device gpu --threads 2", "--type int"})
+        EXPECT_EQ(nz("plan A.mtx " + std::string(what)).code, 2) << what;
+    EXPECT_EQ(nz("plan nowhere.mtx").code, 3);
+}
+
 TEST_F(command, show_draws_the_arrays_as_the_lectures_do) {
     // The 4 x 4 example of CS121 2023, with * for padding.
     write("A.mtx", std::string(banner) +

@@ -87,14 +87,15 @@ void add_plan(CLI::App& app, action& chosen) {
     sub->footer(
         "Predicted: from the bytes, gathers, launches and waits that each method says a product\n"
         "takes, at this machine's measured speeds. Those are measured once, and kept in\n"
-        "$XDG_CACHE_HOME/nonzero.\n\n"
+        "$XDG_CACHE_HOME/nonzero, as tuned plans are.\n\n"
         "Example: nz plan A.mtx --device gpu --tune");
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->matrix, "Matrix Market or .npz file")->required();
     sub->add_option("--device", o->device, "that multiplies")
         ->check(CLI::IsMember({"cpu", "gpu"}))
         ->capture_default_str();
-    sub->add_flag("--tune", o->planning.tune, "time the best few, take the fastest");
+    auto* tune = sub->add_flag("--tune", o->planning.tune, "time the best few, take the fastest");
+    sub->add_flag("--fresh", o->planning.fresh, "time them anew, whatever is kept")->needs(tune);
     sub->add_option("--type", o->type, "(default: double, or cdouble for a complex matrix)")
         ->check(CLI::IsMember({"float", "double", "cfloat", "cdouble"}));
     sub->add_option("--threads", o->threads, "(default: as many as there are)")

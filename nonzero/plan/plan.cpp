@@ -10,6 +10,7 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/plan/machine.hpp"
+#include "nonzero/plan/plan_cache.hpp"
 #include "nonzero/plan/speeds.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "nonzero/plan/trial.hpp"
@@ -208,7 +209,20 @@ plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o,
 
 template <class V, class B>
 plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o) {
-    return make_plan(A, on, o, methods<V>());
+    // An untuned plan is made about as soon as it would be found again.
+    if (!o.tune || !o.cache) return make_plan(A, on, o, methods<V>());
+    check_csr(A);
+    require(on);
+    const structure_key key = key_of(A);
+    const std::string path = plan_path<V>(key, on);
+    if (!o.fresh && !path.empty())
+        if (auto known = load_plan<V>(path, key, on, o)) return *std::move(known);
+    auto p = make_plan(A, on, o, methods<V>());
+    try {
+        if (!path.empty()) save_plan(path, key, p, o);
+    } catch (const error&) {  // tuned anew next time, then
+    }
+    return p;
 }
 
 template <class V, class B>

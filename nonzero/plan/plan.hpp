@@ -16,6 +16,8 @@ inline constexpr std::int64_t many_products = std::numeric_limits<std::int64_t>:
 struct plan_options {
     std::int64_t expected_products = many_products;  ///< over which the setup must pay
     bool tune = false;                      ///< time the few that are predicted to be fastest
+    bool cache = true;                      ///< keep a tuned plan in a file, and take it from there
+    bool fresh = false;                     ///< tune anew, whatever is kept
     bool deterministic = true;              ///< only methods whose bits are the same in every run
     std::vector<std::string> methods = {};  ///< the only ones to choose from; empty: all
     double tune_s = 0.1;                    ///< of timing for each of them                  [s]
