@@ -12,6 +12,7 @@
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
 #include "nonzero/plan/measure.hpp"
+#include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {
@@ -24,9 +25,6 @@ struct options {
     int threads = 0;
 
     [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
-    [[nodiscard]] std::string method_name() const {
-        return !method.empty() ? method : on_gpu() ? "csr.adaptive" : "csr.balanced";
-    }
     [[nodiscard]] transposition how() const {
         return conjugate_transpose ? transposition::conjugate_transpose
                : transpose         ? transposition::transpose
@@ -102,32 +100,45 @@ int print_vector(const host_vector<V>& y) {
 /// What a product takes, and on what.
 struct measured {
     double setup_s, product_s;
-    std::string where;
+    std::string method, where;
 };
+
+/// Of that method, or of the one that the planner chooses among those that can multiply so.
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> operator_of(const options& o, const method<V>* m, B on,
+                                                   const csr<V, host_view>& A) {
+    if (m != nullptr) return m->template on<B>()(on, A);
+    plan_options those;
+    for (const method<V>& k : methods<V>()) {
+        const bool transposes = std::is_same_v<B, cpu> || k.transposed_on_gpu;
+        if (o.how() == transposition::plain || transposes) those.methods.emplace_back(k.name);
+    }
+    return build(make_plan(A, on, those), A);
+}
 
 /// y = alpha op(A) x + beta y on the CPU; the time, unless nobody will read it, of further
 /// products.
 template <class V>
-measured multiply_on_cpu(const options& o, const method<V>& m, const csr<V, host_view>& A, V alpha,
+measured multiply_on_cpu(const options& o, const method<V>* m, const csr<V, host_view>& A, V alpha,
                          const host_vector<V>& x, V beta, host_vector<V>& y) {
     const auto start = std::chrono::steady_clock::now();
-    const auto op = m.on_cpu(cpu{o.threads}, A);
+    const auto op = operator_of(o, m, cpu{o.threads}, A);
     const double setup_s = seconds_since(start);
     op->apply_transposed(o.how(), alpha, x, beta, y);
     auto scratch = y;
     const auto product = [&] { op->apply_transposed(o.how(), alpha, x, V(0), scratch); };
-    return {setup_s, o.to == "-" ? 0 : fastest(product),
+    return {setup_s, o.to == "-" ? 0 : fastest(product), std::string(op->method_name()),
             fmt::format("{} threads", thread_count(cpu{o.threads}))};
 }
 
 /// The same on the GPU, with events for a clock.
 template <class V>
-measured multiply_on_gpu(const options& o, const method<V>& m, const csr<V, host_view>& A, V alpha,
+measured multiply_on_gpu(const options& o, const method<V>* m, const csr<V, host_view>& A, V alpha,
                          const host_vector<V>& x, V beta, host_vector<V>& y) {
     const gpu_stream stream;
     const gpu on = stream;
     const auto start = std::chrono::steady_clock::now();
-    const auto op = m.on_gpu(on, A);
+    const auto op = operator_of(o, m, on, A);
     synchronize(on);
     const double setup_s = seconds_since(start);
     const auto x_there = to_device<V>(on, x);
@@ -144,29 +155,32 @@ measured multiply_on_gpu(const options& o, const method<V>& m, const csr<V, host
     };
     const double s =
         o.to == "-" ? 0 : time_interleaved(std::span(&product, 1), {.seconds = 0.1})[0].min_s;
-    return {setup_s, s, describe_gpu(on).name};
+    return {setup_s, s, std::string(op->method_name()), describe_gpu(on).name};
 }
 
 template <class V>
 int multiply(const options& o) {
     const V alpha = parse_coefficient<V>("--alpha", o.alpha);
     const V beta = parse_coefficient<V>("--beta", o.beta);
-    const method<V>& m = find_method<V>(o.method_name());
+    const method<V>* const m = o.method.empty() ? nullptr : &find_method<V>(o.method);
     if (o.on_gpu()) {
         if (o.threads != 0) throw argument_error("--threads: a GPU has no number of them");
         require_gpu(gpu{});
     }
     const auto own = read_matrix<V>(o.matrix, o.threads);
     const auto A = view(own);
-    const auto refuse = [&](const std::string& why) {
-        fmt::print(stderr, "nz: {}: {}\n", m.name, why);
-        return answer_is_no;
-    };
-    if (!(o.on_gpu() ? m.on_gpu != nullptr : m.on_cpu != nullptr))
-        return refuse(o.on_gpu() ? "does not run on the GPU" : "does not run on the CPU");
-    const matrix_stats stats = compute_stats(A);
-    const estimate e = o.on_gpu() ? m.cost_on_gpu(stats) : m.cost(stats);
-    if (!e.declined.empty()) return refuse(e.declined);
+    if (m != nullptr) {
+        const bool there = o.on_gpu() ? m->on_gpu != nullptr : m->on_cpu != nullptr;
+        const matrix_stats stats = compute_stats(A);
+        const std::string why =
+            !there       ? "does not run on the " + std::string(o.on_gpu() ? "GPU" : "CPU")
+            : o.on_gpu() ? m->cost_on_gpu(stats).declined
+                         : m->cost(stats).declined;
+        if (!why.empty()) {
+            fmt::print(stderr, "nz: {}: {}\n", m->name, why);
+            return answer_is_no;
+        }
+    }
 
     const bool swap = o.how() != transposition::plain;
     const auto x = vector_or<V>(o.x, std::size_t(swap ? A.shape.rows : A.shape.cols), V(1));
@@ -179,7 +193,7 @@ int multiply(const options& o) {
     fmt::print("|y|_2    {:.15g}\n", norm(y));
     fmt::print("matrix   {} x {}, {} nonzeros, {}\n", A.shape.rows, A.shape.cols, A.val.size(),
                value_name<V>());
-    fmt::print("method   {}, {}, set up in {:.3g} ms\n", m.name, t.where, t.setup_s * 1e3);
+    fmt::print("method   {}, {}, set up in {:.3g} ms\n", t.method, t.where, t.setup_s * 1e3);
     fmt::print("product  {:.3g} us, {:.3g} GFLOP/s\n", t.product_s * 1e6,
                flops / t.product_s * 1e-9);
     return done;
@@ -205,8 +219,7 @@ void add_spmv(CLI::App& app, action& chosen) {
     sub->add_option("-x", o->x, "Matrix Market vector (default: ones)");
     sub->add_option("-y", o->y0, "y before the product, which --beta scales (default: zeros)");
     sub->add_option("-o,--output", o->to, "where y goes: .mtx or .mtx.gz, or - for stdout");
-    sub->add_option("--method", o->method,
-                    "one of `nz methods` (default: csr.balanced; csr.adaptive on a GPU)");
+    sub->add_option("--method", o->method, "one of `nz methods` (default: what `nz plan` chooses)");
     sub->add_option("--device", o->device, "that multiplies")
         ->check(CLI::IsMember({"cpu", "gpu"}))
         ->capture_default_str();
