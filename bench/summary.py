@@ -9,6 +9,7 @@ Prints, over all matrices of all files, per matrix and as geometric means:
   best of ours / best peer            on --threads threads (default: the most in the files)
   csr.balanced / best peer            on as many
   csr.serial / eigen.csr              on one thread
+  plan / best peer and / best of our methods, where the runs had --plan
   share of the measured read bandwidth of our best method, counted in its own bytes,
   for matrices whose CSR arrays exceed the last-level cache
 A ratio above 1 is ours in front. A method that runs on one thread whatever it is given counts with
@@ -19,6 +20,7 @@ cuSPARSE and its default CSR, and over all matrices
   best of ours / best of cuSPARSE, and what each is over cusparse.csr
   hll.column and icrs.row / cusparse.sell    on the regular matrices
   csr.adaptive and csr.merge / cusparse.csr, with the lowest, and / cusparse.csr_deterministic
+  plan / cusparse.csr, / the best peer and / the best of our methods, where the runs had --plan
   the slowest method that does not decline, against the fastest
   every result that is not validated
 
@@ -128,6 +130,29 @@ def over_all(rows, label, pick_ours, pick_theirs, among=None):
           + (f"  lowest {known[lowest]:.3f} on {lowest}, of {len(known)}" if known else ""))
 
 
+def without_plan(rows):
+    """The rows of methods that were measured for themselves."""
+    return [r for r in rows if r["method"] != "plan"]
+
+
+def plan_means(rows, default):
+    """How nz bench --plan stands, where it took part. {matrix: [row]}; default: a peer's name, or
+    None for the best peer."""
+    if not any(named(here, "plan") for here in rows.values()):
+        return
+
+    def best(here, peer):
+        return fastest([r for r in without_plan(here) if r["peer"] == peer])
+
+    def plan(here):
+        return named(here, "plan")
+
+    if default:
+        over_all(rows, f"plan / {default}", plan, lambda here: named(here, default))
+    over_all(rows, "plan / best peer", plan, lambda here: best(here, True))
+    over_all(rows, "plan / best of our methods", plan, lambda here: best(here, False))
+
+
 def gpu_means(rows):
     def method(name):
         return lambda here: named(here, name)
@@ -152,6 +177,7 @@ def gpu_means(rows):
                  lambda here: fastest([r for r in here
                                        if r["method"] in ("csr.adaptive", "csr.merge")]),
                  method(peer))
+    plan_means(rows, "cusparse.csr")
 
 
 def gpu_outliers(rows):
@@ -297,6 +323,9 @@ def main():
     print(f"\nGeometric means over {len(each)} matrices, {threads} threads (csr.serial / eigen: 1):")
     for r in ratios:
         print(f"  {r:22} {shown(geometric_mean(c[r] for c in each.values()), '{:.3f}')}")
+    plan_means({name: rows.get((name, threads), []) +
+                [r for r in rows.get((name, 1), []) if r["method"].endswith("serial")]
+                for name in sizes}, None)
     print(f"Share of read bandwidth, {len(large)} matrices beyond {cache / 2**20:.0f} MB of cache: "
           f"geometric mean {shown(geometric_mean(large.values()), '{:.1%}')}, "
           f"lowest {shown(min(large.values(), default=None), '{:.1%}')}")

@@ -107,6 +107,22 @@ class Summary(unittest.TestCase):
         files = sorted(glob.glob(os.path.join(root, "bench", "results", "h200", "*.double.json")))
         self.assertEqual(documented, run("--gpu", "--kernels", *files))
 
+    def test_plan(self):
+        planned = {"rows": MEASURED_ON_GPU["rows"] + [on_gpu("ecology1", "plan", 1),
+                                                      on_gpu("other", "plan", 4)]}
+        lines = [" ".join(line.split()) for line in summary(planned, "--gpu").splitlines()]
+        for line in ("plan / cusparse.csr 1.000 lowest 0.250 on other, of 2",   # sqrt(4/1 * 1/4)
+                     "plan / best peer 0.707 lowest 0.250 on other, of 2",      # sqrt(2/1 * 1/4)
+                     "plan / best of our methods 0.707 lowest 0.500 on other, of 2"):
+            self.assertIn(line, lines)
+        on_cpu = {**MEASURED, "rows": MEASURED["rows"] + [row("large", "plan", 2, 2),
+                                                          row("small", "plan", 2, 2)]}
+        lines = [" ".join(line.split()) for line in summary(on_cpu).splitlines()]
+        for line in ("plan / best peer 1.000 lowest 0.500 on small, of 2",      # sqrt(4/2 * 1/2)
+                     "plan / best of our methods 0.500 lowest 0.500 on large, of 2"):
+            self.assertIn(line, lines)
+        self.assertNotIn("plan /", summary(MEASURED) + summary(MEASURED_ON_GPU, "--gpu"))
+
     def test_geometric_means(self):
         out = summary(MEASURED)
         words = [line.split() for line in out.splitlines()]

@@ -6,11 +6,13 @@
 
 #include "cli/command.hpp"
 #include "cli/interruption.hpp"
+#include "cli/plan_ratios.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
 #include "nonzero/plan/machine.hpp"
+#include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/trial.hpp"
 #if defined(NZ_WITH_PEERS)
 #include "bench/peers/peers.hpp"
@@ -23,7 +25,7 @@ struct options {
     std::vector<std::string> paths;
     std::string methods = "all", threads, type = "double", device = "cpu", json;
     double seconds = measure_options{}.seconds;
-    bool peers = false, cold = false;
+    bool peers = false, cold = false, plan = false;
 
     [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
     [[nodiscard]] caches found() const { return cold ? caches::cold : caches::hot; }
@@ -55,6 +57,24 @@ std::vector<const method<V>*> choose_methods(const options& o) {
     return chosen;
 }
 
+/// What the planner chooses, as a method of its own. Its setup is all of it: the stats, the
+/// choice, the building.
+template <class V>
+const method<V>& planned_method() {
+    static const method<V> planned = [] {
+        method<V> m{};
+        m.name = planned_name, m.deterministic = true;
+        m.cost = m.cost_on_gpu = csr<V, host>::cost;  // how much memory it takes, about
+        m.on_cpu = [](cpu on, const csr<V, host_view>& A) { return build(make_plan(A, on), A); };
+        if (has_cuda)
+            m.on_gpu = [](gpu on, const csr<V, host_view>& A) {
+                return build(make_plan(A, on), A);
+            };
+        return m;
+    }();
+    return planned;
+}
+
 template <class V>
 std::vector<contender<V>> line_up(const options& o, std::span<const int> threads) {
     const auto those = [&](std::span<const method<V>* const> methods, bool peers) {
@@ -62,6 +82,10 @@ std::vector<contender<V>> line_up(const options& o, std::span<const int> threads
                           : contenders<V>(methods, threads, peers);
     };
     auto all = those(choose_methods<V>(o), false);
+    if (o.plan) {
+        const method<V>* const planned[] = {&planned_method<V>()};
+        for (const auto& c : those(planned, false)) all.push_back(c);
+    }
     if (!o.peers) return all;
 #if defined(NZ_WITH_PEERS)
     std::vector<const method<V>*> peers;
@@ -97,6 +121,7 @@ nlohmann::json to_json(const entry& e, const bandwidths& machine) {
                         {"threads", t.threads},
                         {"peer", t.peer}};
     if (!t.declined.empty()) j["declined"] = t.declined;
+    if (t.method == planned_name) j["chosen"] = t.built;
     if (!t.measured()) return j;
     j.update({{"setup_s", t.setup_s},
               {"setup_products", t.setup_products()},
@@ -144,7 +169,8 @@ void print_table(std::vector<const entry*> entries, const bandwidths& machine, b
     for (const entry* e : entries) {
         const std::int64_t how_many =
             on_gpu ? e->t.time.repeats_per_block : std::int64_t(e->t.threads);
-        std::vector<std::string> cells{e->t.method,
+        const bool planned = e->t.method == planned_name;
+        std::vector<std::string> cells{planned ? fmt::format("plan: {}", e->t.built) : e->t.method,
                                        std::to_string(how_many),
                                        fmt::format("{:.1f}", e->t.time.median_s * 1e6),
                                        fmt::format("{:.1f}", e->t.time.spread * 100),
@@ -214,7 +240,12 @@ class session {
     }
 
     void write() {
+        std::vector<trial_of_matrix> all;
+        for (const entry& e : entries_) all.push_back({e.matrix, &e.t});
+        const auto ratios = plan_ratios(all);
+        if (!json_.is_stdout()) print_plan_ratios(ratios);
         nlohmann::json j = provenance("bench");
+        if (o_.plan) j["plan"] = to_json(ratios);
         j["type"] = o_.type;
         j["device"] = o_.device;
         if (o_.on_gpu()) {
@@ -306,6 +337,7 @@ void add_bench(CLI::App& app, action& chosen) {
         ->capture_default_str();
     sub->add_option("--json", o->json, "write all of it to FILE.json, or to stdout for -");
     sub->add_flag("--peers", o->peers, "besides, the other libraries that this build has");
+    sub->add_flag("--plan", o->plan, "besides, what the planner chooses, and how it stands");
     sub->callback([&chosen, o] { chosen = [o] { return bench(*o); }; });
 }
 

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +23,7 @@ class measuring : public testing::Test {
     measuring() {
         std::string name = (fs::temp_directory_path() / "nz_bench_XXXXXX").string();
         dir = mkdtemp(name.data());
+        setenv("XDG_CACHE_HOME", dir.c_str(), 1);
         std::ofstream A(dir / "A.mtx");
         A << "%%MatrixMarket matrix coordinate real general\n300 300 898\n";
         for (int i = 1; i <= 300; ++i) {
@@ -79,6 +82,39 @@ TEST_F(measuring, bench_json_has_everything_and_its_numbers_agree) {
             }
         EXPECT_NE(text("out").find(std::string(row["method"])), std::string::npos);
     }
+}
+
+TEST_F(measuring, bench_plan_stands_beside_the_methods_and_its_ratios_agree) {
+    ASSERT_EQ(nz("bench A.mtx --plan --methods csr.balanced,csr.serial --threads 1,2 --seconds "
+                 "0.001 --json A.json"),
+              0)
+        << text("err");
+    const json j = parsed("A.json");
+    ASSERT_EQ(j["plan"]["matrices"].size(), 2U);
+    double product = 1;
+    for (const json& p : j["plan"]["matrices"]) {
+        double plan_s = 0, best_s = 1e9;
+        for (const json& row : j["rows"]) {
+            const bool planned = row["method"] == "plan";
+            if (planned != row.contains("chosen")) FAIL() << row.dump();
+            if (planned && row["threads"] == p["threads"]) {
+                plan_s = row["median_s"];
+                EXPECT_EQ(row["chosen"], p["chosen"]);
+                EXPECT_GT(row["setup_s"], 0.0);
+            }
+            if (!planned && (row["threads"] == p["threads"] || row["method"] == "csr.serial"))
+                best_s = std::min(best_s, double(row["median_s"]));
+        }
+        EXPECT_EQ(find_method<double>(std::string(p["chosen"])).deterministic, true);
+        EXPECT_DOUBLE_EQ(p["over_method"], best_s / plan_s);
+        EXPECT_FALSE(p.contains("over_peer"));  // there was none
+        product *= double(p["over_method"]);
+    }
+    EXPECT_NEAR(j["plan"]["geometric_means"]["over_method"], std::sqrt(product), 1e-12);
+    EXPECT_NE(text("out").find("plan: "), std::string::npos);
+    EXPECT_NE(text("out").find("geometric mean"), std::string::npos);
+    EXPECT_EQ(nz("bench A.mtx --methods csr.serial --seconds 0.001 --json A.json"), 0);
+    EXPECT_FALSE(parsed("A.json").contains("plan"));
 }
 
 TEST_F(measuring, bench_takes_every_type) {

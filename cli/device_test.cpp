@@ -27,7 +27,8 @@ TEST_F(device, gpu_where_there_is_none_exits_4_in_one_line) {
     setenv("CUDA_VISIBLE_DEVICES", "", 1);
     for (const char* arguments :
          {"bench A.mtx --device gpu", "bench A.mtx --device gpu --cold --json A.json",
-          "study A.mtx --device gpu", "spmv A.mtx --device gpu", "bench absent --device gpu"}) {
+          "study A.mtx --device gpu", "spmv A.mtx --device gpu", "plan A.mtx --device gpu",
+          "bench absent --device gpu"}) {
         const auto [code, out, err] = nz(arguments);
         EXPECT_EQ(code, 4) << arguments;
         EXPECT_EQ(out, "") << arguments;
@@ -103,6 +104,20 @@ TEST_F(real_device, spmv_gives_what_the_cpu_gives) {
     ASSERT_EQ(nz("spmv A.mtx -o gpu.mtx --device gpu --method csr.scalar").code, 0);
     EXPECT_EQ(slurp(dir / "cpu.mtx"), slurp(dir / "gpu.mtx"));  // sums of two exact products
     EXPECT_EQ(nz("spmv A.mtx --device gpu --method csr.serial").code, 1);
+}
+
+TEST_F(real_device, plan_chooses_builds_and_is_measured) {
+    const auto planned = nz("plan A.mtx --device gpu --json");
+    ASSERT_EQ(planned.code, 0) << planned.err;
+    const json p = json::parse(planned.out);
+    EXPECT_GT(p["candidates"][0]["predicted_s"], 0.0);
+    const auto [code, out, err] =
+        nz("bench A.mtx --device gpu --plan --methods csr.scalar,csr.vector --seconds 0.001 --json "
+           "A.json");
+    ASSERT_EQ(code, 0) << err;
+    const json j = json::parse(slurp(dir / "A.json"));
+    EXPECT_EQ(j["plan"]["matrices"][0]["chosen"], p["chosen"]);
+    EXPECT_NE(nz("spmv A.mtx --device gpu").out.find(std::string(p["chosen"])), std::string::npos);
 }
 
 TEST_F(real_device, machine_keeps_the_gpus_figures) {

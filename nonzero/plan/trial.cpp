@@ -219,6 +219,7 @@ operator_at<V, Place> set_up(Place& at, const problem<V>& p, const contender<V>&
     if (op == nullptr) return nullptr;
     t.setup_s = seconds_since(start);
     t.setup = op->setup();
+    t.built = op->method_name();
     t.matrix_bytes = double(op->bytes());
     t.vector_bytes = vector_bytes<V>(p.stats);
     p.check(at.product(*op), t);

@@ -19,6 +19,7 @@ struct trial {
     std::string method;
     int threads = 1;
     bool peer = false;
+    std::string built = {};      ///< the method whose operator it is, as the operator says
     std::string declined = {};   ///< why nothing below was measured; empty where it was
     double setup_s = 0;          ///< building the operator from CSR                       [s]
     setup_times setup = {};      ///< its parts, on a GPU                                  [s]

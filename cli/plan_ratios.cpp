@@ -1,0 +1,131 @@
+#include "cli/plan_ratios.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cli/command.hpp"
+
+namespace nz::cli {
+namespace {
+
+/// What users of the other libraries get who ask for nothing else.
+constexpr std::string_view default_on_gpu = "cusparse.csr";
+
+bool is_deterministic(const trial& t) {
+    for (const method<double>& m : methods<double>())
+        if (m.name == t.method) return m.deterministic;
+    return false;
+}
+
+/// The fastest of those beside the plan that pass; null where none does.
+template <class Passes>
+const trial* fastest(std::span<const trial_of_matrix> all, const trial_of_matrix& plan,
+                     Passes passes) {
+    const trial* best = nullptr;
+    for (const auto& [matrix, t] : all) {
+        // A serial method takes one thread, however many the others have.
+        const bool here =
+            matrix == plan.matrix && (t->threads == plan.t->threads || is_serial(t->method));
+        if (here && t->measured() && t->method != planned_name && passes(*t) &&
+            (best == nullptr || t->time.median_s < best->time.median_s))
+            best = t;
+    }
+    return best;
+}
+
+double times_as_fast(const trial& plan, const trial* other) {
+    return other == nullptr ? 0 : other->time.median_s / plan.time.median_s;
+}
+
+/// Of those known; 0 where none is.
+double geometric_mean(std::span<const plan_ratio> ratios, double plan_ratio::*which) {
+    double sum = 0;
+    int n = 0;
+    for (const plan_ratio& r : ratios)
+        if (r.*which > 0) sum += std::log(r.*which), ++n;
+    return n == 0 ? 0 : std::exp(sum / n);
+}
+
+struct named_ratio {
+    const char *name, *key;
+    double plan_ratio::*which;
+};
+constexpr named_ratio all_ratios[] = {
+    {"x default", "over_default", &plan_ratio::over_default},
+    {"x best peer", "over_peer", &plan_ratio::over_peer},
+    {"x best method", "over_method", &plan_ratio::over_method},
+};
+
+std::string shown(double ratio) { return ratio > 0 ? fmt::format("{:.2f}", ratio) : "-"; }
+
+}  // namespace
+
+std::vector<plan_ratio> plan_ratios(std::span<const trial_of_matrix> all) {
+    std::vector<plan_ratio> ratios;
+    for (const trial_of_matrix& plan : all) {
+        const trial& t = *plan.t;
+        if (t.method != planned_name || !t.measured()) continue;
+        const trial* peer = fastest(all, plan, [](const trial& o) { return o.peer; });
+        const trial* usual = t.threads > 0 ? peer : fastest(all, plan, [](const trial& o) {
+            return o.method == default_on_gpu;
+        });
+        const trial* ours =
+            fastest(all, plan, [](const trial& o) { return !o.peer && is_deterministic(o); });
+        ratios.push_back({.matrix = plan.matrix,
+                          .chosen = t.built,
+                          .threads = t.threads,
+                          .plan_s = t.time.median_s,
+                          .over_default = times_as_fast(t, usual),
+                          .over_peer = times_as_fast(t, peer),
+                          .over_method = times_as_fast(t, ours),
+                          .best_method = ours == nullptr ? "" : ours->method});
+    }
+    return ratios;
+}
+
+void print_plan_ratios(std::span<const plan_ratio> ratios) {
+    if (ratios.empty()) return;
+    fmt::print(
+        "\nThe plan, untuned: times as fast as {}, as the best peer, and as the best\n"
+        "deterministic method measured\n\n",
+        ratios.front().threads == 0 ? default_on_gpu : "the best peer");
+    std::vector<column> columns{{"matrix", false}, {"threads"}, {"chosen", false}, {"us"}};
+    for (const named_ratio& r : all_ratios) columns.push_back({r.name});
+    columns.push_back({"best method", false});
+    table rows(columns);
+    for (const plan_ratio& r : ratios) {
+        std::vector<std::string> cells{r.matrix, r.threads == 0 ? "-" : std::to_string(r.threads),
+                                       r.chosen, fmt::format("{:.1f}", r.plan_s * 1e6)};
+        for (const named_ratio& which : all_ratios) cells.push_back(shown(r.*which.which));
+        cells.push_back(r.best_method);
+        rows.add_row(std::move(cells));
+    }
+    std::vector<std::string> means{"geometric mean", "", "", ""};
+    for (const named_ratio& which : all_ratios)
+        means.push_back(shown(geometric_mean(ratios, which.which)));
+    means.emplace_back();
+    rows.add_row(std::move(means));
+    rows.print();
+}
+
+nlohmann::json to_json(std::span<const plan_ratio> ratios) {
+    nlohmann::json j = {{"matrices", nlohmann::json::array()},
+                        {"geometric_means", nlohmann::json::object()}};
+    for (const plan_ratio& r : ratios) {
+        nlohmann::json row = {{"matrix", r.matrix},
+                              {"threads", r.threads},
+                              {"chosen", r.chosen},
+                              {"median_s", r.plan_s},
+                              {"best_method", r.best_method}};
+        for (const named_ratio& which : all_ratios)
+            if (r.*which.which > 0) row[which.key] = r.*which.which;
+        j["matrices"].push_back(row);
+    }
+    for (const named_ratio& which : all_ratios)
+        if (const double mean = geometric_mean(ratios, which.which); mean > 0)
+            j["geometric_means"][which.key] = mean;
+    return j;
+}
+
+}  // namespace nz::cli

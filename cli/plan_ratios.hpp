@@ -1,0 +1,39 @@
+// What nz bench --plan says at the end: how the planned operator stands beside everything else.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nonzero/plan/trial.hpp"
+
+namespace nz::cli {
+
+/// The contender that is whatever the planner chooses.
+inline constexpr std::string_view planned_name = "plan";
+
+struct trial_of_matrix {
+    std::string matrix;
+    const trial* t;
+};
+
+/// How many times as fast the plan is; 0 where the other one was not measured.
+struct plan_ratio {
+    std::string matrix, chosen;
+    int threads = 0;
+    double plan_s = 0;
+    double over_default = 0;  ///< cusparse.csr on a GPU, the best peer on a CPU
+    double over_peer = 0;     ///< the best peer
+    double over_method = 0;   ///< the best of the deterministic methods measured
+    std::string best_method;
+};
+
+/// One for every matrix and number of threads on which the plan was measured.
+std::vector<plan_ratio> plan_ratios(std::span<const trial_of_matrix>);
+
+/// Each matrix, then the geometric means.
+void print_plan_ratios(std::span<const plan_ratio>);
+nlohmann::json to_json(std::span<const plan_ratio>);
+
+}  // namespace nz::cli
