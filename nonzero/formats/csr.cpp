@@ -14,9 +14,10 @@ namespace nz {
 template <class V, class S>
 estimate csr<V, S>::cost(const matrix_stats& s) {
     const double nnz = double(s.nnz);
-    return {
-        .matrix_bytes = nnz * (sizeof(V) + sizeof(index)) + offset_bytes(double(s.rows) + 1, nnz),
-        .vector_bytes = vector_bytes<V>(s)};
+    const double bytes = nnz * (sizeof(V) + sizeof(index)) + offset_bytes(double(s.rows) + 1, nnz);
+    return {.matrix_bytes = bytes,
+            .vector_bytes = vector_bytes<V>(s),
+            .setup_bytes = 2 * bytes};  // a copy
 }
 
 template <class V, class S>

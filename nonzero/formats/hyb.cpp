@@ -61,6 +61,16 @@ std::int64_t entries_beyond(std::int64_t width, const matrix_stats& s) {
 
 }  // namespace
 
+work hyb_row::work_on_cpu(const matrix_stats& s) {
+    const std::int64_t width = split_width_of(s), rest = entries_beyond(width, s);
+    work w = padded_work(double(width) * double(s.rows));
+    if (rest == 0) return w;
+    matrix_stats tail = s;
+    tail.nnz = rest;
+    w.steps += coo_segmented::work_on_cpu(tail).steps, w.launches = 2;
+    return w;
+}
+
 work hyb_device::work_on_gpu(const matrix_stats& s) {
     const double width = double(split_width_of(s));
     const std::int64_t rest = entries_beyond(split_width_of(s), s);

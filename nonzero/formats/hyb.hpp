@@ -80,6 +80,7 @@ struct hyb_row : kernel_of<hyb> {
     static constexpr std::string_view name = "hyb.row";
     static constexpr bool deterministic = true;  // for one number of threads
     static constexpr std::string_view source = "CS121 2023; Bell and Garland, SC'09, section 4";
+    static work work_on_cpu(const matrix_stats&);
 };
 template <class V>
 void spmv(cpu, hyb_row, V alpha, const hyb<V, host_view>& A, std::span<const V> x, V beta,

@@ -81,6 +81,9 @@ struct icrs_row : kernel_of<icrs>, thread_a_row {
     static constexpr std::string_view name = "icrs.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015, L = 256";
+    static work work_on_cpu(const matrix_stats& s) {  // a row's entries are a group apart
+        return {.steps = 2 * double(s.nnz), .critical_steps = double(s.max_row_nnz())};
+    }
     static work work_on_gpu(const matrix_stats& s) { return icrs_work_on_gpu(s); }
 };
 template <class V>
@@ -95,6 +98,9 @@ struct icrs_row_32 : kernel_of<icrs>, thread_a_row {
     static constexpr std::string_view name = "icrs.row_32";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015, with L = 32: 16 rows or more";
+    static work work_on_cpu(const matrix_stats& s) {  // a row's entries are a group apart
+        return {.steps = 2 * double(s.nnz), .critical_steps = double(s.max_row_nnz())};
+    }
     static work work_on_gpu(const matrix_stats& s) { return icrs_work_on_gpu(s); }
 
     template <class V>

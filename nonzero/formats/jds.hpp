@@ -149,6 +149,10 @@ struct jds_diagonals : kernel_of<jds_transposed>, thread_a_row {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "ECE408 2020, lecture 19, JDS with transposed layout";
+    /// Sums lie in memory, and of every entry it is asked whether its diagonal goes on.
+    static work work_on_cpu(const matrix_stats& s) {
+        return {.gathers = double(s.nnz + s.rows), .steps = 3 * double(s.nnz)};
+    }
     /// Of every diagonal its bounds, then the entry, then x: nothing is read ahead.
     static work work_on_gpu(const matrix_stats& s) {
         work w = thread_a_row_work(s, double(s.nnz) / warp_rows, double(s.max_row_nnz()), 3);

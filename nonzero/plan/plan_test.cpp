@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <new>
 #include <sstream>
 
@@ -229,6 +230,47 @@ TYPED_TEST(planned, products_are_right_on_every_matrix_of_the_zoo) {
         const auto truth = reference_product<V>(transposition::plain, V(1), view(A), x, V(0), {});
         EXPECT_TRUE(compare<V>(y, truth).holds());
     }
+}
+
+TYPED_TEST(planned, every_method_says_what_makes_sense_of_every_matrix) {
+    using V = TypeParam;
+    const machine_speeds& machine = speeds_of(cpu{2});
+    for (const auto& [name, bug, A] : zoo<V>()) {
+        const matrix_stats s = compute_stats(view(A));
+        for (const method<V>& m : methods<V>()) {
+            SCOPED_TRACE(std::string(m.name) + " on " + name);
+            for (const estimate& e : {m.cost(s), m.cost_on_gpu(s)}) {
+                if (!e.declined.empty()) continue;
+                for (const double x : {e.gathers, e.steps, e.critical_steps}) EXPECT_GE(x, 0);
+                EXPECT_GE(e.launches, s.nnz > 0 ? 1 : 0);
+                EXPECT_GE(e.imbalance, 1);
+                const double t = predicted_seconds(e, s, machine);
+                EXPECT_TRUE(std::isfinite(t) && t > 0) << t;
+                EXPECT_TRUE(std::isfinite(predicted_setup_seconds(e, 1, machine)));
+            }
+        }
+    }
+}
+
+TEST(stats, count_the_sectors_of_x) {
+    const auto full = [](index, index, double) { return true; };
+    const auto A = from_rule<double>(2, 8, full);  // two rows over two sectors
+    const matrix_stats s = compute_stats(view(A));
+    EXPECT_EQ(s.row_sectors, 4);
+    EXPECT_EQ(s.column_sectors, 8);  // those of the first row; the second shares each
+    EXPECT_EQ(s.near_sectors, 2);
+    EXPECT_EQ(compute_stats(view(from_rule<float>(2, 8, full))).row_sectors, 2);
+    const auto tall = from_rule<double>(257, 8, full);  // two stretches of rows, nine warps
+    const matrix_stats t = compute_stats(view(tall));
+    EXPECT_EQ(t.row_sectors, 2 * 257);
+    EXPECT_EQ(t.column_sectors, 8 * 9);
+    EXPECT_EQ(t.near_sectors, 2 * 2);
+    const auto diagonal =
+        from_rule<double>(64, 64, [](index i, index j, double) { return i == j; });
+    EXPECT_EQ(compute_stats(view(diagonal)).column_sectors, 16);
+    EXPECT_DOUBLE_EQ(compute_stats(view(diagonal)).row_imbalance, 1);
+    const auto heavy = from_rule<double>(64, 64, [](index i, index, double) { return i < 4; });
+    EXPECT_DOUBLE_EQ(compute_stats(view(heavy)).row_imbalance, 16);
 }
 
 TEST(speeds, rates_are_interpolated_and_flat_beyond_their_ends) {
