@@ -199,7 +199,9 @@ const machine_speeds& speeds_of(cpu on) {
     return at->second;
 }
 
-machine_speeds speeds_of(gpu on) {
+namespace {
+
+machine_speeds gpu_speeds_of(gpu on) {
     const gpu_speeds g = known_gpu_speeds(on);
     const gpu_info info = describe_gpu(on);
     machine_speeds s{.launch_s = g.launch_s,
@@ -209,12 +211,25 @@ machine_speeds speeds_of(gpu on) {
                      .reads = {},
                      .gathers = {},
                      .convert_bytes_per_s = speeds_of(cpu{}).convert_bytes_per_s,
-                     .upload_bytes_per_s = g.upload_gbps * 1e9,
-                     .memory_bytes = double(memory_of(on).free_bytes)};
+                     .upload_bytes_per_s = g.upload_gbps * 1e9};
     // What fits the L2 cache stays there from product to product.
     s.reads = {{double(info.l2_bytes) / 2, g.l2_read_gbps * 1e9},
                {double(info.l2_bytes) * 2, g.memory.read_gbps * 1e9}};
     for (const gather_rate& at : g.gathers) s.gathers.push_back({double(at.x_bytes), at.per_s});
+    return s;
+}
+
+}  // namespace
+
+machine_speeds speeds_of(gpu on) {
+    static std::mutex one_at_a_time;
+    static std::map<int, machine_speeds> known;  // by device: reading the file takes a millisecond
+    require_gpu(on);
+    const std::lock_guard lock(one_at_a_time);
+    auto at = known.find(on.device);
+    if (at == known.end()) at = known.emplace(on.device, gpu_speeds_of(on)).first;
+    machine_speeds s = at->second;
+    s.memory_bytes = double(memory_of(on).free_bytes);
     return s;
 }
 
