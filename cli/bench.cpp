@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 
 #include "cli/command.hpp"
 #include "cli/interruption.hpp"
@@ -25,7 +26,7 @@ struct options {
     std::vector<std::string> paths;
     std::string methods = "all", threads, type = "double", device = "cpu", json;
     double seconds = measure_options{}.seconds;
-    bool peers = false, cold = false, plan = false;
+    bool peers = false, cold = false, distinct = false, plan = false;
 
     [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
     [[nodiscard]] caches found() const { return cold ? caches::cold : caches::hot; }
@@ -213,10 +214,19 @@ class session {
                 machine_[t] = t == 0 ? known_gpu_speeds(gpu{}).memory : measure_bandwidth(t);
     }
 
+    /// Different random values, for what a method does where no value repeats.
+    template <class V>
+    static void make_distinct(csr<V, host>& A) {
+        std::mt19937_64 generator(1);
+        std::uniform_real_distribution<real<V>> uniform(-1, 1);
+        for (V& v : A.val) v = V(uniform(generator));
+    }
+
     template <class V>
     void measure_matrix(const std::string& path, std::span<const contender<V>> who,
                         const measure_options& how) {
-        const csr<V, host> A = read_matrix<V>(path);
+        csr<V, host> A = read_matrix<V>(path);
+        if (o_.distinct) make_distinct(A);
         const std::string name = matrix_name(path);
         const auto nnz = std::int64_t(A.val.size());
         matrices_.push_back({{"name", name},
@@ -247,6 +257,7 @@ class session {
         nlohmann::json j = provenance("bench");
         if (o_.plan) j["plan"] = to_json(ratios);
         j["type"] = o_.type;
+        j["values"] = o_.distinct ? "distinct" : "as they are";
         j["device"] = o_.device;
         if (o_.on_gpu()) {
             j["gpu"] = gpu_json(describe_gpu(gpu{}));
@@ -337,6 +348,7 @@ void add_bench(CLI::App& app, action& chosen) {
         ->capture_default_str();
     sub->add_option("--json", o->json, "write all of it to FILE.json, or to stdout for -");
     sub->add_flag("--peers", o->peers, "besides, the other libraries that this build has");
+    sub->add_flag("--distinct", o->distinct, "replace every value by a different random one");
     sub->add_flag("--plan", o->plan, "besides, what the planner chooses, and how it stands");
     sub->callback([&chosen, o] { chosen = [o] { return bench(*o); }; });
 }

@@ -76,19 +76,48 @@ double gpu_event::seconds_since(const gpu_event& start) const {
     return double(ms) * 1e-3;
 }
 
+namespace {
+
+/// Memory that was given back and may be handed out again without asking the driver, which takes
+/// 30 us each time (H200) where a pool takes 1: packing a small matrix is over in 100 us.
+constexpr std::uint64_t most_kept_bytes = std::uint64_t(64) << 20;
+
+cudaMemPool_t pool_of_current_gpu() {
+    int device = 0;
+    cudaMemPool_t pool = nullptr;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetDefaultMemPool(&pool, device), "cudaDeviceGetDefaultMemPool");
+    std::uint64_t kept = 0;
+    check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept),
+          "cudaMemPoolGetAttribute");
+    if (kept < most_kept_bytes) {
+        kept = most_kept_bytes;
+        check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept),
+              "cudaMemPoolSetAttribute");
+    }
+    return pool;
+}
+
+}  // namespace
+
 void* allocate_device(std::size_t bytes) {
     void* at = nullptr;
-    const cudaError_t code = cudaMalloc(&at, bytes);
+    cudaError_t code = cudaMallocFromPoolAsync(&at, bytes, pool_of_current_gpu(), nullptr);
+    // Whatever stream uses it next, it is there.
+    if (code == cudaSuccess) code = cudaStreamSynchronize(nullptr);
     if (code == cudaSuccess) return at;
     cudaGetLastError();
     std::size_t free_bytes = 0, total_bytes = 0;
     cudaMemGetInfo(&free_bytes, &total_bytes);
-    throw device_error("cudaMalloc of " + std::to_string(bytes) + " bytes failed: " +
+    throw device_error("allocating " + std::to_string(bytes) + " bytes on the GPU failed: " +
                        cudaGetErrorString(code) + "; " + std::to_string(free_bytes) + " of " +
                        std::to_string(total_bytes) + " bytes are free");
 }
 
-void release_device(void* at) noexcept { cudaFree(at); }
+void release_device(void* at) noexcept {
+    cudaDeviceSynchronize();  // some stream may still use it
+    cudaFreeAsync(at, nullptr);
+}
 
 void copy_to_device(gpu on, const void* from, void* to, std::size_t bytes) {
     if (bytes == 0) return;

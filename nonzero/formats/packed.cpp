@@ -416,8 +416,12 @@ packed_size size_of_packed(const csr<V, host_view>& A) {
         size.bytes += std::int64_t((w.parts.size() + w.chunks.size()) * sizeof(packed_chunk) +
                                    w.perm.size() * sizeof(index) + w.words * sizeof(std::uint32_t) +
                                    w.values * values.bytes());
-        for (const packed_chunk& c : w.chunks) size.steps += c.steps;
-        for (const packed_chunk& c : w.parts) size.steps += c.steps;
+        size.chunks += std::int64_t(w.parts.size() + w.chunks.size());
+        for (const auto* const chunks : {&w.parts, &w.chunks})
+            for (const packed_chunk& c : *chunks) {
+                size.steps += c.steps;
+                size.longest = std::max<std::int64_t>(size.longest, c.steps);
+            }
     }
     return size;
 }
@@ -563,9 +567,17 @@ void spmv(cpu on, packed_warp, V alpha, const packed<V, host_view>& A, std::span
 
 template <class V, class S>
 estimate packed<V, S>::cost(const matrix_stats& s) {
-    return {.matrix_bytes = double(s.packed_bytes),
-            .vector_bytes = vector_bytes<V>(s),
-            .steps = double(s.packed_steps)};
+    return {.matrix_bytes = double(s.packed_bytes), .vector_bytes = vector_bytes<V>(s)};
+}
+
+work packed_warp::work_on_gpu(const matrix_stats& s) {
+    // A warp's loads wait for each other: the chunk, then at every four places the columns and x;
+    // neighbouring lanes take neighbouring rows, or where rows are long, neighbouring entries.
+    const double waits = 2.0 / 4;
+    return {
+        .gathers = double(std::min(s.row_sectors, s.column_sectors)),
+        .steps = waits * double(s.packed_steps) + (steps_of_a_warp + 1) * double(s.packed_chunks),
+        .critical_steps = waits * double(s.packed_longest) + steps_of_a_warp + 1};
 }
 
 #define NZ_INSTANTIATE(V)                                                                       \

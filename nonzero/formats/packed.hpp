@@ -113,7 +113,9 @@ static_assert(format<packed<double, host>>);
 /// What `from` would build. Computed in parallel, without building it.
 struct packed_size {
     std::int64_t bytes = 0;  ///< of the arrays
-    std::int64_t steps = 0;  ///< of all chunks: gathers of 32 elements of x
+    std::int64_t steps = 0;  ///< of all chunks: 32 stored places each
+    std::int64_t chunks = 0;
+    std::int64_t longest = 0;  ///< the most steps of a chunk
 };
 template <class V>
 packed_size size_of_packed(const csr<V, host_view>&);
@@ -138,6 +140,10 @@ struct packed_warp : kernel_of<packed> {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "Kreutzer et al. 2014; Kourtis et al., CF'08; Greathouse and Daga, SC'14";
+    static work work_on_cpu(const matrix_stats& s) {
+        return padded_work(double(s.packed_steps * warp_rows));
+    }
+    static work work_on_gpu(const matrix_stats&);
     template <class V>
     static packed<V, device> build(gpu on, const csr<V, device_view>& A) {
         return pack(on, A);

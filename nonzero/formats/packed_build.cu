@@ -11,8 +11,9 @@
 namespace nz {
 namespace {
 
-constexpr int window_threads = 256;
+constexpr int window_threads = 1024;  // a warp for each group of 32 rows
 constexpr int window_warps = window_threads / warp_size;
+static_assert(window_threads == packed_window);
 constexpr int groups_per_window = packed_window / warp_size;
 constexpr int lane_classes = 6;  // 1, 2, 4 .. 32 lanes a row
 
@@ -42,39 +43,51 @@ __device__ inline unsigned long long bits_of(float v) { return __float_as_uint(v
 __device__ inline bool is_narrow(double v) { return bits_of(double(float(v))) == bits_of(v); }
 __device__ inline bool is_narrow(float) { return false; }
 
+/// Longer than any chain of a table that is a quarter full, but for bad luck: then the values count
+/// as too many.
+constexpr int longest_chain = 64;
+
 /// False where there are too many values to go on.
 __device__ inline bool insert(unsigned long long bits, unsigned long long* slots, notes* n) {
     if (bits == empty_slot) {
         if (atomicExch(&n->has_sentinel, 1U) == 0) atomicAdd(&n->distinct, 1U);
         return true;
     }
-    for (unsigned s = slot_of(bits);; s = (s + 1) % hash_slots) {
-        if (__ldca(slots + s) == bits) return true;  // an old cache line only lacks newer values
+    unsigned s = slot_of(bits);
+    for (int probes = 0; probes < longest_chain; ++probes, s = (s + 1) % hash_slots) {
+        const unsigned long long there = __ldcg(slots + s);
+        if (there == bits) return true;
+        if (there != empty_slot) continue;
         if (__ldcg(&n->distinct) > most_table_values) return false;
         const unsigned long long was = atomicCAS(slots + s, empty_slot, bits);
         if (was == empty_slot) atomicAdd(&n->distinct, 1U);
         if (was == empty_slot || was == bits) return true;
     }
+    atomicAdd(&n->distinct, unsigned(most_table_values) + 1);
+    return false;
 }
 
+/// Notes the distinct ones of `count` values, `stride` apart. What an earlier launch found, a
+/// thread meets in its first-level cache; what it does not meet there, it looks for behind it.
+/// Without a launch on a sample before, all threads would queue for the same few slots: 4.6 ms
+/// instead of 0.1 on nlpkkt80.
 template <class V>
-__global__ void find_values(const V* __restrict__ val, std::size_t len, unsigned long long* slots,
-                            notes* n) {
+__global__ void find_values(const V* __restrict__ val, std::size_t count, std::size_t stride,
+                            unsigned long long* slots, notes* n) {
     constexpr int at_once = 4;
     const std::size_t threads = std::size_t(gridDim.x) * blockDim.x;
-    unsigned long long last = 0;
-    bool first = true, few = true, narrow = true;
+    bool few = __ldcg(&n->distinct) <= most_table_values, narrow = true;
     for (std::size_t k = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x;
-         k < len && (few || narrow); k += at_once * threads) {
+         k < count && (few || narrow); k += at_once * threads) {
         V v[at_once];
 #pragma unroll
-        for (int u = 0; u < at_once; ++u) v[u] = val[min(k + u * threads, len - 1)];
+        for (int u = 0; u < at_once; ++u) v[u] = val[min(k + u * threads, count - 1) * stride];
 #pragma unroll
         for (int u = 0; u < at_once; ++u) {
             narrow = narrow && is_narrow(v[u]);
             const unsigned long long bits = bits_of(v[u]);
-            if (few && (first || bits != last)) few = insert(bits, slots, n);
-            first = false, last = bits;
+            if (few && (__ldca(slots + slot_of(bits)) != bits || bits == empty_slot))
+                few = insert(bits, slots, n);
         }
     }
     if (!narrow) n->not_narrow = 1;
@@ -238,6 +251,14 @@ __device__ int count_diagonals(const packing<V>& p, index row, index len, bool& 
     const offset first = len > 0 ? p.begin(row) : 0;
     diagonal_walk<V> walk{p.A, row, first, first + len};
     same = p.has_table();
+    // As many diagonals as the rows' first entries lie on there are at least.
+    const index head = len > 0 ? p.A.col_ind[std::size_t(first)] - row : INT_MAX;
+    const unsigned alike = __match_any_sync(full_warp, head);
+    const bool leads = (alike & ((1U << (threadIdx.x % warp_size)) - 1)) == 0;
+    const int heads = __popc(__ballot_sync(full_warp, len > 0 && leads));
+    const double loosest =
+        most(same ? fmin(p.options.shared_fill, p.options.diagonal_fill) : p.options.diagonal_fill);
+    if (double(heads) > loosest) return 0;
     int count = 0;
     while (walk.next()) {
         if (same) same = same_value(walk);
@@ -468,18 +489,28 @@ struct long_rows {
     unsigned first[packed_window + 1];
 };
 
-/// Finds the long rows, in order, and their places. By the whole block.
+/// Finds the long rows, in order, and their places. By the whole block, a row a thread.
 template <class V>
 __device__ void find_long_rows(const packing<V>& p, const index* len, index rows, long_rows& l) {
-    if (threadIdx.x == 0) {
+    __shared__ int of_warp[window_warps];
+    const int warp = int(threadIdx.x) / warp_size;
+    const index r = index(threadIdx.x);
+    const bool is_long = r < rows && len[r] > p.options.split;
+    const unsigned mask = __ballot_sync(full_warp, is_long);
+    if (threadIdx.x % warp_size == 0) of_warp[warp] = __popc(mask);
+    __syncthreads();
+    int before = __popc(mask & ((1U << (threadIdx.x % warp_size)) - 1));
+    for (int w = 0; w < warp; ++w) before += of_warp[w];
+    if (is_long) l.row[before] = r;
+    if (r == packed_window - 1) l.count = before + is_long;
+    __syncthreads();
+    if (r == 0) {
         unsigned at = 0;
-        l.count = 0;
-        for (index r = 0; r < rows; ++r) {
-            if (len[r] <= p.options.split) continue;
-            const auto parts = unsigned((len[r] + p.options.split - 1) / p.options.split);
+        for (int k = 0; k < l.count; ++k) {
+            const auto parts = unsigned((len[l.row[k]] + p.options.split - 1) / p.options.split);
             if (at % packed_block > 0 && at % packed_block + parts > unsigned(packed_block))
                 at = (at + packed_block - 1) / packed_block * packed_block;
-            l.row[l.count] = r, l.first[l.count++] = at;
+            l.first[k] = at;
             at += parts;
         }
         l.first[l.count] = (at + packed_block - 1) / packed_block * packed_block;
@@ -604,13 +635,15 @@ __global__ void __launch_bounds__(window_threads) cut_windows(packing<V> p) {
     if (threadIdx.x == 0) p.extents[blockIdx.x] = all;
 }
 
+constexpr int sum_threads = 256;
+
 /// Turns extents into starts, and notes the sum of all, by one block.
 template <class V>
-__global__ void sum_extents(packing<V> p, unsigned windows) {
-    using scan = cub::BlockScan<extent, window_threads>;
+__global__ void __launch_bounds__(sum_threads) sum_extents(packing<V> p, unsigned windows) {
+    using scan = cub::BlockScan<extent, sum_threads>;
     __shared__ typename scan::TempStorage storage;
     extent start;
-    for (unsigned w0 = 0; w0 < windows; w0 += window_threads) {
+    for (unsigned w0 = 0; w0 < windows; w0 += sum_threads) {
         const unsigned w = w0 + threadIdx.x;
         const extent mine = w < windows ? p.extents[w] : extent{};
         extent before, sum;
@@ -771,30 +804,23 @@ __global__ void fill_chunks(packing<V> p, target<V> to, unsigned chunks) {
 
 // --- From the host -------------------------------------------------------------------------------
 
-/// Scratch memory that several arrays share, in one allocation of the stream's pool.
+/// Scratch memory that several arrays share, in one allocation.
 class arena {
   public:
-    explicit arena(gpu on) : stream_(stream_of(on)) {}
-    arena(const arena&) = delete;
-    arena& operator=(const arena&) = delete;
-    ~arena() {
-        if (memory_ != nullptr) cudaFreeAsync(memory_, stream_);
-    }
     template <class T>
     void want(T*& to, std::size_t count) {
         wants_.push_back({reinterpret_cast<void**>(&to), used_});
         used_ += (count * sizeof(T) + 255) / 256 * 256;
     }
     void allocate() {
-        check(cudaMallocAsync(&memory_, used_, stream_), "cudaMallocAsync");
-        for (const auto& [to, at] : wants_) *to = static_cast<std::byte*>(memory_) + at;
+        memory_ = device_array<std::byte>(used_);
+        for (const auto& [to, at] : wants_) *to = memory_.data() + at;
     }
 
   private:
-    cudaStream_t stream_;
     std::vector<std::pair<void**, std::size_t>> wants_;
     std::size_t used_ = 0;
-    void* memory_ = nullptr;
+    device_array<std::byte> memory_;
 };
 
 template <class V>
@@ -828,8 +854,7 @@ std::size_t code_bytes(value_coding c) {
 template <class V>
 void fill(gpu on, const packing<V>& p, target<V> to, value_coding coding, unsigned chunks) {
     const auto launch = [&](auto kernel) {
-        kernel<<<blocks_for(chunks, window_warps), window_threads, 0, stream_of(on)>>>(p, to,
-                                                                                       chunks);
+        kernel<<<blocks_for(chunks, 8), 8 * warp_size, 0, stream_of(on)>>>(p, to, chunks);
     };
     switch (coding) {
         case value_coding::constant:
@@ -872,13 +897,16 @@ outcome cut(gpu on, const packing<V>& p, unsigned windows) {
     constexpr unsigned most_blocks = 2048, values_per_thread = 4;
     const unsigned blocks =
         std::min(most_blocks, blocks_for(std::int64_t(nnz), 256 * values_per_thread));
-    if (nnz > 0) find_values<<<blocks, 256, 0, stream>>>(p.A.val.ptr, nnz, p.slots, p.found);
+    constexpr std::size_t sample = 16384;
+    if (nnz > sample)
+        find_values<<<16, 256, 0, stream>>>(p.A.val.ptr, sample, nnz / sample, p.slots, p.found);
+    if (nnz > 0) find_values<<<blocks, 256, 0, stream>>>(p.A.val.ptr, nnz, 1, p.slots, p.found);
     sort_values<<<1, 1024, 0, stream>>>(p.slots, p.found, p.table, p.number);
     check(cudaFuncSetAttribute(cut_windows<V>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                int(sizeof(window))),
           "cudaFuncSetAttribute");
     if (windows > 0) cut_windows<<<windows, window_threads, sizeof(window), stream>>>(p);
-    sum_extents<<<1, window_threads, 0, stream>>>(p, windows);
+    sum_extents<<<1, sum_threads, 0, stream>>>(p, windows);
     check(cudaGetLastError(), "packed: first pass");
     return read_back(on, p.result);
 }
@@ -890,7 +918,7 @@ packed<V, device> pack(gpu on, const csr<V, device_view>& A) {
     const unsigned windows = blocks_for(A.shape.rows, packed_window) * (A.shape.rows > 0);
     packing<V> p{};
     p.A = A, p.options = packed_options::suited_to(std::int64_t(A.val.len));
-    arena scratch(on);
+    arena scratch;
     scratch.want(p.found, 1), scratch.want(p.slots, hash_slots);
     scratch.want(p.number, hash_slots), scratch.want(p.table, most_table_values);
     scratch.want(p.cuts, windows), scratch.want(p.extents, windows), scratch.want(p.result, 1);
