@@ -13,14 +13,17 @@ Prints, over all matrices of all files, per matrix and as geometric means:
   share of the measured read bandwidth of our best method, counted in its own bytes,
   for matrices whose CSR arrays exceed the last-level cache
 A ratio above 1 is ours in front. A method that runs on one thread whatever it is given counts with
-every number of threads.
+every number of threads. What `plan` chose is no method of its own: it has lines of its own and
+counts nowhere else.
 
 With --gpu, of the rows of `nz bench --device gpu --peers`: per matrix the fastest of ours, of
 cuSPARSE and its default CSR, and over all matrices
-  best of ours / best of cuSPARSE, and what each is over cusparse.csr
+  best of ours / best of cuSPARSE, and what each is over cusparse.csr; of the classic kernels too
   hll.column and icrs.row / cusparse.sell    on the regular matrices
   csr.adaptive and csr.merge / cusparse.csr, with the lowest, and / cusparse.csr_deterministic
-  plan / cusparse.csr, / the best peer and / the best of our methods, where the runs had --plan
+  plan / cusparse.csr, / the best peer and / the best of our methods, where the runs had --plan;
+  the first also by size: the CSR within L2, within four times as much, beyond
+  what packing takes on the GPU, from a CSR already there, in products of cusparse.csr
   the slowest method that does not decline, against the fastest
   every result that is not validated
 
@@ -32,6 +35,7 @@ for which dia.row does not decline) and on the others.
 import argparse
 import json
 import math
+import statistics
 import sys
 
 
@@ -54,6 +58,11 @@ def fastest(rows):
     return min(rows, key=lambda r: r["median_s"], default=None)
 
 
+def best_of(rows, peer):
+    """The fastest of the methods that were measured for themselves: not of what a plan chose."""
+    return fastest([r for r in rows if r["peer"] == peer and r["method"] != "plan"])
+
+
 def named(rows, method):
     return next((r for r in rows if r["method"] == method), None)
 
@@ -72,8 +81,8 @@ def compare(name, rows, threads):
     """All that is said of one matrix."""
     here, one = rows.get((name, threads), []), rows.get((name, 1), [])
     serial = [r for r in one if r["method"].endswith("serial")]
-    best = fastest([r for r in here if not r["peer"]] + serial)
-    peer = fastest([r for r in here if r["peer"]])
+    best = best_of(here + serial, peer=False)
+    peer = best_of(here, peer=True)
     return {
         "best": best,
         "peer": peer,
@@ -89,17 +98,22 @@ def shown(x, form="{:.2f}"):
 
 REGULAR = ("ecology1", "nlpkkt80", "atmosmodd_like", "fem_thermal3d_p1")
 TOO_SLOW = 50  # times the fastest: a method that slow should have declined
+OUR_OWN = ("packed.warp", "csr.split")  # kernels that no lecture has
 
 
 def load_gpu(paths):
-    """({matrix: [row]} of the GPU's rows with a time, in the order of the files)."""
-    rows = {}
+    """({matrix: [row]} of the GPU's rows with a time, in the order of the files,
+    {matrix: csr bytes}, L2 bytes)."""
+    rows, sizes, cache = {}, {}, 0
     for path in paths:
         with open(path) as f:
-            for row in json.load(f)["rows"]:
-                if row["backend"] == "gpu" and "median_s" in row:
-                    rows.setdefault(row["matrix"], []).append(row)
-    return rows
+            data = json.load(f)
+        cache = max(cache, data["gpu"]["l2_bytes"])
+        sizes.update({m["name"]: m["csr_bytes"] for m in data["matrices"]})
+        for row in data["rows"]:
+            if row["backend"] == "gpu" and "median_s" in row:
+                rows.setdefault(row["matrix"], []).append(row)
+    return rows, sizes, cache
 
 
 def us(row):
@@ -111,8 +125,7 @@ def gpu_table(rows):
     print(f"{'matrix':{width}}  {'best of ours':20}  {'us':>8}  {'of read':>7}  {'best of cuSPARSE':26}  "
           f"{'us':>8}  {'csr us':>8}  {'ours/best':>9}  {'ours/csr':>8}")
     for name, here in rows.items():
-        ours = fastest([r for r in here if not r["peer"]])
-        peer = fastest([r for r in here if r["peer"]])
+        ours, peer = best_of(here, peer=False), best_of(here, peer=True)
         csr = named(here, "cusparse.csr")
         print(f"{name:{width}}  {ours['method'] if ours else '-':20}  {us(ours):>8}  "
               f"{shown(ours and ours['share_of_read_bandwidth'], '{:.0%}'):>7}  "
@@ -130,42 +143,63 @@ def over_all(rows, label, pick_ours, pick_theirs, among=None):
           + (f"  lowest {known[lowest]:.3f} on {lowest}, of {len(known)}" if known else ""))
 
 
-def without_plan(rows):
-    """The rows of methods that were measured for themselves."""
-    return [r for r in rows if r["method"] != "plan"]
-
-
 def plan_means(rows, default):
     """How nz bench --plan stands, where it took part. {matrix: [row]}; default: a peer's name, or
     None for the best peer."""
     if not any(named(here, "plan") for here in rows.values()):
         return
 
-    def best(here, peer):
-        return fastest([r for r in without_plan(here) if r["peer"] == peer])
-
     def plan(here):
         return named(here, "plan")
 
     if default:
         over_all(rows, f"plan / {default}", plan, lambda here: named(here, default))
-    over_all(rows, "plan / best peer", plan, lambda here: best(here, True))
-    over_all(rows, "plan / best of our methods", plan, lambda here: best(here, False))
+    over_all(rows, "plan / best peer", plan, lambda here: best_of(here, peer=True))
+    over_all(rows, "plan / best of our methods", plan, lambda here: best_of(here, peer=False))
 
 
-def gpu_means(rows):
+def by_size(rows, sizes, cache):
+    """plan / cusparse.csr, by whether a product finds the CSR in L2."""
+    if not any(named(here, "plan") for here in rows.values()):
+        return
+    for label, least, most in (("in L2", 0, cache), ("to 4x L2", cache, 4 * cache),
+                               ("beyond", 4 * cache, math.inf)):
+        over_all(rows, f"plan / cusparse.csr, {label}", lambda here: named(here, "plan"),
+                 lambda here: named(here, "cusparse.csr"),
+                 [name for name in rows if least < sizes[name] <= most])
+
+
+def packing(rows):
+    """What packing takes from a CSR on the GPU, in products of cusparse.csr."""
+    each = {}
+    for name, here in rows.items():
+        packed, csr = named(here, "packed.warp"), named(here, "cusparse.csr")
+        if packed and csr:
+            each[name] = packed["preprocessing_s"] / csr["median_s"]
+    if each:
+        most = max(each, key=each.get)
+        print(f"Packing, in products of cusparse.csr: median {statistics.median(each.values()):.1f}, "
+              f"highest {each[most]:.1f} on {most}, of {len(each)}")
+
+
+def gpu_means(rows, sizes, cache):
     def method(name):
         return lambda here: named(here, name)
 
     def ours(here):
-        return fastest([r for r in here if not r["peer"]])
+        return best_of(here, peer=False)
+
+    def classic(here):
+        return ours([r for r in here if r["method"] not in OUR_OWN])
 
     def theirs(here):
-        return fastest([r for r in here if r["peer"]])
+        return best_of(here, peer=True)
 
     print(f"\nGeometric means over {len(rows)} matrices; above 1 the first is in front:")
     over_all(rows, "best of ours / best of cuSPARSE", ours, theirs)
     over_all(rows, "best of ours / cusparse.csr", ours, method("cusparse.csr"))
+    over_all(rows, "best classic / best of cuSPARSE", classic, theirs)
+    over_all(rows, "best classic / cusparse.csr", classic, method("cusparse.csr"))
     over_all(rows, "best of cuSPARSE / cusparse.csr", theirs, method("cusparse.csr"))
     for name in ("hll.column", "icrs.row"):
         over_all(rows, f"{name} / cusparse.sell, regular", method(name), method("cusparse.sell"),
@@ -178,15 +212,17 @@ def gpu_means(rows):
                                        if r["method"] in ("csr.adaptive", "csr.merge")]),
                  method(peer))
     plan_means(rows, "cusparse.csr")
+    by_size(rows, sizes, cache)
+    packing(rows)
 
 
 def gpu_outliers(rows):
     """The slowest method that did not decline, those beyond TOO_SLOW, and those that are wrong."""
     slow = []
     for name, here in rows.items():
-        best = fastest(here)
+        best = fastest([r for r in here if r["method"] != "plan"])
         slow += [(r["median_s"] / best["median_s"], r["method"], name) for r in here
-                 if not r["peer"]]
+                 if not r["peer"] and r["method"] != "plan"]
     slow.sort(reverse=True)
     if slow:
         print("\nSlowest that does not decline: {:.1f}x the best, {} on {}".format(*slow[0]))
@@ -231,7 +267,7 @@ def kernel_cells(method, rows, declined):
     for name, here in timed.items():
         mine = named(here, method)
         over_csr[name] = ratio(mine, named(here, "cusparse.csr"))
-        over_ours[name] = ratio(mine, fastest([r for r in here if not r["peer"] and r is not mine]))
+        over_ours[name] = ratio(mine, best_of([r for r in here if r is not mine], peer=False))
     first = sum(r is not None and r > 1 for r in over_ours.values())
     return [f"`{method}`", shown(geometric_mean(over_csr.values())), extreme(over_csr, max),
             extreme(over_csr, min), extreme(over_ours, max), extreme(over_ours, min), str(first),
@@ -239,7 +275,7 @@ def kernel_cells(method, rows, declined):
 
 
 def kernels_table(rows, declined):
-    ours = {r["method"] for here in rows.values() for r in here if not r["peer"]}
+    ours = {r["method"] for here in rows.values() for r in here if not r["peer"]} - {"plan"}
     markdown(["kernel", "mean / csr", "best / csr", "worst / csr", "best / other", "worst / other",
               "fastest on", "declines on"],
              [kernel_cells(method, rows, declined) for method in sorted(ours)])
@@ -264,7 +300,7 @@ def compared_table(rows):
     lines = [compared_cells(f"`{a}` / `{b}`", {name: ratio(named(here, a), named(here, b))
                                                for name, here in rows.items()}, structured)
              for a, b in COMPARED]
-    best = {name: fastest([r for r in here if not r["peer"]]) for name, here in rows.items()}
+    best = {name: best_of(here, peer=False) for name, here in rows.items()}
     lines += [compared_cells(f"fastest of ours, {what}",
                              {name: r and r[key] for name, r in best.items()}, structured)
               for what, key in (("GFLOP/s", "gflops"),
@@ -275,7 +311,7 @@ def compared_table(rows):
 
 
 def summarise_gpu(paths, kernels):
-    rows = load_gpu(paths)
+    rows, sizes, cache = load_gpu(paths)
     if not rows:
         sys.exit("summary.py: no measured rows of a GPU")
     if kernels:
@@ -283,7 +319,7 @@ def summarise_gpu(paths, kernels):
         print()
         return compared_table(rows)
     gpu_table(rows)
-    gpu_means(rows)
+    gpu_means(rows, sizes, cache)
     gpu_outliers(rows)
 
 

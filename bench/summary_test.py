@@ -33,6 +33,8 @@ def on_gpu(matrix, method, s, peer=False, validated=True):
 
 
 MEASURED_ON_GPU = {
+    "gpu": {"l2_bytes": 100},
+    "matrices": [{"name": "ecology1", "csr_bytes": 100}, {"name": "other", "csr_bytes": 101}],
     "rows": [
         on_gpu("ecology1", "hll.column", 1), on_gpu("ecology1", "csr.merge", 2),
         on_gpu("ecology1", "csr.adaptive", 4), on_gpu("ecology1", "csr.scalar", 60),
@@ -108,20 +110,45 @@ class Summary(unittest.TestCase):
         self.assertEqual(documented, run("--gpu", "--kernels", *files))
 
     def test_plan(self):
-        planned = {"rows": MEASURED_ON_GPU["rows"] + [on_gpu("ecology1", "plan", 1),
-                                                      on_gpu("other", "plan", 4)]}
+        planned = {**MEASURED_ON_GPU, "rows": MEASURED_ON_GPU["rows"] + [
+            on_gpu("ecology1", "plan", 1 / 2), on_gpu("other", "plan", 4)]}
         lines = [" ".join(line.split()) for line in summary(planned, "--gpu").splitlines()]
-        for line in ("plan / cusparse.csr 1.000 lowest 0.250 on other, of 2",   # sqrt(4/1 * 1/4)
-                     "plan / best peer 0.707 lowest 0.250 on other, of 2",      # sqrt(2/1 * 1/4)
-                     "plan / best of our methods 0.707 lowest 0.500 on other, of 2"):
+        for line in ("plan / cusparse.csr 1.414 lowest 0.250 on other, of 2",   # sqrt(8 * 1/4)
+                     "plan / best peer 1.000 lowest 0.250 on other, of 2",      # sqrt(4 * 1/4)
+                     "plan / best of our methods 1.000 lowest 0.500 on other, of 2",  # sqrt(2 * 1/2)
+                     "plan / cusparse.csr, in L2 8.000 lowest 8.000 on ecology1, of 1",
+                     "plan / cusparse.csr, to 4x L2 0.250 lowest 0.250 on other, of 1",
+                     "plan / cusparse.csr, beyond -",
+                     # It is no kernel: these are what they are without it.
+                     "best of ours / best of cuSPARSE 1.000 lowest 0.500 on other, of 2",
+                     "Slowest that does not decline: 60.0x the best, csr.scalar on ecology1"):
             self.assertIn(line, lines)
-        on_cpu = {**MEASURED, "rows": MEASURED["rows"] + [row("large", "plan", 2, 2),
+        self.assertEqual(summary(planned, "--gpu", "--kernels"),
+                         summary(MEASURED_ON_GPU, "--gpu", "--kernels"))
+        on_cpu = {**MEASURED, "rows": MEASURED["rows"] + [row("large", "plan", 2, 1 / 2),
                                                           row("small", "plan", 2, 2)]}
         lines = [" ".join(line.split()) for line in summary(on_cpu).splitlines()]
-        for line in ("plan / best peer 1.000 lowest 0.500 on small, of 2",      # sqrt(4/2 * 1/2)
-                     "plan / best of our methods 0.500 lowest 0.500 on large, of 2"):
+        for line in ("plan / best peer 2.000 lowest 0.500 on small, of 2",      # sqrt(8 * 1/2)
+                     "plan / best of our methods 1.000 lowest 0.500 on small, of 2",
+                     "best / peer 2.000"):
             self.assertIn(line, lines)
         self.assertNotIn("plan /", summary(MEASURED) + summary(MEASURED_ON_GPU, "--gpu"))
+
+    def test_classic(self):
+        rows = MEASURED_ON_GPU["rows"] + [on_gpu("other", "csr.split", 1 / 2)]
+        lines = [" ".join(line.split())
+                 for line in summary({**MEASURED_ON_GPU, "rows": rows}, "--gpu").splitlines()]
+        for line in ("best of ours / cusparse.csr 2.828 lowest 2.000 on other, of 2",  # sqrt(4 * 2)
+                     "best classic / cusparse.csr 1.414 lowest 0.500 on other, of 2"):
+            self.assertIn(line, lines)
+
+    def test_packing(self):
+        rows = MEASURED_ON_GPU["rows"] + [
+            {**on_gpu("ecology1", "packed.warp", 9), "preprocessing_s": 40},  # a product takes 4
+            {**on_gpu("other", "packed.warp", 9), "preprocessing_s": 30}]     # and 1
+        self.assertIn("Packing, in products of cusparse.csr: median 20.0, highest 30.0 on other, of 2\n",
+                      summary({**MEASURED_ON_GPU, "rows": rows}, "--gpu"))
+        self.assertNotIn("Packing", summary(MEASURED_ON_GPU, "--gpu"))
 
     def test_geometric_means(self):
         out = summary(MEASURED)
