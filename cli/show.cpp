@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "cli/command.hpp"
 #include "cli/read_matrix.hpp"
@@ -16,6 +17,7 @@
 #include "nonzero/formats/icrs.hpp"
 #include "nonzero/formats/jds.hpp"
 #include "nonzero/formats/jds_ell.hpp"
+#include "nonzero/formats/packed.hpp"
 #include "nonzero/formats/sell.hpp"
 #include "nonzero/io/io.hpp"
 
@@ -245,6 +247,36 @@ void print_layout(const hyb<V, host_view>& A, const hyb<V, host_view>& numbers) 
     print_layout(A.coo, numbers.coo, "coo.");
 }
 
+std::string_view text(value_coding c) {
+    constexpr std::string_view names[] = {"constant", "table8", "table16", "narrow", "plain"};
+    return names[int(c)];
+}
+
+/// A packed matrix, chunk by chunk: the entries of each of its diagonals, or of each of its rows.
+template <class V>
+void print_layout(const packed<V, host_view>& A, const packed<V, host_view>&) {
+    constexpr std::string_view kinds[] = {"shared", "diagonals", "near", "far"};
+    fmt::print("coding = {}\ntable  =", text(A.coding));
+    for (const V& v : A.table) fmt::print(" {}", text(v));
+    fmt::print("\n");
+    for (std::size_t k = 0; k < A.chunks.size(); ++k) {
+        const packed_chunk& c = A.chunks[k];
+        const bool by_diagonals = c.kind <= packed_chunk::diagonals;
+        fmt::print("\nchunk {}: {}, steps = {}, lanes a row = {}", k, kinds[c.kind], c.steps,
+                   1 << c.log_lanes);
+        if (c.parts > 0) fmt::print(", part {} of {}", c.number, c.parts);
+        fmt::print("\n");
+        std::map<index, std::string> lines;
+        with_decoder(A, [&](auto value) {
+            for_each_of_chunk(A, c, value, [&](index i, index j, V v) {
+                lines[by_diagonals ? j - i : i] += fmt::format(" ({}, {}) {} ", i, j, text(v));
+            });
+        });
+        for (const auto& [number, line] : lines)
+            fmt::print("  {} {:>3}:{}\n", by_diagonals ? "diagonal" : "row", number, line);
+    }
+}
+
 /// What can be shown: a format, the options that it takes, and how it is built and printed.
 template <class V>
 struct showable {
@@ -297,6 +329,7 @@ std::vector<showable<V>> showables(const options& o) {
              return jds_ell<V, host>::from(A, {.least_fill = o.least_fill});
          })},
         {"jds_transposed", {}, built_by(jds_transposed<V, host>::from)},
+        {"packed", {}, built_by([](const hub& A) { return packed<V, host>::from(A); })},
         {"sell", {"--chunk", "--sort-scope"}, built_by([=](const hub& A) {
              using F = sell<V, host>;
              return F::from(A, or_default(o.chunk, std::clamp(A.shape.rows, 1, F::default_chunk)),

@@ -48,9 +48,10 @@ struct matrix_stats {
     std::int64_t sorted_group_width = 0;  ///< the same for 32 rows, sorted by length in each scope
     std::int64_t packed_bytes = 0;        ///< of packed's arrays, for these values
     std::int64_t packed_steps = 0;        ///< of its chunks, 32 stored entries each
-    std::int64_t packed_chunks = 0;       ///< of them
-    std::int64_t packed_longest = 0;      ///< the most steps of one
-    std::int64_t blocks[5] = {};          ///< occupied aligned blocks of side stats_block_sides[b]
+    std::int64_t packed_diagonal_steps = 0;  ///< those of them that take a diagonal
+    std::int64_t packed_chunks = 0;
+    std::int64_t packed_longest = 0;  ///< the most steps of one
+    std::int64_t blocks[5] = {};      ///< occupied aligned blocks of side stats_block_sides[b]
     /// Sectors of x, 32 bytes each, as its loads meet them: those to which a row's entries change,
     /// one entry after the other; those to which the k-th entries of stats_groups[0] rows change,
     /// one row after the other; and the different ones of each stats_groups[1] rows.

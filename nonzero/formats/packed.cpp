@@ -421,6 +421,7 @@ packed_size size_of_packed(const csr<V, host_view>& A) {
         for (const auto* const chunks : {&w.parts, &w.chunks})
             for (const packed_chunk& c : *chunks) {
                 size.steps += c.steps;
+                if (c.kind <= packed_chunk::diagonals) size.diagonal_steps += c.steps;
                 size.longest = std::max<std::int64_t>(size.longest, c.steps);
             }
     }
@@ -500,21 +501,24 @@ void add_diagonals(const std::uint32_t* word, std::uint32_t steps, const V* x, l
 }
 
 /// Decoded into a panel, a few steps at a time, so that the panel's SIMD does the rest.
-template <class Column, class D, class V>
-void add_list(const Column* column, std::size_t steps, const V* x, lane_sums<V>& sums, D value,
-              std::size_t at) {
+template <class Column, value_coding C, class V>
+void add_list(const Column* column, std::size_t steps, const V* x, lane_sums<V>& sums,
+              decoder<C, V> value, std::size_t at) {
     constexpr std::size_t at_once = 16;  // steps: 6 KB of the first-level cache
     std::array<index, 32 * at_once> col_ind;
     std::array<V, 32 * at_once> val;
+    if constexpr (C == value_coding::constant) val.fill(value[0]);
     for (std::size_t s = 0; s < steps; s += at_once, column += 32 * at_once, at += 32 * at_once) {
-        const std::size_t width = std::min(at_once, steps - s), n = 32 * width;
-        for (std::size_t k = 0; k < n; ++k)
-            col_ind[k] = column[k] == Column(-1) ? index(-1) : index(column[k]);
+        const std::size_t width = std::min(at_once, steps - s);
+        for (std::size_t k = 0; k < width; ++k)
+            for (std::size_t r = 32 * k; r < 32 * k + 32; ++r)
+                col_ind[r] = column[r] == Column(-1) ? index(-1) : index(column[r]);
         const V* values = val.data();
-        if constexpr (std::is_same_v<D, decoder<value_coding::plain, V>>) {
+        if constexpr (C == value_coding::plain) {
             values = reinterpret_cast<const V*>(value.val) + at;
-        } else {
-            for (std::size_t k = 0; k < n; ++k) val[k] = value[at + k];
+        } else if constexpr (C != value_coding::constant) {
+            for (std::size_t k = 0; k < width; ++k)
+                for (std::size_t r = 32 * k; r < 32 * k + 32; ++r) val[r] = value[at + r];
         }
         multiply_panel(panel<V>{col_ind.data(), values, 32, 32, std::int64_t(width)}, x,
                        sums.data());

@@ -222,6 +222,7 @@ matrix_stats compute_stats(const csr<V, host_view>& A) {
     const packed_size packed = size_of_packed(A);
     s.packed_bytes = packed.bytes;
     s.packed_steps = packed.steps;
+    s.packed_diagonal_steps = packed.diagonal_steps;
     s.packed_chunks = packed.chunks;
     s.packed_longest = packed.longest;
     return s;

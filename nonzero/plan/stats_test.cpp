@@ -79,7 +79,12 @@ matrix_stats naive_stats(const csr<double, host>& A) {
         s.blocks[b] = std::int64_t(blocks[b].size());
     const auto P = packed<double, host>::from(view(A));
     s.packed_bytes = std::int64_t(bytes(P));
-    for (const packed_chunk& c : P.chunks) s.packed_steps += c.steps;
+    s.packed_chunks = std::int64_t(P.chunks.size());
+    for (const packed_chunk& c : P.chunks) {
+        s.packed_steps += c.steps;
+        if (c.kind <= packed_chunk::diagonals) s.packed_diagonal_steps += c.steps;
+        s.packed_longest = std::max<std::int64_t>(s.packed_longest, c.steps);
+    }
     return s;
 }
 
@@ -108,6 +113,9 @@ void expect_equal(const matrix_stats& a, const matrix_stats& b) {
     EXPECT_EQ(a.sorted_group_width, b.sorted_group_width);
     EXPECT_EQ(a.packed_bytes, b.packed_bytes);
     EXPECT_EQ(a.packed_steps, b.packed_steps);
+    EXPECT_EQ(a.packed_diagonal_steps, b.packed_diagonal_steps);
+    EXPECT_EQ(a.packed_chunks, b.packed_chunks);
+    EXPECT_EQ(a.packed_longest, b.packed_longest);
     for (std::size_t s = 0; s < std::size(stats_block_sides); ++s)
         EXPECT_EQ(a.blocks[s], b.blocks[s]) << stats_block_sides[s];
 }
