@@ -84,7 +84,8 @@ struct estimate {
     /// GPU. 0: one a nonzero, 32 of which a warp does at once.
     double steps = 0;
     double critical_steps = 0;  ///< of the worker that has most to do, however many there are
-    double imbalance = 1;  ///< work of the busiest worker over the mean, where it is shared out
+    double imbalance = 1;    ///< work of the busiest worker over the mean, where it is shared out
+    bool passes_by = false;  ///< on a GPU a large matrix leaves the first-level cache to x
     /// Bytes that the building moves on the CPU; 0: CSR read twice and the layout written once.
     double setup_bytes = 0;
     /// Bytes that the building moves on the GPU, where it builds there and needs no setup_bytes.
@@ -156,6 +157,7 @@ struct kernel_of {
 struct work {
     double gathers = 0, steps = 0, critical_steps = 0, launches = 1;
     double imbalance = 1;
+    bool passes_by = false;
 };
 
 /// Steps of a warp besides those of its entries: its block is started, it looks for its row, adds

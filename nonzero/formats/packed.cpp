@@ -596,7 +596,8 @@ work packed_warp::work_on_gpu(const matrix_stats& s) {
     return {
         .gathers = double(std::min(s.row_sectors, s.column_sectors)),
         .steps = waits * double(s.packed_steps) + (steps_of_a_warp + 1) * double(s.packed_chunks),
-        .critical_steps = waits * double(s.packed_longest) + steps_of_a_warp + 1};
+        .critical_steps = waits * double(s.packed_longest) + steps_of_a_warp + 1,
+        .passes_by = true};
 }
 
 #define NZ_INSTANTIATE(V)                                                                       \

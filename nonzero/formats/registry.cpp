@@ -134,7 +134,7 @@ estimate layout_cost(const matrix_stats& s) {
 
 estimate with_work(estimate e, const work& w) {
     e.gathers = w.gathers, e.steps = w.steps, e.critical_steps = w.critical_steps;
-    e.launches = w.launches, e.imbalance = w.imbalance;
+    e.launches = w.launches, e.imbalance = w.imbalance, e.passes_by = w.passes_by;
     return e;
 }
 
