@@ -152,9 +152,8 @@ double measure_latency(gpu on, const gpu_info& g) {
     for (std::size_t k = 0; k < len; ++k) next[k] = unsigned((k + 4099 * 8) & (len - 1));
     const auto there = to_device<unsigned>(on, next);
     device_array<unsigned> kept(1);
-    const double s = median_time_s(on, [&] {
-        chase_kernel<<<1, 1, 0, stream_of(on)>>>(there.data(), loads, kept.data());
-    });
+    const double s = median_time_s(
+        on, [&] { chase_kernel<<<1, 1, 0, stream_of(on)>>>(there.data(), loads, kept.data()); });
     check_launch("measure_latency");
     return s / loads;
 }
