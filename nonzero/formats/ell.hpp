@@ -76,7 +76,7 @@ struct ell_row : kernel_of<ell>, thread_a_row {
     static constexpr std::string_view source =
         "CS121 2023, ELL kernel; PMPP chapter 10.3; Bell and Garland, SC'09, section 4";
     static work work_on_cpu(const matrix_stats& s) {
-        return padded_work(double(s.rows) * double(s.max_row_nnz()));
+        return strided_work(double(s.rows) * double(s.max_row_nnz()));
     }
     static work work_on_gpu(const matrix_stats& s) {  // every row is as wide as the longest
         const double widest = double(s.max_row_nnz());

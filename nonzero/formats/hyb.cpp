@@ -63,7 +63,7 @@ std::int64_t entries_beyond(std::int64_t width, const matrix_stats& s) {
 
 work hyb_row::work_on_cpu(const matrix_stats& s) {
     const std::int64_t width = split_width_of(s), rest = entries_beyond(width, s);
-    work w = padded_work(double(width) * double(s.rows));
+    work w = strided_work(double(width) * double(s.rows));
     if (rest == 0) return w;
     matrix_stats tail = s;
     tail.nnz = rest;

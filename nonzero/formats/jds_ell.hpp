@@ -104,7 +104,7 @@ struct jds_ell_sections : kernel_of<jds_ell> {
     static constexpr std::string_view source = "PMPP chapter 10.5";
     /// As other padded layouts, with y through perm, and runs of rows that end within sections.
     static work work_on_cpu(const matrix_stats& s) {
-        work w = padded_work(double(s.nnz));
+        work w = strided_work(double(s.nnz));
         w.gathers = double(s.nnz + s.rows), w.steps += 2 * double(s.rows);
         return w;
     }
