@@ -38,7 +38,7 @@ struct alignas(32) packed_chunk {
     std::uint8_t log_lanes = 0;  ///< log2 of the lanes that share a row
     std::uint8_t rows = 0;       ///< 1 to 32; 0 where it only fills up a GPU block
     bool sorted = false;         ///< its rows are listed in perm
-    std::uint16_t unused = 0;
+    std::uint16_t unused = 0;    ///< so that no byte is undefined
     friend bool operator==(const packed_chunk&, const packed_chunk&) = default;
 };
 static_assert(sizeof(packed_chunk) == 32);  // a GPU reads it in two loads
@@ -80,8 +80,8 @@ inline constexpr index packed_block = 8;
 ///         | . 1 4 |                                        1: mask 011, value 1
 ///
 /// Moves    steps * 32 * (2 or 4 + bytes of a coded value) + 32 a chunk; see packed_options.
-/// Suits    every matrix whose chunks take at most 2^36 bytes; gains most where values repeat or
-///          columns lie close together.
+/// Suits    every matrix; gains most where values repeat or columns lie close together. `from`
+///          throws argument_error where there are 2^37 stored places or more.
 /// Source   this project, after Kreutzer et al. 2014 (chunks), Kourtis et al., CF'08 (fewer bytes
 ///          for columns and values) and Greathouse and Daga, SC'14 (long rows).
 template <class V, class S>
@@ -94,7 +94,7 @@ struct packed {
     nz::shape shape;                ///< of the matrix it stands for               [rows x cols]
     value_coding coding;            ///< of all values
     index part_chunks;              ///< chunks that hold parts of rows, in whole GPU blocks
-    array<packed_chunk, S> chunks;  ///< those of parts first, side by side; each window by window
+    array<packed_chunk, S> chunks;  ///< those of parts first; both as the rows are
     array<index, S> perm;           ///< the rows of sorted chunks
     array<std::uint32_t, S> codes;  ///< columns and diagonals of the chunks, each from a 16th word
     array<std::byte, S> val;        ///< coded values, 32 a step; those of padding are 0
@@ -126,6 +126,7 @@ template <class V>
 std::int64_t piece_count(const packed<V, host_view>& A) {
     return std::int64_t(A.chunks.size());
 }
+
 /// Packs a CSR that lies on the GPU, there: what `from` builds, bit for bit. Waits for the GPU.
 /// Throws argument_error where row_ptr or the columns of a row do not ascend or leave their range,
 /// device_error where the memory does not suffice (the scratch takes 34 bytes a row), unavailable
