@@ -15,8 +15,8 @@ constexpr int resident_blocks = 4;
 template <class V, bool streams>
 constexpr int resident_blocks = sizeof(V) == 4 && streams ? 8 : 6;
 #endif
-/// Loads of one kind that a lane issues before it uses the first. Eight left too few registers for
-/// as many warps: 1.19 times the time in the mean.
+/// Loads of one kind that a lane issues before it uses the first. Eight leave registers for
+/// fewer warps: 1.10 times the time in the mean.
 constexpr int in_flight = 4;
 
 /// A matrix of more bytes than this passes the first-level cache by, which is then x's alone:

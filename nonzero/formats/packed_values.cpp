@@ -68,35 +68,14 @@ template <class V>
 value_coder<V> value_coder<V>::of(std::span<const V> values) {
     const distinct<V> all = distinct_values(values);
     const std::size_t count = all.set.size();
-    if (count == 0) return {};
-    if (count > most_table_values)
-        return {.coding = all.narrow ? value_coding::narrow : value_coding::plain};
+    value_coder c{coding_for<V>(count, all.narrow)};
+    if (count == 0 || count > most_table_values) return c;
     std::vector<value_bits<V>> bits(all.set.begin(), all.set.end());
     std::sort(bits.begin(), bits.end());
-    value_coder c{count == 1     ? value_coding::constant
-                  : count <= 256 ? value_coding::table8
-                                 : value_coding::table16};
     c.table.resize(count);
     for (std::size_t k = 0; k < count; ++k)
         std::memcpy(static_cast<void*>(&c.table[k]), bits[k].words.data(), sizeof(V));
     return c;
-}
-
-template <class V>
-std::size_t value_coder<V>::bytes() const {
-    switch (coding) {
-        case value_coding::constant:
-            return 0;
-        case value_coding::table8:
-            return 1;
-        case value_coding::table16:
-            return 2;
-        case value_coding::narrow:
-            return sizeof(float);
-        case value_coding::plain:
-            break;
-    }
-    return sizeof(V);
 }
 
 template <class V>

@@ -12,6 +12,35 @@ namespace nz {
 /// A table of more values would miss the GPU's first-level cache, beside all else that is there.
 inline constexpr std::size_t most_table_values = 4096;
 
+/// The cheapest exact coding of so many distinct values, of which `narrow` says whether all are
+/// floats.
+template <class V>
+constexpr value_coding coding_for(std::size_t distinct, bool narrow) {
+    if (distinct == 0) return value_coding::plain;
+    if (distinct > most_table_values)
+        return std::is_same_v<V, double> && narrow ? value_coding::narrow : value_coding::plain;
+    if (distinct > 256) return value_coding::table16;
+    return distinct > 1 ? value_coding::table8 : value_coding::constant;
+}
+
+/// Bytes of one code.
+template <class V>
+constexpr std::size_t code_bytes(value_coding c) {
+    switch (c) {
+        case value_coding::constant:
+            return 0;
+        case value_coding::table8:
+            return 1;
+        case value_coding::table16:
+            return 2;
+        case value_coding::narrow:
+            return sizeof(float);
+        case value_coding::plain:
+            break;
+    }
+    return sizeof(V);
+}
+
 /// The bits of a value: what tells values apart. -0 is not 0, and every NaN is itself.
 template <class V>
 struct value_bits {
@@ -30,7 +59,7 @@ struct value_coder {
     /// The cheapest coding that is exact. Computed in parallel; the same for any thread count.
     static value_coder of(std::span<const V> values);
 
-    [[nodiscard]] std::size_t bytes() const;  ///< of one code
+    [[nodiscard]] std::size_t bytes() const { return code_bytes<V>(coding); }  ///< of one code
     /// Stores the code of v as the at-th of `to`.
     void put(V v, std::byte* to, std::size_t at) const;
 };

@@ -1,0 +1,111 @@
+// What a warp of a GPU writes into the streams for its chunk.
+#pragma once
+
+#include "nonzero/formats/packed_windows.cuh"
+
+namespace nz {
+namespace {
+
+/// Stores the code of v as the at-th value.
+template <value_coding C, class V>
+__device__ void put_value(const packing<V>& p, std::byte* val, std::size_t at, bool here, V v) {
+    if constexpr (C == value_coding::plain) reinterpret_cast<V*>(val)[at] = here ? v : V(0);
+    if constexpr (C == value_coding::narrow)
+        reinterpret_cast<float*>(val)[at] = here ? float(v) : 0.0F;
+    if constexpr (C == value_coding::table8 || C == value_coding::table16) {
+        unsigned number = 0;
+        if (here) {
+            const unsigned long long bits = bits_of(v);
+            number = p.found->distinct - 1;  // of the bits that mark an empty slot: the largest
+            if (bits != empty_slot) {
+                unsigned s = slot_of(bits);
+                while (p.slots[s] != bits) s = (s + 1) % hash_slots;
+                number = p.number[s];
+            }
+        }
+        if constexpr (C == value_coding::table8) {
+            reinterpret_cast<std::uint8_t*>(val)[at] = std::uint8_t(number);
+        } else {
+            reinterpret_cast<std::uint16_t*>(val)[at] = std::uint16_t(number);
+        }
+    }
+}
+
+template <value_coding C, class V>
+__device__ void fill_diagonals(const packing<V>& p, const packed_chunk& c, target<V> to, int lane) {
+    std::uint32_t* const code = to.codes + std::size_t(c.code_at) * 16;
+    const unsigned words = c.kind == packed_chunk::shared ? 4 : 2;
+    const index row = c.first_row + lane;
+    const index len = lane < int(c.rows) ? p.length(row) : 0;
+    const offset first = len > 0 ? p.begin(row) : 0;
+    diagonal_walk<V> walk{p.A, row, first, first + len};
+    for (unsigned s = 0; s < c.steps; ++s) {
+        walk.next();
+        const V v = walk.here() ? p.A.val[std::size_t(walk.at - 1)] : V(0);
+        if (walk.here() && unsigned(row + walk.lowest) >= unsigned(p.A.shape.cols))
+            p.found->flawed = flaw::column;
+        std::uint32_t word = lane == 0 ? std::uint32_t(walk.lowest) : walk.mask;
+        if (c.kind == packed_chunk::shared) {
+            const auto bits = __shfl_sync(full_warp, bits_of(v), __ffs(int(walk.mask)) - 1);
+            if (lane == 2) word = std::uint32_t(bits);
+            if (lane == 3) word = std::uint32_t(bits >> 32);
+        } else {
+            put_value<C>(p, to.val, (std::size_t(c.val_at) + s) * warp_size + unsigned(lane),
+                         walk.here(), v);
+        }
+        if (unsigned(lane) < words) code[s * words + unsigned(lane)] = word;
+    }
+    for (unsigned k = words * c.steps + unsigned(lane); k < 16 * words_of(c); k += warp_size)
+        code[k] = 0;
+}
+
+template <value_coding C, class V>
+__device__ void fill_listed(const packing<V>& p, const packed_chunk& c, target<V> to, int lane) {
+    std::uint32_t* const code = to.codes + std::size_t(c.code_at) * 16;
+    auto* const near = reinterpret_cast<std::uint16_t*>(code);
+    const int r = lane >> c.log_lanes;
+    offset k = 0, end = 0;
+    if (r < int(c.rows)) {
+        const index row = c.sorted ? to.perm[c.number + r] : c.first_row + r;
+        const offset len = p.length(row);
+        k = p.begin(row), end = k + len;
+        if (c.parts > 0) {
+            const offset each = len / c.parts, rest = len % c.parts;
+            k += c.number * each + min(offset(c.number), rest);
+            end = k + each + (c.number < rest);
+        }
+        k += lane & ((1 << c.log_lanes) - 1);
+    }
+    for (unsigned s = 0; s < c.steps; ++s, k += 1 << c.log_lanes) {
+        const bool here = k < end;
+        const index column = here ? p.A.col_ind[std::size_t(k)] : 0;
+        const unsigned distance = here ? unsigned(column - c.base) : 0xffffffffU;
+        const unsigned most = c.kind == packed_chunk::near ? 0xfffeU : 0xfffffffeU;
+        if (here &&
+            (unsigned(column) >= unsigned(p.A.shape.cols) || column < c.base || distance > most))
+            p.found->flawed = flaw::column;
+        const std::size_t at = std::size_t(s) * warp_size + unsigned(lane);
+        if (c.kind == packed_chunk::near) {
+            near[at] = std::uint16_t(distance);
+        } else {
+            code[at] = distance;
+        }
+        put_value<C>(p, to.val, std::size_t(c.val_at) * warp_size + at, here,
+                     here ? p.A.val[std::size_t(k)] : V(0));
+    }
+}
+
+/// Third pass: a warp a chunk.
+template <value_coding C, class V>
+__global__ void fill_chunks(packing<V> p, target<V> to, unsigned chunks) {
+    const unsigned k = (blockIdx.x * blockDim.x + threadIdx.x) / warp_size;
+    if (k >= chunks) return;
+    const packed_chunk c = to.chunks[k];
+    const int lane = int(threadIdx.x) % warp_size;
+    if (c.rows == 0) return;
+    if (c.kind <= packed_chunk::diagonals) return fill_diagonals<C>(p, c, to, lane);
+    fill_listed<C>(p, c, to, lane);
+}
+
+}  // namespace
+}  // namespace nz

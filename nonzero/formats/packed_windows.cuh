@@ -1,0 +1,448 @@
+// How a block of a GPU cuts a window of rows into chunks, and where these go.
+#pragma once
+
+#include <cub/block/block_scan.cuh>
+
+#include "nonzero/formats/packed_diagonals.cuh"
+
+namespace nz {
+namespace {
+
+constexpr int window_threads = 1024;  // a warp for each group of 32 rows
+constexpr int window_warps = window_threads / warp_size;
+static_assert(window_threads == packed_window);
+constexpr int groups_per_window = packed_window / warp_size;
+constexpr int lane_classes = 6;  // 1, 2, 4 .. 32 lanes a row
+
+/// One block's knowledge of its window, in shared memory.
+struct window {
+    index first, rows;            ///< of the matrix
+    index len[packed_window];     ///< of its rows
+    unsigned key[packed_window];  ///< of the rows to be sorted: length, then order; else 0
+    packed_chunk chunks[packed_window];
+    unsigned diagonal_groups, shared_groups;  ///< bits
+    int diagonals[groups_per_window];
+    int class_rows[lane_classes], class_first[lane_classes], class_chunk[lane_classes];
+    int group_chunk[groups_per_window + 1];
+    int kept_steps, sorted_steps;
+    int chunk_count, rest_rows;
+    bool any_long;
+};
+
+/// The kind and the base of a warp's chunk of rows; row -1 where a lane has none.
+template <class V>
+__device__ packed_chunk rows_chunk(const packing<V>& p, index row, index len, int log) {
+    const bool some = row >= 0 && len > 0;
+    const offset first = some ? p.begin(row) : 0;
+    const index least = warp_min(some ? p.A.col_ind[std::size_t(first)] : INT_MAX);
+    const index most = warp_max(some ? p.A.col_ind[std::size_t(first + len - 1)] : 0);
+    const index longest = warp_max(some ? len : 0);
+    packed_chunk c;
+    c.base = longest == 0 ? 0 : least;
+    c.kind = most - c.base <= 0xfffe ? packed_chunk::near : packed_chunk::far;
+    c.log_lanes = std::uint8_t(log);
+    c.steps = std::uint16_t((longest + (1 << log) - 1) >> log);
+    c.rows = std::uint8_t(__popc(__ballot_sync(full_warp, row >= 0)));
+    return c;
+}
+
+__device__ inline unsigned words_of(const packed_chunk& c) {
+    constexpr unsigned words_a_step[] = {4, 2, 16, 32};
+    return (words_a_step[c.kind] * c.steps + 15) / 16;
+}
+__device__ inline unsigned values_of(const packed_chunk& c) {
+    return c.kind == packed_chunk::shared ? 0 : c.steps;
+}
+
+/// Tries every group of 32 rows as a chunk of diagonals.
+template <class V>
+__device__ void find_diagonals(const packing<V>& p, window& w) {
+    const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
+    for (int g = warp; g * warp_size < w.rows; g += window_warps) {
+        const index r = g * warp_size + lane;
+        const index len = r < w.rows ? w.len[r] : 0;
+        bool same = false;
+        const bool any_long = __any_sync(full_warp, len > p.options.split) != 0;
+        const int count = any_long ? 0 : count_diagonals(p, w.first + r, len, same);
+        if (lane > 0) continue;
+        w.diagonals[g] = count;
+        if (count > 0) atomicOr(&w.diagonal_groups, 1U << g);
+        if (count > 0 && same) atomicOr(&w.shared_groups, 1U << g);
+    }
+}
+
+__device__ inline bool by_diagonals(const window& w, index r) {
+    return (w.diagonal_groups >> (r / warp_size) & 1) != 0;
+}
+
+/// The lanes a row and the steps in all of a group of rows that keep their order.
+template <class V>
+__device__ int kept_group(const packing<V>& p, index len, int& steps) {
+    const int log = p.log_lanes(warp_max(len));
+    const int each = warp_size >> log;
+    index longest = len;
+    for (int step = each / 2; step > 0; step /= 2)
+        longest = max(longest, __shfl_xor_sync(full_warp, longest, step));
+    const bool first = int(threadIdx.x) % warp_size % each == 0;
+    steps = warp_sum(first ? (longest + (1 << log) - 1) >> log : 0);
+    return log;
+}
+
+template <class V>
+__device__ void count_kept_steps(const packing<V>& p, window& w) {
+    const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
+    for (int g = warp; g < groups_per_window; g += window_warps) {
+        int chunks = 0;
+        if (g * warp_size < w.rows && w.diagonals[g] == 0) {
+            const index r = g * warp_size + lane;
+            int steps = 0;
+            const int log = kept_group(p, r < w.rows ? w.len[r] : 0, steps);
+            const int rows = min(int(warp_size), w.rows - g * warp_size), each = warp_size >> log;
+            chunks = (rows + each - 1) / each;
+            if (lane == 0) atomicAdd(&w.kept_steps, steps);
+        }
+        if (lane == 0) w.group_chunk[g + 1] = chunks;
+    }
+}
+
+/// Sorts the keys, descending.
+__device__ inline void sort_keys(window& w) {
+    for (int width = 2; width <= packed_window; width *= 2)
+        for (int step = width / 2; step > 0; step /= 2) {
+            __syncthreads();
+            for (int k = int(threadIdx.x); k < packed_window; k += window_threads) {
+                const int other = k ^ step;
+                if (other <= k) continue;
+                const bool down = (k & width) == 0;
+                const unsigned a = w.key[k], b = w.key[other];
+                if ((a < b) == down) w.key[k] = b, w.key[other] = a;
+            }
+        }
+    __syncthreads();
+}
+__device__ inline index row_of_key(unsigned key) { return index(1023 - ((key - 1) & 1023)); }
+__device__ inline index length_of_key(unsigned key) { return index((key - 1) >> 10); }
+
+/// Where each class of rows with the same number of lanes starts in the sorted order, and its
+/// chunks in theirs. Longer rows, with more lanes, come first.
+template <class V>
+__device__ void classify(const packing<V>& p, window& w) {
+    for (int k = int(threadIdx.x); k < packed_window; k += window_threads)
+        if (w.key[k] != 0) atomicAdd(&w.class_rows[p.log_lanes(length_of_key(w.key[k]))], 1);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        int rows = 0, chunks = 0;
+        for (int log = lane_classes - 1; log >= 0; --log) {
+            w.class_first[log] = rows, w.class_chunk[log] = chunks;
+            rows += w.class_rows[log];
+            const int each = warp_size >> log;
+            chunks += (w.class_rows[log] + each - 1) / each;
+        }
+        w.rest_rows = rows, w.chunk_count = chunks;
+    }
+    __syncthreads();
+    for (int k = int(threadIdx.x); k < w.rest_rows; k += window_threads) {
+        const index len = length_of_key(w.key[k]);
+        const int log = p.log_lanes(len);
+        if ((k - w.class_first[log]) % (warp_size >> log) == 0)
+            atomicAdd(&w.sorted_steps, (len + (1 << log) - 1) >> log);
+    }
+    __syncthreads();
+}
+
+/// The chunks of sorted rows, from chunk `from` on.
+template <class V>
+__device__ void cut_sorted(const packing<V>& p, window& w, int from) {
+    const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
+    for (int c = warp; c < w.chunk_count; c += window_warps) {
+        int log = 0;
+        while (log < lane_classes - 1 && (w.class_rows[log] == 0 || c < w.class_chunk[log])) ++log;
+        const int each = warp_size >> log;
+        const int k = w.class_first[log] + (c - w.class_chunk[log]) * each;
+        const int rows = min(each, w.class_first[log] + w.class_rows[log] - k);
+        const unsigned key = lane < rows ? w.key[k + lane] : 0;
+        const index row = key != 0 ? w.first + row_of_key(key) : -1;
+        packed_chunk chunk = rows_chunk(p, row, key != 0 ? length_of_key(key) : 0, log);
+        chunk.first_row = __shfl_sync(full_warp, row, 0);
+        chunk.sorted = true;
+        chunk.number = k;
+        if (lane == 0) w.chunks[from + c] = chunk;
+    }
+}
+
+/// The chunks of rows in order, from chunk `from` on.
+template <class V>
+__device__ void cut_kept(const packing<V>& p, window& w, int from) {
+    const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
+    for (int g = warp; g * warp_size < w.rows; g += window_warps) {
+        if (w.diagonals[g] > 0) continue;
+        const index r = g * warp_size + lane;
+        int steps = 0;
+        const int log = kept_group(p, r < w.rows ? w.len[r] : 0, steps);
+        const int each = warp_size >> log;
+        for (int s = 0; s * each < min(int(warp_size), w.rows - g * warp_size); ++s) {
+            const index mine = g * warp_size + s * each + lane;
+            const bool some = lane < each && mine < w.rows;
+            packed_chunk chunk =
+                rows_chunk(p, some ? w.first + mine : -1, some ? w.len[mine] : 0, log);
+            chunk.first_row = w.first + g * warp_size + s * each;
+            if (lane == 0) w.chunks[from + w.group_chunk[g] + s] = chunk;
+        }
+    }
+}
+
+/// The chunks of diagonals, which come first.
+__device__ inline void cut_diagonals(window& w) {
+    const int g = int(threadIdx.x);
+    if (g >= groups_per_window || (w.diagonal_groups >> g & 1) == 0) return;
+    packed_chunk c;
+    c.first_row = w.first + g * warp_size;
+    c.rows = std::uint8_t(min(int(warp_size), w.rows - g * warp_size));
+    c.steps = std::uint16_t(w.diagonals[g]);
+    const bool shared = (w.shared_groups >> g & 1) != 0;
+    c.kind = shared ? packed_chunk::shared : packed_chunk::diagonals;
+    w.chunks[__popc(w.diagonal_groups & ((1U << g) - 1))] = c;
+}
+
+using block_scan = cub::BlockScan<unsigned long long, window_threads>;
+
+/// Sets the places of the window's chunks, one after the other, and returns their sum.
+__device__ inline extent place_chunks(window& w, int count, block_scan::TempStorage& storage) {
+    extent all;
+    for (int c0 = 0; c0 < count; c0 += window_threads) {
+        const int c = c0 + int(threadIdx.x);
+        unsigned long long mine = 0, sum = 0, before = 0;
+        if (c < count)
+            mine = static_cast<unsigned long long>(words_of(w.chunks[c])) << 32 |
+                   values_of(w.chunks[c]);
+        block_scan(storage).ExclusiveSum(mine, before, sum);
+        __syncthreads();
+        if (c < count) {
+            w.chunks[c].code_at = unsigned(all.words + (before >> 32));
+            w.chunks[c].val_at = unsigned(all.values + (before & 0xffffffffU));
+        }
+        all.words += sum >> 32, all.values += sum & 0xffffffffU;
+    }
+    __syncthreads();
+    return all;
+}
+
+/// Where the parts of each long row start among the window's, as cutter::add_parts puts them.
+struct long_rows {
+    int count;
+    index row[packed_window];
+    unsigned first[packed_window + 1];
+};
+
+/// Finds the long rows, in order, and their places. By the whole block, a row a thread.
+template <class V>
+__device__ void find_long_rows(const packing<V>& p, const index* len, index rows, long_rows& l) {
+    __shared__ int of_warp[window_warps];
+    const int warp = int(threadIdx.x) / warp_size;
+    const index r = index(threadIdx.x);
+    const bool is_long = r < rows && len[r] > p.options.split;
+    const unsigned mask = __ballot_sync(full_warp, is_long);
+    if (threadIdx.x % warp_size == 0) of_warp[warp] = __popc(mask);
+    __syncthreads();
+    int before = __popc(mask & ((1U << (threadIdx.x % warp_size)) - 1));
+    for (int w = 0; w < warp; ++w) before += of_warp[w];
+    if (is_long) l.row[before] = r;
+    if (r == packed_window - 1) l.count = before + is_long;
+    __syncthreads();
+    if (r == 0) {
+        unsigned at = 0;
+        for (int k = 0; k < l.count; ++k) {
+            const auto parts = unsigned((len[l.row[k]] + p.options.split - 1) / p.options.split);
+            if (at % packed_block > 0 && at % packed_block + parts > unsigned(packed_block))
+                at = (at + packed_block - 1) / packed_block * packed_block;
+            l.first[k] = at;
+            at += parts;
+        }
+        l.first[l.count] = (at + packed_block - 1) / packed_block * packed_block;
+    }
+    __syncthreads();
+}
+
+/// The q-th chunk of the window's parts, without its places.
+template <class V>
+__device__ packed_chunk part_chunk(const packing<V>& p, index window_first, const index* len,
+                                   const long_rows& l, unsigned q) {
+    int low = 0, high = l.count;  // the last row that starts at or before q
+    while (high - low > 1) {
+        const int middle = (low + high) / 2;
+        (l.first[middle] <= q ? low : high) = middle;
+    }
+    const index r = l.row[low], split = p.options.split;
+    const index parts = (len[r] + split - 1) / split, part = index(q - l.first[low]);
+    packed_chunk c;
+    if (part >= parts) return c;  // fills up a GPU block
+    const offset each = len[r] / parts, rest = len[r] % parts;
+    const offset first = part * each + min(offset(part), rest);
+    const offset count = each + (part < rest);
+    const offset begin = p.begin(window_first + r) + first;
+    c.base = p.A.col_ind[std::size_t(begin)];
+    const index most = p.A.col_ind[std::size_t(begin + count - 1)];
+    c.kind = most - c.base <= 0xfffe ? packed_chunk::near : packed_chunk::far;
+    c.log_lanes = 5, c.rows = 1;
+    c.steps = std::uint16_t((count + warp_size - 1) / warp_size);
+    c.first_row = window_first + r, c.number = part, c.parts = parts;
+    return c;
+}
+
+/// f(q, chunk) for every part of the window, its places set from `start` on; returns their sum.
+template <class V, class F>
+__device__ extent place_parts(const packing<V>& p, index window_first, const index* len,
+                              const long_rows& l, extent start, block_scan::TempStorage& storage,
+                              F f) {
+    const unsigned count = l.first[l.count];
+    for (unsigned q0 = 0; q0 < count; q0 += window_threads) {
+        const unsigned q = q0 + threadIdx.x;
+        packed_chunk c;
+        if (q < count) c = part_chunk(p, window_first, len, l, q);
+        unsigned long long before = 0, sum = 0;
+        block_scan(storage).ExclusiveSum(
+            static_cast<unsigned long long>(words_of(c)) << 32 | values_of(c), before, sum);
+        __syncthreads();
+        if (q < count && c.rows > 0) {
+            c.code_at = unsigned(start.words + (before >> 32));
+            c.val_at = unsigned(start.values + (before & 0xffffffffU));
+        }
+        if (q < count) f(q, c);
+        start.words += sum >> 32, start.values += sum & 0xffffffffU;
+    }
+    return start;
+}
+
+__device__ inline void begin_window(window& w, index first, index rows) {
+    if (threadIdx.x == 0) {
+        w.first = first, w.rows = rows;
+        w.diagonal_groups = w.shared_groups = 0;
+        w.kept_steps = w.sorted_steps = 0;
+        w.any_long = false;
+    }
+    if (threadIdx.x < lane_classes) w.class_rows[threadIdx.x] = 0;
+    if (threadIdx.x < groups_per_window) w.diagonals[threadIdx.x] = 0;
+    if (threadIdx.x == 0) w.group_chunk[0] = 0;
+    __syncthreads();
+}
+
+/// First pass: cuts one window a block into chunks of whole rows, and measures it.
+template <class V>
+__global__ void __launch_bounds__(window_threads) cut_windows(packing<V> p) {
+    extern __shared__ char memory[];
+    window& w = *reinterpret_cast<window*>(memory);
+    long_rows& l = *reinterpret_cast<long_rows*>(w.chunks);  // after the chunks are written out
+    __shared__ block_scan::TempStorage storage;
+    const index first = index(blockIdx.x) * packed_window;
+    begin_window(w, first, min(packed_window, p.A.shape.rows - first));
+    for (index r = index(threadIdx.x); r < w.rows; r += window_threads) {
+        w.len[r] = p.length(first + r);
+        if (w.len[r] > p.options.split) w.any_long = true;
+    }
+    __syncthreads();
+    find_diagonals(p, w);
+    __syncthreads();
+    for (index r = index(threadIdx.x); r < packed_window; r += window_threads) {
+        const bool rest = r < w.rows && !by_diagonals(w, r) && w.len[r] <= p.options.split;
+        w.key[r] = rest ? (unsigned(w.len[r]) << 10 | unsigned(1023 - r)) + 1 : 0;
+    }
+    sort_keys(w);
+    classify(p, w);
+    const int from = __popc(w.diagonal_groups);
+    if (!w.any_long) count_kept_steps(p, w);
+    __syncthreads();
+    const bool sorted =
+        w.any_long || double(w.kept_steps) > p.options.sort_gain * double(w.sorted_steps);
+    if (!sorted && threadIdx.x == 0) {
+        for (int g = 0; g < groups_per_window; ++g) w.group_chunk[g + 1] += w.group_chunk[g];
+        w.chunk_count = w.group_chunk[groups_per_window];
+    }
+    __syncthreads();
+    cut_diagonals(w);
+    if (sorted) {
+        cut_sorted(p, w, from);
+    } else {
+        cut_kept(p, w, from);
+    }
+    __syncthreads();
+    const int count = from + w.chunk_count;
+    extent all = place_chunks(w, count, storage);
+    window_cut& cut = p.cuts[blockIdx.x];
+    for (int c = int(threadIdx.x); c < count; c += window_threads) cut.chunks[c] = w.chunks[c];
+    if (sorted)
+        for (int k = int(threadIdx.x); k < w.rest_rows; k += window_threads)
+            cut.order[k] = std::uint16_t(row_of_key(w.key[k]));
+    __syncthreads();
+    find_long_rows(p, w.len, w.rows, l);
+    all = place_parts(p, first, w.len, l, all, storage, [](unsigned, const packed_chunk&) {});
+    all.parts = l.first[l.count], all.chunks = unsigned(count);
+    all.perm = sorted ? unsigned(w.rest_rows) : 0;
+    if (threadIdx.x == 0) p.extents[blockIdx.x] = all;
+}
+
+constexpr int sum_threads = 256;
+
+/// Turns extents into starts, and notes the sum of all, by one block.
+template <class V>
+__global__ void __launch_bounds__(sum_threads) sum_extents(packing<V> p, unsigned windows) {
+    using scan = cub::BlockScan<extent, sum_threads>;
+    __shared__ typename scan::TempStorage storage;
+    extent start;
+    for (unsigned w0 = 0; w0 < windows; w0 += sum_threads) {
+        const unsigned w = w0 + threadIdx.x;
+        const extent mine = w < windows ? p.extents[w] : extent{};
+        extent before, sum;
+        scan(storage).ExclusiveScan(mine, before, extent{}, add_extents{}, sum);
+        __syncthreads();
+        if (w < windows) p.extents[w] = add_extents{}(start, before);
+        start = add_extents{}(start, sum);
+    }
+    if (threadIdx.x == 0) *p.result = {start, *p.found};
+}
+
+/// What the second and third pass write to.
+template <class V>
+struct target {
+    packed_chunk* chunks;
+    index* perm;
+    std::uint32_t* codes;
+    std::byte* val;
+    unsigned part_chunks;
+};
+
+/// Second pass: the chunks of one window a block, with their final places.
+template <class V>
+__global__ void __launch_bounds__(window_threads)
+    place_windows(packing<V> p, target<V> to, unsigned windows) {
+    __shared__ index len[packed_window];
+    __shared__ long_rows l;
+    __shared__ block_scan::TempStorage storage;
+    const index first = index(blockIdx.x) * packed_window;
+    const index rows = min(packed_window, p.A.shape.rows - first);
+    for (index r = index(threadIdx.x); r < rows; r += window_threads) len[r] = p.length(first + r);
+    const extent start = p.extents[blockIdx.x];
+    const extent end = blockIdx.x + 1 < windows ? p.extents[blockIdx.x + 1] : p.result->total;
+    const window_cut& cut = p.cuts[blockIdx.x];
+    extent behind = start;
+    for (unsigned c = threadIdx.x; c < end.chunks - start.chunks; c += window_threads) {
+        packed_chunk chunk = cut.chunks[c];
+        chunk.code_at += unsigned(start.words), chunk.val_at += unsigned(start.values);
+        if (chunk.sorted) chunk.number += index(start.perm);
+        to.chunks[to.part_chunks + start.chunks + c] = chunk;
+    }
+    for (unsigned k = threadIdx.x; k < end.perm - start.perm; k += window_threads)
+        to.perm[start.perm + k] = first + cut.order[k];
+    __syncthreads();
+    find_long_rows(p, len, rows, l);
+    const unsigned count = end.chunks - start.chunks;
+    if (count > 0) {
+        const packed_chunk& last = cut.chunks[count - 1];
+        behind.words += last.code_at + words_of(last);
+        behind.values += last.val_at + values_of(last);
+    }
+    place_parts(p, first, len, l, behind, storage,
+                [&](unsigned q, const packed_chunk& c) { to.chunks[start.parts + q] = c; });
+}
+
+}  // namespace
+}  // namespace nz
