@@ -13,3 +13,4 @@
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
+#include "nonzero/solve/vectors.hpp"

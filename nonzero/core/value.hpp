@@ -8,6 +8,13 @@
 /// The one list of value types: X(V) for each.
 #define NZ_FOR_EACH_VALUE(X) X(float) X(double) X(std::complex<float>) X(std::complex<double>)
 
+/// Before a function that loops on the CPU and kernels on the GPU share.
+#if defined(__CUDACC__)
+#define NZ_ANYWHERE __host__ __device__
+#else
+#define NZ_ANYWHERE
+#endif
+
 namespace nz {
 
 template <class V>
@@ -35,7 +42,7 @@ constexpr std::string_view value_name() {
 /// a * b. For complex numbers the textbook formula: std::complex's own operator repairs NaNs
 /// (C11 Annex G) by a library call in every product, which keeps loops from being vectorised.
 template <class V>
-constexpr V product(V a, V b) {
+NZ_ANYWHERE constexpr V product(V a, V b) {
     if constexpr (is_complex<V>) {
         return {a.real() * b.real() - a.imag() * b.imag(),
                 a.real() * b.imag() + a.imag() * b.real()};
@@ -55,7 +62,7 @@ enum class transposition { plain, transpose, conjugate_transpose };
 
 /// v, or its conjugate where `op` asks for it.
 template <class V>
-constexpr V conjugated(transposition op, V v) {
+NZ_ANYWHERE constexpr V conjugated(transposition op, V v) {
     if constexpr (is_complex<V>) {
         return op == transposition::conjugate_transpose ? std::conj(v) : v;
     } else {

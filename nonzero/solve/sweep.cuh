@@ -1,0 +1,77 @@
+// How a sweep runs on a GPU: one kernel, whose last block to arrive adds what the others summed.
+#pragma once
+
+#include "nonzero/core/cuda.cuh"
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/solve/sweep.hpp"
+
+namespace nz {
+
+/// The sum over a block's threads, in thread 0; a fixed tree.
+template <class Totals>
+__device__ Totals sum_block(Totals mine) {
+    constexpr int warps = int(sweep_threads) / warp_size;
+    __shared__ Totals of_warp[warps];
+    constexpr int count = int(sizeof(mine.part) / sizeof(mine.part[0]));
+    const int lane = int(threadIdx.x) % warp_size, warp = int(threadIdx.x) / warp_size;
+#pragma unroll
+    for (int k = 0; k < count; ++k) mine[k] = sum_lanes<warp_size>(mine[k]);
+    if (lane == 0) of_warp[warp] = mine;
+    __syncthreads();
+    if (warp == 0) {
+        mine = lane < warps ? of_warp[lane] : Totals{};
+#pragma unroll
+        for (int k = 0; k < count; ++k) mine[k] = sum_lanes<warp_size>(mine[k]);
+    }
+    __syncthreads();  // of_warp is used again
+    return mine;
+}
+
+/// True in all threads of the block that is the last to get here; ticket is 0 again then.
+inline __device__ bool is_last_block(unsigned* ticket) {
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        __threadfence();  // what this block wrote is there before its ticket
+        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    return last;
+}
+
+template <class Step>
+__global__ void __launch_bounds__(int(sweep_threads))
+    sweep_kernel(std::int64_t n, Step step, typename Step::scalars* at,
+                 typename Step::totals* partial, unsigned* ticket) {
+    using totals = typename Step::totals;
+    const typename Step::scalars s = *at;
+    if (skips<Step>(s)) return;
+    totals mine = {};
+    const std::int64_t stride = std::int64_t(gridDim.x) * sweep_threads;
+#pragma unroll 4
+    for (std::int64_t i = std::int64_t(blockIdx.x) * sweep_threads + threadIdx.x; i < n;
+         i += stride)
+        mine += step.element(i, s);
+    if constexpr (finishes<Step>) {
+        mine = sum_block(mine);
+        if (threadIdx.x == 0) partial[blockIdx.x] = mine;
+        if (!is_last_block(ticket)) return;
+        totals all = {};
+        for (unsigned b = threadIdx.x; b < gridDim.x; b += unsigned(sweep_threads))
+            all += partial[b];
+        all = sum_block(all);
+        if (threadIdx.x == 0) step.finish(*at, all);
+    }
+}
+
+template <class Step>
+void launch_sweep(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
+    const device_guard guard(on);
+    std::byte* const scratch = on.scratch.data();
+    sweep_kernel<<<unsigned(sweep_blocks(n)), unsigned(sweep_threads), 0, stream_of(on)>>>(
+        n, step, at, reinterpret_cast<typename Step::totals*>(scratch + max_sum_bytes),
+        reinterpret_cast<unsigned*>(scratch));
+    check_launch("sweep");
+}
+
+}  // namespace nz

@@ -1,0 +1,135 @@
+// One pass over vectors, elements updated and sums taken together: what iterations are made of.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+
+#include "nonzero/core/backend.hpp"
+#include "nonzero/core/error.hpp"
+#include "nonzero/core/value.hpp"
+
+namespace nz {
+
+/// What one element adds to each of K sums, and their totals.
+template <class V, int K>
+struct sums {
+    V part[K > 0 ? K : 1] = {};
+    NZ_ANYWHERE V& operator[](int k) { return part[k]; }
+    NZ_ANYWHERE const V& operator[](int k) const { return part[k]; }
+    NZ_ANYWHERE void operator+=(const sums& other) {
+        for (int k = 0; k < K; ++k) part[k] += other.part[k];
+    }
+};
+
+/// What a sweep does, written once for every backend: a trivially copyable struct that borrows
+/// its vectors by pointers to where B computes.
+///
+///     struct step {
+///         using scalars = S;          // lives where B computes; read by all, written by finish
+///         using totals = sums<V, K>;
+///         totals element(std::int64_t i, const S&) const;   // may write element i of vectors
+///         void finish(S&, const totals&) const;             // once, after all elements
+///         static bool skips(const S&);                      // true: the sweep does nothing
+///     };
+///
+/// The functions are NZ_ANYWHERE; finish and skips may be left out.
+template <class Step>
+concept sweep_step = std::is_trivially_copyable_v<Step> &&
+    requires(const Step& step, const typename Step::scalars& s) {
+    { step.element(std::int64_t(), s) } -> std::same_as<typename Step::totals>;
+};
+
+template <class Step>
+concept finishes = requires(const Step& step, typename Step::scalars& s,
+                            const typename Step::totals& t) {
+    step.finish(s, t);
+};
+
+template <class Step>
+NZ_ANYWHERE bool skips(const typename Step::scalars& s) {
+    if constexpr (requires { Step::skips(s); }) {
+        return Step::skips(s);
+    } else {
+        return false;
+    }
+}
+
+/// Elements that a CPU thread sums up on their own. Fixed, so that a sum has the same bits for
+/// any number of threads; small beside any vector worth a second thread.
+inline constexpr std::int64_t sweep_block = 4096;
+/// Blocks of threads on a GPU: a function of n alone, so that a sum has the same bits on all GPUs.
+inline constexpr std::int64_t sweep_threads = 256, max_sweep_blocks = 1024;
+constexpr std::int64_t sweep_blocks(std::int64_t n) {
+    const std::int64_t blocks = (n + sweep_threads - 1) / sweep_threads;
+    return blocks < 1 ? 1 : blocks < max_sweep_blocks ? blocks : max_sweep_blocks;
+}
+
+/// A sweep's sums take at most this much; larger ones do not compile.
+inline constexpr std::size_t max_sum_bytes = 64;
+/// Of on.scratch that a sweep over n elements needs. On a GPU it is zeroed once, at first.
+constexpr std::size_t sweep_scratch_bytes(cpu, std::int64_t n) {
+    return std::size_t((n + sweep_block - 1) / sweep_block) * max_sum_bytes;
+}
+constexpr std::size_t sweep_scratch_bytes(gpu, std::int64_t n) {
+    return std::size_t(sweep_blocks(n) + 1) * max_sum_bytes;
+}
+
+#if !defined(__CUDACC__)  // which does not know OpenMP
+/// The totals of elements [first, last): eight sums side by side, which a processor can add at
+/// once, then a fixed tree.
+template <class Step>
+typename Step::totals sweep_range(const Step& step, const typename Step::scalars& s,
+                                  std::int64_t first, std::int64_t last) {
+    constexpr int lanes = 8;
+    typename Step::totals lane[lanes] = {};
+    std::int64_t i = first;
+    for (; i + lanes <= last; i += lanes) {
+#pragma omp simd
+        for (int l = 0; l < lanes; ++l) lane[l] += step.element(i + l, s);
+    }
+    for (int l = 0; i + l < last; ++l) lane[l] += step.element(i + l, s);
+    for (int width = lanes / 2; width > 0; width /= 2)
+        for (int l = 0; l < width; ++l) lane[l] += lane[l + width];
+    return lane[0];
+}
+
+/// step over the elements 0 to n - 1, then finish. Same bits for any number of threads.
+template <sweep_step Step>
+void sweep(cpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
+    using totals = typename Step::totals;
+    static_assert(sizeof(totals) <= max_sum_bytes);
+    const typename Step::scalars s = *at;
+    if (skips<Step>(s)) return;
+    NZ_ASSERT(on.scratch.size() >= sweep_scratch_bytes(on, n));
+    const std::int64_t blocks = (n + sweep_block - 1) / sweep_block;
+    auto* const partial = reinterpret_cast<totals*>(on.scratch.data());
+    const int threads = int(std::min<std::int64_t>(thread_count(on), blocks));
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (std::int64_t b = 0; b < blocks; ++b)
+        partial[b] =
+            sweep_range(step, s, b * sweep_block, std::min(n, b * sweep_block + sweep_block));
+    if constexpr (finishes<Step>) {
+        totals all = {};
+        for (std::int64_t b = 0; b < blocks; ++b) all += partial[b];
+        step.finish(*at, all);
+    }
+}
+#endif
+
+/// Defined in sweep.cuh; instantiated in the .cu beside the step.
+template <class Step>
+void launch_sweep(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at);
+
+/// The same in on.stream, without waiting; at points to GPU memory. Same bits in every run.
+template <sweep_step Step>
+void sweep(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
+    static_assert(sizeof(typename Step::totals) <= max_sum_bytes);
+    NZ_ASSERT(on.scratch.size() >= sweep_scratch_bytes(on, n));
+    if constexpr (has_cuda) {
+        launch_sweep(on, n, step, at);
+    } else {
+        throw unavailable("this build of nonzero has no CUDA");
+    }
+}
+
+}  // namespace nz

@@ -1,0 +1,135 @@
+// Vectors on both backends: sums within their bound, and the same bits in every run.
+#include "nonzero/solve/vectors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "test/zoo.hpp"
+
+namespace nz::test {
+namespace {
+
+template <class V_, class B_>
+struct on_backend {
+    using V = V_;
+    using B = B_;
+};
+using everywhere =
+    ::testing::Types<on_backend<float, cpu>, on_backend<double, cpu>,
+                     on_backend<std::complex<float>, cpu>, on_backend<std::complex<double>, cpu>,
+                     on_backend<float, gpu>, on_backend<double, gpu>>;
+
+template <class T>
+class vectors : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if constexpr (std::is_same_v<typename T::B, gpu>)
+            if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
+    }
+};
+TYPED_TEST_SUITE(vectors, everywhere);
+
+/// Around a lane, a block of threads, a CPU's block, and beyond all that a GPU starts at once.
+const std::vector<std::int64_t> lengths{0,    1,    7,    8,     31,     255,    256,
+                                        4095, 4096, 4097, 70001, 262143, 262145, 600000};
+
+template <class V>
+long double bound(const host_vector<V>& x, const host_vector<V>& y) {
+    // Every order of summation keeps gamma_n, n additions and a (complex: four) product each.
+    long double sum = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+        sum +=
+            std::abs(std::complex<long double>(x[i])) * std::abs(std::complex<long double>(y[i]));
+    const long double u = std::numeric_limits<real<V>>::epsilon() / 2;
+    const long double nu = u * (static_cast<long double>(x.size()) + 4) * (is_complex<V> ? 2 : 1);
+    return nu / (1 - nu) * sum;
+}
+
+TYPED_TEST(vectors, dot_keeps_its_bound_for_every_length) {
+    using V = typename TypeParam::V;
+    using B = typename TypeParam::B;
+    for (const std::int64_t n : lengths) {
+        const auto x = random_vector<V>(std::size_t(n), 1), y = random_vector<V>(std::size_t(n), 2);
+        std::complex<long double> want = 0;
+        for (std::size_t i = 0; i < x.size(); ++i)
+            want += std::conj(std::complex<long double>(x[i])) * std::complex<long double>(y[i]);
+        vector_space<V, B> space(B{}, n);
+        const auto x_there = from_host(space.on(), std::span<const V>(x));
+        const auto y_there = from_host(space.on(), std::span<const V>(y));
+        const V got = space.dot(x_there, y_there);
+        EXPECT_LE(std::abs(std::complex<long double>(got) - want), bound(x, y)) << n;
+        EXPECT_EQ(got, space.dot(x_there, y_there)) << n << ": other bits the second time";
+    }
+}
+
+TYPED_TEST(vectors, operations_are_what_they_say) {
+    using V = typename TypeParam::V;
+    using B = typename TypeParam::B;
+    for (const std::int64_t n : lengths) {
+        vector_space<V, B> space(B{}, n);
+        const auto x = random_vector<V>(std::size_t(n), 3), y = random_vector<V>(std::size_t(n), 4);
+        const auto x_there = from_host(space.on(), std::span<const V>(x));
+        const auto fetch = [&](const auto& v) { return to_host<V>(space.on(), in<V, B>(v)); };
+        const auto near = [&](V got, V want) {
+            return std::abs(got - want) <= 8 * std::numeric_limits<real<V>>::epsilon();
+        };
+        auto y_there = from_host(space.on(), std::span<const V>(y));
+        space.axpy(V(2), x_there, y_there);
+        space.xpby(x_there, V(-3), y_there);
+        const auto got = fetch(y_there);
+        auto z = space.zero();
+        EXPECT_EQ(fetch(z), host_vector<V>(std::size_t(n), V(0)));
+        space.fill(std::numeric_limits<real<V>>::quiet_NaN(), z);
+        space.multiply(x_there, x_there, z);
+        const auto squares = fetch(z);
+        space.fill(std::numeric_limits<real<V>>::quiet_NaN(), z);
+        space.copy(x_there, z);  // does not read z
+        EXPECT_EQ(fetch(z), x);
+        space.scale(V(2), z);
+        const auto twice = fetch(z);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            ASSERT_TRUE(near(got[i], x[i] - V(3) * (y[i] + V(2) * x[i]))) << i << " of " << n;
+            ASSERT_TRUE(near(squares[i], x[i] * x[i])) << i << " of " << n;
+            ASSERT_EQ(twice[i], x[i] + x[i]) << i << " of " << n;
+        }
+    }
+}
+
+TYPED_TEST(vectors, a_wrong_length_is_refused) {
+    using V = typename TypeParam::V;
+    using B = typename TypeParam::B;
+    vector_space<V, B> space(B{}, 5);
+    vector_space<V, B> other(B{}, 4);
+    auto x = space.zero();
+    auto y = other.zero();
+    EXPECT_THROW(space.axpy(V(1), x, y), argument_error);
+    EXPECT_THROW((void)space.dot(y, x), argument_error);
+    EXPECT_THROW((vector_space<V, B>(B{}, -1)), argument_error);
+}
+
+TEST(vectors_on_cpu, sums_have_the_same_bits_for_any_number_of_threads) {
+    const auto x = random_vector<double>(100003, 5);
+    const double one = vector_space<double, cpu>(cpu{1}, 100003).norm(x);
+    for (const int threads : {2, 3, 7, 64})
+        EXPECT_EQ(one, (vector_space<double, cpu>(cpu{threads}, 100003).norm(x))) << threads;
+}
+
+/// Each backend gives what the other gives, up to rounding: they sum in another order.
+TEST(vectors_on_gpu, norms_agree_with_the_cpu) {
+    if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
+    const auto x = random_vector<double>(100003, 5);
+    vector_space<double, gpu> there(gpu{}, 100003);
+    const auto x_there = from_host(there.on(), std::span<const double>(x));
+    const double here = vector_space<double, cpu>(cpu{}, 100003).norm(x);
+    EXPECT_NEAR(there.norm(x_there), here, here * 100003 * 0x1p-53);
+}
+
+TEST(vectors_on_gpu, unavailable_without_one) {
+    if (why_no_gpu().empty()) GTEST_SKIP() << "there is one";
+    EXPECT_THROW((vector_space<double, gpu>(gpu{}, 5)), unavailable);
+}
+
+}  // namespace
+}  // namespace nz::test
