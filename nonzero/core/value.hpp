@@ -51,6 +51,22 @@ NZ_ANYWHERE constexpr V product(V a, V b) {
     }
 }
 
+/// The real part of conj(a) b, in double.
+template <class V>
+NZ_ANYWHERE constexpr double real_product(V a, V b) {
+    if constexpr (is_complex<V>) {
+        return double(a.real()) * double(b.real()) + double(a.imag()) * double(b.imag());
+    } else {
+        return double(a) * double(b);
+    }
+}
+
+/// |v|^2 in double.
+template <class V>
+NZ_ANYWHERE constexpr double norm2(V v) {
+    return real_product(v, v);
+}
+
 /// alpha * sum + beta * y, reading y only where beta is not zero.
 template <class V>
 constexpr V scaled(V alpha, V sum, V beta, const V& y) {

@@ -103,7 +103,7 @@ void sweep(cpu on, std::int64_t n, const Step& step, typename Step::scalars* at)
     NZ_ASSERT(on.scratch.size() >= sweep_scratch_bytes(on, n));
     const std::int64_t blocks = (n + sweep_block - 1) / sweep_block;
     auto* const partial = reinterpret_cast<totals*>(on.scratch.data());
-    const int threads = int(std::min<std::int64_t>(thread_count(on), blocks));
+    const int threads = int(std::clamp<std::int64_t>(blocks, 1, thread_count(on)));
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (std::int64_t b = 0; b < blocks; ++b)
         partial[b] =

@@ -1,0 +1,38 @@
+// Preconditioned conjugate gradients.
+#pragma once
+
+#include "nonzero/formats/registry.hpp"
+#include "nonzero/solve/report.hpp"
+
+namespace nz {
+
+/// Solves A x = b for symmetric (hermitian) positive definite A by conjugate gradients.
+///
+///     r = b - A x, p = 0
+///     repeat  z = M r
+///             p = z + beta p        beta = (r, z) / its value before
+///             q = A p
+///             x = x + alpha p       alpha = (r, z) / (p, q)
+///             r = r - alpha q
+///     until   |r| <= tol |b|
+///
+/// x: the initial guess on entry, the solution afterwards. M, where given, is the preconditioner:
+/// it applies an approximate inverse of A and is positive definite too. A, M and the vectors lie
+/// on `on`; on a GPU, A and M work in on.stream, where all of it happens and no product waits for
+/// the CPU. An A or M that is not positive definite, as far as the iterations see it, and numbers
+/// that are not finite end the solver, and the report says so. Whether A is symmetric is not
+/// checked. Same bits in every run where A's and M's products have them.
+///
+/// Moves    beside the products of A and M, 10 vectors an iteration, 12 with a preconditioner.
+/// Throws   argument_error where a length or an option is wrong, A is not square, or M not of A's
+///          shape; and what A and M throw.
+/// Source   Hestenes and Stiefel 1952; Saad 2003, algorithm 9.1; the true residual in the place of
+///          the other: van der Vorst and Ye 2000, doi:10.1137/S1064827599353865.
+template <class V, class B>
+solve_report cg(B on, const linear_operator<V, B>& A, in<V, B> b, out<V, B> x,
+                const solve_options& = {});
+template <class V, class B>
+solve_report cg(B on, const linear_operator<V, B>& A, const linear_operator<V, B>& M, in<V, B> b,
+                out<V, B> x, const solve_options& = {});
+
+}  // namespace nz

@@ -1,0 +1,100 @@
+// The sweeps of conjugate gradients, once for both backends.
+#pragma once
+
+#include "nonzero/solve/krylov.hpp"
+
+namespace nz {
+
+struct cg_scalars : krylov_state {
+    double rz = 0;     ///< (r, M r); 0 before the first iteration
+    double alpha = 0;  ///< x lacks alpha p
+    double beta = 0;
+};
+
+/// beta = (r, z) / its value before.
+template <class V>
+struct cg_preconditioned {
+    using scalars = cg_scalars;
+    using totals = sums<double, 1>;
+    const V *r, *z;
+    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+        return {{real_product(r[i], z[i])}};
+    }
+    NZ_ANYWHERE void finish(scalars& s, const totals& t) const {
+        if (!s.expect_positive(t[0], verdict::indefinite_preconditioner)) return;
+        s.beta = s.rz > 0 ? t[0] / s.rz : 0;
+        s.rz = t[0];
+    }
+    NZ_ANYWHERE static bool skips(const scalars& s) { return !s.goes_on(); }
+};
+
+/// x = x + alpha p, still of the iteration before, while p is at hand: p = z + beta p.
+template <class V>
+struct cg_direction {
+    using scalars = cg_scalars;
+    using totals = sums<double, 0>;
+    const V* z;
+    V *p, *x;
+    NZ_ANYWHERE totals element(std::int64_t i, const scalars& s) const {
+        const V pi = p[i], xi = x[i], zi = z[i];  // all loads, then all stores
+        x[i] = xi + product(V(real<V>(s.alpha)), pi);
+        p[i] = zi + product(V(real<V>(s.beta)), pi);
+        return {};
+    }
+    NZ_ANYWHERE static bool skips(const scalars& s) { return !s.goes_on() || s.is_spoiled(); }
+};
+
+/// alpha = (r, z) / (p, q).
+template <class V>
+struct cg_curvature {
+    using scalars = cg_scalars;
+    using totals = sums<double, 1>;
+    const V *p, *q;
+    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+        return {{real_product(p[i], q[i])}};
+    }
+    NZ_ANYWHERE void finish(scalars& s, const totals& t) const {
+        s.alpha = s.expect_positive(t[0], verdict::indefinite_matrix) ? s.rz / t[0] : 0;
+    }
+    NZ_ANYWHERE static bool skips(const scalars& s) { return !s.goes_on() || s.is_spoiled(); }
+};
+
+/// r = r - alpha q. Without a preconditioner |r|^2 is the next (r, z).
+template <class V>
+struct cg_residual {
+    using scalars = cg_scalars;
+    using totals = sums<double, 1>;
+    const V* q;
+    V* r;
+    bool is_preconditioned;
+    NZ_ANYWHERE totals element(std::int64_t i, const scalars& s) const {
+        if (s.is_spoiled()) return {};
+        const V ri = r[i] - product(V(real<V>(s.alpha)), q[i]);
+        r[i] = ri;
+        return {{norm2(ri)}};
+    }
+    NZ_ANYWHERE void finish(scalars& s, const totals& t) const {
+        s.end_iteration(t[0]);
+        if (!loop_state::is_finite(t[0])) s.alpha = 0;
+        if (is_preconditioned) return;
+        s.beta = t[0] / s.rz;
+        s.rz = t[0];
+    }
+    NZ_ANYWHERE static bool skips(const scalars& s) { return !s.goes_on(); }
+};
+
+/// x = x + alpha p, after the last iteration.
+template <class V>
+struct cg_settle {
+    using scalars = cg_scalars;
+    using totals = sums<double, 0>;
+    const V* p;
+    V* x;
+    NZ_ANYWHERE totals element(std::int64_t i, const scalars& s) const {
+        x[i] += product(V(real<V>(s.alpha)), p[i]);
+        return {};
+    }
+    NZ_ANYWHERE void finish(scalars& s, const totals&) const { s.alpha = 0; }
+};
+
+}  // namespace nz

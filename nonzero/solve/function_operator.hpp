@@ -1,0 +1,65 @@
+// Operators that are given by what they do to a vector: preconditioners, matrices never stored.
+#pragma once
+
+#include "nonzero/formats/registry.hpp"
+#include "nonzero/solve/vectors.hpp"
+
+namespace nz {
+
+/// An operator that knows y = f(x): what derives from it defines `map`. On a GPU `map` launches in
+/// the stream that it was made for and does not wait. Where y = alpha f(x) + beta y is asked for,
+/// f(x) goes to memory of its own first.
+template <class V, class B>
+class mapping : public linear_operator<V, B> {
+  public:
+    mapping(B on, nz::shape shape) : on_(on), shape_(shape) {}
+    [[nodiscard]] nz::shape shape() const override { return shape_; }
+    [[nodiscard]] std::size_t bytes() const override { return 0; }
+    [[nodiscard]] B on() const { return on_; }
+
+  protected:
+    /// y = f(x). x: cols, y: rows.
+    virtual void map(in<V, B> x, out<V, B> y) const = 0;
+
+    void multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const override {
+        if (alpha == V(1) && beta == V(0)) return map(x, y);
+        vector_space<V, B> space(on_, shape_.rows);
+        auto fx = space.make();
+        map(x, fx);
+        space.axpby(alpha, fx, beta, y);
+    }
+    void multiply_transposed(transposition, V, in<V, B>, V, out<V, B>) const override {
+        throw unavailable("an operator given by its function has no transposed product");
+    }
+    void scale(V beta, out<V, B> y) const override {
+        vector_space<V, B> space(on_, shape_.rows);
+        beta == V(0) ? space.fill(V(0), y) : space.scale(beta, y);
+    }
+
+  private:
+    B on_;
+    nz::shape shape_;
+};
+
+/// The operator of f(x, y), which sets y to what it makes of x:
+///
+///     const auto M = nz::make_operator<double>(nz::cpu{}, {n, n}, [&](auto x, auto y) {
+///         for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] / diagonal[i];
+///     });
+template <class V, class B, class F>
+class function_operator final : public mapping<V, B> {
+  public:
+    function_operator(B on, nz::shape shape, F f) : mapping<V, B>(on, shape), f_(std::move(f)) {}
+
+  protected:
+    void map(in<V, B> x, out<V, B> y) const override { f_(x, y); }
+
+  private:
+    F f_;
+};
+template <class V, class B, class F>
+function_operator<V, B, F> make_operator(B on, nz::shape shape, F f) {
+    return {on, shape, std::move(f)};
+}
+
+}  // namespace nz

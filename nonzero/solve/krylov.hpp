@@ -1,0 +1,191 @@
+// What the Krylov solvers share: everything around their iterations.
+#pragma once
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "nonzero/formats/registry.hpp"
+#include "nonzero/solve/loop.hpp"
+
+namespace nz {
+
+/// Throws argument_error unless A x = b, with M for a preconditioner where there is one, can be
+/// asked for.
+template <class V, class B>
+void check_system(const char* what, const linear_operator<V, B>& A, const linear_operator<V, B>* M,
+                  in<V, B> b, in<V, B> x, const solve_options&);
+
+/// How it ended, as solve_report::why says it.
+std::string describe(verdict);
+
+/// What the scalars of every Krylov solver begin with.
+struct krylov_state : loop_state {
+    double rhs2 = 0;  ///< |b|^2
+};
+
+/// r = b - q, with |r|^2 and |b|^2.
+template <class V, class S>
+struct residual_step {
+    using scalars = S;
+    using totals = sums<double, 2>;
+    const V *b, *q;
+    V* r;
+    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+        const V bi = b[i], ri = bi - q[i];
+        r[i] = ri;
+        return {{norm2(ri), norm2(bi)}};
+    }
+    NZ_ANYWHERE void finish(scalars& s, const totals& t) const {
+        s.residual2 = t[0], s.rhs2 = t[1];
+    }
+};
+
+/// Solves A x = b by iterations of `Method`, from the x given on, until |b - A x| <= tol |b| holds
+/// for the true residual. A Method has
+///
+///     using scalars = S;                 // derives from krylov_state
+///     vector_space<V, B> space;
+///     vector<V, B> r, q;                 // q: for A x where no iteration is under way
+///     scalars_on<S, B> s;
+///     void operator()();                 // one iteration; what a graph captures
+///     void settle();                     // brings x up to date
+///     void restart(S&) const;            // r is b - A x, and the directions so far are forgotten
+template <class V, class B, class Method>
+class krylov_solve {
+    using S = typename Method::scalars;
+    using clock = std::chrono::steady_clock;
+
+  public:
+    /// The method's own arguments last.
+    template <class... Args>
+    krylov_solve(const linear_operator<V, B>& A, in<V, B> b, out<V, B> x, const solve_options& o,
+                 const Args&... args)
+        : A_(A),
+          b_(b),
+          x_(x),
+          options_(o),
+          method_(args...),
+          history_(std::size_t(longest_burst)) {}
+
+    solve_report run() {
+        S s = find_residual();
+        report_.rhs_norm = std::sqrt(s.rhs2);
+        report_.residual_norm = std::sqrt(s.residual2);
+        report_.history.push_back(report_.relative_residual());
+        if (s.rhs2 == 0) return end_at_zero();
+        if (!(s.residual2 - s.residual2 == 0 && s.rhs2 - s.rhs2 == 0))
+            return end("b, or b - A x at the start, is not finite");
+        s.target2 = options_.tol * options_.tol * s.rhs2;
+        s.history = history_.data();
+        if (s.residual2 <= s.target2) return end_converged();
+        method_.restart(s);
+        method_.s.write(s);
+        loop<B> iterations(
+            method_.space.on(), [this] { method_(); }, method_.s.data(), options_.graph);
+        report_.in_graph = iterations.in_graph();
+        report_.setup_s = seconds_since(start_);
+        return iterate(iterations);
+    }
+
+  private:
+    solve_report iterate(loop<B>& iterations) {
+        double last_claim2 = std::numeric_limits<double>::infinity();
+        for (;;) {
+            const bool stopped = !advance(iterations);
+            method_.settle();
+            S s = find_residual();
+            report_.iterations = s.iterations;
+            report_.residual_norm = std::sqrt(s.residual2);
+            if (s.residual2 <= s.target2) return end_converged();
+            if (s.now > verdict::converged) return end(describe(s.now));
+            if (stopped) return end("stopped by the caller");
+            if (s.iterations >= options_.max_iter) return end("max_iter iterations were spent");
+            if (s.now == verdict::converged) {
+                if (s.residual2 > last_claim2 / 4)
+                    return end("the true residual stays above what rounding errors allow");
+                last_claim2 = s.residual2;
+                s.now = s.next = verdict::going;
+                method_.restart(s);
+            }
+            method_.s.write(s);
+        }
+    }
+
+    /// Runs until the next true residual is due; false where `watch` wants to stop.
+    bool advance(loop<B>& iterations) {
+        S s = method_.s.read();
+        const std::int64_t end =
+            options_.replace_every > 0
+                ? std::min(options_.max_iter, s.iterations + options_.replace_every)
+                : options_.max_iter;
+        bool wanted = true;
+        while (wanted && s.now == verdict::going && s.iterations < end) {
+            s.pause_at = std::min(end, s.iterations + burst_);
+            s.history_from = s.iterations;
+            method_.s.write(s);
+            const auto start = clock::now();
+            iterations.run();
+            s = method_.s.read();
+            const double taken_s = seconds_since(start);
+            report_.iterations_s += taken_s;
+            wanted = note(s);
+            if (!options_.watch) burst_ = longest_burst;
+            // A progress line wants news 20 times a second.
+            else if (taken_s < 0.05)
+                burst_ = std::min(2 * burst_, longest_burst);
+        }
+        return wanted;
+    }
+
+    /// Fetches the burst's history; false where `watch` wants to stop.
+    bool note(const S& s) {
+        const auto squares = to_host<double>(method_.space.on(), in<double, B>(history_));
+        bool wanted = true;
+        for (std::int64_t k = s.history_from; k < s.iterations; ++k) {
+            const double relative =
+                std::sqrt(squares[std::size_t(k - s.history_from)]) / report_.rhs_norm;
+            report_.history.push_back(relative);
+            if (options_.watch) wanted = options_.watch(k + 1, relative) && wanted;
+        }
+        return wanted;
+    }
+
+    /// r = b - A x
+    S find_residual() {
+        A_.apply(V(1), x_, V(0), method_.q);
+        method_.space.run(residual_step<V, S>{b_.data(), method_.q.data(), method_.r.data()},
+                          method_.s.data());
+        return method_.s.read();
+    }
+
+    solve_report end_at_zero() {
+        method_.space.fill(V(0), x_);
+        report_.residual_norm = 0;
+        return end_converged();
+    }
+    solve_report end_converged() {
+        report_.converged = true;
+        return end("converged");
+    }
+    solve_report end(std::string why) {
+        report_.why = std::move(why);
+        return std::move(report_);
+    }
+
+    static double seconds_since(clock::time_point start) {
+        return std::chrono::duration<double>(clock::now() - start).count();
+    }
+
+    clock::time_point start_ = clock::now();
+    const linear_operator<V, B>& A_;
+    in<V, B> b_;
+    out<V, B> x_;
+    const solve_options& options_;
+    Method method_;
+    vector<double, B> history_;
+    std::int64_t burst_ = options_.watch || std::is_same_v<B, cpu> ? 1 : longest_burst;
+    solve_report report_;
+};
+
+}  // namespace nz

@@ -1,0 +1,109 @@
+// The loop around an iteration: on a GPU it runs there, as a graph that decides by itself when to
+// stop; the CPU only looks in now and then.
+#pragma once
+
+#include <functional>
+
+#include "nonzero/solve/report.hpp"
+#include "nonzero/solve/vectors.hpp"
+
+namespace nz {
+
+/// How an iteration stands.
+enum class verdict : int {
+    going,
+    converged,
+    indefinite_matrix,          ///< (p, A p) is not positive
+    indefinite_preconditioner,  ///< (r, M r) is not positive
+    breakdown,                  ///< a scalar to divide by is zero
+    not_finite,                 ///< NaN or Inf in a sum
+};
+
+/// What every iteration's scalars begin with: S derives from it and lives where B computes.
+struct loop_state {
+    std::int64_t iterations = 0, pause_at = 0;
+    verdict now = verdict::going;   ///< at the beginning of the iteration
+    verdict next = verdict::going;  ///< what was found out during it
+    double residual2 = 0;           ///< |r|^2
+    double target2 = 0;             ///< that counts as converged
+    double* history = nullptr;      ///< squares since iteration history_from, where B computes
+    std::int64_t history_from = 0;
+    unsigned long long while_handle = 0;  ///< of the graph's while node; 0: there is none
+
+    [[nodiscard]] NZ_ANYWHERE bool goes_on() const {
+        return now == verdict::going && iterations < pause_at;
+    }
+    /// The rest of the iteration must leave its vectors alone.
+    [[nodiscard]] NZ_ANYWHERE bool is_spoiled() const { return next != verdict::going; }
+    [[nodiscard]] NZ_ANYWHERE static bool is_finite(double v) { return v - v == 0; }
+    /// The sum v is positive and finite; else `otherwise` is why this iteration is the last.
+    NZ_ANYWHERE bool expect_positive(double v, verdict otherwise) {
+        if (v > 0 && is_finite(v)) return true;
+        next = is_finite(v) ? otherwise : verdict::not_finite;
+        return false;
+    }
+    /// What the last step of an iteration finishes with: |r|^2 judged and noted.
+    NZ_ANYWHERE void end_iteration(double r2) {
+        if (!is_finite(r2)) next = verdict::not_finite;
+        if (!is_spoiled()) {
+            residual2 = r2;
+            if (r2 <= target2) next = verdict::converged;
+            history[iterations - history_from] = r2;
+            ++iterations;
+        }
+        now = next;
+#if defined(__CUDA_ARCH__) && CUDART_VERSION >= 12040
+        if (while_handle != 0) cudaGraphSetConditional(while_handle, goes_on());
+#endif
+    }
+};
+
+/// Iterations that run without the CPU looking in, at most: as long is the history.
+inline constexpr std::int64_t longest_burst = 1024;
+
+/// Calls `iteration` until *state, which lies where B computes, no longer goes on. An iteration is
+/// made of sweeps that skip where the state does not go on, and ends with end_iteration().
+template <class B>
+class loop;
+
+template <>
+class loop<cpu> {
+  public:
+    loop(cpu, std::function<void()> iteration, loop_state* state, bool /*graph*/)
+        : iteration_(std::move(iteration)), state_(state) {}
+    void run() {
+        while (state_->goes_on()) iteration_();
+    }
+    [[nodiscard]] bool in_graph() const { return false; }
+
+  private:
+    std::function<void()> iteration_;
+    loop_state* state_;
+};
+
+template <>
+class loop<gpu> {
+  public:
+    /// Captures the iteration in a graph where asked to and possible, as it is launched in
+    /// on.stream; the state must be written before.
+    loop(gpu on, std::function<void()> iteration, loop_state* state, bool graph);
+    ~loop();
+    loop(const loop&) = delete;
+    loop& operator=(const loop&) = delete;
+    /// Returns when it is over. Throws device_error.
+    void run();
+    [[nodiscard]] bool in_graph() const { return runnable_ != nullptr; }
+
+  private:
+    void capture();
+    void drop_graph();
+
+    gpu on_;
+    std::function<void()> iteration_;
+    loop_state* state_;
+    void* graph_ = nullptr;     ///< a cudaGraph_t
+    void* runnable_ = nullptr;  ///< a cudaGraphExec_t
+    bool loops_ = false;        ///< it holds a while node, not one iteration
+};
+
+}  // namespace nz

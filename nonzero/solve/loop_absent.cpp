@@ -1,0 +1,13 @@
+// nonzero/solve/loop.hpp in a build without CUDA.
+#include "nonzero/core/error.hpp"
+#include "nonzero/solve/loop.hpp"
+
+namespace nz {
+
+loop<gpu>::loop(gpu on, std::function<void()>, loop_state* state, bool) : on_(on), state_(state) {
+    require_gpu(on);
+}
+loop<gpu>::~loop() = default;
+void loop<gpu>::run() { require_gpu(on_); }
+
+}  // namespace nz

@@ -1,0 +1,46 @@
+// What an iterative solver is told and what it tells. Not converging is a value, no exception.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace nz {
+
+struct solve_options {
+    double tol = 1e-8;              ///< of the relative residual, |b - A x| / |b|
+    std::int64_t max_iter = 10000;  ///< at most
+    /// Iterations after which b - A x takes the place of the residual carried along, whose rounding
+    /// errors add up; 0: only where it seems to have converged.
+    std::int64_t replace_every = 0;
+    /// Called in order for each iteration with its relative residual, on a GPU in bursts; false
+    /// stops the solver.
+    std::function<bool(std::int64_t iteration, double residual)> watch = {};
+    /// On a GPU: iterations as a CUDA graph, where on.stream is not the default stream and what A
+    /// and M launch can be captured. Without, or where they keep count on the CPU, kernel by
+    /// kernel.
+    bool graph = true;
+};
+
+struct solve_report {
+    bool converged = false;       ///< |b - A x| <= tol |b|, with b - A x computed at the end
+    std::string why;              ///< it ended, in one sentence
+    std::int64_t iterations = 0;  ///< in all
+    double residual_norm = 0;     ///< |b - A x| at the end; of the last good x after a breakdown
+    double rhs_norm = 0;          ///< |b|
+    std::vector<double> history;  ///< relative residuals: at the start, then after each iteration
+    bool in_graph = false;        ///< the iterations ran in a CUDA graph
+    double setup_s = 0;           ///< of making vectors and graph                             [s]
+    double iterations_s = 0;      ///< of the iterations alone                                 [s]
+
+    /// |b - A x| / |b|; 0 where b is.
+    [[nodiscard]] double relative_residual() const {
+        return rhs_norm > 0 ? residual_norm / rhs_norm : 0;
+    }
+    [[nodiscard]] double iteration_s() const {
+        return iterations > 0 ? iterations_s / double(iterations) : 0;
+    }
+};
+
+}  // namespace nz

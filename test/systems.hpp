@@ -1,0 +1,75 @@
+// Linear systems with known solutions, and how a computed one stands against them.
+#pragma once
+
+#include <cmath>
+
+#include "nonzero/formats/oracle.hpp"
+#include "nonzero/gen/generate.hpp"
+#include "test/zoo.hpp"
+
+namespace nz::test {
+
+template <class V>
+struct linear_system {
+    std::string name;
+    csr<V, host> A;
+    host_vector<V> b;
+};
+
+/// b = A x for a random x.
+template <class V>
+linear_system<V> manufactured(std::string name, csr<V, host> A) {
+    const auto x = random_vector<V>(std::size_t(A.shape.cols), 9);
+    const auto Ax = reference_product<V>(transposition::plain, V(1), view(A), x, V(0), {});
+    host_vector<V> b(x.size());
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        if constexpr (is_complex<V>) {
+            b[i] = V(real<V>(Ax.y[i].real()), real<V>(Ax.y[i].imag()));
+        } else {
+            b[i] = V(Ax.y[i].real());
+        }
+    }
+    return {std::move(name), std::move(A), std::move(b)};
+}
+
+/// D A D^H for a diagonal D of unit numbers: hermitian where A is symmetric, of the same spectrum.
+template <class V>
+csr<V, host> rotated(csr<V, host> A) {
+    if constexpr (is_complex<V>) {
+        for (index i = 0; i < A.shape.rows; ++i)
+            for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
+                 k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k)
+                A.val[k] *= std::polar(real<V>(1), real<V>(i % 7 - A.col_ind[k] % 7));
+    }
+    return A;
+}
+
+/// Symmetric (hermitian) positive definite systems.
+template <class V>
+std::vector<linear_system<V>> definite_systems() {
+    std::vector<linear_system<V>> all;
+    all.push_back(manufactured("1x1", laplace2d<V>(1, 1)));
+    all.push_back(manufactured("laplace2d", rotated(laplace2d<V>(37, 23))));
+    all.push_back(manufactured("laplace3d", rotated(laplace3d<V>(13, 9, 11))));
+    all.push_back(manufactured("elasticity3d", rotated(elasticity3d<V>(4, 3, 3, 0.3))));
+    all.push_back(manufactured("circuit", rotated(circuit<V>(500, 3, 4, 1))));
+    return all;
+}
+
+/// |b - A x| in long double, and the norm of what A x may be wrong by in V.
+struct true_residual {
+    long double norm, rounding, rhs;
+};
+template <class V>
+true_residual residual_of(const csr<V, host>& A, const host_vector<V>& x, const host_vector<V>& b) {
+    const auto Ax = reference_product<V>(transposition::plain, V(1), view(A), x, V(0), {});
+    long double r2 = 0, e2 = 0, b2 = 0;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        r2 += std::norm(std::complex<long double>(b[i]) - Ax.y[i]);
+        e2 += std::norm(Ax.bound[i]);
+        b2 += std::norm(std::complex<long double>(b[i]));
+    }
+    return {std::sqrt(r2), std::sqrt(e2), std::sqrt(b2)};
+}
+
+}  // namespace nz::test
