@@ -95,14 +95,31 @@ class couplings {
     std::array<double, 27 * 27 * 9> table_{};
 };
 
+index checked_rows(index nx, index ny, index nz) {
+    const index n =
+        checked_size("elasticity3d", {3, nx, std::int64_t(ny) + 1, std::int64_t(nz) + 1});
+    expect(ny >= 1 && nz >= 1, "elasticity3d: a size below 1");
+    return n;
+}
+
 }  // namespace
+
+host_vector<double> elasticity3d_nodes(index nx, index ny, index nz) {
+    host_vector<double> xyz(std::size_t(checked_rows(nx, ny, nz)));
+#pragma omp parallel for
+    for (std::int64_t node = 0; node < std::int64_t(xyz.size()) / 3; ++node) {
+        double* const to = xyz.data() + 3 * node;
+        to[0] = double(node % nx + 1);
+        to[1] = double(node / nx % (ny + 1));
+        to[2] = double(node / nx / (ny + 1));
+    }
+    return xyz;
+}
 
 template <class V>
 csr<V, host> elasticity3d(index nx, index ny, index nz, double poisson) {
     expect(poisson > -1 && poisson < 0.5, "elasticity3d: poisson is not between -1 and 0.5");
-    const index n =
-        checked_size("elasticity3d", {3, nx, std::int64_t(ny) + 1, std::int64_t(nz) + 1});
-    expect(ny >= 1 && nz >= 1, "elasticity3d: a size below 1");
+    const index n = checked_rows(nx, ny, nz);
     const couplings table{stiffness(poisson)};
     return from_rows<V>({n, n}, [&](index i, auto add) {
         const index node = i / 3, p = i % 3;

@@ -32,6 +32,9 @@ csr<V, host> laplace27(index nx, index ny, index nz);
 template <class V>
 csr<V, host> elasticity3d(index nx, index ny, index nz, double poisson);
 
+/// The coordinates of elasticity3d's nodes in their order, three a node: for the rigid-body modes.
+host_vector<double> elasticity3d_nodes(index nx, index ny, index nz);
+
 /// Row i has the diagonal and, each with probability `fill`, the columns up to `half_width` away.
 /// Values uniform in [-1, 1].
 template <class V>
