@@ -1,0 +1,157 @@
+// Products of sparse matrices against dense ones in long double.
+#include "nonzero/solve/spgemm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "nonzero/solve/dense_inverse.hpp"
+#include "test/zoo.hpp"
+
+namespace nz::test {
+namespace {
+
+using dense = std::vector<long double>;
+
+template <class V>
+dense to_dense(const csr<V, host>& A, bool magnitudes) {
+    dense a(std::size_t(A.shape.rows) * std::size_t(A.shape.cols), 0);
+    for_each_entry(view(A), 0, A.shape.rows, [&](index i, index j, V v) {
+        const auto x = static_cast<long double>(v);
+        a[std::size_t(i) * std::size_t(A.shape.cols) + std::size_t(j)] =
+            magnitudes ? std::abs(x) : x;
+    });
+    return a;
+}
+dense times(const dense& a, const dense& b, index rows, index inner, index cols) {
+    dense c(std::size_t(rows) * std::size_t(cols), 0);
+    for (std::size_t i = 0; i < std::size_t(rows); ++i)
+        for (std::size_t k = 0; k < std::size_t(inner); ++k)
+            for (std::size_t j = 0; j < std::size_t(cols); ++j)
+                c[i * std::size_t(cols) + j] +=
+                    a[i * std::size_t(inner) + k] * b[k * std::size_t(cols) + j];
+    return c;
+}
+
+/// Every entry within gamma_n of the product of the magnitudes, n roundings in all.
+template <class V>
+void expect_near(const csr<V, host>& C, const dense& want, const dense& size, long double n) {
+    const long double u = std::numeric_limits<V>::epsilon() / 2, gamma = n * u / (1 - n * u);
+    const dense got = to_dense(C, false);
+    for (std::size_t k = 0; k < got.size(); ++k)
+        ASSERT_LE(std::abs(got[k] - want[k]), gamma * size[k]) << "entry " << k;
+}
+
+template <class V>
+void expect_same(const csr<V, host>& A, const csr<V, host>& B) {
+    EXPECT_EQ(A.shape, B.shape);
+    EXPECT_EQ(A.row_ptr, B.row_ptr);
+    EXPECT_EQ(A.col_ind, B.col_ind);
+    EXPECT_EQ(A.val, B.val);
+}
+
+template <class V>
+class products : public ::testing::Test {};
+using real_values = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(products, real_values);
+
+TYPED_TEST(products, are_those_of_dense_matrices) {
+    using V = TypeParam;
+    for (const auto& [name, bug, A] : zoo<V>()) {
+        if (A.shape.rows > 500 || A.shape.cols > 500) continue;
+        SCOPED_TRACE(name);
+        const auto T = transpose(view(A));
+        const auto C = spgemm(cpu{}, view(A), view(T));
+        validate(view(C));
+        const auto [rows, inner] = A.shape;
+        expect_near(C, times(to_dense(A, false), to_dense(T, false), rows, inner, rows),
+                    times(to_dense(A, true), to_dense(T, true), rows, inner, rows), inner + 1);
+    }
+}
+
+TYPED_TEST(products, of_galerkin_are_those_of_dense_matrices) {
+    using V = TypeParam;
+    for (const auto& [name, bug, A] : zoo<V>()) {
+        const index n = A.shape.rows;
+        if (A.shape.rows != A.shape.cols || n > 200) continue;
+        SCOPED_TRACE(name);
+        const index m = n / 3 + 1;
+        const auto P =
+            from_rule<V>(n, m, [](index i, index j, double u) { return i / 3 == j || u > 0.9; });
+        const auto R = transposed(cpu{}, view(P));
+        expect_same(R, transpose(view(P)));
+        const auto C = galerkin_product(cpu{}, view(R), view(A), view(P));
+        validate(view(C));
+        const auto product = [&](bool magnitudes) {
+            return times(to_dense(R, magnitudes),
+                         times(to_dense(A, magnitudes), to_dense(P, magnitudes), n, n, m), m, n, m);
+        };
+        expect_near(C, product(false), product(true), 2 * n + 2);
+    }
+}
+
+TYPED_TEST(products, have_the_same_bits_for_any_number_of_threads) {
+    using V = TypeParam;
+    const auto A = from_rule<V>(3000, 900, [](index, index, double u) { return u > 0.99; });
+    const auto T = transpose(view(A));
+    const auto once = spgemm(cpu{.threads = 1}, view(A), view(T));
+    for (const int threads : {2, 3, 7}) {
+        expect_same(once, spgemm(cpu{.threads = threads}, view(A), view(T)));
+        expect_same(T, transposed(cpu{.threads = threads}, view(A)));
+    }
+}
+
+TYPED_TEST(products, of_shapes_that_do_not_fit_are_refused) {
+    using V = TypeParam;
+    const auto A = from_rule<V>(3, 4, [](index, index, double) { return true; });
+    EXPECT_THROW(spgemm(cpu{}, view(A), view(A)), argument_error);
+    EXPECT_THROW(dense_inverse(cpu{}, view(A)), argument_error);
+}
+
+/// A = M M^T + I of n rows.
+template <class V>
+csr<V, host> positive_definite(index n) {
+    const auto M = from_rule<V>(n, n, [](index i, index j, double u) { return i == j || u > 0.8; });
+    auto A = spgemm(cpu{}, view(M), view(transpose(view(M))));
+    const auto A_view = view(A);
+    for (std::size_t i = 0; i < std::size_t(n); ++i)
+        for (auto k = std::size_t(A_view.row_ptr[i]); k < std::size_t(A_view.row_ptr[i + 1]); ++k)
+            if (A.col_ind[k] == index(i)) A.val[k] += V(1);
+    return A;
+}
+
+TYPED_TEST(products, with_the_inverse_are_the_identity) {
+    using V = TypeParam;
+    for (const index n : {1, 2, 50, 150}) {
+        const auto A = positive_definite<V>(n);
+        const auto X = dense_inverse(cpu{.threads = 2}, view(A));
+        expect_same(X, transpose(view(X)));
+        expect_same(X, dense_inverse(cpu{.threads = 1}, view(A)));
+        const auto I = times(to_dense(A, false), to_dense(X, false), n, n, n);
+        // Rounding X to V alone leaves |A| |X| u; the sweeps, in double, far less.
+        const auto size = times(to_dense(A, true), to_dense(X, true), n, n, n);
+        const long double slack = n * static_cast<long double>(std::numeric_limits<V>::epsilon());
+        for (std::size_t k = 0; k < I.size(); ++k)
+            ASSERT_LE(std::abs(I[k] - (k % std::size_t(n + 1) == 0)), slack * size[k]) << n;
+    }
+}
+
+TYPED_TEST(products, with_the_inverse_of_a_singular_matrix_are_projections) {
+    using V = TypeParam;
+    // Two paths of three nodes with the Laplacian of each: constants on a path go to zero.
+    const auto A = [] {
+        csr<V, host> L{{6, 6}, {0, 2, 5, 7, 9, 12, 14}, {}, {}};
+        for (const index c : {0, 1, 0, 1, 2, 1, 2, 3, 4, 3, 4, 5, 4, 5}) L.col_ind.push_back(c);
+        for (const int v : {1, -1, -1, 2, -1, -1, 1, 1, -1, -1, 2, -1, -1, 1})
+            L.val.push_back(V(v));
+        return L;
+    }();
+    const auto X = dense_inverse(cpu{}, view(A));
+    const auto AXA =
+        times(times(to_dense(A, false), to_dense(X, false), 6, 6, 6), to_dense(A, false), 6, 6, 6);
+    EXPECT_EQ(AXA, to_dense(A, false));  // whole numbers all the way
+}
+
+}  // namespace
+}  // namespace nz::test
