@@ -1,0 +1,51 @@
+// Prolongation by smoothed aggregation: how a vector of the next coarser level is seen on this one.
+#pragma once
+
+#include "nonzero/solve/aggregate.hpp"
+
+namespace nz {
+
+/// Vectors that the smoother hardly reduces, which the coarser levels must represent: the constant
+/// for Poisson problems, the rigid-body modes for elasticity.
+template <class V>
+struct candidates {
+    index count = 0;     ///< vectors
+    host_vector<V> val;  ///< rows * count: those of one row side by side
+};
+
+/// One candidate of ones.
+template <class V>
+candidates<V> constant_candidate(index rows);
+
+/// The three translations and three rotations of a body in space, for unknowns (u, v, w) a node.
+/// @param xyz  coordinates of the nodes, three a node; their mean is taken for the origin
+/// Throws argument_error where their number is not a multiple of three.
+template <class V>
+candidates<V> rigid_body_modes(std::span<const double> xyz);
+
+/// The candidates cut up by aggregates and made orthonormal within each, T, and what represents
+/// them on the coarser level, with T coarse = fine.
+template <class V>
+struct tentative {
+    candidates<V> fine;    ///< T's rows: its k columns within their aggregate
+    candidates<V> coarse;  ///< aggregates * k rows
+};
+
+/// Modified Gram-Schmidt, twice, within each aggregate. A candidate that depends on those before,
+/// as in an aggregate of too few unknowns, leaves a column of zeros. `block` unknowns a node.
+/// Source: Vanek, Mandel, Brezina 1996, algorithm 4.1.
+template <class V>
+tentative<V> tentative_prolongation(cpu on, const aggregation&, index block,
+                                    const candidates<V>& fine);
+
+/// P = (I - omega D^-1 A_f) T, columns aggregate * k + candidate, rows ascending. A_f is A without
+/// its weak couplings, which are added to the diagonal so that the sums of the rows stay, D the
+/// diagonal of A_f; with more than one unknown a node, A as it is. omega = 0: T itself.
+/// Rows that are alone are empty. Same bits for any number of threads.
+/// Source: Vanek, Mandel, Brezina 1996, sections 3 and 5.1.
+template <class V>
+csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index block, double eps,
+                                   double omega, const aggregation&,
+                                   const candidates<V>& tentative);
+
+}  // namespace nz

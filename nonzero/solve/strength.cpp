@@ -1,0 +1,152 @@
+#include "nonzero/solve/strength.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nz {
+namespace {
+
+/// A run of rows that a thread takes at once.
+constexpr std::int64_t run = 512;
+
+/// Calls f(j) for the strong neighbours j of node i, where every unknown is a node.
+template <class V, class P, class F>
+void for_each_strong(const P* row_ptr, const csr<V, host_view>& A, const V* diagonal, V eps2,
+                     std::int64_t i, F f) {
+    const V mine = eps2 * std::abs(diagonal[i]);
+    for (P k = row_ptr[i]; k < row_ptr[i + 1]; ++k) {
+        const index j = A.col_ind[std::size_t(k)];
+        const V a = A.val[std::size_t(k)];
+        if (j != i && a != V(0) && a * a > mine * std::abs(diagonal[j])) f(j);
+    }
+}
+
+/// The squared Frobenius norm of every block in the rows of one node, by block column.
+template <class V>
+class block_row {
+  public:
+    block_row(const csr<V, host_view>& A, index block) : A_(A), block_(block) {}
+
+    /// Merges the rows of node i, whose columns ascend.
+    void gather(std::int64_t i) {
+        entries_.clear();
+        for (index r = 0; r < block_; ++r) {
+            const auto row = std::size_t(i * block_ + r);
+            for (auto k = std::size_t(A_.row_ptr[row]); k < std::size_t(A_.row_ptr[row + 1]); ++k)
+                if (A_.val[k] != V(0))
+                    entries_.push_back({A_.col_ind[k] / block_, A_.val[k] * A_.val[k]});
+        }
+        std::stable_sort(entries_.begin(), entries_.end(),
+                         [](const entry& a, const entry& b) { return a.node < b.node; });
+        std::size_t kept = 0;
+        for (const entry& e : entries_) {
+            if (kept > 0 && entries_[kept - 1].node == e.node) {
+                entries_[kept - 1].norm2 += e.norm2;
+            } else {
+                entries_[kept++] = e;
+            }
+        }
+        entries_.resize(kept);
+    }
+    struct entry {
+        index node;
+        V norm2;
+    };
+    [[nodiscard]] const std::vector<entry>& entries() const { return entries_; }
+
+  private:
+    const csr<V, host_view>& A_;
+    index block_;
+    std::vector<entry> entries_;
+};
+
+/// The graph whose node i has the neighbours that neighbours(i, f) passes to f, in one pass: they
+/// have the room of their rows in A. `make` gives each thread its own.
+template <class Make>
+strong_graph graph_of(cpu on, const offset_span& row_ptr, index block, std::int64_t nodes,
+                      Make make) {
+    strong_graph g{host_vector<offset>(std::size_t(nodes)), host_vector<index>(std::size_t(nodes)),
+                   host_vector<index>(std::size_t(row_ptr.back()))};
+#pragma omp parallel num_threads(thread_count(on))
+    {
+        auto neighbours = make();
+#pragma omp for schedule(dynamic, run)
+        for (std::int64_t i = 0; i < nodes; ++i) {
+            const offset first = row_ptr[std::size_t(i * block)];
+            index* to = g.target.data() + first;
+            neighbours(i, [&](index j) { *to++ = j; });
+            g.first[std::size_t(i)] = first;
+            g.count[std::size_t(i)] = index(to - g.target.data() - first);
+        }
+    }
+    return g;
+}
+
+/// The squared Frobenius norm of every diagonal block.
+template <class V>
+host_vector<V> diagonal_blocks(cpu on, const csr<V, host_view>& A, index block) {
+    const std::int64_t nodes = A.shape.rows / block;
+    host_vector<V> norm2(static_cast<std::size_t>(nodes));
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
+    for (std::int64_t i = 0; i < nodes; ++i) {
+        V sum(0);
+        for (index r = 0; r < block; ++r) {
+            const auto row = std::size_t(i * block + r);
+            for (auto k = std::size_t(A.row_ptr[row]); k < std::size_t(A.row_ptr[row + 1]); ++k)
+                if (A.col_ind[k] / block == i) sum += A.val[k] * A.val[k];
+        }
+        norm2[std::size_t(i)] = sum;
+    }
+    return norm2;
+}
+
+}  // namespace
+
+template <class V>
+host_vector<V> diagonal_of(cpu on, const csr<V, host_view>& A) {
+    host_vector<V> d(std::size_t(A.shape.rows));
+    A.row_ptr.visit([&](const auto* row_ptr) {
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
+        for (index i = 0; i < A.shape.rows; ++i) {
+            d[std::size_t(i)] = V(0);
+            for (auto k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
+                if (A.col_ind[std::size_t(k)] == i) d[std::size_t(i)] = A.val[std::size_t(k)];
+        }
+    });
+    return d;
+}
+
+template <class V>
+strong_graph strong_couplings(cpu on, const csr<V, host_view>& A, index block, double eps) {
+    if (A.shape.rows != A.shape.cols || block < 1 || A.shape.rows % block != 0 || !(eps >= 0))
+        throw argument_error(
+            "strong_couplings: expected a square matrix of whole blocks, eps >= 0");
+    if (block == 1) {
+        const auto diagonal = diagonal_of(on, A);
+        return A.row_ptr.visit([&](const auto* row_ptr) {
+            return graph_of(on, A.row_ptr, 1, A.shape.rows, [&] {
+                return [&](std::int64_t i, auto f) {
+                    for_each_strong(row_ptr, A, diagonal.data(), V(eps * eps), i, f);
+                };
+            });
+        });
+    }
+    // Squared once more: what stands for |a_ij|^2 is a norm's square, as is what stands for |a_ii|.
+    const auto norm2 = diagonal_blocks(on, A, block);
+    return graph_of(on, A.row_ptr, block, A.shape.rows / block, [&] {
+        return [&, row = block_row<V>(A, block)](std::int64_t i, auto f) mutable {
+            row.gather(i);
+            const V mine = std::sqrt(norm2[std::size_t(i)]) * V(eps * eps);
+            for (const auto& [j, size2] : row.entries())
+                if (j != i && size2 > mine * std::sqrt(norm2[std::size_t(j)])) f(j);
+        };
+    });
+}
+
+#define NZ_INSTANTIATE(V)                                                                 \
+    template strong_graph strong_couplings(cpu, const csr<V, host_view>&, index, double); \
+    template host_vector<V> diagonal_of(cpu, const csr<V, host_view>&);
+NZ_INSTANTIATE(float)
+NZ_INSTANTIATE(double)
+
+}  // namespace nz
