@@ -1,0 +1,441 @@
+#include "nonzero/solve/amg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <ostream>
+
+#include "nonzero/plan/plan.hpp"
+#include "nonzero/solve/dense_inverse.hpp"
+#include "nonzero/solve/spgemm.hpp"
+
+namespace nz {
+
+double amg_report::operator_complexity() const {
+    double sum = 0;
+    for (const auto& l : levels) sum += double(l.nnz);
+    return levels.empty() || levels[0].nnz == 0 ? 1 : sum / double(levels[0].nnz);
+}
+
+double amg_report::grid_complexity() const {
+    double sum = 0;
+    for (const auto& l : levels) sum += double(l.rows);
+    return levels.empty() || levels[0].rows == 0 ? 1 : sum / double(levels[0].rows);
+}
+
+std::string to_text(const amg_report& r) {
+    std::string text = fmt::format("{:>5}  {:>10}  {:>12}  {:>8}  {:>6}  {}\n", "level", "rows",
+                                   "nonzeros", "per row", "radius", "product");
+    for (std::size_t l = 0; l < r.levels.size(); ++l) {
+        const auto& level = r.levels[l];
+        const bool direct = r.direct && l + 1 == r.levels.size();
+        text += fmt::format("{:>5}  {:>10}  {:>12}  {:>8.1f}  {:>6}  {}\n", l, level.rows,
+                            level.nnz, double(level.nnz) / std::max(level.rows, 1),
+                            direct ? "-" : fmt::format("{:.2f}", level.spectral_radius),
+                            direct ? "solved directly" : level.method);
+    }
+    return text +
+           fmt::format("\noperator complexity {:.2f}, grid complexity {:.2f}, setup {:.3g} s\n",
+                       r.operator_complexity(), r.grid_complexity(), r.setup_s);
+}
+
+std::ostream& operator<<(std::ostream& to, const amg_report& r) { return to << to_text(r); }
+
+namespace {
+
+void check_options(const amg_options& o) {
+    const auto require = [](bool holds, const char* what) {
+        if (!holds) throw argument_error(std::string("amg: ") + what);
+    };
+    require(o.degree >= 1, "degree is below 1");
+    require(o.sweeps >= 1, "sweeps is below 1");
+    require(o.interval > 1, "interval is not above 1");
+    require(o.strength >= 0 && o.strength < 1, "strength is not in [0, 1)");
+    require(o.omega >= 0 && o.omega < 2, "omega is not in [0, 2)");
+    require(o.block >= 1, "block is below 1");
+    require(o.coarse_rows >= 1 && o.coarse_rows <= 5000, "coarse_rows is not in [1, 5000]");
+    require(o.max_levels >= 1, "max_levels is below 1");
+    require(o.radius_steps >= 1, "radius_steps is below 1");
+}
+
+/// The entry at (i, j); 0 where none is stored.
+template <class V>
+V entry(const csr<V, host_view>& A, index i, index j) {
+    const auto first = A.col_ind.begin() + A.row_ptr[std::size_t(i)];
+    const auto last = A.col_ind.begin() + A.row_ptr[std::size_t(i) + 1];
+    const auto at = std::lower_bound(first, last, j);
+    return at != last && *at == j ? A.val[std::size_t(at - A.col_ind.begin())] : V(0);
+}
+
+/// The first row that `wrong` names, or -1. In parallel.
+template <class Wrong>
+std::int64_t first_wrong_row(index rows, Wrong wrong) {
+    std::int64_t first = rows;
+#pragma omp parallel for schedule(static) reduction(min : first)
+    for (index i = 0; i < rows; ++i)
+        if (i < first && wrong(i)) first = i;
+    return first == rows ? -1 : first;
+}
+
+/// Throws argument_error, saying why, where A cannot be symmetric positive definite.
+template <class V>
+void require_suitable(const csr<V, host_view>& A, bool symmetric) {
+    validate(A);
+    if (A.shape.rows != A.shape.cols)
+        throw argument_error(
+            fmt::format("amg: the matrix is {} x {}, not square", A.shape.rows, A.shape.cols));
+    if (const auto i = first_wrong_row(A.shape.rows,
+                                       [&](index row) {
+                                           return !(entry(A, row, row) > V(0)) ||
+                                                  std::isinf(entry(A, row, row));
+                                       });
+        i >= 0)
+        throw argument_error(
+            fmt::format("amg: the matrix is not positive definite: its diagonal is {} in row {}",
+                        entry(A, index(i), index(i)), i));
+    if (!symmetric) return;
+    constexpr V rounding = V(1e4) * std::numeric_limits<V>::epsilon();
+    if (const auto i = first_wrong_row(
+            A.shape.rows,
+            [&](index row) {
+                for (auto k = std::size_t(A.row_ptr[std::size_t(row)]);
+                     k < std::size_t(A.row_ptr[std::size_t(row) + 1]); ++k) {
+                    const index j = A.col_ind[k];
+                    const V size = std::sqrt(entry(A, row, row)) * std::sqrt(entry(A, j, j));
+                    if (j != row && !(std::abs(A.val[k] - entry(A, j, row)) <= rounding * size))
+                        return true;
+                }
+                return false;
+            });
+        i >= 0)
+        throw argument_error(fmt::format("amg: the matrix is not symmetric in row {}", i));
+}
+
+/// The sums of the magnitudes of the rows.
+template <class V>
+host_vector<V> l1_norms(cpu on, const csr<V, host_view>& A) {
+    host_vector<V> norm(std::size_t(A.shape.rows));
+    A.row_ptr.visit([&](const auto* row_ptr) {
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
+        for (index i = 0; i < A.shape.rows; ++i) {
+            V sum(0);
+            for (auto k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
+                sum += std::abs(A.val[std::size_t(k)]);
+            norm[std::size_t(i)] = sum;
+        }
+    });
+    return norm;
+}
+
+/// The host's threads that help a level on B.
+cpu helpers(cpu on) { return on; }
+cpu helpers(gpu) { return {}; }
+
+/// How the finest level's product is planned, and on a GPU every level's: no method that waits.
+template <class V, class B>
+plan_options product_options(B) {
+    plan_options o{.expected_products = 100};
+    if constexpr (std::is_same_v<B, gpu>)
+        for (const method<V>& m : methods<V>())
+            if (!m.synchronises && m.on_gpu != nullptr) o.methods.emplace_back(m.name);
+    return o;
+}
+
+/// A coarser level's matrix, kept as it was made.
+template <class V>
+class level_product final : public linear_operator<V, cpu> {
+  public:
+    level_product(cpu on, csr<V, host> M) : on_(on), M_(std::move(M)) {}
+    [[nodiscard]] nz::shape shape() const override { return M_.shape; }
+    [[nodiscard]] std::size_t bytes() const override { return nz::bytes(M_); }
+    [[nodiscard]] std::string_view method_name() const override { return csr_balanced::name; }
+
+  protected:
+    void multiply(V alpha, std::span<const V> x, V beta, std::span<V> y) const override {
+        spmv(on_, csr_balanced{}, alpha, view(M_), x, beta, y);
+    }
+    void multiply_transposed(transposition, V, std::span<const V>, V, std::span<V>) const override {
+        throw unavailable("a level's product is not transposed");
+    }
+    void scale(V beta, std::span<V> y) const override {
+        for (V& v : y) v = beta == V(0) ? V(0) : beta * v;
+    }
+
+  private:
+    cpu on_;
+    csr<V, host> M_;
+};
+
+/// The operator that multiplies by M, which it takes. On a CPU, planning the coarser levels and
+/// building what is planned would take longer than that gains over the few dozen products of a
+/// solve (docs/decisions/multigrid.md).
+template <class V>
+std::unique_ptr<linear_operator<V, cpu>> product_with(cpu on, csr<V, host> M) {
+    return std::make_unique<level_product<V>>(on, std::move(M));
+}
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, const csr<V, host>& M) {
+    constexpr std::size_t worth_planning = 200000;  // nonzeros
+    if (M.val.size() < worth_planning) return find_method<V>("csr.subwarp").on_gpu(on, view(M));
+    return build(make_plan(view(M), on, product_options<V>(on)), view(M));
+}
+
+/// What the candidates are where none are given.
+template <class V>
+candidates<V> constants(index rows, index block) {
+    if (block == 1) return constant_candidate<V>(rows);
+    candidates<V> c{block, host_vector<V>(std::size_t(rows) * std::size_t(block), V(0))};
+    for (std::size_t i = 0; i < std::size_t(rows); ++i)
+        c.val[i * std::size_t(block) + i % std::size_t(block)] = V(1);
+    return c;
+}
+
+/// A candidate that an aggregate was too small for has zero rows: they become rows of the identity.
+template <class V>
+void fill_empty_rows(csr<V, host>& A) {
+    const auto A_view = view(A);
+#pragma omp parallel for schedule(static)
+    for (index i = 0; i < A.shape.rows; ++i)
+        for (auto k = std::size_t(A_view.row_ptr[std::size_t(i)]);
+             k < std::size_t(A_view.row_ptr[std::size_t(i) + 1]); ++k)
+            if (A.col_ind[k] == i && A.val[k] == V(0)) A.val[k] = V(1);
+}
+
+/// The next coarser level of A.
+template <class V>
+struct coarser {
+    csr<V, host> P, R, A;
+    candidates<V> near;
+};
+
+/// Empty where A's couplings are too weak for a level that is smaller.
+template <class V>
+coarser<V> coarsen(cpu on, const csr<V, host_view>& A, index block, double eps, double omega,
+                   const candidates<V>& near) {
+    coarser<V> c;
+    const aggregation groups = aggregate(on, strong_couplings(on, A, block, eps));
+    constexpr double worth_it = 0.8;
+    if (groups.count == 0 || double(groups.count) * near.count > worth_it * A.shape.rows) return c;
+    auto T = tentative_prolongation(on, groups, block, near);
+    c.P = smoothed_prolongation(on, A, block, eps, omega, groups, T.fine);
+    c.near = std::move(T.coarse);
+    c.R = transposed(on, view(c.P));
+    c.A = galerkin_product(on, view(c.R), A, view(c.P));
+    fill_empty_rows(c.A);
+    return c;
+}
+
+template <class V>
+std::span<const V> borrowed_from(cpu, const V* at, std::size_t n) {
+    return {at, n};
+}
+template <class V>
+device_span<V> borrowed_from(gpu, const V* at, std::size_t n) {
+    return {at, n};
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+template <class V, class B>
+amg<V, B>::amg(const csr<V, host_view>& A, B on, const amg_options& o, const candidates<V>& near,
+               const linear_operator<V, B>* finest)
+    : mapping<V, B>(on, A.shape), kind_(o.cycle) {
+    check_options(o);
+    const auto start = std::chrono::steady_clock::now();
+    require_suitable(A, o.check);
+    if (A.shape.rows % o.block != 0)
+        throw argument_error(
+            fmt::format("amg: {} rows, not whole blocks of {}", A.shape.rows, o.block));
+    if (near.count < 0 || near.val.size() != std::size_t(A.shape.rows) * std::size_t(near.count))
+        throw argument_error(fmt::format("amg: {} candidates of {} rows have {} values", near.count,
+                                         A.shape.rows, near.val.size()));
+    if (finest != nullptr && finest->shape() != A.shape)
+        throw argument_error("amg: the product given is of another shape than the matrix");
+    add_levels(A, o, near.count > 0 ? near : constants<V>(A.shape.rows, o.block), finest);
+    idle_.push_back(std::make_unique<workspaces>(make_workspaces()));
+    report_.setup_s = seconds_since(start);
+}
+
+template <class V, class B>
+void amg<V, B>::add_levels(const csr<V, host_view>& A, const amg_options& o,
+                           const candidates<V>& near, const linear_operator<V, B>* finest) {
+    coarser<V> made;  // what the level before made for this one
+    csr<V, host_view> current = A;
+    double eps = o.strength;
+    for (index block = o.block;; block = made.near.count, eps /= 5) {
+        levels_.emplace_back();
+        level& l = levels_.back();
+        report_.levels.push_back({current.shape.rows, offset(current.val.size()), 0, {}});
+        if (current.shape.rows <= o.coarse_rows) {
+            l.inverse = product_with(this->on(), dense_inverse(helpers(this->on()), current));
+            report_.direct = true;
+            return;
+        }
+        if (levels_.size() > 1) {
+            l.own = product_with(this->on(), std::move(made.A));
+        } else if (finest == nullptr) {
+            l.own = build(make_plan(A, this->on(), product_options<V>(this->on())), A);
+        }
+        l.A = l.own != nullptr ? l.own.get() : finest;
+        report_.levels.back().method = l.A->method_name();
+        add_smoother(l, current, o);
+        if (int(levels_.size()) >= o.max_levels) return;
+        const double radius = report_.levels.back().spectral_radius;
+        made = coarsen(helpers(this->on()), current, block, eps, o.omega / radius,
+                       levels_.size() > 1 ? made.near : near);
+        if (made.A.shape.rows == 0) return;
+        l.P = product_with(this->on(), std::move(made.P));
+        l.R = product_with(this->on(), std::move(made.R));
+        current = view(made.A);  // of arrays that stay in their place when they are moved
+    }
+}
+
+template <class V, class B>
+void amg<V, B>::add_smoother(level& l, const csr<V, host_view>& A, const amg_options& o) {
+    const auto threads = helpers(this->on());
+    auto d = diagonal_of(threads, A);
+    auto norm = l1_norms(threads, A);
+    double bound = 0;  // Gershgorin's
+    for (std::size_t i = 0; i < d.size(); ++i) bound = std::max(bound, double(norm[i] / d[i]));
+    auto& w = o.smoother == amg_smoother::chebyshev ? d : norm;
+    for (V& v : d) v = V(1) / v;
+    if (&w == &norm)
+        for (V& v : norm) v = V(1) / v;
+    // Of a row sum of zero the bound is 2, which most stencils all but reach.
+    double radius = bound;
+    l.w = from_host(this->on(), std::span<const V>(d));
+    if (bound > 2.001)
+        radius =
+            std::min(bound, 1.05 * spectral_radius<V, B>(this->on(), *l.A, l.w, o.radius_steps));
+    report_.levels.back().spectral_radius = radius;
+    std::vector<smoother_step> once{{0, 1}};
+    if (o.smoother == amg_smoother::chebyshev) {
+        once = chebyshev_steps(o.degree + (levels_.size() > 1), radius / o.interval, 1.1 * radius);
+    } else {
+        l.w = from_host(this->on(), std::span<const V>(norm));
+    }
+    for (int s = 0; s < o.sweeps; ++s) l.steps.insert(l.steps.end(), once.begin(), once.end());
+}
+
+template <class V, class B>
+typename amg<V, B>::workspaces amg<V, B>::make_workspaces() const {
+    workspaces all;
+    for (std::size_t l = 0; l < levels_.size(); ++l) {
+        vector_space<V, B> space(this->on(), report_.levels[l].rows);
+        auto x = l == 0 ? vector<V, B>() : space.zero();  // the finest is the caller's
+        auto r = space.zero(), d = space.zero();
+        all.push_back({std::move(space), scalars_on<one_scalar<V>, B>(this->on(), {V(0)}),
+                       std::move(x), std::move(r), std::move(d)});
+    }
+    return all;
+}
+
+/// x += p(W A) W r, the smoother's steps; w.r = b - A x before, and afterwards where `residual`.
+template <class V, class B>
+void amg<V, B>::smooth(const level& l, workspace& w, smoothing from, const V* b, out<V, B> x,
+                       bool residual) const {
+    const auto run = [&](const auto& step) { w.space.run(step, w.none.data()); };
+    const V *const W = l.w.data(), *const r = w.r.data();
+    for (std::size_t k = 0; k < l.steps.size(); ++k) {
+        const V f = V(l.steps[k].from_last), c = V(l.steps[k].from_residual);
+        const bool first = k == 0 && from == smoothing::zero;
+        const V* const last = k == 1 && from == smoothing::zero ? x.data() : w.d.data();
+        if (first) {
+            run(first_correction<V>{c, W, b, w.r.data(), x.data()});
+        } else if (k == 0 && from == smoothing::coarse) {
+            run(coarse_correction<V>{c, W, r, w.d.data(), w.d.data(), x.data()});
+        } else {
+            run(next_correction<V>{f, c, W, r, last, w.d.data(), x.data()});
+        }
+        if (residual || k + 1 < l.steps.size())
+            l.A->apply(V(-1), first ? in<V, B>(x) : in<V, B>(w.d), V(1), w.r);
+    }
+}
+
+/// One cycle on level l and below for A x = b; b null: w.r holds b - A x.
+template <class V, class B>
+void amg<V, B>::cycle(std::size_t l, workspaces& all, smoothing from, const V* b, out<V, B> x,
+                      bool residual) const {
+    const level& here = levels_[l];
+    workspace& w = all[l];
+    if (here.inverse != nullptr)
+        return here.inverse->apply(
+            V(1), b != nullptr ? borrowed_from(this->on(), b, x.size()) : in<V, B>(w.r), V(0), x);
+    smooth(here, w, from, b, x, true);
+    if (here.P == nullptr) return smooth(here, w, smoothing::again, nullptr, x, residual);
+    workspace& below = all[l + 1];
+    const bool twice = kind_ == amg_cycle::w && levels_[l + 1].inverse == nullptr;
+    here.R->apply(V(1), w.r, V(0), below.r);
+    cycle(l + 1, all, smoothing::zero, nullptr, below.x, twice);
+    if (twice) cycle(l + 1, all, smoothing::again, nullptr, below.x, false);
+    here.P->apply(V(1), below.x, V(0), w.d);
+    here.A->apply(V(-1), w.d, V(1), w.r);
+    smooth(here, w, smoothing::coarse, nullptr, x, residual);
+}
+
+template <class V, class B>
+std::unique_ptr<typename amg<V, B>::workspaces> amg<V, B>::take_workspaces() const {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return std::make_unique<workspaces>(make_workspaces());
+    auto w = std::move(idle_.back());
+    idle_.pop_back();
+    return w;
+}
+
+template <class V, class B>
+void amg<V, B>::map(in<V, B> x, out<V, B> y) const {
+    if (y.size() == 0) return;
+    auto all = take_workspaces();
+    cycle(0, *all, smoothing::zero, x.data(), y, false);
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(all));
+}
+
+template <class V, class B>
+std::size_t amg<V, B>::bytes() const {
+    std::size_t sum = 0;
+    for (const level& l : levels_) {
+        sum += l.w.size() * sizeof(V);
+        for (const op* o : {&l.own, &l.P, &l.R, &l.inverse})
+            if (*o != nullptr) sum += (*o)->bytes();
+    }
+    return sum;
+}
+
+template <class V, class B>
+double convergence_factor(B on, const linear_operator<V, B>& A, const linear_operator<V, B>& M,
+                          int steps) {
+    if (A.shape() != M.shape() || A.shape().rows != A.shape().cols)
+        throw argument_error("convergence_factor: the operators are of different shapes");
+    vector_space<V, B> space(on, A.shape().rows);
+    vector<V, B> e = from_host(on, std::span<const V>(hashed_vector<V>(A.shape().rows)));
+    auto q = space.make();
+    double factor = 0;
+    for (int k = 0; k < steps; ++k) {
+        const double before = double(space.norm(e));
+        if (!(before > 0)) return 0;
+        space.scale(V(1 / before), e);
+        A.apply(V(1), e, V(0), q);
+        M.apply(V(-1), q, V(1), e);
+        factor = double(space.norm(e));
+    }
+    return factor;
+}
+
+#define NZ_INSTANTIATE(V, B)                                            \
+    template class amg<V, B>;                                           \
+    template double convergence_factor(B, const linear_operator<V, B>&, \
+                                       const linear_operator<V, B>&, int);
+NZ_INSTANTIATE(float, cpu)
+NZ_INSTANTIATE(double, cpu)
+NZ_INSTANTIATE(float, gpu)
+NZ_INSTANTIATE(double, gpu)
+
+}  // namespace nz

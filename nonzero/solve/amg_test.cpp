@@ -1,0 +1,286 @@
+// Multigrid: a symmetric positive definite preconditioner whose iterations do not grow.
+#include "nonzero/solve/amg.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "nonzero/gen/generate.hpp"
+#include "nonzero/io/io.hpp"
+#include "nonzero/plan/plan.hpp"
+#include "nonzero/solve/cg.hpp"
+#include "test/zoo.hpp"
+
+namespace nz::test {
+namespace {
+
+template <class V>
+V dot(const host_vector<V>& x, const host_vector<V>& y) {
+    V sum(0);
+    for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
+    return sum;
+}
+
+template <class T>
+class multigrid : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if constexpr (std::is_same_v<T, gpu>)
+            if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
+    }
+    T on{};
+    template <class V>
+    host_vector<V> apply(const linear_operator<V, T>& M, const host_vector<V>& x, V alpha = V(1),
+                         V beta = V(0), const host_vector<V>& y = {}) {
+        const auto x_there = from_host(on, std::span<const V>(x));
+        auto y_there = from_host(on, std::span<const V>(y.empty() ? x : y));
+        M.apply(alpha, x_there, beta, y_there);
+        return to_host<V>(on, in<V, T>(y_there));
+    }
+    /// Conjugate gradients for b = A x with a known x: iterations, after checking the solution.
+    int iterations(const csr<double, host>& A, const linear_operator<double, T>& M,
+                   double tol = 1e-8, bool check = true) {
+        const auto op = build(make_plan(A, on), A);
+        const auto n = std::size_t(A.shape.rows);
+        const auto want = random_vector<double>(n, 5);
+        const auto b = from_host(on, std::span<const double>(apply(*op, want)));
+        auto x = from_host(on, std::span<const double>(host_vector<double>(n, 0.0)));
+        const auto report = cg<double, T>(on, *op, M, b, x, {.tol = tol, .max_iter = 300});
+        EXPECT_TRUE(report.converged);
+        if (check) {
+            const auto got = to_host<double>(on, in<double, T>(x));
+            for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(got[i], want[i], 1e4 * tol);
+        }
+        return int(report.iterations);
+    }
+};
+using backends = ::testing::Types<cpu, gpu>;
+TYPED_TEST_SUITE(multigrid, backends);
+
+std::vector<amg_options> every_cycle() {
+    std::vector<amg_options> all;
+    for (const auto cycle : {amg_cycle::v, amg_cycle::w})
+        for (const auto smoother : {amg_smoother::chebyshev, amg_smoother::l1_jacobi})
+            for (const int sweeps : {1, 2})
+                all.push_back(
+                    {.cycle = cycle, .smoother = smoother, .sweeps = sweeps, .coarse_rows = 20});
+    return all;
+}
+
+TYPED_TEST(multigrid, cycle_is_symmetric_positive_definite) {
+    const auto A = laplace3d<double>(9, 9, 9);
+    const std::size_t n = 729;
+    for (const amg_options& o : every_cycle()) {
+        const amg<double, TypeParam> M(A, this->on, o);
+        ASSERT_GE(M.report().levels.size(), 3U);
+        for (unsigned seed = 1; seed < 6; ++seed) {
+            const auto x = random_vector<double>(n, seed), y = random_vector<double>(n, seed + 50);
+            const auto Mx = this->apply(M, x), My = this->apply(M, y);
+            EXPECT_NEAR(dot(x, My), dot(y, Mx), 1e-12 * std::sqrt(dot(x, x) * dot(My, My)));
+            EXPECT_GT(dot(x, Mx), 0);
+        }
+        const auto op = build(make_plan(A, this->on), A);
+        const double factor = convergence_factor<double, TypeParam>(this->on, *op, M);
+        EXPECT_GT(factor, 0.01);
+        EXPECT_LT(factor, 0.8);
+    }
+}
+
+TYPED_TEST(multigrid, iterations_hardly_grow_with_the_size) {
+    int before = 12;
+    for (const index n : {16, 32, 64}) {
+        const auto A = laplace3d<double>(n, n, n);
+        const int now = this->iterations(A, amg<double, TypeParam>(A, this->on));
+        EXPECT_LT(now, 15);
+        EXPECT_LE(now, before + 2);
+        before = now;
+    }
+}
+
+TYPED_TEST(multigrid, solves_elasticity_with_its_six_modes) {
+    const auto A = elasticity3d<double>(14, 12, 10, 0.3);
+    const auto modes = rigid_body_modes<double>(elasticity3d_nodes(14, 12, 10));
+    const amg<double, TypeParam> M(A, this->on, {.strength = 0, .block = 3}, modes);
+    const amg<double, TypeParam> without(A, this->on, {.strength = 0, .block = 3});
+    const int with_modes = this->iterations(A, M);
+    EXPECT_LT(with_modes, 25);
+    EXPECT_LT(with_modes, this->iterations(A, without));
+}
+
+TYPED_TEST(multigrid, takes_real_matrices) {
+    auto A = read<double>(NZ_SOURCE_DIR "/matrices/lap3d_40.mtx.gz");  // negative definite
+    for (double& v : A.val) v = -v;
+    EXPECT_LT(this->iterations(A, amg<double, TypeParam>(A, this->on)), 15);
+    const auto stiff = read<double>(NZ_SOURCE_DIR "/matrices/bcsstk17.mtx.gz");
+    const amg<double, TypeParam> M(stiff, this->on);
+    EXPECT_GT(M.report().levels.size(), 1U);
+}
+
+TYPED_TEST(multigrid, has_the_same_bits_in_every_run) {
+    const auto A = laplace3d<double>(20, 20, 20);
+    const auto x = random_vector<double>(8000, 3);
+    const auto once = this->apply(amg<double, TypeParam>(A, this->on), x);
+    for (int again = 0; again < 3; ++again) {
+        const amg<double, TypeParam> M(A, this->on);
+        EXPECT_EQ(this->apply(M, x), once);
+        EXPECT_EQ(this->apply(M, x), once);
+    }
+    if constexpr (std::is_same_v<TypeParam, cpu>) {
+        // The finest product is given: which method is planned depends on the threads.
+        const auto op = find_method<double>("csr.serial").on_cpu({}, view(A));
+        const amg<double, cpu> alone(A, {.threads = 1}, {}, {}, op.get());
+        for (const int threads : {2, 5})
+            EXPECT_EQ(this->apply(amg<double, cpu>(A, {.threads = threads}, {}, {}, op.get()), x),
+                      this->apply(alone, x));
+    }
+}
+
+TYPED_TEST(multigrid, keeps_apply_s_contract) {
+    const auto A = laplace2d<double>(40, 40);
+    const amg<double, TypeParam> M(A, this->on, {.coarse_rows = 50});
+    const auto x = random_vector<double>(1600, 1), y = random_vector<double>(1600, 2);
+    const auto Mx = this->apply(M, x), got = this->apply(M, x, -2.5, 0.5, y);
+    for (std::size_t i = 0; i < x.size(); ++i)
+        EXPECT_NEAR(got[i], -2.5 * Mx[i] + 0.5 * y[i], 1e-14 * (std::abs(Mx[i]) + 1));
+    const host_vector<double> nan(1600, std::numeric_limits<double>::quiet_NaN());
+    EXPECT_EQ(this->apply(M, x, 1.0, 0.0, nan), Mx);
+    EXPECT_EQ(this->apply(M, nan, 0.0, 1.0, y), y);
+    EXPECT_THROW(this->apply(M, random_vector<double>(5, 1)), argument_error);
+}
+
+TYPED_TEST(multigrid, takes_floats) {
+    const auto A = laplace3d<float>(20, 20, 20);
+    const amg<float, TypeParam> M(A, this->on, {.coarse_rows = 100});
+    const auto op = build(make_plan(A, this->on), A);
+    const float factor = float(convergence_factor<float, TypeParam>(this->on, *op, M));
+    EXPECT_LT(factor, 0.5F);
+}
+
+TYPED_TEST(multigrid, meets_degenerate_matrices) {
+    const auto one = assemble<double>({1, 1}, std::vector<index>{0}, std::vector<index>{0},
+                                      std::vector<double>{4});
+    EXPECT_EQ(this->apply(amg<double, TypeParam>(one, this->on), host_vector<double>{8}),
+              host_vector<double>{2});
+    const csr<double, host> none{{0, 0}, {0}, {}, {}};
+    EXPECT_TRUE(this->apply(amg<double, TypeParam>(none, this->on), host_vector<double>{}).empty());
+
+    std::vector<index> i(3000);
+    std::vector<double> d(3000);
+    for (std::size_t k = 0; k < i.size(); ++k) i[k] = index(k), d[k] = double(k % 7 + 1);
+    const auto diagonal = assemble<double>({3000, 3000}, i, i, d);
+    const amg<double, TypeParam> D(diagonal, this->on);  // nothing to coarsen
+    EXPECT_EQ(D.report().levels.size(), 1U);
+    EXPECT_LT(this->iterations(diagonal, D), 5);
+}
+
+TYPED_TEST(multigrid, solves_unconnected_and_singular_problems) {
+    // Two grids side by side, one of them without a boundary: constants on it go to zero.
+    const auto L = laplace2d<double>(50, 50);
+    std::vector<index> row, col;
+    std::vector<double> val;
+    for_each_entry(view(L), 0, 2500, [&](index i, index j, double v) {
+        row.push_back(i), col.push_back(j), val.push_back(v);
+        row.push_back(i + 2500), col.push_back(j + 2500), val.push_back(v);
+        if (i != j) row.push_back(i + 2500), col.push_back(i + 2500), val.push_back(0.0);
+    });
+    std::vector<double> sum(2500, 0);
+    for_each_entry(view(L), 0, 2500, [&](index i, index, double v) { sum[std::size_t(i)] += v; });
+    for (index i = 0; i < 2500; ++i)
+        row.push_back(i + 2500), col.push_back(i + 2500), val.push_back(-sum[std::size_t(i)]);
+    const auto A = assemble<double>({5000, 5000}, row, col, val);
+    const amg<double, TypeParam> M(A, this->on);
+    EXPECT_LT(this->iterations(A, M, 1e-8, false), 25);
+}
+
+TYPED_TEST(multigrid, survives_candidates_that_depend) {
+    const auto A = laplace2d<double>(60, 60);
+    candidates<double> twice{2, host_vector<double>(7200, 1.0)};
+    const amg<double, TypeParam> M(A, this->on, {.coarse_rows = 50}, twice);
+    EXPECT_LT(this->iterations(A, M), 30);
+}
+
+TYPED_TEST(multigrid, refuses_what_does_not_suit) {
+    using M = amg<double, TypeParam>;
+    const auto said = [&](const csr<double, host>& A, const amg_options& o = {}) -> std::string {
+        try {
+            const M m(A, this->on, o);
+        } catch (const argument_error& e) {
+            return e.what();
+        }
+        return "nothing";
+    };
+    const auto contains = [](const std::string& text, const char* part) {
+        return text.find(part) != std::string::npos;
+    };
+    auto A = laplace2d<double>(30, 30);
+    EXPECT_PRED2(contains, said(from_rule<double>(4, 5, [](index, index, double) { return true; })),
+                 "not square");
+    EXPECT_PRED2(
+        contains,
+        said(from_rule<double>(40, 40, [](index i, index j, double) { return i != 7 && i == j; })),
+        "not positive");
+    EXPECT_PRED2(contains, said(A, {.block = 7}), "blocks of 7");
+    EXPECT_PRED2(contains, said(A, {.degree = 0}), "degree");
+    auto wrong = A;
+    wrong.val[1] = -2;
+    EXPECT_PRED2(contains, said(wrong), "not symmetric");
+    wrong = A, wrong.val[0] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_PRED2(contains, said(wrong), "not positive definite");
+    wrong = A, wrong.val[1] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_PRED2(contains, said(wrong), "not symmetric");
+    EXPECT_THROW(M(A, this->on, {}, {2, host_vector<double>(900)}), argument_error);
+}
+
+TEST(multigrid_report, counts_levels_and_nonzeros) {
+    const auto A = laplace2d<double>(100, 100);
+    const amg<double, cpu> M(A, {});
+    const auto& r = M.report();
+    ASSERT_GE(r.levels.size(), 2U);
+    EXPECT_TRUE(r.direct);
+    EXPECT_EQ(r.levels[0].rows, 10000);
+    EXPECT_EQ(r.levels[0].nnz, 49600);
+    double nnz = 0;
+    for (const auto& l : r.levels) nnz += double(l.nnz);
+    EXPECT_EQ(r.operator_complexity(), nnz / 49600);
+    EXPECT_GT(r.grid_complexity(), 1);
+    EXPECT_LT(r.operator_complexity(), 2);
+    EXPECT_NE(to_text(r).find("solved directly"), std::string::npos);
+    EXPECT_GT(M.bytes(), 0U);
+}
+
+TEST(chebyshev, steps_are_the_polynomial_that_is_least) {
+    // The error after the steps for an eigenvalue t is T_k((high + low - 2 t) / (high - low)) over
+    // its value at t = 0.
+    const double low = 0.3, high = 2.1;
+    for (const int degree : {1, 2, 3, 4, 5})
+        for (double t = 0; t <= high; t += 0.1) {
+            double x = 0, r = 1, d = 0;
+            for (const auto& [f, c] : chebyshev_steps(degree, low, high))
+                d = f * d + c * r, x += d, r -= t * d;
+            const auto T = [&](double at) {
+                const double s = (high + low - 2 * at) / (high - low);
+                return std::abs(s) <= 1 ? std::cos(degree * std::acos(s))
+                                        : std::cosh(degree * std::acosh(s));
+            };
+            EXPECT_NEAR(r, T(t) / T(0), 1e-13) << degree << ' ' << t;
+        }
+    EXPECT_THROW(chebyshev_steps(0, 1, 2), argument_error);
+    EXPECT_THROW(chebyshev_steps(2, 2, 1), argument_error);
+    EXPECT_THROW(chebyshev_steps(2, 0, 1), argument_error);
+}
+
+TEST(spectral_radius, is_that_of_the_laplacian) {
+    const index n = 30;
+    const auto A = laplace2d<double>(n, n);
+    const auto op = find_method<double>("csr.serial").on_cpu({}, view(A));
+    const host_vector<double> w(900, 0.25);
+    const double want = 2 * std::pow(std::sin(std::acos(-1.0) / 2 * n / (n + 1)), 2);
+    const double rough = spectral_radius<double, cpu>({}, *op, w, 10);
+    EXPECT_LE(rough, want * (1 + 1e-12));
+    EXPECT_GE(rough, 0.9 * want);
+    EXPECT_NEAR((spectral_radius<double, cpu>({}, *op, w, 150)), want, 1e-6);
+}
+
+}  // namespace
+}  // namespace nz::test

@@ -1,0 +1,15 @@
+// The smoothers' sweeps on a GPU.
+#include "nonzero/solve/chebyshev.hpp"
+#include "nonzero/solve/sweep.cuh"
+
+namespace nz {
+
+#define NZ_INSTANTIATE(V)                                                                       \
+    template void launch_sweep(gpu, std::int64_t, const first_correction<V>&, one_scalar<V>*);  \
+    template void launch_sweep(gpu, std::int64_t, const next_correction<V>&, one_scalar<V>*);   \
+    template void launch_sweep(gpu, std::int64_t, const coarse_correction<V>&, one_scalar<V>*); \
+    template void launch_sweep(gpu, std::int64_t, const lanczos_step<V>&, one_scalar<V>*);
+NZ_INSTANTIATE(float)
+NZ_INSTANTIATE(double)
+
+}  // namespace nz

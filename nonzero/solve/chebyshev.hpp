@@ -1,0 +1,97 @@
+// Polynomial smoothers, Chebyshev's and Jacobi's, and the spectral radius that they need.
+#pragma once
+
+#include <vector>
+
+#include "nonzero/formats/registry.hpp"
+#include "nonzero/solve/vectors.hpp"
+
+namespace nz {
+
+/// One step of a smoother that corrects x by d = from_last d + from_residual W r, r = b - A x, W
+/// diagonal.
+struct smoother_step {
+    double from_last, from_residual;
+    friend bool operator==(const smoother_step&, const smoother_step&) = default;
+};
+
+/// The Chebyshev polynomial that is least on [low, high], in steps; 0 < low < high, degree >= 1.
+/// Source: Adams, Brezina, Hu, Tuminaro 2003, section 3; the recurrence is Saad 2003, algorithm
+/// 12.1.
+std::vector<smoother_step> chebyshev_steps(int degree, double low, double high);
+
+/// x = c w r, x's first correction from x = 0; r is a copy of b unless that is null.
+template <class V>
+struct first_correction {
+    using scalars = one_scalar<V>;
+    using totals = sums<V, 0>;
+    V c;
+    const V *w, *b;
+    V *r, *x;
+    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+        const V mine = b != nullptr ? b[i] : r[i];
+        if (b != nullptr) r[i] = mine;
+        x[i] = c * (w[i] * mine);
+        return {};
+    }
+};
+
+/// d = f last + c w r, x += d; `last` may be d or x.
+template <class V>
+struct next_correction {
+    using scalars = one_scalar<V>;
+    using totals = sums<V, 0>;
+    V f, c;
+    const V *w, *r, *last;
+    V *d, *x;
+    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+        const V mine = f * last[i] + c * (w[i] * r[i]);
+        d[i] = mine;
+        x[i] += mine;
+        return {};
+    }
+};
+
+/// d = c w r, x += e + d: the first correction after e came from the coarser level; e may be d.
+template <class V>
+struct coarse_correction {
+    using scalars = one_scalar<V>;
+    using totals = sums<V, 0>;
+    V c;
+    const V *w, *r, *e;
+    V *d, *x;
+    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+        const V mine = c * (w[i] * r[i]);
+        x[i] += e[i] + mine;
+        d[i] = mine;
+        return {};
+    }
+};
+
+/// z = w q - alpha v - beta u in u's place; the sum of z^2 / w.
+template <class V>
+struct lanczos_step {
+    using scalars = one_scalar<V>;
+    using totals = sums<V, 1>;
+    V alpha, beta;
+    const V *w, *q, *v;
+    V* u;
+    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+        const V z = w[i] * q[i] - alpha * v[i] - beta * u[i];
+        u[i] = z;
+        return {{z * z / w[i]}};
+    }
+    NZ_ANYWHERE void finish(scalars& s, const totals& t) const { s.value = t[0]; }
+};
+
+/// n elements in [-1, 1], the same on every machine.
+template <class V>
+host_vector<V> hashed_vector(std::int64_t n);
+
+/// An estimate from below of the largest eigenvalue of W A, A symmetric positive semidefinite and
+/// W diagonal, positive: `steps` of Lanczos from a fixed start. Same bits in every run.
+/// Source: Golub and Van Loan 2013, section 10.1, in the inner product of the inverse of W.
+template <class V, class B>
+double spectral_radius(B on, const linear_operator<V, B>& A, in<V, B> w, int steps);
+
+}  // namespace nz
