@@ -176,36 +176,24 @@ V dot(const index* col_ind, const V* val, const V* x, P k, P end) {
     return even + odd;
 }
 
-/// The same for all rows of a matrix, by SIMD where that is faster.
-template <class V>
-class row_product {
-  public:
-    row_product(const csr<V, host_view>& A, const V* x)
-        : col_ind_(A.col_ind.data()), val_(A.val.data()), x_(x) {
-        if constexpr (std::floating_point<V>) simd_ = fastest_row_dot<V>();
-    }
-    template <class P>
-    V operator()(P k, P end) const {
-        if constexpr (std::floating_point<V>)
-            if (end - k >= simd_row && simd_ != nullptr)
-                return simd_(col_ind_ + k, val_ + k, x_, end - k);
-        return dot(col_ind_, val_, x_, k, end);
-    }
+/// From so many bytes on a matrix streams from beyond the caches, and fetching ahead pays: 1.1 to
+/// 1.3 times as fast from 20 MB on, 0.9 below 15 MB, with 32 MB of last-level cache (EPYC).
+constexpr std::size_t far_bytes = std::size_t(16) << 20;
 
-  private:
-    const index* col_ind_;
-    const V *val_, *x_;
-    row_dot<V> simd_ = nullptr;
-};
-
-/// The rows [first, last) of y = alpha A x + beta y.
+/// The rows [first, last) of y = alpha A x + beta y, where row i of A has the entries
+/// [row_ptr[i], row_ptr[i + 1]); by SIMD where this machine has it.
 template <class V, class P>
 void multiply_rows(const P* row_ptr, V alpha, const csr<V, host_view>& A, std::span<const V> x,
-                   V beta, std::span<V> y, std::int64_t first, std::int64_t last) {
-    const row_product<V> product_of(A, x.data());
+                   V beta, V* y, std::int64_t first, std::int64_t last) {
+    if constexpr (std::floating_point<V>)
+        if (const auto loops = simd_rows_loops<V, P>(); !loops.empty()) {
+            const bool far = A.val.size() * (sizeof(V) + sizeof(index)) >= far_bytes;
+            return loops.front()({row_ptr, A.col_ind.data(), A.val.data(), first, last, far}, alpha,
+                                 x.data(), beta, y);
+        }
     for (std::int64_t i = first; i < last; ++i) {
-        const V sum = product_of(row_ptr[i], row_ptr[i + 1]);
-        y[std::size_t(i)] = scaled(alpha, sum, beta, y[std::size_t(i)]);
+        const V sum = dot(A.col_ind.data(), A.val.data(), x.data(), row_ptr[i], row_ptr[i + 1]);
+        y[i] = scaled(alpha, sum, beta, y[i]);
     }
 }
 
@@ -215,7 +203,7 @@ template <class V>
 void spmv(cpu, csr_serial, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y) {
     A.row_ptr.visit([&](const auto* row_ptr) {
-        multiply_rows(row_ptr, alpha, A, x, beta, y, 0, A.shape.rows);
+        multiply_rows(row_ptr, alpha, A, x, beta, y.data(), 0, A.shape.rows);
     });
 }
 
@@ -227,7 +215,7 @@ void spmv(cpu on, csr_static, V alpha, const csr<V, host_view>& A, std::span<con
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
         for (int t = 0; t < threads; ++t) {
             const range rows = share(A.shape.rows, threads, t);
-            multiply_rows(row_ptr, alpha, A, x, beta, y, rows.first, rows.last);
+            multiply_rows(row_ptr, alpha, A, x, beta, y.data(), rows.first, rows.last);
         }
     });
 }
@@ -240,7 +228,7 @@ void spmv(cpu on, csr_guided, V alpha, const csr<V, host_view>& A, std::span<con
     A.row_ptr.visit([&](const auto* row_ptr) {
 #pragma omp parallel for schedule(guided) num_threads(thread_count(on))
         for (std::int64_t r = 0; r < runs; ++r)
-            multiply_rows(row_ptr, alpha, A, x, beta, y, r * run,
+            multiply_rows(row_ptr, alpha, A, x, beta, y.data(), r * run,
                           std::min<std::int64_t>((r + 1) * run, A.shape.rows));
     });
 }
@@ -259,7 +247,7 @@ void spmv(cpu on, csr_balanced, V alpha, const csr<V, host_view>& A, std::span<c
         };
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
         for (int t = 0; t < threads; ++t)
-            multiply_rows(row_ptr, alpha, A, x, beta, y, t == 0 ? 0 : first_row(t),
+            multiply_rows(row_ptr, alpha, A, x, beta, y.data(), t == 0 ? 0 : first_row(t),
                           first_row(t + 1));
     });
 }
@@ -304,12 +292,17 @@ void spmv(cpu on, csr_merge, V alpha, const csr<V, host_view>& A, std::span<cons
             const range steps = share(rows + nnz, threads, t);
             const std::int64_t first = merge_path_rows(row_ptr + 1, rows, nnz, steps.first);
             const std::int64_t last = merge_path_rows(row_ptr + 1, rows, nnz, steps.last);
-            const row_product<V> partial(A, x.data());
+            const auto partial = [&](std::int64_t k, std::int64_t end) {  // of a row
+                const std::int64_t ends[] = {k, end};
+                V sum(0);
+                multiply_rows(ends, V(1), A, x, V(0), &sum, 0, 1);
+                return sum;
+            };
             const std::int64_t begin = steps.first - first, end = steps.last - last;
             if (first < last) {  // the row that the thread before began, then whole rows
                 const V sum = partial(begin, std::int64_t(row_ptr[first + 1]));
                 y[std::size_t(first)] = scaled(alpha, sum, beta, y[std::size_t(first)]);
-                multiply_rows(row_ptr, alpha, A, x, beta, y, first + 1, last);
+                multiply_rows(row_ptr, alpha, A, x, beta, y.data(), first + 1, last);
             }
             const std::int64_t tail = first < last ? std::int64_t(row_ptr[last]) : begin;
             carries[std::size_t(t)] = {last, partial(tail, end)};

@@ -170,40 +170,12 @@ NZ_AVX2 void multiply_panel_avx2(const panel<V>& A, const V* x, V* sums) {
 }
 
 template <class V>
-NZ_AVX512 V dot_avx512(const index* col_ind, const V* val, const V* x, std::int64_t n) {
-    constexpr int lanes = 64 / sizeof(V);
-    constexpr unsigned all = (1U << lanes) - 1;
-    V parts[lanes] = {};
-    auto even = load512(parts), odd = even;  // two, since an addition waits for the one before
-    std::int64_t k = 0;
-    for (; k + 2 * lanes <= n; k += 2 * lanes) {
-        even = step(even, col_ind + k, val + k, x, all);
-        odd = step(odd, col_ind + k + lanes, val + k + lanes, x, all);
-    }
-    if (k < n) even = step(even, col_ind + k, val + k, x, first_lanes(n - k, lanes));
-    k += lanes;
-    if (k < n) odd = step(odd, col_ind + k, val + k, x, first_lanes(n - k, lanes));
-    store512(parts, even + odd);
-    for (int half = lanes / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; ++l) parts[l] += parts[l + half];
-    return parts[0];
-}
-
-template <class V>
 std::vector<panel_loop<V>> find_panel_loops() {
     std::vector<panel_loop<V>> loops;
     if (has_avx512()) loops.push_back(multiply_panel_avx512<V>);
     if (__builtin_cpu_supports("avx2")) loops.push_back(multiply_panel_avx2<V>);
     return loops;
 }
-
-template <class V>
-std::vector<row_dot<V>> find_row_dots() {
-    if (has_avx512()) return {dot_avx512<V>};
-    return {};
-}
-
-bool gathers_fast() { return __builtin_cpu_is("intel"); }
 
 }  // namespace
 #else
@@ -213,11 +185,6 @@ template <class V>
 std::vector<panel_loop<V>> find_panel_loops() {
     return {};
 }
-template <class V>
-std::vector<row_dot<V>> find_row_dots() {
-    return {};
-}
-bool gathers_fast() { return false; }
 
 }  // namespace
 #endif
@@ -228,24 +195,7 @@ std::span<const panel_loop<V>> simd_panel_loops() {
     return loops;
 }
 
-template <class V>
-std::span<const row_dot<V>> simd_row_dots() {
-    static const std::vector<row_dot<V>> dots = find_row_dots<V>();
-    return dots;
-}
-
-template <class V>
-row_dot<V> fastest_row_dot() {
-    static const row_dot<V> dot =
-        gathers_fast() && !simd_row_dots<V>().empty() ? simd_row_dots<V>().front() : nullptr;
-    return dot;
-}
-
-#define NZ_INSTANTIATE(V)                                       \
-    template std::span<const panel_loop<V>> simd_panel_loops(); \
-    template std::span<const row_dot<V>> simd_row_dots();       \
-    template row_dot<V> fastest_row_dot();
-NZ_INSTANTIATE(float)
-NZ_INSTANTIATE(double)
+template std::span<const panel_loop<float>> simd_panel_loops();
+template std::span<const panel_loop<double>> simd_panel_loops();
 
 }  // namespace nz

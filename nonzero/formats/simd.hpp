@@ -21,16 +21,23 @@ using panel_loop = void (*)(const panel<V>& A, const V* x, V* sums);
 template <class V>
 std::span<const panel_loop<V>> simd_panel_loops();
 
-/// The product of a row's n entries with x.
-template <class V>
-using row_dot = V (*)(const index* col_ind, const V* val, const V* x, std::int64_t n);
-/// Those that this machine can run: of AVX-512, with gathers. V is float or double.
-template <class V>
-std::span<const row_dot<V>> simd_row_dots();
-/// The one that is faster than plain code here for rows of at least simd_row entries; null where
-/// none is, as on AMD's processors, whose gathers are slower than loads.
-template <class V>
-row_dot<V> fastest_row_dot();
-inline constexpr std::int64_t simd_row = 16;
+/// Some rows of a CSR: row i holds the entries [row_ptr[i], row_ptr[i + 1]).
+template <class V, class P>
+struct csr_rows {
+    const P* row_ptr;
+    const index* col_ind;
+    const V* val;
+    std::int64_t first, last;  ///< the rows [first, last)
+    bool far;                  ///< the matrix streams from beyond the caches: fetch ahead
+};
+
+/// y[i] = alpha * (row i times x) + beta * y[i] for those rows; y is not read where beta is zero.
+/// The same bits for a row whatever rows it is taken with.
+template <class V, class P>
+using rows_loop = void (*)(const csr_rows<V, P>&, V alpha, const V* x, V beta, V* y);
+/// Those that this machine can run, the fastest first: of AVX-512, of AVX2, all of the same bits.
+/// Empty where it has neither. V is float or double, P 32 or 64 bits wide.
+template <class V, class P>
+std::span<const rows_loop<V, P>> simd_rows_loops();
 
 }  // namespace nz

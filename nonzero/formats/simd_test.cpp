@@ -4,8 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "nonzero/formats/oracle.hpp"
 #include "nonzero/formats/panel.hpp"
@@ -55,17 +59,87 @@ TYPED_TEST(simd, every_panel_loop_gives_the_bits_of_the_plain_one) {
     }
 }
 
-TYPED_TEST(simd, every_row_dot_keeps_the_bound) {
-    using V = TypeParam;
-    for (index n = 0; n < 150; ++n) {
-        const auto A = from_lengths<V>({n}, 200);
-        const host_vector<V> x = random_vector<V>(200, 4);
-        const reference r = reference_product<V>(transposition::plain, V(1), view(A), x, V(0), {});
-        for (const row_dot<V> dot : simd_row_dots<V>()) {
-            const V y = dot(A.col_ind.data(), A.val.data(), x.data(), n);
-            EXPECT_TRUE(compare<V>(std::span(&y, 1), r).holds()) << n;
-        }
+/// Rows of 0 to 40 entries in a mixture, a long one, and many short ones at the end.
+template <class V>
+csr<V, host> mixed_rows() {
+    std::vector<index> lengths;
+    for (index i = 0; i < 300; ++i) lengths.push_back(i * 7 % 41);
+    lengths.push_back(700);
+    for (index i = 0; i < 300; ++i) lengths.push_back(i * i % 11);
+    return from_lengths<V>(lengths, 1000);
+}
+
+/// The rows [0, rows) of y = 2 A x + beta y, in runs of so many.
+template <class V, class P>
+host_vector<V> by_rows(rows_loop<V, P> loop, csr_rows<V, P> A, std::int64_t run, const V* x, V beta,
+                       host_vector<V> y) {
+    for (const std::int64_t rows = A.last; A.first < rows; A.first = A.last) {
+        A.last = std::min(A.first + run, rows);
+        loop(A, V(2), x, beta, y.data());
     }
+    return y;
+}
+
+template <class V, class P>
+void expect_same_bits_of_rows() {
+    const auto A = mixed_rows<V>();
+    const auto rows = std::int64_t(A.shape.rows);
+    std::vector<P> row_ptr;
+    for (std::size_t i = 0; i <= std::size_t(rows); ++i) row_ptr.push_back(P(A.row_ptr[i]));
+    const host_vector<V> x = random_vector<V>(1000, 4);
+    host_vector<V> y = random_vector<V>(std::size_t(rows) + 1, 5);
+    for (const V beta : {V(0), V(3)}) {
+        if (beta == V(0)) y.assign(y.size(), std::numeric_limits<V>::quiet_NaN());
+        const csr_rows<V, P> all{row_ptr.data(), A.col_ind.data(), A.val.data(), 0, rows, false};
+        host_vector<V> first;
+        for (const rows_loop<V, P> loop : simd_rows_loops<V, P>())
+            for (const bool far : {false, true})
+                for (const std::int64_t run : {rows, std::int64_t(1), std::int64_t(67)}) {
+                    csr_rows<V, P> some = all;
+                    some.far = far;
+                    const auto z = by_rows(loop, some, run, x.data(), beta, y);
+                    if (first.empty()) first = z;
+                    EXPECT_EQ(std::memcmp(z.data(), first.data(), z.size() * sizeof(V)), 0)
+                        << "in runs of " << run;
+                }
+        if (first.empty()) continue;
+        first.pop_back();
+        const std::span before(std::as_const(y).data(), std::size_t(rows));
+        const reference r = reference_product<V>(transposition::plain, V(2), view(A), x, beta,
+                                                 beta == V(0) ? std::span<const V>() : before);
+        EXPECT_TRUE(compare<V>(first, r).holds());
+        y = random_vector<V>(std::size_t(rows) + 1, 5);
+    }
+}
+
+TYPED_TEST(simd, every_rows_loop_gives_the_same_bits_in_any_runs_and_keeps_the_bound) {
+    expect_same_bits_of_rows<TypeParam, std::int32_t>();
+    expect_same_bits_of_rows<TypeParam, std::int64_t>();
+}
+
+/// Entries that no row may meet lie behind it, and a product of -0 alone is 0 in every loop.
+TYPED_TEST(simd, a_row_ends_where_it_ends) {
+    using V = TypeParam;
+    constexpr V infinity = std::numeric_limits<V>::infinity();
+    host_vector<index> col_ind;
+    host_vector<V> val;
+    std::vector<std::int32_t> row_ptr{0};
+    for (int i = 0; i < 128; ++i) {  // every other row is infinite
+        for (int k = 0; k <= i % 9; ++k) col_ind.push_back(i % 2), val.push_back(V(0));
+        row_ptr.push_back(std::int32_t(val.size()));
+    }
+    const host_vector<V> x{V(-1), infinity};
+    for (const auto loop : simd_rows_loops<V, std::int32_t>())
+        for (const std::int64_t run : {1, 128}) {
+            const csr_rows<V, std::int32_t> A{row_ptr.data(), col_ind.data(), val.data(), 0, 128,
+                                              false};
+            const auto y = by_rows(loop, A, run, x.data(), V(0), host_vector<V>(128, infinity));
+            for (std::size_t i = 0; i < 128; i += 2) {
+                EXPECT_EQ(y[i], V(0)) << i;
+                EXPECT_FALSE(std::signbit(y[i])) << i;
+                EXPECT_TRUE(std::isnan(y[i + 1])) << i;
+            }
+        }
 }
 
 }  // namespace
