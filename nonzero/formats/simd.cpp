@@ -1,20 +1,11 @@
 #include "nonzero/formats/simd.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "nonzero/formats/panel.hpp"
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#define NZ_AVX2 __attribute__((target("avx2")))
-#define NZ_AVX512 __attribute__((target("avx2,avx512f,avx512vl")))
-#if defined(__clang__)
-#define NZ_UNROLLED _Pragma("unroll")
-#else
-#define NZ_UNROLLED _Pragma("GCC unroll 8")
-#endif
-#endif
+#include "nonzero/formats/simd_loads.hpp"
 
 namespace nz {
 #if defined(NZ_AVX512)
@@ -49,6 +40,35 @@ NZ_AVX512 __m512 step(__m512 sums, const index* col_ind, const float* val, const
     const __m512 from = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), there, col, x, 4);
     return _mm512_mask_add_ps(sums, there, sums,
                               _mm512_mul_ps(_mm512_maskz_loadu_ps(there, val), from));
+}
+
+// The same with x put together from single loads, where none of these entries is padding.
+
+NZ_AVX512 NZ_PIECE bool all_there(__m256i col) {
+    return _mm256_movemask_ps(_mm256_castsi256_ps(col)) == 0;
+}
+NZ_AVX512 NZ_PIECE __m256i load_columns(const index* col_ind) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(col_ind));
+}
+NZ_AVX512 NZ_PIECE __m512d step_by_loads(__m512d sums, const index* col_ind, const double* val,
+                                         const double* x, unsigned in) {
+    if (in != 0xff || !all_there(load_columns(col_ind))) return step(sums, col_ind, val, x, in);
+    const __m512d from =
+        _mm512_insertf64x4(_mm512_castpd256_pd512(four(col_ind, x)), four(col_ind + 4, x), 1);
+    return _mm512_add_pd(sums, _mm512_mul_pd(_mm512_loadu_pd(val), from));
+}
+NZ_AVX512 NZ_PIECE __m512 step_by_loads(__m512 sums, const index* col_ind, const float* val,
+                                        const float* x, unsigned in) {
+    const __m256i col = _mm256_or_si256(load_columns(col_ind), load_columns(col_ind + eight));
+    if (in != 0xffff || !all_there(col)) return step(sums, col_ind, val, x, in);
+    const __m512d low = _mm512_castpd256_pd512(_mm256_castps_pd(all(col_ind, x)));
+    const __m512d from = _mm512_insertf64x4(low, _mm256_castps_pd(all(col_ind + eight, x)), 1);
+    return _mm512_add_ps(sums, _mm512_mul_ps(_mm512_loadu_ps(val), _mm512_castpd_ps(from)));
+}
+template <bool gathers, class S, class V>
+NZ_AVX512 NZ_PIECE S step_by(S sums, const index* col_ind, const V* val, const V* x, unsigned in) {
+    if constexpr (gathers) return step(sums, col_ind, val, x, in);
+    return step_by_loads(sums, col_ind, val, x, in);
 }
 
 NZ_AVX2 __m256d step(__m256d sums, const index* col_ind, const double* val, const double* x) {
@@ -99,7 +119,7 @@ NZ_AVX2 void store256(float* p, __m256 v) { _mm256_storeu_ps(p, v); }
 // in ELL, that was up to 1.7 times as fast as 32 rows at a time (docs/decisions/simd.md).
 constexpr int narrow = 32;
 
-template <class V>
+template <bool gathers, class V>
 NZ_AVX512 void multiply_narrow_avx512(const panel<V>& A, const V* x, V* sums) {
     constexpr int lanes = 64 / sizeof(V), parts = narrow / lanes;
     decltype(load512(sums)) sum[parts];
@@ -114,23 +134,23 @@ NZ_AVX512 void multiply_narrow_avx512(const panel<V>& A, const V* x, V* sums) {
     for (std::int64_t k = 0; k < A.width; ++k, col_ind += A.pitch, val += A.pitch) {
         NZ_UNROLLED
         for (int p = 0; p < parts; ++p)
-            sum[p] = step(sum[p], col_ind + p * lanes, val + p * lanes, x, in[p]);
+            sum[p] = step_by<gathers>(sum[p], col_ind + p * lanes, val + p * lanes, x, in[p]);
     }
     NZ_UNROLLED
     for (int p = 0; p < parts; ++p) store512(sums + p * lanes, sum[p], in[p]);
 }
 
-template <class V>
+template <bool gathers, class V>
 NZ_AVX512 void multiply_panel_avx512(const panel<V>& A, const V* x, V* sums) {
-    if (A.rows <= narrow) return multiply_narrow_avx512(A, x, sums);
+    if (A.rows <= narrow) return multiply_narrow_avx512<gathers>(A, x, sums);
     constexpr int lanes = 64 / sizeof(V);
-    constexpr unsigned all = (1U << lanes) - 1;
+    constexpr unsigned every = (1U << lanes) - 1;
     for (std::int64_t k = 0; k < A.width; ++k) {
         const index* const col_ind = A.col_ind + k * A.pitch;
         const V* const val = A.val + k * A.pitch;
         std::int64_t r = 0;
         for (; r + lanes <= A.rows; r += lanes)
-            store512(sums + r, step(load512(sums + r), col_ind + r, val + r, x, all));
+            store512(sums + r, step_by<gathers>(load512(sums + r), col_ind + r, val + r, x, every));
         if (r == A.rows) continue;
         const unsigned rest = first_lanes(A.rows - r, lanes);
         store512(sums + r, step(load512(sums + r, rest), col_ind + r, val + r, x, rest), rest);
@@ -172,7 +192,10 @@ NZ_AVX2 void multiply_panel_avx2(const panel<V>& A, const V* x, V* sums) {
 template <class V>
 std::vector<panel_loop<V>> find_panel_loops() {
     std::vector<panel_loop<V>> loops;
-    if (has_avx512()) loops.push_back(multiply_panel_avx512<V>);
+    if (has_avx512()) {
+        loops = {multiply_panel_avx512<true, V>, multiply_panel_avx512<false, V>};
+        if (!__builtin_cpu_is("intel")) std::swap(loops[0], loops[1]);  // gathers are slow there
+    }
     if (__builtin_cpu_supports("avx2")) loops.push_back(multiply_panel_avx2<V>);
     return loops;
 }

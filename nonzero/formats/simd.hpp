@@ -16,8 +16,8 @@ struct panel;
 /// with the same bits.
 template <class V>
 using panel_loop = void (*)(const panel<V>& A, const V* x, V* sums);
-/// Those that this machine can run, the fastest first: of AVX-512, with gathers; of AVX2, with
-/// loads of x put together. Empty where it has neither. V is float or double.
+/// Those that this machine can run, the fastest first: of AVX-512, with gathers and with loads of x
+/// put together; of AVX2, with loads. Empty where it has neither. V is float or double.
 template <class V>
 std::span<const panel_loop<V>> simd_panel_loops();
 

@@ -3,19 +3,7 @@
 #include <vector>
 
 #include "nonzero/formats/simd.hpp"
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#define NZ_AVX2 __attribute__((target("avx2")))
-#define NZ_AVX512 __attribute__((target("avx2,avx512f,avx512vl")))
-// Of pieces of a loop; a call would spill their vectors, and take three times as long.
-#define NZ_PIECE __attribute__((always_inline)) inline
-#if defined(__clang__)
-#define NZ_UNROLLED _Pragma("unroll")
-#else
-#define NZ_UNROLLED _Pragma("GCC unroll 8")
-#endif
-#endif
+#include "nonzero/formats/simd_loads.hpp"
 
 // Every loop here adds entry k of a row to sum k mod 8 and then the eight sums in one order,
 // ((0 + 4) + (1 + 5)) + ((2 + 6) + (3 + 7)), whatever rows it takes together: the same bits however
@@ -25,7 +13,6 @@ namespace nz {
 #if defined(NZ_AVX512)
 namespace {
 
-constexpr int eight = 8;                     // sums a row
 constexpr std::int64_t block_rows = 64;      // that AVX-512 takes together
 constexpr std::int64_t block_entries = 512;  // at most: 8 a row; 4 KB of the first-level cache
 
@@ -35,38 +22,6 @@ NZ_PIECE void prefetch(const index* col_ind, const V* val) {
     constexpr int ahead = 256;
     _mm_prefetch(reinterpret_cast<const char*>(val) + ahead * sizeof(V), _MM_HINT_T0);
     _mm_prefetch(reinterpret_cast<const char*>(col_ind) + ahead * sizeof(index), _MM_HINT_T0);
-}
-
-// -- x, put together from single loads -----------------------------------------------------------
-// Two columns are read at once: a load less for every two entries is a seventh of the time.
-
-NZ_AVX2 NZ_PIECE __m128d two(std::uint64_t columns, const double* x) {
-    return _mm_loadh_pd(_mm_load_sd(x + std::uint32_t(columns)), x + (columns >> 32));
-}
-NZ_AVX2 NZ_PIECE __m128 two(std::uint64_t columns, const float* x) {
-    const __m128 low = _mm_load_ss(x + std::uint32_t(columns));
-    return _mm_insert_ps(low, _mm_load_ss(x + (columns >> 32)), 0x10);
-}
-NZ_AVX2 NZ_PIECE __m256d join(__m128d low, __m128d high) {
-    return _mm256_insertf128_pd(_mm256_castpd128_pd256(low), high, 1);
-}
-NZ_AVX2 NZ_PIECE __m256 join(__m128 a, __m128 b, __m128 c, __m128 d) {
-    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_movelh_ps(a, b)), _mm_movelh_ps(c, d),
-                                1);
-}
-
-/// The columns k and k + 1.
-NZ_PIECE std::uint64_t pair(const index* col_ind, int k) {
-    std::uint64_t columns;
-    std::memcpy(&columns, col_ind + k, sizeof columns);
-    return columns;
-}
-NZ_AVX2 NZ_PIECE __m256d four(const index* col_ind, const double* x) {
-    return join(two(pair(col_ind, 0), x), two(pair(col_ind, 2), x));
-}
-NZ_AVX2 NZ_PIECE __m256 all(const index* col_ind, const float* x) {
-    return join(two(pair(col_ind, 0), x), two(pair(col_ind, 2), x), two(pair(col_ind, 4), x),
-                two(pair(col_ind, 6), x));
 }
 
 // -- a row's sums --------------------------------------------------------------------------------
