@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "nonzero/formats/packed_simd.hpp"
 #include "nonzero/formats/packed_values.hpp"
 #include "nonzero/formats/panel.hpp"
 #include "nonzero/formats/scatter.hpp"
@@ -525,12 +526,17 @@ void add_list(const Column* column, std::size_t steps, const V* x, lane_sums<V>&
     }
 }
 
-template <class D, class V>
-lane_sums<V> multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c, D value,
-                            const V* x) {
+template <value_coding C, class V>
+lane_sums<V> multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c,
+                            decoder<C, V> value, const V* x) {
     lane_sums<V> sums{};
     const std::uint32_t* const code = A.codes.data() + std::size_t(c.code_at) * code_unit;
     const std::size_t at = std::size_t(c.val_at) * val_unit;
+    if constexpr (std::floating_point<V>)
+        if (const auto loop = simd_chunk_loop<C, V>()) {
+            loop(c, code, value, at, x, sums.data());
+            return sums;
+        }
     switch (c.kind) {
         case packed_chunk::shared:
             add_shared(code, c.steps, x + c.first_row, sums);
@@ -549,12 +555,35 @@ lane_sums<V> multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c
     return sums;
 }
 
+/// Rows that have a lane each, and are whole.
+template <class V>
+void put_rows(V alpha, const packed<V, host_view>& A, const packed_chunk& c,
+              const lane_sums<V>& sums, V beta, V* y) {
+    const std::size_t rows = c.rows;
+    if (c.sorted) {
+        const index* const row = A.perm.data() + c.number;
+        for (std::size_t r = 0; r < rows; ++r) y[row[r]] = scaled(alpha, sums[r], beta, y[row[r]]);
+        return;
+    }
+    V* const to = y + c.first_row;
+    if (beta == V(0)) {  // loops that a compiler makes vectors of
+        for (std::size_t r = 0; r < rows; ++r) to[r] = product(alpha, sums[r]);
+    } else {
+        for (std::size_t r = 0; r < rows; ++r)
+            to[r] = product(alpha, sums[r]) + product(beta, to[r]);
+    }
+}
+
 template <class D, class V>
 void multiply_chunks(V alpha, const packed<V, host_view>& A, std::span<const packed_chunk> chunks,
                      std::span<const V> x, V beta, std::span<V> y, D value) {
     V of_parts(0);
     for (const packed_chunk& c : chunks) {
         const lane_sums<V> sums = multiply_chunk(A, c, value, x.data());
+        if (c.log_lanes == 0 && c.parts == 0) {
+            put_rows(alpha, A, c, sums, beta, y.data());
+            continue;
+        }
         const std::size_t lanes = std::size_t(1) << c.log_lanes;
         for (std::uint32_t r = 0; r < c.rows; ++r) {
             V sum(0);
