@@ -4,6 +4,7 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/registry.hpp"
+#include "nonzero/gen/generate.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/files.hpp"
 #include "test/products.hpp"
@@ -113,6 +114,35 @@ TYPED_TEST(gpu_conformance, deterministic_methods_give_the_same_bits_in_20_runs)
                 ASSERT_TRUE(same_bits<V>(first, got))
                     << m.name << " on '" << name << "', run " << run;
             }
+        }
+    }
+}
+
+/// A product's kernel may start before the one that it follows has finished: it must still read the
+/// vector that the other wrote, and write none that the other reads.
+TYPED_TEST(gpu_conformance, products_wait_for_the_product_before) {
+    using V = TypeParam;
+    const gpu_stream stream;
+    const gpu on = stream;
+    constexpr int products = 60;
+    for (const auto& own : {laplace2d<V>(150, 150), laplace2d<V>(3, 3)}) {
+        const auto A = view(own);
+        const matrix_stats stats = compute_stats(A);
+        const auto start = random_vector<V>(std::size_t(A.shape.cols), 5);
+        for (const method<V>& m : methods<V>()) {
+            if (m.on_gpu == nullptr || !m.deterministic || !m.cost_on_gpu(stats).declined.empty())
+                continue;
+            const auto op = m.on_gpu(on, A);
+            const auto multiply_often = [&](bool one_by_one) {
+                auto from = to_device<V>(on, start), to = to_device<V>(on, start);
+                for (int k = 0; k < products; ++k) {
+                    op->apply(V(0.125), from, V(0), to);
+                    if (one_by_one) synchronize(on);
+                    std::swap(from, to);
+                }
+                return to_host<V>(on, from);
+            };
+            EXPECT_TRUE(same_bits<V>(multiply_often(true), multiply_often(false))) << m.name;
         }
     }
 }

@@ -1,6 +1,6 @@
 #include "nonzero/core/gpu.hpp"
 
-#include "nonzero/core/cuda.cuh"
+#include "nonzero/core/launch.cuh"
 
 namespace nz {
 
@@ -30,11 +30,13 @@ void require_gpu(gpu on) {
     if (!why.empty()) throw unavailable(why);
 }
 
-device_guard::device_guard(gpu on) {
+device_guard::device_guard(gpu on) : now_(on.device) {
     check(cudaGetDevice(&before_), "cudaGetDevice");
-    if (on.device != before_) check(cudaSetDevice(on.device), "cudaSetDevice");
+    if (now_ != before_) check(cudaSetDevice(now_), "cudaSetDevice");
 }
-device_guard::~device_guard() { cudaSetDevice(before_); }
+device_guard::~device_guard() {
+    if (now_ != before_) cudaSetDevice(before_);
+}
 
 void check_launch(const char* what) { check(cudaGetLastError(), what); }
 
@@ -145,6 +147,7 @@ constexpr int threads_per_block = 256;
 
 template <class V>
 __global__ void scale_kernel(V beta, V* __restrict__ y, std::size_t n) {
+    wait_for_previous();
     const std::size_t i = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < n) y[i] = beta == V(0) ? V(0) : beta * y[i];
 }
@@ -153,8 +156,8 @@ __global__ void scale_kernel(V beta, V* __restrict__ y, std::size_t n) {
 template <class V>
 void scale_vector(gpu on, V beta, device_out<V> y) {
     if (y.size() == 0) return;
-    scale_kernel<<<blocks_for(std::int64_t(y.size()), threads_per_block), threads_per_block, 0,
-                   stream_of(on)>>>(beta, y.data(), y.size());
+    launch<scale_kernel<V>>(on, blocks_for(std::int64_t(y.size()), threads_per_block),
+                            threads_per_block, beta, y.data(), y.size());
 }
 
 template void scale_vector(gpu, float, device_out<float>);

@@ -24,7 +24,7 @@ class device_guard {
     device_guard& operator=(const device_guard&) = delete;
 
   private:
-    int before_ = 0;
+    int now_ = 0, before_ = 0;
 };
 
 /// Throws device_error if a kernel launched by this thread could not start.

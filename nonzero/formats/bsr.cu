@@ -1,4 +1,4 @@
-#include "nonzero/core/cuda.cuh"
+#include "nonzero/core/launch.cuh"
 #include "nonzero/formats/bsr.hpp"
 
 namespace nz {
@@ -22,6 +22,7 @@ __device__ V multiply_block_row(const V* __restrict__ val, std::uint64_t bits, i
 template <class V>
 __global__ void block_kernel(bsr<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
                              V* __restrict__ y) {
+    wait_for_previous();
     __shared__ V sums[warps_per_block][warp_size];
     const std::int64_t block_row = std::int64_t(blockIdx.x) * warps_per_block + threadIdx.y;
     if (block_row >= std::int64_t(A.block_row_ptr.len) - 1) return;
@@ -60,8 +61,8 @@ template <class V>
 void spmv(gpu on, bsr_block, V alpha, const bsr<V, device_view>& A, device_span<V> x, V beta,
           device_out<V> y) {
     const auto block_rows = std::int64_t(A.block_row_ptr.size()) - 1;
-    block_kernel<<<blocks_for(block_rows, warps_per_block), dim3(warp_size, warps_per_block), 0,
-                   stream_of(on)>>>(A, alpha, x.data(), beta, y.data());
+    launch<block_kernel<V>>(on, blocks_for(block_rows, warps_per_block),
+                            dim3(warp_size, warps_per_block), A, alpha, x.data(), beta, y.data());
 }
 
 #define NZ_INSTANTIATE(V)                                                                \

@@ -1,7 +1,7 @@
 #include "nonzero/formats/coo.hpp"
 
-#include "nonzero/core/cuda.cuh"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/launch.cuh"
 
 namespace nz {
 namespace {
@@ -35,6 +35,7 @@ __device__ V scan_runs(index row, V sum) {
 template <class V>
 __global__ void segmented_kernel(coo<V, device_view> A, V alpha, const V* __restrict__ x,
                                  V* __restrict__ y, carry<V>* __restrict__ carries) {
+    wait_for_previous();
     const std::int64_t warp = std::int64_t(blockIdx.x) * warps_per_block + threadIdx.x / warp_size;
     const std::int64_t nnz = std::int64_t(A.val.len), begin = warp * entries_per_warp;
     if (begin >= nnz) return;
@@ -88,6 +89,7 @@ __global__ void segmented_kernel(coo<V, device_view> A, V alpha, const V* __rest
 template <class V>
 __global__ void add_carries(const carry<V>* __restrict__ carries, std::int64_t count, V alpha,
                             V* __restrict__ y) {
+    wait_for_previous();
     const std::int64_t k = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (k >= count || carries[k].row < 0) return;
     const index row = carries[k].row;
@@ -104,6 +106,7 @@ __global__ void add_carries(const carry<V>* __restrict__ carries, std::int64_t c
 template <class V>
 __global__ void atomic_kernel(coo<V, device_view> A, V alpha, const V* __restrict__ x,
                               V* __restrict__ y) {
+    wait_for_previous();
     const std::int64_t k = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (k < std::int64_t(A.val.len))
         atomicAdd(y + A.row_ind[k], alpha * (A.val[k] * x[A.col_ind[k]]));
@@ -125,18 +128,18 @@ void spmv(gpu on, coo_segmented, V alpha, const coo<V, device_view>& A, device_s
     const std::int64_t warps = intervals(std::int64_t(A.val.size()));
     if (warps == 0) return;
     auto* const carries = reinterpret_cast<carry<V>*>(on.scratch.data());
-    segmented_kernel<<<blocks_for(warps, warps_per_block), threads_per_block, 0, stream_of(on)>>>(
-        A, alpha, x.data(), y.data(), carries);
-    add_carries<<<blocks_for(2 * warps, threads_per_block), threads_per_block, 0, stream_of(on)>>>(
-        carries, 2 * warps, alpha, y.data());
+    launch<segmented_kernel<V>>(on, blocks_for(warps, warps_per_block), threads_per_block, A, alpha,
+                                x.data(), y.data(), carries);
+    launch<add_carries<V>>(on, blocks_for(2 * warps, threads_per_block), threads_per_block, carries,
+                           2 * warps, alpha, y.data());
 }
 
 template <class V>
 void spmv(gpu on, coo_atomic, V alpha, const coo<V, device_view>& A, device_span<V> x, V beta,
           device_out<V> y) {
     if (beta != V(1)) scale_vector(on, beta, y);
-    atomic_kernel<<<blocks_for(std::int64_t(A.val.size()), threads_per_block), threads_per_block, 0,
-                    stream_of(on)>>>(A, alpha, x.data(), y.data());
+    launch<atomic_kernel<V>>(on, blocks_for(std::int64_t(A.val.size()), threads_per_block),
+                             threads_per_block, A, alpha, x.data(), y.data());
 }
 
 #define NZ_INSTANTIATE(V)                                                                    \

@@ -1,4 +1,5 @@
 // The classic CSR kernels: a thread, a warp or part of a warp a row.
+#include "nonzero/core/launch.cuh"
 #include "nonzero/core/texture.cuh"
 #include "nonzero/formats/csr.hpp"
 
@@ -12,6 +13,7 @@ constexpr int warps_per_block = threads_per_block / warp_size;
 template <class V>
 __global__ void scalar_kernel(csr<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
                               V* __restrict__ y) {
+    wait_for_previous();
     const std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i >= A.shape.rows) return;
     V sum = 0;
@@ -77,6 +79,7 @@ struct by_shared2d {
 template <class Reduction, class Loads, class V>
 __global__ void vector_kernel(csr<V, device_view> A, V alpha, Loads loads, V beta,
                               V* __restrict__ y) {
+    wait_for_previous();
     const std::int64_t i = std::int64_t(blockIdx.x) * blockDim.y + threadIdx.y;
     if (i >= A.shape.rows) return;
     V sum = 0;
@@ -90,15 +93,15 @@ __global__ void vector_kernel(csr<V, device_view> A, V alpha, Loads loads, V bet
 template <class Reduction, class Loads, class V>
 void launch_vector(gpu on, V alpha, const csr<V, device_view>& A, Loads loads, V beta,
                    device_out<V> y) {
-    const dim3 block(warp_size, warps_per_block);
-    vector_kernel<Reduction>
-        <<<blocks_for(A.shape.rows, warps_per_block), block, 0, stream_of(on)>>>(A, alpha, loads,
-                                                                                 beta, y.data());
+    launch<vector_kernel<Reduction, Loads, V>>(on, blocks_for(A.shape.rows, warps_per_block),
+                                               dim3(warp_size, warps_per_block), A, alpha, loads,
+                                               beta, y.data());
 }
 
 template <int lanes, class V>
 __global__ void subwarp_kernel(csr<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
                                V* __restrict__ y) {
+    wait_for_previous();
     const std::int64_t thread = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     const std::int64_t i = thread / lanes;
     const int lane = int(threadIdx.x) % lanes;
@@ -115,8 +118,8 @@ __global__ void subwarp_kernel(csr<V, device_view> A, V alpha, const V* __restri
 template <int lanes, class V>
 void launch_subwarp(gpu on, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
                     device_out<V> y) {
-    subwarp_kernel<lanes><<<blocks_for(A.shape.rows, threads_per_block / lanes), threads_per_block,
-                            0, stream_of(on)>>>(A, alpha, x.data(), beta, y.data());
+    launch<subwarp_kernel<lanes, V>>(on, blocks_for(A.shape.rows, threads_per_block / lanes),
+                                     threads_per_block, A, alpha, x.data(), beta, y.data());
 }
 
 }  // namespace
@@ -124,8 +127,8 @@ void launch_subwarp(gpu on, V alpha, const csr<V, device_view>& A, device_span<V
 template <class V>
 void spmv(gpu on, csr_scalar, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
           device_out<V> y) {
-    scalar_kernel<<<blocks_for(A.shape.rows, threads_per_block), threads_per_block, 0,
-                    stream_of(on)>>>(A, alpha, x.data(), beta, y.data());
+    launch<scalar_kernel<V>>(on, blocks_for(A.shape.rows, threads_per_block), threads_per_block, A,
+                             alpha, x.data(), beta, y.data());
 }
 
 template <class V>

@@ -1,4 +1,4 @@
-#include "nonzero/core/cuda.cuh"
+#include "nonzero/core/launch.cuh"
 #include "nonzero/formats/csr_adaptive.hpp"
 
 namespace nz {
@@ -19,6 +19,7 @@ __device__ void multiply_entries(const csr_adaptive<V, device_view>& A, const V*
         const int k = int(threadIdx.x) + u * threads_per_block;
         if (k < count) j[u] = A.col_ind[begin + k], v[u] = A.val[begin + k];
     }
+    wait_for_previous();
 #pragma unroll
     for (int u = 0; u < items_per_thread; ++u) {
         const int k = int(threadIdx.x) + u * threads_per_block;
@@ -62,6 +63,7 @@ template <class V>
 __device__ void sum_part(const csr_adaptive<V, device_view>& A, const V* __restrict__ x, index row,
                          index part, V alpha, V beta, V* __restrict__ y, V* part_sum,
                          unsigned* arrived) {
+    wait_for_previous();
     const offset row_end = A.row_ptr[row + 1];
     const offset begin = A.row_ptr[row] + offset(part) * A.capacity;
     const offset end = min(begin + A.capacity, row_end);
@@ -120,8 +122,8 @@ void spmv(gpu on, csr_adaptive_blocks, V alpha, const csr_adaptive<V, device_vie
     const auto blocks = unsigned(A.block_part.size());
     V* const part_sum = reinterpret_cast<V*>(on.scratch.data());
     auto* const arrived = reinterpret_cast<unsigned*>(part_sum + blocks);
-    adaptive_kernel<<<blocks, threads_per_block, 0, stream_of(on)>>>(A, alpha, x.data(), beta,
-                                                                     y.data(), part_sum, arrived);
+    launch<adaptive_kernel<V>>(on, blocks, threads_per_block, A, alpha, x.data(), beta, y.data(),
+                               part_sum, arrived);
 }
 
 template void spmv(gpu, csr_adaptive_blocks, float, const csr_adaptive<float, device_view>&,

@@ -1,7 +1,7 @@
 // csr.merge on the GPU: the merge path between the ends of rows and the nonzeros, cut into tiles.
 #include <cub/block/block_scan.cuh>
 
-#include "nonzero/core/cuda.cuh"
+#include "nonzero/core/launch.cuh"
 #include "nonzero/formats/csr.hpp"
 
 namespace nz {
@@ -46,6 +46,7 @@ template <class V>
 __global__ void __launch_bounds__(threads_per_block)
     merge_kernel(csr<V, device_view> A, V alpha, const V* __restrict__ x, V beta, V* __restrict__ y,
                  carry<V>* __restrict__ carries) {
+    wait_for_previous();
     const std::int64_t all_rows = A.shape.rows, all_nnz = std::int64_t(A.val.len);
     __shared__ std::int64_t first_row, last_row;
     const std::int64_t start = std::int64_t(blockIdx.x) * tile;
@@ -107,6 +108,7 @@ __global__ void __launch_bounds__(threads_per_block)
 template <class V>
 __global__ void add_carries(const carry<V>* __restrict__ carries, int tiles, std::int64_t rows,
                             V alpha, V* __restrict__ y) {
+    wait_for_previous();
     const int t = int(blockIdx.x * blockDim.x + threadIdx.x);
     if (t >= tiles) return;
     const std::int64_t row = carries[t].row;
@@ -130,10 +132,10 @@ void spmv(gpu on, csr_merge, V alpha, const csr<V, device_view>& A, device_span<
           device_out<V> y) {
     const unsigned tiles = tiles_of(A.shape.rows, std::int64_t(A.val.size()));
     auto* const carries = reinterpret_cast<carry<V>*>(on.scratch.data());
-    merge_kernel<<<tiles, threads_per_block, 0, stream_of(on)>>>(A, alpha, x.data(), beta, y.data(),
-                                                                 carries);
-    add_carries<<<blocks_for(tiles, threads_per_block), threads_per_block, 0, stream_of(on)>>>(
-        carries, int(tiles), A.shape.rows, alpha, y.data());
+    launch<merge_kernel<V>>(on, tiles, threads_per_block, A, alpha, x.data(), beta, y.data(),
+                            carries);
+    launch<add_carries<V>>(on, blocks_for(tiles, threads_per_block), threads_per_block, carries,
+                           int(tiles), A.shape.rows, alpha, y.data());
 }
 
 #define NZ_INSTANTIATE(V)                                                                \

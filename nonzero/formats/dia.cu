@@ -5,9 +5,10 @@
 namespace nz {
 namespace {
 
-template <class V>
+template <bool streams, class V>
 __global__ void row_kernel(dia<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
                            V* __restrict__ y) {
+    wait_for_previous();
     const unsigned i = row_of_thread();
     if (i >= unsigned(A.shape.rows)) return;
     const offset word = i / warp_size, words = A.pitch / warp_size;
@@ -17,7 +18,7 @@ __global__ void row_kernel(dia<V, device_view> A, V alpha, const V* __restrict__
 #pragma unroll 4
     for (int d = 0; d < diagonals; ++d)
         if (A.stored[d * words + word] & bit)  // one word a warp: a broadcast
-            sum += A.diagonals[d * A.pitch + i] * x[index(i) + A.offsets[d]];
+            sum += load<streams>(A.diagonals.ptr + d * A.pitch + i) * x[index(i) + A.offsets[d]];
     store_scaled(y + i, alpha, sum, beta);
 }
 
@@ -26,8 +27,10 @@ __global__ void row_kernel(dia<V, device_view> A, V alpha, const V* __restrict__
 template <class V>
 void spmv(gpu on, dia_row, V alpha, const dia<V, device_view>& A, device_span<V> x, V beta,
           device_out<V> y) {
-    row_kernel<<<blocks_for(A.shape.rows, panel_threads), panel_threads, 0, stream_of(on)>>>(
-        A, alpha, x.data(), beta, y.data());
+    with_loads(A.diagonals.len * sizeof(V), [&]<bool streams>() {
+        launch<row_kernel<streams, V>>(on, blocks_for(A.shape.rows, panel_threads), panel_threads,
+                                       A, alpha, x.data(), beta, y.data());
+    });
 }
 
 #define NZ_INSTANTIATE(V)                                                              \

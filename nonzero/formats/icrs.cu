@@ -6,25 +6,22 @@ namespace nz {
 namespace {
 
 /// Holes are never read: a row says how many entries it has.
-template <class V, class Gather>
+template <bool streams, class V, class Gather>
 __global__ void row_kernel(icrs<V, device_view> A, V alpha, Gather x, V beta, V* __restrict__ y) {
     const unsigned i = row_of_thread();
     if (i >= unsigned(A.shape.rows)) return;
-    // Rows of a warp differ in length: steps of several predicated loads, as in sum_strided, ran at
-    // 0.64 of cuSPARSE's SELL where this plain loop reaches 0.88 (H200, four regular matrices).
-    offset at = A.row_start[i];
-    const index count = A.row_count[i];
-    V sum = 0;
-#pragma unroll 4
-    for (index k = 0; k < count; ++k, at += A.interleave) sum += A.val[at] * x[A.col_ind[at]];
+    const V sum = sum_strided<streams, 8>(A.col_ind.ptr, A.val.ptr, A.row_start[i],
+                                          offset(A.interleave), A.row_count[i], x);
     store_scaled(y + i, alpha, sum, beta);
 }
 
 template <class V, class Gather>
 void launch_rows(gpu on, V alpha, const icrs<V, device_view>& A, Gather x, V beta,
                  device_out<V> y) {
-    row_kernel<<<blocks_for(A.shape.rows, panel_threads), panel_threads, 0, stream_of(on)>>>(
-        A, alpha, x, beta, y.data());
+    with_loads(panel_bytes<V>(A.val.len), [&]<bool streams>() {
+        launch<row_kernel<streams, V, Gather>>(on, blocks_for(A.shape.rows, panel_threads),
+                                               panel_threads, A, alpha, x, beta, y.data());
+    });
 }
 
 }  // namespace

@@ -5,9 +5,12 @@
 namespace nz {
 namespace {
 
+constexpr int diagonals_at_once = 4;
+
 template <class V>
 __global__ void row_kernel(jds<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
                            V* __restrict__ y) {
+    wait_for_previous();
     const unsigned r = row_of_thread();
     if (r >= unsigned(A.shape.rows)) return;
     V sum = 0;
@@ -19,14 +22,27 @@ __global__ void row_kernel(jds<V, device_view> A, V alpha, const V* __restrict__
 template <class V>
 __global__ void transposed_kernel(jds_transposed<V, device_view> A, V alpha,
                                   const V* __restrict__ x, V beta, V* __restrict__ y) {
+    wait_for_previous();
     const unsigned r = row_of_thread();
     if (r >= unsigned(A.shape.rows)) return;
     V sum = 0;
     const int diagonals = int(A.jd_ptr.len) - 1;
-    for (int d = 0; d < diagonals; ++d) {
-        const offset at = A.jd_ptr[d] + r;
-        if (at >= A.jd_ptr[d + 1]) break;  // diagonals only get shorter
-        sum += A.val[at] * x[A.col_ind[at]];
+    // Several diagonals at once: one by one, each waits for its bounds, its column and its x.
+    for (int d = 0; d < diagonals; d += diagonals_at_once) {
+        index j[diagonals_at_once];
+        V v[diagonals_at_once];
+#pragma unroll
+        for (int u = 0; u < diagonals_at_once; ++u) {
+            const int e = min(d + u, diagonals - 1);
+            const offset at = A.jd_ptr[e] + r;
+            const bool inside = d + u < diagonals && at < A.jd_ptr[e + 1];
+            j[u] = inside ? A.col_ind[at] : -1;
+            v[u] = inside ? A.val[at] : V(0);
+        }
+#pragma unroll
+        for (int u = 0; u < diagonals_at_once; ++u)
+            if (j[u] >= 0) sum += v[u] * x[j[u]];
+        if (j[diagonals_at_once - 1] < 0) break;  // diagonals only get shorter
     }
     store_scaled(y + A.perm[r], alpha, sum, beta);
 }
@@ -36,15 +52,15 @@ __global__ void transposed_kernel(jds_transposed<V, device_view> A, V alpha,
 template <class V>
 void spmv(gpu on, jds_row, V alpha, const jds<V, device_view>& A, device_span<V> x, V beta,
           device_out<V> y) {
-    row_kernel<<<blocks_for(A.shape.rows, panel_threads), panel_threads, 0, stream_of(on)>>>(
-        A, alpha, x.data(), beta, y.data());
+    launch<row_kernel<V>>(on, blocks_for(A.shape.rows, panel_threads), panel_threads, A, alpha,
+                          x.data(), beta, y.data());
 }
 
 template <class V>
 void spmv(gpu on, jds_diagonals, V alpha, const jds_transposed<V, device_view>& A, device_span<V> x,
           V beta, device_out<V> y) {
-    transposed_kernel<<<blocks_for(A.shape.rows, panel_threads), panel_threads, 0, stream_of(on)>>>(
-        A, alpha, x.data(), beta, y.data());
+    launch<transposed_kernel<V>>(on, blocks_for(A.shape.rows, panel_threads), panel_threads, A,
+                                 alpha, x.data(), beta, y.data());
 }
 
 #define NZ_INSTANTIATE(V)                                                              \

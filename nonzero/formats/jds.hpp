@@ -153,9 +153,9 @@ struct jds_diagonals : kernel_of<jds_transposed>, thread_a_row {
     static work work_on_cpu(const matrix_stats& s) {
         return {.gathers = double(s.nnz + s.rows), .steps = 3 * double(s.nnz)};
     }
-    /// Of every diagonal its bounds, then the entry, then x: nothing is read ahead.
+    /// Of every four diagonals their bounds, then the entries, then x.
     static work work_on_gpu(const matrix_stats& s) {
-        work w = thread_a_row_work(s, double(s.nnz) / warp_rows, double(s.max_row_nnz()), 3);
+        work w = thread_a_row_work(s, double(s.nnz) / warp_rows, double(s.max_row_nnz()), 0.75);
         w.gathers += double(s.rows);  // y, written where the row belongs
         return w;
     }

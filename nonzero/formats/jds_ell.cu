@@ -5,13 +5,13 @@
 namespace nz {
 namespace {
 
-template <class V>
+template <bool streams, class V>
 __global__ void section_kernel(const index* __restrict__ col_ind, const V* __restrict__ val,
                                const index* __restrict__ row, index rows, index width, V alpha,
                                plain_gather<V> x, V beta, V* __restrict__ y) {
     const unsigned r = row_of_thread();
     if (r >= unsigned(rows)) return;
-    const V sum = sum_strided(col_ind, val, r, offset(rows), width, x);
+    const V sum = sum_strided<streams>(col_ind, val, r, offset(rows), width, x);
     store_scaled(y + row[r], alpha, sum, beta);
 }
 
@@ -20,13 +20,16 @@ __global__ void section_kernel(const index* __restrict__ col_ind, const V* __res
 template <class V>
 void spmv(gpu on, jds_ell_sections, V alpha, const jds_ell<V, device_view>& A, device_span<V> x,
           V beta, device_out<V> y) {
-    for (std::size_t s = 0; s < A.section_width.size(); ++s) {
-        const index first = A.section_ptr[s], rows = A.section_ptr[s + 1] - first;
-        const offset start = A.section_start[s];
-        section_kernel<<<blocks_for(rows, panel_threads), panel_threads, 0, stream_of(on)>>>(
-            A.col_ind.data() + start, A.val.data() + start, A.perm.data() + first, rows,
-            A.section_width[s], alpha, plain_gather<V>{x.data()}, beta, y.data());
-    }
+    with_loads(panel_bytes<V>(A.val.size()), [&]<bool streams>() {
+        for (std::size_t s = 0; s < A.section_width.size(); ++s) {
+            const index first = A.section_ptr[s], rows = A.section_ptr[s + 1] - first;
+            const offset start = A.section_start[s];
+            launch<section_kernel<streams, V>>(on, blocks_for(rows, panel_threads), panel_threads,
+                                               A.col_ind.data() + start, A.val.data() + start,
+                                               A.perm.data() + first, rows, A.section_width[s],
+                                               alpha, plain_gather<V>{x.data()}, beta, y.data());
+        }
+    });
 }
 
 #define NZ_INSTANTIATE(V)                                                                        \

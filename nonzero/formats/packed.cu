@@ -1,4 +1,5 @@
-#include "nonzero/core/cuda.cuh"
+#include "nonzero/core/launch.cuh"
+#include "nonzero/core/loads.cuh"
 #include "nonzero/formats/packed.hpp"
 
 namespace nz {
@@ -7,52 +8,19 @@ namespace {
 constexpr int warps_per_block = packed_block;
 constexpr int threads_per_block = warps_per_block * warp_size;
 /// Warps hide each other's waits: with 40 registers instead of 52, and so 48 warps to a
-/// multiprocessor instead of 32, nlpkkt80 took 0.82 of the time, mc2depi_like 0.88 (H200).
+/// multiprocessor instead of 32, nlpkkt80 took 0.82 of the time, mc2depi_like 0.88 (H200). In float
+/// without parts 32 registers do, for 64 warps: fem_convdiff2d_adapt takes 0.80 of the time,
+/// nlpkkt80 0.94, fem_region3d_emptyrows 1.1.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-template <class V, bool streams>
+template <class V, bool parts, bool streams>
 constexpr int resident_blocks = 4;
 #else
-template <class V, bool streams>
-constexpr int resident_blocks = sizeof(V) == 4 && streams ? 8 : 6;
+template <class V, bool parts, bool streams>
+constexpr int resident_blocks = sizeof(V) == 4 && (streams || !parts) ? 8 : 6;
 #endif
 /// Loads of one kind that a lane issues before it uses the first. Eight leave registers for
 /// fewer warps: 1.10 times the time in the mean.
 constexpr int in_flight = 4;
-
-/// A matrix of more bytes than this passes the first-level cache by, which is then x's alone:
-/// atmosmodd_like (70 MB) takes 0.79 of the time so, fem_thermal3d_p1 0.85. Smaller ones, which
-/// stay in the L2 cache from product to product, lose by it: xenon1 (12 MB) would take 1.39 times
-/// as long.
-constexpr std::size_t streamed_bytes = std::size_t(32) << 20;
-
-template <bool streams>
-__device__ double load(const double* p) {
-    if constexpr (!streams) return __ldg(p);
-    double v;
-    asm("ld.global.nc.L1::no_allocate.f64 %0, [%1];" : "=d"(v) : "l"(p));
-    return v;
-}
-template <bool streams>
-__device__ float load(const float* p) {
-    if constexpr (!streams) return __ldg(p);
-    float v;
-    asm("ld.global.nc.L1::no_allocate.f32 %0, [%1];" : "=f"(v) : "l"(p));
-    return v;
-}
-template <bool streams>
-__device__ std::uint32_t load(const std::uint32_t* p) {
-    if constexpr (!streams) return __ldg(p);
-    std::uint32_t v;
-    asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(p));
-    return v;
-}
-template <bool streams>
-__device__ std::uint16_t load(const std::uint16_t* p) {
-    if constexpr (!streams) return __ldg(p);
-    std::uint16_t v;
-    asm("ld.global.nc.L1::no_allocate.u16 %0, [%1];" : "=h"(v) : "l"(p));
-    return v;
-}
 
 /// The value of a stored place.
 template <value_coding C, bool streams, class V>
@@ -95,6 +63,7 @@ __device__ V sum_shared(const int4* __restrict__ diagonal, int steps, const V* _
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
             d[u] = k + u < steps ? __ldg(diagonal + k + u) : int4{0, 0, 0, 0};
+        if (k == 0) wait_for_previous();
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
             xj[u] = (unsigned(d[u].y) & bit) != 0 ? __ldg(x + d[u].x) : V(0);
@@ -118,6 +87,7 @@ __device__ V sum_diagonals(const int2* __restrict__ diagonal, int steps, D value
             d[u] = k + u < steps ? __ldg(diagonal + k + u) : int2{0, 0};
 #pragma unroll
         for (int u = 0; u < in_flight; ++u) v[u] = k + u < steps ? value[at + u * warp_size] : V(0);
+        if (k == 0) wait_for_previous();
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
             xj[u] = (unsigned(d[u].y) & bit) != 0 ? __ldg(x + d[u].x) : V(0);
@@ -143,6 +113,7 @@ __device__ V sum_listed(const Column* __restrict__ column, int steps, D value, s
             j[u] = k + u < steps ? load<D::passes_by>(column + u * warp_size) : hole;
 #pragma unroll
         for (int u = 0; u < in_flight; ++u) v[u] = k + u < steps ? value[at + u * warp_size] : V(0);
+        if (k == 0) wait_for_previous();
 #pragma unroll
         for (int u = 0; u < in_flight; ++u) xj[u] = j[u] != hole ? __ldg(x + j[u]) : V(0);
 #pragma unroll
@@ -194,6 +165,7 @@ __device__ void store_rows(const packed<V, device_view>& A, const packed_chunk& 
         sum += __shfl_down_sync(full_warp, sum, unsigned(step));
     if (r >= int(c.rows) || r << log_lanes != lane) return;
     const index i = c.sorted ? A.perm.ptr[c.number + r] : c.first_row + r;
+    if (c.steps == 0) wait_for_previous();  // no loop has
     store_scaled(y + i, alpha, sum, beta);
 }
 
@@ -240,7 +212,7 @@ __device__ void add_parts(const packed_chunk& c, const V* of_warp, V alpha, V be
 /// `parts`: whether there are any; without, the kernel needs fewer registers. `streams`: whether
 /// the matrix passes the first-level cache by.
 template <value_coding C, bool parts, bool streams, class V>
-__global__ void __launch_bounds__(threads_per_block, resident_blocks<V, streams>)
+__global__ void __launch_bounds__(threads_per_block, resident_blocks<V, parts, streams>)
     packed_kernel(packed<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
                   V* __restrict__ y, block_sums<V> of_block) {
     const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
@@ -268,16 +240,16 @@ void spmv(gpu on, packed_warp, V alpha, const packed<V, device_view>& A, device_
     V* const sums = reinterpret_cast<V*>(on.scratch.data());
     const block_sums<V> of_block{
         sums, reinterpret_cast<unsigned*>(sums + A.part_chunks / warps_per_block)};
-    const auto launch = [&](auto kernel) {
-        kernel<<<blocks_for(std::int64_t(A.chunks.len), warps_per_block), threads_per_block, 0,
-                 stream_of(on)>>>(A, alpha, x.data(), beta, y.data(), of_block);
+    const auto start = [&]<auto kernel>() {
+        launch<kernel>(on, blocks_for(std::int64_t(A.chunks.len), warps_per_block),
+                       threads_per_block, A, alpha, x.data(), beta, y.data(), of_block);
     };
-    const bool streams = A.val.len + 4 * A.codes.len > streamed_bytes;
     const auto choose = [&]<value_coding C>() {
-        if (A.part_chunks > 0)
-            return launch(streams ? packed_kernel<C, true, true, V>
-                                  : packed_kernel<C, true, false, V>);
-        launch(streams ? packed_kernel<C, false, true, V> : packed_kernel<C, false, false, V>);
+        with_loads(A.val.len + 4 * A.codes.len, [&]<bool streams>() {
+            if (A.part_chunks > 0)
+                return start.template operator()<packed_kernel<C, true, streams, V>>();
+            start.template operator()<packed_kernel<C, false, streams, V>>();
+        });
     };
     switch (A.coding) {
         case value_coding::constant:

@@ -1,6 +1,8 @@
 // The inner loop of the GPU's column-major layouts: one thread walks one row with a stride.
 #pragma once
 
+#include "nonzero/core/launch.cuh"
+#include "nonzero/core/loads.cuh"
 #include "nonzero/core/texture.cuh"
 
 namespace nz {
@@ -12,34 +14,51 @@ struct plain_gather {
     __device__ V operator[](index j) const { return x[j]; }
 };
 
-/// Elements of a row whose loads are issued before the first is used: as many as a stencil's row
-/// has, so that most rows take one step.
-inline constexpr index strided_step = 8;
+/// The next `step` elements of a row, `left` of which are its own, added to `sum`; all loads are
+/// issued before the first is used.
+template <int step, bool streams, class V, class Gather>
+__device__ V add_strided(V sum, const index* __restrict__ col_ind, const V* __restrict__ val,
+                         offset at, offset pitch, index left, Gather x, bool first) {
+    index j[step];
+    V v[step], xj[step];
+#pragma unroll
+    for (index u = 0; u < step; ++u, at += pitch) {
+        const bool inside = u < left;
+        j[u] = inside ? load<streams>(col_ind + at) : -1;
+        v[u] = inside ? load<streams>(val + at) : V(0);
+    }
+    if (first) wait_for_previous();
+#pragma unroll
+    for (index u = 0; u < step; ++u) xj[u] = j[u] >= 0 ? x[j[u]] : V(0);
+#pragma unroll
+    for (index u = 0; u < step; ++u)
+        if (j[u] >= 0) sum += v[u] * xj[u];
+    return sum;
+}
 
 /// The product of x with one row that is stored with a stride: its elements lie at at, at + pitch,
 /// ...; padding, column -1, is left out. The 32 lanes of a warp, one per row, read whole lines.
+/// No value waits for its column, and the first step not even for the kernel before.
 ///
-/// No value waits for its column and no step for the one before: asking first whether a column is
-/// padding made hll.column run at 0.69 of cuSPARSE's SELL on regular matrices (H200), and steps of
-/// four with the rest one by one at 0.86; this runs at 0.93.
-template <class V, class Gather>
+/// Steps of eight, the last of `last_step`. With four there, lanes of few elements waste less: with
+/// eight, hll.warp takes 1.16 times as long (H200). Where the rows of a warp differ in length,
+/// eight keeps its lanes together: with four, icrs.row takes 1.2 times as long.
+template <bool streams, int last_step = 4, class V, class Gather>
 __device__ V sum_strided(const index* __restrict__ col_ind, const V* __restrict__ val, offset at,
                          offset pitch, index width, Gather x) {
     V sum = 0;
-    for (index k = 0; k < width; k += strided_step) {
-        index j[strided_step];
-        V v[strided_step];
-#pragma unroll
-        for (index u = 0; u < strided_step; ++u, at += pitch) {
-            const bool inside = k + u < width;
-            j[u] = inside ? col_ind[at] : -1;
-            v[u] = inside ? val[at] : V(0);
-        }
-#pragma unroll
-        for (index u = 0; u < strided_step; ++u)
-            if (j[u] >= 0) sum += v[u] * x[j[u]];
-    }
+    bool first = true;
+    for (; width > last_step; width -= 8, at += 8 * pitch, first = false)
+        sum = add_strided<8, streams>(sum, col_ind, val, at, pitch, width, x, first);
+    if (width > 0 || first)
+        sum = add_strided<last_step, streams>(sum, col_ind, val, at, pitch, width, x, first);
     return sum;
+}
+
+/// Bytes of columns and values, which decide how they are loaded.
+template <class V>
+std::size_t panel_bytes(std::size_t places) {
+    return places * (sizeof(V) + sizeof(index));
 }
 
 inline constexpr int panel_threads = 256;  ///< rows to a block of threads

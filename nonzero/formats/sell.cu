@@ -5,15 +5,15 @@
 namespace nz {
 namespace {
 
-template <class V>
+template <bool streams, class V>
 __global__ void row_kernel(sell<V, device_view> A, V alpha, plain_gather<V> x, V beta,
                            V* __restrict__ y) {
     const unsigned r = row_of_thread();
     if (r >= unsigned(A.shape.rows)) return;
     const unsigned c = r / unsigned(A.chunk);
     const V sum =
-        sum_strided(A.col_ind.ptr, A.val.ptr, A.chunk_ptr[c] + (r - c * unsigned(A.chunk)),
-                    offset(A.chunk), A.chunk_width[c], x);
+        sum_strided<streams>(A.col_ind.ptr, A.val.ptr, A.chunk_ptr[c] + (r - c * unsigned(A.chunk)),
+                             offset(A.chunk), A.chunk_width[c], x);
     store_scaled(y + A.perm[r], alpha, sum, beta);
 }
 
@@ -22,8 +22,10 @@ __global__ void row_kernel(sell<V, device_view> A, V alpha, plain_gather<V> x, V
 template <class V>
 void spmv(gpu on, sell_row, V alpha, const sell<V, device_view>& A, device_span<V> x, V beta,
           device_out<V> y) {
-    row_kernel<<<blocks_for(A.shape.rows, panel_threads), panel_threads, 0, stream_of(on)>>>(
-        A, alpha, plain_gather<V>{x.data()}, beta, y.data());
+    with_loads(panel_bytes<V>(A.val.len), [&]<bool streams>() {
+        launch<row_kernel<streams, V>>(on, blocks_for(A.shape.rows, panel_threads), panel_threads,
+                                       A, alpha, plain_gather<V>{x.data()}, beta, y.data());
+    });
 }
 
 #define NZ_INSTANTIATE(V)                                                                \

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "nonzero/core/cuda.cuh"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/launch.cuh"
 
 namespace nz {
 
@@ -60,7 +60,7 @@ __global__ void read_again_kernel(const uint4* __restrict__ from, std::int64_t n
     if (bits == 1) *kept = bits;
 }
 
-__global__ void empty_kernel() {}
+__global__ void empty_kernel() { wait_for_previous(); }
 
 // Each load's address is what the load before found.
 __global__ void chase_kernel(const unsigned* next, int loads, unsigned* kept) {
@@ -171,7 +171,7 @@ double measure_upload(gpu on) {
 double measure_launch(gpu on) {
     constexpr int launches = 1000;
     const double s = median_time_s(on, [&] {
-        for (int k = 0; k < launches; ++k) empty_kernel<<<1, 1, 0, stream_of(on)>>>();
+        for (int k = 0; k < launches; ++k) launch<empty_kernel>(on, 1, 1);
     });
     check_launch("measure_launch");
     return s / launches;

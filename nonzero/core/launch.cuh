@@ -1,0 +1,57 @@
+// Launches that overlap: a kernel's blocks start while the one before it in the stream finishes.
+#pragma once
+
+#include <array>
+#include <atomic>
+
+#include "nonzero/core/cuda.cuh"
+
+namespace nz {
+
+/// Returns when the kernel before in the stream is done and all that it wrote can be seen; lets
+/// the next one start its blocks as soon as there is room for them. What comes before this call
+/// runs beside the last blocks of the kernel before, and may touch only what no kernel writes: the
+/// matrix. Some thread of every grid has to come here, or the next kernel would wait for nothing.
+__device__ inline void wait_for_previous() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// Whether the code that runs on this device waits. The driver compiles for new devices what was
+/// built for old ones, so the device does not tell.
+template <auto kernel>
+bool waits(gpu on) {
+    constexpr int most_devices = 64;
+    enum : signed char { unknown, yes, no };
+    static std::array<std::atomic<signed char>, most_devices> known{};
+    if (on.device >= most_devices) return false;
+    auto& of_device = known[std::size_t(on.device)];
+    if (of_device == unknown) {
+        cudaFuncAttributes of_kernel{};
+        const bool there = cudaFuncGetAttributes(&of_kernel, kernel) == cudaSuccess;
+        of_device = there && of_kernel.ptxVersion >= 90 ? yes : no;
+    }
+    return of_device == yes;
+}
+
+/// kernel<<<blocks, threads>>>(arguments...) in on.stream, for a kernel that calls
+/// wait_for_previous. Its start hides behind the end of the kernel before (CUDA's programmatic
+/// dependent launch, from sm_90 on): packed.warp takes 0.75 of the time in the mean, see
+/// docs/decisions/launches.md. A failure is left for check_launch.
+template <auto kernel, class... T>
+void launch(gpu on, dim3 blocks, dim3 threads, const T&... arguments) {
+    cudaLaunchAttribute overlap{};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = blocks;
+    config.blockDim = threads;
+    config.stream = stream_of(on);
+    config.attrs = &overlap;
+    config.numAttrs = waits<kernel>(on) ? 1 : 0;
+    cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+}  // namespace nz

@@ -1,0 +1,60 @@
+// Loads of a matrix that is too large for the caches: past the first-level one, which is x's then.
+#pragma once
+
+#include <cstdint>
+
+#include "nonzero/core/cuda.cuh"
+
+namespace nz {
+
+/// A matrix of more bytes than this passes the first-level cache by: so packed.warp takes 0.79 of
+/// the time on atmosmodd_like (70 MB), 0.85 on fem_thermal3d_p1. Smaller ones, which stay in the
+/// L2 cache from product to product, lose by it: xenon1 (12 MB) would take 1.39 times as long
+/// (H200, docs/decisions/packed.md).
+inline constexpr std::size_t streamed_bytes = std::size_t(32) << 20;
+
+/// f.operator()<streams>() for a matrix of so many bytes.
+template <class F>
+decltype(auto) with_loads(std::size_t bytes, F f) {
+    if (bytes > streamed_bytes) return f.template operator()<true>();
+    return f.template operator()<false>();
+}
+
+/// *p of the matrix, which no kernel writes.
+template <bool streams>
+__device__ double load(const double* p) {
+    if constexpr (!streams) return __ldg(p);
+    double v;
+    asm("ld.global.nc.L1::no_allocate.f64 %0, [%1];" : "=d"(v) : "l"(p));
+    return v;
+}
+template <bool streams>
+__device__ float load(const float* p) {
+    if constexpr (!streams) return __ldg(p);
+    float v;
+    asm("ld.global.nc.L1::no_allocate.f32 %0, [%1];" : "=f"(v) : "l"(p));
+    return v;
+}
+template <bool streams>
+__device__ std::int32_t load(const std::int32_t* p) {
+    if constexpr (!streams) return __ldg(p);
+    std::int32_t v;
+    asm("ld.global.nc.L1::no_allocate.s32 %0, [%1];" : "=r"(v) : "l"(p));
+    return v;
+}
+template <bool streams>
+__device__ std::uint32_t load(const std::uint32_t* p) {
+    if constexpr (!streams) return __ldg(p);
+    std::uint32_t v;
+    asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(p));
+    return v;
+}
+template <bool streams>
+__device__ std::uint16_t load(const std::uint16_t* p) {
+    if constexpr (!streams) return __ldg(p);
+    std::uint16_t v;
+    asm("ld.global.nc.L1::no_allocate.u16 %0, [%1];" : "=h"(v) : "l"(p));
+    return v;
+}
+
+}  // namespace nz
