@@ -68,7 +68,8 @@ template <class V>
 outcome cut(gpu on, const packing<V>& p, unsigned windows) {
     const cudaStream_t stream = stream_of(on);
     check(cudaMemsetAsync(p.found, 0, sizeof(notes), stream), "cudaMemsetAsync");
-    check(cudaMemsetAsync(p.slots, 0xff, hash_slots * sizeof(*p.slots), stream), "cudaMemsetAsync");
+    check(cudaMemsetAsync(p.slots, 0xff, hash_slots<V> * sizeof(*p.slots), stream),
+          "cudaMemsetAsync");
     const std::size_t nnz = p.A.val.len;
     constexpr unsigned most_blocks = 2048, values_per_thread = 4;
     const unsigned blocks =
@@ -95,8 +96,8 @@ packed<V, device> pack(gpu on, const csr<V, device_view>& A) {
     packing<V> p{};
     p.A = A, p.options = packed_options::suited_to(std::int64_t(A.val.len));
     arena scratch;
-    scratch.want(p.found, 1), scratch.want(p.slots, hash_slots);
-    scratch.want(p.number, hash_slots), scratch.want(p.table, most_table_values);
+    scratch.want(p.found, 1), scratch.want(p.slots, hash_slots<V>);
+    scratch.want(p.number, hash_slots<V>), scratch.want(p.table, most_table_values<V>);
     scratch.want(p.cuts, windows), scratch.want(p.extents, windows), scratch.want(p.result, 1);
     scratch.allocate();
     const outcome o = cut(on, p, windows);
@@ -111,7 +112,7 @@ packed<V, device> pack(gpu on, const csr<V, device_view>& A) {
     P.perm = device_array<index>(o.total.perm);
     P.codes = device_array<std::uint32_t>(o.total.words * 16);
     P.val = device_array<std::byte>(o.total.values * warp_size * code_bytes<V>(P.coding));
-    P.table = device_array<V>(o.found.distinct <= most_table_values ? o.found.distinct : 0);
+    P.table = device_array<V>(o.found.distinct <= most_table_values<V> ? o.found.distinct : 0);
     const target<V> to{P.chunks.data(), P.perm.data(), P.codes.data(), P.val.data(), o.total.parts};
     if (windows > 0) place_windows<<<windows, window_threads, 0, stream_of(on)>>>(p, to, windows);
     if (chunks > 0) fill(on, p, to, P.coding, chunks);

@@ -61,7 +61,7 @@ struct packing {
     outcome* result;
 
     __device__ bool has_table() const {
-        return found->distinct > 0 && found->distinct <= most_table_values;
+        return found->distinct > 0 && found->distinct <= most_table_values<V>;
     }
     __device__ offset begin(index i) const { return A.row_ptr[std::size_t(i)]; }
     /// 0 where row_ptr is no ascending list of positions, which is noted.

@@ -12,17 +12,19 @@ enum class flaw : int { none, row_ptr, column };
 
 /// What all kernels of one packing share, in GPU memory.
 struct notes {
-    unsigned distinct;      ///< values in the hash table; above most_table_values: too many
+    unsigned distinct;      ///< values in the hash table; above most_table_values<V>: too many
     unsigned has_sentinel;  ///< a value has the bits that mark an empty slot
     unsigned not_narrow;    ///< a value is no float
     flaw flawed;
 };
 
-constexpr unsigned hash_slots = 4 * unsigned(most_table_values);
+template <class V>
+constexpr unsigned hash_slots = 4 * unsigned(most_table_values<V>);
 constexpr unsigned long long empty_slot = ~0ULL;
 
-__device__ inline unsigned slot_of(unsigned long long bits) {
-    return unsigned((bits * 0x9e3779b97f4a7c15ULL) >> 40) % hash_slots;
+template <class V>
+__device__ unsigned slot_of(unsigned long long bits) {
+    return unsigned((bits * 0x9e3779b97f4a7c15ULL) >> 40) % hash_slots<V>;
 }
 __device__ inline unsigned long long bits_of(double v) {
     return static_cast<unsigned long long>(__double_as_longlong(v));
@@ -36,22 +38,23 @@ __device__ inline bool is_narrow(float) { return false; }
 constexpr int longest_chain = 64;
 
 /// False where there are too many values to go on.
-__device__ inline bool insert(unsigned long long bits, unsigned long long* slots, notes* n) {
+template <class V>
+__device__ bool insert(unsigned long long bits, unsigned long long* slots, notes* n) {
     if (bits == empty_slot) {
         if (atomicExch(&n->has_sentinel, 1U) == 0) atomicAdd(&n->distinct, 1U);
         return true;
     }
-    unsigned s = slot_of(bits);
-    for (int probes = 0; probes < longest_chain; ++probes, s = (s + 1) % hash_slots) {
+    unsigned s = slot_of<V>(bits);
+    for (int probes = 0; probes < longest_chain; ++probes, s = (s + 1) % hash_slots<V>) {
         const unsigned long long there = __ldcg(slots + s);
         if (there == bits) return true;
         if (there != empty_slot) continue;
-        if (__ldcg(&n->distinct) > most_table_values) return false;
+        if (__ldcg(&n->distinct) > most_table_values<V>) return false;
         const unsigned long long was = atomicCAS(slots + s, empty_slot, bits);
         if (was == empty_slot) atomicAdd(&n->distinct, 1U);
         if (was == empty_slot || was == bits) return true;
     }
-    atomicAdd(&n->distinct, unsigned(most_table_values) + 1);
+    atomicAdd(&n->distinct, unsigned(most_table_values<V>) + 1);
     return false;
 }
 
@@ -64,7 +67,7 @@ __global__ void find_values(const V* __restrict__ val, std::size_t count, std::s
                             unsigned long long* slots, notes* n) {
     constexpr int at_once = 4;
     const std::size_t threads = std::size_t(gridDim.x) * blockDim.x;
-    bool few = __ldcg(&n->distinct) <= most_table_values, narrow = true;
+    bool few = __ldcg(&n->distinct) <= most_table_values<V>, narrow = true;
     for (std::size_t k = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x;
          k < count && (few || narrow); k += at_once * threads) {
         V v[at_once];
@@ -74,8 +77,8 @@ __global__ void find_values(const V* __restrict__ val, std::size_t count, std::s
         for (int u = 0; u < at_once; ++u) {
             narrow = narrow && is_narrow(v[u]);
             const unsigned long long bits = bits_of(v[u]);
-            if (few && (__ldca(slots + slot_of(bits)) != bits || bits == empty_slot))
-                few = insert(bits, slots, n);
+            if (few && (__ldca(slots + slot_of<V>(bits)) != bits || bits == empty_slot))
+                few = insert<V>(bits, slots, n);
         }
     }
     if (!narrow) n->not_narrow = 1;
@@ -86,16 +89,16 @@ __global__ void find_values(const V* __restrict__ val, std::size_t count, std::s
 template <class V>
 __global__ void sort_values(const unsigned long long* slots, const notes* n, V* table,
                             std::uint16_t* number) {
-    __shared__ unsigned long long keys[most_table_values];
+    __shared__ unsigned long long keys[most_table_values<V>];
     __shared__ unsigned count;
     const unsigned distinct = n->distinct;
-    if (distinct > most_table_values) return;
+    if (distinct > most_table_values<V>) return;
     unsigned size = 1;
     while (size < distinct) size *= 2;
     if (threadIdx.x == 0) count = 0;
     for (unsigned k = threadIdx.x; k < size; k += blockDim.x) keys[k] = empty_slot;
     __syncthreads();
-    for (unsigned s = threadIdx.x; s < hash_slots; s += blockDim.x)
+    for (unsigned s = threadIdx.x; s < hash_slots<V>; s += blockDim.x)
         if (slots[s] != empty_slot) keys[atomicAdd(&count, 1U)] = slots[s];
     __syncthreads();
     for (unsigned width = 2; width <= size; width *= 2)
@@ -119,8 +122,8 @@ __global__ void sort_values(const unsigned long long* slots, const notes* n, V* 
             table[k] = __uint_as_float(unsigned(bits));
         }
         if (bits == empty_slot) continue;  // the sentinel, last of all: looked for by its bits
-        unsigned s = slot_of(bits);
-        while (slots[s] != bits) s = (s + 1) % hash_slots;
+        unsigned s = slot_of<V>(bits);
+        while (slots[s] != bits) s = (s + 1) % hash_slots<V>;
         number[s] = std::uint16_t(k);
     }
 }

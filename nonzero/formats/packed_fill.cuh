@@ -18,8 +18,8 @@ __device__ void put_value(const packing<V>& p, std::byte* val, std::size_t at, b
             const unsigned long long bits = bits_of(v);
             number = p.found->distinct - 1;  // of the bits that mark an empty slot: the largest
             if (bits != empty_slot) {
-                unsigned s = slot_of(bits);
-                while (p.slots[s] != bits) s = (s + 1) % hash_slots;
+                unsigned s = slot_of<V>(bits);
+                while (p.slots[s] != bits) s = (s + 1) % hash_slots<V>;
                 number = p.number[s];
             }
         }

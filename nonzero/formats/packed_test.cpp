@@ -54,6 +54,17 @@ TEST(packed, takes_the_shortest_code_that_is_exact) {
     expect_exact(tridiagonal<double>(5000, numbers(4097, 0.5)), value_coding::narrow);
 }
 
+TEST(packed, has_tables_of_floats_of_8_bits_only) {
+    auto A = laplace2d<float>(70, 70);
+    const auto with_values = [&](std::size_t count) {
+        for (std::size_t k = 0; k < A.val.size(); ++k) A.val[k] = 1 / float(3 + k % count);
+    };
+    with_values(256);
+    expect_exact(A, value_coding::table8);
+    with_values(257);
+    expect_exact(A, value_coding::plain);
+}
+
 TEST(packed, tells_values_apart_by_their_bits) {
     const double nan = std::nan("1"), other_nan = std::nan("2"), inf = HUGE_VAL;
     std::uint64_t ones = ~std::uint64_t(0);

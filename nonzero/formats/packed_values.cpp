@@ -35,7 +35,7 @@ struct distinct {
         value_bits<V> last;
         for (const V& v : values) {
             narrow = narrow && is_narrow(v);
-            if (set.size() > most_table_values) {
+            if (set.size() > most_table_values<V>) {
                 if (!narrow) return;
                 continue;
             }
@@ -69,7 +69,7 @@ value_coder<V> value_coder<V>::of(std::span<const V> values) {
     const distinct<V> all = distinct_values(values);
     const std::size_t count = all.set.size();
     value_coder c{coding_for<V>(count, all.narrow)};
-    if (count == 0 || count > most_table_values) return c;
+    if (count == 0 || count > most_table_values<V>) return c;
     std::vector<value_bits<V>> bits(all.set.begin(), all.set.end());
     std::sort(bits.begin(), bits.end());
     c.table.resize(count);
