@@ -13,6 +13,7 @@
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
+#include "nonzero/solve/amg.hpp"
 #include "nonzero/solve/cg.hpp"
 #include "nonzero/solve/function_operator.hpp"
 #include "nonzero/solve/report.hpp"

@@ -93,55 +93,86 @@ class gram_schmidt {
     V *Q_, *R_;
 };
 
-/// What a row of I - omega D_f^-1 A_f consists of, couplings to unknowns alone left out.
+/// What a row of I - omega D_f^-1 A_f consists of.
 template <class V>
 class smoother_row {
   public:
     smoother_row(const csr<V, host_view>& A, const host_vector<V>& diagonal, bool filter, V eps,
                  V omega)
-        : A_(A), diagonal_(diagonal), filter_(filter), eps2_(eps * eps), omega_(omega) {}
+        : A_(A), diagonal_(diagonal.data()), filter_(filter), eps2_(eps * eps), omega_(omega) {}
 
     /// f(j, coefficient), in the order of A's columns.
-    template <class F>
-    void for_each(std::size_t i, F f) const {
-        if (omega_ == V(0)) return f(index(i), V(1));
-        const V own = diagonal_[i], scale = -omega_ / filtered_diagonal(i);
-        bool met = false;
-        for_each_kept(i, [&](index j, V a) {
-            if (std::size_t(j) != i) return f(j, scale * a);
-            met = true;
-            f(j, V(1) - omega_);
-        });
-        if (!met && own == V(0)) f(index(i), V(1));
+    template <class P, class F>
+    void for_each(const P* row_ptr, index i, F f) const {
+        if (omega_ == V(0)) return f(i, V(1));
+        const index* const col = A_.col_ind.data();
+        const V* const val = A_.val.data();
+        const V mine = eps2_ * std::abs(diagonal_[i]);
+        const auto weak = [&](P k) {
+            const V a = val[k];
+            return filter_ && col[k] != i && !(a * a > mine * std::abs(diagonal_[col[k]]));
+        };
+        V dropped(0);
+        if (filter_)
+            for (P k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
+                if (weak(k)) dropped += val[k];
+        // Where hardly anything would be left of the diagonal, it stays as it is.
+        constexpr V least = V(0.25);
+        const V d = diagonal_[i] + dropped;
+        const V scale = -omega_ / (d > least * diagonal_[i] ? d : diagonal_[i]);
+        for (P k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
+            if (!weak(k)) f(col[k], col[k] == i ? V(1) - omega_ : scale * val[k]);
     }
 
   private:
-    template <class F>
-    void for_each_kept(std::size_t i, F f) const {
-        const V mine = eps2_ * std::abs(diagonal_[i]);
-        for (auto k = std::size_t(A_.row_ptr[i]); k < std::size_t(A_.row_ptr[i + 1]); ++k) {
-            const index j = A_.col_ind[k];
-            const V a = A_.val[k];
-            if (std::size_t(j) == i || !filter_ ||
-                (a != V(0) && a * a > mine * std::abs(diagonal_[std::size_t(j)])))
-                f(j, a);
-        }
-    }
-    /// The diagonal with the weak couplings of its row; without where little would be left of it.
-    [[nodiscard]] V filtered_diagonal(std::size_t i) const {
-        if (!filter_) return diagonal_[i];
-        V all(0), strong(0);
-        for (auto k = std::size_t(A_.row_ptr[i]); k < std::size_t(A_.row_ptr[i + 1]); ++k)
-            all += A_.val[k];
-        for_each_kept(i, [&](index, V a) { strong += a; });
-        const V d = diagonal_[i] + (all - strong);
-        constexpr V least = V(0.25);
-        return d > least * diagonal_[i] ? d : diagonal_[i];
-    }
     const csr<V, host_view>& A_;
-    const host_vector<V>& diagonal_;
+    const V* diagonal_;
     bool filter_;
     V eps2_, omega_;
+};
+
+/// Rows of P = S T: its k columns of an aggregate side by side, aggregates ascending.
+template <class V>
+class prolongation_row {
+  public:
+    prolongation_row(const smoother_row<V>& S, const aggregation& a, index block,
+                     const candidates<V>& T)
+        : S_(S),
+          a_(a),
+          block_(block),
+          k_(T.count),
+          T_(T.val.data()),
+          seen_(std::size_t(a.count), -1) {}
+
+    /// Writes row i; its length.
+    template <class P>
+    std::size_t write(const P* row_ptr, index i, index* col, V* val) {
+        if (a_.of[std::size_t(i / block_)] == alone) return 0;
+        index n = 0;
+        S_.for_each(row_ptr, i, [&](index j, V s) {
+            const index g = a_.of[std::size_t(j / block_)];
+            if (g == alone) return;
+            const V* const T = T_ + std::size_t(j) * std::size_t(k_);
+            index& at = seen_[std::size_t(g)];
+            if (at < 0) {
+                at = n;
+                for (index c = 0; c < k_; ++c) col[n + c] = g * k_ + c, val[n + c] = s * T[c];
+                n += k_;
+            } else {
+                for (index c = 0; c < k_; ++c) val[at + c] += s * T[c];
+            }
+        });
+        for (index m = 0; m < n; m += k_) seen_[std::size_t(col[m] / k_)] = -1;
+        sort_row<V>({col, std::size_t(n)}, {val, std::size_t(n)});
+        return std::size_t(n);
+    }
+
+  private:
+    const smoother_row<V>& S_;
+    const aggregation& a_;
+    index block_, k_;
+    const V* T_;
+    host_vector<index> seen_;  ///< where an aggregate stands in the row, or -1
 };
 
 }  // namespace
@@ -165,39 +196,28 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
     const auto k = std::size_t(tentative.count);
     const auto diagonal = diagonal_of(on, A);
     const smoother_row<V> S(A, diagonal, block == 1, V(eps), V(omega));
-    row_runs<V> P({A.shape.rows, index(std::int64_t(a.count) * tentative.count)});
+    row_runs<V> P(on, {A.shape.rows, index(std::int64_t(a.count) * tentative.count)});
+    A.row_ptr.visit([&](const auto* row_ptr) {
 #pragma omp parallel num_threads(thread_count(on))
-    {
-        host_vector<std::int32_t> seen(std::size_t(a.count), -1);  // where an aggregate stands
+        {
+            prolongation_row<V> row(S, a, block, tentative);
 #pragma omp for schedule(dynamic)
-        for (std::int64_t r = 0; r < P.runs(); ++r) {
-            auto& to = P.part_of(r);
-            std::vector<index> met;
-            for (auto [i, last] = P.rows_of(r); i < last; ++i) {
-                const std::size_t start = to.col.size();
-                met.clear();
-                if (a.of[std::size_t(i / block)] != alone)
-                    S.for_each(std::size_t(i), [&](index j, V s) {
-                        const index g = a.of[std::size_t(j / block)];
-                        if (g == alone) return;
-                        const V* const T = tentative.val.data() + std::size_t(j) * k;
-                        if (seen[std::size_t(g)] < 0) {
-                            seen[std::size_t(g)] = std::int32_t(to.col.size() - start);
-                            met.push_back(g);
-                            for (std::size_t c = 0; c < k; ++c)
-                                to.col.push_back(index(std::size_t(g) * k + c)),
-                                    to.val.push_back(s * T[c]);
-                            return;
-                        }
-                        V* const sum = to.val.data() + start + seen[std::size_t(g)];
-                        for (std::size_t c = 0; c < k; ++c) sum[c] += s * T[c];
-                    });
-                for (const index g : met) seen[std::size_t(g)] = -1;
-                sort_row<V>(std::span(to.col).subspan(start), std::span(to.val).subspan(start));
-                P.set_length(i, to.col.size() - start);
+            for (std::int64_t r = 0; r < P.runs(); ++r) {
+                const range rows = P.rows_of(r);
+                const auto most = std::max<std::int64_t>(rows.last - rows.first,
+                                                         row_ptr[rows.last] - row_ptr[rows.first]);
+                auto [col, val] = P.start(r, std::size_t(most) * k);
+                std::size_t entries = 0;
+                for (std::int64_t i = rows.first; i < rows.last; ++i) {
+                    const std::size_t n = row.write(row_ptr, index(i), col, val);
+                    P.set_length(i, n);
+                    col += n, val += n, entries += n;
+                }
+                P.written(entries);
             }
         }
-    }
+    });
+    P.seal();
     return P.finish(on);
 }
 

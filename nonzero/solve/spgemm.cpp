@@ -1,5 +1,7 @@
 #include "nonzero/solve/spgemm.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -7,17 +9,49 @@
 namespace nz {
 
 template <class V>
-csr<V, host> row_runs<V>::finish(cpu on) {
+row_runs<V>::row_runs(cpu on, nz::shape shape)
+    : shape_(shape),
+      of_thread_(std::size_t(thread_count(on))),
+      parts_(std::size_t((shape.rows + run - 1) / run)),
+      ptr_(std::size_t(shape.rows) + 1) {
+    ptr_[0] = 0;
+}
+
+template <class V>
+typename row_runs<V>::room row_runs<V>::start(std::int64_t r, std::size_t most) {
+    constexpr std::size_t usual = std::size_t(1) << 20;  // entries of a block: huge pages
+    memory& mine = of_thread_[std::size_t(omp_get_thread_num())];
+    if (mine.blocks.empty() || mine.blocks.back().col.size() - mine.used < most) {
+        const std::size_t n = std::max(most, usual);
+        mine.blocks.push_back({host_vector<index>(n), host_vector<V>(n)});
+        mine.used = 0;
+    }
+    block& b = mine.blocks.back();
+    return parts_[std::size_t(r)] = {b.col.data() + mine.used, b.val.data() + mine.used};
+}
+
+template <class V>
+void row_runs<V>::written(std::size_t entries) {
+    of_thread_[std::size_t(omp_get_thread_num())].used += entries;
+}
+
+template <class V>
+void row_runs<V>::seal() {
     std::partial_sum(ptr_.begin(), ptr_.end(), ptr_.begin());
+}
+
+template <class V>
+csr<V, host> row_runs<V>::finish(cpu on) const {
     const auto nnz = std::size_t(ptr_.back());
     csr<V, host> C{shape_, {}, host_vector<index>(nnz), host_vector<V>(nnz)};
-#pragma omp parallel for schedule(dynamic) num_threads(thread_count(on))
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
     for (std::int64_t r = 0; r < runs(); ++r) {
-        part& from = part_of(r);
-        const offset first = ptr_[std::size_t(r * run)];
-        std::copy(from.col.begin(), from.col.end(), C.col_ind.begin() + first);
-        std::copy(from.val.begin(), from.val.end(), C.val.begin() + first);
-        from = {};
+        const auto [first_row, last_row] = rows_of(r);
+        const offset first = ptr_[std::size_t(first_row)];
+        const offset n = ptr_[std::size_t(last_row)] - first;
+        const room from = parts_[std::size_t(r)];
+        std::copy_n(from.col, n, C.col_ind.begin() + first);
+        std::copy_n(from.val, n, C.val.begin() + first);
     }
     C.row_ptr = offset_vector(ptr_);
     return C;
@@ -47,51 +81,88 @@ void sort_row(std::span<index> col, std::span<V> val) {
 
 namespace {
 
-/// One row of A B, appended. `seen[j]` is where column j stands in the row, or -1 where it does not
-/// yet; it is left at -1 again.
-template <class V, class PA, class PB>
-void multiply_row(const PA* a_ptr, const csr<V, host_view>& A, const PB* b_ptr,
-                  const csr<V, host_view>& B, std::int64_t i, typename row_runs<V>::part& to,
-                  host_vector<std::int32_t>& seen) {
-    const std::size_t start = to.col.size();
-    for (PA k = a_ptr[i]; k < a_ptr[i + 1]; ++k) {
-        const V a = A.val[std::size_t(k)];
-        const index row = A.col_ind[std::size_t(k)];
-        for (PB m = b_ptr[row]; m < b_ptr[row + 1]; ++m) {
-            const index j = B.col_ind[std::size_t(m)];
-            const V v = a * B.val[std::size_t(m)];
-            std::int32_t& at = seen[std::size_t(j)];
+/// The rows of a CSR, its row_ptr of one type.
+template <class V, class P>
+struct csr_rows {
+    const P* ptr;
+    const index* col;
+    const V* val;
+    csr_rows(const P* row_ptr, const csr<V, host_view>& A)
+        : ptr(row_ptr), col(A.col_ind.data()), val(A.val.data()) {}
+    typename row_runs<V>::row operator()(index i) const {
+        return {col + ptr[i], val + ptr[i], std::size_t(ptr[i + 1] - ptr[i])};
+    }
+};
+
+/// One row of A B from that of A; its length. `seen[j]` is where column j stands in the row, or -1
+/// where it does not yet; it is left at -1 again.
+template <class V, class B>
+std::size_t multiply_row(const typename row_runs<V>::row& a, const B& b_row, index* col, V* val,
+                         std::int32_t* seen) {
+    std::int32_t n = 0;
+    for (std::size_t k = 0; k < a.length; ++k) {
+        const V factor = a.val[k];
+        const auto b = b_row(a.col[k]);
+        for (std::size_t m = 0; m < b.length; ++m) {
+            const index j = b.col[m];
+            const V v = factor * b.val[m];
+            const std::int32_t at = seen[j];
             if (at >= 0) {
-                to.val[start + std::size_t(at)] += v;
+                val[at] += v;
             } else {
-                at = std::int32_t(to.col.size() - start);
-                to.col.push_back(j), to.val.push_back(v);
+                seen[j] = n, col[n] = j, val[n] = v, ++n;
             }
         }
     }
-    for (std::size_t k = start; k < to.col.size(); ++k) seen[std::size_t(to.col[k])] = -1;
+    for (std::int32_t k = 0; k < n; ++k) seen[col[k]] = -1;
+    return std::size_t(n);
 }
 
-template <class V, class PA, class PB>
-csr<V, host> multiply(cpu on, const PA* a_ptr, const csr<V, host_view>& A, const PB* b_ptr,
-                      const csr<V, host_view>& B, bool ascending) {
-    row_runs<V> C({A.shape.rows, B.shape.cols});
+/// Products that a row of A B sums up.
+template <class V, class B>
+std::size_t count_products(const typename row_runs<V>::row& a, const B& b_row) {
+    std::size_t n = 0;
+    for (std::size_t k = 0; k < a.length; ++k) n += b_row(a.col[k]).length;
+    return n;
+}
+
+/// The rows of A B, sealed. What is only multiplied further need not be sorted.
+template <class V, class A, class B>
+row_runs<V> multiply(cpu on, nz::shape shape, const A& a_row, const B& b_row, bool ascending) {
+    row_runs<V> C(on, shape);
 #pragma omp parallel num_threads(thread_count(on))
     {
-        host_vector<std::int32_t> seen(std::size_t(B.shape.cols), -1);
+        host_vector<std::int32_t> seen(std::size_t(shape.cols), -1);
 #pragma omp for schedule(dynamic)
         for (std::int64_t r = 0; r < C.runs(); ++r) {
-            auto& to = C.part_of(r);
-            for (auto [i, last] = C.rows_of(r); i < last; ++i) {
-                const std::size_t start = to.col.size();
-                multiply_row(a_ptr, A, b_ptr, B, i, to, seen);
-                if (ascending)
-                    sort_row<V>(std::span(to.col).subspan(start), std::span(to.val).subspan(start));
-                C.set_length(i, to.col.size() - start);
+            const auto [first, last] = C.rows_of(r);
+            std::size_t most = 0, entries = 0;
+            for (std::int64_t i = first; i < last; ++i)
+                most += count_products<V>(a_row(index(i)), b_row);
+            auto [col, val] = C.start(r, most);
+            for (std::int64_t i = first; i < last; ++i) {
+                const std::size_t n =
+                    multiply_row<V>(a_row(index(i)), b_row, col, val, seen.data());
+                if (ascending) sort_row<V>({col, n}, {val, n});
+                C.set_length(i, n);
+                col += n, val += n, entries += n;
             }
+            C.written(entries);
         }
     }
-    return C.finish(on);
+    C.seal();
+    return C;
+}
+
+template <class V, class F>
+auto with_rows(const csr<V, host_view>& A, F f) {
+    return A.row_ptr.visit([&](const auto* row_ptr) { return f(csr_rows(row_ptr, A)); });
+}
+
+void require_fit(index cols, index rows) {
+    if (cols != rows)
+        throw argument_error("spgemm: a matrix of " + std::to_string(cols) +
+                             " columns times one of " + std::to_string(rows) + " rows");
 }
 
 /// Positions of the entries of each column, for every share of the rows: counted, summed up in the
@@ -122,14 +193,27 @@ struct column_counts {
 }  // namespace
 
 template <class V>
-csr<V, host> spgemm(cpu on, const csr<V, host_view>& A, const csr<V, host_view>& B,
-                    bool ascending) {
-    if (A.shape.cols != B.shape.rows)
-        throw argument_error("spgemm: A has " + std::to_string(A.shape.cols) + " columns, B " +
-                             std::to_string(B.shape.rows) + " rows");
-    return A.row_ptr.visit([&](const auto* a_ptr) {
-        return B.row_ptr.visit(
-            [&](const auto* b_ptr) { return multiply(on, a_ptr, A, b_ptr, B, ascending); });
+csr<V, host> spgemm(cpu on, const csr<V, host_view>& A, const csr<V, host_view>& B) {
+    require_fit(A.shape.cols, B.shape.rows);
+    const nz::shape shape{A.shape.rows, B.shape.cols};
+    return with_rows(A, [&](const auto& a_row) {
+        return with_rows(B, [&](const auto& b_row) {
+            return multiply<V>(on, shape, a_row, b_row, true).finish(on);
+        });
+    });
+}
+
+template <class V>
+csr<V, host> galerkin_product(cpu on, const csr<V, host_view>& R, const csr<V, host_view>& A,
+                              const csr<V, host_view>& P) {
+    require_fit(R.shape.cols, A.shape.rows), require_fit(A.shape.cols, P.shape.rows);
+    const auto AP = with_rows(A, [&](const auto& a_row) {
+        return with_rows(P, [&](const auto& p_row) {
+            return multiply<V>(on, {A.shape.rows, P.shape.cols}, a_row, p_row, false);
+        });
+    });
+    return with_rows(R, [&](const auto& r_row) {
+        return multiply<V>(on, {R.shape.rows, P.shape.cols}, r_row, AP, true).finish(on);
     });
 }
 
@@ -157,10 +241,12 @@ csr<V, host> transposed(cpu on, const csr<V, host_view>& A) {
     return T;
 }
 
-#define NZ_INSTANTIATE(V)                                                                        \
-    template class row_runs<V>;                                                                  \
-    template void sort_row(std::span<index>, std::span<V>);                                      \
-    template csr<V, host> spgemm(cpu, const csr<V, host_view>&, const csr<V, host_view>&, bool); \
+#define NZ_INSTANTIATE(V)                                                                       \
+    template class row_runs<V>;                                                                 \
+    template void sort_row(std::span<index>, std::span<V>);                                     \
+    template csr<V, host> spgemm(cpu, const csr<V, host_view>&, const csr<V, host_view>&);      \
+    template csr<V, host> galerkin_product(cpu, const csr<V, host_view>&,                       \
+                                           const csr<V, host_view>&, const csr<V, host_view>&); \
     template csr<V, host> transposed(cpu, const csr<V, host_view>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
