@@ -21,6 +21,10 @@ decltype(auto) with_loads(std::size_t bytes, F f) {
 }
 
 /// *p of the matrix, which no kernel writes.
+template <bool streams, class T>
+__device__ T load(const T* p) {
+    return *p;
+}
 template <bool streams>
 __device__ double load(const double* p) {
     if constexpr (!streams) return __ldg(p);
