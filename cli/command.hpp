@@ -24,6 +24,7 @@ void add_generate(CLI::App& app, action& chosen);
 void add_info(CLI::App& app, action& chosen);
 void add_machine(CLI::App& app, action& chosen);
 void add_methods(CLI::App& app, action& chosen);
+void add_pagerank(CLI::App& app, action& chosen);
 void add_plan(CLI::App& app, action& chosen);
 void add_show(CLI::App& app, action& chosen);
 void add_spmv(CLI::App& app, action& chosen);

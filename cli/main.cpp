@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
              add_info,
              add_machine,
              add_methods,
+             add_pagerank,
              add_plan,
              add_show,
              add_spmv,

@@ -16,5 +16,6 @@
 #include "nonzero/solve/amg.hpp"
 #include "nonzero/solve/cg.hpp"
 #include "nonzero/solve/function_operator.hpp"
+#include "nonzero/solve/pagerank.hpp"
 #include "nonzero/solve/report.hpp"
 #include "nonzero/solve/vectors.hpp"

@@ -1,0 +1,221 @@
+// nz pagerank: the nodes of a graph that a random walk comes to most often.
+#include "nonzero/solve/pagerank.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "cli/command.hpp"
+#include "cli/read_matrix.hpp"
+#include "cli/report.hpp"
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/io/io.hpp"
+#include "nonzero/plan/measure.hpp"
+
+namespace nz::cli {
+namespace {
+
+struct options {
+    std::string graph, teleport, to, json, type = "double", device = "cpu",
+                                           direction = "row-links-to-column";
+    pagerank_options ranking;
+    std::size_t top = 20;
+    int threads = 0;
+    bool time = false;
+
+    [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
+    [[nodiscard]] link_direction how() const {
+        return direction == "row-links-to-column" ? link_direction::row_links_to_column
+                                                  : link_direction::column_links_to_row;
+    }
+};
+
+/// What is shown and written in the end.
+struct outcome {
+    pagerank_report report;
+    std::vector<std::size_t> best;  ///< nodes, highest rank first
+    std::vector<double> rank;       ///< of those
+    std::vector<index> links;       ///< that leave those
+    std::int64_t nodes = 0, entries = 0, dangling = 0;
+    std::string product, where;
+    double plan_s = 0, rank_s = 0, product_s = 0;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The nodes of the highest ranks; of equal ones that of the lower number first.
+template <class V>
+std::vector<std::size_t> best_of(const host_vector<V>& rank, std::size_t top) {
+    std::vector<std::size_t> nodes(rank.size());
+    std::iota(nodes.begin(), nodes.end(), 0U);
+    top = std::min(top, nodes.size());
+    std::partial_sort(nodes.begin(), nodes.begin() + std::ptrdiff_t(top), nodes.end(),
+                      [&](std::size_t a, std::size_t b) {
+                          return rank[a] > rank[b] || (rank[a] == rank[b] && a < b);
+                      });
+    nodes.resize(top);
+    return nodes;
+}
+
+/// Seconds of a product alone, one after the other.
+template <class V, class B>
+double time_product(B on, const linear_operator<V, B>& op) {
+    const auto n = std::size_t(op.shape().rows);
+    const auto x = from_host(on, std::span<const V>(host_vector<V>(n, V(1) / V(n))));
+    auto y = from_host(on, std::span<const V>(host_vector<V>(n, V(0))));
+    if constexpr (std::is_same_v<B, cpu>) {
+        const std::function<void()> run = [&] { op.apply(V(1), x, V(0), y); };
+        return time_interleaved(std::span(&run, 1))[0].median_s;
+    } else {
+        const timed_runs run = [&](std::int64_t runs) {
+            gpu_event first, last;
+            first.record(on);
+            for (std::int64_t k = 0; k < runs; ++k) op.apply(V(1), x, V(0), y);
+            last.record(on);
+            return last.seconds_since(first);
+        };
+        return time_interleaved(std::span(&run, 1))[0].median_s;
+    }
+}
+
+template <class V, class B>
+outcome rank_on(B on, const options& o) {
+    const auto G = read_matrix<V>(o.graph, o.threads);
+    const auto t = o.teleport.empty() ? host_vector<V>() : read_vector<V>(o.teleport);
+    outcome all;
+    auto start = std::chrono::steady_clock::now();
+    const pagerank_graph<V, B> graph(on, view(G), o.how());
+    all.plan_s = seconds_since(start);
+    start = std::chrono::steady_clock::now();
+    auto [rank, report] = graph.rank(o.ranking, t);
+    all.rank_s = seconds_since(start);
+    if (o.time) all.product_s = time_product<V, B>(on, graph.product());
+    if (!o.to.empty()) write_vector<V>(o.to, rank);
+    all.report = std::move(report);
+    all.best = best_of(rank, o.top);
+    for (const std::size_t i : all.best) {
+        all.rank.push_back(double(rank[i]));
+        all.links.push_back(graph.links()[i]);
+    }
+    all.nodes = G.shape.rows, all.entries = std::int64_t(G.val.size());
+    all.dangling = graph.dangling();
+    all.product = graph.product().method_name();
+    return all;
+}
+
+nlohmann::json to_json(const options& o, const outcome& all) {
+    nlohmann::json top = nlohmann::json::array();
+    for (std::size_t k = 0; k < all.best.size(); ++k)
+        top.push_back({{"node", all.best[k]}, {"rank", all.rank[k]}, {"links", all.links[k]}});
+    nlohmann::json j = provenance("pagerank");
+    j.update({{"graph", matrix_name(o.graph)},
+              {"nodes", all.nodes},
+              {"links", all.entries},
+              {"dangling", all.dangling},
+              {"direction", o.direction},
+              {"type", o.type},
+              {"device", o.device},
+              {"where", all.where},
+              {"product", all.product},
+              {"damping", o.ranking.damping},
+              {"tol", o.ranking.tol},
+              {"converged", all.report.converged},
+              {"iterations", all.report.iterations},
+              {"change", all.report.change},
+              {"plan_s", all.plan_s},
+              {"rank_s", all.rank_s},
+              {"iteration_s", all.report.iteration_s()},
+              {"in_graph", all.report.in_graph},
+              {"history", all.report.history},
+              {"top", top}});
+    if (o.time) j["product_s"] = all.product_s;
+    return j;
+}
+
+void print(const options& o, const outcome& all) {
+    const pagerank_report& r = all.report;
+    table t({{"place"}, {"node"}, {"rank"}, {"links"}, {"", false}});
+    for (std::size_t k = 0; k < all.best.size(); ++k)
+        t.add_row({fmt::format("{}", k + 1), fmt::format("{}", all.best[k]),
+                   fmt::format("{:.6e}", all.rank[k]), fmt::format("{}", all.links[k]),
+                   bar(all.rank[k] / all.rank[0], 24)});
+    t.print();
+    fmt::print("\ngraph       {} nodes, {} links, {} nodes without\n", all.nodes, all.entries,
+               all.dangling);
+    fmt::print("product     {}, {}{}\n", all.product, all.where,
+               r.in_graph ? ", iterations as a graph" : "");
+    fmt::print("setup       {:.3g} ms plan, {:.3g} ms ranking\n", all.plan_s * 1e3,
+               r.setup_s * 1e3);
+    fmt::print("iterations  {}, {:.3g} us each{}\n", r.iterations, r.iteration_s() * 1e6,
+               o.time ? fmt::format(", {:.3g} us the product alone", all.product_s * 1e6) : "");
+    fmt::print("converged   {}: the last changed the ranks by {:.3g}, they lack at most {:.3g}\n",
+               r.converged ? "yes" : "no", r.change, r.error_bound(o.ranking.damping));
+}
+
+template <class V>
+int rank(const options& o) {
+    if (o.on_gpu()) {
+        if (o.threads != 0) throw argument_error("--threads: a GPU has no number of them");
+        require_gpu(gpu{});
+    }
+    std::unique_ptr<json_file> json;
+    if (!o.json.empty()) json = std::make_unique<json_file>(o.json);
+    outcome all;
+    if (o.on_gpu()) {
+        const gpu_stream stream;
+        all = rank_on<V, gpu>(stream, o);
+        all.where = describe_gpu(stream).name;
+    } else {
+        all = rank_on<V, cpu>(cpu{o.threads}, o);
+        all.where = fmt::format("{} threads", thread_count(cpu{o.threads}));
+    }
+    if (json != nullptr) json->write(to_json(o, all));
+    if (json == nullptr || !json->is_stdout()) print(o, all);
+    return all.report.converged ? done : answer_is_no;
+}
+
+}  // namespace
+
+void add_pagerank(CLI::App& app, action& chosen) {
+    auto* sub = app.add_subcommand("pagerank", "The nodes of a graph that matter, by PageRank");
+    sub->footer(
+        "Every entry is a link, whatever its value. Nodes are numbered from 0.\n"
+        "Example: nz pagerank G.mtx --top 10 --device gpu");
+    const auto o = std::make_shared<options>();
+    sub->add_option("graph", o->graph, "Matrix Market or .npz file")->required();
+    sub->add_option("--top", o->top, "nodes shown")->capture_default_str();
+    sub->add_option("--direction", o->direction, "what an entry stands for")
+        ->check(CLI::IsMember({"row-links-to-column", "column-links-to-row"}))
+        ->capture_default_str();
+    sub->add_option("--damping", o->ranking.damping, "probability of following a link")
+        ->capture_default_str();
+    sub->add_option("--teleport", o->teleport,
+                    "Matrix Market vector: where else a walk goes on (default: anywhere)");
+    sub->add_option("--tol", o->ranking.tol, "of the change in an iteration, sum of |r' - r|")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    sub->add_option("--max-iter", o->ranking.max_iter, "iterations at most")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    sub->add_option("-o,--output", o->to, "where all ranks go: .mtx or .mtx.gz");
+    sub->add_option("--device", o->device, "that computes")
+        ->check(CLI::IsMember({"cpu", "gpu"}))
+        ->capture_default_str();
+    sub->add_option("--type", o->type, "of the ranks")
+        ->check(CLI::IsMember({"float", "double"}))
+        ->capture_default_str();
+    sub->add_option("--threads", o->threads, "(default: as many as there are)")
+        ->check(CLI::Range(1, max_threads));
+    sub->add_flag("--time", o->time, "time the product alone, too");
+    sub->add_option("--json", o->json, "where the report goes: a .json file, or - for stdout");
+    sub->callback([&chosen, o] {
+        chosen = [o] { return o->type == "float" ? rank<float>(*o) : rank<double>(*o); };
+    });
+}
+
+}  // namespace nz::cli

@@ -1,0 +1,183 @@
+#include "nonzero/solve/pagerank.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "nonzero/solve/pagerank_step.hpp"
+
+namespace nz {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+double seconds_since(steady::time_point start) {
+    return std::chrono::duration<double>(steady::now() - start).count();
+}
+
+void check_options(const pagerank_options& o) {
+    if (!(o.damping > 0 && o.damping < 1))
+        throw argument_error("pagerank: damping is " + std::to_string(o.damping) +
+                             ", expected a number between 0 and 1");
+    if (!(o.tol >= 0)) throw argument_error("pagerank: tol is negative or no number");
+    if (o.max_iter < 0) throw argument_error("pagerank: max_iter is negative");
+}
+
+/// t over its sum.
+template <class V>
+host_vector<V> normalised(std::span<const V> t, std::size_t n) {
+    if (t.size() != n)
+        throw argument_error("pagerank: a teleport vector of " + std::to_string(t.size()) +
+                             " elements, expected " + std::to_string(n));
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (!(t[i] >= V(0)))
+            throw argument_error("pagerank: element " + std::to_string(i) +
+                                 " of the teleport vector is negative or no number");
+        sum += double(t[i]);
+    }
+    if (!(sum > 0) || !std::isfinite(sum))
+        throw argument_error("pagerank: the teleport vector sums to " + std::to_string(sum) +
+                             ", expected a positive number");
+    host_vector<V> of_sum_one(n);
+    for (std::size_t i = 0; i < n; ++i) of_sum_one[i] = V(double(t[i]) / sum);
+    return of_sum_one;
+}
+
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> plan_links(B on, nz::shape shape, offset_span row_ptr,
+                                                  std::span<const index> col_ind) {
+    const host_vector<V> ones(col_ind.size(), V(1));
+    const csr<V, host_view> L{shape, row_ptr, col_ind, ones};
+    return build(make_plan(L, on), L);
+}
+
+/// The iterations, and the memory they need.
+template <class V, class B>
+class ranking {
+  public:
+    /// x at the start; t may be empty.
+    ranking(const linear_operator<V, B>& product, B on, const vector<index, B>& links,
+            host_vector<V> x, host_vector<V> t, const pagerank_options& o)
+        : product_(product),
+          options_(o),
+          space_(on, std::int64_t(x.size())),
+          x_(from_host(on, std::span<const V>(x))),
+          q_(space_.make()),
+          t_(from_host(on, std::span<const V>(t))),
+          history_(from_host(on, std::span<const double>(std::vector<double>(longest_burst)))),
+          state_(on, {}),
+          step_{V(o.damping),
+                V(1 / double(x.size())),
+                t.empty() ? nullptr : t_.data(),
+                links.data(),
+                q_.data(),
+                x_.data()} {}
+
+    pagerank_report run(double dangling) {
+        const auto start = steady::now();
+        pagerank_state s;
+        s.dangling = dangling;
+        s.target2 = options_.tol;
+        s.history = history_.data();
+        state_.write(s);
+        loop<B> iterations(
+            space_.on(), [this] { iterate(); }, state_.data(), options_.graph);
+        report_.in_graph = iterations.in_graph();
+        s = state_.read();
+        report_.setup_s = seconds_since(start);
+        while (s.now == verdict::going && s.iterations < options_.max_iter)
+            s = burst(iterations, s);
+        report_.converged = s.now == verdict::converged;
+        report_.iterations = s.iterations;
+        if (!report_.history.empty()) report_.change = report_.history.back();
+        return std::move(report_);
+    }
+    [[nodiscard]] host_vector<V> x() const { return to_host<V>(space_.on(), in<V, B>(x_)); }
+
+  private:
+    void iterate() {
+        product_.apply(V(1), x_, V(0), q_);
+        space_.run(step_, state_.data());
+    }
+    pagerank_state burst(loop<B>& iterations, pagerank_state s) {
+        s.pause_at = std::min(options_.max_iter, s.iterations + longest_burst);
+        s.history_from = s.iterations;
+        state_.write(s);
+        const auto start = steady::now();
+        iterations.run();
+        s = state_.read();
+        report_.iterations_s += seconds_since(start);
+        const auto changes = to_host<double>(space_.on(), in<double, B>(history_));
+        report_.history.insert(report_.history.end(), changes.begin(),
+                               changes.begin() + (s.iterations - s.history_from));
+        return s;
+    }
+
+    const linear_operator<V, B>& product_;
+    const pagerank_options& options_;
+    vector_space<V, B> space_;
+    vector<V, B> x_, q_, t_;
+    vector<double, B> history_;
+    scalars_on<pagerank_state, B> state_;
+    pagerank_step<V> step_;
+    pagerank_report report_;
+};
+
+}  // namespace
+
+template <class V, class B>
+pagerank_graph<V, B>::pagerank_graph(B on, const csr<V, host_view>& G, link_direction direction)
+    : on_(on) {
+    if (G.shape.rows != G.shape.cols)
+        throw argument_error("pagerank: the graph's matrix is " + std::to_string(G.shape.rows) +
+                             " x " + std::to_string(G.shape.cols) + ", expected a square one");
+    validate(G);
+    links_.assign(std::size_t(G.shape.rows), 0);
+    if (direction == link_direction::row_links_to_column) {
+        for (std::size_t i = 0; i < links_.size(); ++i)
+            links_[i] = index(G.row_ptr[i + 1] - G.row_ptr[i]);
+        const auto L = transpose(G);
+        product_ = plan_links<V>(on, L.shape, L.row_ptr, L.col_ind);
+    } else {
+        for (const index j : G.col_ind) ++links_[std::size_t(j)];
+        product_ = plan_links<V>(on, G.shape, G.row_ptr, G.col_ind);
+    }
+    links_there_ = from_host(on, std::span<const index>(links_));
+}
+
+template <class V, class B>
+std::int64_t pagerank_graph<V, B>::dangling() const {
+    return std::count(links_.begin(), links_.end(), 0);
+}
+
+template <class V, class B>
+pagerank_result<V> pagerank_graph<V, B>::rank(const pagerank_options& o,
+                                              std::span<const V> t) const {
+    check_options(o);
+    const std::size_t n = links_.size();
+    const auto teleport = t.empty() ? host_vector<V>() : normalised(t, n);
+    pagerank_result<V> result;
+    result.report.converged = n == 0;
+    if (n == 0) return result;
+    const auto parts = [&](std::size_t i) { return V(std::max(links_[i], 1)); };
+    host_vector<V> x(n);
+    double dangling = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const V r = teleport.empty() ? V(1 / double(n)) : teleport[i];
+        x[i] = r / parts(i);
+        if (links_[i] == 0) dangling += double(r);
+    }
+    ranking<V, B> iterations(*product_, on_, links_there_, std::move(x), teleport, o);
+    result.report = iterations.run(dangling);
+    result.rank = iterations.x();
+    for (std::size_t i = 0; i < n; ++i) result.rank[i] *= parts(i);
+    return result;
+}
+
+template class pagerank_graph<float, cpu>;
+template class pagerank_graph<double, cpu>;
+template class pagerank_graph<float, gpu>;
+template class pagerank_graph<double, gpu>;
+
+}  // namespace nz

@@ -1,0 +1,10 @@
+// The kernels of PageRank.
+#include "nonzero/solve/pagerank_step.hpp"
+#include "nonzero/solve/sweep.cuh"
+
+namespace nz {
+
+template void launch_sweep(gpu, std::int64_t, const pagerank_step<float>&, pagerank_state*);
+template void launch_sweep(gpu, std::int64_t, const pagerank_step<double>&, pagerank_state*);
+
+}  // namespace nz
