@@ -11,7 +11,7 @@ Prints, over all matrices of all files, per matrix and as geometric means:
   csr.serial / eigen.csr              on one thread
   plan / best peer and / best of our methods, where the runs had --plan
   share of the measured read bandwidth of our best method, counted in its own bytes,
-  for matrices whose CSR arrays exceed the last-level cache
+  where those (its arrays, x and y) exceed the last-level cache
 A ratio above 1 is ours in front. A method that runs on one thread whatever it is given counts with
 every number of threads. What `plan` chose is no method of its own: it has lines of its own and
 counts nowhere else.
@@ -342,7 +342,7 @@ def main():
     large = {
         name: c["best"]["share_of_read_bandwidth"]
         for name, c in each.items()
-        if c["best"] and sizes[name] > cache
+        if c["best"] and c["best"]["matrix_bytes"] + c["best"]["vector_bytes"] > cache
     }
     ratios = ("best / peer", "csr.balanced / peer", "csr.serial / eigen")
 
@@ -362,7 +362,7 @@ def main():
     plan_means({name: rows.get((name, threads), []) +
                 [r for r in rows.get((name, 1), []) if r["method"].endswith("serial")]
                 for name in sizes}, None)
-    print(f"Share of read bandwidth, {len(large)} matrices beyond {cache / 2**20:.0f} MB of cache: "
+    print(f"Share of read bandwidth, {len(large)} products beyond {cache / 2**20:.0f} MB of cache: "
           f"geometric mean {shown(geometric_mean(large.values()), '{:.1%}')}, "
           f"lowest {shown(min(large.values(), default=None), '{:.1%}')}")
 

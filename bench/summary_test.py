@@ -8,9 +8,10 @@ import tempfile
 import unittest
 
 
-def row(matrix, method, threads, s, peer=False, share=0.5):
+def row(matrix, method, threads, s, peer=False, share=0.5, size=0):
     return {"matrix": matrix, "method": method, "threads": threads, "peer": peer, "median_s": s,
-            "gflops": 1 / s, "share_of_read_bandwidth": share}
+            "gflops": 1 / s, "share_of_read_bandwidth": share, "matrix_bytes": size,
+            "vector_bytes": 1}
 
 
 MEASURED = {
@@ -18,7 +19,7 @@ MEASURED = {
     "matrices": [{"name": "large", "csr_bytes": 2000}, {"name": "small", "csr_bytes": 100}],
     "rows": [
         row("large", "csr.serial", 1, 4), row("large", "eigen.csr", 1, 8, True),
-        row("large", "csr.balanced", 2, 3), row("large", "hll.fast", 2, 1, share=0.9),
+        row("large", "csr.balanced", 2, 3), row("large", "hll.fast", 2, 1, share=0.9, size=1000),
         row("large", "eigen.csr", 2, 6, True), row("large", "mkl.csr", 2, 4, True),
         # Serial on one thread is the best of ours here, also against two threads of a peer.
         row("small", "csr.serial", 1, 1), row("small", "eigen.csr", 1, 1 / 2, True),
@@ -161,7 +162,11 @@ class Summary(unittest.TestCase):
                       words)
         self.assertIn(["small", "0.0", "csr.serial", "1.00", "eigen.csr", "1.00", "0.50", "0.50", "-"],
                       words)
-        self.assertIn("1 matrices beyond", out)
+        self.assertIn("1 products beyond", out)
+
+    def test_what_is_packed_into_the_cache_is_not_beyond_it(self):
+        rows = [row("large", "packed.warp", 2, 1, share=0.1, size=999)]
+        self.assertIn("0 products beyond", summary({**MEASURED, "rows": rows}))
 
 
 if __name__ == "__main__":

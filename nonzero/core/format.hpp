@@ -172,13 +172,15 @@ inline constexpr double strided_steps = 3.0 / 8;
 /// Steps an entry of a plain loop unrolled four times: columns and values, then x.
 inline constexpr double unrolled_steps = 2.0 / 4;
 
-/// What a loop over `stored` entries does on a CPU that asks of each whether it is padding: 1.3
-/// steps in the plain loop, which is 1.45 times as long as the one with masks
-/// (docs/decisions/simd.md).
-inline work padded_work(double stored) { return {.steps = 0.9 * stored}; }
+// The steps of loops on a CPU below, and of those that formats tell of themselves, were fitted to
+// the times of twenty-five matrices on one thread of a 2-core EPYC (docs/decisions/planner.md).
+
+/// What a loop over `stored` entries of so many rows does on a CPU that asks of each whether it is
+/// padding.
+inline work padded_work(double stored, double rows) { return {.steps = 0.9 * stored + 3 * rows}; }
 /// The same where threads share every stored column, so that what one of them reads is no one
-/// stretch of memory: 1.4 times as long in the mean of thirty matrices (EPYC).
-inline work strided_work(double stored) { return {.steps = 1.4 * 0.9 * stored}; }
+/// stretch of memory.
+inline work strided_work(double stored) { return {.steps = 1.4 * stored}; }
 
 /// The longest row that one GPU thread may walk alone: 0.1 ms at an estimated 0.1 us an entry. With
 /// it no kernel under this rule ran over 50 times slower than the best (H200, thirty matrices).

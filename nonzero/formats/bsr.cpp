@@ -121,7 +121,7 @@ work bsr_block::work_on_cpu(const matrix_stats& s) {
     const double side = stats_block_sides[b], blocks = double(s.blocks[b]), nnz = double(s.nnz);
     const double fill = blocks * side * side - nnz;
     return {.gathers = blocks * side,
-            .steps = nnz / 2 + 4 * blocks + 4 * fill,
+            .steps = nnz / 2 + 4 * blocks + 4 * fill + 4 * double(s.rows),
             .critical_steps = double(s.max_row_nnz())};
 }
 

@@ -71,7 +71,9 @@ struct csc_scatter : kernel_of<csc> {
     static constexpr std::string_view source = "Saad 2003, section 3.4, with private copies of y";
     /// Every entry adds to an element of y, which is written first and summed up last.
     static work work_on_cpu(const matrix_stats& s) {
-        return {.gathers = 2 * double(s.nnz + s.rows), .steps = 2 * double(s.nnz), .launches = 3};
+        return {.gathers = 2 * double(s.nnz + s.rows),
+                .steps = 3 * double(s.nnz) + 6 * double(s.rows),
+                .launches = 3};
     }
     template <class V>
     static std::size_t scratch_bytes(cpu on, const csc<V, host_view>& A) {

@@ -86,7 +86,7 @@ auto to_csr(const F& A) {
 
 /// What the loop over the rows of a CSR does on a CPU.
 struct row_loop {
-    /// A row takes a step, and where its end is guessed wrong as long as five entries, which
+    /// A row takes three steps, and where its end is guessed wrong as long as five more, which
     /// happens about as often as two rows differ in length.
     static work work_on_cpu(const matrix_stats& s);
 };

@@ -82,7 +82,8 @@ struct icrs_row : kernel_of<icrs>, thread_a_row {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015, L = 256";
     static work work_on_cpu(const matrix_stats& s) {  // a row's entries are a group apart
-        return {.steps = 2 * double(s.nnz), .critical_steps = double(s.max_row_nnz())};
+        return {.steps = 1.2 * double(s.nnz) + 8 * double(s.rows),
+                .critical_steps = double(s.max_row_nnz())};
     }
     static work work_on_gpu(const matrix_stats& s) { return icrs_work_on_gpu(s); }
 };
@@ -99,7 +100,8 @@ struct icrs_row_32 : kernel_of<icrs>, thread_a_row {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015, with L = 32: 16 rows or more";
     static work work_on_cpu(const matrix_stats& s) {  // a row's entries are a group apart
-        return {.steps = 2 * double(s.nnz), .critical_steps = double(s.max_row_nnz())};
+        return {.steps = 1.2 * double(s.nnz) + 8 * double(s.rows),
+                .critical_steps = double(s.max_row_nnz())};
     }
     static work work_on_gpu(const matrix_stats& s) { return icrs_work_on_gpu(s); }
 

@@ -124,7 +124,7 @@ struct jds_row : kernel_of<jds>, thread_a_row {
     /// No row's end is guessed wrong; every y is found through perm.
     static work work_on_cpu(const matrix_stats& s) {
         return {.gathers = double(s.nnz + s.rows),
-                .steps = double(s.nnz) + 3 * double(s.rows),
+                .steps = 1.4 * double(s.nnz) + 4 * double(s.rows),
                 .critical_steps = double(s.max_row_nnz())};
     }
     /// As csr.scalar; a warp's rows are as long as each other, and written where they belong.

@@ -142,12 +142,12 @@ struct packed_warp : kernel_of<packed> {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "Kreutzer et al. 2014; Kourtis et al., CF'08; Greathouse and Daga, SC'14";
-    /// A column is decoded before it is used, 2.3 times the work of a panel in the mean of thirty
-    /// matrices (EPYC); a diagonal is a plain loop over neighbours.
+    /// A diagonal is a loop over neighbours, of which a vector takes eight; nothing is gathered.
     static work work_on_cpu(const matrix_stats& s) {
-        const double listed = double(s.packed_steps - s.packed_diagonal_steps);
-        return padded_work(double(warp_rows) *
-                           (2.3 * listed + 0.6 * double(s.packed_diagonal_steps)));
+        const double diagonal = double(s.packed_diagonal_steps);
+        const double listed = double(s.packed_steps) - diagonal;
+        return {.gathers = std::max(1.0, double(s.nnz) * listed / std::max(listed + diagonal, 1.0)),
+                .steps = double(warp_rows) * (listed + 0.3 * diagonal) + 2 * double(s.rows)};
     }
     static work work_on_gpu(const matrix_stats&);
     template <class V>

@@ -89,7 +89,7 @@ struct sell_chunk : kernel_of<sell> {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Kreutzer et al. 2014, section 3";
     static work work_on_cpu(const matrix_stats& s) {
-        return padded_work(double(s.sorted_group_width * stats_groups[0]));
+        return padded_work(double(s.sorted_group_width * stats_groups[0]), double(s.rows));
     }
 };
 template <class V>

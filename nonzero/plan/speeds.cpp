@@ -39,9 +39,12 @@ double predicted_seconds(const estimate& e, const matrix_stats& s, const machine
     const bool evicted = m.evicting_bytes > 0 && e.bytes() > m.evicting_bytes && !e.passes_by;
     const double near =
         s.near_sectors > 0 && !evicted ? std::min(double(s.near_sectors), gathers) : gathers;
+    const double nearest_s = 1 / m.gathers.front().per_s, x_s = 1 / rate_for(m.gathers, x_bytes);
+    const double gather_s =
+        m.steps_load_x ? near * std::max(0.0, x_s - nearest_s) : gathers * nearest_s + near * x_s;
     const double parts[] = {
         e.bytes() / rate_for(m.reads, e.bytes()),
-        gathers / m.gathers.front().per_s + near / rate_for(m.gathers, x_bytes),
+        gather_s,
         steps / m.workers * m.step_s,
         e.critical_steps * m.step_s,
     };
@@ -197,6 +200,7 @@ const machine_speeds& speeds_of(cpu on) {
     if (at == known.end()) {
         machine_speeds s = known_speeds(threads);
         s.workers = threads;
+        s.steps_load_x = true;
         s.memory_bytes = double(memory_bytes());
         at = known.emplace(threads, std::move(s)).first;
     }
