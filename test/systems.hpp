@@ -56,6 +56,37 @@ std::vector<linear_system<V>> definite_systems() {
     return all;
 }
 
+/// With convection: what stands left of the diagonal weighs more than what stands right of it.
+template <class V>
+csr<V, host> convected(csr<V, host> A) {
+    for (index i = 0; i < A.shape.rows; ++i)
+        for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
+             k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k)
+            A.val[k] *= A.col_ind[k] < i   ? real<V>(1.5)
+                        : A.col_ind[k] > i ? real<V>(0.5)
+                                           : real<V>(1);
+    return A;
+}
+
+/// Regular systems that are not symmetric.
+template <class V>
+std::vector<linear_system<V>> general_systems() {
+    std::vector<linear_system<V>> all;
+    all.push_back(manufactured("1x1", laplace2d<V>(1, 1)));
+    all.push_back(manufactured("convection 2d", rotated(convected(laplace2d<V>(31, 17)))));
+    all.push_back(manufactured("convection 3d", rotated(convected(laplace3d<V>(9, 8, 11)))));
+    auto with_diagonal = random<V>(300, 300, 5, 3);
+    for (V& v : with_diagonal.val) v *= real<V>(0.1);
+    host_vector<index> row, col;
+    host_vector<V> val;
+    for_each_entry(view(with_diagonal), 0, 300, [&](index i, index j, V v) {
+        row.push_back(i), col.push_back(j), val.push_back(v);
+    });
+    for (index i = 0; i < 300; ++i) row.push_back(i), col.push_back(i), val.push_back(V(1));
+    all.push_back(manufactured("random, dominant", assemble<V>({300, 300}, row, col, val)));
+    return all;
+}
+
 /// |b - A x| in long double, and the norm of what A x may be wrong by in V.
 struct true_residual {
     long double norm, rounding, rhs;

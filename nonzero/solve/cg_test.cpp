@@ -7,74 +7,33 @@
 #include <limits>
 
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/function_operator.hpp"
-#include "test/systems.hpp"
+#include "test/solver_fixture.hpp"
 
 namespace nz::test {
 namespace {
 
-template <class V_, class B_>
-struct on_backend {
-    using V = V_;
-    using B = B_;
-};
-using everywhere =
-    ::testing::Types<on_backend<float, cpu>, on_backend<double, cpu>,
-                     on_backend<std::complex<float>, cpu>, on_backend<std::complex<double>, cpu>,
-                     on_backend<float, gpu>, on_backend<double, gpu>>;
-
 template <class T>
-class conjugate_gradients : public ::testing::Test {
-  protected:
-    using value = typename T::V;
-    using backend = typename T::B;
+using conjugate_gradients = solver_test<T>;
+/// From zero, or from x where it is not empty.
+template <class T, class V>
+solve_report solve(const solver_test<T>& on, const csr<V, host>& A, const host_vector<V>& b,
+                   host_vector<V>& x, const solve_options& o = {}) {
+    using B = typename T::B;
+    if (x.empty()) x.assign(b.size(), V(0));
+    const auto op = on.operator_of(A);
+    auto x_there = on.there(x);
+    const auto report = cg<V, B>(on.on_, *op, on.there(b), x_there, o);
+    x = on.here(x_there);
+    return report;
+}
 
-    void SetUp() override {
-        if constexpr (std::is_same_v<backend, gpu>) {
-            if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
-            stream_ = std::make_unique<gpu_stream>();
-            on_ = *stream_;
-        }
-    }
-    [[nodiscard]] auto operator_of(const csr<value, host>& A) const {
-        return find_method<value>("csr.merge").template on<backend>()(on_, view(A));
-    }
-    /// y = alpha x, for a preconditioner.
-    [[nodiscard]] auto multiple(index n, value alpha) const {
-        const auto space = std::make_shared<vector_space<value, backend>>(on_, n);
-        return make_operator<value>(on_, {n, n},
-                                    [space, alpha](in<value, backend> x, out<value, backend> y) {
-                                        space->axpby(alpha, x, value(0), y);
-                                    });
-    }
-    [[nodiscard]] vector<value, backend> there(const host_vector<value>& v) const {
-        return from_host(on_, std::span<const value>(v));
-    }
-    [[nodiscard]] host_vector<value> here(const vector<value, backend>& v) const {
-        return to_host<value>(on_, in<value, backend>(v));
-    }
-    /// From zero, or from x where it is not empty.
-    solve_report solve(const csr<value, host>& A, const host_vector<value>& b,
-                       host_vector<value>& x, const solve_options& o = {}) const {
-        if (x.empty()) x.assign(b.size(), value(0));
-        const auto op = operator_of(A);
-        auto x_there = there(x);
-        const auto report = cg<value, backend>(on_, *op, there(b), x_there, o);
-        x = here(x_there);
-        return report;
-    }
-    static constexpr double tol = std::is_same_v<real<value>, float> ? 1e-4 : 1e-10;
-
-    std::unique_ptr<gpu_stream> stream_;
-    backend on_{};
-};
 TYPED_TEST_SUITE(conjugate_gradients, everywhere);
 
 TYPED_TEST(conjugate_gradients, find_manufactured_solutions) {
     using V = typename TypeParam::V;
     for (const auto& [name, A, b] : definite_systems<V>()) {
         host_vector<V> x;
-        const auto report = this->solve(A, b, x, {.tol = this->tol});
+        const auto report = solve(*this, A, b, x, {.tol = this->tol});
         const auto r = residual_of(A, x, b);
         EXPECT_TRUE(report.converged) << name << ": " << report.why;
         EXPECT_EQ(report.why, "converged");
@@ -104,13 +63,13 @@ TYPED_TEST(conjugate_gradients, a_good_guess_needs_no_iteration_and_zero_has_the
     const auto A = laplace2d<V>(9, 9);
     const host_vector<V> b(81, V(1));
     host_vector<V> x;
-    ASSERT_TRUE(this->solve(A, b, x, {.tol = this->tol}).converged);
+    ASSERT_TRUE(solve(*this, A, b, x, {.tol = this->tol}).converged);
     const auto solution = x;
-    const auto again = this->solve(A, b, x, {.tol = this->tol});
+    const auto again = solve(*this, A, b, x, {.tol = this->tol});
     EXPECT_TRUE(again.converged);
     EXPECT_EQ(again.iterations, 0);
     EXPECT_EQ(x, solution);
-    const auto zero = this->solve(A, host_vector<V>(81, V(0)), x);
+    const auto zero = solve(*this, A, host_vector<V>(81, V(0)), x);
     EXPECT_TRUE(zero.converged);
     EXPECT_EQ(x, host_vector<V>(81, V(0)));
     EXPECT_EQ(zero.relative_residual(), 0);
@@ -119,7 +78,7 @@ TYPED_TEST(conjugate_gradients, a_good_guess_needs_no_iteration_and_zero_has_the
 TYPED_TEST(conjugate_gradients, an_empty_system_is_solved) {
     using V = typename TypeParam::V;
     host_vector<V> x;
-    EXPECT_TRUE(this->solve(csr<V, host>{{0, 0}, {0}, {}, {}}, {}, x).converged);
+    EXPECT_TRUE(solve(*this, csr<V, host>{{0, 0}, {0}, {}, {}}, {}, x).converged);
 }
 
 TYPED_TEST(conjugate_gradients, spend_max_iter_and_say_so) {
@@ -127,7 +86,7 @@ TYPED_TEST(conjugate_gradients, spend_max_iter_and_say_so) {
     const auto A = laplace2d<V>(30, 30);
     host_vector<V> x;
     const auto report =
-        this->solve(A, host_vector<V>(900, V(1)), x, {.tol = this->tol, .max_iter = 7});
+        solve(*this, A, host_vector<V>(900, V(1)), x, {.tol = this->tol, .max_iter = 7});
     EXPECT_FALSE(report.converged);
     EXPECT_EQ(report.iterations, 7);
     EXPECT_EQ(report.history.size(), 8U);
@@ -140,10 +99,10 @@ TYPED_TEST(conjugate_gradients, replace_the_residual) {
     using V = typename TypeParam::V;
     const auto s = manufactured<V>("", laplace2d<V>(40, 40));
     host_vector<V> x;
-    const auto report = this->solve(s.A, s.b, x, {.tol = this->tol, .replace_every = 10});
+    const auto report = solve(*this, s.A, s.b, x, {.tol = this->tol, .replace_every = 10});
     EXPECT_TRUE(report.converged) << report.why;
     host_vector<V> plain;
-    const auto without = this->solve(s.A, s.b, plain, {.tol = this->tol});
+    const auto without = solve(*this, s.A, s.b, plain, {.tol = this->tol});
     EXPECT_LE(report.iterations, without.iterations + 10);
 }
 
@@ -151,7 +110,7 @@ TYPED_TEST(conjugate_gradients, know_what_rounding_errors_allow) {
     using V = typename TypeParam::V;
     const auto s = manufactured<V>("", laplace2d<V>(40, 40));
     host_vector<V> x;
-    const auto report = this->solve(s.A, s.b, x, {.tol = 1e-30});
+    const auto report = solve(*this, s.A, s.b, x, {.tol = 1e-30});
     EXPECT_FALSE(report.converged);
     EXPECT_EQ(report.why, "the true residual stays above what rounding errors allow");
     const auto r = residual_of(s.A, x, s.b);
@@ -169,7 +128,7 @@ TYPED_TEST(conjugate_gradients, call_watch_for_every_iteration_in_order_until_it
         return true;
     };
     const auto all =
-        this->solve(A, host_vector<V>(900, V(1)), x, {.tol = this->tol, .watch = watch});
+        solve(*this, A, host_vector<V>(900, V(1)), x, {.tol = this->tol, .watch = watch});
     ASSERT_TRUE(all.converged);
     ASSERT_EQ(seen.size(), std::size_t(all.iterations));
     for (std::size_t k = 0; k < seen.size(); ++k) EXPECT_EQ(seen[k], std::int64_t(k) + 1);
@@ -178,7 +137,7 @@ TYPED_TEST(conjugate_gradients, call_watch_for_every_iteration_in_order_until_it
     x.clear();
     const auto stop = [](std::int64_t k, double) { return k < 3; };
     const auto some =
-        this->solve(A, host_vector<V>(900, V(1)), x, {.tol = this->tol, .watch = stop});
+        solve(*this, A, host_vector<V>(900, V(1)), x, {.tol = this->tol, .watch = stop});
     EXPECT_FALSE(some.converged);
     EXPECT_EQ(some.why, "stopped by the caller");
     EXPECT_LT(some.iterations, all.iterations);
@@ -192,7 +151,7 @@ TYPED_TEST(conjugate_gradients, precondition) {
     const auto b = this->there(s.b), zero = this->there(host_vector<V>(s.b.size(), V(0)));
     // A multiple of the identity changes nothing but the scalars.
     host_vector<V> x;
-    const auto plain = this->solve(s.A, s.b, x, {.tol = this->tol});
+    const auto plain = solve(*this, s.A, s.b, x, {.tol = this->tol});
     auto x_there = this->there(host_vector<V>(s.b.size(), V(0)));
     const auto quarter = cg<V, B>(this->on_, *op, this->multiple(900, V(real<V>(0.25))), b, x_there,
                                   {.tol = this->tol});
@@ -209,7 +168,7 @@ TYPED_TEST(conjugate_gradients, name_what_is_not_definite) {
     host_vector<V> x;
     auto negative = A;
     for (V& v : negative.val) v = -v;
-    const auto no_matrix = this->solve(negative, host_vector<V>(100, V(1)), x);
+    const auto no_matrix = solve(*this, negative, host_vector<V>(100, V(1)), x);
     EXPECT_FALSE(no_matrix.converged);
     EXPECT_NE(no_matrix.why.find("A is not positive definite"), std::string::npos) << no_matrix.why;
     EXPECT_EQ(x, host_vector<V>(100, V(0))) << "x was touched";
@@ -230,7 +189,7 @@ TYPED_TEST(conjugate_gradients, stop_at_numbers_that_are_not) {
     auto A = laplace2d<V>(10, 10);
     host_vector<V> b(100, V(1)), x;
     b[17] = nan;
-    const auto bad_b = this->solve(A, b, x);
+    const auto bad_b = solve(*this, A, b, x);
     EXPECT_FALSE(bad_b.converged);
     EXPECT_EQ(bad_b.why, "b, or b - A x at the start, is not finite");
     EXPECT_EQ(bad_b.iterations, 0);
@@ -240,7 +199,7 @@ TYPED_TEST(conjugate_gradients, stop_at_numbers_that_are_not) {
     // A 0 is 0, so that the start is fine; A b overflows.
     auto A_overflows = A;
     for (V& v : A_overflows.val) v *= std::numeric_limits<real<V>>::max() / 4;
-    const auto bad_A = this->solve(A_overflows, b, x);
+    const auto bad_A = solve(*this, A_overflows, b, x);
     EXPECT_FALSE(bad_A.converged);
     EXPECT_NE(bad_A.why.find("not finite"), std::string::npos) << bad_A.why;
     EXPECT_EQ(x, host_vector<V>(100, V(0))) << "x was spoilt";
@@ -270,8 +229,8 @@ TYPED_TEST(conjugate_gradients, have_the_same_bits_in_every_run) {
     using V = typename TypeParam::V;
     const auto s = manufactured<V>("", laplace3d<V>(20, 21, 22));
     host_vector<V> first, second;
-    const auto one = this->solve(s.A, s.b, first, {.tol = this->tol});
-    const auto two = this->solve(s.A, s.b, second, {.tol = this->tol});
+    const auto one = solve(*this, s.A, s.b, first, {.tol = this->tol});
+    const auto two = solve(*this, s.A, s.b, second, {.tol = this->tol});
     EXPECT_EQ(first, second);
     EXPECT_EQ(one.history, two.history);
 }

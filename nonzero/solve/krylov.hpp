@@ -7,6 +7,7 @@
 
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/solve/loop.hpp"
+#include "nonzero/solve/scalar.hpp"
 
 namespace nz {
 
@@ -50,7 +51,7 @@ struct residual_step {
 ///     scalars_on<S, B> s;
 ///     void operator()();                 // one iteration; what a graph captures
 ///     void settle();                     // brings x up to date
-///     void restart(S&) const;            // r is b - A x, and the directions so far are forgotten
+///     void restart(S&);                  // r is b - A x, and the directions so far are forgotten
 template <class V, class B, class Method>
 class krylov_solve {
     using S = typename Method::scalars;
@@ -91,6 +92,7 @@ class krylov_solve {
   private:
     solve_report iterate(loop<B>& iterations) {
         double last_claim2 = std::numeric_limits<double>::infinity();
+        std::int64_t restarted_at = 0;
         for (;;) {
             const bool stopped = !advance(iterations);
             method_.settle();
@@ -98,14 +100,18 @@ class krylov_solve {
             report_.iterations = s.iterations;
             report_.residual_norm = std::sqrt(s.residual2);
             if (s.residual2 <= s.target2) return end_converged();
-            if (s.now > verdict::converged) return end(describe(s.now));
+            const bool starts_again = s.now == verdict::breakdown && s.iterations > restarted_at;
+            if (s.now > verdict::converged && !starts_again) return end(describe(s.now));
             if (stopped) return end("stopped by the caller");
             if (s.iterations >= options_.max_iter) return end("max_iter iterations were spent");
             if (s.now == verdict::converged) {
                 if (s.residual2 > last_claim2 / 4)
                     return end("the true residual stays above what rounding errors allow");
                 last_claim2 = s.residual2;
+            }
+            if (s.now != verdict::going) {
                 s.now = s.next = verdict::going;
+                restarted_at = s.iterations;
                 method_.restart(s);
             }
             method_.s.write(s);

@@ -1,44 +1,47 @@
 // Iterations as a CUDA graph with a while node, so that the GPU needs no CPU from the first
 // iteration to the last.
+#include <memory>
+#include <type_traits>
+
 #include "nonzero/core/cuda.cuh"
 #include "nonzero/solve/loop.hpp"
 
 namespace nz {
 namespace {
 
-cudaGraph_t graph_of(void* p) { return static_cast<cudaGraph_t>(p); }
 cudaGraphExec_t runnable_of(void* p) { return static_cast<cudaGraphExec_t>(p); }
 
-/// Captures what f launches in the stream, into `into` where that is given. Throws what f throws,
-/// and device_error where something in it cannot be captured.
+struct graph_deleter {
+    void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
+};
+using owned_graph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, graph_deleter>;
+
+/// What f launches in the stream. Throws what f throws, and device_error where something in it
+/// cannot be captured.
 template <class F>
-cudaGraph_t captured(cudaStream_t stream, cudaGraph_t into, F f) {
+owned_graph captured(cudaStream_t stream, F f) {
     // Other threads may do as they like meanwhile.
-    constexpr auto mode = cudaStreamCaptureModeThreadLocal;
-#if CUDART_VERSION >= 12040
-    if (into != nullptr) {
-        check(cudaStreamBeginCaptureToGraph(stream, into, nullptr, nullptr, 0, mode),
-              "cudaStreamBeginCaptureToGraph");
-    } else  // NOLINT: the two share what follows
-#endif
-        check(cudaStreamBeginCapture(stream, mode), "cudaStreamBeginCapture");
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal),
+          "cudaStreamBeginCapture");
     cudaGraph_t graph = nullptr;
     try {
         f();
     } catch (...) {
-        cudaStreamEndCapture(stream, &graph);
-        if (into == nullptr && graph != nullptr) cudaGraphDestroy(graph);
+        if (cudaStreamEndCapture(stream, &graph) == cudaSuccess) cudaGraphDestroy(graph);
         throw;
     }
     check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-    return graph;
+    return owned_graph(graph);
 }
 
 #if CUDART_VERSION >= 12040
-/// An empty while node in `graph`: its body, and the handle that ends it.
-cudaGraph_t add_while(cudaGraph_t graph, unsigned long long& handle) {
+/// A graph that repeats `body` until the kernels in it set the handle's value to 0.
+owned_graph looped(const owned_graph& body, unsigned long long& handle) {
+    cudaGraph_t graph = nullptr;
+    check(cudaGraphCreate(&graph, 0), "cudaGraphCreate");
+    owned_graph owned(graph);
     cudaGraphConditionalHandle h{};
-    // Each launch begins with "true".
+    // Each launch begins with 1.
     check(cudaGraphConditionalHandleCreate(&h, graph, 1, cudaGraphCondAssignDefault),
           "cudaGraphConditionalHandleCreate");
     cudaGraphNodeParams p{};
@@ -52,8 +55,11 @@ cudaGraph_t add_while(cudaGraph_t graph, unsigned long long& handle) {
 #else
     check(cudaGraphAddNode(&node, graph, nullptr, 0, &p), "cudaGraphAddNode");
 #endif
+    // Captured apart: a capture that fails within the body would take the process with it.
+    check(cudaGraphAddChildGraphNode(&node, p.conditional.phGraph_out[0], nullptr, 0, body.get()),
+          "cudaGraphAddChildGraphNode");
     handle = h;
-    return p.conditional.phGraph_out[0];
+    return owned;
 }
 #endif
 
@@ -75,27 +81,21 @@ loop<gpu>::loop(gpu on, std::function<void()> iteration, loop_state* state, bool
 }
 
 void loop<gpu>::capture() {
-    const cudaStream_t stream = stream_of(on_);
-    cudaGraph_t graph = nullptr;
+    owned_graph graph = captured(stream_of(on_), iteration_);
     unsigned long long handle = 0;
 #if CUDART_VERSION >= 12040
-    check(cudaGraphCreate(&graph, 0), "cudaGraphCreate");
-    graph_ = graph;
-    captured(stream, add_while(graph, handle), iteration_);
+    graph = looped(graph, handle);
     loops_ = true;
-#else
-    graph_ = graph = captured(stream, nullptr, iteration_);
 #endif
     cudaGraphExec_t runnable = nullptr;
-    check(cudaGraphInstantiate(&runnable, graph, 0), "cudaGraphInstantiate");
+    check(cudaGraphInstantiate(&runnable, graph.get(), 0), "cudaGraphInstantiate");
     runnable_ = runnable;
     copy_to_device(on_, &handle, &state_->while_handle, sizeof(handle));
 }
 
 void loop<gpu>::drop_graph() {
     if (runnable_ != nullptr) cudaGraphExecDestroy(runnable_of(runnable_));
-    if (graph_ != nullptr) cudaGraphDestroy(graph_of(graph_));
-    runnable_ = graph_ = nullptr;
+    runnable_ = nullptr;
     loops_ = false;
 }
 

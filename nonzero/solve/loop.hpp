@@ -42,12 +42,13 @@ struct loop_state {
         next = is_finite(v) ? otherwise : verdict::not_finite;
         return false;
     }
-    /// What the last step of an iteration finishes with: |r|^2 judged and noted.
-    NZ_ANYWHERE void end_iteration(double r2) {
+    /// What the last step of an iteration finishes with: |r|^2 judged and noted. `after`: why there
+    /// is no further one, although this one is good.
+    NZ_ANYWHERE void end_iteration(double r2, verdict after = verdict::going) {
         if (!is_finite(r2)) next = verdict::not_finite;
         if (!is_spoiled()) {
             residual2 = r2;
-            if (r2 <= target2) next = verdict::converged;
+            next = r2 <= target2 ? verdict::converged : after;
             history[iterations - history_from] = r2;
             ++iterations;
         }
@@ -101,7 +102,6 @@ class loop<gpu> {
     gpu on_;
     std::function<void()> iteration_;
     loop_state* state_;
-    void* graph_ = nullptr;     ///< a cudaGraph_t
     void* runnable_ = nullptr;  ///< a cudaGraphExec_t
     bool loops_ = false;        ///< it holds a while node, not one iteration
 };

@@ -100,20 +100,25 @@ void sweep(cpu on, std::int64_t n, const Step& step, typename Step::scalars* at)
     static_assert(sizeof(totals) <= max_sum_bytes);
     const typename Step::scalars s = *at;
     if (skips<Step>(s)) return;
-    NZ_ASSERT(on.scratch.size() >= sweep_scratch_bytes(on, n));
     const std::int64_t blocks = (n + sweep_block - 1) / sweep_block;
-    auto* const partial = reinterpret_cast<totals*>(on.scratch.data());
     const int threads = int(std::clamp<std::int64_t>(blocks, 1, thread_count(on)));
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (std::int64_t b = 0; b < blocks; ++b)
-        partial[b] =
-            sweep_range(step, s, b * sweep_block, std::min(n, b * sweep_block + sweep_block));
+    const auto block = [&](std::int64_t b) {
+        return sweep_range(step, s, b * sweep_block, std::min(n, b * sweep_block + sweep_block));
+    };
     if constexpr (finishes<Step>) {
+        NZ_ASSERT(on.scratch.size() >= sweep_scratch_bytes(on, n));
+        auto* const partial = reinterpret_cast<totals*>(on.scratch.data());
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+        for (std::int64_t b = 0; b < blocks; ++b) partial[b] = block(b);
         totals all = {};
         for (std::int64_t b = 0; b < blocks; ++b) all += partial[b];
         step.finish(*at, all);
+    } else {
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+        for (std::int64_t b = 0; b < blocks; ++b) block(b);
     }
 }
+
 #endif
 
 /// Defined in sweep.cuh; instantiated in the .cu beside the step.

@@ -1,0 +1,94 @@
+#include "nonzero/solve/bicgstab.hpp"
+
+#include "nonzero/solve/bicgstab_steps.hpp"
+
+namespace nz {
+namespace {
+
+template <class V, class B>
+struct bicgstab_method {
+    using scalars = bicgstab_scalars<wide_value<V>>;
+
+    bicgstab_method(B on, const linear_operator<V, B>& matrix,
+                    const linear_operator<V, B>* preconditioner, out<V, B> solution)
+        : space(on, matrix.shape().rows),
+          A(matrix),
+          M(preconditioner),
+          x(solution),
+          r(space.make()),
+          u(space.make()),
+          p(space.zero()),
+          v(space.zero()),
+          q(space.make()),
+          s(on, {}) {
+        if (M != nullptr) y = space.make(), z = space.make();
+    }
+
+    void operator()() {
+        // Without a preconditioner y is p and z is r.
+        const V* const y_or_p = M == nullptr ? p.data() : y.data();
+        const V* const z_or_r = M == nullptr ? r.data() : z.data();
+        run(bicgstab_direction<V>{{}, r.data(), v.data(), p.data()});
+        multiply(p, y, v);
+        run(bicgstab_alpha<V>{{}, u.data(), v.data()});
+        run(bicgstab_half<V>{{}, v.data(), r.data()});
+        multiply(r, z, q);
+        run(bicgstab_omega<V>{{}, q.data(), r.data()});
+        run(bicgstab_update<V>{{}, y_or_p, z_or_r, q.data(), u.data(), x.data(), r.data()});
+    }
+    void settle() {}
+    void restart(scalars& now) {
+        space.copy(r, u);
+        now.rho = now.residual2;
+        now.alpha = now.beta = now.omega = 0;
+    }
+
+    /// Av = A M w, with Mw for M w.
+    void multiply(const vector<V, B>& w, vector<V, B>& Mw, vector<V, B>& AMw) {
+        if (M != nullptr) M->apply(V(1), w, V(0), Mw);
+        A.apply(V(1), M == nullptr ? in<V, B>(w) : in<V, B>(Mw), V(0), AMw);
+    }
+    template <class Step>
+    void run(const Step& step) {
+        space.run(step, s.data());
+    }
+
+    vector_space<V, B> space;
+    const linear_operator<V, B>& A;
+    const linear_operator<V, B>* M;
+    out<V, B> x;
+    vector<V, B> r, u, p, v, q, y, z;  // q is the t of the text
+    scalars_on<scalars, B> s;
+};
+
+template <class V, class B>
+solve_report solve(B on, const linear_operator<V, B>& A, const linear_operator<V, B>* M, in<V, B> b,
+                   out<V, B> x, const solve_options& o) {
+    check_system<V, B>("bicgstab", A, M, b, x, o);
+    return krylov_solve<V, B, bicgstab_method<V, B>>(A, b, x, o, on, A, M, x).run();
+}
+
+}  // namespace
+
+template <class V, class B>
+solve_report bicgstab(B on, const linear_operator<V, B>& A, in<V, B> b, out<V, B> x,
+                      const solve_options& o) {
+    return solve<V, B>(on, A, nullptr, b, x, o);
+}
+template <class V, class B>
+solve_report bicgstab(B on, const linear_operator<V, B>& A, const linear_operator<V, B>& M,
+                      in<V, B> b, out<V, B> x, const solve_options& o) {
+    return solve<V, B>(on, A, &M, b, x, o);
+}
+
+#define NZ_INSTANTIATE(V, B)                                                                      \
+    template solve_report bicgstab(B, const linear_operator<V, B>&, in<V, B>, out<V, B>,          \
+                                   const solve_options&);                                         \
+    template solve_report bicgstab(B, const linear_operator<V, B>&, const linear_operator<V, B>&, \
+                                   in<V, B>, out<V, B>, const solve_options&);
+#define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
+NZ_INSTANTIATE(float, gpu)
+NZ_INSTANTIATE(double, gpu)
+
+}  // namespace nz

@@ -1,0 +1,13 @@
+// The kernels of Gauss-Seidel that are no products.
+#include "nonzero/solve/gauss_seidel_steps.hpp"
+#include "nonzero/solve/sweep.cuh"
+
+namespace nz {
+
+#define NZ_INSTANTIATE(V)                                                                 \
+    template void launch_sweep(gpu, std::int64_t, const gather_step<V>&, one_scalar<V>*); \
+    template void launch_sweep(gpu, std::int64_t, const scatter_step<V>&, one_scalar<V>*);
+NZ_INSTANTIATE(float)
+NZ_INSTANTIATE(double)
+
+}  // namespace nz

@@ -1,0 +1,239 @@
+#include "nonzero/solve/gmres.hpp"
+
+#include <chrono>
+
+#include "nonzero/solve/gmres_steps.hpp"
+
+namespace nz {
+namespace {
+
+/// The least-squares problem of a cycle: the Hessenberg matrix made triangular by rotations, column
+/// after column as they come. On the CPU.
+template <class W>
+class rotated_hessenberg {
+  public:
+    explicit rotated_hessenberg(double residual) : g_{W(residual)} {}
+
+    /// Takes the next column, of one entry more than the one before; the residual it leaves.
+    double add(std::vector<W> h) {
+        const std::size_t j = columns_.size();
+        for (std::size_t k = 0; k < j; ++k) rotate(rotations_[k], h[k], h[k + 1]);
+        const double length = std::hypot(std::abs(h[j]), std::abs(h[j + 1]));
+        rotations_.push_back(length > 0 ? rotation{h[j] / length, h[j + 1] / length}
+                                        : rotation{W(1), W(0)});
+        rotate(rotations_[j], h[j], h[j + 1]);
+        g_.push_back(W(0));
+        rotate(rotations_[j], g_[j], g_[j + 1]);
+        columns_.push_back(std::move(h));
+        return std::abs(g_[j + 1]);
+    }
+    /// The coefficients of the basis vectors. Columns that are singular get none.
+    [[nodiscard]] std::vector<W> solution() const {
+        std::vector<W> y(g_.begin(), g_.end() - 1);
+        for (std::size_t k = y.size(); k-- > 0;) {
+            const W pivot = columns_[k][k];
+            y[k] = pivot == W(0) ? W(0) : y[k] / pivot;
+            for (std::size_t i = 0; i < k; ++i) y[i] -= columns_[k][i] * y[k];
+        }
+        return y;
+    }
+
+  private:
+    struct rotation {
+        W c, s;
+    };
+    static W conj(W w) { return conjugated(transposition::conjugate_transpose, w); }
+    /// The unitary matrix with the rows (c*, s*), (-s, c).
+    static void rotate(const rotation& q, W& a, W& b) {
+        const W turned = conj(q.c) * a + conj(q.s) * b;
+        b = q.c * b - q.s * a;
+        a = turned;
+    }
+    std::vector<std::vector<W>> columns_;
+    std::vector<rotation> rotations_;
+    std::vector<W> g_;
+};
+
+template <class V, class B>
+class gmres_solve {
+    using S = gmres_scalars<V>;
+    using W = wide_value<V>;
+    using clock = std::chrono::steady_clock;
+
+  public:
+    gmres_solve(B on, const linear_operator<V, B>& A, const linear_operator<V, B>* M, in<V, B> b,
+                out<V, B> x, const gmres_options& o)
+        : space_(on, A.shape().rows),
+          A_(A),
+          M_(M),
+          b_(b),
+          x_(x),
+          options_(o),
+          n_(A.shape().rows),
+          basis_(make<V>(std::size_t(n_) * (std::size_t(o.restart) + 1))),
+          q_(space_.make()),
+          z_(space_.make()),
+          h_(make<W>(2 * (std::size_t(o.restart) + 1))),
+          s_(on, {}) {}
+
+    solve_report run() {
+        S s = find_residual();
+        report_.rhs_norm = std::sqrt(s.rhs2);
+        report_.residual_norm = std::sqrt(s.residual2);
+        report_.history.push_back(report_.relative_residual());
+        report_.setup_s = seconds_since(start_);
+        if (s.rhs2 == 0) {
+            space_.fill(V(0), x_);
+            report_.residual_norm = 0;
+            return end("converged", true);
+        }
+        if (!loop_state::is_finite(s.residual2) || !loop_state::is_finite(s.rhs2))
+            return end("b, or b - A x at the start, is not finite");
+        const double target = options_.tol * report_.rhs_norm;
+        const auto iterating = clock::now();
+        for (;;) {
+            if (report_.residual_norm <= target) return end("converged", true);
+            if (report_.iterations >= options_.max_iter)
+                return end("max_iter iterations were spent");
+            const double before = report_.residual_norm;
+            const bool good = cycle(target);
+            report_.residual_norm = std::sqrt(find_residual().residual2);
+            report_.iterations_s = seconds_since(iterating);
+            if (!good) return end(describe(verdict::not_finite));
+            if (stopped_ && report_.residual_norm > target) return end("stopped by the caller");
+            // Less than one part in a thousand: rounding errors, or A is singular.
+            if (report_.residual_norm > target && report_.residual_norm > 0.999 * before)
+                return end("a whole cycle did not reduce the residual");
+        }
+    }
+
+  private:
+    template <class T>
+    vector<T, B> make(std::size_t len) const {
+        if constexpr (std::is_same_v<B, gpu>) {
+            const device_guard guard(space_.on());
+            return vector<T, B>(len);
+        } else {
+            return vector<T, B>(len);
+        }
+    }
+    V* basis(std::int64_t k) { return basis_.data() + k * n_; }
+    in<V, B> in_of(const V* v) const { return {v, std::size_t(n_)}; }
+    out<V, B> out_of(V* v) const { return {v, std::size_t(n_)}; }
+
+    /// basis 0 = b - A x
+    S find_residual() {
+        A_.apply(V(1), x_, V(0), q_);
+        space_.run(residual_step<V, S>{b_.data(), q_.data(), basis(0)}, s_.data());
+        return s_.read();
+    }
+
+    /// Up to `restart` iterations and what they make of x; false where a number is not finite.
+    bool cycle(double target) {
+        rotated_hessenberg<W> H(report_.residual_norm);
+        space_.scale(V(real<V>(1 / report_.residual_norm)), out_of(basis(0)));
+        int columns = 0;
+        while (columns < options_.restart && report_.iterations < options_.max_iter) {
+            std::vector<W> h = orthogonalise(columns);
+            const double length = std::abs(h.back());
+            if (!loop_state::is_finite(length)) return update(H, columns), false;
+            const double residual = H.add(std::move(h));
+            ++columns, ++report_.iterations;
+            report_.history.push_back(residual / report_.rhs_norm);
+            if (options_.watch)
+                stopped_ = !options_.watch(report_.iterations, report_.history.back());
+            if (stopped_ || residual <= target || length == 0) break;
+            space_.scale(V(real<V>(1 / length)), out_of(basis(columns)));
+        }
+        update(H, columns);
+        return true;
+    }
+
+    /// basis j + 1 = A M basis j, made orthogonal to those before, not yet of length 1: a column.
+    std::vector<W> orthogonalise(int j) {
+        V* const w = basis(j + 1);
+        if (M_ != nullptr) M_->apply(V(1), in_of(basis(j)), V(0), z_);
+        A_.apply(V(1), M_ == nullptr ? in_of(basis(j)) : in<V, B>(z_), V(0), out_of(w));
+        const int count = j + 1;
+        for (W* const h : {h_.data(), h_.data() + count}) {
+            for (int k = 0; k < count; k += gmres_dots<V>)
+                space_.run(
+                    gmres_project<V>{basis(k), w, n_, std::min(count - k, gmres_dots<V>), h + k},
+                    s_.data());
+            space_.run(gmres_subtract<V>{basis(0), w, n_, count, h}, s_.data());
+        }
+        const auto both = to_host<W>(space_.on(), in<W, B>(h_));
+        std::vector<W> column(both.begin(), both.begin() + count);
+        for (int k = 0; k < count; ++k) column[std::size_t(k)] += both[std::size_t(count + k)];
+        column.push_back(std::sqrt(real_part(s_.read().norm2_w)));
+        return column;
+    }
+
+    /// x = x + M (basis times H's solution)
+    void update(const rotated_hessenberg<W>& H, int columns) {
+        if (columns == 0) return;
+        const std::vector<W> y = H.solution();
+        const auto there = from_host(space_.on(), std::span<const W>(y));
+        space_.run(gmres_combine<V>{basis(0), q_.data(), n_, columns, there.data()}, s_.data());
+        if (M_ != nullptr) M_->apply(V(1), q_, V(0), z_);
+        space_.axpy(V(1), M_ == nullptr ? q_ : z_, x_);
+    }
+
+    solve_report end(std::string why, bool converged = false) {
+        report_.why = std::move(why);
+        report_.converged = converged;
+        return std::move(report_);
+    }
+    static double seconds_since(clock::time_point start) {
+        return std::chrono::duration<double>(clock::now() - start).count();
+    }
+
+    clock::time_point start_ = clock::now();
+    vector_space<V, B> space_;
+    const linear_operator<V, B>& A_;
+    const linear_operator<V, B>* M_;
+    in<V, B> b_;
+    out<V, B> x_;
+    const gmres_options& options_;
+    std::int64_t n_;
+    vector<V, B> basis_, q_, z_;  ///< basis: restart + 1 vectors, one after the other
+    vector<W, B> h_;              ///< of both passes of Gram-Schmidt
+    scalars_on<S, B> s_;
+    bool stopped_ = false;
+    solve_report report_;
+};
+
+template <class V, class B>
+solve_report solve(B on, const linear_operator<V, B>& A, const linear_operator<V, B>* M, in<V, B> b,
+                   out<V, B> x, const gmres_options& o) {
+    check_system<V, B>("gmres", A, M, b, x, o);
+    if (o.restart < 1 || o.restart > 1000)
+        throw argument_error("gmres: restart is " + std::to_string(o.restart) +
+                             ", expected 1 to 1000");
+    return gmres_solve<V, B>(on, A, M, b, x, o).run();
+}
+
+}  // namespace
+
+template <class V, class B>
+solve_report gmres(B on, const linear_operator<V, B>& A, in<V, B> b, out<V, B> x,
+                   const gmres_options& o) {
+    return solve<V, B>(on, A, nullptr, b, x, o);
+}
+template <class V, class B>
+solve_report gmres(B on, const linear_operator<V, B>& A, const linear_operator<V, B>& M, in<V, B> b,
+                   out<V, B> x, const gmres_options& o) {
+    return solve<V, B>(on, A, &M, b, x, o);
+}
+
+#define NZ_INSTANTIATE(V, B)                                                                   \
+    template solve_report gmres(B, const linear_operator<V, B>&, in<V, B>, out<V, B>,          \
+                                const gmres_options&);                                         \
+    template solve_report gmres(B, const linear_operator<V, B>&, const linear_operator<V, B>&, \
+                                in<V, B>, out<V, B>, const gmres_options&);
+#define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
+NZ_INSTANTIATE(float, gpu)
+NZ_INSTANTIATE(double, gpu)
+
+}  // namespace nz

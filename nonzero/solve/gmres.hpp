@@ -1,0 +1,31 @@
+// Generalised minimal residuals, restarted, for matrices that are not symmetric.
+#pragma once
+
+#include "nonzero/formats/registry.hpp"
+#include "nonzero/solve/report.hpp"
+
+namespace nz {
+
+struct gmres_options : solve_options {
+    index restart = 30;  ///< iterations from one restart to the next; so many vectors are kept
+};
+
+/// Solves A x = b for any regular A by GMRES(restart), preconditioned from the right, so that what
+/// it minimises is the residual of A x = b. It starts again from where it is every `restart`
+/// iterations, with the true residual, so that replace_every has nothing to do; a cycle that
+/// reduces the residual by nothing ends it. Each new direction is made orthogonal twice by
+/// classical Gram-Schmidt, all scalar products of a pass in few sweeps; on a GPU the CPU waits once
+/// an iteration, for the small least-squares problem, and there is no graph. All else is as in cg.
+///
+/// Moves    beside the products, about 4 (j + 2) vectors in the j-th iteration of a cycle.
+/// Throws   argument_error besides where restart is not 1 to 1000.
+/// Source   Saad and Schultz 1986, doi:10.1137/0907058; Saad 2003, algorithm 9.5; twice is enough:
+///          Giraud et al. 2005, doi:10.1007/s00211-005-0615-4.
+template <class V, class B>
+solve_report gmres(B on, const linear_operator<V, B>& A, in<V, B> b, out<V, B> x,
+                   const gmres_options& = {});
+template <class V, class B>
+solve_report gmres(B on, const linear_operator<V, B>& A, const linear_operator<V, B>& M, in<V, B> b,
+                   out<V, B> x, const gmres_options& = {});
+
+}  // namespace nz

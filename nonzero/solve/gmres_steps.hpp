@@ -1,0 +1,75 @@
+// The sweeps of GMRES, once for both backends.
+#pragma once
+
+#include "nonzero/solve/krylov.hpp"
+
+namespace nz {
+
+template <class V>
+struct gmres_scalars : krylov_state {
+    wide_value<V> norm2_w = 0;  ///< |w|^2
+};
+
+/// Scalar products that one sweep takes at once.
+template <class V>
+inline constexpr int gmres_dots = int(max_sum_bytes / sizeof(wide_value<V>));
+
+/// h_k = (v_k, w) for the `count` basis vectors from v on.
+template <class V>
+struct gmres_project {
+    using scalars = gmres_scalars<V>;
+    using totals = sums<wide_value<V>, gmres_dots<V>>;
+    const V *v, *w;
+    std::int64_t n;  ///< from one basis vector to the next
+    int count;
+    wide_value<V>* h;
+    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+        totals t{};
+        const V wi = w[i];
+        for (int k = 0; k < gmres_dots<V>; ++k)
+            if (k < count) t[k] = inner_product(v[k * n + i], wi);
+        return t;
+    }
+    NZ_ANYWHERE void finish(scalars&, const totals& t) const {
+        for (int k = 0; k < count; ++k) h[k] = t[k];
+    }
+};
+
+/// w = w - h_0 v_0 - h_1 v_1 ..., with |w|^2.
+template <class V>
+struct gmres_subtract {
+    using scalars = gmres_scalars<V>;
+    using totals = sums<wide_value<V>, 1>;
+    const V* v;
+    V* w;
+    std::int64_t n;
+    int count;
+    const wide_value<V>* h;
+    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+        V wi = w[i];
+        for (int k = 0; k < count; ++k) wi -= product(narrowed<V>(h[k]), v[k * n + i]);
+        w[i] = wi;
+        return {{inner_product(wi, wi)}};
+    }
+    NZ_ANYWHERE void finish(scalars& s, const totals& t) const { s.norm2_w = t[0]; }
+};
+
+/// y = h_0 v_0 + h_1 v_1 + ...
+template <class V>
+struct gmres_combine {
+    using scalars = gmres_scalars<V>;
+    using totals = sums<double, 0>;
+    const V* v;
+    V* y;
+    std::int64_t n;
+    int count;
+    const wide_value<V>* h;
+    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+        V sum{};
+        for (int k = 0; k < count; ++k) sum += product(narrowed<V>(h[k]), v[k * n + i]);
+        y[i] = sum;
+        return {};
+    }
+};
+
+}  // namespace nz

@@ -1,0 +1,155 @@
+#include "nonzero/solve/jacobi.hpp"
+
+#include <atomic>
+#include <cmath>
+
+#include "nonzero/plan/plan.hpp"
+#include "nonzero/solve/function_operator.hpp"
+
+namespace nz {
+namespace {
+
+template <class V>
+void check_square(const char* what, const csr<V, host_view>& A) {
+    if (A.shape.rows != A.shape.cols)
+        throw argument_error(std::string(what) + ": A is " + std::to_string(A.shape.rows) + " x " +
+                             std::to_string(A.shape.cols) + ", expected a square matrix");
+}
+
+template <class V>
+bool is_finite(V v) {
+    return std::isfinite(std::real(v)) && std::isfinite(std::imag(v));
+}
+
+template <class V, class B>
+class jacobi_operator final : public mapping<V, B> {
+  public:
+    jacobi_operator(B on, const host_vector<V>& inverse)
+        : mapping<V, B>(on, {index(inverse.size()), index(inverse.size())}),
+          space_(on, std::int64_t(inverse.size())),
+          inverse_(from_host(on, std::span<const V>(inverse))) {}
+    [[nodiscard]] std::size_t bytes() const override { return inverse_.size() * sizeof(V); }
+
+  protected:
+    void map(in<V, B> x, out<V, B> y) const override { space_.multiply(inverse_, x, y); }
+
+  private:
+    mutable vector_space<V, B> space_;  // one sweep without sums, which leaves it as it is
+    vector<V, B> inverse_;
+};
+
+/// Where a dense matrix of `n` rows, stored row after row, is singular: false. Else its inverse
+/// takes its place. Gauss and Jordan, the largest pivot of each column.
+template <class V>
+bool invert(std::span<V> a, std::size_t n) {
+    std::vector<std::size_t> swapped(n);
+    for (std::size_t k = 0; k < n; ++k) {
+        std::size_t pivot = k;
+        for (std::size_t i = k + 1; i < n; ++i)
+            if (std::abs(a[i * n + k]) > std::abs(a[pivot * n + k])) pivot = i;
+        swapped[k] = pivot;
+        for (std::size_t j = 0; pivot != k && j < n; ++j) std::swap(a[k * n + j], a[pivot * n + j]);
+        const V inverse = V(1) / a[k * n + k];
+        if (a[k * n + k] == V(0) || !is_finite(inverse)) return false;
+        a[k * n + k] = V(1);
+        for (std::size_t j = 0; j < n; ++j) a[k * n + j] *= inverse;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (i == k) continue;
+            const V factor = std::exchange(a[i * n + k], V(0));
+            for (std::size_t j = 0; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
+        }
+    }
+    for (std::size_t k = n; k-- > 0;)
+        for (std::size_t i = 0; swapped[k] != k && i < n; ++i)
+            std::swap(a[i * n + k], a[i * n + swapped[k]]);
+    return true;
+}
+
+/// A's block on the diagonal from `first` on, `n` rows, row after row.
+template <class V>
+void copy_block(const csr<V, host_view>& A, std::size_t first, std::size_t n, std::span<V> to) {
+    for (std::size_t i = 0; i < n; ++i)
+        for (auto k = std::size_t(A.row_ptr[first + i]); k < std::size_t(A.row_ptr[first + i + 1]);
+             ++k) {
+            const auto j = std::size_t(A.col_ind[k]);
+            if (j >= first && j < first + n) to[i * n + j - first] = A.val[k];
+        }
+}
+
+/// The matrix of the blocks' inverses.
+template <class V>
+csr<V, host> inverse_blocks(const csr<V, host_view>& A, std::size_t block) {
+    const auto rows = std::size_t(A.shape.rows), blocks = (rows + block - 1) / block;
+    csr<V, host> M{A.shape, {}, {}, {}};
+    host_vector<offset> ptr(rows + 1);
+    for (std::size_t i = 0; i <= rows; ++i) {
+        const std::size_t before = i / block * block;  // rows of whole blocks before row i
+        ptr[i] = offset(before * block + (i - before) * std::min(block, rows - before));
+    }
+    M.col_ind.resize(std::size_t(ptr[rows]));
+    M.val.assign(M.col_ind.size(), V(0));
+    std::atomic<std::int64_t> singular{-1};
+#pragma omp parallel for schedule(static)
+    for (std::size_t b = 0; b < blocks; ++b) {
+        const std::size_t first = b * block, n = std::min(block, rows - first);
+        const std::span<V> values(M.val.data() + ptr[first], n * n);
+        copy_block(A, first, n, values);
+        if (!invert(values, n)) singular = std::int64_t(first);
+        for (std::size_t k = 0; k < n * n; ++k)
+            M.col_ind[std::size_t(ptr[first]) + k] = index(first + k % n);
+    }
+    if (singular >= 0)
+        throw argument_error("block_jacobi: the block from row " + std::to_string(singular) +
+                             " on (counted from 0) is singular");
+    M.row_ptr = offset_vector(ptr);
+    return M;
+}
+
+}  // namespace
+
+template <class V>
+host_vector<V> diagonal_of(const csr<V, host_view>& A) {
+    check_square("diagonal_of", A);
+    host_vector<V> d(std::size_t(A.shape.rows), V(0));
+#pragma omp parallel for schedule(static)
+    for (std::size_t i = 0; i < d.size(); ++i)
+        for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k)
+            if (std::size_t(A.col_ind[k]) == i) d[i] = A.val[k];
+    return d;
+}
+
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> jacobi(B on, const csr<V, host_view>& A) {
+    check_square("jacobi", A);
+    host_vector<V> inverse = diagonal_of(A);
+    for (std::size_t i = 0; i < inverse.size(); ++i) {
+        const V d = std::exchange(inverse[i], V(1) / inverse[i]);
+        if (d == V(0) || !is_finite(d) || !is_finite(inverse[i]))
+            throw argument_error("jacobi: the diagonal is zero or not finite in row " +
+                                 std::to_string(i) + " (counted from 0)");
+    }
+    return std::make_unique<jacobi_operator<V, B>>(on, inverse);
+}
+
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> block_jacobi(B on, const csr<V, host_view>& A, index block) {
+    check_square("block_jacobi", A);
+    if (block < 1 || block > 64)
+        throw argument_error("block_jacobi: blocks of " + std::to_string(block) +
+                             " rows, expected 1 to 64");
+    const csr<V, host> M = inverse_blocks(A, std::size_t(block));
+    return build(make_plan(M, on), M);
+}
+
+#define NZ_INSTANTIATE_ON(V, B)                                                               \
+    template std::unique_ptr<linear_operator<V, B>> jacobi(B, const csr<V, host_view>&);      \
+    template std::unique_ptr<linear_operator<V, B>> block_jacobi(B, const csr<V, host_view>&, \
+                                                                 index);
+#define NZ_INSTANTIATE(V)                                          \
+    template host_vector<V> diagonal_of(const csr<V, host_view>&); \
+    NZ_INSTANTIATE_ON(V, cpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+NZ_INSTANTIATE_ON(float, gpu)
+NZ_INSTANTIATE_ON(double, gpu)
+
+}  // namespace nz

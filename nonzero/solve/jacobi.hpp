@@ -1,0 +1,26 @@
+// Jacobi preconditioners: the inverse of the diagonal, or of the blocks on it.
+#pragma once
+
+#include "nonzero/formats/registry.hpp"
+
+namespace nz {
+
+/// A's diagonal; 0 where nothing is stored. Throws argument_error where A is not square.
+template <class V>
+host_vector<V> diagonal_of(const csr<V, host_view>& A);
+
+/// y_i = x_i / a_ii. Throws argument_error, naming the row, where a_ii is zero, missing or not
+/// finite, and where A is not square.
+/// Source   Saad 2003, section 10.2.
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> jacobi(B on, const csr<V, host_view>& A);
+
+/// The inverses of the dense `block` x `block` blocks on the diagonal (the last one may be
+/// smaller), as a matrix whose product has its own plan. Deterministic.
+/// Throws   argument_error where A is not square, block is not 1 to 64, or a block is singular,
+///          with its first row.
+/// Source   Saad 2003, section 10.2.
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> block_jacobi(B on, const csr<V, host_view>& A, index block);
+
+}  // namespace nz

@@ -1,0 +1,38 @@
+// The scalars of solvers: double precision, whatever the vectors are.
+#pragma once
+
+#include "nonzero/core/value.hpp"
+
+namespace nz {
+
+/// V's kind in double precision: what scalar products and the scalars made of them are.
+template <class V>
+using wide_value = std::conditional_t<is_complex<V>, std::complex<double>, double>;
+
+/// w in V's precision.
+template <class V>
+NZ_ANYWHERE constexpr V narrowed(wide_value<V> w) {
+    if constexpr (is_complex<V>) {
+        return {real<V>(w.real()), real<V>(w.imag())};
+    } else {
+        return V(w);
+    }
+}
+
+template <class V>
+NZ_ANYWHERE constexpr real<V> real_part(V v) {
+    if constexpr (is_complex<V>) {
+        return v.real();
+    } else {
+        return v;
+    }
+}
+
+/// conj(a) b, in double.
+template <class V>
+NZ_ANYWHERE constexpr wide_value<V> inner_product(V a, V b) {
+    return product(wide_value<V>(conjugated(transposition::conjugate_transpose, a)),
+                   wide_value<V>(b));
+}
+
+}  // namespace nz
