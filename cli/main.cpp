@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
              add_pagerank,
              add_plan,
              add_show,
+             add_solve,
              add_spmv,
              add_spy,
              add_study,

@@ -1,0 +1,82 @@
+#include "cli/convergence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "cli/command.hpp"
+#include "cli/interruption.hpp"
+
+namespace nz::cli {
+namespace {
+
+class line {
+  public:
+    explicit line(double tol) : tol_(tol) {}
+    line(const line&) = delete;
+    line& operator=(const line&) = delete;
+    ~line() {
+        if (drawn_) fmt::print(stderr, "\r\033[K");
+    }
+    bool show(std::int64_t iteration, double residual) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ > std::chrono::milliseconds(50)) {
+            fmt::print(stderr, "\r\033[K{} iterations, residual {:.2e} of {:g}", iteration,
+                       residual, tol_);
+            last_ = now, drawn_ = true;
+        }
+        return !interruption::happened();
+    }
+
+  private:
+    double tol_;
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+    bool drawn_ = false;
+};
+
+constexpr std::size_t plot_width = 64;
+constexpr int plot_height = 12;
+
+/// log10 of a residual, zero and what is no number kept off the scale.
+double decade_of(double residual) {
+    return std::isfinite(residual) ? std::log10(std::max(residual, 1e-300)) : 300;
+}
+
+}  // namespace
+
+std::function<bool(std::int64_t, double)> progress_line(double tol) {
+    const auto shown = std::make_shared<line>(tol);
+    return [shown](std::int64_t iteration, double residual) {
+        return shown->show(iteration, residual);
+    };
+}
+
+void print_convergence(const std::vector<double>& history, double tol) {
+    if (history.size() < 2) return;
+    const std::size_t width = std::min(plot_width, history.size());
+    std::vector<double> decades(width);
+    for (std::size_t c = 0; c < width; ++c)
+        decades[c] = decade_of(history[c * (history.size() - 1) / (width - 1)]);
+    const auto [lowest, highest] = std::minmax_element(decades.begin(), decades.end());
+    const double top = std::ceil(*highest);
+    const double target = tol > 0 ? std::log10(tol) : *lowest;
+    const double bottom = std::floor(std::min(*lowest, target));
+    const double step = std::max(1.0, std::ceil((top - bottom) / plot_height));
+    fmt::print("\n");
+    for (double upper = top; upper > bottom; upper -= step) {
+        std::string row(width, target <= upper && target > upper - step && tol > 0 ? '-' : ' ');
+        for (std::size_t c = 0; c < width; ++c)
+            if (decades[c] <= upper && decades[c] > upper - step) row[c] = '*';
+        row.erase(row.find_last_not_of(' ') + 1);
+        fmt::print("1e{:<+5} |{}\n", int(upper), row);
+    }
+    fmt::print("{:8}+{}\n", "", std::string(width, '-'));
+    const std::string last = std::to_string(history.size() - 1);
+    fmt::print("{:9}0{:>{}}\n", "", last, int(width) - 1);
+}
+
+}  // namespace nz::cli

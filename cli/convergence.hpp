@@ -1,0 +1,17 @@
+// How an iteration converges, shown while it runs and when it is over.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace nz::cli {
+
+/// For solve_options::watch: a line on stderr with the iteration and its residual, some 20 times a
+/// second, gone when the last copy is; false after Ctrl-C, inside an interruption.
+std::function<bool(std::int64_t iteration, double residual)> progress_line(double tol);
+
+/// The residuals by iteration, a row a decade or several, `tol` as a line across.
+void print_convergence(const std::vector<double>& history, double tol);
+
+}  // namespace nz::cli
