@@ -29,9 +29,16 @@ host_vector<char> independent_set(cpu on, const strong_graph&);
 /// 2022, algorithm 4.
 aggregation aggregate(cpu on, const strong_graph&);
 
+/// The same on a GPU, where `of` is: the same aggregates. Waits for on.stream.
+struct device_aggregation {
+    index count = 0;
+    device_array<index> of;
+};
+device_aggregation aggregate(gpu on, const marked_graph&);
+
 /// The priority of a node in a round of independent_set: 32 bits above the node's number plus one,
 /// so that no two are equal and none is 0 or the largest.
-constexpr std::uint64_t priority(index node, std::uint32_t round) {
+NZ_ANYWHERE constexpr std::uint64_t priority(index node, std::uint32_t round) {
     std::uint64_t h = (std::uint64_t(round) << 32 | std::uint32_t(node)) + 0x9e3779b97f4a7c15U;
     h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9U;  // splitmix64: Steele, Lea, Flood 2014
     h = (h ^ h >> 27) * 0x94d049bb133111ebU;

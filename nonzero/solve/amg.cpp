@@ -114,22 +114,6 @@ void require_suitable(const csr<V, host_view>& A, bool symmetric) {
         throw argument_error(fmt::format("amg: the matrix is not symmetric in row {}", i));
 }
 
-/// The sums of the magnitudes of the rows.
-template <class V>
-host_vector<V> l1_norms(cpu on, const csr<V, host_view>& A) {
-    host_vector<V> norm(std::size_t(A.shape.rows));
-    A.row_ptr.visit([&](const auto* row_ptr) {
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-        for (index i = 0; i < A.shape.rows; ++i) {
-            V sum(0);
-            for (auto k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
-                sum += std::abs(A.val[std::size_t(k)]);
-            norm[std::size_t(i)] = sum;
-        }
-    });
-    return norm;
-}
-
 /// The host's threads that help a level on B.
 cpu helpers(cpu on) { return on; }
 cpu helpers(gpu) { return {}; }
@@ -145,43 +129,64 @@ plan_options product_options(B) {
 }
 
 /// A coarser level's matrix, kept as it was made.
-template <class V>
-class level_product final : public linear_operator<V, cpu> {
+template <class V, class B>
+class level_product final : public linear_operator<V, B> {
   public:
-    level_product(cpu on, csr<V, host> M) : on_(on), M_(std::move(M)) {}
+    using matrix = csr<V, std::conditional_t<std::is_same_v<B, cpu>, host, device>>;
+    using kernel = std::conditional_t<std::is_same_v<B, cpu>, csr_balanced, csr_subwarp>;
+    level_product(B on, matrix M) : on_(on), M_(std::move(M)) {}
     [[nodiscard]] nz::shape shape() const override { return M_.shape; }
     [[nodiscard]] std::size_t bytes() const override { return nz::bytes(M_); }
-    [[nodiscard]] std::string_view method_name() const override { return csr_balanced::name; }
+    [[nodiscard]] std::string_view method_name() const override { return kernel::name; }
 
   protected:
-    void multiply(V alpha, std::span<const V> x, V beta, std::span<V> y) const override {
-        spmv(on_, csr_balanced{}, alpha, view(M_), x, beta, y);
+    void multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const override {
+        if constexpr (std::is_same_v<B, cpu>) {
+            spmv(on_, kernel{}, alpha, view(M_), x, beta, y);
+        } else if constexpr (has_cuda) {
+            const device_guard guard(on_);
+            if (y.size() > 0) spmv(on_, kernel{}, alpha, view(M_), x, beta, y);
+            check_launch(kernel::name.data());
+        }
     }
-    void multiply_transposed(transposition, V, std::span<const V>, V, std::span<V>) const override {
+    void multiply_transposed(transposition, V, in<V, B>, V, out<V, B>) const override {
         throw unavailable("a level's product is not transposed");
     }
-    void scale(V beta, std::span<V> y) const override {
-        for (V& v : y) v = beta == V(0) ? V(0) : beta * v;
+    void scale(V beta, out<V, B> y) const override {
+        vector_space<V, B> space(on_, std::int64_t(y.size()));
+        beta == V(0) ? space.fill(V(0), y) : space.scale(beta, y);
     }
 
   private:
-    cpu on_;
-    csr<V, host> M_;
+    B on_;
+    matrix M_;
 };
+
+/// From this many nonzeros on a GPU packs a level's matrix, or plans its product.
+constexpr std::size_t worth_packing = 200000;
 
 /// The operator that multiplies by M, which it takes. On a CPU, planning the coarser levels and
 /// building what is planned would take longer than that gains over the few dozen products of a
 /// solve (docs/decisions/multigrid.md).
 template <class V>
 std::unique_ptr<linear_operator<V, cpu>> product_with(cpu on, csr<V, host> M) {
-    return std::make_unique<level_product<V>>(on, std::move(M));
+    return std::make_unique<level_product<V, cpu>>(on, std::move(M));
 }
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, const csr<V, host>& M) {
-    constexpr std::size_t worth_planning = 200000;  // nonzeros
-    if (M.val.size() < worth_planning) return find_method<V>("csr.subwarp").on_gpu(on, view(M));
+    if (M.val.size() < worth_packing) return find_method<V>("csr.subwarp").on_gpu(on, view(M));
     return build(make_plan(view(M), on, product_options<V>(on)), view(M));
 }
+/// Packs M, which stays as it is, or takes it.
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, csr<V, device>&& M) {
+    const auto pack = find_method<V>("packed.warp").from_device;
+    if (M.val.size() >= worth_packing && pack != nullptr) return pack(on, view(M));
+    return std::make_unique<level_product<V, gpu>>(on, std::move(M));
+}
+
+/// The strength of a coarser level, whose couplings spread, over that of the finer one.
+constexpr double coarser_strength = 0.2;
 
 /// What the candidates are where none are given.
 template <class V>
@@ -205,26 +210,45 @@ void fill_empty_rows(csr<V, host>& A) {
 }
 
 /// The next coarser level of A.
-template <class V>
+template <class V, class S>
 struct coarser {
-    csr<V, host> P, R, A;
-    candidates<V> near;
+    csr<V, S> P, R, A;
+    candidates<V> near;          ///< on the CPU
+    device_array<V> near_there;  ///< the one candidate, on a GPU
 };
+
+/// A level this little smaller than the one before is none.
+constexpr double worth_a_level = 0.8;
 
 /// Empty where A's couplings are too weak for a level that is smaller.
 template <class V>
-coarser<V> coarsen(cpu on, const csr<V, host_view>& A, index block, double eps, double omega,
-                   const candidates<V>& near) {
-    coarser<V> c;
+coarser<V, host> coarsen(cpu on, const csr<V, host_view>& A, index block, double eps, double omega,
+                         const candidates<V>& near) {
+    coarser<V, host> c;
     const aggregation groups = aggregate(on, strong_couplings(on, A, block, eps));
-    constexpr double worth_it = 0.8;
-    if (groups.count == 0 || double(groups.count) * near.count > worth_it * A.shape.rows) return c;
+    const double rows = double(groups.count) * near.count;
+    if (rows == 0 || rows > worth_a_level * A.shape.rows) return c;
     auto T = tentative_prolongation(on, groups, block, near);
     c.P = smoothed_prolongation(on, A, block, eps, omega, groups, T.fine);
     c.near = std::move(T.coarse);
     c.R = transposed(on, view(c.P));
     c.A = galerkin_product(on, view(c.R), A, view(c.P));
     fill_empty_rows(c.A);
+    return c;
+}
+/// The same on a GPU, for single unknowns and one candidate that is nowhere zero.
+template <class V>
+coarser<V, device> coarsen(gpu on, const csr<V, device_view>& A, double eps, double omega,
+                           device_span<V> near) {
+    coarser<V, device> c;
+    const auto strong = strong_couplings(on, A, eps);
+    const auto groups = aggregate(on, strong);
+    if (groups.count == 0 || groups.count > worth_a_level * A.shape.rows) return c;
+    auto T = tentative_prolongation<V>(on, groups, near);
+    c.P = smoothed_prolongation<V>(on, A, strong, omega, groups, T.fine);
+    c.near_there = std::move(T.coarse);
+    c.R = transposed(on, view(c.P));
+    c.A = galerkin_product(on, view(c.R), A, view(c.P));
     return c;
 }
 
@@ -258,68 +282,125 @@ amg<V, B>::amg(const csr<V, host_view>& A, B on, const amg_options& o, const can
                                          A.shape.rows, near.val.size()));
     if (finest != nullptr && finest->shape() != A.shape)
         throw argument_error("amg: the product given is of another shape than the matrix");
-    add_levels(A, o, near.count > 0 ? near : constants<V>(A.shape.rows, o.block), finest);
+    if constexpr (std::is_same_v<B, gpu>) require_gpu(on);
+    // Node by node, and with candidates of the caller's, the CPU sets up.
+    if (std::is_same_v<B, gpu> && o.block == 1 && near.count == 0 &&
+        A.val.size() <= std::size_t(max_narrow_offset)) {
+        add_levels_there(A, o, finest);
+    } else {
+        add_levels(A, o, near.count > 0 ? near : constants<V>(A.shape.rows, o.block), finest);
+    }
     idle_.push_back(std::make_unique<workspaces>(make_workspaces()));
     report_.setup_s = seconds_since(start);
+}
+
+/// What every level starts with.
+template <class V, class B>
+typename amg<V, B>::level& amg<V, B>::add_level(nz::shape shape, std::size_t nnz) {
+    report_.levels.push_back({shape.rows, offset(nnz), 0, {}});
+    return levels_.emplace_back();
+}
+
+template <class V, class B>
+void amg<V, B>::set_product(level& l, op own, const linear_operator<V, B>* given) {
+    l.own = std::move(own);
+    l.A = l.own != nullptr ? l.own.get() : given;
+    report_.levels.back().method = l.A->method_name();
 }
 
 template <class V, class B>
 void amg<V, B>::add_levels(const csr<V, host_view>& A, const amg_options& o,
                            const candidates<V>& near, const linear_operator<V, B>* finest) {
-    coarser<V> made;  // what the level before made for this one
+    const B on = this->on();
+    const cpu here = helpers(on);
+    coarser<V, host> made;  // what the level before made for this one
     csr<V, host_view> current = A;
     double eps = o.strength;
-    for (index block = o.block;; block = made.near.count, eps /= 5) {
-        levels_.emplace_back();
-        level& l = levels_.back();
-        report_.levels.push_back({current.shape.rows, offset(current.val.size()), 0, {}});
-        if (current.shape.rows <= o.coarse_rows) {
-            l.inverse = product_with(this->on(), dense_inverse(helpers(this->on()), current));
-            report_.direct = true;
-            return;
-        }
+    for (index block = o.block;; block = made.near.count, eps *= coarser_strength) {
+        level& l = add_level(current.shape, current.val.size());
+        if (current.shape.rows <= o.coarse_rows) return invert(l, current);
         if (levels_.size() > 1) {
-            l.own = product_with(this->on(), std::move(made.A));
-        } else if (finest == nullptr) {
-            l.own = build(make_plan(A, this->on(), product_options<V>(this->on())), A);
+            set_product(l, product_with(on, std::move(made.A)), nullptr);
+        } else if (finest != nullptr) {
+            set_product(l, nullptr, finest);
+        } else {
+            set_product(l, build(make_plan(A, on, product_options<V>(on)), A), nullptr);
         }
-        l.A = l.own != nullptr ? l.own.get() : finest;
-        report_.levels.back().method = l.A->method_name();
-        add_smoother(l, current, o);
+        const auto d = diagonal_of(here, current), norm = l1_norms(here, current);
+        add_smoother(l, from_host(on, std::span<const V>(d)),
+                     from_host(on, std::span<const V>(norm)), gershgorin_bound<V>(here, d, norm),
+                     o);
         if (int(levels_.size()) >= o.max_levels) return;
-        const double radius = report_.levels.back().spectral_radius;
-        made = coarsen(helpers(this->on()), current, block, eps, o.omega / radius,
+        made = coarsen(here, current, block, eps, o.omega / report_.levels.back().spectral_radius,
                        levels_.size() > 1 ? made.near : near);
         if (made.A.shape.rows == 0) return;
-        l.P = product_with(this->on(), std::move(made.P));
-        l.R = product_with(this->on(), std::move(made.R));
-        current = view(made.A);  // of arrays that stay in their place when they are moved
+        l.P = product_with(on, std::move(made.P));
+        l.R = product_with(on, std::move(made.R));
+        current = view(made.A);  // its arrays stay in their place when they are moved
+    }
+}
+
+/// The same with everything on the GPU.
+template <class V, class B>
+void amg<V, B>::add_levels_there(const csr<V, host_view>& A, const amg_options& o,
+                                 const linear_operator<V, B>* finest) {
+    if constexpr (std::is_same_v<B, gpu>) {
+        const B on = this->on();
+        const device_guard guard(on);
+        coarser<V, device> made;
+        made.A = upload(on, A);
+        made.near_there =
+            from_host(on, std::span<const V>(constant_candidate<V>(A.shape.rows).val));
+        for (double eps = o.strength;; eps *= coarser_strength) {
+            const auto current = view(made.A);
+            level& l = add_level(current.shape, current.val.size());
+            if (current.shape.rows <= o.coarse_rows) return invert(l, view(download(on, made.A)));
+            auto d = diagonal_of(on, current), norm = l1_norms(on, current);
+            const double bound = gershgorin_bound<V>(on, d, norm);
+            if (levels_.size() > 1) {
+                set_product(l, product_with(on, std::move(made.A)), nullptr);
+            } else if (finest != nullptr) {
+                set_product(l, nullptr, finest);
+            } else {
+                set_product(l, build(make_plan(A, on, product_options<V>(on)), A), nullptr);
+            }
+            add_smoother(l, std::move(d), std::move(norm), bound, o);
+            if (int(levels_.size()) >= o.max_levels) return;
+            made = coarsen<V>(on, current, eps, o.omega / report_.levels.back().spectral_radius,
+                              made.near_there);
+            if (made.A.shape.rows == 0) return;
+            l.P = product_with(on, std::move(made.P));
+            l.R = product_with(on, std::move(made.R));
+        }
     }
 }
 
 template <class V, class B>
-void amg<V, B>::add_smoother(level& l, const csr<V, host_view>& A, const amg_options& o) {
-    const auto threads = helpers(this->on());
-    auto d = diagonal_of(threads, A);
-    auto norm = l1_norms(threads, A);
-    double bound = 0;  // Gershgorin's
-    for (std::size_t i = 0; i < d.size(); ++i) bound = std::max(bound, double(norm[i] / d[i]));
-    auto& w = o.smoother == amg_smoother::chebyshev ? d : norm;
-    for (V& v : d) v = V(1) / v;
-    if (&w == &norm)
-        for (V& v : norm) v = V(1) / v;
-    // Of a row sum of zero the bound is 2, which most stencils all but reach.
+void amg<V, B>::invert(level& l, const csr<V, host_view>& A) {
+    l.inverse = product_with(this->on(), dense_inverse(helpers(this->on()), A));
+    report_.direct = true;
+}
+
+template <class V, class B>
+void amg<V, B>::add_smoother(level& l, vector<V, B> diagonal, vector<V, B> norm, double bound,
+                             const amg_options& o) {
+    const B on = this->on();
+    invert_each<V>(on, diagonal);
+    // Where rows sum to zero the bound is 2, which most stencils all but reach.
+    constexpr double of_zero_sums = 2.001;
     double radius = bound;
-    l.w = from_host(this->on(), std::span<const V>(d));
-    if (bound > 2.001)
-        radius =
-            std::min(bound, 1.05 * spectral_radius<V, B>(this->on(), *l.A, l.w, o.radius_steps));
+    if (bound > of_zero_sums)
+        radius = std::min(
+            bound, 1.05 * spectral_radius<V, B>(on, *l.A, in<V, B>(diagonal), o.radius_steps));
     report_.levels.back().spectral_radius = radius;
     std::vector<smoother_step> once{{0, 1}};
     if (o.smoother == amg_smoother::chebyshev) {
-        once = chebyshev_steps(o.degree + (levels_.size() > 1), radius / o.interval, 1.1 * radius);
+        const int degree = o.degree + (levels_.size() > 1);
+        once = chebyshev_steps(degree, radius / o.interval, 1.1 * radius);
+        l.w = std::move(diagonal);
     } else {
-        l.w = from_host(this->on(), std::span<const V>(norm));
+        invert_each<V>(on, norm);
+        l.w = std::move(norm);
     }
     for (int s = 0; s < o.sweeps; ++s) l.steps.insert(l.steps.end(), once.begin(), once.end());
 }

@@ -98,7 +98,13 @@ class amg final : public mapping<V, B> {
 
     void add_levels(const csr<V, host_view>& A, const amg_options&, const candidates<V>& near,
                     const linear_operator<V, B>* finest);
-    void add_smoother(level&, const csr<V, host_view>& A, const amg_options&);
+    void add_levels_there(const csr<V, host_view>& A, const amg_options&,
+                          const linear_operator<V, B>* finest);
+    level& add_level(nz::shape, std::size_t nnz);
+    void set_product(level&, op own, const linear_operator<V, B>* given);
+    void add_smoother(level&, vector<V, B> diagonal, vector<V, B> norm, double bound,
+                      const amg_options&);
+    void invert(level&, const csr<V, host_view>& A);
     [[nodiscard]] workspaces make_workspaces() const;
     [[nodiscard]] std::unique_ptr<workspaces> take_workspaces() const;
     /// From which state the smoother starts: x = 0, x lacking w.d, or x and its residual.

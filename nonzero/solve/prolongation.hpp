@@ -48,4 +48,17 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
                                    double omega, const aggregation&,
                                    const candidates<V>& tentative);
 
+/// The same on a GPU for single unknowns and one candidate: the same bits. Both wait for
+/// on.stream.
+template <class V>
+struct device_tentative {
+    device_array<V> fine, coarse;
+};
+template <class V>
+device_tentative<V> tentative_prolongation(gpu on, const device_aggregation&, device_span<V> fine);
+template <class V>
+csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, const marked_graph&,
+                                     double omega, const device_aggregation&,
+                                     device_span<V> tentative);
+
 }  // namespace nz

@@ -76,6 +76,17 @@ template <class V>
 csr<V, host> galerkin_product(cpu on, const csr<V, host_view>& R, const csr<V, host_view>& A,
                               const csr<V, host_view>& P);
 
+/// The same on a GPU, of matrices that lie there: the same bits as on the CPU. Wait for on.stream.
+template <class V>
+csr<V, device> spgemm(gpu on, const csr<V, device_view>& A, const csr<V, device_view>& B);
+template <class V>
+csr<V, device> transposed(gpu on, const csr<V, device_view>& A);
+template <class V>
+csr<V, device> galerkin_product(gpu on, const csr<V, device_view>& R, const csr<V, device_view>& A,
+                                const csr<V, device_view>& P) {
+    return spgemm(on, R, view(spgemm(on, A, P)));
+}
+
 /// The entries of one row, columns brought into ascending order.
 template <class V>
 void sort_row(std::span<index> col, std::span<V> val);

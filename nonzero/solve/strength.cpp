@@ -103,20 +103,6 @@ host_vector<V> diagonal_blocks(cpu on, const csr<V, host_view>& A, index block) 
 }  // namespace
 
 template <class V>
-host_vector<V> diagonal_of(cpu on, const csr<V, host_view>& A) {
-    host_vector<V> d(std::size_t(A.shape.rows));
-    A.row_ptr.visit([&](const auto* row_ptr) {
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-        for (index i = 0; i < A.shape.rows; ++i) {
-            d[std::size_t(i)] = V(0);
-            for (auto k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
-                if (A.col_ind[std::size_t(k)] == i) d[std::size_t(i)] = A.val[std::size_t(k)];
-        }
-    });
-    return d;
-}
-
-template <class V>
 strong_graph strong_couplings(cpu on, const csr<V, host_view>& A, index block, double eps) {
     if (A.shape.rows != A.shape.cols || block < 1 || A.shape.rows % block != 0 || !(eps >= 0))
         throw argument_error(
@@ -143,9 +129,8 @@ strong_graph strong_couplings(cpu on, const csr<V, host_view>& A, index block, d
     });
 }
 
-#define NZ_INSTANTIATE(V)                                                                 \
-    template strong_graph strong_couplings(cpu, const csr<V, host_view>&, index, double); \
-    template host_vector<V> diagonal_of(cpu, const csr<V, host_view>&);
+#define NZ_INSTANTIATE(V) \
+    template strong_graph strong_couplings(cpu, const csr<V, host_view>&, index, double);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

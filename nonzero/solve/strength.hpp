@@ -2,7 +2,7 @@
 // aggregate.
 #pragma once
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/solve/diagonal.hpp"
 
 namespace nz {
 
@@ -26,8 +26,15 @@ struct strong_graph {
 template <class V>
 strong_graph strong_couplings(cpu on, const csr<V, host_view>& A, index block, double eps);
 
-/// The diagonal of a square A; 0 where none is stored.
+/// The same graph on a GPU, of single unknowns: A's pattern, which it borrows, with a mark for
+/// every entry that is strong.
+struct marked_graph {
+    device_offset_span row_ptr;
+    device_span<index> col_ind;
+    device_array<char> strong;
+    [[nodiscard]] index nodes() const { return index(row_ptr.size()) - 1; }
+};
 template <class V>
-host_vector<V> diagonal_of(cpu on, const csr<V, host_view>& A);
+marked_graph strong_couplings(gpu on, const csr<V, device_view>& A, double eps);
 
 }  // namespace nz

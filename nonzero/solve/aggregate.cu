@@ -1,0 +1,184 @@
+// Aggregates on a GPU, round by round as on the CPU.
+#include "nonzero/solve/aggregate.hpp"
+#include "nonzero/solve/device_steps.cuh"
+
+namespace nz {
+namespace {
+
+constexpr std::uint64_t inside = 0;                   ///< in the set
+constexpr std::uint64_t outside = ~std::uint64_t(0);  ///< within two steps of one that is
+
+struct graph_view {
+    device_offset_span ptr;
+    const index* col;
+    const char* strong;
+    /// f(j) for the strong neighbours of i; true ends it.
+    template <class F>
+    __device__ void for_each(std::int64_t i, F f) const {
+        for (offset k = ptr[i]; k < ptr[i + 1]; ++k)
+            if (strong[k]) f(col[k]);
+    }
+};
+
+/// Whose independent set is looked for: the nodes of `near` that are alone; null: all.
+struct search {
+    graph_view g;
+    const index* near;
+    std::uint64_t *state, *least;
+    std::uint32_t round;
+    unsigned* undecided;
+    __device__ bool eligible(std::int64_t i) const { return near == nullptr || near[i] == alone; }
+};
+
+struct begin_search : search {
+    __device__ void operator()(std::int64_t i) const {
+        bool connected = false;
+        if (eligible(i)) g.for_each(i, [&](index) { connected = true; });
+        state[i] = least[i] = connected ? priority(index(i), 0) : outside;
+    }
+};
+struct next_priority : search {
+    __device__ void operator()(std::int64_t i) const {
+        if (state[i] != inside && state[i] != outside) state[i] = priority(index(i), round);
+    }
+};
+struct find_least : search {
+    __device__ void operator()(std::int64_t i) const {
+        if (least[i] == outside) return;
+        std::uint64_t m = state[i];
+        g.for_each(i, [&](index j) { m = state[j] < m ? state[j] : m; });
+        least[i] = m == inside ? outside : m;
+    }
+};
+struct decide : search {
+    __device__ void operator()(std::int64_t i) const {
+        const std::uint64_t mine = state[i];
+        if (mine == inside || mine == outside) return;
+        std::uint64_t low = least[i], high = low;
+        g.for_each(i, [&](index j) {
+            if (!eligible(j)) return;
+            const std::uint64_t m = least[j];
+            low = m < low ? m : low, high = m > high ? m : high;
+        });
+        if (high == outside) {
+            state[i] = outside;
+        } else if (low == mine && high == mine) {
+            state[i] = inside;
+        } else {
+            *undecided = 1;  // whoever writes it
+        }
+    }
+};
+
+/// 1 where a node of the set still finds enough neighbours free, else 0.
+struct find_roots {
+    graph_view g;
+    const std::uint64_t* state;
+    const index* near;
+    int least_free;
+    offset* root;
+    __device__ void operator()(std::int64_t i) const {
+        int free = 0;
+        if (state[i] == inside) g.for_each(i, [&](index j) { free += near[j] == alone; });
+        root[i] = state[i] == inside && free >= least_free;
+    }
+};
+/// `number` counts the roots before each node; no two roots have a free neighbour in common.
+struct gather_neighbours {
+    graph_view g;
+    const offset* number;
+    index first;
+    index* near;
+    __device__ void operator()(std::int64_t i) const {
+        if (number[i + 1] == number[i]) return;
+        const index mine = first + index(number[i]);
+        near[i] = mine;
+        g.for_each(i, [&](index j) {
+            if (near[j] == alone) near[j] = mine;
+        });
+    }
+};
+/// The aggregate to which a node that is left has most edges, of equal ones the first.
+struct join_most_common {
+    graph_view g;
+    const index* near;
+    index* of;
+    __device__ void operator()(std::int64_t i) const {
+        index best = near[i];
+        if (best == alone) {
+            int most = 0;
+            g.for_each(i, [&](index j) {
+                const index a = near[j];
+                if (a == alone || a == best) return;
+                int edges = 0;
+                g.for_each(i, [&](index other) { edges += near[other] == a; });
+                if (edges > most || (edges == most && a < best)) most = edges, best = a;
+            });
+        }
+        of[i] = best;
+    }
+};
+
+class builder_on_gpu {
+  public:
+    builder_on_gpu(gpu on, const marked_graph& g)
+        : on_(on),
+          n_(g.nodes()),
+          g_{g.row_ptr, g.col_ind.data(), g.strong.data()},
+          state_(std::size_t(n_)),
+          least_(std::size_t(n_)),
+          number_(std::size_t(n_) + 1),
+          near_(std::size_t(n_)),
+          undecided_(1) {
+        fill_bytes(on_, near_, 0xff);  // alone
+    }
+    device_aggregation build() {
+        constexpr int worth_an_aggregate = 3;
+        add(nullptr, 0);
+        add(near_.data(), worth_an_aggregate);
+        device_aggregation result{count_, device_array<index>(std::size_t(n_))};
+        launch_each(on_, n_, join_most_common{g_, near_.data(), result.of.data()});
+        synchronize(on_);
+        return result;
+    }
+
+  private:
+    void find_set(const index* among) {
+        search s{g_, among, state_.data(), least_.data(), 0, undecided_.data()};
+        launch_each(on_, n_, begin_search{s});
+        for (bool more = n_ > 0; more; ++s.round) {
+            fill_bytes(on_, undecided_, 0);
+            if (s.round > 0) launch_each(on_, n_, next_priority{s});
+            launch_each(on_, n_, find_least{s});
+            launch_each(on_, n_, decide{s});
+            more = read_back(on_, undecided_.data()) != 0;
+        }
+    }
+    void add(const index* among, int least_free) {
+        find_set(among);
+        fill_bytes(on_, number_, 0);
+        launch_each(on_, n_,
+                    find_roots{g_, state_.data(), near_.data(), least_free, number_.data()});
+        sum_before(on_, number_.data(), number_.data(), n_ + 1);
+        launch_each(on_, n_, gather_neighbours{g_, number_.data(), count_, near_.data()});
+        count_ += index(read_back(on_, number_.data() + n_));
+    }
+
+    gpu on_;
+    std::int64_t n_;
+    graph_view g_;
+    device_array<std::uint64_t> state_, least_;
+    device_array<offset> number_;
+    device_array<index> near_;
+    device_array<unsigned> undecided_;
+    index count_ = 0;
+};
+
+}  // namespace
+
+device_aggregation aggregate(gpu on, const marked_graph& g) {
+    const device_guard guard(on);
+    return builder_on_gpu(on, g).build();
+}
+
+}  // namespace nz

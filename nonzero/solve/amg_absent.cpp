@@ -1,0 +1,70 @@
+// Multigrid's setup on a GPU in a build without CUDA.
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/solve/prolongation.hpp"
+#include "nonzero/solve/spgemm.hpp"
+
+namespace nz {
+namespace {
+template <class T>
+T absent(gpu on) {
+    require_gpu(on);
+    return T{};
+}
+}  // namespace
+
+device_aggregation aggregate(gpu on, const marked_graph&) { return absent<device_aggregation>(on); }
+template <class V>
+marked_graph strong_couplings(gpu on, const csr<V, device_view>&, double) {
+    return absent<marked_graph>(on);
+}
+template <class V>
+device_tentative<V> tentative_prolongation(gpu on, const device_aggregation&, device_span<V>) {
+    return absent<device_tentative<V>>(on);
+}
+template <class V>
+csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>&, const marked_graph&,
+                                     double, const device_aggregation&, device_span<V>) {
+    return absent<csr<V, device>>(on);
+}
+template <class V>
+csr<V, device> spgemm(gpu on, const csr<V, device_view>&, const csr<V, device_view>&) {
+    return absent<csr<V, device>>(on);
+}
+template <class V>
+csr<V, device> transposed(gpu on, const csr<V, device_view>&) {
+    return absent<csr<V, device>>(on);
+}
+template <class V>
+device_array<V> diagonal_of(gpu on, const csr<V, device_view>&) {
+    return absent<device_array<V>>(on);
+}
+template <class V>
+device_array<V> l1_norms(gpu on, const csr<V, device_view>&) {
+    return absent<device_array<V>>(on);
+}
+template <class V>
+double gershgorin_bound(gpu on, device_span<V>, device_span<V>) {
+    return absent<double>(on);
+}
+template <class V>
+void invert_each(gpu on, device_out<V>) {
+    require_gpu(on);
+}
+
+#define NZ_INSTANTIATE(V)                                                                        \
+    template marked_graph strong_couplings(gpu, const csr<V, device_view>&, double);             \
+    template device_tentative<V> tentative_prolongation(gpu, const device_aggregation&,          \
+                                                        device_span<V>);                         \
+    template csr<V, device> smoothed_prolongation(gpu, const csr<V, device_view>&,               \
+                                                  const marked_graph&, double,                   \
+                                                  const device_aggregation&, device_span<V>);    \
+    template csr<V, device> spgemm(gpu, const csr<V, device_view>&, const csr<V, device_view>&); \
+    template csr<V, device> transposed(gpu, const csr<V, device_view>&);                         \
+    template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);                       \
+    template device_array<V> l1_norms(gpu, const csr<V, device_view>&);                          \
+    template double gershgorin_bound(gpu, device_span<V>, device_span<V>);                       \
+    template void invert_each(gpu, device_out<V>);
+NZ_INSTANTIATE(float)
+NZ_INSTANTIATE(double)
+
+}  // namespace nz

@@ -1,0 +1,89 @@
+// What the multigrid setup's kernels share: products that are rounded, numbers read back, sums.
+#pragma once
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include "nonzero/core/cuda.cuh"
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/csr.hpp"
+
+namespace nz {
+
+/// a * b, rounded before anything is added to it, as the CPU does: the same bits on both.
+__device__ inline double rounded_product(double a, double b) { return __dmul_rn(a, b); }
+__device__ inline float rounded_product(float a, float b) { return __fmul_rn(a, b); }
+
+/// Waits for on.stream.
+template <class T>
+T read_back(gpu on, const T* from) {
+    T value;
+    check(cudaMemcpyAsync(&value, from, sizeof(T), cudaMemcpyDeviceToHost, stream_of(on)),
+          "cudaMemcpyAsync");
+    check(cudaStreamSynchronize(stream_of(on)), "cudaStreamSynchronize");
+    return value;
+}
+
+template <class T>
+void fill_bytes(gpu on, device_array<T>& to, int byte) {
+    check(cudaMemsetAsync(to.data(), byte, to.size() * sizeof(T), stream_of(on)),
+          "cudaMemsetAsync");
+}
+
+/// A CUB algorithm, run(scratch, bytes): asked for its scratch memory, then run with it.
+template <class Run>
+void with_scratch(Run run) {
+    std::size_t bytes = 0;
+    check(run(nullptr, bytes), "CUB");
+    device_array<std::byte> scratch(bytes > 0 ? bytes : 1);
+    check(run(scratch.data(), bytes), "CUB");
+}
+
+/// to[i] = the sum of the elements before i, for 0 <= i < n; `from` and `to` may be the same.
+template <class T>
+void sum_before(gpu on, const T* from, T* to, std::int64_t n) {
+    with_scratch([&](void* scratch, std::size_t& bytes) {
+        return cub::DeviceScan::ExclusiveSum(scratch, bytes, from, to, n, stream_of(on));
+    });
+}
+
+/// f(i) for i in [0, n), each by a thread of its own.
+template <class F>
+__global__ void for_each_index(std::int64_t n, F f) {
+    const std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) f(i);
+}
+template <class F>
+void launch_each(gpu on, std::int64_t n, const F& f) {
+    constexpr int threads = 256;
+    if (n == 0) return;
+    for_each_index<<<blocks_for(n, threads), threads, 0, stream_of(on)>>>(n, f);
+    check_launch("for_each_index");
+}
+
+struct narrow_positions {
+    const offset* from;
+    std::int32_t* to;
+    __device__ void operator()(std::int64_t i) const { to[i] = std::int32_t(from[i]); }
+};
+
+/// Row pointers from the rows' lengths, n + 1 elements of which the last does not count.
+inline device_offsets row_pointers(gpu on, device_array<offset>& length, offset& nnz) {
+    const std::size_t n = length.size();
+    sum_before(on, length.data(), length.data(), std::int64_t(n));
+    nnz = read_back(on, length.data() + n - 1);
+    const bool wide = nnz > max_narrow_offset;
+    device_offsets ptr{device_array<std::byte>(n * (wide ? 8 : 4)), n, wide};
+    if (wide) {
+        check(cudaMemcpyAsync(ptr.bytes.data(), length.data(), n * sizeof(offset),
+                              cudaMemcpyDeviceToDevice, stream_of(on)),
+              "cudaMemcpyAsync");
+    } else {
+        launch_each(
+            on, std::int64_t(n),
+            narrow_positions{length.data(), reinterpret_cast<std::int32_t*>(ptr.bytes.data())});
+    }
+    return ptr;
+}
+
+}  // namespace nz

@@ -1,0 +1,60 @@
+#include "nonzero/solve/diagonal.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nz {
+
+template <class V>
+host_vector<V> diagonal_of(cpu on, const csr<V, host_view>& A) {
+    host_vector<V> d(std::size_t(A.shape.rows));
+    A.row_ptr.visit([&](const auto* row_ptr) {
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
+        for (index i = 0; i < A.shape.rows; ++i) {
+            d[std::size_t(i)] = V(0);
+            for (auto k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
+                if (A.col_ind[std::size_t(k)] == i) d[std::size_t(i)] = A.val[std::size_t(k)];
+        }
+    });
+    return d;
+}
+
+template <class V>
+host_vector<V> l1_norms(cpu on, const csr<V, host_view>& A) {
+    host_vector<V> norm(std::size_t(A.shape.rows));
+    A.row_ptr.visit([&](const auto* row_ptr) {
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
+        for (index i = 0; i < A.shape.rows; ++i) {
+            V sum(0);
+            for (auto k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
+                sum += std::abs(A.val[std::size_t(k)]);
+            norm[std::size_t(i)] = sum;
+        }
+    });
+    return norm;
+}
+
+template <class V>
+double gershgorin_bound(cpu on, std::span<const V> diagonal, std::span<const V> norm) {
+    V bound(0);
+#pragma omp parallel for schedule(static) reduction(max : bound) num_threads(thread_count(on))
+    for (std::size_t i = 0; i < diagonal.size(); ++i)
+        bound = std::max(bound, norm[i] / diagonal[i]);
+    return double(bound);
+}
+
+template <class V>
+void invert_each(cpu on, std::span<V> v) {
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = V(1) / v[i];
+}
+
+#define NZ_INSTANTIATE(V)                                                          \
+    template host_vector<V> diagonal_of(cpu, const csr<V, host_view>&);            \
+    template host_vector<V> l1_norms(cpu, const csr<V, host_view>&);               \
+    template double gershgorin_bound(cpu, std::span<const V>, std::span<const V>); \
+    template void invert_each(cpu, std::span<V>);
+NZ_INSTANTIATE(float)
+NZ_INSTANTIATE(double)
+
+}  // namespace nz

@@ -1,0 +1,103 @@
+// Diagonals and norms on a GPU.
+#include <cstring>
+#include "nonzero/solve/diagonal.hpp"
+
+#include "nonzero/solve/device_steps.cuh"
+
+namespace nz {
+namespace {
+
+template <class V>
+struct find_diagonal {
+    csr<V, device_view> A;
+    V* to;
+    __device__ void operator()(std::int64_t i) const {
+        V d(0);
+        for (offset k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+            if (A.col_ind[k] == i) d = A.val[k];
+        to[i] = d;
+    }
+};
+
+template <class V>
+struct sum_magnitudes {
+    csr<V, device_view> A;
+    V* to;
+    __device__ void operator()(std::int64_t i) const {
+        V sum(0);
+        for (offset k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) sum += fabs(A.val[k]);
+        to[i] = sum;
+    }
+};
+
+/// Positive doubles are ordered as their bits are.
+template <class V>
+struct largest_ratio {
+    const V *diagonal, *norm;
+    unsigned long long* bits;
+    __device__ void operator()(std::int64_t i) const {
+        const double mine = double(norm[i] / diagonal[i]);
+        const auto active = __activemask();
+        unsigned long long most = (unsigned long long)(__double_as_longlong(mine));
+        for (int step = 16; step > 0; step /= 2) {
+            const auto other = __shfl_xor_sync(active, most, step);
+            // A lane that is not there gives what is its own.
+            if ((active >> (threadIdx.x % 32 ^ unsigned(step)) & 1) && other > most) most = other;
+        }
+        if (int(threadIdx.x % 32) == __ffs(int(active)) - 1) atomicMax(bits, most);
+    }
+};
+
+template <class V>
+struct invert_one {
+    V* v;
+    __device__ void operator()(std::int64_t i) const { v[i] = V(1) / v[i]; }
+};
+
+}  // namespace
+
+template <class V>
+device_array<V> diagonal_of(gpu on, const csr<V, device_view>& A) {
+    const device_guard guard(on);
+    device_array<V> d(std::size_t(A.shape.rows));
+    launch_each(on, A.shape.rows, find_diagonal<V>{A, d.data()});
+    return d;
+}
+
+template <class V>
+device_array<V> l1_norms(gpu on, const csr<V, device_view>& A) {
+    const device_guard guard(on);
+    device_array<V> norm(std::size_t(A.shape.rows));
+    launch_each(on, A.shape.rows, sum_magnitudes<V>{A, norm.data()});
+    return norm;
+}
+
+template <class V>
+double gershgorin_bound(gpu on, device_span<V> diagonal, device_span<V> norm) {
+    const device_guard guard(on);
+    device_array<unsigned long long> bits(1);
+    fill_bytes(on, bits, 0);
+    launch_each(on, std::int64_t(norm.size()),
+                largest_ratio<V>{diagonal.data(), norm.data(), bits.data()});
+    const auto most = read_back(on, bits.data());
+    double bound = 0;
+    static_assert(sizeof bound == sizeof most);
+    std::memcpy(&bound, &most, sizeof bound);
+    return bound;
+}
+
+template <class V>
+void invert_each(gpu on, device_out<V> v) {
+    const device_guard guard(on);
+    launch_each(on, std::int64_t(v.size()), invert_one<V>{v.data()});
+}
+
+#define NZ_INSTANTIATE(V)                                                  \
+    template device_array<V> diagonal_of(gpu, const csr<V, device_view>&); \
+    template device_array<V> l1_norms(gpu, const csr<V, device_view>&);    \
+    template double gershgorin_bound(gpu, device_span<V>, device_span<V>); \
+    template void invert_each(gpu, device_out<V>);
+NZ_INSTANTIATE(float)
+NZ_INSTANTIATE(double)
+
+}  // namespace nz
