@@ -10,6 +10,7 @@
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/cg.hpp"
+#include "nonzero/solve/narrowed.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
@@ -155,6 +156,17 @@ TYPED_TEST(multigrid, takes_floats) {
     const auto op = build(make_plan(A, this->on), A);
     const float factor = float(convergence_factor<float, TypeParam>(this->on, *op, M));
     EXPECT_LT(factor, 0.5F);
+}
+
+TYPED_TEST(multigrid, in_single_precision_serves_a_solver_in_double) {
+    const auto A = laplace3d<double>(30, 30, 30);
+    const narrowed_operator<TypeParam> M(
+        this->on, std::make_unique<amg<float, TypeParam>>(narrowed(cpu{}, view(A)), this->on));
+    const int wide = this->iterations(A, amg<double, TypeParam>(A, this->on), 1e-11);
+    EXPECT_LE(this->iterations(A, M, 1e-11), wide + 1);
+    auto large = laplace2d<double>(3, 3);
+    large.val[0] = 1e40;
+    EXPECT_THROW(narrowed(cpu{}, view(large)), argument_error);
 }
 
 TYPED_TEST(multigrid, meets_degenerate_matrices) {

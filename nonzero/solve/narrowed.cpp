@@ -1,0 +1,43 @@
+#include "nonzero/solve/narrowed.hpp"
+
+#include <cmath>
+
+namespace nz {
+
+csr<float, host> narrowed(cpu on, const csr<double, host_view>& A) {
+    csr<float, host> B{
+        A.shape, {}, {A.col_ind.begin(), A.col_ind.end()}, host_vector<float>(A.val.size())};
+    host_vector<offset> ptr(A.row_ptr.size());
+    for (std::size_t i = 0; i < ptr.size(); ++i) ptr[i] = A.row_ptr[i];
+    B.row_ptr = offset_vector(ptr);
+    bool fits = true;
+#pragma omp parallel for schedule(static) reduction(&& : fits) num_threads(thread_count(on))
+    for (std::size_t k = 0; k < A.val.size(); ++k) {
+        B.val[k] = float(A.val[k]);
+        fits = fits && std::isfinite(B.val[k]) == std::isfinite(A.val[k]);
+    }
+    if (!fits) throw argument_error("narrowed: a value is too large for single precision");
+    return B;
+}
+
+template <class B>
+narrowed_operator<B>::narrowed_operator(B on, std::unique_ptr<linear_operator<float, B>> M)
+    : mapping<double, B>(on, M->shape()),
+      M_(std::move(M)),
+      space_(on, M_->shape().rows),
+      none_(on, {0}),
+      x_(vector_space<float, B>(on, M_->shape().rows).zero()),
+      y_(vector_space<float, B>(on, M_->shape().rows).zero()) {}
+
+template <class B>
+void narrowed_operator<B>::map(in<double, B> x, out<double, B> y) const {
+    const std::lock_guard lock(mutex_);
+    space_.run(convert_step<float, double>{x.data(), x_.data()}, none_.data());
+    M_->apply(1, x_, 0, y_);
+    space_.run(convert_step<double, float>{y_.data(), y.data()}, none_.data());
+}
+
+template class narrowed_operator<cpu>;
+template class narrowed_operator<gpu>;
+
+}  // namespace nz
