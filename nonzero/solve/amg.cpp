@@ -80,10 +80,32 @@ std::int64_t first_wrong_row(index rows, Wrong wrong) {
     return first == rows ? -1 : first;
 }
 
+/// validate(A), in parallel where all is well.
+template <class V>
+void require_valid(const csr<V, host_view>& A) {
+    const auto rows = std::size_t(std::max(A.shape.rows, 0));
+    const auto nnz = offset(A.col_ind.size());
+    const bool sized = A.shape.rows >= 0 && A.shape.cols >= 0 && A.row_ptr.size() == rows + 1 &&
+                       A.col_ind.size() == A.val.size() && A.row_ptr[0] == 0 &&
+                       A.row_ptr.back() == nnz;
+    const auto wrong = [&](index row) {
+        const offset first = A.row_ptr[std::size_t(row)], last = A.row_ptr[std::size_t(row) + 1];
+        if (first < 0 || first > last || last > nnz) return true;
+        index before = -1;
+        for (auto k = std::size_t(first); k < std::size_t(last); ++k) {
+            const index j = A.col_ind[k];
+            if (j <= before || j >= A.shape.cols) return true;
+            before = j;
+        }
+        return false;
+    };
+    if (!sized || first_wrong_row(A.shape.rows, wrong) >= 0) validate(A);
+}
+
 /// Throws argument_error, saying why, where A cannot be symmetric positive definite.
 template <class V>
 void require_suitable(const csr<V, host_view>& A, bool symmetric) {
-    validate(A);
+    require_valid(A);
     if (A.shape.rows != A.shape.cols)
         throw argument_error(
             fmt::format("amg: the matrix is {} x {}, not square", A.shape.rows, A.shape.cols));

@@ -180,10 +180,14 @@ struct column_counts {
             for_each_entry(A, rows.first, rows.last,
                            [&](index, index j, V) { ++n[std::size_t(j)]; });
         }
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
+        for (std::size_t j = 0; j < cols; ++j)
+            for (const auto& n : next) ptr[j + 1] += n[j];
+        std::partial_sum(ptr.begin(), ptr.end(), ptr.begin());
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
         for (std::size_t j = 0; j < cols; ++j) {
             offset at = ptr[j];
             for (auto& n : next) at += std::exchange(n[j], at);
-            ptr[j + 1] = at;
         }
     }
     host_vector<offset> ptr;
