@@ -11,30 +11,39 @@ namespace nz {
 /// A with its values rounded to single precision. Throws argument_error where one is too large.
 csr<float, host> narrowed(cpu on, const csr<double, host_view>& A);
 
-/// y = M x with x rounded to single precision, scaled by a power of two so that its largest
-/// element neither overflows nor underflows, and M in single precision.
-/// An M that is symmetric positive definite in single precision serves conjugate gradients in
-/// double: what they lose by the rounding is less than an iteration (docs/decisions/multigrid.md).
-/// On a GPU it works in on.stream and waits for nothing. Deterministic where M is.
+/// y = M x in single precision: x is rounded to it, so that elements should lie between 1e-30 and
+/// 1e30 in magnitude, where they are not zero. An M that is symmetric positive definite in single
+/// precision serves conjugate gradients in double. On a GPU it works in on.stream and waits for
+/// nothing. Deterministic where M is.
 template <class B>
 class narrowed_operator final : public mapping<double, B> {
   public:
     /// @param M  works on `on` too
     narrowed_operator(B on, std::unique_ptr<linear_operator<float, B>> M);
     [[nodiscard]] std::size_t bytes() const override { return M_->bytes(); }
-    [[nodiscard]] const linear_operator<float, B>& in_single() const { return *M_; }
 
   protected:
     void map(in<double, B> x, out<double, B> y) const override;
 
   private:
-    struct workspace {
-        vector_space<double, B> space;
-        vector<float, B> x, y;
-    };
     std::unique_ptr<linear_operator<float, B>> M_;
-    mutable std::mutex mutex_;
-    mutable workspace own_;
+    mutable std::mutex mutex_;  ///< of what follows
+    mutable vector_space<double, B> space_;
+    mutable scalars_on<one_scalar<double>, B> none_;
+    mutable vector<float, B> x_, y_;
+};
+
+/// to = from, rounded where it is narrower.
+template <class To, class From>
+struct convert_step {
+    using scalars = one_scalar<double>;
+    using totals = sums<double, 0>;
+    const From* from;
+    To* to;
+    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+        to[i] = To(from[i]);
+        return {};
+    }
 };
 
 }  // namespace nz
