@@ -1,6 +1,6 @@
 // hypre's conjugate gradients with BoomerAMG on Poisson's problem, 7 points: a peer of nz::amg.
 //   mpirun -np 2 hypre_bench 160
-// One JSON line: the best of a few of hypre's own recommendations by setup and solve together.
+// One JSON line: the best of a few of hypre's own recommendations by the computing time of both.
 #include <HYPRE.h>
 #include <HYPRE_IJ_mv.h>
 #include <HYPRE_krylov.h>
@@ -9,6 +9,7 @@
 #include <mpi.h>
 
 #include <cstdlib>
+#include <ctime>
 #include <vector>
 
 #include "nonzero/gen/generate.hpp"
@@ -57,6 +58,7 @@ struct settings {
 };
 struct timing {
     double setup_s = 0, solve_s = 0;
+    double cpu_s = 0;  ///< of both, of this rank's computing
     int iterations = 0;
 };
 
@@ -75,11 +77,13 @@ timing solve(const problem& p, const settings& s) {
     timing t;
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
+    const std::clock_t before = std::clock();
     HYPRE_ParCSRPCGSetup(cg, p.matrix, p.b, p.x);
     MPI_Barrier(MPI_COMM_WORLD);
     const double ready = MPI_Wtime();
     HYPRE_ParCSRPCGSolve(cg, p.matrix, p.b, p.x);
     MPI_Barrier(MPI_COMM_WORLD);
+    t.cpu_s = double(std::clock() - before) / double(CLOCKS_PER_SEC);
     t.setup_s = ready - start, t.solve_s = MPI_Wtime() - ready;
     HYPRE_Int iterations = 0;
     HYPRE_PCGGetNumIterations(cg, &iterations);
@@ -100,8 +104,7 @@ int main(int argc, char** argv) {
         settings of{};
         for (const settings& s : {settings{0.25, 0}, settings{0.5, 0}, settings{0.25, 1}}) {
             const timing t = solve(p, s);
-            if (best.iterations == 0 || t.setup_s + t.solve_s < best.setup_s + best.solve_s)
-                best = t, of = s;
+            if (best.iterations == 0 || t.cpu_s < best.cpu_s) best = t, of = s;
         }
         int rank = 0, ranks = 1;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -109,8 +112,9 @@ int main(int argc, char** argv) {
             fmt::print(
                 "{{\"peer\": \"hypre\", \"n\": {}, \"ranks\": {}, \"strong\": {}, "
                 "\"aggressive_levels\": {}, \"iterations\": {}, \"setup_s\": {:.4f}, "
-                "\"solve_s\": {:.4f}}}\n",
-                n, ranks, of.strong, of.aggressive, best.iterations, best.setup_s, best.solve_s);
+                "\"solve_s\": {:.4f}, \"cpu_s\": {:.4f}}}\n",
+                n, ranks, of.strong, of.aggressive, best.iterations, best.setup_s, best.solve_s,
+                best.cpu_s);
     }
     HYPRE_Finalize();
     MPI_Finalize();
