@@ -1,4 +1,4 @@
-// nz pagerank: what it says of small graphs, and what it refuses.
+// nz pagerank and nz reorder: what they say of small graphs, and what they refuse.
 #include <nlohmann/json.hpp>
 
 #include "test/command.hpp"
@@ -40,6 +40,32 @@ TEST_F(command, pagerank_refuses) {
     const auto [code, out, err] = nz("pagerank G.mtx --max-iter 1");
     EXPECT_EQ(code, 1);
     EXPECT_NE(out.find("converged   no"), std::string::npos) << out;
+}
+
+TEST_F(command, reorder_brings_a_path_to_the_diagonal) {
+    write("A.mtx",
+          "%%MatrixMarket matrix coordinate real symmetric\n"
+          "5 5 5\n1 1 9\n4 1 1\n5 1 2\n5 2 3\n3 2 4\n");
+    const auto [code, out, err] =
+        nz("reorder A.mtx --blocks 2 -o B.mtx --order P.mtx --json r.json");
+    EXPECT_EQ(code, 0) << err;
+    EXPECT_EQ(err, "");
+    const auto j = nlohmann::json::parse(slurp(dir / "r.json"));
+    EXPECT_EQ(j["before"]["bandwidth"], 4);
+    EXPECT_EQ(j["after"]["bandwidth"], 1);
+    EXPECT_EQ(j["after"]["profile"], 4);
+    EXPECT_GT(j["after"]["product_s"], 0.0);
+    EXPECT_NE(out.find("in 2 diagonal blocks"), std::string::npos) << out;
+    const std::string ends_first = slurp(dir / "P.mtx").substr(45);
+    EXPECT_TRUE(ends_first == "3\n0\n4\n1\n2\n" || ends_first == "2\n1\n4\n0\n3\n") << ends_first;
+    EXPECT_EQ(nz("convert B.mtx C.mtx --symmetric").code, 0);
+}
+
+TEST_F(command, reorder_refuses) {
+    write("wide.mtx", std::string(pattern) + "2 3 1\n1 2\n");
+    for (const char* what : {"wide.mtx", "wide.mtx --method alphabetical", "wide.mtx --blocks 0"})
+        EXPECT_EQ(nz("reorder " + std::string(what)).code, 2) << what;
+    EXPECT_EQ(nz("reorder nowhere.mtx").code, 3);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
              add_methods,
              add_pagerank,
              add_plan,
+             add_reorder,
              add_show,
              add_solve,
              add_spmv,

@@ -22,6 +22,7 @@
 #include "nonzero/solve/gmres.hpp"
 #include "nonzero/solve/jacobi.hpp"
 #include "nonzero/solve/pagerank.hpp"
+#include "nonzero/solve/reorder.hpp"
 #include "nonzero/solve/report.hpp"
 #include "nonzero/solve/symmetry.hpp"
 #include "nonzero/solve/vectors.hpp"

@@ -1,0 +1,191 @@
+// nz reorder: rows and columns in an order that brings the entries together, and what for.
+#include "nonzero/solve/reorder.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/read_matrix.hpp"
+#include "cli/report.hpp"
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/io/io.hpp"
+#include "nonzero/plan/measure.hpp"
+#include "nonzero/plan/plan.hpp"
+#include "nonzero/solve/vectors.hpp"
+
+namespace nz::cli {
+namespace {
+
+struct options {
+    std::string matrix, to, order_to, json, method = "rcm", device = "cpu";
+    index blocks = 64;
+    int threads = 0;
+
+    [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
+};
+
+/// The matrix in one order.
+struct state {
+    nearness near;
+    std::string product;
+    timing time;
+};
+
+struct outcome {
+    state before, after;
+    nz::shape shape;
+    std::size_t nnz = 0;
+    double order_s = 0;
+    std::string where;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+template <class V, class B>
+timed_runs product_of(B on, const linear_operator<V, B>& op, in<V, B> x, out<V, B> y) {
+    return [=, &op](std::int64_t runs) {
+        if constexpr (std::is_same_v<B, cpu>) {
+            const auto start = std::chrono::steady_clock::now();
+            for (std::int64_t k = 0; k < runs; ++k) op.apply(V(1), x, V(0), y);
+            return seconds_since(start);
+        } else {
+            gpu_event first, last;
+            first.record(on);
+            for (std::int64_t k = 0; k < runs; ++k) op.apply(V(1), x, V(0), y);
+            last.record(on);
+            return last.seconds_since(first);
+        }
+    };
+}
+
+/// Times the planned product of both orders, in turns.
+template <class V, class B>
+void time_products(B on, const csr<V, host_view>& A, const csr<V, host_view>& R, outcome& all) {
+    const auto before = build(make_plan(A, on), A), after = build(make_plan(R, on), R);
+    const host_vector<V> ones(std::size_t(A.shape.rows), V(1));
+    const auto x = from_host(on, std::span<const V>(ones));
+    auto y = from_host(on, std::span<const V>(ones));
+    const timed_runs work[] = {product_of<V, B>(on, *before, x, y),
+                               product_of<V, B>(on, *after, x, y)};
+    const auto times = time_interleaved(std::span(work));
+    all.before.product = before->method_name(), all.before.time = times[0];
+    all.after.product = after->method_name(), all.after.time = times[1];
+}
+
+template <class V>
+outcome reorder(const options& o) {
+    const auto A = read_matrix<V>(o.matrix, o.threads);
+    outcome all;
+    all.shape = A.shape, all.nnz = A.val.size();
+    const auto start = std::chrono::steady_clock::now();
+    const adjacency graph = adjacency_of(view(A));
+    const ordering order =
+        o.method == "rcm" ? reverse_cuthill_mckee(graph) : metis_order(graph, o.blocks);
+    all.order_s = seconds_since(start);
+    const auto R = reordered(view(A), order);
+    if (!o.to.empty()) write<V>(o.to, view(R));
+    if (!o.order_to.empty())
+        write_vector<double>(o.order_to, host_vector<double>(order.begin(), order.end()));
+    all.before.near = measure_nearness(view(A), o.blocks);
+    all.after.near = measure_nearness(view(R), o.blocks);
+    if (o.on_gpu()) {
+        const gpu_stream stream;
+        time_products<V, gpu>(stream, view(A), view(R), all);
+        all.where = describe_gpu(stream).name;
+    } else {
+        time_products<V, cpu>(cpu{o.threads}, view(A), view(R), all);
+        all.where = fmt::format("{} threads", thread_count(cpu{o.threads}));
+    }
+    return all;
+}
+
+nlohmann::json to_json(const state& s) {
+    return {{"bandwidth", s.near.bandwidth}, {"profile", s.near.profile},
+            {"in_blocks", s.near.in_blocks}, {"product", s.product},
+            {"product_s", s.time.median_s},  {"spread", s.time.spread}};
+}
+
+nlohmann::json to_json(const options& o, const outcome& all) {
+    nlohmann::json j = provenance("reorder");
+    j.update({{"matrix", matrix_name(o.matrix)},
+              {"rows", all.shape.rows},
+              {"nnz", all.nnz},
+              {"method", o.method},
+              {"blocks", o.blocks},
+              {"order_s", all.order_s},
+              {"device", o.device},
+              {"where", all.where},
+              {"before", to_json(all.before)},
+              {"after", to_json(all.after)}});
+    return j;
+}
+
+void print(const options& o, const outcome& all) {
+    fmt::print("{} x {}, {} nonzeros, ordered by {} in {:.3g} ms\n\n", all.shape.rows,
+               all.shape.cols, all.nnz, o.method, all.order_s * 1e3);
+    const auto [a, b] = std::pair(all.before, all.after);
+    table t({{"", false}, {"before"}, {"after"}});
+    t.add_row(
+        {"bandwidth", fmt::format("{}", a.near.bandwidth), fmt::format("{}", b.near.bandwidth)});
+    t.add_row({"profile", fmt::format("{}", a.near.profile), fmt::format("{}", b.near.profile)});
+    t.add_row({fmt::format("in {} diagonal blocks", o.blocks),
+               fmt::format("{:.1f} %", 100 * a.near.in_blocks),
+               fmt::format("{:.1f} %", 100 * b.near.in_blocks)});
+    t.add_row({"product", a.product, b.product});
+    t.add_row({fmt::format("us, {}", all.where), fmt::format("{:.2f}", a.time.median_s * 1e6),
+               fmt::format("{:.2f}", b.time.median_s * 1e6)});
+    t.print();
+    if (!o.to.empty()) fmt::print("\n{} written\n", o.to);
+}
+
+int reorder_as_type(const options& o) {
+    if (o.on_gpu()) {
+        if (o.threads != 0) throw argument_error("--threads: a GPU has no number of them");
+        require_gpu(gpu{});
+    }
+    if (o.method == "metis" && !why_no_metis().empty()) throw unavailable(why_no_metis());
+    std::unique_ptr<json_file> json;
+    if (!o.json.empty()) json = std::make_unique<json_file>(o.json);
+    if (inspect(o.matrix).field == field::complex && o.on_gpu())
+        throw argument_error("--device gpu: complex values are multiplied on the CPU only");
+    const bool is_real = inspect(o.matrix).field != field::complex;
+    const outcome all = is_real ? reorder<double>(o) : reorder<std::complex<double>>(o);
+    if (json != nullptr) json->write(to_json(o, all));
+    if (json == nullptr || !json->is_stdout()) print(o, all);
+    return done;
+}
+
+}  // namespace
+
+void add_reorder(CLI::App& app, action& chosen) {
+    auto* sub = app.add_subcommand("reorder", "Rows and columns in an order that helps, P A P^T");
+    sub->footer(
+        "rcm: reverse Cuthill-McKee, for a small bandwidth. metis: few entries outside of "
+        "--blocks\n"
+        "blocks on the diagonal.\n\n"
+        "Example: nz reorder A.mtx --method rcm -o B.npz");
+    const auto o = std::make_shared<options>();
+    sub->add_option("matrix", o->matrix, "Matrix Market or .npz file")->required();
+    sub->add_option("--method", o->method)
+        ->check(CLI::IsMember({"metis", "rcm"}))
+        ->capture_default_str();
+    sub->add_option("--blocks", o->blocks, "on the diagonal, that metis makes and that are counted")
+        ->check(CLI::Range(1, 1000000))
+        ->capture_default_str();
+    sub->add_option("-o,--output", o->to, "where P A P^T goes: .mtx, .mtx.gz or .npz");
+    sub->add_option("--order", o->order_to,
+                    "where the order goes: .mtx; its k-th number is A's row that becomes row k");
+    sub->add_option("--device", o->device, "whose product is timed")
+        ->check(CLI::IsMember({"cpu", "gpu"}))
+        ->capture_default_str();
+    sub->add_option("--threads", o->threads, "(default: as many as there are)")
+        ->check(CLI::Range(1, max_threads));
+    sub->add_option("--json", o->json, "where the report goes: a .json file, or - for stdout");
+    sub->callback([&chosen, o] { chosen = [o] { return reorder_as_type(*o); }; });
+}
+
+}  // namespace nz::cli

@@ -1,0 +1,53 @@
+#include "nonzero/solve/adjacency.hpp"
+
+#include <algorithm>
+
+namespace nz {
+namespace {
+
+/// f(i, j) and f(j, i) for every entry off the diagonal.
+template <class V, class F>
+void for_each_link(const csr<V, host_view>& A, F f) {
+    for (index i = 0; i < A.shape.rows; ++i)
+        for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
+             k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k)
+            if (A.col_ind[k] != i) f(i, A.col_ind[k]), f(A.col_ind[k], i);
+}
+
+}  // namespace
+
+template <class V>
+adjacency adjacency_of(const csr<V, host_view>& A) {
+    if (A.shape.rows != A.shape.cols)
+        throw argument_error("adjacency: the matrix is " + std::to_string(A.shape.rows) + " x " +
+                             std::to_string(A.shape.cols) + ", expected a square one");
+    validate(A);
+    const auto n = std::size_t(A.shape.rows);
+    host_vector<offset> next;
+    next.assign(n + 1, 0);
+    for_each_link(A, [&](index i, index) { ++next[std::size_t(i) + 1]; });
+    for (std::size_t i = 0; i < n; ++i) next[i + 1] += next[i];
+    const host_vector<offset> start = next;
+    host_vector<index> twice(static_cast<std::size_t>(start[n]));
+    for_each_link(A, [&](index i, index j) { twice[std::size_t(next[std::size_t(i)]++)] = j; });
+
+    adjacency graph;
+    graph.first.assign(n + 1, 0);
+    const auto row = [&](std::size_t i) { return twice.begin() + start[i]; };
+#pragma omp parallel for schedule(dynamic, 512)
+    for (std::size_t i = 0; i < n; ++i) {
+        std::sort(row(i), row(i + 1));
+        graph.first[i + 1] = std::unique(row(i), row(i + 1)) - row(i);
+    }
+    for (std::size_t i = 0; i < n; ++i) graph.first[i + 1] += graph.first[i];
+    graph.targets = host_vector<index>(std::size_t(graph.first[n]));
+    for (std::size_t i = 0; i < n; ++i)
+        std::copy_n(row(i), graph.first[i + 1] - graph.first[i],
+                    graph.targets.begin() + graph.first[i]);
+    return graph;
+}
+
+#define NZ_INSTANTIATE(V) template adjacency adjacency_of(const csr<V, host_view>&);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz

@@ -1,0 +1,54 @@
+// Orders of a matrix's rows and columns that bring its entries together.
+#pragma once
+
+#include <string>
+
+#include "nonzero/solve/adjacency.hpp"
+
+namespace nz {
+
+/// order[k] is the row (and column) of A that comes k-th. A permutation of 0 to n - 1.
+using ordering = host_vector<index>;
+
+/// Reverse Cuthill-McKee: level by level from the rim of each component, so that neighbours get
+/// near numbers. Components follow each other as their first nodes do. Deterministic; O(nnz log).
+/// Source: Saad 2003, section 3.3.3; where a component starts: George and Liu 1979.
+ordering reverse_cuthill_mckee(const adjacency&);
+
+/// Nodes in `parts` groups of equal size, nearly, between which few edges run: METIS's k-way
+/// partition, with its own fixed seed. Within a part they keep their order. Throws unavailable,
+/// saying why, where this build or this machine has no METIS, and argument_error where parts is
+/// not positive or the graph is too large for it.
+/// Source: Karypis and Kumar 1998.
+ordering metis_order(const adjacency&, index parts);
+std::string why_no_metis();  ///< empty where it is there
+
+/// Part of every node, 0 to parts - 1; the same throws.
+host_vector<index> metis_parts(const adjacency&, index parts);
+
+/// Throws argument_error unless `order` has each of 0 to n - 1 once.
+void check_order(const ordering& order, index n);
+
+/// P A P^T: entry (k, l) is A's (order[k], order[l]). Canonical. Throws argument_error where A is
+/// malformed or not square, or `order` no permutation of its rows.
+template <class V>
+csr<V, host> reordered(const csr<V, host_view>& A, const ordering& order);
+
+/// P v, as the reordered matrix has its unknowns; and P^T v, as A has them. Both throw as above.
+template <class V>
+host_vector<V> reordered(std::span<const V> v, const ordering& order);
+template <class V>
+host_vector<V> restored(std::span<const V> v, const ordering& order);
+
+/// How near to the diagonal a square matrix's entries are.
+struct nearness {
+    std::int64_t bandwidth = 0;  ///< largest |column - row|
+    std::int64_t profile = 0;    ///< sum over the rows of row - column of its first entry, where
+                                 ///< that is before the diagonal
+    double in_blocks = 1;        ///< share of the entries in `blocks` equal blocks on the diagonal
+};
+/// Throws argument_error where A is not square or blocks not positive.
+template <class V>
+nearness measure_nearness(const csr<V, host_view>& A, index blocks);
+
+}  // namespace nz
