@@ -33,6 +33,18 @@ using in = typename B::template in<V>;  ///< a vector that B reads
 template <class V, class B>
 using out = typename B::template out<V>;  ///< a vector that B writes
 
+/// Vectors side by side in one array, as BLAS takes them: the c-th starts at c * stride.
+template <class Array>
+struct columns {
+    Array values = {};
+    std::size_t stride = 0;  ///< from one vector to the next, at least their length   [elements]
+    index count = 0;
+};
+template <class V, class B>
+using in_columns = columns<in<V, B>>;  ///< vectors that B reads
+template <class V, class B>
+using out_columns = columns<out<V, B>>;  ///< vectors that B writes
+
 #if defined(NZ_WITH_CUDA)
 inline constexpr bool has_cuda = true;
 #else
@@ -55,5 +67,7 @@ constexpr range share(std::int64_t n, std::int64_t parts, std::int64_t p) {
 
 void copy_to_device(gpu, const void* from, void* to, std::size_t bytes);
 void copy_to_host(gpu, const void* from, void* to, std::size_t bytes);  ///< returns when done
+/// From GPU memory to GPU memory, in the order of the stream.
+void copy_on_device(gpu, const void* from, void* to, std::size_t bytes);
 
 }  // namespace nz

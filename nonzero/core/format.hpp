@@ -104,6 +104,12 @@ inline constexpr double max_stored_per_nonzero = 3;
 /// Empty, or why a layout that would store `stored` entries for `nnz` nonzeros declines.
 std::string declined_padding(double stored, double nnz);
 
+/// y = beta y, y not read where beta is 0.
+template <class V>
+void scale_vector(cpu, V beta, std::span<V> y) {
+    for (V& v : y) v = beta == V(0) ? V(0) : product(beta, v);
+}
+
 /// Bytes of x read once and y written once.
 template <class V>
 double vector_bytes(const matrix_stats& s) {
@@ -143,6 +149,13 @@ concept runs_transposed_on = requires(B on,
                                       const typename K::template layout<V, typename B::view>& A,
                                       in<V, B> x, out<V, B> y) {
     spmv_transposed(on, K{}, transposition::transpose, V(1), A, x, V(0), y);
+};
+
+/// The same for products with several vectors: `spmv_many(on, K{}, alpha, A, X, beta, Y)`.
+template <class K, class B, class V = double>
+concept runs_many_on = requires(B on, const typename K::template layout<V, typename B::view>& A,
+                                in_columns<V, B> X, out_columns<V, B> Y) {
+    spmv_many(on, K{}, V(1), A, X, V(0), Y);
 };
 
 /// What a kernel's tag derives from to say which layout it reads.
@@ -232,7 +245,19 @@ inline void copy(gpu on, const offset_vector& from, device_offsets& to) {
     copy(on, offset_span(from), to);
 }
 
-/// Copies a matrix to the GPU, whoever owns it here. Throws device_error.
+template <class T>
+void copy(gpu on, device_span<T> from, device_array<T>& to) {
+    to = device_array<T>(from.size());
+    copy_on_device(on, from.data(), to.data(), from.size() * sizeof(T));
+}
+inline void copy(gpu on, const device_offset_span& from, device_offsets& to) {
+    const std::size_t bytes = from.size() * (from.wide ? 8 : 4);
+    to = {device_array<std::byte>(bytes), from.size(), from.wide};
+    copy_on_device(on, from.ptr, to.bytes.data(), bytes);
+}
+
+/// Copies a matrix to the GPU, whoever owns it here; and one that lies there already, whose copy is
+/// made in the order of the stream. Throws device_error.
 template <class F>
 auto upload(gpu on, const F& a) {
     typename F::template in_space<device> d{};
@@ -246,20 +271,27 @@ auto upload(gpu on, const F& a) {
 }
 
 template <class T>
-void copy(gpu on, const device_array<T>& from, host_vector<T>& to) {
+void copy(gpu on, device_span<T> from, host_vector<T>& to) {
     to.resize(from.size());
     copy_to_host(on, from.data(), to.data(), to.size() * sizeof(T));
 }
-inline void copy(gpu on, const device_offsets& from, offset_vector& to) {
+template <class T>
+void copy(gpu on, const device_array<T>& from, host_vector<T>& to) {
+    copy(on, device_span<T>(from), to);
+}
+inline void copy(gpu on, const device_offset_span& from, offset_vector& to) {
     const auto fetch = [&]<class T>(host_vector<T> p) {
-        copy_to_host(on, from.bytes.data(), p.data(), p.size() * sizeof(T));
+        copy_to_host(on, from.ptr, p.data(), p.size() * sizeof(T));
         return p;
     };
     to = from.wide ? offset_vector::wide(fetch(host_vector<std::int64_t>(from.len)))
                    : offset_vector(fetch(host_vector<std::int32_t>(from.len)));
 }
+inline void copy(gpu on, const device_offsets& from, offset_vector& to) {
+    copy(on, device_offset_span(from), to);
+}
 
-/// Copies a matrix back from the GPU. Throws device_error.
+/// Copies a matrix back from the GPU, whoever owns it there. Throws device_error.
 template <class F>
 auto download(gpu on, const F& a) {
     typename F::template in_space<host> h{};

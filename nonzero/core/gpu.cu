@@ -1,5 +1,6 @@
 #include "nonzero/core/gpu.hpp"
 
+#include "nonzero/core/device_complex.cuh"
 #include "nonzero/core/launch.cuh"
 
 namespace nz {
@@ -137,6 +138,12 @@ void copy_to_host(gpu on, const void* from, void* to, std::size_t bytes) {
     check(cudaStreamSynchronize(stream_of(on)), "cudaMemcpyAsync to the CPU");
 }
 
+void copy_on_device(gpu on, const void* from, void* to, std::size_t bytes) {
+    if (bytes == 0) return;
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(on)),
+          "cudaMemcpyAsync on the GPU");
+}
+
 void zero_on_device(gpu on, device_out<std::byte> to) {
     if (to.size() == 0) return;
     check(cudaMemsetAsync(to.data(), 0, to.size(), stream_of(on)), "cudaMemsetAsync");
@@ -151,16 +158,37 @@ __global__ void scale_kernel(V beta, V* __restrict__ y, std::size_t n) {
     const std::size_t i = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < n) y[i] = beta == V(0) ? V(0) : beta * y[i];
 }
+
+template <class R>
+__global__ void conjugate_kernel(const device_complex<R>* from, device_complex<R>* to,
+                                 std::size_t n) {
+    const std::size_t i = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = {from[i].re, -from[i].im};
+}
 }  // namespace
 
 template <class V>
 void scale_vector(gpu on, V beta, device_out<V> y) {
     if (y.size() == 0) return;
-    launch<scale_kernel<V>>(on, blocks_for(std::int64_t(y.size()), threads_per_block),
-                            threads_per_block, beta, y.data(), y.size());
+    const device_guard guard(on);
+    launch<scale_kernel<device_value<V>>>(on, blocks_for(std::int64_t(y.size()), threads_per_block),
+                                          threads_per_block, in_kernels(beta), in_kernels(y.data()),
+                                          y.size());
+    check_launch("scale");
 }
 
-template void scale_vector(gpu, float, device_out<float>);
-template void scale_vector(gpu, double, device_out<double>);
+template <class V>
+void conjugate(gpu on, device_span<V> from, device_out<V> to) {
+    if (to.size() == 0) return;
+    const device_guard guard(on);
+    conjugate_kernel<<<blocks_for(std::int64_t(to.size()), threads_per_block), threads_per_block, 0,
+                       stream_of(on)>>>(in_kernels(from.data()), in_kernels(to.data()), to.size());
+    check_launch("conjugate");
+}
+
+#define NZ_INSTANTIATE(V) template void scale_vector(gpu, V, device_out<V>);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+template void conjugate(gpu, device_span<std::complex<float>>, device_out<std::complex<float>>);
+template void conjugate(gpu, device_span<std::complex<double>>, device_out<std::complex<double>>);
 
 }  // namespace nz

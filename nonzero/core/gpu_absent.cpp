@@ -28,13 +28,20 @@ void* allocate_device(std::size_t) { refuse(); }
 void release_device(void*) noexcept {}
 void copy_to_device(gpu, const void*, void*, std::size_t) { refuse(); }
 void copy_to_host(gpu, const void*, void*, std::size_t) { refuse(); }
+void copy_on_device(gpu, const void*, void*, std::size_t) { refuse(); }
 void zero_on_device(gpu, device_out<std::byte>) { refuse(); }
 template <class V>
 void scale_vector(gpu, V, device_out<V>) {
     refuse();
 }
+template <class V>
+void conjugate(gpu, device_span<V>, device_out<V>) {
+    refuse();
+}
 
-#define NZ_INSTANTIATE(V) template void scale_vector(gpu, V, device_out<V>);
+#define NZ_INSTANTIATE(V)                              \
+    template void scale_vector(gpu, V, device_out<V>); \
+    template void conjugate(gpu, device_span<V>, device_out<V>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

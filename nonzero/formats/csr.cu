@@ -1,4 +1,5 @@
 // The classic CSR kernels: a thread, a warp or part of a warp a row.
+#include "nonzero/core/device_complex.cuh"
 #include "nonzero/core/launch.cuh"
 #include "nonzero/core/texture.cuh"
 #include "nonzero/formats/csr.hpp"
@@ -118,8 +119,9 @@ __global__ void subwarp_kernel(csr<V, device_view> A, V alpha, const V* __restri
 template <int lanes, class V>
 void launch_subwarp(gpu on, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
                     device_out<V> y) {
-    launch<subwarp_kernel<lanes, V>>(on, blocks_for(A.shape.rows, threads_per_block / lanes),
-                                     threads_per_block, A, alpha, x.data(), beta, y.data());
+    launch<subwarp_kernel<lanes, device_value<V>>>(
+        on, blocks_for(A.shape.rows, threads_per_block / lanes), threads_per_block, in_kernels(A),
+        in_kernels(alpha), in_kernels(x.data()), in_kernels(beta), in_kernels(y.data()));
 }
 
 }  // namespace
@@ -127,8 +129,9 @@ void launch_subwarp(gpu on, V alpha, const csr<V, device_view>& A, device_span<V
 template <class V>
 void spmv(gpu on, csr_scalar, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
           device_out<V> y) {
-    launch<scalar_kernel<V>>(on, blocks_for(A.shape.rows, threads_per_block), threads_per_block, A,
-                             alpha, x.data(), beta, y.data());
+    launch<scalar_kernel<device_value<V>>>(
+        on, blocks_for(A.shape.rows, threads_per_block), threads_per_block, in_kernels(A),
+        in_kernels(alpha), in_kernels(x.data()), in_kernels(beta), in_kernels(y.data()));
 }
 
 template <class V>
@@ -190,5 +193,10 @@ void spmv(gpu on, csr_subwarp, V alpha, const csr<V, device_view>& A, device_spa
     NZ_KERNEL(V, csr_subwarp)
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
+#define NZ_INSTANTIATE_COMPLEX(V) \
+    NZ_KERNEL(V, csr_scalar)      \
+    NZ_KERNEL(V, csr_subwarp)
+NZ_INSTANTIATE_COMPLEX(std::complex<float>)
+NZ_INSTANTIATE_COMPLEX(std::complex<double>)
 
 }  // namespace nz

@@ -1,3 +1,4 @@
+#include "nonzero/core/device_complex.cuh"
 #include "nonzero/core/launch.cuh"
 #include "nonzero/core/loads.cuh"
 #include "nonzero/formats/csr_adaptive.hpp"
@@ -155,17 +156,18 @@ template <class V>
 void spmv(gpu on, csr_adaptive_blocks, V alpha, const csr_adaptive<V, device_view>& A,
           device_span<V> x, V beta, device_out<V> y) {
     const auto blocks = unsigned(A.block_part.size());
-    V* const part_sum = reinterpret_cast<V*>(on.scratch.data());
+    auto* const part_sum = reinterpret_cast<device_value<V>*>(on.scratch.data());
     auto* const arrived = reinterpret_cast<unsigned*>(part_sum + blocks);
     with_loads(A.val.size() * (sizeof(V) + sizeof(index)), [&]<bool streams>() {
-        launch<adaptive_kernel<streams, V>>(on, blocks, threads_per_block, A, alpha, x.data(), beta,
-                                            y.data(), part_sum, arrived);
+        launch<adaptive_kernel<streams, device_value<V>>>(
+            on, blocks, threads_per_block, in_kernels(A), in_kernels(alpha), in_kernels(x.data()),
+            in_kernels(beta), in_kernels(y.data()), part_sum, arrived);
     });
 }
 
-template void spmv(gpu, csr_adaptive_blocks, float, const csr_adaptive<float, device_view>&,
-                   device_span<float>, float, device_out<float>);
-template void spmv(gpu, csr_adaptive_blocks, double, const csr_adaptive<double, device_view>&,
-                   device_span<double>, double, device_out<double>);
+#define NZ_INSTANTIATE(V)                                                                \
+    template void spmv(gpu, csr_adaptive_blocks, V, const csr_adaptive<V, device_view>&, \
+                       device_span<V>, V, device_out<V>);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -1,6 +1,7 @@
 // csr.merge on the GPU: the merge path between the ends of rows and the nonzeros, cut into tiles.
 #include <cub/block/block_scan.cuh>
 
+#include "nonzero/core/device_complex.cuh"
 #include "nonzero/core/launch.cuh"
 #include "nonzero/formats/csr.hpp"
 
@@ -124,25 +125,26 @@ unsigned tiles_of(std::int64_t rows, std::int64_t nnz) { return blocks_for(rows 
 
 template <class V>
 std::size_t csr_merge::scratch_bytes(gpu, const csr<V, device_view>& A) {
-    return tiles_of(A.shape.rows, std::int64_t(A.val.size())) * sizeof(carry<V>);
+    return tiles_of(A.shape.rows, std::int64_t(A.val.size())) * sizeof(carry<device_value<V>>);
 }
 
 template <class V>
 void spmv(gpu on, csr_merge, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
           device_out<V> y) {
     const unsigned tiles = tiles_of(A.shape.rows, std::int64_t(A.val.size()));
-    auto* const carries = reinterpret_cast<carry<V>*>(on.scratch.data());
-    launch<merge_kernel<V>>(on, tiles, threads_per_block, A, alpha, x.data(), beta, y.data(),
-                            carries);
-    launch<add_carries<V>>(on, blocks_for(tiles, threads_per_block), threads_per_block, carries,
-                           int(tiles), A.shape.rows, alpha, y.data());
+    auto* const carries = reinterpret_cast<carry<device_value<V>>*>(on.scratch.data());
+    launch<merge_kernel<device_value<V>>>(on, tiles, threads_per_block, in_kernels(A),
+                                          in_kernels(alpha), in_kernels(x.data()), in_kernels(beta),
+                                          in_kernels(y.data()), carries);
+    launch<add_carries<device_value<V>>>(on, blocks_for(tiles, threads_per_block),
+                                         threads_per_block, carries, int(tiles), A.shape.rows,
+                                         in_kernels(alpha), in_kernels(y.data()));
 }
 
 #define NZ_INSTANTIATE(V)                                                                \
     template std::size_t csr_merge::scratch_bytes(gpu, const csr<V, device_view>&);      \
     template void spmv(gpu, csr_merge, V, const csr<V, device_view>&, device_span<V>, V, \
                        device_out<V>);
-NZ_INSTANTIATE(float)
-NZ_INSTANTIATE(double)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz
