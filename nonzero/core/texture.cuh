@@ -14,11 +14,12 @@ cudaTextureObject_t texture_of(gpu on, const void* x, std::size_t bytes, bool is
 template <class V>
 struct texture_gather {
     cudaTextureObject_t texture;
+    int first;  ///< of x, in the texture
     __device__ V operator[](index j) const {
         if constexpr (sizeof(V) == 4) {
-            return tex1Dfetch<float>(texture, j);
+            return tex1Dfetch<float>(texture, first + j);
         } else {
-            const int2 words = tex1Dfetch<int2>(texture, j);
+            const int2 words = tex1Dfetch<int2>(texture, first + j);
             return __hiloint2double(words.y, words.x);
         }
     }
@@ -26,7 +27,13 @@ struct texture_gather {
 
 template <class V>
 texture_gather<V> gather_by_texture(gpu on, device_span<V> x) {
-    return {texture_of(on, x.data(), x.size() * sizeof(V), sizeof(V) == 8)};
+    // A texture starts at a multiple of 512 bytes, as all memory that cudaMalloc gives does.
+    constexpr std::uintptr_t alignment = 512;
+    const auto at = reinterpret_cast<std::uintptr_t>(x.data());
+    const std::uintptr_t before = at % alignment;
+    return {texture_of(on, reinterpret_cast<const void*>(at - before),
+                       before + x.size() * sizeof(V), sizeof(V) == 8),
+            int(before / sizeof(V))};
 }
 
 }  // namespace nz
