@@ -57,6 +57,12 @@ csr<V, host> canonical(const csr<V, host_view>& A);
 /// A^T; deterministic.
 template <class V>
 csr<V, host> transpose(const csr<V, host_view>& A);
+/// The same of a CSR that lies on the GPU, made there by a stable sort, so that the two agree bit
+/// for bit. Columns of a row that do not ascend, and indices out of range, give a matrix of no
+/// meaning. Throws device_error where the memory does not suffice (20 bytes an entry of scratch, 32
+/// beyond 2^32 of them), unavailable without CUDA.
+template <class V>
+csr<V, device> transpose(gpu on, const csr<V, device_view>& A);
 
 /// How many independent pieces of stored entries A has: its rows.
 template <class V>
@@ -142,6 +148,7 @@ void spmv(cpu, csr_balanced, V alpha, const csr<V, host_view>& A, std::span<cons
 struct csr_merge : kernel_of<csr> {
     static constexpr std::string_view name = "csr.merge";
     static constexpr bool deterministic = true;  // for one number of threads
+    static constexpr bool complex_on_gpu = true;
     static constexpr std::string_view source =
         "Merrill and Garland, SC'16, doi:10.1109/SC.2016.57, algorithm 3";
     static work work_on_cpu(const matrix_stats& s) {  // a long row is shared as well
@@ -167,6 +174,7 @@ void spmv(gpu, csr_merge, V alpha, const csr<V, device_view>& A, device_span<V> 
 struct csr_scalar : kernel_of<csr>, thread_a_row {
     static constexpr std::string_view name = "csr.scalar";
     static constexpr bool deterministic = true;
+    static constexpr bool complex_on_gpu = true;
     static constexpr std::string_view source =
         "CS121 2023; ECE408 2020; PMPP chapter 10.2; Calzetta and Lori 2025, kernel 0";
     /// Every column and every value is a load that no other lane shares.
@@ -236,6 +244,7 @@ void spmv(gpu, csr_vector_texture, V alpha, const csr<V, device_view>& A, device
 struct csr_subwarp : kernel_of<csr> {
     static constexpr std::string_view name = "csr.subwarp";
     static constexpr bool deterministic = true;
+    static constexpr bool complex_on_gpu = true;
     static constexpr std::string_view source =
         "Bell and Garland, SC'09, with lanes as in Baskaran and Bordawekar, IBM RC24704 (2009)";
     static int lanes(std::int64_t rows, std::int64_t nnz);

@@ -15,6 +15,29 @@ index default_capacity(std::int64_t nnz) {
     return capacity;
 }
 
+struct row_blocks {
+    host_vector<index> row, part;  ///< as block_row and block_part
+};
+
+row_blocks blocks_of(const offset_span& row_ptr, index rows, index capacity) {
+    row_blocks b;
+    const auto end = [&](index i) { return row_ptr[std::size_t(i) + 1]; };
+    for (index i = 0; i < rows;) {
+        const offset start = row_ptr[std::size_t(i)], length = end(i) - start;
+        if (length > capacity) {
+            const auto parts = index((length + capacity - 1) / capacity);
+            for (index part = 0; part < parts; ++part) b.row.push_back(i), b.part.push_back(part);
+            ++i;
+            continue;
+        }
+        b.row.push_back(i), b.part.push_back(-1);
+        const index most_rows = std::min(rows - i, capacity) + i;
+        while (i < most_rows && end(i) - start <= capacity) ++i;
+    }
+    b.row.push_back(rows);
+    return b;
+}
+
 }  // namespace
 
 work csr_adaptive_blocks::work_on_gpu(const matrix_stats& s) {
@@ -51,30 +74,32 @@ csr_adaptive<V, host> csr_adaptive<V, S>::from(const csr<V, host_view>& A, index
     csr_adaptive<V, host> B{
         A.shape, capacity, std::move(own.row_ptr), std::move(own.col_ind), std::move(own.val),
         {},      {}};
-    const auto length = [&](index i) {
-        return A.row_ptr[std::size_t(i) + 1] - A.row_ptr[std::size_t(i)];
-    };
-    for (index i = 0; i < A.shape.rows;) {
-        if (length(i) > capacity) {
-            const auto parts = index((length(i) + capacity - 1) / capacity);
-            for (index part = 0; part < parts; ++part)
-                B.block_row.push_back(i), B.block_part.push_back(part);
-            ++i;
-            continue;
-        }
-        B.block_row.push_back(i), B.block_part.push_back(-1);
-        const offset start = A.row_ptr[std::size_t(i)];
-        const index most_rows = std::min(A.shape.rows - i, capacity) + i;
-        while (i < most_rows && A.row_ptr[std::size_t(i) + 1] - start <= capacity) ++i;
-    }
-    B.block_row.push_back(A.shape.rows);
+    row_blocks list = blocks_of(A.row_ptr, A.shape.rows, capacity);
+    B.block_row = std::move(list.row), B.block_part = std::move(list.part);
     return B;
 }
 
-#define NZ_INSTANTIATE(V)                                                                 \
-    template estimate csr_adaptive<V, host>::cost(const matrix_stats&);                   \
-    template csr_adaptive<V, host> csr_adaptive<V, host>::from(const csr<V, host_view>&); \
-    template csr_adaptive<V, host> csr_adaptive<V, host>::from(const csr<V, host_view>&, index);
+template <class V>
+csr_adaptive<V, device> adapt(gpu on, const csr<V, device_view>& A) {
+    const index capacity = default_capacity(std::int64_t(A.val.size()));
+    offset_vector row_ptr;
+    copy(on, A.row_ptr, row_ptr);
+    const row_blocks list = blocks_of(row_ptr, A.shape.rows, capacity);
+    auto own = upload(on, A);
+    csr_adaptive<V, device> B;
+    B.shape = A.shape, B.capacity = capacity;
+    B.row_ptr = std::move(own.row_ptr);
+    B.col_ind = std::move(own.col_ind), B.val = std::move(own.val);
+    copy(on, list.row, B.block_row);
+    copy(on, list.part, B.block_part);
+    return B;
+}
+
+#define NZ_INSTANTIATE(V)                                                                        \
+    template estimate csr_adaptive<V, host>::cost(const matrix_stats&);                          \
+    template csr_adaptive<V, host> csr_adaptive<V, host>::from(const csr<V, host_view>&);        \
+    template csr_adaptive<V, host> csr_adaptive<V, host>::from(const csr<V, host_view>&, index); \
+    template csr_adaptive<V, device> adapt(gpu, const csr<V, device_view>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

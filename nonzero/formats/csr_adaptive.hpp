@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/device_analysis.hpp"
 
 namespace nz {
 
@@ -42,6 +43,11 @@ struct csr_adaptive {
 };
 static_assert(format<csr_adaptive<double, host>>);
 
+/// From a CSR that lies on the GPU, of which the rows' ends come to the CPU and the list of blocks
+/// goes back. Waits for the GPU. Throws device_error where the memory does not suffice.
+template <class V>
+csr_adaptive<V, device> adapt(gpu on, const csr<V, device_view>& A);
+
 inline constexpr index csr_adaptive_most = 2048;  ///< products of a block, kept in shared memory
 
 /// A piece is a row.
@@ -66,10 +72,16 @@ void for_each_entry(const csr_adaptive<V, host_view>& A, std::int64_t first, std
 struct csr_adaptive_blocks : kernel_of<csr_adaptive> {
     static constexpr std::string_view name = "csr.adaptive";
     static constexpr bool deterministic = true;
+    static constexpr bool complex_on_gpu = true;
     static constexpr std::string_view source = "Greathouse and Daga, SC'14, doi:10.1109/SC.2014.68";
     /// Eight warps a block, each with a chain of its own: block, row, entries, x, rows again, sums
     /// and two barriers between them.
     static work work_on_gpu(const matrix_stats&);
+    template <class V>
+    static csr_adaptive<V, device> build(gpu on, const csr<V, device_view>& A,
+                                         const device_analysis<V>&) {
+        return adapt(on, A);
+    }
     template <class V>
     static std::size_t scratch_bytes(gpu, const csr_adaptive<V, device_view>& A) {
         return A.block_part.size() * (sizeof(V) + sizeof(unsigned));

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/device_analysis.hpp"
 
 namespace nz {
 
@@ -61,6 +62,8 @@ struct packed_options {
 inline constexpr index packed_window = 1024;
 /// Chunks to a GPU block: its warps.
 inline constexpr index packed_block = 8;
+/// Vectors that a warp multiplies at once, where there are several.
+inline constexpr int packed_vectors = 8;
 
 /// The rows of every window of 1024 are cut into chunks for one warp each, every chunk by the
 /// cheapest means that suits it:
@@ -127,12 +130,31 @@ std::int64_t piece_count(const packed<V, host_view>& A) {
     return std::int64_t(A.chunks.size());
 }
 
+/// What packing finds out first: where everything goes, and how much it is. In 34 bytes a row of
+/// GPU memory, beside the CSR, which must stay as it is.
+template <class V>
+class packed_analysis;
+template <class V>
+std::shared_ptr<const packed_analysis<V>> analyse_for_packing(gpu on, const csr<V, device_view>&);
+template <class V>
+packed_size size_of_packed(const packed_analysis<V>&);
+
 /// Packs a CSR that lies on the GPU, there: what `from` builds, bit for bit. Waits for the GPU.
 /// Throws argument_error where row_ptr or the columns of a row do not ascend or leave their range,
-/// device_error where the memory does not suffice (the scratch takes 34 bytes a row), unavailable
-/// without CUDA. Real values.
+/// device_error where the memory does not suffice, unavailable without CUDA. Real values.
 template <class V>
-packed<V, device> pack(gpu on, const csr<V, device_view>& A);
+packed<V, device> pack(gpu on, const packed_analysis<V>&);
+template <class V>
+packed<V, device> pack(gpu on, const csr<V, device_view>& A) {
+    return pack(on, *analyse_for_packing(on, A));
+}
+
+/// Fills P, which `pack` made of a matrix of this pattern, with the values of A: what `pack` would
+/// make of A, bit for bit. False, and P as it was, where the chunks hang on the values (few
+/// distinct ones, before or now) or the coding would be another. Waits for the GPU. Throws
+/// argument_error where the pattern is plainly another; P then means nothing.
+template <class V>
+bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P);
 
 /// A warp, or on the CPU 32 sums in vector registers, for each chunk. One launch. The parts of a
 /// long row are added in shared memory, and where they take several blocks, each of these leaves
@@ -151,12 +173,19 @@ struct packed_warp : kernel_of<packed> {
     }
     static work work_on_gpu(const matrix_stats&);
     template <class V>
-    static packed<V, device> build(gpu on, const csr<V, device_view>& A) {
-        return pack(on, A);
+    static packed<V, device> build(gpu on, const csr<V, device_view>& A,
+                                   const device_analysis<V>& known) {
+        return known.packing == nullptr ? pack(on, A) : pack(on, *known.packing);
     }
     template <class V>
+    static bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
+        return nz::refill(on, A, P);
+    }
+    /// A block of parts has a sum, a counter in 8 bytes, and a sum for each of several vectors.
+    template <class V>
     static std::size_t scratch_bytes(gpu, const packed<V, device_view>& A) {
-        return std::size_t(A.part_chunks / packed_block) * (sizeof(V) + sizeof(unsigned));
+        return std::size_t(A.part_chunks / packed_block) *
+               ((1 + packed_vectors) * sizeof(V) + 2 * sizeof(unsigned));
     }
 };
 template <class V>
@@ -165,6 +194,16 @@ void spmv(cpu, packed_warp, V alpha, const packed<V, host_view>& A, std::span<co
 template <class V>
 void spmv(gpu, packed_warp, V alpha, const packed<V, device_view>& A, device_span<V> x, V beta,
           device_out<V> y);
+
+/// The same with several vectors: a chunk is decoded once for packed_vectors of them, and the other
+/// times from the nearest caches; the parts of long rows are read once for as many. Other roundings
+/// than with one vector; deterministic.
+template <class V>
+void spmv_many(cpu, packed_warp, V alpha, const packed<V, host_view>& A, in_columns<V, cpu> X,
+               V beta, out_columns<V, cpu> Y);
+template <class V>
+void spmv_many(gpu, packed_warp, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X,
+               V beta, out_columns<V, gpu> Y);
 
 /// The value of a coded entry.
 template <value_coding C, class V>

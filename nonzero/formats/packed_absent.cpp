@@ -5,11 +5,31 @@
 namespace nz {
 
 template <class V>
-packed<V, device> pack(gpu on, const csr<V, device_view>&) {
+std::shared_ptr<const packed_analysis<V>> analyse_for_packing(gpu on, const csr<V, device_view>&) {
+    require_gpu(on);
+    return nullptr;
+}
+template <class V>
+packed_size size_of_packed(const packed_analysis<V>&) {
+    return {};
+}
+template <class V>
+packed<V, device> pack(gpu on, const packed_analysis<V>&) {
     require_gpu(on);
     return {};
 }
-template packed<float, device> pack(gpu, const csr<float, device_view>&);
-template packed<double, device> pack(gpu, const csr<double, device_view>&);
+template <class V>
+bool refill(gpu on, const csr<V, device_view>&, packed<V, device>&) {
+    require_gpu(on);
+    return false;
+}
+#define NZ_INSTANTIATE(V)                                                   \
+    template std::shared_ptr<const packed_analysis<V>> analyse_for_packing( \
+        gpu, const csr<V, device_view>&);                                   \
+    template packed_size size_of_packed(const packed_analysis<V>&);         \
+    template packed<V, device> pack(gpu, const packed_analysis<V>&);        \
+    template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&);
+NZ_INSTANTIATE(float)
+NZ_INSTANTIATE(double)
 
 }  // namespace nz

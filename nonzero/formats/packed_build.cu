@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/packed_fill.cuh"
 
 namespace nz {
@@ -63,9 +64,9 @@ void refuse(flaw f) {
             "packed: a column is out of range, or the columns of a row do not ascend");
 }
 
-/// The first pass, and what came of it.
+/// Notes the distinct values, and whether all are floats.
 template <class V>
-outcome cut(gpu on, const packing<V>& p, unsigned windows) {
+void find(gpu on, const packing<V>& p) {
     const cudaStream_t stream = stream_of(on);
     check(cudaMemsetAsync(p.found, 0, sizeof(notes), stream), "cudaMemsetAsync");
     check(cudaMemsetAsync(p.slots, 0xff, hash_slots<V> * sizeof(*p.slots), stream),
@@ -78,6 +79,13 @@ outcome cut(gpu on, const packing<V>& p, unsigned windows) {
     if (nnz > sample)
         find_values<<<16, 256, 0, stream>>>(p.A.val.ptr, sample, nnz / sample, p.slots, p.found);
     if (nnz > 0) find_values<<<blocks, 256, 0, stream>>>(p.A.val.ptr, nnz, 1, p.slots, p.found);
+}
+
+/// The first pass, and what came of it.
+template <class V>
+outcome cut(gpu on, const packing<V>& p, unsigned windows) {
+    const cudaStream_t stream = stream_of(on);
+    find(on, p);
     sort_values<<<1, 1024, 0, stream>>>(p.slots, p.found, p.table, p.number);
     check(cudaFuncSetAttribute(cut_windows<V>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                int(sizeof(window))),
@@ -90,42 +98,108 @@ outcome cut(gpu on, const packing<V>& p, unsigned windows) {
 
 }  // namespace
 
+/// The first pass over A with all that it leaves for the others.
 template <class V>
-packed<V, device> pack(gpu on, const csr<V, device_view>& A) {
-    const unsigned windows = blocks_for(A.shape.rows, packed_window) * (A.shape.rows > 0);
+class packed_analysis {
+  public:
+    packed_analysis(gpu on, const csr<V, device_view>& A)
+        : windows(blocks_for(A.shape.rows, packed_window) * (A.shape.rows > 0)) {
+        p.A = A, p.options = packed_options::suited_to(std::int64_t(A.val.len));
+        scratch_.want(p.found, 1), scratch_.want(p.slots, hash_slots<V>);
+        scratch_.want(p.number, hash_slots<V>), scratch_.want(p.table, most_table_values<V>);
+        scratch_.want(p.cuts, windows), scratch_.want(p.extents, windows);
+        scratch_.want(p.result, 1);
+        scratch_.allocate();
+        first = cut(on, p, windows);
+        refuse(first.found.flawed);
+        if (first.total.words > 0xffffffffU || first.total.values > 0xffffffffU)
+            throw argument_error("packed: the matrix is too large for 32-bit places of its chunks");
+        coding = coding_for<V>(first.found.distinct, first.found.not_narrow == 0);
+        chunks = first.total.parts + first.total.chunks;
+        table_values = first.found.distinct <= most_table_values<V> ? first.found.distinct : 0;
+    }
+
+    unsigned windows;
     packing<V> p{};
-    p.A = A, p.options = packed_options::suited_to(std::int64_t(A.val.len));
-    arena scratch;
-    scratch.want(p.found, 1), scratch.want(p.slots, hash_slots<V>);
-    scratch.want(p.number, hash_slots<V>), scratch.want(p.table, most_table_values<V>);
-    scratch.want(p.cuts, windows), scratch.want(p.extents, windows), scratch.want(p.result, 1);
-    scratch.allocate();
-    const outcome o = cut(on, p, windows);
-    refuse(o.found.flawed);
-    if (o.total.words > 0xffffffffU || o.total.values > 0xffffffffU)
-        throw argument_error("packed: the matrix is too large for 32-bit places of its chunks");
+    outcome first;
+    value_coding coding;
+    unsigned chunks, table_values;
+
+  private:
+    arena scratch_;
+};
+
+template <class V>
+std::shared_ptr<const packed_analysis<V>> analyse_for_packing(gpu on,
+                                                              const csr<V, device_view>& A) {
+    const device_guard guard(on);
+    return std::make_shared<const packed_analysis<V>>(on, A);
+}
+
+template <class V>
+packed_size size_of_packed(const packed_analysis<V>& a) {
+    const auto& [total, found] = a.first;
+    const auto bytes = a.chunks * sizeof(packed_chunk) + total.perm * sizeof(index) +
+                       total.words * 16 * sizeof(std::uint32_t) +
+                       total.values * warp_size * code_bytes<V>(a.coding) +
+                       a.table_values * sizeof(V);
+    return {.bytes = std::int64_t(bytes),
+            .steps = std::int64_t(found.steps),
+            .diagonal_steps = std::int64_t(found.diagonal_steps),
+            .chunks = a.chunks,
+            .longest = found.longest};
+}
+
+template <class V>
+packed<V, device> pack(gpu on, const packed_analysis<V>& a) {
+    const device_guard guard(on);
+    const extent& total = a.first.total;
     packed<V, device> P;
-    P.shape = A.shape, P.coding = coding_for<V>(o.found.distinct, o.found.not_narrow == 0),
-    P.part_chunks = index(o.total.parts);
-    const unsigned chunks = o.total.parts + o.total.chunks;
-    P.chunks = device_array<packed_chunk>(chunks);
-    P.perm = device_array<index>(o.total.perm);
-    P.codes = device_array<std::uint32_t>(o.total.words * 16);
-    P.val = device_array<std::byte>(o.total.values * warp_size * code_bytes<V>(P.coding));
-    P.table = device_array<V>(o.found.distinct <= most_table_values<V> ? o.found.distinct : 0);
-    const target<V> to{P.chunks.data(), P.perm.data(), P.codes.data(), P.val.data(), o.total.parts};
-    if (windows > 0) place_windows<<<windows, window_threads, 0, stream_of(on)>>>(p, to, windows);
-    if (chunks > 0) fill(on, p, to, P.coding, chunks);
+    P.shape = a.p.A.shape, P.coding = a.coding, P.part_chunks = index(total.parts);
+    P.chunks = device_array<packed_chunk>(a.chunks);
+    P.perm = device_array<index>(total.perm);
+    P.codes = device_array<std::uint32_t>(total.words * 16);
+    P.val = device_array<std::byte>(total.values * warp_size * code_bytes<V>(P.coding));
+    P.table = device_array<V>(a.table_values);
+    const target<V> to{P.chunks.data(), P.perm.data(), P.codes.data(), P.val.data(), total.parts};
+    if (a.windows > 0)
+        place_windows<<<a.windows, window_threads, 0, stream_of(on)>>>(a.p, to, a.windows);
+    if (a.chunks > 0) fill(on, a.p, to, P.coding, a.chunks);
     if (P.table.size() > 0)
-        check(cudaMemcpyAsync(P.table.data(), p.table, P.table.size() * sizeof(V),
+        check(cudaMemcpyAsync(P.table.data(), a.p.table, P.table.size() * sizeof(V),
                               cudaMemcpyDeviceToDevice, stream_of(on)),
               "cudaMemcpyAsync");
     check(cudaGetLastError(), "packed: second pass");
-    refuse(read_back(on, p.found).flawed);
+    refuse(read_back(on, a.p.found).flawed);
     return P;
 }
 
-template packed<float, device> pack(gpu, const csr<float, device_view>&);
-template packed<double, device> pack(gpu, const csr<double, device_view>&);
+template <class V>
+bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
+    if (P.coding != value_coding::plain && P.coding != value_coding::narrow) return false;
+    packing<V> p{};
+    p.A = A;
+    arena scratch;
+    scratch.want(p.found, 1), scratch.want(p.slots, hash_slots<V>);
+    scratch.allocate();
+    find(on, p);
+    const notes found = read_back(on, p.found);
+    if (coding_for<V>(found.distinct, found.not_narrow == 0) != P.coding) return false;
+    const target<V> to{P.chunks.data(), P.perm.data(), P.codes.data(), P.val.data(),
+                       unsigned(P.part_chunks)};
+    if (P.chunks.size() > 0) fill(on, p, to, P.coding, unsigned(P.chunks.size()));
+    check(cudaGetLastError(), "packed: refill");
+    refuse(read_back(on, p.found).flawed);
+    return true;
+}
+
+#define NZ_INSTANTIATE(V)                                                   \
+    template std::shared_ptr<const packed_analysis<V>> analyse_for_packing( \
+        gpu, const csr<V, device_view>&);                                   \
+    template packed_size size_of_packed(const packed_analysis<V>&);         \
+    template packed<V, device> pack(gpu, const packed_analysis<V>&);        \
+    template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&);
+NZ_INSTANTIATE(float)
+NZ_INSTANTIATE(double)
 
 }  // namespace nz

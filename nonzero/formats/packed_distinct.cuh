@@ -16,6 +16,9 @@ struct notes {
     unsigned has_sentinel;  ///< a value has the bits that mark an empty slot
     unsigned not_narrow;    ///< a value is no float
     flaw flawed;
+    unsigned longest;                          ///< the most steps of a chunk
+    unsigned unused;                           ///< so that no byte is undefined
+    unsigned long long steps, diagonal_steps;  ///< of all chunks, and of those of diagonals
 };
 
 template <class V>

@@ -326,6 +326,23 @@ __device__ inline void begin_window(window& w, index first, index rows) {
     __syncthreads();
 }
 
+/// What a thread met of the steps of chunks.
+struct step_counts {
+    int all = 0, of_diagonals = 0, longest = 0;
+    __device__ void add(const packed_chunk& c) {
+        all += c.steps, longest = max(longest, int(c.steps));
+        if (c.kind <= packed_chunk::diagonals) of_diagonals += c.steps;
+    }
+    /// By a whole warp.
+    __device__ void note(notes* to) const {
+        const int a = warp_sum(all), d = warp_sum(of_diagonals), m = warp_max(longest);
+        if (threadIdx.x % warp_size > 0 || a == 0) return;
+        atomicAdd(&to->steps, static_cast<unsigned long long>(a));
+        if (d > 0) atomicAdd(&to->diagonal_steps, static_cast<unsigned long long>(d));
+        if (unsigned(m) > __ldcg(&to->longest)) atomicMax(&to->longest, unsigned(m));
+    }
+};
+
 /// First pass: cuts one window a block into chunks of whole rows, and measures it.
 template <class V>
 __global__ void __launch_bounds__(window_threads) cut_windows(packing<V> p) {
@@ -368,13 +385,19 @@ __global__ void __launch_bounds__(window_threads) cut_windows(packing<V> p) {
     const int count = from + w.chunk_count;
     extent all = place_chunks(w, count, storage);
     window_cut& cut = p.cuts[blockIdx.x];
-    for (int c = int(threadIdx.x); c < count; c += window_threads) cut.chunks[c] = w.chunks[c];
+    step_counts steps;
+    for (int c = int(threadIdx.x); c < count; c += window_threads) {
+        steps.add(w.chunks[c]);
+        cut.chunks[c] = w.chunks[c];
+    }
     if (sorted)
         for (int k = int(threadIdx.x); k < w.rest_rows; k += window_threads)
             cut.order[k] = std::uint16_t(row_of_key(w.key[k]));
     __syncthreads();
     find_long_rows(p, w.len, w.rows, l);
-    all = place_parts(p, first, w.len, l, all, storage, [](unsigned, const packed_chunk&) {});
+    all = place_parts(p, first, w.len, l, all, storage,
+                      [&](unsigned, const packed_chunk& c) { steps.add(c); });
+    steps.note(p.found);
     all.parts = l.first[l.count], all.chunks = unsigned(count);
     all.perm = sorted ? unsigned(w.rest_rows) : 0;
     if (threadIdx.x == 0) p.extents[blockIdx.x] = all;

@@ -23,6 +23,14 @@
 namespace nz {
 
 template <class V, class B>
+void check_overlap(const char* what, in<V, B> x, out<V, B> y) {
+    const std::less<const V*> before;
+    if (x.size() > 0 && y.size() > 0 && before(x.data(), y.data() + y.size()) &&
+        before(y.data(), x.data() + x.size()))
+        throw argument_error(std::string(what) + ": x and y overlap");
+}
+
+template <class V, class B>
 void check_lengths(const char* what, std::size_t want_x, std::size_t want_y, in<V, B> x,
                    out<V, B> y) {
     const auto length = [&](const char* name, std::size_t got, std::size_t want) {
@@ -32,10 +40,24 @@ void check_lengths(const char* what, std::size_t want_x, std::size_t want_y, in<
     };
     length("x", x.size(), want_x);
     length("y", y.size(), want_y);
-    const std::less<const V*> before;
-    if (x.size() > 0 && y.size() > 0 && before(x.data(), y.data() + y.size()) &&
-        before(y.data(), x.data() + x.size()))
-        throw argument_error(std::string(what) + ": x and y overlap");
+    check_overlap<V, B>(what, x, y);
+}
+
+/// Throws unless there are `count` vectors of `len` elements each.
+template <class Array>
+void check_columns(const char* name, const columns<Array>& all, index count, std::size_t len) {
+    const auto wrong = [&](const std::string& what) {
+        throw argument_error(std::string("apply_many: ") + name + what);
+    };
+    if (all.count != count || count < 0)
+        wrong(" has " + std::to_string(all.count) + " vectors, expected " + std::to_string(count));
+    if (count > 1 && all.stride < len)
+        wrong("'s stride is " + std::to_string(all.stride) + ", expected at least " +
+              std::to_string(len));
+    const std::size_t want = count == 0 ? 0 : std::size_t(count - 1) * all.stride + len;
+    if (all.values.size() < want)
+        wrong(" has " + std::to_string(all.values.size()) + " elements, expected at least " +
+              std::to_string(want));
 }
 
 template <class V, class B>
@@ -56,12 +78,62 @@ void linear_operator<V, B>::apply_transposed(transposition op, V alpha, in<V, B>
     multiply_transposed(op, alpha, x, beta, y);
 }
 
+template <class V, class B>
+void linear_operator<V, B>::apply_many(V alpha, in_columns<V, B> X, V beta,
+                                       out_columns<V, B> Y) const {
+    const auto [rows, cols] = shape();
+    check_columns("X", X, Y.count, std::size_t(cols));
+    check_columns("Y", Y, Y.count, std::size_t(rows));
+    check_overlap<V, B>("apply_many", X.values, Y.values);
+    if (Y.count == 1)
+        return apply(alpha, column(X, 0, std::size_t(cols)), beta, column(Y, 0, std::size_t(rows)));
+    if (alpha == V(0)) {
+        for (index c = 0; c < Y.count; ++c) scale(beta, column(Y, c, std::size_t(rows)));
+        return;
+    }
+    if (Y.count > 0) multiply_many(alpha, X, beta, Y);
+}
+
+template <class V, class B>
+void linear_operator<V, B>::multiply_many(V alpha, in_columns<V, B> X, V beta,
+                                          out_columns<V, B> Y) const {
+    const auto [rows, cols] = shape();
+    for (index c = 0; c < Y.count; ++c)
+        multiply(alpha, column(X, c, std::size_t(cols)), beta, column(Y, c, std::size_t(rows)));
+}
+
+template <class V, class B>
+bool linear_operator<V, B>::take_values(const csr<V, typename B::view>& A) {
+    if (A.shape != shape()) throw argument_error("take_values: the matrix is of another shape");
+    return takes_values() && replace_values(A);
+}
+
 namespace {
 
+/// A kernel that reads CSR needs a copy of it.
+template <class K, class V>
+concept reads_csr = std::same_as<typename K::template layout<V, device>, csr<V, device>>;
+
+/// Puts A's values into a copy of its arrays. False where there are not as many.
 template <class V>
-void scale_vector(cpu, V beta, std::span<V> y) {
-    for (V& v : y) v = beta == V(0) ? V(0) : product(beta, v);
+bool replace_in(cpu, const csr<V, host_view>& A, csr<V, host>& to) {
+    if (A.val.size() != to.val.size()) return false;
+    std::copy(A.val.begin(), A.val.end(), to.val.begin());
+    return true;
 }
+template <class V>
+bool replace_in(gpu on, const csr<V, device_view>& A, csr<V, device>& to) {
+    if (A.val.size() != to.val.size()) return false;
+    copy_on_device(on, A.val.data(), to.val.data(), A.val.size() * sizeof(V));
+    synchronize(on);  // the next product may read the matrix before it waits for what is before it
+    return true;
+}
+/// A kernel whose layout can be filled anew on the GPU has K::refill.
+template <class K, class V>
+concept refilled_on_gpu = requires(gpu on, const csr<V, device_view>& A,
+                                   typename K::template layout<V, device>& to) {
+    K::refill(on, A, to);
+};
 
 /// A kernel may ask for scratch memory: K::scratch_bytes(on, A).
 template <class K, class B, class M>
@@ -80,8 +152,21 @@ class cpu_operator final : public linear_operator<V, cpu> {
     [[nodiscard]] nz::shape shape() const override { return A_.shape; }
     [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
     [[nodiscard]] std::string_view method_name() const override { return K::name; }
+    [[nodiscard]] bool takes_values() const override { return reads_csr<K, V>; }
 
   protected:
+    bool replace_values(const csr<V, host_view>& A) override {
+        if constexpr (reads_csr<K, V>) return replace_in(on_, A, A_);
+        return false;
+    }
+    void multiply_many(V alpha, in_columns<V, cpu> X, V beta,
+                       out_columns<V, cpu> Y) const override {
+        if constexpr (runs_many_on<K, cpu, V>) {
+            spmv_many(on_, K{}, alpha, view(A_), X, beta, Y);
+        } else {
+            linear_operator<V, cpu>::multiply_many(alpha, X, beta, Y);
+        }
+    }
     void multiply(V alpha, std::span<const V> x, V beta, std::span<V> y) const override {
         const auto A = view(A_);
         with_scratch(scratch_bytes<K>(on_, A),
@@ -148,12 +233,13 @@ estimate cost_of(const matrix_stats& s) {
     return e;
 }
 
-/// The kernels for GPUs are written for real values.
+/// The kernels for GPUs are written for real values, but for those that say K::complex_on_gpu.
 template <class K, class V>
-concept on_gpu = std::floating_point<V> && runs_on<K, gpu, V>;
+concept on_gpu = runs_on<K, gpu, V> &&(std::floating_point<V> || requires { K::complex_on_gpu; });
 
-/// A texture over linear memory holds this many elements on every GPU since Volta.
-constexpr std::int64_t max_texture_elements = std::int64_t(1) << 27;
+/// A texture over linear memory holds 2^27 elements on every GPU since Volta; x may start behind the
+/// texture, by up to 512 bytes.
+constexpr std::int64_t max_texture_elements = (std::int64_t(1) << 27) - 128;
 
 /// A kernel that gives few threads a whole row says from which length on that is hopeless, and
 /// one that reads x by texture has its limit; others know reasons of their own.
@@ -202,8 +288,27 @@ class gpu_operator final : public linear_operator<V, gpu> {
     [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
     [[nodiscard]] setup_times setup() const override { return setup_; }
     [[nodiscard]] std::string_view method_name() const override { return K::name; }
+    [[nodiscard]] bool takes_values() const override {
+        return reads_csr<K, V> || refilled_on_gpu<K, V>;
+    }
 
   protected:
+    bool replace_values(const csr<V, device_view>& A) override {
+        const device_guard guard(on_);
+        if constexpr (refilled_on_gpu<K, V>) return K::refill(on_, A, A_);
+        if constexpr (reads_csr<K, V>) return replace_in(on_, A, A_);
+        return false;
+    }
+    void multiply_many(V alpha, in_columns<V, gpu> X, V beta,
+                       out_columns<V, gpu> Y) const override {
+        if constexpr (runs_many_on<K, gpu, V>) {
+            const device_guard guard(on_);
+            if (A_.shape.rows > 0) spmv_many(on_, K{}, alpha, view(A_), X, beta, Y);
+            check_launch(K::name.data());
+        } else {
+            linear_operator<V, gpu>::multiply_many(alpha, X, beta, Y);
+        }
+    }
     void multiply(V alpha, device_span<V> x, V beta, device_out<V> y) const override {
         const device_guard guard(on_);
         if (y.size() > 0) spmv(on_, K{}, alpha, view(A_), x, beta, y);
@@ -219,11 +324,7 @@ class gpu_operator final : public linear_operator<V, gpu> {
             throw unavailable(std::string(K::name) + " has no transposed product on a GPU");
         }
     }
-    void scale(V beta, device_out<V> y) const override {
-        const device_guard guard(on_);
-        scale_vector(on_, beta, y);
-        check_launch("scale");
-    }
+    void scale(V beta, device_out<V> y) const override { scale_vector(on_, beta, y); }
 
   private:
     gpu on_;
@@ -246,15 +347,24 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 /// A kernel whose layout is built on the GPU has K::build.
 template <class K, class V>
 concept built_on_gpu = requires(gpu on, const csr<V, device_view>& A) {
-    K::build(on, A);
+    K::build(on, A, device_analysis<V>{});
 };
 
 template <class K, class V>
-std::unique_ptr<linear_operator<V, gpu>> build_from_device(gpu on, const csr<V, device_view>& A) {
+std::unique_ptr<linear_operator<V, gpu>> build_from_device(gpu on, const csr<V, device_view>& A,
+                                                           const device_analysis<V>& known) {
     require_gpu(on);
     const device_guard guard(on);
     const auto start = std::chrono::steady_clock::now();
-    auto own = K::build(on, A);
+    const auto build = [&] {
+        if constexpr (built_on_gpu<K, V>) {
+            return K::build(on, A, known);
+        } else {
+            return upload(on, A);
+        }
+    };
+    auto own = build();
+    synchronize(on);
     const setup_times t{.preprocessing_s = seconds_since(start)};
     return std::make_unique<gpu_operator<K, V, decltype(own)>>(on, std::move(own), t);
 }
@@ -264,13 +374,15 @@ std::unique_ptr<linear_operator<V, gpu>> build_on_gpu(gpu on, const csr<V, host_
     require_gpu(on);
     const device_guard guard(on);
     const auto start = std::chrono::steady_clock::now();
-    if constexpr (built_on_gpu<K, V>) {
-        const auto there = upload(on, A);
-        setup_times t{.upload_s = seconds_since(start)};
-        auto own = K::build(on, view(there));
-        t.preprocessing_s = seconds_since(start) - t.upload_s;
-        return std::make_unique<gpu_operator<K, V, decltype(own)>>(on, std::move(own), t);
-    } else {
+    if constexpr (built_on_gpu<K, V>) try {
+            const auto there = upload(on, A);
+            setup_times t{.upload_s = seconds_since(start)};
+            auto own = K::build(on, view(there), device_analysis<V>{});
+            t.preprocessing_s = seconds_since(start) - t.upload_s;
+            return std::make_unique<gpu_operator<K, V, decltype(own)>>(on, std::move(own), t);
+        } catch (const device_error&) {  // the layout may fit where CSR and scratch do not as well
+        }
+    {
         const auto here = build_layout<K>(A);
         setup_times t{.conversion_s = seconds_since(start)};
         auto there = upload(on, here);
@@ -281,7 +393,8 @@ std::unique_ptr<linear_operator<V, gpu>> build_on_gpu(gpu on, const csr<V, host_
 
 template <class K, class V>
 constexpr device_builder<V> gpu_builder_from_device() {
-    if constexpr (has_cuda && on_gpu<K, V> && built_on_gpu<K, V>) return build_from_device<K, V>;
+    if constexpr (has_cuda && on_gpu<K, V> && (built_on_gpu<K, V> || reads_csr<K, V>))
+        return build_from_device<K, V>;
     return nullptr;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/device_analysis.hpp"
 
 namespace nz {
 
@@ -30,6 +31,18 @@ class linear_operator {
     /// unavailable where the method has no such kernel.
     void apply_transposed(transposition op, V alpha, in<V, B> x, V beta, out<V, B> y) const;
 
+    /// Y = alpha A X + beta Y, vector by vector, each as by `apply` and within its bound; where the
+    /// method can, every entry of A is read once for eight of them, which may round otherwise than
+    /// `apply`. X and Y hold as many vectors, of strides no smaller than their lengths.
+    void apply_many(V alpha, in_columns<V, B> X, V beta, out_columns<V, B> Y) const;
+
+    /// Takes the values of A, whose pattern is that of the matrix it was built from, in place; on a
+    /// GPU it waits for its stream. False where it cannot: then it must be built anew, as
+    /// nz::update_values does. Throws argument_error where the shape is another.
+    [[nodiscard]] bool take_values(const csr<V, typename B::view>& A);
+    /// Whether take_values may succeed.
+    [[nodiscard]] virtual bool takes_values() const { return false; }
+
     [[nodiscard]] virtual nz::shape shape() const = 0;
     [[nodiscard]] virtual std::size_t bytes() const = 0;  ///< of the arrays held
     [[nodiscard]] virtual setup_times setup() const { return {}; }
@@ -41,16 +54,32 @@ class linear_operator {
     virtual void multiply_transposed(transposition op, V alpha, in<V, B> x, V beta,
                                      out<V, B> y) const = 0;
     virtual void scale(V beta, out<V, B> y) const = 0;
+    virtual void multiply_many(V alpha, in_columns<V, B> X, V beta, out_columns<V, B> Y) const;
+    virtual bool replace_values(const csr<V, typename B::view>&) { return false; }
 };
+
+/// The c-th of the vectors, of so many elements.
+template <class V>
+std::span<V> column(const columns<std::span<V>>& all, index c, std::size_t len) {
+    return all.values.subspan(std::size_t(c) * all.stride, len);
+}
+template <class V>
+device_span<V> column(const columns<device_span<V>>& all, index c, std::size_t len) {
+    return {all.values.data() + std::size_t(c) * all.stride, len};
+}
+template <class V>
+device_out<V> column(const columns<device_out<V>>& all, index c, std::size_t len) {
+    return {all.values.data() + std::size_t(c) * all.stride, len};
+}
 
 /// Builds the layout and holds it. Throws argument_error where the layout declines.
 template <class V, class B>
 using builder = std::unique_ptr<linear_operator<V, B>> (*)(B, const csr<V, host_view>&);
 
-/// The same from a CSR that lies on the GPU, which is not needed any more afterwards.
+/// The same from a CSR that lies on the GPU, of which it keeps nothing but a copy.
 template <class V>
-using device_builder = std::unique_ptr<linear_operator<V, gpu>> (*)(gpu,
-                                                                    const csr<V, device_view>&);
+using device_builder = std::unique_ptr<linear_operator<V, gpu>> (*)(gpu, const csr<V, device_view>&,
+                                                                    const device_analysis<V>&);
 
 /// A method: a kernel over its layout.
 template <class V>
@@ -66,7 +95,7 @@ struct method {
     builder<V, cpu> on_cpu;                        ///< null: no such kernel on the CPU
     builder<V, gpu> on_gpu;  ///< null: no such kernel on the GPU, or no CUDA in this build
 
-    device_builder<V> from_device;  ///< null: it is built on the CPU only
+    device_builder<V> from_device;  ///< null where it is built on the CPU only
 
     [[nodiscard]] std::string_view layout() const { return name.substr(0, name.find('.')); }
     template <class B>

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <ostream>
 
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/with_transpose.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/plan_cache.hpp"
 #include "nonzero/plan/speeds.hpp"
@@ -39,7 +42,14 @@ constexpr std::size_t shortlist = 5;
 std::string machine_name(cpu on) {
     return fmt::format("{}, {} threads", describe_machine().cpu, thread_count(on));
 }
-std::string machine_name(gpu on) { return describe_gpu(on).name; }
+std::string machine_name(gpu on) {
+    static std::mutex one_at_a_time;
+    static std::map<int, std::string> known;  // by device: asking takes longer than many a product
+    const std::lock_guard lock(one_at_a_time);
+    auto at = known.find(on.device);
+    if (at == known.end()) at = known.emplace(on.device, describe_gpu(on).name).first;
+    return at->second;
+}
 
 template <class V>
 estimate cost_there(const method<V>& m, cpu, const matrix_stats& s) {
@@ -57,8 +67,20 @@ double csr_bytes(const matrix_stats& s) {
     return csr<V, host>::cost(s).matrix_bytes;
 }
 
-/// One method on this matrix and machine.
-template <class V, class B>
+/// What building takes, from a CSR that lies where S says.
+template <class S, class V>
+double setup_s(const method<V>& m, const estimate& e, const matrix_stats& s,
+               const machine_speeds& machine) {
+    const double from = csr_bytes<V>(s);
+    if (std::is_same_v<S, host_view>) return predicted_setup_seconds(e, from, machine);
+    const double at_once = machine.reads.back().per_s;
+    if (m.from_device != nullptr)
+        return (e.gpu_setup_bytes > 0 ? e.gpu_setup_bytes : from + e.matrix_bytes) / at_once;
+    return from / machine.upload_bytes_per_s + predicted_setup_seconds(e, from, machine);
+}
+
+/// One method on this matrix, in the space S, and this machine.
+template <class S, class V, class B>
 candidate judge(const method<V>& m, B on, const matrix_stats& s, const machine_speeds& machine,
                 bool deterministic) {
     const estimate e = cost_there(m, on, s);
@@ -71,7 +93,7 @@ candidate judge(const method<V>& m, B on, const matrix_stats& s, const machine_s
     if (!c.declined.empty()) return c;
     c.matrix_bytes = e.matrix_bytes, c.bytes = e.bytes();
     c.predicted_s = predicted_seconds(e, s, machine);
-    c.predicted_setup_s = predicted_setup_seconds(e, csr_bytes<V>(s), machine);
+    c.predicted_setup_s = setup_s<S>(m, e, s, machine);
     return c;
 }
 
@@ -110,16 +132,21 @@ std::string why(const plan_report& p) {
                        p.expected_products == many_products ? "" : " and " + us(next->setup_s()));
 }
 
-template <class V>
-void check_csr(const csr<V, host_view>& A) {
+template <class V, class S>
+void check_csr(const csr<V, S>& A) {
     const auto wrong = [](const std::string& what) { throw argument_error("make_plan: " + what); };
     if (A.shape.rows < 0 || A.shape.cols < 0) wrong("the shape is negative");
     if (A.row_ptr.size() != std::size_t(A.shape.rows) + 1)
         wrong(fmt::format("row_ptr has {} elements, expected {}", A.row_ptr.size(),
                           std::int64_t(A.shape.rows) + 1));
-    if (A.col_ind.size() != A.val.size() || A.row_ptr.back() != offset(A.val.size()))
-        wrong(fmt::format("{} columns and {} values, expected {}", A.col_ind.size(), A.val.size(),
-                          A.row_ptr.back()));
+    if (A.col_ind.size() != A.val.size())
+        wrong(fmt::format("{} columns and {} values, expected as many", A.col_ind.size(),
+                          A.val.size()));
+    // On the GPU the analysis looks at it.
+    if constexpr (std::is_same_v<S, host_view>)
+        if (A.row_ptr.back() != offset(A.val.size()))
+            wrong(
+                fmt::format("{} columns and values, expected {}", A.val.size(), A.row_ptr.back()));
 }
 
 void check_options(const plan_options& o) {
@@ -176,17 +203,29 @@ void tune(plan<V, B>& p, const csr<V, host_view>& A, const plan_options& o) {
 void require(cpu) {}
 void require(gpu on) { require_gpu(on); }
 
-}  // namespace
-
 template <class V, class B>
-plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o,
-                     std::span<const method<V>> among) {
+matrix_stats stats_of(const csr<V, host_view>& A, B, device_analysis<V>*) {
+    return compute_stats(A);
+}
+template <class V>
+matrix_stats stats_of(const csr<V, device_view>& A, gpu on, device_analysis<V>* known) {
+    if constexpr (is_complex<V>) {
+        return compute_stats(view(download(on, A)));
+    } else {
+        return compute_stats(on, A, known);
+    }
+}
+
+/// The plan for A without any timing. `known` gets what building may use.
+template <class V, class S, class B>
+plan<V, B> predict(const csr<V, S>& A, B on, const plan_options& o,
+                   std::span<const method<V>> among, device_analysis<V>* known = nullptr) {
     check_csr(A);
     check_options(o);
     const auto methods = to_judge(among, o);
     require(on);
     const machine_speeds machine = speeds_of(on);
-    const matrix_stats stats = compute_stats(A);
+    const matrix_stats stats = stats_of(A, on, known);
     plan<V, B> p{{.shape = A.shape,
                   .nnz = stats.nnz,
                   .machine = machine_name(on),
@@ -196,9 +235,14 @@ plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o,
                  on,
                  among};
     for (const method<V>* m : methods)
-        p.candidates.push_back(judge(*m, on, stats, machine, o.deterministic));
+        p.candidates.push_back(judge<S>(*m, on, stats, machine, o.deterministic));
     sort_candidates(p);
-    if (o.tune) tune(p, A, o);
+    return p;
+}
+
+/// Its choice explained; throws where there is none.
+template <class V, class B>
+plan<V, B> settled(plan<V, B> p) {
     if (p.candidates.empty() || !p.chosen().declined.empty())
         throw unavailable(fmt::format(
             "no method multiplies this {} matrix on this machine{}", value_name<V>(),
@@ -207,10 +251,32 @@ plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o,
     return p;
 }
 
+/// plan_it(options) for A^T, which has no A^T of its own.
+template <class P, class F>
+std::shared_ptr<const P> of_transpose(plan_options o, F plan_it) {
+    o.transposed = false;
+    return std::make_shared<const P>(plan_it(o));
+}
+
+}  // namespace
+
 template <class V, class B>
-plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o) {
-    // An untuned plan is made about as soon as it would be found again.
-    if (!o.tune || !o.cache) return make_plan(A, on, o, methods<V>());
+plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o,
+                     std::span<const method<V>> among) {
+    auto p = predict(A, on, o, among);
+    if (o.tune) tune(p, A, o);
+    p = settled(std::move(p));
+    if (o.transposed)
+        p.of_transpose = of_transpose<plan<V, B>>(
+            o, [&](const plan_options& q) { return make_plan(view(transpose(A)), on, q, among); });
+    return p;
+}
+
+namespace {
+
+/// Tuned, or as it was kept.
+template <class V, class B>
+plan<V, B> known_or_tuned(const csr<V, host_view>& A, B on, const plan_options& o) {
     check_csr(A);
     require(on);
     const structure_key key = key_of(A);
@@ -225,19 +291,56 @@ plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o) {
     return p;
 }
 
+}  // namespace
+
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>& p, const csr<V, host_view>& A) {
-    if (p.empty()) throw argument_error("build: the plan is empty");
-    if (A.shape != p.shape || std::int64_t(A.val.size()) != p.nnz)
-        throw argument_error(fmt::format(
-            "build: the plan is for {} x {} with {} entries, the matrix is {} x {} with {}",
-            p.shape.rows, p.shape.cols, p.nnz, A.shape.rows, A.shape.cols, A.val.size()));
+plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o) {
+    // An untuned plan is made about as soon as it would be found again.
+    if (!o.tune || !o.cache) return make_plan(A, on, o, methods<V>());
+    plan_options plain = o;
+    plain.transposed = false;
+    auto p = known_or_tuned(A, on, plain);
+    if (o.transposed)
+        p.of_transpose = of_transpose<plan<V, B>>(
+            o, [&](const plan_options& q) { return make_plan(view(transpose(A)), on, q); });
+    return p;
+}
+
+namespace {
+
+template <class V>
+plan<V, gpu> plan_there(const csr<V, device_view>& A, gpu on, const plan_options& o,
+                        device_analysis<V>* known) {
+    if (!o.tune) return settled(predict(A, on, o, methods<V>(), known));
+    check_csr(A);
+    require_gpu(on);
+    return make_plan(download(on, A), on, o);
+}
+
+}  // namespace
+
+template <class V>
+plan<V, gpu> make_plan(const csr<V, device_view>& A, gpu on, const plan_options& o) {
+    plan_options plain = o;
+    plain.transposed = false;
+    auto p = plan_there<V>(A, on, plain, nullptr);
+    if (o.transposed)
+        p.of_transpose =
+            std::make_shared<const plan<V, gpu>>(make_plan(transpose(on, A), on, plain));
+    return p;
+}
+
+namespace {
+
+/// attempt(method) for the chosen method, or the next that is smaller or does not refuse.
+template <class V, class B, class F>
+std::unique_ptr<linear_operator<V, B>> build_first(const plan<V, B>& p, F attempt) {
     std::exception_ptr last;
     double most_bytes = std::numeric_limits<double>::infinity();
     for (const candidate& c : p.candidates) {
         if (!c.declined.empty() || c.matrix_bytes >= most_bytes) continue;
         try {
-            return named(p.among, c.method).template on<B>()(p.on, A);
+            return attempt(named(p.among, c.method));
         } catch (const std::bad_alloc&) {
             last = std::current_exception(), most_bytes = c.matrix_bytes;
         } catch (const device_error&) {
@@ -247,6 +350,105 @@ std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>& p, const csr<V, h
         }
     }
     std::rethrow_exception(last);
+}
+
+template <class V, class B, class S>
+void check_planned(const plan<V, B>& p, const csr<V, S>& A) {
+    if (p.empty()) throw argument_error("build: the plan is empty");
+    if (A.shape != p.shape || std::int64_t(A.val.size()) != p.nnz)
+        throw argument_error(fmt::format(
+            "build: the plan is for {} x {} with {} entries, the matrix is {} x {} with {}",
+            p.shape.rows, p.shape.cols, p.nnz, A.shape.rows, A.shape.cols, A.val.size()));
+}
+
+}  // namespace
+
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>& p, const csr<V, host_view>& A) {
+    check_planned(p, A);
+    auto op = build_first(p, [&](const method<V>& m) { return m.template on<B>()(p.on, A); });
+    if (p.of_transpose == nullptr) return op;
+    return with_transpose(p.on, std::move(op), build(*p.of_transpose, transpose(A)));
+}
+
+namespace {
+
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> build_there(const plan<V, gpu>& p,
+                                                     const csr<V, device_view>& A,
+                                                     const device_analysis<V>& known) {
+    check_planned(p, A);
+    std::optional<csr<V, host>> here;
+    return build_first(p, [&](const method<V>& m) {
+        if (m.from_device != nullptr) return m.from_device(p.on, A, known);
+        if (!here) here = download(p.on, A);
+        return m.on_gpu(p.on, view(*here));
+    });
+}
+
+}  // namespace
+
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> build(const plan<V, gpu>& p,
+                                               const csr<V, device_view>& A) {
+    auto op = build_there(p, A, {});
+    if (p.of_transpose == nullptr) return op;
+    return with_transpose(p.on, std::move(op), build(*p.of_transpose, transpose(p.on, A)));
+}
+
+template <class V>
+planned<V> plan_and_build(const csr<V, device_view>& A, gpu on, const plan_options& o) {
+    plan_options plain = o;
+    plain.transposed = false;
+    device_analysis<V> known;
+    planned<V> made{plan_there(A, on, plain, &known), nullptr};
+    made.op = build_there(made.plan, A, known);
+    if (!o.transposed) return made;
+    known = {};  // its memory may be needed
+    const auto T = transpose(on, A);
+    auto of_transpose = plan_and_build(view(T), on, plain);
+    made.plan.of_transpose = std::make_shared<const plan<V, gpu>>(std::move(of_transpose.plan));
+    made.op = with_transpose(on, std::move(made.op), std::move(of_transpose.op));
+    return made;
+}
+
+namespace {
+
+template <class V>
+bool take(linear_operator<V, cpu>& op, cpu, const csr<V, host_view>& A) {
+    return op.take_values(A);
+}
+template <class V>
+bool take(linear_operator<V, gpu>& op, gpu on, const csr<V, host_view>& A) {
+    const device_guard guard(on);
+    return op.takes_values() && op.take_values(view(upload(on, A)));
+}
+template <class V>
+bool take(linear_operator<V, gpu>& op, gpu, const csr<V, device_view>& A) {
+    return op.take_values(A);
+}
+
+/// Frees what op holds before it is built anew, so that both need not fit the memory.
+template <class V, class B, class S>
+void take_or_build(std::unique_ptr<linear_operator<V, B>>& op, const plan<V, B>& p,
+                   const csr<V, S>& A) {
+    check_planned(p, A);
+    if (op != nullptr && take(*op, p.on, A)) return;
+    op.reset();
+    op = build(p, A);
+}
+
+}  // namespace
+
+template <class V, class B>
+void update_values(std::unique_ptr<linear_operator<V, B>>& op, const plan<V, B>& p,
+                   const csr<V, host_view>& A) {
+    take_or_build(op, p, A);
+}
+template <class V>
+void update_values(std::unique_ptr<linear_operator<V, gpu>>& op, const plan<V, gpu>& p,
+                   const csr<V, device_view>& A) {
+    take_or_build(op, p, A);
 }
 
 std::string to_text(const plan_report& p) {
@@ -275,15 +477,23 @@ std::string to_text(const plan_report& p) {
 
 std::ostream& operator<<(std::ostream& to, const plan_report& p) { return to << to_text(p); }
 
-#define NZ_FOR_BACKEND(V, B)                                                         \
-    template plan<V, B> make_plan(const csr<V, host_view>&, B, const plan_options&); \
-    template plan<V, B> make_plan(const csr<V, host_view>&, B, const plan_options&,  \
-                                  std::span<const method<V>>);                       \
-    template std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>&,         \
-                                                          const csr<V, host_view>&);
-#define NZ_INSTANTIATE(V)  \
-    NZ_FOR_BACKEND(V, cpu) \
-    NZ_FOR_BACKEND(V, gpu)
+#define NZ_FOR_BACKEND(V, B)                                                                \
+    template plan<V, B> make_plan(const csr<V, host_view>&, B, const plan_options&);        \
+    template plan<V, B> make_plan(const csr<V, host_view>&, B, const plan_options&,         \
+                                  std::span<const method<V>>);                              \
+    template std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>&,                \
+                                                          const csr<V, host_view>&);        \
+    template void update_values(std::unique_ptr<linear_operator<V, B>>&, const plan<V, B>&, \
+                                const csr<V, host_view>&);
+#define NZ_INSTANTIATE(V)                                                                       \
+    NZ_FOR_BACKEND(V, cpu)                                                                      \
+    NZ_FOR_BACKEND(V, gpu)                                                                      \
+    template plan<V, gpu> make_plan(const csr<V, device_view>&, gpu, const plan_options&);      \
+    template std::unique_ptr<linear_operator<V, gpu>> build(const plan<V, gpu>&,                \
+                                                            const csr<V, device_view>&);        \
+    template planned<V> plan_and_build(const csr<V, device_view>&, gpu, const plan_options&);   \
+    template void update_values(std::unique_ptr<linear_operator<V, gpu>>&, const plan<V, gpu>&, \
+                                const csr<V, device_view>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -20,7 +20,10 @@ struct plan_options {
     bool fresh = false;                     ///< tune anew, whatever is kept
     bool deterministic = true;              ///< only methods whose bits are the same in every run
     std::vector<std::string> methods = {};  ///< the only ones to choose from; empty: all
-    double tune_s = 0.1;                    ///< of timing for each of them                  [s]
+    /// Products with A^T are planned as well, and `build` holds A^T besides: a GPU has them so
+    /// only, and a CPU has them faster.
+    bool transposed = false;
+    double tune_s = 0.1;  ///< of timing for each of them                  [s]
 };
 
 /// What the planner found out about one method.
@@ -65,8 +68,9 @@ std::ostream& operator<<(std::ostream&, const plan_report&);
 /// Only chosen from, never timed or built, until `build`.
 template <class V, class B>
 struct plan : plan_report {
-    B on;                              ///< where it multiplies
-    std::span<const method<V>> among;  ///< the methods it names
+    B on;                                           ///< where it multiplies
+    std::span<const method<V>> among;               ///< the methods it names
+    std::shared_ptr<const plan> of_transpose = {};  ///< of A^T, where that was asked for
     [[nodiscard]] bool empty() const { return candidates.empty(); }
 };
 
@@ -78,6 +82,15 @@ template <class V, class B>
 plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& = {});
 template <class V, class B>
 plan<V, B> make_plan(const csr<V, host>& A, B on, const plan_options& options = {}) {
+    return make_plan(view(A), on, options);
+}
+/// The same from the user's own CSR on the GPU, which is analysed there and not copied, unless
+/// `tune` is set or its values are complex. Throws device_error besides, where the memory for the
+/// analysis (34 bytes a row and one a diagonal) is not there.
+template <class V>
+plan<V, gpu> make_plan(const csr<V, device_view>& A, gpu on, const plan_options& = {});
+template <class V>
+plan<V, gpu> make_plan(const csr<V, device>& A, gpu on, const plan_options& options = {}) {
     return make_plan(view(A), on, options);
 }
 /// The same among other methods than the registry's; they must outlive the plan.
@@ -94,5 +107,36 @@ template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>& p, const csr<V, host>& A) {
     return build(p, view(A));
 }
+/// The same from a CSR on the GPU: there, where the method can be built there. A is not needed any
+/// more afterwards.
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> build(const plan<V, gpu>&, const csr<V, device_view>& A);
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> build(const plan<V, gpu>& p, const csr<V, device>& A) {
+    return build(p, view(A));
+}
+
+template <class V>
+struct planned {
+    nz::plan<V, gpu> plan;
+    std::unique_ptr<linear_operator<V, gpu>> op;
+};
+/// make_plan and build at once, from a CSR on the GPU: what planning finds out of it, building need
+/// not find out again.
+template <class V>
+planned<V> plan_and_build(const csr<V, device_view>& A, gpu on, const plan_options& = {});
+
+/// Gives `op`, which `build` made by this plan, the values of A, whose pattern must be that of the
+/// matrix it was built from: for codes that step in time. Nothing is planned again. What op does
+/// afterwards is, bit for bit, what build(p, A) would do. In place where the layout
+/// is CSR, or on a GPU packed with plain values before and after; otherwise op is built anew by the
+/// same plan. On a GPU it waits for the stream. Throws as `build`; op then has its old values or
+/// none.
+template <class V, class B>
+void update_values(std::unique_ptr<linear_operator<V, B>>& op, const plan<V, B>& p,
+                   const csr<V, host_view>& A);
+template <class V>
+void update_values(std::unique_ptr<linear_operator<V, gpu>>& op, const plan<V, gpu>& p,
+                   const csr<V, device_view>& A);
 
 }  // namespace nz

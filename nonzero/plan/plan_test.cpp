@@ -204,7 +204,72 @@ TEST_F(planning, for_a_gpu_that_is_not_there_is_unavailable) {
     const auto p = make_plan(A, gpu{});
     EXPECT_EQ(build(p, A)->method_name(), p.chosen().method);
     const auto C = from_rule<std::complex<double>>(4, 4, [](index, index, double) { return true; });
-    EXPECT_THROW((void)make_plan(C, gpu{}), unavailable);
+    EXPECT_EQ(build(make_plan(C, gpu{}), C)->shape(), C.shape);
+}
+
+class planning_on_gpu : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
+    }
+    /// What op gives for A times ones and a half.
+    template <class V>
+    static host_vector<V> product(gpu on, const linear_operator<V, gpu>& op, std::size_t cols) {
+        const auto x = to_device<V>(on, host_vector<V>(cols, V(1.5)));
+        device_array<V> y(std::size_t(op.shape().rows));
+        op.apply(V(1), x, V(0), y);
+        return to_host<V>(on, y);
+    }
+};
+
+TEST_F(planning_on_gpu, from_there_is_the_plan_from_here_and_its_products_are_right) {
+    const gpu_stream stream;
+    for (const auto& [name, bug, A] : zoo<double>()) {
+        SCOPED_TRACE(name);
+        const auto there = upload(stream, A);
+        const auto p = make_plan(there, gpu(stream)), q = make_plan(A, gpu(stream));
+        EXPECT_EQ(names(p), names(q));
+        const auto made = plan_and_build(view(there), gpu(stream));
+        EXPECT_EQ(names(made.plan), names(p));
+        const host_vector<double> x(std::size_t(A.shape.cols), 1.5);
+        const auto truth = reference_product<double>(transposition::plain, 1, view(A), x, 0, {});
+        const auto built = build(p, there);
+        for (const auto* op : {built.get(), made.op.get()}) {
+            EXPECT_EQ(op->method_name(), p.chosen().method);
+            EXPECT_TRUE(compare<double>(product(gpu(stream), *op, x.size()), truth).holds());
+        }
+    }
+}
+
+TEST_F(planning_on_gpu, builds_every_method_from_there) {
+    const gpu on{};
+    const auto A = from_rule<double>(300, 200, [](index, index, double u) { return u > 0.9; });
+    const auto there = upload(on, A);
+    for (const method<double>& m : methods<double>()) {
+        if (m.on_gpu == nullptr || !m.cost_on_gpu(compute_stats(view(A))).declined.empty())
+            continue;
+        SCOPED_TRACE(m.name);
+        const auto p =
+            make_plan(there, on, {.deterministic = false, .methods = {std::string(m.name)}});
+        const auto op = build(p, there);
+        EXPECT_EQ(op->method_name(), m.name);
+        const host_vector<double> x(std::size_t(A.shape.cols), 1.5);
+        const auto truth = reference_product<double>(transposition::plain, 1, view(A), x, 0, {});
+        EXPECT_TRUE(compare<double>(product(on, *op, x.size()), truth).holds());
+    }
+}
+
+TEST_F(planning_on_gpu, refuses_what_makes_no_sense) {
+    const gpu on{};
+    const csr<double, host> A{{2, 3}, {0, 2, 3}, {1, 0, 2}, {1, 2, 3}};
+    const auto there = upload(on, A);
+    EXPECT_THROW((void)make_plan(there, on), argument_error);
+    auto broken = view(there);
+    broken.shape.rows += 1;
+    EXPECT_THROW((void)make_plan(broken, on), argument_error);
+    broken = view(there);
+    broken.val.len -= 1;
+    EXPECT_THROW((void)make_plan(broken, on), argument_error);
 }
 
 template <class V>

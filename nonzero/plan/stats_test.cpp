@@ -10,7 +10,10 @@
 #include <set>
 #include <utility>
 
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/bsr.hpp"
 #include "nonzero/formats/packed.hpp"
+#include "nonzero/gen/generate.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
@@ -140,6 +143,60 @@ TEST(compute_stats, gives_every_number_as_defined_on_any_number_of_threads) {
             expect_equal(compute_stats(view(m.A)), expected);
         }
     }
+}
+
+template <class V>
+void expect_the_same_on_the_gpu(const std::string& name, const csr<V, host>& A) {
+    SCOPED_TRACE(name);
+    const gpu_stream stream;
+    const auto there = upload(stream, A);
+    matrix_stats got = compute_stats(stream, view(there));
+    const matrix_stats want = compute_stats(view(A));
+    if (got.blocks[0] == got.nnz && got.blocks[0] != want.blocks[0]) {
+        // A sample said that blocks never pay: then they do not.
+        EXPECT_FALSE((bsr<V, host>::cost(want).declined.empty()));
+        EXPECT_FALSE((bsr<V, host>::cost(got).declined.empty()));
+        std::copy(std::begin(want.blocks), std::end(want.blocks), std::begin(got.blocks));
+    }
+    expect_equal(got, want);
+    EXPECT_EQ(got.row_sectors, want.row_sectors);
+    EXPECT_EQ(got.column_sectors, want.column_sectors);
+    EXPECT_EQ(got.near_sectors, want.near_sectors);
+    EXPECT_EQ(got.row_imbalance, want.row_imbalance);
+}
+
+class stats_on_gpu : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
+    }
+};
+
+TEST_F(stats_on_gpu, are_those_of_the_cpu) {
+    for (const auto& m : matrices()) expect_the_same_on_the_gpu(m.name, m.A);
+    for (const auto& m : zoo<float>()) expect_the_same_on_the_gpu(m.name, m.A);
+    expect_the_same_on_the_gpu("plane", laplace2d<double>(300, 301));
+    expect_the_same_on_the_gpu("space", laplace3d<float>(40, 50, 60));
+    expect_the_same_on_the_gpu("blocks", elasticity3d<double>(24, 24, 24, 0.3));
+    // Several ranges of columns: x beyond the bits of a block, or few long rows.
+    expect_the_same_on_the_gpu("wide", from_lengths<double>(std::vector<index>(700, 90), 5000000));
+    expect_the_same_on_the_gpu("two long rows", from_lengths<float>({200000, 3, 199999}, 800001));
+}
+
+TEST_F(stats_on_gpu, refuse_what_is_no_csr) {
+    const gpu on{};
+    const auto refused = [&](csr<double, host> A) {
+        const auto there = upload(on, A);
+        EXPECT_THROW((void)compute_stats(on, view(there)), argument_error);
+    };
+    const host_vector<double> val{1, 2, 3};
+    refused({{2, 3}, {0, 2, 9}, {0, 1, 2}, val});
+    refused({{2, 3}, {0, 3, 2}, {0, 1, 2}, val});
+    refused({{2, 3}, {1, 2, 3}, {0, 1, 2}, val});
+    refused({{2, 3}, {0, 2, 3}, {1, 0, 2}, val});
+    refused({{2, 3}, {0, 2, 3}, {1, 1, 2}, val});
+    refused({{2, 3}, {0, 2, 3}, {0, 3, 2}, val});
+    refused({{2, 3}, {0, 2, 3}, {-1, 1, 2}, val});
 }
 
 }  // namespace

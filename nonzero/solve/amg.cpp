@@ -203,7 +203,7 @@ std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, const csr<V, host>
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, csr<V, device>&& M) {
     const auto pack = find_method<V>("packed.warp").from_device;
-    if (M.val.size() >= worth_packing && pack != nullptr) return pack(on, view(M));
+    if (M.val.size() >= worth_packing && pack != nullptr) return pack(on, view(M), {});
     return std::make_unique<level_product<V, gpu>>(on, std::move(M));
 }
 

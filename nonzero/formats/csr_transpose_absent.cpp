@@ -1,0 +1,15 @@
+// The transpose of a CSR on the GPU in a build without CUDA.
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/csr.hpp"
+
+namespace nz {
+
+template <class V>
+csr<V, device> transpose(gpu on, const csr<V, device_view>&) {
+    require_gpu(on);
+    return {};
+}
+#define NZ_INSTANTIATE(V) template csr<V, device> transpose(gpu, const csr<V, device_view>&);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz

@@ -1,0 +1,250 @@
+// packed.warp with several vectors: a warp meets the entries of its chunk once for eight of them,
+// and the chunk stays in its caches from one eight to the next.
+#include "nonzero/core/cuda.cuh"
+#include "nonzero/formats/packed.hpp"
+
+namespace nz {
+namespace {
+
+constexpr int warps_per_block = packed_block;
+constexpr int threads_per_block = warps_per_block * warp_size;
+constexpr int most_vectors = packed_vectors;  ///< that a warp multiplies at once
+
+/// Vectors on the GPU; those beyond the last stand for the last again.
+template <class V>
+struct vectors {
+    V* first;
+    std::size_t stride;
+    int count;
+    __device__ V* operator[](int c) const {
+        return first + std::size_t(min(c, count - 1)) * stride;
+    }
+};
+
+/// The value of a stored place.
+template <value_coding C, class V>
+struct coded_values {
+    const std::byte* __restrict__ val;
+    const V* __restrict__ table;
+    __device__ V operator[](std::size_t at) const {
+        if constexpr (C == value_coding::constant) return __ldg(table);
+        if constexpr (C == value_coding::table8)
+            return __ldg(table + __ldg(reinterpret_cast<const std::uint8_t*>(val) + at));
+        if constexpr (C == value_coding::table16)
+            return __ldg(table + __ldg(reinterpret_cast<const std::uint16_t*>(val) + at));
+        if constexpr (C == value_coding::narrow)
+            return V(__ldg(reinterpret_cast<const float*>(val) + at));
+        if constexpr (C == value_coding::plain) return __ldg(reinterpret_cast<const V*>(val) + at);
+    }
+};
+
+/// A lane's sums, one for each of the vectors.
+template <int many, class V>
+struct sums {
+    V of[many];
+    __device__ void add(V v, const V* const* x, std::ptrdiff_t j) {
+        V xj[many];
+#pragma unroll
+        for (int c = 0; c < many; ++c) xj[c] = __ldg(x[c] + j);
+#pragma unroll
+        for (int c = 0; c < many; ++c) of[c] += v * xj[c];
+    }
+};
+
+/// Entries whose columns and values a lane loads before it uses the first.
+constexpr int in_flight = 4;
+
+template <class V>
+__device__ V shared_value(int4 d) {
+    if constexpr (sizeof(V) == 8) {
+        return __hiloint2double(d.w, d.z);
+    } else {
+        return __int_as_float(d.z);
+    }
+}
+
+template <class Column, int many, class D, class V>
+__device__ void add_listed(const Column* __restrict__ column, int steps, D value, std::size_t at,
+                           const V* const* x, index base, sums<many, V>& to) {
+    constexpr Column hole = Column(-1);
+    for (int k = 0; k < steps;
+         k += in_flight, column += in_flight * warp_size, at += in_flight * warp_size) {
+        Column j[in_flight];
+        V v[in_flight];
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            j[u] = k + u < steps ? __ldg(column + u * warp_size) : hole;
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u) v[u] = k + u < steps ? value[at + u * warp_size] : V(0);
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            if (j[u] != hole) to.add(v[u], x, base + std::ptrdiff_t(j[u]));
+    }
+}
+
+/// This lane's share of a chunk.
+template <int many, class D, class V>
+__device__ sums<many, V> sum_lane(const packed<V, device_view>& A, const packed_chunk& c, D value,
+                                  const V* const* x, int lane) {
+    sums<many, V> s{};
+    const std::uint32_t* const code = A.codes.ptr + std::size_t(c.code_at) * 16;
+    std::size_t at = std::size_t(c.val_at) * warp_size + unsigned(lane);
+    const std::ptrdiff_t row = c.first_row + lane;
+    if (c.kind == packed_chunk::shared) {
+        const int4* d = reinterpret_cast<const int4*>(code);
+        for (int k = 0; k < int(c.steps); ++k)
+            if (const int4 w = __ldg(d + k); (unsigned(w.y) >> lane & 1) != 0)
+                s.add(shared_value<V>(w), x, row + w.x);
+    } else if (c.kind == packed_chunk::diagonals) {
+        const int2* d = reinterpret_cast<const int2*>(code);
+        for (int k = 0; k < int(c.steps); ++k, at += warp_size)
+            if (const int2 w = __ldg(d + k); (unsigned(w.y) >> lane & 1) != 0)
+                s.add(value[at], x, row + w.x);
+    } else if (c.kind == packed_chunk::near) {
+        add_listed(reinterpret_cast<const std::uint16_t*>(code) + lane, int(c.steps), value, at, x,
+                   c.base, s);
+    } else {
+        add_listed(code + lane, int(c.steps), value, at, x, c.base, s);
+    }
+    return s;
+}
+
+/// Columns `first` and on of x.
+template <int many, class V>
+__device__ void point(const V* (&to)[many], vectors<const V> x, int first) {
+#pragma unroll
+    for (int c = 0; c < many; ++c) to[c] = x[first + c];
+}
+
+/// Chunks of whole rows, from the first behind the parts: a warp each, all vectors.
+template <value_coding C, int many, class V>
+__global__ void __launch_bounds__(threads_per_block)
+    multiply_rows(packed<V, device_view> A, V alpha, vectors<const V> x, V beta, vectors<V> y) {
+    const unsigned k =
+        (blockIdx.x * threads_per_block + threadIdx.x) / warp_size + unsigned(A.part_chunks);
+    const int lane = int(threadIdx.x) % warp_size;
+    if (k >= A.chunks.len) return;
+    const packed_chunk c = A.chunks.ptr[k];
+    const coded_values<C, V> value{A.val.ptr, A.table.ptr};
+    const int log = int(c.log_lanes), r = lane >> log;
+    const bool stores = r < int(c.rows) && r << log == lane;
+    const index i = !stores ? 0 : c.sorted ? A.perm.ptr[c.number + r] : c.first_row + r;
+    for (int first = 0; first < x.count; first += many) {
+        const V* xs[many];
+        point(xs, x, first);
+        auto s = sum_lane<many>(A, c, value, xs, lane);
+#pragma unroll
+        for (int v = 0; v < many; ++v) {
+            for (int step = (1 << log) / 2; step > 0; step /= 2)
+                s.of[v] += __shfl_down_sync(full_warp, s.of[v], unsigned(step));
+            if (stores && first + v < y.count) store_scaled(y[first + v] + i, alpha, s.of[v], beta);
+        }
+    }
+}
+
+/// Where the blocks of one long row leave their sums.
+template <class V>
+struct parts_scratch {
+    V* sum;  ///< most_vectors a block
+    unsigned* arrived;
+};
+
+/// Chunks of parts of long rows, and at most `most_vectors` vectors: as for one vector.
+template <value_coding C, class V>
+__global__ void __launch_bounds__(threads_per_block)
+    multiply_parts(packed<V, device_view> A, V alpha, vectors<const V> x, V beta, vectors<V> y,
+                   parts_scratch<V> scratch) {
+    __shared__ V of_warp[warps_per_block][most_vectors];
+    const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
+    const packed_chunk c = A.chunks.ptr[blockIdx.x * warps_per_block + unsigned(warp)];
+    const V* xs[most_vectors];
+    point(xs, x, 0);
+    auto s = sum_lane<most_vectors>(A, c, coded_values<C, V>{A.val.ptr, A.table.ptr}, xs, lane);
+#pragma unroll
+    for (int v = 0; v < most_vectors; ++v) {
+        const V sum = sum_lanes<warp_size>(s.of[v]);
+        if (lane == 0) of_warp[warp][v] = sum;
+    }
+    __syncthreads();
+    // The first warp of a row within this block adds its parts; lane v those of vector v.
+    if (c.parts == 0 || (c.number > 0 && warp > 0)) return;
+    const int here = min(c.parts - c.number, warps_per_block - warp);
+    const bool mine = lane < y.count;
+    V sum = 0;
+    if (mine)
+        for (int p = 0; p < here; ++p) sum += of_warp[warp + p][lane];
+    if (here == c.parts) {
+        if (mine) store_scaled(y[lane] + c.first_row, alpha, sum, beta);
+        return;
+    }
+    const int first = int(blockIdx.x) - c.number / warps_per_block;
+    const int blocks = (c.parts + warps_per_block - 1) / warps_per_block;
+    if (mine) scratch.sum[std::size_t(blockIdx.x) * most_vectors + unsigned(lane)] = sum;
+    __threadfence();  // the sums before their announcement
+    __syncwarp();
+    unsigned before = 0;
+    if (lane == 0) before = atomicAdd(scratch.arrived + first, 1U);
+    before = __shfl_sync(full_warp, before, 0);
+    if (before != unsigned(blocks) - 1) return;
+    __threadfence();  // the announcements before the sums of the others
+    sum = 0;
+    if (mine)
+        for (int b = 0; b < blocks; ++b)
+            sum += __ldcg(scratch.sum + std::size_t(first + b) * most_vectors + unsigned(lane));
+    if (mine) store_scaled(y[lane] + c.first_row, alpha, sum, beta);
+    if (lane == 0) scratch.arrived[first] = 0;  // for the next product
+}
+
+template <value_coding C, class V>
+void multiply(gpu on, V alpha, const packed<V, device_view>& A, vectors<const V> x, V beta,
+              vectors<V> y) {
+    const auto rows = unsigned(A.chunks.len) - unsigned(A.part_chunks);
+    const auto launch = [&](auto kernel) {
+        kernel<<<blocks_for(rows, warps_per_block), threads_per_block, 0, stream_of(on)>>>(
+            A, alpha, x, beta, y);
+    };
+    if (rows > 0)
+        launch(x.count <= 2   ? multiply_rows<C, 2, V>
+               : x.count <= 4 ? multiply_rows<C, 4, V>
+                              : multiply_rows<C, most_vectors, V>);
+    const unsigned blocks = unsigned(A.part_chunks) / warps_per_block;
+    if (blocks == 0) return;
+    // Behind the sums of a product with one vector come its counters, as many unused, our sums.
+    std::byte* const counters = on.scratch.data() + blocks * sizeof(V);
+    const parts_scratch<V> scratch{reinterpret_cast<V*>(counters + 2 * blocks * sizeof(unsigned)),
+                                   reinterpret_cast<unsigned*>(counters)};
+    for (int first = 0; first < x.count; first += most_vectors) {
+        const int some = std::min(most_vectors, x.count - first);
+        multiply_parts<C><<<blocks, threads_per_block, 0, stream_of(on)>>>(
+            A, alpha, vectors<const V>{x.first + std::size_t(first) * x.stride, x.stride, some},
+            beta, vectors<V>{y.first + std::size_t(first) * y.stride, y.stride, some}, scratch);
+    }
+}
+
+}  // namespace
+
+template <class V>
+void spmv_many(gpu on, packed_warp, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X,
+               V beta, out_columns<V, gpu> Y) {
+    const vectors<const V> x{X.values.data(), X.stride, X.count};
+    const vectors<V> y{Y.values.data(), Y.stride, Y.count};
+    switch (A.coding) {
+        case value_coding::constant:
+            return multiply<value_coding::constant>(on, alpha, A, x, beta, y);
+        case value_coding::table8:
+            return multiply<value_coding::table8>(on, alpha, A, x, beta, y);
+        case value_coding::table16:
+            return multiply<value_coding::table16>(on, alpha, A, x, beta, y);
+        case value_coding::narrow:
+            return multiply<value_coding::narrow>(on, alpha, A, x, beta, y);
+        case value_coding::plain:
+            return multiply<value_coding::plain>(on, alpha, A, x, beta, y);
+    }
+}
+
+template void spmv_many(gpu, packed_warp, float, const packed<float, device_view>&,
+                        in_columns<float, gpu>, float, out_columns<float, gpu>);
+template void spmv_many(gpu, packed_warp, double, const packed<double, device_view>&,
+                        in_columns<double, gpu>, double, out_columns<double, gpu>);
+
+}  // namespace nz
