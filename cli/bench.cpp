@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <random>
 
@@ -26,10 +27,14 @@ struct options {
     std::vector<std::string> paths;
     std::string methods = "all", threads, type = "double", device = "cpu", json;
     double seconds = measure_options{}.seconds;
-    bool peers = false, cold = false, distinct = false, plan = false;
+    bool peers = false, cold = false, distinct = false, plan = false, transpose = false;
+    index vectors = 1;
 
     [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
     [[nodiscard]] caches found() const { return cold ? caches::cold : caches::hot; }
+    [[nodiscard]] product_kind product() const {
+        return {transpose ? transposition::transpose : transposition::plain, vectors};
+    }
 };
 
 template <class V>
@@ -58,19 +63,65 @@ std::vector<const method<V>*> choose_methods(const options& o) {
     return chosen;
 }
 
+/// What a plan from a CSR on the GPU built, with what that took in all.
+template <class V>
+class planned_operator final : public linear_operator<V, gpu> {
+  public:
+    planned_operator(gpu on, std::unique_ptr<linear_operator<V, gpu>> op, const setup_times& setup)
+        : on_(on), op_(std::move(op)), setup_(setup) {}
+    [[nodiscard]] nz::shape shape() const override { return op_->shape(); }
+    [[nodiscard]] std::size_t bytes() const override { return op_->bytes(); }
+    [[nodiscard]] setup_times setup() const override { return setup_; }
+    [[nodiscard]] std::string_view method_name() const override { return op_->method_name(); }
+
+  protected:
+    void multiply(V alpha, device_span<V> x, V beta, device_out<V> y) const override {
+        op_->apply(alpha, x, beta, y);
+    }
+    void multiply_transposed(transposition op, V alpha, device_span<V> x, V beta,
+                             device_out<V> y) const override {
+        op_->apply_transposed(op, alpha, x, beta, y);
+    }
+    void multiply_many(V alpha, in_columns<V, gpu> X, V beta,
+                       out_columns<V, gpu> Y) const override {
+        op_->apply_many(alpha, X, beta, Y);
+    }
+    void scale(V beta, device_out<V> y) const override { scale_vector(on_, beta, y); }
+
+  private:
+    gpu on_;
+    std::unique_ptr<linear_operator<V, gpu>> op_;
+    setup_times setup_;
+};
+
+/// From a CSR on the GPU, as whoever has one there would: what is timed as preparing is all that
+/// planning and building take.
+template <class V, bool transposed>
+std::unique_ptr<linear_operator<V, gpu>> build_planned(gpu on, const csr<V, host_view>& A) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto passed = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    const auto there = upload(on, A);
+    setup_times t{.upload_s = passed()};
+    auto op = plan_and_build(view(there), on, {.transposed = transposed}).op;
+    t.preprocessing_s = passed() - t.upload_s;
+    return std::make_unique<planned_operator<V>>(on, std::move(op), t);
+}
+
 /// What the planner chooses, as a method of its own. Its setup is all of it: the stats, the
 /// choice, the building.
-template <class V>
+template <class V, bool transposed>
 const method<V>& planned_method() {
     static const method<V> planned = [] {
         method<V> m{};
         m.name = planned_name, m.deterministic = true;
         m.cost = m.cost_on_gpu = csr<V, host>::cost;  // how much memory it takes, about
-        m.on_cpu = [](cpu on, const csr<V, host_view>& A) { return build(make_plan(A, on), A); };
-        if (has_cuda)
-            m.on_gpu = [](gpu on, const csr<V, host_view>& A) {
-                return build(make_plan(A, on), A);
-            };
+        m.transposed_on_cpu = m.transposed_on_gpu = transposed;
+        m.on_cpu = [](cpu on, const csr<V, host_view>& A) {
+            return build(make_plan(A, on, {.transposed = transposed}), A);
+        };
+        if (has_cuda) m.on_gpu = build_planned<V, transposed>;
         return m;
     }();
     return planned;
@@ -84,7 +135,8 @@ std::vector<contender<V>> line_up(const options& o, std::span<const int> threads
     };
     auto all = those(choose_methods<V>(o), false);
     if (o.plan) {
-        const method<V>* const planned[] = {&planned_method<V>()};
+        const method<V>* const planned[] = {o.transpose ? &planned_method<V, true>()
+                                                        : &planned_method<V, false>()};
         for (const auto& c : those(planned, false)) all.push_back(c);
     }
     if (!o.peers) return all;
@@ -235,12 +287,13 @@ class session {
                              {"nnz", nnz},
                              {"csr_bytes", bytes(A)}});
         const std::size_t before = entries_.size();
-        for (trial& t : o_.on_gpu() ? run_trials<V>(gpu{}, view(A), who, how, o_.found())
-                                    : run_trials<V>(view(A), who, how))
-            entries_.push_back({name, flops<V>(nnz), std::move(t)});
+        for (trial& t : o_.on_gpu()
+                            ? run_trials<V>(gpu{}, view(A), who, how, o_.found(), o_.product())
+                            : run_trials<V>(view(A), who, how, o_.product()))
+            entries_.push_back({name, flops<V>(nnz) * o_.vectors, std::move(t)});
         if (json_.is_stdout()) return;
-        fmt::print("{}{}: {} x {}, {} entries, {}{}\n\n", before == 0 ? "" : "\n", name,
-                   A.shape.rows, A.shape.cols, nnz, value_name<V>(),
+        fmt::print("{}{}: {} x {}, {} entries, {}{}{}\n\n", before == 0 ? "" : "\n", name,
+                   A.shape.rows, A.shape.cols, nnz, value_name<V>(), what_product(),
                    o_.cold ? ", the L2 cache flushed before every product" : "");
         std::vector<const entry*> mine;
         for (std::size_t k = before; k < entries_.size(); ++k) mine.push_back(&entries_[k]);
@@ -259,6 +312,8 @@ class session {
         j["type"] = o_.type;
         j["values"] = o_.distinct ? "distinct" : "as they are";
         j["device"] = o_.device;
+        j["transposed"] = o_.transpose;
+        j["vectors"] = o_.vectors;
         if (o_.on_gpu()) {
             j["gpu"] = gpu_json(describe_gpu(gpu{}));
             j["caches"] = o_.cold ? "cold" : "hot";
@@ -275,6 +330,11 @@ class session {
     }
 
   private:
+    [[nodiscard]] std::string what_product() const {
+        return (o_.transpose ? ", products with A^T" : "") +
+               (o_.vectors > 1 ? fmt::format(", {} vectors at once", o_.vectors) : "");
+    }
+
     options o_;
     json_file json_;
     bandwidths machine_;
@@ -307,11 +367,12 @@ int run(const options& o) {
 int bench(const options& o) {
     if (o.on_gpu()) {
         if (!o.threads.empty()) throw argument_error("--threads: a GPU has no number of them");
-        if (o.type.starts_with('c')) throw argument_error("--type: on a GPU float or double");
         require_gpu(gpu{});
     } else if (o.cold) {
         throw argument_error("--cold: with --device gpu only");
     }
+    if (o.transpose && o.vectors > 1)
+        throw argument_error("--vectors: not with --transpose, which takes one at a time");
     if (o.type == "float") return run<float>(o);
     if (o.type == "double") return run<double>(o);
     if (o.type == "cfloat") return run<std::complex<float>>(o);
@@ -349,6 +410,11 @@ void add_bench(CLI::App& app, action& chosen) {
     sub->add_option("--json", o->json, "write all of it to FILE.json, or to stdout for -");
     sub->add_flag("--peers", o->peers, "besides, the other libraries that this build has");
     sub->add_flag("--distinct", o->distinct, "replace every value by a different random one");
+    sub->add_flag("--transpose", o->transpose,
+                  "time y = A^T x; with --plan, A^T is planned as well");
+    sub->add_option("--vectors", o->vectors, "multiplied at once")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
     sub->add_flag("--plan", o->plan, "besides, what the planner chooses, and how it stands");
     sub->callback([&chosen, o] { chosen = [o] { return bench(*o); }; });
 }

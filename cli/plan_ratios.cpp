@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/command.hpp"
@@ -57,6 +58,20 @@ constexpr named_ratio all_ratios[] = {
     {"x best method", "over_method", &plan_ratio::over_method},
 };
 
+/// What planning and building took: on a GPU without the way there.
+double setup_of(const trial& t) { return t.threads == 0 ? t.setup.preprocessing_s : t.setup_s; }
+
+/// Of those known, the median; 0 where none is.
+double median_setup(std::span<const plan_ratio> ratios) {
+    std::vector<double> known;
+    for (const plan_ratio& r : ratios)
+        if (r.setup_products > 0) known.push_back(r.setup_products);
+    if (known.empty()) return 0;
+    std::sort(known.begin(), known.end());
+    const std::size_t half = known.size() / 2;
+    return known.size() % 2 == 1 ? known[half] : (known[half - 1] + known[half]) / 2;
+}
+
 std::string shown(double ratio) { return ratio > 0 ? fmt::format("{:.2f}", ratio) : "-"; }
 
 }  // namespace
@@ -72,14 +87,16 @@ std::vector<plan_ratio> plan_ratios(std::span<const trial_of_matrix> all) {
         });
         const trial* ours =
             fastest(all, plan, [](const trial& o) { return !o.peer && is_deterministic(o); });
-        ratios.push_back({.matrix = plan.matrix,
-                          .chosen = t.built,
-                          .threads = t.threads,
-                          .plan_s = t.time.median_s,
-                          .over_default = times_as_fast(t, usual),
-                          .over_peer = times_as_fast(t, peer),
-                          .over_method = times_as_fast(t, ours),
-                          .best_method = ours == nullptr ? "" : ours->method});
+        ratios.push_back(
+            {.matrix = plan.matrix,
+             .chosen = t.built,
+             .threads = t.threads,
+             .plan_s = t.time.median_s,
+             .over_default = times_as_fast(t, usual),
+             .over_peer = times_as_fast(t, peer),
+             .over_method = times_as_fast(t, ours),
+             .setup_products = usual == nullptr ? 0 : setup_of(t) / usual->time.median_s,
+             .best_method = ours == nullptr ? "" : ours->method});
     }
     return ratios;
 }
@@ -88,22 +105,27 @@ void print_plan_ratios(std::span<const plan_ratio> ratios) {
     if (ratios.empty()) return;
     fmt::print(
         "\nThe plan, untuned: times as fast as {}, as the best peer, and as the best\n"
-        "deterministic method measured\n\n",
+        "deterministic method measured; setup in products of {}\n\n",
+        ratios.front().threads == 0 ? default_on_gpu : "the best peer",
         ratios.front().threads == 0 ? default_on_gpu : "the best peer");
     std::vector<column> columns{{"matrix", false}, {"threads"}, {"chosen", false}, {"us"}};
     for (const named_ratio& r : all_ratios) columns.push_back({r.name});
+    columns.push_back({"setup"});
     columns.push_back({"best method", false});
     table rows(columns);
     for (const plan_ratio& r : ratios) {
         std::vector<std::string> cells{r.matrix, r.threads == 0 ? "-" : std::to_string(r.threads),
                                        r.chosen, fmt::format("{:.1f}", r.plan_s * 1e6)};
         for (const named_ratio& which : all_ratios) cells.push_back(shown(r.*which.which));
+        cells.push_back(r.setup_products > 0 ? fmt::format("{:.1f}", r.setup_products) : "-");
         cells.push_back(r.best_method);
         rows.add_row(std::move(cells));
     }
-    std::vector<std::string> means{"geometric mean", "", "", ""};
+    std::vector<std::string> means{"geometric mean; median", "", "", ""};
     for (const named_ratio& which : all_ratios)
         means.push_back(shown(geometric_mean(ratios, which.which)));
+    const double setup = median_setup(ratios);
+    means.push_back(setup > 0 ? fmt::format("{:.1f}", setup) : "-");
     means.emplace_back();
     rows.add_row(std::move(means));
     rows.print();
@@ -120,11 +142,13 @@ nlohmann::json to_json(std::span<const plan_ratio> ratios) {
                               {"best_method", r.best_method}};
         for (const named_ratio& which : all_ratios)
             if (r.*which.which > 0) row[which.key] = r.*which.which;
+        if (r.setup_products > 0) row["setup_products"] = r.setup_products;
         j["matrices"].push_back(row);
     }
     for (const named_ratio& which : all_ratios)
         if (const double mean = geometric_mean(ratios, which.which); mean > 0)
             j["geometric_means"][which.key] = mean;
+    if (const double setup = median_setup(ratios); setup > 0) j["median_setup_products"] = setup;
     return j;
 }
 

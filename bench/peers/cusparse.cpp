@@ -95,7 +95,9 @@ class cusparse_operator final : public linear_operator<V, gpu> {
           y_(A.shape.rows, type_of<V>) {
         handle();  // loading the library is no matrix's setup
         F::fill(on, A, matrix_, setup_);
-        prepare();
+        const auto start = std::chrono::steady_clock::now();
+        buffer_ = prepare(CUSPARSE_OPERATION_NON_TRANSPOSE);
+        setup_.preprocessing_s = seconds_since(start);
     }
     cusparse_operator(const cusparse_operator&) = delete;
     cusparse_operator& operator=(const cusparse_operator&) = delete;
@@ -107,37 +109,46 @@ class cusparse_operator final : public linear_operator<V, gpu> {
 
   protected:
     void multiply(V alpha, device_span<V> x, V beta, device_out<V> y) const override {
-        const device_guard guard(on_);
-        check(cusparseSetStream(handle(), static_cast<cudaStream_t>(on_.stream)),
-              "cusparseSetStream");
-        check(cusparseSpMV(handle(), CUSPARSE_OPERATION_NON_TRANSPOSE, &alpha, matrix_.descriptor,
-                           x_.at(x.data()), &beta, y_.at(y.data()), type_of<V>, algorithm_,
-                           buffer_.data()),
-              "cusparseSpMV");
+        product(CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, x_.at(x.data()), beta, y_.at(y.data()),
+                buffer_);
     }
-    void multiply_transposed(transposition, V, device_span<V>, V, device_out<V>) const override {
-        throw unavailable("peers: only products with A itself");
+    void multiply_transposed(transposition, V alpha, device_span<V> x, V beta,
+                             device_out<V> y) const override {
+        // Vectors of A's rows and of its columns change places. Prepared at the first product.
+        if (of_transpose_.size() == 0) of_transpose_ = prepare(CUSPARSE_OPERATION_TRANSPOSE);
+        product(CUSPARSE_OPERATION_TRANSPOSE, alpha, y_.at(x.data()), beta, x_.at(y.data()),
+                of_transpose_);
     }
     void scale(V beta, device_out<V> y) const override { scale_vector(on_, beta, y); }
 
   private:
-    void prepare() {
-        const auto start = std::chrono::steady_clock::now();
+    void product(cusparseOperation_t op, V alpha, cusparseDnVecDescr_t x, V beta,
+                 cusparseDnVecDescr_t y, const device_array<std::byte>& buffer) const {
+        const device_guard guard(on_);
+        check(cusparseSetStream(handle(), static_cast<cudaStream_t>(on_.stream)),
+              "cusparseSetStream");
+        check(cusparseSpMV(handle(), op, &alpha, matrix_.descriptor, x, &beta, y, type_of<V>,
+                           algorithm_, buffer.data()),
+              "cusparseSpMV");
+    }
+
+    /// The buffer for products with op(A), prepared.
+    [[nodiscard]] device_array<std::byte> prepare(cusparseOperation_t op) const {
         const V one(1), zero(0);
+        const bool plain = op == CUSPARSE_OPERATION_NON_TRANSPOSE;
+        const cusparseDnVecDescr_t x = plain ? x_ : y_, y = plain ? y_ : x_;
         std::size_t bytes = 0;
         check(cusparseSetStream(handle(), static_cast<cudaStream_t>(on_.stream)),
               "cusparseSetStream");
-        check(cusparseSpMV_bufferSize(handle(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
-                                      matrix_.descriptor, x_, &zero, y_, type_of<V>, algorithm_,
-                                      &bytes),
+        check(cusparseSpMV_bufferSize(handle(), op, &one, matrix_.descriptor, x, &zero, y,
+                                      type_of<V>, algorithm_, &bytes),
               "cusparseSpMV_bufferSize");
-        buffer_ = device_array<std::byte>(std::max<std::size_t>(bytes, 1));
-        check(cusparseSpMV_preprocess(handle(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
-                                      matrix_.descriptor, x_, &zero, y_, type_of<V>, algorithm_,
-                                      buffer_.data()),
+        device_array<std::byte> buffer(std::max<std::size_t>(bytes, 1));
+        check(cusparseSpMV_preprocess(handle(), op, &one, matrix_.descriptor, x, &zero, y,
+                                      type_of<V>, algorithm_, buffer.data()),
               "cusparseSpMV_preprocess");
         synchronize(on_);
-        setup_.preprocessing_s = seconds_since(start);
+        return buffer;
     }
 
     gpu on_;
@@ -146,6 +157,7 @@ class cusparse_operator final : public linear_operator<V, gpu> {
     sparse_matrix matrix_;
     dense_vector x_, y_;
     device_array<std::byte> buffer_;
+    mutable device_array<std::byte> of_transpose_;
     setup_times setup_;
 };
 
@@ -182,6 +194,7 @@ std::span<const std::int32_t> row_ptr_of(const csr<V, host_view>& A) {
 template <class V, cusparseSpMVAlg_t alg>
 struct as_csr {
     static constexpr cusparseSpMVAlg_t algorithm = alg;
+    static constexpr bool transposes = alg == CUSPARSE_SPMV_CSR_ALG1;
     static void fill(gpu on, const csr<V, host_view>& A, sparse_matrix& to, setup_times& times) {
         fill_csr(on, A.shape, row_ptr_of(A), A.col_ind, A.val, to, times);
     }
@@ -360,6 +373,7 @@ method<V> cusparse_row(std::string_view name, std::string_view source, bool dete
     m.name = name, m.source = source, m.deterministic = deterministic;
     m.cost = m.cost_on_gpu = cost<V, F>;
     m.exists_on_gpu = true, m.on_gpu = build<V, F>;
+    if constexpr (requires { F::transposes; }) m.transposed_on_gpu = F::transposes;
     return m;
 }
 

@@ -72,13 +72,16 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 template <class V>
 class problem {
   public:
-    explicit problem(const csr<V, host_view>& matrix)
+    problem(const csr<V, host_view>& matrix, product_kind which)
         : A(matrix),
+          kind(which),
           stats(compute_stats(matrix)),
-          x(random_vector<V>(std::size_t(matrix.shape.cols))),
-          serial_(std::size_t(matrix.shape.rows)),
-          truth_(reference_product<V>(transposition::plain, V(1), matrix, x, V(0), {})) {
-        spmv(cpu{1}, csr_serial{}, V(1), A, std::span<const V>(x), V(0), std::span<V>(serial_));
+          x_len(std::size_t(transposed() ? matrix.shape.rows : matrix.shape.cols)),
+          y_len(std::size_t(transposed() ? matrix.shape.cols : matrix.shape.rows)),
+          x(random_vector<V>(x_len * std::size_t(which.vectors))),
+          serial_(y_len),
+          truth_(reference_product<V>(which.op, V(1), matrix, last_x(), V(0), {})) {
+        multiply_serially();
         long double squares = 0;
         for (const auto& b : truth_.bound) squares += std::norm(b);
         bound_norm_ = double(std::sqrt(squares));
@@ -91,11 +94,35 @@ class problem {
         t.serial_l2_bound = 2 * bound_norm_;  // either may be one bound away from the truth
     }
 
+    [[nodiscard]] bool transposed() const { return kind.op != transposition::plain; }
+    /// What a product with op does: x and y hold all vectors.
+    template <class B>
+    void multiply(const linear_operator<V, B>& op, in<V, B> from, out<V, B> to) const {
+        if (transposed()) {
+            op.apply_transposed(kind.op, V(1), from, V(0), to);
+        } else if (kind.vectors == 1) {
+            op.apply(V(1), from, V(0), to);
+        } else {
+            op.apply_many(V(1), {from, x_len, kind.vectors}, V(0), {to, y_len, kind.vectors});
+        }
+    }
+    [[nodiscard]] std::size_t y_elements() const { return y_len * std::size_t(kind.vectors); }
+
     csr<V, host_view> A;
+    product_kind kind;
     matrix_stats stats;
+    std::size_t x_len, y_len;  ///< of one vector
     host_vector<V> x;
 
   private:
+    [[nodiscard]] std::span<const V> last_x() const { return std::span<const V>(x).last(x_len); }
+    void multiply_serially() {
+        const auto by = [&](const csr<V, host_view>& M) {
+            spmv(cpu{1}, csr_serial{}, V(1), M, last_x(), V(0), std::span<V>(serial_));
+        };
+        if (!transposed()) return by(A);
+        by(view(transpose(A)));
+    }
     host_vector<V> serial_;
     reference truth_;
     double bound_norm_ = 0;
@@ -106,10 +133,14 @@ template <class V>
 class cpu_place {
   public:
     using backend = cpu;
-    explicit cpu_place(const problem<V>& p) : p_(p), y_(std::size_t(p.A.shape.rows), V(0)) {}
+    explicit cpu_place(const problem<V>& p) : p_(p), y_(p.y_elements(), V(0)) {}
 
     static constexpr const char* lacking = "no such kernel on the CPU";
-    [[nodiscard]] estimate cost(const contender<V>& c) const { return c.m->cost(p_.stats); }
+    [[nodiscard]] estimate cost(const contender<V>& c) const {
+        if (p_.transposed() && !c.m->transposed_on_cpu)
+            return {.declined = "no transposed product on the CPU"};
+        return c.m->cost(p_.stats);
+    }
     [[nodiscard]] cpu backend_of(const contender<V>& c) const { return {c.threads}; }
     void settle() const {}
 
@@ -120,11 +151,11 @@ class cpu_place {
     }
     host_vector<V> product(const linear_operator<V, cpu>& op) {
         host_vector<V> y(y_.size(), V(0));
-        op.apply(V(1), p_.x, V(0), y);
+        p_.template multiply<cpu>(op, p_.x, y);
         return y;
     }
     std::function<void()> work(const linear_operator<V, cpu>& op) {
-        return [this, &op] { op.apply(V(1), p_.x, V(0), y_); };
+        return [this, &op] { p_.template multiply<cpu>(op, p_.x, y_); };
     }
 
   private:
@@ -140,11 +171,15 @@ class gpu_place {
         : on_(on),
           p_(p),
           x_(to_device<V>(on, p.x)),
-          y_(std::size_t(p.A.shape.rows)),
+          y_(p.y_elements()),
           flushed_(found == caches::cold ? flush_bytes : 0) {}
 
     static constexpr const char* lacking = "no such kernel on the GPU";
-    [[nodiscard]] estimate cost(const contender<V>& c) const { return c.m->cost_on_gpu(p_.stats); }
+    [[nodiscard]] estimate cost(const contender<V>& c) const {
+        if (p_.transposed() && !c.m->transposed_on_gpu)
+            return {.declined = "no transposed product on the GPU"};
+        return c.m->cost_on_gpu(p_.stats);
+    }
     [[nodiscard]] gpu backend_of(const contender<V>&) const { return on_; }
     /// Throws device_error where what failed has left the GPU unusable.
     void settle() const { synchronize(on_); }
@@ -155,7 +190,7 @@ class gpu_place {
         // So that an element that is read, or not written, shows.
         const host_vector<V> nan(y_.size(), V(std::numeric_limits<real<V>>::quiet_NaN()));
         copy_to_device(on_, nan.data(), y_.data(), nan.size() * sizeof(V));
-        op.apply(V(1), x_, V(0), y_);
+        p_.template multiply<gpu>(op, x_, y_);
         return to_host<V>(on_, y_);
     }
     timed_runs work(const linear_operator<V, gpu>& op) {
@@ -166,7 +201,7 @@ class gpu_place {
   private:
     double hot(const linear_operator<V, gpu>& op, std::int64_t runs) {
         events_[0].start.record(on_);
-        for (std::int64_t k = 0; k < runs; ++k) op.apply(V(1), x_, V(0), y_);
+        for (std::int64_t k = 0; k < runs; ++k) p_.template multiply<gpu>(op, x_, y_);
         events_[0].stop.record(on_);
         return events_[0].stop.seconds_since(events_[0].start);
     }
@@ -178,7 +213,7 @@ class gpu_place {
             for (pair& e : some) {
                 zero_on_device(on_, flushed_);
                 e.start.record(on_);
-                op.apply(V(1), x_, V(0), y_);
+                p_.template multiply<gpu>(op, x_, y_);
                 e.stop.record(on_);
             }
             for (const pair& e : some) s += e.stop.seconds_since(e.start);
@@ -226,8 +261,9 @@ operator_at<V, Place> set_up(Place& at, const problem<V>& p, const contender<V>&
     t.setup = op->setup();
     t.built = op->method_name();
     t.matrix_bytes = double(op->bytes());
-    t.vector_bytes = vector_bytes<V>(p.stats);
-    p.check(at.product(*op), t);
+    t.vector_bytes = vector_bytes<V>(p.stats) * double(p.kind.vectors);
+    const host_vector<V> y = at.product(*op);
+    p.check(std::span(y).last(p.y_len), t);
     return op;
 }
 
@@ -271,31 +307,32 @@ std::vector<trial> run_all(Place at, const problem<V>& p, std::span<const conten
 
 template <class V>
 std::vector<trial> run_trials(const csr<V, host_view>& A, std::span<const contender<V>> contenders,
-                              const measure_options& options) {
-    const problem<V> p(A);
+                              const measure_options& options, product_kind kind) {
+    const problem<V> p(A, kind);
     return run_all(cpu_place<V>(p), p, contenders, options);
 }
 
 template <class V>
 std::vector<trial> run_trials(gpu on, const csr<V, host_view>& A,
                               std::span<const contender<V>> contenders,
-                              const measure_options& options, caches found) {
+                              const measure_options& options, caches found, product_kind kind) {
     require_gpu(on);
     const device_guard guard(on);
     const gpu_stream stream(on.device);
-    const problem<V> p(A);
+    const problem<V> p(A, kind);
     return run_all(gpu_place<V>(stream, p, found), p, contenders, options);
 }
 
-#define NZ_INSTANTIATE(V)                                                                          \
-    template std::vector<contender<V>> contenders(std::span<const method<V>* const>,               \
-                                                  std::span<const int>, bool);                     \
-    template std::vector<contender<V>> gpu_contenders(std::span<const method<V>* const>, bool);    \
-    template std::vector<trial> run_trials(const csr<V, host_view>&,                               \
-                                           std::span<const contender<V>>, const measure_options&); \
-    template std::vector<trial> run_trials(gpu, const csr<V, host_view>&,                          \
-                                           std::span<const contender<V>>, const measure_options&,  \
-                                           caches);
+#define NZ_INSTANTIATE(V)                                                                         \
+    template std::vector<contender<V>> contenders(std::span<const method<V>* const>,              \
+                                                  std::span<const int>, bool);                    \
+    template std::vector<contender<V>> gpu_contenders(std::span<const method<V>* const>, bool);   \
+    template std::vector<trial> run_trials(const csr<V, host_view>&,                              \
+                                           std::span<const contender<V>>, const measure_options&, \
+                                           product_kind);                                         \
+    template std::vector<trial> run_trials(gpu, const csr<V, host_view>&,                         \
+                                           std::span<const contender<V>>, const measure_options&, \
+                                           caches, product_kind);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

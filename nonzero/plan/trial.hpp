@@ -15,6 +15,12 @@ struct contender {
     bool peer = false;
 };
 
+/// Which product is timed.
+struct product_kind {
+    transposition op = transposition::plain;
+    index vectors = 1;  ///< multiplied at once, side by side
+};
+
 struct trial {
     std::string method;
     int threads = 1;
@@ -24,9 +30,9 @@ struct trial {
     double setup_s = 0;          ///< building the operator from CSR                       [s]
     setup_times setup = {};      ///< its parts, on a GPU                                  [s]
     double matrix_bytes = 0;     ///< of the arrays built                              [bytes]
-    double vector_bytes = 0;     ///< x read once and y written once                   [bytes]
-    timing time = {};            ///< of one product, y = A x
-    agreement error = {};        ///< of y against the oracle
+    double vector_bytes = 0;     ///< x read once and y written once, of all vectors   [bytes]
+    timing time = {};            ///< of one product, y = A x, with all vectors
+    agreement error = {};        ///< of y against the oracle; of several, of the last
     double serial_l2 = 0;        ///< norm of y - csr.serial's y
     double serial_l2_bound = 0;  ///< of that norm, where both keep the componentwise bound
 
@@ -67,7 +73,7 @@ std::vector<contender<V>> gpu_contenders(std::span<const method<V>* const> metho
 /// have no blocks. A method that is out of memory, or whose builder refuses A, declines.
 template <class V>
 std::vector<trial> run_trials(const csr<V, host_view>& A, std::span<const contender<V>> contenders,
-                              const measure_options&);
+                              const measure_options&, product_kind = {});
 
 /// The same on a GPU, timed by its own events: hot, a block is an event, its products one after
 /// the other, and an event; cold, each product stands alone between two events, and a buffer
@@ -75,6 +81,6 @@ std::vector<trial> run_trials(const csr<V, host_view>& A, std::span<const conten
 template <class V>
 std::vector<trial> run_trials(gpu on, const csr<V, host_view>& A,
                               std::span<const contender<V>> contenders, const measure_options&,
-                              caches = caches::hot);
+                              caches = caches::hot, product_kind = {});
 
 }  // namespace nz
