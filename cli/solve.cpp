@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
@@ -10,6 +11,7 @@
 #include "cli/interruption.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
+#include "nonzero/gen/counter.hpp"
 #include "nonzero/nonzero.hpp"
 #include "nonzero/solve/amg.hpp"
 
@@ -43,6 +45,7 @@ struct outcome {
     std::string product;  ///< A's method
     std::string where;
     double plan_s = 0, preconditioner_s = 0, solve_s = 0;
+    double error = -1;  ///< |x - x*| / |x*| where the solution x* is known
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -175,6 +178,7 @@ nlohmann::json to_json(const options& o, const choice& c, const outcome& all, nz
               {"iteration_s", r.iteration_s()},
               {"in_graph", r.in_graph},
               {"history", r.history}});
+    if (all.error >= 0) j["relative_error"] = all.error;
     return j;
 }
 
@@ -191,17 +195,42 @@ void print(const options& o, const choice& c, const outcome& all, nz::shape shap
                r.iteration_s() * 1e6);
     fmt::print("iterations  {}\n", r.iterations);
     fmt::print("residual    |b - A x| / |b| = {:.3g}\n", r.relative_residual());
+    if (all.error >= 0) fmt::print("error       |x - x*| / |x*| = {:.3g}\n", all.error);
     fmt::print("converged   {}\n",
                r.converged ? fmt::format("yes, to {:g}", o.solver.tol) : "no: " + r.why);
     if (o.plot || is_terminal(stdout)) print_convergence(r.history, o.solver.tol);
 }
 
+/// Throws argument_error where it is not of that length.
 template <class V>
-host_vector<V> vector_or(const std::string& path, std::size_t len, V otherwise) {
-    host_vector<V> v = path.empty() ? host_vector<V>(len, otherwise) : read_vector<V>(path);
+host_vector<V> read_vector_of(const std::string& path, std::size_t len) {
+    auto v = read_vector<V>(path);
     if (v.size() != len)
         throw argument_error(fmt::format("{}: {} elements, expected {}", path, v.size(), len));
     return v;
+}
+
+/// What x is to become where no b is given: numbers of one size, the same in every run.
+template <class V>
+host_vector<V> known_solution(std::size_t n) {
+    host_vector<V> x(n);
+    for (std::size_t i = 0; i < n; ++i) x[i] = counter(0, i).value<V>(0);
+    return x;
+}
+
+template <class V>
+host_vector<V> product_with(const options& o, const csr<V, host_view>& A, const host_vector<V>& x) {
+    host_vector<V> b(x.size());
+    spmv(cpu{o.threads}, csr_balanced{}, V(1), A, std::span<const V>(x), V(0), std::span<V>(b));
+    return b;
+}
+
+template <class V>
+double relative_error(const host_vector<V>& x, const host_vector<V>& known) {
+    double error2 = 0, size2 = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+        error2 += norm2(x[i] - known[i]), size2 += norm2(known[i]);
+    return size2 > 0 ? std::sqrt(error2 / size2) : 0;
 }
 
 template <class V>
@@ -220,9 +249,10 @@ int solve(const options& o) {
         c = choose(o, own);
         const auto A = view(own);
         const auto n = std::size_t(A.shape.rows);
-        auto b = vector_or<V>(o.b, n, V(1));
-        if (c.negated) negate<V>(b);
-        x = vector_or<V>(o.guess, n, V(0));
+        const auto known = o.b.empty() ? known_solution<V>(n) : host_vector<V>();
+        auto b = o.b.empty() ? product_with(o, A, known) : read_vector_of<V>(o.b, n);
+        if (c.negated && !o.b.empty()) negate<V>(b);
+        x = o.guess.empty() ? host_vector<V>(n, V(0)) : read_vector_of<V>(o.guess, n);
         const interruption stop;
         if constexpr (std::floating_point<V>) {
             if (o.on_gpu()) {
@@ -235,6 +265,7 @@ int solve(const options& o) {
             all = solve_on<V, cpu>(cpu{o.threads}, o, c, A, b, x);
             all.where = fmt::format("{} threads", thread_count(cpu{o.threads}));
         }
+        if (o.b.empty()) all.error = relative_error(x, known);
     } catch (const refusal& e) {
         fmt::print(stderr, "nz: {}\n", e.what());
         return answer_is_no;
@@ -263,7 +294,9 @@ void add_solve(CLI::App& app, action& chosen) {
     sub->footer("Example: nz solve A.mtx -b b.mtx --method cg --precond amg --tol 1e-10 -o x.mtx");
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->matrix, "Matrix Market or .npz file")->required();
-    sub->add_option("-b", o->b, "Matrix Market vector (default: ones)");
+    sub->add_option(
+        "-b", o->b,
+        "Matrix Market vector (default: A times a random x*, so that the error is known)");
     sub->add_option("--guess", o->guess, "x at the start (default: zeros)");
     sub->add_option("-o,--output", o->to, "where x goes: .mtx or .mtx.gz");
     sub->add_option("--method", o->method,

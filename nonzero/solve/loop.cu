@@ -68,20 +68,23 @@ constexpr int first_launches = 4, most_launches = 32;
 
 }  // namespace
 
-loop<gpu>::loop(gpu on, std::function<void()> iteration, loop_state* state, bool graph)
+loop<gpu>::loop(gpu on, std::function<void()> iteration, loop_state* state, bool graph,
+                int at_a_time)
     : on_(on), iteration_(std::move(iteration)), state_(state) {
     if (!graph || on.stream == nullptr) return;
     const device_guard guard(on);
     try {
-        capture();
+        capture(at_a_time);
     } catch (const std::exception&) {
         cudaGetLastError();  // what cannot be captured is launched one by one
         drop_graph();
     }
 }
 
-void loop<gpu>::capture() {
-    owned_graph graph = captured(stream_of(on_), iteration_);
+void loop<gpu>::capture(int at_a_time) {
+    owned_graph graph = captured(stream_of(on_), [&] {
+        for (int k = 0; k < at_a_time; ++k) iteration_();
+    });
     unsigned long long handle = 0;
 #if CUDART_VERSION >= 12040
     graph = looped(graph, handle);

@@ -70,7 +70,8 @@ class loop;
 template <>
 class loop<cpu> {
   public:
-    loop(cpu, std::function<void()> iteration, loop_state* state, bool /*graph*/)
+    loop(cpu, std::function<void()> iteration, loop_state* state, bool /*graph*/,
+         int /*at_a_time*/ = 1)
         : iteration_(std::move(iteration)), state_(state) {}
     void run() {
         while (state_->goes_on()) iteration_();
@@ -86,8 +87,10 @@ template <>
 class loop<gpu> {
   public:
     /// Captures the iteration in a graph where asked to and possible, as it is launched in
-    /// on.stream; the state must be written before.
-    loop(gpu on, std::function<void()> iteration, loop_state* state, bool graph);
+    /// on.stream; the state must be written before. `at_a_time` iterations make one pass of the
+    /// graph, whose start takes some 2 us: where products are cheap that pays, although the last
+    /// pass may hold some in vain.
+    loop(gpu on, std::function<void()> iteration, loop_state* state, bool graph, int at_a_time = 1);
     ~loop();
     loop(const loop&) = delete;
     loop& operator=(const loop&) = delete;
@@ -96,7 +99,7 @@ class loop<gpu> {
     [[nodiscard]] bool in_graph() const { return runnable_ != nullptr; }
 
   private:
-    void capture();
+    void capture(int at_a_time);
     void drop_graph();
 
     gpu on_;

@@ -4,7 +4,8 @@
 
 namespace nz {
 
-loop<gpu>::loop(gpu on, std::function<void()>, loop_state* state, bool) : on_(on), state_(state) {
+loop<gpu>::loop(gpu on, std::function<void()>, loop_state* state, bool, int)
+    : on_(on), state_(state) {
     require_gpu(on);
 }
 loop<gpu>::~loop() = default;

@@ -1,8 +1,8 @@
 // How a sweep runs on a GPU: one kernel, whose last block to arrive adds what the others summed.
 #pragma once
 
-#include "nonzero/core/cuda.cuh"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/launch.cuh"
 #include "nonzero/solve/sweep.hpp"
 
 namespace nz {
@@ -44,6 +44,7 @@ __global__ void __launch_bounds__(int(sweep_threads))
     sweep_kernel(std::int64_t n, Step step, typename Step::scalars* at,
                  typename Step::totals* partial, unsigned* ticket) {
     using totals = typename Step::totals;
+    wait_for_previous();
     const typename Step::scalars s = *at;
     if (skips<Step>(s)) return;
     totals mine = {};
@@ -68,9 +69,9 @@ template <class Step>
 void launch_sweep(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
     const device_guard guard(on);
     std::byte* const scratch = on.scratch.data();
-    sweep_kernel<<<unsigned(sweep_blocks(n)), unsigned(sweep_threads), 0, stream_of(on)>>>(
-        n, step, at, reinterpret_cast<typename Step::totals*>(scratch + max_sum_bytes),
-        reinterpret_cast<unsigned*>(scratch));
+    launch<sweep_kernel<Step>>(on, unsigned(sweep_blocks(n)), unsigned(sweep_threads), n, step, at,
+                               reinterpret_cast<typename Step::totals*>(scratch + max_sum_bytes),
+                               reinterpret_cast<unsigned*>(scratch));
     check_launch("sweep");
 }
 
