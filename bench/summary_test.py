@@ -10,7 +10,7 @@ import unittest
 
 def row(matrix, method, threads, s, peer=False, share=0.5, size=0):
     return {"matrix": matrix, "method": method, "threads": threads, "peer": peer, "median_s": s,
-            "gflops": 1 / s, "share_of_read_bandwidth": share, "matrix_bytes": size,
+            "min_s": s / 2 if method == "csr.serial" else s, "gflops": 1 / s, "share_of_read_bandwidth": share, "matrix_bytes": size,
             "vector_bytes": 1}
 
 
@@ -163,6 +163,9 @@ class Summary(unittest.TestCase):
         self.assertIn(["small", "0.0", "csr.serial", "1.00", "eigen.csr", "1.00", "0.50", "0.50", "-"],
                       words)
         self.assertIn("1 products beyond", out)
+
+    def test_fastest_blocks(self):
+        self.assertIn("csr.serial / eigen     2.000", summary(MEASURED, "--fastest"))
 
     def test_what_is_packed_into_the_cache_is_not_beyond_it(self):
         rows = [row("large", "packed.warp", 2, 1, share=0.1, size=999)]
