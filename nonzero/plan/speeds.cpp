@@ -175,7 +175,7 @@ machine_speeds known_speeds(int threads) {
     const std::string path = cache_path("machine-cpu-" + std::to_string(threads));
     if (!path.empty())
         if (const auto known = load(path, key)) return *known;
-    const machine_speeds s = measure(threads);
+    machine_speeds s = measure(threads);  // not const, so that it is moved out
     try {
         if (!path.empty())
             keep(path, key,
