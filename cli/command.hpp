@@ -20,11 +20,13 @@ using action = std::function<int()>;
 /// callback, sets `chosen`.
 void add_bench(CLI::App& app, action& chosen);
 void add_convert(CLI::App& app, action& chosen);
+void add_eigs(CLI::App& app, action& chosen);
 void add_generate(CLI::App& app, action& chosen);
 void add_info(CLI::App& app, action& chosen);
 void add_machine(CLI::App& app, action& chosen);
 void add_methods(CLI::App& app, action& chosen);
 void add_pagerank(CLI::App& app, action& chosen);
+void add_partition(CLI::App& app, action& chosen);
 void add_plan(CLI::App& app, action& chosen);
 void add_reorder(CLI::App& app, action& chosen);
 void add_show(CLI::App& app, action& chosen);

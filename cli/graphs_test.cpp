@@ -1,4 +1,5 @@
-// nz pagerank and nz reorder: what they say of small graphs, and what they refuse.
+// nz pagerank, reorder, eigs and partition: what they say of small graphs, and what they refuse.
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "test/command.hpp"
@@ -66,6 +67,58 @@ TEST_F(command, reorder_refuses) {
     for (const char* what : {"wide.mtx", "wide.mtx --method alphabetical", "wide.mtx --blocks 0"})
         EXPECT_EQ(nz("reorder " + std::string(what)).code, 2) << what;
     EXPECT_EQ(nz("reorder nowhere.mtx").code, 3);
+}
+
+// A path of four nodes: the Laplacian's eigenvalues are 2 - 2 cos(pi k / 5) with ends held.
+constexpr const char* path =
+    "%%MatrixMarket matrix coordinate real symmetric\n"
+    "4 4 7\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n2 1 -1\n3 2 -1\n4 3 -1\n";
+
+TEST_F(command, eigs_of_a_path) {
+    write("A.mtx", path);
+    const double golden = (1 + std::sqrt(5.0)) / 2;
+    for (const char* how : {"", " --precond none"}) {
+        const auto [code, out, err] = nz("eigs A.mtx -k 2 --json - -o x.mtx" + std::string(how));
+        EXPECT_EQ(code, 0) << err;
+        const auto j = nlohmann::json::parse(out);
+        EXPECT_NEAR(double(j["values"][0]), 2 - golden, 1e-7);
+        EXPECT_NEAR(double(j["values"][1]), 3 - golden, 1e-7);
+        EXPECT_TRUE(j["converged"]);
+    }
+    EXPECT_EQ(slurp(dir / "x.mtx").substr(0, 45),
+              "%%MatrixMarket matrix array real general\n4 1\n");
+    const auto largest = nz("eigs A.mtx -k 1 --which largest");
+    EXPECT_NE(largest.out.find("3.61803"), std::string::npos) << largest.out;
+    EXPECT_NE(largest.out.find("converged   yes"), std::string::npos) << largest.out;
+}
+
+TEST_F(command, eigs_refuses) {
+    write("wide.mtx", std::string(pattern) + "2 3 1\n1 2\n");
+    write("skew.mtx", std::string(pattern) + "2 2 1\n1 2\n");
+    write("A.mtx", path);
+    for (const char* what : {"wide.mtx", "skew.mtx"}) {
+        const auto [code, out, err] = nz("eigs " + std::string(what));
+        EXPECT_EQ(code, 1) << what;
+        EXPECT_EQ(out, "");
+        EXPECT_NE(err.find("nz: A is "), std::string::npos) << err;
+    }
+    for (const char* what : {"-k 0", "-k 51", "--which middle", "--tol -1"})
+        EXPECT_EQ(nz("eigs A.mtx " + std::string(what)).code, 2) << what;
+}
+
+TEST_F(command, partition_cuts_a_path_in_the_middle) {
+    write("A.mtx", path);
+    const auto [code, out, err] = nz("partition A.mtx -o parts.mtx --json r.json");
+    EXPECT_EQ(code, 0) << err;
+    EXPECT_NE(out.find("parts         2 and 2 nodes"), std::string::npos) << out;
+    const auto j = nlohmann::json::parse(slurp(dir / "r.json"));
+    EXPECT_EQ(j["cut"], 1);
+    EXPECT_NEAR(double(j["random_cut"]), 2, 1e-12);
+    EXPECT_NEAR(double(j["connectivity"]), 2 - std::sqrt(2.0), 1e-4);
+    const std::string parts = slurp(dir / "parts.mtx").substr(45);
+    EXPECT_TRUE(parts == "0\n0\n1\n1\n" || parts == "1\n1\n0\n0\n") << parts;
+    write("wide.mtx", std::string(pattern) + "2 3 1\n1 2\n");
+    EXPECT_EQ(nz("partition wide.mtx").code, 2);
 }
 
 }  // namespace

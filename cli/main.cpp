@@ -14,11 +14,13 @@ int main(int argc, char** argv) {
     for (const auto add : {
              add_bench,
              add_convert,
+             add_eigs,
              add_generate,
              add_info,
              add_machine,
              add_methods,
              add_pagerank,
+             add_partition,
              add_plan,
              add_reorder,
              add_show,

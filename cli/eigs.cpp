@@ -1,0 +1,174 @@
+// nz eigs: a few eigenpairs at one end of a symmetric matrix's spectrum.
+#include "nonzero/solve/eigs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/read_matrix.hpp"
+#include "cli/report.hpp"
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/io/io.hpp"
+#include "nonzero/plan/plan.hpp"
+#include "nonzero/solve/amg.hpp"
+#include "nonzero/solve/symmetry.hpp"
+
+namespace nz::cli {
+namespace {
+
+struct options {
+    std::string matrix, vector_to, json, preconditioner, which = "smallest", device = "cpu";
+    eigs_options search;
+    int threads = 0;
+
+    [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
+};
+
+struct outcome {
+    eigs_result<double> pairs;
+    std::string product, where;
+    nz::shape shape;
+    std::size_t nnz = 0;
+};
+
+/// Empty where A is equal to its transpose, as far as why_not_definite looks, whatever is on its
+/// diagonal: a multiple of I large enough makes that positive.
+std::string why_not_symmetric(csr<double, host> A) {
+    if (A.shape.rows != A.shape.cols)
+        return fmt::format("A is {} x {}, not square", A.shape.rows, A.shape.cols);
+    const auto T = transpose(view(A));
+    double largest = 0;
+    for (const double v : A.val) largest = std::max(largest, std::abs(v));
+    for (index i = 0; i < A.shape.rows; ++i) {
+        const auto first = std::size_t(A.row_ptr[std::size_t(i)]);
+        const auto last = std::size_t(A.row_ptr[std::size_t(i) + 1]);
+        bool same = T.row_ptr[std::size_t(i) + 1] == A.row_ptr[std::size_t(i) + 1];
+        for (std::size_t k = first; k < last && same; ++k)
+            same = A.col_ind[k] == T.col_ind[k] &&
+                   std::abs(A.val[k] - T.val[k]) <= symmetry_tolerance * largest;
+        if (!same) return fmt::format("A is not symmetric: row {} is not column {}", i, i);
+    }
+    return {};
+}
+
+template <class B>
+outcome search_on(B on, const options& o, const csr<double, host_view>& A) {
+    outcome all;
+    const auto op = build(make_plan(A, on), A);
+    std::unique_ptr<linear_operator<double, B>> M;
+    if (o.preconditioner == "amg")
+        M = std::make_unique<amg<double, B>>(A, on, amg_options{.check = false},
+                                             candidates<double>{}, op.get());
+    all.pairs = eigs<double, B>(on, *op, o.search, M.get());
+    all.product = op->method_name();
+    return all;
+}
+
+nlohmann::json to_json(const options& o, const outcome& all) {
+    const eigs_report& r = all.pairs.report;
+    nlohmann::json j = provenance("eigs");
+    j.update({{"matrix", matrix_name(o.matrix)},
+              {"rows", all.shape.rows},
+              {"nnz", all.nnz},
+              {"which", o.which},
+              {"tol", o.search.tol},
+              {"preconditioner", o.preconditioner},
+              {"device", o.device},
+              {"where", all.where},
+              {"product", all.product},
+              {"values", all.pairs.values},
+              {"residuals", r.residuals},
+              {"converged", r.converged},
+              {"why", r.why},
+              {"products", r.products},
+              {"restarts", r.restarts},
+              {"search_s", r.seconds}});
+    return j;
+}
+
+void print(const options& o, const outcome& all) {
+    const eigs_report& r = all.pairs.report;
+    table t({{""}, {"eigenvalue"}, {"|A x - theta x| / |A|"}});
+    for (std::size_t k = 0; k < all.pairs.values.size(); ++k)
+        t.add_row({fmt::format("{}", k + 1), fmt::format("{:.15g}", all.pairs.values[k]),
+                   fmt::format("{:.2e}", r.residuals[k])});
+    t.print();
+    fmt::print("\nmatrix      {} x {}, {} nonzeros\n", all.shape.rows, all.shape.cols, all.nnz);
+    fmt::print("product     {}, {}, preconditioner {}\n", all.product, all.where, o.preconditioner);
+    fmt::print("search      {} products, {} restarts, {:.3g} ms\n", r.products, r.restarts,
+               r.seconds * 1e3);
+    fmt::print("converged   {}\n",
+               r.converged ? fmt::format("yes, to {:g}", o.search.tol) : "no: " + r.why);
+}
+
+int search(options o) {
+    if (o.on_gpu()) {
+        if (o.threads != 0) throw argument_error("--threads: a GPU has no number of them");
+        require_gpu(gpu{});
+    }
+    std::unique_ptr<json_file> json;
+    if (!o.json.empty()) json = std::make_unique<json_file>(o.json);
+    o.search.which = o.which == "smallest" ? spectrum_end::smallest : spectrum_end::largest;
+    const auto A = read_matrix<double>(o.matrix, o.threads);
+    std::string why = why_not_symmetric(A);
+    const std::string indefinite = why.empty() ? why_not_definite(view(A)) : "";
+    if (o.preconditioner == "amg") why = why.empty() ? indefinite : why;
+    if (!why.empty()) {
+        fmt::print(stderr, "nz: {}\n", why);
+        return answer_is_no;
+    }
+    if (o.preconditioner.empty())
+        o.preconditioner = o.which == "smallest" && indefinite.empty() ? "amg" : "none";
+    outcome all;
+    if (o.on_gpu()) {
+        const gpu_stream stream;
+        all = search_on<gpu>(stream, o, view(A));
+        all.where = describe_gpu(stream).name;
+    } else {
+        all = search_on(cpu{o.threads}, o, view(A));
+        all.where = fmt::format("{} threads", thread_count(cpu{o.threads}));
+    }
+    all.shape = A.shape, all.nnz = A.val.size();
+    if (!o.vector_to.empty() && !all.pairs.values.empty())
+        write_vector<double>(o.vector_to, all.pairs.vector(0));
+    if (json != nullptr) json->write(to_json(o, all));
+    if (json == nullptr || !json->is_stdout()) print(o, all);
+    return all.pairs.report.converged ? done : answer_is_no;
+}
+
+}  // namespace
+
+void add_eigs(CLI::App& app, action& chosen) {
+    auto* sub = app.add_subcommand("eigs", "A few eigenpairs of a symmetric matrix");
+    sub->footer("Example: nz eigs A.mtx -k 6 --which smallest");
+    const auto o = std::make_shared<options>();
+    sub->add_option("matrix", o->matrix, "Matrix Market or .npz file, real")->required();
+    sub->add_option("-k,--count", o->search.count, "eigenpairs")
+        ->check(CLI::Range(1, 50))
+        ->capture_default_str();
+    sub->add_option("--which", o->which, "end of the spectrum")
+        ->check(CLI::IsMember({"largest", "smallest"}))
+        ->capture_default_str();
+    sub->add_option("--tol", o->search.tol, "of |A x - theta x| / |A|")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    sub->add_option("--max-products", o->search.max_products, "at most")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    sub->add_option("--precond", o->preconditioner,
+                    "(default: amg for the smallest where the diagonal is positive, else none)")
+        ->check(CLI::IsMember({"amg", "none"}));
+    sub->add_option("-o,--output", o->vector_to, "where the first eigenvector goes: .mtx");
+    sub->add_option("--device", o->device, "that computes")
+        ->check(CLI::IsMember({"cpu", "gpu"}))
+        ->capture_default_str();
+    sub->add_option("--threads", o->threads, "(default: as many as there are)")
+        ->check(CLI::Range(1, max_threads));
+    sub->add_option("--json", o->json, "where the report goes: a .json file, or - for stdout");
+    sub->callback([&chosen, o] { chosen = [o] { return search(*o); }; });
+}
+
+}  // namespace nz::cli
