@@ -109,9 +109,11 @@ class davidson {
 
     void set(out<V, B> to, std::span<const V> v) { space_.copy(from_host(space_.on(), v), to); }
     void give_coefficients(std::span<const double> c) {
-        const auto there = from_host(space_.on(), c);
-        vector_space<double, B>(space_.on(), std::int64_t(c.size()))
-            .copy(there, {coefficients_.data(), c.size()});
+        if constexpr (std::is_same_v<B, cpu>) {
+            std::copy(c.begin(), c.end(), coefficients_.begin());
+        } else {
+            copy_to_device(space_.on(), c.data(), coefficients_.data(), c.size_bytes());
+        }
     }
     /// coefficients_k = (v_k, w)
     void project(int count, in<V, B> w) {
