@@ -237,8 +237,8 @@ estimate cost_of(const matrix_stats& s) {
 template <class K, class V>
 concept on_gpu = runs_on<K, gpu, V> &&(std::floating_point<V> || requires { K::complex_on_gpu; });
 
-/// A texture over linear memory holds 2^27 elements on every GPU since Volta; x may start behind the
-/// texture, by up to 512 bytes.
+/// A texture over linear memory holds 2^27 elements on every GPU since Volta; x may start behind
+/// the texture, by up to 512 bytes.
 constexpr std::int64_t max_texture_elements = (std::int64_t(1) << 27) - 128;
 
 /// A kernel that gives few threads a whole row says from which length on that is hopeless, and
