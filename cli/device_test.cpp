@@ -51,8 +51,7 @@ TEST_F(device, machine_says_why_there_is_none) {
 TEST_F(device, options_that_contradict_exit_2) {
     for (const char* arguments :
          {"bench A.mtx --device tpu", "bench A.mtx --cold", "bench A.mtx --device gpu --threads 2",
-          "bench A.mtx --device gpu --type cfloat", "study A.mtx --device gpu --threads 2",
-          "spmv A.mtx --device gpu --threads 2"})
+          "study A.mtx --device gpu --threads 2", "spmv A.mtx --device gpu --threads 2"})
         EXPECT_EQ(nz(arguments).code, 2) << arguments;
 }
 
