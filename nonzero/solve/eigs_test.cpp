@@ -13,17 +13,13 @@
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/amg.hpp"
 #include "nonzero/solve/dense_eigen.hpp"
+#include "test/solver_fixture.hpp"
 
 namespace nz::test {
 namespace {
 
-template <class V_, class B_>
-struct on_backend {
-    using V = V_;
-    using B = B_;
-};
-using everywhere = ::testing::Types<on_backend<float, cpu>, on_backend<double, cpu>,
-                                    on_backend<float, gpu>, on_backend<double, gpu>>;
+using real_everywhere = ::testing::Types<on_backend<float, cpu>, on_backend<double, cpu>,
+                                         on_backend<float, gpu>, on_backend<double, gpu>>;
 
 /// All eigenvalues of laplace2d: sums of 4 sin^2(pi j / (2 n + 2)), ascending.
 std::vector<double> laplace_eigenvalues(index nx, index ny) {
@@ -39,32 +35,19 @@ std::vector<double> laplace_eigenvalues(index nx, index ny) {
 }
 
 template <class T>
-class eigenpairs : public ::testing::Test {
+class eigenpairs : public solver_test<T> {
   protected:
     using value = typename T::V;
     using backend = typename T::B;
 
-    void SetUp() override {
-        if constexpr (std::is_same_v<backend, gpu>) {
-            if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
-            stream_ = std::make_unique<gpu_stream>();
-            on_ = *stream_;
-        }
-    }
-    [[nodiscard]] auto operator_of(const csr<value, host>& A) const {
-        return find_method<value>("csr.merge").template on<backend>()(on_, view(A));
-    }
     eigs_result<value> find(const csr<value, host>& A, const eigs_options& o,
                             std::span<const value> guess = {}) const {
-        return eigs<value, backend>(on_, *operator_of(A), o, nullptr, guess);
+        return eigs<value, backend>(this->on_, *this->operator_of(A), o, nullptr, guess);
     }
     static constexpr double epsilon = std::numeric_limits<value>::epsilon();
     static constexpr double tol = std::is_same_v<value, float> ? 1e-4 : 1e-9;
-
-    std::unique_ptr<gpu_stream> stream_;
-    backend on_{};
 };
-TYPED_TEST_SUITE(eigenpairs, everywhere);
+TYPED_TEST_SUITE(eigenpairs, real_everywhere);
 
 /// Every symmetric matrix has an eigenvalue within the residual's norm of theta.
 TYPED_TEST(eigenpairs, of_laplacians_are_the_closed_form) {

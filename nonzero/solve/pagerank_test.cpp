@@ -7,6 +7,7 @@
 
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/io/io.hpp"
+#include "test/solver_fixture.hpp"
 
 namespace nz::test {
 namespace {
@@ -14,13 +15,8 @@ namespace {
 using link_direction::column_links_to_row;
 using link_direction::row_links_to_column;
 
-template <class V_, class B_>
-struct on_backend {
-    using V = V_;
-    using B = B_;
-};
-using everywhere = ::testing::Types<on_backend<float, cpu>, on_backend<double, cpu>,
-                                    on_backend<float, gpu>, on_backend<double, gpu>>;
+using real_everywhere = ::testing::Types<on_backend<float, cpu>, on_backend<double, cpu>,
+                                         on_backend<float, gpu>, on_backend<double, gpu>>;
 
 template <class V>
 csr<V, host> graph_of(index n, const std::vector<std::pair<index, index>>& links) {
@@ -86,29 +82,19 @@ long double rounding(const csr<V, host>& G, long double d) {
 }
 
 template <class T>
-class page_rank : public ::testing::Test {
+class page_rank : public solver_test<T> {
   protected:
     using value = typename T::V;
     using backend = typename T::B;
 
-    void SetUp() override {
-        if constexpr (std::is_same_v<backend, gpu>) {
-            if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
-            stream_ = std::make_unique<gpu_stream>();
-            on_ = *stream_;
-        }
-    }
     pagerank_result<value> rank(const csr<value, host>& G, const pagerank_options& o = {},
                                 std::span<const value> t = {},
                                 link_direction direction = row_links_to_column) const {
-        return pagerank(on_, view(G), direction, o, t);
+        return pagerank(this->on_, view(G), direction, o, t);
     }
     static constexpr double tol = std::is_same_v<value, float> ? 1e-6 : 1e-13;
-
-    std::unique_ptr<gpu_stream> stream_;
-    backend on_{};
 };
-TYPED_TEST_SUITE(page_rank, everywhere);
+TYPED_TEST_SUITE(page_rank, real_everywhere);
 
 TYPED_TEST(page_rank, is_what_the_definition_says_and_sums_to_1) {
     using V = typename TypeParam::V;
