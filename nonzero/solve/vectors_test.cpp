@@ -6,29 +6,14 @@
 #include <cmath>
 #include <limits>
 
+#include "test/solver_fixture.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
 namespace {
 
-template <class V_, class B_>
-struct on_backend {
-    using V = V_;
-    using B = B_;
-};
-using everywhere =
-    ::testing::Types<on_backend<float, cpu>, on_backend<double, cpu>,
-                     on_backend<std::complex<float>, cpu>, on_backend<std::complex<double>, cpu>,
-                     on_backend<float, gpu>, on_backend<double, gpu>>;
-
 template <class T>
-class vectors : public ::testing::Test {
-  protected:
-    void SetUp() override {
-        if constexpr (std::is_same_v<typename T::B, gpu>)
-            if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
-    }
-};
+class vectors : public solver_test<T> {};
 TYPED_TEST_SUITE(vectors, everywhere);
 
 /// Around a lane, a block of threads, a CPU's block, and beyond all that a GPU starts at once.
