@@ -118,31 +118,59 @@ TYPED_TEST(gpu_conformance, deterministic_methods_give_the_same_bits_in_20_runs)
     }
 }
 
+/// 1 / the largest sum of a row's magnitudes: products scaled by it never grow.
+template <class V>
+V never_grows(const csr<V, host_view>& A) {
+    double most = 1;
+    for (index i = 0; i < A.shape.rows; ++i) {
+        double sum = 0;
+        for (offset k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) sum += std::abs(A.val[k]);
+        most = std::max(most, sum);
+    }
+    return V(real<V>(1 / most));
+}
+
+/// Keeps the GPU busy for some milliseconds, so that what is launched meanwhile runs without a gap.
+void keep_busy(gpu on, device_array<std::byte>& some) {
+    for (int k = 0; k < 20; ++k) zero_on_device(on, some);
+}
+
 /// A product's kernel may start before the one that it follows has finished: it must still read the
-/// vector that the other wrote, and write none that the other reads.
+/// vector that the other wrote, and write none that the other reads. Products alone, and products
+/// with a kernel between them that writes x in place.
 TYPED_TEST(gpu_conformance, products_wait_for_the_product_before) {
     using V = TypeParam;
     const gpu_stream stream;
     const gpu on = stream;
     constexpr int products = 60;
-    for (const auto& own : {laplace2d<V>(150, 150), laplace2d<V>(3, 3)}) {
+    device_array<std::byte> some(std::size_t(1) << 29);
+    for (const auto& own : {laplace2d<V>(150, 150), laplace2d<V>(3, 3), laplace2d<V>(600, 600),
+                            rmat<V>(13, 8, 0.57, 0.19, 0.19, 2)}) {
         const auto A = view(own);
         const matrix_stats stats = compute_stats(A);
         const auto start = random_vector<V>(std::size_t(A.shape.cols), 5);
+        const V alpha = never_grows(A);
         for (const method<V>& m : methods<V>()) {
             if (m.on_gpu == nullptr || !m.deterministic || !m.cost_on_gpu(stats).declined.empty())
                 continue;
             const auto op = m.on_gpu(on, A);
-            const auto multiply_often = [&](bool one_by_one) {
+            const auto multiply_often = [&](bool one_by_one, bool in_place) {
                 auto from = to_device<V>(on, start), to = to_device<V>(on, start);
+                if (!one_by_one) keep_busy(on, some);
                 for (int k = 0; k < products; ++k) {
-                    op->apply(V(0.125), from, V(0), to);
+                    op->apply(alpha, from, V(0), to);
+                    if (one_by_one) synchronize(on);
+                    if (in_place) scale_vector<V>(on, V(1.5), to);
                     if (one_by_one) synchronize(on);
                     std::swap(from, to);
                 }
                 return to_host<V>(on, from);
             };
-            EXPECT_TRUE(same_bits<V>(multiply_often(true), multiply_often(false))) << m.name;
+            for (const bool in_place : {false, true})
+                EXPECT_TRUE(
+                    same_bits<V>(multiply_often(true, in_place), multiply_often(false, in_place)))
+                    << m.name << ", " << A.shape.rows << " rows"
+                    << (in_place ? ", x in place" : "");
         }
     }
 }

@@ -12,12 +12,28 @@ namespace nz {
 /// the next one start its blocks as soon as there is room for them. What comes before this call
 /// runs beside the last blocks of the kernel before, and may touch only what no kernel writes: the
 /// matrix. Some thread of every grid has to come here, or the next kernel would wait for nothing.
-__device__ inline void wait_for_previous() {
+///
+/// Returns x, which must be read through what is returned only, by ordinary loads: those of a
+/// __restrict__ const pointer, and __ldg, count as loads of constants, which the compiler moves to
+/// before the wait, and which may find in the cache what the kernel before has overwritten.
+template <class T>
+__device__ const T* wait_for_previous(const T* x) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.wait;" : "+l"(x) : : "memory");
 #endif
+    return x;
 }
+/// *p for a p from the x that wait_for_previous returned, of which the compiler does not know any
+/// more that it points to global memory.
+template <class T>
+__device__ T gather(const T* p) {
+    __builtin_assume(__isGlobal(p));
+    return *p;
+}
+/// The same for a kernel that reads, of what others write, only what it writes itself, or only
+/// through pointers that are not __restrict__.
+__device__ inline void wait_for_previous() { wait_for_previous<void>(nullptr); }
 
 /// Whether the code that runs on this device waits. The driver compiles for new devices what was
 /// built for old ones, so the device does not tell.
@@ -52,6 +68,17 @@ void launch(gpu on, dim3 blocks, dim3 threads, const T&... arguments) {
     config.attrs = &overlap;
     config.numAttrs = waits<kernel>(on) ? 1 : 0;
     cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+/// The same for a kernel that gathers x by a Gather. Where that goes through a cache which does not
+/// follow what other kernels write, the kernel starts when the one before is done.
+template <class Gather, auto kernel, class... T>
+void launch_gathering(gpu on, dim3 blocks, dim3 threads, const T&... arguments) {
+    if constexpr (Gather::follows_writes) {
+        launch<kernel>(on, blocks, threads, arguments...);
+    } else {
+        kernel<<<blocks, threads, 0, stream_of(on)>>>(arguments...);
+    }
 }
 
 }  // namespace nz

@@ -1,7 +1,7 @@
 // x through the texture units: one texture object a vector, made once and kept.
 #pragma once
 
-#include "nonzero/core/cuda.cuh"
+#include "nonzero/core/launch.cuh"
 
 namespace nz {
 
@@ -13,8 +13,10 @@ cudaTextureObject_t texture_of(gpu on, const void* x, std::size_t bytes, bool is
 /// 32-bit words and put together again, exactly.
 template <class V>
 struct texture_gather {
+    static constexpr bool follows_writes = false;
     cudaTextureObject_t texture;
     int first;  ///< of x, in the texture
+    __device__ void wait() const { wait_for_previous(); }
     __device__ V operator[](index j) const {
         if constexpr (sizeof(V) == 4) {
             return tex1Dfetch<float>(texture, first + j);

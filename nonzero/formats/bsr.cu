@@ -9,10 +9,10 @@ constexpr int warps_per_block = 8;
 /// One row of one block times its part of x: all of it where `bits` says that no fill is in it.
 template <class V>
 __device__ V multiply_block_row(const V* __restrict__ val, std::uint64_t bits, index width,
-                                const V* __restrict__ x) {
+                                const V* x) {
     V sum = 0;
     for (index c = 0; c < width; ++c)
-        if (bits >> c & 1) sum += val[c] * x[c];
+        if (bits >> c & 1) sum += val[c] * gather(x + c);
     return sum;
 }
 
@@ -20,9 +20,9 @@ __device__ V multiply_block_row(const V* __restrict__ val, std::uint64_t bits, i
 /// so that neighbouring lanes read neighbouring rows of a block. The lanes of one row are then
 /// summed, in their order, by the first of them.
 template <class V>
-__global__ void block_kernel(bsr<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
+__global__ void block_kernel(bsr<V, device_view> A, V alpha, const V* x, V beta,
                              V* __restrict__ y) {
-    wait_for_previous();
+    x = wait_for_previous(x);
     __shared__ V sums[warps_per_block][warp_size];
     const std::int64_t block_row = std::int64_t(blockIdx.x) * warps_per_block + threadIdx.y;
     if (block_row >= std::int64_t(A.block_row_ptr.len) - 1) return;

@@ -33,9 +33,9 @@ __device__ V scan_runs(index row, V sum) {
 /// One warp an interval, one lane an entry. Rows that begin and end inside are added to y; the
 /// first row and the last go to carries[2 * warp] and [2 * warp + 1].
 template <class V>
-__global__ void segmented_kernel(coo<V, device_view> A, V alpha, const V* __restrict__ x,
-                                 V* __restrict__ y, carry<V>* __restrict__ carries) {
-    wait_for_previous();
+__global__ void segmented_kernel(coo<V, device_view> A, V alpha, const V* x, V* __restrict__ y,
+                                 carry<V>* __restrict__ carries) {
+    x = wait_for_previous(x);
     const std::int64_t warp = std::int64_t(blockIdx.x) * warps_per_block + threadIdx.x / warp_size;
     const std::int64_t nnz = std::int64_t(A.val.len), begin = warp * entries_per_warp;
     if (begin >= nnz) return;
@@ -54,7 +54,7 @@ __global__ void segmented_kernel(coo<V, device_view> A, V alpha, const V* __rest
         const std::int64_t k = base + lane;
         const bool live = k < end;
         const index row = A.row_ind[live ? k : end - 1];
-        V sum = live ? A.val[k] * x[A.col_ind[k]] : V(0);
+        V sum = live ? A.val[k] * gather(x + A.col_ind[k]) : V(0);
         if (lane == 0) {
             if (row == open.row) {
                 sum = open.sum + sum;
@@ -87,9 +87,9 @@ __global__ void segmented_kernel(coo<V, device_view> A, V alpha, const V* __rest
 
 /// Adds the carries of one row, in order, where the first of them stands.
 template <class V>
-__global__ void add_carries(const carry<V>* __restrict__ carries, std::int64_t count, V alpha,
+__global__ void add_carries(const carry<V>* carries, std::int64_t count, V alpha,
                             V* __restrict__ y) {
-    wait_for_previous();
+    carries = wait_for_previous(carries);
     const std::int64_t k = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (k >= count || carries[k].row < 0) return;
     const index row = carries[k].row;
@@ -104,12 +104,11 @@ __global__ void add_carries(const carry<V>* __restrict__ carries, std::int64_t c
 }
 
 template <class V>
-__global__ void atomic_kernel(coo<V, device_view> A, V alpha, const V* __restrict__ x,
-                              V* __restrict__ y) {
-    wait_for_previous();
+__global__ void atomic_kernel(coo<V, device_view> A, V alpha, const V* x, V* __restrict__ y) {
+    x = wait_for_previous(x);
     const std::int64_t k = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (k < std::int64_t(A.val.len))
-        atomicAdd(y + A.row_ind[k], alpha * (A.val[k] * x[A.col_ind[k]]));
+        atomicAdd(y + A.row_ind[k], alpha * (A.val[k] * gather(x + A.col_ind[k])));
 }
 
 std::int64_t intervals(std::int64_t nnz) { return (nnz + entries_per_warp - 1) / entries_per_warp; }

@@ -12,28 +12,32 @@ constexpr int threads_per_block = 256;
 constexpr int warps_per_block = threads_per_block / warp_size;
 
 template <class V>
-__global__ void scalar_kernel(csr<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
+__global__ void scalar_kernel(csr<V, device_view> A, V alpha, const V* x, V beta,
                               V* __restrict__ y) {
-    wait_for_previous();
+    x = wait_for_previous(x);
     const std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i >= A.shape.rows) return;
     V sum = 0;
     const offset end = A.row_ptr[i + 1];
-    for (offset k = A.row_ptr[i]; k < end; ++k) sum += A.val[k] * x[A.col_ind[k]];
+    for (offset k = A.row_ptr[i]; k < end; ++k) sum += A.val[k] * gather(x + A.col_ind[k]);
     store_scaled(y + i, alpha, sum, beta);
 }
 
 // How a lane reads: by plain loads, through the read-only cache, or x by texture.
 template <class V>
 struct plain_loads {
+    static constexpr bool follows_writes = true;
     const V* x;
+    __device__ void wait() { x = wait_for_previous(x); }
     __device__ V product(const csr<V, device_view>& A, offset k) const {
-        return A.val[k] * x[A.col_ind[k]];
+        return A.val[k] * gather(x + A.col_ind[k]);
     }
 };
 template <class V>
 struct read_only_loads {
+    static constexpr bool follows_writes = false;
     const V* x;
+    __device__ void wait() const { wait_for_previous(); }
     __device__ V product(const csr<V, device_view>& A, offset k) const {
         const index j = __ldg(A.col_ind.ptr + k);
         return __ldg(A.val.ptr + k) * __ldg(x + j);
@@ -41,7 +45,9 @@ struct read_only_loads {
 };
 template <class V>
 struct texture_loads {
+    static constexpr bool follows_writes = false;
     texture_gather<V> x;
+    __device__ void wait() const { x.wait(); }
     __device__ V product(const csr<V, device_view>& A, offset k) const {
         return A.val[k] * x[A.col_ind[k]];
     }
@@ -80,7 +86,7 @@ struct by_shared2d {
 template <class Reduction, class Loads, class V>
 __global__ void vector_kernel(csr<V, device_view> A, V alpha, Loads loads, V beta,
                               V* __restrict__ y) {
-    wait_for_previous();
+    loads.wait();
     const std::int64_t i = std::int64_t(blockIdx.x) * blockDim.y + threadIdx.y;
     if (i >= A.shape.rows) return;
     V sum = 0;
@@ -94,15 +100,15 @@ __global__ void vector_kernel(csr<V, device_view> A, V alpha, Loads loads, V bet
 template <class Reduction, class Loads, class V>
 void launch_vector(gpu on, V alpha, const csr<V, device_view>& A, Loads loads, V beta,
                    device_out<V> y) {
-    launch<vector_kernel<Reduction, Loads, V>>(on, blocks_for(A.shape.rows, warps_per_block),
-                                               dim3(warp_size, warps_per_block), A, alpha, loads,
-                                               beta, y.data());
+    launch_gathering<Loads, vector_kernel<Reduction, Loads, V>>(
+        on, blocks_for(A.shape.rows, warps_per_block), dim3(warp_size, warps_per_block), A, alpha,
+        loads, beta, y.data());
 }
 
 template <int lanes, class V>
-__global__ void subwarp_kernel(csr<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
+__global__ void subwarp_kernel(csr<V, device_view> A, V alpha, const V* x, V beta,
                                V* __restrict__ y) {
-    wait_for_previous();
+    x = wait_for_previous(x);
     const std::int64_t thread = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     const std::int64_t i = thread / lanes;
     const int lane = int(threadIdx.x) % lanes;
@@ -110,7 +116,8 @@ __global__ void subwarp_kernel(csr<V, device_view> A, V alpha, const V* __restri
     if (i < A.shape.rows) {
         const offset end = A.row_ptr[i + 1];
 #pragma unroll 4
-        for (offset k = A.row_ptr[i] + lane; k < end; k += lanes) sum += A.val[k] * x[A.col_ind[k]];
+        for (offset k = A.row_ptr[i] + lane; k < end; k += lanes)
+            sum += A.val[k] * gather(x + A.col_ind[k]);
     }
     sum = sum_lanes<lanes>(sum);  // all lanes of the warp take part, also those past the end
     if (i < A.shape.rows && lane == 0) store_scaled(y + i, alpha, sum, beta);

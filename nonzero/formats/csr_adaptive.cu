@@ -87,18 +87,17 @@ __device__ V sum_block(V v) {
 
 /// One part of a long row: its sum to scratch; the last part to arrive adds all of them.
 template <bool streams, class V>
-__device__ void sum_part(const csr_adaptive<V, device_view>& A, const V* __restrict__ x, index row,
-                         index part, V alpha, V beta, V* __restrict__ y, V* part_sum,
-                         unsigned* arrived) {
+__device__ void sum_part(const csr_adaptive<V, device_view>& A, const V* x, index row, index part,
+                         V alpha, V beta, V* __restrict__ y, V* part_sum, unsigned* arrived) {
     const offset row_end = A.row_ptr[row + 1];
     const offset begin = A.row_ptr[row] + offset(part) * A.capacity;
     const offset end = min(begin + A.capacity, row_end);
     const loaded_entries<V> e = load_entries<streams>(A, begin, int(end - begin));
-    wait_for_previous();
+    x = wait_for_previous(x);
     V sum = 0;
 #pragma unroll
     for (int u = 0; u < items_per_thread; ++u)
-        if (e.j[u] >= 0) sum += e.v[u] * x[e.j[u]];
+        if (e.j[u] >= 0) sum += e.v[u] * gather(x + e.j[u]);
     sum = sum_block(sum);
     const int parts = int((row_end - A.row_ptr[row] + A.capacity - 1) / A.capacity);
     V* const sums = part_sum + (int(blockIdx.x) - part);
@@ -123,18 +122,19 @@ __device__ void sum_part(const csr_adaptive<V, device_view>& A, const V* __restr
 
 template <bool streams, class V>
 __global__ void __launch_bounds__(threads_per_block)
-    adaptive_kernel(csr_adaptive<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
-                    V* __restrict__ y, V* part_sum, unsigned* arrived) {
+    adaptive_kernel(csr_adaptive<V, device_view> A, V alpha, const V* x, V beta, V* __restrict__ y,
+                    V* part_sum, unsigned* arrived) {
     const index first = A.block_row[blockIdx.x], part = A.block_part[blockIdx.x];
     if (part >= 0) return sum_part<streams>(A, x, first, part, alpha, beta, y, part_sum, arrived);
     __shared__ V products[csr_adaptive_most];
     const index last = A.block_row[blockIdx.x + 1];
     const offset begin = A.row_ptr[first];
     const loaded_entries<V> e = load_entries<streams>(A, begin, int(A.row_ptr[last] - begin));
-    wait_for_previous();
+    x = wait_for_previous(x);
 #pragma unroll
     for (int u = 0; u < items_per_thread; ++u)
-        if (e.j[u] >= 0) products[int(threadIdx.x) + u * threads_per_block] = e.v[u] * x[e.j[u]];
+        if (e.j[u] >= 0)
+            products[int(threadIdx.x) + u * threads_per_block] = e.v[u] * gather(x + e.j[u]);
     __syncthreads();
     const int rows = int(last - first);
     if (rows > threads_per_block / 2) return sum_rows<1>(A, first, last, products, alpha, beta, y);

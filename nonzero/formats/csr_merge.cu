@@ -45,9 +45,9 @@ __device__ std::int64_t rows_before(RowEnd row_end, std::int64_t rows, std::int6
 
 template <class V>
 __global__ void __launch_bounds__(threads_per_block)
-    merge_kernel(csr<V, device_view> A, V alpha, const V* __restrict__ x, V beta, V* __restrict__ y,
+    merge_kernel(csr<V, device_view> A, V alpha, const V* x, V beta, V* __restrict__ y,
                  carry<V>* __restrict__ carries) {
-    wait_for_previous();
+    x = wait_for_previous(x);
     const std::int64_t all_rows = A.shape.rows, all_nnz = std::int64_t(A.val.len);
     __shared__ std::int64_t first_row, last_row;
     const std::int64_t start = std::int64_t(blockIdx.x) * tile;
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(threads_per_block)
 #pragma unroll
     for (int u = 0; u < steps_per_thread; ++u) {
         const int k = int(threadIdx.x) + u * threads_per_block;
-        if (k < nnz) products[k] = A.val[first_nz + k] * x[A.col_ind[first_nz + k]];
+        if (k < nnz) products[k] = A.val[first_nz + k] * gather(x + A.col_ind[first_nz + k]);
     }
     __syncthreads();
 
@@ -107,9 +107,9 @@ __global__ void __launch_bounds__(threads_per_block)
 
 /// Adds what the tiles carry, in their order: the first of the tiles that carry one row adds all.
 template <class V>
-__global__ void add_carries(const carry<V>* __restrict__ carries, int tiles, std::int64_t rows,
-                            V alpha, V* __restrict__ y) {
-    wait_for_previous();
+__global__ void add_carries(const carry<V>* carries, int tiles, std::int64_t rows, V alpha,
+                            V* __restrict__ y) {
+    carries = wait_for_previous(carries);
     const int t = int(blockIdx.x * blockDim.x + threadIdx.x);
     if (t >= tiles) return;
     const std::int64_t row = carries[t].row;

@@ -6,9 +6,8 @@ namespace nz {
 namespace {
 
 template <bool streams, class V>
-__global__ void row_kernel(dia<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
-                           V* __restrict__ y) {
-    wait_for_previous();
+__global__ void row_kernel(dia<V, device_view> A, V alpha, const V* x, V beta, V* __restrict__ y) {
+    x = wait_for_previous(x);
     const unsigned i = row_of_thread();
     if (i >= unsigned(A.shape.rows)) return;
     const offset word = i / warp_size, words = A.pitch / warp_size;
@@ -18,7 +17,8 @@ __global__ void row_kernel(dia<V, device_view> A, V alpha, const V* __restrict__
 #pragma unroll 4
     for (int d = 0; d < diagonals; ++d)
         if (A.stored[d * words + word] & bit)  // one word a warp: a broadcast
-            sum += load<streams>(A.diagonals.ptr + d * A.pitch + i) * x[index(i) + A.offsets[d]];
+            sum += load<streams>(A.diagonals.ptr + d * A.pitch + i) *
+                   gather(x + index(i) + A.offsets[d]);
     store_scaled(y + i, alpha, sum, beta);
 }
 

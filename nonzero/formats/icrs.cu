@@ -19,8 +19,9 @@ template <class V, class Gather>
 void launch_rows(gpu on, V alpha, const icrs<V, device_view>& A, Gather x, V beta,
                  device_out<V> y) {
     with_loads(panel_bytes<V>(A.val.len), [&]<bool streams>() {
-        launch<row_kernel<streams, V, Gather>>(on, blocks_for(A.shape.rows, panel_threads),
-                                               panel_threads, A, alpha, x, beta, y.data());
+        launch_gathering<Gather, row_kernel<streams, V, Gather>>(
+            on, blocks_for(A.shape.rows, panel_threads), panel_threads, A, alpha, x, beta,
+            y.data());
     });
 }
 

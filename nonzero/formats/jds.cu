@@ -8,21 +8,20 @@ namespace {
 constexpr int diagonals_at_once = 4;
 
 template <class V>
-__global__ void row_kernel(jds<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
-                           V* __restrict__ y) {
-    wait_for_previous();
+__global__ void row_kernel(jds<V, device_view> A, V alpha, const V* x, V beta, V* __restrict__ y) {
+    x = wait_for_previous(x);
     const unsigned r = row_of_thread();
     if (r >= unsigned(A.shape.rows)) return;
     V sum = 0;
     const offset end = A.row_ptr[r + 1];
-    for (offset k = A.row_ptr[r]; k < end; ++k) sum += A.val[k] * x[A.col_ind[k]];
+    for (offset k = A.row_ptr[r]; k < end; ++k) sum += A.val[k] * gather(x + A.col_ind[k]);
     store_scaled(y + A.perm[r], alpha, sum, beta);
 }
 
 template <class V>
-__global__ void transposed_kernel(jds_transposed<V, device_view> A, V alpha,
-                                  const V* __restrict__ x, V beta, V* __restrict__ y) {
-    wait_for_previous();
+__global__ void transposed_kernel(jds_transposed<V, device_view> A, V alpha, const V* x, V beta,
+                                  V* __restrict__ y) {
+    x = wait_for_previous(x);
     const unsigned r = row_of_thread();
     if (r >= unsigned(A.shape.rows)) return;
     V sum = 0;
@@ -41,7 +40,7 @@ __global__ void transposed_kernel(jds_transposed<V, device_view> A, V alpha,
         }
 #pragma unroll
         for (int u = 0; u < diagonals_at_once; ++u)
-            if (j[u] >= 0) sum += v[u] * x[j[u]];
+            if (j[u] >= 0) sum += v[u] * gather(x + j[u]);
         if (j[diagonals_at_once - 1] < 0) break;  // diagonals only get shorter
     }
     store_scaled(y + A.perm[r], alpha, sum, beta);

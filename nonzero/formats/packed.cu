@@ -54,8 +54,7 @@ __device__ inline float value_of(int4 diagonal, float) { return __int_as_float(d
 
 /// A lane's row of a shared chunk. x: from the row's own number on; bit: the lane's.
 template <class V>
-__device__ V sum_shared(const int4* __restrict__ diagonal, int steps, const V* __restrict__ x,
-                        unsigned bit) {
+__device__ V sum_shared(const int4* __restrict__ diagonal, int steps, const V* x, unsigned bit) {
     V sum = 0;
     for (int k = 0; k < steps; k += in_flight) {
         int4 d[in_flight];
@@ -63,10 +62,10 @@ __device__ V sum_shared(const int4* __restrict__ diagonal, int steps, const V* _
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
             d[u] = k + u < steps ? __ldg(diagonal + k + u) : int4{0, 0, 0, 0};
-        if (k == 0) wait_for_previous();
+        if (k == 0) x = wait_for_previous(x);
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
-            xj[u] = (unsigned(d[u].y) & bit) != 0 ? __ldg(x + d[u].x) : V(0);
+            xj[u] = (unsigned(d[u].y) & bit) != 0 ? gather(x + d[u].x) : V(0);
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
             if ((unsigned(d[u].y) & bit) != 0) sum += value_of(d[u], V()) * xj[u];
@@ -77,7 +76,7 @@ __device__ V sum_shared(const int4* __restrict__ diagonal, int steps, const V* _
 /// The same where every entry has a value of its own, from the place `at` on.
 template <class D, class V>
 __device__ V sum_diagonals(const int2* __restrict__ diagonal, int steps, D value, std::size_t at,
-                           const V* __restrict__ x, unsigned bit) {
+                           const V* x, unsigned bit) {
     V sum = 0;
     for (int k = 0; k < steps; k += in_flight, at += in_flight * warp_size) {
         int2 d[in_flight];
@@ -87,10 +86,10 @@ __device__ V sum_diagonals(const int2* __restrict__ diagonal, int steps, D value
             d[u] = k + u < steps ? __ldg(diagonal + k + u) : int2{0, 0};
 #pragma unroll
         for (int u = 0; u < in_flight; ++u) v[u] = k + u < steps ? value[at + u * warp_size] : V(0);
-        if (k == 0) wait_for_previous();
+        if (k == 0) x = wait_for_previous(x);
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
-            xj[u] = (unsigned(d[u].y) & bit) != 0 ? __ldg(x + d[u].x) : V(0);
+            xj[u] = (unsigned(d[u].y) & bit) != 0 ? gather(x + d[u].x) : V(0);
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
             if ((unsigned(d[u].y) & bit) != 0) sum += v[u] * xj[u];
@@ -101,7 +100,7 @@ __device__ V sum_diagonals(const int2* __restrict__ diagonal, int steps, D value
 /// A lane's entries of a near or far chunk. x: from the chunk's base on; column: the lane's first.
 template <class Column, class D, class V>
 __device__ V sum_listed(const Column* __restrict__ column, int steps, D value, std::size_t at,
-                        const V* __restrict__ x) {
+                        const V* x) {
     constexpr Column hole = Column(-1);
     V sum = 0;
     for (int k = 0; k < steps;
@@ -113,9 +112,9 @@ __device__ V sum_listed(const Column* __restrict__ column, int steps, D value, s
             j[u] = k + u < steps ? load<D::passes_by>(column + u * warp_size) : hole;
 #pragma unroll
         for (int u = 0; u < in_flight; ++u) v[u] = k + u < steps ? value[at + u * warp_size] : V(0);
-        if (k == 0) wait_for_previous();
+        if (k == 0) x = wait_for_previous(x);
 #pragma unroll
-        for (int u = 0; u < in_flight; ++u) xj[u] = j[u] != hole ? __ldg(x + j[u]) : V(0);
+        for (int u = 0; u < in_flight; ++u) xj[u] = j[u] != hole ? gather(x + j[u]) : V(0);
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
             if (j[u] != hole) sum += v[u] * xj[u];
@@ -134,7 +133,7 @@ __device__ inline packed_chunk load_chunk(const packed_chunk* at) {
 /// This lane's share of a chunk of listed columns.
 template <class D, class V>
 __device__ V sum_columns(const packed<V, device_view>& A, const packed_chunk& c, D value,
-                         const V* __restrict__ x, int lane) {
+                         const V* x, int lane) {
     const std::uint32_t* const code = A.codes.ptr + std::size_t(c.code_at) * 16;
     const std::size_t at = std::size_t(c.val_at) * warp_size + unsigned(lane);
     if (c.kind == packed_chunk::near)
@@ -145,8 +144,8 @@ __device__ V sum_columns(const packed<V, device_view>& A, const packed_chunk& c,
 
 /// This lane's share of any chunk.
 template <class D, class V>
-__device__ V sum_lane(const packed<V, device_view>& A, const packed_chunk& c, D value,
-                      const V* __restrict__ x, int lane) {
+__device__ V sum_lane(const packed<V, device_view>& A, const packed_chunk& c, D value, const V* x,
+                      int lane) {
     if (c.kind >= packed_chunk::near) return sum_columns(A, c, value, x, lane);
     const std::uint32_t* const code = A.codes.ptr + std::size_t(c.code_at) * 16;
     const V* const x_of_row = x + c.first_row + lane;
@@ -213,8 +212,8 @@ __device__ void add_parts(const packed_chunk& c, const V* of_warp, V alpha, V be
 /// the matrix passes the first-level cache by.
 template <value_coding C, bool parts, bool streams, class V>
 __global__ void __launch_bounds__(threads_per_block, resident_blocks<V, parts, streams>)
-    packed_kernel(packed<V, device_view> A, V alpha, const V* __restrict__ x, V beta,
-                  V* __restrict__ y, block_sums<V> of_block) {
+    packed_kernel(packed<V, device_view> A, V alpha, const V* x, V beta, V* __restrict__ y,
+                  block_sums<V> of_block) {
     const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
     const unsigned k = blockIdx.x * warps_per_block + unsigned(warp);
     if (k >= A.chunks.len) return;  // never in a block of parts: those are full

@@ -7,18 +7,20 @@
 
 namespace nz {
 
-/// x[j] by a plain load.
+/// x[j] by a plain load, after wait().
 template <class V>
 struct plain_gather {
-    const V* __restrict__ x;
-    __device__ V operator[](index j) const { return x[j]; }
+    static constexpr bool follows_writes = true;
+    const V* x;
+    __device__ void wait() { x = wait_for_previous(x); }
+    __device__ V operator[](index j) const { return gather(x + j); }
 };
 
 /// The next `step` elements of a row, `left` of which are its own, added to `sum`; all loads are
 /// issued before the first is used.
 template <int step, bool streams, class V, class Gather>
 __device__ V add_strided(V sum, const index* __restrict__ col_ind, const V* __restrict__ val,
-                         offset at, offset pitch, index left, Gather x, bool first) {
+                         offset at, offset pitch, index left, Gather& x, bool first) {
     index j[step];
     V v[step], xj[step];
 #pragma unroll
@@ -27,7 +29,7 @@ __device__ V add_strided(V sum, const index* __restrict__ col_ind, const V* __re
         j[u] = inside ? load<streams>(col_ind + at) : -1;
         v[u] = inside ? load<streams>(val + at) : V(0);
     }
-    if (first) wait_for_previous();
+    if (first) x.wait();
 #pragma unroll
     for (index u = 0; u < step; ++u) xj[u] = j[u] >= 0 ? x[j[u]] : V(0);
 #pragma unroll
