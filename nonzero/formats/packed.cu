@@ -8,15 +8,16 @@ namespace {
 constexpr int warps_per_block = packed_block;
 constexpr int threads_per_block = warps_per_block * warp_size;
 /// Warps hide each other's waits: with 40 registers instead of 52, and so 48 warps to a
-/// multiprocessor instead of 32, nlpkkt80 took 0.82 of the time, mc2depi_like 0.88 (H200). In float
-/// without parts 32 registers do, for 64 warps: fem_convdiff2d_adapt takes 0.80 of the time,
-/// nlpkkt80 0.94, fem_region3d_emptyrows 1.1.
+/// multiprocessor instead of 32, nlpkkt80 took 0.82 of the time, mc2depi_like 0.88 (H200). In
+/// float, matrices that pass the first-level cache by want 64 warps, although some registers spill
+/// then (fem_thermal3d_p1 takes 0.94 of the time); the smaller ones lose (ecology1 would take 1.2
+/// times as long, parabolic_fem_like 1.23).
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-template <class V, bool parts, bool streams>
+template <class V, bool streams>
 constexpr int resident_blocks = 4;
 #else
-template <class V, bool parts, bool streams>
-constexpr int resident_blocks = sizeof(V) == 4 && (streams || !parts) ? 8 : 6;
+template <class V, bool streams>
+constexpr int resident_blocks = sizeof(V) == 4 && streams ? 8 : 6;
 #endif
 /// Loads of one kind that a lane issues before it uses the first. Eight leave registers for
 /// fewer warps: 1.10 times the time in the mean.
@@ -211,7 +212,7 @@ __device__ void add_parts(const packed_chunk& c, const V* of_warp, V alpha, V be
 /// `parts`: whether there are any; without, the kernel needs fewer registers. `streams`: whether
 /// the matrix passes the first-level cache by.
 template <value_coding C, bool parts, bool streams, class V>
-__global__ void __launch_bounds__(threads_per_block, resident_blocks<V, parts, streams>)
+__global__ void __launch_bounds__(threads_per_block, resident_blocks<V, streams>)
     packed_kernel(packed<V, device_view> A, V alpha, const V* x, V beta, V* __restrict__ y,
                   block_sums<V> of_block) {
     const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
