@@ -42,7 +42,8 @@ NZ_AVX512 __m512 step(__m512 sums, const index* col_ind, const float* val, const
                               _mm512_mul_ps(_mm512_maskz_loadu_ps(there, val), from));
 }
 
-// The same with x put together from single loads, where none of these entries is padding.
+// The same with x put together from single loads, where none of these entries is padding. Behind
+// those in `in` an array may end, so their columns are looked at only where all are in.
 
 NZ_AVX512 NZ_PIECE bool all_there(__m256i col) {
     return _mm256_movemask_ps(_mm256_castsi256_ps(col)) == 0;
@@ -57,10 +58,12 @@ NZ_AVX512 NZ_PIECE __m512d step_by_loads(__m512d sums, const index* col_ind, con
         _mm512_insertf64x4(_mm512_castpd256_pd512(four(col_ind, x)), four(col_ind + 4, x), 1);
     return _mm512_add_pd(sums, _mm512_mul_pd(_mm512_loadu_pd(val), from));
 }
+NZ_AVX512 NZ_PIECE bool all_sixteen_there(const index* col_ind) {
+    return all_there(_mm256_or_si256(load_columns(col_ind), load_columns(col_ind + eight)));
+}
 NZ_AVX512 NZ_PIECE __m512 step_by_loads(__m512 sums, const index* col_ind, const float* val,
                                         const float* x, unsigned in) {
-    const __m256i col = _mm256_or_si256(load_columns(col_ind), load_columns(col_ind + eight));
-    if (in != 0xffff || !all_there(col)) return step(sums, col_ind, val, x, in);
+    if (in != 0xffff || !all_sixteen_there(col_ind)) return step(sums, col_ind, val, x, in);
     const __m512d low = _mm512_castpd256_pd512(_mm256_castps_pd(all(col_ind, x)));
     const __m512d from = _mm512_insertf64x4(low, _mm256_castps_pd(all(col_ind + eight, x)), 1);
     return _mm512_add_ps(sums, _mm512_mul_ps(_mm512_loadu_ps(val), _mm512_castpd_ps(from)));
@@ -119,14 +122,15 @@ NZ_AVX2 void store256(float* p, __m256 v) { _mm256_storeu_ps(p, v); }
 // in ELL, that was up to 1.7 times as fast as 32 rows at a time (docs/decisions/simd.md).
 constexpr int narrow = 32;
 
-template <bool gathers, class V>
+/// `whole`: of `narrow` rows, which no step need ask.
+template <bool gathers, bool whole, class V>
 NZ_AVX512 void multiply_narrow_avx512(const panel<V>& A, const V* x, V* sums) {
     constexpr int lanes = 64 / sizeof(V), parts = narrow / lanes;
     decltype(load512(sums)) sum[parts];
     unsigned in[parts];
     NZ_UNROLLED
     for (int p = 0; p < parts; ++p) {
-        in[p] = first_lanes(A.rows - p * lanes, lanes);
+        in[p] = first_lanes(whole ? narrow : A.rows - p * lanes, lanes);
         sum[p] = load512(sums + p * lanes, in[p]);
     }
     const index* col_ind = A.col_ind;
@@ -142,7 +146,8 @@ NZ_AVX512 void multiply_narrow_avx512(const panel<V>& A, const V* x, V* sums) {
 
 template <bool gathers, class V>
 NZ_AVX512 void multiply_panel_avx512(const panel<V>& A, const V* x, V* sums) {
-    if (A.rows <= narrow) return multiply_narrow_avx512<gathers>(A, x, sums);
+    if (A.rows == narrow) return multiply_narrow_avx512<gathers, true>(A, x, sums);
+    if (A.rows < narrow) return multiply_narrow_avx512<gathers, false>(A, x, sums);
     constexpr int lanes = 64 / sizeof(V);
     constexpr unsigned every = (1U << lanes) - 1;
     for (std::int64_t k = 0; k < A.width; ++k) {
