@@ -243,7 +243,7 @@ std::string diagnose(const header& h, std::string_view line) {
                                shown(words[k]), digits ? "is outside the matrix" : "is no number",
                                size);
         }
-        real<V> value;
+        real<V> value(0);  // what is no number leaves it as it is
         if (h.field == field::integer) {
             if (p.read_integer(value) && p.at_end_of_line()) continue;
             return fmt::format("value {} is no integer, expected one", shown(words[k]));
