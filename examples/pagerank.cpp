@@ -10,7 +10,8 @@ int main(int argc, char** argv) {
         const auto G = nz::read<double>(argv[1]);
         const nz::pagerank_graph<double, nz::cpu> graph(nz::cpu{}, nz::view(G),
                                                         nz::link_direction::row_links_to_column);
-        const auto [rank, report] = graph.rank({.damping = 0.85, .tol = 1e-12});
+        const auto result = graph.rank({.damping = 0.85, .tol = 1e-12});
+        const auto& rank = result.rank;
         std::vector<std::size_t> nodes(rank.size());
         std::iota(nodes.begin(), nodes.end(), 0U);
         const std::size_t top = std::min<std::size_t>(nodes.size(), 5);
@@ -19,9 +20,9 @@ int main(int argc, char** argv) {
         for (std::size_t k = 0; k < top; ++k)
             std::printf("node %zu with %d links: %.3e\n", nodes[k], graph.links()[nodes[k]],
                         rank[nodes[k]]);
-        std::printf("%lld iterations by %s\n", static_cast<long long>(report.iterations),
+        std::printf("%lld iterations by %s\n", static_cast<long long>(result.report.iterations),
                     std::string(graph.product().method_name()).c_str());
-        return report.converged ? 0 : 1;
+        return result.report.converged ? 0 : 1;
     } catch (const nz::error& e) {
         return std::fprintf(stderr, "%s\n", e.what()), 1;
     }

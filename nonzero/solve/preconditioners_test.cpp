@@ -157,7 +157,8 @@ TYPED_TEST(preconditioners, refuse_a_zero_on_the_diagonal_and_say_where) {
 }
 
 TEST(colours, no_neighbours_share_one) {
-    for (const auto& [name, bug, A] : zoo<double>()) {
+    for (const auto& entry : zoo<double>()) {
+        const auto& A = entry.A;
         if (A.shape.rows != A.shape.cols) continue;
         const colouring c = colour(view(A));
         std::vector<index> of(std::size_t(A.shape.rows), -1);
@@ -165,9 +166,9 @@ TEST(colours, no_neighbours_share_one) {
             for (auto at = c.first[std::size_t(k)]; at < c.first[std::size_t(k) + 1]; ++at)
                 of[std::size_t(c.order[std::size_t(at)])] = k;
         for_each_entry(view(A), 0, A.shape.rows, [&](index i, index j, double) {
-            EXPECT_TRUE(i == j || of[std::size_t(i)] != of[std::size_t(j)]) << name;
+            EXPECT_TRUE(i == j || of[std::size_t(i)] != of[std::size_t(j)]) << entry.name;
         });
-        for (const index k : of) EXPECT_GE(k, 0) << name;
+        for (const index k : of) EXPECT_GE(k, 0) << entry.name;
     }
     EXPECT_EQ(colour(view(laplace3d<double>(5, 6, 7))).colours, 2);
     EXPECT_EQ(colour(view(csr<double, host>{{0, 0}, {0}, {}, {}})).colours, 0);

@@ -72,10 +72,11 @@ TYPED_TEST(products, are_those_of_dense_matrices) {
 
 TYPED_TEST(products, of_galerkin_are_those_of_dense_matrices) {
     using V = TypeParam;
-    for (const auto& [name, bug, A] : zoo<V>()) {
+    for (const auto& entry : zoo<V>()) {
+        const auto& A = entry.A;
         const index n = A.shape.rows;
         if (A.shape.rows != A.shape.cols || n > 200) continue;
-        SCOPED_TRACE(name);
+        SCOPED_TRACE(entry.name);
         const index m = n / 3 + 1;
         const auto P =
             from_rule<V>(n, m, [](index i, index j, double u) { return i / 3 == j || u > 0.9; });
