@@ -46,6 +46,7 @@ csr<V, host> from_columns(index rows, index cols, Columns columns) {
             A.col_ind.push_back(j), A.val.push_back(random_value<V>(rng));
         ptr.push_back(offset(A.col_ind.size()));
     }
+    A.col_ind.shrink_to_fit(), A.val.shrink_to_fit();  // so that fences stand right behind them
     A.row_ptr = offset_vector(ptr);
     return A;
 }

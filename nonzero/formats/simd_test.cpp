@@ -34,6 +34,7 @@ struct sample {
         val = random_vector<V>(std::size_t(pitch * width), 1);
         x = random_vector<V>(101, 2);
         x[0] = std::numeric_limits<V>::infinity();
+        col_ind.reserve(val.size());
         for (std::int64_t at = 0; at < pitch * width; ++at)
             col_ind.push_back(at % 3 == 1 ? index(-1) : index(1 + at * 7 % 100));
     }
@@ -84,8 +85,8 @@ template <class V, class P>
 void expect_same_bits_of_rows() {
     const auto A = mixed_rows<V>();
     const auto rows = std::int64_t(A.shape.rows);
-    std::vector<P> row_ptr;
-    for (std::size_t i = 0; i <= std::size_t(rows); ++i) row_ptr.push_back(P(A.row_ptr[i]));
+    host_vector<P> row_ptr(std::size_t(rows) + 1);
+    for (std::size_t i = 0; i < row_ptr.size(); ++i) row_ptr[i] = P(A.row_ptr[i]);
     const host_vector<V> x = random_vector<V>(1000, 4);
     host_vector<V> y = random_vector<V>(std::size_t(rows) + 1, 5);
     for (const V beta : {V(0), V(3)}) {
@@ -123,11 +124,12 @@ TYPED_TEST(simd, a_row_ends_where_it_ends) {
     constexpr V infinity = std::numeric_limits<V>::infinity();
     host_vector<index> col_ind;
     host_vector<V> val;
-    std::vector<std::int32_t> row_ptr{0};
+    host_vector<std::int32_t> row_ptr{0};
     for (int i = 0; i < 128; ++i) {  // every other row is infinite
         for (int k = 0; k <= i % 9; ++k) col_ind.push_back(i % 2), val.push_back(V(0));
         row_ptr.push_back(std::int32_t(val.size()));
     }
+    col_ind.shrink_to_fit(), val.shrink_to_fit(), row_ptr.shrink_to_fit();
     const host_vector<V> x{V(-1), infinity};
     for (const auto loop : simd_rows_loops<V, std::int32_t>())
         for (const std::int64_t run : {1, 128}) {

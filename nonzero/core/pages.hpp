@@ -1,0 +1,40 @@
+// Where the memory of arrays on the CPU comes from.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace nz {
+
+void* allocate_pages(std::size_t bytes);  ///< cache-line aligned; throws std::bad_alloc
+void release_pages(void* at, std::size_t bytes) noexcept;
+
+/// Allocates cache-line aligned memory, in huge pages where that pays, and leaves new elements
+/// of trivial types uninitialised: `host_vector<V> v(n)` is filled by whoever computes it, so
+/// that no page is touched twice. Write `v.assign(n, 0)` where zeros are meant.
+template <class T>
+struct page_allocator {
+    using value_type = T;
+    page_allocator() = default;
+    template <class U>
+    page_allocator(const page_allocator<U>&) {}
+
+    T* allocate(std::size_t n) {
+        if (n > std::size_t(-1) / sizeof(T)) throw std::bad_array_new_length();
+        return static_cast<T*>(allocate_pages(n * sizeof(T)));
+    }
+    void deallocate(T* at, std::size_t n) noexcept { release_pages(at, n * sizeof(T)); }
+    template <class U, class... Args>
+    void construct(U* at, Args&&... args) {
+        ::new (static_cast<void*>(at)) U(std::forward<Args>(args)...);
+    }
+    template <class U>
+    void construct(U* at) {
+        if constexpr (!std::is_trivially_copyable_v<U>) ::new (static_cast<void*>(at)) U;
+    }
+    friend bool operator==(const page_allocator&, const page_allocator&) { return true; }
+};
+
+}  // namespace nz
