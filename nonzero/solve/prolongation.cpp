@@ -93,86 +93,95 @@ class gram_schmidt {
     V *Q_, *R_;
 };
 
-/// What a row of I - omega D_f^-1 A_f consists of.
-template <class V>
-class smoother_row {
-  public:
-    smoother_row(const csr<V, host_view>& A, const host_vector<V>& diagonal, bool filter, V eps,
-                 V omega)
-        : A_(A), diagonal_(diagonal.data()), filter_(filter), eps2_(eps * eps), omega_(omega) {}
-
-    /// f(j, coefficient), in the order of A's columns.
-    template <class P, class F>
-    void for_each(const P* row_ptr, index i, F f) const {
-        if (omega_ == V(0)) return f(i, V(1));
-        const index* const col = A_.col_ind.data();
-        const V* const val = A_.val.data();
-        const V mine = eps2_ * std::abs(diagonal_[i]);
-        const auto weak = [&](P k) {
-            const V a = val[k];
-            return filter_ && col[k] != i && !(a * a > mine * std::abs(diagonal_[col[k]]));
-        };
-        V dropped(0);
-        if (filter_)
-            for (P k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
-                if (weak(k)) dropped += val[k];
-        // Where hardly anything would be left of the diagonal, it stays as it is.
-        constexpr V least = V(0.25);
-        const V d = diagonal_[i] + dropped;
-        const V scale = -omega_ / (d > least * diagonal_[i] ? d : diagonal_[i]);
-        for (P k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
-            if (!weak(k)) f(col[k], col[k] == i ? V(1) - omega_ : scale * val[k]);
-    }
-
-  private:
-    const csr<V, host_view>& A_;
-    const V* diagonal_;
-    bool filter_;
-    V eps2_, omega_;
-};
-
-/// Rows of P = S T: its k columns of an aggregate side by side, aggregates ascending.
+/// Rows of P = S T, S = I - omega D_f^-1 A_f, one at a time: the k columns of an aggregate side by
+/// side, aggregates ascending.
 template <class V>
 class prolongation_row {
   public:
-    prolongation_row(const smoother_row<V>& S, const aggregation& a, index block,
-                     const candidates<V>& T)
-        : S_(S),
-          a_(a),
-          block_(block),
-          k_(T.count),
-          T_(T.val.data()),
-          seen_(std::size_t(a.count), -1) {}
+    struct inputs {
+        const csr<V, host_view>& A;
+        const host_vector<V>& diagonal;
+        bool filter;
+        V eps, omega;
+        const aggregation& to;
+        index block;
+        const candidates<V>& T;
+    };
+    explicit prolongation_row(const inputs& in)
+        : in_(in), eps2_(in.eps * in.eps), sum_(in.to.count * in.T.count) {}
 
-    /// Writes row i; its length.
+    /// Row i, to be written.
     template <class P>
-    std::size_t write(const P* row_ptr, index i, index* col, V* val) {
-        if (a_.of[std::size_t(i / block_)] == alone) return 0;
-        index n = 0;
-        S_.for_each(row_ptr, i, [&](index j, V s) {
-            const index g = a_.of[std::size_t(j / block_)];
-            if (g == alone) return;
-            const V* const T = T_ + std::size_t(j) * std::size_t(k_);
-            index& at = seen_[std::size_t(g)];
-            if (at < 0) {
-                at = n;
-                for (index c = 0; c < k_; ++c) col[n + c] = g * k_ + c, val[n + c] = s * T[c];
-                n += k_;
-            } else {
-                for (index c = 0; c < k_; ++c) val[at + c] += s * T[c];
-            }
-        });
-        for (index m = 0; m < n; m += k_) seen_[std::size_t(col[m] / k_)] = -1;
-        sort_row<V>({col, std::size_t(n)}, {val, std::size_t(n)});
-        return std::size_t(n);
+    row_sum<V>& operator()(const P* row_ptr, index i) {
+        sum_.start(i);
+        if (in_.to.of[std::size_t(i / in_.block)] != alone)
+            in_.block == 1 && in_.T.count == 1 ? add_row<true>(row_ptr, i)
+                                               : add_row<false>(row_ptr, i);
+        return sum_;
     }
 
   private:
-    const smoother_row<V>& S_;
-    const aggregation& a_;
-    index block_, k_;
-    const V* T_;
-    host_vector<index> seen_;  ///< where an aggregate stands in the row, or -1
+    /// Adds row i of S times T; `scalar` where nodes have one unknown and there is one candidate.
+    template <bool scalar, class P>
+    void add_row(const P* row_ptr, index i) {
+        const std::size_t n = smoother_row(row_ptr, i);
+        const index k = scalar ? 1 : in_.T.count, block = scalar ? 1 : in_.block;
+        if (to_.size() < n * std::size_t(k))
+            to_.resize(2 * n * std::size_t(k)), product_.resize(to_.size());
+        const index* const aggregate = in_.to.of.data();
+        const V* const T = in_.T.val.data();
+        std::size_t m = 0;
+        for (std::size_t e = 0; e < n; ++e) {
+            const index j = col_[e], g = aggregate[j / block];
+            for (index c = 0; c < k; ++c) {
+                to_[m] = g * k + c;
+                product_[m] = val_[e] * T[std::int64_t(j) * k + c];
+                m += g != alone;
+            }
+        }
+        sum_.add(V(1), to_.data(), product_.data(), m);
+    }
+    /// Row i of S into col_ and val_; its length.
+    template <class P>
+    std::size_t smoother_row(const P* row_ptr, index i) {
+        if (in_.omega == V(0)) {
+            col_.assign(1, i), val_.assign(1, V(1));
+            return 1;
+        }
+        const std::size_t n = filtered(row_ptr, i);
+        // Where hardly anything would be left of the diagonal, it stays as it is.
+        constexpr V least = V(0.25);
+        const V mine = in_.diagonal[std::size_t(i)], d = mine + dropped_;
+        const V scale = -in_.omega / (d > least * mine ? d : mine);
+        for (std::size_t e = 0; e < n; ++e)
+            val_[e] = col_[e] == i ? V(1) - in_.omega : scale * val_[e];
+        return n;
+    }
+    /// Takes the entries of A_f's row, but for what was added to its diagonal; how many there are.
+    template <class P>
+    std::size_t filtered(const P* row_ptr, index i) {
+        const auto first = std::size_t(row_ptr[i]), length = std::size_t(row_ptr[i + 1]) - first;
+        if (col_.size() < length) col_.resize(2 * length), val_.resize(2 * length);
+        const index* const col = in_.A.col_ind.data() + first;
+        const V *const val = in_.A.val.data() + first, *const diagonal = in_.diagonal.data();
+        const V mine = eps2_ * std::abs(diagonal[i]);
+        std::size_t n = 0;
+        dropped_ = V(0);
+        for (std::size_t k = 0; k < length; ++k) {
+            const index j = col[k];
+            const V a = val[k];
+            const bool keep = !in_.filter | (j == i) | (a * a > mine * std::abs(diagonal[j]));
+            dropped_ += keep ? V(0) : a;
+            col_[n] = j, val_[n] = a;
+            n += keep;
+        }
+        return n;
+    }
+    const inputs& in_;
+    V eps2_, dropped_ = V(0);
+    row_sum<V> sum_;
+    std::vector<index> col_, to_;
+    std::vector<V> val_, product_;
 };
 
 }  // namespace
@@ -193,27 +202,20 @@ template <class V>
 csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index block, double eps,
                                    double omega, const aggregation& a,
                                    const candidates<V>& tentative) {
-    const auto k = std::size_t(tentative.count);
     const auto diagonal = diagonal_of(on, A);
-    const smoother_row<V> S(A, diagonal, block == 1, V(eps), V(omega));
+    const typename prolongation_row<V>::inputs in{A,        diagonal, block == 1, V(eps),
+                                                  V(omega), a,        block,      tentative};
     row_runs<V> P(on, {A.shape.rows, index(std::int64_t(a.count) * tentative.count)});
     A.row_ptr.visit([&](const auto* row_ptr) {
 #pragma omp parallel num_threads(thread_count(on))
         {
-            prolongation_row<V> row(S, a, block, tentative);
+            prolongation_row<V> row(in);
 #pragma omp for schedule(dynamic)
             for (std::int64_t r = 0; r < P.runs(); ++r) {
                 const range rows = P.rows_of(r);
-                const auto most = std::max<std::int64_t>(rows.last - rows.first,
-                                                         row_ptr[rows.last] - row_ptr[rows.first]);
-                auto [col, val] = P.start(r, std::size_t(most) * k);
-                std::size_t entries = 0;
-                for (std::int64_t i = rows.first; i < rows.last; ++i) {
-                    const std::size_t n = row.write(row_ptr, index(i), col, val);
-                    P.set_length(i, n);
-                    col += n, val += n, entries += n;
-                }
-                P.written(entries);
+                P.start(r);
+                for (std::int64_t i = rows.first; i < rows.last; ++i)
+                    P.append(i, row(row_ptr, index(i)), true);
             }
         }
     });

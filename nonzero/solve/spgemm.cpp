@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string>
 
@@ -18,21 +19,35 @@ row_runs<V>::row_runs(cpu on, nz::shape shape)
 }
 
 template <class V>
-typename row_runs<V>::room row_runs<V>::start(std::int64_t r, std::size_t most) {
-    constexpr std::size_t usual = std::size_t(1) << 20;  // entries of a block: huge pages
+void row_runs<V>::start(std::int64_t r) {
     memory& mine = of_thread_[std::size_t(omp_get_thread_num())];
-    if (mine.blocks.empty() || mine.blocks.back().col.size() - mine.used < most) {
-        const std::size_t n = std::max(most, usual);
-        mine.blocks.push_back({host_vector<index>(n), host_vector<V>(n)});
-        mine.used = 0;
-    }
-    block& b = mine.blocks.back();
-    return parts_[std::size_t(r)] = {b.col.data() + mine.used, b.val.data() + mine.used};
+    mine.run = r, mine.run_start = mine.used;
+    if (!mine.blocks.empty()) parts_[std::size_t(r)] = mine.room_at(mine.used);
 }
 
 template <class V>
-void row_runs<V>::written(std::size_t entries) {
-    of_thread_[std::size_t(omp_get_thread_num())].used += entries;
+void row_runs<V>::append(std::int64_t i, row_sum<V>& row, bool ascending) {
+    memory& mine = of_thread_[std::size_t(omp_get_thread_num())];
+    const std::size_t n = row.length();
+    if (mine.blocks.empty() || mine.blocks.back().col.size() - mine.used < n) add_block(mine, n);
+    const room to = mine.room_at(mine.used);
+    row.finish(ascending, to.col, to.val);
+    mine.used += n;
+    ptr_[std::size_t(i) + 1] = offset(n);
+}
+
+/// Of `most` entries at least, and takes the run that is being written along.
+template <class V>
+void row_runs<V>::add_block(memory& mine, std::size_t most) {
+    constexpr std::size_t usual = std::size_t(1) << 20;  // entries: huge pages
+    const std::size_t written = mine.used - mine.run_start;
+    const std::size_t n = std::max(written + most, usual);
+    mine.blocks.push_back({host_vector<index>(n), host_vector<V>(n)});
+    const room from = parts_[std::size_t(mine.run)], to = mine.room_at(0);
+    std::copy_n(from.col, written, to.col);
+    std::copy_n(from.val, written, to.val);
+    parts_[std::size_t(mine.run)] = to;
+    mine.run_start = 0, mine.used = written;
 }
 
 template <class V>
@@ -57,26 +72,39 @@ csr<V, host> row_runs<V>::finish(cpu on) const {
     return C;
 }
 
-template <class V>
-void sort_row(std::span<index> col, std::span<V> val) {
-    constexpr std::size_t short_row = 24;  // insertion beats everything else below
-    if (col.size() <= short_row) {
-        for (std::size_t k = 1; k < col.size(); ++k) {
-            const index c = col[k];
-            const V v = val[k];
-            std::size_t at = k;
-            for (; at > 0 && col[at - 1] > c; --at) col[at] = col[at - 1], val[at] = val[at - 1];
-            col[at] = c, val[at] = v;
-        }
-        return;
+namespace {
+
+/// Up to so many columns are sorted by counting, whose time grows with their square.
+constexpr std::size_t most_counted = 64;
+
+/// Columns, all different, each put where the number of smaller ones says: several at once, and no
+/// branch but the loops'.
+void sort_by_counting(std::span<const index> col, index* sorted) {
+    constexpr std::size_t lanes = 8;
+    index padded[most_counted + lanes];
+    const std::size_t n = col.size();
+    std::copy(col.begin(), col.end(), padded);
+    std::fill_n(padded + n, lanes, std::numeric_limits<index>::max());
+    for (std::size_t k = 0; k < n; k += lanes) {
+        std::int32_t smaller[lanes] = {};
+        for (std::size_t m = 0; m < n; ++m)
+            for (std::size_t l = 0; l < lanes; ++l) smaller[l] += padded[m] < padded[k + l];
+        for (std::size_t l = 0; l < std::min(lanes, n - k); ++l) sorted[smaller[l]] = padded[k + l];
     }
-    thread_local std::vector<std::pair<index, V>> sorted;
-    sorted.clear();
-    for (std::size_t k = 0; k < col.size(); ++k) sorted.emplace_back(col[k], val[k]);
-    std::sort(sorted.begin(), sorted.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (std::size_t k = 0; k < col.size(); ++k)
-        col[k] = sorted[k].first, val[k] = sorted[k].second;
+}
+
+}  // namespace
+
+template <class V>
+void row_sum<V>::finish(bool ascending, index* col, V* val) {
+    if (!ascending || n_ > most_counted) {
+        std::copy_n(col_.data(), n_, col);
+        if (ascending) std::sort(col, col + n_);
+    } else {
+        sort_by_counting({col_.data(), n_}, col);
+    }
+    for (std::size_t k = 0; k < n_; ++k) val[k] = std::exchange(sum_[std::size_t(col[k])], nothing);
+    n_ = 0;
 }
 
 namespace {
@@ -89,42 +117,10 @@ struct csr_rows {
     const V* val;
     csr_rows(const P* row_ptr, const csr<V, host_view>& A)
         : ptr(row_ptr), col(A.col_ind.data()), val(A.val.data()) {}
-    typename row_runs<V>::row operator()(index i) const {
+    sparse_row<V> operator()(index i) const {
         return {col + ptr[i], val + ptr[i], std::size_t(ptr[i + 1] - ptr[i])};
     }
 };
-
-/// One row of A B from that of A; its length. `seen[j]` is where column j stands in the row, or -1
-/// where it does not yet; it is left at -1 again.
-template <class V, class B>
-std::size_t multiply_row(const typename row_runs<V>::row& a, const B& b_row, index* col, V* val,
-                         std::int32_t* seen) {
-    std::int32_t n = 0;
-    for (std::size_t k = 0; k < a.length; ++k) {
-        const V factor = a.val[k];
-        const auto b = b_row(a.col[k]);
-        for (std::size_t m = 0; m < b.length; ++m) {
-            const index j = b.col[m];
-            const V v = factor * b.val[m];
-            const std::int32_t at = seen[j];
-            if (at >= 0) {
-                val[at] += v;
-            } else {
-                seen[j] = n, col[n] = j, val[n] = v, ++n;
-            }
-        }
-    }
-    for (std::int32_t k = 0; k < n; ++k) seen[col[k]] = -1;
-    return std::size_t(n);
-}
-
-/// Products that a row of A B sums up.
-template <class V, class B>
-std::size_t count_products(const typename row_runs<V>::row& a, const B& b_row) {
-    std::size_t n = 0;
-    for (std::size_t k = 0; k < a.length; ++k) n += b_row(a.col[k]).length;
-    return n;
-}
 
 /// The rows of A B, sealed. What is only multiplied further need not be sorted.
 template <class V, class A, class B>
@@ -132,22 +128,20 @@ row_runs<V> multiply(cpu on, nz::shape shape, const A& a_row, const B& b_row, bo
     row_runs<V> C(on, shape);
 #pragma omp parallel num_threads(thread_count(on))
     {
-        host_vector<std::int32_t> seen(std::size_t(shape.cols), -1);
+        row_sum<V> sum(shape.cols);
 #pragma omp for schedule(dynamic)
         for (std::int64_t r = 0; r < C.runs(); ++r) {
             const auto [first, last] = C.rows_of(r);
-            std::size_t most = 0, entries = 0;
-            for (std::int64_t i = first; i < last; ++i)
-                most += count_products<V>(a_row(index(i)), b_row);
-            auto [col, val] = C.start(r, most);
+            C.start(r);
             for (std::int64_t i = first; i < last; ++i) {
-                const std::size_t n =
-                    multiply_row<V>(a_row(index(i)), b_row, col, val, seen.data());
-                if (ascending) sort_row<V>({col, n}, {val, n});
-                C.set_length(i, n);
-                col += n, val += n, entries += n;
+                const auto a = a_row(index(i));
+                sum.start(index(i));
+                for (std::size_t k = 0; k < a.length; ++k) {
+                    const auto b = b_row(a.col[k]);
+                    sum.add(a.val[k], b.col, b.val, b.length);
+                }
+                C.append(i, sum, ascending);
             }
-            C.written(entries);
         }
     }
     C.seal();
@@ -247,7 +241,7 @@ csr<V, host> transposed(cpu on, const csr<V, host_view>& A) {
 
 #define NZ_INSTANTIATE(V)                                                                       \
     template class row_runs<V>;                                                                 \
-    template void sort_row(std::span<index>, std::span<V>);                                     \
+    template class row_sum<V>;                                                                  \
     template csr<V, host> spgemm(cpu, const csr<V, host_view>&, const csr<V, host_view>&);      \
     template csr<V, host> galerkin_product(cpu, const csr<V, host_view>&,                       \
                                            const csr<V, host_view>&, const csr<V, host_view>&); \
