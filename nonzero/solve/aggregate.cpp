@@ -6,81 +6,116 @@
 namespace nz {
 namespace {
 
-constexpr std::int64_t run = 512;  // nodes that a thread takes at once
+/// Nodes that a thread takes at once: their lists stay in a part of their own, so that threads
+/// shorten them without asking each other.
+constexpr std::int64_t patch = 4096;
 
 constexpr std::uint64_t inside = 0;                   ///< in the set
 constexpr std::uint64_t outside = ~std::uint64_t(0);  ///< within two steps of one that is
+constexpr std::uint64_t foreign = outside - 1;        ///< not eligible
 
-/// The elements of `list` that pass, in the same order.
-template <class Keep>
-host_vector<index> filtered(cpu on, const host_vector<index>& list, Keep keep) {
-    const int parts = thread_count(on);
-    const auto n = std::int64_t(list.size());
-    std::vector<std::int64_t> start(std::size_t(parts) + 1, 0);
-    const auto each = [&](int p, auto f) {
-        const range mine = share(n, parts, p);
-        for (std::int64_t k = mine.first; k < mine.last; ++k)
-            if (keep(list[std::size_t(k)])) f(list[std::size_t(k)]);
-    };
-#pragma omp parallel for schedule(static, 1) num_threads(parts)
-    for (int p = 0; p < parts; ++p) each(p, [&](index) { ++start[std::size_t(p) + 1]; });
-    std::partial_sum(start.begin(), start.end(), start.begin());
-    host_vector<index> kept(static_cast<std::size_t>(start.back()));
-#pragma omp parallel for schedule(static, 1) num_threads(parts)
-    for (int p = 0; p < parts; ++p) {
-        index* to = kept.data() + start[std::size_t(p)];
-        each(p, [&](index i) { *to++ = i; });
-    }
-    return kept;
-}
-
-/// f(i) for every node of the list, in parallel.
+/// f(p, first, last) for the patches of n nodes, in parallel.
 template <class F>
-void for_each(cpu on, const host_vector<index>& list, F f) {
-    const auto n = std::int64_t(list.size());
-#pragma omp parallel for schedule(dynamic, run) num_threads(thread_count(on))
-    for (std::int64_t k = 0; k < n; ++k) f(list[std::size_t(k)]);
+void for_each_patch(cpu on, std::int64_t n, F f) {
+    const std::int64_t patches = (n + patch - 1) / patch;
+#pragma omp parallel for schedule(dynamic) num_threads(thread_count(on))
+    for (std::int64_t p = 0; p < patches; ++p)
+        f(std::size_t(p), index(p * patch), index(std::min(n, p * patch + patch)));
 }
 
-/// independent_set of the graph of the eligible nodes.
-template <class Eligible>
-host_vector<char> independent_set_among(cpu on, const strong_graph& g, Eligible eligible) {
-    const auto n = std::size_t(g.nodes());
-    host_vector<std::uint64_t> state(n), least(n);  // of a node; of its neighbourhood with itself
-    host_vector<index> all(n);
-    std::iota(all.begin(), all.end(), 0);
-    const auto connected = [&](index i) { return eligible(i) && !g.neighbours(i).empty(); };
-    for_each(on, all, [&](index i) { state[std::size_t(i)] = least[std::size_t(i)] = outside; });
-    host_vector<index> undecided = filtered(on, all, connected), open = undecided;
-    for (std::uint32_t round = 0; !undecided.empty(); ++round) {
-        for_each(on, undecided, [&](index i) { state[std::size_t(i)] = priority(i, round); });
-        for_each(on, open, [&](index i) {
-            std::uint64_t m = state[std::size_t(i)];
-            for (const index j : g.neighbours(i)) m = std::min(m, state[std::size_t(j)]);
-            least[std::size_t(i)] = m == inside ? outside : m;
-        });
-        for_each(on, undecided, [&](index i) {
-            const std::uint64_t mine = state[std::size_t(i)];
-            std::uint64_t low = least[std::size_t(i)], high = low;
-            for (const index j : g.neighbours(i))
-                if (eligible(j))
-                    low = std::min(low, least[std::size_t(j)]),
-                    high = std::max(high, least[std::size_t(j)]);
-            if (high == outside) {
-                state[std::size_t(i)] = outside;
-            } else if (low == mine && high == mine) {
-                state[std::size_t(i)] = inside;
-            }
-        });
-        undecided = filtered(on, undecided, [&](index i) {
-            return state[std::size_t(i)] != inside && state[std::size_t(i)] != outside;
-        });
-        open = filtered(on, open, [&](index i) { return least[std::size_t(i)] != outside; });
+/// Some of the nodes, ascending within each patch.
+class worklist {
+  public:
+    explicit worklist(std::int64_t n)
+        : node_(static_cast<std::size_t>(n)), count_(std::size_t((n + patch - 1) / patch)) {}
+    void set_count(std::size_t p, std::int64_t n) { count_[p] = n; }
+    [[nodiscard]] index* of(std::size_t p) { return node_.data() + p * std::size_t(patch); }
+    /// Leaves the nodes of patch p for which keep(i) holds. No branch: half of them may.
+    template <class Keep>
+    void filter(std::size_t p, Keep keep) {
+        index* const mine = of(p);
+        std::int64_t n = 0;
+        for (std::int64_t k = 0; k < count_[p]; ++k) {
+            const index i = mine[k];
+            mine[n] = i;
+            n += keep(i);
+        }
+        count_[p] = n;
     }
-    host_vector<char> in(n);
-    for_each(on, all, [&](index i) { in[std::size_t(i)] = state[std::size_t(i)] == inside; });
-    return in;
-}
+    [[nodiscard]] bool empty() const {
+        return std::all_of(count_.begin(), count_.end(), [](std::int64_t n) { return n == 0; });
+    }
+
+  private:
+    host_vector<index> node_;
+    std::vector<std::int64_t> count_;
+};
+
+/// Looks for independent sets among a graph's nodes, in rounds.
+class set_search {
+  public:
+    set_search(cpu on, const strong_graph& g)
+        : on_(on),
+          g_(g),
+          n_(g.nodes()),
+          state_(static_cast<std::size_t>(n_)),
+          least_(static_cast<std::size_t>(n_)),
+          undecided_(n_),
+          open_(n_) {}
+
+    /// Finds independent_set of the graph of the eligible nodes, in place of what was found before.
+    template <class Eligible>
+    void run(Eligible eligible) {
+        for_each_patch(on_, n_, [&](std::size_t p, index first, index last) {
+            index *const undecided = undecided_.of(p), *const open = open_.of(p);
+            std::int64_t n = 0;
+            for (index i = first; i < last; ++i) {
+                const bool takes_part = eligible(i), connected = !g_.neighbours(i).empty();
+                state_[std::size_t(i)] = takes_part && connected ? priority(i, 0) : outside;
+                least_[std::size_t(i)] = takes_part ? outside : foreign;
+                undecided[n] = open[n] = i;
+                n += takes_part && connected;
+            }
+            undecided_.set_count(p, n), open_.set_count(p, n);
+        });
+        for (std::uint32_t round = 0; !undecided_.empty(); ++round) run_round(round);
+    }
+    [[nodiscard]] bool has(index i) const { return state_[std::size_t(i)] == inside; }
+
+  private:
+    void run_round(std::uint32_t round) {
+        for_each_patch(on_, n_, [&](std::size_t p, index, index) {
+            open_.filter(p, [&](index i) { return find_least(i) != outside; });
+        });
+        for_each_patch(on_, n_, [&](std::size_t p, index, index) {
+            undecided_.filter(p, [&](index i) { return !decide(i, round); });
+        });
+    }
+    /// The least state of a node's neighbourhood with itself.
+    std::uint64_t find_least(index i) {
+        std::uint64_t m = state_[std::size_t(i)];
+        for (const index j : g_.neighbours(i)) m = std::min(m, state_[std::size_t(j)]);
+        return least_[std::size_t(i)] = m == inside ? outside : m;
+    }
+    /// Whether node i is in the set or near it; otherwise it has its priority of the next round.
+    bool decide(index i, std::uint32_t round) {
+        const std::uint64_t mine = state_[std::size_t(i)], own = least_[std::size_t(i)];
+        bool near = own == outside, beaten = own != mine;
+        if (round > 0 || !beaten)  // at first there is no set to be near to
+            for (const index j : g_.neighbours(i)) {
+                const std::uint64_t m = least_[std::size_t(j)];
+                near |= m == outside, beaten |= (m != mine) & (m != foreign);
+            }
+        state_[std::size_t(i)] = near ? outside : beaten ? priority(i, round + 1) : inside;
+        return near | !beaten;
+    }
+
+    cpu on_;
+    const strong_graph& g_;
+    std::int64_t n_;
+    host_vector<std::uint64_t> state_, least_;  ///< of a node; of its neighbourhood with itself
+    worklist undecided_, open_;
+};
 
 /// Joins a node to the aggregate among its neighbours' with most edges to it.
 index most_common(const strong_graph& g, const host_vector<index>& of, index i,
@@ -102,45 +137,87 @@ index most_common(const strong_graph& g, const host_vector<index>& of, index i,
 }  // namespace
 
 host_vector<char> independent_set(cpu on, const strong_graph& g) {
-    return independent_set_among(on, g, [](index) { return true; });
+    set_search set(on, g);
+    set.run([](index) { return true; });
+    host_vector<char> in(static_cast<std::size_t>(g.nodes()));
+    for_each_patch(on, g.nodes(), [&](std::size_t, index first, index last) {
+        for (index i = first; i < last; ++i) in[std::size_t(i)] = set.has(i);
+    });
+    return in;
 }
+
+namespace {
+
+/// Aggregates as they grow.
+class gathering {
+  public:
+    gathering(cpu on, const strong_graph& g)
+        : on_(on), g_(g), n_(g.nodes()), near_(std::size_t(n_)), roots_(n_) {
+        for_each_patch(on_, n_, [&](std::size_t, index first, index last) {
+            std::fill(near_.begin() + first, near_.begin() + last, alone);
+        });
+    }
+    [[nodiscard]] bool is_free(index i) const { return near_[std::size_t(i)] == alone; }
+
+    /// Every node of the set that finds so many neighbours free is a root, and they join it.
+    void add(const set_search& set, int least_free) {
+        std::vector<index> before((std::size_t(n_) + patch - 1) / patch + 1, count_);
+        for_each_patch(on_, n_, [&](std::size_t p, index first, index last) {
+            index* const mine = roots_.of(p);
+            index n = 0;
+            for (index i = first; i < last; ++i)
+                if (set.has(i) && free_neighbours(i) >= least_free) mine[n++] = i;
+            before[p + 1] = n;
+        });
+        std::partial_sum(before.begin(), before.end(), before.begin());
+        // No two roots have a free neighbour in common: each writes its own only.
+        for_each_patch(on_, n_, [&](std::size_t p, index, index) {
+            for (index a = before[p]; a < before[p + 1]; ++a) {
+                const index i = roots_.of(p)[a - before[p]];
+                near_[std::size_t(i)] = a;
+                for (const index j : g_.neighbours(i))
+                    if (is_free(j)) near_[std::size_t(j)] = a;
+            }
+        });
+        count_ = before.back();
+    }
+    /// What is left joins the aggregate of most neighbours.
+    aggregation finish() {
+        aggregation result{count_, host_vector<index>(std::size_t(n_))};
+        for_each_patch(on_, n_, [&](std::size_t, index first, index last) {
+            std::vector<index> found;
+            for (index i = first; i < last; ++i)
+                result.of[std::size_t(i)] =
+                    is_free(i) ? most_common(g_, near_, i, found) : near_[std::size_t(i)];
+        });
+        return result;
+    }
+
+  private:
+    [[nodiscard]] int free_neighbours(index i) const {
+        int n = 0;
+        for (const index j : g_.neighbours(i)) n += is_free(j);
+        return n;
+    }
+    cpu on_;
+    const strong_graph& g_;
+    std::int64_t n_;
+    host_vector<index> near_;
+    worklist roots_;
+    index count_ = 0;
+};
+
+}  // namespace
 
 aggregation aggregate(cpu on, const strong_graph& g) {
     constexpr int worth_an_aggregate = 3;  // neighbours that a later root must still find free
-    const auto n = std::int64_t(g.nodes());
-    host_vector<index> all(static_cast<std::size_t>(n));
-    std::iota(all.begin(), all.end(), 0);
-    aggregation near{0, host_vector<index>(std::size_t(n), alone)};
-    const auto free = [&](index i) { return near.of[std::size_t(i)] == alone; };
-    // No two roots have a free neighbour in common: each writes its own only.
-    const auto add = [&](const host_vector<char>& set, int least) {
-        const auto roots = filtered(on, all, [&](index i) {
-            const auto near_it = g.neighbours(i);
-            return set[std::size_t(i)] != 0 &&
-                   std::count_if(near_it.begin(), near_it.end(), free) >= least;
-        });
-        const auto count = std::int64_t(roots.size());
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-        for (std::int64_t a = 0; a < count; ++a) {
-            const index i = roots[std::size_t(a)];
-            near.of[std::size_t(i)] = near.count + index(a);
-            for (const index j : g.neighbours(i))
-                if (free(j)) near.of[std::size_t(j)] = near.count + index(a);
-        }
-        near.count += index(count);
-    };
-    add(independent_set(on, g), 0);
-    add(independent_set_among(on, g, free), worth_an_aggregate);
-    aggregation result = near;
-#pragma omp parallel num_threads(thread_count(on))
-    {
-        std::vector<index> found;
-#pragma omp for schedule(dynamic, run)
-        for (std::int64_t i = 0; i < n; ++i)
-            if (free(index(i)))
-                result.of[std::size_t(i)] = most_common(g, near.of, index(i), found);
-    }
-    return result;
+    set_search set(on, g);
+    gathering all(on, g);
+    set.run([](index) { return true; });
+    all.add(set, 0);
+    set.run([&](index i) { return all.is_free(i); });
+    all.add(set, worth_an_aggregate);
+    return all.finish();
 }
 
 }  // namespace nz
