@@ -61,15 +61,6 @@ void check_options(const amg_options& o) {
     require(o.radius_steps >= 1, "radius_steps is below 1");
 }
 
-/// The entry at (i, j); 0 where none is stored.
-template <class V>
-V entry(const csr<V, host_view>& A, index i, index j) {
-    const auto first = A.col_ind.begin() + A.row_ptr[std::size_t(i)];
-    const auto last = A.col_ind.begin() + A.row_ptr[std::size_t(i) + 1];
-    const auto at = std::lower_bound(first, last, j);
-    return at != last && *at == j ? A.val[std::size_t(at - A.col_ind.begin())] : V(0);
-}
-
 /// The first row that `wrong` names, or -1. In parallel.
 template <class Wrong>
 std::int64_t first_wrong_row(index rows, Wrong wrong) {
@@ -88,18 +79,40 @@ void require_valid(const csr<V, host_view>& A) {
     const bool sized = A.shape.rows >= 0 && A.shape.cols >= 0 && A.row_ptr.size() == rows + 1 &&
                        A.col_ind.size() == A.val.size() && A.row_ptr[0] == 0 &&
                        A.row_ptr.back() == nnz;
-    const auto wrong = [&](index row) {
-        const offset first = A.row_ptr[std::size_t(row)], last = A.row_ptr[std::size_t(row) + 1];
+    const auto is_wrong = [&](const auto* row_ptr, index row) {
+        const auto first = offset(row_ptr[row]), last = offset(row_ptr[row + 1]);
         if (first < 0 || first > last || last > nnz) return true;
         index before = -1;
+        bool wrong = false;
         for (auto k = std::size_t(first); k < std::size_t(last); ++k) {
-            const index j = A.col_ind[k];
-            if (j <= before || j >= A.shape.cols) return true;
-            before = j;
+            wrong |= A.col_ind[k] <= before;
+            before = A.col_ind[k];
         }
-        return false;
+        return wrong || before >= A.shape.cols;
     };
-    if (!sized || first_wrong_row(A.shape.rows, wrong) >= 0) validate(A);
+    const auto has_wrong_row = [&] {
+        return A.row_ptr.visit([&](const auto* row_ptr) {
+            return first_wrong_row(A.shape.rows, [&](index i) { return is_wrong(row_ptr, i); });
+        }) >= 0;
+    };
+    if (!sized || has_wrong_row()) validate(A);
+}
+
+/// Whether a row's entries differ from those of its column by more than rounding.
+template <class V, class P>
+bool lacks_symmetry(const csr<V, host_view>& A, const P* row_ptr, const host_vector<V>& diagonal,
+                    index row) {
+    constexpr V rounding = V(1e4) * std::numeric_limits<V>::epsilon();
+    for (P k = row_ptr[row]; k < row_ptr[row + 1]; ++k) {
+        const index j = A.col_ind[std::size_t(k)];
+        const P at = position_of(row_ptr, A.col_ind.data(), j, row);
+        const V there = at < row_ptr[j + 1] ? A.val[std::size_t(at)] : V(0);
+        const V gap = std::abs(A.val[std::size_t(k)] - there);
+        if (gap == V(0)) continue;
+        const V size = std::sqrt(diagonal[std::size_t(row)]) * std::sqrt(diagonal[std::size_t(j)]);
+        if (!(gap <= rounding * size)) return true;
+    }
+    return false;
 }
 
 /// Throws argument_error, saying why, where A cannot be symmetric positive definite.
@@ -109,31 +122,21 @@ void require_suitable(const csr<V, host_view>& A, bool symmetric) {
     if (A.shape.rows != A.shape.cols)
         throw argument_error(
             fmt::format("amg: the matrix is {} x {}, not square", A.shape.rows, A.shape.cols));
-    if (const auto i = first_wrong_row(A.shape.rows,
-                                       [&](index row) {
-                                           return !(entry(A, row, row) > V(0)) ||
-                                                  std::isinf(entry(A, row, row));
-                                       });
-        i >= 0)
+    const auto diagonal = diagonal_of(cpu{}, A);
+    const auto not_positive = [&](index row) {
+        const V d = diagonal[std::size_t(row)];
+        return !(d > V(0)) || std::isinf(d);
+    };
+    if (const auto i = first_wrong_row(A.shape.rows, not_positive); i >= 0)
         throw argument_error(
             fmt::format("amg: the matrix is not positive definite: its diagonal is {} in row {}",
-                        entry(A, index(i), index(i)), i));
+                        diagonal[std::size_t(i)], i));
     if (!symmetric) return;
-    constexpr V rounding = V(1e4) * std::numeric_limits<V>::epsilon();
-    if (const auto i = first_wrong_row(
-            A.shape.rows,
-            [&](index row) {
-                for (auto k = std::size_t(A.row_ptr[std::size_t(row)]);
-                     k < std::size_t(A.row_ptr[std::size_t(row) + 1]); ++k) {
-                    const index j = A.col_ind[k];
-                    const V size = std::sqrt(entry(A, row, row)) * std::sqrt(entry(A, j, j));
-                    if (j != row && !(std::abs(A.val[k] - entry(A, j, row)) <= rounding * size))
-                        return true;
-                }
-                return false;
-            });
-        i >= 0)
-        throw argument_error(fmt::format("amg: the matrix is not symmetric in row {}", i));
+    const auto i = A.row_ptr.visit([&](const auto* row_ptr) {
+        return first_wrong_row(
+            A.shape.rows, [&](index row) { return lacks_symmetry(A, row_ptr, diagonal, row); });
+    });
+    if (i >= 0) throw argument_error(fmt::format("amg: the matrix is not symmetric in row {}", i));
 }
 
 /// The host's threads that help a level on B.

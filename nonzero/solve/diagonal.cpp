@@ -1,6 +1,5 @@
 #include "nonzero/solve/diagonal.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace nz {
@@ -11,9 +10,8 @@ host_vector<V> diagonal_of(cpu on, const csr<V, host_view>& A) {
     A.row_ptr.visit([&](const auto* row_ptr) {
 #pragma omp parallel for schedule(static) num_threads(thread_count(on))
         for (index i = 0; i < A.shape.rows; ++i) {
-            d[std::size_t(i)] = V(0);
-            for (auto k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
-                if (A.col_ind[std::size_t(k)] == i) d[std::size_t(i)] = A.val[std::size_t(k)];
+            const auto k = position_of(row_ptr, A.col_ind.data(), i, i);
+            d[std::size_t(i)] = k < row_ptr[i + 1] ? A.val[std::size_t(k)] : V(0);
         }
     });
     return d;

@@ -1,11 +1,29 @@
 // What a matrix's rows are to themselves: diagonals, norms, and the bound of Gershgorin.
 #pragma once
 
+#include <algorithm>
+
 #include "nonzero/formats/csr.hpp"
 
 namespace nz {
 
-/// The diagonal of a square A; 0 where none is stored.
+/// Where column j stands in row i of A, whose columns ascend; the end of the row where it does not.
+template <class P>
+P position_of(const P* row_ptr, const index* col_ind, index i, index j) {
+    constexpr P short_row = 64;  // counting has no branch that a processor could guess wrong
+    const P first = row_ptr[i], last = row_ptr[i + 1];
+    P at = first;
+    if (last - first <= short_row) {
+        std::int32_t smaller = 0;
+        for (P k = first; k < last; ++k) smaller += col_ind[k] < j;
+        at += smaller;
+    } else {
+        at = P(std::lower_bound(col_ind + first, col_ind + last, j) - col_ind);
+    }
+    return at < last && col_ind[at] == j ? at : last;
+}
+
+/// The diagonal of a square A whose columns ascend; 0 where none is stored.
 template <class V>
 host_vector<V> diagonal_of(cpu on, const csr<V, host_view>& A);
 template <class V>

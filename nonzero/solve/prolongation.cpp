@@ -1,5 +1,6 @@
 #include "nonzero/solve/prolongation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -36,23 +37,41 @@ namespace {
 
 /// The nodes of each aggregate, ascending: those of a are nodes[ptr[a]] to nodes[ptr[a + 1] - 1].
 struct members {
-    explicit members(const aggregation& a) : ptr(std::size_t(a.count) + 1, 0) {
-        for (const index to : a.of)
-            if (to != alone) ++ptr[std::size_t(to) + 1];
-        for (std::size_t k = 1; k < ptr.size(); ++k) ptr[k] += ptr[k - 1];
-        nodes = host_vector<index>(std::size_t(ptr.back()));
-        host_vector<offset> next(ptr.begin(), ptr.end() - 1);
-        for (std::size_t i = 0; i < a.of.size(); ++i)
-            if (a.of[i] != alone) nodes[std::size_t(next[std::size_t(a.of[i])]++)] = index(i);
+    members(cpu on, const aggregation& a) : ptr(std::size_t(a.count) + 1) {
+        // Each thread counts its share of the nodes, in counters of its own while they are few.
+        const auto n = std::int64_t(a.of.size()), most = n / std::max(a.count, 1);
+        const int parts =
+            int(std::clamp<std::int64_t>(thread_count(on), 1, std::max<std::int64_t>(most, 1)));
+        std::vector<host_vector<index>> next(static_cast<std::size_t>(parts));
+        const auto for_each_member = [&](int p, auto f) {
+            const range mine = share(n, parts, p);
+            for (std::int64_t i = mine.first; i < mine.last; ++i)
+                if (const index to = a.of[std::size_t(i)]; to != alone)
+                    f(next[std::size_t(p)][std::size_t(to)], index(i));
+        };
+#pragma omp parallel for schedule(static, 1) num_threads(parts)
+        for (int p = 0; p < parts; ++p) {
+            next[std::size_t(p)].assign(std::size_t(a.count), 0);
+            for_each_member(p, [](index& count, index) { ++count; });
+        }
+        index before = 0;
+        for (std::size_t k = 0; k < std::size_t(a.count); ++k) {
+            ptr[k] = before;
+            for (auto& of_part : next) before += std::exchange(of_part[k], before);
+        }
+        ptr.back() = before;
+        nodes = host_vector<index>(std::size_t(before));
+#pragma omp parallel for schedule(static, 1) num_threads(parts)
+        for (int p = 0; p < parts; ++p)
+            for_each_member(p, [&](index& at, index i) { nodes[std::size_t(at++)] = i; });
     }
-    host_vector<offset> ptr;
-    host_vector<index> nodes;
+    host_vector<index> ptr, nodes;
 };
 
 /// f(r) for every row of an aggregate's nodes.
 template <class F>
 void for_each_row(const members& in, index a, index block, F f) {
-    for (offset m = in.ptr[std::size_t(a)]; m < in.ptr[std::size_t(a) + 1]; ++m)
+    for (index m = in.ptr[std::size_t(a)]; m < in.ptr[std::size_t(a) + 1]; ++m)
         for (index r = 0; r < block; ++r)
             f(std::size_t(in.nodes[std::size_t(m)]) * std::size_t(block) + std::size_t(r));
 }
@@ -82,7 +101,7 @@ class gram_schmidt {
                 for_each_row(in_, a_, block_,
                              [&](std::size_t row) { at(row, c) -= along * at(row, d); });
             }
-        const V left = std::sqrt(dot(c, c));
+        const V left = c == 0 ? before : std::sqrt(dot(c, c));
         const bool dependent = !(left > V(1e3) * std::numeric_limits<V>::epsilon() * before);
         R_[c * k_ + c] = dependent ? V(0) : left;
         for_each_row(in_, a_, block_,
@@ -191,7 +210,7 @@ tentative<V> tentative_prolongation(cpu on, const aggregation& a, index block,
                                     const candidates<V>& fine) {
     const auto k = std::size_t(fine.count);
     tentative<V> t{fine, {fine.count, host_vector<V>(std::size_t(a.count) * k * k, V(0))}};
-    const members in(a);
+    const members in(on, a);
 #pragma omp parallel for schedule(dynamic, 64) num_threads(thread_count(on))
     for (index i = 0; i < a.count; ++i)
         gram_schmidt<V>(in, i, block, t.fine, t.coarse.val.data() + std::size_t(i) * k * k);
