@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -89,6 +90,34 @@ TYPED_TEST(products, of_galerkin_are_those_of_dense_matrices) {
                          times(to_dense(A, magnitudes), to_dense(P, magnitudes), n, n, m), m, n, m);
         };
         expect_near(C, product(false), product(true), 2 * n + 2);
+    }
+}
+
+TYPED_TEST(products, add_in_the_order_of_the_left_row) {
+    using V = TypeParam;
+    auto A = from_rule<V>(300, 200, [](index, index, double u) { return u > 0.8; });
+    for (std::size_t k = 0; k < A.val.size(); k += 3) A.val[k] = k % 2 == 0 ? V(0) : V(-0.0);
+    const auto T = transpose(view(A));
+    const auto C = spgemm(cpu{.threads = 2}, view(A), view(T));
+    std::vector<V> sum(300);
+    std::vector<char> is_there(300);
+    for (index i = 0; i < 300; ++i) {
+        std::fill(is_there.begin(), is_there.end(), char(0));
+        for_each_entry(view(A), i, i + 1, [&](index, index k, V a) {
+            for_each_entry(view(T), k, k + 1, [&](index, index j, V t) {
+                const V product = a * t;
+                V& to = sum[std::size_t(j)];
+                to = is_there[std::size_t(j)] != 0 ? to + product : product;
+                is_there[std::size_t(j)] = 1;
+            });
+        });
+        for_each_entry(view(C), i, i + 1, [&](index, index j, V c) {
+            ASSERT_EQ(is_there[std::size_t(j)], 1);
+            ASSERT_EQ(c, sum[std::size_t(j)]);
+            ASSERT_EQ(std::signbit(c), std::signbit(sum[std::size_t(j)]));
+            is_there[std::size_t(j)] = 0;
+        });
+        ASSERT_EQ(std::count(is_there.begin(), is_there.end(), char(1)), 0);
     }
 }
 
