@@ -15,8 +15,8 @@ struct sparse_row {
 
 /// Sums up sparse rows, one row after the other: what stands in a column is found in one step.
 /// Which columns meet decides no branch: a processor would guess those wrong. Holds 4 bytes and a
-/// value a column.
-/// Source: Gilbert, Moler, Schreiber 1992, section 3.1.3, doi:10.1137/0613024.
+/// value for each column.
+/// Source: Gilbert, Moler, Schreiber 1992, section 3.1, doi:10.1137/0613024.
 template <class V>
 class row_sum {
   public:
@@ -107,8 +107,7 @@ class row_runs {
 
 /// C = A B. Row i sums a_ik b_kj in the order of k as A stores it: same bits for any number of
 /// threads. What sums to zero stays as an explicit zero; columns ascend. Throws argument_error
-/// where the shapes do not fit. Holds 4 bytes and a
-/// value a column of B and thread.
+/// where the shapes do not fit. Holds 4 bytes and a value for each column of B and thread.
 /// Source: Gustavson 1978, doi:10.1145/355791.355796.
 template <class V>
 csr<V, host> spgemm(cpu on, const csr<V, host_view>& A, const csr<V, host_view>& B);
