@@ -277,6 +277,16 @@ coarser<V, device> coarsen(gpu on, const csr<V, device_view>& A, double eps, dou
     return c;
 }
 
+/// A host's vector where the backend computes.
+template <class V>
+host_vector<V> moved_to(cpu, host_vector<V> v) {
+    return v;
+}
+template <class V>
+device_array<V> moved_to(gpu on, const host_vector<V>& v) {
+    return from_host(on, std::span<const V>(v));
+}
+
 template <class V>
 std::span<const V> borrowed_from(cpu, const V* at, std::size_t n) {
     return {at, n};
@@ -351,10 +361,9 @@ void amg<V, B>::add_levels(const csr<V, host_view>& A, const amg_options& o,
         } else {
             set_product(l, build(make_plan(A, on, product_options<V>(on)), A), nullptr);
         }
-        const auto d = diagonal_of(here, current), norm = l1_norms(here, current);
-        add_smoother(l, from_host(on, std::span<const V>(d)),
-                     from_host(on, std::span<const V>(norm)), gershgorin_bound<V>(here, d, norm),
-                     o);
+        auto d = diagonal_of(here, current), norm = l1_norms(here, current);
+        const double bound = gershgorin_bound<V>(here, d, norm);
+        add_smoother(l, moved_to(on, std::move(d)), moved_to(on, std::move(norm)), bound, o);
         if (int(levels_.size()) >= o.max_levels) return;
         made = coarsen(here, current, block, eps, o.omega / report_.levels.back().spectral_radius,
                        levels_.size() > 1 ? made.near : near);

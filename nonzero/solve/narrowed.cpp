@@ -1,18 +1,20 @@
 #include "nonzero/solve/narrowed.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace nz {
 
 csr<float, host> narrowed(cpu on, const csr<double, host_view>& A) {
-    csr<float, host> B{
-        A.shape, {}, {A.col_ind.begin(), A.col_ind.end()}, host_vector<float>(A.val.size())};
+    const std::size_t nnz = A.val.size();
+    csr<float, host> B{A.shape, {}, host_vector<index>(nnz), host_vector<float>(nnz)};
     host_vector<offset> ptr(A.row_ptr.size());
-    for (std::size_t i = 0; i < ptr.size(); ++i) ptr[i] = A.row_ptr[i];
+    A.row_ptr.visit([&](const auto* row_ptr) { std::copy_n(row_ptr, ptr.size(), ptr.begin()); });
     B.row_ptr = offset_vector(ptr);
     bool fits = true;
 #pragma omp parallel for schedule(static) reduction(&& : fits) num_threads(thread_count(on))
-    for (std::size_t k = 0; k < A.val.size(); ++k) {
+    for (std::size_t k = 0; k < nnz; ++k) {
+        B.col_ind[k] = A.col_ind[k];
         B.val[k] = float(A.val[k]);
         fits = fits && std::isfinite(B.val[k]) == std::isfinite(A.val[k]);
     }

@@ -11,7 +11,10 @@ namespace nz {
 
 template <class V>
 candidates<V> constant_candidate(index rows) {
-    return {1, host_vector<V>(std::size_t(rows), V(1))};
+    candidates<V> c{1, host_vector<V>(std::size_t(rows))};
+#pragma omp parallel for schedule(static)
+    for (index i = 0; i < rows; ++i) c.val[std::size_t(i)] = V(1);
+    return c;
 }
 
 template <class V>
@@ -209,7 +212,10 @@ template <class V>
 tentative<V> tentative_prolongation(cpu on, const aggregation& a, index block,
                                     const candidates<V>& fine) {
     const auto k = std::size_t(fine.count);
-    tentative<V> t{fine, {fine.count, host_vector<V>(std::size_t(a.count) * k * k, V(0))}};
+    tentative<V> t{{fine.count, host_vector<V>(fine.val.size())},
+                   {fine.count, host_vector<V>(std::size_t(a.count) * k * k, V(0))}};
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
+    for (std::size_t i = 0; i < fine.val.size(); ++i) t.fine.val[i] = fine.val[i];
     const members in(on, a);
 #pragma omp parallel for schedule(dynamic, 64) num_threads(thread_count(on))
     for (index i = 0; i < a.count; ++i)
@@ -238,7 +244,7 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
             }
         }
     });
-    P.seal();
+    P.seal(on);
     return P.finish(on);
 }
 

@@ -51,9 +51,38 @@ void row_runs<V>::add_block(memory& mine, std::size_t most) {
 }
 
 template <class V>
-void row_runs<V>::seal() {
-    std::partial_sum(ptr_.begin(), ptr_.end(), ptr_.begin());
+void row_runs<V>::seal(cpu on) {
+    // Within the runs in parallel, then from run to run.
+    host_vector<offset> before(std::size_t(runs()) + 1);
+    before[0] = 0;
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
+    for (std::int64_t r = 0; r < runs(); ++r) {
+        const range rows = rows_of(r);
+        const auto first = ptr_.begin() + rows.first + 1, last = ptr_.begin() + rows.last + 1;
+        std::partial_sum(first, last, first);
+        before[std::size_t(r) + 1] = ptr_[std::size_t(rows.last)];
+    }
+    std::partial_sum(before.begin(), before.end(), before.begin());
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
+    for (std::int64_t r = 0; r < runs(); ++r) {
+        const range rows = rows_of(r);
+        for (std::int64_t i = rows.first + 1; i <= rows.last; ++i)
+            ptr_[std::size_t(i)] += before[std::size_t(r)];
+    }
 }
+
+namespace {
+
+/// The same positions, in 4 bytes each where they fit.
+offset_vector narrowed_positions(cpu on, const host_vector<offset>& ptr) {
+    if (ptr.back() > max_narrow_offset) return ptr;
+    host_vector<std::int32_t> narrow(ptr.size());
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
+    for (std::size_t i = 0; i < ptr.size(); ++i) narrow[i] = std::int32_t(ptr[i]);
+    return offset_vector(std::move(narrow));
+}
+
+}  // namespace
 
 template <class V>
 csr<V, host> row_runs<V>::finish(cpu on) const {
@@ -68,7 +97,7 @@ csr<V, host> row_runs<V>::finish(cpu on) const {
         std::copy_n(from.col, n, C.col_ind.begin() + first);
         std::copy_n(from.val, n, C.val.begin() + first);
     }
-    C.row_ptr = offset_vector(ptr_);
+    C.row_ptr = narrowed_positions(on, ptr_);
     return C;
 }
 
@@ -155,7 +184,7 @@ row_runs<V> multiply(cpu on, nz::shape shape, const A& a_row, const B& b_row, bo
             }
         }
     }
-    C.seal();
+    C.seal(on);
     return C;
 }
 

@@ -69,7 +69,7 @@ class row_runs {
     void start(std::int64_t r);
     void append(std::int64_t i, row_sum<V>&, bool ascending);
     /// After the last run: where each row starts is known.
-    void seal();
+    void seal(cpu on);
     /// A row, once sealed.
     [[nodiscard]] sparse_row<V> operator()(index i) const {
         const auto at = std::size_t(i), first = std::size_t(i / run * run);

@@ -9,16 +9,21 @@ namespace {
 /// A run of rows that a thread takes at once.
 constexpr std::int64_t run = 512;
 
-/// Calls f(j) for the strong neighbours j of node i, where every unknown is a node.
-template <class V, class P, class F>
-void for_each_strong(const P* row_ptr, const csr<V, host_view>& A, const V* diagonal, V eps2,
-                     std::int64_t i, F f) {
+/// Writes the strong neighbours of node i, where every unknown is a node; returns their end. No
+/// branch: which ones are strong a processor would guess wrong.
+template <class V, class P>
+index* write_strong(const P* row_ptr, const csr<V, host_view>& A, const V* diagonal, V eps2,
+                    std::int64_t i, index* to) {
     const V mine = eps2 * std::abs(diagonal[i]);
+    const index* const col = A.col_ind.data();
+    const V* const val = A.val.data();
     for (P k = row_ptr[i]; k < row_ptr[i + 1]; ++k) {
-        const index j = A.col_ind[std::size_t(k)];
-        const V a = A.val[std::size_t(k)];
-        if (j != i && a != V(0) && a * a > mine * std::abs(diagonal[j])) f(j);
+        const index j = col[k];
+        const V a = val[k];
+        *to = j;
+        to += (j != i) & (a != V(0)) & (a * a > mine * std::abs(diagonal[j]));
     }
+    return to;
 }
 
 /// The squared Frobenius norm of every block in the rows of one node, by block column.
@@ -60,8 +65,8 @@ class block_row {
     std::vector<entry> entries_;
 };
 
-/// The graph whose node i has the neighbours that neighbours(i, f) passes to f, in one pass: they
-/// have the room of their rows in A. `make` gives each thread its own.
+/// The graph whose node i has the neighbours that write(i, to) writes, in one pass: they have the
+/// room of their rows in A. `make` gives each thread a `write` of its own.
 template <class Make>
 strong_graph graph_of(cpu on, const offset_span& row_ptr, index block, std::int64_t nodes,
                       Make make) {
@@ -69,14 +74,13 @@ strong_graph graph_of(cpu on, const offset_span& row_ptr, index block, std::int6
                    host_vector<index>(std::size_t(row_ptr.back()))};
 #pragma omp parallel num_threads(thread_count(on))
     {
-        auto neighbours = make();
+        auto write = make();
 #pragma omp for schedule(dynamic, run)
         for (std::int64_t i = 0; i < nodes; ++i) {
             const offset first = row_ptr[std::size_t(i * block)];
-            index* to = g.target.data() + first;
-            neighbours(i, [&](index j) { *to++ = j; });
+            index* const to = g.target.data() + first;
             g.first[std::size_t(i)] = first;
-            g.count[std::size_t(i)] = index(to - g.target.data() - first);
+            g.count[std::size_t(i)] = index(write(i, to) - to);
         }
     }
     return g;
@@ -111,8 +115,8 @@ strong_graph strong_couplings(cpu on, const csr<V, host_view>& A, index block, d
         const auto diagonal = diagonal_of(on, A);
         return A.row_ptr.visit([&](const auto* row_ptr) {
             return graph_of(on, A.row_ptr, 1, A.shape.rows, [&] {
-                return [&](std::int64_t i, auto f) {
-                    for_each_strong(row_ptr, A, diagonal.data(), V(eps * eps), i, f);
+                return [&](std::int64_t i, index* to) {
+                    return write_strong(row_ptr, A, diagonal.data(), V(eps * eps), i, to);
                 };
             });
         });
@@ -120,11 +124,12 @@ strong_graph strong_couplings(cpu on, const csr<V, host_view>& A, index block, d
     // Squared once more: what stands for |a_ij|^2 is a norm's square, as is what stands for |a_ii|.
     const auto norm2 = diagonal_blocks(on, A, block);
     return graph_of(on, A.row_ptr, block, A.shape.rows / block, [&] {
-        return [&, row = block_row<V>(A, block)](std::int64_t i, auto f) mutable {
+        return [&, row = block_row<V>(A, block)](std::int64_t i, index* to) mutable {
             row.gather(i);
             const V mine = std::sqrt(norm2[std::size_t(i)]) * V(eps * eps);
             for (const auto& [j, size2] : row.entries())
-                if (j != i && size2 > mine * std::sqrt(norm2[std::size_t(j)])) f(j);
+                if (j != i && size2 > mine * std::sqrt(norm2[std::size_t(j)])) *to++ = j;
+            return to;
         };
     });
 }
