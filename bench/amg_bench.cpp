@@ -1,5 +1,6 @@
 // Multigrid-preconditioned conjugate gradients: setup, cycle and solve, in double and with the
-// preconditioner in single precision, beside conjugate gradients alone; b = 1, x0 = 0, 1e-8.
+// preconditioner in single precision, beside conjugate gradients alone and with Jacobi's
+// preconditioner; b = 1, x0 = 0, 1e-8.
 //   amg_bench cpu|gpu laplace3d:160 elasticity3d:32 fem_thermal3d_p1.npz ...
 // One JSON object on standard output.
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/amg.hpp"
 #include "nonzero/solve/cg.hpp"
+#include "nonzero/solve/jacobi.hpp"
 #include "nonzero/solve/narrowed.hpp"
 
 namespace {
@@ -77,6 +79,7 @@ class solver_bench {
                {"product", op_->method_name()},
                {"product_us", repeated_us(*op_)}};
         r["cg"] = solve(nullptr);
+        r["jacobi_cg"] = solve(jacobi<double, B>(on_, view(A)).get());
         std::unique_ptr<amg<double, B>> M;
         const auto set_up = [&] {
             M.reset();
@@ -98,11 +101,15 @@ class solver_bench {
 
   private:
     json in_single() {
+        std::unique_ptr<linear_operator<float, B>> finest;
         std::unique_ptr<narrowed_operator<B>> M;
         const auto set_up = [&] {
             M.reset();
-            auto inner =
-                std::make_unique<amg<float, B>>(narrowed(cpu{}, view(p_.A)), on_, p_.options);
+            const auto A = narrowed(cpu{}, view(p_.A));
+            if constexpr (std::is_same_v<B, cpu>)  // by the method that was planned in double
+                finest = find_method<float>(op_->method_name()).on_cpu(on_, view(A));
+            auto inner = std::make_unique<amg<float, B>>(A, on_, p_.options, candidates<float>{},
+                                                         finest.get());
             M = std::make_unique<narrowed_operator<B>>(on_, std::move(inner));
             wait_for(on_);
         };
