@@ -35,6 +35,17 @@ void add_spmv(CLI::App& app, action& chosen);
 void add_spy(CLI::App& app, action& chosen);
 void add_study(CLI::App& app, action& chosen);
 
+/// Of the subcommands that compute and report: --device, --threads and --json.
+struct run_options {
+    std::string device = "cpu", json;
+    int threads = 0;  ///< 0: as many as there are
+
+    [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
+};
+void add_run_options(CLI::App& sub, run_options& to);
+/// Throws argument_error where --threads is given for a GPU, unavailable where there is no GPU.
+void check_device(const run_options&);
+
 /// True where `to` is a terminal: only there are colours, progress and wide characters for show.
 bool is_terminal(std::FILE* to);
 

@@ -19,12 +19,9 @@
 namespace nz::cli {
 namespace {
 
-struct options {
-    std::string matrix, vector_to, json, preconditioner, which = "smallest", device = "cpu";
+struct options : run_options {
+    std::string matrix, vector_to, preconditioner, which = "smallest";
     eigs_options search;
-    int threads = 0;
-
-    [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
 };
 
 struct outcome {
@@ -105,12 +102,8 @@ void print(const options& o, const outcome& all) {
 }
 
 int search(options o) {
-    if (o.on_gpu()) {
-        if (o.threads != 0) throw argument_error("--threads: a GPU has no number of them");
-        require_gpu(gpu{});
-    }
-    std::unique_ptr<json_file> json;
-    if (!o.json.empty()) json = std::make_unique<json_file>(o.json);
+    check_device(o);
+    json_file json(o.json);
     o.search.which = o.which == "smallest" ? spectrum_end::smallest : spectrum_end::largest;
     const auto A = read_matrix<double>(o.matrix, o.threads);
     std::string why = why_not_symmetric(A);
@@ -134,8 +127,8 @@ int search(options o) {
     all.shape = A.shape, all.nnz = A.val.size();
     if (!o.vector_to.empty() && !all.pairs.values.empty())
         write_vector<double>(o.vector_to, all.pairs.vector(0));
-    if (json != nullptr) json->write(to_json(o, all));
-    if (json == nullptr || !json->is_stdout()) print(o, all);
+    json.write(to_json(o, all));
+    if (!json.is_stdout()) print(o, all);
     return all.pairs.report.converged ? done : answer_is_no;
 }
 
@@ -162,12 +155,7 @@ void add_eigs(CLI::App& app, action& chosen) {
                     "(default: amg for the smallest where the diagonal is positive, else none)")
         ->check(CLI::IsMember({"amg", "none"}));
     sub->add_option("-o,--output", o->vector_to, "where the first eigenvector goes: .mtx");
-    sub->add_option("--device", o->device, "that computes")
-        ->check(CLI::IsMember({"cpu", "gpu"}))
-        ->capture_default_str();
-    sub->add_option("--threads", o->threads, "(default: as many as there are)")
-        ->check(CLI::Range(1, max_threads));
-    sub->add_option("--json", o->json, "where the report goes: a .json file, or - for stdout");
+    add_run_options(*sub, *o);
     sub->callback([&chosen, o] { chosen = [o] { return search(*o); }; });
 }
 

@@ -18,15 +18,12 @@
 namespace nz::cli {
 namespace {
 
-struct options {
-    std::string graph, teleport, to, json, type = "double", device = "cpu",
-                                           direction = "row-links-to-column";
+struct options : run_options {
+    std::string graph, teleport, to, type = "double", direction = "row-links-to-column";
     pagerank_options ranking;
     std::size_t top = 20;
-    int threads = 0;
     bool time = false;
 
-    [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
     [[nodiscard]] link_direction how() const {
         return direction == "row-links-to-column" ? link_direction::row_links_to_column
                                                   : link_direction::column_links_to_row;
@@ -159,12 +156,8 @@ void print(const options& o, const outcome& all) {
 
 template <class V>
 int rank(const options& o) {
-    if (o.on_gpu()) {
-        if (o.threads != 0) throw argument_error("--threads: a GPU has no number of them");
-        require_gpu(gpu{});
-    }
-    std::unique_ptr<json_file> json;
-    if (!o.json.empty()) json = std::make_unique<json_file>(o.json);
+    check_device(o);
+    json_file json(o.json);
     outcome all;
     if (o.on_gpu()) {
         const gpu_stream stream;
@@ -174,8 +167,8 @@ int rank(const options& o) {
         all = rank_on<V, cpu>(cpu{o.threads}, o);
         all.where = fmt::format("{} threads", thread_count(cpu{o.threads}));
     }
-    if (json != nullptr) json->write(to_json(o, all));
-    if (json == nullptr || !json->is_stdout()) print(o, all);
+    json.write(to_json(o, all));
+    if (!json.is_stdout()) print(o, all);
     return all.report.converged ? done : answer_is_no;
 }
 
@@ -203,16 +196,11 @@ void add_pagerank(CLI::App& app, action& chosen) {
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     sub->add_option("-o,--output", o->to, "where all ranks go: .mtx or .mtx.gz");
-    sub->add_option("--device", o->device, "that computes")
-        ->check(CLI::IsMember({"cpu", "gpu"}))
-        ->capture_default_str();
     sub->add_option("--type", o->type, "of the ranks")
         ->check(CLI::IsMember({"float", "double"}))
         ->capture_default_str();
-    sub->add_option("--threads", o->threads, "(default: as many as there are)")
-        ->check(CLI::Range(1, max_threads));
     sub->add_flag("--time", o->time, "time the product alone, too");
-    sub->add_option("--json", o->json, "where the report goes: a .json file, or - for stdout");
+    add_run_options(*sub, *o);
     sub->callback([&chosen, o] {
         chosen = [o] { return o->type == "float" ? rank<float>(*o) : rank<double>(*o); };
     });

@@ -15,12 +15,9 @@
 namespace nz::cli {
 namespace {
 
-struct options {
-    std::string matrix, to, json, preconditioner = "amg", device = "cpu";
+struct options : run_options {
+    std::string matrix, to, preconditioner = "amg";
     bisection_options cutting;
-    int threads = 0;
-
-    [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
 };
 
 struct outcome {
@@ -70,16 +67,12 @@ adjacency read_graph(const options& o) {
 }
 
 int partition(options o) {
-    if (o.on_gpu()) {
-        if (o.threads != 0) throw argument_error("--threads: a GPU has no number of them");
-        require_gpu(gpu{});
-    }
+    check_device(o);
     using enum partition_preconditioner;
     o.cutting.preconditioner = o.preconditioner == "amg"      ? amg
                                : o.preconditioner == "jacobi" ? jacobi
                                                               : none;
-    std::unique_ptr<json_file> json;
-    if (!o.json.empty()) json = std::make_unique<json_file>(o.json);
+    json_file json(o.json);
     const bool is_real = inspect(o.matrix).field != field::complex;
     const adjacency graph = is_real ? read_graph<double>(o) : read_graph<std::complex<double>>(o);
     outcome all;
@@ -97,8 +90,8 @@ int partition(options o) {
     all.bisect_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const auto& part = all.halves.part;
     if (!o.to.empty()) write_vector<double>(o.to, host_vector<double>(part.begin(), part.end()));
-    if (json != nullptr) json->write(to_json(o, all));
-    if (json == nullptr || !json->is_stdout()) print(o, all);
+    json.write(to_json(o, all));
+    if (!json.is_stdout()) print(o, all);
     return all.halves.search.converged ? done : answer_is_no;
 }
 
@@ -122,12 +115,7 @@ void add_partition(CLI::App& app, action& chosen) {
     sub->add_option("--precond", o->preconditioner, "of the search")
         ->check(CLI::IsMember({"amg", "jacobi", "none"}))
         ->capture_default_str();
-    sub->add_option("--device", o->device, "that computes")
-        ->check(CLI::IsMember({"cpu", "gpu"}))
-        ->capture_default_str();
-    sub->add_option("--threads", o->threads, "(default: as many as there are)")
-        ->check(CLI::Range(1, max_threads));
-    sub->add_option("--json", o->json, "where the report goes: a .json file, or - for stdout");
+    add_run_options(*sub, *o);
     sub->callback([&chosen, o] { chosen = [o] { return partition(*o); }; });
 }
 

@@ -18,12 +18,9 @@
 namespace nz::cli {
 namespace {
 
-struct options {
-    std::string matrix, to, order_to, json, method = "rcm", device = "cpu";
+struct options : run_options {
+    std::string matrix, to, order_to, method = "rcm";
     index blocks = 64;
-    int threads = 0;
-
-    [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
 };
 
 /// The matrix in one order.
@@ -143,19 +140,15 @@ void print(const options& o, const outcome& all) {
 }
 
 int reorder_as_type(const options& o) {
-    if (o.on_gpu()) {
-        if (o.threads != 0) throw argument_error("--threads: a GPU has no number of them");
-        require_gpu(gpu{});
-    }
+    check_device(o);
     if (o.method == "metis" && !why_no_metis().empty()) throw unavailable(why_no_metis());
-    std::unique_ptr<json_file> json;
-    if (!o.json.empty()) json = std::make_unique<json_file>(o.json);
+    json_file json(o.json);
     if (inspect(o.matrix).field == field::complex && o.on_gpu())
         throw argument_error("--device gpu: complex values are multiplied on the CPU only");
     const bool is_real = inspect(o.matrix).field != field::complex;
     const outcome all = is_real ? reorder<double>(o) : reorder<std::complex<double>>(o);
-    if (json != nullptr) json->write(to_json(o, all));
-    if (json == nullptr || !json->is_stdout()) print(o, all);
+    json.write(to_json(o, all));
+    if (!json.is_stdout()) print(o, all);
     return done;
 }
 
@@ -179,12 +172,7 @@ void add_reorder(CLI::App& app, action& chosen) {
     sub->add_option("-o,--output", o->to, "where P A P^T goes: .mtx, .mtx.gz or .npz");
     sub->add_option("--order", o->order_to,
                     "where the order goes: .mtx; its k-th number is A's row that becomes row k");
-    sub->add_option("--device", o->device, "whose product is timed")
-        ->check(CLI::IsMember({"cpu", "gpu"}))
-        ->capture_default_str();
-    sub->add_option("--threads", o->threads, "(default: as many as there are)")
-        ->check(CLI::Range(1, max_threads));
-    sub->add_option("--json", o->json, "where the report goes: a .json file, or - for stdout");
+    add_run_options(*sub, *o);
     sub->callback([&chosen, o] { chosen = [o] { return reorder_as_type(*o); }; });
 }
 

@@ -18,14 +18,11 @@
 namespace nz::cli {
 namespace {
 
-struct options {
-    std::string matrix, b, guess, to, type, json, method, preconditioner, device = "cpu";
+struct options : run_options {
+    std::string matrix, b, guess, to, type, method, preconditioner;
     gmres_options solver;
     index block = 1;
-    int threads = 0;
     bool plot = false;
-
-    [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
 };
 
 /// The matrix does not suit what was asked for: no error, but the answer is no.
@@ -235,12 +232,8 @@ double relative_error(const host_vector<V>& x, const host_vector<V>& known) {
 
 template <class V>
 int solve(const options& o) {
-    if (o.on_gpu()) {
-        if (o.threads != 0) throw argument_error("--threads: a GPU has no number of them");
-        require_gpu(gpu{});
-    }
-    std::unique_ptr<json_file> json;
-    if (!o.json.empty()) json = std::make_unique<json_file>(o.json);
+    check_device(o);
+    json_file json(o.json);
     auto own = read_matrix<V>(o.matrix, o.threads);
     choice c;
     outcome all;
@@ -271,8 +264,8 @@ int solve(const options& o) {
         return answer_is_no;
     }
     if (!o.to.empty()) write_vector<V>(o.to, x);
-    if (json != nullptr) json->write(to_json(o, c, all, own.shape, own.val.size()));
-    if (json == nullptr || !json->is_stdout()) print(o, c, all, own.shape, own.val.size());
+    json.write(to_json(o, c, all, own.shape, own.val.size()));
+    if (!json.is_stdout()) print(o, c, all, own.shape, own.val.size());
     if (interruption::happened()) return interrupted_exit;
     return all.report.converged ? done : answer_is_no;
 }
@@ -305,9 +298,6 @@ void add_solve(CLI::App& app, action& chosen) {
     sub->add_option("--precond", o->preconditioner,
                     "(default: amg for cg, jacobi else; none where the diagonal has a zero)")
         ->check(CLI::IsMember({"amg", "block-jacobi", "jacobi", "none", "sgs"}));
-    sub->add_option("--device", o->device, "that computes")
-        ->check(CLI::IsMember({"cpu", "gpu"}))
-        ->capture_default_str();
     sub->add_option("--tol", o->solver.tol, "of |b - A x| / |b|")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
@@ -322,9 +312,7 @@ void add_solve(CLI::App& app, action& chosen) {
         ->capture_default_str();
     sub->add_option("--type", o->type, "(default: double, or cdouble for a complex matrix)")
         ->check(CLI::IsMember({"float", "double", "cfloat", "cdouble"}));
-    sub->add_option("--threads", o->threads, "(default: as many as there are)")
-        ->check(CLI::Range(1, max_threads));
-    sub->add_option("--json", o->json, "where the report goes: a .json file, or - for stdout");
+    add_run_options(*sub, *o);
     sub->add_flag("--plot", o->plot, "plot the residual, also where stdout is no terminal");
     sub->callback([&chosen, o] { chosen = [o] { return solve_as_type(*o); }; });
 }

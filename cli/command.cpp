@@ -1,0 +1,23 @@
+#include "cli/command.hpp"
+
+#include "nonzero/core/error.hpp"
+#include "nonzero/core/gpu.hpp"
+
+namespace nz::cli {
+
+void add_run_options(CLI::App& sub, run_options& to) {
+    sub.add_option("--device", to.device, "that computes")
+        ->check(CLI::IsMember({"cpu", "gpu"}))
+        ->capture_default_str();
+    sub.add_option("--threads", to.threads, "(default: as many as there are)")
+        ->check(CLI::Range(1, max_threads));
+    sub.add_option("--json", to.json, "where the report goes: a .json file, or - for stdout");
+}
+
+void check_device(const run_options& o) {
+    if (!o.on_gpu()) return;
+    if (o.threads != 0) throw argument_error("--threads: a GPU has no number of them");
+    require_gpu(gpu{});
+}
+
+}  // namespace nz::cli
