@@ -73,7 +73,7 @@ class solver_bench {
         : on_(on), p_(p), op_(build(make_plan(p.A, on), p.A)), space_(on, p.A.shape.rows) {}
 
     json run() {
-        const auto& [A, near, options] = p_;
+        const auto& A = p_.A;
         json r{{"rows", A.shape.rows},
                {"nonzeros", A.val.size()},
                {"product", op_->method_name()},
@@ -83,7 +83,7 @@ class solver_bench {
         std::unique_ptr<amg<double, B>> M;
         const auto set_up = [&] {
             M.reset();
-            M = std::make_unique<amg<double, B>>(A, on_, options, near, op_.get());
+            M = std::make_unique<amg<double, B>>(A, on_, p_.options, p_.near, op_.get());
             wait_for(on_);
         };
         set_up();  // loads kernels and fills pools
@@ -95,7 +95,7 @@ class solver_bench {
         r["amg_cg"] = solve(M.get());
         r["convergence_factor"] = convergence_factor<double, B>(on_, *op_, *M);
         M.reset();
-        if (near.count == 0) r["narrowed"] = in_single();
+        if (p_.near.count == 0) r["narrowed"] = in_single();
         return r;
     }
 
