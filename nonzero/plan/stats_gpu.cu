@@ -205,61 +205,29 @@ static_assert(sides == 5 && stats_block_sides[0] == 2 && stats_block_sides[1] ==
               stats_block_sides[2] == 4 && stats_block_sides[3] == 6 && stats_block_sides[4] == 8);
 
 /// Counts the blocks whose first entry this is: none before it in its row, none in the rows of the
-/// block above. As many lanes as a block has rows share the entry, as each look takes a search
-/// whose loads wait for each other: lane 0 looks at the entry's own row, lane d at the d-th above.
-/// `at`: the row's place among g.begin; k: the entry's within the row.
+/// block above. `at`: the row's place among g.begin; k: the entry's within the row.
 __device__ inline void count_blocks(const index* c, const group& g, std::int64_t i, int at,
-                                    offset k, index j, counts& n) {
+                                    offset k, index j, index before, counts& n) {
     constexpr int reach = rows_above - 1;
-    const int d = int(threadIdx.x) % rows_above;
-    const offset first = g.begin[at - d], last = d == 0 ? first + k : g.end[at - d];
-    unsigned within = 0, met = 0;
-    for_each_side([&](int b, int side) { within |= unsigned(i % side >= d) << b; });
-    if (within != 0)
+    unsigned open = 0;
+    for_each_side([&](int b, int side) {
+        if (k == 0 || before / side != j / side) open |= 1U << b;
+    });
+    for (int d = 1; d <= reach; ++d) {
+        unsigned ends = 0;
+        for_each_side([&](int b, int side) {
+            if ((open >> b & 1) != 0 && i % side < d) ends |= 1U << b, ++n.blocks[b];
+        });
+        open &= ~ends;
+        if (open == 0) return;
+        const offset first = g.begin[at - d], last = g.end[at - d];
         for (offset p = lower_bound(c, first, last, first + k, std::int64_t(j) - reach);
              p < last && std::int64_t(c[p]) - j <= reach; ++p)
-            for_each_side([&](int b, int side) { met |= unsigned(c[p] / side == j / side) << b; });
-    met &= within;
-    const unsigned sharing = ((1U << rows_above) - 1)
-                             << (int(threadIdx.x) % warp_size / rows_above * rows_above);
-    for (int step = rows_above / 2; step > 0; step /= 2) met |= __shfl_xor_sync(sharing, met, step);
-    if (d == 0) for_each_side([&](int b, int) { n.blocks[b] += (met >> b & 1) == 0; });
-}
-
-/// The same for all entries of a group.
-template <class V>
-__device__ void count_blocks_of_group(const csr<V, device_view>& A, const group& g,
-                                      std::int64_t first_row, counts& n) {
-    for (offset e = threadIdx.x / rows_above; e < g.total; e += entry_threads / rows_above) {
-        const int row = row_of(g, e), at = row + rows_above;
-        const offset p = g.from[row] + (e - g.before[row]);
-        count_blocks(A.col_ind.ptr, g, first_row + row, at, p - g.begin[at],
-                     A.col_ind[std::size_t(p)], n);
+            for_each_side([&](int b, int side) {
+                if (c[p] / side == j / side) open &= ~(1U << b);
+            });
     }
-}
-
-/// Clears the bits of the sectors that the group's rows may lead to, of those of its columns.
-template <class V>
-__device__ void clear_sectors(const csr<V, device_view>& A, const group& g, column_range r,
-                              unsigned* bits) {
-    constexpr index elements = index(sector_bytes / sizeof(V));
-    __shared__ int low, high;
-    const int t = int(threadIdx.x);
-    if (t == 0) low = INT_MAX, high = -1;
-    __syncthreads();
-    if (t < group_rows) {
-        const offset after = t + 1 < group_rows ? g.before[t + 1] : g.total;
-        const offset from = g.from[t], to = from + (after - g.before[t]);
-        if (from < to) {
-            atomicMin(&low, int(A.col_ind[std::size_t(from)] / elements - r.first));
-            atomicMax(&high, int(A.col_ind[std::size_t(to - 1)] / elements - r.first));
-        }
-    }
-    __syncthreads();
-    const int last = int(min(std::int64_t(high), r.sectors - 1));
-    for (int w = max(low, 0) / warp_size + t; w <= last / warp_size; w += entry_threads)
-        bits[w] = 0;
-    __syncthreads();
+    for_each_side([&](int b, int) { n.blocks[b] += open >> b & 1; });
 }
 
 /// Adds what the threads of a block counted.
@@ -294,8 +262,8 @@ __global__ void __launch_bounds__(entry_threads)
     if (s->flawed == flaw::row_ptr) return;  // which would lead anywhere
     const std::int64_t first_row = std::int64_t(blockIdx.x) * group_rows;
     const column_range r{std::int64_t(blockIdx.y) * sectors, sectors};
+    for (std::int64_t w = threadIdx.x; w < sectors / 32; w += entry_threads) near[w] = 0;
     enter_rows(A, first_row, r, g);
-    clear_sectors(A, g, r, near);
     const index* const c = A.col_ind.ptr;
     counts n;
     for (offset e = threadIdx.x; e < g.total; e += entry_threads) {
@@ -317,8 +285,8 @@ __global__ void __launch_bounds__(entry_threads)
         const std::int64_t d = j - i;
         n.bandwidth = max(n.bandwidth, int(d < 0 ? -d : d));
         if (std::uint8_t& met = seen[d + A.shape.rows]; met == 0) met = 1;
+        if (blockIdx.x % each == 0) count_blocks(c, g, i, at, k, j, before, n);
     }
-    if (blockIdx.x % each == 0) count_blocks_of_group(A, g, first_row, n);
     add_counts(n, s);
 }
 
@@ -330,7 +298,12 @@ __global__ void __launch_bounds__(entry_threads)
     const std::int64_t first_row = std::int64_t(blockIdx.x) * group_rows;
     enter_rows(A, first_row, {std::int64_t(blockIdx.y) * sectors, sectors}, g);
     counts n;
-    count_blocks_of_group(A, g, first_row, n);
+    for (offset e = threadIdx.x; e < g.total; e += entry_threads) {
+        const int row = row_of(g, e), at = row + rows_above;
+        const offset p = g.from[row] + (e - g.before[row]), k = p - g.begin[at];
+        count_blocks(A.col_ind.ptr, g, first_row + row, at, k, A.col_ind[std::size_t(p)],
+                     k > 0 ? A.col_ind[std::size_t(p - 1)] : -1, n);
+    }
     add_counts(n, s);
 }
 
