@@ -24,6 +24,10 @@ __device__ const T* wait_for_previous(const T* x) {
 #endif
     return x;
 }
+/// The same for a kernel that reads, of what others write, only what it writes itself, or only
+/// through pointers that are not __restrict__.
+__device__ inline void wait_for_previous() { wait_for_previous<void>(nullptr); }
+
 /// *p for a p from the x that wait_for_previous returned, of which the compiler does not know any
 /// more that it points to global memory.
 template <class T>
@@ -31,9 +35,6 @@ __device__ T gather(const T* p) {
     __builtin_assume(__isGlobal(p));
     return *p;
 }
-/// The same for a kernel that reads, of what others write, only what it writes itself, or only
-/// through pointers that are not __restrict__.
-__device__ inline void wait_for_previous() { wait_for_previous<void>(nullptr); }
 
 /// Whether the code that runs on this device waits. The driver compiles for new devices what was
 /// built for old ones, so the device does not tell.
