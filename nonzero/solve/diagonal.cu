@@ -1,6 +1,7 @@
 // Diagonals and norms on a GPU.
-#include <cstring>
 #include "nonzero/solve/diagonal.hpp"
+
+#include <cstring>
 
 #include "nonzero/solve/device_steps.cuh"
 

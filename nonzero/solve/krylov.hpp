@@ -50,7 +50,6 @@ struct residual_step {
 ///     vector<V, B> r, q;                 // q: for A x where no iteration is under way
 ///     scalars_on<S, B> s;
 ///     void operator()();                 // one iteration; what a graph captures
-///     int at_a_time() const;             // iterations that a graph does without a look
 ///     void settle();                     // brings x up to date
 ///     void restart(S&);                  // r is b - A x, and the directions so far are forgotten
 template <class V, class B, class Method>

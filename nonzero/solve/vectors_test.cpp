@@ -112,7 +112,7 @@ TEST(vectors_on_gpu, norms_agree_with_the_cpu) {
 }
 
 TEST(vectors_on_gpu, unavailable_without_one) {
-    if (why_no_gpu().empty()) GTEST_SKIP() << "there is one";
+    if (why_no_gpu().empty()) GTEST_SKIP() << "a GPU is here: this is what happens without one";
     EXPECT_THROW((vector_space<double, gpu>(gpu{}, 5)), unavailable);
 }
 
