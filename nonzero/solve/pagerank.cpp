@@ -52,8 +52,8 @@ std::unique_ptr<linear_operator<V, B>> plan_links(B on, nz::shape shape, offset_
     return build(make_plan(L, on), L);
 }
 
-/// Iterations in a pass of the graph: for CG, whose iterations are
-/// dearer, four were measured (docs/decisions/solvers.md).
+/// Iterations in a pass of the graph: for CG, whose iterations are dearer, four were measured
+/// (docs/decisions/solvers.md).
 constexpr int at_a_time = 4;
 
 /// The iterations, and the memory they need.
