@@ -8,21 +8,6 @@
 namespace nz {
 namespace {
 
-__device__ inline int warp_min(int v) {
-    for (int step = warp_size / 2; step > 0; step /= 2)
-        v = min(v, __shfl_xor_sync(full_warp, v, step));
-    return v;
-}
-__device__ inline int warp_max(int v) {
-    for (int step = warp_size / 2; step > 0; step /= 2)
-        v = max(v, __shfl_xor_sync(full_warp, v, step));
-    return v;
-}
-__device__ inline int warp_sum(int v) {
-    for (int step = warp_size / 2; step > 0; step /= 2) v += __shfl_xor_sync(full_warp, v, step);
-    return v;
-}
-
 /// What a window adds to each array, or, once summed up, where it starts.
 struct extent {
     unsigned long long words = 0, values = 0;  ///< in units of 16 words and of 32 values
@@ -42,7 +27,13 @@ struct outcome {
     notes found;
 };
 
-/// A window between the two passes over it. Places of its chunks count from the window's start.
+/// What a group of 32 rows takes as a chunk of diagonals; none where it is none.
+struct group_diagonals {
+    std::uint8_t count = 0;
+    std::uint8_t same = 0;  ///< whether each has one value
+};
+
+/// A window between the passes over it. Places of its chunks count from the window's start.
 struct window_cut {
     packed_chunk chunks[packed_window];  ///< of whole rows
     std::uint16_t order[packed_window];  ///< the rows of sorted chunks
@@ -56,6 +47,7 @@ struct packing {
     unsigned long long* slots;  ///< of the hash table
     std::uint16_t* number;      ///< of each slot's value
     V* table;
+    group_diagonals* groups;
     window_cut* cuts;
     extent* extents;
     outcome* result;
@@ -64,10 +56,11 @@ struct packing {
         return found->distinct > 0 && found->distinct <= most_table_values<V>;
     }
     __device__ offset begin(index i) const { return A.row_ptr[std::size_t(i)]; }
-    /// 0 where row_ptr is no ascending list of positions, which is noted.
+    /// 0 where row_ptr does not ascend from 0 to the number of entries, which is noted.
     __device__ index length(index i) const {
-        const offset first = begin(i), last = begin(i + 1);
-        if (first >= 0 && first <= last && last <= offset(A.col_ind.len) && last - first <= INT_MAX)
+        const offset first = begin(i), last = begin(i + 1), nnz = offset(A.col_ind.len);
+        const bool at_ends = (i > 0 || first == 0) && (i + 1 < A.shape.rows || last == nnz);
+        if (at_ends && first >= 0 && first <= last && last <= nnz && last - first <= INT_MAX)
             return index(last - first);
         found->flawed = flaw::row_ptr;
         return 0;
@@ -79,32 +72,70 @@ struct packing {
     }
 };
 
-/// A warp's way through 32 rows, diagonal by diagonal. A lane is a row.
+/// Whether the row, of len entries, starts at a column that is not above the entry before it.
 template <class V>
-struct diagonal_walk {
-    const csr<V, device_view>& A;
-    index row;
-    offset at, end;
+__device__ bool starts_below(const packing<V>& p, index row, index len) {
+    if (len == 0 || p.begin(row) == 0) return false;
+    const auto first = std::size_t(p.begin(row));
+    return p.A.col_ind[first] <= p.A.col_ind[first - 1];
+}
+
+constexpr int walk_threads = 256;
+
+/// Where this block's rows start, and how far on its next ones are.
+__device__ inline std::int64_t first_of_block() { return std::int64_t(blockIdx.x) * walk_threads; }
+__device__ inline std::int64_t step_of_blocks() { return std::int64_t(gridDim.x) * walk_threads; }
+
+/// A warp's way through 32 rows, diagonal by diagonal. A lane is a row. Every lane holds its next
+/// two entries, so that a step waits for no load.
+template <class V>
+class diagonal_walk {
+  public:
     index lowest = 0;   ///< column - row of the diagonal that `next` found
     unsigned mask = 0;  ///< its rows
+    V value = 0;        ///< of this lane's entry there, where `here`
 
-    /// False where no entry is left. Every lane in the mask then stands behind its entry, at - 1.
+    __device__ diagonal_walk(const csr<V, device_view>& A, index row, offset first, offset end,
+                             bool with_values)
+        : A_(A), row_(row), at_(first), end_(end), with_values_(with_values) {
+        coming_ = entry(first), after_ = entry(first + 1);
+    }
+    /// False where no entry is left.
     __device__ bool next() {
-        const index mine = at < end ? A.col_ind[std::size_t(at)] - row : INT_MAX;
-        lowest = warp_min(mine);
-        mask = __ballot_sync(full_warp, at < end && mine == lowest);
-        at += (mask >> (threadIdx.x % warp_size) & 1) != 0;
-        return mask != 0;
+        lowest = warp_min(coming_.distance);
+        if (lowest == none) return false;
+        mask = __ballot_sync(full_warp, coming_.distance == lowest);
+        if (!here()) return true;
+        value = coming_.value;
+        coming_ = after_;
+        ++at_;
+        after_ = entry(at_ + 1);
+        return true;
     }
-    [[nodiscard]] __device__ bool here() const {
-        return (mask >> (threadIdx.x % warp_size) & 1) != 0;
+    [[nodiscard]] __device__ bool here() const { return (mask >> lane_id() & 1) != 0; }
+
+  private:
+    static constexpr index none = INT_MAX;
+    struct next_entry {
+        index distance;  ///< column - row; none behind the last
+        V value;
+    };
+    __device__ next_entry entry(offset at) const {
+        if (at >= end_) return {none, V(0)};
+        return {A_.col_ind[std::size_t(at)] - row_, with_values_ ? A_.val[std::size_t(at)] : V(0)};
     }
+
+    const csr<V, device_view>& A_;
+    index row_;
+    offset at_, end_;
+    bool with_values_;
+    next_entry coming_, after_;
 };
 
 /// Whether all lanes of the walk's diagonal have one value.
 template <class V>
 __device__ bool same_value(const diagonal_walk<V>& walk) {
-    const auto bits = walk.here() ? bits_of(walk.A.val[std::size_t(walk.at - 1)]) : 0ULL;
+    const auto bits = bits_of(walk.value);
     const auto first = __shfl_sync(full_warp, bits, __ffs(int(walk.mask)) - 1);
     return __all_sync(full_warp, !walk.here() || bits == first) != 0;
 }
@@ -115,25 +146,22 @@ template <class V>
 __device__ int count_diagonals(const packing<V>& p, index row, index len, bool& same) {
     const int entries = warp_sum(len);
     const auto most = [&](double fill) {
-        return min(double(p.options.most_diagonals), floor(double(entries) / (32.0 * fill)));
+        return min(p.options.most_diagonals, int(double(entries) / (warp_size * fill)));
     };
+    const int most_plain = most(p.options.diagonal_fill), most_shared = most(p.options.shared_fill);
     const offset first = len > 0 ? p.begin(row) : 0;
-    diagonal_walk<V> walk{p.A, row, first, first + len};
     same = p.has_table();
     // As many diagonals as the rows' first entries lie on there are at least.
     const index head = len > 0 ? p.A.col_ind[std::size_t(first)] - row : INT_MAX;
     const unsigned alike = __match_any_sync(full_warp, head);
-    const bool leads = (alike & ((1U << (threadIdx.x % warp_size)) - 1)) == 0;
-    const int heads = __popc(__ballot_sync(full_warp, len > 0 && leads));
-    const double loosest =
-        most(same ? fmin(p.options.shared_fill, p.options.diagonal_fill) : p.options.diagonal_fill);
-    if (double(heads) > loosest) return 0;
+    const int heads = __popc(__ballot_sync(full_warp, len > 0 && (alike & lanes_before()) == 0));
+    if (heads > (same ? max(most_shared, most_plain) : most_plain)) return 0;
+    diagonal_walk<V> walk(p.A, row, first, first + len, same);
     int count = 0;
     while (walk.next()) {
         if (same) same = same_value(walk);
         ++count;
-        const double limit = most(same ? p.options.shared_fill : p.options.diagonal_fill);
-        if (double(count) > limit) return 0;
+        if (count > (same ? most_shared : most_plain)) return 0;
     }
     return count;
 }

@@ -19,6 +19,7 @@ struct notes {
     unsigned longest;                          ///< the most steps of a chunk
     unsigned unused;                           ///< so that no byte is undefined
     unsigned long long steps, diagonal_steps;  ///< of all chunks, and of those of diagonals
+    unsigned long long descents;               ///< within rows, once all are counted, modulo 2^64
 };
 
 template <class V>
@@ -40,11 +41,19 @@ __device__ inline bool is_narrow(float) { return false; }
 /// as too many.
 constexpr int longest_chain = 64;
 
+/// Enters a new value into the table.
+template <class V>
+__device__ void append(V v, V* table, notes* n) {
+    const unsigned at = atomicAdd(&n->distinct, 1U);
+    if (at < most_table_values<V>) table[at] = v;
+}
+
 /// False where there are too many values to go on.
 template <class V>
-__device__ bool insert(unsigned long long bits, unsigned long long* slots, notes* n) {
+__device__ bool insert(V v, unsigned long long* slots, V* table, notes* n) {
+    const unsigned long long bits = bits_of(v);
     if (bits == empty_slot) {
-        if (atomicExch(&n->has_sentinel, 1U) == 0) atomicAdd(&n->distinct, 1U);
+        if (atomicExch(&n->has_sentinel, 1U) == 0) append(v, table, n);
         return true;
     }
     unsigned s = slot_of<V>(bits);
@@ -54,10 +63,24 @@ __device__ bool insert(unsigned long long bits, unsigned long long* slots, notes
         if (there != empty_slot) continue;
         if (__ldcg(&n->distinct) > most_table_values<V>) return false;
         const unsigned long long was = atomicCAS(slots + s, empty_slot, bits);
-        if (was == empty_slot) atomicAdd(&n->distinct, 1U);
+        if (was == empty_slot) append(v, table, n);
         if (was == empty_slot || was == bits) return true;
     }
     atomicAdd(&n->distinct, unsigned(most_table_values<V>) + 1);
+    return false;
+}
+
+/// Whether the first-level cache knows the value. What it holds may be older than the table, so
+/// that a value which it does not know may be there all the same.
+template <class V>
+__device__ bool is_known(unsigned long long bits, const unsigned long long* slots) {
+    if (bits == empty_slot) return false;
+    unsigned s = slot_of<V>(bits);
+    for (int probes = 0; probes < longest_chain; ++probes, s = (s + 1) % hash_slots<V>) {
+        const unsigned long long there = __ldca(slots + s);
+        if (there == bits) return true;
+        if (there == empty_slot) return false;
+    }
     return false;
 }
 
@@ -67,10 +90,10 @@ __device__ bool insert(unsigned long long bits, unsigned long long* slots, notes
 /// 6.5 ms that packing nlpkkt80 took (H200); it takes 2.4 now.
 template <class V>
 __global__ void find_values(const V* __restrict__ val, std::size_t count, std::size_t stride,
-                            unsigned long long* slots, notes* n) {
+                            unsigned long long* slots, V* table, notes* n) {
     constexpr int at_once = 4;
     const std::size_t threads = std::size_t(gridDim.x) * blockDim.x;
-    bool few = __ldcg(&n->distinct) <= most_table_values<V>, narrow = true;
+    bool few = n->distinct <= most_table_values<V>, narrow = true;
     for (std::size_t k = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x;
          k < count && (few || narrow); k += at_once * threads) {
         V v[at_once];
@@ -78,31 +101,26 @@ __global__ void find_values(const V* __restrict__ val, std::size_t count, std::s
         for (int u = 0; u < at_once; ++u) v[u] = val[min(k + u * threads, count - 1) * stride];
 #pragma unroll
         for (int u = 0; u < at_once; ++u) {
+            if (k + u * threads >= count) break;
             narrow = narrow && is_narrow(v[u]);
-            const unsigned long long bits = bits_of(v[u]);
-            if (few && (__ldca(slots + slot_of<V>(bits)) != bits || bits == empty_slot))
-                few = insert<V>(bits, slots, n);
+            if (few && !is_known<V>(bits_of(v[u]), slots)) few = insert(v[u], slots, table, n);
         }
     }
-    if (!narrow) n->not_narrow = 1;
+    if (__syncthreads_or(!narrow) != 0 && threadIdx.x == 0) n->not_narrow = 1;
 }
 
-/// The values of the hash table in ascending order of their bits, by one block, and for each slot
-/// the number of its value.
+/// Puts the table in ascending order of the values' bits, by one block, and notes for each slot the
+/// number of its value.
 template <class V>
 __global__ void sort_values(const unsigned long long* slots, const notes* n, V* table,
                             std::uint16_t* number) {
     __shared__ unsigned long long keys[most_table_values<V>];
-    __shared__ unsigned count;
     const unsigned distinct = n->distinct;
     if (distinct > most_table_values<V>) return;
     unsigned size = 1;
     while (size < distinct) size *= 2;
-    if (threadIdx.x == 0) count = 0;
-    for (unsigned k = threadIdx.x; k < size; k += blockDim.x) keys[k] = empty_slot;
-    __syncthreads();
-    for (unsigned s = threadIdx.x; s < hash_slots<V>; s += blockDim.x)
-        if (slots[s] != empty_slot) keys[atomicAdd(&count, 1U)] = slots[s];
+    for (unsigned k = threadIdx.x; k < size; k += blockDim.x)
+        keys[k] = k < distinct ? bits_of(table[k]) : empty_slot;
     __syncthreads();
     for (unsigned width = 2; width <= size; width *= 2)
         for (unsigned step = width / 2; step > 0; step /= 2) {

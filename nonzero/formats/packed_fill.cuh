@@ -38,10 +38,10 @@ __device__ void fill_diagonals(const packing<V>& p, const packed_chunk& c, targe
     const index row = c.first_row + lane;
     const index len = lane < int(c.rows) ? p.length(row) : 0;
     const offset first = len > 0 ? p.begin(row) : 0;
-    diagonal_walk<V> walk{p.A, row, first, first + len};
+    diagonal_walk<V> walk(p.A, row, first, first + len, true);
     for (unsigned s = 0; s < c.steps; ++s) {
         walk.next();
-        const V v = walk.here() ? p.A.val[std::size_t(walk.at - 1)] : V(0);
+        const V v = walk.here() ? walk.value : V(0);
         if (walk.here() && unsigned(row + walk.lowest) >= unsigned(p.A.shape.cols))
             p.found->flawed = flaw::column;
         std::uint32_t word = lane == 0 ? std::uint32_t(walk.lowest) : walk.mask;
@@ -95,16 +95,22 @@ __device__ void fill_listed(const packing<V>& p, const packed_chunk& c, target<V
     }
 }
 
-/// Third pass: a warp a chunk.
+/// Last pass: a warp a chunk.
 template <value_coding C, class V>
-__global__ void fill_chunks(packing<V> p, target<V> to, unsigned chunks) {
-    const unsigned k = (blockIdx.x * blockDim.x + threadIdx.x) / warp_size;
-    if (k >= chunks) return;
-    const packed_chunk c = to.chunks[k];
-    const int lane = int(threadIdx.x) % warp_size;
-    if (c.rows == 0) return;
-    if (c.kind <= packed_chunk::diagonals) return fill_diagonals<C>(p, c, to, lane);
-    fill_listed<C>(p, c, to, lane);
+__global__ void __launch_bounds__(walk_threads)
+    fill_chunks(packing<V> p, target<V> to, unsigned chunks) {
+    for (std::int64_t first = first_of_block(); first / warp_size < chunks;
+         first += step_of_blocks()) {
+        const auto k = unsigned((first + threadIdx.x) / warp_size);
+        if (k >= chunks) return;
+        const packed_chunk c = to.chunks[k];
+        if (c.rows == 0) continue;
+        if (c.kind <= packed_chunk::diagonals) {
+            fill_diagonals<C>(p, c, to, lane_id());
+        } else {
+            fill_listed<C>(p, c, to, lane_id());
+        }
+    }
 }
 
 }  // namespace

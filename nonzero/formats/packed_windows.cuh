@@ -16,8 +16,9 @@ constexpr int lane_classes = 6;  // 1, 2, 4 .. 32 lanes a row
 
 /// One block's knowledge of its window, in shared memory.
 struct window {
-    index first, rows;            ///< of the matrix
-    index len[packed_window];     ///< of its rows
+    index first, rows;                              ///< of the matrix
+    index len[packed_window];                       ///< of its rows
+    index low[packed_window], high[packed_window];  ///< first and last column of those listed
     unsigned key[packed_window];  ///< of the rows to be sorted: length, then order; else 0
     packed_chunk chunks[packed_window];
     unsigned diagonal_groups, shared_groups;  ///< bits
@@ -29,20 +30,19 @@ struct window {
     bool any_long;
 };
 
-/// The kind and the base of a warp's chunk of rows; row -1 where a lane has none.
-template <class V>
-__device__ packed_chunk rows_chunk(const packing<V>& p, index row, index len, int log) {
-    const bool some = row >= 0 && len > 0;
-    const offset first = some ? p.begin(row) : 0;
-    const index least = warp_min(some ? p.A.col_ind[std::size_t(first)] : INT_MAX);
-    const index most = warp_max(some ? p.A.col_ind[std::size_t(first + len - 1)] : 0);
-    const index longest = warp_max(some ? len : 0);
+/// The kind and the base of a warp's chunk of rows, counted within the window; -1 where a lane has
+/// none.
+__device__ inline packed_chunk rows_chunk(const window& w, index r, int log) {
+    const index len = r >= 0 ? w.len[r] : 0;
+    const index least = warp_min(len > 0 ? w.low[r] : INT_MAX);
+    const index most = warp_max(len > 0 ? w.high[r] : 0);
+    const index longest = warp_max(len);
     packed_chunk c;
     c.base = longest == 0 ? 0 : least;
     c.kind = most - c.base <= 0xfffe ? packed_chunk::near : packed_chunk::far;
     c.log_lanes = std::uint8_t(log);
     c.steps = std::uint16_t((longest + (1 << log) - 1) >> log);
-    c.rows = std::uint8_t(__popc(__ballot_sync(full_warp, row >= 0)));
+    c.rows = std::uint8_t(__popc(__ballot_sync(full_warp, r >= 0)));
     return c;
 }
 
@@ -52,23 +52,6 @@ __device__ inline unsigned words_of(const packed_chunk& c) {
 }
 __device__ inline unsigned values_of(const packed_chunk& c) {
     return c.kind == packed_chunk::shared ? 0 : c.steps;
-}
-
-/// Tries every group of 32 rows as a chunk of diagonals.
-template <class V>
-__device__ void find_diagonals(const packing<V>& p, window& w) {
-    const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
-    for (int g = warp; g * warp_size < w.rows; g += window_warps) {
-        const index r = g * warp_size + lane;
-        const index len = r < w.rows ? w.len[r] : 0;
-        bool same = false;
-        const bool any_long = __any_sync(full_warp, len > p.options.split) != 0;
-        const int count = any_long ? 0 : count_diagonals(p, w.first + r, len, same);
-        if (lane > 0) continue;
-        w.diagonals[g] = count;
-        if (count > 0) atomicOr(&w.diagonal_groups, 1U << g);
-        if (count > 0 && same) atomicOr(&w.shared_groups, 1U << g);
-    }
 }
 
 __device__ inline bool by_diagonals(const window& w, index r) {
@@ -90,7 +73,7 @@ __device__ int kept_group(const packing<V>& p, index len, int& steps) {
 
 template <class V>
 __device__ void count_kept_steps(const packing<V>& p, window& w) {
-    const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
+    const int warp = int(threadIdx.x) / warp_size, lane = lane_id();
     for (int g = warp; g < groups_per_window; g += window_warps) {
         int chunks = 0;
         if (g * warp_size < w.rows && w.diagonals[g] == 0) {
@@ -105,19 +88,26 @@ __device__ void count_kept_steps(const packing<V>& p, window& w) {
     }
 }
 
-/// Sorts the keys, descending.
+/// Sorts the keys, a thread each, descending: by a bitonic network, whose short steps stay within
+/// a warp's registers.
 __device__ inline void sort_keys(window& w) {
+    const int t = int(threadIdx.x);
+    unsigned mine = w.key[t];
     for (int width = 2; width <= packed_window; width *= 2)
         for (int step = width / 2; step > 0; step /= 2) {
-            __syncthreads();
-            for (int k = int(threadIdx.x); k < packed_window; k += window_threads) {
-                const int other = k ^ step;
-                if (other <= k) continue;
-                const bool down = (k & width) == 0;
-                const unsigned a = w.key[k], b = w.key[other];
-                if ((a < b) == down) w.key[k] = b, w.key[other] = a;
+            unsigned other;
+            if (step >= warp_size) {
+                w.key[t] = mine;
+                __syncthreads();
+                other = w.key[t ^ step];
+                __syncthreads();
+            } else {
+                other = __shfl_xor_sync(full_warp, mine, step);
             }
+            const bool greater = ((t & width) == 0) == ((t & step) == 0);
+            mine = greater ? max(mine, other) : min(mine, other);
         }
+    w.key[t] = mine;
     __syncthreads();
 }
 __device__ inline index row_of_key(unsigned key) { return index(1023 - ((key - 1) & 1023)); }
@@ -127,10 +117,15 @@ __device__ inline index length_of_key(unsigned key) { return index((key - 1) >> 
 /// chunks in theirs. Longer rows, with more lanes, come first.
 template <class V>
 __device__ void classify(const packing<V>& p, window& w) {
-    for (int k = int(threadIdx.x); k < packed_window; k += window_threads)
-        if (w.key[k] != 0) atomicAdd(&w.class_rows[p.log_lanes(length_of_key(w.key[k]))], 1);
+    const int k = int(threadIdx.x);
+    const index len = w.key[k] != 0 ? length_of_key(w.key[k]) : 0;
+    const int log = w.key[k] != 0 ? p.log_lanes(len) : -1;
+    for (int c = 0; c < lane_classes; ++c) {
+        const int of_warp = __popc(__ballot_sync(full_warp, log == c));
+        if (lane_id() == 0 && of_warp > 0) atomicAdd(&w.class_rows[c], of_warp);
+    }
     __syncthreads();
-    if (threadIdx.x == 0) {
+    if (k == 0) {
         int rows = 0, chunks = 0;
         for (int log = lane_classes - 1; log >= 0; --log) {
             w.class_first[log] = rows, w.class_chunk[log] = chunks;
@@ -141,29 +136,24 @@ __device__ void classify(const packing<V>& p, window& w) {
         w.rest_rows = rows, w.chunk_count = chunks;
     }
     __syncthreads();
-    for (int k = int(threadIdx.x); k < w.rest_rows; k += window_threads) {
-        const index len = length_of_key(w.key[k]);
-        const int log = p.log_lanes(len);
-        if ((k - w.class_first[log]) % (warp_size >> log) == 0)
-            atomicAdd(&w.sorted_steps, (len + (1 << log) - 1) >> log);
-    }
+    const bool leads = log >= 0 && (k - w.class_first[log]) % (warp_size >> log) == 0;
+    const int steps = warp_sum(leads ? (len + (1 << log) - 1) >> log : 0);
+    if (lane_id() == 0 && steps > 0) atomicAdd(&w.sorted_steps, steps);
     __syncthreads();
 }
 
 /// The chunks of sorted rows, from chunk `from` on.
-template <class V>
-__device__ void cut_sorted(const packing<V>& p, window& w, int from) {
-    const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
+__device__ inline void cut_sorted(window& w, int from) {
+    const int warp = int(threadIdx.x) / warp_size, lane = lane_id();
     for (int c = warp; c < w.chunk_count; c += window_warps) {
         int log = 0;
         while (log < lane_classes - 1 && (w.class_rows[log] == 0 || c < w.class_chunk[log])) ++log;
         const int each = warp_size >> log;
         const int k = w.class_first[log] + (c - w.class_chunk[log]) * each;
         const int rows = min(each, w.class_first[log] + w.class_rows[log] - k);
-        const unsigned key = lane < rows ? w.key[k + lane] : 0;
-        const index row = key != 0 ? w.first + row_of_key(key) : -1;
-        packed_chunk chunk = rows_chunk(p, row, key != 0 ? length_of_key(key) : 0, log);
-        chunk.first_row = __shfl_sync(full_warp, row, 0);
+        const index r = lane < rows ? row_of_key(w.key[k + lane]) : -1;
+        packed_chunk chunk = rows_chunk(w, r, log);
+        chunk.first_row = w.first + __shfl_sync(full_warp, r, 0);
         chunk.sorted = true;
         chunk.number = k;
         if (lane == 0) w.chunks[from + c] = chunk;
@@ -173,7 +163,7 @@ __device__ void cut_sorted(const packing<V>& p, window& w, int from) {
 /// The chunks of rows in order, from chunk `from` on.
 template <class V>
 __device__ void cut_kept(const packing<V>& p, window& w, int from) {
-    const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
+    const int warp = int(threadIdx.x) / warp_size, lane = lane_id();
     for (int g = warp; g * warp_size < w.rows; g += window_warps) {
         if (w.diagonals[g] > 0) continue;
         const index r = g * warp_size + lane;
@@ -182,9 +172,7 @@ __device__ void cut_kept(const packing<V>& p, window& w, int from) {
         const int each = warp_size >> log;
         for (int s = 0; s * each < min(int(warp_size), w.rows - g * warp_size); ++s) {
             const index mine = g * warp_size + s * each + lane;
-            const bool some = lane < each && mine < w.rows;
-            packed_chunk chunk =
-                rows_chunk(p, some ? w.first + mine : -1, some ? w.len[mine] : 0, log);
+            packed_chunk chunk = rows_chunk(w, lane < each && mine < w.rows ? mine : -1, log);
             chunk.first_row = w.first + g * warp_size + s * each;
             if (lane == 0) w.chunks[from + w.group_chunk[g] + s] = chunk;
         }
@@ -206,24 +194,22 @@ __device__ inline void cut_diagonals(window& w) {
 
 using block_scan = cub::BlockScan<unsigned long long, window_threads>;
 
-/// Sets the places of the window's chunks, one after the other, and returns their sum.
+/// Sets the places of the window's chunks, a thread each, one after the other, and returns their
+/// sum.
 __device__ inline extent place_chunks(window& w, int count, block_scan::TempStorage& storage) {
-    extent all;
-    for (int c0 = 0; c0 < count; c0 += window_threads) {
-        const int c = c0 + int(threadIdx.x);
-        unsigned long long mine = 0, sum = 0, before = 0;
-        if (c < count)
-            mine = static_cast<unsigned long long>(words_of(w.chunks[c])) << 32 |
-                   values_of(w.chunks[c]);
-        block_scan(storage).ExclusiveSum(mine, before, sum);
-        __syncthreads();
-        if (c < count) {
-            w.chunks[c].code_at = unsigned(all.words + (before >> 32));
-            w.chunks[c].val_at = unsigned(all.values + (before & 0xffffffffU));
-        }
-        all.words += sum >> 32, all.values += sum & 0xffffffffU;
+    const int c = int(threadIdx.x);
+    unsigned long long mine = 0, sum = 0, before = 0;
+    if (c < count)
+        mine =
+            static_cast<unsigned long long>(words_of(w.chunks[c])) << 32 | values_of(w.chunks[c]);
+    block_scan(storage).ExclusiveSum(mine, before, sum);
+    if (c < count) {
+        w.chunks[c].code_at = unsigned(before >> 32);
+        w.chunks[c].val_at = unsigned(before & 0xffffffffU);
     }
     __syncthreads();
+    extent all;
+    all.words = sum >> 32, all.values = sum & 0xffffffffU;
     return all;
 }
 
@@ -242,9 +228,9 @@ __device__ void find_long_rows(const packing<V>& p, const index* len, index rows
     const index r = index(threadIdx.x);
     const bool is_long = r < rows && len[r] > p.options.split;
     const unsigned mask = __ballot_sync(full_warp, is_long);
-    if (threadIdx.x % warp_size == 0) of_warp[warp] = __popc(mask);
+    if (lane_id() == 0) of_warp[warp] = __popc(mask);
     __syncthreads();
-    int before = __popc(mask & ((1U << (threadIdx.x % warp_size)) - 1));
+    int before = __popc(mask & lanes_before());
     for (int w = 0; w < warp; ++w) before += of_warp[w];
     if (is_long) l.row[before] = r;
     if (r == packed_window - 1) l.count = before + is_long;
@@ -313,19 +299,6 @@ __device__ extent place_parts(const packing<V>& p, index window_first, const ind
     return start;
 }
 
-__device__ inline void begin_window(window& w, index first, index rows) {
-    if (threadIdx.x == 0) {
-        w.first = first, w.rows = rows;
-        w.diagonal_groups = w.shared_groups = 0;
-        w.kept_steps = w.sorted_steps = 0;
-        w.any_long = false;
-    }
-    if (threadIdx.x < lane_classes) w.class_rows[threadIdx.x] = 0;
-    if (threadIdx.x < groups_per_window) w.diagonals[threadIdx.x] = 0;
-    if (threadIdx.x == 0) w.group_chunk[0] = 0;
-    __syncthreads();
-}
-
 /// What a thread met of the steps of chunks.
 struct step_counts {
     int all = 0, of_diagonals = 0, longest = 0;
@@ -336,36 +309,83 @@ struct step_counts {
     /// By a whole warp.
     __device__ void note(notes* to) const {
         const int a = warp_sum(all), d = warp_sum(of_diagonals), m = warp_max(longest);
-        if (threadIdx.x % warp_size > 0 || a == 0) return;
+        if (lane_id() > 0 || a == 0) return;
         atomicAdd(&to->steps, static_cast<unsigned long long>(a));
         if (d > 0) atomicAdd(&to->diagonal_steps, static_cast<unsigned long long>(d));
         if (unsigned(m) > __ldcg(&to->longest)) atomicMax(&to->longest, unsigned(m));
     }
 };
 
-/// First pass: cuts one window a block into chunks of whole rows, and measures it.
+/// Notes columns out of range, and counts those that are not above the one before: cut_windows
+/// takes off those that start a row, so that none are left where all rows ascend.
 template <class V>
-__global__ void __launch_bounds__(window_threads) cut_windows(packing<V> p) {
-    extern __shared__ char memory[];
-    window& w = *reinterpret_cast<window*>(memory);
-    long_rows& l = *reinterpret_cast<long_rows*>(w.chunks);  // after the chunks are written out
-    __shared__ block_scan::TempStorage storage;
-    const index first = index(blockIdx.x) * packed_window;
-    begin_window(w, first, min(packed_window, p.A.shape.rows - first));
-    for (index r = index(threadIdx.x); r < w.rows; r += window_threads) {
-        w.len[r] = p.length(first + r);
-        if (w.len[r] > p.options.split) w.any_long = true;
+__global__ void check_columns(packing<V> p) {
+    constexpr int at_once = 4;
+    const index* const c = p.A.col_ind.ptr;
+    const std::size_t nnz = p.A.col_ind.len, threads = std::size_t(gridDim.x) * blockDim.x;
+    unsigned long long descents = 0;
+    bool outside = false;
+    for (std::size_t k = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x; k < nnz;
+         k += at_once * threads) {
+        index now[at_once], before[at_once];
+#pragma unroll
+        for (int u = 0; u < at_once; ++u) {
+            const std::size_t at = min(k + u * threads, nnz - 1);
+            now[u] = c[at], before[u] = at > 0 ? c[at - 1] : -1;
+        }
+#pragma unroll
+        for (int u = 0; u < at_once; ++u) {
+            outside = outside || unsigned(now[u]) >= unsigned(p.A.shape.cols);
+            descents += k + u * threads < nnz && now[u] <= before[u];
+        }
     }
-    __syncthreads();
-    find_diagonals(p, w);
-    __syncthreads();
-    for (index r = index(threadIdx.x); r < packed_window; r += window_threads) {
-        const bool rest = r < w.rows && !by_diagonals(w, r) && w.len[r] <= p.options.split;
-        w.key[r] = rest ? (unsigned(w.len[r]) << 10 | unsigned(1023 - r)) + 1 : 0;
+    add_of_block(&p.found->descents, descents);
+    if (outside) p.found->flawed = flaw::column;
+}
+
+/// First pass: tries every group of 32 rows, a warp each, as a chunk of diagonals.
+template <class V>
+__global__ void __launch_bounds__(walk_threads) find_diagonals(packing<V> p) {
+    const std::int64_t rows = p.A.shape.rows;
+    unsigned long long descents = 0;
+    for (std::int64_t first = first_of_block(); first < rows; first += step_of_blocks()) {
+        const std::int64_t i = first + threadIdx.x;
+        const auto row = index(min(i, rows));
+        const index len = i < rows ? p.length(row) : 0;
+        descents += starts_below(p, row, len);
+        bool same = false;
+        const bool any_long = __any_sync(full_warp, len > p.options.split) != 0;
+        const int count = any_long ? 0 : count_diagonals(p, row, len, same);
+        if (lane_id() == 0 && i < rows)
+            p.groups[i / warp_size] = {std::uint8_t(count), std::uint8_t(count > 0 && same)};
     }
+    add_of_block(&p.found->descents, 0 - descents);
+}
+
+/// The lengths of the window's rows, a thread each, and its groups of diagonals.
+template <class V>
+__device__ void enter_window(const packing<V>& p, window& w, index first) {
+    const index r = index(threadIdx.x), rows = min(packed_window, p.A.shape.rows - first);
+    if (r == 0) w.first = first, w.rows = rows, w.kept_steps = w.sorted_steps = w.chunk_count = 0;
+    if (r == 0) w.group_chunk[0] = 0;
+    if (r < lane_classes) w.class_rows[r] = 0;
+    if (r < groups_per_window) {
+        const bool some = r * warp_size < rows;
+        const auto of = some ? p.groups[first / warp_size + r] : group_diagonals{};
+        w.diagonals[r] = of.count;
+        w.diagonal_groups = __ballot_sync(full_warp, of.count > 0);
+        w.shared_groups = __ballot_sync(full_warp, of.same != 0);
+    }
+    const index len = w.len[r] = r < rows ? p.length(first + r) : 0;
+    w.any_long = __syncthreads_or(len > p.options.split) != 0;
+}
+
+/// Cuts the rows that are not stored by diagonals, from chunk `from` on; true where they were
+/// sorted.
+template <class V>
+__device__ bool cut_listed(const packing<V>& p, window& w, int from) {
     sort_keys(w);
     classify(p, w);
-    const int from = __popc(w.diagonal_groups);
     if (!w.any_long) count_kept_steps(p, w);
     __syncthreads();
     const bool sorted =
@@ -375,32 +395,54 @@ __global__ void __launch_bounds__(window_threads) cut_windows(packing<V> p) {
         w.chunk_count = w.group_chunk[groups_per_window];
     }
     __syncthreads();
-    cut_diagonals(w);
     if (sorted) {
-        cut_sorted(p, w, from);
+        cut_sorted(w, from);
     } else {
         cut_kept(p, w, from);
     }
+    return sorted;
+}
+
+/// Second pass: cuts one window a block into chunks of whole rows, and measures it.
+template <class V>
+__global__ void __launch_bounds__(window_threads) cut_windows(packing<V> p) {
+    extern __shared__ char memory[];
+    window& w = *reinterpret_cast<window*>(memory);
+    long_rows& l = *reinterpret_cast<long_rows*>(w.chunks);  // after the chunks are written out
+    __shared__ block_scan::TempStorage storage;
+    const index first = index(blockIdx.x) * packed_window, r = index(threadIdx.x);
+    enter_window(p, w, first);
+    const bool listed = r < w.rows && !by_diagonals(w, r) && w.len[r] <= p.options.split;
+    if (listed && w.len[r] > 0) {
+        const offset begin = p.begin(first + r);
+        w.low[r] = p.A.col_ind[std::size_t(begin)];
+        w.high[r] = p.A.col_ind[std::size_t(begin + w.len[r] - 1)];
+    }
+    w.key[r] = listed ? (unsigned(w.len[r]) << 10 | unsigned(1023 - r)) + 1 : 0;
+    const int from = __popc(w.diagonal_groups);
+    const bool sorted = __syncthreads_or(listed) != 0 && cut_listed(p, w, from);
+    cut_diagonals(w);
     __syncthreads();
     const int count = from + w.chunk_count;
     extent all = place_chunks(w, count, storage);
     window_cut& cut = p.cuts[blockIdx.x];
     step_counts steps;
-    for (int c = int(threadIdx.x); c < count; c += window_threads) {
-        steps.add(w.chunks[c]);
-        cut.chunks[c] = w.chunks[c];
+    if (r < count) {
+        steps.add(w.chunks[r]);
+        cut.chunks[r] = w.chunks[r];
     }
-    if (sorted)
-        for (int k = int(threadIdx.x); k < w.rest_rows; k += window_threads)
-            cut.order[k] = std::uint16_t(row_of_key(w.key[k]));
+    if (sorted && r < w.rest_rows) cut.order[r] = std::uint16_t(row_of_key(w.key[r]));
     __syncthreads();
-    find_long_rows(p, w.len, w.rows, l);
-    all = place_parts(p, first, w.len, l, all, storage,
-                      [&](unsigned, const packed_chunk& c) { steps.add(c); });
+    if (w.any_long) {
+        find_long_rows(p, w.len, w.rows, l);
+        all = place_parts(p, first, w.len, l, all, storage,
+                          [&](unsigned, const packed_chunk& c) { steps.add(c); });
+        all.parts = l.first[l.count];
+    }
     steps.note(p.found);
-    all.parts = l.first[l.count], all.chunks = unsigned(count);
+    all.chunks = unsigned(count);
     all.perm = sorted ? unsigned(w.rest_rows) : 0;
-    if (threadIdx.x == 0) p.extents[blockIdx.x] = all;
+    if (r == 0) p.extents[blockIdx.x] = all;
 }
 
 constexpr int sum_threads = 256;
@@ -420,7 +462,9 @@ __global__ void __launch_bounds__(sum_threads) sum_extents(packing<V> p, unsigne
         if (w < windows) p.extents[w] = add_extents{}(start, before);
         start = add_extents{}(start, sum);
     }
-    if (threadIdx.x == 0) *p.result = {start, *p.found};
+    if (threadIdx.x > 0) return;
+    if (p.found->descents != 0 && p.found->flawed == flaw::none) p.found->flawed = flaw::column;
+    *p.result = {start, *p.found};
 }
 
 /// What the second and third pass write to.
@@ -433,7 +477,7 @@ struct target {
     unsigned part_chunks;
 };
 
-/// Second pass: the chunks of one window a block, with their final places.
+/// Third pass: the chunks of one window a block, with their final places.
 template <class V>
 __global__ void __launch_bounds__(window_threads)
     place_windows(packing<V> p, target<V> to, unsigned windows) {
@@ -442,7 +486,7 @@ __global__ void __launch_bounds__(window_threads)
     __shared__ block_scan::TempStorage storage;
     const index first = index(blockIdx.x) * packed_window;
     const index rows = min(packed_window, p.A.shape.rows - first);
-    for (index r = index(threadIdx.x); r < rows; r += window_threads) len[r] = p.length(first + r);
+    const index r = index(threadIdx.x);
     const extent start = p.extents[blockIdx.x];
     const extent end = blockIdx.x + 1 < windows ? p.extents[blockIdx.x + 1] : p.result->total;
     const window_cut& cut = p.cuts[blockIdx.x];
@@ -455,6 +499,8 @@ __global__ void __launch_bounds__(window_threads)
     }
     for (unsigned k = threadIdx.x; k < end.perm - start.perm; k += window_threads)
         to.perm[start.perm + k] = first + cut.order[k];
+    if (start.parts == end.parts) return;
+    if (r < rows) len[r] = p.length(first + r);
     __syncthreads();
     find_long_rows(p, len, rows, l);
     const unsigned count = end.chunks - start.chunks;

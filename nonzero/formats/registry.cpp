@@ -378,6 +378,7 @@ std::unique_ptr<linear_operator<V, gpu>> build_on_gpu(gpu on, const csr<V, host_
             const auto there = upload(on, A);
             setup_times t{.upload_s = seconds_since(start)};
             auto own = K::build(on, view(there), device_analysis<V>{});
+            synchronize(on);
             t.preprocessing_s = seconds_since(start) - t.upload_s;
             return std::make_unique<gpu_operator<K, V, decltype(own)>>(on, std::move(own), t);
         } catch (const device_error&) {  // the layout may fit where CSR and scratch do not as well

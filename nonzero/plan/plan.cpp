@@ -69,22 +69,24 @@ double csr_bytes(const matrix_stats& s) {
 
 /// What building takes, from a CSR that lies where S says.
 template <class S, class V>
-double setup_s(const method<V>& m, const estimate& e, const matrix_stats& s,
-               const machine_speeds& machine) {
+double setup_s(const estimate& e, const matrix_stats& s, const machine_speeds& machine) {
     const double from = csr_bytes<V>(s);
     if (std::is_same_v<S, host_view>) return predicted_setup_seconds(e, from, machine);
-    const double at_once = machine.reads.back().per_s;
-    if (m.from_device != nullptr)
-        return (e.gpu_setup_bytes > 0 ? e.gpu_setup_bytes : from + e.matrix_bytes) / at_once;
-    return from / machine.upload_bytes_per_s + predicted_setup_seconds(e, from, machine);
+    return (e.gpu_setup_bytes > 0 ? e.gpu_setup_bytes : from + e.matrix_bytes) /
+           machine.reads.back().per_s;
 }
 
 /// One method on this matrix, in the space S, and this machine.
 template <class S, class V, class B>
 candidate judge(const method<V>& m, B on, const matrix_stats& s, const machine_speeds& machine,
                 bool deterministic) {
+    candidate c{.method = std::string(m.name)};
+    if (std::is_same_v<S, device_view> && m.from_device == nullptr) {
+        c.declined = "it is built on the CPU only, and the matrix lies on the GPU";
+        return c;
+    }
     const estimate e = cost_there(m, on, s);
-    candidate c{.method = std::string(m.name), .declined = e.declined};
+    c.declined = e.declined;
     if (c.declined.empty() && deterministic && !m.deterministic)
         c.declined = "its bits differ from run to run";
     if (c.declined.empty() && machine.memory_bytes > 0 && e.matrix_bytes > machine.memory_bytes)
@@ -93,7 +95,7 @@ candidate judge(const method<V>& m, B on, const matrix_stats& s, const machine_s
     if (!c.declined.empty()) return c;
     c.matrix_bytes = e.matrix_bytes, c.bytes = e.bytes();
     c.predicted_s = predicted_seconds(e, s, machine);
-    c.predicted_setup_s = setup_s<S>(m, e, s, machine);
+    c.predicted_setup_s = setup_s<S, V>(e, s, machine);
     return c;
 }
 
@@ -311,7 +313,10 @@ namespace {
 template <class V>
 plan<V, gpu> plan_there(const csr<V, device_view>& A, gpu on, const plan_options& o,
                         device_analysis<V>* known) {
-    if (!o.tune) return settled(predict(A, on, o, methods<V>(), known));
+    const bool built_there = std::all_of(o.methods.begin(), o.methods.end(), [](const auto& name) {
+        return find_method<V>(name).from_device != nullptr;
+    });
+    if (built_there && !o.tune) return settled(predict(A, on, o, methods<V>(), known));
     check_csr(A);
     require_gpu(on);
     return make_plan(download(on, A), on, o);

@@ -84,9 +84,11 @@ template <class V, class B>
 plan<V, B> make_plan(const csr<V, host>& A, B on, const plan_options& options = {}) {
     return make_plan(view(A), on, options);
 }
-/// The same from the user's own CSR on the GPU, which is analysed there and not copied, unless
-/// `tune` is set or its values are complex. Throws device_error besides, where the memory for the
-/// analysis (34 bytes a row and one a diagonal) is not there.
+/// The same from the user's own CSR on the GPU, which is analysed there and not copied, among the
+/// methods that are built there: others would take hundreds of products to build. They take part
+/// where they are named in `methods`, or with `tune`; then, and where the values are complex, A is
+/// copied to the CPU. Throws device_error besides, where the memory for the analysis (34 bytes a
+/// row) is not there.
 template <class V>
 plan<V, gpu> make_plan(const csr<V, device_view>& A, gpu on, const plan_options& = {});
 template <class V>
