@@ -33,6 +33,7 @@ struct cg_method {
         space.run(cg_curvature<V>{p.data(), q.data()}, s.data());
         space.run(cg_residual<V>{q.data(), r.data(), M != nullptr}, s.data());
     }
+    [[nodiscard]] int at_a_time() const { return iterations_at_a_time(M); }
     void settle() { space.run(cg_settle<V>{p.data(), x.data()}, s.data()); }
     void restart(scalars& now) const {
         now.alpha = now.beta = 0;

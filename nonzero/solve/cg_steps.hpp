@@ -36,8 +36,8 @@ struct cg_direction {
     const V* z;
     V *p, *x;
     NZ_ANYWHERE totals element(std::int64_t i, const scalars& s) const {
-        const V pi = p[i], xi = x[i], zi = z[i];  // all loads, then all stores
-        x[i] = xi + product(V(real<V>(s.alpha)), pi);
+        const V pi = p[i], xi = load_once(x + i), zi = z[i];  // all loads, then all stores
+        store_once(x + i, xi + product(V(real<V>(s.alpha)), pi));
         p[i] = zi + product(V(real<V>(s.beta)), pi);
         return {};
     }

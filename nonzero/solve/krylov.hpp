@@ -42,6 +42,13 @@ struct residual_step {
     }
 };
 
+/// Iterations of CG and BiCGSTAB that make one pass of a graph: without a preconditioner a pass's
+/// start weighs more than a few iterations in vain at the end (docs/decisions/solvers.md).
+template <class V, class B>
+int iterations_at_a_time(const linear_operator<V, B>* M) {
+    return M == nullptr ? 4 : 1;
+}
+
 /// Solves A x = b by iterations of `Method`, from the x given on, until |b - A x| <= tol |b| holds
 /// for the true residual. A Method has
 ///
@@ -50,6 +57,7 @@ struct residual_step {
 ///     vector<V, B> r, q;                 // q: for A x where no iteration is under way
 ///     scalars_on<S, B> s;
 ///     void operator()();                 // one iteration; what a graph captures
+///     int at_a_time() const;             // iterations that make one pass of the graph
 ///     void settle();                     // brings x up to date
 ///     void restart(S&);                  // r is b - A x, and the directions so far are forgotten
 template <class V, class B, class Method>
@@ -83,7 +91,8 @@ class krylov_solve {
         method_.restart(s);
         method_.s.write(s);
         loop<B> iterations(
-            method_.space.on(), [this] { method_(); }, method_.s.data(), options_.graph);
+            method_.space.on(), [this] { method_(); }, method_.s.data(), options_.graph,
+            method_.at_a_time());
         report_.in_graph = iterations.in_graph();
         report_.setup_s = seconds_since(start_);
         return iterate(iterations);

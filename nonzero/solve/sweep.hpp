@@ -39,6 +39,24 @@ concept sweep_step = std::is_trivially_copyable_v<Step> &&
     { step.element(std::int64_t(), s) } -> std::same_as<typename Step::totals>;
 };
 
+/// *p, and *p = v, for a step of what is not read again soon: a GPU's caches give it up first.
+template <class T>
+NZ_ANYWHERE T load_once(const T* p) {
+#if defined(__CUDA_ARCH__)
+    return __ldcs(p);
+#else
+    return *p;
+#endif
+}
+template <class T>
+NZ_ANYWHERE void store_once(T* p, T v) {
+#if defined(__CUDA_ARCH__)
+    __stcs(p, v);
+#else
+    *p = v;
+#endif
+}
+
 template <class Step>
 concept finishes = requires(const Step& step, typename Step::scalars& s,
                             const typename Step::totals& t) {
