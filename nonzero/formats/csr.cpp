@@ -176,10 +176,6 @@ V dot(const index* col_ind, const V* val, const V* x, P k, P end) {
     return even + odd;
 }
 
-/// From so many bytes on a matrix streams from beyond the caches, and fetching ahead pays: 1.1 to
-/// 1.3 times as fast from 20 MB on, 0.9 below 15 MB, with 32 MB of last-level cache (EPYC).
-constexpr std::size_t far_bytes = std::size_t(16) << 20;
-
 /// The rows [first, last) of y = alpha A x + beta y, where row i of A has the entries
 /// [row_ptr[i], row_ptr[i + 1]); by SIMD where this machine has it.
 template <class V, class P>

@@ -8,6 +8,7 @@
 #include "nonzero/formats/packed_values.hpp"
 #include "nonzero/formats/panel.hpp"
 #include "nonzero/formats/scatter.hpp"
+#include "nonzero/formats/simd.hpp"
 
 namespace nz {
 namespace {
@@ -526,6 +527,12 @@ void add_list(const Column* column, std::size_t steps, const V* x, lane_sums<V>&
     }
 }
 
+/// Whether it streams from beyond the caches.
+template <class V>
+bool is_far(const packed<V, host_view>& A) {
+    return A.val.size() + A.codes.size() * sizeof(std::uint32_t) >= far_bytes;
+}
+
 template <value_coding C, class V>
 lane_sums<V> multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c,
                             decoder<C, V> value, const V* x) {
@@ -533,7 +540,7 @@ lane_sums<V> multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c
     const std::uint32_t* const code = A.codes.data() + std::size_t(c.code_at) * code_unit;
     const std::size_t at = std::size_t(c.val_at) * val_unit;
     if constexpr (std::floating_point<V>)
-        if (const auto loop = simd_chunk_loop<C, V>()) {
+        if (const auto loop = simd_chunk_loop<C, V>(is_far(A))) {
             loop(c, code, value, at, x, sums.data());
             return sums;
         }

@@ -11,8 +11,9 @@ namespace nz {
 template <value_coding C, class V>
 using chunk_loop = void (*)(const packed_chunk&, const std::uint32_t* code, decoder<C, V> value,
                             std::size_t at, const V* x, V* sums);
-/// That of AVX2; null where the machine has none. V is float or double.
+/// That of AVX2; null where the machine has none. V is float or double. far: the matrix streams
+/// from beyond the caches, and is fetched ahead.
 template <value_coding C, class V>
-chunk_loop<C, V> simd_chunk_loop();
+chunk_loop<C, V> simd_chunk_loop(bool far);
 
 }  // namespace nz

@@ -1,6 +1,7 @@
 // The inner loops that explicit SIMD makes faster, chosen at run time by what the machine has.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -11,6 +12,10 @@ namespace nz {
 
 template <class V>
 struct panel;
+
+/// From so many bytes on a matrix streams from beyond the caches, and fetching ahead pays: 1.1 to
+/// 1.3 times as fast from 20 MB on, 0.9 below 15 MB, with 32 MB of last-level cache (EPYC).
+inline constexpr std::size_t far_bytes = std::size_t(16) << 20;
 
 /// sums[r] += the product of row r of a panel with x, padding left out, as multiply_panel does and
 /// with the same bits.
