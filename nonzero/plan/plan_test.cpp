@@ -285,6 +285,22 @@ TEST_F(planning_on_gpu, refuses_what_makes_no_sense) {
     EXPECT_THROW((void)make_plan(broken, on), argument_error);
 }
 
+TEST(predicted_seconds, counts_what_rows_share_of_x_as_far_as_the_nearest_cache_holds_it) {
+    const machine_speeds machine{.reads = {{1, 1e30}}, .gathers = {{1, 1e9}}};
+    matrix_stats s;
+    s.rows = 256, s.cols = 1000000, s.nnz = 1000000;
+    s.near_sectors = 8192;  // of the one group of rows: 256 KB
+    const estimate e{.matrix_bytes = 1, .vector_bytes = 1, .gathers = 1e6, .steps = 1};
+    const auto loads_beyond = [&](double nearest_bytes) {
+        machine_speeds m = machine;
+        m.nearest_bytes = nearest_bytes;
+        return predicted_seconds(e, s, m) * 1e9 - e.gathers;
+    };
+    EXPECT_NEAR(loads_beyond(0), 8192, 1e-3);
+    EXPECT_NEAR(loads_beyond(1 << 20), 8192, 1e-3);
+    EXPECT_NEAR(loads_beyond(1 << 17), (1e6 + 8192) / 2, 1e-3);
+}
+
 template <class V>
 class planned : public ::testing::Test {};
 using values = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;

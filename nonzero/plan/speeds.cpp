@@ -29,16 +29,29 @@ double rate_for(const std::vector<rate_at>& rates, double bytes) {
     return below.per_s + at * (above->per_s - below.per_s);
 }
 
+namespace {
+
+/// Of so many loads of x, those that the nearest cache does not hold: the different ones of each
+/// group of rows, as far as a group's fit it, unless a large matrix that streams through it has
+/// taken x's place: dia.row and packed.warp move the same bytes of atmosmodd_like, and packed.warp,
+/// which passes by, takes 0.75 of the time (H200).
+double loads_past_nearest(const estimate& e, const matrix_stats& s, const machine_speeds& m,
+                          double gathers) {
+    const bool evicted = m.evicting_bytes > 0 && e.bytes() > m.evicting_bytes && !e.passes_by;
+    if (s.near_sectors == 0 || evicted) return gathers;
+    const double groups = std::ceil(double(s.rows) / double(stats_groups[1]));
+    const double bytes_of_group = double(s.near_sectors) / groups * double(sector_bytes);
+    const double held = m.nearest_bytes > 0 ? std::min(1.0, m.nearest_bytes / bytes_of_group) : 1;
+    return gathers - (gathers - double(s.near_sectors)) * held;
+}
+
+}  // namespace
+
 double predicted_seconds(const estimate& e, const matrix_stats& s, const machine_speeds& m) {
     const double x_bytes = e.vector_bytes * double(s.cols) / std::max(double(s.rows + s.cols), 1.0);
     const double gathers = e.gathers > 0 ? e.gathers : double(s.nnz);
     const double steps = e.steps > 0 ? e.steps : double(s.nnz) / m.lanes;
-    // What neighbouring rows load of x again comes from the nearest cache, unless a large matrix
-    // that streams through it has taken its place: dia.row and packed.warp move the same bytes of
-    // atmosmodd_like, and packed.warp, which passes by, takes 0.75 of the time (H200).
-    const bool evicted = m.evicting_bytes > 0 && e.bytes() > m.evicting_bytes && !e.passes_by;
-    const double near =
-        s.near_sectors > 0 && !evicted ? std::min(double(s.near_sectors), gathers) : gathers;
+    const double near = std::min(gathers, loads_past_nearest(e, s, m, gathers));
     const double nearest_s = 1 / m.gathers.front().per_s, x_s = 1 / rate_for(m.gathers, x_bytes);
     const double gather_s =
         m.steps_load_x ? near * std::max(0.0, x_s - nearest_s) : gathers * nearest_s + near * x_s;
@@ -225,6 +238,8 @@ machine_speeds gpu_speeds_of(gpu on) {
     s.reads = {{double(info.l2_bytes) / 2, g.l2_read_gbps * 1e9},
                {double(info.l2_bytes) * 2, g.memory.read_gbps * 1e9}};
     for (const gather_rate& at : g.gathers) s.gathers.push_back({double(at.x_bytes), at.per_s});
+    for (const rate_at& r : s.gathers)
+        if (r.per_s > s.gathers.front().per_s / 2) s.nearest_bytes = r.bytes;
     return s;
 }
 

@@ -18,6 +18,7 @@ struct machine_speeds {
     std::vector<rate_at> reads;    ///< bytes a second, by the size of what is read
     std::vector<rate_at> gathers;  ///< loads of x[j] a second, by the size of x
     double evicting_bytes = 0;  ///< a product of more takes x's place in the nearest cache; 0: none
+    double nearest_bytes = 0;   ///< of x that the nearest cache holds; 0: all that rows share
     double convert_bytes_per_s = 0;  ///< of CSR into a layout, on the CPU
     double upload_bytes_per_s = 0;   ///< from the CPU to the GPU; 0 on the CPU
     double memory_bytes = 0;         ///< there for layouts; 0: not known                    [bytes]
