@@ -415,7 +415,8 @@ void add_bench(CLI::App& app, action& chosen) {
     sub->add_option("--vectors", o->vectors, "multiplied at once")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
-    sub->add_flag("--plan", o->plan, "besides, what the planner chooses, and how it stands");
+    sub->add_flag("--plan", o->plan,
+                  "besides, what the planner chooses, on a GPU from a CSR there");
     sub->callback([&chosen, o] { chosen = [o] { return bench(*o); }; });
 }
 

@@ -93,6 +93,7 @@ __device__ void add_of_block(T* to, T mine) {
     if (lane_id() == 0 && mine != 0) atomicAdd(&sum, mine);
     __syncthreads();
     if (threadIdx.x == 0 && sum != 0) atomicAdd(to, sum);
+    __syncthreads();  // sum is used again
 }
 
 }  // namespace nz
