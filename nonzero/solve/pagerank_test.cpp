@@ -156,6 +156,28 @@ TYPED_TEST(page_rank, has_the_same_bits_in_every_run_with_a_graph_and_without) {
     EXPECT_FALSE(plain.report.in_graph);
 }
 
+/// Whose rows of the product are so long that several blocks of a GPU share each. Their 20,000
+/// roundings keep the ranks from settling as far as those of the small graphs.
+TYPED_TEST(page_rank, of_hubs_that_everyone_links_to_is_known) {
+    using V = typename TypeParam::V;
+    constexpr index n = 20000, hubs = 3;  // which link to nobody
+    std::vector<std::pair<index, index>> links;
+    for (index i = hubs; i < n; ++i)
+        for (index h = 0; h < hubs; ++h) links.emplace_back(i, h);
+    const auto G = graph_of<V>(n, links);
+    const pagerank_options o{.tol = 20 * this->tol};
+    const auto [r, report] = this->rank(G, o);
+    const long double d = 0.85L, others = n - hubs, gain = 1 + d * others / hubs;
+    const long double other = (1 - d) / (n - hubs * d * gain), hub = other * gain;
+    std::vector<long double> expected(std::size_t(n), other);
+    std::fill_n(expected.begin(), hubs, hub);
+    EXPECT_TRUE(report.converged);
+    EXPECT_LE(distance(r, expected), report.error_bound(0.85) + rounding(G, d));
+    const auto again = this->rank(G, o);
+    EXPECT_EQ(again.rank, r);
+    EXPECT_EQ(again.report.history, report.history);
+}
+
 TYPED_TEST(page_rank, spends_max_iter_and_says_so) {
     using V = typename TypeParam::V;
     const auto G = rmat<V>(8, 4, 0.57, 0.19, 0.19, 3);
