@@ -24,7 +24,7 @@ cuSPARSE and its default CSR, and over all matrices
   csr.adaptive and csr.merge / cusparse.csr, with the lowest, and / cusparse.csr_deterministic
   plan / cusparse.csr, / the best peer and / the best of our methods, where the runs had --plan;
   the first also by size: the CSR within L2, within four times as much, beyond
-  what packing takes on the GPU, from a CSR already there, in products of cusparse.csr
+  what packing, and choosing and building, take on the GPU, from a CSR there, in products of cusparse.csr
   the slowest method that does not decline, against the fastest
   every result that is not validated
 
@@ -180,17 +180,19 @@ def by_size(rows, sizes, cache):
                  [name for name in rows if least < sizes[name] <= most])
 
 
-def packing(rows):
-    """What packing takes from a CSR on the GPU, in products of cusparse.csr."""
-    each = {}
-    for name, here in rows.items():
-        packed, csr = named(here, "packed.warp"), named(here, "cusparse.csr")
-        if packed and csr:
-            each[name] = packed["preprocessing_s"] / csr["median_s"]
-    if each:
-        most = max(each, key=each.get)
-        print(f"Packing, in products of cusparse.csr: median {statistics.median(each.values()):.1f}, "
-              f"highest {each[most]:.1f} on {most}, of {len(each)}")
+def setup(rows):
+    """What packing, and choosing and building, take from a CSR there, in products of cusparse.csr."""
+    for name, label in (("packed.warp", "Packing"), ("plan", "Choosing and building")):
+        each = {}
+        for matrix, here in rows.items():
+            built, csr = named(here, name), named(here, "cusparse.csr")
+            if built and csr and "preprocessing_s" in built:
+                each[matrix] = built["preprocessing_s"] / csr["median_s"]
+        if each:
+            most = max(each, key=each.get)
+            print(f"{label}, in products of cusparse.csr: "
+                  f"median {statistics.median(each.values()):.1f}, "
+                  f"highest {each[most]:.1f} on {most}, of {len(each)}")
 
 
 def gpu_means(rows, sizes, cache):
@@ -224,7 +226,7 @@ def gpu_means(rows, sizes, cache):
                  method(peer))
     plan_means(rows, "cusparse.csr")
     by_size(rows, sizes, cache)
-    packing(rows)
+    setup(rows)
 
 
 def gpu_outliers(rows):

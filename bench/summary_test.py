@@ -143,13 +143,18 @@ class Summary(unittest.TestCase):
                      "best classic / cusparse.csr 1.414 lowest 0.500 on other, of 2"):
             self.assertIn(line, lines)
 
-    def test_packing(self):
+    def test_setup(self):
         rows = MEASURED_ON_GPU["rows"] + [
             {**on_gpu("ecology1", "packed.warp", 9), "preprocessing_s": 40},  # a product takes 4
             {**on_gpu("other", "packed.warp", 9), "preprocessing_s": 30}]     # and 1
         self.assertIn("Packing, in products of cusparse.csr: median 20.0, highest 30.0 on other, of 2\n",
                       summary({**MEASURED_ON_GPU, "rows": rows}, "--gpu"))
         self.assertNotIn("Packing", summary(MEASURED_ON_GPU, "--gpu"))
+        planned = MEASURED_ON_GPU["rows"] + [
+            {**on_gpu("ecology1", "plan", 9), "preprocessing_s": 60}]
+        self.assertIn(
+            "Choosing and building, in products of cusparse.csr: median 15.0, highest 15.0 on ecology1, of 1\n",
+            summary({**MEASURED_ON_GPU, "rows": planned}, "--gpu"))
 
     def test_geometric_means(self):
         out = summary(MEASURED)
