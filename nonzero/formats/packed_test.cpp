@@ -8,6 +8,8 @@
 #include <random>
 
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/oracle.hpp"
+#include "nonzero/formats/simd.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "test/zoo.hpp"
 
@@ -100,6 +102,18 @@ TEST(packed, cuts_long_rows_into_parts_that_fill_blocks) {
             EXPECT_TRUE(in_one_block || k % packed_block == c.number % packed_block) << name;
         }
     }
+}
+
+/// Of 20 MB, beyond the caches: its chunks are fetched ahead.
+TEST(packed, multiplies_what_streams) {
+    const auto A = nz::random<double>(40000, 30000, 50, 3);
+    const auto P = packed<double, host>::from(view(A));
+    ASSERT_GT(bytes(P), far_bytes);
+    const host_vector<double> x(std::size_t(A.shape.cols), 1.25);
+    host_vector<double> y(std::size_t(A.shape.rows));
+    spmv(cpu{2}, packed_warp{}, 2.0, view(P), std::span<const double>(x), 0.0, std::span(y));
+    const auto truth = reference_product<double>(transposition::plain, 2, view(A), x, 0, {});
+    EXPECT_TRUE(compare<double>(y, truth).holds());
 }
 
 TEST(packed, refuses_options_out_of_range) {
