@@ -139,9 +139,10 @@ std::shared_ptr<const packed_analysis<V>> analyse_for_packing(gpu on, const csr<
 template <class V>
 packed_size size_of_packed(const packed_analysis<V>&);
 
-/// Packs a CSR that lies on the GPU, there: what `from` builds, bit for bit. Waits for the GPU.
-/// Throws argument_error where row_ptr or the columns of a row do not ascend or leave their range,
-/// device_error where the memory does not suffice, unavailable without CUDA. Real values.
+/// Packs a CSR that lies on the GPU, there: what `from` builds, bit for bit. Waits for the GPU to
+/// know the sizes, not for the arrays, which are filled in on.stream. Throws argument_error where
+/// row_ptr or the columns of a row do not ascend or leave their range, device_error where the
+/// memory does not suffice, unavailable without CUDA. Real values.
 template <class V>
 packed<V, device> pack(gpu on, const packed_analysis<V>&);
 template <class V>

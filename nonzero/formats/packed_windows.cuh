@@ -316,7 +316,7 @@ struct step_counts {
     }
 };
 
-/// Notes columns out of range, and counts those that are not above the one before: cut_windows
+/// Notes columns out of range, and counts those that are not above the one before: find_diagonals
 /// takes off those that start a row, so that none are left where all rows ascend.
 template <class V>
 __global__ void check_columns(packing<V> p) {
