@@ -87,7 +87,7 @@ __device__ bool is_known(unsigned long long bits, const unsigned long long* slot
 /// Notes the distinct ones of `count` values, `stride` apart. What an earlier launch found, a
 /// thread meets in its first-level cache; what it does not meet there, it looks for behind it.
 /// Without a launch on a sample before, all threads would queue for the same few slots: 4.6 of the
-/// 6.5 ms that packing nlpkkt80 took (H200); it takes 2.4 now.
+/// 6.5 ms that packing nlpkkt80 took then (H200).
 template <class V>
 __global__ void find_values(const V* __restrict__ val, std::size_t count, std::size_t stride,
                             unsigned long long* slots, V* table, notes* n) {

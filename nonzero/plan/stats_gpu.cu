@@ -15,6 +15,9 @@ namespace {
 constexpr int short_lengths = 1024;  ///< lengths below have a place each in the histogram
 using count = unsigned long long;
 
+/// Rows of short_lengths entries or more, at most.
+__host__ __device__ constexpr offset most_long_rows(offset nnz) { return nnz / short_lengths + 1; }
+
 /// What the kernels count, in GPU memory.
 struct survey {
     unsigned rows_of_length[short_lengths];
@@ -55,7 +58,12 @@ __global__ void __launch_bounds__(row_threads)
     const bool is_short = i < A.shape.rows && len < short_lengths;
     const unsigned alike = __match_any_sync(full_warp, is_short ? len : -1);
     if (is_short && (alike & lanes_before()) == 0) atomicAdd(histogram + len, __popc(alike));
-    if (i < A.shape.rows && !is_short) long_lengths[atomicAdd(&s->long_rows, 1U)] = len;
+    if (i < A.shape.rows && !is_short) {
+        // Rows that overlap, in a row_ptr that is refused later, may be more than there is room
+        // for.
+        const unsigned at = atomicAdd(&s->long_rows, 1U);
+        if (at < most_long_rows(offset(A.val.len))) long_lengths[at] = len;
+    }
     __syncthreads();
     if (histogram[t] > 0) atomicAdd(s->rows_of_length + t, histogram[t]);
     if (t == 0) atomicAdd(&s->group_width, count(widths));
@@ -195,7 +203,7 @@ cells cells_of(const csr<V, device_view>& A) {
 class scratch {
   public:
     scratch(gpu on, std::int64_t nnz)
-        : memory_(lengths_at + std::size_t(nnz / short_lengths + 1) * sizeof(index)) {
+        : memory_(lengths_at + std::size_t(most_long_rows(nnz)) * sizeof(index)) {
         zero_on_device(on, {memory_.data(), lengths_at});
     }
     [[nodiscard]] survey* found() const { return reinterpret_cast<survey*>(memory_.data()); }
