@@ -1,5 +1,6 @@
 #include "nonzero/core/gpu.hpp"
 
+#include <cstring>
 #include <map>
 #include <mutex>
 
@@ -63,6 +64,31 @@ gpu_stream::gpu_stream(int device) : device_(device) {
     stream_ = s;
 }
 gpu_stream::~gpu_stream() { cudaStreamDestroy(static_cast<cudaStream_t>(stream_)); }
+
+gpu beside(gpu on) {
+    static std::mutex one_at_a_time;
+    static std::map<int, cudaStream_t> streams;  // never destroyed: CUDA may be gone by then
+    const device_guard guard(on);
+    const std::lock_guard lock(one_at_a_time);
+    auto at = streams.find(on.device);
+    if (at == streams.end()) {
+        cudaStream_t s = nullptr;
+        check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+        at = streams.emplace(on.device, s).first;
+    }
+    on.stream = at->second;
+    return on;
+}
+
+void start_after(gpu later, gpu earlier) {
+    const device_guard guard(earlier);
+    cudaEvent_t e = nullptr;
+    check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    cudaError_t code = cudaEventRecord(e, stream_of(earlier));
+    if (code == cudaSuccess) code = cudaStreamWaitEvent(stream_of(later), e);
+    cudaEventDestroy(e);  // which CUDA puts off until the event has come
+    check(code, "cudaStreamWaitEvent");
+}
 
 gpu_event::gpu_event() {
     cudaEvent_t e = nullptr;
@@ -137,11 +163,34 @@ void copy_to_device(gpu on, const void* from, void* to, std::size_t bytes) {
     check(cudaStreamSynchronize(stream_of(on)), "cudaMemcpyAsync to the GPU");
 }
 
+namespace {
+
+/// Page-locked memory of a thread for copies of few bytes, which otherwise wait for the driver's
+/// own: 7.5 us instead of 4 (H200). Null where there is none to be had.
+struct page_locked {
+    static constexpr std::size_t size = 8192;
+    void* at = nullptr;
+    page_locked() {
+        if (cudaHostAlloc(&at, size, cudaHostAllocPortable) == cudaSuccess) return;
+        cudaGetLastError();
+        at = nullptr;
+    }
+    ~page_locked() { cudaFreeHost(at); }
+    page_locked(const page_locked&) = delete;
+    page_locked& operator=(const page_locked&) = delete;
+};
+
+}  // namespace
+
 void copy_to_host(gpu on, const void* from, void* to, std::size_t bytes) {
     if (bytes == 0) return;
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_of(on)),
+    thread_local const page_locked mine;
+    void* const locked = bytes <= page_locked::size ? mine.at : nullptr;
+    check(cudaMemcpyAsync(locked != nullptr ? locked : to, from, bytes, cudaMemcpyDeviceToHost,
+                          stream_of(on)),
           "cudaMemcpyAsync to the CPU");
     check(cudaStreamSynchronize(stream_of(on)), "cudaMemcpyAsync to the CPU");
+    if (locked != nullptr) std::memcpy(to, locked, bytes);
 }
 
 void copy_on_device(gpu on, const void* from, void* to, std::size_t bytes) {

@@ -49,6 +49,13 @@ class gpu_stream {
     void* stream_ = nullptr;
 };
 
+/// A stream of that GPU for what may run beside on.stream: the same for all who ask, as long as the
+/// process lives.
+[[nodiscard]] gpu beside(gpu on);
+/// What is launched in later.stream from now on starts when all that has been launched in
+/// earlier.stream is done. The CPU waits for nothing.
+void start_after(gpu later, gpu earlier);
+
 /// A point in a stream, with its time.
 class gpu_event {
   public:

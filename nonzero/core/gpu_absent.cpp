@@ -20,6 +20,8 @@ void synchronize(gpu) { refuse(); }
 device_memory memory_of(gpu) { refuse(); }
 gpu_stream::gpu_stream(int device) : device_(device) { refuse(); }
 gpu_stream::~gpu_stream() = default;
+gpu beside(gpu) { refuse(); }
+void start_after(gpu, gpu) { refuse(); }
 gpu_event::gpu_event() { refuse(); }
 gpu_event::~gpu_event() = default;
 void gpu_event::record(gpu) { refuse(); }

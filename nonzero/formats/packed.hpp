@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 
 #include "nonzero/formats/csr.hpp"
 #include "nonzero/formats/device_analysis.hpp"
@@ -131,11 +132,13 @@ std::int64_t piece_count(const packed<V, host_view>& A) {
 }
 
 /// What packing finds out first: where everything goes, and how much it is. In 34 bytes a row of
-/// GPU memory, beside the CSR, which must stay as it is.
+/// GPU memory, beside the CSR, which must stay as it is. Calls `meanwhile` once all is launched,
+/// and then waits for the GPU.
 template <class V>
 class packed_analysis;
 template <class V>
-std::shared_ptr<const packed_analysis<V>> analyse_for_packing(gpu on, const csr<V, device_view>&);
+std::shared_ptr<const packed_analysis<V>> analyse_for_packing(
+    gpu on, const csr<V, device_view>&, const std::function<void()>& meanwhile = [] {});
 template <class V>
 packed_size size_of_packed(const packed_analysis<V>&);
 

@@ -5,7 +5,8 @@
 namespace nz {
 
 template <class V>
-std::shared_ptr<const packed_analysis<V>> analyse_for_packing(gpu on, const csr<V, device_view>&) {
+std::shared_ptr<const packed_analysis<V>> analyse_for_packing(gpu on, const csr<V, device_view>&,
+                                                              const std::function<void()>&) {
     require_gpu(on);
     return nullptr;
 }
@@ -25,7 +26,7 @@ bool refill(gpu on, const csr<V, device_view>&, packed<V, device>&) {
 }
 #define NZ_INSTANTIATE(V)                                                   \
     template std::shared_ptr<const packed_analysis<V>> analyse_for_packing( \
-        gpu, const csr<V, device_view>&);                                   \
+        gpu, const csr<V, device_view>&, const std::function<void()>&);     \
     template packed_size size_of_packed(const packed_analysis<V>&);         \
     template packed<V, device> pack(gpu, const packed_analysis<V>&);        \
     template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&);

@@ -59,9 +59,7 @@ void fill(gpu on, const packing<V>& p, target<V> to, value_coding coding, unsign
 template <class T>
 T read_back(gpu on, const T* from) {
     T value;
-    check(cudaMemcpyAsync(&value, from, sizeof(T), cudaMemcpyDeviceToHost, stream_of(on)),
-          "cudaMemcpyAsync");
-    check(cudaStreamSynchronize(stream_of(on)), "cudaStreamSynchronize");
+    copy_to_host(on, from, &value, sizeof(T));
     return value;
 }
 
@@ -98,7 +96,7 @@ void find(gpu on, const packing<V>& p) {
 
 /// The passes that only look, and what came of them.
 template <class V>
-outcome cut(gpu on, const packing<V>& p, unsigned windows) {
+outcome cut(gpu on, const packing<V>& p, unsigned windows, const std::function<void()>& meanwhile) {
     const cudaStream_t stream = stream_of(on);
     find(on, p);
     sort_values<<<1, 1024, 0, stream>>>(p.slots, p.found, p.table, p.number);
@@ -112,6 +110,7 @@ outcome cut(gpu on, const packing<V>& p, unsigned windows) {
     }
     sum_extents<<<1, sum_threads, 0, stream>>>(p, windows);
     check(cudaGetLastError(), "packed: analysis");
+    meanwhile();
     return read_back(on, p.result);
 }
 
@@ -121,7 +120,7 @@ outcome cut(gpu on, const packing<V>& p, unsigned windows) {
 template <class V>
 class packed_analysis {
   public:
-    packed_analysis(gpu on, const csr<V, device_view>& A)
+    packed_analysis(gpu on, const csr<V, device_view>& A, const std::function<void()>& meanwhile)
         : windows(blocks_for(A.shape.rows, packed_window) * (A.shape.rows > 0)) {
         p.A = A, p.options = packed_options::suited_to(std::int64_t(A.val.len));
         scratch_.want(p.found, 1), scratch_.want(p.slots, hash_slots<V>);
@@ -130,7 +129,7 @@ class packed_analysis {
         scratch_.want(p.cuts, windows), scratch_.want(p.extents, windows);
         scratch_.want(p.result, 1);
         scratch_.allocate();
-        first = cut(on, p, windows);
+        first = cut(on, p, windows, meanwhile);
         refuse(first.found.flawed);
         if (first.total.words > 0xffffffffU || first.total.values > 0xffffffffU)
             throw argument_error("packed: the matrix is too large for 32-bit places of its chunks");
@@ -150,10 +149,10 @@ class packed_analysis {
 };
 
 template <class V>
-std::shared_ptr<const packed_analysis<V>> analyse_for_packing(gpu on,
-                                                              const csr<V, device_view>& A) {
+std::shared_ptr<const packed_analysis<V>> analyse_for_packing(
+    gpu on, const csr<V, device_view>& A, const std::function<void()>& meanwhile) {
     const device_guard guard(on);
-    return std::make_shared<const packed_analysis<V>>(on, A);
+    return std::make_shared<const packed_analysis<V>>(on, A, meanwhile);
 }
 
 template <class V>
@@ -181,14 +180,11 @@ packed<V, device> pack(gpu on, const packed_analysis<V>& a) {
     P.codes = device_array<std::uint32_t>(total.words * 16);
     P.val = device_array<std::byte>(total.values * warp_size * code_bytes<V>(P.coding));
     P.table = device_array<V>(a.table_values);
-    const target<V> to{P.chunks.data(), P.perm.data(), P.codes.data(), P.val.data(), total.parts};
+    const target<V> to{P.chunks.data(), P.perm.data(),  P.codes.data(), P.val.data(),
+                       P.table.data(),  a.table_values, total.parts};
     if (a.windows > 0)
         place_windows<<<a.windows, window_threads, 0, stream_of(on)>>>(a.p, to, a.windows);
     if (a.chunks > 0) fill(on, a.p, to, P.coding, a.chunks);
-    if (P.table.size() > 0)
-        check(cudaMemcpyAsync(P.table.data(), a.p.table, P.table.size() * sizeof(V),
-                              cudaMemcpyDeviceToDevice, stream_of(on)),
-              "cudaMemcpyAsync");
     check(cudaGetLastError(), "packed: filling");
     return P;
 }
@@ -205,7 +201,8 @@ bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
     find(on, p);
     const notes found = read_back(on, p.found);
     if (coding_for<V>(found.distinct, found.not_narrow == 0) != P.coding) return false;
-    const target<V> to{P.chunks.data(), P.perm.data(), P.codes.data(), P.val.data(),
+    const target<V> to{P.chunks.data(),        P.perm.data(), P.codes.data(),
+                       P.val.data(),           nullptr,       0,
                        unsigned(P.part_chunks)};
     if (P.chunks.size() > 0) fill(on, p, to, P.coding, unsigned(P.chunks.size()));
     check(cudaGetLastError(), "packed: refill");
@@ -215,7 +212,7 @@ bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
 
 #define NZ_INSTANTIATE(V)                                                   \
     template std::shared_ptr<const packed_analysis<V>> analyse_for_packing( \
-        gpu, const csr<V, device_view>&);                                   \
+        gpu, const csr<V, device_view>&, const std::function<void()>&);     \
     template packed_size size_of_packed(const packed_analysis<V>&);         \
     template packed<V, device> pack(gpu, const packed_analysis<V>&);        \
     template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&);

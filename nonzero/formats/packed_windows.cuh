@@ -474,10 +474,12 @@ struct target {
     index* perm;
     std::uint32_t* codes;
     std::byte* val;
-    unsigned part_chunks;
+    V* table;
+    unsigned table_values, part_chunks;
 };
 
-/// Third pass: the chunks of one window a block, with their final places.
+/// Third pass: the chunks of one window a block, with their final places; and the table, which a
+/// copy of its own would take another call for.
 template <class V>
 __global__ void __launch_bounds__(window_threads)
     place_windows(packing<V> p, target<V> to, unsigned windows) {
@@ -499,6 +501,9 @@ __global__ void __launch_bounds__(window_threads)
     }
     for (unsigned k = threadIdx.x; k < end.perm - start.perm; k += window_threads)
         to.perm[start.perm + k] = first + cut.order[k];
+    for (unsigned k = blockIdx.x * window_threads + threadIdx.x; k < to.table_values;
+         k += gridDim.x * window_threads)
+        to.table[k] = p.table[k];
     if (start.parts == end.parts) return;
     if (r < rows) len[r] = p.length(first + r);
     __syncthreads();

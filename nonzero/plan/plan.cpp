@@ -205,6 +205,17 @@ void tune(plan<V, B>& p, const csr<V, host_view>& A, const plan_options& o) {
 void require(cpu) {}
 void require(gpu on) { require_gpu(on); }
 
+/// The machine's speeds, and the memory that is there for layouts of about so many bytes.
+machine_speeds machine_for(cpu on, double) { return speeds_of(on); }
+machine_speeds machine_for(gpu on, double bytes) {
+    // Asking takes as long as two products of a small matrix (6 us, H200), and where even that does
+    // not fit, building takes the next method.
+    constexpr double worth_asking = 64e6;
+    machine_speeds s = speeds_of(on);
+    if (bytes >= worth_asking) s.memory_bytes = double(memory_of(on).free_bytes);
+    return s;
+}
+
 template <class V, class B>
 matrix_stats stats_of(const csr<V, host_view>& A, B, device_analysis<V>*) {
     return compute_stats(A);
@@ -226,8 +237,8 @@ plan<V, B> predict(const csr<V, S>& A, B on, const plan_options& o,
     check_options(o);
     const auto methods = to_judge(among, o);
     require(on);
-    const machine_speeds machine = speeds_of(on);
     const matrix_stats stats = stats_of(A, on, known);
+    const machine_speeds machine = machine_for(on, csr_bytes<V>(stats));
     plan<V, B> p{{.shape = A.shape,
                   .nnz = stats.nnz,
                   .machine = machine_name(on),

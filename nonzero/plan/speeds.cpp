@@ -252,9 +252,7 @@ machine_speeds speeds_of(gpu on) {
     const std::lock_guard lock(one_at_a_time);
     auto at = known.find(on.device);
     if (at == known.end()) at = known.emplace(on.device, gpu_speeds_of(on)).first;
-    machine_speeds s = at->second;
-    s.memory_bytes = double(memory_of(on).free_bytes);
-    return s;
+    return at->second;
 }
 
 }  // namespace nz

@@ -227,14 +227,33 @@ void launch(gpu on, const csr<V, device_view>& A, const scratch& at) {
     check(cudaGetLastError(), "stats");
 }
 
-std::vector<length_count> lengths_of(gpu on, const survey& s, const index* long_lengths) {
+/// On the CPU.
+struct surveyed {
+    survey counts;
+    host_vector<index> long_lengths;
+};
+
+/// Waits for on.stream. A may be no CSR; the numbers then mean nothing.
+template <class V>
+surveyed look_at(gpu on, const csr<V, device_view>& A) {
+    const auto nnz = offset(A.val.len);
+    const scratch at(on, nnz);
+    launch(on, A, at);
+    surveyed s;
+    copy_to_host(on, at.found(), &s.counts, sizeof s.counts);
+    s.long_lengths.resize(
+        std::min(std::size_t(s.counts.long_rows), std::size_t(most_long_rows(nnz))));
+    copy_to_host(on, at.long_lengths(), s.long_lengths.data(),
+                 s.long_lengths.size() * sizeof(index));
+    return s;
+}
+
+std::vector<length_count> lengths_of(surveyed& s) {
     std::vector<length_count> all;
     for (int n = 0; n < short_lengths; ++n)
-        if (s.rows_of_length[n] > 0) all.push_back({n, s.rows_of_length[n]});
-    host_vector<index> listed(s.long_rows);
-    copy_to_host(on, long_lengths, listed.data(), listed.size() * sizeof(index));
-    std::sort(listed.begin(), listed.end());
-    for (const index n : listed) {
+        if (s.counts.rows_of_length[n] > 0) all.push_back({n, s.counts.rows_of_length[n]});
+    std::sort(s.long_lengths.begin(), s.long_lengths.end());
+    for (const index n : s.long_lengths) {
         if (all.empty() || all.back().length != n) all.push_back({n, 0});
         ++all.back().rows;
     }
@@ -247,14 +266,15 @@ template <class V>
 matrix_stats compute_stats(gpu on, const csr<V, device_view>& A, device_analysis<V>* known) {
     const device_guard guard(on);
     const auto nnz = std::int64_t(A.val.len);
-    const scratch at(on, nnz);
-    launch(on, A, at);
-    const auto packing = analyse_for_packing(on, A);  // which waits, and refuses what is no CSR
-    survey s;
-    copy_to_host(on, at.found(), &s, sizeof s);
+    const gpu aside = beside(on);
+    start_after(aside, on);
+    surveyed found;
+    const auto packing =  // which refuses what is no CSR
+        analyse_for_packing(on, A, [&] { found = look_at(aside, A); });
+    const survey& s = found.counts;
     matrix_stats m;
     m.rows = A.shape.rows, m.cols = A.shape.cols, m.nnz = nnz;
-    if (m.rows > 0) m.row_lengths = lengths_of(on, s, at.long_lengths());
+    if (m.rows > 0) m.row_lengths = lengths_of(found);
     m.group_width[0] = std::int64_t(s.group_width);
     const double share = s.entries > 0 ? double(nnz) / double(s.entries) : 1;
     const auto of_all = [&](count sampled) { return std::int64_t(double(sampled) * share); };

@@ -18,9 +18,7 @@ __device__ inline float rounded_product(float a, float b) { return __fmul_rn(a, 
 template <class T>
 T read_back(gpu on, const T* from) {
     T value;
-    check(cudaMemcpyAsync(&value, from, sizeof(T), cudaMemcpyDeviceToHost, stream_of(on)),
-          "cudaMemcpyAsync");
-    check(cudaStreamSynchronize(stream_of(on)), "cudaStreamSynchronize");
+    copy_to_host(on, from, &value, sizeof(T));
     return value;
 }
 

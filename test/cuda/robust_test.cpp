@@ -8,6 +8,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/plan/plan.hpp"
+#include "nonzero/plan/stats.hpp"
 #include "test/files.hpp"
 #include "test/products.hpp"
 
@@ -174,6 +175,46 @@ TEST_F(robust, products_are_the_same_cold_and_beside_copies_and_threads) {
             for (int run = 0; run < 10; ++run) {
                 const auto mine = build(make_plan(A, gpu(stream)), A);
                 wrong += !same_bits<double>(product<double>(gpu(stream), *mine, x), want);
+            }
+        });
+    for (std::thread& t : threads) t.join();
+    EXPECT_EQ(wrong, 0);
+}
+
+/// `to` gets what `from` holds, in on.stream, after so much else that it takes milliseconds.
+void copy_late(gpu on, const csr<double, device>& from, csr<double, device>& to) {
+    device_array<std::byte> flushed(std::size_t(1) << 30);
+    for (int k = 0; k < 20; ++k) zero_on_device(on, flushed);
+    const auto copy = [&](const auto& a, auto& b) {
+        copy_on_device(on, a.data(), b.data(), a.size() * sizeof(*a.data()));
+    };
+    copy(from.row_ptr.bytes, to.row_ptr.bytes);
+    copy(from.col_ind, to.col_ind), copy(from.val, to.val);
+}
+
+TEST_F(robust, what_a_stream_still_writes_is_planned_as_it_will_be_in_four_threads) {
+    const auto A = laplace3d<double>(60, 60, 60);
+    const auto lengths = compute_stats(view(A)).row_lengths;
+    const auto x = random_vector<double>(std::size_t(A.shape.cols), 4);
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong = 0;
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([&] {
+            const gpu_stream stream;
+            const gpu on = stream;
+            const auto there = upload(on, A);
+            auto B = upload(on, csr<double, host>(A));
+            for (int run = 0; run < 3; ++run) {
+                zero_on_device(on, B.row_ptr.bytes);
+                copy_late(on, there, B);
+                wrong += compute_stats(on, view(B)).row_lengths != lengths;
+                zero_on_device(on, B.row_ptr.bytes);
+                copy_late(on, there, B);
+                const auto made = plan_and_build(view(B), on);
+                const auto y = product<double>(on, *made.op, to_device<double>(on, x));
+                const auto truth =
+                    reference_product<double>(transposition::plain, 1, view(A), x, 0, {});
+                wrong += !compare<double>(y, truth).holds();
             }
         });
     for (std::thread& t : threads) t.join();
