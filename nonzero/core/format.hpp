@@ -175,7 +175,7 @@ struct work {
 
 /// Steps of a warp besides those of its entries: its block is started, it looks for its row, adds
 /// up its lanes and writes y.
-inline constexpr double steps_of_a_warp = 4;
+inline constexpr double steps_of_a_warp = 6;
 
 /// One thread a row: `widths` is the sum over the warps of the longest row of each.
 work thread_a_row_work(const matrix_stats&, double widths, double widest, double steps_an_entry);

@@ -629,11 +629,10 @@ work packed_warp::work_on_gpu(const matrix_stats& s) {
     // A warp's loads wait for each other: the chunk, then at every four places the columns and x;
     // neighbouring lanes take neighbouring rows, or where rows are long, neighbouring entries.
     const double waits = 2.0 / 4;
-    return {
-        .gathers = double(std::min(s.row_sectors, s.column_sectors)),
-        .steps = waits * double(s.packed_steps) + (steps_of_a_warp + 1) * double(s.packed_chunks),
-        .critical_steps = waits * double(s.packed_longest) + steps_of_a_warp + 1,
-        .passes_by = true};
+    return {.gathers = double(std::min(s.row_sectors, s.column_sectors)),
+            .steps = waits * double(s.packed_steps) + steps_of_a_warp * double(s.packed_chunks),
+            .critical_steps = waits * double(s.packed_longest) + steps_of_a_warp,
+            .passes_by = true};
 }
 
 #define NZ_INSTANTIATE(V)                                                                       \

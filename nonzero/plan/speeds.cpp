@@ -47,6 +47,19 @@ double loads_past_nearest(const estimate& e, const matrix_stats& s, const machin
 
 }  // namespace
 
+namespace {
+
+/// One step of a product that reads so many bytes: from the last cache up to the smallest size in
+/// m.reads, from beyond it from the largest on.
+double step_s(const machine_speeds& m, double bytes) {
+    const double least = m.reads.front().bytes, most = m.reads.back().bytes;
+    if (m.far_step == 1 || bytes <= least) return m.step_s;
+    const double beyond = std::min(1.0, std::log(bytes / least) / std::log(most / least));
+    return m.step_s * (1 + (m.far_step - 1) * beyond);
+}
+
+}  // namespace
+
 double predicted_seconds(const estimate& e, const matrix_stats& s, const machine_speeds& m) {
     const double x_bytes = e.vector_bytes * double(s.cols) / std::max(double(s.rows + s.cols), 1.0);
     const double gathers = e.gathers > 0 ? e.gathers : double(s.nnz);
@@ -58,7 +71,7 @@ double predicted_seconds(const estimate& e, const matrix_stats& s, const machine
     const double parts[] = {
         e.bytes() / rate_for(m.reads, e.bytes()),
         gather_s,
-        steps / m.workers * m.step_s,
+        steps / m.workers * step_s(m, e.bytes()),
         e.critical_steps * m.step_s,
     };
     // They overlap, but not wholly: between the longest of them and their sum.
@@ -227,6 +240,7 @@ machine_speeds gpu_speeds_of(gpu on) {
     const gpu_info info = describe_gpu(on);
     machine_speeds s{.launch_s = g.launch_s,
                      .step_s = g.latency_s,
+                     .far_step = 2,  // by 128 runs of 64 matrices (docs/decisions/planner.md)
                      .workers = double(g.resident_warps),
                      .lanes = 32,
                      .reads = {},

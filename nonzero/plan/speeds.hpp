@@ -12,6 +12,7 @@ namespace nz {
 struct machine_speeds {
     double launch_s = 0;           ///< a kernel, or a parallel region, that does nothing        [s]
     double step_s = 0;             ///< one step of one worker (see estimate::steps)             [s]
+    double far_step = 1;           ///< a step where it reads beyond the last cache, over step_s
     double workers = 1;            ///< threads, or the warps that a GPU holds at once
     double lanes = 1;              ///< nonzeros that a worker takes with one step
     bool steps_load_x = false;     ///< a step has its load of x from the nearest cache in it
