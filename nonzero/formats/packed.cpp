@@ -375,7 +375,7 @@ void check_reach(std::size_t words, std::size_t values) {
 packed_options packed_options::suited_to(std::int64_t nnz) {
     packed_options o;
     o.steps = nnz < 1'000'000 ? 8 : nnz < 6'000'000 ? 16 : 32;
-    o.split = index(std::clamp<std::int64_t>(nnz / 6336 / 32 * 32, 256, 2048));
+    o.split = index(std::clamp<std::int64_t>(nnz / 4752 / 32 * 32, 256, 2048));
     o.most_diagonals = 2 * o.steps;
     return o;
 }
