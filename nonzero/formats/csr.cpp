@@ -335,6 +335,7 @@ work csr_subwarp::work_on_gpu(const matrix_stats& s) {
 }
 
 work csr_merge::work_on_gpu(const matrix_stats& s) {
+    // Of many tiles each takes three times what its loads tell, of one alone not.
     constexpr double tile = 1024, warps_a_tile = 4, steps = 51, steps_of_one = 17;
     return {.gathers = double(s.row_sectors),
             .steps = double(s.nnz + s.rows) / tile * warps_a_tile * steps,

@@ -22,7 +22,7 @@ struct machine_speeds {
     double nearest_bytes = 0;   ///< of x that the nearest cache holds; 0: all that rows share
     double convert_bytes_per_s = 0;  ///< of CSR into a layout, on the CPU
     double upload_bytes_per_s = 0;   ///< from the CPU to the GPU; 0 on the CPU
-    double memory_bytes = 0;         ///< there for layouts; 0: not known, as on a GPU       [bytes]
+    double memory_bytes = 0;         ///< there for layouts; 0: not known                    [bytes]
 };
 
 /// Medians, in about half a second the first time on this machine, and kept then.
