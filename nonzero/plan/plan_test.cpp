@@ -285,6 +285,24 @@ TEST_F(planning_on_gpu, refuses_what_makes_no_sense) {
     EXPECT_THROW((void)make_plan(broken, on), argument_error);
 }
 
+TEST(predicted_seconds, lets_a_step_take_longer_the_further_its_bytes_exceed_the_last_cache) {
+    constexpr double cache = 1e6, memory = 4e6;
+    const machine_speeds m{.step_s = 1e-9,
+                           .far_step = 3,
+                           .reads = {{cache, 1e30}, {memory, 1e30}},
+                           .gathers = {{1, 1e30}}};
+    matrix_stats s;
+    s.rows = s.cols = s.nnz = 1;
+    const auto of_a_thousand = [&](double bytes) {
+        return predicted_seconds({.matrix_bytes = bytes, .steps = 1000}, s, m) * 1e6;
+    };
+    EXPECT_NEAR(of_a_thousand(cache / 2), 1, 1e-9);
+    EXPECT_NEAR(of_a_thousand(cache), 1, 1e-9);
+    EXPECT_NEAR(of_a_thousand(2 * cache), 2, 1e-9);  // halfway, in the logarithm of the bytes
+    EXPECT_NEAR(of_a_thousand(memory), 3, 1e-9);
+    EXPECT_NEAR(of_a_thousand(10 * memory), 3, 1e-9);
+}
+
 TEST(predicted_seconds, counts_what_rows_share_of_x_as_far_as_the_nearest_cache_holds_it) {
     const machine_speeds machine{.reads = {{1, 1e30}}, .gathers = {{1, 1e9}}};
     matrix_stats s;
