@@ -208,7 +208,7 @@ void require(gpu on) { require_gpu(on); }
 /// The machine's speeds, and the memory that is there for layouts of about so many bytes.
 machine_speeds machine_for(cpu on, double) { return speeds_of(on); }
 machine_speeds machine_for(gpu on, double bytes) {
-    // Asking takes as long as two products of a small matrix (6 us, H200), and where even that does
+    // Asking takes longer than a product of a small matrix (4 us, H200), and where even that does
     // not fit, building takes the next method.
     constexpr double worth_asking = 64e6;
     machine_speeds s = speeds_of(on);

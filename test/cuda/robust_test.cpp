@@ -181,7 +181,7 @@ TEST_F(robust, products_are_the_same_cold_and_beside_copies_and_threads) {
     EXPECT_EQ(wrong, 0);
 }
 
-/// `to` is empty and gets what `from` holds, in on.stream, after so much else that it takes
+/// Makes `to` no CSR, and then what `from` is, in on.stream, after so much else that it takes
 /// milliseconds. Waits for nothing: `busy`, a gigabyte that is zeroed meanwhile, must live on.
 void copy_late(gpu on, device_array<std::byte>& busy, const csr<double, device>& from,
                csr<double, device>& to) {
