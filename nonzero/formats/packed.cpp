@@ -19,6 +19,14 @@ constexpr std::uint32_t far_hole = 0xffffffffU;
 constexpr std::uint16_t near_hole = 0xffff;
 constexpr index most_near = 0xfffe;
 
+constexpr std::size_t words_a_step[] = {4, 2, 16, 32};  // of each kind
+std::size_t words_of(const packed_chunk& c) {
+    return (words_a_step[c.kind] * c.steps + code_unit - 1) / code_unit * code_unit;
+}
+std::size_t values_of(const packed_chunk& c) {
+    return c.kind == packed_chunk::shared ? 0 : val_unit * c.steps;
+}
+
 /// The entries (i, i + offset) of the rows whose bit is set in `mask`.
 template <class V>
 struct diagonal {
@@ -228,12 +236,10 @@ class cutter {
         w.chunks.push_back(c);
     }
     static void place(packed_chunk& c, cut_window& w) {
-        constexpr std::size_t words_a_step[] = {4, 2, 16, 32};
         c.code_at = std::uint32_t(w.words / code_unit),
         c.val_at = std::uint32_t(w.values / val_unit);
-        const std::size_t words = words_a_step[c.kind] * c.steps;
-        w.words += (words + code_unit - 1) / code_unit * code_unit;
-        if (c.kind != packed_chunk::shared) w.values += val_unit * c.steps;
+        w.words += words_of(c);
+        w.values += values_of(c);
     }
 
     const csr<V, host_view>& A;
@@ -327,6 +333,39 @@ void check(const packed_options& o) {
     in("diagonal_fill", o.diagonal_fill, 1.0 / 32, 2);
     in("shared_fill", o.shared_fill, 1.0 / 32, 2);
     in("sort_gain", o.sort_gain, 0, HUGE_VAL);
+    in("twos", double(o.twos), 1, HUGE_VAL);
+    in("fours", double(o.fours), 1, HUGE_VAL);
+}
+
+void count(const packed_chunk& c, packed_size& size) {
+    ++size.chunks;
+    size.steps += c.steps;
+    if (c.kind <= packed_chunk::diagonals) size.diagonal_steps += c.steps;
+    if (c.kind == packed_chunk::shared) size.shared_steps += c.steps;
+    size.longest = std::max<std::int64_t>(size.longest, c.steps);
+}
+
+/// Whether b lies right behind a, has the next rows, and its diagonals but for their masks.
+bool alike(const packed_chunk& a, const packed_chunk& b, const std::uint32_t* codes) {
+    if (a.kind > packed_chunk::diagonals || b.kind != a.kind || b.steps != a.steps) return false;
+    if (a.rows != warp_rows || b.rows != warp_rows || b.first_row != a.first_row + warp_rows)
+        return false;
+    const std::size_t words = words_a_step[a.kind];
+    const std::uint32_t* const of_a = codes + std::size_t(a.code_at) * code_unit;
+    const std::uint32_t* const of_b = codes + std::size_t(b.code_at) * code_unit;
+    for (std::size_t k = 0; k < words * a.steps; ++k)
+        if (k % words != 1 && of_a[k] != of_b[k]) return false;
+    return true;
+}
+
+/// Marks the first of every four, or else two, chunks that are alike.
+void mark_alike(std::span<packed_chunk> chunks, const std::uint32_t* codes) {
+    for (std::size_t k = 0; k + 1 < chunks.size(); k += 2)
+        if (alike(chunks[k], chunks[k + 1], codes)) chunks[k].alike = 2;
+    for (std::size_t k = 0; k + 3 < chunks.size(); k += 4)
+        if (chunks[k].alike == 2 && chunks[k + 2].alike == 2 &&
+            alike(chunks[k + 1], chunks[k + 2], codes))
+            chunks[k].alike = 4;
 }
 
 template <class V>
@@ -380,6 +419,18 @@ packed_options packed_options::suited_to(std::int64_t nnz) {
     return o;
 }
 
+index packed_options::chunks_per_warp(value_coding coding, const packed_size& s) const {
+    // A warp takes diagonals with one value each, or where there is no table, with values of their
+    // own: those of more than 5, for pairs, or 3 stream from memory as fast without.
+    constexpr double most_others = 0.1;
+    constexpr std::int64_t two_steps = 5, four_steps = 3;
+    const bool shares = coding < value_coding::narrow;
+    const std::int64_t suited = shares ? s.shared_steps : s.diagonal_steps;
+    if (s.part_chunks > 0 || double(s.steps - suited) > most_others * double(s.steps)) return 1;
+    if (s.chunks >= fours && (shares || s.steps <= four_steps * s.chunks)) return 4;
+    return s.chunks >= twos && (shares || s.steps <= two_steps * s.chunks) ? 2 : 1;
+}
+
 template <class V, class S>
 packed<V, host> packed<V, S>::from(const csr<V, host_view>& A) {
     return from(A, packed_options::suited_to(std::int64_t(A.val.size())));
@@ -391,7 +442,7 @@ packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_opti
     const auto values = value_coder<V>::of(A.val);
     const cutter<V> cut(A, o, values);
     std::vector<cut_window> windows = cut_all(A, cut);
-    packed<V, host> P{A.shape, values.coding, 0, {}, {}, {}, {}, {}};
+    packed<V, host> P{A.shape, values.coding, 0, 1, {}, {}, {}, {}, {}};
     P.table.assign(values.table.begin(), values.table.end());
     const auto [words, stored] = set_end_to_end(windows);
     check_reach(words, stored);
@@ -407,6 +458,10 @@ packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_opti
 #pragma omp parallel for schedule(dynamic, 64)
     for (std::int64_t c = 0; c < std::int64_t(P.chunks.size()); ++c)
         fill.fill(P.chunks[std::size_t(c)]);
+    packed_size size{.part_chunks = P.part_chunks};
+    for (const packed_chunk& c : P.chunks) count(c, size);
+    P.chunks_per_warp = o.chunks_per_warp(P.coding, size);
+    if (P.chunks_per_warp > 1) mark_alike(P.chunks, P.codes.data());
     return P;
 }
 
@@ -419,13 +474,9 @@ packed_size size_of_packed(const csr<V, host_view>& A) {
         size.bytes += std::int64_t((w.parts.size() + w.chunks.size()) * sizeof(packed_chunk) +
                                    w.perm.size() * sizeof(index) + w.words * sizeof(std::uint32_t) +
                                    w.values * values.bytes());
-        size.chunks += std::int64_t(w.parts.size() + w.chunks.size());
+        size.part_chunks += std::int64_t(w.parts.size());
         for (const auto* const chunks : {&w.parts, &w.chunks})
-            for (const packed_chunk& c : *chunks) {
-                size.steps += c.steps;
-                if (c.kind <= packed_chunk::diagonals) size.diagonal_steps += c.steps;
-                size.longest = std::max<std::int64_t>(size.longest, c.steps);
-            }
+            for (const packed_chunk& c : *chunks) count(c, size);
     }
     return size;
 }

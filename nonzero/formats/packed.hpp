@@ -40,23 +40,39 @@ struct alignas(32) packed_chunk {
     std::uint8_t log_lanes = 0;  ///< log2 of the lanes that share a row
     std::uint8_t rows = 0;       ///< 1 to 32; 0 where it only fills up a GPU block
     bool sorted = false;         ///< its rows are listed in perm
-    std::uint16_t unused = 0;    ///< so that no byte is undefined
+    std::uint8_t alike = 0;      ///< so many chunks from here on, 2 or 4, have equal diagonals
+    std::uint8_t unused = 0;     ///< so that no byte is undefined
     friend bool operator==(const packed_chunk&, const packed_chunk&) = default;
 };
 static_assert(sizeof(packed_chunk) == 32);  // a GPU reads it in two loads
 
+/// How much a packed matrix is.
+struct packed_size {
+    std::int64_t bytes = 0;           ///< of the arrays
+    std::int64_t steps = 0;           ///< of all chunks: 32 stored places each
+    std::int64_t diagonal_steps = 0;  ///< those of chunks of diagonals
+    std::int64_t shared_steps = 0;    ///< of these, where a diagonal has one value
+    std::int64_t chunks = 0;
+    std::int64_t part_chunks = 0;  ///< of these, parts of rows and what fills up their blocks
+    std::int64_t longest = 0;      ///< the most steps of a chunk
+};
+
 /// What decides how a matrix is cut. The default of each was measured on an H200, see
 /// docs/decisions/packed.md.
 struct packed_options {
-    index steps = 16;            ///< of one lane, where more lanes can share the row
-    index split = 512;           ///< longer rows are cut into parts                   [entries]
-    index most_diagonals = 32;   ///< to a chunk
-    double diagonal_fill = 0.8;  ///< share of the places on its diagonals that entries take
-    double shared_fill = 0.5;    ///< the same, where a diagonal has one value
-    double sort_gain = 1.1;      ///< rows are sorted where that spares such a factor of steps
+    index steps = 16;             ///< of one lane, where more lanes can share the row
+    index split = 512;            ///< longer rows are cut into parts                   [entries]
+    index most_diagonals = 32;    ///< to a chunk
+    double diagonal_fill = 0.8;   ///< share of the places on its diagonals that entries take
+    double shared_fill = 0.5;     ///< the same, where a diagonal has one value
+    double sort_gain = 1.1;       ///< rows are sorted where that spares such a factor of steps
+    std::int64_t twos = 6'000;    ///< a GPU warp takes two chunks from so many on   [chunks]
+    std::int64_t fours = 48'000;  ///< and four from so many on, if their diagonals are equal
 
     /// Few entries want many short chunks, to fill the machine; many want few long ones.
     static packed_options suited_to(std::int64_t nnz);
+    /// How many chunks of equal diagonals, 1, 2 or 4, a warp of a GPU takes at once.
+    [[nodiscard]] index chunks_per_warp(value_coding, const packed_size&) const;
 };
 
 /// Rows are sorted within so many, and GPU blocks build so many at once.
@@ -72,6 +88,8 @@ inline constexpr int packed_vectors = 8;
 ///  - 32 rows whose entries lie on few diagonals are stored by diagonals, without columns. A
 ///    diagonal takes two words, its offset (column - row) and the mask of the rows that have an
 ///    entry there; where all its entries have one value, that value besides, and nothing else.
+///    In a large matrix, two or four such chunks in a row whose diagonals are equal but for their
+///    masks are marked, so that a warp of a GPU takes all their rows at once.
 ///  - Other rows get as many lanes as keep each lane's steps few, and are sorted by length within
 ///    the window where padding would cost more. Their columns are stored as distances from the
 ///    chunk's smallest one, in 16 bits where they fit. All ones mark padding.
@@ -98,13 +116,16 @@ struct packed {
     nz::shape shape;                ///< of the matrix it stands for               [rows x cols]
     value_coding coding;            ///< of all values
     index part_chunks;              ///< chunks that hold parts of rows, in whole GPU blocks
+    index chunks_per_warp;          ///< of a GPU: 1, or 2 or 4 where most are alike
     array<packed_chunk, S> chunks;  ///< those of parts first; both as the rows are
     array<index, S> perm;           ///< the rows of sorted chunks
     array<std::uint32_t, S> codes;  ///< columns and diagonals of the chunks, each from a 16th word
     array<std::byte, S> val;        ///< coded values, 32 a step; those of padding are 0
     array<V, S> table;              ///< distinct values, ascending by their bits
 
-    static auto scalars(auto& a) { return std::tie(a.shape, a.coding, a.part_chunks); }
+    static auto scalars(auto& a) {
+        return std::tie(a.shape, a.coding, a.part_chunks, a.chunks_per_warp);
+    }
     static auto arrays(auto& a) { return std::tie(a.chunks, a.perm, a.codes, a.val, a.table); }
 
     static estimate cost(const matrix_stats&);
@@ -115,13 +136,6 @@ struct packed {
 static_assert(format<packed<double, host>>);
 
 /// What `from` would build. Computed in parallel, without building it.
-struct packed_size {
-    std::int64_t bytes = 0;           ///< of the arrays
-    std::int64_t steps = 0;           ///< of all chunks: 32 stored places each
-    std::int64_t diagonal_steps = 0;  ///< those of chunks of diagonals
-    std::int64_t chunks = 0;
-    std::int64_t longest = 0;  ///< the most steps of a chunk
-};
 template <class V>
 packed_size size_of_packed(const csr<V, host_view>&);
 

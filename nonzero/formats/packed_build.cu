@@ -56,6 +56,14 @@ void fill(gpu on, const packing<V>& p, target<V> to, value_coding coding, unsign
     }
 }
 
+template <class V>
+void mark(gpu on, packed<V, device>& P) {
+    if (P.chunks_per_warp == 1) return;
+    const auto count = unsigned(P.chunks.size());
+    mark_alike<<<blocks_for(count, walk_threads / warp_size * most_alike), walk_threads, 0,
+                 stream_of(on)>>>(P.chunks.data(), P.codes.data(), count);
+}
+
 template <class T>
 T read_back(gpu on, const T* from) {
     T value;
@@ -165,7 +173,9 @@ packed_size size_of_packed(const packed_analysis<V>& a) {
     return {.bytes = std::int64_t(bytes),
             .steps = std::int64_t(found.steps),
             .diagonal_steps = std::int64_t(found.diagonal_steps),
+            .shared_steps = std::int64_t(found.steps - total.values),
             .chunks = a.chunks,
+            .part_chunks = total.parts,
             .longest = found.longest};
 }
 
@@ -175,6 +185,7 @@ packed<V, device> pack(gpu on, const packed_analysis<V>& a) {
     const extent& total = a.first.total;
     packed<V, device> P;
     P.shape = a.p.A.shape, P.coding = a.coding, P.part_chunks = index(total.parts);
+    P.chunks_per_warp = a.p.options.chunks_per_warp(P.coding, size_of_packed(a));
     P.chunks = device_array<packed_chunk>(a.chunks);
     P.perm = device_array<index>(total.perm);
     P.codes = device_array<std::uint32_t>(total.words * 16);
@@ -185,6 +196,7 @@ packed<V, device> pack(gpu on, const packed_analysis<V>& a) {
     if (a.windows > 0)
         place_windows<<<a.windows, window_threads, 0, stream_of(on)>>>(a.p, to, a.windows);
     if (a.chunks > 0) fill(on, a.p, to, P.coding, a.chunks);
+    mark(on, P);
     check(cudaGetLastError(), "packed: filling");
     return P;
 }
@@ -205,6 +217,7 @@ bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
                        P.val.data(),           nullptr,       0,
                        unsigned(P.part_chunks)};
     if (P.chunks.size() > 0) fill(on, p, to, P.coding, unsigned(P.chunks.size()));
+    mark(on, P);  // no chunk reads by another's diagonals, whatever pattern this was
     check(cudaGetLastError(), "packed: refill");
     refuse(read_back(on, p.found).flawed);
     return true;

@@ -113,5 +113,38 @@ __global__ void __launch_bounds__(walk_threads)
     }
 }
 
+/// Whether b lies right behind a, has the next rows, and its diagonals but for their masks. By a
+/// whole warp.
+__device__ inline bool alike(const packed_chunk& a, const packed_chunk& b,
+                             const std::uint32_t* codes) {
+    if (a.kind > packed_chunk::diagonals || b.kind != a.kind || b.steps != a.steps) return false;
+    if (a.rows != warp_size || b.rows != warp_size || b.first_row != a.first_row + warp_size)
+        return false;
+    const unsigned words = a.kind == packed_chunk::shared ? 4 : 2;
+    const std::uint32_t* const of_a = codes + std::size_t(a.code_at) * 16;
+    const std::uint32_t* const of_b = codes + std::size_t(b.code_at) * 16;
+    bool same = true;
+    for (unsigned k = unsigned(lane_id()); k < words * a.steps; k += warp_size)
+        same = same && (k % words == 1 || of_a[k] == of_b[k]);
+    return __all_sync(full_warp, same) != 0;
+}
+
+constexpr unsigned most_alike = 4;
+
+/// Marks the first of every four, or else two, chunks that are alike; a warp for every four.
+__global__ void __launch_bounds__(walk_threads)
+    mark_alike(packed_chunk* chunks, const std::uint32_t* codes, unsigned count) {
+    const unsigned first = (blockIdx.x * walk_threads + threadIdx.x) / warp_size * most_alike;
+    const auto pair = [&](unsigned k) {
+        return k + 1 < count && alike(chunks[k], chunks[k + 1], codes);
+    };
+    const bool low = pair(first), high = pair(first + 2);
+    const bool all = low && high && pair(first + 1);
+    __syncwarp();  // all lanes have read what the first overwrites
+    if (lane_id() > 0) return;
+    if (first < count) chunks[first].alike = all ? 4 : low ? 2 : 0;
+    if (first + 2 < count) chunks[first + 2].alike = high ? 2 : 0;
+}
+
 }  // namespace
 }  // namespace nz

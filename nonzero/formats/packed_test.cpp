@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 
 #include "nonzero/core/gpu.hpp"
@@ -104,6 +106,52 @@ TEST(packed, cuts_long_rows_into_parts_that_fill_blocks) {
     }
 }
 
+/// With GPU warps that take so many chunks at once, whatever there are.
+packed_options at_once(index chunks) {
+    packed_options o;
+    o.twos = chunks >= 2 ? 1 : std::numeric_limits<std::int64_t>::max();
+    o.fours = chunks == 4 ? 1 : std::numeric_limits<std::int64_t>::max();
+    return o;
+}
+
+/// Stencils whose neighbouring chunks mostly have equal diagonals, but not always; of a diagonal's
+/// values each its own, or all one.
+std::vector<csr<double, host>> stencils() {
+    std::vector<csr<double, host>> all;
+    all.push_back(laplace2d<double>(77, 101));
+    all.push_back(laplace3d<double>(32, 20, 17));
+    all.push_back(tridiagonal<double>(32 * 67 + 7, numbers(5000, 1.0 / 3)));
+    all.push_back(tridiagonal<double>(32 * 66, numbers(5000, 0.5)));
+    return all;
+}
+
+TEST(packed, marks_chunks_of_equal_diagonals) {
+    int alone = 0;
+    for (const auto& A : stencils()) {
+        const auto P = packed<double, host>::from(view(A), at_once(4));
+        EXPECT_EQ(P.chunks_per_warp, 4);
+        std::array<int, 5> marked{};
+        for (std::size_t k = 0; k < P.chunks.size(); ++k) {
+            const packed_chunk& c = P.chunks[k];
+            ++marked.at(c.alike);
+            for (std::size_t g = 1; g < c.alike; ++g) {
+                const packed_chunk& other = P.chunks.at(k + g);
+                EXPECT_EQ(other.first_row, c.first_row + index(32 * g));
+                ASSERT_EQ(other.steps, c.steps);
+                const std::size_t words = c.kind == packed_chunk::shared ? 4 : 2;
+                for (std::size_t w = 0; w < words * c.steps; ++w)
+                    if (w % words != 1) {
+                        EXPECT_EQ(P.codes[16 * other.code_at + w], P.codes[16 * c.code_at + w]);
+                    }
+            }
+        }
+        EXPECT_GT(marked[4], 0);
+        alone += int(P.chunks.size()) - 2 * marked[2] - 2 * marked[4];
+        EXPECT_EQ((packed<double, host>::from(view(A)).chunks_per_warp), 1);  // too few
+    }
+    EXPECT_GT(alone, 0);
+}
+
 /// Of 20 MB, beyond the caches: its chunks are fetched ahead.
 TEST(packed, multiplies_what_streams) {
     const auto A = nz::random<double>(40000, 30000, 50, 3);
@@ -129,6 +177,8 @@ TEST(packed, refuses_options_out_of_range) {
     EXPECT_THROW(with([](auto& o) { o.diagonal_fill = 0; }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.shared_fill = std::nan(""); }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.sort_gain = -1; }), argument_error);
+    EXPECT_THROW(with([](auto& o) { o.twos = 0; }), argument_error);
+    EXPECT_THROW(with([](auto& o) { o.fours = -1; }), argument_error);
     EXPECT_NO_THROW(with([](auto&) {}));
 }
 
@@ -163,6 +213,10 @@ TEST_F(packed_on_gpu, packs_as_the_cpu_does) {
     for (const auto& [name, bug, A] : zoo<float>()) expect_the_same_on_the_gpu(name, A);
     expect_the_same_on_the_gpu("plane", laplace2d<double>(300, 300));
     expect_the_same_on_the_gpu("space", laplace3d<float>(40, 50, 60));
+    expect_the_same_on_the_gpu("chunks in twos", laplace2d<double>(500, 401));
+    expect_the_same_on_the_gpu("chunks in fours", tridiagonal<float>(1'600'000, {1, 2, 1, -3}));
+    expect_the_same_on_the_gpu("with values of their own",
+                               tridiagonal<double>(1'600'000, numbers(5000, 1.0 / 3)));
     for (const int count : {1, 2, 255, 256, 257, 4096, 4097}) {
         const std::string name = std::to_string(count) + " values";
         expect_the_same_on_the_gpu(name, tridiagonal<double>(9000, numbers(count, 1.0 / 3)));
@@ -172,6 +226,36 @@ TEST_F(packed_on_gpu, packs_as_the_cpu_does) {
     double all_ones;
     std::memcpy(&all_ones, &ones, sizeof ones);
     expect_the_same_on_the_gpu("all ones", tridiagonal<double>(99, {all_ones, 2.0, -0.0, 0.0}));
+}
+
+template <class V>
+void expect_the_same_product_in_twos_and_fours(const csr<V, host>& A) {
+    const gpu_stream stream;
+    host_vector<V> x(std::size_t(A.shape.cols), V(0));
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] = V(1) / V(1 + k % 37);
+    const auto x_there = to_device<V>(stream, x);
+    std::vector<host_vector<V>> y;
+    for (const index chunks : {1, 2, 4}) {
+        const auto P = packed<V, host>::from(view(A), at_once(chunks));
+        ASSERT_EQ(P.chunks_per_warp, chunks);
+        const auto there = upload(stream, P);
+        auto y_there = to_device<V>(stream, host_vector<V>(std::size_t(A.shape.rows), V(3)));
+        spmv(stream, packed_warp{}, V(2), view(there), device_span<V>(x_there), V(-1),
+             device_out<V>(y_there));
+        y.emplace_back(std::size_t(A.shape.rows));
+        copy_to_host(stream, y_there.data(), y.back().data(), y.back().size() * sizeof(V));
+    }
+    EXPECT_EQ(y[1], y[0]);
+    EXPECT_EQ(y[2], y[0]);
+    const auto truth = reference_product<V>(transposition::plain, V(2), view(A), x, V(-1),
+                                            host_vector<V>(std::size_t(A.shape.rows), V(3)));
+    EXPECT_TRUE(compare<V>(y[0], truth).holds());
+}
+
+TEST_F(packed_on_gpu, multiplies_chunks_at_once_as_one_by_one) {
+    for (const auto& A : stencils()) expect_the_same_product_in_twos_and_fours(A);
+    expect_the_same_product_in_twos_and_fours(laplace3d<float>(33, 40, 30));
+    expect_the_same_product_in_twos_and_fours(laplace2d<float>(1200, 1300));
 }
 
 TEST_F(packed_on_gpu, refuses_what_is_no_csr) {

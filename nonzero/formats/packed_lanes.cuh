@@ -1,0 +1,176 @@
+// What a warp of a GPU does with one packed chunk: the sums of its lanes, and where they go.
+#pragma once
+
+#include "nonzero/core/launch.cuh"
+#include "nonzero/core/loads.cuh"
+#include "nonzero/formats/packed.hpp"
+
+namespace nz {
+namespace {
+
+constexpr int warps_per_block = packed_block;
+constexpr int threads_per_block = warps_per_block * warp_size;
+/// Warps hide each other's waits: with 40 registers instead of 52, and so 48 warps to a
+/// multiprocessor instead of 32, nlpkkt80 took 0.82 of the time, mc2depi_like 0.88 (H200). In
+/// float, matrices that pass the first-level cache by want 64 warps, although some registers spill
+/// then (fem_thermal3d_p1 takes 0.94 of the time); the smaller ones lose (ecology1 would take 1.2
+/// times as long, parabolic_fem_like 1.23).
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+template <class V, bool streams>
+constexpr int resident_blocks = 4;
+#else
+template <class V, bool streams>
+constexpr int resident_blocks = sizeof(V) == 4 && streams ? 8 : 6;
+#endif
+/// Loads of one kind that a lane issues before it uses the first. Eight leave registers for
+/// fewer warps: 1.10 times the time in the mean.
+constexpr int in_flight = 4;
+
+/// The value of a stored place.
+template <value_coding C, bool streams, class V>
+struct device_decoder {
+    static constexpr bool passes_by = streams;
+    const std::byte* __restrict__ val;
+    const V* __restrict__ table;
+    V constant;
+    __device__ device_decoder(const packed<V, device_view>& A)
+        : val(A.val.ptr),
+          table(A.table.ptr),
+          constant(C == value_coding::constant ? table[0] : 0) {}
+
+    __device__ V operator[](std::size_t at) const {
+        if constexpr (C == value_coding::constant) return constant;
+        if constexpr (C == value_coding::table8)
+            return __ldg(table + __ldg(reinterpret_cast<const std::uint8_t*>(val) + at));
+        if constexpr (C == value_coding::table16)
+            return __ldg(table + load<streams>(reinterpret_cast<const std::uint16_t*>(val) + at));
+        if constexpr (C == value_coding::narrow)
+            return V(load<streams>(reinterpret_cast<const float*>(val) + at));
+        if constexpr (C == value_coding::plain)
+            return load<streams>(reinterpret_cast<const V*>(val) + at);
+    }
+};
+
+__device__ inline double value_of(int4 diagonal, double) {
+    return __hiloint2double(diagonal.w, diagonal.z);
+}
+__device__ inline float value_of(int4 diagonal, float) { return __int_as_float(diagonal.z); }
+
+/// A lane's row of a shared chunk. x: from the row's own number on; bit: the lane's.
+template <class V>
+__device__ V sum_shared(const int4* __restrict__ diagonal, int steps, const V* x, unsigned bit) {
+    V sum = 0;
+    for (int k = 0; k < steps; k += in_flight) {
+        int4 d[in_flight];
+        V xj[in_flight];
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            d[u] = k + u < steps ? __ldg(diagonal + k + u) : int4{0, 0, 0, 0};
+        if (k == 0) x = wait_for_previous(x);
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            xj[u] = (unsigned(d[u].y) & bit) != 0 ? gather(x + d[u].x) : V(0);
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            if ((unsigned(d[u].y) & bit) != 0) sum += value_of(d[u], V()) * xj[u];
+    }
+    return sum;
+}
+
+/// The same where every entry has a value of its own, from the place `at` on.
+template <class D, class V>
+__device__ V sum_diagonals(const int2* __restrict__ diagonal, int steps, D value, std::size_t at,
+                           const V* x, unsigned bit) {
+    V sum = 0;
+    for (int k = 0; k < steps; k += in_flight, at += in_flight * warp_size) {
+        int2 d[in_flight];
+        V v[in_flight], xj[in_flight];
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            d[u] = k + u < steps ? __ldg(diagonal + k + u) : int2{0, 0};
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u) v[u] = k + u < steps ? value[at + u * warp_size] : V(0);
+        if (k == 0) x = wait_for_previous(x);
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            xj[u] = (unsigned(d[u].y) & bit) != 0 ? gather(x + d[u].x) : V(0);
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            if ((unsigned(d[u].y) & bit) != 0) sum += v[u] * xj[u];
+    }
+    return sum;
+}
+
+/// A lane's entries of a near or far chunk. x: from the chunk's base on; column: the lane's first.
+template <class Column, class D, class V>
+__device__ V sum_listed(const Column* __restrict__ column, int steps, D value, std::size_t at,
+                        const V* x) {
+    constexpr Column hole = Column(-1);
+    V sum = 0;
+    for (int k = 0; k < steps;
+         k += in_flight, at += in_flight * warp_size, column += in_flight * warp_size) {
+        Column j[in_flight];
+        V v[in_flight], xj[in_flight];
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            j[u] = k + u < steps ? load<D::passes_by>(column + u * warp_size) : hole;
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u) v[u] = k + u < steps ? value[at + u * warp_size] : V(0);
+        if (k == 0) x = wait_for_previous(x);
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u) xj[u] = j[u] != hole ? gather(x + j[u]) : V(0);
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+            if (j[u] != hole) sum += v[u] * xj[u];
+    }
+    return sum;
+}
+
+__device__ inline packed_chunk load_chunk(const packed_chunk* at) {
+    packed_chunk c;
+    int4* const halves = reinterpret_cast<int4*>(&c);
+    halves[0] = __ldg(reinterpret_cast<const int4*>(at));
+    halves[1] = __ldg(reinterpret_cast<const int4*>(at) + 1);
+    return c;
+}
+
+/// This lane's share of a chunk of listed columns.
+template <class D, class V>
+__device__ V sum_columns(const packed<V, device_view>& A, const packed_chunk& c, D value,
+                         const V* x, int lane) {
+    const std::uint32_t* const code = A.codes.ptr + std::size_t(c.code_at) * 16;
+    const std::size_t at = std::size_t(c.val_at) * warp_size + unsigned(lane);
+    if (c.kind == packed_chunk::near)
+        return sum_listed(reinterpret_cast<const std::uint16_t*>(code) + lane, int(c.steps), value,
+                          at, x + c.base);
+    return sum_listed(code + lane, int(c.steps), value, at, x + c.base);
+}
+
+/// This lane's share of any chunk.
+template <class D, class V>
+__device__ V sum_lane(const packed<V, device_view>& A, const packed_chunk& c, D value, const V* x,
+                      int lane) {
+    if (c.kind >= packed_chunk::near) return sum_columns(A, c, value, x, lane);
+    const std::uint32_t* const code = A.codes.ptr + std::size_t(c.code_at) * 16;
+    const V* const x_of_row = x + c.first_row + lane;
+    if (c.kind == packed_chunk::shared)
+        return sum_shared(reinterpret_cast<const int4*>(code), int(c.steps), x_of_row, 1U << lane);
+    return sum_diagonals(reinterpret_cast<const int2*>(code), int(c.steps), value,
+                         std::size_t(c.val_at) * warp_size + unsigned(lane), x_of_row, 1U << lane);
+}
+
+/// The sums of the chunk's rows, each in the first of its lanes, to y.
+template <class V>
+__device__ void store_rows(const packed<V, device_view>& A, const packed_chunk& c, V sum, V alpha,
+                           V beta, V* __restrict__ y, int lane) {
+    const int log_lanes = int(c.log_lanes), r = lane >> log_lanes;
+    for (int step = (1 << log_lanes) / 2; step > 0; step /= 2)
+        sum += __shfl_down_sync(full_warp, sum, unsigned(step));
+    if (r >= int(c.rows) || r << log_lanes != lane) return;
+    const index i = c.sorted ? A.perm.ptr[c.number + r] : c.first_row + r;
+    if (c.steps == 0) wait_for_previous();  // no loop has
+    store_scaled(y + i, alpha, sum, beta);
+}
+
+}  // namespace
+}  // namespace nz
