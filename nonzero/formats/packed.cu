@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(threads_per_block, resident_blocks<V, streams>
             return add_parts(c, of_warp, alpha, beta, y, of_block);
         }
     }
-    store_rows(A, c, sum_lane(A, c, value, x, lane), alpha, beta, y, lane);
+    multiply_chunk(A, c, value, alpha, x, beta, y, lane);
 }
 
 }  // namespace

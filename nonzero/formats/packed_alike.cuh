@@ -84,10 +84,8 @@ __global__ void __launch_bounds__(threads_per_block, resident_blocks_alike<C, co
         return;
     }
     const unsigned last = min(first + count, unsigned(A.chunks.len));
-    for (unsigned k = first; k < last; ++k) {
-        const packed_chunk one = load_chunk(A.chunks.ptr + k);
-        store_rows(A, one, sum_lane(A, one, value, x, lane), alpha, beta, y, lane);
-    }
+    for (unsigned k = first; k < last; ++k)
+        multiply_chunk(A, load_chunk(A.chunks.ptr + k), value, alpha, x, beta, y, lane);
 }
 
 }  // namespace
