@@ -341,12 +341,12 @@ void count(const packed_chunk& c, packed_size& size) {
     ++size.chunks;
     size.steps += c.steps;
     if (c.kind <= packed_chunk::diagonals) size.diagonal_steps += c.steps;
-    if (c.kind == packed_chunk::shared) size.shared_steps += c.steps;
     size.longest = std::max<std::int64_t>(size.longest, c.steps);
 }
 
-/// Whether b lies right behind a, has the next rows, and its diagonals but for their masks.
-bool alike(const packed_chunk& a, const packed_chunk& b, const std::uint32_t* codes) {
+/// Whether b, the chunk behind a, has the next rows and diagonals of the same offsets, or with
+/// `values`, which are the same but for their masks.
+bool alike(const packed_chunk& a, const packed_chunk& b, const std::uint32_t* codes, bool values) {
     if (a.kind > packed_chunk::diagonals || b.kind != a.kind || b.steps != a.steps) return false;
     if (a.rows != warp_rows || b.rows != warp_rows || b.first_row != a.first_row + warp_rows)
         return false;
@@ -354,17 +354,30 @@ bool alike(const packed_chunk& a, const packed_chunk& b, const std::uint32_t* co
     const std::uint32_t* const of_a = codes + std::size_t(a.code_at) * code_unit;
     const std::uint32_t* const of_b = codes + std::size_t(b.code_at) * code_unit;
     for (std::size_t k = 0; k < words * a.steps; ++k)
-        if (k % words != 1 && of_a[k] != of_b[k]) return false;
+        if (of_a[k] != of_b[k] && (k % words == 0 || (values && k % words > 1))) return false;
     return true;
+}
+
+/// As chunks_per_warp wants them.
+std::int64_t count_pairs(std::span<const packed_chunk> chunks, const std::uint32_t* codes,
+                         bool by_table) {
+    const auto kind = by_table ? packed_chunk::shared : packed_chunk::diagonals;
+    std::int64_t pairs = 0;
+    for (std::size_t k = 0; k + 1 < chunks.size(); ++k) {
+        const packed_chunk &a = chunks[k], &b = chunks[k + 1];
+        pairs += a.kind == kind && a.first_row / packed_window == b.first_row / packed_window &&
+                 alike(a, b, codes, false);
+    }
+    return pairs;
 }
 
 /// Marks the first of every four, or else two, chunks that are alike.
 void mark_alike(std::span<packed_chunk> chunks, const std::uint32_t* codes) {
     for (std::size_t k = 0; k + 1 < chunks.size(); k += 2)
-        if (alike(chunks[k], chunks[k + 1], codes)) chunks[k].alike = 2;
+        if (alike(chunks[k], chunks[k + 1], codes, true)) chunks[k].alike = 2;
     for (std::size_t k = 0; k + 3 < chunks.size(); k += 4)
         if (chunks[k].alike == 2 && chunks[k + 2].alike == 2 &&
-            alike(chunks[k + 1], chunks[k + 2], codes))
+            alike(chunks[k + 1], chunks[k + 2], codes, true))
             chunks[k].alike = 4;
 }
 
@@ -419,16 +432,16 @@ packed_options packed_options::suited_to(std::int64_t nnz) {
     return o;
 }
 
-index packed_options::chunks_per_warp(value_coding coding, const packed_size& s) const {
-    // A warp takes diagonals with one value each, or where there is no table, with values of their
-    // own: those of more than 5, for pairs, or 3 stream from memory as fast without.
-    constexpr double most_others = 0.1;
-    constexpr std::int64_t two_steps = 5, four_steps = 3;
-    const bool shares = coding < value_coding::narrow;
-    const std::int64_t suited = shares ? s.shared_steps : s.diagonal_steps;
-    if (s.part_chunks > 0 || double(s.steps - suited) > most_others * double(s.steps)) return 1;
-    if (s.chunks >= fours && (shares || s.steps <= four_steps * s.chunks)) return 4;
-    return s.chunks >= twos && (shares || s.steps <= two_steps * s.chunks) ? 2 : 1;
+index packed_options::chunks_per_warp(value_coding coding, const packed_size& s,
+                                      std::int64_t pairs) const {
+    // nlpkkt80, where half of the chunks are alike, takes 1.02 of the time in twos. Diagonals of
+    // values of their own stream from memory as fast one by one where they are many.
+    constexpr double least_pairs = 0.8;
+    constexpr std::int64_t most_in_twos = 5, most_in_fours = 3;
+    if (double(pairs) < least_pairs * double(s.chunks)) return 1;
+    const bool by_table = coding < value_coding::narrow;
+    if (s.chunks >= fours && (by_table || s.steps <= most_in_fours * s.chunks)) return 4;
+    return s.chunks >= twos && (by_table || s.steps <= most_in_twos * s.chunks) ? 2 : 1;
 }
 
 template <class V, class S>
@@ -458,9 +471,11 @@ packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_opti
 #pragma omp parallel for schedule(dynamic, 64)
     for (std::int64_t c = 0; c < std::int64_t(P.chunks.size()); ++c)
         fill.fill(P.chunks[std::size_t(c)]);
-    packed_size size{.part_chunks = P.part_chunks};
+    if (P.part_chunks > 0) return P;
+    packed_size size;
     for (const packed_chunk& c : P.chunks) count(c, size);
-    P.chunks_per_warp = o.chunks_per_warp(P.coding, size);
+    const std::int64_t pairs = count_pairs(P.chunks, P.codes.data(), !P.table.empty());
+    P.chunks_per_warp = o.chunks_per_warp(P.coding, size, pairs);
     if (P.chunks_per_warp > 1) mark_alike(P.chunks, P.codes.data());
     return P;
 }
@@ -474,7 +489,6 @@ packed_size size_of_packed(const csr<V, host_view>& A) {
         size.bytes += std::int64_t((w.parts.size() + w.chunks.size()) * sizeof(packed_chunk) +
                                    w.perm.size() * sizeof(index) + w.words * sizeof(std::uint32_t) +
                                    w.values * values.bytes());
-        size.part_chunks += std::int64_t(w.parts.size());
         for (const auto* const chunks : {&w.parts, &w.chunks})
             for (const packed_chunk& c : *chunks) count(c, size);
     }

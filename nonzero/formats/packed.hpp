@@ -51,10 +51,8 @@ struct packed_size {
     std::int64_t bytes = 0;           ///< of the arrays
     std::int64_t steps = 0;           ///< of all chunks: 32 stored places each
     std::int64_t diagonal_steps = 0;  ///< those of chunks of diagonals
-    std::int64_t shared_steps = 0;    ///< of these, where a diagonal has one value
     std::int64_t chunks = 0;
-    std::int64_t part_chunks = 0;  ///< of these, parts of rows and what fills up their blocks
-    std::int64_t longest = 0;      ///< the most steps of a chunk
+    std::int64_t longest = 0;  ///< the most steps of a chunk
 };
 
 /// What decides how a matrix is cut. The default of each was measured on an H200, see
@@ -66,13 +64,15 @@ struct packed_options {
     double diagonal_fill = 0.8;   ///< share of the places on its diagonals that entries take
     double shared_fill = 0.5;     ///< the same, where a diagonal has one value
     double sort_gain = 1.1;       ///< rows are sorted where that spares such a factor of steps
-    std::int64_t twos = 6'000;    ///< a GPU warp takes two chunks from so many on   [chunks]
-    std::int64_t fours = 48'000;  ///< and four from so many on, if their diagonals are equal
+    std::int64_t twos = 6'000;    ///< a GPU warp takes two at once from so many on    [chunks]
+    std::int64_t fours = 48'000;  ///< and four from so many on                         [chunks]
 
     /// Few entries want many short chunks, to fill the machine; many want few long ones.
     static packed_options suited_to(std::int64_t nnz);
-    /// How many chunks of equal diagonals, 1, 2 or 4, a warp of a GPU takes at once.
-    [[nodiscard]] index chunks_per_warp(value_coding, const packed_size&) const;
+    /// How many chunks a warp of a GPU takes at once, of a matrix without parts: 1, 2 or 4.
+    /// @param pairs  neighbours within a window whose diagonals have the same offsets, and where
+    ///               values are stored in a table, one value each
+    [[nodiscard]] index chunks_per_warp(value_coding, const packed_size&, std::int64_t pairs) const;
 };
 
 /// Rows are sorted within so many, and GPU blocks build so many at once.

@@ -173,9 +173,7 @@ packed_size size_of_packed(const packed_analysis<V>& a) {
     return {.bytes = std::int64_t(bytes),
             .steps = std::int64_t(found.steps),
             .diagonal_steps = std::int64_t(found.diagonal_steps),
-            .shared_steps = std::int64_t(found.steps - total.values),
             .chunks = a.chunks,
-            .part_chunks = total.parts,
             .longest = found.longest};
 }
 
@@ -185,7 +183,10 @@ packed<V, device> pack(gpu on, const packed_analysis<V>& a) {
     const extent& total = a.first.total;
     packed<V, device> P;
     P.shape = a.p.A.shape, P.coding = a.coding, P.part_chunks = index(total.parts);
-    P.chunks_per_warp = a.p.options.chunks_per_warp(P.coding, size_of_packed(a));
+    P.chunks_per_warp = 1;
+    if (total.parts == 0)
+        P.chunks_per_warp =
+            a.p.options.chunks_per_warp(P.coding, size_of_packed(a), a.first.found.pairs);
     P.chunks = device_array<packed_chunk>(a.chunks);
     P.perm = device_array<index>(total.perm);
     P.codes = device_array<std::uint32_t>(total.words * 16);

@@ -31,6 +31,8 @@ struct outcome {
 struct group_diagonals {
     std::uint8_t count = 0;
     std::uint8_t same = 0;  ///< whether each has one value
+    std::uint16_t unused = 0;
+    unsigned offsets = 0;  ///< a hash
 };
 
 /// A window between the passes over it. Places of its chunks count from the window's start.
@@ -140,30 +142,32 @@ __device__ bool same_value(const diagonal_walk<V>& walk) {
     return __all_sync(full_warp, !walk.here() || bits == first) != 0;
 }
 
-/// The diagonals of a warp's rows, or 0 where they are too many; `same` says whether each has one
-/// value. As cutter::diagonals on the CPU.
+/// The diagonals of a warp's rows, or none where they are too many. As cutter::diagonals on the
+/// CPU.
 template <class V>
-__device__ int count_diagonals(const packing<V>& p, index row, index len, bool& same) {
+__device__ group_diagonals find_group(const packing<V>& p, index row, index len) {
     const int entries = warp_sum(len);
     const auto most = [&](double fill) {
         return min(p.options.most_diagonals, int(double(entries) / (warp_size * fill)));
     };
     const int most_plain = most(p.options.diagonal_fill), most_shared = most(p.options.shared_fill);
     const offset first = len > 0 ? p.begin(row) : 0;
-    same = p.has_table();
+    bool same = p.has_table();
     // As many diagonals as the rows' first entries lie on there are at least.
     const index head = len > 0 ? p.A.col_ind[std::size_t(first)] - row : INT_MAX;
     const unsigned alike = __match_any_sync(full_warp, head);
     const int heads = __popc(__ballot_sync(full_warp, len > 0 && (alike & lanes_before()) == 0));
-    if (heads > (same ? max(most_shared, most_plain) : most_plain)) return 0;
+    if (heads > (same ? max(most_shared, most_plain) : most_plain)) return {};
     diagonal_walk<V> walk(p.A, row, first, first + len, same);
     int count = 0;
+    unsigned offsets = 0;
     while (walk.next()) {
         if (same) same = same_value(walk);
         ++count;
-        if (count > (same ? most_shared : most_plain)) return 0;
+        if (count > (same ? most_shared : most_plain)) return {};
+        offsets = (offsets ^ unsigned(walk.lowest)) * 0x9e3779b1U;  // Fibonacci hashing
     }
-    return count;
+    return {std::uint8_t(count), std::uint8_t(count > 0 && same), 0, offsets};
 }
 
 }  // namespace

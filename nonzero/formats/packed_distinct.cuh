@@ -17,7 +17,7 @@ struct notes {
     unsigned not_narrow;    ///< a value is no float
     flaw flawed;
     unsigned longest;                          ///< the most steps of a chunk
-    unsigned unused;                           ///< so that no byte is undefined
+    unsigned pairs;                            ///< of chunks, as chunks_per_warp wants them
     unsigned long long steps, diagonal_steps;  ///< of all chunks, and of those of diagonals
     unsigned long long descents;               ///< within rows, once all are counted, modulo 2^64
 };

@@ -353,13 +353,23 @@ __global__ void __launch_bounds__(walk_threads) find_diagonals(packing<V> p) {
         const auto row = index(min(i, rows));
         const index len = i < rows ? p.length(row) : 0;
         descents += starts_below(p, row, len);
-        bool same = false;
         const bool any_long = __any_sync(full_warp, len > p.options.split) != 0;
-        const int count = any_long ? 0 : count_diagonals(p, row, len, same);
-        if (lane_id() == 0 && i < rows)
-            p.groups[i / warp_size] = {std::uint8_t(count), std::uint8_t(count > 0 && same)};
+        const group_diagonals found = any_long ? group_diagonals{} : find_group(p, row, len);
+        if (lane_id() == 0 && i < rows) p.groups[i / warp_size] = found;
     }
     add_of_block(&p.found->descents, 0 - descents);
+}
+
+/// Counts the neighbouring groups of diagonals that may be multiplied together, a group a lane.
+template <class V>
+__device__ void note_pairs(const packing<V>& p, const group_diagonals& of, bool whole) {
+    const bool suits = whole && of.count > 0 && (of.same != 0) == p.has_table();
+    const unsigned offsets = __shfl_down_sync(full_warp, of.offsets, 1);
+    const int count = __shfl_down_sync(full_warp, suits ? int(of.count) : 0, 1);
+    const bool pair =
+        suits && lane_id() < warp_size - 1 && count == of.count && offsets == of.offsets;
+    const unsigned pairs = unsigned(__popc(__ballot_sync(full_warp, pair)));
+    if (lane_id() == 0 && pairs > 0) atomicAdd(&p.found->pairs, pairs);
 }
 
 /// The lengths of the window's rows, a thread each, and its groups of diagonals.
@@ -375,6 +385,7 @@ __device__ void enter_window(const packing<V>& p, window& w, index first) {
         w.diagonals[r] = of.count;
         w.diagonal_groups = __ballot_sync(full_warp, of.count > 0);
         w.shared_groups = __ballot_sync(full_warp, of.same != 0);
+        note_pairs(p, of, (r + 1) * warp_size <= rows);
     }
     const index len = w.len[r] = r < rows ? p.length(first + r) : 0;
     w.any_long = __syncthreads_or(len > p.options.split) != 0;
