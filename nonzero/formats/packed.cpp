@@ -20,12 +20,6 @@ constexpr std::uint16_t near_hole = 0xffff;
 constexpr index most_near = 0xfffe;
 
 constexpr std::size_t words_a_step[] = {4, 2, 16, 32};  // of each kind
-std::size_t words_of(const packed_chunk& c) {
-    return (words_a_step[c.kind] * c.steps + code_unit - 1) / code_unit * code_unit;
-}
-std::size_t values_of(const packed_chunk& c) {
-    return c.kind == packed_chunk::shared ? 0 : val_unit * c.steps;
-}
 
 /// The entries (i, i + offset) of the rows whose bit is set in `mask`.
 template <class V>
@@ -238,8 +232,9 @@ class cutter {
     static void place(packed_chunk& c, cut_window& w) {
         c.code_at = std::uint32_t(w.words / code_unit),
         c.val_at = std::uint32_t(w.values / val_unit);
-        w.words += words_of(c);
-        w.values += values_of(c);
+        const std::size_t words = words_a_step[c.kind] * c.steps;
+        w.words += (words + code_unit - 1) / code_unit * code_unit;
+        if (c.kind != packed_chunk::shared) w.values += val_unit * c.steps;
     }
 
     const csr<V, host_view>& A;
