@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/packed.hpp"
+#include "nonzero/gen/generate.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/files.hpp"
@@ -105,10 +107,8 @@ TYPED_TEST(updated, take_the_transpose_along) {
     EXPECT_TRUE(same_bits<V>(got, want));
 }
 
-/// Many different values, none a float: packed keeps them as they are, and takes others in place.
-TEST(updated, packed_takes_plain_values_in_place_on_a_gpu) {
-    if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
-    auto A = from_lengths<double>(std::vector<index>(3000, 7), 3000);
+/// Of A, whose values are many and no floats: packed keeps them as they are, takes others in place.
+void expect_values_taken_in_place(csr<double, host> A) {
     const auto there = upload(gpu{}, A);
     const auto op = find_method<double>("packed.warp").on_gpu(gpu{}, view(A));
     EXPECT_TRUE(op->takes_values());
@@ -121,6 +121,15 @@ TEST(updated, packed_takes_plain_values_in_place_on_a_gpu) {
     const auto constant = upload(gpu{}, A);
     EXPECT_FALSE(op->take_values(view(constant)));
     EXPECT_TRUE(same_bits<double>(product(*op), product(*fresh)));  // as it was
+}
+
+TEST(updated, packed_takes_plain_values_in_place_on_a_gpu) {
+    if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
+    expect_values_taken_in_place(from_lengths<double>(std::vector<index>(3000, 7), 3000));
+    auto chunks_in_twos = laplace2d<double>(500, 401);
+    chunks_in_twos.val = random_vector<double>(chunks_in_twos.val.size(), 2);
+    ASSERT_EQ((packed<double, host>::from(view(chunks_in_twos)).chunks_per_warp), 2);
+    expect_values_taken_in_place(chunks_in_twos);
 }
 
 /// Products read the matrix before they wait for what is before them in the stream.
