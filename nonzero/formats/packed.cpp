@@ -600,8 +600,8 @@ lane_sums<V> multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c
     const std::uint32_t* const code = A.codes.data() + std::size_t(c.code_at) * code_unit;
     const std::size_t at = std::size_t(c.val_at) * val_unit;
     if constexpr (std::floating_point<V>)
-        if (const auto loop = simd_chunk_loop<C, V>(is_far(A))) {
-            loop(c, code, value, at, x, sums.data());
+        if (const auto loops = simd_chunk_loops<C, V>(is_far(A)); !loops.empty()) {
+            loops.front()(c, code, value, at, x, sums.data());
             return sums;
         }
     switch (c.kind) {

@@ -1,7 +1,7 @@
 #include "nonzero/formats/packed_simd.hpp"
 
-#include "nonzero/formats/packed_values.hpp"
-#include "nonzero/formats/simd_loads.hpp"
+#include <algorithm>
+#include <vector>
 
 namespace nz {
 #if defined(NZ_AVX2)
@@ -184,29 +184,12 @@ NZ_AVX2 void add_diagonals(const std::uint32_t* word, std::uint32_t steps, const
     store(sums, a), store(sums + 8, b), store(sums + 16, c), store(sums + 24, d);
 }
 
-/// Asks for what comes eight steps later, of a stream of so many bytes a step: fem_elast3d_p2 takes
-/// 0.84 of the time (EPYC, 2 threads). Diagonals, whose x streams as well, lose by it (0.95).
-template <std::size_t bytes_a_step>
-NZ_PIECE void prefetch(const void* now) {
-    constexpr std::size_t line = 64, ahead = 8 * bytes_a_step;
-    for (std::size_t k = 0; k < bytes_a_step; k += line)
-        _mm_prefetch(static_cast<const char*>(now) + ahead + k, _MM_HINT_T0);
-}
-template <value_coding C, class V>
-NZ_PIECE void prefetch_values(decoder<C, V> value, std::size_t at) {
-    constexpr std::size_t bytes = code_bytes<V>(C);
-    if constexpr (bytes > 0) prefetch<32 * bytes>(value.val + bytes * at);
-}
-
 template <bool far, class Column, value_coding C, class V>
 NZ_AVX2 void add_list(const Column* column, std::uint32_t steps, const V* x, V* sums,
                       decoder<C, V> value, std::size_t at) {
     auto a = load(sums), b = load(sums + 8), c = load(sums + 16), d = load(sums + 24);
     for (std::uint32_t s = 0; s < steps; ++s, column += 32, at += 32) {
-        if constexpr (far) {
-            prefetch<32 * sizeof(Column)>(column);
-            prefetch_values(value, at);
-        }
+        if constexpr (far) prefetch_entries(column, value, at);
         a = add_listed(a, column, x, values(value, at));
         b = add_listed(b, column + 8, x, values(value, at + 8));
         c = add_listed(c, column + 16, x, values(value, at + 16));
@@ -231,28 +214,41 @@ NZ_AVX2 void add_chunk(const packed_chunk& c, const std::uint32_t* code, decoder
     }
 }
 
+template <value_coding C, class V>
+std::vector<chunk_loop<C, V>> find_chunk_loops(bool far) {
+    std::vector<chunk_loop<C, V>> loops;
+    if (__builtin_cpu_supports("avx2") != 0)
+        loops.push_back(far ? add_chunk<true, C, V> : add_chunk<false, C, V>);
+    if (has_avx512()) loops.push_back(chunk_loop_of_gathers<C, V>(far));
+    if (gathers_are_fast()) std::ranges::reverse(loops);
+    return loops;
+}
+
 }  // namespace
-
-template <value_coding C, class V>
-chunk_loop<C, V> simd_chunk_loop(bool far) {
-    static const bool there = __builtin_cpu_supports("avx2") != 0;
-    if (!there) return nullptr;
-    return far ? add_chunk<true, C, V> : add_chunk<false, C, V>;
-}
 #else
+namespace {
 
 template <value_coding C, class V>
-chunk_loop<C, V> simd_chunk_loop(bool) {
-    return nullptr;
+std::vector<chunk_loop<C, V>> find_chunk_loops(bool) {
+    return {};
 }
+
+}  // namespace
 #endif
 
-#define NZ_INSTANTIATE(V)                                                 \
-    template chunk_loop<value_coding::constant, V> simd_chunk_loop(bool); \
-    template chunk_loop<value_coding::table8, V> simd_chunk_loop(bool);   \
-    template chunk_loop<value_coding::table16, V> simd_chunk_loop(bool);  \
-    template chunk_loop<value_coding::narrow, V> simd_chunk_loop(bool);   \
-    template chunk_loop<value_coding::plain, V> simd_chunk_loop(bool);
+template <value_coding C, class V>
+std::span<const chunk_loop<C, V>> simd_chunk_loops(bool far) {
+    static const std::vector<chunk_loop<C, V>> loops[] = {find_chunk_loops<C, V>(false),
+                                                          find_chunk_loops<C, V>(true)};
+    return loops[far ? 1 : 0];
+}
+
+#define NZ_INSTANTIATE(V)                                                                   \
+    template std::span<const chunk_loop<value_coding::constant, V>> simd_chunk_loops(bool); \
+    template std::span<const chunk_loop<value_coding::table8, V>> simd_chunk_loops(bool);   \
+    template std::span<const chunk_loop<value_coding::table16, V>> simd_chunk_loops(bool);  \
+    template std::span<const chunk_loop<value_coding::narrow, V>> simd_chunk_loops(bool);   \
+    template std::span<const chunk_loop<value_coding::plain, V>> simd_chunk_loops(bool);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

@@ -9,11 +9,14 @@
 
 namespace nz {
 #if defined(NZ_AVX512)
-namespace {
 
 bool has_avx512() {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
 }
+
+bool gathers_are_fast() { return has_avx512() && __builtin_cpu_is("intel"); }
+
+namespace {
 
 /// The first n of `lanes` lanes.
 NZ_AVX512 unsigned first_lanes(std::int64_t n, int lanes) {
@@ -199,7 +202,7 @@ std::vector<panel_loop<V>> find_panel_loops() {
     std::vector<panel_loop<V>> loops;
     if (has_avx512()) {
         loops = {multiply_panel_avx512<true, V>, multiply_panel_avx512<false, V>};
-        if (!__builtin_cpu_is("intel")) std::swap(loops[0], loops[1]);  // gathers are slow there
+        if (!gathers_are_fast()) std::swap(loops[0], loops[1]);
     }
     if (__builtin_cpu_supports("avx2")) loops.push_back(multiply_panel_avx2<V>);
     return loops;

@@ -40,7 +40,8 @@ struct csr_rows {
 /// The same bits for a row whatever rows it is taken with.
 template <class V, class P>
 using rows_loop = void (*)(const csr_rows<V, P>&, V alpha, const V* x, V beta, V* y);
-/// Those that this machine can run, the fastest first: of AVX-512, of AVX2, all of the same bits.
+/// Those that this machine can run, the fastest first: of AVX-512, with gathers and with single
+/// loads of x, and of AVX2, all of the same bits.
 /// Empty where it has neither. V is float or double, P 32 or 64 bits wide.
 template <class V, class P>
 std::span<const rows_loop<V, P>> simd_rows_loops();

@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "nonzero/formats/simd.hpp"
-#include "nonzero/formats/simd_loads.hpp"
+#include "nonzero/formats/simd_gathers.hpp"
 
 // Every loop here adds entry k of a row to sum k mod 8 and then the eight sums in one order,
 // ((0 + 4) + (1 + 5)) + ((2 + 6) + (3 + 7)), whatever rows it takes together: the same bits however
@@ -152,27 +153,78 @@ NZ_AVX2 void multiply_rows_avx2(const csr_rows<V, P>& A, V alpha, const V* x, V 
     multiply_each<false>(A, A.first, A.last, alpha, x, beta, y);
 }
 
+// -- rows with AVX-512 and gathers, the same way -------------------------------------------------
+
+NZ_AVX512 NZ_PIECE __m256d halved(__m512d s) {
+    return _mm256_add_pd(_mm512_castpd512_pd256(s), _mm512_extractf64x4_pd(s, 1));
+}
+
+/// The products of those of eight entries that are in.
+template <class V>
+NZ_AVX512 NZ_PIECE auto products_of(const index* col_ind, const V* val, const V* x, __mmask8 in) {
+    return times(load(val, in), gathered(x, numbers(col_ind, in), in));
+}
+
+template <bool far, class V, class P>
+NZ_AVX512 NZ_PIECE auto gathered_row(const csr_rows<V, P>& A, std::int64_t i, const V* x) {
+    const index* col_ind = A.col_ind + A.row_ptr[i];
+    const V* val = A.val + A.row_ptr[i];
+    auto n = std::int64_t(A.row_ptr[i + 1] - A.row_ptr[i]);
+    if constexpr (far) prefetch(col_ind, val);
+    auto s = spread(V(0));
+    for (; n >= eight; n -= eight, col_ind += eight, val += eight) {
+        if constexpr (far) prefetch(col_ind, val);
+        s = added(s, every_lane, products_of(col_ind, val, x, every_lane));
+    }
+    const auto in = __mmask8((1U << n) - 1);
+    if (n > 0) s = added(s, in, products_of(col_ind, val, x, in));
+    return halved(s);
+}
+
+/// The rows [i, last).
+template <bool far, class V, class P>
+NZ_AVX512 __attribute__((noinline)) void gather_each(const csr_rows<V, P>& A, std::int64_t i,
+                                                     std::int64_t last, V alpha, const V* x, V beta,
+                                                     V* y) {
+    for (; i + 4 <= last; i += 4) {
+        const auto a = gathered_row<far>(A, i, x), b = gathered_row<far>(A, i + 1, x);
+        const auto c = gathered_row<far>(A, i + 2, x), d = gathered_row<far>(A, i + 3, x);
+        put(y + i, totals(a, b, c, d), alpha, beta);
+    }
+    for (; i < last; ++i) {
+        const auto a = gathered_row<far>(A, i, x);
+        y[i] = scaled(alpha, first(totals(a, a, a, a)), beta, y[i]);
+    }
+}
+
 // -- short rows with AVX-512: first all products of a block, then its rows, without a branch -----
 // A processor guesses the end of every row; in a matrix of short rows of different lengths it is
 // wrong every few rows, which costs as much as ten entries.
 
-template <bool far, class V>
-NZ_AVX512 NZ_PIECE void write_products(const index* col_ind, const V* val, const V* x,
-                                       std::int64_t n, V* products) {
+NZ_AVX512 NZ_PIECE void write_products(const index* col_ind, const double* val, const double* x,
+                                       double* to) {
+    _mm256_storeu_pd(to, _mm256_mul_pd(_mm256_loadu_pd(val), four(col_ind, x)));
+    _mm256_storeu_pd(to + 4, _mm256_mul_pd(_mm256_loadu_pd(val + 4), four(col_ind + 4, x)));
+}
+NZ_AVX512 NZ_PIECE void write_products(const index* col_ind, const float* val, const float* x,
+                                       float* to) {
+    _mm256_storeu_ps(to, _mm256_mul_ps(_mm256_loadu_ps(val), all(col_ind, x)));
+}
+
+/// Of n entries.
+template <bool gathers, bool far, class V>
+NZ_AVX512 NZ_PIECE void write_all_products(const index* col_ind, const V* val, const V* x,
+                                           std::int64_t n, V* to) {
     std::int64_t k = 0;
     for (; k + eight <= n; k += eight) {
         if constexpr (far) prefetch(col_ind + k, val + k);
-        if constexpr (sizeof(V) == 8) {
-            _mm256_storeu_pd(products + k,
-                             _mm256_mul_pd(_mm256_loadu_pd(val + k), four(col_ind + k, x)));
-            _mm256_storeu_pd(products + k + 4,
-                             _mm256_mul_pd(_mm256_loadu_pd(val + k + 4), four(col_ind + k + 4, x)));
+        if constexpr (gathers) {
+            store(to + k, products_of(col_ind + k, val + k, x, every_lane));
         } else {
-            _mm256_storeu_ps(products + k,
-                             _mm256_mul_ps(_mm256_loadu_ps(val + k), all(col_ind + k, x)));
+            write_products(col_ind + k, val + k, x, to + k);
         }
     }
-    for (; k < n; ++k) products[k] = val[k] * x[col_ind[k]];
+    for (; k < n; ++k) to[k] = val[k] * x[col_ind[k]];
 }
 
 /// The lengths of eight rows.
@@ -192,15 +244,6 @@ NZ_AVX512 NZ_PIECE std::uint64_t first_entries(__m256i length) {
     const __m256i in = _mm256_sub_epi32(_mm256_sllv_epi32(one, n), one);
     return std::uint64_t(_mm_cvtsi128_si64(_mm256_cvtepi32_epi8(in)));
 }
-
-NZ_AVX512 NZ_PIECE __m512d load(const double* p, unsigned in) {
-    return _mm512_maskz_loadu_pd(__mmask8(in), p);
-}
-NZ_AVX512 NZ_PIECE __m256 load(const float* p, unsigned in) {
-    return _mm256_maskz_loadu_ps(__mmask8(in), p);
-}
-NZ_AVX512 NZ_PIECE __m512d plus(__m512d a, __m512d b) { return _mm512_add_pd(a, b); }
-NZ_AVX512 NZ_PIECE __m256 plus(__m256 a, __m256 b) { return _mm256_add_ps(a, b); }
 
 /// The halves of a and b added: four sums of a, then four of b.
 NZ_AVX512 NZ_PIECE __m512d halved(__m512d a, __m512d b) {
@@ -244,22 +287,23 @@ template <class V, class P>
 NZ_AVX512 NZ_PIECE void put_rows(const P* row_ptr, const V* products, V alpha, V beta, V* y) {
     const __m256i length = lengths(row_ptr);
     const std::uint64_t in = first_entries(length);
-    decltype(load(products, 0)) sums[eight];
+    decltype(load(products, every_lane)) sums[eight];
     NZ_UNROLLED
     for (int r = 0; r < eight; ++r)
-        sums[r] = load(products + (row_ptr[r] - row_ptr[0]), unsigned(in >> eight * r & 0xff));
+        sums[r] = load(products + (row_ptr[r] - row_ptr[0]), __mmask8(in >> eight * r));
     if (_mm256_cmpgt_epi32_mask(length, _mm256_set1_epi32(eight)) != 0) {
         NZ_UNROLLED
         for (int r = 0; r < eight; ++r)
             for (P k = row_ptr[r] + eight; k < row_ptr[r + 1]; k += eight) {
                 const auto left = unsigned(std::min<P>(row_ptr[r + 1] - k, eight));
-                sums[r] = plus(sums[r], load(products + (k - row_ptr[0]), (1U << left) - 1));
+                const auto rest = __mmask8((1U << left) - 1);
+                sums[r] = added(sums[r], every_lane, load(products + (k - row_ptr[0]), rest));
             }
     }
     put(y, totals(sums), alpha, beta);
 }
 
-template <bool far, class V, class P>
+template <bool gathers, bool far, class V, class P>
 NZ_AVX512 void multiply_blocks(const csr_rows<V, P>& A, V alpha, const V* x, V beta, V* y) {
     alignas(64) V products[block_entries + eight];  // loads reach behind the last row
     const auto is_short = [&](std::int64_t i) {
@@ -269,30 +313,36 @@ NZ_AVX512 void multiply_blocks(const csr_rows<V, P>& A, V alpha, const V* x, V b
     for (std::int64_t i = A.first; i < A.last;) {
         if (is_short(i)) {
             const P k = A.row_ptr[i];
-            write_products<far>(A.col_ind + k, A.val + k, x, A.row_ptr[i + block_rows] - k,
-                                products);
+            write_all_products<gathers, far>(A.col_ind + k, A.val + k, x,
+                                             A.row_ptr[i + block_rows] - k, products);
             for (const std::int64_t last = i + block_rows; i < last; i += eight)
                 put_rows(A.row_ptr + i, products + (A.row_ptr[i] - k), alpha, beta, y + i);
             continue;
         }
         std::int64_t last = i;
         while (last < A.last && !is_short(last)) last = std::min(last + block_rows, A.last);
-        multiply_each<far>(A, i, last, alpha, x, beta, y);
+        if constexpr (gathers) {
+            gather_each<far>(A, i, last, alpha, x, beta, y);
+        } else {
+            multiply_each<far>(A, i, last, alpha, x, beta, y);
+        }
         i = last;
     }
 }
 
-template <class V, class P>
+template <bool gathers, class V, class P>
 NZ_AVX512 void multiply_rows_avx512(const csr_rows<V, P>& A, V alpha, const V* x, V beta, V* y) {
-    if (A.far) return multiply_blocks<true>(A, alpha, x, beta, y);
-    multiply_blocks<false>(A, alpha, x, beta, y);
+    if (A.far) return multiply_blocks<gathers, true>(A, alpha, x, beta, y);
+    multiply_blocks<gathers, false>(A, alpha, x, beta, y);
 }
 
 template <class V, class P>
 std::vector<rows_loop<V, P>> find_rows_loops() {
     std::vector<rows_loop<V, P>> loops;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
-        loops.push_back(multiply_rows_avx512<V, P>);
+    if (has_avx512()) {
+        loops = {multiply_rows_avx512<true, V, P>, multiply_rows_avx512<false, V, P>};
+        if (!gathers_are_fast()) std::swap(loops[0], loops[1]);
+    }
     if (__builtin_cpu_supports("avx2")) loops.push_back(multiply_rows_avx2<V, P>);
     return loops;
 }

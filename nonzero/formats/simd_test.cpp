@@ -8,11 +8,15 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "nonzero/formats/oracle.hpp"
+#include "nonzero/formats/packed_simd.hpp"
 #include "nonzero/formats/panel.hpp"
+#include "nonzero/gen/generate.hpp"
+#include "test/files.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
@@ -142,6 +146,91 @@ TYPED_TEST(simd, a_row_ends_where_it_ends) {
                 EXPECT_TRUE(std::isnan(y[i + 1])) << i;
             }
         }
+}
+
+/// Where the place of lane l in step s of a chunk has its column; -1: nowhere.
+std::int64_t column_of(const packed_chunk& c, const std::uint32_t* code, std::uint32_t s,
+                       std::uint32_t l) {
+    const std::size_t place = 32 * std::size_t(s) + l;
+    if (c.kind == packed_chunk::near) {
+        const auto column = reinterpret_cast<const std::uint16_t*>(code)[place];
+        return column == 0xffff ? -1 : std::int64_t(c.base) + column;
+    }
+    if (c.kind == packed_chunk::far)
+        return code[place] == ~0U ? -1 : std::int64_t(c.base) + code[place];
+    const std::uint32_t* const word =
+        code + std::size_t(s) * (c.kind == packed_chunk::shared ? 4 : 2);
+    return (word[1] >> l & 1) == 0 ? -1 : std::int64_t(c.first_row) + std::int32_t(word[0]) + l;
+}
+
+/// What simd_chunk_loops do, entry by entry.
+template <value_coding C, class V>
+void add_entries(const packed_chunk& c, const std::uint32_t* code, decoder<C, V> value,
+                 std::size_t at, const V* x, V* sums) {
+    for (std::uint32_t s = 0; s < c.steps; ++s)
+        for (std::uint32_t l = 0; l < 32; ++l) {
+            const std::int64_t column = column_of(c, code, s, l);
+            if (column < 0) continue;
+            V v;
+            if (c.kind == packed_chunk::shared) {
+                std::memcpy(&v, code + 4 * s + 2, sizeof v);
+            } else {
+                v = value[at + 32 * s + l];
+            }
+            const volatile V term = v * x[column];  // rounded before it is added
+            sums[l] += term;
+        }
+}
+
+using kinds_and_codings = std::set<std::pair<int, int>>;
+
+template <class V>
+void expect_same_bits_of_chunks(const csr<V, host>& A, kinds_and_codings& met) {
+    const auto P = packed<V, host>::from(view(A));
+    const auto x = random_vector<V>(std::size_t(A.shape.cols), 6);
+    const auto before = random_vector<V>(32, 7);
+    with_decoder(view(P), [&]<value_coding C>(decoder<C, V> value) {
+        for (const packed_chunk& c : P.chunks) {
+            const std::uint32_t* const code = P.codes.data() + std::size_t(c.code_at) * 16;
+            const std::size_t at = std::size_t(c.val_at) * 32;
+            auto plain = before;
+            add_entries(c, code, value, at, x.data(), plain.data());
+            for (const bool far : {false, true})
+                for (const auto loop : simd_chunk_loops<C, V>(far)) {
+                    auto sums = before;
+                    loop(c, code, value, at, x.data(), sums.data());
+                    ASSERT_TRUE(same_bits<V>(sums, plain)) << int(c.kind) << " " << int(C);
+                }
+            met.emplace(int(c.kind), int(C));
+        }
+    });
+}
+
+/// So many values, again and again: halves, or no floats.
+template <class V>
+host_vector<V> recurring_values(std::size_t n, std::size_t distinct, double step) {
+    host_vector<V> val(n);
+    for (std::size_t k = 0; k < n; ++k) val[k] = V(double(k % distinct) * step);
+    return val;
+}
+
+TYPED_TEST(simd, every_chunk_loop_gives_the_bits_of_its_entries) {
+    using V = TypeParam;
+    kinds_and_codings met;
+    for (auto A : {laplace2d<V>(30, 70), from_lengths<V>(std::vector<index>(300, 11), 3000),
+                   from_lengths<V>(std::vector<index>(200, 31), 200000)}) {
+        const std::size_t n = A.val.size();
+        expect_same_bits_of_chunks(A, met);
+        for (const std::size_t distinct : {1, 7, 300, 5000}) {
+            A.val = recurring_values<V>(n, distinct, 0.5);
+            expect_same_bits_of_chunks(A, met);
+        }
+        A.val = random_vector<V>(n, 8);
+        expect_same_bits_of_chunks(A, met);
+    }
+    // All five codings of columns near and far, all but constants by diagonals, which shared ones
+    // are, and these two. Floats have no codes of 16 bits and nothing narrower.
+    EXPECT_EQ(met.size(), sizeof(V) == 8 ? 16U : 10U);
 }
 
 }  // namespace

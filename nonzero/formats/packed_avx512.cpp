@@ -1,0 +1,136 @@
+#include "nonzero/formats/packed_simd.hpp"
+#include "nonzero/formats/simd_gathers.hpp"
+
+// The steps of a packed chunk by gathers and under masks: no step asks whether a lane is missing.
+
+namespace nz {
+#if defined(NZ_AVX512)
+namespace {
+
+NZ_AVX512 NZ_PIECE __m512d widened(const float* p, double) {
+    return _mm512_cvtps_pd(_mm256_loadu_ps(p));
+}
+NZ_AVX512 NZ_PIECE __m256 widened(const float* p, float) { return load(p, every_lane); }
+
+/// The values of the entries [k, k + 8).
+template <value_coding C, class V>
+NZ_AVX512 NZ_PIECE auto values(decoder<C, V> value, std::size_t k) {
+    if constexpr (C == value_coding::constant) {
+        return spread(value.table[0]);
+    } else if constexpr (C == value_coding::table8) {
+        const auto* const codes = reinterpret_cast<const std::uint8_t*>(value.val);
+        return gathered(value.table, numbers(codes + k), every_lane);
+    } else if constexpr (C == value_coding::table16) {
+        const auto* const codes = reinterpret_cast<const std::uint16_t*>(value.val);
+        return gathered(value.table, numbers(codes + k), every_lane);
+    } else if constexpr (C == value_coding::narrow) {
+        return widened(reinterpret_cast<const float*>(value.val) + k, V());
+    } else {
+        return load(reinterpret_cast<const V*>(value.val) + k, every_lane);
+    }
+}
+
+constexpr int parts = 4;  // of eight lanes
+
+/// The sums of a chunk's 32 lanes.
+template <class V>
+struct chunk_sums {
+    decltype(spread(V())) of_part[parts];
+};
+template <class V>
+NZ_AVX512 NZ_PIECE chunk_sums<V> load_sums(const V* sums) {
+    chunk_sums<V> s;
+    NZ_UNROLLED
+    for (int p = 0; p < parts; ++p) s.of_part[p] = load(sums + p * eight, every_lane);
+    return s;
+}
+template <class V>
+NZ_AVX512 NZ_PIECE void store_sums(const chunk_sums<V>& s, V* sums) {
+    NZ_UNROLLED
+    for (int p = 0; p < parts; ++p) store(sums + p * eight, s.of_part[p]);
+}
+
+template <class V>
+NZ_AVX512 void add_shared(const std::uint32_t* word, std::uint32_t steps, const V* x, V* sums) {
+    auto s = load_sums(sums);
+    for (; steps > 0; --steps, word += 4) {
+        const V* const xs = x + std::int32_t(word[0]);
+        V v;
+        std::memcpy(&v, word + 2, sizeof v);
+        NZ_UNROLLED
+        for (int p = 0; p < parts; ++p) {
+            const auto in = __mmask8(word[1] >> p * eight);
+            s.of_part[p] = added(s.of_part[p], in, times(spread(v), load(xs + p * eight, in)));
+        }
+    }
+    store_sums(s, sums);
+}
+
+template <value_coding C, class V>
+NZ_AVX512 void add_diagonals(const std::uint32_t* word, std::uint32_t steps, const V* x, V* sums,
+                             decoder<C, V> value, std::size_t at) {
+    auto s = load_sums(sums);
+    for (; steps > 0; --steps, word += 2, at += 32) {
+        const V* const xs = x + std::int32_t(word[0]);
+        NZ_UNROLLED
+        for (int p = 0; p < parts; ++p) {
+            const auto in = __mmask8(word[1] >> p * eight);
+            const auto val = values(value, at + std::size_t(p * eight));
+            s.of_part[p] = added(s.of_part[p], in, times(val, load(xs + p * eight, in)));
+        }
+    }
+    store_sums(s, sums);
+}
+
+template <bool far, class Column, value_coding C, class V>
+NZ_AVX512 void add_list(const Column* column, std::uint32_t steps, const V* x, V* sums,
+                        decoder<C, V> value, std::size_t at) {
+    const __m256i hole = _mm256_set1_epi32(int(Column(-1)));
+    auto s = load_sums(sums);
+    for (; steps > 0; --steps, column += 32, at += 32) {
+        if constexpr (far) prefetch_entries(column, value, at);
+        NZ_UNROLLED
+        for (int p = 0; p < parts; ++p) {
+            const __m256i columns = numbers(column + p * eight);
+            const __mmask8 in = _mm256_cmpneq_epi32_mask(columns, hole);
+            const auto val = values(value, at + std::size_t(p * eight));
+            s.of_part[p] = added(s.of_part[p], in, times(val, gathered(x, columns, in)));
+        }
+    }
+    store_sums(s, sums);
+}
+
+template <bool far, value_coding C, class V>
+NZ_AVX512 void add_chunk(const packed_chunk& c, const std::uint32_t* code, decoder<C, V> value,
+                         std::size_t at, const V* x, V* sums) {
+    switch (c.kind) {
+        case packed_chunk::shared:
+            return add_shared(code, c.steps, x + c.first_row, sums);
+        case packed_chunk::diagonals:
+            return add_diagonals(code, c.steps, x + c.first_row, sums, value, at);
+        case packed_chunk::near:
+            return add_list<far>(reinterpret_cast<const std::uint16_t*>(code), c.steps, x + c.base,
+                                 sums, value, at);
+        case packed_chunk::far:
+            return add_list<far>(code, c.steps, x + c.base, sums, value, at);
+    }
+}
+
+}  // namespace
+
+template <value_coding C, class V>
+chunk_loop<C, V> chunk_loop_of_gathers(bool far) {
+    return far ? add_chunk<true, C, V> : add_chunk<false, C, V>;
+}
+
+#define NZ_INSTANTIATE(V)                                                       \
+    template chunk_loop<value_coding::constant, V> chunk_loop_of_gathers(bool); \
+    template chunk_loop<value_coding::table8, V> chunk_loop_of_gathers(bool);   \
+    template chunk_loop<value_coding::table16, V> chunk_loop_of_gathers(bool);  \
+    template chunk_loop<value_coding::narrow, V> chunk_loop_of_gathers(bool);   \
+    template chunk_loop<value_coding::plain, V> chunk_loop_of_gathers(bool);
+NZ_INSTANTIATE(float)
+NZ_INSTANTIATE(double)
+#endif
+
+}  // namespace nz
