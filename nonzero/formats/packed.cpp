@@ -492,29 +492,33 @@ packed_size size_of_packed(const csr<V, host_view>& A) {
 
 namespace {
 
-/// The first of these chunks that thread t takes: equal bytes to every thread, up to a chunk or
-/// the parts of one row.
+/// The first of these chunks that thread t takes.
 template <class V>
 std::int64_t first_chunk(std::span<const packed_chunk> chunks, int t, int threads) {
-    if (t == 0 || t == threads) return t == 0 ? 0 : std::int64_t(chunks.size());
-    const auto bytes_before = [&](const packed_chunk& c) {
-        return 64.0 * double(c.code_at) + double(val_unit * sizeof(V)) * double(c.val_at) +
-               double(sizeof c) * double(&c - chunks.data());
+    if (t == 0 || t == threads || chunks.empty()) return t == 0 ? 0 : std::int64_t(chunks.size());
+    const auto bytes_before = [&](const packed_chunk* c) {
+        while (c->rows == 0) --c;  // fills up a block: it has no place
+        return 64.0 * double(c->code_at) + double(val_unit * sizeof(V)) * double(c->val_at) +
+               double(sizeof *c) * double(c - chunks.data());
     };
-    const double begin = chunks.empty() ? 0 : bytes_before(chunks.front());
-    const double all = chunks.empty() ? 0 : bytes_before(chunks.back()) - begin;
+    const double begin = bytes_before(&chunks.front());
+    const double all = bytes_before(&chunks.back()) - begin;
     auto at = std::partition_point(chunks.begin(), chunks.end(), [&](const packed_chunk& c) {
-        return bytes_before(c) - begin < all * t / threads;
+        return bytes_before(&c) - begin < all * t / threads;
     });
     while (at < chunks.end() && at->parts > 0 && at->number > 0) ++at;
     return at - chunks.begin();
 }
+
+}  // namespace
 
 template <class V>
 std::span<const packed_chunk> share_of(std::span<const packed_chunk> chunks, int t, int threads) {
     const auto first = std::size_t(first_chunk<V>(chunks, t, threads));
     return chunks.subspan(first, std::size_t(first_chunk<V>(chunks, t + 1, threads)) - first);
 }
+
+namespace {
 
 template <class V>
 std::span<const packed_chunk> parts_of(const packed<V, host_view>& A) {
@@ -695,13 +699,14 @@ work packed_warp::work_on_gpu(const matrix_stats& s) {
             .passes_by = true};
 }
 
-#define NZ_INSTANTIATE(V)                                                                       \
-    template estimate packed<V, host>::cost(const matrix_stats&);                               \
-    template packed<V, host> packed<V, host>::from(const csr<V, host_view>&);                   \
-    template packed<V, host> packed<V, host>::from(const csr<V, host_view>&,                    \
-                                                   const packed_options&);                      \
-    template packed_size size_of_packed(const csr<V, host_view>&);                              \
-    template void spmv(cpu, packed_warp, V, const packed<V, host_view>&, std::span<const V>, V, \
+#define NZ_INSTANTIATE(V)                                                                        \
+    template estimate packed<V, host>::cost(const matrix_stats&);                                \
+    template packed<V, host> packed<V, host>::from(const csr<V, host_view>&);                    \
+    template packed<V, host> packed<V, host>::from(const csr<V, host_view>&,                     \
+                                                   const packed_options&);                       \
+    template packed_size size_of_packed(const csr<V, host_view>&);                               \
+    template std::span<const packed_chunk> share_of<V>(std::span<const packed_chunk>, int, int); \
+    template void spmv(cpu, packed_warp, V, const packed<V, host_view>&, std::span<const V>, V,  \
                        std::span<V>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 

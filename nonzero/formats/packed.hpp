@@ -145,6 +145,11 @@ std::int64_t piece_count(const packed<V, host_view>& A) {
     return std::int64_t(A.chunks.size());
 }
 
+/// Those of some chunks, of parts or of whole rows, that thread t of so many takes on the CPU:
+/// equal bytes, up to a chunk or the parts of one row. V: the values.
+template <class V>
+std::span<const packed_chunk> share_of(std::span<const packed_chunk> chunks, int t, int threads);
+
 /// What packing finds out first: where everything goes, and how much it is. In 34 bytes a row of
 /// GPU memory, beside the CSR, which must stay as it is. Calls `meanwhile` once all is launched,
 /// and then waits for the GPU.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -123,6 +124,26 @@ std::vector<csr<double, host>> stencils() {
     all.push_back(tridiagonal<double>(32 * 67 + 7, numbers(5000, 1.0 / 3)));
     all.push_back(tridiagonal<double>(32 * 66, numbers(5000, 0.5)));
     return all;
+}
+
+/// Rows whose parts do not fill a block: the rest of it is chunks without a place.
+TEST(packed, shares_the_parts_of_long_rows_among_threads) {
+    const auto A = from_lengths<double>(std::vector<index>(60, 1600), 30000);
+    const auto P = packed<double, host>::from(view(A));
+    const std::span parts(P.chunks.data(), std::size_t(P.part_chunks));
+    ASSERT_FALSE(parts.empty());
+    ASSERT_TRUE(std::ranges::any_of(parts, [](const packed_chunk& c) { return c.rows == 0; }));
+    for (const int threads : {1, 2, 3, 7, 100}) {
+        std::size_t taken = 0, most = 0;
+        for (int t = 0; t < threads; ++t) {
+            const auto mine = share_of<double>(parts, t, threads);
+            EXPECT_TRUE(mine.empty() || mine.data() == parts.data() + taken);
+            taken += mine.size(), most = std::max(most, mine.size());
+        }
+        EXPECT_EQ(taken, parts.size());
+        const std::size_t fair = parts.size() / std::size_t(threads);
+        EXPECT_LE(most, fair + 2 * packed_block) << threads << " threads";
+    }
 }
 
 TEST(packed, marks_chunks_of_equal_diagonals) {
