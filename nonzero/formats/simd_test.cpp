@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "nonzero/formats/bsr_simd.hpp"
 #include "nonzero/formats/oracle.hpp"
 #include "nonzero/formats/packed_simd.hpp"
 #include "nonzero/formats/panel.hpp"
@@ -231,6 +232,54 @@ TYPED_TEST(simd, every_chunk_loop_gives_the_bits_of_its_entries) {
     // All five codings of columns near and far, all but constants by diagonals, which shared ones
     // are, and these two. Floats have no codes of 16 bits and nothing narrower.
     EXPECT_EQ(met.size(), sizeof(V) == 8 ? 16U : 10U);
+}
+
+/// y = 2 A x + beta y, `run` rows of blocks at a time.
+template <class V, class P>
+host_vector<V> by_block_rows(block_rows_loop<V, P> loop, const bsr<V, host>& A, std::int64_t run,
+                             const V* x, V beta, host_vector<V> y) {
+    host_vector<P> ptr;
+    for (std::size_t i = 0; i < A.block_row_ptr.size(); ++i) ptr.push_back(P(A.block_row_ptr[i]));
+    const std::int64_t block_rows = piece_count(view(A));
+    for (std::int64_t i = 0; i < block_rows; i += run)
+        loop(ptr.data(), V(2), view(A), x, beta, y.data(), i, std::min(i + run, block_rows));
+    return y;
+}
+
+/// Full blocks and others, some of them at the edges; column 5 has no entry, and x is infinite
+/// there.
+template <class V, class P>
+void expect_block_rows_keep_the_bound(index side, std::uint32_t density) {
+    const auto A = from_rule<V>(101, 103, [&](index i, index j, double u) {
+        const auto block = std::uint32_t(i / side * 31 + j / side * 17);
+        return j != 5 && (block % 5 == 0 || (block % 5 == 1 && u * 10 < density));
+    });
+    const auto blocks = bsr<V, host>::from(view(A), side, side);
+    const auto loop = simd_block_rows_loop<V, P>(view(blocks));
+    if (loop == nullptr) return;
+    host_vector<V> x = random_vector<V>(103, 4);
+    const auto finite = x;
+    x[5] = std::numeric_limits<V>::infinity();
+    for (const V beta : {V(0), V(3)}) {
+        host_vector<V> y = random_vector<V>(101, 5);
+        const reference r = reference_product<V>(transposition::plain, V(2), view(A), finite, beta,
+                                                 std::span<const V>(y));
+        if (beta == V(0)) y.assign(101, std::numeric_limits<V>::quiet_NaN());
+        const auto at_once = by_block_rows(loop, blocks, 101, x.data(), beta, y);
+        EXPECT_TRUE(compare<V>(at_once, r).holds());
+        EXPECT_TRUE(same_bits<V>(by_block_rows(loop, blocks, 1, x.data(), beta, y), at_once));
+    }
+}
+
+TYPED_TEST(simd, block_rows_keep_the_bound_and_have_the_same_bits_in_any_runs) {
+    for (const index side : {2, 3, 4, 6, 8})
+        for (const std::uint32_t density : {0U, 5U, 10U}) {
+            SCOPED_TRACE("side " + std::to_string(side));
+            expect_block_rows_keep_the_bound<TypeParam, std::int32_t>(side, density);
+            expect_block_rows_keep_the_bound<TypeParam, std::int64_t>(side, density);
+        }
+    const bsr<TypeParam, host> oblong{{4, 4}, 2, 4, {}, {}, {}, {}};
+    EXPECT_EQ((simd_block_rows_loop<TypeParam, std::int32_t>(view(oblong))), nullptr);
 }
 
 }  // namespace
