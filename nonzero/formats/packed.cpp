@@ -597,36 +597,59 @@ bool is_far(const packed<V, host_view>& A) {
     return A.val.size() + A.codes.size() * sizeof(std::uint32_t) >= far_bytes;
 }
 
+/// The sums of a chunk's lanes; by `loop` where there is one.
 template <value_coding C, class V>
-lane_sums<V> multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c,
-                            decoder<C, V> value, const V* x) {
-    lane_sums<V> sums{};
+void multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c, decoder<C, V> value,
+                    const V* x, chunk_loop<C, V> loop, lane_sums<V>& sums) {
     const std::uint32_t* const code = A.codes.data() + std::size_t(c.code_at) * code_unit;
     const std::size_t at = std::size_t(c.val_at) * val_unit;
-    if constexpr (std::floating_point<V>)
-        if (const auto loops = simd_chunk_loops<C, V>(is_far(A)); !loops.empty()) {
-            loops.front()(c, code, value, at, x, sums.data());
-            return sums;
-        }
+    if (loop != nullptr) return loop(c, code, value, at, x, sums.data());
+    sums.fill(V(0));
     switch (c.kind) {
         case packed_chunk::shared:
-            add_shared(code, c.steps, x + c.first_row, sums);
-            break;
+            return add_shared(code, c.steps, x + c.first_row, sums);
         case packed_chunk::diagonals:
-            add_diagonals(code, c.steps, x + c.first_row, sums, value, at);
-            break;
+            return add_diagonals(code, c.steps, x + c.first_row, sums, value, at);
         case packed_chunk::near:
-            add_list(reinterpret_cast<const std::uint16_t*>(code), c.steps, x + c.base, sums, value,
-                     at);
-            break;
+            return add_list(reinterpret_cast<const std::uint16_t*>(code), c.steps, x + c.base, sums,
+                            value, at);
         case packed_chunk::far:
-            add_list(code, c.steps, x + c.base, sums, value, at);
-            break;
+            return add_list(code, c.steps, x + c.base, sums, value, at);
     }
-    return sums;
 }
 
-/// Rows that have a lane each, and are whole.
+/// The sum of so many lanes, neighbours first.
+template <int lanes, class V>
+V sum_of(const V* sums) {
+    if constexpr (lanes == 1)
+        return sums[0];
+    else
+        return sum_of<lanes / 2>(sums) + sum_of<lanes / 2>(sums + lanes / 2);
+}
+template <int lanes, class V>
+void add_lanes(lane_sums<V>& sums) {
+    for (std::size_t r = 0; r < 32 / lanes; ++r) sums[r] = sum_of<lanes>(&sums[r * lanes]);
+}
+
+/// The sums of the chunk's rows, which share its lanes.
+template <class V>
+void add_lanes(const packed_chunk& c, lane_sums<V>& sums) {
+    switch (c.log_lanes) {
+        case 1:
+            return add_lanes<2>(sums);
+        case 2:
+            return add_lanes<4>(sums);
+        case 3:
+            return add_lanes<8>(sums);
+        case 4:
+            return add_lanes<16>(sums);
+        case 5:
+            return add_lanes<32>(sums);
+        default:
+            return;
+    }
+}
+
 template <class V>
 void put_rows(V alpha, const packed<V, host_view>& A, const packed_chunk& c,
               const lane_sums<V>& sums, V beta, V* y) {
@@ -645,28 +668,29 @@ void put_rows(V alpha, const packed<V, host_view>& A, const packed_chunk& c,
     }
 }
 
-template <class D, class V>
+template <value_coding C, class V>
+chunk_loop<C, V> fastest_loop(const packed<V, host_view>& A) {
+    if constexpr (std::floating_point<V>)
+        if (const auto loops = simd_chunk_loops<C, V>(is_far(A)); !loops.empty())
+            return loops.front();
+    return nullptr;
+}
+
+template <value_coding C, class V>
 void multiply_chunks(V alpha, const packed<V, host_view>& A, std::span<const packed_chunk> chunks,
-                     std::span<const V> x, V beta, std::span<V> y, D value) {
+                     std::span<const V> x, V beta, std::span<V> y, decoder<C, V> value) {
+    const chunk_loop<C, V> loop = fastest_loop<C>(A);
     V of_parts(0);
     for (const packed_chunk& c : chunks) {
-        const lane_sums<V> sums = multiply_chunk(A, c, value, x.data());
-        if (c.log_lanes == 0 && c.parts == 0) {
-            put_rows(alpha, A, c, sums, beta, y.data());
-            continue;
+        if (c.rows == 0) continue;  // fills up a block
+        lane_sums<V> sums;
+        multiply_chunk(A, c, value, x.data(), loop, sums);
+        add_lanes(c, sums);
+        if (c.parts > 0) {
+            of_parts = sums[0] = c.number == 0 ? sums[0] : of_parts + sums[0];
+            if (c.number + 1 < c.parts) continue;
         }
-        const std::size_t lanes = std::size_t(1) << c.log_lanes;
-        for (std::uint32_t r = 0; r < c.rows; ++r) {
-            V sum(0);
-            for (std::size_t l = 0; l < lanes; ++l) sum += sums[r * lanes + l];
-            if (c.parts > 0) {
-                of_parts = sum = c.number == 0 ? sum : of_parts + sum;
-                if (c.number + 1 < c.parts) continue;
-            }
-            const index i = c.sorted ? A.perm[std::size_t(c.number) + r] : c.first_row + index(r);
-            V& to = y[std::size_t(i)];
-            to = scaled(alpha, sum, beta, to);
-        }
+        put_rows(alpha, A, c, sums, beta, y.data());
     }
 }
 

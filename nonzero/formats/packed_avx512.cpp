@@ -38,10 +38,10 @@ struct chunk_sums {
     decltype(spread(V())) of_part[parts];
 };
 template <class V>
-NZ_AVX512 NZ_PIECE chunk_sums<V> load_sums(const V* sums) {
+NZ_AVX512 NZ_PIECE chunk_sums<V> no_sums() {
     chunk_sums<V> s;
     NZ_UNROLLED
-    for (int p = 0; p < parts; ++p) s.of_part[p] = load(sums + p * eight, every_lane);
+    for (int p = 0; p < parts; ++p) s.of_part[p] = spread(V(0));
     return s;
 }
 template <class V>
@@ -52,7 +52,7 @@ NZ_AVX512 NZ_PIECE void store_sums(const chunk_sums<V>& s, V* sums) {
 
 template <class V>
 NZ_AVX512 void add_shared(const std::uint32_t* word, std::uint32_t steps, const V* x, V* sums) {
-    auto s = load_sums(sums);
+    auto s = no_sums<V>();
     for (; steps > 0; --steps, word += 4) {
         const V* const xs = x + std::int32_t(word[0]);
         V v;
@@ -69,7 +69,7 @@ NZ_AVX512 void add_shared(const std::uint32_t* word, std::uint32_t steps, const 
 template <value_coding C, class V>
 NZ_AVX512 void add_diagonals(const std::uint32_t* word, std::uint32_t steps, const V* x, V* sums,
                              decoder<C, V> value, std::size_t at) {
-    auto s = load_sums(sums);
+    auto s = no_sums<V>();
     for (; steps > 0; --steps, word += 2, at += 32) {
         const V* const xs = x + std::int32_t(word[0]);
         NZ_UNROLLED
@@ -86,7 +86,7 @@ template <bool far, class Column, value_coding C, class V>
 NZ_AVX512 void add_list(const Column* column, std::uint32_t steps, const V* x, V* sums,
                         decoder<C, V> value, std::size_t at) {
     const __m256i hole = _mm256_set1_epi32(int(Column(-1)));
-    auto s = load_sums(sums);
+    auto s = no_sums<V>();
     for (; steps > 0; --steps, column += 32, at += 32) {
         if constexpr (far) prefetch_entries(column, value, at);
         NZ_UNROLLED

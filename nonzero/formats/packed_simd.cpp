@@ -154,7 +154,7 @@ NZ_AVX2 NZ_PIECE S add_side_by_side(S sums, std::uint32_t bits, const auto* x, S
 
 template <class V>
 NZ_AVX2 void add_shared(const std::uint32_t* word, std::uint32_t steps, const V* x, V* sums) {
-    auto a = load(sums), b = load(sums + 8), c = load(sums + 16), d = load(sums + 24);
+    auto a = spread(V(0)), b = a, c = a, d = a;
     for (std::uint32_t s = 0; s < steps; ++s, word += 4) {
         const V* const xs = x + std::int32_t(word[0]);
         const std::uint32_t in = word[1];
@@ -172,7 +172,7 @@ NZ_AVX2 void add_shared(const std::uint32_t* word, std::uint32_t steps, const V*
 template <value_coding C, class V>
 NZ_AVX2 void add_diagonals(const std::uint32_t* word, std::uint32_t steps, const V* x, V* sums,
                            decoder<C, V> value, std::size_t at) {
-    auto a = load(sums), b = load(sums + 8), c = load(sums + 16), d = load(sums + 24);
+    auto a = spread(V(0)), b = a, c = a, d = a;
     for (std::uint32_t s = 0; s < steps; ++s, word += 2, at += 32) {
         const V* const xs = x + std::int32_t(word[0]);
         const std::uint32_t in = word[1];
@@ -187,7 +187,7 @@ NZ_AVX2 void add_diagonals(const std::uint32_t* word, std::uint32_t steps, const
 template <bool far, class Column, value_coding C, class V>
 NZ_AVX2 void add_list(const Column* column, std::uint32_t steps, const V* x, V* sums,
                       decoder<C, V> value, std::size_t at) {
-    auto a = load(sums), b = load(sums + 8), c = load(sums + 16), d = load(sums + 24);
+    auto a = spread(V(0)), b = a, c = a, d = a;
     for (std::uint32_t s = 0; s < steps; ++s, column += 32, at += 32) {
         if constexpr (far) prefetch_entries(column, value, at);
         a = add_listed(a, column, x, values(value, at));

@@ -189,16 +189,15 @@ template <class V>
 void expect_same_bits_of_chunks(const csr<V, host>& A, kinds_and_codings& met) {
     const auto P = packed<V, host>::from(view(A));
     const auto x = random_vector<V>(std::size_t(A.shape.cols), 6);
-    const auto before = random_vector<V>(32, 7);
     with_decoder(view(P), [&]<value_coding C>(decoder<C, V> value) {
         for (const packed_chunk& c : P.chunks) {
             const std::uint32_t* const code = P.codes.data() + std::size_t(c.code_at) * 16;
             const std::size_t at = std::size_t(c.val_at) * 32;
-            auto plain = before;
+            host_vector<V> plain(32, V(0));
             add_entries(c, code, value, at, x.data(), plain.data());
             for (const bool far : {false, true})
                 for (const auto loop : simd_chunk_loops<C, V>(far)) {
-                    auto sums = before;
+                    auto sums = random_vector<V>(32, 7);
                     loop(c, code, value, at, x.data(), sums.data());
                     ASSERT_TRUE(same_bits<V>(sums, plain)) << int(c.kind) << " " << int(C);
                 }
