@@ -191,8 +191,9 @@ struct packed_warp : kernel_of<packed> {
     static work work_on_cpu(const matrix_stats& s) {
         const double diagonal = double(s.packed_diagonal_steps);
         const double listed = double(s.packed_steps) - diagonal;
-        return {.gathers = std::max(1.0, double(s.nnz) * listed / std::max(listed + diagonal, 1.0)),
-                .steps = double(warp_rows) * (listed + 0.3 * diagonal) + 2 * double(s.rows)};
+        return {
+            .gathers = std::max(1.0, double(s.nnz) * listed / std::max(listed + diagonal, 1.0)),
+            .steps = double(warp_rows) * (0.9 * listed + 0.27 * diagonal) + 1.8 * double(s.rows)};
     }
     static work work_on_gpu(const matrix_stats&);
     template <class V>
