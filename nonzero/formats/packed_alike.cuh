@@ -16,7 +16,8 @@ constexpr int diagonals_in_flight = count == 4 ? 1 : 2;
 /// With 48 registers a thread instead of 64, `laplace3d` of 160^3 with four chunks takes 0.93 of
 /// the time in double, `ecology1` with two 1.07, one with values of its own 0.94 (H200).
 template <value_coding C, int count>
-constexpr int resident_blocks_alike = count == 2 && C < value_coding::narrow ? 4 : 5;
+constexpr int resident_blocks_alike = at_most_resident(count == 2 && C < value_coding::narrow ? 4
+                                                                                              : 5);
 
 /// Adds a lane's rows of c and the chunks behind it that are alike. x: from the lane's first row
 /// on; at: the place of its first value.

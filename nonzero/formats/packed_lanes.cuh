@@ -10,18 +10,26 @@ namespace {
 
 constexpr int warps_per_block = packed_block;
 constexpr int threads_per_block = warps_per_block * warp_size;
+/// What a multiprocessor has room for: 1024 threads on sm_75, 1536 on sm_86 to 89 and sm_120, 2048
+/// on the others.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int most_resident_blocks = 1024 / threads_per_block;
+#elif defined(__CUDA_ARCH__) && \
+    ((__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1200)
+constexpr int most_resident_blocks = 1536 / threads_per_block;
+#else
+constexpr int most_resident_blocks = 2048 / threads_per_block;
+#endif
+constexpr int at_most_resident(int blocks) {
+    return blocks < most_resident_blocks ? blocks : most_resident_blocks;
+}
 /// Warps hide each other's waits: with 40 registers instead of 52, and so 48 warps to a
 /// multiprocessor instead of 32, nlpkkt80 took 0.82 of the time, mc2depi_like 0.88 (H200). In
 /// float, matrices that pass the first-level cache by want 64 warps, although some registers spill
 /// then (fem_thermal3d_p1 takes 0.94 of the time); the smaller ones lose (ecology1 would take 1.2
 /// times as long, parabolic_fem_like 1.23).
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 template <class V, bool streams>
-constexpr int resident_blocks = 4;
-#else
-template <class V, bool streams>
-constexpr int resident_blocks = sizeof(V) == 4 && streams ? 8 : 6;
-#endif
+constexpr int resident_blocks = at_most_resident(sizeof(V) == 4 && streams ? 8 : 6);
 /// Loads of one kind that a lane issues before it uses the first. Eight leave registers for
 /// fewer warps: 1.10 times the time in the mean.
 constexpr int in_flight = 4;
