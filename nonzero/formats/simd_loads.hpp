@@ -23,8 +23,11 @@
 namespace nz {
 
 [[nodiscard]] bool has_avx512();  ///< and its instructions on shorter vectors
-/// Whether gathers beat single loads here. Intel's do, on Sapphire Rapids by 1.05 to 1.15 over all
-/// of a product; on Zen 4 they take 1.2 to 1.6 times as long (docs/decisions/simd.md).
+/// Whether gathers beat single loads here: measured once, in some 50 us, since no name of a
+/// processor tells it. On Sapphire Rapids they do, by 1.05 to 1.15 over all of a product; on Zen 4
+/// they take 1.2 to 1.6 times as long, and on Intel's from Skylake to Ice Lake a security fix of
+/// 2023 made them several times slower (docs/decisions/simd.md). It decides about time only: the
+/// bits are the same.
 [[nodiscard]] bool gathers_are_fast();
 
 /// Vectors of eight, of which a row or a chunk keeps its sums.
