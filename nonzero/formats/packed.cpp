@@ -497,7 +497,7 @@ template <class V>
 std::int64_t first_chunk(std::span<const packed_chunk> chunks, int t, int threads) {
     if (t == 0 || t == threads || chunks.empty()) return t == 0 ? 0 : std::int64_t(chunks.size());
     const auto bytes_before = [&](const packed_chunk* c) {
-        while (c->rows == 0) --c;  // fills up a block: it has no place
+        while (c->rows == 0 && c != chunks.data()) --c;  // fills up a block: it has no place
         return 64.0 * double(c->code_at) + double(val_unit * sizeof(V)) * double(c->val_at) +
                double(sizeof *c) * double(c - chunks.data());
     };
@@ -650,6 +650,7 @@ void add_lanes(const packed_chunk& c, lane_sums<V>& sums) {
     }
 }
 
+/// Writes the chunk's rows, of which each has its sum.
 template <class V>
 void put_rows(V alpha, const packed<V, host_view>& A, const packed_chunk& c,
               const lane_sums<V>& sums, V beta, V* y) {
