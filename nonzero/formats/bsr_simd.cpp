@@ -71,13 +71,9 @@ struct row_lanes<float, true> {
     }
 };
 
-/// Asks for the values of what comes 2 KB later.
-template <class V>
-NZ_PIECE void prefetch(const V* val, std::size_t bytes) {
-    constexpr std::size_t line = 64, ahead = 2048;
-    for (std::size_t k = 0; k < bytes; k += line)
-        _mm_prefetch(reinterpret_cast<const char*>(val) + ahead + k, _MM_HINT_T0);
-}
+/// So many bytes ahead the values of a matrix are fetched that streams from beyond the caches:
+/// fem_elast3d_p2 takes 0.88 of the time with one thread and 0.94 with two (EPYC).
+constexpr std::size_t fetched_ahead = 2048;
 
 /// Every row of a block is a vector, which keeps a sum for each of the block's columns.
 template <int side, bool far, class V, class P>
@@ -94,7 +90,7 @@ NZ_AVX512 void multiply_block_rows(const P* ptr, V alpha, const bsr<V, host_view
             const V* const val = A.val.data() + b * side * side;
             const V* const xs = x + std::int64_t(A.block_col_ind[b]) * side;
             const std::uint64_t stored = A.stored[b];
-            if constexpr (far) prefetch(val, side * side * sizeof(V));
+            if constexpr (far) prefetch_lines<side * side * sizeof(V), fetched_ahead>(val);
             if (stored == full) {
                 const auto of_block = lanes::load(xs, row);
                 NZ_UNROLLED

@@ -30,6 +30,14 @@ namespace nz {
 /// bits are the same.
 [[nodiscard]] bool gathers_are_fast();
 
+/// Asks for the cache lines of so many bytes, `ahead` bytes later.
+template <std::size_t bytes, std::size_t ahead>
+NZ_PIECE void prefetch_lines(const void* now) {
+    constexpr std::size_t line = 64;
+    for (std::size_t k = 0; k < bytes; k += line)
+        _mm_prefetch(static_cast<const char*>(now) + ahead + k, _MM_HINT_T0);
+}
+
 /// Vectors of eight, of which a row or a chunk keeps its sums.
 inline constexpr int eight = 8;
 
