@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
 #include "nonzero/solve/pagerank_step.hpp"
 
@@ -52,9 +53,13 @@ std::unique_ptr<linear_operator<V, B>> plan_links(B on, nz::shape shape, offset_
     return build(make_plan(L, on), L);
 }
 
-/// Iterations in a pass of the graph: for CG, whose iterations are dearer, four were measured
-/// (docs/decisions/solvers.md).
-constexpr int at_a_time = 4;
+/// Iterations that make one pass of the graph. The last pass holds one and a half products in vain,
+/// in the mean, and the start of a pass takes 2 us: with 25 iterations, the fewest that were seen,
+/// four at a time pay while a product takes less than 25 us, those of so many links on an H200.
+int iterations_at_a_time(std::int64_t links) {
+    constexpr std::int64_t cheap = std::int64_t(4) << 20;
+    return links < cheap ? 4 : 1;
+}
 
 /// The iterations, and the memory they need.
 template <class V, class B>
@@ -62,8 +67,9 @@ class ranking {
   public:
     /// x at the start; t may be empty.
     ranking(const linear_operator<V, B>& product, B on, const vector<index, B>& links,
-            host_vector<V> x, host_vector<V> t, const pagerank_options& o)
+            int at_a_time, host_vector<V> x, host_vector<V> t, const pagerank_options& o)
         : product_(product),
+          at_a_time_(at_a_time),
           options_(o),
           space_(on, std::int64_t(x.size())),
           x_(from_host(on, std::span<const V>(x))),
@@ -86,7 +92,7 @@ class ranking {
         s.history = history_.data();
         state_.write(s);
         loop<B> iterations(
-            space_.on(), [this] { iterate(); }, state_.data(), options_.graph, at_a_time);
+            space_.on(), [this] { iterate(); }, state_.data(), options_.graph, at_a_time_);
         report_.in_graph = iterations.in_graph();
         s = state_.read();
         report_.setup_s = seconds_since(start);
@@ -119,6 +125,7 @@ class ranking {
     }
 
     const linear_operator<V, B>& product_;
+    int at_a_time_;
     const pagerank_options& options_;
     vector_space<V, B> space_;
     vector<V, B> x_, q_, t_;
@@ -172,7 +179,9 @@ pagerank_result<V> pagerank_graph<V, B>::rank(const pagerank_options& o,
         x[i] = r / parts(i);
         if (links_[i] == 0) dangling += double(r);
     }
-    ranking<V, B> iterations(*product_, on_, links_there_, std::move(x), teleport, o);
+    const int at_a_time =
+        iterations_at_a_time(std::accumulate(links_.begin(), links_.end(), std::int64_t(0)));
+    ranking<V, B> iterations(*product_, on_, links_there_, at_a_time, std::move(x), teleport, o);
     result.report = iterations.run(dangling);
     result.rank = iterations.x();
     for (std::size_t i = 0; i < n; ++i) result.rank[i] *= parts(i);
