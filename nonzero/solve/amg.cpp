@@ -223,24 +223,28 @@ candidates<V> constants(index rows, index block) {
     return c;
 }
 
-/// A candidate that an aggregate was too small for has zero rows: they become rows of the identity.
-template <class V>
-void fill_empty_rows(csr<V, host>& A) {
-    const auto A_view = view(A);
-#pragma omp parallel for schedule(static)
-    for (index i = 0; i < A.shape.rows; ++i)
-        for (auto k = std::size_t(A_view.row_ptr[std::size_t(i)]);
-             k < std::size_t(A_view.row_ptr[std::size_t(i) + 1]); ++k)
-            if (A.col_ind[k] == i && A.val[k] == V(0)) A.val[k] = V(1);
-}
+template <class V, class S>
+using candidates_in =
+    std::conditional_t<std::is_same_v<S, host>, candidates<V>, device_candidates<V>>;
 
 /// The next coarser level of A.
 template <class V, class S>
 struct coarser {
     csr<V, S> P, R, A;
-    candidates<V> near;          ///< on the CPU
-    device_array<V> near_there;  ///< the one candidate, on a GPU
+    candidates_in<V, S> near;
 };
+
+/// The candidates on the GPU, where the constant is made.
+template <class V>
+device_candidates<V> candidates_there(gpu on, const candidates<V>& given, index rows, index block) {
+    if (given.count == 0 && block == 1) {
+        device_candidates<V> ones{1, device_array<V>(std::size_t(rows))};
+        vector_space<V, gpu>(on, rows).fill(V(1), ones.val);
+        return ones;
+    }
+    if (given.count == 0) return candidates_there(on, constants<V>(rows, block), rows, block);
+    return {given.count, from_host(on, std::span<const V>(given.val))};
+}
 
 /// A level this little smaller than the one before is none.
 constexpr double worth_a_level = 0.8;
@@ -258,22 +262,23 @@ coarser<V, host> coarsen(cpu on, const csr<V, host_view>& A, index block, double
     c.near = std::move(T.coarse);
     c.R = transposed(on, view(c.P));
     c.A = galerkin_product(on, view(c.R), A, view(c.P));
-    fill_empty_rows(c.A);
+    replace_zero_diagonal(on, c.A);  // of a candidate that an aggregate was too small for
     return c;
 }
-/// The same on a GPU, for single unknowns and one candidate that is nowhere zero.
 template <class V>
-coarser<V, device> coarsen(gpu on, const csr<V, device_view>& A, double eps, double omega,
-                           device_span<V> near) {
+coarser<V, device> coarsen(gpu on, const csr<V, device_view>& A, index block, double eps,
+                           double omega, const device_candidates<V>& near) {
     coarser<V, device> c;
-    const auto strong = strong_couplings(on, A, eps);
+    const auto strong = strong_couplings(on, A, block, eps);
     const auto groups = aggregate(on, strong);
-    if (groups.count == 0 || groups.count > worth_a_level * A.shape.rows) return c;
-    auto T = tentative_prolongation<V>(on, groups, near);
-    c.P = smoothed_prolongation<V>(on, A, strong, omega, groups, T.fine);
-    c.near_there = std::move(T.coarse);
+    const double rows = double(groups.count) * near.count;
+    if (rows == 0 || rows > worth_a_level * A.shape.rows) return c;
+    auto T = tentative_prolongation(on, groups, block, near);
+    c.P = smoothed_prolongation(on, A, block, strong, omega, groups, T.fine);
+    c.near = std::move(T.coarse);
     c.R = transposed(on, view(c.P));
     c.A = galerkin_product(on, view(c.R), A, view(c.P));
+    replace_zero_diagonal(on, c.A);
     return c;
 }
 
@@ -318,10 +323,9 @@ amg<V, B>::amg(const csr<V, host_view>& A, B on, const amg_options& o, const can
     if (finest != nullptr && finest->shape() != A.shape)
         throw argument_error("amg: the product given is of another shape than the matrix");
     if constexpr (std::is_same_v<B, gpu>) require_gpu(on);
-    // Node by node, and with candidates of the caller's, the CPU sets up.
-    if (std::is_same_v<B, gpu> && o.block == 1 && near.count == 0 &&
-        A.val.size() <= std::size_t(max_narrow_offset)) {
-        add_levels_there(A, o, finest);
+    // Longer ones are not transposed on a GPU.
+    if (std::is_same_v<B, gpu> && A.val.size() <= std::size_t(max_narrow_offset)) {
+        add_levels_there(A, o, near, finest);
     } else {
         add_levels(A, o, near.count > 0 ? near : constants<V>(A.shape.rows, o.block), finest);
     }
@@ -377,15 +381,15 @@ void amg<V, B>::add_levels(const csr<V, host_view>& A, const amg_options& o,
 /// The same with everything on the GPU.
 template <class V, class B>
 void amg<V, B>::add_levels_there(const csr<V, host_view>& A, const amg_options& o,
-                                 const linear_operator<V, B>* finest) {
+                                 const candidates<V>& near, const linear_operator<V, B>* finest) {
     if constexpr (std::is_same_v<B, gpu>) {
         const B on = this->on();
         const device_guard guard(on);
         coarser<V, device> made;
         made.A = upload(on, A);
-        made.near_there =
-            from_host(on, std::span<const V>(constant_candidate<V>(A.shape.rows).val));
-        for (double eps = o.strength;; eps *= coarser_strength) {
+        made.near = candidates_there(on, near, A.shape.rows, o.block);
+        double eps = o.strength;
+        for (index block = o.block;; block = made.near.count, eps *= coarser_strength) {
             const auto current = view(made.A);
             level& l = add_level(current.shape, current.val.size());
             if (current.shape.rows <= o.coarse_rows) return invert(l, view(download(on, made.A)));
@@ -400,8 +404,8 @@ void amg<V, B>::add_levels_there(const csr<V, host_view>& A, const amg_options& 
             }
             add_smoother(l, std::move(d), std::move(norm), bound, o);
             if (int(levels_.size()) >= o.max_levels) return;
-            made = coarsen<V>(on, current, eps, o.omega / report_.levels.back().spectral_radius,
-                              made.near_there);
+            made = coarsen(on, current, block, eps, o.omega / report_.levels.back().spectral_radius,
+                           made.near);
             if (made.A.shape.rows == 0) return;
             l.P = product_with(on, std::move(made.P));
             l.R = product_with(on, std::move(made.R));

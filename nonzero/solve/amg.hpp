@@ -50,9 +50,9 @@ std::ostream& operator<<(std::ostream&, const amg_report&);
 /// One cycle of multigrid from x = 0: y = M b with M near the inverse of A. M is symmetric
 /// positive definite, so that conjugate gradients may use it. Setup and cycle have the same bits in
 /// every run, and on the CPU for any number of threads that each level's product has them for. The
-/// setup runs on the CPU; on a GPU a cycle runs in on.stream and waits for nothing, so that a CUDA
-/// graph can hold it.
-/// Source: Vanek, Mandel, Brezina 1996, doi:10.1007/BF02238511.
+/// setup runs where the cycle does, below 2^31 entries; on a GPU a cycle runs in on.stream and
+/// waits for nothing, so that a CUDA graph can hold it. Source: Vanek, Mandel, Brezina 1996,
+/// doi:10.1007/BF02238511.
 template <class V, class B>
 class amg final : public mapping<V, B> {
   public:
@@ -98,7 +98,7 @@ class amg final : public mapping<V, B> {
 
     void add_levels(const csr<V, host_view>& A, const amg_options&, const candidates<V>& near,
                     const linear_operator<V, B>* finest);
-    void add_levels_there(const csr<V, host_view>& A, const amg_options&,
+    void add_levels_there(const csr<V, host_view>& A, const amg_options&, const candidates<V>& near,
                           const linear_operator<V, B>* finest);
     level& add_level(nz::shape, std::size_t nnz);
     void set_product(level&, op own, const linear_operator<V, B>* given);

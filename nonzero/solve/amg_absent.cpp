@@ -14,16 +14,18 @@ T absent(gpu on) {
 
 device_aggregation aggregate(gpu on, const marked_graph&) { return absent<device_aggregation>(on); }
 template <class V>
-marked_graph strong_couplings(gpu on, const csr<V, device_view>&, double) {
+marked_graph strong_couplings(gpu on, const csr<V, device_view>&, index, double) {
     return absent<marked_graph>(on);
 }
 template <class V>
-device_tentative<V> tentative_prolongation(gpu on, const device_aggregation&, device_span<V>) {
+device_tentative<V> tentative_prolongation(gpu on, const device_aggregation&, index,
+                                           const device_candidates<V>&) {
     return absent<device_tentative<V>>(on);
 }
 template <class V>
-csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>&, const marked_graph&,
-                                     double, const device_aggregation&, device_span<V>) {
+csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>&, index, const marked_graph&,
+                                     double, const device_aggregation&,
+                                     const device_candidates<V>&) {
     return absent<csr<V, device>>(on);
 }
 template <class V>
@@ -47,22 +49,27 @@ double gershgorin_bound(gpu on, device_span<V>, device_span<V>) {
     return absent<double>(on);
 }
 template <class V>
+void replace_zero_diagonal(gpu on, csr<V, device>&) {
+    require_gpu(on);
+}
+template <class V>
 void invert_each(gpu on, device_out<V>) {
     require_gpu(on);
 }
 
 #define NZ_INSTANTIATE(V)                                                                        \
-    template marked_graph strong_couplings(gpu, const csr<V, device_view>&, double);             \
-    template device_tentative<V> tentative_prolongation(gpu, const device_aggregation&,          \
-                                                        device_span<V>);                         \
-    template csr<V, device> smoothed_prolongation(gpu, const csr<V, device_view>&,               \
-                                                  const marked_graph&, double,                   \
-                                                  const device_aggregation&, device_span<V>);    \
+    template marked_graph strong_couplings(gpu, const csr<V, device_view>&, index, double);      \
+    template device_tentative<V> tentative_prolongation(gpu, const device_aggregation&, index,   \
+                                                        const device_candidates<V>&);            \
+    template csr<V, device> smoothed_prolongation(                                               \
+        gpu, const csr<V, device_view>&, index, const marked_graph&, double,                     \
+        const device_aggregation&, const device_candidates<V>&);                                 \
     template csr<V, device> spgemm(gpu, const csr<V, device_view>&, const csr<V, device_view>&); \
     template csr<V, device> transposed(gpu, const csr<V, device_view>&);                         \
     template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);                       \
     template device_array<V> l1_norms(gpu, const csr<V, device_view>&);                          \
     template double gershgorin_bound(gpu, device_span<V>, device_span<V>);                       \
+    template void replace_zero_diagonal(gpu, csr<V, device>&);                                   \
     template void invert_each(gpu, device_out<V>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

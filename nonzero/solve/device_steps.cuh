@@ -1,4 +1,4 @@
-// What the multigrid setup's kernels share: products that are rounded, numbers read back, sums.
+// What the multigrid setup's kernels share: numbers read back, sums, what runs once an index.
 #pragma once
 
 #include <cub/device/device_radix_sort.cuh>
@@ -7,12 +7,9 @@
 #include "nonzero/core/cuda.cuh"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/csr.hpp"
+#include "nonzero/solve/scalar.hpp"
 
 namespace nz {
-
-/// a * b, rounded before anything is added to it, as the CPU does: the same bits on both.
-__device__ inline double rounded_product(double a, double b) { return __dmul_rn(a, b); }
-__device__ inline float rounded_product(float a, float b) { return __fmul_rn(a, b); }
 
 /// Waits for on.stream.
 template <class T>

@@ -42,6 +42,17 @@ double gershgorin_bound(cpu on, std::span<const V> diagonal, std::span<const V> 
 }
 
 template <class V>
+void replace_zero_diagonal(cpu on, csr<V, host>& A) {
+    view(A).row_ptr.visit([&](const auto* row_ptr) {
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
+        for (index i = 0; i < A.shape.rows; ++i) {
+            const auto k = position_of(row_ptr, A.col_ind.data(), i, i);
+            if (k < row_ptr[i + 1] && A.val[std::size_t(k)] == V(0)) A.val[std::size_t(k)] = V(1);
+        }
+    });
+}
+
+template <class V>
 void invert_each(cpu on, std::span<V> v) {
 #pragma omp parallel for schedule(static) num_threads(thread_count(on))
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = V(1) / v[i];
@@ -51,6 +62,7 @@ void invert_each(cpu on, std::span<V> v) {
     template host_vector<V> diagonal_of(cpu, const csr<V, host_view>&);            \
     template host_vector<V> l1_norms(cpu, const csr<V, host_view>&);               \
     template double gershgorin_bound(cpu, std::span<const V>, std::span<const V>); \
+    template void replace_zero_diagonal(cpu, csr<V, host>&);                       \
     template void invert_each(cpu, std::span<V>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

@@ -50,6 +50,17 @@ struct largest_ratio {
 };
 
 template <class V>
+struct replace_zero {
+    device_offset_span row_ptr;
+    const index* col_ind;
+    V* val;
+    __device__ void operator()(std::int64_t i) const {
+        for (offset k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
+            if (col_ind[k] == i && val[k] == V(0)) val[k] = V(1);
+    }
+};
+
+template <class V>
 struct invert_one {
     V* v;
     __device__ void operator()(std::int64_t i) const { v[i] = V(1) / v[i]; }
@@ -88,6 +99,12 @@ double gershgorin_bound(gpu on, device_span<V> diagonal, device_span<V> norm) {
 }
 
 template <class V>
+void replace_zero_diagonal(gpu on, csr<V, device>& A) {
+    const device_guard guard(on);
+    launch_each(on, A.shape.rows, replace_zero<V>{A.row_ptr, A.col_ind.data(), A.val.data()});
+}
+
+template <class V>
 void invert_each(gpu on, device_out<V> v) {
     const device_guard guard(on);
     launch_each(on, std::int64_t(v.size()), invert_one<V>{v.data()});
@@ -97,6 +114,7 @@ void invert_each(gpu on, device_out<V> v) {
     template device_array<V> diagonal_of(gpu, const csr<V, device_view>&); \
     template device_array<V> l1_norms(gpu, const csr<V, device_view>&);    \
     template double gershgorin_bound(gpu, device_span<V>, device_span<V>); \
+    template void replace_zero_diagonal(gpu, csr<V, device>&);             \
     template void invert_each(gpu, device_out<V>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

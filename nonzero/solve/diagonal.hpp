@@ -42,6 +42,12 @@ double gershgorin_bound(cpu on, std::span<const V> diagonal, std::span<const V> 
 template <class V>
 double gershgorin_bound(gpu on, device_span<V> diagonal, device_span<V> norm);
 
+/// Zeros that A stores on its diagonal become ones.
+template <class V>
+void replace_zero_diagonal(cpu on, csr<V, host>& A);
+template <class V>
+void replace_zero_diagonal(gpu on, csr<V, device>& A);
+
 /// v_i = 1 / v_i
 template <class V>
 void invert_each(cpu on, std::span<V> v);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 
+#include "nonzero/solve/gram_schmidt.hpp"
 #include "nonzero/solve/spgemm.hpp"
 
 namespace nz {
@@ -69,50 +69,6 @@ struct members {
             for_each_member(p, [&](index& at, index i) { nodes[std::size_t(at++)] = i; });
     }
     host_vector<index> ptr, nodes;
-};
-
-/// f(r) for every row of an aggregate's nodes.
-template <class F>
-void for_each_row(const members& in, index a, index block, F f) {
-    for (index m = in.ptr[std::size_t(a)]; m < in.ptr[std::size_t(a) + 1]; ++m)
-        for (index r = 0; r < block; ++r)
-            f(std::size_t(in.nodes[std::size_t(m)]) * std::size_t(block) + std::size_t(r));
-}
-
-/// Orthonormalises the k columns of Q over one aggregate, and gives R with Q R = what they were.
-template <class V>
-class gram_schmidt {
-  public:
-    gram_schmidt(const members& in, index a, index block, candidates<V>& Q, V* R)
-        : in_(in), a_(a), block_(block), k_(Q.count), Q_(Q.val.data()), R_(R) {
-        for (index c = 0; c < k_; ++c) column(c);
-    }
-
-  private:
-    V& at(std::size_t row, index c) { return Q_[row * std::size_t(k_) + std::size_t(c)]; }
-    V dot(index c, index d) {
-        V sum(0);
-        for_each_row(in_, a_, block_, [&](std::size_t row) { sum += at(row, c) * at(row, d); });
-        return sum;
-    }
-    void column(index c) {
-        const V before = std::sqrt(dot(c, c));
-        for (int twice = 0; twice < 2; ++twice)  // once leaves errors where columns nearly depend
-            for (index d = 0; d < c; ++d) {
-                const V along = dot(d, c);
-                R_[d * k_ + c] += along;
-                for_each_row(in_, a_, block_,
-                             [&](std::size_t row) { at(row, c) -= along * at(row, d); });
-            }
-        const V left = c == 0 ? before : std::sqrt(dot(c, c));
-        const bool dependent = !(left > V(1e3) * std::numeric_limits<V>::epsilon() * before);
-        R_[c * k_ + c] = dependent ? V(0) : left;
-        for_each_row(in_, a_, block_,
-                     [&](std::size_t row) { at(row, c) = dependent ? V(0) : at(row, c) / left; });
-    }
-    const members& in_;
-    index a_, block_, k_;
-    V *Q_, *R_;
 };
 
 /// Rows of P = S T, S = I - omega D_f^-1 A_f, one at a time: the k columns of an aggregate side by
@@ -217,9 +173,21 @@ tentative<V> tentative_prolongation(cpu on, const aggregation& a, index block,
 #pragma omp parallel for schedule(static) num_threads(thread_count(on))
     for (std::size_t i = 0; i < fine.val.size(); ++i) t.fine.val[i] = fine.val[i];
     const members in(on, a);
-#pragma omp parallel for schedule(dynamic, 64) num_threads(thread_count(on))
-    for (index i = 0; i < a.count; ++i)
-        gram_schmidt<V>(in, i, block, t.fine, t.coarse.val.data() + std::size_t(i) * k * k);
+#pragma omp parallel num_threads(thread_count(on))
+    {
+        std::vector<V> Q;
+#pragma omp for schedule(dynamic, 64)
+        for (index i = 0; i < a.count; ++i) {
+            const index first = in.ptr[std::size_t(i)], count = in.ptr[std::size_t(i) + 1] - first;
+            const index* const nodes = in.nodes.data() + first;
+            const std::int64_t rows = std::int64_t(count) * block;
+            Q.resize(std::size_t(rows) * k);
+            move_part<true>(nodes, count, block, fine.count, Q.data(), t.fine.val.data());
+            V* const R = t.coarse.val.data() + std::size_t(i) * k * k;
+            gram_schmidt<V>{rows, fine.count, dependent_remainder<V>, Q.data(), R}.run();
+            move_part<false>(nodes, count, block, fine.count, Q.data(), t.fine.val.data());
+        }
+    }
     return t;
 }
 

@@ -1,4 +1,5 @@
-// Smoothed prolongation on a GPU, for one candidate.
+// Smoothed prolongation on a GPU.
+#include "nonzero/solve/gram_schmidt.hpp"
 #include "nonzero/solve/prolongation.hpp"
 #include "nonzero/solve/spgemm.cuh"
 
@@ -15,15 +16,16 @@ struct sort_key {
     }
 };
 
-/// One aggregate's part of the candidate made a unit vector: its nodes in ascending order.
+/// The candidates made orthonormal within one aggregate, its nodes in ascending order, by one
+/// thread: sums have the CPU's order.
 template <class V>
-struct normalise {
+struct orthonormalise {
     const index *key, *node;
     std::int64_t n;
-    const V* fine;
-    V tiny;
-    V *T, *coarse;
-    __device__ void operator()(std::int64_t a) const {
+    index block, k;
+    V remainder;
+    V *fine, *columns, *R;
+    __device__ std::int64_t first_at_least(std::int64_t a) const {
         std::int64_t low = 0, high = n;
         while (low < high) {
             const std::int64_t mid = (low + high) / 2;
@@ -33,14 +35,14 @@ struct normalise {
                 high = mid;
             }
         }
-        V sum(0);
-        for (std::int64_t k = low; k < n && key[k] == a; ++k)
-            sum += rounded_product(fine[node[k]], fine[node[k]]);
-        const V length = sqrt(sum);
-        const bool none = !(length > rounded_product(tiny, length));
-        coarse[a] = none ? V(0) : length;
-        for (std::int64_t k = low; k < n && key[k] == a; ++k)
-            T[node[k]] = none ? V(0) : fine[node[k]] / length;
+        return low;
+    }
+    __device__ void operator()(std::int64_t a) const {
+        const std::int64_t first = first_at_least(a), count = first_at_least(a + 1) - first;
+        V* const Q = columns + first * block * k;
+        move_part<true>(node + first, count, block, k, Q, fine);
+        gram_schmidt<V>{count * block, k, remainder, Q, R + a * k * k}.run();
+        move_part<false>(node + first, count, block, k, Q, fine);
     }
 };
 
@@ -49,13 +51,14 @@ template <class V>
 struct find_scale {
     csr<V, device_view> A;
     const V* diagonal;
-    const char* strong;
+    const char* strong;  ///< null: all are
     V omega;
     V* scale;
     __device__ void operator()(std::int64_t i) const {
         V dropped(0);
-        for (offset k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
-            if (A.col_ind[k] != i && !strong[k]) dropped += A.val[k];
+        if (strong != nullptr)
+            for (offset k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+                if (A.col_ind[k] != i && !strong[k]) dropped += A.val[k];
         constexpr V least = V(0.25);
         const V d = diagonal[i] + dropped;
         scale[i] = -omega / (d > least * diagonal[i] ? d : diagonal[i]);
@@ -68,14 +71,24 @@ struct smoother_rows {
     device_offset_span ptr;
     const index* col;
     const V* val;
-    const char* strong;
+    const char* strong;  ///< null: all are
     const V* scale;
     V omega;
     __device__ bool has(std::int64_t i, offset k) const {
-        return col[k] == i || (strong[k] && omega != V(0));
+        return col[k] == i || (omega != V(0) && (strong == nullptr || strong[k]));
     }
     __device__ V value(std::int64_t i, offset k) const {
         return col[k] == i ? V(1) - omega : rounded_product(scale[i], val[k]);
+    }
+};
+
+/// The same, empty where a node of `block` rows is alone.
+template <class V>
+struct block_smoother_rows : smoother_rows<V> {
+    const index* of;
+    index block;
+    __device__ bool has(std::int64_t i, offset k) const {
+        return of[i / block] != alone && smoother_rows<V>::has(i, k);
     }
 };
 
@@ -90,6 +103,23 @@ struct tentative_rows {
     __device__ V value(offset m) const { return T[m]; }
 };
 
+/// Rows of T: k entries side by side, or none where a node is alone.
+template <class V>
+struct block_tentative_rows {
+    const index* of;
+    index block, k;
+    const V* T;
+    __device__ offset first(index j) const { return offset(j) * k; }
+    __device__ offset last(index j) const {
+        return of[j / block] != alone ? first(j) + k : first(j);
+    }
+    __device__ index column(offset m) const {
+        const auto row = index(m / k);
+        return of[row / block] * k + index(m - offset(row) * k);
+    }
+    __device__ V value(offset m) const { return T[m]; }
+};
+
 int bits_of(index n) {
     int bits = 1;
     while (bits < 31 && (std::int64_t(1) << bits) <= n) ++bits;
@@ -99,10 +129,10 @@ int bits_of(index n) {
 }  // namespace
 
 template <class V>
-device_tentative<V> tentative_prolongation(gpu on, const device_aggregation& a,
-                                           device_span<V> fine) {
+device_tentative<V> tentative_prolongation(gpu on, const device_aggregation& a, index block,
+                                           const device_candidates<V>& fine) {
     const device_guard guard(on);
-    const std::size_t n = a.of.size();
+    const std::size_t n = a.of.size(), k = std::size_t(fine.count);
     device_array<index> key(n), node(n), sorted_key(n), sorted_node(n);
     launch_each(on, std::int64_t(n), sort_key{a.of.data(), a.count, key.data(), node.data()});
     if (n > 0)
@@ -111,39 +141,50 @@ device_tentative<V> tentative_prolongation(gpu on, const device_aggregation& a,
                                                    node.data(), sorted_node.data(), std::int64_t(n),
                                                    0, bits_of(a.count), stream_of(on));
         });
-    device_tentative<V> t{device_array<V>(n), device_array<V>(std::size_t(a.count))};
-    fill_bytes(on, t.fine, 0);
-    constexpr V tiny = V(1e3) * std::numeric_limits<V>::epsilon();
+    device_array<V> columns(fine.val.size());
+    device_tentative<V> t{{fine.count, device_array<V>(fine.val.size())},
+                          {fine.count, device_array<V>(std::size_t(a.count) * k * k)}};
+    check(cudaMemcpyAsync(t.fine.val.data(), fine.val.data(), fine.val.size() * sizeof(V),
+                          cudaMemcpyDeviceToDevice, stream_of(on)),
+          "cudaMemcpyAsync");
+    fill_bytes(on, t.coarse.val, 0);
     launch_each(on, a.count,
-                normalise<V>{sorted_key.data(), sorted_node.data(), std::int64_t(n), fine.data(),
-                             tiny, t.fine.data(), t.coarse.data()});
+                orthonormalise<V>{sorted_key.data(), sorted_node.data(), std::int64_t(n), block,
+                                  fine.count, dependent_remainder<V>, t.fine.val.data(),
+                                  columns.data(), t.coarse.val.data()});
     synchronize(on);
     return t;
 }
 
 template <class V>
-csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, const marked_graph& g,
-                                     double omega, const device_aggregation& a,
-                                     device_span<V> tentative) {
+csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, index block,
+                                     const marked_graph& g, double omega,
+                                     const device_aggregation& a, const device_candidates<V>& T) {
     const device_guard guard(on);
+    const char* const strong = block == 1 ? g.strong.data() : nullptr;
     const auto diagonal = diagonal_of(on, A);
     device_array<V> scale(std::size_t(A.shape.rows));
     launch_each(on, A.shape.rows,
-                find_scale<V>{A, diagonal.data(), g.strong.data(), V(omega), scale.data()});
+                find_scale<V>{A, diagonal.data(), strong, V(omega), scale.data()});
+    const smoother_rows<V> S{A.row_ptr, A.col_ind.data(), A.val.data(),
+                             strong,    scale.data(),     V(omega)};
+    const nz::shape shape{A.shape.rows, index(std::int64_t(a.count) * T.count)};
     const double a_row = double(A.val.size()) / std::max(A.shape.rows, 1);
-    return product_on_gpu<V, smoother_rows<V>, tentative_rows<V>>(
-               on, {A.shape.rows, a.count},
-               {A.row_ptr, A.col_ind.data(), A.val.data(), g.strong.data(), scale.data(), V(omega)},
-               {a.of.data(), tentative.data()}, a_row < 16 ? 0 : 1)
+    if (block == 1 && T.count == 1)
+        return product_on_gpu<V, smoother_rows<V>, tentative_rows<V>>(
+                   on, shape, S, {a.of.data(), T.val.data()}, a_row < 16 ? 0 : 1)
+            .run();
+    return product_on_gpu<V, block_smoother_rows<V>, block_tentative_rows<V>>(
+               on, shape, {S, a.of.data(), block}, {a.of.data(), block, T.count, T.val.data()}, 2)
         .run();
 }
 
-#define NZ_INSTANTIATE(V)                                                               \
-    template device_tentative<V> tentative_prolongation(gpu, const device_aggregation&, \
-                                                        device_span<V>);                \
-    template csr<V, device> smoothed_prolongation(gpu, const csr<V, device_view>&,      \
-                                                  const marked_graph&, double,          \
-                                                  const device_aggregation&, device_span<V>);
+#define NZ_INSTANTIATE(V)                                                                      \
+    template device_tentative<V> tentative_prolongation(gpu, const device_aggregation&, index, \
+                                                        const device_candidates<V>&);          \
+    template csr<V, device> smoothed_prolongation(                                             \
+        gpu, const csr<V, device_view>&, index, const marked_graph&, double,                   \
+        const device_aggregation&, const device_candidates<V>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

@@ -48,17 +48,22 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
                                    double omega, const aggregation&,
                                    const candidates<V>& tentative);
 
-/// The same on a GPU for single unknowns and one candidate: the same bits. Both wait for
-/// on.stream.
+/// The same on a GPU: the same bits. Both wait for on.stream.
 template <class V>
-struct device_tentative {
-    device_array<V> fine, coarse;
+struct device_candidates {
+    index count = 0;
+    device_array<V> val;
 };
 template <class V>
-device_tentative<V> tentative_prolongation(gpu on, const device_aggregation&, device_span<V> fine);
+struct device_tentative {
+    device_candidates<V> fine, coarse;
+};
 template <class V>
-csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, const marked_graph&,
-                                     double omega, const device_aggregation&,
-                                     device_span<V> tentative);
+device_tentative<V> tentative_prolongation(gpu on, const device_aggregation&, index block,
+                                           const device_candidates<V>& fine);
+template <class V>
+csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, index block,
+                                     const marked_graph&, double omega, const device_aggregation&,
+                                     const device_candidates<V>& tentative);
 
 }  // namespace nz

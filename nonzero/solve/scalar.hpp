@@ -19,6 +19,20 @@ NZ_ANYWHERE constexpr V narrowed(wide_value<V> w) {
     }
 }
 
+/// a * b, rounded before anything is added to it: the same bits on every backend.
+template <class V>
+NZ_ANYWHERE V rounded_product(V a, V b) {
+#if defined(__CUDA_ARCH__)
+    if constexpr (sizeof(V) == sizeof(float)) {
+        return __fmul_rn(a, b);
+    } else {
+        return __dmul_rn(a, b);
+    }
+#else
+    return a * b;
+#endif
+}
+
 template <class V>
 NZ_ANYWHERE constexpr real<V> real_part(V v) {
     if constexpr (is_complex<V>) {

@@ -46,40 +46,97 @@ TYPED_TEST(setup_on_gpu, multiplies_and_transposes_every_awkward_matrix) {
     EXPECT_THROW(spgemm(gpu{}, view(A), view(A)), argument_error);
 }
 
+/// A problem's matrix and what its first level is made with.
+template <class V>
+struct problem {
+    csr<V, host> A;
+    index block = 1;
+    candidates<V> near = {};
+};
+
+template <class V>
+std::vector<problem<V>> problems() {
+    std::vector<problem<V>> all;
+    for (auto A : {laplace3d<V>(31, 30, 29), laplace27<V>(14, 15, 16), circuit<V>(20000, 5, 7, 3),
+                   laplace2d<V>(1, 1)})
+        all.push_back({A, 1, constant_candidate<V>(A.shape.rows)});
+    all.push_back(
+        {elasticity3d<V>(9, 8, 7, V(0.3)), 3, rigid_body_modes<V>(elasticity3d_nodes(9, 8, 7))});
+    // A candidate twice leaves zeros.
+    auto A = laplace3d<V>(12, 11, 10);
+    candidates<V> twice{2, host_vector<V>(std::size_t(A.shape.rows) * 2, V(1))};
+    all.push_back({A, 1, twice});
+    // Blocks of whose nodes some have no neighbours.
+    all.push_back({circuit<V>(5000, 5, 7, 3), 2, {1, host_vector<V>(5000, V(1))}});
+    return all;
+}
+
 TYPED_TEST(setup_on_gpu, coarsens_as_the_cpu_does) {
     using V = TypeParam;
     const gpu on{};
-    std::vector<csr<V, host>> problems;
-    problems.push_back(laplace3d<V>(31, 30, 29));
-    problems.push_back(laplace27<V>(14, 15, 16));
-    problems.push_back(circuit<V>(20000, 5, 7, 3));
-    problems.push_back(laplace2d<V>(1, 1));
-    for (auto A : problems)
+    for (auto& [A, block, near] : problems<V>())
         for (int level = 0; level < 3 && A.shape.rows > 0; ++level) {
+            SCOPED_TRACE(::testing::Message() << A.shape.rows << " rows in blocks of " << block);
             const double eps = level == 0 ? 0.08 : 0.02, omega = 0.7;
             const auto there = upload(on, A);
-            const auto near = constant_candidate<V>(A.shape.rows);
-            const auto groups = aggregate(cpu{}, strong_couplings(cpu{}, view(A), 1, eps));
-            const auto strong = strong_couplings(on, view(there), eps);
+            const auto groups = aggregate(cpu{}, strong_couplings(cpu{}, view(A), block, eps));
+            const auto strong = strong_couplings(on, view(there), block, eps);
             const auto groups_there = aggregate(on, strong);
             ASSERT_EQ(groups_there.count, groups.count);
             ASSERT_EQ(to_host<index>(on, groups_there.of), groups.of);
-            const auto T = tentative_prolongation(cpu{}, groups, 1, near);
-            const auto near_there = from_host(on, std::span<const V>(near.val));
-            const auto T_there = tentative_prolongation<V>(on, groups_there, near_there);
-            EXPECT_EQ(to_host<V>(on, T_there.coarse), T.coarse.val);
-            const auto P = smoothed_prolongation(cpu{}, view(A), 1, eps, omega, groups, T.fine);
-            const auto P_there = smoothed_prolongation<V>(on, view(there), strong, omega,
-                                                          groups_there, T_there.fine);
+            auto T = tentative_prolongation(cpu{}, groups, block, near);
+            const device_candidates<V> near_there{near.count,
+                                                  from_host(on, std::span<const V>(near.val))};
+            const auto T_there = tentative_prolongation(on, groups_there, block, near_there);
+            EXPECT_EQ(to_host<V>(on, T_there.fine.val), T.fine.val);
+            EXPECT_EQ(to_host<V>(on, T_there.coarse.val), T.coarse.val);
+            const auto P = smoothed_prolongation(cpu{}, view(A), block, eps, omega, groups, T.fine);
+            const auto P_there = smoothed_prolongation(on, view(there), block, strong, omega,
+                                                       groups_there, T_there.fine);
             this->expect_same(P_there, P);
             const auto R = transposed(cpu{}, view(P));
             const auto R_there = transposed(on, view(P_there));
             auto C = galerkin_product(cpu{}, view(R), view(A), view(P));
-            this->expect_same(galerkin_product(on, view(R_there), view(there), view(P_there)), C);
+            auto C_there = galerkin_product(on, view(R_there), view(there), view(P_there));
+            replace_zero_diagonal(cpu{}, C);
+            replace_zero_diagonal(on, C_there);
+            this->expect_same(C_there, C);
             EXPECT_EQ(to_host<V>(on, diagonal_of(on, view(there))), diagonal_of(cpu{}, view(A)));
             EXPECT_EQ(to_host<V>(on, l1_norms(on, view(there))), l1_norms(cpu{}, view(A)));
-            A = std::move(C);
+            A = std::move(C), block = near.count, near = std::move(T.coarse);
         }
+}
+
+/// Rows of blocks whose patterns differ, entries of explicit zero, and nodes that are alone.
+TYPED_TEST(setup_on_gpu, finds_the_strong_couplings_of_blocks_as_the_cpu_does) {
+    using V = TypeParam;
+    const gpu on{};
+    auto A = circuit<V>(6000, 5, 7, 3);
+    for (std::size_t k = 0; k < A.val.size(); k += 5) A.val[k] = V(0);
+    const auto there = upload(on, A);
+    for (const index block : {1, 2, 3, 8})
+        for (const double eps : {0.0, 0.1}) {
+            const auto want = strong_couplings(cpu{}, view(A), block, eps);
+            const auto got = strong_couplings(on, view(there), block, eps);
+            ASSERT_EQ(got.nodes(), want.nodes());
+            const auto col = to_host<index>(on, got.col_ind);
+            const auto strong = to_host<char>(on, got.strong);
+            host_vector<index> ptr(std::size_t(got.nodes()) + 1);
+            if (block > 1) copy_to_host(on, got.row_ptr.ptr, ptr.data(), ptr.size() * 4);
+            for (index i = 0; i < want.nodes(); ++i) {
+                std::vector<index> mine;
+                const auto first =
+                    block > 1 ? offset(ptr[std::size_t(i)]) : A.row_ptr[std::size_t(i)];
+                const auto last =
+                    block > 1 ? offset(ptr[std::size_t(i) + 1]) : A.row_ptr[std::size_t(i) + 1];
+                for (auto k = std::size_t(first); k < std::size_t(last); ++k)
+                    if (strong[k]) mine.push_back(col[k]);
+                const auto neighbours = want.neighbours(i);
+                ASSERT_EQ(mine, std::vector<index>(neighbours.begin(), neighbours.end()))
+                    << i << " in blocks of " << block;
+            }
+        }
+    EXPECT_THROW(strong_couplings(on, view(there), 7, 0.1), argument_error);
 }
 
 }  // namespace

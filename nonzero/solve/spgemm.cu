@@ -9,7 +9,8 @@ template <class V>
 int smallest_table(const csr<V, device_view>& A, const csr<V, device_view>& B) {
     const double left = double(A.val.size()) / std::max(A.shape.rows, 1);
     const double right = double(B.val.size()) / std::max(B.shape.rows, 1);
-    return left * right < 48 ? 1 : 2;  // products a row, of which some fall together
+    const double products = left * right;  // a row, of which some fall together
+    return products < 48 ? 1 : products < 4000 ? 2 : 3;
 }
 
 struct row_of_entry {

@@ -22,21 +22,110 @@ struct mark_strong {
     }
 };
 
+/// The square root of the squared Frobenius norm of every diagonal block.
+template <class V>
+struct diagonal_block_norm {
+    csr<V, device_view> A;
+    index block;
+    V* norm;
+    __device__ void operator()(std::int64_t i) const {
+        V sum(0);
+        for (std::int64_t row = i * block; row < (i + 1) * block; ++row)
+            for (offset k = A.row_ptr[row]; k < A.row_ptr[row + 1]; ++k)
+                if (A.col_ind[k] / block == i) sum += rounded_product(A.val[k], A.val[k]);
+        norm[i] = sqrt(sum);
+    }
+};
+
+/// The strong neighbours of a node, from its rows side by side: block column by block column, whose
+/// squares are summed row by row. They have the room of the rows in A, as on the CPU.
+template <class V>
+struct merge_rows {
+    csr<V, device_view> A;
+    index block;
+    const V* norm;
+    V eps2;
+    offset* next;  ///< of each row: the entry that comes next
+    index* neighbour;
+    offset* count;
+    __device__ void operator()(std::int64_t i) const {
+        const std::int64_t first = i * block, last = first + block;
+        for (std::int64_t row = first; row < last; ++row) next[row] = A.row_ptr[row];
+        const V mine = rounded_product(norm[i], eps2);
+        const offset start = A.row_ptr[first];
+        offset to = start;
+        for (index j = nearest(first, last); j < A.shape.rows / block; j = nearest(first, last)) {
+            V norm2(0);
+            for (std::int64_t row = first; row < last; ++row)
+                for (; next[row] < A.row_ptr[row + 1] && A.col_ind[next[row]] / block == j;
+                     ++next[row])
+                    norm2 += rounded_product(A.val[next[row]], A.val[next[row]]);
+            if (j != i && norm2 > rounded_product(mine, norm[j])) neighbour[to++] = j;
+        }
+        count[i] = to - start;
+    }
+    /// The least node that a row comes to next; as many as there are nodes where all are through.
+    __device__ index nearest(std::int64_t first, std::int64_t last) const {
+        index least = A.shape.rows / block;
+        for (std::int64_t row = first; row < last; ++row)
+            if (next[row] < A.row_ptr[row + 1]) least = min(least, A.col_ind[next[row]] / block);
+        return least;
+    }
+};
+
+/// Neighbours that lie apart moved side by side.
+struct gather_lists {
+    device_offset_span room, ptr;
+    index block;
+    const index* from;
+    index* to;
+    __device__ void operator()(std::int64_t i) const {
+        const offset first = room[i * block];
+        for (offset k = ptr[i]; k < ptr[i + 1]; ++k) to[k] = from[first + (k - ptr[i])];
+    }
+};
+
+template <class V>
+marked_graph graph_of_blocks(gpu on, const csr<V, device_view>& A, index block, V eps2) {
+    const index nodes = A.shape.rows / block;
+    device_array<V> norm(static_cast<std::size_t>(nodes));
+    launch_each(on, nodes, diagonal_block_norm<V>{A, block, norm.data()});
+    device_array<offset> next(std::size_t(A.shape.rows)), count(std::size_t(nodes) + 1);
+    device_array<index> neighbour(A.val.size());
+    fill_bytes(on, count, 0);
+    launch_each(
+        on, nodes,
+        merge_rows<V>{A, block, norm.data(), eps2, next.data(), neighbour.data(), count.data()});
+    marked_graph g;
+    offset edges = 0;
+    g.own_row_ptr = row_pointers(on, count, edges);
+    g.own_col_ind = device_array<index>(std::size_t(edges));
+    g.strong = device_array<char>(std::size_t(edges));
+    g.row_ptr = g.own_row_ptr, g.col_ind = g.own_col_ind;
+    fill_bytes(on, g.strong, 1);
+    launch_each(on, nodes,
+                gather_lists{A.row_ptr, g.row_ptr, block, neighbour.data(), g.own_col_ind.data()});
+    synchronize(on);
+    return g;
+}
+
 }  // namespace
 
 template <class V>
-marked_graph strong_couplings(gpu on, const csr<V, device_view>& A, double eps) {
-    if (A.shape.rows != A.shape.cols || !(eps >= 0))
-        throw argument_error("strong_couplings: expected a square matrix, eps >= 0");
+marked_graph strong_couplings(gpu on, const csr<V, device_view>& A, index block, double eps) {
+    if (A.shape.rows != A.shape.cols || block < 1 || A.shape.rows % block != 0 || !(eps >= 0))
+        throw argument_error(
+            "strong_couplings: expected a square matrix of whole blocks, eps >= 0");
     const device_guard guard(on);
-    marked_graph g{A.row_ptr, A.col_ind, device_array<char>(A.val.size())};
+    if (block > 1) return graph_of_blocks(on, A, block, V(eps * eps));
+    marked_graph g{A.row_ptr, A.col_ind, device_array<char>(A.val.size()), {}, {}};
     const auto diagonal = diagonal_of(on, A);
     launch_each(on, A.shape.rows,
                 mark_strong<V>{A, diagonal.data(), V(eps * eps), g.strong.data()});
     return g;
 }
 
-template marked_graph strong_couplings(gpu, const csr<float, device_view>&, double);
-template marked_graph strong_couplings(gpu, const csr<double, device_view>&, double);
+template marked_graph strong_couplings(gpu, const csr<float, device_view>&, index, double);
+template marked_graph strong_couplings(gpu, const csr<double, device_view>&, index, double);
 
 }  // namespace nz

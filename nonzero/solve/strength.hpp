@@ -26,15 +26,18 @@ struct strong_graph {
 template <class V>
 strong_graph strong_couplings(cpu on, const csr<V, host_view>& A, index block, double eps);
 
-/// The same graph on a GPU, of single unknowns: A's pattern, which it borrows, with a mark for
-/// every entry that is strong.
+/// The same graph on a GPU, with a mark for every entry that is strong: of single unknowns A's
+/// pattern, which it borrows, of blocks a pattern of its own, all of which is strong.
 struct marked_graph {
     device_offset_span row_ptr;
     device_span<index> col_ind;
     device_array<char> strong;
+    device_offsets own_row_ptr;
+    device_array<index> own_col_ind;
     [[nodiscard]] index nodes() const { return index(row_ptr.size()) - 1; }
 };
+/// Waits for on.stream where `block` is above 1.
 template <class V>
-marked_graph strong_couplings(gpu on, const csr<V, device_view>& A, double eps);
+marked_graph strong_couplings(gpu on, const csr<V, device_view>& A, index block, double eps);
 
 }  // namespace nz
