@@ -56,7 +56,7 @@ class rotated_hessenberg {
 
 template <class V, class B>
 class gmres_solve {
-    using S = gmres_scalars<V>;
+    using S = krylov_state;
     using W = wide_value<V>;
     using clock = std::chrono::steady_clock;
 
@@ -73,7 +73,7 @@ class gmres_solve {
           basis_(make<V>(std::size_t(n_) * (std::size_t(o.restart) + 1))),
           q_(space_.make()),
           z_(space_.make()),
-          h_(make<W>(2 * (std::size_t(o.restart) + 1))),
+          h_(make<W>(2 * std::size_t(o.restart) + 1)),
           s_(on, {}) {}
 
     solve_report run() {
@@ -155,17 +155,18 @@ class gmres_solve {
         if (M_ != nullptr) M_->apply(V(1), in_of(basis(j)), V(0), z_);
         A_.apply(V(1), M_ == nullptr ? in_of(basis(j)) : in<V, B>(z_), V(0), out_of(w));
         const int count = j + 1;
+        W* const norm2 = h_.data() + 2 * count;  // beside h, so that the CPU waits once
         for (W* const h : {h_.data(), h_.data() + count}) {
             for (int k = 0; k < count; k += gmres_dots<V>)
                 space_.run(
                     gmres_project<V>{basis(k), w, n_, std::min(count - k, gmres_dots<V>), h + k},
                     s_.data());
-            space_.run(gmres_subtract<V>{basis(0), w, n_, count, h}, s_.data());
+            space_.run(gmres_subtract<V>{basis(0), w, n_, count, h, norm2}, s_.data());
         }
-        const auto both = to_host<W>(space_.on(), in<W, B>(h_));
+        const auto both = to_host<W>(space_.on(), in<W, B>(h_.data(), 2 * std::size_t(count) + 1));
         std::vector<W> column(both.begin(), both.begin() + count);
         for (int k = 0; k < count; ++k) column[std::size_t(k)] += both[std::size_t(count + k)];
-        column.push_back(std::sqrt(real_part(s_.read().norm2_w)));
+        column.push_back(std::sqrt(real_part(both.back())));
         return column;
     }
 
@@ -197,7 +198,7 @@ class gmres_solve {
     const gmres_options& options_;
     std::int64_t n_;
     vector<V, B> basis_, q_, z_;  ///< basis: restart + 1 vectors, one after the other
-    vector<W, B> h_;              ///< of both passes of Gram-Schmidt
+    vector<W, B> h_;              ///< of both passes of Gram-Schmidt, and |w|^2
     scalars_on<S, B> s_;
     bool stopped_ = false;
     solve_report report_;

@@ -4,12 +4,12 @@
 
 namespace nz {
 
-#define NZ_INSTANTIATE(V)                                                                       \
-    template void launch_sweep(gpu, std::int64_t, const residual_step<V, gmres_scalars<V>>&,    \
-                               gmres_scalars<V>*);                                              \
-    template void launch_sweep(gpu, std::int64_t, const gmres_project<V>&, gmres_scalars<V>*);  \
-    template void launch_sweep(gpu, std::int64_t, const gmres_subtract<V>&, gmres_scalars<V>*); \
-    template void launch_sweep(gpu, std::int64_t, const gmres_combine<V>&, gmres_scalars<V>*);
+#define NZ_INSTANTIATE(V)                                                                   \
+    template void launch_sweep(gpu, std::int64_t, const residual_step<V, krylov_state>&,    \
+                               krylov_state*);                                              \
+    template void launch_sweep(gpu, std::int64_t, const gmres_project<V>&, krylov_state*);  \
+    template void launch_sweep(gpu, std::int64_t, const gmres_subtract<V>&, krylov_state*); \
+    template void launch_sweep(gpu, std::int64_t, const gmres_combine<V>&, krylov_state*);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

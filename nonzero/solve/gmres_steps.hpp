@@ -5,11 +5,6 @@
 
 namespace nz {
 
-template <class V>
-struct gmres_scalars : krylov_state {
-    wide_value<V> norm2_w = 0;  ///< |w|^2
-};
-
 /// Scalar products that one sweep takes at once.
 template <class V>
 inline constexpr int gmres_dots = int(max_sum_bytes / sizeof(wide_value<V>));
@@ -17,7 +12,7 @@ inline constexpr int gmres_dots = int(max_sum_bytes / sizeof(wide_value<V>));
 /// h_k = (v_k, w) for the `count` basis vectors from v on.
 template <class V>
 struct gmres_project {
-    using scalars = gmres_scalars<V>;
+    using scalars = krylov_state;
     using totals = sums<wide_value<V>, gmres_dots<V>>;
     const V *v, *w;
     std::int64_t n;  ///< from one basis vector to the next
@@ -35,29 +30,30 @@ struct gmres_project {
     }
 };
 
-/// w = w - h_0 v_0 - h_1 v_1 ..., with |w|^2.
+/// w = w - h_0 v_0 - h_1 v_1 ..., and |w|^2.
 template <class V>
 struct gmres_subtract {
-    using scalars = gmres_scalars<V>;
+    using scalars = krylov_state;
     using totals = sums<wide_value<V>, 1>;
     const V* v;
     V* w;
     std::int64_t n;
     int count;
     const wide_value<V>* h;
+    wide_value<V>* norm2;
     NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
         V wi = w[i];
         for (int k = 0; k < count; ++k) wi -= product(narrowed<V>(h[k]), v[k * n + i]);
         w[i] = wi;
         return {{inner_product(wi, wi)}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& t) const { s.norm2_w = t[0]; }
+    NZ_ANYWHERE void finish(scalars&, const totals& t) const { *norm2 = t[0]; }
 };
 
 /// y = h_0 v_0 + h_1 v_1 + ...
 template <class V>
 struct gmres_combine {
-    using scalars = gmres_scalars<V>;
+    using scalars = krylov_state;
     using totals = sums<double, 0>;
     const V* v;
     V* y;
