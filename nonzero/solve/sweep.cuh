@@ -9,10 +9,16 @@
 
 namespace nz {
 
+template <class Step>
+inline constexpr sweep_grid grid_of = usual_grid;
+template <class Step>
+requires requires { Step::grid; }
+inline constexpr sweep_grid grid_of<Step> = Step::grid;
+
 /// The sum over a block's threads, in thread 0; a fixed tree.
-template <class Totals>
+template <int threads, class Totals>
 __device__ Totals sum_block(Totals mine) {
-    constexpr int warps = int(sweep_threads) / warp_size;
+    constexpr int warps = threads / warp_size;
     __shared__ Totals of_warp[warps];
     constexpr int count = int(sizeof(mine.part) / sizeof(mine.part[0]));
     const int lane = int(threadIdx.x) % warp_size, warp = int(threadIdx.x) / warp_size;
@@ -44,27 +50,26 @@ inline __device__ bool is_last_block(unsigned* ticket) {
 }
 
 template <class Step>
-__global__ void __launch_bounds__(int(sweep_threads))
+__global__ void __launch_bounds__(int(grid_of<Step>.threads))
     sweep_kernel(std::int64_t n, Step step, typename Step::scalars* at,
                  typename Step::totals* partial, unsigned* ticket) {
     using totals = typename Step::totals;
+    constexpr int threads = int(grid_of<Step>.threads);
     wait_for_previous();
     const typename Step::scalars s = *at;
     if (skips<Step>(s)) return;
     totals mine = {};
-    const std::int64_t stride = std::int64_t(gridDim.x) * sweep_threads;
+    const std::int64_t stride = std::int64_t(gridDim.x) * threads;
 #pragma unroll 4
-    for (std::int64_t i = std::int64_t(blockIdx.x) * sweep_threads + threadIdx.x; i < n;
-         i += stride)
+    for (std::int64_t i = std::int64_t(blockIdx.x) * threads + threadIdx.x; i < n; i += stride)
         mine += step.element(i, s);
     if constexpr (finishes<Step>) {
-        mine = sum_block(mine);
+        mine = sum_block<threads>(mine);
         if (threadIdx.x == 0) partial[blockIdx.x] = mine;
         if (!is_last_block(ticket)) return;
         totals all = {};
-        for (unsigned b = threadIdx.x; b < gridDim.x; b += unsigned(sweep_threads))
-            all += partial[b];
-        all = sum_block(all);
+        for (unsigned b = threadIdx.x; b < gridDim.x; b += unsigned(threads)) all += partial[b];
+        all = sum_block<threads>(all);
         if (threadIdx.x == 0) step.finish(*at, all);
     }
 }
@@ -73,7 +78,10 @@ template <class Step>
 void launch_sweep(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
     const device_guard guard(on);
     std::byte* const scratch = on.scratch.data();
-    launch<sweep_kernel<Step>>(on, unsigned(sweep_blocks(n)), unsigned(sweep_threads), n, step, at,
+    constexpr sweep_grid grid = grid_of<Step>;
+    static_assert(grid.threads >= usual_grid.threads && grid.most_blocks <= usual_grid.most_blocks,
+                  "the scratch memory has room for the sums of the usual blocks");
+    launch<sweep_kernel<Step>>(on, unsigned(grid.blocks(n)), unsigned(grid.threads), n, step, at,
                                reinterpret_cast<typename Step::totals*>(scratch + max_sum_bytes),
                                reinterpret_cast<unsigned*>(scratch));
     check_launch("sweep");

@@ -32,7 +32,8 @@ struct sums {
 ///         static bool skips(const S&);                      // true: the sweep does nothing
 ///     };
 ///
-/// The functions are NZ_ANYWHERE; finish and skips may be left out.
+/// The functions are NZ_ANYWHERE; finish and skips may be left out. A step that is faster on a GPU
+/// with other blocks than usual_grid says so by `static constexpr sweep_grid grid`.
 template <class Step>
 concept sweep_step = std::is_trivially_copyable_v<Step> &&
     requires(const Step& step, const typename Step::scalars& s) {
@@ -76,11 +77,13 @@ NZ_ANYWHERE bool skips(const typename Step::scalars& s) {
 /// any number of threads; small beside any vector worth a second thread.
 inline constexpr std::int64_t sweep_block = 4096;
 /// Blocks of threads on a GPU: a function of n alone, so that a sum has the same bits on all GPUs.
-inline constexpr std::int64_t sweep_threads = 256, max_sweep_blocks = 1024;
-constexpr std::int64_t sweep_blocks(std::int64_t n) {
-    const std::int64_t blocks = (n + sweep_threads - 1) / sweep_threads;
-    return blocks < 1 ? 1 : blocks < max_sweep_blocks ? blocks : max_sweep_blocks;
-}
+struct sweep_grid {
+    std::int64_t threads, most_blocks;
+    [[nodiscard]] constexpr std::int64_t blocks(std::int64_t n) const {
+        return std::clamp<std::int64_t>((n + threads - 1) / threads, 1, most_blocks);
+    }
+};
+inline constexpr sweep_grid usual_grid{256, 1024};
 
 /// A sweep's sums take at most this much; larger ones do not compile.
 inline constexpr std::size_t max_sum_bytes = 64;
@@ -89,7 +92,7 @@ constexpr std::size_t sweep_scratch_bytes(cpu, std::int64_t n) {
     return std::size_t((n + sweep_block - 1) / sweep_block) * max_sum_bytes;
 }
 constexpr std::size_t sweep_scratch_bytes(gpu, std::int64_t n) {
-    return std::size_t(sweep_blocks(n) + 1) * max_sum_bytes;
+    return std::size_t(usual_grid.blocks(n) + 1) * max_sum_bytes;
 }
 
 #if !defined(__CUDACC__)  // which does not know OpenMP
