@@ -12,7 +12,10 @@ T absent(gpu on) {
 }
 }  // namespace
 
-device_aggregation aggregate(gpu on, const marked_graph&) { return absent<device_aggregation>(on); }
+device_aggregation aggregate(gpu on, const marked_graph&, int) {
+    return absent<device_aggregation>(on);
+}
+int suitable_reach(gpu on, const marked_graph&) { return absent<int>(on); }
 template <class V>
 marked_graph strong_couplings(gpu on, const csr<V, device_view>&, double) {
     return absent<marked_graph>(on);

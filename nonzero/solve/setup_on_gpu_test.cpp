@@ -54,32 +54,37 @@ TYPED_TEST(setup_on_gpu, coarsens_as_the_cpu_does) {
     problems.push_back(laplace27<V>(14, 15, 16));
     problems.push_back(circuit<V>(20000, 5, 7, 3));
     problems.push_back(laplace2d<V>(1, 1));
-    for (auto A : problems)
-        for (int level = 0; level < 3 && A.shape.rows > 0; ++level) {
-            const double eps = level == 0 ? 0.08 : 0.02, omega = 0.7;
-            const auto there = upload(on, A);
-            const auto near = constant_candidate<V>(A.shape.rows);
-            const auto groups = aggregate(cpu{}, strong_couplings(cpu{}, view(A), 1, eps));
-            const auto strong = strong_couplings(on, view(there), eps);
-            const auto groups_there = aggregate(on, strong);
-            ASSERT_EQ(groups_there.count, groups.count);
-            ASSERT_EQ(to_host<index>(on, groups_there.of), groups.of);
-            const auto T = tentative_prolongation(cpu{}, groups, 1, near);
-            const auto near_there = from_host(on, std::span<const V>(near.val));
-            const auto T_there = tentative_prolongation<V>(on, groups_there, near_there);
-            EXPECT_EQ(to_host<V>(on, T_there.coarse), T.coarse.val);
-            const auto P = smoothed_prolongation(cpu{}, view(A), 1, eps, omega, groups, T.fine);
-            const auto P_there = smoothed_prolongation<V>(on, view(there), strong, omega,
-                                                          groups_there, T_there.fine);
-            this->expect_same(P_there, P);
-            const auto R = transposed(cpu{}, view(P));
-            const auto R_there = transposed(on, view(P_there));
-            auto C = galerkin_product(cpu{}, view(R), view(A), view(P));
-            this->expect_same(galerkin_product(on, view(R_there), view(there), view(P_there)), C);
-            EXPECT_EQ(to_host<V>(on, diagonal_of(on, view(there))), diagonal_of(cpu{}, view(A)));
-            EXPECT_EQ(to_host<V>(on, l1_norms(on, view(there))), l1_norms(cpu{}, view(A)));
-            A = std::move(C);
-        }
+    for (const int reach : {1, 2})
+        for (auto A : problems)
+            for (int level = 0; level < 3 && A.shape.rows > 0; ++level) {
+                const double eps = level == 0 ? 0.08 : 0.02, omega = 0.7;
+                const auto there = upload(on, A);
+                const auto near = constant_candidate<V>(A.shape.rows);
+                const auto graph = strong_couplings(cpu{}, view(A), 1, eps);
+                const auto strong = strong_couplings(on, view(there), eps);
+                ASSERT_EQ(suitable_reach(on, strong), suitable_reach(graph));
+                const auto groups = aggregate(cpu{}, graph, reach);
+                const auto groups_there = aggregate(on, strong, reach);
+                ASSERT_EQ(groups_there.count, groups.count);
+                ASSERT_EQ(to_host<index>(on, groups_there.of), groups.of);
+                const auto T = tentative_prolongation(cpu{}, groups, 1, near);
+                const auto near_there = from_host(on, std::span<const V>(near.val));
+                const auto T_there = tentative_prolongation<V>(on, groups_there, near_there);
+                EXPECT_EQ(to_host<V>(on, T_there.coarse), T.coarse.val);
+                const auto P = smoothed_prolongation(cpu{}, view(A), 1, eps, omega, groups, T.fine);
+                const auto P_there = smoothed_prolongation<V>(on, view(there), strong, omega,
+                                                              groups_there, T_there.fine);
+                this->expect_same(P_there, P);
+                const auto R = transposed(cpu{}, view(P));
+                const auto R_there = transposed(on, view(P_there));
+                auto C = galerkin_product(cpu{}, view(R), view(A), view(P));
+                this->expect_same(galerkin_product(on, view(R_there), view(there), view(P_there)),
+                                  C);
+                EXPECT_EQ(to_host<V>(on, diagonal_of(on, view(there))),
+                          diagonal_of(cpu{}, view(A)));
+                EXPECT_EQ(to_host<V>(on, l1_norms(on, view(there))), l1_norms(cpu{}, view(A)));
+                A = std::move(C);
+            }
 }
 
 }  // namespace
