@@ -138,7 +138,7 @@ class wide_search {
             std::int64_t n = 0;
             for (index i = first; i < last; ++i) {
                 const bool connected = !g_.neighbours(i).empty();
-                rank_[std::size_t(i)] = connected ? rank(i, 0) : no_rank;
+                rank_[std::size_t(i)] = least_[std::size_t(i)] = connected ? rank(i, 0) : no_rank;
                 mark_[std::size_t(i)] = unmarked;
                 undecided[n] = open[n] = i;
                 n += connected;

@@ -112,6 +112,19 @@ TYPED_TEST(multigrid, iterations_hardly_grow_with_the_size) {
     }
 }
 
+TYPED_TEST(multigrid, aggregates_over_two_steps_where_that_suits) {
+    const auto rows = [&](const csr<double, host>& A, int reach) {
+        return amg<double, TypeParam>(A, this->on, {.reach = reach}).report().levels[1].rows;
+    };
+    const auto space = laplace3d<double>(24, 24, 24), plane = laplace2d<double>(120, 120);
+    EXPECT_EQ(rows(space, 0), rows(space, 2));
+    EXPECT_LT(2 * rows(space, 2), rows(space, 1));
+    EXPECT_EQ(rows(plane, 0), rows(plane, 1));
+    EXPECT_LT(rows(plane, 2), rows(plane, 1));
+    const amg<double, TypeParam> M(plane, this->on, {.reach = 2});
+    EXPECT_LT(this->iterations(plane, M), 25);
+}
+
 TYPED_TEST(multigrid, solves_elasticity_with_its_six_modes) {
     const auto A = elasticity3d<double>(14, 12, 10, 0.3);
     const auto modes = rigid_body_modes<double>(elasticity3d_nodes(14, 12, 10));
@@ -247,6 +260,8 @@ TYPED_TEST(multigrid, refuses_what_does_not_suit) {
         "not positive");
     EXPECT_PRED2(contains, said(A, {.block = 7}), "blocks of 7");
     EXPECT_PRED2(contains, said(A, {.degree = 0}), "degree");
+    EXPECT_PRED2(contains, said(A, {.reach = 3}), "reach");
+    EXPECT_PRED2(contains, said(A, {.interval = 0.5}), "interval");
     auto wrong = A;
     wrong.val[1] = -2;
     EXPECT_PRED2(contains, said(wrong), "not symmetric");
