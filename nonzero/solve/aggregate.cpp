@@ -1,6 +1,7 @@
 #include "nonzero/solve/aggregate.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 namespace nz {
@@ -30,6 +31,9 @@ class worklist {
         : node_(static_cast<std::size_t>(n)), count_(std::size_t((n + patch - 1) / patch)) {}
     void set_count(std::size_t p, std::int64_t n) { count_[p] = n; }
     [[nodiscard]] index* of(std::size_t p) { return node_.data() + p * std::size_t(patch); }
+    [[nodiscard]] std::span<const index> list(std::size_t p) const {
+        return {node_.data() + p * std::size_t(patch), std::size_t(count_[p])};
+    }
     /// Leaves the nodes of patch p for which keep(i) holds. No branch: half of them may.
     template <class Keep>
     void filter(std::size_t p, Keep keep) {
@@ -117,6 +121,96 @@ class set_search {
     worklist undecided_, open_;
 };
 
+/// Looks for the distance-3 independent set of a graph, in rounds.
+class wide_search {
+  public:
+    wide_search(cpu on, const strong_graph& g)
+        : on_(on),
+          g_(g),
+          n_(g.nodes()),
+          rank_(static_cast<std::size_t>(n_)),
+          least_(static_cast<std::size_t>(n_)),
+          mark_(static_cast<std::size_t>(n_)),
+          undecided_(n_),
+          open_(n_) {
+        for_each_patch(on_, n_, [&](std::size_t p, index first, index last) {
+            index *const undecided = undecided_.of(p), *const open = open_.of(p);
+            std::int64_t n = 0;
+            for (index i = first; i < last; ++i) {
+                const bool connected = !g_.neighbours(i).empty();
+                rank_[std::size_t(i)] = least_[std::size_t(i)] = connected ? rank(i, 0) : no_rank;
+                mark_[std::size_t(i)] = unmarked;
+                undecided[n] = open[n] = i;
+                n += connected;
+            }
+            undecided_.set_count(p, n), open_.set_count(p, n);
+        });
+        for (std::uint32_t round = 0; !undecided_.empty(); ++round) run_round(round);
+    }
+    [[nodiscard]] bool has(index i) const { return mark_[std::size_t(i)] == root; }
+
+  private:
+    /// How near a node is to the set as far as it has been found.
+    enum : char { unmarked, two_steps, root };
+
+    void run_round(std::uint32_t round) {
+        for_each_patch(on_, n_, [&](std::size_t p, index, index) {
+            open_.filter(p, [&](index i) { return find_least(i) != no_rank; });
+        });
+        for_each_patch(on_, n_, [&](std::size_t p, index, index) {
+            for (const index i : undecided_.list(p))
+                if (is_least(i)) mark_from(i);
+        });
+        for_each_patch(on_, n_, [&](std::size_t p, index, index) {
+            undecided_.filter(p, [&](index i) {
+                const bool left = !is_near(i);
+                rank_[std::size_t(i)] = left ? rank(i, round + 1) : no_rank;
+                return left;
+            });
+        });
+    }
+    /// The least rank of a node's neighbourhood with itself.
+    std::uint32_t find_least(index i) {
+        std::uint32_t m = rank_[std::size_t(i)];
+        for (const index j : g_.neighbours(i)) m = std::min(m, rank_[std::size_t(j)]);
+        return least_[std::size_t(i)] = m;
+    }
+    /// Whether no undecided node within three steps has a lower rank.
+    [[nodiscard]] bool is_least(index i) const {
+        const std::uint32_t mine = rank_[std::size_t(i)];
+        std::uint32_t m = least_[std::size_t(i)];
+        if (m != mine) return false;
+        for (const index j : g_.neighbours(i)) m = std::min(m, least_[std::size_t(j)]);
+        for (const index j : g_.neighbours(i)) {
+            if (m != mine) return false;
+            for (const index k : g_.neighbours(j)) m = std::min(m, least_[std::size_t(k)]);
+        }
+        return m == mine;
+    }
+    /// A root and the nodes within two steps of it, at which several threads may write the same.
+    void mark_from(index i) {
+        for (const index j : g_.neighbours(i))
+            for (const index k : g_.neighbours(j)) set_mark(k, two_steps);
+        for (const index j : g_.neighbours(i)) set_mark(j, two_steps);
+        set_mark(i, root);
+    }
+    void set_mark(index i, char to) {
+        std::atomic_ref(mark_[std::size_t(i)]).store(to, std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool is_near(index i) const {
+        char m = mark_[std::size_t(i)];
+        for (const index j : g_.neighbours(i)) m = char(m | mark_[std::size_t(j)]);
+        return m != unmarked;
+    }
+
+    cpu on_;
+    const strong_graph& g_;
+    std::int64_t n_;
+    host_vector<std::uint32_t> rank_, least_;  ///< of the undecided; in a node's neighbourhood
+    host_vector<char> mark_;
+    worklist undecided_, open_;
+};
+
 /// Joins a node to the aggregate among its neighbours' with most edges to it.
 index most_common(const strong_graph& g, const host_vector<index>& of, index i,
                   std::vector<index>& found) {
@@ -136,13 +230,20 @@ index most_common(const strong_graph& g, const host_vector<index>& of, index i,
 
 }  // namespace
 
-host_vector<char> independent_set(cpu on, const strong_graph& g) {
-    set_search set(on, g);
-    set.run([](index) { return true; });
+host_vector<char> independent_set(cpu on, const strong_graph& g, int reach) {
     host_vector<char> in(static_cast<std::size_t>(g.nodes()));
-    for_each_patch(on, g.nodes(), [&](std::size_t, index first, index last) {
-        for (index i = first; i < last; ++i) in[std::size_t(i)] = set.has(i);
-    });
+    const auto take = [&](const auto& set) {
+        for_each_patch(on, g.nodes(), [&](std::size_t, index first, index last) {
+            for (index i = first; i < last; ++i) in[std::size_t(i)] = set.has(i);
+        });
+    };
+    if (reach == 2) {
+        take(wide_search(on, g));
+    } else {
+        set_search set(on, g);
+        set.run([](index) { return true; });
+        take(set);
+    }
     return in;
 }
 
@@ -160,7 +261,8 @@ class gathering {
     [[nodiscard]] bool is_free(index i) const { return near_[std::size_t(i)] == alone; }
 
     /// Every node of the set that finds so many neighbours free is a root, and they join it.
-    void add(const set_search& set, int least_free) {
+    template <class Set>
+    void add(const Set& set, int least_free) {
         std::vector<index> before((std::size_t(n_) + patch - 1) / patch + 1, count_);
         for_each_patch(on_, n_, [&](std::size_t p, index first, index last) {
             index* const mine = roots_.of(p);
@@ -181,15 +283,18 @@ class gathering {
         });
         count_ = before.back();
     }
-    /// What is left joins the aggregate of most neighbours.
-    aggregation finish() {
+    /// What is left joins the aggregate of most neighbours, in so many passes.
+    aggregation finish(int passes) {
         aggregation result{count_, host_vector<index>(std::size_t(n_))};
-        for_each_patch(on_, n_, [&](std::size_t, index first, index last) {
-            std::vector<index> found;
-            for (index i = first; i < last; ++i)
-                result.of[std::size_t(i)] =
-                    is_free(i) ? most_common(g_, near_, i, found) : near_[std::size_t(i)];
-        });
+        for (int pass = 0; pass < passes; ++pass) {
+            if (pass > 0) std::swap(near_, result.of);
+            for_each_patch(on_, n_, [&](std::size_t, index first, index last) {
+                std::vector<index> found;
+                for (index i = first; i < last; ++i)
+                    result.of[std::size_t(i)] =
+                        is_free(i) ? most_common(g_, near_, i, found) : near_[std::size_t(i)];
+            });
+        }
         return result;
     }
 
@@ -209,15 +314,29 @@ class gathering {
 
 }  // namespace
 
-aggregation aggregate(cpu on, const strong_graph& g) {
+int suitable_reach(const strong_graph& g) {
+    const auto for_each_neighbour = [&](index i, auto f) {
+        for (const index j : g.neighbours(i)) f(j);
+    };
+    int votes = 0;
+    for (index s = 0; s < reach_sample && g.nodes() > 0; ++s)
+        votes += vote_for_two_steps(sampled_node(s, g.nodes()), for_each_neighbour);
+    return votes > 0 ? 2 : 1;
+}
+
+aggregation aggregate(cpu on, const strong_graph& g, int reach) {
     constexpr int worth_an_aggregate = 3;  // neighbours that a later root must still find free
-    set_search set(on, g);
     gathering all(on, g);
+    if (reach == 2) {
+        all.add(wide_search(on, g), 0);
+        return all.finish(2);
+    }
+    set_search set(on, g);
     set.run([](index) { return true; });
     all.add(set, 0);
     set.run([&](index i) { return all.is_free(i); });
     all.add(set, worth_an_aggregate);
-    return all.finish();
+    return all.finish(1);
 }
 
 }  // namespace nz

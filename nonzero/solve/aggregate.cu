@@ -70,6 +70,77 @@ struct decide : search {
     }
 };
 
+/// The independent set of reach 2.
+struct wide_search {
+    graph_view g;
+    std::uint32_t *rank_of, *least;  ///< of the undecided; in a node's neighbourhood
+    char* mark;                      ///< unmarked, or how near the set a node is
+    std::uint32_t round;
+    unsigned* undecided;
+};
+enum : char { unmarked, two_steps, root };
+
+struct begin_wide_search : wide_search {
+    __device__ void operator()(std::int64_t i) const {
+        bool connected = false;
+        g.for_each(i, [&](index) { connected = true; });
+        rank_of[i] = least[i] = connected ? rank(index(i), 0) : no_rank;
+        mark[i] = unmarked;
+    }
+};
+struct find_least_rank : wide_search {
+    __device__ void operator()(std::int64_t i) const {
+        if (least[i] == no_rank) return;
+        std::uint32_t m = rank_of[i];
+        g.for_each(i, [&](index j) { m = min(m, rank_of[j]); });
+        least[i] = m;
+    }
+};
+/// Marks what has the least rank within three steps, and what is within two steps of that: others
+/// may write the same there.
+struct mark_roots : wide_search {
+    __device__ void operator()(std::int64_t i) const {
+        const std::uint32_t mine = rank_of[i];
+        if (mine == no_rank || least[i] != mine) return;
+        bool beaten = false;
+        g.for_each(i, [&](index j) { beaten |= least[j] < mine; });
+        if (beaten) return;
+        g.for_each(i, [&](index j) {
+            if (!beaten) g.for_each(j, [&](index k) { beaten |= least[k] < mine; });
+        });
+        if (beaten) return;
+        g.for_each(i, [&](index j) {
+            mark[j] = two_steps;
+            g.for_each(j, [&](index k) { mark[k] = two_steps; });
+        });
+        mark[i] = root;
+    }
+};
+struct rank_what_is_left : wide_search {
+    __device__ void operator()(std::int64_t i) const {
+        if (rank_of[i] == no_rank) return;
+        bool near = mark[i] != unmarked;
+        g.for_each(i, [&](index j) { near |= mark[j] != unmarked; });
+        rank_of[i] = near ? no_rank : rank(index(i), round + 1);
+        if (!near) *undecided = 1;  // whoever writes it
+    }
+};
+struct number_roots {
+    const char* mark;
+    offset* is_root;
+    __device__ void operator()(std::int64_t i) const { is_root[i] = mark[i] == root; }
+};
+
+struct ask_sample {
+    graph_view g;
+    index nodes;
+    int* vote;
+    __device__ void operator()(std::int64_t s) const {
+        vote[s] = vote_for_two_steps(sampled_node(index(s), nodes),
+                                     [&](index i, auto f) { g.for_each(i, f); });
+    }
+};
+
 /// 1 where a node of the set still finds enough neighbours free, else 0.
 struct find_roots {
     graph_view g;
@@ -125,21 +196,25 @@ class builder_on_gpu {
         : on_(on),
           n_(g.nodes()),
           g_{g.row_ptr, g.col_ind.data(), g.strong.data()},
-          state_(std::size_t(n_)),
-          least_(std::size_t(n_)),
           number_(std::size_t(n_) + 1),
           near_(std::size_t(n_)),
           undecided_(1) {
         fill_bytes(on_, near_, 0xff);  // alone
     }
-    device_aggregation build() {
+    device_aggregation build(int reach) {
         constexpr int worth_an_aggregate = 3;
-        add(nullptr, 0);
-        add(near_.data(), worth_an_aggregate);
-        device_aggregation result{count_, device_array<index>(std::size_t(n_))};
-        launch_each(on_, n_, join_most_common{g_, near_.data(), result.of.data()});
-        synchronize(on_);
-        return result;
+        if (reach == 2) {
+            find_wide_set();
+            gather();
+            join();
+        } else {
+            state_ = device_array<std::uint64_t>(std::size_t(n_));
+            least_ = device_array<std::uint64_t>(std::size_t(n_));
+            add(nullptr, 0);
+            add(near_.data(), worth_an_aggregate);
+        }
+        join();
+        return {count_, std::move(near_)};
     }
 
   private:
@@ -154,14 +229,41 @@ class builder_on_gpu {
             more = read_back(on_, undecided_.data()) != 0;
         }
     }
+    /// Its roots in number_.
+    void find_wide_set() {
+        device_array<std::uint32_t> rank_of(static_cast<std::size_t>(n_)), least(rank_of.size());
+        device_array<char> mark(rank_of.size());
+        wide_search s{g_, rank_of.data(), least.data(), mark.data(), 0, undecided_.data()};
+        launch_each(on_, n_, begin_wide_search{s});
+        for (bool more = n_ > 0; more; ++s.round) {
+            fill_bytes(on_, undecided_, 0);
+            launch_each(on_, n_, find_least_rank{s});
+            launch_each(on_, n_, mark_roots{s});
+            launch_each(on_, n_, rank_what_is_left{s});
+            more = read_back(on_, undecided_.data()) != 0;
+        }
+        fill_bytes(on_, number_, 0);
+        launch_each(on_, n_, number_roots{mark.data(), number_.data()});
+        synchronize(on_);  // before the marks go
+    }
     void add(const index* among, int least_free) {
         find_set(among);
         fill_bytes(on_, number_, 0);
         launch_each(on_, n_,
                     find_roots{g_, state_.data(), near_.data(), least_free, number_.data()});
+        gather();
+    }
+    /// The neighbours of the roots in number_.
+    void gather() {
         sum_before(on_, number_.data(), number_.data(), n_ + 1);
         launch_each(on_, n_, gather_neighbours{g_, number_.data(), count_, near_.data()});
         count_ += index(read_back(on_, number_.data() + n_));
+    }
+    void join() {
+        device_array<index> of(static_cast<std::size_t>(n_));
+        launch_each(on_, n_, join_most_common{g_, near_.data(), of.data()});
+        synchronize(on_);  // before what it reads goes
+        near_ = std::move(of);
     }
 
     gpu on_;
@@ -176,9 +278,22 @@ class builder_on_gpu {
 
 }  // namespace
 
-device_aggregation aggregate(gpu on, const marked_graph& g) {
+device_aggregation aggregate(gpu on, const marked_graph& g, int reach) {
     const device_guard guard(on);
-    return builder_on_gpu(on, g).build();
+    return builder_on_gpu(on, g).build(reach);
+}
+
+int suitable_reach(gpu on, const marked_graph& g) {
+    if (g.nodes() == 0) return 1;
+    const device_guard guard(on);
+    device_array<int> there(reach_sample);
+    launch_each(
+        on, reach_sample,
+        ask_sample{{g.row_ptr, g.col_ind.data(), g.strong.data()}, g.nodes(), there.data()});
+    int votes[reach_sample], sum = 0;
+    copy_to_host(on, there.data(), votes, sizeof(votes));
+    for (const int v : votes) sum += v;
+    return sum > 0 ? 2 : 1;
 }
 
 }  // namespace nz

@@ -84,65 +84,136 @@ TEST(strength, of_broken_blocks_is_refused) {
     EXPECT_THROW(strong_couplings(cpu{}, view(A), 1, -0.1), argument_error);
 }
 
-TEST(independent_set, is_independent_and_maximal_at_distance_two) {
-    for (const auto& A : symmetric_zoo()) {
-        const auto g = strong_couplings(cpu{}, view(A), 1, 0);
-        const auto near = neighbour_sets(g);
-        const auto in = independent_set(cpu{}, g);
-        for (std::size_t i = 0; i < near.size(); ++i) {
-            int others = 0;  // of the set, within two steps
-            std::set<index> reached = near[i];
-            for (const index j : near[i])
-                reached.insert(near[std::size_t(j)].begin(), near[std::size_t(j)].end());
-            for (const index j : reached) others += std::size_t(j) != i && in[std::size_t(j)];
-            if (near[i].empty()) {
-                EXPECT_FALSE(in[i]);
-            } else if (in[i]) {
-                EXPECT_EQ(others, 0);
-            } else {
-                EXPECT_GT(others, 0);
+/// The nodes within so many steps of node i, itself left out.
+std::set<index> within(const std::vector<std::set<index>>& near, index i, int steps) {
+    std::set<index> reached{i};
+    for (int step = 0; step < steps; ++step)
+        for (const index j : std::set<index>(reached))
+            reached.insert(near[std::size_t(j)].begin(), near[std::size_t(j)].end());
+    reached.erase(i);
+    return reached;
+}
+
+TEST(independent_set, is_independent_and_maximal_at_its_distance) {
+    for (const auto& A : symmetric_zoo())
+        for (const int reach : {1, 2}) {
+            const auto g = strong_couplings(cpu{}, view(A), 1, 0);
+            const auto near = neighbour_sets(g);
+            const auto in = independent_set(cpu{}, g, reach);
+            for (index i = 0; i < g.nodes(); ++i) {
+                int others = 0;
+                for (const index j : within(near, i, reach + 1)) others += in[std::size_t(j)];
+                if (near[std::size_t(i)].empty()) {
+                    EXPECT_FALSE(in[std::size_t(i)]);
+                } else if (in[std::size_t(i)]) {
+                    EXPECT_EQ(others, 0);
+                } else {
+                    EXPECT_GT(others, 0);
+                }
             }
         }
+}
+
+/// Whether there is a path from any of the nodes to any other that stays among them.
+bool hang_together(const strong_graph& g, const std::vector<index>& nodes) {
+    std::set<index> left(nodes.begin(), nodes.end());
+    std::vector<index> front{nodes[0]};
+    left.erase(nodes[0]);
+    while (!front.empty()) {
+        const index i = front.back();
+        front.pop_back();
+        for (const index j : g.neighbours(i))
+            if (left.erase(j) > 0) front.push_back(j);
     }
+    return left.empty();
 }
 
 TEST(aggregates, cover_all_that_is_connected_and_hang_together) {
-    for (const auto& A : symmetric_zoo()) {
-        const auto g = strong_couplings(cpu{}, view(A), 1, 0);
-        const auto a = aggregate(cpu{}, g);
-        std::vector<std::vector<index>> members(std::size_t(a.count));
-        for (index i = 0; i < g.nodes(); ++i) {
-            const index of = a.of[std::size_t(i)];
-            ASSERT_EQ(of == alone, g.neighbours(i).empty());
-            if (of != alone) members[std::size_t(of)].push_back(i);
-        }
-        for (const auto& m : members) {
-            ASSERT_GE(m.size(), 2U);
-            std::set<index> left(m.begin(), m.end());
-            std::vector<index> front{m[0]};
-            left.erase(m[0]);
-            while (!front.empty()) {
-                const index i = front.back();
-                front.pop_back();
-                for (const index j : g.neighbours(i))
-                    if (left.erase(j) > 0) front.push_back(j);
+    for (const auto& A : symmetric_zoo())
+        for (const int reach : {1, 2}) {
+            const auto g = strong_couplings(cpu{}, view(A), 1, 0);
+            const auto a = aggregate(cpu{}, g, reach);
+            std::vector<std::vector<index>> members(std::size_t(a.count));
+            for (index i = 0; i < g.nodes(); ++i) {
+                const index of = a.of[std::size_t(i)];
+                ASSERT_EQ(of == alone, g.neighbours(i).empty());
+                if (of != alone) members[std::size_t(of)].push_back(i);
             }
-            EXPECT_TRUE(left.empty());
+            for (const auto& m : members) {
+                ASSERT_GE(m.size(), 2U);
+                EXPECT_TRUE(hang_together(g, m));
+            }
         }
+}
+
+TEST(aggregates, over_two_steps_have_a_root_with_its_neighbours_and_all_within_three_steps) {
+    const auto A = laplace3d<double>(12, 11, 10);
+    const auto g = strong_couplings(cpu{}, view(A), 1, 0.08);
+    const auto near = neighbour_sets(g);
+    const auto in = independent_set(cpu{}, g, 2);
+    const auto a = aggregate(cpu{}, g, 2);
+    index roots = 0;
+    std::vector<int> reached(a.of.size(), 0);
+    for (index i = 0; i < g.nodes(); ++i) {
+        if (!in[std::size_t(i)]) continue;
+        EXPECT_EQ(a.of[std::size_t(i)], roots++);
+        for (const index j : g.neighbours(i)) EXPECT_EQ(a.of[std::size_t(j)], a.of[std::size_t(i)]);
+        for (const index j : within(near, i, 3))
+            reached[std::size_t(j)] |= a.of[std::size_t(j)] == a.of[std::size_t(i)];
     }
+    EXPECT_EQ(roots, a.count);
+    for (index i = 0; i < g.nodes(); ++i)
+        EXPECT_TRUE(in[std::size_t(i)] || reached[std::size_t(i)]);
 }
 
 TEST(aggregates, are_the_same_for_any_number_of_threads) {
     const auto A = laplace3d<double>(30, 30, 30);
     const auto g = strong_couplings(cpu{.threads = 1}, view(A), 1, 0.08);
-    const auto once = aggregate(cpu{.threads = 1}, g);
-    EXPECT_LT(once.count * 6, A.shape.rows);
-    for (const int threads : {2, 3, 8}) {
-        const auto again = aggregate(cpu{.threads = threads},
-                                     strong_couplings(cpu{.threads = threads}, view(A), 1, 0.08));
-        EXPECT_EQ(once.count, again.count);
-        EXPECT_EQ(once.of, again.of);
+    for (const int reach : {1, 2}) {
+        const auto once = aggregate(cpu{.threads = 1}, g, reach);
+        EXPECT_LT(once.count * (reach == 1 ? 6 : 18), A.shape.rows);
+        for (const int threads : {2, 3, 8}) {
+            const cpu on{.threads = threads};
+            const auto again = aggregate(on, strong_couplings(on, view(A), 1, 0.08), reach);
+            EXPECT_EQ(once.count, again.count);
+            EXPECT_EQ(once.of, again.of);
+        }
     }
+}
+
+/// FNV-1a over the aggregates.
+std::uint64_t hash_of(const aggregation& a) {
+    std::uint64_t h = 0xcbf29ce484222325U;
+    for (const index i : a.of) h = (h ^ std::uint32_t(i)) * 0x100000001b3U;
+    return h;
+}
+
+TEST(aggregates, are_the_same_in_every_version) {
+    const auto A = laplace3d<double>(30, 29, 28);
+    const auto g = strong_couplings(cpu{}, view(A), 1, 0.08);
+    EXPECT_EQ(hash_of(aggregate(cpu{}, g)), 0x28c6319aff25ede6U);
+    EXPECT_EQ(hash_of(aggregate(cpu{}, g, 2)), 0xc924bdf7898e5eb7U);
+}
+
+TEST(aggregates, over_two_steps_suit_stencils_of_seven_points_in_space) {
+    const auto reach = [](const csr<double, host>& A, index block, double eps) {
+        return suitable_reach(strong_couplings(cpu{}, view(A), block, eps));
+    };
+    EXPECT_EQ(reach(laplace3d<double>(20, 20, 20), 1, 0.08), 2);
+    EXPECT_EQ(reach(laplace3d<double>(64, 64, 64), 1, 0.08), 2);
+    EXPECT_EQ(reach(laplace2d<double>(100, 100), 1, 0.08), 1);
+    EXPECT_EQ(reach(from_rule<double>(900, 900,
+                                      [](index i, index j, double) {  // 9 points, 30 x 30
+                                          return std::abs(i % 30 - j % 30) <= 1 &&
+                                                 std::abs(i / 30 - j / 30) <= 1;
+                                      }),
+                    1, 0),
+              1);
+    EXPECT_EQ(reach(laplace27<double>(20, 20, 20), 1, 0), 1);
+    EXPECT_EQ(reach(elasticity3d<double>(8, 8, 8, 0.3), 3, 0), 1);
+    EXPECT_EQ(
+        reach(from_rule<double>(40, 40, [](index i, index j, double) { return i == j; }), 1, 0), 1);
+    EXPECT_EQ(reach(csr<double, host>{{0, 0}, {0}, {}, {}}, 1, 0), 1);
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ void check_options(const amg_options& o) {
     };
     require(o.degree >= 1, "degree is below 1");
     require(o.sweeps >= 1, "sweeps is below 1");
-    require(o.interval > 1, "interval is not above 1");
+    require(o.interval == 0 || o.interval > 1, "interval is neither 0 nor above 1");
+    require(o.reach >= 0 && o.reach <= 2, "reach is not in [0, 2]");
     require(o.strength >= 0 && o.strength < 1, "strength is not in [0, 1)");
     require(o.omega >= 0 && o.omega < 2, "omega is not in [0, 2)");
     require(o.block >= 1, "block is below 1");
@@ -210,6 +211,12 @@ std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, csr<V, device>&& M
     return std::make_unique<level_product<V, gpu>>(on, std::move(M));
 }
 
+/// Chebyshev's interval. Aggregates over two steps leave it a narrower one: 13 iterations instead
+/// of 14 at 160^3.
+double interval_of(const amg_options& o, int reach) {
+    return o.interval > 0 ? o.interval : reach == 2 ? 8 : 12;
+}
+
 /// The strength of a coarser level, whose couplings spread, over that of the finer one.
 constexpr double coarser_strength = 0.2;
 
@@ -248,38 +255,55 @@ device_candidates<V> candidates_there(gpu on, const candidates<V>& given, index 
 
 /// A level this little smaller than the one before is none.
 constexpr double worth_a_level = 0.8;
+/// Nor is one with so many times the finest level's entries for each candidate and unknown: a graph
+/// without places, such as a random one, has few nodes and all couplings there, and on the level
+/// below fewer nodes and all couplings.
+constexpr double most_growth = 4;
+
+/// How a level is made from the one before.
+struct coarsening {
+    index block;
+    int reach;
+    double eps, omega;
+    offset most;  ///< entries
+};
 
 /// Empty where A's couplings are too weak for a level that is smaller.
 template <class V>
-coarser<V, host> coarsen(cpu on, const csr<V, host_view>& A, index block, double eps, double omega,
-                         const candidates<V>& near) {
+coarser<V, host> coarsen(cpu on, const csr<V, host_view>& A, strong_graph strong,
+                         const coarsening& how, const candidates<V>& near) {
     coarser<V, host> c;
-    const aggregation groups = aggregate(on, strong_couplings(on, A, block, eps));
+    const aggregation groups = aggregate(on, strong, how.reach);
+    strong = {};  // its memory serves what follows
     const double rows = double(groups.count) * near.count;
     if (rows == 0 || rows > worth_a_level * A.shape.rows) return c;
-    auto T = tentative_prolongation(on, groups, block, near);
-    c.P = smoothed_prolongation(on, A, block, eps, omega, groups, T.fine);
+    auto T = tentative_prolongation(on, groups, how.block, near);
+    c.P = smoothed_prolongation(on, A, how.block, how.eps, how.omega, groups, T.fine);
     c.near = std::move(T.coarse);
     c.R = transposed(on, view(c.P));
-    c.A = galerkin_product(on, view(c.R), A, view(c.P));
+    c.A = galerkin_product(on, view(c.R), A, view(c.P), how.most);
     replace_zero_diagonal(on, c.A);  // of a candidate that an aggregate was too small for
     return c;
 }
 template <class V>
-coarser<V, device> coarsen(gpu on, const csr<V, device_view>& A, index block, double eps,
-                           double omega, const device_candidates<V>& near) {
+coarser<V, device> coarsen(gpu on, const csr<V, device_view>& A, const marked_graph& strong,
+                           const coarsening& how, const device_candidates<V>& near) {
     coarser<V, device> c;
-    const auto strong = strong_couplings(on, A, block, eps);
-    const auto groups = aggregate(on, strong);
+    const auto groups = aggregate(on, strong, how.reach);
     const double rows = double(groups.count) * near.count;
     if (rows == 0 || rows > worth_a_level * A.shape.rows) return c;
-    auto T = tentative_prolongation(on, groups, block, near);
-    c.P = smoothed_prolongation(on, A, block, strong, omega, groups, T.fine);
+    auto T = tentative_prolongation(on, groups, how.block, near);
+    c.P = smoothed_prolongation(on, A, how.block, strong, how.omega, groups, T.fine);
     c.near = std::move(T.coarse);
     c.R = transposed(on, view(c.P));
-    c.A = galerkin_product(on, view(c.R), A, view(c.P));
+    c.A = galerkin_product(on, view(c.R), A, view(c.P), how.most);
     replace_zero_diagonal(on, c.A);
     return c;
+}
+
+/// Entries that a level may have.
+offset most_entries(std::size_t finest, index block, index candidates) {
+    return offset(most_growth * double(finest) * std::max(1.0, double(candidates) / block));
 }
 
 /// A host's vector where the backend computes.
@@ -367,9 +391,13 @@ void amg<V, B>::add_levels(const csr<V, host_view>& A, const amg_options& o,
         }
         auto d = diagonal_of(here, current), norm = l1_norms(here, current);
         const double bound = gershgorin_bound<V>(here, d, norm);
-        add_smoother(l, moved_to(on, std::move(d)), moved_to(on, std::move(norm)), bound, o);
+        auto strong = strong_couplings(here, current, block, eps);
+        const int reach = levels_.size() > 1 ? 1 : o.reach > 0 ? o.reach : suitable_reach(strong);
+        add_smoother(l, moved_to(on, std::move(d)), moved_to(on, std::move(norm)), bound, o, reach);
         if (int(levels_.size()) >= o.max_levels) return;
-        made = coarsen(here, current, block, eps, o.omega / report_.levels.back().spectral_radius,
+        made = coarsen(here, current, std::move(strong),
+                       {block, reach, eps, o.omega / report_.levels.back().spectral_radius,
+                        most_entries(A.val.size(), o.block, near.count)},
                        levels_.size() > 1 ? made.near : near);
         if (made.A.shape.rows == 0) return;
         l.P = product_with(on, std::move(made.P));
@@ -402,9 +430,15 @@ void amg<V, B>::add_levels_there(const csr<V, host_view>& A, const amg_options& 
             } else {
                 set_product(l, build(make_plan(A, on, product_options<V>(on)), A), nullptr);
             }
-            add_smoother(l, std::move(d), std::move(norm), bound, o);
+            const auto strong = strong_couplings(on, current, block, eps);
+            const int reach = levels_.size() > 1 ? 1
+                              : o.reach > 0      ? o.reach
+                                                 : suitable_reach(on, strong);
+            add_smoother(l, std::move(d), std::move(norm), bound, o, reach);
             if (int(levels_.size()) >= o.max_levels) return;
-            made = coarsen(on, current, block, eps, o.omega / report_.levels.back().spectral_radius,
+            made = coarsen(on, current, strong,
+                           {block, reach, eps, o.omega / report_.levels.back().spectral_radius,
+                            most_entries(A.val.size(), o.block, made.near.count)},
                            made.near);
             if (made.A.shape.rows == 0) return;
             l.P = product_with(on, std::move(made.P));
@@ -421,7 +455,7 @@ void amg<V, B>::invert(level& l, const csr<V, host_view>& A) {
 
 template <class V, class B>
 void amg<V, B>::add_smoother(level& l, vector<V, B> diagonal, vector<V, B> norm, double bound,
-                             const amg_options& o) {
+                             const amg_options& o, int reach) {
     const B on = this->on();
     invert_each<V>(on, diagonal);
     // Where rows sum to zero the bound is 2, which most stencils all but reach.
@@ -434,7 +468,7 @@ void amg<V, B>::add_smoother(level& l, vector<V, B> diagonal, vector<V, B> norm,
     std::vector<smoother_step> once{{0, 1}};
     if (o.smoother == amg_smoother::chebyshev) {
         const int degree = o.degree + (levels_.size() > 1);
-        once = chebyshev_steps(degree, radius / o.interval, 1.1 * radius);
+        once = chebyshev_steps(degree, radius / interval_of(o, reach), 1.1 * radius);
         l.w = std::move(diagonal);
     } else {
         invert_each<V>(on, norm);

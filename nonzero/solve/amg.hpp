@@ -19,7 +19,9 @@ struct amg_options {
     amg_smoother smoother = amg_smoother::chebyshev;
     int degree = 2;           ///< of the Chebyshev polynomial on the finest level, one more below
     int sweeps = 1;           ///< of the smoother, before and after the coarser level
-    double interval = 12;     ///< Chebyshev's reaches from largest eigenvalue / interval on
+    double interval = 0;      ///< Chebyshev's reaches from largest eigenvalue / interval on; 0: 12,
+                              ///< and 8 on the finest level where its reach is 2
+    int reach = 0;            ///< of `aggregate` on the finest level, 1 or 2; 0: suitable_reach's
     double strength = 0.08;   ///< eps of strong_couplings; a fifth of it on every coarser level
     double omega = 1.6;       ///< of the smoothed prolongation, over the spectral radius
     index block = 1;          ///< unknowns a node, which are aggregated together
@@ -51,8 +53,8 @@ std::ostream& operator<<(std::ostream&, const amg_report&);
 /// positive definite, so that conjugate gradients may use it. Setup and cycle have the same bits in
 /// every run, and on the CPU for any number of threads that each level's product has them for. The
 /// setup runs where the cycle does, below 2^31 entries; on a GPU a cycle runs in on.stream and
-/// waits for nothing, so that a CUDA graph can hold it. Source: Vanek, Mandel, Brezina 1996,
-/// doi:10.1007/BF02238511.
+/// waits for nothing, so that a CUDA graph can hold it.
+/// Source: Vanek, Mandel, Brezina 1996, doi:10.1007/BF02238511.
 template <class V, class B>
 class amg final : public mapping<V, B> {
   public:
@@ -103,7 +105,7 @@ class amg final : public mapping<V, B> {
     level& add_level(nz::shape, std::size_t nnz);
     void set_product(level&, op own, const linear_operator<V, B>* given);
     void add_smoother(level&, vector<V, B> diagonal, vector<V, B> norm, double bound,
-                      const amg_options&);
+                      const amg_options&, int reach);
     void invert(level&, const csr<V, host_view>& A);
     [[nodiscard]] workspaces make_workspaces() const;
     [[nodiscard]] std::unique_ptr<workspaces> take_workspaces() const;

@@ -12,7 +12,10 @@ T absent(gpu on) {
 }
 }  // namespace
 
-device_aggregation aggregate(gpu on, const marked_graph&) { return absent<device_aggregation>(on); }
+device_aggregation aggregate(gpu on, const marked_graph&, int) {
+    return absent<device_aggregation>(on);
+}
+int suitable_reach(gpu on, const marked_graph&) { return absent<int>(on); }
 template <class V>
 marked_graph strong_couplings(gpu on, const csr<V, device_view>&, index, double) {
     return absent<marked_graph>(on);
@@ -29,7 +32,7 @@ csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>&, index, 
     return absent<csr<V, device>>(on);
 }
 template <class V>
-csr<V, device> spgemm(gpu on, const csr<V, device_view>&, const csr<V, device_view>&) {
+csr<V, device> spgemm(gpu on, const csr<V, device_view>&, const csr<V, device_view>&, offset) {
     return absent<csr<V, device>>(on);
 }
 template <class V>
@@ -57,19 +60,20 @@ void invert_each(gpu on, device_out<V>) {
     require_gpu(on);
 }
 
-#define NZ_INSTANTIATE(V)                                                                        \
-    template marked_graph strong_couplings(gpu, const csr<V, device_view>&, index, double);      \
-    template device_tentative<V> tentative_prolongation(gpu, const device_aggregation&, index,   \
-                                                        const device_candidates<V>&);            \
-    template csr<V, device> smoothed_prolongation(                                               \
-        gpu, const csr<V, device_view>&, index, const marked_graph&, double,                     \
-        const device_aggregation&, const device_candidates<V>&);                                 \
-    template csr<V, device> spgemm(gpu, const csr<V, device_view>&, const csr<V, device_view>&); \
-    template csr<V, device> transposed(gpu, const csr<V, device_view>&);                         \
-    template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);                       \
-    template device_array<V> l1_norms(gpu, const csr<V, device_view>&);                          \
-    template double gershgorin_bound(gpu, device_span<V>, device_span<V>);                       \
-    template void replace_zero_diagonal(gpu, csr<V, device>&);                                   \
+#define NZ_INSTANTIATE(V)                                                                       \
+    template marked_graph strong_couplings(gpu, const csr<V, device_view>&, index, double);     \
+    template device_tentative<V> tentative_prolongation(gpu, const device_aggregation&, index,  \
+                                                        const device_candidates<V>&);           \
+    template csr<V, device> smoothed_prolongation(                                              \
+        gpu, const csr<V, device_view>&, index, const marked_graph&, double,                    \
+        const device_aggregation&, const device_candidates<V>&);                                \
+    template csr<V, device> spgemm(gpu, const csr<V, device_view>&, const csr<V, device_view>&, \
+                                   offset);                                                     \
+    template csr<V, device> transposed(gpu, const csr<V, device_view>&);                        \
+    template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);                      \
+    template device_array<V> l1_norms(gpu, const csr<V, device_view>&);                         \
+    template double gershgorin_bound(gpu, device_span<V>, device_span<V>);                      \
+    template void replace_zero_diagonal(gpu, csr<V, device>&);                                  \
     template void invert_each(gpu, device_out<V>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

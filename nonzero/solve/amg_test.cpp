@@ -112,6 +112,44 @@ TYPED_TEST(multigrid, iterations_hardly_grow_with_the_size) {
     }
 }
 
+TYPED_TEST(multigrid, aggregates_over_two_steps_where_that_suits) {
+    const auto rows = [&](const csr<double, host>& A, int reach) {
+        return amg<double, TypeParam>(A, this->on, {.reach = reach}).report().levels[1].rows;
+    };
+    const auto space = laplace3d<double>(24, 24, 24), plane = laplace2d<double>(120, 120);
+    EXPECT_EQ(rows(space, 0), rows(space, 2));
+    EXPECT_LT(2 * rows(space, 2), rows(space, 1));
+    EXPECT_EQ(rows(plane, 0), rows(plane, 1));
+    EXPECT_LT(rows(plane, 2), rows(plane, 1));
+    const amg<double, TypeParam> M(plane, this->on, {.reach = 2});
+    EXPECT_LT(this->iterations(plane, M), 25);
+}
+
+/// The Laplacian of a random graph, three links a node, and a thousandth of the identity.
+csr<double, host> random_laplacian(index n) {
+    const auto links = random<double>(n, n, 3, 1);
+    host_vector<index> row, col;
+    host_vector<double> val;
+    const auto add = [&](index i, index j, double v) {
+        row.push_back(i), col.push_back(j), val.push_back(v);
+    };
+    for_each_entry(view(links), 0, n, [&](index i, index j, double) {
+        if (i != j) add(i, j, -1), add(j, i, -1), add(i, i, 1), add(j, j, 1);
+    });
+    for (index i = 0; i < n; ++i) add(i, i, 1e-3);
+    return assemble<double>({n, n}, row, col, val);
+}
+
+/// Whose coarser levels would have more entries than it has.
+TYPED_TEST(multigrid, of_a_graph_without_places_stays_small) {
+    const auto A = random_laplacian(20000);
+    for (const int reach : {1, 2}) {
+        const amg<double, TypeParam> M(A, this->on, {.reach = reach});
+        EXPECT_LE(M.report().operator_complexity(), 5);
+        EXPECT_LT(this->iterations(A, M), 25);
+    }
+}
+
 TYPED_TEST(multigrid, solves_elasticity_with_its_six_modes) {
     const auto A = elasticity3d<double>(14, 12, 10, 0.3);
     const auto modes = rigid_body_modes<double>(elasticity3d_nodes(14, 12, 10));
@@ -247,6 +285,8 @@ TYPED_TEST(multigrid, refuses_what_does_not_suit) {
         "not positive");
     EXPECT_PRED2(contains, said(A, {.block = 7}), "blocks of 7");
     EXPECT_PRED2(contains, said(A, {.degree = 0}), "degree");
+    EXPECT_PRED2(contains, said(A, {.reach = 3}), "reach");
+    EXPECT_PRED2(contains, said(A, {.interval = 0.5}), "interval");
     auto wrong = A;
     wrong.val[1] = -2;
     EXPECT_PRED2(contains, said(wrong), "not symmetric");

@@ -198,7 +198,7 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
     const auto diagonal = diagonal_of(on, A);
     const typename prolongation_row<V>::inputs in{A,        diagonal, block == 1, V(eps),
                                                   V(omega), a,        block,      tentative};
-    row_runs<V> P(on, {A.shape.rows, index(std::int64_t(a.count) * tentative.count)});
+    row_runs<V> P(on, {A.shape.rows, index(std::int64_t(a.count) * tentative.count)}, any_number);
     A.row_ptr.visit([&](const auto* row_ptr) {
 #pragma omp parallel num_threads(thread_count(on))
         {

@@ -74,37 +74,47 @@ std::vector<problem<V>> problems() {
 TYPED_TEST(setup_on_gpu, coarsens_as_the_cpu_does) {
     using V = TypeParam;
     const gpu on{};
-    for (auto& [A, block, near] : problems<V>())
-        for (int level = 0; level < 3 && A.shape.rows > 0; ++level) {
-            SCOPED_TRACE(::testing::Message() << A.shape.rows << " rows in blocks of " << block);
-            const double eps = level == 0 ? 0.08 : 0.02, omega = 0.7;
-            const auto there = upload(on, A);
-            const auto groups = aggregate(cpu{}, strong_couplings(cpu{}, view(A), block, eps));
-            const auto strong = strong_couplings(on, view(there), block, eps);
-            const auto groups_there = aggregate(on, strong);
-            ASSERT_EQ(groups_there.count, groups.count);
-            ASSERT_EQ(to_host<index>(on, groups_there.of), groups.of);
-            auto T = tentative_prolongation(cpu{}, groups, block, near);
-            const device_candidates<V> near_there{near.count,
-                                                  from_host(on, std::span<const V>(near.val))};
-            const auto T_there = tentative_prolongation(on, groups_there, block, near_there);
-            EXPECT_EQ(to_host<V>(on, T_there.fine.val), T.fine.val);
-            EXPECT_EQ(to_host<V>(on, T_there.coarse.val), T.coarse.val);
-            const auto P = smoothed_prolongation(cpu{}, view(A), block, eps, omega, groups, T.fine);
-            const auto P_there = smoothed_prolongation(on, view(there), block, strong, omega,
-                                                       groups_there, T_there.fine);
-            this->expect_same(P_there, P);
-            const auto R = transposed(cpu{}, view(P));
-            const auto R_there = transposed(on, view(P_there));
-            auto C = galerkin_product(cpu{}, view(R), view(A), view(P));
-            auto C_there = galerkin_product(on, view(R_there), view(there), view(P_there));
-            replace_zero_diagonal(cpu{}, C);
-            replace_zero_diagonal(on, C_there);
-            this->expect_same(C_there, C);
-            EXPECT_EQ(to_host<V>(on, diagonal_of(on, view(there))), diagonal_of(cpu{}, view(A)));
-            EXPECT_EQ(to_host<V>(on, l1_norms(on, view(there))), l1_norms(cpu{}, view(A)));
-            A = std::move(C), block = near.count, near = std::move(T.coarse);
-        }
+    for (const int reach : {1, 2})
+        for (auto& [A, block, near] : problems<V>())
+            for (int level = 0; level < 3 && A.shape.rows > 0; ++level) {
+                SCOPED_TRACE(::testing::Message()
+                             << A.shape.rows << " rows in blocks of " << block);
+                const double eps = level == 0 ? 0.08 : 0.02, omega = 0.7;
+                const auto there = upload(on, A);
+                const auto graph = strong_couplings(cpu{}, view(A), block, eps);
+                const auto strong = strong_couplings(on, view(there), block, eps);
+                ASSERT_EQ(suitable_reach(on, strong), suitable_reach(graph));
+                const auto groups = aggregate(cpu{}, graph, reach);
+                const auto groups_there = aggregate(on, strong, reach);
+                ASSERT_EQ(groups_there.count, groups.count);
+                ASSERT_EQ(to_host<index>(on, groups_there.of), groups.of);
+                auto T = tentative_prolongation(cpu{}, groups, block, near);
+                const device_candidates<V> near_there{near.count,
+                                                      from_host(on, std::span<const V>(near.val))};
+                const auto T_there = tentative_prolongation(on, groups_there, block, near_there);
+                EXPECT_EQ(to_host<V>(on, T_there.fine.val), T.fine.val);
+                EXPECT_EQ(to_host<V>(on, T_there.coarse.val), T.coarse.val);
+                const auto P =
+                    smoothed_prolongation(cpu{}, view(A), block, eps, omega, groups, T.fine);
+                const auto P_there = smoothed_prolongation(on, view(there), block, strong, omega,
+                                                           groups_there, T_there.fine);
+                this->expect_same(P_there, P);
+                const auto R = transposed(cpu{}, view(P));
+                const auto R_there = transposed(on, view(P_there));
+                auto C = galerkin_product(cpu{}, view(R), view(A), view(P));
+                auto C_there = galerkin_product(on, view(R_there), view(there), view(P_there));
+                replace_zero_diagonal(cpu{}, C);
+                replace_zero_diagonal(on, C_there);
+                this->expect_same(C_there, C);
+                const auto too_few = offset(C.val.size()) - 1;
+                EXPECT_EQ(galerkin_product(on, view(R_there), view(there), view(P_there), too_few)
+                              .shape.rows,
+                          0);
+                EXPECT_EQ(to_host<V>(on, diagonal_of(on, view(there))),
+                          diagonal_of(cpu{}, view(A)));
+                EXPECT_EQ(to_host<V>(on, l1_norms(on, view(there))), l1_norms(cpu{}, view(A)));
+                A = std::move(C), block = near.count, near = std::move(T.coarse);
+            }
 }
 
 /// Rows of blocks whose patterns differ, entries of explicit zero, and nodes that are alone.

@@ -10,8 +10,9 @@
 namespace nz {
 
 template <class V>
-row_runs<V>::row_runs(cpu on, nz::shape shape)
+row_runs<V>::row_runs(cpu on, nz::shape shape, offset most)
     : shape_(shape),
+      most_(most),
       of_thread_(std::size_t(thread_count(on))),
       parts_(std::size_t((shape.rows + run - 1) / run)),
       ptr_(std::size_t(shape.rows) + 1) {
@@ -36,17 +37,27 @@ void row_runs<V>::append(std::int64_t i, row_sum<V>& row, bool ascending) {
     ptr_[std::size_t(i) + 1] = offset(n);
 }
 
+template <class V>
+void row_runs<V>::end(std::int64_t r) {
+    const range rows = rows_of(r);
+    entries_ +=
+        std::accumulate(ptr_.begin() + rows.first + 1, ptr_.begin() + rows.last + 1, offset(0));
+}
+
 /// Of `most` entries at least, and takes the run that is being written along.
 template <class V>
 void row_runs<V>::add_block(memory& mine, std::size_t most) {
     constexpr std::size_t usual = std::size_t(1) << 20;  // entries: huge pages
     const std::size_t written = mine.used - mine.run_start;
-    const std::size_t n = std::max(written + most, usual);
+    // A run that outgrows its block moves to one twice as large, not with every row.
+    const std::size_t n = std::max(2 * (written + most), usual);
+    const bool alone_in_block = !mine.blocks.empty() && mine.run_start == 0;
     mine.blocks.push_back({host_vector<index>(n), host_vector<V>(n)});
     const room from = parts_[std::size_t(mine.run)], to = mine.room_at(0);
     std::copy_n(from.col, written, to.col);
     std::copy_n(from.val, written, to.val);
     parts_[std::size_t(mine.run)] = to;
+    if (alone_in_block) mine.blocks.erase(mine.blocks.end() - 2);
     mine.run_start = 0, mine.used = written;
 }
 
@@ -161,15 +172,16 @@ void fetch(const sparse_row<V>& row) {
     __builtin_prefetch(row.val + 8);
 }
 
-/// The rows of A B, sealed. What is only multiplied further need not be sorted.
+/// The rows of A B into C, which is sealed then, unless it overflows. What is only multiplied
+/// further need not be sorted.
 template <class V, class A, class B>
-row_runs<V> multiply(cpu on, nz::shape shape, const A& a_row, const B& b_row, bool ascending) {
-    row_runs<V> C(on, shape);
+void multiply(cpu on, const A& a_row, const B& b_row, bool ascending, row_runs<V>& C) {
 #pragma omp parallel num_threads(thread_count(on))
     {
-        row_sum<V> sum(shape.cols);
+        row_sum<V> sum(C.shape().cols);
 #pragma omp for schedule(dynamic)
         for (std::int64_t r = 0; r < C.runs(); ++r) {
+            if (C.overflows()) continue;
             const auto [first, last] = C.rows_of(r);
             C.start(r);
             for (std::int64_t i = first; i < last; ++i) {
@@ -182,10 +194,10 @@ row_runs<V> multiply(cpu on, nz::shape shape, const A& a_row, const B& b_row, bo
                 }
                 C.append(i, sum, ascending);
             }
+            C.end(r);
         }
     }
-    C.seal(on);
-    return C;
+    if (!C.overflows()) C.seal(on);
 }
 
 template <class V, class F>
@@ -236,23 +248,25 @@ csr<V, host> spgemm(cpu on, const csr<V, host_view>& A, const csr<V, host_view>&
     const nz::shape shape{A.shape.rows, B.shape.cols};
     return with_rows(A, [&](const auto& a_row) {
         return with_rows(B, [&](const auto& b_row) {
-            return multiply<V>(on, shape, a_row, b_row, true).finish(on);
+            row_runs<V> C(on, shape, any_number);
+            multiply(on, a_row, b_row, true, C);
+            return C.finish(on);
         });
     });
 }
 
 template <class V>
 csr<V, host> galerkin_product(cpu on, const csr<V, host_view>& R, const csr<V, host_view>& A,
-                              const csr<V, host_view>& P) {
+                              const csr<V, host_view>& P, offset most) {
     require_fit(R.shape.cols, A.shape.rows), require_fit(A.shape.cols, P.shape.rows);
-    const auto AP = with_rows(A, [&](const auto& a_row) {
-        return with_rows(P, [&](const auto& p_row) {
-            return multiply<V>(on, {A.shape.rows, P.shape.cols}, a_row, p_row, false);
-        });
+    row_runs<V> AP(on, {A.shape.rows, P.shape.cols}, most);
+    with_rows(A, [&](const auto& a_row) {
+        with_rows(P, [&](const auto& p_row) { multiply(on, a_row, p_row, false, AP); });
     });
-    return with_rows(R, [&](const auto& r_row) {
-        return multiply<V>(on, {R.shape.rows, P.shape.cols}, r_row, AP, true).finish(on);
-    });
+    if (AP.overflows()) return {};
+    row_runs<V> C(on, {R.shape.rows, P.shape.cols}, most);
+    with_rows(R, [&](const auto& r_row) { multiply(on, r_row, AP, true, C); });
+    return C.overflows() ? csr<V, host>{} : C.finish(on);
 }
 
 template <class V>
@@ -279,12 +293,13 @@ csr<V, host> transposed(cpu on, const csr<V, host_view>& A) {
     return T;
 }
 
-#define NZ_INSTANTIATE(V)                                                                       \
-    template class row_runs<V>;                                                                 \
-    template class row_sum<V>;                                                                  \
-    template csr<V, host> spgemm(cpu, const csr<V, host_view>&, const csr<V, host_view>&);      \
-    template csr<V, host> galerkin_product(cpu, const csr<V, host_view>&,                       \
-                                           const csr<V, host_view>&, const csr<V, host_view>&); \
+#define NZ_INSTANTIATE(V)                                                                      \
+    template class row_runs<V>;                                                                \
+    template class row_sum<V>;                                                                 \
+    template csr<V, host> spgemm(cpu, const csr<V, host_view>&, const csr<V, host_view>&);     \
+    template csr<V, host> galerkin_product(cpu, const csr<V, host_view>&,                      \
+                                           const csr<V, host_view>&, const csr<V, host_view>&, \
+                                           offset);                                            \
     template csr<V, host> transposed(cpu, const csr<V, host_view>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

@@ -66,7 +66,8 @@ int bits_of(index n) {
 }  // namespace
 
 template <class V>
-csr<V, device> spgemm(gpu on, const csr<V, device_view>& A, const csr<V, device_view>& B) {
+csr<V, device> spgemm(gpu on, const csr<V, device_view>& A, const csr<V, device_view>& B,
+                      offset most) {
     if (A.shape.cols != B.shape.rows)
         throw argument_error("spgemm: a matrix of " + std::to_string(A.shape.cols) +
                              " columns times one of " + std::to_string(B.shape.rows) + " rows");
@@ -74,7 +75,7 @@ csr<V, device> spgemm(gpu on, const csr<V, device_view>& A, const csr<V, device_
     return product_on_gpu<V, left_rows<V>, right_rows<V>>(
                on, {A.shape.rows, B.shape.cols}, {A.row_ptr, A.col_ind.data(), A.val.data()},
                {B.row_ptr, B.col_ind.data(), B.val.data()}, smallest_table(A, B))
-        .run();
+        .run(most);
 }
 
 template <class V>
@@ -107,8 +108,9 @@ csr<V, device> transposed(gpu on, const csr<V, device_view>& A) {
     return T;
 }
 
-#define NZ_INSTANTIATE(V)                                                                        \
-    template csr<V, device> spgemm(gpu, const csr<V, device_view>&, const csr<V, device_view>&); \
+#define NZ_INSTANTIATE(V)                                                                       \
+    template csr<V, device> spgemm(gpu, const csr<V, device_view>&, const csr<V, device_view>&, \
+                                   offset);                                                     \
     template csr<V, device> transposed(gpu, const csr<V, device_view>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "nonzero/solve/device_steps.cuh"
+#include "nonzero/solve/spgemm.hpp"
 
 namespace nz {
 
@@ -190,7 +191,8 @@ class product_on_gpu {
     product_on_gpu(gpu on, nz::shape shape, const L& left, const R& right, int smallest)
         : on_(on), shape_(shape), left_(left), right_(right), smallest_(smallest) {}
 
-    csr<V, device> run() {
+    /// Empty, 0 x 0, where there are more entries than `most`.
+    csr<V, device> run(offset most = any_number) {
         const auto rows = std::size_t(shape_.rows);
         csr<V, device> C{shape_, {}, {}, {}};
         device_array<offset> length(rows + 1);
@@ -214,6 +216,7 @@ class product_on_gpu {
               "cudaMemcpyAsync");
         offset nnz = 0;
         C.row_ptr = row_pointers(on_, length, nnz);
+        if (nnz > most) return {};
         C.col_ind = device_array<index>(std::size_t(nnz));
         C.val = device_array<V>(std::size_t(nnz));
         to = {kept.data(), C.row_ptr, C.col_ind.data(), C.val.data(), nullptr, nullptr};

@@ -1,6 +1,9 @@
 // Products of sparse matrices, C = A B, and what the Galerkin product needs besides.
 #pragma once
 
+#include <atomic>
+#include <limits>
+
 #include "nonzero/formats/csr.hpp"
 
 namespace nz {
@@ -59,7 +62,9 @@ template <class V>
 class row_runs {
   public:
     static constexpr std::int64_t run = 1024;  ///< rows
-    row_runs(cpu on, nz::shape shape);
+    /// @param most  entries; once there are more, rows need not be appended any more
+    row_runs(cpu on, nz::shape shape, offset most);
+    [[nodiscard]] nz::shape shape() const { return shape_; }
     [[nodiscard]] std::int64_t runs() const { return std::int64_t(parts_.size()); }
     [[nodiscard]] range rows_of(std::int64_t r) const {
         return {r * run, std::min<std::int64_t>((r + 1) * run, shape_.rows)};
@@ -68,6 +73,10 @@ class row_runs {
     /// its rows, one after the other.
     void start(std::int64_t r);
     void append(std::int64_t i, row_sum<V>&, bool ascending);
+    /// After a run's last row.
+    void end(std::int64_t r);
+    /// There are more entries than `most`: whether there will be depends on no thread.
+    [[nodiscard]] bool overflows() const { return entries_ > most_; }
     /// After the last run: where each row starts is known.
     void seal(cpu on);
     /// A row, once sealed.
@@ -100,6 +109,8 @@ class row_runs {
     };
     void add_block(memory&, std::size_t most);
     nz::shape shape_;
+    offset most_;
+    std::atomic<offset> entries_ = 0;  ///< of the runs that have ended
     std::vector<memory> of_thread_;
     std::vector<room> parts_;
     host_vector<offset> ptr_;
@@ -116,21 +127,26 @@ csr<V, host> spgemm(cpu on, const csr<V, host_view>& A, const csr<V, host_view>&
 template <class V>
 csr<V, host> transposed(cpu on, const csr<V, host_view>& A);
 
+inline constexpr offset any_number = std::numeric_limits<offset>::max();
+
 /// R A P, where R = P^T is given as well. Columns ascend. Same bits for any number of threads.
-/// Throws argument_error where the shapes do not fit.
+/// Empty, 0 x 0, where A P or the product has more than `most` entries, which takes little more
+/// time and memory than so many. Throws argument_error where the shapes do not fit.
 template <class V>
 csr<V, host> galerkin_product(cpu on, const csr<V, host_view>& R, const csr<V, host_view>& A,
-                              const csr<V, host_view>& P);
+                              const csr<V, host_view>& P, offset most = any_number);
 
 /// The same on a GPU, of matrices that lie there: the same bits as on the CPU. Wait for on.stream.
 template <class V>
-csr<V, device> spgemm(gpu on, const csr<V, device_view>& A, const csr<V, device_view>& B);
+csr<V, device> spgemm(gpu on, const csr<V, device_view>& A, const csr<V, device_view>& B,
+                      offset most = any_number);
 template <class V>
 csr<V, device> transposed(gpu on, const csr<V, device_view>& A);
 template <class V>
 csr<V, device> galerkin_product(gpu on, const csr<V, device_view>& R, const csr<V, device_view>& A,
-                                const csr<V, device_view>& P) {
-    return spgemm(on, R, view(spgemm(on, A, P)));
+                                const csr<V, device_view>& P, offset most = any_number) {
+    const auto AP = spgemm(on, A, P, most);
+    return AP.shape.rows == 0 ? csr<V, device>{} : spgemm(on, R, view(AP), most);
 }
 
 }  // namespace nz

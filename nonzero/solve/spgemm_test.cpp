@@ -2,11 +2,13 @@
 #include "nonzero/solve/spgemm.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "nonzero/gen/generate.hpp"
 #include "nonzero/solve/dense_inverse.hpp"
 #include "test/zoo.hpp"
 
@@ -130,6 +132,46 @@ TYPED_TEST(products, have_the_same_bits_for_any_number_of_threads) {
         expect_same(once, spgemm(cpu{.threads = threads}, view(A), view(T)));
         expect_same(T, transposed(cpu{.threads = threads}, view(A)));
     }
+}
+
+TYPED_TEST(products, of_galerkin_with_too_many_entries_are_given_up) {
+    using V = TypeParam;
+    const auto A = laplace2d<V>(60, 50);
+    const auto P = from_rule<V>(3000, 400, [](index i, index j, double) { return i % 400 == j; });
+    const auto R = transposed(cpu{}, view(P));
+    const auto AP = offset(spgemm(cpu{}, view(A), view(P)).val.size());
+    const auto C = galerkin_product(cpu{}, view(R), view(A), view(P));
+    const auto most = std::max(AP, offset(C.val.size()));
+    for (const int threads : {1, 2, 5}) {
+        const cpu on{.threads = threads};
+        expect_same(galerkin_product(on, view(R), view(A), view(P), most), C);
+        EXPECT_EQ(galerkin_product(on, view(R), view(A), view(P), most - 1).shape, (shape{0, 0}));
+        EXPECT_EQ(galerkin_product(on, view(R), view(A), view(P), 0).shape, (shape{0, 0}));
+    }
+}
+
+/// The most memory that this process has had so far [bytes].
+std::size_t peak_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return std::size_t(usage.ru_maxrss) * 1024;
+}
+
+/// A thread's rows go to blocks of 10^6 entries; these are more before the block may change hands.
+TYPED_TEST(products, of_long_rows_take_memory_in_proportion) {
+    using V = TypeParam;
+    constexpr index rows = 1100, cols = 1500;
+    const auto all = [](index, index, double) { return true; };
+    const auto A = from_rule<V>(rows, 2, all), B = from_rule<V>(2, cols, all);
+    const std::size_t before = peak_bytes();
+    const auto C = spgemm(cpu{.threads = 1}, view(A), view(B));
+    EXPECT_LT(peak_bytes() - before, 12 * bytes(C));
+    ASSERT_EQ(C.val.size(), std::size_t(rows) * cols);
+    for (const index i : {0, 700, 1023, 1024, 1099})
+        for (const index j : {0, 1, 1499})
+            EXPECT_EQ(C.val[std::size_t(i) * cols + std::size_t(j)],
+                      A.val[2 * std::size_t(i)] * B.val[std::size_t(j)] +
+                          A.val[2 * std::size_t(i) + 1] * B.val[std::size_t(cols + j)]);
 }
 
 TYPED_TEST(products, of_shapes_that_do_not_fit_are_refused) {
