@@ -107,11 +107,12 @@ loop<gpu>::~loop() { drop_graph(); }
 void loop<gpu>::run() {
     const device_guard guard(on_);
     loop_state s;
-    const auto look = [&] {
+    const auto goes_on = [&] {
         copy_to_host(on_, state_, &s, sizeof(s));
         return s.goes_on();
     };
-    for (int launches = first_launches; look(); launches = std::min(2 * launches, most_launches)) {
+    int launches = first_launches;
+    do {
         for (int k = 0; k < (loops_ ? 1 : launches); ++k) {
             if (runnable_ != nullptr) {
                 check(cudaGraphLaunch(runnable_of(runnable_), stream_of(on_)), "cudaGraphLaunch");
@@ -119,7 +120,8 @@ void loop<gpu>::run() {
                 iteration_();
             }
         }
-    }
+        launches = std::min(2 * launches, most_launches);
+    } while (goes_on());
 }
 
 }  // namespace nz

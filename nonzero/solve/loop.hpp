@@ -94,7 +94,7 @@ class loop<gpu> {
     ~loop();
     loop(const loop&) = delete;
     loop& operator=(const loop&) = delete;
-    /// Returns when it is over. Throws device_error.
+    /// Returns when it is over; the state goes on at first. Throws device_error.
     void run();
     [[nodiscard]] bool in_graph() const { return runnable_ != nullptr; }
 
