@@ -53,12 +53,13 @@ std::unique_ptr<linear_operator<V, B>> plan_links(B on, nz::shape shape, offset_
     return build(make_plan(L, on), L);
 }
 
-/// Iterations that make one pass of the graph. The last pass holds one and a half products in vain,
-/// in the mean, and the start of a pass takes 2 us: with 25 iterations, the fewest that were seen,
-/// four at a time pay while a product takes less than 25 us, those of so many links on an H200.
+/// Iterations that make one pass of the graph, k: (k - 1) / 2 products are in vain in the last one,
+/// in the mean, and the start of a pass takes 5 us. With 26 iterations, the fewest that were seen,
+/// two pay while a product takes less than 130 us and four while it takes less than 30, those of so
+/// many links on an H200 (docs/decisions/solvers.md).
 int iterations_at_a_time(std::int64_t links) {
-    constexpr std::int64_t cheap = std::int64_t(4) << 20;
-    return links < cheap ? 4 : 1;
+    constexpr std::int64_t million = 1000000;
+    return links < 5 * million ? 4 : links < 20 * million ? 2 : 1;
 }
 
 /// The iterations, and the memory they need.
