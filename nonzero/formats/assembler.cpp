@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <exception>
 #include <numeric>
+
+#include "nonzero/core/failure.hpp"
 
 namespace nz {
 
@@ -97,23 +98,20 @@ csr<V, host> assembler<V>::finish_as(int threads, const host_vector<offset>& ban
         const std::size_t last = std::min((b + 1) << shift_, std::size_t(shape_.rows));
         return std::span(ptr).subspan(first + 1, last - first);
     };
-    std::exception_ptr failure;
+    first_failure failure;
     threads = int(std::min(std::size_t(thread_count({.threads = threads})), bands_));
 #pragma omp parallel num_threads(threads)
     {
         band work;
 #pragma omp for schedule(dynamic)
         for (std::size_t b = 0; b < bands_; ++b) {
-            try {
+            failure.guard([&] {
                 kept[b] = work.make(pieces_, b, rows_of(b), A.col_ind.data() + band_start[b],
                                     A.val.data() + band_start[b]);
-            } catch (...) {
-#pragma omp critical(nonzero_assembler_failure)
-                failure = std::current_exception();
-            }
+            });
         }
     }
-    if (failure) std::rethrow_exception(failure);
+    failure.rethrow();
     pieces_.clear();
     offset to = 0;
     for (std::size_t b = 0; b < bands_; ++b) {  // closes the gaps that duplicates left

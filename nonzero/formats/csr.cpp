@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <exception>
 #include <numeric>
 
+#include "nonzero/core/failure.hpp"
 #include "nonzero/formats/assembler.hpp"
 #include "nonzero/formats/simd.hpp"
 
@@ -84,19 +84,16 @@ csr<V, host> assemble(shape shape, std::span<const index> row, std::span<const i
     assembler<V> to(shape, offset(row.size()));
     constexpr std::size_t piece = std::size_t(1) << 15;  // entries: they stay in the cache
     const auto pieces = std::int64_t((row.size() + piece - 1) / piece);
-    std::exception_ptr failure;
+    first_failure failure;
 #pragma omp parallel for schedule(dynamic)
     for (std::int64_t p = 0; p < pieces; ++p) {
         const std::size_t first = std::size_t(p) * piece;
         const std::size_t n = std::min(piece, row.size() - first);
-        try {
+        failure.guard([&] {
             to.add(p, row.subspan(first, n), col.subspan(first, n), val.subspan(first, n));
-        } catch (...) {
-#pragma omp critical(nonzero_assemble_failure)
-            failure = std::current_exception();
-        }
+        });
     }
-    if (failure) std::rethrow_exception(failure);
+    failure.rethrow();
     return to.finish();
 }
 

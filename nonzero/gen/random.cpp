@@ -1,9 +1,9 @@
 // Matrices by chance: uniform rows, power laws, blocks, graphs, circuits.
 #include <array>
 #include <cmath>
-#include <exception>
 #include <span>
 
+#include "nonzero/core/failure.hpp"
 #include "nonzero/formats/assembler.hpp"
 #include "nonzero/gen/counter.hpp"
 #include "nonzero/gen/generate.hpp"
@@ -97,17 +97,10 @@ csr<V, host> with_values(shape shape, const places& p, Value value) {
 /// f(p) for p from 0 to n - 1, on all threads; throws what f throws.
 template <class F>
 void for_each_in_parallel(std::int64_t n, F f) {
-    std::exception_ptr failure;
+    first_failure failure;
 #pragma omp parallel for schedule(dynamic)
-    for (std::int64_t p = 0; p < n; ++p) {
-        try {
-            f(p);
-        } catch (...) {
-#pragma omp critical(nonzero_gen_failure)
-            failure = std::current_exception();
-        }
-    }
-    if (failure) std::rethrow_exception(failure);
+    for (std::int64_t p = 0; p < n; ++p) failure.guard([&] { f(p); });
+    failure.rethrow();
 }
 
 /// Edges of a recursion into quadrants, each a function of the seed and its number.

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <exception>
 #include <map>
 #include <mutex>
 
+#include "nonzero/core/failure.hpp"
 #include "nonzero/formats/assembler.hpp"
 #include "nonzero/io/matrix_market_lines.hpp"
 #include "nonzero/io/text.hpp"
@@ -36,18 +36,13 @@ class body_reader {
         source_ = open_text(path_, h_.body, chunk_bytes_);
         const int threads = int(
             std::min(double(thread_count({.threads = options_.threads})), source_->max_pieces()));
-        std::exception_ptr failure;
+        first_failure failure;
 #pragma omp parallel num_threads(threads)
         {
-            try {
-                read_pieces(take);
-            } catch (...) {
-                stop_ = true;
-                const std::lock_guard lock(mutex_);
-                failure = std::current_exception();
-            }
+            failure.guard([&] { read_pieces(take); });
+            if (failure.happened()) stop_ = true;
         }
-        if (failure) std::rethrow_exception(failure);
+        failure.rethrow();
         check();
         if (options_.progress) options_.progress(1.0);
     }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <exception>
 
+#include "nonzero/core/failure.hpp"
 #include "nonzero/io/atomic_file.hpp"
 #include "nonzero/io/matrix_market.hpp"
 #include "nonzero/io/matrix_market_lines.hpp"
@@ -58,22 +58,19 @@ class text_sink {
         const std::int64_t blocks = (count + block - 1) / block;
         const auto threads = int(std::min<std::int64_t>(thread_count({}), blocks));
         std::vector<std::string> texts(std::size_t(std::max(threads, 0)));
-        std::exception_ptr failure;
+        first_failure failure;
         for (std::int64_t first = 0; first < blocks; first += threads) {
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
             for (int t = 0; t < threads; ++t) {
                 std::string& text = texts[std::size_t(t)];
                 text.clear();
                 const std::int64_t b = (first + t) * block;
-                try {
+                failure.guard([&] {
                     if (b < count) format(b, std::min(b + block, count), text);
                     if (gzip_ && !text.empty()) text = gzip_member(text);
-                } catch (...) {
-#pragma omp critical(nonzero_text_sink_failure)
-                    failure = std::current_exception();
-                }
+                });
             }
-            if (failure) std::rethrow_exception(failure);
+            failure.rethrow();
             for (const std::string& text : texts) file_.write(text);
         }
     }

@@ -1,9 +1,10 @@
 #include "nonzero/solve/prolongation.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <string>
 
+#include "nonzero/core/failure.hpp"
 #include "nonzero/solve/gram_schmidt.hpp"
 #include "nonzero/solve/spgemm.hpp"
 
@@ -173,21 +174,24 @@ tentative<V> tentative_prolongation(cpu on, const aggregation& a, index block,
 #pragma omp parallel for schedule(static) num_threads(thread_count(on))
     for (std::size_t i = 0; i < fine.val.size(); ++i) t.fine.val[i] = fine.val[i];
     const members in(on, a);
+    const auto orthonormalise = [&](index i, std::vector<V>& Q) {
+        const index first = in.ptr[std::size_t(i)], count = in.ptr[std::size_t(i) + 1] - first;
+        const index* const nodes = in.nodes.data() + first;
+        const std::int64_t rows = std::int64_t(count) * block;
+        Q.resize(std::size_t(rows) * k);
+        move_part<true>(nodes, count, block, fine.count, Q.data(), t.fine.val.data());
+        V* const R = t.coarse.val.data() + std::size_t(i) * k * k;
+        gram_schmidt<V>{rows, fine.count, dependent_remainder<V>, Q.data(), R}.run();
+        move_part<false>(nodes, count, block, fine.count, Q.data(), t.fine.val.data());
+    };
+    first_failure failure;
 #pragma omp parallel num_threads(thread_count(on))
     {
         std::vector<V> Q;
 #pragma omp for schedule(dynamic, 64)
-        for (index i = 0; i < a.count; ++i) {
-            const index first = in.ptr[std::size_t(i)], count = in.ptr[std::size_t(i) + 1] - first;
-            const index* const nodes = in.nodes.data() + first;
-            const std::int64_t rows = std::int64_t(count) * block;
-            Q.resize(std::size_t(rows) * k);
-            move_part<true>(nodes, count, block, fine.count, Q.data(), t.fine.val.data());
-            V* const R = t.coarse.val.data() + std::size_t(i) * k * k;
-            gram_schmidt<V>{rows, fine.count, dependent_remainder<V>, Q.data(), R}.run();
-            move_part<false>(nodes, count, block, fine.count, Q.data(), t.fine.val.data());
-        }
+        for (index i = 0; i < a.count; ++i) failure.guard([&] { orthonormalise(i, Q); });
     }
+    failure.rethrow();
     return t;
 }
 
@@ -199,19 +203,24 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
     const typename prolongation_row<V>::inputs in{A,        diagonal, block == 1, V(eps),
                                                   V(omega), a,        block,      tentative};
     row_runs<V> P(on, {A.shape.rows, index(std::int64_t(a.count) * tentative.count)}, any_number);
+    first_failure failure;
     A.row_ptr.visit([&](const auto* row_ptr) {
+        const auto make_run = [&](std::int64_t r, prolongation_row<V>& row) {
+            const range rows = P.rows_of(r);
+            P.start(r);
+            for (std::int64_t i = rows.first; i < rows.last; ++i)
+                P.append(i, row(row_ptr, index(i)), true);
+        };
 #pragma omp parallel num_threads(thread_count(on))
         {
-            prolongation_row<V> row(in);
+            std::optional<prolongation_row<V>> row;
+            failure.guard([&] { row.emplace(in); });
 #pragma omp for schedule(dynamic)
-            for (std::int64_t r = 0; r < P.runs(); ++r) {
-                const range rows = P.rows_of(r);
-                P.start(r);
-                for (std::int64_t i = rows.first; i < rows.last; ++i)
-                    P.append(i, row(row_ptr, index(i)), true);
-            }
+            for (std::int64_t r = 0; r < P.runs(); ++r)
+                if (!failure.happened()) failure.guard([&] { make_run(r, *row); });
         }
     });
+    failure.rethrow();
     P.seal(on);
     return P.finish(on);
 }

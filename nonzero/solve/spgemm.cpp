@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
+
+#include "nonzero/core/failure.hpp"
 
 namespace nz {
 
@@ -176,27 +179,32 @@ void fetch(const sparse_row<V>& row) {
 /// further need not be sorted.
 template <class V, class A, class B>
 void multiply(cpu on, const A& a_row, const B& b_row, bool ascending, row_runs<V>& C) {
+    const auto multiply_run = [&](std::int64_t r, row_sum<V>& sum) {
+        const auto [first, last] = C.rows_of(r);
+        C.start(r);
+        for (std::int64_t i = first; i < last; ++i) {
+            const auto a = a_row(index(i));
+            sum.start(index(i));
+            for (std::size_t k = 0; k < a.length; ++k) {
+                if (k + ahead < a.length) fetch(b_row(a.col[k + ahead]));
+                const auto b = b_row(a.col[k]);
+                sum.add(a.val[k], b.col, b.val, b.length);
+            }
+            C.append(i, sum, ascending);
+        }
+        C.end(r);
+    };
+    first_failure failure;
 #pragma omp parallel num_threads(thread_count(on))
     {
-        row_sum<V> sum(C.shape().cols);
+        std::optional<row_sum<V>> sum;
+        failure.guard([&] { sum.emplace(C.shape().cols); });
 #pragma omp for schedule(dynamic)
-        for (std::int64_t r = 0; r < C.runs(); ++r) {
-            if (C.overflows()) continue;
-            const auto [first, last] = C.rows_of(r);
-            C.start(r);
-            for (std::int64_t i = first; i < last; ++i) {
-                const auto a = a_row(index(i));
-                sum.start(index(i));
-                for (std::size_t k = 0; k < a.length; ++k) {
-                    if (k + ahead < a.length) fetch(b_row(a.col[k + ahead]));
-                    const auto b = b_row(a.col[k]);
-                    sum.add(a.val[k], b.col, b.val, b.length);
-                }
-                C.append(i, sum, ascending);
-            }
-            C.end(r);
-        }
+        for (std::int64_t r = 0; r < C.runs(); ++r)
+            if (!failure.happened() && !C.overflows())
+                failure.guard([&] { multiply_run(r, *sum); });
     }
+    failure.rethrow();
     if (!C.overflows()) C.seal(on);
 }
 

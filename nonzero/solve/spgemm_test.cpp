@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -172,6 +173,28 @@ TYPED_TEST(products, of_long_rows_take_memory_in_proportion) {
             EXPECT_EQ(C.val[std::size_t(i) * cols + std::size_t(j)],
                       A.val[2 * std::size_t(i)] * B.val[std::size_t(j)] +
                           A.val[2 * std::size_t(i) + 1] * B.val[std::size_t(cols + j)]);
+}
+
+/// Which several threads find out at once. In a process of its own.
+TYPED_TEST(products, without_memory_throw) {
+    using V = TypeParam;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "the sanitizer needs all addresses";
+#endif
+    ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+    const auto all = [](index, index, double) { return true; };
+    const auto A = from_rule<V>(4000, 2, all), B = from_rule<V>(2, 40000, all);
+    const auto multiply = [&] {
+        const rlimit limit{std::size_t(1) << 29, std::size_t(1) << 29};  // of 1.3 or 1.9 GB
+        setrlimit(RLIMIT_AS, &limit);
+        try {
+            (void)spgemm(cpu{.threads = 3}, view(A), view(B));
+        } catch (const std::bad_alloc&) {
+            _exit(0);
+        }
+        _exit(1);
+    };
+    EXPECT_EXIT(multiply(), ::testing::ExitedWithCode(0), "");
 }
 
 TYPED_TEST(products, of_shapes_that_do_not_fit_are_refused) {

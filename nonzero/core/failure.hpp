@@ -1,0 +1,36 @@
+// What threads of a parallel region throw, for the one that waits for them.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <mutex>
+
+namespace nz {
+
+/// An exception that left an OpenMP region would end the process: guard what a thread does there,
+/// and rethrow behind the region. Of several exceptions one is kept.
+class first_failure {
+  public:
+    template <class F>
+    void guard(F f) noexcept {
+        try {
+            f();
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            if (!happened_) thrown_ = std::current_exception();
+            happened_ = true;
+        }
+    }
+    /// Whether there was one so far: what is left to do is in vain.
+    [[nodiscard]] bool happened() const { return happened_; }
+    void rethrow() const {
+        if (thrown_) std::rethrow_exception(thrown_);
+    }
+
+  private:
+    std::mutex mutex_;
+    std::exception_ptr thrown_;
+    std::atomic<bool> happened_ = false;
+};
+
+}  // namespace nz
