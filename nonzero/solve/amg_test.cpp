@@ -290,6 +290,18 @@ TYPED_TEST(multigrid, refuses_what_does_not_suit) {
     auto wrong = A;
     wrong.val[1] = -2;
     EXPECT_PRED2(contains, said(wrong), "not symmetric");
+    for (const auto& [above, below] : {std::pair{0, 1}, {1, 0}, {2, 1}}) {  // of (3, 8) and (8, 3)
+        host_vector<index> row, col;
+        host_vector<double> val;
+        for (index i = 0; i < 900; ++i) row.push_back(i), col.push_back(i), val.push_back(9);
+        if (above > 0) row.push_back(3), col.push_back(8), val.push_back(above);
+        if (below > 0) row.push_back(8), col.push_back(3), val.push_back(below);
+        EXPECT_PRED2(contains, said(assemble<double>({900, 900}, row, col, val)),
+                     above > 0 ? "not symmetric in row 3" : "not symmetric in row 8");
+    }
+    auto rounded = A;
+    rounded.val[1] = std::nextafter(rounded.val[1], 0);
+    EXPECT_EQ(said(rounded), "nothing");
     wrong = A, wrong.val[0] = std::numeric_limits<double>::quiet_NaN();
     EXPECT_PRED2(contains, said(wrong), "not positive definite");
     wrong = A, wrong.val[1] = std::numeric_limits<double>::quiet_NaN();
