@@ -9,6 +9,7 @@
 
 namespace nz {
 
+/// The blocks that a step's sweep runs in.
 template <class Step>
 inline constexpr sweep_grid grid_of = usual_grid;
 template <class Step>
