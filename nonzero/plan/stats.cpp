@@ -128,9 +128,10 @@ template <class V, std::size_t... b>
 void count_entries(const csr<V, host_view>& A, matrix_stats& s, std::index_sequence<b...>) {
     // Bytes, not bits: threads set neighbouring ones at the same time.
     std::vector<std::uint8_t> seen(std::size_t(s.rows + s.cols), 0);
-    // A thread takes 2 bytes a column at a time: not more in all than 8 an entry.
-    const std::int64_t parts = std::clamp<std::int64_t>(
-        4 * s.nnz / std::max<std::int64_t>(s.cols, 1), 1, thread_count({}));
+    // A part takes 2 bytes a column at a time: not more in all than 8 an entry.
+    const int threads = thread_count({});
+    const std::int64_t parts =
+        std::clamp<std::int64_t>(4 * s.nnz / std::max<std::int64_t>(s.cols, 1), 1, threads);
     // The first row of a part: equal nonzeros, and no block lies in two parts.
     constexpr std::int64_t whole_blocks = 24;  // rows
     static_assert(((whole_blocks % stats_block_sides[b] == 0) && ...));
@@ -146,7 +147,7 @@ void count_entries(const csr<V, host_view>& A, matrix_stats& s, std::index_seque
     std::vector<std::vector<index>> scratch(
         std::size_t(parts), std::vector<index>(std::size_t(A.shape.cols / least_side) + 1));
     std::int64_t blocks[sizeof...(b)] = {}, bandwidth = 0;
-#pragma omp parallel for schedule(static, 1) num_threads(int(parts)) reduction(max : bandwidth) \
+#pragma omp parallel for schedule(static, 1) num_threads(threads) reduction(max : bandwidth) \
     reduction(+ : blocks)
     for (std::int64_t part = 0; part < parts; ++part) {
         const std::int64_t first = first_row(part), last = first_row(part + 1);

@@ -76,6 +76,7 @@ NZ_ANYWHERE bool skips(const typename Step::scalars& s) {
 /// Elements that a CPU thread sums up on their own. Fixed, so that a sum has the same bits for
 /// any number of threads; small beside any vector worth a second thread.
 inline constexpr std::int64_t sweep_block = 4096;
+inline constexpr std::int64_t worth_threads = 3;  ///< blocks: less is done by one
 /// Blocks of threads on a GPU: a function of n alone, so that a sum has the same bits on all GPUs.
 struct sweep_grid {
     std::int64_t threads, most_blocks;
@@ -122,7 +123,7 @@ void sweep(cpu on, std::int64_t n, const Step& step, typename Step::scalars* at)
     const typename Step::scalars s = *at;
     if (skips<Step>(s)) return;
     const std::int64_t blocks = (n + sweep_block - 1) / sweep_block;
-    const int threads = int(std::clamp<std::int64_t>(blocks, 1, thread_count(on)));
+    const int threads = blocks < worth_threads ? 1 : thread_count(on);
     const auto block = [&](std::int64_t b) {
         return sweep_range(step, s, b * sweep_block, std::min(n, b * sweep_block + sweep_block));
     };
