@@ -12,12 +12,27 @@
 
 namespace nz {
 
+namespace {
+
+/// Runs are of 16 to 1024 rows: short enough that a thousand of them keep any number of threads
+/// busy, where there are so many.
+int log_run_of(index rows) {
+    constexpr int least = 4, most = 10;
+    constexpr index runs = 1024;
+    int log = most;
+    while (log > least && rows >> log < runs) --log;
+    return log;
+}
+
+}  // namespace
+
 template <class V>
 row_runs<V>::row_runs(cpu on, nz::shape shape, offset most)
     : shape_(shape),
+      log_run_(log_run_of(shape.rows)),
       most_(most),
       of_thread_(std::size_t(thread_count(on))),
-      parts_(std::size_t((shape.rows + run - 1) / run)),
+      parts_((std::size_t(shape.rows) + (std::size_t(1) << log_run_) - 1) >> log_run_),
       ptr_(std::size_t(shape.rows) + 1) {
     ptr_[0] = 0;
 }
@@ -50,10 +65,12 @@ void row_runs<V>::end(std::int64_t r) {
 /// Of `most` entries at least, and takes the run that is being written along.
 template <class V>
 void row_runs<V>::add_block(memory& mine, std::size_t most) {
-    constexpr std::size_t usual = std::size_t(1) << 20;  // entries: huge pages
+    // Entries: of a small product every thread would touch huge pages for little.
+    constexpr std::size_t smallest = std::size_t(1) << 14, usual = std::size_t(1) << 20;
+    const std::size_t before = mine.blocks.empty() ? 0 : mine.blocks.back().col.size();
     const std::size_t written = mine.used - mine.run_start;
     // A run that outgrows its block moves to one twice as large, not with every row.
-    const std::size_t n = std::max(2 * (written + most), usual);
+    const std::size_t n = std::max(2 * (written + most), std::clamp(2 * before, smallest, usual));
     const bool alone_in_block = !mine.blocks.empty() && mine.run_start == 0;
     mine.blocks.push_back({host_vector<index>(n), host_vector<V>(n)});
     const room from = parts_[std::size_t(mine.run)], to = mine.room_at(0);

@@ -57,17 +57,16 @@ class row_sum {
 };
 
 /// Rows that come from several threads, in runs: each thread writes its runs one after the other
-/// into memory of its own, of which none is touched in vain.
+/// into memory of its own, of which little is touched in vain.
 template <class V>
 class row_runs {
   public:
-    static constexpr std::int64_t run = 1024;  ///< rows
     /// @param most  entries; once there are more, rows need not be appended any more
     row_runs(cpu on, nz::shape shape, offset most);
     [[nodiscard]] nz::shape shape() const { return shape_; }
     [[nodiscard]] std::int64_t runs() const { return std::int64_t(parts_.size()); }
     [[nodiscard]] range rows_of(std::int64_t r) const {
-        return {r * run, std::min<std::int64_t>((r + 1) * run, shape_.rows)};
+        return {r << log_run_, std::min<std::int64_t>((r + 1) << log_run_, shape_.rows)};
     }
     /// The calling thread, of those that the constructor was told, writes run r from now on: all
     /// its rows, one after the other.
@@ -81,8 +80,8 @@ class row_runs {
     void seal(cpu on);
     /// A row, once sealed.
     [[nodiscard]] sparse_row<V> operator()(index i) const {
-        const auto at = std::size_t(i), first = std::size_t(i / run * run);
-        const room& part = parts_[std::size_t(i / run)];
+        const auto at = std::size_t(i), r = at >> log_run_, first = r << log_run_;
+        const room& part = parts_[r];
         const offset skip = ptr_[at] - ptr_[first];
         return {part.col + skip, part.val + skip, std::size_t(ptr_[at + 1] - ptr_[at])};
     }
@@ -98,7 +97,8 @@ class row_runs {
         host_vector<index> col;
         host_vector<V> val;
     };
-    struct memory {
+    /// Written with every row: on a cache line of its own, or threads would wait for each other's.
+    struct alignas(64) memory {
         std::vector<block> blocks;
         std::size_t used = 0;  ///< of the last block
         std::int64_t run = 0;  ///< which is being written, from run_start of the last block on
@@ -109,6 +109,7 @@ class row_runs {
     };
     void add_block(memory&, std::size_t most);
     nz::shape shape_;
+    int log_run_;  ///< log2 of a run's rows
     offset most_;
     std::atomic<offset> entries_ = 0;  ///< of the runs that have ended
     std::vector<memory> of_thread_;
