@@ -1,44 +1,45 @@
 #include "nonzero/solve/dense_inverse.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace nz {
 namespace {
 
-/// Takes unknown k out of the rows [first, last) of the n x n matrix a, row by row.
-void sweep_rows(double* a, std::int64_t n, std::int64_t k, double pivot, range rows) {
-    const double* const from = a + k * n;
-    for (std::int64_t i = rows.first; i < rows.last; ++i) {
-        double* const to = a + i * n;
-        const double f = to[k] / pivot;
-        if (i == k || f == 0) continue;
-#pragma omp simd
-        for (std::int64_t j = 0; j < n; ++j) to[j] -= f * from[j];
-        to[k] = -f;
+/// Sweeps unknown k into rows of the n x n matrix a, of whose symmetry the lower triangle is kept.
+/// column: that of k.
+void sweep_row(double* row, std::int64_t i, std::int64_t k, const double* column) {
+    const double pivot = column[k];
+    if (i == k) {
+        for (std::int64_t j = 0; j < k; ++j) row[j] = column[j] / pivot;
+        row[k] = -1 / pivot;
+        return;
     }
+    const double f = column[i] / pivot;
+    if (f == 0) return;
+#pragma omp simd
+    for (std::int64_t j = 0; j <= i; ++j) row[j] -= f * column[j];
+    if (k < i) row[k] = f;
 }
 
-void clear(double* a, std::int64_t n, std::int64_t k) {
-    for (std::int64_t j = 0; j < n; ++j) a[k * n + j] = a[j * n + k] = 0;
-}
-
-/// In place, without pivoting.
+/// The lower triangle of minus the inverse, in place, without pivoting.
 void invert(cpu on, host_vector<double>& a, std::int64_t n) {
-    host_vector<double> before(static_cast<std::size_t>(n));
-    for (std::int64_t k = 0; k < n; ++k) before[std::size_t(k)] = a[std::size_t(k * n + k)];
-    constexpr std::int64_t worth_threads = 128;
+    const auto at = [&](std::int64_t i, std::int64_t j) -> double& {
+        return a[std::size_t(std::max(i, j) * n + std::min(i, j))];
+    };
+    host_vector<double> before(static_cast<std::size_t>(n)), column(before.size());
+    for (std::int64_t k = 0; k < n; ++k) before[std::size_t(k)] = at(k, k);
+    constexpr std::int64_t worth_threads = 256;
     const int threads = n < worth_threads ? 1 : thread_count(on);
     const double tiny = double(n) * std::numeric_limits<double>::epsilon();
     for (std::int64_t k = 0; k < n; ++k) {
-        const double pivot = a[std::size_t(k * n + k)];
-        if (!(pivot > tiny * before[std::size_t(k)])) {
-            clear(a.data(), n, k);
+        if (!(at(k, k) > tiny * before[std::size_t(k)])) {
+            for (std::int64_t j = 0; j < n; ++j) at(k, j) = 0;
             continue;
         }
-#pragma omp parallel for schedule(static, 1) num_threads(threads) if (threads > 1)
-        for (int t = 0; t < threads; ++t) sweep_rows(a.data(), n, k, pivot, share(n, threads, t));
-        for (std::int64_t j = 0; j < n; ++j) a[std::size_t(k * n + j)] /= pivot;
-        a[std::size_t(k * n + k)] = 1 / pivot;
+        for (std::int64_t j = 0; j < n; ++j) column[std::size_t(j)] = at(k, j);
+#pragma omp parallel for schedule(static, 16) num_threads(threads) if (threads > 1)
+        for (std::int64_t i = 0; i < n; ++i) sweep_row(a.data() + i * n, i, k, column.data());
     }
 }
 
@@ -56,9 +57,9 @@ csr<V, host> dense_inverse(cpu on, const csr<V, host_view>& A) {
     for (std::int64_t i = 0; i <= n; ++i) ptr[std::size_t(i)] = i * n;
     for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t j = 0; j < n; ++j) {
-            const auto k = std::size_t(i * n + j), mirrored = std::size_t(j * n + i);
+            const auto k = std::size_t(i * n + j);
             inverse.col_ind[k] = index(j);
-            inverse.val[k] = V((a[k] + a[mirrored]) / 2);
+            inverse.val[k] = V(0 - a[std::size_t(std::max(i, j) * n + std::min(i, j))]);
         }
     inverse.row_ptr = offset_vector(ptr);
     return inverse;
