@@ -107,9 +107,9 @@ class solver_bench {
             M.reset();
             const auto A = narrowed(cpu{}, view(p_.A));
             if constexpr (std::is_same_v<B, cpu>)  // by the method that was planned in double
-                finest = find_method<float>(op_->method_name()).on_cpu(on_, view(A));
-            auto inner = std::make_unique<amg<float, B>>(A, on_, p_.options, candidates<float>{},
-                                                         finest.get());
+                finest = find_method<float>(op_->method_name()).on_cpu(on_, A.matrix);
+            auto inner = std::make_unique<amg<float, B>>(A.matrix, on_, p_.options,
+                                                         candidates<float>{}, finest.get());
             M = std::make_unique<narrowed_operator<B>>(on_, std::move(inner));
             wait_for(on_);
         };

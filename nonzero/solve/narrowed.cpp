@@ -1,20 +1,14 @@
 #include "nonzero/solve/narrowed.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace nz {
 
-csr<float, host> narrowed(cpu on, const csr<double, host_view>& A) {
-    const std::size_t nnz = A.val.size();
-    csr<float, host> B{A.shape, {}, host_vector<index>(nnz), host_vector<float>(nnz)};
-    host_vector<offset> ptr(A.row_ptr.size());
-    A.row_ptr.visit([&](const auto* row_ptr) { std::copy_n(row_ptr, ptr.size(), ptr.begin()); });
-    B.row_ptr = offset_vector(ptr);
+narrowed_matrix narrowed(cpu on, const csr<double, host_view>& A) {
+    narrowed_matrix B(A.shape, A.row_ptr, A.col_ind);
     bool fits = true;
 #pragma omp parallel for schedule(static) reduction(&& : fits) num_threads(thread_count(on))
-    for (std::size_t k = 0; k < nnz; ++k) {
-        B.col_ind[k] = A.col_ind[k];
+    for (std::size_t k = 0; k < A.val.size(); ++k) {
         B.val[k] = float(A.val[k]);
         fits = fits && std::isfinite(B.val[k]) == std::isfinite(A.val[k]);
     }

@@ -8,8 +8,16 @@
 
 namespace nz {
 
-/// A with its values rounded to single precision. Throws argument_error where one is too large.
-csr<float, host> narrowed(cpu on, const csr<double, host_view>& A);
+/// A matrix with its values rounded to single precision; its pattern stays where it was.
+struct narrowed_matrix {
+    host_vector<float> val;
+    csr<float, host_view> matrix;  ///< of them
+    narrowed_matrix(nz::shape shape, offset_span row_ptr, std::span<const index> col_ind)
+        : val(col_ind.size()), matrix{shape, row_ptr, col_ind, val} {}
+    narrowed_matrix(narrowed_matrix&&) = default;
+};
+/// A's, which must stay. Throws argument_error where a value is too large.
+narrowed_matrix narrowed(cpu on, const csr<double, host_view>& A);
 
 /// y = M x in single precision: x is rounded to it, so that elements should lie between 1e-30 and
 /// 1e30 in magnitude, where they are not zero. An M that is symmetric positive definite in single
