@@ -116,14 +116,14 @@ bool lacks_symmetry(const csr<V, host_view>& A, const P* row_ptr, const host_vec
     return false;
 }
 
-/// Throws argument_error, saying why, where A cannot be symmetric positive definite.
+/// A's diagonal. Throws argument_error, saying why, where A cannot be symmetric positive definite.
 template <class V>
-void require_suitable(const csr<V, host_view>& A, bool symmetric) {
+host_vector<V> suitable_diagonal(const csr<V, host_view>& A, bool symmetric) {
     require_valid(A);
     if (A.shape.rows != A.shape.cols)
         throw argument_error(
             fmt::format("amg: the matrix is {} x {}, not square", A.shape.rows, A.shape.cols));
-    const auto diagonal = diagonal_of(cpu{}, A);
+    auto diagonal = diagonal_of(cpu{}, A);
     const auto not_positive = [&](index row) {
         const V d = diagonal[std::size_t(row)];
         return !(d > V(0)) || std::isinf(d);
@@ -132,12 +132,13 @@ void require_suitable(const csr<V, host_view>& A, bool symmetric) {
         throw argument_error(
             fmt::format("amg: the matrix is not positive definite: its diagonal is {} in row {}",
                         diagonal[std::size_t(i)], i));
-    if (!symmetric) return;
+    if (!symmetric) return diagonal;
     const auto i = A.row_ptr.visit([&](const auto* row_ptr) {
         return first_wrong_row(
             A.shape.rows, [&](index row) { return lacks_symmetry(A, row_ptr, diagonal, row); });
     });
     if (i >= 0) throw argument_error(fmt::format("amg: the matrix is not symmetric in row {}", i));
+    return diagonal;
 }
 
 /// The host's threads that help a level on B.
@@ -271,14 +272,14 @@ struct coarsening {
 /// Empty where A's couplings are too weak for a level that is smaller.
 template <class V>
 coarser<V, host> coarsen(cpu on, const csr<V, host_view>& A, strong_graph strong,
-                         const coarsening& how, const candidates<V>& near) {
+                         const coarsening& how, in<V, cpu> diagonal, candidates<V> near) {
     coarser<V, host> c;
     const aggregation groups = aggregate(on, strong, how.reach);
     strong = {};  // its memory serves what follows
     const double rows = double(groups.count) * near.count;
     if (rows == 0 || rows > worth_a_level * A.shape.rows) return c;
-    auto T = tentative_prolongation(on, groups, how.block, near);
-    c.P = smoothed_prolongation(on, A, how.block, how.eps, how.omega, groups, T.fine);
+    auto T = tentative_prolongation(on, groups, how.block, std::move(near));
+    c.P = smoothed_prolongation(on, A, how.block, how.eps, how.omega, groups, T.fine, diagonal);
     c.near = std::move(T.coarse);
     c.R = transposed(on, view(c.P));
     c.A = galerkin_product(on, view(c.R), A, view(c.P), how.most);
@@ -304,6 +305,14 @@ coarser<V, device> coarsen(gpu on, const csr<V, device_view>& A, const marked_gr
 /// Entries that a level may have.
 offset most_entries(std::size_t finest, index block, index candidates) {
     return offset(most_growth * double(finest) * std::max(1.0, double(candidates) / block));
+}
+
+template <class V>
+host_vector<V> copied(cpu on, const host_vector<V>& v) {
+    vector_space<V, cpu> space(on, std::int64_t(v.size()));
+    auto copy = space.make();
+    space.copy(v, copy);
+    return copy;
 }
 
 /// A host's vector where the backend computes.
@@ -337,7 +346,7 @@ amg<V, B>::amg(const csr<V, host_view>& A, B on, const amg_options& o, const can
     : mapping<V, B>(on, A.shape), kind_(o.cycle) {
     check_options(o);
     const auto start = std::chrono::steady_clock::now();
-    require_suitable(A, o.check);
+    auto diagonal = suitable_diagonal(A, o.check);
     if (A.shape.rows % o.block != 0)
         throw argument_error(
             fmt::format("amg: {} rows, not whole blocks of {}", A.shape.rows, o.block));
@@ -351,7 +360,8 @@ amg<V, B>::amg(const csr<V, host_view>& A, B on, const amg_options& o, const can
     if (std::is_same_v<B, gpu> && A.val.size() <= std::size_t(max_narrow_offset)) {
         add_levels_there(A, o, near, finest);
     } else {
-        add_levels(A, o, near.count > 0 ? near : constants<V>(A.shape.rows, o.block), finest);
+        add_levels(A, o, near.count > 0 ? near : constants<V>(A.shape.rows, o.block),
+                   std::move(diagonal), finest);
     }
     idle_.push_back(std::make_unique<workspaces>(make_workspaces()));
     report_.setup_s = seconds_since(start);
@@ -372,11 +382,13 @@ void amg<V, B>::set_product(level& l, op own, const linear_operator<V, B>* given
 }
 
 template <class V, class B>
-void amg<V, B>::add_levels(const csr<V, host_view>& A, const amg_options& o,
-                           const candidates<V>& near, const linear_operator<V, B>* finest) {
+void amg<V, B>::add_levels(const csr<V, host_view>& A, const amg_options& o, candidates<V> near,
+                           host_vector<V> diagonal, const linear_operator<V, B>* finest) {
     const B on = this->on();
     const cpu here = helpers(on);
+    const offset most = most_entries(A.val.size(), o.block, near.count);
     coarser<V, host> made;  // what the level before made for this one
+    made.near = std::move(near);
     csr<V, host_view> current = A;
     double eps = o.strength;
     for (index block = o.block;; block = made.near.count, eps *= coarser_strength) {
@@ -389,16 +401,18 @@ void amg<V, B>::add_levels(const csr<V, host_view>& A, const amg_options& o,
         } else {
             set_product(l, build(make_plan(A, on, product_options<V>(on)), A), nullptr);
         }
-        auto d = diagonal_of(here, current), norm = l1_norms(here, current);
-        const double bound = gershgorin_bound<V>(here, d, norm);
-        auto strong = strong_couplings(here, current, block, eps);
+        if (levels_.size() > 1) diagonal = diagonal_of(here, current);
+        auto norm = l1_norms(here, current);
+        const double bound = gershgorin_bound<V>(here, diagonal, norm);
+        auto strong = strong_couplings<V>(here, current, block, eps, diagonal);
         const int reach = levels_.size() > 1 ? 1 : o.reach > 0 ? o.reach : suitable_reach(strong);
-        add_smoother(l, moved_to(on, std::move(d)), moved_to(on, std::move(norm)), bound, o, reach);
+        add_smoother(l, moved_to(on, copied(here, diagonal)), moved_to(on, std::move(norm)), bound,
+                     o, reach);
         if (int(levels_.size()) >= o.max_levels) return;
-        made = coarsen(here, current, std::move(strong),
-                       {block, reach, eps, o.omega / report_.levels.back().spectral_radius,
-                        most_entries(A.val.size(), o.block, near.count)},
-                       levels_.size() > 1 ? made.near : near);
+        made =
+            coarsen<V>(here, current, std::move(strong),
+                       {block, reach, eps, o.omega / report_.levels.back().spectral_radius, most},
+                       diagonal, std::move(made.near));
         if (made.A.shape.rows == 0) return;
         l.P = product_with(on, std::move(made.P));
         l.R = product_with(on, std::move(made.R));

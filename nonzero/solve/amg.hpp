@@ -98,8 +98,8 @@ class amg final : public mapping<V, B> {
     };
     using workspaces = std::vector<workspace>;
 
-    void add_levels(const csr<V, host_view>& A, const amg_options&, const candidates<V>& near,
-                    const linear_operator<V, B>* finest);
+    void add_levels(const csr<V, host_view>& A, const amg_options&, candidates<V> near,
+                    host_vector<V> diagonal, const linear_operator<V, B>* finest);
     void add_levels_there(const csr<V, host_view>& A, const amg_options&, const candidates<V>& near,
                           const linear_operator<V, B>* finest);
     level& add_level(nz::shape, std::size_t nnz);

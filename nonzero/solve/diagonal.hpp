@@ -29,6 +29,17 @@ host_vector<V> diagonal_of(cpu on, const csr<V, host_view>& A);
 template <class V>
 device_array<V> diagonal_of(gpu on, const csr<V, device_view>& A);
 
+/// A's diagonal, which is looked for only where it is not known.
+template <class V>
+struct diagonal_or_known {
+    diagonal_or_known(cpu on, const csr<V, host_view>& A, in<V, cpu> known)
+        : found(known.empty() ? diagonal_of(on, A) : host_vector<V>()),
+          val(known.empty() ? in<V, cpu>(found) : known) {}
+    diagonal_or_known(const diagonal_or_known&) = delete;
+    host_vector<V> found;
+    in<V, cpu> val;
+};
+
 /// The sum of the magnitudes of each row, in their order.
 template <class V>
 host_vector<V> l1_norms(cpu on, const csr<V, host_view>& A);

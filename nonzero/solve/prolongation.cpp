@@ -1,6 +1,7 @@
 #include "nonzero/solve/prolongation.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
 
@@ -53,19 +54,26 @@ struct members {
                 if (const index to = a.of[std::size_t(i)]; to != alone)
                     f(next[std::size_t(p)][std::size_t(to)], index(i));
         };
-#pragma omp parallel for schedule(static, 1) num_threads(parts)
+#pragma omp parallel for schedule(static, 1) num_threads(thread_count(on))
         for (int p = 0; p < parts; ++p) {
             next[std::size_t(p)].assign(std::size_t(a.count), 0);
             for_each_member(p, [](index& count, index) { ++count; });
         }
-        index before = 0;
+        ptr[0] = 0;
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
         for (std::size_t k = 0; k < std::size_t(a.count); ++k) {
-            ptr[k] = before;
-            for (auto& of_part : next) before += std::exchange(of_part[k], before);
+            index sum = 0;
+            for (const auto& of_part : next) sum += of_part[k];
+            ptr[k + 1] = sum;
         }
-        ptr.back() = before;
-        nodes = host_vector<index>(std::size_t(before));
-#pragma omp parallel for schedule(static, 1) num_threads(parts)
+        std::partial_sum(ptr.begin(), ptr.end(), ptr.begin());
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
+        for (std::size_t k = 0; k < std::size_t(a.count); ++k) {
+            index at = ptr[k];
+            for (auto& of_part : next) at += std::exchange(of_part[k], at);
+        }
+        nodes = host_vector<index>(std::size_t(ptr.back()));
+#pragma omp parallel for schedule(static, 1) num_threads(thread_count(on))
         for (int p = 0; p < parts; ++p)
             for_each_member(p, [&](index& at, index i) { nodes[std::size_t(at++)] = i; });
     }
@@ -79,7 +87,7 @@ class prolongation_row {
   public:
     struct inputs {
         const csr<V, host_view>& A;
-        const host_vector<V>& diagonal;
+        in<V, cpu> diagonal;
         bool filter;
         V eps, omega;
         const aggregation& to;
@@ -166,23 +174,19 @@ class prolongation_row {
 }  // namespace
 
 template <class V>
-tentative<V> tentative_prolongation(cpu on, const aggregation& a, index block,
-                                    const candidates<V>& fine) {
+tentative<V> tentative_prolongation(cpu on, const aggregation& a, index block, candidates<V> fine) {
     const auto k = std::size_t(fine.count);
-    tentative<V> t{{fine.count, host_vector<V>(fine.val.size())},
-                   {fine.count, host_vector<V>(std::size_t(a.count) * k * k, V(0))}};
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-    for (std::size_t i = 0; i < fine.val.size(); ++i) t.fine.val[i] = fine.val[i];
+    tentative<V> t{std::move(fine), {index(k), host_vector<V>(std::size_t(a.count) * k * k, V(0))}};
     const members in(on, a);
     const auto orthonormalise = [&](index i, std::vector<V>& Q) {
         const index first = in.ptr[std::size_t(i)], count = in.ptr[std::size_t(i) + 1] - first;
         const index* const nodes = in.nodes.data() + first;
         const std::int64_t rows = std::int64_t(count) * block;
         Q.resize(std::size_t(rows) * k);
-        move_part<true>(nodes, count, block, fine.count, Q.data(), t.fine.val.data());
+        move_part<true>(nodes, count, block, index(k), Q.data(), t.fine.val.data());
         V* const R = t.coarse.val.data() + std::size_t(i) * k * k;
-        gram_schmidt<V>{rows, fine.count, dependent_remainder<V>, Q.data(), R}.run();
-        move_part<false>(nodes, count, block, fine.count, Q.data(), t.fine.val.data());
+        gram_schmidt<V>{rows, index(k), dependent_remainder<V>, Q.data(), R}.run();
+        move_part<false>(nodes, count, block, index(k), Q.data(), t.fine.val.data());
     };
     first_failure failure;
 #pragma omp parallel num_threads(thread_count(on))
@@ -198,10 +202,10 @@ tentative<V> tentative_prolongation(cpu on, const aggregation& a, index block,
 template <class V>
 csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index block, double eps,
                                    double omega, const aggregation& a,
-                                   const candidates<V>& tentative) {
-    const auto diagonal = diagonal_of(on, A);
-    const typename prolongation_row<V>::inputs in{A,        diagonal, block == 1, V(eps),
-                                                  V(omega), a,        block,      tentative};
+                                   const candidates<V>& tentative, in<V, cpu> known_diagonal) {
+    const diagonal_or_known<V> diagonal(on, A, known_diagonal);
+    const typename prolongation_row<V>::inputs in{A, diagonal.val, block == 1, V(eps), V(omega),
+                                                  a, block,        tentative};
     row_runs<V> P(on, {A.shape.rows, index(std::int64_t(a.count) * tentative.count)}, any_number);
     first_failure failure;
     A.row_ptr.visit([&](const auto* row_ptr) {
@@ -225,13 +229,13 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
     return P.finish(on);
 }
 
-#define NZ_INSTANTIATE(V)                                                                     \
-    template candidates<V> constant_candidate(index);                                         \
-    template candidates<V> rigid_body_modes(std::span<const double>);                         \
-    template tentative<V> tentative_prolongation(cpu, const aggregation&, index,              \
-                                                 const candidates<V>&);                       \
-    template csr<V, host> smoothed_prolongation(cpu, const csr<V, host_view>&, index, double, \
-                                                double, const aggregation&, const candidates<V>&);
+#define NZ_INSTANTIATE(V)                                                                         \
+    template candidates<V> constant_candidate(index);                                             \
+    template candidates<V> rigid_body_modes(std::span<const double>);                             \
+    template tentative<V> tentative_prolongation(cpu, const aggregation&, index, candidates<V>);  \
+    template csr<V, host> smoothed_prolongation(cpu, const csr<V, host_view>&, index, double,     \
+                                                double, const aggregation&, const candidates<V>&, \
+                                                in<V, cpu>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

@@ -35,18 +35,18 @@ struct tentative {
 /// as in an aggregate of too few unknowns, leaves a column of zeros. `block` unknowns a node.
 /// Source: Vanek, Mandel, Brezina 1996, algorithm 4.1.
 template <class V>
-tentative<V> tentative_prolongation(cpu on, const aggregation&, index block,
-                                    const candidates<V>& fine);
+tentative<V> tentative_prolongation(cpu on, const aggregation&, index block, candidates<V> fine);
 
 /// P = (I - omega D^-1 A_f) T, columns aggregate * k + candidate, rows ascending. A_f is A without
 /// its weak couplings, which are added to the diagonal so that the sums of the rows stay, D the
 /// diagonal of A_f; with more than one unknown a node, A as it is. omega = 0: T itself.
 /// Rows that are alone are empty. Same bits for any number of threads.
+/// @param diagonal  A's, where it is known
 /// Source: Vanek, Mandel, Brezina 1996, sections 3 and 5.1.
 template <class V>
 csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index block, double eps,
-                                   double omega, const aggregation&,
-                                   const candidates<V>& tentative);
+                                   double omega, const aggregation&, const candidates<V>& tentative,
+                                   in<V, cpu> diagonal = {});
 
 /// The same on a GPU: the same bits. Both wait for on.stream.
 template <class V>

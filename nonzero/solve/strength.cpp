@@ -107,16 +107,17 @@ host_vector<V> diagonal_blocks(cpu on, const csr<V, host_view>& A, index block) 
 }  // namespace
 
 template <class V>
-strong_graph strong_couplings(cpu on, const csr<V, host_view>& A, index block, double eps) {
+strong_graph strong_couplings(cpu on, const csr<V, host_view>& A, index block, double eps,
+                              in<V, cpu> known_diagonal) {
     if (A.shape.rows != A.shape.cols || block < 1 || A.shape.rows % block != 0 || !(eps >= 0))
         throw argument_error(
             "strong_couplings: expected a square matrix of whole blocks, eps >= 0");
     if (block == 1) {
-        const auto diagonal = diagonal_of(on, A);
+        const diagonal_or_known<V> diagonal(on, A, known_diagonal);
         return A.row_ptr.visit([&](const auto* row_ptr) {
             return graph_of(on, A.row_ptr, 1, A.shape.rows, [&] {
                 return [&](std::int64_t i, index* to) {
-                    return write_strong(row_ptr, A, diagonal.data(), V(eps * eps), i, to);
+                    return write_strong(row_ptr, A, diagonal.val.data(), V(eps * eps), i, to);
                 };
             });
         });
@@ -134,8 +135,9 @@ strong_graph strong_couplings(cpu on, const csr<V, host_view>& A, index block, d
     });
 }
 
-#define NZ_INSTANTIATE(V) \
-    template strong_graph strong_couplings(cpu, const csr<V, host_view>&, index, double);
+#define NZ_INSTANTIATE(V)                                                                \
+    template strong_graph strong_couplings(cpu, const csr<V, host_view>&, index, double, \
+                                           in<V, cpu>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

@@ -22,9 +22,11 @@ struct strong_graph {
 /// zero left out. With `block` unknowns a node (1: none are grouped) an entry stands for a block
 /// and its Frobenius norm. A must be square, symmetric in its magnitudes, canonical, its rows a
 /// multiple of `block`; eps not negative. Same bits for any number of threads.
+/// @param diagonal  A's, where it is known
 /// Source: Vanek, Mandel, Brezina 1996, section 5.1.
 template <class V>
-strong_graph strong_couplings(cpu on, const csr<V, host_view>& A, index block, double eps);
+strong_graph strong_couplings(cpu on, const csr<V, host_view>& A, index block, double eps,
+                              in<V, cpu> diagonal = {});
 
 /// The same graph on a GPU, with a mark for every entry that is strong: of single unknowns A's
 /// pattern, which it borrows, of blocks a pattern of its own, all of which is strong.
