@@ -358,8 +358,9 @@ std::int64_t count_pairs(std::span<const packed_chunk> chunks, const std::uint32
                          bool by_table) {
     const auto kind = by_table ? packed_chunk::shared : packed_chunk::diagonals;
     std::int64_t pairs = 0;
-    for (std::size_t k = 0; k + 1 < chunks.size(); ++k) {
-        const packed_chunk &a = chunks[k], &b = chunks[k + 1];
+#pragma omp parallel for schedule(static) reduction(+ : pairs)
+    for (std::size_t k = 1; k < chunks.size(); ++k) {
+        const packed_chunk &a = chunks[k - 1], &b = chunks[k];
         pairs += a.kind == kind && a.first_row / packed_window == b.first_row / packed_window &&
                  alike(a, b, codes, false);
     }
@@ -368,12 +369,15 @@ std::int64_t count_pairs(std::span<const packed_chunk> chunks, const std::uint32
 
 /// Marks the first of every four, or else two, chunks that are alike.
 void mark_alike(std::span<packed_chunk> chunks, const std::uint32_t* codes) {
-    for (std::size_t k = 0; k + 1 < chunks.size(); k += 2)
-        if (alike(chunks[k], chunks[k + 1], codes, true)) chunks[k].alike = 2;
-    for (std::size_t k = 0; k + 3 < chunks.size(); k += 4)
-        if (chunks[k].alike == 2 && chunks[k + 2].alike == 2 &&
-            alike(chunks[k + 1], chunks[k + 2], codes, true))
-            chunks[k].alike = 4;
+    const auto are_alike = [&](std::size_t k) {
+        return k + 1 < chunks.size() && alike(chunks[k], chunks[k + 1], codes, true);
+    };
+#pragma omp parallel for schedule(static)
+    for (std::size_t k = 0; k < chunks.size(); k += 4) {
+        const bool first = are_alike(k), second = are_alike(k + 2);
+        if (first) chunks[k].alike = second && are_alike(k + 1) ? 4 : 2;
+        if (second) chunks[k + 2].alike = 2;
+    }
 }
 
 template <class V>
@@ -406,6 +410,19 @@ stream_sizes set_end_to_end(std::vector<cut_window>& windows) {
                 if (c.sorted) c.number += index(rows);
             }
         rows += w.perm.size(), all.words += w.words, all.values += w.values;
+    }
+    return all;
+}
+
+/// So many, by all threads.
+template <class T>
+host_vector<T> zeros(std::size_t count) {
+    host_vector<T> all(count);
+    const int threads = thread_count({});
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+    for (int t = 0; t < threads; ++t) {
+        const range mine = share(std::int64_t(count), threads, t);
+        std::fill(all.begin() + mine.first, all.begin() + mine.last, T(0));
     }
     return all;
 }
@@ -460,8 +477,8 @@ packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_opti
     for (const cut_window& w : windows) append(P.chunks, w.parts);
     P.part_chunks = index(P.chunks.size());
     for (const cut_window& w : windows) append(P.chunks, w.chunks), append(P.perm, w.perm);
-    P.codes.assign(words, 0);
-    P.val.assign(stored * values.bytes(), std::byte(0));
+    P.codes = zeros<std::uint32_t>(words);
+    P.val = zeros<std::byte>(stored * values.bytes());
     const filler<V> fill(A, cut, values, P);
 #pragma omp parallel for schedule(dynamic, 64)
     for (std::int64_t c = 0; c < std::int64_t(P.chunks.size()); ++c)

@@ -1,18 +1,23 @@
 #include "nonzero/solve/narrowed.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace nz {
 
 narrowed_matrix narrowed(cpu on, const csr<double, host_view>& A) {
     narrowed_matrix B(A.shape, A.row_ptr, A.col_ind);
-    bool fits = true;
-#pragma omp parallel for schedule(static) reduction(&& : fits) num_threads(thread_count(on))
+    constexpr float most = std::numeric_limits<float>::max();
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    bool too_large = false;
+#pragma omp parallel for simd schedule(static) reduction(|            \
+                                                         : too_large) \
+    num_threads(thread_count(on))
     for (std::size_t k = 0; k < A.val.size(); ++k) {
         B.val[k] = float(A.val[k]);
-        fits = fits && std::isfinite(B.val[k]) == std::isfinite(A.val[k]);
+        too_large |= (std::abs(B.val[k]) > most) & (std::abs(A.val[k]) < infinite);
     }
-    if (!fits) throw argument_error("narrowed: a value is too large for single precision");
+    if (too_large) throw argument_error("narrowed: a value is too large for single precision");
     return B;
 }
 
