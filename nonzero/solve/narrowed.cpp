@@ -9,15 +9,13 @@ narrowed_matrix narrowed(cpu on, const csr<double, host_view>& A) {
     narrowed_matrix B(A.shape, A.row_ptr, A.col_ind);
     constexpr float most = std::numeric_limits<float>::max();
     constexpr double infinite = std::numeric_limits<double>::infinity();
-    bool too_large = false;
-#pragma omp parallel for simd schedule(static) reduction(|            \
-                                                         : too_large) \
-    num_threads(thread_count(on))
+    std::int64_t too_large = 0;
+#pragma omp parallel for simd reduction(+ : too_large) num_threads(thread_count(on))
     for (std::size_t k = 0; k < A.val.size(); ++k) {
         B.val[k] = float(A.val[k]);
-        too_large |= (std::abs(B.val[k]) > most) & (std::abs(A.val[k]) < infinite);
+        too_large += (std::abs(B.val[k]) > most) & (std::abs(A.val[k]) < infinite);
     }
-    if (too_large) throw argument_error("narrowed: a value is too large for single precision");
+    if (too_large > 0) throw argument_error("narrowed: a value is too large for single precision");
     return B;
 }
 
