@@ -1,6 +1,7 @@
 #include "nonzero/formats/packed.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -490,6 +491,46 @@ packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_opti
     P.chunks_per_warp = o.chunks_per_warp(P.coding, size, pairs);
     if (P.chunks_per_warp > 1) mark_alike(P.chunks, P.codes.data());
     return P;
+}
+
+std::optional<packed<float, host>> rounded(const packed<double, host_view>& P) {
+    if (P.coding == value_coding::table16) return {};
+    const bool by_table = P.coding < value_coding::narrow;
+    packed<float, host> R{P.shape,
+                          by_table ? P.coding : value_coding::plain,
+                          P.part_chunks,
+                          P.chunks_per_warp,
+                          {P.chunks.begin(), P.chunks.end()},
+                          {P.perm.begin(), P.perm.end()},
+                          host_vector<std::uint32_t>(P.codes.size()),
+                          {},
+                          host_vector<float>(P.table.size())};
+    std::transform(P.table.begin(), P.table.end(), R.table.begin(),
+                   [](double v) { return float(v); });
+#pragma omp parallel for
+    for (std::size_t k = 0; k < P.codes.size(); ++k) R.codes[k] = P.codes[k];
+#pragma omp parallel for
+    for (std::size_t k = 0; k < R.chunks.size(); ++k) {
+        const packed_chunk& c = R.chunks[k];
+        if (c.kind != packed_chunk::shared) continue;
+        std::uint32_t* word = R.codes.data() + std::size_t(c.code_at) * code_unit + 2;
+        for (std::uint32_t s = 0; s < c.steps; ++s, word += 4) {
+            double v = 0;
+            std::memcpy(&v, word, sizeof v);
+            const auto narrow = std::bit_cast<std::uint32_t>(float(v));
+            word[0] = narrow, word[1] = 0;
+        }
+    }
+    if (by_table || P.coding == value_coding::narrow) {  // the same codes, or floats already
+        R.val.assign(P.val.begin(), P.val.end());
+        return R;
+    }
+    const auto* const from = reinterpret_cast<const double*>(P.val.data());
+    R.val = host_vector<std::byte>(P.val.size() / sizeof(double) * sizeof(float));
+    auto* const to = reinterpret_cast<float*>(R.val.data());
+#pragma omp parallel for simd
+    for (std::size_t k = 0; k < P.val.size() / sizeof(double); ++k) to[k] = float(from[k]);
+    return R;
 }
 
 template <class V>

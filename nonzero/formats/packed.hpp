@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <optional>
 
 #include "nonzero/formats/csr.hpp"
 #include "nonzero/formats/device_analysis.hpp"
@@ -138,6 +139,11 @@ static_assert(format<packed<double, host>>);
 /// What `from` would build. Computed in parallel, without building it.
 template <class V>
 packed_size size_of_packed(const csr<V, host_view>&);
+
+/// P with its values rounded to single precision, its chunks as they are; nothing where values are
+/// stored as numbers of 16 bits, of which single precision has no table. Its table may hold a value
+/// twice; one that is too large becomes infinite.
+std::optional<packed<float, host>> rounded(const packed<double, host_view>& P);
 
 /// A piece is a chunk.
 template <class V>

@@ -12,6 +12,7 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/oracle.hpp"
+#include "nonzero/formats/registry.hpp"
 #include "nonzero/formats/simd.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "test/zoo.hpp"
@@ -57,6 +58,33 @@ TEST(packed, takes_the_shortest_code_that_is_exact) {
     expect_exact(tridiagonal<double>(5000, numbers(4096, third)), value_coding::table16);
     expect_exact(tridiagonal<double>(5000, numbers(4097, third)), value_coding::plain);
     expect_exact(tridiagonal<double>(5000, numbers(4097, 0.5)), value_coding::narrow);
+}
+
+TEST(packed, is_rounded_to_single_precision_as_it_lies) {
+    const double third = 1.0 / 3;
+    auto lists = rmat<double>(10, 9, 0.57, 0.19, 0.19, 1);  // long rows among short ones
+    for (std::size_t k = 0; k < lists.val.size(); ++k) lists.val[k] = 1.0 / (3 + double(k));
+    for (const auto& A :
+         {tridiagonal<double>(5000, {third}), tridiagonal<double>(5000, numbers(256, third)),
+          tridiagonal<double>(5000, numbers(4097, third)),
+          tridiagonal<double>(5000, numbers(4097, 0.5)), laplace3d<double>(20, 20, 20), lists}) {
+        const auto R = rounded(view(packed<double, host>::from(view(A))));
+        ASSERT_TRUE(R.has_value());
+        const auto back = to_csr(view(*R));
+        EXPECT_EQ(back.row_ptr, A.row_ptr);
+        EXPECT_EQ(back.col_ind, A.col_ind);
+        host_vector<float> y(std::size_t(A.shape.rows));
+        for (std::size_t k = 0; k < A.val.size(); ++k) ASSERT_EQ(back.val[k], float(A.val[k]));
+        const host_vector<float> x(std::size_t(A.shape.cols), 1.5F);
+        const auto same = find_method<float>("packed.warp").on_cpu(cpu{2}, view(back));
+        auto expected = y;
+        same->apply(1, x, 0, expected);
+        find_method<double>("packed.warp").on_cpu(cpu{2}, view(A))->in_single()->apply(1, x, 0, y);
+        for (std::size_t i = 0; i < y.size(); ++i)
+            EXPECT_NEAR(y[i], expected[i], 1e-5F * std::abs(expected[i]));
+    }
+    const auto of_16_bits = tridiagonal<double>(5000, numbers(257, third));
+    EXPECT_FALSE(rounded(view(packed<double, host>::from(view(of_16_bits)))).has_value());
 }
 
 TEST(packed, has_tables_of_floats_of_8_bits_only) {

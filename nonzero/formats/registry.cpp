@@ -145,6 +145,12 @@ std::size_t scratch_bytes(B on, const M& A) {
     }
 }
 
+/// A layout that can be rounded as it lies has `rounded`.
+template <class M>
+concept has_rounded = requires(const M& A) {
+    rounded(view(A));
+};
+
 template <class K, class V, class M>
 class cpu_operator final : public linear_operator<V, cpu> {
   public:
@@ -153,6 +159,14 @@ class cpu_operator final : public linear_operator<V, cpu> {
     [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
     [[nodiscard]] std::string_view method_name() const override { return K::name; }
     [[nodiscard]] bool takes_values() const override { return reads_csr<K, V>; }
+    [[nodiscard]] std::unique_ptr<linear_operator<float, cpu>> in_single() const override {
+        if constexpr (has_rounded<M>) {
+            if (auto A = rounded(view(A_)))
+                return std::make_unique<cpu_operator<K, float, typename decltype(A)::value_type>>(
+                    on_, std::move(*A));
+        }
+        return nullptr;
+    }
 
   protected:
     bool replace_values(const csr<V, host_view>& A) override {

@@ -43,6 +43,12 @@ class linear_operator {
     /// Whether take_values may succeed.
     [[nodiscard]] virtual bool takes_values() const { return false; }
 
+    /// The same matrix with its values rounded to single precision, from what is held of it; null
+    /// where it must be built from the matrix.
+    [[nodiscard]] virtual std::unique_ptr<linear_operator<float, B>> in_single() const {
+        return nullptr;
+    }
+
     [[nodiscard]] virtual nz::shape shape() const = 0;
     [[nodiscard]] virtual std::size_t bytes() const = 0;  ///< of the arrays held
     [[nodiscard]] virtual setup_times setup() const { return {}; }
