@@ -163,7 +163,7 @@ class gmres_solve {
                     s_.data());
             space_.run(gmres_subtract<V>{basis(0), w, n_, count, h, norm2}, s_.data());
         }
-        const auto both = to_host<W>(space_.on(), in<W, B>(h_.data(), 2 * std::size_t(count) + 1));
+        const auto both = to_host<W>(space_.on(), in<W, B>{h_.data(), 2 * std::size_t(count) + 1});
         std::vector<W> column(both.begin(), both.begin() + count);
         for (int k = 0; k < count; ++k) column[std::size_t(k)] += both[std::size_t(count + k)];
         column.push_back(std::sqrt(real_part(both.back())));

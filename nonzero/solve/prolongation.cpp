@@ -215,10 +215,11 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
             for (std::int64_t i = rows.first; i < rows.last; ++i)
                 P.append(i, row(row_ptr, index(i)), true);
         };
+        const auto make_row = [&](std::optional<prolongation_row<V>>& row) { row.emplace(in); };
 #pragma omp parallel num_threads(thread_count(on))
         {
             std::optional<prolongation_row<V>> row;
-            failure.guard([&] { row.emplace(in); });
+            failure.guard([&] { make_row(row); });
 #pragma omp for schedule(dynamic)
             for (std::int64_t r = 0; r < P.runs(); ++r)
                 if (!failure.happened()) failure.guard([&] { make_run(r, *row); });
