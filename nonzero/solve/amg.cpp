@@ -307,6 +307,7 @@ offset most_entries(std::size_t finest, index block, index candidates) {
     return offset(most_growth * double(finest) * std::max(1.0, double(candidates) / block));
 }
 
+/// By all threads, where a vector's own copy is one thread's.
 template <class V>
 host_vector<V> copied(cpu on, const host_vector<V>& v) {
     vector_space<V, cpu> space(on, std::int64_t(v.size()));

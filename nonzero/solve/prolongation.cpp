@@ -1,7 +1,6 @@
 #include "nonzero/solve/prolongation.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <string>
 
@@ -59,19 +58,7 @@ struct members {
             next[std::size_t(p)].assign(std::size_t(a.count), 0);
             for_each_member(p, [](index& count, index) { ++count; });
         }
-        ptr[0] = 0;
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-        for (std::size_t k = 0; k < std::size_t(a.count); ++k) {
-            index sum = 0;
-            for (const auto& of_part : next) sum += of_part[k];
-            ptr[k + 1] = sum;
-        }
-        std::partial_sum(ptr.begin(), ptr.end(), ptr.begin());
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-        for (std::size_t k = 0; k < std::size_t(a.count); ++k) {
-            index at = ptr[k];
-            for (auto& of_part : next) at += std::exchange(of_part[k], at);
-        }
+        place_by_key(on, next, ptr);
         nodes = host_vector<index>(std::size_t(ptr.back()));
 #pragma omp parallel for schedule(static, 1) num_threads(thread_count(on))
         for (int p = 0; p < parts; ++p)

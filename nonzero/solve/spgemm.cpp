@@ -241,7 +241,7 @@ void require_fit(index cols, index rows) {
 template <class V>
 struct column_counts {
     column_counts(cpu on, const csr<V, host_view>& A, int parts)
-        : ptr(std::size_t(A.shape.cols) + 1, 0), next(std::size_t(parts)) {
+        : ptr(std::size_t(A.shape.cols) + 1), next(std::size_t(parts)) {
         const auto cols = std::size_t(A.shape.cols);
 #pragma omp parallel for schedule(static, 1) num_threads(thread_count(on))
         for (int p = 0; p < parts; ++p) {
@@ -251,21 +251,33 @@ struct column_counts {
             for_each_entry(A, rows.first, rows.last,
                            [&](index, index j, V) { ++n[std::size_t(j)]; });
         }
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-        for (std::size_t j = 0; j < cols; ++j)
-            for (const auto& n : next) ptr[j + 1] += n[j];
-        std::partial_sum(ptr.begin(), ptr.end(), ptr.begin());
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-        for (std::size_t j = 0; j < cols; ++j) {
-            offset at = ptr[j];
-            for (auto& n : next) at += std::exchange(n[j], at);
-        }
+        place_by_key(on, next, ptr);
     }
     host_vector<offset> ptr;
     std::vector<host_vector<offset>> next;
 };
 
 }  // namespace
+
+template <class T>
+void place_by_key(cpu on, std::vector<host_vector<T>>& of, host_vector<T>& first) {
+    const std::size_t keys = first.size() - 1;
+    first[0] = 0;
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
+    for (std::size_t j = 0; j < keys; ++j) {
+        T count = 0;
+        for (const auto& part : of) count += part[j];
+        first[j + 1] = count;
+    }
+    std::partial_sum(first.begin(), first.end(), first.begin());
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
+    for (std::size_t j = 0; j < keys; ++j) {
+        T at = first[j];
+        for (auto& part : of) at += std::exchange(part[j], at);
+    }
+}
+template void place_by_key(cpu, std::vector<host_vector<index>>&, host_vector<index>&);
+template void place_by_key(cpu, std::vector<host_vector<offset>>&, host_vector<offset>&);
 
 template <class V>
 csr<V, host> spgemm(cpu on, const csr<V, host_view>& A, const csr<V, host_view>& B) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <limits>
+#include <vector>
 
 #include "nonzero/formats/csr.hpp"
 
@@ -123,6 +124,12 @@ class row_runs {
 /// Source: Gustavson 1978, doi:10.1145/355791.355796.
 template <class V>
 csr<V, host> spgemm(cpu on, const csr<V, host_view>& A, const csr<V, host_view>& B);
+
+/// From counts to places: of[p][j], the things with key j in part p, becomes the place of the first
+/// of them, those with one key side by side, the parts in order. first: of keys + 1 elements, where
+/// each key's start. T: index or offset.
+template <class T>
+void place_by_key(cpu on, std::vector<host_vector<T>>& of, host_vector<T>& first);
 
 /// A^T, in parallel; the same bits as transpose(A).
 template <class V>
