@@ -101,7 +101,7 @@ TYPED_TEST(gpu_conformance, deterministic_methods_give_the_same_bits_in_20_runs)
         const auto A = view(own);
         const matrix_stats stats = compute_stats(A);
         const auto x = to_device<V>(on, random_vector<V>(std::size_t(A.shape.cols), 5));
-        device_array<V> y(std::size_t(A.shape.rows));
+        device_array<V> y(on, std::size_t(A.shape.rows));
         for (const method<V>& m : methods<V>()) {
             if (m.on_gpu == nullptr || !m.deterministic || !m.cost_on_gpu(stats).declined.empty())
                 continue;
@@ -143,7 +143,7 @@ TYPED_TEST(gpu_conformance, products_wait_for_the_product_before) {
     const gpu_stream stream;
     const gpu on = stream;
     constexpr int products = 60;
-    device_array<std::byte> some(std::size_t(1) << 29);
+    device_array<std::byte> some(on, std::size_t(1) << 29);
     for (const auto& own : {laplace2d<V>(150, 150), laplace2d<V>(3, 3), laplace2d<V>(600, 600),
                             rmat<V>(13, 8, 0.57, 0.19, 0.19, 2)}) {
         const auto A = view(own);
@@ -199,7 +199,7 @@ TYPED_TEST(gpu_conformance, a_stored_zero_times_infinity_is_nan) {
     const auto there = to_device<V>(on, x);
     for (const method<V>& m : methods<V>()) {
         if (m.on_gpu == nullptr || !m.cost_on_gpu(compute_stats(A)).declined.empty()) continue;
-        device_array<V> y(2);
+        device_array<V> y(on, 2);
         m.on_gpu(on, A)->apply(V(1), there, V(0), y);
         const auto got = to_host<V>(on, y);
         EXPECT_TRUE(std::isnan(std::real(got[0]))) << m.name;
@@ -212,14 +212,14 @@ TEST(gpu, refuses_what_is_not_there) {
     if (!why_no_gpu().empty()) return;
     const std::size_t before = memory_of(gpu{}).free_bytes;
     try {
-        const device_array<double> huge(std::size_t(1) << 50);
+        const device_array<double> huge(gpu{}, std::size_t(1) << 50);
         FAIL() << "allocated 8 PB";
     } catch (const device_error& e) {
         EXPECT_NE(std::string(e.what()).find(std::to_string(std::size_t(1) << 53)),
                   std::string::npos)
             << e.what();
     }
-    EXPECT_EQ(memory_of(gpu{}).free_bytes, before);
+    EXPECT_GE(memory_of(gpu{}).free_bytes, before);
 }
 
 TEST(gpu, download_brings_back_what_upload_took) {

@@ -57,7 +57,7 @@ class cusparse_product {
         check(cusparseSpMV_bufferSize(handle_, plain, &one, A_, p_, &zero, q_, CUDA_R_64F,
                                       CUSPARSE_SPMV_ALG_DEFAULT, &bytes),
               "cusparseSpMV_bufferSize");
-        buffer_ = device_array<std::byte>(bytes);
+        buffer_ = device_array<std::byte>(on, bytes);
         check(cusparseSpMV_preprocess(handle_, plain, &one, A_, p_, &zero, q_, CUDA_R_64F,
                                       CUSPARSE_SPMV_ALG_DEFAULT, buffer_.data()),
               "cusparseSpMV_preprocess");
@@ -92,7 +92,7 @@ peer_cg_report cusparse_cg(gpu on, const csr<double, host_view>& A, device_span<
     const handles h(on);
     const int n = A.shape.rows;
     const auto len = std::size_t(n), bytes = len * sizeof(double);
-    device_array<double> r(len), p(len), q(len);
+    device_array<double> r(on, len), p(on, len), q(on, len);
     const cusparse_product product(on, h.sparse, A, p.data(), q.data());
     const auto stream = static_cast<cudaStream_t>(on.stream);
     cudaMemsetAsync(x.data(), 0, bytes, stream);

@@ -143,7 +143,7 @@ class cusparse_operator final : public linear_operator<V, gpu> {
         check(cusparseSpMV_bufferSize(handle(), op, &one, matrix_.descriptor, x, &zero, y,
                                       type_of<V>, algorithm_, &bytes),
               "cusparseSpMV_bufferSize");
-        device_array<std::byte> buffer(std::max<std::size_t>(bytes, 1));
+        device_array<std::byte> buffer(on_, std::max<std::size_t>(bytes, 1));
         check(cusparseSpMV_preprocess(handle(), op, &one, matrix_.descriptor, x, &zero, y,
                                       type_of<V>, algorithm_, buffer.data()),
               "cusparseSpMV_preprocess");

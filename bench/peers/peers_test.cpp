@@ -97,7 +97,7 @@ TEST(peers, mixed_precision_takes_what_floats_hold) {
         csr<double, host> A{{2, 2}, {0, 2, 3}, {0, 1, 1}, {1.5, -0.25, 3.0}};
         constexpr double tiny = 1.0 / (1 << 30);  // lost in single precision
         const auto x = to_device<double>(gpu{}, host_vector<double>{1 + tiny, 2});
-        device_array<double> y(2);
+        device_array<double> y(gpu{}, 2);
         m.on_gpu(gpu{}, view(A))->apply(1, x, 0, y);
         EXPECT_EQ(to_host<double>(gpu{}, y), (host_vector<double>{1 + 1.5 * tiny, 6}));
         A.val[0] = 0.1;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "nonzero/core/backend.hpp"
+#include "nonzero/core/device_array.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/value.hpp"
 
@@ -224,7 +224,7 @@ auto view(const F& a) {
 
 template <class T>
 void copy(gpu on, std::span<const T> from, device_array<T>& to) {
-    to = device_array<T>(from.size());
+    to = device_array<T>(on, from.size());
     copy_to_device(on, from.data(), to.data(), from.size() * sizeof(T));
 }
 template <class T>
@@ -239,7 +239,7 @@ void copy(gpu, const host_vector<T>& from, host_vector<T>& to) {
 inline void copy(gpu, const offset_vector& from, offset_vector& to) { to = from; }
 inline void copy(gpu on, const offset_span& from, device_offsets& to) {
     const std::size_t bytes = from.size() * (from.wide() ? 8 : 4);
-    to = {device_array<std::byte>(bytes), from.size(), from.wide()};
+    to = {device_array<std::byte>(on, bytes), from.size(), from.wide()};
     copy_to_device(on, from.data(), to.bytes.data(), bytes);
 }
 inline void copy(gpu on, const offset_vector& from, device_offsets& to) {
@@ -248,12 +248,12 @@ inline void copy(gpu on, const offset_vector& from, device_offsets& to) {
 
 template <class T>
 void copy(gpu on, device_span<T> from, device_array<T>& to) {
-    to = device_array<T>(from.size());
+    to = device_array<T>(on, from.size());
     copy_on_device(on, from.data(), to.data(), from.size() * sizeof(T));
 }
 inline void copy(gpu on, const device_offset_span& from, device_offsets& to) {
     const std::size_t bytes = from.size() * (from.wide ? 8 : 4);
-    to = {device_array<std::byte>(bytes), from.size(), from.wide};
+    to = {device_array<std::byte>(on, bytes), from.size(), from.wide};
     copy_on_device(on, from.ptr, to.bytes.data(), bytes);
 }
 

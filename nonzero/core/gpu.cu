@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "nonzero/core/capture.cuh"
 #include "nonzero/core/device_complex.cuh"
 #include "nonzero/core/launch.cuh"
 
@@ -46,6 +47,8 @@ device_guard::~device_guard() {
 void check_launch(const char* what) { check(cudaGetLastError(), what); }
 
 void synchronize(gpu on) {
+    refuse_capture(on, "waiting for a stream");
+    const beside_captures mine;
     const device_guard guard(on);
     check(cudaStreamSynchronize(stream_of(on)), "cudaStreamSynchronize");
 }
@@ -81,6 +84,7 @@ gpu beside(gpu on) {
 }
 
 void start_after(gpu later, gpu earlier) {
+    for (const gpu each : {later, earlier}) refuse_capture(each, "waiting for another stream");
     const device_guard guard(earlier);
     cudaEvent_t e = nullptr;
     check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "cudaEventCreateWithFlags");
@@ -108,55 +112,10 @@ double gpu_event::seconds_since(const gpu_event& start) const {
     return double(ms) * 1e-3;
 }
 
-namespace {
-
-/// A pool of our own for the current GPU, as long as the process lives. What is given back stays in
-/// it, up to a share of the GPU's memory, to be handed out again without asking the driver. That
-/// takes 25 to 50 us each time (H200), of which packing a small matrix would need several.
-cudaMemPool_t pool_of_current_gpu() {
-    constexpr std::size_t kept_share = 256;
-    static std::mutex one_at_a_time;
-    static std::map<int, cudaMemPool_t> pools;
-    cudaMemPoolProps properties{};
-    properties.allocType = cudaMemAllocationTypePinned;
-    properties.location.type = cudaMemLocationTypeDevice;
-    check(cudaGetDevice(&properties.location.id), "cudaGetDevice");
-    const std::lock_guard lock(one_at_a_time);
-    if (const auto at = pools.find(properties.location.id); at != pools.end()) return at->second;
-    cudaMemPool_t pool = nullptr;
-    check(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
-    pools.emplace(properties.location.id, pool);
-    std::size_t free_bytes = 0, total_bytes = 0;
-    check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
-    std::uint64_t kept = total_bytes / kept_share;
-    check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept),
-          "cudaMemPoolSetAttribute");
-    return pool;
-}
-
-}  // namespace
-
-void* allocate_device(std::size_t bytes) {
-    void* at = nullptr;
-    cudaError_t code = cudaMallocFromPoolAsync(&at, bytes, pool_of_current_gpu(), nullptr);
-    // Whatever stream uses it next, it is there.
-    if (code == cudaSuccess) code = cudaStreamSynchronize(nullptr);
-    if (code == cudaSuccess) return at;
-    cudaGetLastError();
-    std::size_t free_bytes = 0, total_bytes = 0;
-    cudaMemGetInfo(&free_bytes, &total_bytes);
-    throw device_error("allocating " + std::to_string(bytes) + " bytes on the GPU failed: " +
-                       cudaGetErrorString(code) + "; " + std::to_string(free_bytes) + " of " +
-                       std::to_string(total_bytes) + " bytes are free");
-}
-
-void release_device(void* at) noexcept {
-    cudaDeviceSynchronize();  // some stream may still use it
-    cudaFreeAsync(at, nullptr);
-}
-
 void copy_to_device(gpu on, const void* from, void* to, std::size_t bytes) {
     if (bytes == 0) return;
+    refuse_capture(on, "copying to the GPU");
+    const beside_captures mine;
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(on)),
           "cudaMemcpyAsync to the GPU");
     // The caller may free `from` at once.
@@ -184,6 +143,8 @@ struct page_locked {
 
 void copy_to_host(gpu on, const void* from, void* to, std::size_t bytes) {
     if (bytes == 0) return;
+    refuse_capture(on, "copying to the CPU");
+    const beside_captures others;
     thread_local const page_locked mine;
     void* const locked = bytes <= page_locked::size ? mine.at : nullptr;
     check(cudaMemcpyAsync(locked != nullptr ? locked : to, from, bytes, cudaMemcpyDeviceToHost,

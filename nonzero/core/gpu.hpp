@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "nonzero/core/backend.hpp"
+#include "nonzero/core/device_array.hpp"
 
 namespace nz {
 
@@ -74,7 +74,7 @@ class gpu_event {
 /// Copies a vector to the GPU; returns when it is there.
 template <class T>
 device_array<T> to_device(gpu on, std::span<const T> v) {
-    device_array<T> d(v.size());
+    device_array<T> d(on, v.size());
     copy_to_device(on, v.data(), d.data(), v.size_bytes());
     return d;
 }

@@ -26,8 +26,8 @@ gpu_event::gpu_event() { refuse(); }
 gpu_event::~gpu_event() = default;
 void gpu_event::record(gpu) { refuse(); }
 double gpu_event::seconds_since(const gpu_event&) const { refuse(); }
-void* allocate_device(std::size_t) { refuse(); }
-void release_device(void*) noexcept {}
+void* allocate_device(gpu, std::size_t) { refuse(); }
+void release_device(gpu, void*) noexcept {}
 void copy_to_device(gpu, const void*, void*, std::size_t) { refuse(); }
 void copy_to_host(gpu, const void*, void*, std::size_t) { refuse(); }
 void copy_on_device(gpu, const void*, void*, std::size_t) { refuse(); }

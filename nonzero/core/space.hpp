@@ -48,36 +48,9 @@ struct device_out {
     constexpr operator device_span<T>() const { return {ptr, len}; }
 };
 
-void* allocate_device(std::size_t bytes);  ///< on the current GPU; throws device_error
-void release_device(void* at) noexcept;
-
-/// Owns `len` elements of GPU memory; move-only.
 template <class T>
-class device_array {
-  public:
-    using value_type = T;
-    device_array() = default;
-    /// Uninitialised. Throws device_error where the memory is not there, unavailable without CUDA.
-    explicit device_array(std::size_t len)
-        : ptr_(len == 0 ? nullptr : static_cast<T*>(allocate_device(len * sizeof(T)))), len_(len) {}
-    device_array(device_array&& o) noexcept
-        : ptr_(std::exchange(o.ptr_, nullptr)), len_(std::exchange(o.len_, 0)) {}
-    device_array& operator=(device_array&& o) noexcept {
-        std::swap(ptr_, o.ptr_), std::swap(len_, o.len_);
-        return *this;
-    }
-    ~device_array() {
-        if (ptr_ != nullptr) release_device(ptr_);
-    }
-    [[nodiscard]] std::size_t size() const { return len_; }
-    [[nodiscard]] T* data() const { return ptr_; }
-    operator device_span<T>() const { return {ptr_, len_}; }
-    operator device_out<T>() { return {ptr_, len_}; }
-
-  private:
-    T* ptr_ = nullptr;
-    std::size_t len_ = 0;
-};
+class device_array;     // core/device_array.hpp
+struct device_offsets;  // core/device_array.hpp
 
 /// The largest position that fits 4 bytes.
 inline constexpr offset max_narrow_offset = 2147483647;
@@ -156,16 +129,6 @@ struct device_offset_span {
                     : static_cast<const std::int32_t*>(ptr)[k];
     }
 #endif
-};
-
-/// Positions on the GPU, owned: as wide as the host's they were copied from.
-struct device_offsets {
-    using value_type = offset;
-    device_array<std::byte> bytes;
-    std::size_t len = 0;
-    bool wide = false;
-    [[nodiscard]] std::size_t size() const { return len; }
-    operator device_offset_span() const { return {bytes.data(), len, wide}; }
 };
 
 template <class T, class S>

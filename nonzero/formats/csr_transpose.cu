@@ -72,8 +72,8 @@ template <class Position>
 sorted_entries<Position> sort_by_column(gpu on, const index* column, index cols,
                                         const device_array<Position>& position) {
     const auto nnz = std::int64_t(position.size());
-    sorted_entries<Position> s{device_array<std::uint32_t>(position.size()),
-                               device_array<Position>(position.size())};
+    sorted_entries<Position> s{device_array<std::uint32_t>(on, position.size()),
+                               device_array<Position>(on, position.size())};
     const auto* const from = reinterpret_cast<const std::uint32_t*>(column);
     const int bits = std::max(1, int(std::bit_width(std::uint32_t(std::max(cols, 1)) - 1)));
     std::size_t bytes = 0;
@@ -84,7 +84,7 @@ sorted_entries<Position> sort_by_column(gpu on, const index* column, index cols,
             "cub::DeviceRadixSort::SortPairs");
     };
     sort(nullptr);
-    const device_array<std::byte> scratch(bytes);
+    const device_array<std::byte> scratch(on, bytes);
     sort(scratch.data());
     return s;
 }
@@ -97,11 +97,11 @@ csr<V, device> transpose_with(gpu on, const csr<V, device_view>& A) {
     csr<V, device> T;
     T.shape = {A.shape.cols, A.shape.rows};
     const std::size_t len = std::size_t(A.shape.cols) + 1;
-    T.row_ptr = {device_array<std::byte>(len * (wide ? 8 : 4)), len, wide};
-    T.col_ind = device_array<index>(std::size_t(nnz));
-    T.val = device_array<V>(std::size_t(nnz));
-    device_array<Position> position{std::size_t(nnz)};
-    const device_array<index> row{std::size_t(nnz)};
+    T.row_ptr = {device_array<std::byte>(on, len * (wide ? 8 : 4)), len, wide};
+    T.col_ind = device_array<index>(on, std::size_t(nnz));
+    T.val = device_array<V>(on, std::size_t(nnz));
+    device_array<Position> position(on, std::size_t(nnz));
+    const device_array<index> row(on, std::size_t(nnz));
     number_entries<<<blocks(nnz), threads_per_block, 0, stream>>>(A.row_ptr, position.data(),
                                                                   row.data(), nnz);
     const auto sorted = sort_by_column(on, A.col_ind.data(), A.shape.cols, position);

@@ -17,8 +17,8 @@ class arena {
         wants_.push_back({reinterpret_cast<void**>(&to), used_});
         used_ += (count * sizeof(T) + 255) / 256 * 256;
     }
-    void allocate() {
-        memory_ = device_array<std::byte>(used_);
+    void allocate(gpu on) {
+        memory_ = device_array<std::byte>(on, used_);
         for (const auto& [to, at] : wants_) *to = memory_.data() + at;
     }
 
@@ -136,7 +136,7 @@ class packed_analysis {
         scratch_.want(p.groups, std::size_t(windows) * groups_per_window);
         scratch_.want(p.cuts, windows), scratch_.want(p.extents, windows);
         scratch_.want(p.result, 1);
-        scratch_.allocate();
+        scratch_.allocate(on);
         first = cut(on, p, windows, meanwhile);
         refuse(first.found.flawed);
         if (first.total.words > 0xffffffffU || first.total.values > 0xffffffffU)
@@ -187,11 +187,11 @@ packed<V, device> pack(gpu on, const packed_analysis<V>& a) {
     if (total.parts == 0)
         P.chunks_per_warp =
             a.p.options.chunks_per_warp(P.coding, size_of_packed(a), a.first.found.pairs);
-    P.chunks = device_array<packed_chunk>(a.chunks);
-    P.perm = device_array<index>(total.perm);
-    P.codes = device_array<std::uint32_t>(total.words * 16);
-    P.val = device_array<std::byte>(total.values * warp_size * code_bytes<V>(P.coding));
-    P.table = device_array<V>(a.table_values);
+    P.chunks = device_array<packed_chunk>(on, a.chunks);
+    P.perm = device_array<index>(on, total.perm);
+    P.codes = device_array<std::uint32_t>(on, total.words * 16);
+    P.val = device_array<std::byte>(on, total.values * warp_size * code_bytes<V>(P.coding));
+    P.table = device_array<V>(on, a.table_values);
     const target<V> to{P.chunks.data(), P.perm.data(),  P.codes.data(), P.val.data(),
                        P.table.data(),  a.table_values, total.parts};
     if (a.windows > 0)
@@ -210,7 +210,7 @@ bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
     arena scratch;
     scratch.want(p.found, 1), scratch.want(p.slots, hash_slots<V>);
     scratch.want(p.table, most_table_values<V>);
-    scratch.allocate();
+    scratch.allocate(on);
     find(on, p);
     const notes found = read_back(on, p.found);
     if (coding_for<V>(found.distinct, found.not_narrow == 0) != P.coding) return false;

@@ -294,7 +294,7 @@ template <class K, class V, class M>
 class gpu_operator final : public linear_operator<V, gpu> {
   public:
     gpu_operator(gpu on, M A, const setup_times& setup)
-        : on_(on), A_(std::move(A)), scratch_(scratch_bytes<K>(on, view(A_))), setup_(setup) {
+        : on_(on), A_(std::move(A)), scratch_(on, scratch_bytes<K>(on, view(A_))), setup_(setup) {
         on_.scratch = scratch_;
         zero_on_device(on_, on_.scratch);
     }

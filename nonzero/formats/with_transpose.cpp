@@ -14,6 +14,15 @@ template <class V, class B>
 using scratch_vector = std::conditional_t<std::is_same_v<B, cpu>, host_vector<V>, device_array<V>>;
 
 template <class V>
+host_vector<V> make_scratch(cpu, std::size_t len) {
+    return host_vector<V>(len);
+}
+template <class V>
+device_array<V> make_scratch(gpu on, std::size_t len) {
+    return {on, len};
+}
+
+template <class V>
 csr<V, host> transposed(cpu, const csr<V, host_view>& A) {
     return transpose(A);
 }
@@ -30,7 +39,9 @@ class pair_of_operators final : public linear_operator<V, B> {
         : on_(on),
           of_A_(std::move(of_A)),
           of_transpose_(std::move(of_transpose)),
-          x_(is_complex<V> && std::is_same_v<B, gpu> ? std::size_t(of_A_->shape().rows) : 0) {}
+          x_(make_scratch<V>(
+              on, is_complex<V> && std::is_same_v<B, gpu> ? std::size_t(of_A_->shape().rows) : 0)) {
+    }
 
     [[nodiscard]] nz::shape shape() const override { return of_A_->shape(); }
     [[nodiscard]] std::size_t bytes() const override {
@@ -68,7 +79,8 @@ class pair_of_operators final : public linear_operator<V, B> {
   private:
     /// alpha A^H x + beta y is the conjugate of conj(alpha) A^T conj(x) + conj(beta) conj(y).
     void multiply_conjugated(V alpha, in<V, B> x, V beta, out<V, B> y) const {
-        scratch_vector<V, B> mine(std::is_same_v<B, cpu> ? x.size() : 0);
+        const std::size_t len = std::is_same_v<B, cpu> ? x.size() : 0;
+        scratch_vector<V, B> mine = make_scratch<V>(on_, len);
         const out<V, B> conjugate_x = std::is_same_v<B, cpu> ? out<V, B>(mine) : out<V, B>(x_);
         conjugate(on_, x, conjugate_x);
         if (beta != V(0)) conjugate(on_, in<V, B>(y), y);

@@ -106,12 +106,12 @@ double median_time_s(gpu on, Run run) {
 bandwidth measure_memory(gpu on, unsigned blocks) {
     const std::size_t half =
         std::min<std::size_t>(std::size_t(1) << 30, memory_of(on).free_bytes / 4) / 16 * 16;
-    device_array<std::byte> both(2 * half);
+    device_array<std::byte> both(on, 2 * half);
     zero_on_device(on, both);
     auto* const low = reinterpret_cast<uint4*>(both.data());
     auto* const high = reinterpret_cast<uint4*>(both.data() + half);
     const auto n = std::int64_t(half / 16);
-    device_array<unsigned> kept(1);
+    device_array<unsigned> kept(on, 1);
     const double read_s = median_time_s(on, [&] {
         read_kernel<<<blocks, threads_per_block, 0, stream_of(on)>>>(low, 2 * n, kept.data());
     });
@@ -132,8 +132,8 @@ std::size_t within_l2(const gpu_info& g) {
 double measure_l2(gpu on, const gpu_info& g, unsigned blocks) {
     constexpr std::int64_t steps = 1024;
     const std::size_t bytes = within_l2(g);
-    device_array<std::byte> data(bytes);
-    device_array<unsigned> kept(1);
+    device_array<std::byte> data(on, bytes);
+    device_array<unsigned> kept(on, 1);
     zero_on_device(on, data);
     const double s = median_time_s(on, [&] {
         read_again_kernel<<<blocks, threads_per_block, 0, stream_of(on)>>>(
@@ -151,7 +151,7 @@ double measure_latency(gpu on, const gpu_info& g) {
     // An odd stride of some lines: every load is of a line that was not read before.
     for (std::size_t k = 0; k < len; ++k) next[k] = unsigned((k + 4099 * 8) & (len - 1));
     const auto there = to_device<unsigned>(on, next);
-    device_array<unsigned> kept(1);
+    device_array<unsigned> kept(on, 1);
     const double s = median_time_s(
         on, [&] { chase_kernel<<<1, 1, 0, stream_of(on)>>>(there.data(), loads, kept.data()); });
     check_launch("measure_latency");
@@ -162,7 +162,7 @@ double measure_upload(gpu on) {
     constexpr std::size_t bytes = std::size_t(32) << 20;
     host_vector<std::byte> here(bytes);
     std::fill(here.begin(), here.end(), std::byte(1));
-    device_array<std::byte> there(bytes);
+    device_array<std::byte> there(on, bytes);
     const double s =
         median_time_s(on, [&] { copy_to_device(on, here.data(), there.data(), bytes); });
     return double(bytes) / s * 1e-9;
@@ -184,7 +184,7 @@ std::vector<gather_rate> measure_gathers(gpu on, unsigned blocks) {
     for (int log2_len = least; log2_len <= most; ++log2_len) {
         const std::size_t len = std::size_t(1) << log2_len;
         if (len * sizeof(double) > room) break;
-        device_array<double> x(len), kept(1);
+        device_array<double> x(on, len), kept(on, 1);
         zero_on_device(on, {reinterpret_cast<std::byte*>(x.data()), len * sizeof(double)});
         const double s = median_time_s(on, [&] {
             gather_kernel<<<blocks, threads_per_block, 0, stream_of(on)>>>(x.data(), log2_len,

@@ -175,8 +175,8 @@ class gpu_place {
         : on_(on),
           p_(p),
           x_(to_device<V>(on, p.x)),
-          y_(p.y_elements()),
-          flushed_(found == caches::cold ? flush_bytes : 0) {}
+          y_(on, p.y_elements()),
+          flushed_(on, found == caches::cold ? flush_bytes : 0) {}
 
     static constexpr const char* lacking = "no such kernel on the GPU";
     [[nodiscard]] estimate cost(const contender<V>& c) const {

@@ -24,7 +24,7 @@ host_vector<V> product(const linear_operator<V, cpu>& op) {
 template <class V>
 host_vector<V> product(const linear_operator<V, gpu>& op) {
     const auto x = to_device<V>(gpu{}, random_vector<V>(std::size_t(op.shape().cols), 5));
-    device_array<V> y(std::size_t(op.shape().rows));
+    device_array<V> y(gpu{}, std::size_t(op.shape().rows));
     op.apply(V(1), x, V(0), y);
     return to_host<V>(gpu{}, y);
 }
@@ -138,7 +138,7 @@ TEST(updated, are_what_the_next_product_sees) {
     const gpu_stream stream;
     const auto pattern = from_lengths<double>(std::vector<index>(3000, 7), 3000);
     const auto x = to_device<double>(gpu(stream), random_vector<double>(3000, 5));
-    device_array<double> y(3000), unseen(3000);
+    device_array<double> y(stream, 3000), unseen(stream, 3000);
     for (const std::string_view name : some_of_the_gpu) {
         const plan_options only{.methods = {std::string(name)}};
         csr<double, device> there[2];

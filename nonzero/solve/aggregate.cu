@@ -196,9 +196,9 @@ class builder_on_gpu {
         : on_(on),
           n_(g.nodes()),
           g_{g.row_ptr, g.col_ind.data(), g.strong.data()},
-          number_(std::size_t(n_) + 1),
-          near_(std::size_t(n_)),
-          undecided_(1) {
+          number_(on, std::size_t(n_) + 1),
+          near_(on, std::size_t(n_)),
+          undecided_(on, 1) {
         fill_bytes(on_, near_, 0xff);  // alone
     }
     device_aggregation build(int reach) {
@@ -208,8 +208,8 @@ class builder_on_gpu {
             gather();
             join();
         } else {
-            state_ = device_array<std::uint64_t>(std::size_t(n_));
-            least_ = device_array<std::uint64_t>(std::size_t(n_));
+            state_ = device_array<std::uint64_t>(on_, std::size_t(n_));
+            least_ = device_array<std::uint64_t>(on_, std::size_t(n_));
             add(nullptr, 0);
             add(near_.data(), worth_an_aggregate);
         }
@@ -231,8 +231,9 @@ class builder_on_gpu {
     }
     /// Its roots in number_.
     void find_wide_set() {
-        device_array<std::uint32_t> rank_of(static_cast<std::size_t>(n_)), least(rank_of.size());
-        device_array<char> mark(rank_of.size());
+        device_array<std::uint32_t> rank_of(on_, static_cast<std::size_t>(n_)),
+            least(on_, rank_of.size());
+        device_array<char> mark(on_, rank_of.size());
         wide_search s{g_, rank_of.data(), least.data(), mark.data(), 0, undecided_.data()};
         launch_each(on_, n_, begin_wide_search{s});
         for (bool more = n_ > 0; more; ++s.round) {
@@ -260,7 +261,7 @@ class builder_on_gpu {
         count_ += index(read_back(on_, number_.data() + n_));
     }
     void join() {
-        device_array<index> of(static_cast<std::size_t>(n_));
+        device_array<index> of(on_, static_cast<std::size_t>(n_));
         launch_each(on_, n_, join_most_common{g_, near_.data(), of.data()});
         synchronize(on_);  // before what it reads goes
         near_ = std::move(of);
@@ -286,7 +287,7 @@ device_aggregation aggregate(gpu on, const marked_graph& g, int reach) {
 int suitable_reach(gpu on, const marked_graph& g) {
     if (g.nodes() == 0) return 1;
     const device_guard guard(on);
-    device_array<int> there(reach_sample);
+    device_array<int> there(on, reach_sample);
     launch_each(
         on, reach_sample,
         ask_sample{{g.row_ptr, g.col_ind.data(), g.strong.data()}, g.nodes(), there.data()});

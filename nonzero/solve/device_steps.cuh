@@ -27,17 +27,17 @@ void fill_bytes(gpu on, device_array<T>& to, int byte) {
 
 /// A CUB algorithm, run(scratch, bytes): asked for its scratch memory, then run with it.
 template <class Run>
-void with_scratch(Run run) {
+void with_scratch(gpu on, Run run) {
     std::size_t bytes = 0;
     check(run(nullptr, bytes), "CUB");
-    device_array<std::byte> scratch(bytes > 0 ? bytes : 1);
+    device_array<std::byte> scratch(on, bytes > 0 ? bytes : 1);
     check(run(scratch.data(), bytes), "CUB");
 }
 
 /// to[i] = the sum of the elements before i, for 0 <= i < n; `from` and `to` may be the same.
 template <class T>
 void sum_before(gpu on, const T* from, T* to, std::int64_t n) {
-    with_scratch([&](void* scratch, std::size_t& bytes) {
+    with_scratch(on, [&](void* scratch, std::size_t& bytes) {
         return cub::DeviceScan::ExclusiveSum(scratch, bytes, from, to, n, stream_of(on));
     });
 }
@@ -68,7 +68,7 @@ inline device_offsets row_pointers(gpu on, device_array<offset>& length, offset&
     sum_before(on, length.data(), length.data(), std::int64_t(n));
     nnz = read_back(on, length.data() + n - 1);
     const bool wide = nnz > max_narrow_offset;
-    device_offsets ptr{device_array<std::byte>(n * (wide ? 8 : 4)), n, wide};
+    device_offsets ptr{device_array<std::byte>(on, n * (wide ? 8 : 4)), n, wide};
     if (wide) {
         check(cudaMemcpyAsync(ptr.bytes.data(), length.data(), n * sizeof(offset),
                               cudaMemcpyDeviceToDevice, stream_of(on)),

@@ -71,7 +71,7 @@ struct invert_one {
 template <class V>
 device_array<V> diagonal_of(gpu on, const csr<V, device_view>& A) {
     const device_guard guard(on);
-    device_array<V> d(std::size_t(A.shape.rows));
+    device_array<V> d(on, std::size_t(A.shape.rows));
     launch_each(on, A.shape.rows, find_diagonal<V>{A, d.data()});
     return d;
 }
@@ -79,7 +79,7 @@ device_array<V> diagonal_of(gpu on, const csr<V, device_view>& A) {
 template <class V>
 device_array<V> l1_norms(gpu on, const csr<V, device_view>& A) {
     const device_guard guard(on);
-    device_array<V> norm(std::size_t(A.shape.rows));
+    device_array<V> norm(on, std::size_t(A.shape.rows));
     launch_each(on, A.shape.rows, sum_magnitudes<V>{A, norm.data()});
     return norm;
 }
@@ -87,7 +87,7 @@ device_array<V> l1_norms(gpu on, const csr<V, device_view>& A) {
 template <class V>
 double gershgorin_bound(gpu on, device_span<V> diagonal, device_span<V> norm) {
     const device_guard guard(on);
-    device_array<unsigned long long> bits(1);
+    device_array<unsigned long long> bits(on, 1);
     fill_bytes(on, bits, 0);
     launch_each(on, std::int64_t(norm.size()),
                 largest_ratio<V>{diagonal.data(), norm.data(), bits.data()});

@@ -94,12 +94,7 @@ class davidson {
 
   private:
     vector<V, B> make(std::int64_t len) const {
-        if constexpr (std::is_same_v<B, cpu>) {
-            return vector<V, B>(std::size_t(len));
-        } else {
-            const device_guard guard(space_.on());
-            return vector<V, B>(std::size_t(len));
-        }
+        return make_vector<V>(space_.on(), std::size_t(len));
     }
     out<V, B> column(vector<V, B>& of, int k) const {
         return {of.data() + k * n_, std::size_t(n_)};

@@ -110,12 +110,7 @@ class gmres_solve {
   private:
     template <class T>
     vector<T, B> make(std::size_t len) const {
-        if constexpr (std::is_same_v<B, gpu>) {
-            const device_guard guard(space_.on());
-            return vector<T, B>(len);
-        } else {
-            return vector<T, B>(len);
-        }
+        return make_vector<T>(space_.on(), len);
     }
     V* basis(std::int64_t k) { return basis_.data() + k * n_; }
     in<V, B> in_of(const V* v) const { return {v, std::size_t(n_)}; }

@@ -75,7 +75,7 @@ class krylov_solve {
           x_(x),
           options_(o),
           method_(args...),
-          history_(std::size_t(longest_burst)) {}
+          history_(make_vector<double>(method_.space.on(), std::size_t(longest_burst))) {}
 
     solve_report run() {
         S s = find_residual();

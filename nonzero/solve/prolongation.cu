@@ -133,17 +133,17 @@ device_tentative<V> tentative_prolongation(gpu on, const device_aggregation& a, 
                                            const device_candidates<V>& fine) {
     const device_guard guard(on);
     const std::size_t n = a.of.size(), k = std::size_t(fine.count);
-    device_array<index> key(n), node(n), sorted_key(n), sorted_node(n);
+    device_array<index> key(on, n), node(on, n), sorted_key(on, n), sorted_node(on, n);
     launch_each(on, std::int64_t(n), sort_key{a.of.data(), a.count, key.data(), node.data()});
     if (n > 0)
-        with_scratch([&](void* scratch, std::size_t& bytes) {
+        with_scratch(on, [&](void* scratch, std::size_t& bytes) {
             return cub::DeviceRadixSort::SortPairs(scratch, bytes, key.data(), sorted_key.data(),
                                                    node.data(), sorted_node.data(), std::int64_t(n),
                                                    0, bits_of(a.count), stream_of(on));
         });
-    device_array<V> columns(fine.val.size());
-    device_tentative<V> t{{fine.count, device_array<V>(fine.val.size())},
-                          {fine.count, device_array<V>(std::size_t(a.count) * k * k)}};
+    device_array<V> columns(on, fine.val.size());
+    device_tentative<V> t{{fine.count, device_array<V>(on, fine.val.size())},
+                          {fine.count, device_array<V>(on, std::size_t(a.count) * k * k)}};
     check(cudaMemcpyAsync(t.fine.val.data(), fine.val.data(), fine.val.size() * sizeof(V),
                           cudaMemcpyDeviceToDevice, stream_of(on)),
           "cudaMemcpyAsync");
@@ -163,7 +163,7 @@ csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, index
     const device_guard guard(on);
     const char* const strong = block == 1 ? g.strong.data() : nullptr;
     const auto diagonal = diagonal_of(on, A);
-    device_array<V> scale(std::size_t(A.shape.rows));
+    device_array<V> scale(on, std::size_t(A.shape.rows));
     launch_each(on, A.shape.rows,
                 find_scale<V>{A, diagonal.data(), strong, V(omega), scale.data()});
     const smoother_rows<V> S{A.row_ptr, A.col_ind.data(), A.val.data(),

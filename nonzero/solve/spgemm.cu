@@ -84,19 +84,19 @@ csr<V, device> transposed(gpu on, const csr<V, device_view>& A) {
     const std::size_t nnz = A.val.size();
     if (nnz > std::size_t(max_narrow_offset))
         throw argument_error("transposed: 2^31 entries and more are not transposed on a GPU");
-    device_array<index> row(nnz), sorted(nnz);
-    device_array<std::int32_t> place(nnz), from(nnz);
+    device_array<index> row(on, nnz), sorted(on, nnz);
+    device_array<std::int32_t> place(on, nnz), from(on, nnz);
     launch_each(on, A.shape.rows, row_of_entry{A.row_ptr, row.data()});
     launch_each(on, std::int64_t(nnz), count_up{place.data()});
     if (nnz > 0)
-        with_scratch([&](void* scratch, std::size_t& bytes) {
+        with_scratch(on, [&](void* scratch, std::size_t& bytes) {
             return cub::DeviceRadixSort::SortPairs(scratch, bytes, A.col_ind.data(), sorted.data(),
                                                    place.data(), from.data(), std::int64_t(nnz), 0,
                                                    bits_of(A.shape.cols), stream_of(on));
         });
     csr<V, device> T{
-        {A.shape.cols, A.shape.rows}, {}, device_array<index>(nnz), device_array<V>(nnz)};
-    device_array<offset> length(std::size_t(A.shape.cols) + 1);
+        {A.shape.cols, A.shape.rows}, {}, device_array<index>(on, nnz), device_array<V>(on, nnz)};
+    device_array<offset> length(on, std::size_t(A.shape.cols) + 1);
     fill_bytes(on, length, 0);
     launch_each(on, A.shape.cols, column_start{sorted.data(), std::int64_t(nnz), length.data()});
     offset all = 0;

@@ -195,14 +195,14 @@ class product_on_gpu {
     csr<V, device> run(offset most = any_number) {
         const auto rows = std::size_t(shape_.rows);
         csr<V, device> C{shape_, {}, {}, {}};
-        device_array<offset> length(rows + 1);
+        device_array<offset> length(on_, rows + 1);
         fill_bytes(on_, length, 0);
-        device_array<unsigned> size(1);
+        device_array<unsigned> size(on_, 1);
         product_rows<V> to{length.data(), {}, nullptr, nullptr, nullptr, size.data()};
         count_[smallest_] = shape_.rows;
         for (int t = smallest_; t < tables && count_[t] > 0; ++t) {
             if (t + 1 < tables) {
-                lists_[t + 1] = device_array<std::int32_t>(std::size_t(count_[t]));
+                lists_[t + 1] = device_array<std::int32_t>(on_, std::size_t(count_[t]));
                 to.next = lists_[t + 1].data();
                 fill_bytes(on_, size, 0);
             }
@@ -210,15 +210,15 @@ class product_on_gpu {
             if (t + 1 < tables) count_[t + 1] = read_back(on_, size.data());
         }
         // The lengths become positions, but the kernels ask for lengths.
-        device_array<offset> kept(rows + 1);
+        device_array<offset> kept(on_, rows + 1);
         check(cudaMemcpyAsync(kept.data(), length.data(), (rows + 1) * sizeof(offset),
                               cudaMemcpyDeviceToDevice, stream_of(on_)),
               "cudaMemcpyAsync");
         offset nnz = 0;
         C.row_ptr = row_pointers(on_, length, nnz);
         if (nnz > most) return {};
-        C.col_ind = device_array<index>(std::size_t(nnz));
-        C.val = device_array<V>(std::size_t(nnz));
+        C.col_ind = device_array<index>(on_, std::size_t(nnz));
+        C.val = device_array<V>(on_, std::size_t(nnz));
         to = {kept.data(), C.row_ptr, C.col_ind.data(), C.val.data(), nullptr, nullptr};
         for (int t = smallest_; t < tables; ++t)
             if (nnz > 0 && count_[t] > 0) launch(t, to);
@@ -248,8 +248,8 @@ class product_on_gpu {
         const double each = double(shape_.cols) * (sizeof(std::int32_t) + sizeof(V));
         const auto blocks = std::size_t(std::clamp(most_bytes / each, 1.0, double(count_[4])));
         const std::size_t n = blocks * std::size_t(shape_.cols);
-        device_array<std::int32_t> stamps(n);
-        device_array<V> sums(n);
+        device_array<std::int32_t> stamps(on_, n);
+        device_array<V> sums(on_, n);
         fill_bytes(on_, stamps, 0);
         dense_rows<V><<<unsigned(blocks), warp_size, 0, stream_of(on_)>>>(
             lists_[4].data(), count_[4], shape_.cols, left_, right_, to, stamps.data(),

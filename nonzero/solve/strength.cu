@@ -88,10 +88,10 @@ struct gather_lists {
 template <class V>
 marked_graph graph_of_blocks(gpu on, const csr<V, device_view>& A, index block, V eps2) {
     const index nodes = A.shape.rows / block;
-    device_array<V> norm(static_cast<std::size_t>(nodes));
+    device_array<V> norm(on, static_cast<std::size_t>(nodes));
     launch_each(on, nodes, diagonal_block_norm<V>{A, block, norm.data()});
-    device_array<offset> next(std::size_t(A.shape.rows)), count(std::size_t(nodes) + 1);
-    device_array<index> neighbour(A.val.size());
+    device_array<offset> next(on, std::size_t(A.shape.rows)), count(on, std::size_t(nodes) + 1);
+    device_array<index> neighbour(on, A.val.size());
     fill_bytes(on, count, 0);
     launch_each(
         on, nodes,
@@ -99,8 +99,8 @@ marked_graph graph_of_blocks(gpu on, const csr<V, device_view>& A, index block, 
     marked_graph g;
     offset edges = 0;
     g.own_row_ptr = row_pointers(on, count, edges);
-    g.own_col_ind = device_array<index>(std::size_t(edges));
-    g.strong = device_array<char>(std::size_t(edges));
+    g.own_col_ind = device_array<index>(on, std::size_t(edges));
+    g.strong = device_array<char>(on, std::size_t(edges));
     g.row_ptr = g.own_row_ptr, g.col_ind = g.own_col_ind;
     fill_bytes(on, g.strong, 1);
     launch_each(on, nodes,
@@ -118,7 +118,7 @@ marked_graph strong_couplings(gpu on, const csr<V, device_view>& A, index block,
             "strong_couplings: expected a square matrix of whole blocks, eps >= 0");
     const device_guard guard(on);
     if (block > 1) return graph_of_blocks(on, A, block, V(eps * eps));
-    marked_graph g{A.row_ptr, A.col_ind, device_array<char>(A.val.size()), {}, {}};
+    marked_graph g{A.row_ptr, A.col_ind, device_array<char>(on, A.val.size()), {}, {}};
     const auto diagonal = diagonal_of(on, A);
     launch_each(on, A.shape.rows,
                 mark_strong<V>{A, diagonal.data(), V(eps * eps), g.strong.data()});

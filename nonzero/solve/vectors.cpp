@@ -14,7 +14,7 @@ vector<std::byte, cpu> make_scratch(cpu on, std::int64_t n) {
 }
 vector<std::byte, gpu> make_scratch(gpu on, std::int64_t n) {
     const device_guard guard(on);
-    vector<std::byte, gpu> scratch(sweep_scratch_bytes(on, n));
+    vector<std::byte, gpu> scratch(on, sweep_scratch_bytes(on, n));
     zero_on_device(on, scratch);
     return scratch;
 }
@@ -45,12 +45,7 @@ void vector_space<V, B>::check(const char* what, std::size_t len) const {
 
 template <class V, class B>
 vector<V, B> vector_space<V, B>::make() const {
-    if constexpr (std::is_same_v<B, cpu>) {
-        return vector<V, B>(std::size_t(n_));
-    } else {
-        const device_guard guard(on_);
-        return vector<V, B>(std::size_t(n_));
-    }
+    return make_vector<V>(on_, std::size_t(n_));
 }
 template <class V, class B>
 vector<V, B> vector_space<V, B>::zero() {

@@ -11,6 +11,16 @@ namespace nz {
 template <class T, class B>
 using vector = array<T, std::conditional_t<std::is_same_v<B, cpu>, host, device>>;
 
+/// A vector of that many elements, uninitialised.
+template <class T>
+host_vector<T> make_vector(cpu, std::size_t len) {
+    return host_vector<T>(len);
+}
+template <class T>
+device_array<T> make_vector(gpu on, std::size_t len) {
+    return {on, len};
+}
+
 /// A vector of B's from one of the host's, and back. Both return when the copy is there.
 template <class T>
 host_vector<T> from_host(cpu, std::span<const T> v) {

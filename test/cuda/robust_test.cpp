@@ -24,7 +24,7 @@ class robust : public ::testing::Test {
 
 template <class V>
 host_vector<V> product(gpu on, const linear_operator<V, gpu>& op, device_span<V> x) {
-    device_array<V> y(std::size_t(op.shape().rows));
+    device_array<V> y(on, std::size_t(op.shape().rows));
     op.apply(V(1), x, V(0), y);
     return to_host<V>(on, y);
 }
@@ -80,7 +80,7 @@ TEST_F(robust, with_little_memory_left_another_method_is_built) {
     for (const candidate& c : planned_with_room.candidates)
         if (c.declined.empty()) least = std::min(least, c.matrix_bytes);
     const auto there = to_device<double>(gpu{}, x);
-    device_array<double> y(x.size());
+    device_array<double> y(gpu{}, x.size());
     bool built_small = false, fell_back = false, refused = false;
     for (const double room : {3.0, 2.0, 1.6, 1.3, 1.1, 0.9, 0.5, 0.1}) {
         SCOPED_TRACE(room);
@@ -142,7 +142,7 @@ TEST_F(robust, plans_on_several_streams_at_once_give_the_same_bits_100_times) {
     std::vector<running> beside;
     for (const job& j : all) {
         running r{std::make_unique<gpu_stream>(), nullptr, to_device<double>(gpu{}, j.x),
-                  device_array<double>(std::size_t(j.A.shape.rows))};
+                  device_array<double>(gpu{}, std::size_t(j.A.shape.rows))};
         r.op = build(make_plan(upload(gpu{}, j.A), gpu(*r.stream)), j.A);
         beside.push_back(std::move(r));
     }
@@ -161,7 +161,7 @@ TEST_F(robust, products_are_the_same_cold_and_beside_copies_and_threads) {
     const auto x = to_device<double>(gpu{}, random_vector<double>(std::size_t(A.shape.cols), 4));
     const auto op = build(make_plan(A, gpu{}), A);
     const auto want = product<double>(gpu{}, *op, x);
-    device_array<std::byte> flushed(std::size_t(256) << 20);
+    device_array<std::byte> flushed(gpu{}, std::size_t(256) << 20);
     for (int run = 0; run < 100; ++run) {
         if (run % 2 == 0) zero_on_device(gpu{}, flushed);
         ASSERT_TRUE(same_bits<double>(product<double>(gpu{}, *op, x), want)) << run;
@@ -206,7 +206,7 @@ TEST_F(robust, what_a_stream_still_writes_is_planned_as_it_will_be_in_four_threa
             const gpu on = stream;
             const auto there = upload(on, A);
             auto B = upload(on, A);
-            device_array<std::byte> busy(std::size_t(1) << 30);
+            device_array<std::byte> busy(on, std::size_t(1) << 30);
             for (int run = 0; run < 3; ++run) {
                 copy_late(on, busy, there, B);
                 wrong += compute_stats(on, view(B)).row_lengths != lengths;
