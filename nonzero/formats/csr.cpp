@@ -99,6 +99,7 @@ csr<V, host> assemble(shape shape, std::span<const index> row, std::span<const i
 
 template <class V>
 csr<V, host> canonical(const csr<V, host_view>& A) {
+    (void)order_of(A);
     csr<V, host> B{A.shape, {}, {A.col_ind.begin(), A.col_ind.end()}, {A.val.begin(), A.val.end()}};
     host_vector<offset> ptr(A.row_ptr.size());
     for (std::size_t i = 0; i < ptr.size(); ++i) ptr[i] = A.row_ptr[i];
@@ -108,32 +109,8 @@ csr<V, host> canonical(const csr<V, host_view>& A) {
 }
 
 template <class V>
-void validate(const csr<V, host_view>& A, bool canonical) {
-    const auto fail = [](const std::string& what) { throw argument_error("csr: " + what); };
-    if (A.shape.rows < 0 || A.shape.cols < 0) fail("a negative size");
-    if (A.row_ptr.size() != std::size_t(A.shape.rows) + 1)
-        fail("row_ptr has " + std::to_string(A.row_ptr.size()) +
-             " elements, expected rows + 1 = " + std::to_string(std::size_t(A.shape.rows) + 1));
-    if (A.col_ind.size() != A.val.size()) fail("col_ind and val differ in length");
-    if (A.row_ptr[0] != 0) fail("row_ptr[0] is not 0");
-    if (A.row_ptr.back() != offset(A.col_ind.size())) fail("row_ptr's last element is not nnz");
-    for (std::size_t i = 0; i < std::size_t(A.shape.rows); ++i) {
-        const offset b = A.row_ptr[i], e = A.row_ptr[i + 1];
-        if (b > e || e > offset(A.col_ind.size()))
-            fail("row_ptr decreases at row " + std::to_string(i));
-        for (auto k = std::size_t(b); k < std::size_t(e); ++k) {
-            const index j = A.col_ind[k];
-            if (j < 0 || j >= A.shape.cols)
-                fail("column " + std::to_string(j) + " in row " + std::to_string(i) +
-                     ", expected 0 to " + std::to_string(A.shape.cols - 1));
-            if (canonical && k > std::size_t(b) && A.col_ind[k - 1] >= j)
-                fail("columns of row " + std::to_string(i) + " are not ascending");
-        }
-    }
-}
-
-template <class V>
 csr<V, host> transpose(const csr<V, host_view>& A) {
+    (void)order_of(A);
     csr<V, host> T{{A.shape.cols, A.shape.rows},
                    {},
                    host_vector<index>(A.val.size()),
@@ -351,7 +328,6 @@ int csr_subwarp::lanes(std::int64_t rows, std::int64_t nnz) {
     template csr<V, host> csr<V, host>::from(const csr<V, host_view>&);                       \
     template csr<V, host> assemble(shape, std::span<const index>, std::span<const index>,     \
                                    std::span<const V>);                                       \
-    template void validate(const csr<V, host_view>&, bool);                                   \
     template csr<V, host> canonical(const csr<V, host_view>&);                                \
     template csr<V, host> transpose(const csr<V, host_view>&);                                \
     template void spmv(cpu, csr_serial, V, const csr<V, host_view>&, std::span<const V>, V,   \

@@ -26,7 +26,7 @@ struct csr {
 
     nz::shape shape;           ///< of the matrix                                  [rows x cols]
     array<offset, S> row_ptr;  ///< rows + 1, non-decreasing; row i is [row_ptr[i], row_ptr[i+1])
-    array<index, S> col_ind;   ///< nnz, ascending within a row
+    array<index, S> col_ind;   ///< nnz, in [0, cols); ascending within a row, or as order_of says
     array<V, S> val;           ///< nnz
 
     static auto scalars(auto& a) { return std::tie(a.shape); }
@@ -45,22 +45,60 @@ template <class V>
 csr<V, host> assemble(shape, std::span<const index> row, std::span<const index> col,
                       std::span<const V> val);
 
-/// Throws argument_error, saying where, unless A keeps csr's invariants; O(nnz). Columns that are
-/// not ascending or twice in a row pass only where `canonical` is false.
+/// How the columns of every row stand. A CSR of any order, a column twice in a row included, is a
+/// matrix like any other: entries in one place add up.
+enum class row_order { ascending, any };
+
+/// Throws argument_error, saying where, unless the arrays are as long as the shape wants them; reads
+/// no element of them.
+template <class V, class S>
+void check_sizes(const csr<V, S>& A);
+
+/// Looks at every index once, in parallel: O(rows + nnz), no allocation. Throws argument_error,
+/// saying where, unless row_ptr ascends from 0 to the number of entries and every column is in
+/// range.
+template <class V>
+[[nodiscard]] row_order order_of(const csr<V, host_view>& A);
+/// The same of a CSR that lies on the GPU, read there. Waits for on.stream. Throws besides:
+/// device_error, unavailable without CUDA.
+template <class V>
+[[nodiscard]] row_order order_of(gpu on, const csr<V, device_view>& A);
+
+/// Throws argument_error, saying where, unless A is a CSR, and, where `canonical` is set, its
+/// columns ascend in every row.
 template <class V>
 void validate(const csr<V, host_view>& A, bool canonical = true);
 
-/// A with columns ascending and duplicates summed. A must pass validate(A, false).
+/// A with columns ascending and duplicates summed in the order given. Throws as order_of.
 template <class V>
 csr<V, host> canonical(const csr<V, host_view>& A);
+/// The same of a CSR that lies on the GPU, made there by two stable sorts, so that the two agree
+/// bit for bit. Throws as transpose.
+template <class V>
+csr<V, device> canonical(gpu on, const csr<V, device_view>& A);
 
-/// A^T; deterministic.
+/// Borrows A where its rows ascend, else holds its canonical copy. Throws as order_of.
+template <class V>
+struct ascending_rows {
+    explicit ascending_rows(const csr<V, host_view>& A) : view(A) {
+        if (order_of(A) == row_order::ascending) return;
+        copy = canonical(A);
+        view = nz::view(copy);
+    }
+    ascending_rows(const ascending_rows&) = delete;
+    ascending_rows& operator=(const ascending_rows&) = delete;
+
+    csr<V, host> copy;
+    csr<V, host_view> view;
+};
+
+/// A^T; deterministic. Rows of any order give rows of ascending columns, duplicates side by side.
+/// Throws as order_of.
 template <class V>
 csr<V, host> transpose(const csr<V, host_view>& A);
 /// The same of a CSR that lies on the GPU, made there by a stable sort, so that the two agree bit
-/// for bit. Columns of a row that do not ascend, and indices out of range, give a matrix of no
-/// meaning. Throws device_error where the memory does not suffice (20 bytes an entry of scratch, 32
-/// beyond 2^32 of them), unavailable without CUDA.
+/// for bit. Throws as order_of, and device_error where the memory does not suffice (20 bytes an
+/// entry of scratch, 32 beyond 2^32 of them), unavailable without CUDA.
 template <class V>
 csr<V, device> transpose(gpu on, const csr<V, device_view>& A);
 

@@ -125,6 +125,7 @@ csr<V, device> transpose_with(gpu on, const csr<V, device_view>& A) {
 
 template <class V>
 csr<V, device> transpose(gpu on, const csr<V, device_view>& A) {
+    (void)order_of(on, A);
     const device_guard guard(on);
     if (A.val.size() > 0xffffffffU) return transpose_with<std::uint64_t>(on, A);
     return transpose_with<std::uint32_t>(on, A);

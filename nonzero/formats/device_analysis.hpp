@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include "nonzero/formats/csr.hpp"
+
 namespace nz {
 
 template <class V>
@@ -12,6 +14,9 @@ class packed_analysis;
 template <class V>
 struct device_analysis {
     std::shared_ptr<const packed_analysis<V>> packing = nullptr;
+    /// The matrix's canonical copy, of which all this is, where its rows do not ascend. Else null.
+    std::shared_ptr<const csr<V, device>> ordered = nullptr;
+    bool checked = false;  ///< it is a CSR, and its rows ascend or `ordered` is set
 };
 
 }  // namespace nz

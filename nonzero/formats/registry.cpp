@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <mutex>
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/bsr.hpp"
@@ -278,9 +279,27 @@ estimate cost_on_gpu(const matrix_stats& s) {
     return e;
 }
 
+/// f(A), or f of A's canonical copy where K's layout needs one: kernels over CSR take the columns
+/// of a row in any order, other layouts are made of ascending ones. Throws argument_error where A
+/// is no CSR.
+template <class K, class V, class F>
+auto with_order(const csr<V, host_view>& A, F f) {
+    const row_order order = order_of(A);
+    if (reads_csr<K, V> || order == row_order::ascending) return f(A);
+    const csr<V, host> ordered = canonical(A);
+    return f(view(ordered));
+}
+template <class K, class V, class F>
+auto with_order(gpu on, const csr<V, device_view>& A, F f) {
+    const row_order order = order_of(on, A);
+    if (reads_csr<K, V> || order == row_order::ascending) return f(A);
+    const csr<V, device> ordered = canonical(on, A);
+    return f(view(ordered));
+}
+
 template <class K, class V>
 std::unique_ptr<linear_operator<V, cpu>> build_on_cpu(cpu on, const csr<V, host_view>& A) {
-    auto own = build_layout<K>(A);
+    auto own = with_order<K>(A, [](const csr<V, host_view>& B) { return build_layout<K>(B); });
     return std::make_unique<cpu_operator<K, V, decltype(own)>>(on, std::move(own));
 }
 
@@ -309,7 +328,9 @@ class gpu_operator final : public linear_operator<V, gpu> {
   protected:
     bool replace_values(const csr<V, device_view>& A) override {
         const device_guard guard(on_);
-        if constexpr (refilled_on_gpu<K, V>) return K::refill(on_, A, A_);
+        if constexpr (refilled_on_gpu<K, V>)
+            return with_order<K>(
+                on_, A, [&](const csr<V, device_view>& B) { return K::refill(on_, B, A_); });
         if constexpr (reads_csr<K, V>) return replace_in(on_, A, A_);
         return false;
     }
@@ -317,6 +338,7 @@ class gpu_operator final : public linear_operator<V, gpu> {
                        out_columns<V, gpu> Y) const override {
         if constexpr (runs_many_on<K, gpu, V>) {
             const device_guard guard(on_);
+            const auto mine = lock_scratch();
             if (A_.shape.rows > 0) spmv_many(on_, K{}, alpha, view(A_), X, beta, Y);
             check_launch(K::name.data());
         } else {
@@ -325,6 +347,7 @@ class gpu_operator final : public linear_operator<V, gpu> {
     }
     void multiply(V alpha, device_span<V> x, V beta, device_out<V> y) const override {
         const device_guard guard(on_);
+        const auto mine = lock_scratch();
         if (y.size() > 0) spmv(on_, K{}, alpha, view(A_), x, beta, y);
         check_launch(K::name.data());
     }
@@ -332,6 +355,7 @@ class gpu_operator final : public linear_operator<V, gpu> {
                              device_out<V> y) const override {
         if constexpr (runs_transposed_on<K, gpu, V>) {
             const device_guard guard(on_);
+            const auto mine = lock_scratch();
             if (y.size() > 0) spmv_transposed(on_, K{}, op, alpha, view(A_), x, beta, y);
             check_launch(K::name.data());
         } else {
@@ -341,10 +365,17 @@ class gpu_operator final : public linear_operator<V, gpu> {
     void scale(V beta, device_out<V> y) const override { scale_vector(on_, beta, y); }
 
   private:
+    /// The kernels of one product follow each other in the stream: those of another thread's, which
+    /// use the same scratch memory, come before or after them.
+    [[nodiscard]] std::unique_lock<std::mutex> lock_scratch() const {
+        return scratch_.size() > 0 ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+    }
+
     gpu on_;
     M A_;
     device_array<std::byte> scratch_;
     setup_times setup_;
+    mutable std::mutex mutex_;
 };
 
 /// A kernel that waits for the GPU says so: K::synchronises.
@@ -370,23 +401,25 @@ std::unique_ptr<linear_operator<V, gpu>> build_from_device(gpu on, const csr<V, 
     require_gpu(on);
     const device_guard guard(on);
     const auto start = std::chrono::steady_clock::now();
-    const auto build = [&] {
+    const auto build = [&](const csr<V, device_view>& B) {
         if constexpr (built_on_gpu<K, V>) {
-            return K::build(on, A, known);
+            return K::build(on, B, known);
         } else {
-            return upload(on, A);
+            return upload(on, B);
         }
     };
-    auto own = build();
+    const auto build_known = [&] {
+        return reads_csr<K, V> || known.ordered == nullptr ? build(A) : build(view(*known.ordered));
+    };
+    auto own = known.checked ? build_known() : with_order<K>(on, A, build);
     synchronize(on);
     const setup_times t{.preprocessing_s = seconds_since(start)};
     return std::make_unique<gpu_operator<K, V, decltype(own)>>(on, std::move(own), t);
 }
 
+/// From A, whose columns ascend or which K takes in any order.
 template <class K, class V>
-std::unique_ptr<linear_operator<V, gpu>> build_on_gpu(gpu on, const csr<V, host_view>& A) {
-    require_gpu(on);
-    const device_guard guard(on);
+std::unique_ptr<linear_operator<V, gpu>> build_from_checked(gpu on, const csr<V, host_view>& A) {
     const auto start = std::chrono::steady_clock::now();
     if constexpr (built_on_gpu<K, V>) try {
             const auto there = upload(on, A);
@@ -397,13 +430,19 @@ std::unique_ptr<linear_operator<V, gpu>> build_on_gpu(gpu on, const csr<V, host_
             return std::make_unique<gpu_operator<K, V, decltype(own)>>(on, std::move(own), t);
         } catch (const device_error&) {  // the layout may fit where CSR and scratch do not as well
         }
-    {
-        const auto here = build_layout<K>(A);
-        setup_times t{.conversion_s = seconds_since(start)};
-        auto there = upload(on, here);
-        t.upload_s = seconds_since(start) - t.conversion_s;
-        return std::make_unique<gpu_operator<K, V, decltype(there)>>(on, std::move(there), t);
-    }
+    const auto here = build_layout<K>(A);
+    setup_times t{.conversion_s = seconds_since(start)};
+    auto there = upload(on, here);
+    t.upload_s = seconds_since(start) - t.conversion_s;
+    return std::make_unique<gpu_operator<K, V, decltype(there)>>(on, std::move(there), t);
+}
+
+template <class K, class V>
+std::unique_ptr<linear_operator<V, gpu>> build_on_gpu(gpu on, const csr<V, host_view>& A) {
+    require_gpu(on);
+    const device_guard guard(on);
+    return with_order<K>(
+        A, [&](const csr<V, host_view>& B) { return build_from_checked<K, V>(on, B); });
 }
 
 template <class K, class V>
@@ -423,6 +462,7 @@ template <class K, class V>
 constexpr method<V> row = {
     .name = K::name,
     .deterministic = K::deterministic,
+    .any_order = reads_csr<K, V>,
     .synchronises = synchronises<K>(),
     .source = K::source,
     .cost = cost_of<K, V>,

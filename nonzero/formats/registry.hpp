@@ -16,8 +16,8 @@ struct setup_times {
 };
 
 /// A matrix on backend B whose format is known at run time only. The one virtual interface.
-/// One operator may be applied from several CPU threads at once; on a GPU from one stream at a
-/// time, as its scratch memory is its own.
+/// One operator may be applied from several CPU threads at once, also on a GPU, where all its
+/// products run in the stream that it was built for: each is right, in the order of the launches.
 template <class V, class B>
 class linear_operator {
   public:
@@ -78,11 +78,14 @@ device_out<V> column(const columns<device_out<V>>& all, index c, std::size_t len
     return {all.values.data() + std::size_t(c) * all.stride, len};
 }
 
-/// Builds the layout and holds it. Throws argument_error where the layout declines.
+/// Builds the layout and holds it. Throws argument_error where the layout declines or A is no CSR.
+/// The columns of a row may stand in any order, and more than once: what needs them ascending is
+/// built from a canonical copy.
 template <class V, class B>
 using builder = std::unique_ptr<linear_operator<V, B>> (*)(B, const csr<V, host_view>&);
 
-/// The same from a CSR that lies on the GPU, of which it keeps nothing but a copy.
+/// The same from a CSR that lies on the GPU, of which it keeps nothing but a copy. What is known of
+/// it is not looked for again.
 template <class V>
 using device_builder = std::unique_ptr<linear_operator<V, gpu>> (*)(gpu, const csr<V, device_view>&,
                                                                     const device_analysis<V>&);
@@ -92,6 +95,7 @@ template <class V>
 struct method {
     std::string_view name;  ///< layout.kernel
     bool deterministic;     ///< same bits in every run with the same number of threads
+    bool any_order;         ///< takes rows as they stand; others are built from an ordered copy
     bool synchronises;      ///< on a GPU `apply` waits for it, so that no CUDA graph can hold it
     std::string_view source;
     estimate (*cost)(const matrix_stats&);

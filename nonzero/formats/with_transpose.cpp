@@ -1,5 +1,7 @@
 #include "nonzero/formats/with_transpose.hpp"
 
+#include <mutex>
+
 #include "nonzero/core/gpu.hpp"
 
 namespace nz {
@@ -80,6 +82,7 @@ class pair_of_operators final : public linear_operator<V, B> {
     /// alpha A^H x + beta y is the conjugate of conj(alpha) A^T conj(x) + conj(beta) conj(y).
     void multiply_conjugated(V alpha, in<V, B> x, V beta, out<V, B> y) const {
         const std::size_t len = std::is_same_v<B, cpu> ? x.size() : 0;
+        const std::lock_guard lock(mutex_);  // x_ is one for all threads, in one stream
         scratch_vector<V, B> mine = make_scratch<V>(on_, len);
         const out<V, B> conjugate_x = std::is_same_v<B, cpu> ? out<V, B>(mine) : out<V, B>(x_);
         conjugate(on_, x, conjugate_x);
@@ -91,6 +94,7 @@ class pair_of_operators final : public linear_operator<V, B> {
     B on_;
     pointer of_A_, of_transpose_;
     mutable scratch_vector<V, B> x_;  ///< on a GPU: the conjugate of x
+    mutable std::mutex mutex_;
 };
 
 }  // namespace

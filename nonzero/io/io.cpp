@@ -46,6 +46,7 @@ csr<V, host> read(const std::string& path, const read_options& options) {
 
 template <class V>
 void write(const std::string& path, const csr<V, host_view>& A, const write_options& options) {
+    if (order_of(A) != row_order::ascending) return write(path, view(canonical(A)), options);
     if (path.ends_with(".npz")) {
         if (options.store != symmetry::general)
             throw argument_error("write: .npz stores no symmetry, only .mtx does");

@@ -48,8 +48,9 @@ struct write_options {
 };
 
 /// Writes .mtx, .mtx.gz or .npz, by the name's end. The file appears under its name when it is
-/// complete: what fails leaves an older one as it was. Throws argument_error where the name ends
-/// otherwise, or A is not of the symmetry asked for; error where the file system refuses.
+/// complete: what fails leaves an older one as it was. Entries are written by rows with ascending
+/// columns, duplicates summed. Throws argument_error where the name ends otherwise, A is no CSR or
+/// not of the symmetry asked for; error where the file system refuses.
 template <class V>
 void write(const std::string& path, const csr<V, host_view>& A, const write_options& = {});
 

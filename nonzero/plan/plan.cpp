@@ -76,10 +76,26 @@ double setup_s(const estimate& e, const matrix_stats& s, const machine_speeds& m
            machine.reads.back().per_s;
 }
 
+/// What the copy with ascending rows takes: canonical() of SORTED
+template <class S, class V>
+double ordering_s(const matrix_stats& s, const machine_speeds& machine) {
+    constexpr double passes_on_cpu = 6, passes_on_gpu = 30;
+    const double bytes = csr_bytes<V>(s);
+    return std::is_same_v<S, host_view> ? passes_on_cpu * bytes / machine.convert_bytes_per_s
+                                        : passes_on_gpu * bytes / machine.reads.back().per_s;
+}
+
+/// How the planner finds a matrix.
+struct subject {
+    matrix_stats stats;
+    row_order order = row_order::ascending;
+};
+
 /// One method on this matrix, in the space S, and this machine.
 template <class S, class V, class B>
-candidate judge(const method<V>& m, B on, const matrix_stats& s, const machine_speeds& machine,
+candidate judge(const method<V>& m, B on, const subject& of, const machine_speeds& machine,
                 bool deterministic) {
+    const matrix_stats& s = of.stats;
     candidate c{.method = std::string(m.name)};
     if (std::is_same_v<S, device_view> && m.from_device == nullptr) {
         c.declined = "it is built on the CPU only, and the matrix lies on the GPU";
@@ -96,6 +112,8 @@ candidate judge(const method<V>& m, B on, const matrix_stats& s, const machine_s
     c.matrix_bytes = e.matrix_bytes, c.bytes = e.bytes();
     c.predicted_s = predicted_seconds(e, s, machine);
     c.predicted_setup_s = setup_s<S, V>(e, s, machine);
+    if (of.order == row_order::any && !m.any_order)
+        c.predicted_setup_s += ordering_s<S, V>(s, machine);
     return c;
 }
 
@@ -132,23 +150,6 @@ std::string why(const plan_report& p) {
     return text +
            fmt::format("; next is {} with {}{}", next->method, us(next->product_s()),
                        p.expected_products == many_products ? "" : " and " + us(next->setup_s()));
-}
-
-template <class V, class S>
-void check_csr(const csr<V, S>& A) {
-    const auto wrong = [](const std::string& what) { throw argument_error("make_plan: " + what); };
-    if (A.shape.rows < 0 || A.shape.cols < 0) wrong("the shape is negative");
-    if (A.row_ptr.size() != std::size_t(A.shape.rows) + 1)
-        wrong(fmt::format("row_ptr has {} elements, expected {}", A.row_ptr.size(),
-                          std::int64_t(A.shape.rows) + 1));
-    if (A.col_ind.size() != A.val.size())
-        wrong(fmt::format("{} columns and {} values, expected as many", A.col_ind.size(),
-                          A.val.size()));
-    // On the GPU the analysis looks at it.
-    if constexpr (std::is_same_v<S, host_view>)
-        if (A.row_ptr.back() != offset(A.val.size()))
-            wrong(
-                fmt::format("{} columns and values, expected {}", A.val.size(), A.row_ptr.back()));
 }
 
 void check_options(const plan_options& o) {
@@ -217,15 +218,18 @@ machine_speeds machine_for(gpu on, double bytes) {
 }
 
 template <class V, class B>
-matrix_stats stats_of(const csr<V, host_view>& A, B, device_analysis<V>*) {
-    return compute_stats(A);
+subject look_at(const csr<V, host_view>& A, B, bool vouched, device_analysis<V>&) {
+    const row_order order = vouched ? row_order::ascending : order_of(A);
+    if (order == row_order::ascending) return {stats_of_ascending(A), order};
+    return {stats_of_ascending(view(canonical(A))), order};
 }
 template <class V>
-matrix_stats stats_of(const csr<V, device_view>& A, gpu on, device_analysis<V>* known) {
+subject look_at(const csr<V, device_view>& A, gpu on, bool vouched, device_analysis<V>& known) {
     if constexpr (is_complex<V>) {
-        return compute_stats(view(download(on, A)));
+        return look_at(view(download(on, A)), on, vouched, known);
     } else {
-        return compute_stats(on, A, known);
+        matrix_stats stats = compute_stats(on, A, &known);
+        return {std::move(stats), known.ordered == nullptr ? row_order::ascending : row_order::any};
     }
 }
 
@@ -233,22 +237,23 @@ matrix_stats stats_of(const csr<V, device_view>& A, gpu on, device_analysis<V>* 
 template <class V, class S, class B>
 plan<V, B> predict(const csr<V, S>& A, B on, const plan_options& o,
                    std::span<const method<V>> among, device_analysis<V>* known = nullptr) {
-    check_csr(A);
     check_options(o);
     const auto methods = to_judge(among, o);
     require(on);
-    const matrix_stats stats = stats_of(A, on, known);
-    const machine_speeds machine = machine_for(on, csr_bytes<V>(stats));
+    device_analysis<V> mine;
+    const subject found = look_at(A, on, o.vouched, known != nullptr ? *known : mine);
+    const machine_speeds machine = machine_for(on, csr_bytes<V>(found.stats));
     plan<V, B> p{{.shape = A.shape,
-                  .nnz = stats.nnz,
+                  .nnz = std::int64_t(A.val.size()),
                   .machine = machine_name(on),
                   .expected_products = o.expected_products,
                   .candidates = {},
                   .why = {}},
+                 o.vouched,
                  on,
                  among};
     for (const method<V>* m : methods)
-        p.candidates.push_back(judge<S>(*m, on, stats, machine, o.deterministic));
+        p.candidates.push_back(judge<S>(*m, on, found, machine, o.deterministic));
     sort_candidates(p);
     return p;
 }
@@ -290,7 +295,7 @@ namespace {
 /// Tuned, or as it was kept.
 template <class V, class B>
 plan<V, B> known_or_tuned(const csr<V, host_view>& A, B on, const plan_options& o) {
-    check_csr(A);
+    if (!o.vouched) (void)order_of(A);
     require(on);
     const structure_key key = key_of(A);
     const std::string path = plan_path<V>(key, on);
@@ -328,8 +333,8 @@ plan<V, gpu> plan_there(const csr<V, device_view>& A, gpu on, const plan_options
         return find_method<V>(name).from_device != nullptr;
     });
     if (built_there && !o.tune) return settled(predict(A, on, o, methods<V>(), known));
-    check_csr(A);
     require_gpu(on);
+    check_sizes(A);
     return make_plan(download(on, A), on, o);
 }
 
@@ -371,6 +376,7 @@ std::unique_ptr<linear_operator<V, B>> build_first(const plan<V, B>& p, F attemp
 template <class V, class B, class S>
 void check_planned(const plan<V, B>& p, const csr<V, S>& A) {
     if (p.empty()) throw argument_error("build: the plan is empty");
+    check_sizes(A);
     if (A.shape != p.shape || std::int64_t(A.val.size()) != p.nnz)
         throw argument_error(fmt::format(
             "build: the plan is for {} x {} with {} entries, the matrix is {} x {} with {}",
@@ -407,7 +413,7 @@ std::unique_ptr<linear_operator<V, gpu>> build_there(const plan<V, gpu>& p,
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> build(const plan<V, gpu>& p,
                                                const csr<V, device_view>& A) {
-    auto op = build_there(p, A, {});
+    auto op = build_there(p, A, {.checked = p.vouched});
     if (p.of_transpose == nullptr) return op;
     return with_transpose(p.on, std::move(op), build(*p.of_transpose, transpose(p.on, A)));
 }

@@ -23,6 +23,9 @@ struct plan_options {
     /// Products with A^T are planned as well, and `build` holds A^T besides: a GPU has them so
     /// only, and a CPU has them faster.
     bool transposed = false;
+    /// The caller's word that A is a CSR and that the columns of its rows ascend: make_plan does not
+    /// look. Where that is not so, nothing is promised.
+    bool vouched = false;
     double tune_s = 0.1;  ///< of timing for each of them                  [s]
 };
 
@@ -68,16 +71,18 @@ std::ostream& operator<<(std::ostream&, const plan_report&);
 /// Only chosen from, never timed or built, until `build`.
 template <class V, class B>
 struct plan : plan_report {
+    bool vouched = false;                           ///< as plan_options has it
     B on;                                           ///< where it multiplies
     std::span<const method<V>> among;               ///< the methods it names
     std::shared_ptr<const plan> of_transpose = {};  ///< of A^T, where that was asked for
     [[nodiscard]] bool empty() const { return candidates.empty(); }
 };
 
-/// The plan for A, which must pass validate: its stats, each method's estimate, what that takes on
-/// this machine. The choice is deterministic unless `tune` is set. Throws argument_error for a
-/// malformed A, an unknown method or a negative option, and unavailable where the machine, or
-/// every method, is.
+/// The plan for A: its stats, each method's estimate, what that takes on this machine. The columns
+/// of a row may stand in any order, and more than once: methods that need them ascending are built
+/// from a canonical copy, whose making counts as setup. The choice is deterministic unless `tune` is
+/// set. Throws argument_error for arrays that are no CSR, an unknown method or a negative option,
+/// and unavailable where the machine, or every method, is.
 template <class V, class B>
 plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& = {});
 template <class V, class B>

@@ -186,6 +186,7 @@ std::optional<plan<V, B>> load_plan(const std::string& path, const structure_key
                       .expected_products = o.expected_products,
                       .candidates = {},
                       .why = j.at("why")},
+                     o.vouched,
                      on,
                      methods<V>()};
         for (const json& c : j.at("candidates")) p.candidates.push_back(candidate_of(c));

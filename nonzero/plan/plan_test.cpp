@@ -216,7 +216,7 @@ class planning_on_gpu : public ::testing::Test {
     template <class V>
     static host_vector<V> product(gpu on, const linear_operator<V, gpu>& op, std::size_t cols) {
         const auto x = to_device<V>(on, host_vector<V>(cols, V(1.5)));
-        device_array<V> y(std::size_t(op.shape().rows));
+        device_array<V> y(on, std::size_t(op.shape().rows));
         op.apply(V(1), x, V(0), y);
         return to_host<V>(on, y);
     }
@@ -276,7 +276,7 @@ TEST_F(planning_on_gpu, refuses_what_makes_no_sense) {
     const gpu on{};
     const csr<double, host> A{{2, 3}, {0, 2, 3}, {1, 0, 2}, {1, 2, 3}};
     const auto there = upload(on, A);
-    EXPECT_THROW((void)make_plan(there, on), argument_error);
+    EXPECT_NO_THROW((void)make_plan(there, on));
     auto broken = view(there);
     broken.shape.rows += 1;
     EXPECT_THROW((void)make_plan(broken, on), argument_error);

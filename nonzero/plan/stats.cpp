@@ -209,6 +209,12 @@ double imbalance_of_rows(const csr<V, host_view>& A) {
 
 template <class V>
 matrix_stats compute_stats(const csr<V, host_view>& A) {
+    if (order_of(A) == row_order::ascending) return stats_of_ascending(A);
+    return stats_of_ascending(view(canonical(A)));
+}
+
+template <class V>
+matrix_stats stats_of_ascending(const csr<V, host_view>& A) {
     matrix_stats s;
     s.rows = A.shape.rows, s.cols = A.shape.cols, s.nnz = std::int64_t(A.val.size());
     s.row_lengths = count_lengths(A);
@@ -229,7 +235,9 @@ matrix_stats compute_stats(const csr<V, host_view>& A) {
     return s;
 }
 
-#define NZ_INSTANTIATE(V) template matrix_stats compute_stats(const csr<V, host_view>&);
+#define NZ_INSTANTIATE(V)                                          \
+    template matrix_stats compute_stats(const csr<V, host_view>&); \
+    template matrix_stats stats_of_ascending(const csr<V, host_view>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

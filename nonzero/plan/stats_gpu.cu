@@ -203,7 +203,7 @@ cells cells_of(const csr<V, device_view>& A) {
 class scratch {
   public:
     scratch(gpu on, std::int64_t nnz)
-        : memory_(lengths_at + std::size_t(most_long_rows(nnz)) * sizeof(index)) {
+        : memory_(on, lengths_at + std::size_t(most_long_rows(nnz)) * sizeof(index)) {
         zero_on_device(on, {memory_.data(), lengths_at});
     }
     [[nodiscard]] survey* found() const { return reinterpret_cast<survey*>(memory_.data()); }
@@ -260,11 +260,9 @@ std::vector<length_count> lengths_of(surveyed& s) {
     return all;
 }
 
-}  // namespace
-
+/// Of a matrix whose rows ascend. Throws argument_error where they do not.
 template <class V>
-matrix_stats compute_stats(gpu on, const csr<V, device_view>& A, device_analysis<V>* known) {
-    const device_guard guard(on);
+matrix_stats stats_of_ascending(gpu on, const csr<V, device_view>& A, device_analysis<V>& known) {
     const auto nnz = std::int64_t(A.val.len);
     const gpu aside = beside(on);
     start_after(aside, on);
@@ -282,13 +280,31 @@ matrix_stats compute_stats(gpu on, const csr<V, device_view>& A, device_analysis
     m.column_sectors = of_all(s.column_sectors);
     m.near_sectors = of_all(s.near_sectors);
     const packed_size packed = size_of_packed(*packing);
-    if (known != nullptr) known->packing = packing;
+    known.packing = packing;
     m.packed_bytes = packed.bytes;
     m.packed_steps = packed.steps;
     m.packed_diagonal_steps = packed.diagonal_steps;
     m.packed_chunks = packed.chunks;
     m.packed_longest = packed.longest;
     return m;
+}
+
+}  // namespace
+
+template <class V>
+matrix_stats compute_stats(gpu on, const csr<V, device_view>& A, device_analysis<V>* known) {
+    check_sizes(A);
+    const device_guard guard(on);
+    device_analysis<V> mine;
+    device_analysis<V>& found = known != nullptr ? *known : mine;
+    found = {nullptr, nullptr, true};
+    try {
+        return stats_of_ascending(on, A, found);
+    } catch (const argument_error&) {  // no CSR, or one of another order: looked at once more
+        if (order_of(on, A) == row_order::ascending) throw;
+    }
+    found.ordered = std::make_shared<const csr<V, device>>(canonical(on, A));
+    return stats_of_ascending(on, view(*found.ordered), found);
 }
 
 template matrix_stats compute_stats(gpu, const csr<float, device_view>&, device_analysis<float>*);

@@ -246,7 +246,7 @@ struct coarser {
 template <class V>
 device_candidates<V> candidates_there(gpu on, const candidates<V>& given, index rows, index block) {
     if (given.count == 0 && block == 1) {
-        device_candidates<V> ones{1, device_array<V>(std::size_t(rows))};
+        device_candidates<V> ones{1, device_array<V>(on, std::size_t(rows))};
         vector_space<V, gpu>(on, rows).fill(V(1), ones.val);
         return ones;
     }
@@ -342,10 +342,12 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }  // namespace
 
 template <class V, class B>
-amg<V, B>::amg(const csr<V, host_view>& A, B on, const amg_options& o, const candidates<V>& near,
-               const linear_operator<V, B>* finest)
-    : mapping<V, B>(on, A.shape), kind_(o.cycle) {
+amg<V, B>::amg(const csr<V, host_view>& any_A, B on, const amg_options& o,
+               const candidates<V>& near, const linear_operator<V, B>* finest)
+    : mapping<V, B>(on, any_A.shape), kind_(o.cycle) {
     check_options(o);
+    const ascending_rows<V> given(any_A);
+    const csr<V, host_view>& A = given.view;
     const auto start = std::chrono::steady_clock::now();
     auto diagonal = suitable_diagonal(A, o.check);
     if (A.shape.rows % o.block != 0)

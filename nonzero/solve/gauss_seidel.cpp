@@ -119,6 +119,7 @@ class gauss_seidel_operator final : public mapping<V, B> {
 
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> gauss_seidel(B on, const csr<V, host_view>& A) {
+    if (order_of(A) == row_order::any) return gauss_seidel(on, view(canonical(A)));
     const host_vector<V> diagonal = diagonal_of(A);
     for (std::size_t i = 0; i < diagonal.size(); ++i) {
         const double size = norm2(V(1) / diagonal[i]);

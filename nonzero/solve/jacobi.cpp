@@ -110,16 +110,18 @@ csr<V, host> inverse_blocks(const csr<V, host_view>& A, std::size_t block) {
 template <class V>
 host_vector<V> diagonal_of(const csr<V, host_view>& A) {
     check_square("diagonal_of", A);
+    (void)order_of(A);
     host_vector<V> d(std::size_t(A.shape.rows), V(0));
 #pragma omp parallel for schedule(static)
     for (std::size_t i = 0; i < d.size(); ++i)
         for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k)
-            if (std::size_t(A.col_ind[k]) == i) d[i] = A.val[k];
+            if (std::size_t(A.col_ind[k]) == i) d[i] += A.val[k];
     return d;
 }
 
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> jacobi(B on, const csr<V, host_view>& A) {
+    if (order_of(A) == row_order::any) return jacobi(on, view(canonical(A)));
     check_square("jacobi", A);
     host_vector<V> inverse = diagonal_of(A);
     for (std::size_t i = 0; i < inverse.size(); ++i) {
@@ -133,6 +135,7 @@ std::unique_ptr<linear_operator<V, B>> jacobi(B on, const csr<V, host_view>& A) 
 
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> block_jacobi(B on, const csr<V, host_view>& A, index block) {
+    if (order_of(A) == row_order::any) return block_jacobi(on, view(canonical(A)), block);
     check_square("block_jacobi", A);
     if (block < 1 || block > 64)
         throw argument_error("block_jacobi: blocks of " + std::to_string(block) +

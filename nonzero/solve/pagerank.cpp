@@ -139,12 +139,13 @@ class ranking {
 }  // namespace
 
 template <class V, class B>
-pagerank_graph<V, B>::pagerank_graph(B on, const csr<V, host_view>& G, link_direction direction)
+pagerank_graph<V, B>::pagerank_graph(B on, const csr<V, host_view>& any_G, link_direction direction)
     : on_(on) {
+    const ascending_rows<V> given(any_G);
+    const csr<V, host_view>& G = given.view;
     if (G.shape.rows != G.shape.cols)
         throw argument_error("pagerank: the graph's matrix is " + std::to_string(G.shape.rows) +
                              " x " + std::to_string(G.shape.cols) + ", expected a square one");
-    validate(G);
     links_.assign(std::size_t(G.shape.rows), 0);
     if (direction == link_direction::row_links_to_column) {
         for (std::size_t i = 0; i < links_.size(); ++i)

@@ -113,7 +113,7 @@ void check_order(const ordering& order, index n) {
 template <class V>
 csr<V, host> reordered(const csr<V, host_view>& A, const ordering& order) {
     require_square(A.shape);
-    validate(A);
+    if (order_of(A) == row_order::any) return reordered(view(canonical(A)), order);
     check_order(order, A.shape.rows);
     const ordering place = inverse_of(order);
     const std::size_t n = order.size();
@@ -163,6 +163,7 @@ template <class V>
 nearness measure_nearness(const csr<V, host_view>& A, index blocks) {
     require_square(A.shape);
     if (blocks < 1) throw argument_error("reorder: blocks is not positive");
+    if (order_of(A) == row_order::any) return measure_nearness(view(canonical(A)), blocks);
     const std::int64_t n = A.shape.rows;
     nearness m;
     std::int64_t inside = 0;

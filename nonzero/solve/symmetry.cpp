@@ -54,6 +54,7 @@ std::string why_not_definite(const csr<V, host_view>& A) {
     if (A.shape.rows != A.shape.cols)
         return "A is " + std::to_string(A.shape.rows) + " x " + std::to_string(A.shape.cols) +
                ", not square";
+    if (order_of(A) == row_order::any) return why_not_definite(view(canonical(A)));
     double largest = 0;
     for (const V& v : A.val) largest = std::max(largest, double(std::abs(v)));
     const double tolerance = largest * (std::is_same_v<real<V>, float> ? 1e-4 : symmetry_tolerance);
