@@ -1,4 +1,6 @@
 // Is this a CSR, and do the columns of its rows ascend? Asked of every matrix that comes in.
+#include <algorithm>
+
 #include "nonzero/formats/csr.hpp"
 
 namespace nz {
@@ -18,12 +20,19 @@ void check_ends(offset_span row_ptr, std::size_t nnz) {
                ", expected the number of entries, " + std::to_string(nnz));
 }
 
+/// Throws where row_ptr descends. Returns how many rows start with a column that is no larger than
+/// the one before it.
 template <class P>
-void check_row_ptr(const P* ptr, std::int64_t rows) {
-    bool descends = false;
-#pragma omp parallel for schedule(static) num_threads(threads_for(rows)) reduction(|| : descends)
-    for (std::int64_t i = 0; i < rows; ++i) descends = descends || ptr[i] > ptr[i + 1];
-    if (!descends) return;
+std::int64_t check_row_ptr(const P* ptr, std::int64_t rows, const index* col, std::int64_t nnz) {
+    std::int64_t descents = 0, wrong = 0;
+#pragma omp parallel for schedule(static) num_threads(threads_for(rows)) \
+    reduction(+ : descents, wrong)
+    for (std::int64_t i = 0; i < rows; ++i) {
+        const std::int64_t first = ptr[i], last = ptr[i + 1];
+        wrong += first > last;
+        descents += first > 0 && first < last && first < nnz && col[first - 1] >= col[first];
+    }
+    if (wrong == 0) return descents;
     std::int64_t i = 0;
     while (ptr[i] <= ptr[i + 1]) ++i;
     refuse("row_ptr decreases at row " + std::to_string(i) + ", from " + std::to_string(ptr[i]) +
@@ -40,32 +49,31 @@ template <class P>
                      : ", of a matrix without columns"));
 }
 
-/// Columns that are no larger than the one before, in all: without a look at the rows, so that the
-/// loop is one of vectors.
-std::int64_t count_descents(const index* col, std::int64_t nnz, index cols, bool& outside) {
-    std::int64_t descents = 0, wrong = 0;
-#pragma omp parallel num_threads(threads_for(nnz)) reduction(+ : descents, wrong)
-    {
-#pragma omp for schedule(static)
-        for (std::int64_t k = 0; k < nnz; ++k) {
-            wrong += std::uint32_t(col[k]) >= std::uint32_t(cols);
-            descents += k > 0 && col[k - 1] >= col[k];
-        }
-    }
-    outside = wrong > 0;
-    return descents;
-}
+/// What a look at the columns finds, without a look at the rows: so that the loop is one of
+/// vectors.
+struct column_counts {
+    std::int64_t descents = 0;  ///< no larger than the one before
+    std::int64_t outside = 0;
+};
 
-/// Those of them where a row starts.
-template <class P>
-std::int64_t count_descents_between_rows(const P* ptr, const index* col, std::int64_t rows) {
-    std::int64_t descents = 0;
-#pragma omp parallel for schedule(static) num_threads(threads_for(rows)) reduction(+ : descents)
-    for (std::int64_t i = 1; i < rows; ++i) {
-        const P k = ptr[i];
-        descents += k > 0 && k < ptr[i + 1] && col[k - 1] >= col[k];
+column_counts count_columns(const index* col, std::int64_t nnz, index cols) {
+    constexpr std::int64_t piece = 1 << 14;  // entries: 32 bits count them
+    const std::int64_t pieces = (nnz + piece - 1) / piece;
+    std::int64_t descents = 0, outside = 0;
+#pragma omp parallel for schedule(static) num_threads(threads_for(nnz)) \
+    reduction(+ : descents, outside)
+    for (std::int64_t p = 0; p < pieces; ++p) {
+        const std::int64_t first = p * piece, last = std::min(first + piece, nnz);
+        std::int32_t down = 0, out = std::uint32_t(col[first]) >= std::uint32_t(cols);
+        if (p > 0) down = col[first - 1] >= col[first];
+#pragma omp simd reduction(+ : down, out)
+        for (std::int64_t k = first + 1; k < last; ++k) {
+            down += col[k - 1] >= col[k];
+            out += std::uint32_t(col[k]) >= std::uint32_t(cols);
+        }
+        descents += down, outside += out;
     }
-    return descents;
+    return {descents, outside};
 }
 
 }  // namespace
@@ -90,13 +98,11 @@ row_order order_of(const csr<V, host_view>& A) {
     check_ends(A.row_ptr, A.val.size());
     return A.row_ptr.visit([&](const auto* ptr) {
         const index* const col = A.col_ind.data();
-        check_row_ptr(ptr, A.shape.rows);
-        bool outside = false;
-        const std::int64_t all =
-            count_descents(col, std::int64_t(A.col_ind.size()), A.shape.cols, outside);
-        if (outside) refuse_column(ptr, col, A.shape.cols);
-        return all == count_descents_between_rows(ptr, col, A.shape.rows) ? row_order::ascending
-                                                                          : row_order::any;
+        const auto nnz = std::int64_t(A.col_ind.size());
+        const std::int64_t between_rows = check_row_ptr(ptr, A.shape.rows, col, nnz);
+        const column_counts found = count_columns(col, nnz, A.shape.cols);
+        if (found.outside > 0) refuse_column(ptr, col, A.shape.cols);
+        return found.descents == between_rows ? row_order::ascending : row_order::any;
     });
 }
 

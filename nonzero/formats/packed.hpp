@@ -202,6 +202,8 @@ struct packed_warp : kernel_of<packed> {
             .steps = double(warp_rows) * (0.9 * listed + 0.27 * diagonal) + 1.8 * double(s.rows)};
     }
     static work work_on_gpu(const matrix_stats&);
+    /// build throws argument_error for what is no CSR and for rows that do not ascend.
+    static constexpr bool refuses_disorder = true;
     template <class V>
     static packed<V, device> build(gpu on, const csr<V, device_view>& A,
                                    const device_analysis<V>& known) {

@@ -297,6 +297,17 @@ auto with_order(gpu on, const csr<V, device_view>& A, F f) {
     return f(view(ordered));
 }
 
+/// The same where f(A) throws argument_error for any flaw of A, if K says so: nothing is then read
+/// twice of a matrix without one.
+template <class K, class V, class F>
+auto with_order_or_refusal(gpu on, const csr<V, device_view>& A, F f) {
+    if constexpr (requires { K::refuses_disorder; }) try {
+            return f(A);
+        } catch (const argument_error&) {  // of which with_order finds out more
+        }
+    return with_order<K>(on, A, f);
+}
+
 template <class K, class V>
 std::unique_ptr<linear_operator<V, cpu>> build_on_cpu(cpu on, const csr<V, host_view>& A) {
     auto own = with_order<K>(A, [](const csr<V, host_view>& B) { return build_layout<K>(B); });
@@ -411,7 +422,7 @@ std::unique_ptr<linear_operator<V, gpu>> build_from_device(gpu on, const csr<V, 
     const auto build_known = [&] {
         return reads_csr<K, V> || known.ordered == nullptr ? build(A) : build(view(*known.ordered));
     };
-    auto own = known.checked ? build_known() : with_order<K>(on, A, build);
+    auto own = known.checked ? build_known() : with_order_or_refusal<K>(on, A, build);
     synchronize(on);
     const setup_times t{.preprocessing_s = seconds_since(start)};
     return std::make_unique<gpu_operator<K, V, decltype(own)>>(on, std::move(own), t);

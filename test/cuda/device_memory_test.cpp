@@ -167,7 +167,7 @@ TEST_F(device_memory_fails, solvers) {
                              return bicgstab<double, gpu>(on, *op, f, x);
                          }));
     for_every_allocation("gmres", solved([&](const auto& f, auto& x) {
-                             return gmres<double, gpu>(on, *op, f, x, {.max_iterations = 2000});
+                             return gmres<double, gpu>(on, *op, f, x, gmres_options{});
                          }));
 }
 
