@@ -22,3 +22,23 @@ foreach(entry IN LISTS entries)
         message(FATAL_ERROR "ARCHITECTURE.md does not name ${entry}/")
     endif()
 endforeach()
+
+# An exception that leaves an OpenMP region ends the process. Loops that may throw, and every one
+# that allocates may, are those of nonzero/core/parallel.hpp, which catch and rethrow; a bare region
+# stands only where nothing is allocated: in kernels, sweeps and measurements, and where a guard is
+# at hand.
+set(bare nonzero/core/parallel.hpp nonzero/formats/scatter.hpp nonzero/solve/sweep.hpp
+         nonzero/solve/dense_inverse.cpp nonzero/solve/adjacency.cpp nonzero/solve/partition.cpp
+         nonzero/plan/machine.cpp nonzero/plan/plan_cache.cpp nonzero/io/matrix_market.cpp)
+foreach(format bsr coo csc csr dia ell hll icrs jds jds_ell packed packed_many sell)
+    list(APPEND bare nonzero/formats/${format}.cpp)
+endforeach()
+file(GLOB sources RELATIVE ${SOURCE} ${SOURCE}/nonzero/*/*.cpp ${SOURCE}/nonzero/*/*.hpp
+     ${SOURCE}/cli/*.cpp)
+list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+foreach(source IN LISTS sources)
+    file(STRINGS ${SOURCE}/${source} regions REGEX "#pragma omp.*parallel")
+    if(regions AND NOT source IN_LIST bare)
+        message(FATAL_ERROR "${source} has a bare OpenMP region; use nonzero/core/parallel.hpp")
+    endif()
+endforeach()

@@ -4,7 +4,7 @@
 #include <array>
 #include <numeric>
 
-#include "nonzero/core/failure.hpp"
+#include "nonzero/core/parallel.hpp"
 
 namespace nz {
 
@@ -98,20 +98,14 @@ csr<V, host> assembler<V>::finish_as(int threads, const host_vector<offset>& ban
         const std::size_t last = std::min((b + 1) << shift_, std::size_t(shape_.rows));
         return std::span(ptr).subspan(first + 1, last - first);
     };
-    first_failure failure;
-    threads = int(std::min(std::size_t(thread_count({.threads = threads})), bands_));
-#pragma omp parallel num_threads(threads)
-    {
-        band work;
-#pragma omp for schedule(dynamic)
-        for (std::size_t b = 0; b < bands_; ++b) {
-            failure.guard([&] {
-                kept[b] = work.make(pieces_, b, rows_of(b), A.col_ind.data() + band_start[b],
-                                    A.val.data() + band_start[b]);
-            });
-        }
-    }
-    failure.rethrow();
+    const auto make_band = [&](std::int64_t number, band& work) {
+        const auto b = std::size_t(number);
+        kept[b] = work.make(pieces_, b, rows_of(b), A.col_ind.data() + band_start[b],
+                            A.val.data() + band_start[b]);
+    };
+    parallel_for(
+        thread_count({.threads = threads}), std::int64_t(bands_), 1, [] { return band(); },
+        make_band);
     pieces_.clear();
     offset to = 0;
     for (std::size_t b = 0; b < bands_; ++b) {  // closes the gaps that duplicates left

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include <fmt/format.h>
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/bsr_simd.hpp"
 
 namespace nz {
@@ -99,11 +101,9 @@ template <class V>
 std::int64_t count_blocks(const csr<V, host_view>& A, index block_rows, index block_cols) {
     check_block(block_rows, block_cols);
     const std::int64_t block_row_total = block_row_count(A.shape.rows, block_rows);
-    std::int64_t blocks = 0;
-#pragma omp parallel for schedule(static) reduction(+ : blocks)
-    for (std::int64_t i = 0; i < block_row_total; ++i)
-        blocks += blocks_in_row(A, i, block_rows, block_cols);
-    return blocks;
+    return parallel_reduce(
+        thread_count({}), block_row_total, std::int64_t(0), std::plus<>(),
+        [&](std::int64_t i) { return blocks_in_row(A, i, block_rows, block_cols); });
 }
 
 namespace {
@@ -166,9 +166,10 @@ bsr<V, host> bsr<V, S>::from(const csr<V, host_view>& A, index block_rows, index
     const std::int64_t block_row_total = block_row_count(A.shape.rows, block_rows);
     host_vector<offset> ptr(std::size_t(block_row_total) + 1);
     ptr[0] = 0;
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < block_row_total; ++i)
+    const int threads = thread_count({});
+    parallel_for(threads, block_row_total, [&](std::int64_t i) {
         ptr[std::size_t(i) + 1] = blocks_in_row(A, i, block_rows, block_cols);
+    });
     for (std::size_t i = 0; i < std::size_t(block_row_total); ++i) ptr[i + 1] += ptr[i];
     const auto blocks = std::size_t(ptr.back()), size = std::size_t(block_rows * block_cols);
     bsr<V, host> B{A.shape,
@@ -178,8 +179,7 @@ bsr<V, host> bsr<V, S>::from(const csr<V, host_view>& A, index block_rows, index
                    host_vector<index>(blocks),
                    host_vector<std::uint64_t>(blocks),
                    host_vector<V>(blocks * size)};
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < block_row_total; ++i) {
+    parallel_for(threads, block_row_total, [&](std::int64_t i) {
         auto b = std::size_t(ptr[std::size_t(i)]) - 1;
         for_each_block(
             A, i, block_rows, block_cols,
@@ -193,17 +193,18 @@ bsr<V, host> bsr<V, S>::from(const csr<V, host_view>& A, index block_rows, index
                 B.stored[b] |= std::uint64_t(1) << at;
                 B.val[b * size + std::size_t(at)] = A.val[k];
             });
-    }
+    });
     B.block_row_ptr = offset_vector(ptr);
     return B;
 }
 
 template <class V>
 double fill(const bsr<V, host_view>& A) {
-    const auto blocks = std::int64_t(A.stored.size());
-    std::int64_t nnz = 0;
-#pragma omp parallel for schedule(static) reduction(+ : nnz)
-    for (std::int64_t b = 0; b < blocks; ++b) nnz += std::popcount(A.stored[std::size_t(b)]);
+    const auto entries_of = [&](std::int64_t b) -> std::int64_t {
+        return std::popcount(A.stored[std::size_t(b)]);
+    };
+    const std::int64_t nnz = parallel_reduce(thread_count({}), std::ssize(A.stored),
+                                             std::int64_t(0), std::plus<>(), entries_of);
     return nnz == 0 ? 1 : double(A.val.size()) / double(nnz);
 }
 

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "nonzero/core/parallel.hpp"
+
 namespace nz {
 
 template <class V, class S>
@@ -16,10 +18,10 @@ coo<V, host> coo<V, S>::from(const csr<V, host_view>& A) {
                    host_vector<index>(A.val.size()),
                    {A.col_ind.begin(), A.col_ind.end()},
                    {A.val.begin(), A.val.end()}};
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < A.shape.rows; ++i)
+    parallel_for(thread_count({}), A.shape.rows, [&](std::int64_t i) {
         for (offset k = A.row_ptr[std::size_t(i)]; k < A.row_ptr[std::size_t(i) + 1]; ++k)
             C.row_ind[std::size_t(k)] = index(i);
+    });
     return C;
 }
 

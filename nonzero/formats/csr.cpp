@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "nonzero/core/failure.hpp"
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/assembler.hpp"
 #include "nonzero/formats/simd.hpp"
 
@@ -40,17 +40,14 @@ template <class V>
 void order_rows(host_vector<offset>& row_ptr, host_vector<index>& col, host_vector<V>& val) {
     const auto rows = std::int64_t(row_ptr.size()) - 1;
     host_vector<offset> kept(std::size_t(std::max<std::int64_t>(rows, 0)));
-#pragma omp parallel
-    {
-        row_scratch<V> scratch;
-#pragma omp for schedule(dynamic, 256)
-        for (std::int64_t i = 0; i < rows; ++i) {
-            const auto b = std::size_t(row_ptr[std::size_t(i)]);
-            const auto n = std::size_t(row_ptr[std::size_t(i) + 1]) - b;
-            kept[std::size_t(i)] =
-                offset(order_row<V>({col.data() + b, n}, {val.data() + b, n}, scratch));
-        }
-    }
+    const auto order = [&](std::int64_t i, row_scratch<V>& scratch) {
+        const auto b = std::size_t(row_ptr[std::size_t(i)]);
+        const auto n = std::size_t(row_ptr[std::size_t(i) + 1]) - b;
+        kept[std::size_t(i)] =
+            offset(order_row<V>({col.data() + b, n}, {val.data() + b, n}, scratch));
+    };
+    parallel_for(
+        thread_count({}), rows, 256, [] { return row_scratch<V>(); }, order);
     std::size_t to = 0;
     for (std::size_t i = 0; i < std::size_t(rows); ++i) {
         const auto from = std::size_t(row_ptr[i]), n = std::size_t(kept[i]);
@@ -84,16 +81,11 @@ csr<V, host> assemble(shape shape, std::span<const index> row, std::span<const i
     assembler<V> to(shape, offset(row.size()));
     constexpr std::size_t piece = std::size_t(1) << 15;  // entries: they stay in the cache
     const auto pieces = std::int64_t((row.size() + piece - 1) / piece);
-    first_failure failure;
-#pragma omp parallel for schedule(dynamic)
-    for (std::int64_t p = 0; p < pieces; ++p) {
+    parallel_for(thread_count({}), pieces, 1, [&](std::int64_t p) {
         const std::size_t first = std::size_t(p) * piece;
         const std::size_t n = std::min(piece, row.size() - first);
-        failure.guard([&] {
-            to.add(p, row.subspan(first, n), col.subspan(first, n), val.subspan(first, n));
-        });
-    }
-    failure.rethrow();
+        to.add(p, row.subspan(first, n), col.subspan(first, n), val.subspan(first, n));
+    });
     return to.finish();
 }
 

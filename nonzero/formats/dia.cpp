@@ -4,6 +4,8 @@
 #include <array>
 #include <atomic>
 
+#include "nonzero/core/parallel.hpp"
+
 namespace nz {
 
 template <class V, class S>
@@ -24,13 +26,12 @@ template <class V>
 host_vector<index> occupied_diagonals(const csr<V, host_view>& A) {
     const std::int64_t rows = A.shape.rows, cols = A.shape.cols;
     std::vector<std::uint8_t> seen(std::size_t(rows + cols), 0);
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < rows; ++i) {
+    parallel_for(thread_count({}), rows, [&](std::int64_t i) {
         for_each_entry(A, i, i + 1, [&](index, index j, V) {
             std::atomic_ref<std::uint8_t> mark(seen[std::size_t(j - i + rows)]);
             if (mark.load(std::memory_order_relaxed) == 0) mark.store(1, std::memory_order_relaxed);
         });
-    }
+    });
     host_vector<index> offsets;
     for (std::int64_t d = 1; d < rows + cols; ++d)
         if (seen[std::size_t(d)] != 0) offsets.push_back(index(d - rows));
@@ -71,8 +72,8 @@ dia<V, host> dia<V, S>::from(const csr<V, host_view>& A) {
     const std::size_t size = offsets.size() * std::size_t(pitch);
     dia<V, host> D{A.shape, pitch, std::move(offsets), host_vector<V>(size),
                    host_vector<std::uint32_t>(size / std::size_t(warp_rows))};
-#pragma omp parallel for schedule(static)
-    for (std::int64_t w = 0; w < pitch / warp_rows; ++w) fill_word(D, A, w, diagonal_at);
+    parallel_for(thread_count({}), pitch / warp_rows,
+                 [&](std::int64_t w) { fill_word(D, A, w, diagonal_at); });
     return D;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/panel.hpp"
 
 namespace nz {
@@ -16,11 +17,11 @@ estimate ell<V, S>::cost(const matrix_stats& s) {
 
 template <class V, class S>
 ell<V, host> ell<V, S>::from(const csr<V, host_view>& A) {
-    offset width = 0;
-#pragma omp parallel for schedule(static) reduction(max : width)
-    for (std::int64_t i = 0; i < A.shape.rows; ++i)
-        width = std::max(width, A.row_ptr[std::size_t(i) + 1] - A.row_ptr[std::size_t(i)]);
-    return from(A, index(width));
+    const auto length = [&](std::int64_t i) {
+        return A.row_ptr[std::size_t(i) + 1] - A.row_ptr[std::size_t(i)];
+    };
+    return from(
+        A, index(parallel_reduce(thread_count({}), A.shape.rows, offset(0), larger_of(), length)));
 }
 
 template <class V, class S>
@@ -33,8 +34,7 @@ ell<V, host> ell<V, S>::from(const csr<V, host_view>& A, index width) {
     const offset pitch = whole_warps(rows);
     const auto size = std::size_t(pitch) * std::size_t(width);
     ell<V, host> E{A.shape, width, pitch, host_vector<index>(size), host_vector<V>(size)};
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < pitch; ++i) {
+    parallel_for(thread_count({}), pitch, [&](std::int64_t i) {
         const offset begin = i < rows ? A.row_ptr[std::size_t(i)] : 0;
         const offset end = i < rows ? A.row_ptr[std::size_t(i) + 1] : 0;
         for (offset k = 0; k < width; ++k) {
@@ -43,7 +43,7 @@ ell<V, host> ell<V, S>::from(const csr<V, host_view>& A, index width) {
             E.col_ind[to] = stored ? A.col_ind[from] : index(-1);
             E.val[to] = stored ? A.val[from] : V(0);
         }
-    }
+    });
     return E;
 }
 

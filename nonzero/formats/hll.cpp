@@ -1,5 +1,7 @@
 #include "nonzero/formats/hll.hpp"
 
+#include "nonzero/core/parallel.hpp"
+
 namespace nz {
 
 template <class V, class S, storage_order O>
@@ -52,8 +54,7 @@ hacked_ell<V, host, O> hacked_ell<V, S, O>::from(const csr<V, host_view>& A, ind
     check_padding("hll", ptr.back(), A);
     B.hack_ptr = offset_vector(ptr);
     B.col_ind.resize(std::size_t(ptr.back())), B.val.resize(std::size_t(ptr.back()));
-#pragma omp parallel for schedule(dynamic, 64)
-    for (std::int64_t h = 0; h < hacks; ++h) {
+    parallel_for(thread_count({}), hacks, 64, [&](std::int64_t h) {
         if constexpr (O == storage_order::row_major) {
             fill_rows(A, B, h);
         } else {
@@ -63,7 +64,7 @@ hacked_ell<V, host, O> hacked_ell<V, S, O>::from(const csr<V, host_view>& A, ind
                 A, [&](std::int64_t r) { return index(h * hack_size + r); }, rows, rows,
                 B.max_nnz[std::size_t(h)], B.col_ind.data() + start, B.val.data() + start);
         }
-    }
+    });
     return B;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "nonzero/core/parallel.hpp"
+
 namespace nz {
 namespace {
 
@@ -28,13 +30,13 @@ coo<V, host> rest_of_rows(const csr<V, host_view>& A, index skip) {
         start[i + 1] = start[i] + std::max<offset>(0, A.row_ptr[i + 1] - A.row_ptr[i] - skip);
     const auto nnz = std::size_t(start[rows]);
     coo<V, host> C{A.shape, host_vector<index>(nnz), host_vector<index>(nnz), host_vector<V>(nnz)};
-#pragma omp parallel for schedule(static)
-    for (std::size_t i = 0; i < rows; ++i) {
+    parallel_for(thread_count({}), A.shape.rows, [&](std::int64_t row) {
+        const auto i = std::size_t(row);
         const offset n = start[i + 1] - start[i], from = A.row_ptr[i + 1] - n;
         std::fill_n(C.row_ind.begin() + start[i], n, index(i));
         std::copy_n(A.col_ind.begin() + from, n, C.col_ind.begin() + start[i]);
         std::copy_n(A.val.begin() + from, n, C.val.begin() + start[i]);
-    }
+    });
     return C;
 }
 

@@ -1,5 +1,7 @@
 #include "nonzero/formats/icrs.hpp"
 
+#include "nonzero/core/parallel.hpp"
+
 namespace nz {
 namespace {
 
@@ -49,8 +51,7 @@ icrs<V, host> icrs<V, S>::from(const csr<V, host_view>& A, index interleave) {
     B.row_start =
         stored > max_narrow_offset ? offset_vector::wide(std::move(start)) : offset_vector(start);
     B.col_ind.resize(std::size_t(stored)), B.val.resize(std::size_t(stored));
-#pragma omp parallel for schedule(dynamic, 8)
-    for (std::int64_t g = 0; g < groups; ++g) {
+    parallel_for(thread_count({}), groups, 8, [&](std::int64_t g) {
         const offset begin = group_start[std::size_t(g)];
         const auto row_of = [&](std::int64_t r) {
             return g * interleave + r < rows ? index(g * interleave + r) : index(-1);
@@ -58,7 +59,7 @@ icrs<V, host> icrs<V, S>::from(const csr<V, host_view>& A, index interleave) {
         fill_panel(A, row_of, interleave, interleave,
                    (group_start[std::size_t(g) + 1] - begin) / interleave, B.col_ind.data() + begin,
                    B.val.data() + begin);
-    }
+    });
     return B;
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/row_order.hpp"
 
 namespace nz {
@@ -27,13 +28,12 @@ jds<V, host> jds<V, S>::from(const csr<V, host_view>& A) {
         const auto i = std::size_t(B.perm[r]);
         ptr[r + 1] = ptr[r] + A.row_ptr[i + 1] - A.row_ptr[i];
     }
-#pragma omp parallel for schedule(static)
-    for (std::int64_t r = 0; r < A.shape.rows; ++r) {
+    parallel_for(thread_count({}), A.shape.rows, [&](std::int64_t r) {
         const offset from = A.row_ptr[std::size_t(B.perm[std::size_t(r)])];
         const offset to = ptr[std::size_t(r)], length = ptr[std::size_t(r) + 1] - to;
         std::copy_n(A.col_ind.data() + from, length, B.col_ind.data() + to);
         std::copy_n(A.val.data() + from, length, B.val.data() + to);
-    }
+    });
     B.row_ptr = offset_vector(ptr);
     return B;
 }
@@ -67,14 +67,13 @@ jds_transposed<V, host> jds_transposed<V, S>::from(const csr<V, host_view>& A) {
         while (length(reaching - 1) <= d) --reaching;
         ptr[std::size_t(d) + 1] = ptr[std::size_t(d)] + reaching;
     }
-#pragma omp parallel for schedule(dynamic, 256)
-    for (std::int64_t r = 0; r < rows; ++r) {
+    parallel_for(thread_count({}), rows, 256, [&](std::int64_t r) {
         for (offset k = 0; k < length(r); ++k) {
             const auto to = std::size_t(ptr[std::size_t(k)] + r);
             B.col_ind[to] = A.col_ind[std::size_t(begin(r) + k)];
             B.val[to] = A.val[std::size_t(begin(r) + k)];
         }
-    }
+    });
     B.jd_ptr = offset_vector(ptr);
     return B;
 }

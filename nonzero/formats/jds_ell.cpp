@@ -1,5 +1,6 @@
 #include "nonzero/formats/jds_ell.hpp"
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/row_order.hpp"
 
 namespace nz {
@@ -70,15 +71,15 @@ jds_ell<V, host> jds_ell<V, S>::from(const csr<V, host_view>& A, sectioning rule
                        host_vector<V>(size)};
     for (std::size_t s = 0; s < B.section_width.size(); ++s) {
         const std::int64_t begin = B.section_ptr[s], rows = B.section_ptr[s + 1] - begin;
-#pragma omp parallel for schedule(static)
-        for (std::int64_t first = 0; first < rows; first += panel_rows) {
+        parallel_for(thread_count({}), (rows + panel_rows - 1) / panel_rows, [&](std::int64_t p) {
+            const std::int64_t first = p * panel_rows;
             const auto row_of = [&](std::int64_t r) {
                 return B.perm[std::size_t(begin + first + r)];
             };
             const offset at = cut.start[s] + first;
             fill_panel(A, row_of, std::min(panel_rows, rows - first), rows, B.section_width[s],
                        B.col_ind.data() + at, B.val.data() + at);
-        }
+        });
     }
     return B;
 }

@@ -4,7 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/packed_simd.hpp"
 #include "nonzero/formats/packed_values.hpp"
 #include "nonzero/formats/panel.hpp"
@@ -50,10 +52,11 @@ class cutter {
         std::vector<index> rest;
         std::vector<index> long_rows;
         bool whole = true;
-        for (index g = first; g < last; g += warp_rows) {
-            const index end = std::min<index>(g + warp_rows, last);
-            if (add_by_diagonals(g, end, w)) continue;
-            for (index i = g; i < end; ++i) (length(i) > o.split ? long_rows : rest).push_back(i);
+        for (std::int64_t g = first; g < last; g += warp_rows) {
+            const auto end = index(std::min<std::int64_t>(g + warp_rows, last));
+            if (add_by_diagonals(index(g), end, w)) continue;
+            for (auto i = index(g); i < end; ++i)
+                (length(i) > o.split ? long_rows : rest).push_back(i);
             whole = whole && long_rows.empty();
         }
         add_rows(std::move(rest), whole, w);
@@ -340,6 +343,20 @@ void count(const packed_chunk& c, packed_size& size) {
     size.longest = std::max<std::int64_t>(size.longest, c.steps);
 }
 
+void count(const cut_window& w, std::size_t bytes_a_value, packed_size& size) {
+    size.bytes += std::int64_t((w.parts.size() + w.chunks.size()) * sizeof(packed_chunk) +
+                               w.perm.size() * sizeof(index) + w.words * sizeof(std::uint32_t) +
+                               w.values * bytes_a_value);
+    for (const auto* const chunks : {&w.parts, &w.chunks})
+        for (const packed_chunk& c : *chunks) count(c, size);
+}
+
+void add(const packed_size& part, packed_size& all) {
+    all.bytes += part.bytes, all.steps += part.steps, all.chunks += part.chunks;
+    all.diagonal_steps += part.diagonal_steps;
+    all.longest = std::max(all.longest, part.longest);
+}
+
 /// Whether b, the chunk behind a, has the next rows and diagonals of the same offsets, or with
 /// `values`, which are the same but for their masks.
 bool alike(const packed_chunk& a, const packed_chunk& b, const std::uint32_t* codes, bool values) {
@@ -358,14 +375,13 @@ bool alike(const packed_chunk& a, const packed_chunk& b, const std::uint32_t* co
 std::int64_t count_pairs(std::span<const packed_chunk> chunks, const std::uint32_t* codes,
                          bool by_table) {
     const auto kind = by_table ? packed_chunk::shared : packed_chunk::diagonals;
-    std::int64_t pairs = 0;
-#pragma omp parallel for schedule(static) reduction(+ : pairs)
-    for (std::size_t k = 1; k < chunks.size(); ++k) {
-        const packed_chunk &a = chunks[k - 1], &b = chunks[k];
-        pairs += a.kind == kind && a.first_row / packed_window == b.first_row / packed_window &&
-                 alike(a, b, codes, false);
-    }
-    return pairs;
+    const auto is_pair = [&](std::int64_t k) -> std::int64_t {
+        const packed_chunk &a = chunks[std::size_t(k)], &b = chunks[std::size_t(k) + 1];
+        return a.kind == kind && a.first_row / packed_window == b.first_row / packed_window &&
+               alike(a, b, codes, false);
+    };
+    return parallel_reduce(thread_count({}), std::ssize(chunks) - 1, std::int64_t(0), std::plus<>(),
+                           is_pair);
 }
 
 /// Marks the first of every four, or else two, chunks that are alike.
@@ -373,24 +389,30 @@ void mark_alike(std::span<packed_chunk> chunks, const std::uint32_t* codes) {
     const auto are_alike = [&](std::size_t k) {
         return k + 1 < chunks.size() && alike(chunks[k], chunks[k + 1], codes, true);
     };
-#pragma omp parallel for schedule(static)
-    for (std::size_t k = 0; k < chunks.size(); k += 4) {
+    parallel_for(thread_count({}), (std::ssize(chunks) + 3) / 4, [&](std::int64_t four) {
+        const auto k = std::size_t(4 * four);
         const bool first = are_alike(k), second = are_alike(k + 2);
         if (first) chunks[k].alike = second && are_alike(k + 1) ? 4 : 2;
         if (second) chunks[k + 2].alike = 2;
-    }
+    });
 }
+
+std::int64_t window_count(std::int64_t rows) { return (rows + packed_window - 1) / packed_window; }
+
+template <class V>
+cut_window cut_one(const csr<V, host_view>& A, const cutter<V>& cut, std::int64_t w) {
+    return cut.cut(index(w * packed_window),
+                   index(std::min<std::int64_t>(A.shape.rows, (w + 1) * packed_window)));
+}
+
+constexpr std::int64_t windows_at_once = 4;  ///< that a thread takes
 
 template <class V>
 std::vector<cut_window> cut_all(const csr<V, host_view>& A, const cutter<V>& cut) {
-    const std::int64_t count = (std::int64_t(A.shape.rows) + packed_window - 1) / packed_window;
+    const std::int64_t count = window_count(A.shape.rows);
     std::vector<cut_window> windows(std::size_t(count), cut_window{});
-#pragma omp parallel for schedule(dynamic, 4)
-    for (std::int64_t w = 0; w < count; ++w) {
-        const auto first = index(w * packed_window);
-        windows[std::size_t(w)] =
-            cut.cut(first, index(std::min<std::int64_t>(A.shape.rows, (w + 1) * packed_window)));
-    }
+    parallel_for(thread_count({}), count, windows_at_once,
+                 [&](std::int64_t w) { windows[std::size_t(w)] = cut_one(A, cut, w); });
     return windows;
 }
 
@@ -420,11 +442,10 @@ template <class T>
 host_vector<T> zeros(std::size_t count) {
     host_vector<T> all(count);
     const int threads = thread_count({});
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-    for (int t = 0; t < threads; ++t) {
+    parallel(threads, [&](int t) {
         const range mine = share(std::int64_t(count), threads, t);
         std::fill(all.begin() + mine.first, all.begin() + mine.last, T(0));
-    }
+    });
     return all;
 }
 
@@ -481,9 +502,8 @@ packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_opti
     P.codes = zeros<std::uint32_t>(words);
     P.val = zeros<std::byte>(stored * values.bytes());
     const filler<V> fill(A, cut, values, P);
-#pragma omp parallel for schedule(dynamic, 64)
-    for (std::int64_t c = 0; c < std::int64_t(P.chunks.size()); ++c)
-        fill.fill(P.chunks[std::size_t(c)]);
+    parallel_for(thread_count({}), std::ssize(P.chunks), 64,
+                 [&](std::int64_t c) { fill.fill(P.chunks[std::size_t(c)]); });
     if (P.part_chunks > 0) return P;
     packed_size size;
     for (const packed_chunk& c : P.chunks) count(c, size);
@@ -507,12 +527,12 @@ std::optional<packed<float, host>> rounded(const packed<double, host_view>& P) {
                           host_vector<float>(P.table.size())};
     std::transform(P.table.begin(), P.table.end(), R.table.begin(),
                    [](double v) { return float(v); });
-#pragma omp parallel for
-    for (std::size_t k = 0; k < P.codes.size(); ++k) R.codes[k] = P.codes[k];
-#pragma omp parallel for
-    for (std::size_t k = 0; k < R.chunks.size(); ++k) {
-        const packed_chunk& c = R.chunks[k];
-        if (c.kind != packed_chunk::shared) continue;
+    const int threads = thread_count({});
+    parallel_for(threads, std::ssize(P.codes),
+                 [from = P.codes.data(), to = R.codes.data()](std::int64_t k) { to[k] = from[k]; });
+    parallel_for(threads, std::ssize(R.chunks), [&](std::int64_t k) {
+        const packed_chunk& c = R.chunks[std::size_t(k)];
+        if (c.kind != packed_chunk::shared) return;
         std::uint32_t* word = R.codes.data() + std::size_t(c.code_at) * code_unit + 2;
         for (std::uint32_t s = 0; s < c.steps; ++s, word += 4) {
             double v = 0;
@@ -520,7 +540,7 @@ std::optional<packed<float, host>> rounded(const packed<double, host_view>& P) {
             const auto narrow = std::bit_cast<std::uint32_t>(float(v));
             word[0] = narrow, word[1] = 0;
         }
-    }
+    });
     if (by_table || P.coding == value_coding::narrow) {  // the same codes, or floats already
         R.val.assign(P.val.begin(), P.val.end());
         return R;
@@ -528,8 +548,8 @@ std::optional<packed<float, host>> rounded(const packed<double, host_view>& P) {
     const auto* const from = reinterpret_cast<const double*>(P.val.data());
     R.val = host_vector<std::byte>(P.val.size() / sizeof(double) * sizeof(float));
     auto* const to = reinterpret_cast<float*>(R.val.data());
-#pragma omp parallel for simd
-    for (std::size_t k = 0; k < P.val.size() / sizeof(double); ++k) to[k] = float(from[k]);
+    parallel_for(threads, std::ssize(P.val) / std::int64_t(sizeof(double)),
+                 [from, to](std::int64_t k) { to[k] = float(from[k]); });
     return R;
 }
 
@@ -537,15 +557,17 @@ template <class V>
 packed_size size_of_packed(const csr<V, host_view>& A) {
     const auto o = packed_options::suited_to(std::int64_t(A.val.size()));
     const auto values = value_coder<V>::of(A.val);
-    packed_size size{.bytes = std::int64_t(values.table.size() * sizeof(V))};
-    for (const cut_window& w : cut_all(A, cutter<V>(A, o, values))) {
-        size.bytes += std::int64_t((w.parts.size() + w.chunks.size()) * sizeof(packed_chunk) +
-                                   w.perm.size() * sizeof(index) + w.words * sizeof(std::uint32_t) +
-                                   w.values * values.bytes());
-        for (const auto* const chunks : {&w.parts, &w.chunks})
-            for (const packed_chunk& c : *chunks) count(c, size);
-    }
-    return size;
+    const cutter<V> cut(A, o, values);
+    packed_size all{.bytes = std::int64_t(values.table.size() * sizeof(V))};
+    shared_range windows(window_count(A.shape.rows), windows_at_once);
+    std::mutex one_at_a_time;
+    parallel(thread_count({}), [&](int) {
+        packed_size mine;
+        windows.take([&](std::int64_t k) { count(cut_one(A, cut, k), values.bytes(), mine); });
+        const std::lock_guard lock(one_at_a_time);
+        add(mine, all);
+    });
+    return all;
 }
 
 namespace {

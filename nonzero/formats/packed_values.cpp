@@ -1,7 +1,10 @@
 #include "nonzero/formats/packed_values.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <unordered_set>
+
+#include "nonzero/core/parallel.hpp"
 
 namespace nz {
 namespace {
@@ -47,18 +50,17 @@ struct distinct {
 
 template <class V>
 distinct<V> distinct_values(std::span<const V> values) {
+    constexpr std::int64_t parts = 64;
     distinct<V> all;
-#pragma omp parallel for schedule(static)
-    for (int part = 0; part < 64; ++part) {
-        const range r = share(std::int64_t(values.size()), 64, part);
+    std::mutex one_at_a_time;
+    parallel_for(thread_count({}), parts, [&](std::int64_t part) {
+        const range r = share(std::int64_t(values.size()), parts, part);
         distinct<V> mine;
         mine.add(values.subspan(std::size_t(r.first), std::size_t(r.last - r.first)));
-#pragma omp critical
-        {
-            all.set.merge(mine.set);
-            all.narrow = all.narrow && mine.narrow;
-        }
-    }
+        const std::lock_guard lock(one_at_a_time);
+        all.set.merge(mine.set);
+        all.narrow = all.narrow && mine.narrow;
+    });
     return all;
 }
 

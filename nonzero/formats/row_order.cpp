@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "nonzero/core/parallel.hpp"
+
 namespace nz {
 namespace {
 
@@ -27,13 +29,13 @@ host_vector<index> rows_by_length(offset_span row_ptr, std::int64_t scope) {
     const auto rows = std::int64_t(row_ptr.size()) - 1;
     const std::int64_t scopes = (rows + scope - 1) / scope;
     auto perm = host_vector<index>(std::size_t(rows));
-#pragma omp parallel
-    {
+    const int threads = thread_count({});
+    parallel(threads, [&](int t) {
         host_vector<index> next;
-#pragma omp for schedule(static)
-        for (std::int64_t s = 0; s < scopes; ++s)
+        const range mine = share(scopes, threads, t);
+        for (std::int64_t s = mine.first; s < mine.last; ++s)
             order_scope(row_ptr, s * scope, std::min((s + 1) * scope, rows), perm, next);
-    }
+    });
     return perm;
 }
 

@@ -1,5 +1,6 @@
 #include "nonzero/formats/sell.hpp"
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/row_order.hpp"
 
 namespace nz {
@@ -42,15 +43,14 @@ sell<V, host> sell<V, S>::from(const csr<V, host_view>& A, index chunk, index so
     check_padding("sell", ptr.back(), A);
     B.chunk_ptr = offset_vector(ptr);
     B.col_ind.resize(std::size_t(ptr.back())), B.val.resize(std::size_t(ptr.back()));
-#pragma omp parallel for schedule(dynamic, 64)
-    for (std::int64_t c = 0; c < chunks; ++c) {
+    parallel_for(thread_count({}), chunks, 64, [&](std::int64_t c) {
         const auto row_of = [&](std::int64_t r) {
             const std::int64_t at = c * chunk + r;
             return at < rows ? B.perm[std::size_t(at)] : index(-1);
         };
         fill_panel(A, row_of, chunk, chunk, B.chunk_width[std::size_t(c)],
                    B.col_ind.data() + ptr[std::size_t(c)], B.val.data() + ptr[std::size_t(c)]);
-    }
+    });
     return B;
 }
 

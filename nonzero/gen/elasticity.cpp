@@ -1,6 +1,7 @@
 // Linear elasticity on a block of cubes.
 #include <array>
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/gen/rows.hpp"
 
@@ -106,13 +107,12 @@ index checked_rows(index nx, index ny, index nz) {
 
 host_vector<double> elasticity3d_nodes(index nx, index ny, index nz) {
     host_vector<double> xyz(std::size_t(checked_rows(nx, ny, nz)));
-#pragma omp parallel for
-    for (std::int64_t node = 0; node < std::int64_t(xyz.size()) / 3; ++node) {
+    parallel_for(thread_count({}), std::ssize(xyz) / 3, [&](std::int64_t node) {
         double* const to = xyz.data() + 3 * node;
         to[0] = double(node % nx + 1);
         to[1] = double(node / nx % (ny + 1));
         to[2] = double(node / nx / (ny + 1));
-    }
+    });
     return xyz;
 }
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <span>
 
-#include "nonzero/core/failure.hpp"
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/assembler.hpp"
 #include "nonzero/gen/counter.hpp"
 #include "nonzero/gen/generate.hpp"
@@ -94,15 +94,6 @@ csr<V, host> with_values(shape shape, const places& p, Value value) {
         });
 }
 
-/// f(p) for p from 0 to n - 1, on all threads; throws what f throws.
-template <class F>
-void for_each_in_parallel(std::int64_t n, F f) {
-    first_failure failure;
-#pragma omp parallel for schedule(dynamic)
-    for (std::int64_t p = 0; p < n; ++p) failure.guard([&] { f(p); });
-    failure.rethrow();
-}
-
 /// Edges of a recursion into quadrants, each a function of the seed and its number.
 class quadrants {
   public:
@@ -151,7 +142,7 @@ csr<V, host> rmat(int scale, index per_row, double a, double b, double c, std::u
     assembler<V> to({n, n}, edges);
     const quadrants tree(scale, a, b, c, seed);
     constexpr std::int64_t piece = 1 << 15;  // edges: they stay in the cache
-    for_each_in_parallel((edges + piece - 1) / piece, [&](std::int64_t p) {
+    parallel_for(thread_count({}), (edges + piece - 1) / piece, 1, [&](std::int64_t p) {
         const auto count = std::size_t(std::min(piece, edges - p * piece));
         std::array<index, piece> row, col;
         tree.draw(p * piece, std::span(row).first(count), std::span(col).first(count));
@@ -160,12 +151,11 @@ csr<V, host> rmat(int scale, index per_row, double a, double b, double c, std::u
     csr<V, host> A = to.finish();
     const csr<V, host_view> entries = view(A);
     V* const val = A.val.data();
-#pragma omp parallel for schedule(dynamic, 1024)
-    for (index i = 0; i < n; ++i) {
+    parallel_for(thread_count({}), n, 1024, [&](std::int64_t i) {
         const counter draw(~seed, std::uint64_t(i));
         for (auto k = entries.row_ptr[std::size_t(i)]; k < entries.row_ptr[std::size_t(i) + 1]; ++k)
             val[k] = draw.template value<V>(std::uint64_t(entries.col_ind[std::size_t(k)]));
-    }
+    });
     return A;
 }
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <initializer_list>
 #include <numeric>
 #include <string>
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/csr.hpp"
 #include "nonzero/plan/machine.hpp"
 
@@ -21,8 +23,8 @@ inline void expect(bool holds, const std::string& what) {
 index checked_size(const std::string& name, std::initializer_list<std::int64_t> sizes);
 
 /// The matrix whose row i has count(i) entries, which fill(i, columns, values) writes, columns
-/// ascending. Both are called from several threads and must not throw. Throws device_error where
-/// the matrix exceeds the memory.
+/// ascending. Both are called from several threads. Throws device_error where the matrix exceeds
+/// the memory.
 template <class V, class Count, class Fill>
 csr<V, host> from_counts(shape shape, Count count, Fill fill) {
     constexpr std::int64_t run = 1024;  // rows: the least a thread takes at once
@@ -30,8 +32,9 @@ csr<V, host> from_counts(shape shape, Count count, Fill fill) {
     expect_memory("the matrix", double(rows) * (sizeof(offset) + sizeof(std::int32_t)));
     host_vector<offset> ptr(std::size_t(rows) + 1);
     ptr[0] = 0;
-#pragma omp parallel for schedule(dynamic, run)
-    for (std::int64_t i = 0; i < rows; ++i) ptr[std::size_t(i) + 1] = count(index(i));
+    const int threads = thread_count({});
+    parallel_for(threads, rows, run,
+                 [&](std::int64_t i) { ptr[std::size_t(i) + 1] = count(index(i)); });
     std::partial_sum(ptr.begin(), ptr.end(), ptr.begin());
     const auto nnz = std::size_t(ptr.back());
     expect_memory("the matrix",
@@ -39,9 +42,9 @@ csr<V, host> from_counts(shape shape, Count count, Fill fill) {
     csr<V, host> A{shape, {}, host_vector<index>(nnz), host_vector<V>(nnz)};
     index* const col = A.col_ind.data();
     V* const val = A.val.data();
-#pragma omp parallel for schedule(dynamic, run)
-    for (std::int64_t i = 0; i < rows; ++i)
+    parallel_for(threads, rows, run, [&](std::int64_t i) {
         fill(index(i), col + ptr[std::size_t(i)], val + ptr[std::size_t(i)]);
+    });
     A.row_ptr = offset_vector(ptr);
     return A;
 }
@@ -84,31 +87,27 @@ places collect(index rows, std::int64_t edges, std::int64_t most, Edge edge) {
         host_vector<offset>(std::size_t(rows) + 1), host_vector<offset>(std::size_t(rows)), {}};
     std::fill(p.ptr.begin(), p.ptr.end(), 0);
     offset* const next = p.ptr.data();
-#pragma omp parallel for
-    for (std::int64_t e = 0; e < edges; ++e)
+    const int threads = thread_count({});
+    parallel_for(threads, edges, [&](std::int64_t e) {
         edge(e, [&](index i, index) {
-#pragma omp atomic
-            ++next[i + 1];
+            std::atomic_ref(next[std::size_t(i) + 1]).fetch_add(1, std::memory_order_relaxed);
         });
+    });
     std::partial_sum(p.ptr.begin(), p.ptr.end(), p.ptr.begin());
     p.col.resize(std::size_t(p.ptr.back()));
     index* const col = p.col.data();
     std::copy_n(p.ptr.begin(), rows, p.count.begin());
     offset* const at = p.count.data();
-#pragma omp parallel for
-    for (std::int64_t e = 0; e < edges; ++e)
+    parallel_for(threads, edges, [&](std::int64_t e) {
         edge(e, [&](index i, index j) {
-            offset k;
-#pragma omp atomic capture
-            k = at[i]++;
-            col[k] = j;
+            col[std::atomic_ref(at[i]).fetch_add(1, std::memory_order_relaxed)] = j;
         });
-#pragma omp parallel for schedule(dynamic, 256)
-    for (index i = 0; i < rows; ++i) {
+    });
+    parallel_for(threads, rows, 256, [&](std::int64_t i) {
         index *const first = col + next[i], *const last = col + next[i + 1];
         std::sort(first, last);  // whatever order the threads left
         at[i] = std::unique(first, last) - first;
-    }
+    });
     return p;
 }
 

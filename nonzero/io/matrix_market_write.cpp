@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-#include "nonzero/core/failure.hpp"
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/io/atomic_file.hpp"
 #include "nonzero/io/matrix_market.hpp"
 #include "nonzero/io/matrix_market_lines.hpp"
@@ -56,21 +56,16 @@ class text_sink {
     void write_items(std::int64_t count, Format format) {
         constexpr std::int64_t block = 1 << 15;  // items: half a megabyte of text or so
         const std::int64_t blocks = (count + block - 1) / block;
-        const auto threads = int(std::min<std::int64_t>(thread_count({}), blocks));
-        std::vector<std::string> texts(std::size_t(std::max(threads, 0)));
-        first_failure failure;
+        const int threads = thread_count({});
+        std::vector<std::string> texts(static_cast<std::size_t>(threads));
         for (std::int64_t first = 0; first < blocks; first += threads) {
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-            for (int t = 0; t < threads; ++t) {
+            parallel(threads, [&](int t) {
                 std::string& text = texts[std::size_t(t)];
                 text.clear();
                 const std::int64_t b = (first + t) * block;
-                failure.guard([&] {
-                    if (b < count) format(b, std::min(b + block, count), text);
-                    if (gzip_ && !text.empty()) text = gzip_member(text);
-                });
-            }
-            failure.rethrow();
+                if (b < count) format(b, std::min(b + block, count), text);
+                if (gzip_ && !text.empty()) text = gzip_member(text);
+            });
             for (const std::string& text : texts) file_.write(text);
         }
     }

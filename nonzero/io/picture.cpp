@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/io/atomic_file.hpp"
 
 namespace nz {
@@ -20,13 +21,12 @@ std::int64_t first_row(std::int64_t rows, std::int64_t cells, std::int64_t g) {
 template <class V>
 std::vector<std::int64_t> count_cells(const csr<V, host_view>& A, int width, int height) {
     std::vector<std::int64_t> counts(std::size_t(width) * std::size_t(height), 0);
-#pragma omp parallel for schedule(dynamic)
-    for (int g = 0; g < height; ++g) {
-        std::int64_t* const row = counts.data() + std::int64_t(g) * width;
+    parallel_for(thread_count({}), height, 1, [&](std::int64_t g) {
+        std::int64_t* const row = counts.data() + g * width;
         for_each_entry(A, first_row(A.shape.rows, height, g),
                        first_row(A.shape.rows, height, g + 1),
                        [&](index, index j, V) { ++row[std::int64_t(j) * width / A.shape.cols]; });
-    }
+    });
     return counts;
 }
 

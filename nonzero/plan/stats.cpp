@@ -4,9 +4,13 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <functional>
 #include <map>
+#include <mutex>
 #include <utility>
 
+#include "nonzero/core/parallel.hpp"
+#include "nonzero/formats/bsr.hpp"
 #include "nonzero/formats/packed.hpp"
 
 namespace nz {
@@ -46,14 +50,15 @@ class histogram {
 template <class V>
 std::vector<length_count> count_lengths(const csr<V, host_view>& A) {
     histogram all;
-#pragma omp parallel
-    {
+    std::mutex one_at_a_time;
+    const int threads = thread_count({});
+    parallel(threads, [&](int t) {
         histogram mine;
-#pragma omp for schedule(static) nowait
-        for (std::int64_t i = 0; i < A.shape.rows; ++i) mine.add(row_length(A, i));
-#pragma omp critical(nonzero_stats_lengths)
+        const range rows = share(A.shape.rows, threads, t);
+        for (std::int64_t i = rows.first; i < rows.last; ++i) mine.add(row_length(A, i));
+        const std::lock_guard lock(one_at_a_time);
         all.add(mine);
-    }
+    });
     return all.counts();
 }
 
@@ -72,34 +77,42 @@ widths group_widths(const csr<V, host_view>& A, std::int64_t group) {
             longest = std::max(longest, row_length(A, i));
         return longest;
     };
-    std::int64_t sum = 0;
-#pragma omp parallel for schedule(static) reduction(+ : sum)
-    for (std::int64_t g = 0; g < groups; ++g) sum += width(g);
-    return {sum, groups == 0 ? 0 : width(groups - 1)};
+    return {parallel_reduce(thread_count({}), groups, std::int64_t(0), std::plus<>(), width),
+            groups == 0 ? 0 : width(groups - 1)};
 }
 
 /// The same for groups of 32 rows after sorting by length within each scope.
 template <class V>
 std::int64_t sum_of_sorted_widths(const csr<V, host_view>& A) {
     constexpr std::size_t group = 32;
-    std::int64_t sum = 0;
-#pragma omp parallel for schedule(static) reduction(+ : sum)
-    for (std::int64_t first = 0; first < A.shape.rows; first += stats_sort_scope) {
+    const std::int64_t scopes =
+        (A.shape.rows + std::int64_t(stats_sort_scope) - 1) / stats_sort_scope;
+    const auto sum_of_scope = [&](std::int64_t s) {
+        const std::int64_t first = s * stats_sort_scope;
         const std::int64_t last = std::min<std::int64_t>(first + stats_sort_scope, A.shape.rows);
         std::array<std::int64_t, stats_sort_scope> lengths;
-        std::int64_t n = 0;
+        std::int64_t n = 0, sum = 0;
         for (std::int64_t i = first; i < last; ++i) lengths[std::size_t(n++)] = row_length(A, i);
         std::sort(lengths.begin(), lengths.begin() + n, std::greater<>());
         for (std::size_t k = 0; k < std::size_t(n); k += group) sum += lengths[k];
-    }
-    return sum;
+        return sum;
+    };
+    return parallel_reduce(thread_count({}), scopes, std::int64_t(0), std::plus<>(), sum_of_scope);
 }
+
+/// How many threads may have `bytes` of scratch each, in `room` bytes.
+int threads_with(double room, double bytes) {
+    return int(std::clamp(room / bytes, 0.0, double(thread_count({}))));
+}
+/// Bytes that the analysis holds at most, but for a constant: the columns may be many more than
+/// the entries.
+double room_for(const matrix_stats& s) { return 8 * (double(s.nnz) + double(s.rows)); }
 
 /// Occupied side x side blocks of the rows [first, last), aligned at multiples of side. Scratch: of
 /// a number for each column of blocks, the row of blocks in which it was last met.
 template <index side, class V>
-std::int64_t count_blocks(const csr<V, host_view>& A, std::int64_t first, std::int64_t last,
-                          std::vector<index>& last_row) {
+std::int64_t blocks_of(const csr<V, host_view>& A, std::int64_t first, std::int64_t last,
+                       std::vector<index>& last_row) {
     std::fill_n(last_row.begin(), std::size_t(A.shape.cols / side) + 1, -1);
     std::int64_t blocks = 0;
     for_each_entry(A, first, last, [&](index i, index j, V) {
@@ -124,14 +137,16 @@ std::int64_t find_diagonals(const csr<V, host_view>& A, std::int64_t first, std:
     return bandwidth;
 }
 
+constexpr index least_side =
+    *std::min_element(std::begin(stats_block_sides), std::end(stats_block_sides));
+
+/// Blocks and diagonals, by one array over the columns for each of `parts` parts of the rows and
+/// one over the diagonals.
 template <class V, std::size_t... b>
-void count_entries(const csr<V, host_view>& A, matrix_stats& s, std::index_sequence<b...>) {
+void count_in_arrays(const csr<V, host_view>& A, int parts, matrix_stats& s,
+                     std::index_sequence<b...>) {
     // Bytes, not bits: threads set neighbouring ones at the same time.
     std::vector<std::uint8_t> seen(std::size_t(s.rows + s.cols), 0);
-    // A part takes 2 bytes a column at a time: not more in all than 8 an entry.
-    const int threads = thread_count({});
-    const std::int64_t parts =
-        std::clamp<std::int64_t>(4 * s.nnz / std::max<std::int64_t>(s.cols, 1), 1, threads);
     // The first row of a part: equal nonzeros, and no block lies in two parts.
     constexpr std::int64_t whole_blocks = 24;  // rows
     static_assert(((whole_blocks % stats_block_sides[b] == 0) && ...));
@@ -143,55 +158,143 @@ void count_entries(const csr<V, host_view>& A, matrix_stats& s, std::index_seque
                    whole_blocks;
         });
     };
-    constexpr index least_side = std::min({stats_block_sides[b]...});
-    std::vector<std::vector<index>> scratch(
-        std::size_t(parts), std::vector<index>(std::size_t(A.shape.cols / least_side) + 1));
-    std::int64_t blocks[sizeof...(b)] = {}, bandwidth = 0;
-#pragma omp parallel for schedule(static, 1) num_threads(threads) reduction(max : bandwidth) \
-    reduction(+ : blocks)
-    for (std::int64_t part = 0; part < parts; ++part) {
+    std::mutex one_at_a_time;
+    parallel(thread_count({}), [&](int part) {
+        if (part >= parts) return;
+        std::vector<index> scratch(std::size_t(A.shape.cols / least_side) + 1);
         const std::int64_t first = first_row(part), last = first_row(part + 1);
-        ((blocks[b] +=
-          count_blocks<stats_block_sides[b]>(A, first, last, scratch[std::size_t(part)])),
-         ...);
-        bandwidth = std::max(bandwidth, find_diagonals(A, first, last, seen.data() + s.rows));
-    }
-    ((s.blocks[b] = blocks[b]), ...);
-    s.bandwidth = bandwidth;
+        const std::int64_t blocks[] = {blocks_of<stats_block_sides[b]>(A, first, last, scratch)...};
+        const std::int64_t bandwidth = find_diagonals(A, first, last, seen.data() + s.rows);
+        const std::lock_guard lock(one_at_a_time);
+        ((s.blocks[b] += blocks[b]), ...);
+        s.bandwidth = std::max(s.bandwidth, bandwidth);
+    });
     s.diagonals = std::count(seen.begin(), seen.end(), 1);
 }
 
-/// What loads of x meet, in sectors of so many elements.
+/// The same where such arrays would take more than the entries do: blocks by merging rows, the
+/// diagonals sorted.
+template <class V>
+void count_by_entries(const csr<V, host_view>& A, matrix_stats& s) {
+    for (std::size_t b = 0; b < std::size(stats_block_sides); ++b)
+        s.blocks[b] = count_blocks(A, stats_block_sides[b], stats_block_sides[b]);
+    host_vector<std::uint32_t> diagonal(A.val.size());  // column - row + rows, below 2^32
+    const auto put_row = [&](std::int64_t i) {
+        for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
+             k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k)
+            diagonal[k] = std::uint32_t(A.col_ind[k] - i + s.rows);
+    };
+    parallel_for(thread_count({}), s.rows, put_row);
+    std::sort(diagonal.begin(), diagonal.end());
+    s.diagonals = std::unique(diagonal.begin(), diagonal.end()) - diagonal.begin();
+    if (s.diagonals == 0) return;
+    const std::int64_t least = std::int64_t(diagonal.front()) - s.rows;
+    const std::int64_t most = std::int64_t(diagonal[std::size_t(s.diagonals) - 1]) - s.rows;
+    s.bandwidth = std::max(std::abs(least), std::abs(most));
+}
+
+template <class V>
+void count_entries(const csr<V, host_view>& A, matrix_stats& s) {
+    const double diagonals = double(s.rows) + double(s.cols);
+    const double columns = sizeof(index) * (double(s.cols) / least_side + 1);
+    const int parts = threads_with(room_for(s) - diagonals, columns);
+    if (parts > 0)
+        count_in_arrays(A, parts, s, std::make_index_sequence<std::size(stats_block_sides)>());
+    else
+        count_by_entries(A, s);
+}
+
+/// Counts the different sectors of a group of rows, by when each was last met.
+class sectors_by_array {
+  public:
+    explicit sectors_by_array(std::int64_t sectors) : last_met_(std::size_t(sectors), -1) {}
+    void start(std::int64_t group, std::int64_t) { group_ = index(group), count_ = 0; }
+    void add(index sector) {
+        index& at = last_met_[std::size_t(sector)];
+        count_ += at != group_;
+        at = group_;
+    }
+    [[nodiscard]] std::int64_t count() const { return count_; }
+
+  private:
+    std::vector<index> last_met_;
+    index group_ = -1;
+    std::int64_t count_ = 0;
+};
+
+/// The same by sorting them, for a matrix of many more columns than entries.
+class sectors_by_sorting {
+  public:
+    explicit sectors_by_sorting(std::int64_t) {}
+    void start(std::int64_t, std::int64_t entries) {
+        met_.clear();
+        met_.reserve(std::size_t(entries));
+    }
+    void add(index sector) { met_.push_back(sector); }
+    [[nodiscard]] std::int64_t count() {
+        std::sort(met_.begin(), met_.end());
+        return std::unique(met_.begin(), met_.end()) - met_.begin();
+    }
+
+  private:
+    std::vector<index> met_;
+};
+
+struct sector_counts {
+    std::int64_t row = 0, column = 0, near = 0;
+};
+
+/// Adds what the rows [first, last) meet; `near` counts the different sectors of all of them.
+template <index elements, class V, class Near>
+void count_sectors(const csr<V, host_view>& A, std::int64_t first, std::int64_t last, Near& near,
+                   sector_counts& all) {
+    constexpr std::int64_t warp = stats_groups[0];
+    const auto sector_at = [&](offset k) { return A.col_ind[std::size_t(k)] / elements; };
+    near.start(first / stats_groups[1],
+               A.row_ptr[std::size_t(last)] - A.row_ptr[std::size_t(first)]);
+    offset above = 0, above_len = 0;
+    for (std::int64_t i = first; i < last; ++i) {
+        const offset begin = A.row_ptr[std::size_t(i)], len = row_length(A, i);
+        if (i % warp == 0) above_len = 0;
+        index before = -1;
+        for (offset k = 0; k < len; ++k) {
+            const index sector = sector_at(begin + k);
+            all.row += sector != before;
+            all.column += k >= above_len || sector_at(above + k) != sector;
+            near.add(sector);
+            before = sector;
+        }
+        above = begin, above_len = len;
+    }
+    all.near += near.count();
+}
+
+/// What loads of x meet, in sectors of so many elements, by `workers` of the threads.
+template <class Near, class V>
+void count_sectors_by(const csr<V, host_view>& A, int workers, matrix_stats& s) {
+    constexpr index elements = index(sector_bytes / sizeof(V));
+    constexpr std::int64_t rows = stats_groups[1];
+    shared_range groups((s.rows + rows - 1) / rows, 16);
+    std::mutex one_at_a_time;
+    parallel(thread_count({}), [&](int t) {
+        if (t >= workers) return;
+        Near near(s.cols / elements + 1);
+        sector_counts mine;
+        groups.take([&](std::int64_t g) {
+            count_sectors<elements>(A, g * rows, std::min((g + 1) * rows, s.rows), near, mine);
+        });
+        const std::lock_guard lock(one_at_a_time);
+        s.row_sectors += mine.row, s.column_sectors += mine.column, s.near_sectors += mine.near;
+    });
+}
+
 template <class V>
 void count_sectors(const csr<V, host_view>& A, matrix_stats& s) {
-    constexpr index elements = index(sector_bytes / sizeof(V));
-    constexpr std::int64_t warp = stats_groups[0], near = stats_groups[1];
-    std::int64_t row_sectors = 0, column_sectors = 0, near_sectors = 0;
-#pragma omp parallel reduction(+ : row_sectors, column_sectors, near_sectors)
-    {
-        std::vector<std::int64_t> seen(std::size_t(A.shape.cols / elements) + 1, -1);
-#pragma omp for schedule(dynamic, 16)
-        for (std::int64_t first = 0; first < A.shape.rows; first += near) {
-            const std::int64_t last = std::min<std::int64_t>(first + near, A.shape.rows);
-            offset above = 0, above_len = 0;
-            for (std::int64_t i = first; i < last; ++i) {
-                const offset begin = A.row_ptr[std::size_t(i)], len = row_length(A, i);
-                if (i % warp == 0) above_len = 0;
-                index before = -1;
-                for (offset k = 0; k < len; ++k) {
-                    const index sector = A.col_ind[std::size_t(begin + k)] / elements;
-                    row_sectors += sector != before;
-                    column_sectors +=
-                        k >= above_len || A.col_ind[std::size_t(above + k)] / elements != sector;
-                    std::int64_t& at = seen[std::size_t(sector)];
-                    near_sectors += at != first;
-                    at = first, before = sector;
-                }
-                above = begin, above_len = len;
-            }
-        }
-    }
-    s.row_sectors = row_sectors, s.column_sectors = column_sectors, s.near_sectors = near_sectors;
+    const double sectors = double(s.cols) * sizeof(V) / sector_bytes + 1;
+    if (const int workers = threads_with(room_for(s), sectors * sizeof(index)); workers > 0)
+        count_sectors_by<sectors_by_array>(A, workers, s);
+    else
+        count_sectors_by<sectors_by_sorting>(A, thread_count({}), s);
 }
 
 template <class V>
@@ -223,7 +326,7 @@ matrix_stats stats_of_ascending(const csr<V, host_view>& A) {
         s.group_width[g] = w.sum, s.last_group_width[g] = w.last;
     }
     s.sorted_group_width = sum_of_sorted_widths(A);
-    count_entries(A, s, std::make_index_sequence<std::size(stats_block_sides)>());
+    count_entries(A, s);
     count_sectors(A, s);
     s.row_imbalance = imbalance_of_rows(A);
     const packed_size packed = size_of_packed(A);

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <numeric>
 
+#include "nonzero/core/parallel.hpp"
+
 namespace nz {
 namespace {
 
@@ -19,9 +21,9 @@ constexpr std::uint64_t foreign = outside - 1;        ///< not eligible
 template <class F>
 void for_each_patch(cpu on, std::int64_t n, F f) {
     const std::int64_t patches = (n + patch - 1) / patch;
-#pragma omp parallel for schedule(dynamic) num_threads(thread_count(on))
-    for (std::int64_t p = 0; p < patches; ++p)
+    parallel_for(thread_count(on), patches, 1, [&](std::int64_t p) {
         f(std::size_t(p), index(p * patch), index(std::min(n, p * patch + patch)));
+    });
 }
 
 /// Some of the nodes, ascending within each patch.

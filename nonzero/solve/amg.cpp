@@ -8,6 +8,7 @@
 #include <limits>
 #include <ostream>
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/dense_inverse.hpp"
 #include "nonzero/solve/spgemm.hpp"
@@ -66,9 +67,15 @@ void check_options(const amg_options& o) {
 template <class Wrong>
 std::int64_t first_wrong_row(index rows, Wrong wrong) {
     std::int64_t first = rows;
-#pragma omp parallel for schedule(static) reduction(min : first)
-    for (index i = 0; i < rows; ++i)
-        if (i < first && wrong(i)) first = i;
+    std::mutex one_at_a_time;
+    const int threads = thread_count({});
+    parallel(threads, [&](int t) {
+        const range mine = share(rows, threads, t);
+        std::int64_t i = mine.first;
+        while (i < mine.last && !wrong(index(i))) ++i;
+        const std::lock_guard lock(one_at_a_time);
+        if (i < mine.last) first = std::min(first, i);
+    });
     return first == rows ? -1 : first;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/solve/aggregate.hpp"
 
 namespace nz {
@@ -57,9 +58,9 @@ struct tridiagonal {
 template <class V>
 host_vector<V> hashed_vector(std::int64_t n) {
     host_vector<V> v(static_cast<std::size_t>(n));
-#pragma omp parallel for
-    for (std::int64_t i = 0; i < n; ++i)
+    parallel_for(thread_count({}), n, [&](std::int64_t i) {
         v[std::size_t(i)] = V(double(priority(index(i), 0) >> 32) * 0x1p-31 - 1);
+    });
     return v;
 }
 

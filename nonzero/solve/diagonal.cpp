@@ -2,17 +2,19 @@
 
 #include <cmath>
 
+#include "nonzero/core/parallel.hpp"
+
 namespace nz {
 
 template <class V>
 host_vector<V> diagonal_of(cpu on, const csr<V, host_view>& A) {
     host_vector<V> d(std::size_t(A.shape.rows));
     A.row_ptr.visit([&](const auto* row_ptr) {
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-        for (index i = 0; i < A.shape.rows; ++i) {
+        parallel_for(thread_count(on), A.shape.rows, [&](std::int64_t row) {
+            const auto i = index(row);
             const auto k = position_of(row_ptr, A.col_ind.data(), i, i);
-            d[std::size_t(i)] = k < row_ptr[i + 1] ? A.val[std::size_t(k)] : V(0);
-        }
+            d[std::size_t(i)] = k < row_ptr[row + 1] ? A.val[std::size_t(k)] : V(0);
+        });
     });
     return d;
 }
@@ -21,41 +23,40 @@ template <class V>
 host_vector<V> l1_norms(cpu on, const csr<V, host_view>& A) {
     host_vector<V> norm(std::size_t(A.shape.rows));
     A.row_ptr.visit([&](const auto* row_ptr) {
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-        for (index i = 0; i < A.shape.rows; ++i) {
+        parallel_for(thread_count(on), A.shape.rows, [&](std::int64_t i) {
             V sum(0);
             for (auto k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
                 sum += std::abs(A.val[std::size_t(k)]);
             norm[std::size_t(i)] = sum;
-        }
+        });
     });
     return norm;
 }
 
 template <class V>
 double gershgorin_bound(cpu on, std::span<const V> diagonal, std::span<const V> norm) {
-    V bound(0);
-#pragma omp parallel for schedule(static) reduction(max : bound) num_threads(thread_count(on))
-    for (std::size_t i = 0; i < diagonal.size(); ++i)
-        bound = std::max(bound, norm[i] / diagonal[i]);
-    return double(bound);
+    const auto bound_of = [&](std::int64_t i) {
+        return norm[std::size_t(i)] / diagonal[std::size_t(i)];
+    };
+    return double(
+        parallel_reduce(thread_count(on), std::ssize(diagonal), V(0), larger_of(), bound_of));
 }
 
 template <class V>
 void replace_zero_diagonal(cpu on, csr<V, host>& A) {
     view(A).row_ptr.visit([&](const auto* row_ptr) {
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-        for (index i = 0; i < A.shape.rows; ++i) {
+        parallel_for(thread_count(on), A.shape.rows, [&](std::int64_t row) {
+            const auto i = index(row);
             const auto k = position_of(row_ptr, A.col_ind.data(), i, i);
-            if (k < row_ptr[i + 1] && A.val[std::size_t(k)] == V(0)) A.val[std::size_t(k)] = V(1);
-        }
+            if (k < row_ptr[row + 1] && A.val[std::size_t(k)] == V(0)) A.val[std::size_t(k)] = V(1);
+        });
     });
 }
 
 template <class V>
 void invert_each(cpu on, std::span<V> v) {
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-    for (std::size_t i = 0; i < v.size(); ++i) v[i] = V(1) / v[i];
+    parallel_for(thread_count(on), std::ssize(v),
+                 [&](std::int64_t i) { v[std::size_t(i)] = V(1) / v[std::size_t(i)]; });
 }
 
 #define NZ_INSTANTIATE(V)                                                          \

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/function_operator.hpp"
 
@@ -89,15 +90,14 @@ csr<V, host> inverse_blocks(const csr<V, host_view>& A, std::size_t block) {
     M.col_ind.resize(std::size_t(ptr[rows]));
     M.val.assign(M.col_ind.size(), V(0));
     std::atomic<std::int64_t> singular{-1};
-#pragma omp parallel for schedule(static)
-    for (std::size_t b = 0; b < blocks; ++b) {
-        const std::size_t first = b * block, n = std::min(block, rows - first);
+    parallel_for(thread_count({}), std::int64_t(blocks), [&](std::int64_t b) {
+        const std::size_t first = std::size_t(b) * block, n = std::min(block, rows - first);
         const std::span<V> values(M.val.data() + ptr[first], n * n);
         copy_block(A, first, n, values);
         if (!invert(values, n)) singular = std::int64_t(first);
         for (std::size_t k = 0; k < n * n; ++k)
             M.col_ind[std::size_t(ptr[first]) + k] = index(first + k % n);
-    }
+    });
     if (singular >= 0)
         throw argument_error("block_jacobi: the block from row " + std::to_string(singular) +
                              " on (counted from 0) is singular");
@@ -112,10 +112,11 @@ host_vector<V> diagonal_of(const csr<V, host_view>& A) {
     check_square("diagonal_of", A);
     (void)order_of(A);
     host_vector<V> d(std::size_t(A.shape.rows), V(0));
-#pragma omp parallel for schedule(static)
-    for (std::size_t i = 0; i < d.size(); ++i)
+    parallel_for(thread_count({}), std::ssize(d), [&](std::int64_t row) {
+        const auto i = std::size_t(row);
         for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k)
             if (std::size_t(A.col_ind[k]) == i) d[i] += A.val[k];
+    });
     return d;
 }
 

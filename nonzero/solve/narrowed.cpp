@@ -1,7 +1,10 @@
 #include "nonzero/solve/narrowed.hpp"
 
+#include <atomic>
 #include <cmath>
 #include <limits>
+
+#include "nonzero/core/parallel.hpp"
 
 namespace nz {
 
@@ -9,12 +12,18 @@ narrowed_matrix narrowed(cpu on, const csr<double, host_view>& A) {
     narrowed_matrix B(A.shape, A.row_ptr, A.col_ind);
     constexpr float most = std::numeric_limits<float>::max();
     constexpr double infinite = std::numeric_limits<double>::infinity();
-    std::int64_t too_large = 0;
-#pragma omp parallel for simd reduction(+ : too_large) num_threads(thread_count(on))
-    for (std::size_t k = 0; k < A.val.size(); ++k) {
-        B.val[k] = float(A.val[k]);
-        too_large += (std::abs(B.val[k]) > most) & (std::abs(A.val[k]) < infinite);
-    }
+    std::atomic<std::int64_t> too_large = 0;
+    const int threads = thread_count(on);
+    parallel(threads, [&, from = A.val.data(), to = B.val.data()](int t) {
+        const range mine = share(std::ssize(A.val), threads, t);
+        std::int64_t count = 0;
+#pragma omp simd reduction(+ : count)
+        for (std::int64_t k = mine.first; k < mine.last; ++k) {
+            to[k] = float(from[k]);
+            count += (std::abs(to[k]) > most) & (std::abs(from[k]) < infinite);
+        }
+        too_large += count;
+    });
     if (too_large > 0) throw argument_error("narrowed: a value is too large for single precision");
     return B;
 }

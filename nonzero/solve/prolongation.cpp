@@ -1,10 +1,9 @@
 #include "nonzero/solve/prolongation.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 
-#include "nonzero/core/failure.hpp"
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/solve/gram_schmidt.hpp"
 #include "nonzero/solve/spgemm.hpp"
 
@@ -13,8 +12,7 @@ namespace nz {
 template <class V>
 candidates<V> constant_candidate(index rows) {
     candidates<V> c{1, host_vector<V>(std::size_t(rows))};
-#pragma omp parallel for schedule(static)
-    for (index i = 0; i < rows; ++i) c.val[std::size_t(i)] = V(1);
+    parallel_for(thread_count({}), rows, [&](std::int64_t i) { c.val[std::size_t(i)] = V(1); });
     return c;
 }
 
@@ -44,25 +42,25 @@ struct members {
     members(cpu on, const aggregation& a) : ptr(std::size_t(a.count) + 1) {
         // Each thread counts its share of the nodes, in counters of its own while they are few.
         const auto n = std::int64_t(a.of.size()), most = n / std::max(a.count, 1);
+        const int threads = thread_count(on);
         const int parts =
-            int(std::clamp<std::int64_t>(thread_count(on), 1, std::max<std::int64_t>(most, 1)));
+            int(std::clamp<std::int64_t>(threads, 1, std::max<std::int64_t>(most, 1)));
         std::vector<host_vector<index>> next(static_cast<std::size_t>(parts));
-        const auto for_each_member = [&](int p, auto f) {
+        const auto for_each_member = [&](std::int64_t p, auto f) {
             const range mine = share(n, parts, p);
             for (std::int64_t i = mine.first; i < mine.last; ++i)
                 if (const index to = a.of[std::size_t(i)]; to != alone)
                     f(next[std::size_t(p)][std::size_t(to)], index(i));
         };
-#pragma omp parallel for schedule(static, 1) num_threads(thread_count(on))
-        for (int p = 0; p < parts; ++p) {
+        parallel_for(threads, parts, [&](std::int64_t p) {
             next[std::size_t(p)].assign(std::size_t(a.count), 0);
             for_each_member(p, [](index& count, index) { ++count; });
-        }
+        });
         place_by_key(on, next, ptr);
         nodes = host_vector<index>(std::size_t(ptr.back()));
-#pragma omp parallel for schedule(static, 1) num_threads(thread_count(on))
-        for (int p = 0; p < parts; ++p)
+        parallel_for(threads, parts, [&](std::int64_t p) {
             for_each_member(p, [&](index& at, index i) { nodes[std::size_t(at++)] = i; });
+        });
     }
     host_vector<index> ptr, nodes;
 };
@@ -165,7 +163,7 @@ tentative<V> tentative_prolongation(cpu on, const aggregation& a, index block, c
     const auto k = std::size_t(fine.count);
     tentative<V> t{std::move(fine), {index(k), host_vector<V>(std::size_t(a.count) * k * k, V(0))}};
     const members in(on, a);
-    const auto orthonormalise = [&](index i, std::vector<V>& Q) {
+    const auto orthonormalise = [&](std::int64_t i, std::vector<V>& Q) {
         const index first = in.ptr[std::size_t(i)], count = in.ptr[std::size_t(i) + 1] - first;
         const index* const nodes = in.nodes.data() + first;
         const std::int64_t rows = std::int64_t(count) * block;
@@ -175,14 +173,8 @@ tentative<V> tentative_prolongation(cpu on, const aggregation& a, index block, c
         gram_schmidt<V>{rows, index(k), dependent_remainder<V>, Q.data(), R}.run();
         move_part<false>(nodes, count, block, index(k), Q.data(), t.fine.val.data());
     };
-    first_failure failure;
-#pragma omp parallel num_threads(thread_count(on))
-    {
-        std::vector<V> Q;
-#pragma omp for schedule(dynamic, 64)
-        for (index i = 0; i < a.count; ++i) failure.guard([&] { orthonormalise(i, Q); });
-    }
-    failure.rethrow();
+    parallel_for(
+        thread_count(on), a.count, 64, [] { return std::vector<V>(); }, orthonormalise);
     return t;
 }
 
@@ -194,7 +186,6 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
     const typename prolongation_row<V>::inputs in{A, diagonal.val, block == 1, V(eps), V(omega),
                                                   a, block,        tentative};
     row_runs<V> P(on, {A.shape.rows, index(std::int64_t(a.count) * tentative.count)}, any_number);
-    first_failure failure;
     A.row_ptr.visit([&](const auto* row_ptr) {
         const auto make_run = [&](std::int64_t r, prolongation_row<V>& row) {
             const range rows = P.rows_of(r);
@@ -202,17 +193,9 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
             for (std::int64_t i = rows.first; i < rows.last; ++i)
                 P.append(i, row(row_ptr, index(i)), true);
         };
-        const auto make_row = [&](std::optional<prolongation_row<V>>& row) { row.emplace(in); };
-#pragma omp parallel num_threads(thread_count(on))
-        {
-            std::optional<prolongation_row<V>> row;
-            failure.guard([&] { make_row(row); });
-#pragma omp for schedule(dynamic)
-            for (std::int64_t r = 0; r < P.runs(); ++r)
-                if (!failure.happened()) failure.guard([&] { make_run(r, *row); });
-        }
+        parallel_for(
+            thread_count(on), P.runs(), 1, [&] { return prolongation_row<V>(in); }, make_run);
     });
-    failure.rethrow();
     P.seal(on);
     return P.finish(on);
 }

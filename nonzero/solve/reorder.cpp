@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "nonzero/core/parallel.hpp"
+
 namespace nz {
 namespace {
 
@@ -125,23 +127,19 @@ csr<V, host> reordered(const csr<V, host_view>& A, const ordering& order) {
     }
     host_vector<index> col(A.col_ind.size());
     host_vector<V> val(A.val.size());
-#pragma omp parallel
-    {
-        std::vector<std::pair<index, V>> row;
-#pragma omp for schedule(dynamic, 512)
-        for (std::size_t k = 0; k < n; ++k) {
-            row.clear();
-            for_each_entry(A, order[k], order[k] + 1, [&](index, index j, V v) {
-                row.emplace_back(place[std::size_t(j)], v);
-            });
-            std::sort(row.begin(), row.end(),
-                      [](const auto& a, const auto& b) { return a.first < b.first; });
-            for (std::size_t e = 0; e < row.size(); ++e) {
-                col[std::size_t(first[k]) + e] = row[e].first;
-                val[std::size_t(first[k]) + e] = row[e].second;
-            }
-        }
-    }
+    using entries = std::vector<std::pair<index, V>>;
+    const auto take_row = [&](std::int64_t k, entries& row) {
+        row.clear();
+        const std::int64_t from = order[std::size_t(k)];
+        for_each_entry(A, from, from + 1,
+                       [&](index, index j, V v) { row.emplace_back(place[std::size_t(j)], v); });
+        std::sort(row.begin(), row.end(),
+                  [](const auto& a, const auto& b) { return a.first < b.first; });
+        auto to = std::size_t(first[std::size_t(k)]);
+        for (const auto& [j, v] : row) col[to] = j, val[to++] = v;
+    };
+    parallel_for(
+        thread_count({}), A.shape.rows, 512, [] { return entries(); }, take_row);
     return {A.shape, offset_vector(first), std::move(col), std::move(val)};
 }
 

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <string>
 
-#include "nonzero/core/failure.hpp"
+#include "nonzero/core/parallel.hpp"
 
 namespace nz {
 
@@ -86,20 +85,18 @@ void row_runs<V>::seal(cpu on) {
     // Within the runs in parallel, then from run to run.
     host_vector<offset> before(std::size_t(runs()) + 1);
     before[0] = 0;
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-    for (std::int64_t r = 0; r < runs(); ++r) {
+    parallel_for(thread_count(on), runs(), [&](std::int64_t r) {
         const range rows = rows_of(r);
         const auto first = ptr_.begin() + rows.first + 1, last = ptr_.begin() + rows.last + 1;
         std::partial_sum(first, last, first);
         before[std::size_t(r) + 1] = ptr_[std::size_t(rows.last)];
-    }
+    });
     std::partial_sum(before.begin(), before.end(), before.begin());
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-    for (std::int64_t r = 0; r < runs(); ++r) {
+    parallel_for(thread_count(on), runs(), [&](std::int64_t r) {
         const range rows = rows_of(r);
         for (std::int64_t i = rows.first + 1; i <= rows.last; ++i)
             ptr_[std::size_t(i)] += before[std::size_t(r)];
-    }
+    });
 }
 
 namespace {
@@ -108,8 +105,9 @@ namespace {
 offset_vector narrowed_positions(cpu on, const host_vector<offset>& ptr) {
     if (ptr.back() > max_narrow_offset) return ptr;
     host_vector<std::int32_t> narrow(ptr.size());
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-    for (std::size_t i = 0; i < ptr.size(); ++i) narrow[i] = std::int32_t(ptr[i]);
+    parallel_for(thread_count(on), std::ssize(ptr), [&](std::int64_t i) {
+        narrow[std::size_t(i)] = std::int32_t(ptr[std::size_t(i)]);
+    });
     return offset_vector(std::move(narrow));
 }
 
@@ -119,15 +117,14 @@ template <class V>
 csr<V, host> row_runs<V>::finish(cpu on) const {
     const auto nnz = std::size_t(ptr_.back());
     csr<V, host> C{shape_, {}, host_vector<index>(nnz), host_vector<V>(nnz)};
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-    for (std::int64_t r = 0; r < runs(); ++r) {
+    parallel_for(thread_count(on), runs(), [&](std::int64_t r) {
         const auto [first_row, last_row] = rows_of(r);
         const offset first = ptr_[std::size_t(first_row)];
         const offset n = ptr_[std::size_t(last_row)] - first;
         const room from = parts_[std::size_t(r)];
         std::copy_n(from.col, n, C.col_ind.begin() + first);
         std::copy_n(from.val, n, C.val.begin() + first);
-    }
+    });
     C.row_ptr = narrowed_positions(on, ptr_);
     return C;
 }
@@ -197,6 +194,7 @@ void fetch(const sparse_row<V>& row) {
 template <class V, class A, class B>
 void multiply(cpu on, const A& a_row, const B& b_row, bool ascending, row_runs<V>& C) {
     const auto multiply_run = [&](std::int64_t r, row_sum<V>& sum) {
+        if (C.overflows()) return;
         const auto [first, last] = C.rows_of(r);
         C.start(r);
         for (std::int64_t i = first; i < last; ++i) {
@@ -211,17 +209,8 @@ void multiply(cpu on, const A& a_row, const B& b_row, bool ascending, row_runs<V
         }
         C.end(r);
     };
-    first_failure failure;
-#pragma omp parallel num_threads(thread_count(on))
-    {
-        std::optional<row_sum<V>> sum;
-        failure.guard([&] { sum.emplace(C.shape().cols); });
-#pragma omp for schedule(dynamic)
-        for (std::int64_t r = 0; r < C.runs(); ++r)
-            if (!failure.happened() && !C.overflows())
-                failure.guard([&] { multiply_run(r, *sum); });
-    }
-    failure.rethrow();
+    parallel_for(
+        thread_count(on), C.runs(), 1, [&] { return row_sum<V>(C.shape().cols); }, multiply_run);
     if (!C.overflows()) C.seal(on);
 }
 
@@ -243,14 +232,13 @@ struct column_counts {
     column_counts(cpu on, const csr<V, host_view>& A, int parts)
         : ptr(std::size_t(A.shape.cols) + 1), next(std::size_t(parts)) {
         const auto cols = std::size_t(A.shape.cols);
-#pragma omp parallel for schedule(static, 1) num_threads(thread_count(on))
-        for (int p = 0; p < parts; ++p) {
+        parallel_for(thread_count(on), parts, [&](std::int64_t p) {
             auto& n = next[std::size_t(p)];
             n.assign(cols, 0);
             const range rows = share(A.shape.rows, parts, p);
             for_each_entry(A, rows.first, rows.last,
                            [&](index, index j, V) { ++n[std::size_t(j)]; });
-        }
+        });
         place_by_key(on, next, ptr);
     }
     host_vector<offset> ptr;
@@ -263,18 +251,16 @@ template <class T>
 void place_by_key(cpu on, std::vector<host_vector<T>>& of, host_vector<T>& first) {
     const std::size_t keys = first.size() - 1;
     first[0] = 0;
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-    for (std::size_t j = 0; j < keys; ++j) {
+    parallel_for(thread_count(on), std::int64_t(keys), [&](std::int64_t j) {
         T count = 0;
-        for (const auto& part : of) count += part[j];
-        first[j + 1] = count;
-    }
+        for (const auto& part : of) count += part[std::size_t(j)];
+        first[std::size_t(j) + 1] = count;
+    });
     std::partial_sum(first.begin(), first.end(), first.begin());
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-    for (std::size_t j = 0; j < keys; ++j) {
-        T at = first[j];
-        for (auto& part : of) at += std::exchange(part[j], at);
-    }
+    parallel_for(thread_count(on), std::int64_t(keys), [&](std::int64_t j) {
+        T at = first[std::size_t(j)];
+        for (auto& part : of) at += std::exchange(part[std::size_t(j)], at);
+    });
 }
 template void place_by_key(cpu, std::vector<host_vector<index>>&, host_vector<index>&);
 template void place_by_key(cpu, std::vector<host_vector<offset>>&, host_vector<offset>&);
@@ -317,15 +303,14 @@ csr<V, host> transposed(cpu on, const csr<V, host_view>& A) {
                    {},
                    host_vector<index>(A.val.size()),
                    host_vector<V>(A.val.size())};
-#pragma omp parallel for schedule(static, 1) num_threads(thread_count(on))
-    for (int p = 0; p < parts; ++p) {
+    parallel_for(thread_count(on), parts, [&](std::int64_t p) {
         offset* const next = at.next[std::size_t(p)].data();
         const range rows = share(A.shape.rows, parts, p);
         for_each_entry(A, rows.first, rows.last, [&](index i, index j, V v) {
             const auto k = std::size_t(next[j]++);
             T.col_ind[k] = i, T.val[k] = v;
         });
-    }
+    });
     T.row_ptr = offset_vector(at.ptr);
     return T;
 }

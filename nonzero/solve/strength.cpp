@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nonzero/core/parallel.hpp"
+
 namespace nz {
 namespace {
 
@@ -72,17 +74,12 @@ strong_graph graph_of(cpu on, const offset_span& row_ptr, index block, std::int6
                       Make make) {
     strong_graph g{host_vector<offset>(std::size_t(nodes)), host_vector<index>(std::size_t(nodes)),
                    host_vector<index>(std::size_t(row_ptr.back()))};
-#pragma omp parallel num_threads(thread_count(on))
-    {
-        auto write = make();
-#pragma omp for schedule(dynamic, run)
-        for (std::int64_t i = 0; i < nodes; ++i) {
-            const offset first = row_ptr[std::size_t(i * block)];
-            index* const to = g.target.data() + first;
-            g.first[std::size_t(i)] = first;
-            g.count[std::size_t(i)] = index(write(i, to) - to);
-        }
-    }
+    parallel_for(thread_count(on), nodes, run, make, [&](std::int64_t i, auto& write) {
+        const offset first = row_ptr[std::size_t(i * block)];
+        index* const to = g.target.data() + first;
+        g.first[std::size_t(i)] = first;
+        g.count[std::size_t(i)] = index(write(i, to) - to);
+    });
     return g;
 }
 
@@ -91,8 +88,7 @@ template <class V>
 host_vector<V> diagonal_blocks(cpu on, const csr<V, host_view>& A, index block) {
     const std::int64_t nodes = A.shape.rows / block;
     host_vector<V> norm2(static_cast<std::size_t>(nodes));
-#pragma omp parallel for schedule(static) num_threads(thread_count(on))
-    for (std::int64_t i = 0; i < nodes; ++i) {
+    parallel_for(thread_count(on), nodes, [&](std::int64_t i) {
         V sum(0);
         for (index r = 0; r < block; ++r) {
             const auto row = std::size_t(i * block + r);
@@ -100,7 +96,7 @@ host_vector<V> diagonal_blocks(cpu on, const csr<V, host_view>& A, index block) 
                 if (A.col_ind[k] / block == i) sum += A.val[k] * A.val[k];
         }
         norm2[std::size_t(i)] = sum;
-    }
+    });
     return norm2;
 }
 

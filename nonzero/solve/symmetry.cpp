@@ -1,8 +1,11 @@
 #include "nonzero/solve/symmetry.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <mutex>
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/solve/jacobi.hpp"
 
 namespace nz {
@@ -58,10 +61,13 @@ std::string why_not_definite(const csr<V, host_view>& A) {
     double largest = 0;
     for (const V& v : A.val) largest = std::max(largest, double(std::abs(v)));
     const double tolerance = largest * (std::is_same_v<real<V>, float> ? 1e-4 : symmetry_tolerance);
-    std::int64_t first = A.shape.rows;
-#pragma omp parallel for schedule(dynamic, 1024) reduction(min : first)
-    for (std::int64_t i = 0; i < std::int64_t(A.shape.rows); ++i)
-        if (i < first && !fault_of_row(A, std::size_t(i), tolerance).empty()) first = i;
+    std::atomic<std::int64_t> first = A.shape.rows;
+    std::mutex one_at_a_time;
+    parallel_for(thread_count({}), A.shape.rows, 1024, [&](std::int64_t i) {
+        if (i >= first || fault_of_row(A, std::size_t(i), tolerance).empty()) return;
+        const std::lock_guard lock(one_at_a_time);
+        first = std::min(first.load(), i);
+    });
     return first < A.shape.rows ? fault_of_row(A, std::size_t(first), tolerance) : std::string();
 }
 
