@@ -25,7 +25,7 @@
 #include "nonzero/solve/partition.hpp"
 #include "nonzero/solve/reorder.hpp"
 #include "nonzero/solve/symmetry.hpp"
-#include "test/failing_memory.hpp"
+#include "test/watched_memory.hpp"
 #include "test/files.hpp"
 #include "test/zoo.hpp"
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "nonzero/formats/bsr.hpp"
 #include "nonzero/formats/packed.hpp"
 #include "nonzero/gen/generate.hpp"
+#include "test/watched_memory.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
@@ -59,6 +61,24 @@ lengths sorted_in_scopes(lengths n) {
     return n;
 }
 
+/// Sectors of four columns, as every row, every 32 rows and every 256 rows meet them.
+void count_sectors(const csr<double, host>& A, matrix_stats& s) {
+    std::vector<std::vector<index>> rows(std::size_t(A.shape.rows));
+    for_each_entry(view(A), 0, A.shape.rows,
+                   [&](index i, index j, double) { rows[std::size_t(i)].push_back(j / 4); });
+    std::set<std::pair<std::size_t, index>> near;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        for (std::size_t k = 0; k < rows[i].size(); ++k) {
+            const index sector = rows[i][k];
+            near.insert({i / 256, sector});
+            s.row_sectors += k == 0 || rows[i][k - 1] != sector;
+            const bool below = i % 32 != 0 && k < rows[i - 1].size();
+            s.column_sectors += !below || rows[i - 1][k] != sector;
+        }
+    }
+    s.near_sectors = std::int64_t(near.size());
+}
+
 matrix_stats naive_stats(const csr<double, host>& A) {
     const lengths n = row_lengths(A);
     matrix_stats s;
@@ -80,6 +100,7 @@ matrix_stats naive_stats(const csr<double, host>& A) {
     for (const std::int64_t d : diagonals) s.bandwidth = std::max(s.bandwidth, std::abs(d));
     for (std::size_t b = 0; b < std::size(stats_block_sides); ++b)
         s.blocks[b] = std::int64_t(blocks[b].size());
+    count_sectors(A, s);
     const auto P = packed<double, host>::from(view(A));
     s.packed_bytes = std::int64_t(bytes(P));
     s.packed_chunks = std::int64_t(P.chunks.size());
@@ -123,6 +144,9 @@ void expect_equal(const matrix_stats& a, const matrix_stats& b) {
         EXPECT_EQ(a.last_group_width[g], b.last_group_width[g]) << stats_groups[g];
     }
     EXPECT_EQ(a.sorted_group_width, b.sorted_group_width);
+    EXPECT_EQ(a.row_sectors, b.row_sectors);
+    EXPECT_EQ(a.column_sectors, b.column_sectors);
+    EXPECT_EQ(a.near_sectors, b.near_sectors);
     for (std::size_t s = 0; s < std::size(stats_block_sides); ++s)
         EXPECT_EQ(a.blocks[s], b.blocks[s]) << stats_block_sides[s];
 }
@@ -134,6 +158,10 @@ std::vector<zoo_entry<double>> matrices() {
     for (index i = 0; i < 20000; ++i) n.push_back(index(i * 7919LL % 23));
     z.push_back({"20,000 rows", "a block across two threads is counted twice",
                  from_lengths<double>(n, 3001)});
+    const index widest = std::numeric_limits<index>::max();
+    z.push_back({"widest", "arrays over columns", from_lengths<double>({5, 0, 3, 90, 4}, widest)});
+    z.push_back({"few columns too many", "some threads have arrays, some not",
+                 from_lengths<double>(std::vector<index>(300, 4), 7000)});
     return z;
 }
 
@@ -147,6 +175,25 @@ TEST(compute_stats, gives_every_number_as_defined_on_any_number_of_threads) {
             expect_equal(compute_stats(view(m.A)), expected);
         }
     }
+}
+
+TEST(compute_stats, holds_at_most_eight_bytes_an_entry_and_row) {
+    constexpr std::int64_t some = 16 << 20;  // tables of fixed size for 64 threads
+    const index widest = std::numeric_limits<index>::max();
+    const auto holds_little = [&](const std::string& name, const auto& A) {
+        const std::int64_t most = 8 * (std::int64_t(A.val.size()) + A.shape.rows) + some;
+        for (const int threads : {1, 2, 8, 64}) {
+            const with_threads guard(threads);
+            (void)most_bytes_held();
+            (void)compute_stats(view(A));
+            EXPECT_LE(most_bytes_held(), most) << name << ", " << threads << " threads";
+        }
+    };
+    holds_little("3 entries", from_lengths<double>({1, 1, 1}, widest));
+    holds_little("two long rows", from_lengths<float>({200000, 100000}, widest));
+    holds_little("hypersparse", random<double>(400000, 400000, 1, 1));
+    holds_little("wide", random<std::complex<double>>(1000, 5000000, 1000, 1));
+    holds_little("plane", laplace2d<double>(600, 600));
 }
 
 /// Of what the GPU counts: all but what only layouts that are built on the CPU ask for.

@@ -1,5 +1,7 @@
-// Linked into allocation_test in place of nonzero/core/pages.cpp and of the operators new.
-#include "test/failing_memory.hpp"
+// Linked into tests in place of nonzero/core/pages.cpp and of the operators new.
+#include "test/watched_memory.hpp"
+
+#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +18,14 @@ constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max() / 2;
 std::atomic<std::int64_t> left = never;  ///< requests until one fails
 std::atomic<bool> stays_out = false, failed = false;
 std::atomic<std::int64_t> held = 0;
+std::atomic<std::int64_t> bytes_held = 0, most_bytes = 0, bytes_before = 0;
+
+void note(void* at, std::int64_t change) {
+    held += change;
+    const std::int64_t now = bytes_held += change * std::int64_t(malloc_usable_size(at));
+    std::int64_t most = most_bytes;
+    while (now > most && !most_bytes.compare_exchange_weak(most, now)) continue;
+}
 
 void* request(std::size_t bytes, std::size_t alignment) {
     const std::int64_t before = left.fetch_sub(1);
@@ -26,7 +36,7 @@ void* request(std::size_t bytes, std::size_t alignment) {
     const std::size_t least = std::max(alignment, sizeof(void*));
     void* const at =
         std::aligned_alloc(least, (std::max<std::size_t>(bytes, 1) + least - 1) / least * least);
-    if (at != nullptr) ++held;
+    if (at != nullptr) note(at, 1);
     return at;
 }
 void* request_or_throw(std::size_t bytes, std::size_t alignment) {
@@ -35,7 +45,7 @@ void* request_or_throw(std::size_t bytes, std::size_t alignment) {
     return at;
 }
 void give_back(void* at) {
-    if (at != nullptr) --held;
+    if (at != nullptr) note(at, -1);
     std::free(at);
 }
 
@@ -58,6 +68,11 @@ bool restore_memory() {
     return failed;
 }
 std::int64_t pieces_held() { return held; }
+
+std::int64_t most_bytes_held() {
+    const std::int64_t now = bytes_held;
+    return most_bytes.exchange(now) - bytes_before.exchange(now);
+}
 
 }  // namespace test
 }  // namespace nz

@@ -1,4 +1,4 @@
-// Memory that gives out where a test wants it to, and counts what is not given back.
+// Memory that gives out where a test wants it to, and counts what is held.
 #pragma once
 
 #include <cstdint>
@@ -14,5 +14,7 @@ void fail_memory(std::int64_t n, failing);
 bool restore_memory();
 /// Pieces of memory that were asked for, by new or as pages, and not given back.
 std::int64_t pieces_held();
+/// The most bytes held at once since the last call, beyond those held then.
+std::int64_t most_bytes_held();
 
 }  // namespace nz::test
