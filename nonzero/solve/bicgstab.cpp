@@ -66,7 +66,9 @@ template <class V, class B>
 solve_report solve(B on, const linear_operator<V, B>& A, const linear_operator<V, B>* M, in<V, B> b,
                    out<V, B> x, const solve_options& o) {
     check_system<V, B>("bicgstab", A, M, b, x, o);
-    return krylov_solve<V, B, bicgstab_method<V, B>>(A, b, x, o, on, A, M, x).run();
+    return solve_in_scale<V, B>(on, A, b, x, o, [&](in<V, B> rhs) {
+        return krylov_solve<V, B, bicgstab_method<V, B>>(A, rhs, x, o, on, A, M, x).run();
+    });
 }
 
 }  // namespace

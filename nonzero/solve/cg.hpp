@@ -21,7 +21,9 @@ namespace nz {
 /// on `on`; on a GPU, A and M work in on.stream, where all of it happens and no product waits for
 /// the CPU. An A or M that is not positive definite, as far as the iterations see it, and numbers
 /// that are not finite end the solver, and the report says so. Whether A is symmetric is not
-/// checked. Same bits in every run where A's and M's products have them.
+/// checked. b may have any size: where |b| is not from 2^-64 to 2^64, or a guess leaves more than
+/// 2^64 |b|, the iterations see b and x times a power of two, which rounds nothing; A and M must be
+/// linear for that. Same bits in every run where A's and M's products have them.
 ///
 /// Moves    beside the products of A and M, 10 vectors an iteration, 12 with a preconditioner.
 /// Throws   argument_error where a length or an option is wrong, A is not square, or M not of A's

@@ -76,19 +76,14 @@ class gmres_solve {
           h_(make<W>(2 * std::size_t(o.restart) + 1)),
           s_(on, {}) {}
 
-    solve_report run() {
-        S s = find_residual();
+    /// As krylov_solve's.
+    std::optional<solve_report> run() {
+        const S s = find_residual();
+        if (!suits_iterations(s)) return std::nullopt;
         report_.rhs_norm = std::sqrt(s.rhs2);
         report_.residual_norm = std::sqrt(s.residual2);
-        report_.history.push_back(report_.relative_residual());
+        report_.history.push_back(report_.residual_norm / report_.rhs_norm);
         report_.setup_s = seconds_since(start_);
-        if (s.rhs2 == 0) {
-            space_.fill(V(0), x_);
-            report_.residual_norm = 0;
-            return end("converged", true);
-        }
-        if (!loop_state::is_finite(s.residual2) || !loop_state::is_finite(s.rhs2))
-            return end("b, or b - A x at the start, is not finite");
         const double target = options_.tol * report_.rhs_norm;
         const auto iterating = clock::now();
         for (;;) {
@@ -178,6 +173,7 @@ class gmres_solve {
     solve_report end(std::string why, bool converged = false) {
         report_.why = std::move(why);
         report_.converged = converged;
+        report_.relative = report_.residual_norm / report_.rhs_norm;
         return std::move(report_);
     }
     static double seconds_since(clock::time_point start) {
@@ -206,7 +202,8 @@ solve_report solve(B on, const linear_operator<V, B>& A, const linear_operator<V
     if (o.restart < 1 || o.restart > 1000)
         throw argument_error("gmres: restart is " + std::to_string(o.restart) +
                              ", expected 1 to 1000");
-    return gmres_solve<V, B>(on, A, M, b, x, o).run();
+    return solve_in_scale<V, B>(
+        on, A, b, x, o, [&](in<V, B> rhs) { return gmres_solve<V, B>(on, A, M, rhs, x, o).run(); });
 }
 
 }  // namespace

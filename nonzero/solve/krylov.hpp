@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/solve/loop.hpp"
@@ -23,6 +24,42 @@ std::string describe(verdict);
 /// What the scalars of every Krylov solver begin with.
 struct krylov_state : loop_state {
     double rhs2 = 0;  ///< |b|^2
+};
+
+/// Whether iterations may start: |b| is from 2^-64 to 2^64 and |b - A x| at most 2^64 times that.
+/// Farther off, squares of residuals or their products underflow or overflow.
+inline bool suits_iterations(const krylov_state& s) {
+    return s.rhs2 >= 0x1p-128 && s.rhs2 <= 0x1p128 && s.residual2 <= 0x1p128 * s.rhs2;
+}
+
+/// The report of `solve(b)`, which works on x and has none where that does not suit iterations:
+/// then b and x are scaled by the power of two that brings |b| to [1, 2), and a guess whose
+/// residual is beyond 2^64 |b| gives way to zero. x is scaled back, and converged means that x as
+/// it is then, rounded to denormal numbers perhaps, fulfils tol.
+template <class V, class B>
+solve_report solve_in_scale(B on, const linear_operator<V, B>& A, in<V, B> b, out<V, B> x,
+                            const solve_options&,
+                            const std::function<std::optional<solve_report>(in<V, B> b)>& solve);
+
+/// The scalars of `scaled_squares`.
+struct square_sums {
+    double plain = 0, large = 0, small = 0;
+};
+/// Sums of |v_i|^2 from which the norm of any finite v can be told: as it is, of 2^-600 v and of
+/// 2^600 v.
+/// Source: Blue 1978, doi:10.1145/355769.355771.
+template <class V>
+struct scaled_squares {
+    using scalars = square_sums;
+    using totals = sums<double, 3>;
+    const V* v;
+    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+        const auto vi = wide_value<V>(v[i]);
+        return {{norm2(vi), norm2(0x1p-600 * vi), norm2(0x1p600 * vi)}};
+    }
+    NZ_ANYWHERE void finish(scalars& s, const totals& t) const {
+        s.plain = t[0], s.large = t[1], s.small = t[2];
+    }
 };
 
 /// r = b - q, with |r|^2 and |b|^2.
@@ -77,14 +114,13 @@ class krylov_solve {
           method_(args...),
           history_(make_vector<double>(method_.space.on(), std::size_t(longest_burst))) {}
 
-    solve_report run() {
+    /// None where b and x do not suit iterations.
+    std::optional<solve_report> run() {
         S s = find_residual();
+        if (!suits_iterations(s)) return std::nullopt;
         report_.rhs_norm = std::sqrt(s.rhs2);
         report_.residual_norm = std::sqrt(s.residual2);
-        report_.history.push_back(report_.relative_residual());
-        if (s.rhs2 == 0) return end_at_zero();
-        if (!(s.residual2 - s.residual2 == 0 && s.rhs2 - s.rhs2 == 0))
-            return end("b, or b - A x at the start, is not finite");
+        report_.history.push_back(report_.residual_norm / report_.rhs_norm);
         s.target2 = options_.tol * options_.tol * s.rhs2;
         s.history = history_.data();
         if (s.residual2 <= s.target2) return end_converged();
@@ -174,17 +210,13 @@ class krylov_solve {
         return method_.s.read();
     }
 
-    solve_report end_at_zero() {
-        method_.space.fill(V(0), x_);
-        report_.residual_norm = 0;
-        return end_converged();
-    }
     solve_report end_converged() {
         report_.converged = true;
         return end("converged");
     }
     solve_report end(std::string why) {
         report_.why = std::move(why);
+        report_.relative = report_.residual_norm / report_.rhs_norm;
         return std::move(report_);
     }
 

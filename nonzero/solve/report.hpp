@@ -28,16 +28,14 @@ struct solve_report {
     std::string why;              ///< it ended, in one sentence
     std::int64_t iterations = 0;  ///< in all
     double residual_norm = 0;     ///< |b - A x| at the end; of the last good x after a breakdown
-    double rhs_norm = 0;          ///< |b|
+    double rhs_norm = 0;          ///< |b|; infinite where that is beyond double
+    double relative = 0;          ///< |b - A x| / |b|, finite also then; 0 where b is
     std::vector<double> history;  ///< relative residuals: at the start, then after each iteration
     bool in_graph = false;        ///< the iterations ran in a CUDA graph
     double setup_s = 0;           ///< of making vectors and graph                             [s]
     double iterations_s = 0;      ///< of the iterations alone                                 [s]
 
-    /// |b - A x| / |b|; 0 where b is.
-    [[nodiscard]] double relative_residual() const {
-        return rhs_norm > 0 ? residual_norm / rhs_norm : 0;
-    }
+    [[nodiscard]] double relative_residual() const { return relative; }
     [[nodiscard]] double iteration_s() const {
         return iterations > 0 ? iterations_s / double(iterations) : 0;
     }

@@ -1,0 +1,10 @@
+// The kernel of norms that do not overflow.
+#include "nonzero/solve/krylov.hpp"
+#include "nonzero/solve/sweep.cuh"
+
+namespace nz {
+
+template void launch_sweep(gpu, std::int64_t, const scaled_squares<float>&, square_sums*);
+template void launch_sweep(gpu, std::int64_t, const scaled_squares<double>&, square_sums*);
+
+}  // namespace nz
