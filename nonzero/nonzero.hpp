@@ -22,6 +22,7 @@
 #include "nonzero/solve/gauss_seidel.hpp"
 #include "nonzero/solve/gmres.hpp"
 #include "nonzero/solve/jacobi.hpp"
+#include "nonzero/solve/minres.hpp"
 #include "nonzero/solve/pagerank.hpp"
 #include "nonzero/solve/partition.hpp"
 #include "nonzero/solve/reorder.hpp"

@@ -56,6 +56,44 @@ std::vector<linear_system<V>> definite_systems() {
     return all;
 }
 
+/// H above B above 0, symmetric (hermitian) and indefinite: the optimality conditions of minimising
+/// (x, H x) / 2 - (f, x) where B x = g. H positive definite; B takes differences of neighbours.
+template <class V>
+csr<V, host> kkt(const csr<V, host>& H, index constraints) {
+    const index n = H.shape.rows;
+    host_vector<index> row, col;
+    host_vector<V> val;
+    const auto add = [&](index i, index j, V v) {
+        row.push_back(i), col.push_back(j), val.push_back(v);
+    };
+    for_each_entry(view(H), 0, n, add);
+    for (index k = 0; k < constraints; ++k)
+        for (const auto& [j, v] : {std::pair(3 * k, V(1)), std::pair(3 * k + 1, V(-1))})
+            add(n + k, j, v), add(j, n + k, v);
+    return assemble<V>({n + constraints, n + constraints}, row, col, val);
+}
+
+/// A - shift I, where A's whole diagonal is stored.
+template <class V>
+csr<V, host> shifted(csr<V, host> A, real<V> shift) {
+    for (index i = 0; i < A.shape.rows; ++i)
+        for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
+             k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k)
+            if (A.col_ind[k] == i) A.val[k] -= shift;
+    return A;
+}
+
+/// Symmetric (hermitian) regular systems that are not definite.
+template <class V>
+std::vector<linear_system<V>> indefinite_systems() {
+    std::vector<linear_system<V>> all;
+    all.push_back(manufactured("kkt", rotated(kkt(laplace2d<V>(12, 11), 40))));
+    all.push_back(manufactured("kkt 3d", rotated(kkt(laplace3d<V>(7, 9, 8), 100))));
+    all.push_back(manufactured("shifted", rotated(shifted(laplace2d<V>(31, 17), real<V>(1.21)))));
+    all.push_back(manufactured("negative", rotated(shifted(laplace2d<V>(9, 9), real<V>(9)))));
+    return all;
+}
+
 /// With convection: what stands left of the diagonal weighs more than what stands right of it.
 template <class V>
 csr<V, host> convected(csr<V, host> A) {

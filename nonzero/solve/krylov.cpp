@@ -33,6 +33,8 @@ std::string describe(verdict v) {
                    "residual r";
         case verdict::breakdown:
             return "broke down: a scalar product to divide by is zero";
+        case verdict::singular_matrix:
+            return "A is singular to working precision: no direction is left that reduces b - A x";
         case verdict::not_finite:
             return "a product of A or M, or a sum, is not finite";
         default:

@@ -20,6 +20,8 @@ void check_system(const char* what, const linear_operator<V, B>& A, const linear
 
 /// How it ended, as solve_report::why says it.
 std::string describe(verdict);
+inline constexpr const char* limited_by_rounding =
+    "the true residual stays above what rounding errors allow";
 
 /// What the scalars of every Krylov solver begin with.
 struct krylov_state : loop_state {
@@ -137,6 +139,7 @@ class krylov_solve {
   private:
     solve_report iterate(loop<B>& iterations) {
         double last_claim2 = std::numeric_limits<double>::infinity();
+        double at_start2 = method_.s.read().residual2;  // of where the directions began
         std::int64_t restarted_at = 0;
         for (;;) {
             const bool stopped = !advance(iterations);
@@ -145,18 +148,19 @@ class krylov_solve {
             report_.iterations = s.iterations;
             report_.residual_norm = std::sqrt(s.residual2);
             if (s.residual2 <= s.target2) return end_converged();
-            const bool starts_again = s.now == verdict::breakdown && s.iterations > restarted_at;
+            const bool starts_again =
+                (s.now == verdict::breakdown && s.iterations > restarted_at) ||
+                (s.now == verdict::singular_matrix && s.residual2 <= at_start2 / 4);
             if (s.now > verdict::converged && !starts_again) return end(describe(s.now));
             if (stopped) return end("stopped by the caller");
             if (s.iterations >= options_.max_iter) return end("max_iter iterations were spent");
             if (s.now == verdict::converged) {
-                if (s.residual2 > last_claim2 / 4)
-                    return end("the true residual stays above what rounding errors allow");
+                if (s.residual2 > last_claim2 / 4) return end(limited_by_rounding);
                 last_claim2 = s.residual2;
             }
             if (s.now != verdict::going) {
                 s.now = s.next = verdict::going;
-                restarted_at = s.iterations;
+                restarted_at = s.iterations, at_start2 = s.residual2;
                 method_.restart(s);
             }
             method_.s.write(s);

@@ -9,6 +9,7 @@
 #include "nonzero/solve/cg.hpp"
 #include "nonzero/solve/gmres.hpp"
 #include "nonzero/solve/jacobi.hpp"
+#include "nonzero/solve/minres.hpp"
 #include "test/solver_fixture.hpp"
 
 namespace nz::test {
@@ -34,10 +35,13 @@ struct answer {
     solve_report report;
 };
 
-enum class way { cg, bicgstab, gmres };
-constexpr way ways[] = {way::cg, way::bicgstab, way::gmres};
+enum class way { cg, minres, bicgstab, gmres };
+constexpr way ways[] = {way::cg, way::minres, way::bicgstab, way::gmres};
 constexpr const char* name_of(way w) {
-    return w == way::cg ? "cg" : w == way::bicgstab ? "bicgstab" : "gmres";
+    return w == way::cg         ? "cg"
+           : w == way::minres   ? "minres"
+           : w == way::bicgstab ? "bicgstab"
+                                : "gmres";
 }
 
 template <class T>
@@ -86,10 +90,11 @@ class every_scale : public solver_test<T> {
             return M == nullptr ? method(this->on_, *op, from, x, o)
                                 : method(this->on_, *op, *M, from, x, o);
         };
-        auto report = w == way::cg ? run([](auto&&... a) { return cg<value, backend>(a...); })
-                      : w == way::bicgstab
-                          ? run([](auto&&... a) { return bicgstab<value, backend>(a...); })
-                          : run([](auto&&... a) { return gmres<value, backend>(a...); });
+        auto report =
+            w == way::cg         ? run([](auto&&... a) { return cg<value, backend>(a...); })
+            : w == way::minres   ? run([](auto&&... a) { return minres<value, backend>(a...); })
+            : w == way::bicgstab ? run([](auto&&... a) { return bicgstab<value, backend>(a...); })
+                                 : run([](auto&&... a) { return gmres<value, backend>(a...); });
         return {this->here(x), std::move(report)};
     }
     [[nodiscard]] answer<value> solve(way w, const host_vector<value>& rhs) const {

@@ -16,6 +16,7 @@ enum class verdict : int {
     indefinite_matrix,          ///< (p, A p) is not positive
     indefinite_preconditioner,  ///< (r, M r) is not positive
     breakdown,                  ///< a scalar to divide by is zero
+    singular_matrix,            ///< what is left of b is no product of A
     not_finite,                 ///< NaN or Inf in a sum
 };
 
