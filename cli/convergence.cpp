@@ -24,7 +24,7 @@ class line {
     }
     bool show(std::int64_t iteration, double residual) {
         const auto now = std::chrono::steady_clock::now();
-        if (now - last_ > std::chrono::milliseconds(50)) {
+        if (is_seen_ && now - last_ > std::chrono::milliseconds(50)) {
             fmt::print(stderr, "\r\033[K{} iterations, residual {:.2e} of {:g}", iteration,
                        residual, tol_);
             last_ = now, drawn_ = true;
@@ -34,6 +34,7 @@ class line {
 
   private:
     double tol_;
+    bool is_seen_ = is_terminal(stderr);
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
     bool drawn_ = false;
 };

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/convergence.hpp"
@@ -12,8 +12,8 @@
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/gen/counter.hpp"
+#include "nonzero/io/atomic_file.hpp"
 #include "nonzero/nonzero.hpp"
-#include "nonzero/solve/amg.hpp"
 
 namespace nz::cli {
 namespace {
@@ -25,133 +25,44 @@ struct options : run_options {
     bool plot = false;
 };
 
-/// The matrix does not suit what was asked for: no error, but the answer is no.
-struct refusal : error {
-    using error::error;
-};
-
-/// How the system is solved, once that is settled.
-struct choice {
-    std::string method, preconditioner;
-    bool negated = false;  ///< -A x = -b is solved, as A is negative definite
-};
-
 /// What is shown and written in the end.
 struct outcome {
-    solve_report report;
-    std::string product;  ///< A's method
+    system_report system;
     std::string where;
-    double plan_s = 0, preconditioner_s = 0, solve_s = 0;
     double error = -1;  ///< |x - x*| / |x*| where the solution x* is known
 };
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+template <class Name>
+std::optional<Name> named(const std::string& name, std::span<const std::string_view> all) {
+    const auto at = std::find(all.begin(), all.end(), name);
+    return at == all.end() ? std::nullopt : std::optional(Name(at - all.begin()));
 }
 
-template <class V>
-void negate(std::span<V> v) {
-    for (V& e : v) e = -e;
+system_options system_of(const options& o) {
+    system_options s;
+    static_cast<gmres_options&>(s) = o.solver;
+    s.method = named<krylov_method>(o.method, krylov_method_names);
+    s.preconditioner = named<preconditioning>(o.preconditioner, preconditioning_names);
+    s.block = o.block;
+    s.watch = progress_line(o.solver.tol);
+    return s;
 }
 
-/// Only then can A be negative definite.
-template <class V>
-bool has_negative_diagonal(const csr<V, host_view>& A) {
-    const auto d = diagonal_of(A);
-    return !d.empty() && std::all_of(d.begin(), d.end(), [](V v) { return std::real(v) < 0; });
+nlohmann::json to_json(const solve_attempt& a) {
+    const solve_report& r = a.report;
+    return {{"method", name_of(a.method)},
+            {"preconditioner", name_of(a.preconditioner)},
+            {"converged", r.converged},
+            {"why", r.why},
+            {"iterations", r.iterations},
+            {"relative_residual", r.relative_residual()},
+            {"preconditioner_s", a.preconditioner_s},
+            {"solve_s", a.solve_s}};
 }
 
-/// The first row whose diagonal entry is zero or missing; -1 where there is none.
-template <class V>
-std::int64_t zero_on_diagonal(const csr<V, host_view>& A) {
-    const auto d = diagonal_of(A);
-    const auto zero = std::find(d.begin(), d.end(), V(0));
-    return zero == d.end() ? -1 : zero - d.begin();
-}
-
-/// What was asked for, or else what suits A, which is negated where its diagonal is negative: the
-/// 7-point stencil is written with -6 on it as often as with 6. Throws refusal where that does not
-/// suit.
-template <class V>
-choice choose(const options& o, csr<V, host>& A) {
-    if (A.shape.rows != A.shape.cols)
-        throw refusal(fmt::format("A is {} x {}, not square", A.shape.rows, A.shape.cols));
-    choice c{o.method, o.preconditioner};
-    c.negated = has_negative_diagonal(view(A));
-    if (c.negated) negate<V>(A.val);
-    const std::string why = why_not_definite(view(A));
-    for (const std::string& needs_it : {c.method, c.preconditioner})
-        if ((needs_it == "cg" || needs_it == "amg") && !why.empty())
-            throw refusal(needs_it + ": " + why);
-    if (c.method.empty()) c.method = why.empty() ? "cg" : "bicgstab";
-    const std::int64_t zero = zero_on_diagonal(view(A));
-    if (c.preconditioner.empty())
-        c.preconditioner = zero >= 0 ? "none" : why.empty() && !is_complex<V> ? "amg" : "jacobi";
-    if (zero >= 0 && (c.preconditioner == "jacobi" || c.preconditioner == "sgs"))
-        throw refusal(fmt::format("{}: the diagonal is zero in row {}", c.preconditioner, zero));
-    if (is_complex<V> && c.preconditioner == "amg") throw refusal("amg: for real values only");
-    return c;
-}
-
-/// Throws refusal where A does not suit it.
-template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> make_preconditioner(const options& o, const choice& c, B on,
-                                                           const csr<V, host_view>& A,
-                                                           const linear_operator<V, B>& planned) {
-    try {
-        if (c.preconditioner == "jacobi") return jacobi(on, A);
-        if (c.preconditioner == "block-jacobi") return block_jacobi(on, A, o.block);
-        if (c.preconditioner == "sgs") return gauss_seidel(on, A);
-        if constexpr (!is_complex<V>) {
-            if (c.preconditioner == "amg")
-                return std::make_unique<amg<V, B>>(A, on,
-                                                   amg_options{.block = o.block, .check = false},
-                                                   candidates<V>{}, &planned);
-        }
-        return nullptr;
-    } catch (const argument_error& e) {
-        throw refusal(e.what());
-    }
-}
-
-template <class V, class B>
-solve_report solve_by(const choice& c, B on, const linear_operator<V, B>& A,
-                      const linear_operator<V, B>* M, in<V, B> b, out<V, B> x,
-                      const gmres_options& o) {
-    if (c.method == "cg") return M ? cg<V, B>(on, A, *M, b, x, o) : cg<V, B>(on, A, b, x, o);
-    if (c.method == "bicgstab")
-        return M ? bicgstab<V, B>(on, A, *M, b, x, o) : bicgstab<V, B>(on, A, b, x, o);
-    return M ? gmres<V, B>(on, A, *M, b, x, o) : gmres<V, B>(on, A, b, x, o);
-}
-
-/// x holds the guess, then the solution.
-template <class V, class B>
-outcome solve_on(B on, const options& o, const choice& c, const csr<V, host_view>& A,
-                 const host_vector<V>& b, host_vector<V>& x) {
-    outcome all;
-    auto start = std::chrono::steady_clock::now();
-    const auto op = build(make_plan(A, on), A);
-    all.product = op->method_name();
-    all.plan_s = seconds_since(start);
-    start = std::chrono::steady_clock::now();
-    const auto M = make_preconditioner(o, c, on, A, *op);
-    all.preconditioner_s = seconds_since(start);
-
-    gmres_options with = o.solver;
-    // Without anybody to watch, a GPU need not be asked.
-    if (is_terminal(stderr)) with.watch = progress_line(o.solver.tol);
-    const auto b_there = from_host(on, std::span<const V>(b));
-    auto x_there = from_host(on, std::span<const V>(x));
-    start = std::chrono::steady_clock::now();
-    all.report = solve_by<V, B>(c, on, *op, M.get(), b_there, x_there, with);
-    all.solve_s = seconds_since(start);
-    x = to_host<V>(on, in<V, B>(x_there));
-    return all;
-}
-
-nlohmann::json to_json(const options& o, const choice& c, const outcome& all, nz::shape shape,
-                       std::size_t nnz) {
-    const solve_report& r = all.report;
+nlohmann::json to_json(const options& o, const outcome& all, nz::shape shape, std::size_t nnz) {
+    const solve_attempt& best = all.system.result();
+    const solve_report& r = best.report;
     nlohmann::json j = provenance("solve");
     j.update({{"matrix", matrix_name(o.matrix)},
               {"rows", shape.rows},
@@ -159,36 +70,46 @@ nlohmann::json to_json(const options& o, const choice& c, const outcome& all, nz
               {"type", o.type},
               {"device", o.device},
               {"where", all.where},
-              {"method", c.method},
-              {"preconditioner", c.preconditioner},
-              {"negated", c.negated},
-              {"product", all.product},
+              {"negated", all.system.negated},
+              {"product", all.system.product},
               {"tol", o.solver.tol},
-              {"converged", r.converged},
-              {"why", r.why},
-              {"iterations", r.iterations},
-              {"relative_residual", r.relative_residual()},
-              {"plan_s", all.plan_s},
-              {"preconditioner_s", all.preconditioner_s},
-              {"solve_s", all.solve_s},
+              {"plan_s", all.system.plan_s},
               {"solver_setup_s", r.setup_s},
               {"iteration_s", r.iteration_s()},
               {"in_graph", r.in_graph},
-              {"history", r.history}});
+              {"history", r.history},
+              {"attempts", nlohmann::json::array()}});
+    j.update(to_json(best));
+    for (const solve_attempt& a : all.system.attempts) j["attempts"].push_back(to_json(a));
     if (all.error >= 0) j["relative_error"] = all.error;
     return j;
 }
 
-void print(const options& o, const choice& c, const outcome& all, nz::shape shape,
-           std::size_t nnz) {
-    const solve_report& r = all.report;
+/// What else was tried, and why it was not enough.
+void print_others(const system_report& system) {
+    for (std::size_t k = 0; k < system.attempts.size(); ++k) {
+        const solve_attempt& a = system.attempts[k];
+        if (k != system.best)
+            fmt::print("{}       {}, preconditioner {}: {} iterations, residual {:.3g}, {}\n",
+                       k < system.best ? "tried" : "then ", name_of(a.method),
+                       name_of(a.preconditioner), a.report.iterations, a.report.relative_residual(),
+                       a.report.why);
+    }
+}
+
+void print(const options& o, const outcome& all, nz::shape shape, std::size_t nnz) {
+    const solve_attempt& best = all.system.result();
+    const solve_report& r = best.report;
     fmt::print("matrix      {} x {}, {} nonzeros, {}\n", shape.rows, shape.cols, nnz, o.type);
-    fmt::print("method      {}, preconditioner {}, product {}, {}{}\n", c.method, c.preconditioner,
-               all.product, all.where, r.in_graph ? ", as a graph" : "");
-    if (c.negated) fmt::print("negated     A's diagonal is negative: -A x = -b is solved\n");
-    fmt::print("setup       {:.3g} ms plan, {:.3g} ms preconditioner\n", all.plan_s * 1e3,
-               all.preconditioner_s * 1e3);
-    fmt::print("solve       {:.3g} ms, {:.3g} us an iteration\n", all.solve_s * 1e3,
+    print_others(all.system);
+    fmt::print("method      {}, preconditioner {}, product {}, {}{}\n", name_of(best.method),
+               name_of(best.preconditioner), all.system.product, all.where,
+               r.in_graph ? ", as a graph" : "");
+    if (all.system.negated)
+        fmt::print("negated     A's diagonal is negative: -A x = -b is solved\n");
+    fmt::print("setup       {:.3g} ms plan, {:.3g} ms preconditioner\n", all.system.plan_s * 1e3,
+               best.preconditioner_s * 1e3);
+    fmt::print("solve       {:.3g} ms, {:.3g} us an iteration\n", best.solve_s * 1e3,
                r.iteration_s() * 1e6);
     fmt::print("iterations  {}\n", r.iterations);
     fmt::print("residual    |b - A x| / |b| = {:.3g}\n", r.relative_residual());
@@ -230,54 +151,85 @@ double relative_error(const host_vector<V>& x, const host_vector<V>& known) {
     return size2 > 0 ? std::sqrt(error2 / size2) : 0;
 }
 
+/// x holds the guess, then the solution.
 template <class V>
-int solve(const options& o) {
+outcome solve_there(const options& o, const csr<V, host_view>& A, const host_vector<V>& b,
+                    host_vector<V>& x) {
+    const interruption stop;
+    outcome all;
+    if constexpr (std::floating_point<V>) {
+        if (o.on_gpu()) {
+            const gpu_stream stream;
+            all.system = nz::solve<V, gpu>(stream, A, b, x, system_of(o));
+            all.where = describe_gpu(stream).name;
+            return all;
+        }
+    }
+    all.system = nz::solve<V, cpu>(cpu{o.threads}, A, b, x, system_of(o));
+    all.where = fmt::format("{} threads", thread_count(cpu{o.threads}));
+    return all;
+}
+
+/// Holds the place of x until it is written, so that one that cannot be is known before the solve.
+/// Null where there is none to hold. Throws error.
+std::unique_ptr<atomic_file> place_for(const std::string& to) {
+    if (to.empty()) return nullptr;
+    if (!to.ends_with(".mtx") && !to.ends_with(".mtx.gz"))
+        throw argument_error("--output: " + to + " ends in none of .mtx, .mtx.gz");
+    return std::make_unique<atomic_file>(to);
+}
+
+/// Writes x; the error where that fails, so that the report is not lost with it.
+template <class V>
+std::exception_ptr written(const std::string& to, const host_vector<V>& x) {
+    try {
+        if (!to.empty()) write_vector<V>(to, x);
+    } catch (const error&) {
+        return std::current_exception();
+    }
+    return nullptr;
+}
+
+template <class V>
+int solve(const options& o, std::unique_ptr<atomic_file> place) {
     check_device(o);
     json_file json(o.json);
-    auto own = read_matrix<V>(o.matrix, o.threads);
-    choice c;
+    const auto own = read_matrix<V>(o.matrix, o.threads);
+    const auto A = view(own);
+    const auto n = std::size_t(A.shape.rows);
     outcome all;
     host_vector<V> x;
     try {
-        c = choose(o, own);
-        const auto A = view(own);
-        const auto n = std::size_t(A.shape.rows);
+        if (A.shape.rows != A.shape.cols)
+            throw unsuitable(fmt::format("A is {} x {}, not square", A.shape.rows, A.shape.cols));
         const auto known = o.b.empty() ? known_solution<V>(n) : host_vector<V>();
-        auto b = o.b.empty() ? product_with(o, A, known) : read_vector_of<V>(o.b, n);
-        if (c.negated && !o.b.empty()) negate<V>(b);
+        const auto b = o.b.empty() ? product_with(o, A, known) : read_vector_of<V>(o.b, n);
         x = o.guess.empty() ? host_vector<V>(n, V(0)) : read_vector_of<V>(o.guess, n);
-        const interruption stop;
-        if constexpr (std::floating_point<V>) {
-            if (o.on_gpu()) {
-                const gpu_stream stream;
-                all = solve_on<V, gpu>(stream, o, c, A, b, x);
-                all.where = describe_gpu(stream).name;
-            }
-        }
-        if (!o.on_gpu()) {
-            all = solve_on<V, cpu>(cpu{o.threads}, o, c, A, b, x);
-            all.where = fmt::format("{} threads", thread_count(cpu{o.threads}));
-        }
+        all = solve_there<V>(o, A, b, x);
         if (o.b.empty()) all.error = relative_error(x, known);
-    } catch (const refusal& e) {
+    } catch (const unsuitable& e) {
         fmt::print(stderr, "nz: {}\n", e.what());
         return answer_is_no;
     }
-    if (!o.to.empty()) write_vector<V>(o.to, x);
-    json.write(to_json(o, c, all, own.shape, own.val.size()));
-    if (!json.is_stdout()) print(o, c, all, own.shape, own.val.size());
+    place.reset();
+    const auto fault = written<V>(o.to, x);
+    json.write(to_json(o, all, own.shape, own.val.size()));
+    if (!json.is_stdout()) print(o, all, own.shape, own.val.size());
+    if (fault) std::rethrow_exception(fault);
     if (interruption::happened()) return interrupted_exit;
-    return all.report.converged ? done : answer_is_no;
+    return all.system.converged() ? done : answer_is_no;
 }
 
 int solve_as_type(options o) {
+    auto place = place_for(o.to);
     if (o.type.empty()) o.type = inspect(o.matrix).field == field::complex ? "cdouble" : "double";
     if (o.on_gpu() && o.type.starts_with('c'))
         throw argument_error("--device gpu: complex values are solved on the CPU only");
-    return o.type == "float"    ? solve<float>(o)
-           : o.type == "double" ? solve<double>(o)
-           : o.type == "cfloat" ? solve<std::complex<float>>(o)
-                                : solve<std::complex<double>>(o);
+    const auto run = [&](auto of_type) { return solve<decltype(of_type)>(o, std::move(place)); };
+    return o.type == "float"    ? run(0.0F)
+           : o.type == "double" ? run(0.0)
+           : o.type == "cfloat" ? run(std::complex<float>())
+                                : run(std::complex<double>());
 }
 
 }  // namespace
@@ -293,10 +245,12 @@ void add_solve(CLI::App& app, action& chosen) {
     sub->add_option("--guess", o->guess, "x at the start (default: zeros)");
     sub->add_option("-o,--output", o->to, "where x goes: .mtx or .mtx.gz");
     sub->add_option("--method", o->method,
-                    "(default: cg where A is symmetric, its diagonal positive; else bicgstab)")
-        ->check(CLI::IsMember({"cg", "bicgstab", "gmres"}));
+                    "(default: cg where A is symmetric, its diagonal positive; minres where it is "
+                    "symmetric otherwise; else bicgstab; others where that fails)")
+        ->check(CLI::IsMember({"cg", "bicgstab", "gmres", "minres"}));
     sub->add_option("--precond", o->preconditioner,
-                    "(default: amg for cg, jacobi else; none where the diagonal has a zero)")
+                    "(default: amg for cg, jacobi else; none where the diagonal has a zero; others "
+                    "where that fails)")
         ->check(CLI::IsMember({"amg", "block-jacobi", "jacobi", "none", "sgs"}));
     sub->add_option("--tol", o->solver.tol, "of |b - A x| / |b|")
         ->check(CLI::NonNegativeNumber)

@@ -36,7 +36,7 @@ TEST_F(solve, says_what_it_did) {
 }
 
 TEST_F(solve, every_method_and_preconditioner) {
-    for (const std::string method : {"cg", "bicgstab", "gmres"})
+    for (const std::string method : {"cg", "bicgstab", "gmres", "minres"})
         for (const std::string preconditioner : {"none", "jacobi", "block-jacobi", "sgs", "amg"}) {
             const auto j = report("A.npz --threads 1 --method " + method + " --precond " +
                                   preconditioner + " --block 2");
@@ -93,6 +93,86 @@ TEST_F(solve, not_converging_exits_1) {
     EXPECT_NE(out.find("converged   no: max_iter iterations were spent"), std::string::npos) << out;
 }
 
+/// bcsstk17's file holds where entries are, each a 1: symmetric, its diagonal positive, singular
+/// and not definite, with eigenvalues next to zero. No method here gets to 1e-8.
+TEST_F(solve, tries_others_and_says_what_it_got) {
+    const std::string matrix = NZ_SOURCE_DIR "/matrices/bcsstk17.mtx.gz";
+    const auto [code, out, err] = nz("solve " + matrix + " --tol 1e-4 --json j.json -o x.mtx");
+    EXPECT_EQ(code, 0) << out << err;
+    EXPECT_NE(out.find("tried       cg, preconditioner amg: 0 iterations"), std::string::npos)
+        << out;
+    EXPECT_NE(out.find("method      minres, preconditioner jacobi"), std::string::npos) << out;
+    const auto j = json::parse(slurp(dir / "j.json"));
+    ASSERT_EQ(j["attempts"].size(), 2);
+    EXPECT_EQ(j["attempts"][0]["method"], "cg");
+    EXPECT_EQ(j["attempts"][0]["preconditioner"], "amg");
+    EXPECT_EQ(j["attempts"][0]["converged"], false);
+    EXPECT_NE(std::string(j["attempts"][0]["why"]).find("A is not positive definite"),
+              std::string::npos);
+    EXPECT_EQ(j["attempts"][1]["method"], j["method"]);
+    EXPECT_EQ(j["attempts"][1]["converged"], true);
+    EXPECT_LE(double(j["relative_residual"]), 1e-4);
+
+    const auto honest = nz("solve " + matrix + " --max-iter 800 --json j.json");
+    EXPECT_EQ(honest.code, 1);
+    EXPECT_NE(honest.out.find("converged   no: "), std::string::npos) << honest.out;
+    const auto best = json::parse(slurp(dir / "j.json"));
+    for (const auto& a : best["attempts"])
+        EXPECT_GE(double(a["relative_residual"]), double(best["relative_residual"]));
+    EXPECT_LT(double(best["relative_residual"]), 1e-2);
+
+    // What is asked for is used alone.
+    const auto alone = report(matrix + " --method cg --precond jacobi");
+    EXPECT_EQ(alone["attempts"].size(), 1);
+    EXPECT_EQ(alone["converged"], false);
+}
+
+TEST_F(solve, right_hand_sides_of_every_size) {
+    write("D.mtx", std::string(banner) + "2 2 2\n1 1 2\n2 2 4\n");
+    for (const std::string size : {"e-162", "e-300", "e+153", "e+307"}) {
+        write("b.mtx",
+              "%%MatrixMarket matrix array real general\n2 1\n6" + size + "\n12" + size + "\n");
+        EXPECT_EQ(nz("solve D.mtx -b b.mtx -o x.mtx").code, 0) << size;
+        EXPECT_EQ(slurp(dir / "x.mtx"),
+                  "%%MatrixMarket matrix array real general\n2 1\n3" + size + "\n3" + size + "\n");
+    }
+}
+
+TEST_F(solve, output_that_cannot_be_written) {
+    // Found before anything is computed: that matrix does not even exist.
+    const auto [code, out, err] = nz("solve nowhere.mtx -o no/such/folder/x.mtx");
+    EXPECT_EQ(code, 4);
+    EXPECT_EQ(out, "");
+    EXPECT_NE(err.find("no/such/folder/x.mtx: cannot write"), std::string::npos) << err;
+    const auto ending = nz("solve nowhere.mtx -o x.txt");
+    EXPECT_EQ(ending.code, 2);
+    EXPECT_NE(ending.err.find("x.txt ends in none of .mtx, .mtx.gz"), std::string::npos);
+    // Found afterwards, the report is printed all the same.
+    fs::create_directory(dir / "x.mtx");
+    write("x.mtx/file", "");
+    const auto late = nz("solve A.npz -o x.mtx --json j.json");
+    EXPECT_EQ(late.code, 4);
+    EXPECT_TRUE(late.out.empty() || late.out.find("converged   yes") != std::string::npos);
+    for (const auto& entry : fs::directory_iterator(dir))
+        EXPECT_EQ(entry.path().string().find(".part"), std::string::npos) << entry.path();
+}
+
+TEST_F(solve, ctrl_c_without_a_terminal) {
+    // Never done. --foreground: else timeout signals the process and its group, and a second Ctrl-C
+    // kills nz.
+    const int status =
+        std::system(("cd '" + dir.string() +
+                     "' && timeout --foreground --preserve-status --signal=INT 3 '" NZ_COMMAND
+                     "' solve " NZ_SOURCE_DIR
+                     "/matrices/bcsstk17.mtx.gz --method bicgstab --precond jacobi --tol 0 "
+                     "--max-iter 1000000000000 --json j.json -o x.mtx >out 2>err </dev/null")
+                        .c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 130) << slurp(dir / "err");
+    EXPECT_NE(slurp(dir / "out").find("converged   no: stopped by the caller"), std::string::npos);
+    EXPECT_GT(int(json::parse(slurp(dir / "j.json"))["iterations"]), 0);
+    EXPECT_TRUE(fs::exists(dir / "x.mtx"));
+}
+
 TEST_F(solve, complex_systems) {
     write("H.mtx",
           "%%MatrixMarket matrix coordinate complex hermitian\n2 2 3\n1 1 2 0\n2 1 0 1\n2 2 2 0\n");
@@ -119,7 +199,7 @@ TEST_F(solve, on_the_gpu) {
         EXPECT_EQ(nz("solve A.npz --device gpu").code, 4);
         GTEST_SKIP() << why;
     }
-    for (const std::string method : {"cg", "bicgstab", "gmres"})
+    for (const std::string method : {"cg", "bicgstab", "gmres", "minres"})
         for (const std::string preconditioner : {"none", "jacobi", "block-jacobi", "sgs", "amg"}) {
             const auto j = report("A.npz --device gpu --method " + method + " --precond " +
                                   preconditioner + " --block 2");

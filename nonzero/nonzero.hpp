@@ -27,5 +27,6 @@
 #include "nonzero/solve/partition.hpp"
 #include "nonzero/solve/reorder.hpp"
 #include "nonzero/solve/report.hpp"
+#include "nonzero/solve/solve.hpp"
 #include "nonzero/solve/symmetry.hpp"
 #include "nonzero/solve/vectors.hpp"

@@ -88,14 +88,13 @@ class gmres_solve {
         const auto iterating = clock::now();
         for (;;) {
             if (report_.residual_norm <= target) return end("converged", true);
-            if (report_.iterations >= options_.max_iter)
-                return end("max_iter iterations were spent");
+            if (report_.iterations >= options_.max_iter) return end(iterations_spent);
             const double before = report_.residual_norm;
             const bool good = cycle(target);
             report_.residual_norm = std::sqrt(find_residual().residual2);
             report_.iterations_s = seconds_since(iterating);
             if (!good) return end(describe(verdict::not_finite));
-            if (stopped_ && report_.residual_norm > target) return end("stopped by the caller");
+            if (stopped_ && report_.residual_norm > target) return end(stopped_by_caller);
             // Less than one part in a thousand: rounding errors, or A is singular.
             if (report_.residual_norm > target && report_.residual_norm > 0.999 * before)
                 return end("a whole cycle did not reduce the residual");

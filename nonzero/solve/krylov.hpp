@@ -20,6 +20,8 @@ void check_system(const char* what, const linear_operator<V, B>& A, const linear
 
 /// How it ended, as solve_report::why says it.
 std::string describe(verdict);
+inline constexpr const char* iterations_spent = "max_iter iterations were spent";
+inline constexpr const char* stopped_by_caller = "stopped by the caller";
 inline constexpr const char* limited_by_rounding =
     "the true residual stays above what rounding errors allow";
 
@@ -152,8 +154,8 @@ class krylov_solve {
                 (s.now == verdict::breakdown && s.iterations > restarted_at) ||
                 (s.now == verdict::singular_matrix && s.residual2 <= at_start2 / 4);
             if (s.now > verdict::converged && !starts_again) return end(describe(s.now));
-            if (stopped) return end("stopped by the caller");
-            if (s.iterations >= options_.max_iter) return end("max_iter iterations were spent");
+            if (stopped) return end(stopped_by_caller);
+            if (s.iterations >= options_.max_iter) return end(iterations_spent);
             if (s.now == verdict::converged) {
                 if (s.residual2 > last_claim2 / 4) return end(limited_by_rounding);
                 last_claim2 = s.residual2;

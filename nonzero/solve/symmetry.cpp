@@ -71,7 +71,27 @@ std::string why_not_definite(const csr<V, host_view>& A) {
     return first < A.shape.rows ? fault_of_row(A, std::size_t(first), tolerance) : std::string();
 }
 
-#define NZ_INSTANTIATE(V) template std::string why_not_definite(const csr<V, host_view>&);
+template <class V>
+bool is_symmetric(const csr<V, host_view>& A) {
+    if (A.shape.rows != A.shape.cols) return false;
+    double largest = 0;
+    for (const V& v : A.val) largest = std::max(largest, double(std::abs(v)));
+    const double tolerance = largest * (std::is_same_v<real<V>, float> ? 1e-4 : symmetry_tolerance);
+    bool all = true;
+#pragma omp parallel for schedule(static) reduction(&& : all)
+    for (std::int64_t i = 0; i < std::int64_t(A.shape.rows); ++i)
+        for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
+             all && k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k) {
+            const V there = at(A, std::size_t(A.col_ind[k]), index(i));
+            const V partner = conjugated(transposition::conjugate_transpose, there);
+            all = std::abs(A.val[k] - partner) <= tolerance;
+        }
+    return all;
+}
+
+#define NZ_INSTANTIATE(V)                                            \
+    template std::string why_not_definite(const csr<V, host_view>&); \
+    template bool is_symmetric(const csr<V, host_view>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -16,4 +16,8 @@ inline constexpr double symmetry_tolerance = 1e-10;
 template <class V>
 std::string why_not_definite(const csr<V, host_view>& A);
 
+/// A is square and symmetric (hermitian) up to the same, whatever its diagonal.
+template <class V>
+bool is_symmetric(const csr<V, host_view>& A);
+
 }  // namespace nz

@@ -1,0 +1,78 @@
+// A x = b by what suits A: method and preconditioner chosen, and others tried where they fail.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "nonzero/formats/csr.hpp"
+#include "nonzero/solve/gmres.hpp"
+
+namespace nz {
+
+enum class krylov_method { cg, minres, bicgstab, gmres };
+enum class preconditioning { none, jacobi, block_jacobi, gauss_seidel, amg };
+/// All of each, in their order, as `nz solve` names them.
+inline constexpr std::string_view krylov_method_names[] = {"cg", "minres", "bicgstab", "gmres"};
+inline constexpr std::string_view preconditioning_names[] = {"none", "jacobi", "block-jacobi",
+                                                             "sgs", "amg"};
+constexpr std::string_view name_of(krylov_method m) { return krylov_method_names[std::size_t(m)]; }
+constexpr std::string_view name_of(preconditioning p) {
+    return preconditioning_names[std::size_t(p)];
+}
+
+/// Where one of both is given it is used alone, and the other chosen; nothing else is tried.
+/// max_iter is for the first attempt; those that follow share as many again.
+struct system_options : gmres_options {
+    std::optional<krylov_method> method = {};
+    std::optional<preconditioning> preconditioner = {};
+    index block = 1;  ///< unknowns that belong together, for block_jacobi and amg
+};
+
+/// One method with one preconditioner, and why it ended.
+struct solve_attempt {
+    krylov_method method;
+    preconditioning preconditioner;
+    solve_report report;          ///< relative is infinite, why says it, where M could not be made
+    double preconditioner_s = 0;  ///< of making it                                     [s]
+    double solve_s = 0;           ///< of everything after                              [s]
+};
+
+struct system_report {
+    std::vector<solve_attempt> attempts;  ///< in their order
+    std::size_t best = 0;                 ///< the one whose x it is: the least residual
+    bool negated = false;                 ///< -A x = -b was solved, as A's diagonal is negative
+    std::string product;                  ///< A's method
+    double plan_s = 0;                    ///< of planning and building the product             [s]
+    [[nodiscard]] const solve_attempt& result() const { return attempts[best]; }
+    [[nodiscard]] bool converged() const { return result().report.converged; }
+};
+
+/// The matrix does not suit the method or the preconditioner that was asked for.
+struct unsuitable : error {
+    using error::error;
+};
+
+/// Solves A x = b; x: the initial guess on entry, the best solution found afterwards. Arrays lie on
+/// the host, the iterations run where `on` says.
+///
+/// A whose diagonal is negative throughout is negated with b. Where A is symmetric (hermitian) and
+/// its diagonal positive, cg is tried with amg (real values only), jacobi and sgs, then minres with
+/// jacobi, then gmres with jacobi; as soon as cg meets a direction with (p, A p) <= 0 the other
+/// attempts with it are left out. Where A is symmetric otherwise: minres, then gmres, then
+/// bicgstab; else bicgstab, gmres, then gmres with sgs; all of them with jacobi, or with none where
+/// a diagonal entry is zero. For minres jacobi takes the absolute values of the diagonal.
+///
+/// An attempt ends as its method has it, and where others are left also when the least residual
+/// has not halved in max_iter / 4 iterations (500 at least). The next one starts from the best x so
+/// far and may take half of the iterations that are left, the last one all; one that was ended by
+/// that goes on when the others have failed. The search ends early
+/// where |b - A x| is within 8 units of rounding of | |A| |x| + |b| |: no method gets nearer.
+///
+/// Throws   argument_error where A is malformed, its columns not ascending, a length or an option
+///          wrong; unsuitable where A is not square, or not what the method or preconditioner asked
+///          for needs; and what planning throws.
+template <class V, class B>
+system_report solve(B on, const csr<V, host_view>& A, std::span<const V> b, std::span<V> x,
+                    const system_options& = {});
+
+}  // namespace nz

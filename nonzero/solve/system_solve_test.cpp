@@ -1,0 +1,228 @@
+// nz::solve: what is chosen, what is tried when that fails, and that every attempt is told.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "nonzero/solve/solve.hpp"
+#include "test/solver_fixture.hpp"
+
+namespace nz::test {
+namespace {
+
+using enum krylov_method;
+using enum preconditioning;
+
+template <class T>
+using automatic_solve = solver_test<T>;
+TYPED_TEST_SUITE(automatic_solve, everywhere);
+
+template <class V>
+struct solved {
+    host_vector<V> x;
+    system_report report;
+    [[nodiscard]] const solve_attempt& first() const { return report.attempts.front(); }
+};
+template <class T, class V>
+solved<V> solve(const solver_test<T>& on, const csr<V, host>& A, const host_vector<V>& b,
+                const system_options& o) {
+    host_vector<V> x(b.size(), V(0));
+    auto report = nz::solve<V, typename T::B>(on.on_, view(A), b, x, o);
+    return {std::move(x), std::move(report)};
+}
+template <class T>
+system_options to(double tol, std::int64_t max_iter = 10000) {
+    system_options o;
+    o.tol = tol, o.max_iter = max_iter;
+    return o;
+}
+
+/// It says that it converged, and b - A x says so as well.
+template <class V>
+void expect_solution(const linear_system<V>& s, const solved<V>& of, double tol) {
+    EXPECT_TRUE(of.report.converged()) << s.name << ": " << of.report.result().report.why;
+    const auto r = residual_of(s.A, of.x, s.b);
+    EXPECT_LE(r.norm, tol * double(r.rhs) + r.rounding) << s.name;
+}
+
+TYPED_TEST(automatic_solve, chooses_what_suits) {
+    using V = typename TypeParam::V;
+    const auto o = to<V>(this->tol);
+    for (const auto& s : definite_systems<V>()) {
+        const auto all = solve(*this, s.A, s.b, o);
+        expect_solution(s, all, this->tol);
+        EXPECT_EQ(all.first().method, cg) << s.name;
+        EXPECT_EQ(all.first().preconditioner, is_complex<V> ? jacobi : amg) << s.name;
+        EXPECT_EQ(all.report.attempts.size(), 1) << s.name;
+        EXPECT_FALSE(all.report.negated) << s.name;
+
+        auto minus = s.A;
+        for (V& v : minus.val) v = -v;
+        const auto negated = solve(*this, minus, s.b, o);
+        EXPECT_TRUE(negated.report.negated) << s.name;
+        for (std::size_t i = 0; i < s.b.size(); ++i) ASSERT_EQ(negated.x[i], -all.x[i]) << s.name;
+    }
+    for (const auto& s : general_systems<V>()) {
+        const auto all = solve(*this, s.A, s.b, o);
+        expect_solution(s, all, this->tol);
+        EXPECT_EQ(all.first().method, s.name == "1x1" ? cg : bicgstab) << s.name;
+    }
+    for (const auto& s : indefinite_systems<V>()) {
+        const auto all = solve(*this, s.A, s.b, o);
+        expect_solution(s, all, this->tol);
+        EXPECT_EQ(all.report.result().method, s.name == "negative" ? cg : minres) << s.name;
+    }
+}
+
+/// Symmetric with a positive diagonal, but indefinite: only the iterations see that.
+TYPED_TEST(automatic_solve, goes_on_where_cg_finds_that_the_matrix_is_not_definite) {
+    using V = typename TypeParam::V;
+    const auto s = manufactured<V>("", rotated(shifted(laplace2d<V>(21, 17), real<V>(1.7))));
+    const auto all = solve(*this, s.A, s.b, to<V>(this->tol));
+    expect_solution(s, all, this->tol);
+    const auto& attempts = all.report.attempts;
+    ASSERT_GE(attempts.size(), 2);
+    EXPECT_LE(attempts.size(), 3);  // amg of such a matrix may fail first, not definite either
+    for (std::size_t k = 0; k + 1 < attempts.size(); ++k) EXPECT_EQ(attempts[k].method, cg);
+    const std::string& why = attempts[attempts.size() - 2].report.why;
+    EXPECT_NE(why.find("A is not positive definite"), std::string::npos) << why;
+    EXPECT_EQ(attempts.back().method, minres);
+    EXPECT_EQ(all.report.best, attempts.size() - 1);
+
+    // What is asked for is used alone.
+    auto alone = to<V>(this->tol);
+    alone.method = cg;
+    EXPECT_EQ(solve(*this, s.A, s.b, alone).report.attempts.size(), 1);
+    EXPECT_FALSE(solve(*this, s.A, s.b, alone).report.converged());
+    alone.method = {}, alone.preconditioner = none;
+    EXPECT_EQ(solve(*this, s.A, s.b, alone).report.attempts.size(), 1);
+}
+
+/// A rotation by a quarter turn, on which BiCGSTAB breaks down.
+TYPED_TEST(automatic_solve, goes_on_after_a_breakdown) {
+    using V = typename TypeParam::V;
+    const std::vector<index> row{0, 1}, col{1, 0};
+    const host_vector<V> val{V(1), V(-1)};
+    const linear_system<V> s{"", assemble<V>({2, 2}, row, col, val), {V(1), V(1)}};
+    const auto all = solve(*this, s.A, s.b, to<V>(this->tol));
+    expect_solution(s, all, this->tol);
+    ASSERT_EQ(all.report.attempts.size(), 2);
+    EXPECT_EQ(all.first().method, bicgstab);
+    EXPECT_NE(all.first().report.why.find("broke down"), std::string::npos);
+    EXPECT_EQ(all.report.result().method, gmres);
+}
+
+TYPED_TEST(automatic_solve, keeps_its_budget_and_the_best_x) {
+    using V = typename TypeParam::V;
+    // Rows that occur twice: A is singular, and b no product of it.
+    std::vector<index> row, col;
+    host_vector<V> val;
+    for_each_entry(view(shifted(laplace2d<V>(15, 15), real<V>(1.3))), 0, 225,
+                   [&](index i, index j, V v) {
+                       for (const index di : {0, 225})
+                           for (const index dj : {0, 225})
+                               row.push_back(i + di), col.push_back(j + dj), val.push_back(v);
+                   });
+    const auto A = assemble<V>({450, 450}, row, col, val);
+    host_vector<V> b(450);
+    for (std::size_t i = 0; i < 450; ++i) b[i] = V(real<V>(1 + i % 4));
+    for (const std::int64_t most : {1, 7, 60, 600}) {
+        const auto all = solve(*this, A, b, to<V>(this->tol, most));
+        const auto& attempts = all.report.attempts;
+        EXPECT_FALSE(all.report.converged());
+        EXPECT_GE(attempts.size(), 2);
+        std::int64_t spent = 0;
+        double least = 1;
+        for (const auto& a : attempts) {
+            spent += a.report.iterations;
+            least = std::min(least, a.report.relative_residual());
+            EXPECT_FALSE(a.report.why.empty());
+        }
+        EXPECT_LE(spent, 2 * most);
+        EXPECT_EQ(all.report.result().report.relative_residual(), least);
+        const auto r = residual_of(A, all.x, b);
+        EXPECT_NEAR(double(r.norm / r.rhs), least, double(r.rounding / r.rhs));
+    }
+}
+
+TYPED_TEST(automatic_solve, ends_where_rounding_errors_do_not_let_any_method_further) {
+    using V = typename TypeParam::V;
+    const auto s = manufactured<V>("", rotated(laplace2d<V>(40, 40)));
+    const auto all = solve(*this, s.A, s.b, to<V>(1e-30));
+    EXPECT_FALSE(all.report.converged());
+    EXPECT_EQ(all.report.attempts.size(), 1);
+    const auto r = residual_of(s.A, all.x, s.b);
+    EXPECT_LE(r.norm, 10 * r.rounding);
+}
+
+TYPED_TEST(automatic_solve, is_stopped_by_its_caller_for_good) {
+    using V = typename TypeParam::V;
+    auto o = to<V>(this->tol);
+    o.watch = [](std::int64_t, double) { return false; };
+    const auto s = manufactured<V>("", rotated(shifted(laplace2d<V>(21, 17), real<V>(1.21))));
+    const auto all = solve(*this, s.A, s.b, o);
+    EXPECT_FALSE(all.report.converged());
+    EXPECT_EQ(all.report.attempts.back().report.why, "stopped by the caller");
+}
+
+TYPED_TEST(automatic_solve, takes_right_hand_sides_of_every_size) {
+    using V = typename TypeParam::V;
+    const auto A = rotated(laplace2d<V>(15, 15));
+    for (const int k : {-90, 90}) {
+        linear_system<V> s{"", A, host_vector<V>(225, V(std::ldexp(real<V>(1), k)))};
+        expect_solution(s, solve(*this, s.A, s.b, to<V>(this->tol)), this->tol);
+    }
+    const auto zero = solve(*this, A, host_vector<V>(225, V(0)), to<V>(this->tol));
+    EXPECT_TRUE(zero.report.converged());
+    EXPECT_EQ(zero.x, host_vector<V>(225, V(0)));
+    EXPECT_TRUE(solve(*this, csr<V, host>{{0, 0}, {0}, {}, {}}, {}, to<V>(1)).report.converged());
+}
+
+TYPED_TEST(automatic_solve, refuses_what_does_not_suit) {
+    using V = typename TypeParam::V;
+    using B = typename TypeParam::B;
+    const auto general = convected(laplace2d<V>(5, 5));
+    const host_vector<V> b(25, V(1));
+    const auto refused = [&](const csr<V, host>& A, auto method, auto preconditioner,
+                             const std::string& why) {
+        system_options o;
+        o.method = method, o.preconditioner = preconditioner;
+        try {
+            (void)solve(*this, A, host_vector<V>(std::size_t(A.shape.rows), V(1)), o);
+            FAIL() << why;
+        } catch (const unsuitable& e) {
+            EXPECT_NE(std::string(e.what()).find(why), std::string::npos) << e.what();
+        }
+    };
+    const std::optional<krylov_method> any;
+    const std::optional<preconditioning> some;
+    refused(general, std::optional(cg), some, "cg: A is not");
+    refused(general, std::optional(minres), some, "minres: A is not symmetric");
+    refused(general, any, std::optional(amg), "amg: A is not");
+    const auto hole = kkt(laplace2d<V>(5, 5), 3);
+    refused(hole, std::optional(gmres), std::optional(jacobi),
+            "jacobi: the diagonal is zero in row 25");
+    refused(random<V>(4, 5, 2, 1), any, some, "A is 4 x 5, not square");
+
+    host_vector<V> x(25), too_short(24);
+    const auto A = laplace2d<V>(5, 5);
+    EXPECT_THROW((nz::solve<V, B>(this->on_, view(A), b, too_short)), argument_error);
+    EXPECT_THROW((nz::solve<V, B>(this->on_, view(A), too_short, x)), argument_error);
+    EXPECT_THROW((solve(*this, A, b, to<V>(-1))), argument_error);
+    auto malformed = A;
+    malformed.col_ind[3] = 99;
+    EXPECT_THROW((solve(*this, malformed, b, {})), argument_error);
+}
+
+TYPED_TEST(automatic_solve, has_the_same_bits_in_every_run) {
+    using V = typename TypeParam::V;
+    const auto s = manufactured<V>("", rotated(shifted(laplace3d<V>(11, 12, 13), real<V>(1.7))));
+    const auto one = solve(*this, s.A, s.b, to<V>(this->tol, 300));
+    const auto two = solve(*this, s.A, s.b, to<V>(this->tol, 300));
+    EXPECT_EQ(one.x, two.x);
+    ASSERT_EQ(one.report.attempts.size(), two.report.attempts.size());
+    for (std::size_t k = 0; k < one.report.attempts.size(); ++k)
+        EXPECT_EQ(one.report.attempts[k].report.history, two.report.attempts[k].report.history);
+}
+
+}  // namespace
+}  // namespace nz::test
