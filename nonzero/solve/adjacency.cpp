@@ -47,6 +47,27 @@ adjacency adjacency_of(const csr<V, host_view>& A) {
     return graph;
 }
 
+void validate(const adjacency& graph) {
+    const auto fail = [](const std::string& what) { throw argument_error("adjacency: " + what); };
+    if (graph.first.empty() || graph.first.front() != 0 ||
+        graph.first.back() != offset(graph.targets.size()))
+        fail("first does not go from 0 to the number of targets");
+    if (!std::is_sorted(graph.first.begin(), graph.first.end())) fail("first descends");
+    // Seen from the nodes in their order, those that have j as a neighbour are j's, in its order.
+    host_vector<offset> next = graph.first;
+    for (index i = 0; i < graph.nodes(); ++i) {
+        index last = -1;
+        for (const index j : graph.neighbours(i)) {
+            const auto pair = std::to_string(i) + " and " + std::to_string(j);
+            if (j <= last || j >= graph.nodes() || j == i)
+                fail("nodes " + pair + ": no others, or not ascending");
+            offset& at = next[std::size_t(last = j)];
+            if (at == graph.first[std::size_t(j) + 1] || graph.targets[std::size_t(at++)] != i)
+                fail("nodes " + pair + ": neighbours one way only");
+        }
+    }
+}
+
 #define NZ_INSTANTIATE(V) template adjacency adjacency_of(const csr<V, host_view>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 

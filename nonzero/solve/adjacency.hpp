@@ -24,4 +24,8 @@ struct adjacency {
 template <class V>
 adjacency adjacency_of(const csr<V, host_view>& A);
 
+/// Throws argument_error unless the neighbours of every node are others, ascend, and have it as
+/// theirs. O(nodes + edges).
+void validate(const adjacency&);
+
 }  // namespace nz

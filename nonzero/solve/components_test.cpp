@@ -1,0 +1,117 @@
+// Connected components, held against a search that merges; and graphs of some nodes.
+#include "nonzero/solve/components.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "nonzero/gen/generate.hpp"
+#include "nonzero/io/io.hpp"
+
+namespace nz::test {
+namespace {
+
+adjacency graph_of(index n, const std::vector<std::pair<index, index>>& edges) {
+    host_vector<index> row, col;
+    for (const auto& [i, j] : edges) row.push_back(i), col.push_back(j);
+    const host_vector<double> val(edges.size(), 1.0);
+    return adjacency_of(view(assemble<double>({n, n}, row, col, val)));
+}
+
+TEST(components, are_numbered_by_size) {
+    const auto c = components_of(graph_of(9, {{8, 1}, {2, 3}, {3, 5}, {6, 4}, {7, 7}}));
+    EXPECT_EQ(c.of, (host_vector<index>{3, 1, 0, 0, 2, 0, 2, 4, 1}));
+    EXPECT_EQ(c.sizes, (host_vector<index>{3, 2, 2, 1, 1}));
+    EXPECT_EQ(c.nodes, (host_vector<index>{2, 3, 5, 1, 8, 4, 6, 0, 7}));
+    EXPECT_EQ(c.count(), 5);
+    EXPECT_EQ(c.isolated(), 2);
+    EXPECT_EQ(c.largest(), 3);
+}
+
+TEST(components, of_nothing_and_of_one_node) {
+    const auto none = components_of(graph_of(0, {}));
+    EXPECT_EQ(none.count(), 0);
+    EXPECT_EQ(none.largest(), 0);
+    EXPECT_EQ(none.isolated(), 0);
+    EXPECT_EQ(components_of(graph_of(1, {{0, 0}})).isolated(), 1);
+}
+
+/// Nodes that an edge joins have the same number, and so many numbers are left as merging has it.
+TEST(components, agree_with_merging) {
+    for (const index edges : {1000, 2500, 4000}) {
+        std::vector<std::pair<index, index>> list;
+        std::uint64_t state = 7;
+        const auto any = [&] {
+            state = state * 6364136223846793005U + 1442695040888963407U;
+            return index((state >> 33) % 5000);
+        };
+        for (index e = 0; e < edges; ++e) {
+            const index i = any();
+            list.emplace_back(i, any());
+        }
+        std::vector<index> root(5000);
+        std::iota(root.begin(), root.end(), 0);
+        const auto top = [&](index i) {
+            while (root[std::size_t(i)] != i) i = root[std::size_t(i)];
+            return i;
+        };
+        index left = 5000;
+        for (const auto& [i, j] : list) {
+            const index a = top(i), b = top(j);
+            left -= a != b;
+            root[std::size_t(a)] = b;
+        }
+        const auto c = components_of(graph_of(5000, list));
+        EXPECT_EQ(c.count(), left);
+        for (const auto& [i, j] : list) EXPECT_EQ(c.of[std::size_t(i)], c.of[std::size_t(j)]);
+        for (index k = 0; k < c.count(); ++k)
+            EXPECT_EQ(std::count(c.of.begin(), c.of.end(), k), c.sizes[std::size_t(k)]);
+        EXPECT_TRUE(std::is_sorted(c.sizes.rbegin(), c.sizes.rend()));
+    }
+}
+
+/// A search that recurs would need a frame for each of a million nodes.
+TEST(components, of_a_long_path) {
+    EXPECT_EQ(components_of(adjacency_of(view(laplace2d<float>(1'000'000, 1)))).count(), 1);
+}
+
+TEST(components, of_real_graphs) {
+    const auto graph = [](const char* name) {
+        return adjacency_of(view(read<double>(NZ_SOURCE_DIR "/matrices/" + std::string(name))));
+    };
+    const auto vessel = components_of(graph("bcsstk17.mtx.gz"));
+    EXPECT_EQ(vessel.count(), 519);
+    EXPECT_EQ(vessel.isolated(), 518);
+    EXPECT_EQ(vessel.largest(), 10456);
+    const auto authors = components_of(graph("CA-HepPh.mtx.gz"));
+    EXPECT_EQ(authors.count(), 77479);
+    EXPECT_EQ(authors.isolated(), 77203);
+    EXPECT_EQ(authors.largest(), 11204);
+    EXPECT_EQ(authors.sizes[1], 13);
+}
+
+TEST(components, refuse_what_is_no_graph) {
+    EXPECT_THROW((void)components_of({}), argument_error);
+    EXPECT_THROW((void)components_of({{1, 1}, {}}), argument_error);
+    EXPECT_THROW((void)components_of({{0, 1, 1}, {1}}), argument_error);           // one way
+    EXPECT_THROW((void)components_of({{0, 1, 2}, {0, 1}}), argument_error);        // loops
+    EXPECT_THROW((void)components_of({{0, 1, 2}, {5, 0}}), argument_error);        // beyond
+    EXPECT_THROW((void)components_of({{0, 1, 2}, {-1, 0}}), argument_error);       // before
+    EXPECT_THROW((void)components_of({{0, 2, 4}, {1, 1, 0, 0}}), argument_error);  // twice
+    EXPECT_THROW((void)components_of({{0, 3, 2}, {1, 0}}), argument_error);        // descends
+    EXPECT_EQ(components_of({{0, 1, 2}, {1, 0}}).count(), 1);
+}
+
+TEST(subgraph, has_the_edges_between_its_nodes) {
+    const auto g = graph_of(6, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}, {1, 4}});
+    const auto part = subgraph(g, host_vector<index>{1, 2, 4, 5});
+    EXPECT_EQ(part.first, (host_vector<offset>{0, 2, 3, 5, 6}));
+    EXPECT_EQ(part.targets, (host_vector<index>{1, 2, 0, 0, 3, 2}));
+    EXPECT_EQ(subgraph(g, {}).nodes(), 0);
+    for (const auto& nodes : {host_vector<index>{2, 1}, {1, 1}, {-1}, {6}})
+        EXPECT_THROW((void)subgraph(g, nodes), argument_error);
+}
+
+}  // namespace
+}  // namespace nz::test
