@@ -1,8 +1,9 @@
-// nz partition: a graph in two halves, between which few edges run.
+// nz partition: a graph in parts of equal size, nearly, between which few edges run.
 #include "nonzero/solve/partition.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -11,54 +12,98 @@
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/solve/metis.hpp"
 
 namespace nz::cli {
 namespace {
 
 struct options : run_options {
-    std::string matrix, to, preconditioner = "amg";
-    bisection_options cutting;
+    std::string matrix, to, method = "auto", preconditioner = "amg";
+    partition_options cutting;
 };
 
 struct outcome {
-    bisection halves;
+    partition_result parts;
     index nodes = 0;
     offset edges = 0;
-    double random_cut = 0, bisect_s = 0;
+    double random_cut = 0, partition_s = 0;
     std::string where;
 };
 
+const char* name_of(partition_method m) {
+    return m == partition_method::metis ? "metis" : "spectral";
+}
+
+nlohmann::json to_json(const spectral_report& s, const options& o) {
+    return {{"searches", s.searches},   {"connectivity", s.connectivity},
+            {"residual", s.residual},   {"tol", o.cutting.fiedler.tol},
+            {"converged", s.converged}, {"why", s.why},
+            {"products", s.products},   {"preconditioner", o.preconditioner}};
+}
+
 nlohmann::json to_json(const options& o, const outcome& all) {
-    const bisection& b = all.halves;
+    const partition_result& r = all.parts;
+    nlohmann::json compared = nlohmann::json::array();
+    for (const auto& c : r.candidates)
+        compared.push_back(
+            {{"name", c.name}, {"cut", c.cut}, {"heaviest", c.heaviest}, {"refined", c.refined}});
     nlohmann::json j = provenance("partition");
     j.update({{"matrix", matrix_name(o.matrix)},
               {"nodes", all.nodes},
               {"edges", all.edges},
-              {"preconditioner", o.preconditioner},
+              {"components", r.components},
+              {"isolated", r.isolated},
+              {"largest_component", r.largest},
+              {"method", name_of(r.method)},
               {"device", o.device},
               {"where", all.where},
-              {"cut", b.cut},
+              {"parts", o.cutting.parts},
+              {"allowed_imbalance", o.cutting.imbalance},
+              {"imbalance", r.imbalance},
+              {"sizes", r.sizes},
+              {"cut", r.cut},
               {"random_cut", all.random_cut},
-              {"sizes", {b.sizes[0], b.sizes[1]}},
-              {"connectivity", b.connectivity},
-              {"tol", o.cutting.tol},
-              {"converged", b.search.converged},
-              {"why", b.search.why},
-              {"products", b.search.products},
-              {"bisect_s", all.bisect_s}});
+              {"winner", r.winner},
+              {"candidates", compared},
+              {"partition_s", all.partition_s}});
+    if (r.search.searches > 0) j["search"] = to_json(r.search, o);
     return j;
 }
 
+std::string text_of_sizes(const host_vector<index>& sizes) {
+    if (sizes.size() == 1) return fmt::format("1, {} nodes", sizes[0]);
+    const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
+    if (sizes.size() == 2) return fmt::format("{} and {} nodes", sizes[0], sizes[1]);
+    return fmt::format("{}, of {} to {} nodes", sizes.size(), *least, *most);
+}
+
+void print(const spectral_report& s, const options& o) {
+    fmt::print("connectivity  {:.6g} of the component cut first\n", s.connectivity);
+    fmt::print("search        {} Fiedler vectors, {} products, preconditioner {}\n", s.searches,
+               s.products, o.preconditioner);
+    fmt::print("converged     {}, |L v - lambda v| / lambda = {:.2g}, allowed {:g}\n",
+               s.converged ? "yes" : "no: " + s.why, s.residual, o.cutting.fiedler.tol);
+}
+
 void print(const options& o, const outcome& all) {
-    const bisection& b = all.halves;
+    const partition_result& r = all.parts;
     fmt::print("graph         {} nodes, {} edges\n", all.nodes, all.edges);
-    fmt::print("parts         {} and {} nodes\n", b.sizes[0], b.sizes[1]);
-    fmt::print("cut           {} edges; a random cut into halves: {:.0f}\n", b.cut, all.random_cut);
-    fmt::print("connectivity  {:.6g}\n", b.connectivity);
-    fmt::print("search        {} products, preconditioner {}, {:.3g} ms, {}\n", b.search.products,
-               o.preconditioner, all.bisect_s * 1e3, all.where);
-    fmt::print("converged     {}\n", b.search.converged ? fmt::format("yes, to {:g}", o.cutting.tol)
-                                                        : "no: " + b.search.why);
+    fmt::print("components    {}: {} isolated nodes, {} nodes in the largest\n", r.components,
+               r.isolated, r.largest);
+    fmt::print("parts         {}; the heaviest {:.2f} % above the mean\n", text_of_sizes(r.sizes),
+               100 * r.imbalance);
+    fmt::print("cut           {} edges, by {}; a random cut: {:.0f}\n", r.cut, r.winner,
+               all.random_cut);
+    fmt::print("method        {}, {:.3g} ms, {}\n", name_of(r.method), all.partition_s * 1e3,
+               all.where);
+    if (r.search.searches > 0) print(r.search, o);
+    if (r.winner == "components") return;
+    fmt::print("\n");
+    table t({{"compared", false}, {"edges cut"}, {"heaviest part"}, {"refined"}});
+    for (const auto& c : r.candidates)
+        t.add_row({c.name, fmt::format("{}", c.cut), fmt::format("{}", c.heaviest),
+                   fmt::format("{}", c.refined)});
+    t.print();
 }
 
 template <class V>
@@ -66,53 +111,81 @@ adjacency read_graph(const options& o) {
     return adjacency_of(view(read_matrix<V>(o.matrix, o.threads)));
 }
 
+void set_choices(options& o) {
+    using enum partition_preconditioner;
+    o.cutting.fiedler.preconditioner = o.preconditioner == "amg"      ? amg
+                                       : o.preconditioner == "jacobi" ? jacobi
+                                                                      : none;
+    o.cutting.method = o.method == "metis"      ? partition_method::metis
+                       : o.method == "spectral" ? partition_method::spectral
+                                                : partition_method::automatic;
+    if (o.method == "metis" && !why_no_metis().empty()) throw unavailable(why_no_metis());
+}
+
 int partition(options o) {
     check_device(o);
-    using enum partition_preconditioner;
-    o.cutting.preconditioner = o.preconditioner == "amg"      ? amg
-                               : o.preconditioner == "jacobi" ? jacobi
-                                                              : none;
+    set_choices(o);
     json_file json(o.json);
     const bool is_real = inspect(o.matrix).field != field::complex;
     const adjacency graph = is_real ? read_graph<double>(o) : read_graph<std::complex<double>>(o);
     outcome all;
     all.nodes = graph.nodes(), all.edges = graph.edges();
-    all.random_cut = expected_random_cut(graph);
     const auto start = std::chrono::steady_clock::now();
     if (o.on_gpu()) {
         const gpu_stream stream;
-        all.halves = bisect<gpu>(stream, graph, o.cutting);
+        all.parts = nz::partition<gpu>(stream, graph, o.cutting);
         all.where = describe_gpu(stream).name;
     } else {
-        all.halves = bisect(cpu{o.threads}, graph, o.cutting);
+        all.parts = nz::partition(cpu{o.threads}, graph, o.cutting);
         all.where = fmt::format("{} threads", thread_count(cpu{o.threads}));
     }
-    all.bisect_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const auto& part = all.halves.part;
+    all.partition_s =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    all.random_cut = expected_random_cut(graph, o.cutting.parts);
+    const auto& part = all.parts.part;
     if (!o.to.empty()) write_vector<double>(o.to, host_vector<double>(part.begin(), part.end()));
     json.write(to_json(o, all));
     if (!json.is_stdout()) print(o, all);
-    return all.halves.search.converged ? done : answer_is_no;
+    return all.parts.search.converged ? done : answer_is_no;
 }
 
 }  // namespace
 
 void add_partition(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("partition", "A graph in two halves, few edges between them");
+    auto* sub = app.add_subcommand("partition", "A graph in equal parts, few edges between them");
     sub->footer(
-        "Spectral bisection: at the median of the Fiedler vector of the graph of A + A^T.\n"
-        "Example: nz partition A.mtx -o parts.mtx");
+        "Parts of the graph of A + A^T. Connected components that fit are packed whole; else METIS "
+        "(auto:\n"
+        "where it is installed) or recursive spectral bisection cuts, and the best of that, of "
+        "METIS, of\n"
+        "reverse Cuthill-McKee's order and of the nodes' own order is kept.\n"
+        "1 is returned where a Fiedler vector did not converge; the parts are good all the "
+        "same.\n\n"
+        "Example: nz partition A.mtx --parts 8 -o parts.mtx");
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->matrix, "Matrix Market or .npz file; its values do not count")
         ->required();
-    sub->add_option("-o,--output", o->to, "where the parts go: .mtx, 0 or 1 for every node");
-    sub->add_option("--tol", o->cutting.tol, "of the Fiedler vector")
+    sub->add_option("-o,--output", o->to, "where the parts go: .mtx, 0 to k - 1 for every node");
+    sub->add_option("-k,--parts", o->cutting.parts, "how many")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    sub->add_option("--method", o->method)
+        ->check(CLI::IsMember({"auto", "metis", "spectral"}))
+        ->capture_default_str();
+    sub->add_flag("!--without-metis", o->cutting.with_metis, "as where METIS is not installed");
+    sub->add_option("--imbalance", o->cutting.imbalance,
+                    "of the heaviest part, over the mean and less 1")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    sub->add_option("--max-products", o->cutting.max_products, "at most")
+    sub->add_option("--tol", o->cutting.fiedler.tol,
+                    "spectral: |L v - lambda v| / lambda of each Fiedler vector")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    sub->add_option("--precond", o->preconditioner, "of the search")
+    sub->add_option("--max-products", o->cutting.fiedler.max_products,
+                    "spectral: at most, for each Fiedler vector")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    sub->add_option("--precond", o->preconditioner, "spectral: of the search")
         ->check(CLI::IsMember({"amg", "jacobi", "none"}))
         ->capture_default_str();
     add_run_options(*sub, *o);

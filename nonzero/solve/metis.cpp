@@ -1,5 +1,5 @@
 // METIS, looked for when it is first asked for: nothing of nonzero needs it to start.
-#include "nonzero/solve/reorder.hpp"
+#include "nonzero/solve/metis.hpp"
 
 #if __has_include(<metis.h>) && __has_include(<dlfcn.h>)
 #define NZ_HAS_METIS 1
@@ -10,14 +10,17 @@
 #endif
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
+#include <mutex>
 
 namespace nz {
 namespace {
 
-void check_parts(index parts) {
+void check_arguments(index parts, const metis_options& o) {
     if (parts < 1)
         throw argument_error("metis: " + std::to_string(parts) + " parts, expected 1 or more");
+    if (!(o.imbalance >= 0) || std::isinf(o.imbalance))
+        throw argument_error("metis: the imbalance is negative or not finite");
 }
 
 }  // namespace
@@ -61,10 +64,10 @@ const metis_library& metis() {
 
 std::string why_no_metis() { return metis().why_not; }
 
-host_vector<index> metis_parts(const adjacency& graph, index parts) {
-    check_parts(parts);
+host_vector<index> metis_parts(const adjacency& graph, index parts, const metis_options& o) {
+    check_arguments(parts, o);
     if (const std::string why = why_no_metis(); !why.empty()) throw unavailable(why);
-    if (graph.first.back() > std::numeric_limits<idx_t>::max())
+    if (graph.edges() > metis_max_edges)
         throw argument_error("metis: " + std::to_string(graph.edges()) +
                              " edges, expected fewer than 2^30");
     host_vector<index> part;
@@ -75,15 +78,18 @@ host_vector<index> metis_parts(const adjacency& graph, index parts) {
             part[i] = index(std::int64_t(i) * k / std::max<std::int64_t>(n, 1));
         return part;
     }
-    idx_t options[METIS_NOPTIONS];
-    metis().set_defaults(options);
-    options[METIS_OPTION_SEED] = 1;
     // METIS takes pointers to what it does not change.
     host_vector<index> first(graph.first.size()), targets = graph.targets;
     std::transform(graph.first.begin(), graph.first.end(), first.begin(),
                    [](offset at) { return index(at); });
-    constexpr idx_t few = 8;  // up to which its manual recommends bisections
-    const auto run = k <= few ? metis().bisect : metis().partition;
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
+    idx_t options[METIS_NOPTIONS];
+    metis().set_defaults(options);
+    options[METIS_OPTION_SEED] = o.seed;
+    if (o.imbalance > 0)  // in thousandths, and 0 is none
+        options[METIS_OPTION_UFACTOR] = idx_t(std::clamp(std::floor(o.imbalance * 1e3), 1.0, 1e6));
+    const auto run = o.scheme == metis_scheme::recursive ? metis().bisect : metis().partition;
     const int code = run(&n, &constraints, first.data(), targets.data(), nullptr, nullptr, nullptr,
                          &k, nullptr, nullptr, options, &cut, part.data());
     if (code != METIS_OK) throw device_error("metis: failed with the code " + std::to_string(code));
@@ -94,11 +100,17 @@ host_vector<index> metis_parts(const adjacency& graph, index parts) {
 
 std::string why_no_metis() { return "this build of nonzero has no METIS"; }
 
-host_vector<index> metis_parts(const adjacency&, index parts) {
-    check_parts(parts);
+host_vector<index> metis_parts(const adjacency&, index parts, const metis_options& o) {
+    check_arguments(parts, o);
     throw unavailable(why_no_metis());
 }
 
 #endif
+
+host_vector<index> metis_parts(const adjacency& graph, index parts) {
+    constexpr index few = 8;  // up to which METIS's manual recommends bisections
+    const auto scheme = parts <= few ? metis_scheme::recursive : metis_scheme::kway;
+    return metis_parts(graph, parts, {.scheme = scheme, .imbalance = 0, .seed = 1});
+}
 
 }  // namespace nz

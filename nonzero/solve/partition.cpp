@@ -3,110 +3,189 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
-#include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/amg.hpp"
-#include "nonzero/solve/jacobi.hpp"
+#include "nonzero/solve/components.hpp"
+#include "nonzero/solve/metis.hpp"
+#include "nonzero/solve/packing.hpp"
+#include "nonzero/solve/refine.hpp"
+#include "nonzero/solve/reorder.hpp"
 
 namespace nz {
 namespace {
 
-/// L + s I, s positive and small: no row of it is empty, and it is definite.
-csr<double, host> shifted(csr<double, host> L, double s) {
-    for (index i = 0; i < L.shape.rows; ++i)
-        for (auto k = std::size_t(L.row_ptr[std::size_t(i)]);
-             k < std::size_t(L.row_ptr[std::size_t(i) + 1]); ++k)
-            if (L.col_ind[k] == i) L.val[k] += s;
-    return L;
+void check(const adjacency& graph, const partition_options& o) {
+    const auto fail = [](const std::string& what) { throw argument_error("partition: " + what); };
+    const index n = graph.nodes();
+    if (o.parts < 1 || o.parts > std::max(n, 1))
+        fail(std::to_string(o.parts) + " parts of " + std::to_string(n) + " nodes, expected 1 to " +
+             std::to_string(std::max(n, 1)));
+    if (!(o.imbalance >= 0) || std::isinf(o.imbalance))
+        fail("the imbalance is negative or not finite");
+    if (!(o.fiedler.tol >= 0)) fail("tol is negative or no number");
+    if (o.fiedler.max_products < 0) fail("max_products is negative");
+    if (o.method != partition_method::metis) return;
+    if (!o.with_metis) fail("METIS is asked for, and to be left out");
+    if (const std::string why = why_no_metis(); !why.empty()) throw unavailable(why);
+    if (graph.edges() > metis_max_edges) fail("METIS takes fewer than 2^30 edges");
 }
 
-/// Of the mean degree. It only has to keep multigrid's coarsest matrix from being singular.
-constexpr double shift = 1e-5;
-
-template <class B>
-std::unique_ptr<linear_operator<double, B>> preconditioner_of(B on, const adjacency& graph,
-                                                              const csr<double, host>& L,
-                                                              partition_preconditioner kind) {
-    if (kind == partition_preconditioner::none) return nullptr;
-    const double mean = 2 * double(graph.edges()) / double(std::max(graph.nodes(), 1));
-    const auto definite = shifted(L, shift * std::max(mean, 1.0));
-    if (kind == partition_preconditioner::jacobi) return jacobi(on, view(definite));
-    return std::make_unique<amg<double, B>>(definite, on, amg_options{.check = false});
+bool can_use_metis(const adjacency& graph, const partition_options& o) {
+    return o.with_metis && why_no_metis().empty() && graph.edges() <= metis_max_edges;
 }
 
-/// The lower half of the numbers is part 0.
-host_vector<index> halves(const host_vector<double>& v) {
-    host_vector<index> order(v.size());
-    std::iota(order.begin(), order.end(), 0);
-    const auto middle = order.begin() + std::ptrdiff_t((v.size() + 1) / 2);
-    std::nth_element(order.begin(), middle, order.end(), [&](index a, index b) {
-        return std::pair(v[std::size_t(a)], a) < std::pair(v[std::size_t(b)], b);
-    });
-    host_vector<index> part;
-    part.assign(v.size(), 1);
-    std::for_each(order.begin(), middle, [&](index i) { part[std::size_t(i)] = 0; });
+/// Nodes that a part may have.
+std::int64_t room_of(std::int64_t n, const partition_options& o) {
+    const double loose = std::floor((1 + o.imbalance) * double(n) / o.parts);
+    return std::max((n + o.parts - 1) / o.parts, std::int64_t(std::min(loose, double(n))));
+}
+
+host_vector<index> equal_pieces(const ordering& order, index parts) {
+    const auto n = std::int64_t(order.size());
+    host_vector<index> part(order.size());
+    for (std::int64_t k = 0; k < n; ++k)
+        part[std::size_t(order[std::size_t(k)])] = index(k * parts / n);
     return part;
 }
 
-/// Of the span of the two smallest eigenvectors what is orthogonal to constant vectors: the second
-/// one where the graph is in one piece, and no matter how they come out where it is not.
-host_vector<double> fiedler_of(const eigs_result<double>& pairs) {
-    const auto a = pairs.vector(0), b = pairs.vector(1);
-    const double of_a = std::accumulate(a.begin(), a.end(), 0.0);
-    const double of_b = std::accumulate(b.begin(), b.end(), 0.0);
-    const double length = std::hypot(of_a, of_b);
-    host_vector<double> v(a.size());
-    for (std::size_t i = 0; i < v.size(); ++i) v[i] = (of_a * b[i] - of_b * a[i]) / length;
-    return v;
+host_vector<index> sizes_of(std::span<const index> part, index parts) {
+    host_vector<index> sizes;
+    sizes.assign(std::size_t(parts), 0);
+    for (const index p : part) ++sizes[std::size_t(p)];
+    return sizes;
+}
+
+/// The pieces of all components, those larger than `room` cut by METIS: each node's piece.
+host_vector<index> cut_what_is_too_large(const adjacency& graph, const components& all,
+                                         std::int64_t room) {
+    host_vector<index> piece(all.of.size());
+    std::size_t first = 0;
+    index number = 0;
+    for (const index size : all.sizes) {
+        const auto nodes = std::span(all.nodes).subspan(first, std::size_t(size));
+        const auto parts = index((size + room - 1) / room);
+        host_vector<index> of;
+        of.assign(nodes.size(), 0);
+        if (parts > 1) {
+            const adjacency part = subgraph(graph, nodes);
+            const auto scheme = parts <= 8 ? metis_scheme::recursive : metis_scheme::kway;
+            const double slack = double(room) * parts / size - 1;
+            of = metis_parts(part, parts, {.scheme = scheme, .imbalance = std::max(slack, 1e-3)});
+            refine(part, parts, room, of);
+        }
+        for (std::size_t k = 0; k < nodes.size(); ++k)
+            piece[std::size_t(nodes[k])] = number + of[k];
+        number += parts, first += nodes.size();
+    }
+    return piece;
+}
+
+/// Packs pieces of a graph; nothing where no packing is found.
+std::optional<host_vector<index>> packed(const host_vector<index>& piece, index parts,
+                                         std::int64_t room) {
+    const auto sizes = sizes_of(piece, *std::max_element(piece.begin(), piece.end()) + 1);
+    host_vector<index> order, descending;
+    for (index p = 0; p < index(sizes.size()); ++p)
+        if (sizes[std::size_t(p)] > 0) order.push_back(p);
+    std::stable_sort(order.begin(), order.end(), [&](index a, index b) {
+        return sizes[std::size_t(a)] > sizes[std::size_t(b)];
+    });
+    for (const index p : order) descending.push_back(sizes[std::size_t(p)]);
+    const auto bin = pack(descending, std::vector<std::int64_t>(std::size_t(parts), room));
+    if (!bin) return {};
+    host_vector<index> of_piece(sizes.size()), part(piece.size());
+    for (std::size_t k = 0; k < order.size(); ++k) of_piece[std::size_t(order[k])] = (*bin)[k];
+    for (std::size_t i = 0; i < part.size(); ++i) part[i] = of_piece[std::size_t(piece[i])];
+    return part;
+}
+
+/// Keeps the best of the partitions it is given.
+class comparison {
+  public:
+    comparison(const adjacency& graph, index parts, std::int64_t room, partition_result& result)
+        : graph_(graph), parts_(parts), room_(room), result_(result) {}
+
+    void add(const char* name, host_vector<index> part) {
+        partition_candidate c{name, cut_of(graph_, part)};
+        const auto sizes = sizes_of(part, parts_);
+        c.heaviest = *std::max_element(sizes.begin(), sizes.end());
+        refine(graph_, parts_, room_, part);
+        c.refined = cut_of(graph_, part);
+        if (result_.winner.empty() || c.refined < result_.cut) {
+            result_.cut = c.refined;
+            result_.winner = c.name;
+            result_.part = std::move(part);
+        }
+        result_.candidates.push_back(std::move(c));
+    }
+
+  private:
+    const adjacency& graph_;
+    index parts_;
+    std::int64_t room_;
+    partition_result& result_;
+};
+
+void add_metis(const adjacency& graph, const components& pieces, const partition_options& o,
+               std::int64_t room, comparison& all) {
+    const double imbalance = std::max(o.imbalance, 1e-3);
+    all.add("metis.recursive", metis_parts(graph, o.parts, {.scheme = metis_scheme::recursive}));
+    all.add("metis.loose", metis_parts(graph, o.parts, {metis_scheme::recursive, imbalance}));
+    all.add("metis.kway", metis_parts(graph, o.parts, {metis_scheme::kway, imbalance}));
+    if (pieces.count() == 1) return;
+    if (auto part = packed(cut_what_is_too_large(graph, pieces, room), o.parts, room))
+        all.add("metis.pieces", std::move(*part));
+}
+
+template <class B>
+void compare(B on, const adjacency& graph, const components& pieces, const partition_options& o,
+             std::int64_t room, partition_result& result) {
+    comparison all(graph, o.parts, room, result);
+    // Parts of one node have no choice.
+    if (room > 1 && can_use_metis(graph, o)) add_metis(graph, pieces, o, room, all);
+    if (room > 1 && result.method == partition_method::spectral) {
+        auto spectral = spectral_parts(on, graph, o.parts, room, o.fiedler);
+        result.search = std::move(spectral.search);
+        all.add("spectral", std::move(spectral.part));
+    }
+    all.add("rcm", equal_pieces(reverse_cuthill_mckee(graph), o.parts));
+    ordering natural(static_cast<std::size_t>(graph.nodes()));
+    std::iota(natural.begin(), natural.end(), 0);
+    all.add("natural", equal_pieces(natural, o.parts));
 }
 
 }  // namespace
 
-csr<double, host> laplacian_of(const adjacency& graph) {
-    const auto n = std::size_t(graph.nodes());
-    host_vector<offset> first(n + 1);
-    for (std::size_t i = 0; i <= n; ++i) first[i] = graph.first[i] + offset(i);
-    host_vector<index> col(graph.targets.size() + n);
-    host_vector<double> val(col.size());
-#pragma omp parallel for
-    for (std::size_t i = 0; i < n; ++i) {
-        const auto neighbours = graph.neighbours(index(i));
-        const auto self = std::lower_bound(neighbours.begin(), neighbours.end(), index(i));
-        auto k = std::size_t(first[i]);
-        const auto add = [&](index j, double v) { col[k] = j, val[k++] = v; };
-        std::for_each(neighbours.begin(), self, [&](index j) { add(j, -1); });
-        add(index(i), double(neighbours.size()));
-        std::for_each(self, neighbours.end(), [&](index j) { add(j, -1); });
+template <class B>
+partition_result partition(B on, const adjacency& graph, const partition_options& o) {
+    const components pieces = components_of(graph);
+    check(graph, o);
+    partition_result result;
+    result.components = pieces.count();
+    result.isolated = pieces.isolated();
+    result.largest = pieces.largest();
+    result.method = o.method != partition_method::automatic ? o.method
+                    : can_use_metis(graph, o)               ? partition_method::metis
+                                                            : partition_method::spectral;
+    const std::int64_t room = room_of(graph.nodes(), o);
+    const std::vector<std::int64_t> rooms(std::size_t(o.parts), room);
+    if (const auto bin = pack(pieces.sizes, rooms)) {
+        result.winner = "components";
+        for (const index c : pieces.of) result.part.push_back((*bin)[std::size_t(c)]);
+    } else {
+        compare(on, graph, pieces, o, room, result);
     }
-    return {{index(n), index(n)}, offset_vector(first), std::move(col), std::move(val)};
+    result.sizes = sizes_of(result.part, o.parts);
+    const index heaviest = *std::max_element(result.sizes.begin(), result.sizes.end());
+    if (result.winner == "components") result.candidates = {{"components", 0, heaviest, 0}};
+    if (graph.nodes() > 0)
+        result.imbalance = double(heaviest) * o.parts / double(graph.nodes()) - 1;
+    return result;
 }
 
-template <class B>
-bisection bisect(B on, const adjacency& graph, const bisection_options& o) {
-    const auto n = std::size_t(graph.nodes());
-    bisection halved;
-    if (n < 2) {
-        halved.part.assign(n, 0);
-        halved.fiedler.assign(n, 0);
-        halved.sizes[0] = index(n);
-        halved.search.converged = true;
-        halved.search.why = "there is nothing to cut";
-        return halved;
-    }
-    const auto L = laplacian_of(graph);
-    const auto op = build(make_plan(L, on), L);
-    const auto M = preconditioner_of(on, graph, L, o.preconditioner);
-    // Constant vectors are known; without them the second eigenvector would be the first.
-    const host_vector<double> constant(n, 1);
-    auto pairs = eigs<double, B>(
-        on, *op, {.count = 2, .tol = o.tol, .max_products = o.max_products}, M.get(), constant);
-    halved.connectivity = pairs.values[1];
-    halved.fiedler = fiedler_of(pairs);
-    halved.part = halves(halved.fiedler);
-    halved.sizes[1] = index(n / 2), halved.sizes[0] = index(n) - halved.sizes[1];
-    halved.cut = cut_of(graph, halved.part);
-    halved.search = std::move(pairs.report);
-    return halved;
+template <class V>
+partition_result partition(const csr<V, host_view>& A, const partition_options& o) {
+    return partition(cpu{}, adjacency_of(A), o);
 }
 
 offset cut_of(const adjacency& graph, std::span<const index> part) {
@@ -120,12 +199,22 @@ offset cut_of(const adjacency& graph, std::span<const index> part) {
     return twice / 2;
 }
 
-double expected_random_cut(const adjacency& graph) {
-    const double n = graph.nodes(), half = std::floor(n / 2);
-    return n < 2 ? 0 : double(graph.edges()) * 2 * half * (n - half) / (n * (n - 1));
+double expected_random_cut(const adjacency& graph, index parts) {
+    if (parts < 1)
+        throw argument_error("expected_random_cut: " + std::to_string(parts) +
+                             " parts, expected 1 or more");
+    const double n = graph.nodes();
+    if (n < 2) return 0;
+    const double small = std::floor(n / parts), larger = n - small * parts;  // so many of small + 1
+    const double within =
+        (parts - larger) * small * (small - 1) + larger * (small + 1) * small;  // pairs, twice
+    return double(graph.edges()) * (1 - within / (n * (n - 1)));
 }
 
-template bisection bisect(cpu, const adjacency&, const bisection_options&);
-template bisection bisect(gpu, const adjacency&, const bisection_options&);
+template partition_result partition(cpu, const adjacency&, const partition_options&);
+template partition_result partition(gpu, const adjacency&, const partition_options&);
+#define NZ_INSTANTIATE(V) \
+    template partition_result partition(const csr<V, host_view>&, const partition_options&);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

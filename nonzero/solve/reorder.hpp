@@ -1,9 +1,7 @@
 // Orders of a matrix's rows and columns that bring its entries together.
 #pragma once
 
-#include <string>
-
-#include "nonzero/solve/adjacency.hpp"
+#include "nonzero/solve/metis.hpp"
 
 namespace nz {
 
@@ -21,10 +19,6 @@ ordering reverse_cuthill_mckee(const adjacency&);
 /// not positive or the graph is too large for it.
 /// Source: Karypis and Kumar 1998.
 ordering metis_order(const adjacency&, index parts);
-std::string why_no_metis();  ///< empty where it is there
-
-/// Part of every node, 0 to parts - 1; the same throws.
-host_vector<index> metis_parts(const adjacency&, index parts);
 
 /// Throws argument_error unless `order` has each of 0 to n - 1 once.
 void check_order(const ordering& order, index n);

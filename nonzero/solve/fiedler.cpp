@@ -1,0 +1,130 @@
+#include "nonzero/solve/fiedler.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "nonzero/plan/plan.hpp"
+#include "nonzero/solve/amg.hpp"
+#include "nonzero/solve/components.hpp"
+#include "nonzero/solve/jacobi.hpp"
+
+namespace nz {
+namespace {
+
+/// L + s I, s positive and small: no row of it is empty, and it is definite.
+csr<double, host> shifted(csr<double, host> L, double s) {
+    for (index i = 0; i < L.shape.rows; ++i)
+        for (auto k = std::size_t(L.row_ptr[std::size_t(i)]);
+             k < std::size_t(L.row_ptr[std::size_t(i) + 1]); ++k)
+            if (L.col_ind[k] == i) L.val[k] += s;
+    return L;
+}
+
+/// Of the mean degree. It only has to keep multigrid's coarsest matrix from being singular.
+constexpr double shift = 1e-5;
+
+template <class B>
+std::unique_ptr<linear_operator<double, B>> preconditioner_of(B on, const adjacency& graph,
+                                                              const csr<double, host>& L,
+                                                              fiedler_preconditioner kind) {
+    if (kind == fiedler_preconditioner::none) return nullptr;
+    const double mean = 2 * double(graph.edges()) / double(std::max(graph.nodes(), 1));
+    const auto definite = shifted(L, shift * std::max(mean, 1.0));
+    if (kind == fiedler_preconditioner::jacobi) return jacobi(on, view(definite));
+    return std::make_unique<amg<double, B>>(definite, on, amg_options{.check = false});
+}
+
+double norm(const host_vector<double>& v) {
+    return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
+}
+
+/// Of the span of two vectors what is orthogonal to constant ones.
+host_vector<double> without_constant(std::span<const double> a, std::span<const double> b) {
+    const double of_a = std::accumulate(a.begin(), a.end(), 0.0);
+    const double of_b = std::accumulate(b.begin(), b.end(), 0.0);
+    const double length = std::hypot(of_a, of_b);
+    host_vector<double> v(a.size());
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = (of_a * b[i] - of_b * a[i]) / length;
+    // Once more, as most of it can be cancelled.
+    const double mean = std::accumulate(v.begin(), v.end(), 0.0) / double(v.size());
+    for (double& x : v) x -= mean;
+    const double size = norm(v);
+    for (double& x : v) x /= size;
+    return v;
+}
+
+/// Lambda and the residual, from the graph and not from what the search says of itself. The terms
+/// of L v are differences along edges, which lose less to rounding than the products.
+void measure(const adjacency& graph, fiedler_result& f) {
+    host_vector<double> image(f.v.size());
+    for (index i = 0; i < graph.nodes(); ++i) {
+        double sum = 0;
+        for (const index j : graph.neighbours(i)) sum += f.v[std::size_t(i)] - f.v[std::size_t(j)];
+        image[std::size_t(i)] = sum;
+    }
+    f.connectivity = std::inner_product(f.v.begin(), f.v.end(), image.begin(), 0.0);
+    for (std::size_t i = 0; i < image.size(); ++i) image[i] -= f.connectivity * f.v[i];
+    f.residual = norm(image) / f.connectivity;
+}
+
+void check(const adjacency& graph, const fiedler_options& o) {
+    const auto fail = [](const std::string& what) { throw argument_error("fiedler: " + what); };
+    if (!(o.tol >= 0)) fail("tol is negative or no number");
+    if (o.max_products < 0) fail("max_products is negative");
+    const auto pieces = components_of(graph).count();
+    if (graph.nodes() < 2) fail("a graph of fewer than two nodes");
+    if (pieces > 1) fail("the graph is in " + std::to_string(pieces) + " pieces");
+}
+
+}  // namespace
+
+csr<double, host> laplacian_of(const adjacency& graph) {
+    const auto n = std::size_t(graph.nodes());
+    host_vector<offset> first(n + 1);
+    for (std::size_t i = 0; i <= n; ++i) first[i] = graph.first[i] + offset(i);
+    host_vector<index> col(graph.targets.size() + n);
+    host_vector<double> val(col.size());
+#pragma omp parallel for
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto neighbours = graph.neighbours(index(i));
+        const auto self = std::lower_bound(neighbours.begin(), neighbours.end(), index(i));
+        auto k = std::size_t(first[i]);
+        const auto add = [&](index j, double v) { col[k] = j, val[k++] = v; };
+        std::for_each(neighbours.begin(), self, [&](index j) { add(j, -1); });
+        add(index(i), double(neighbours.size()));
+        std::for_each(self, neighbours.end(), [&](index j) { add(j, -1); });
+    }
+    return {{index(n), index(n)}, offset_vector(first), std::move(col), std::move(val)};
+}
+
+template <class B>
+fiedler_result fiedler(B on, const adjacency& graph, const fiedler_options& o) {
+    check(graph, o);
+    const auto L = laplacian_of(graph);
+    const auto op = build(make_plan(L, on), L);
+    const auto M = preconditioner_of(on, graph, L, o.preconditioner);
+    // Constant vectors are known; without them the second eigenvector would be the first.
+    host_vector<double> guess(static_cast<std::size_t>(graph.nodes()), 1);
+    fiedler_result f;
+    for (double tol = std::min(o.tol, 1e-4);;) {
+        const std::int64_t left = o.max_products - f.products;
+        const auto pairs = eigs<double, B>(on, *op, {.count = 2, .tol = tol, .max_products = left},
+                                           M.get(), guess);
+        f.products += pairs.report.products;
+        f.v = without_constant(pairs.vector(0), pairs.vector(1));
+        measure(graph, f);
+        f.converged = f.residual <= o.tol;
+        f.why = f.converged ? "converged" : pairs.report.why;
+        if (f.converged || !pairs.report.converged || f.products >= o.max_products) return f;
+        // A part of what it takes by this lambda, which may come down yet.
+        tol = std::min(tol / 10, o.tol * f.connectivity / pairs.report.norm / 2);
+        guess.resize(std::size_t(graph.nodes()));
+        guess.insert(guess.end(), f.v.begin(), f.v.end());
+    }
+}
+
+template fiedler_result fiedler(cpu, const adjacency&, const fiedler_options&);
+template fiedler_result fiedler(gpu, const adjacency&, const fiedler_options&);
+
+}  // namespace nz
