@@ -177,6 +177,8 @@ class recursive_bisection {
         const std::int64_t n = graph.nodes();
         const std::int64_t rooms[] = {most(n, half, parts), most(n, parts - half, parts)};
         if (const auto bin = pack(pieces.sizes, rooms)) return of_nodes(pieces, *bin);
+        const std::int64_t all_there_is[] = {room_ * half, room_ * (parts - half)};
+        if (const auto bin = pack(pieces.sizes, all_there_is)) return of_nodes(pieces, *bin);
         const adjacency largest = subgraph(graph, nodes_of_largest(pieces));
         const auto f = fiedler(on_, largest, options_);
         add(f, result_.search);
