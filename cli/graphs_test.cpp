@@ -108,17 +108,71 @@ TEST_F(command, eigs_refuses) {
 
 TEST_F(command, partition_cuts_a_path_in_the_middle) {
     write("A.mtx", path);
-    const auto [code, out, err] = nz("partition A.mtx -o parts.mtx --json r.json");
-    EXPECT_EQ(code, 0) << err;
-    EXPECT_NE(out.find("parts         2 and 2 nodes"), std::string::npos) << out;
-    const auto j = nlohmann::json::parse(slurp(dir / "r.json"));
-    EXPECT_EQ(j["cut"], 1);
-    EXPECT_NEAR(double(j["random_cut"]), 2, 1e-12);
-    EXPECT_NEAR(double(j["connectivity"]), 2 - std::sqrt(2.0), 1e-4);
-    const std::string parts = slurp(dir / "parts.mtx").substr(45);
-    EXPECT_TRUE(parts == "0\n0\n1\n1\n" || parts == "1\n1\n0\n0\n") << parts;
+    for (const char* method : {"auto", "spectral", "spectral --without-metis"}) {
+        const auto [code, out, err] =
+            nz("partition A.mtx -o parts.mtx --json r.json --method " + std::string(method));
+        EXPECT_EQ(code, 0) << err;
+        EXPECT_NE(out.find("parts         2 and 2 nodes"), std::string::npos) << out;
+        EXPECT_NE(out.find("components    1: 0 isolated nodes, 4 nodes in"), std::string::npos);
+        const auto j = nlohmann::json::parse(slurp(dir / "r.json"));
+        EXPECT_EQ(j["cut"], 1);
+        EXPECT_NEAR(double(j["random_cut"]), 2, 1e-12);
+        const std::string parts = slurp(dir / "parts.mtx").substr(45);
+        EXPECT_TRUE(parts == "0\n0\n1\n1\n" || parts == "1\n1\n0\n0\n") << parts;
+        if (std::string(method) == "auto") continue;
+        EXPECT_EQ(j["method"], "spectral");
+        EXPECT_NEAR(double(j["search"]["connectivity"]), 2 - std::sqrt(2.0), 1e-4);
+        EXPECT_TRUE(j["search"]["converged"]);
+        EXPECT_LE(double(j["search"]["residual"]), double(j["search"]["tol"]));
+        EXPECT_NE(out.find("converged     yes, |L v - lambda v|"), std::string::npos) << out;
+    }
+}
+
+/// What was cut through 54,304 and 45,900 edges by a vector that had not converged.
+TEST_F(command, partition_of_graphs_in_pieces) {
+    const std::string folder = NZ_SOURCE_DIR "/matrices/";
+    for (const char* how : {"", " --method spectral --without-metis"}) {
+        const auto vessel =
+            nlohmann::json::parse(nz("partition --json - " + folder + "bcsstk17.mtx.gz" + how).out);
+        EXPECT_LE(vessel["cut"], 3257) << how;  // the middle row's cut
+        EXPECT_EQ(vessel["isolated"], 518);
+        EXPECT_LE(vessel["sizes"][0], 5651);
+        EXPECT_LE(vessel["sizes"][1], 5651);
+        const auto [code, out, err] = nz("partition --parts 3 " + folder + "CA-HepPh.mtx.gz" + how);
+        EXPECT_EQ(code, 0) << err;
+        EXPECT_NE(out.find("cut           0 edges, by components"), std::string::npos) << out;
+        EXPECT_NE(out.find("77479: 77203 isolated nodes, 11204 nodes in the largest"),
+                  std::string::npos)
+            << out;
+    }
+}
+
+TEST_F(command, partition_says_that_a_search_has_not_converged) {
+    ASSERT_EQ(nz("generate laplace2d --nx 60 --ny 41 -o A.mtx").code, 0);
+    const auto [code, out, err] =
+        nz("partition A.mtx --method spectral --precond none --max-products 4 -k 4 -o parts.mtx");
+    EXPECT_EQ(code, 1) << err;
+    EXPECT_NE(out.find("converged     no: max_products were spent"), std::string::npos) << out;
+    EXPECT_NE(out.find("parts         4, of "), std::string::npos) << out;
+    EXPECT_TRUE(fs::exists(dir / "parts.mtx"));
+}
+
+TEST_F(command, partition_refuses) {
+    write("A.mtx", path);
     write("wide.mtx", std::string(pattern) + "2 3 1\n1 2\n");
-    EXPECT_EQ(nz("partition wide.mtx").code, 2);
+    write("empty.mtx", std::string(pattern) + "0 0 0\n");
+    for (const char* what :
+         {"wide.mtx", "empty.mtx", "A.mtx --parts 0", "A.mtx --parts -1", "A.mtx --parts 5",
+          "A.mtx --parts many", "A.mtx --method best", "A.mtx --imbalance -1",
+          "A.mtx --imbalance nan", "A.mtx --tol -1", "A.mtx --method metis --without-metis"}) {
+        const auto [code, out, err] = nz("partition " + std::string(what));
+        EXPECT_EQ(code, 2) << what;
+        EXPECT_EQ(out, "") << what;
+        EXPECT_NE(err, "") << what;
+    }
+    EXPECT_EQ(nz("partition empty.mtx --parts 1").code, 0);
+    EXPECT_EQ(nz("partition A.mtx --parts 1").code, 0);
+    EXPECT_EQ(nz("partition A.mtx --parts 4").code, 0);
 }
 
 }  // namespace
