@@ -119,7 +119,8 @@ void set_choices(options& o) {
     o.cutting.method = o.method == "metis"      ? partition_method::metis
                        : o.method == "spectral" ? partition_method::spectral
                                                 : partition_method::automatic;
-    if (o.method == "metis" && !why_no_metis().empty()) throw unavailable(why_no_metis());
+    if (o.method == "metis" && o.cutting.with_metis && !why_no_metis().empty())
+        throw unavailable(why_no_metis());
 }
 
 int partition(options o) {
