@@ -313,7 +313,9 @@ TEST(partition, cuts_no_edge_where_components_suffice) {
     for (const auto& [lengths, parts] : cases) {
         const partition_options o{.parts = parts, .imbalance = 0, .with_metis = false};
         const auto graph = paths(lengths);
-        EXPECT_EQ(checked_cut(graph, o, partition(cpu{}, graph, o)), 0) << lengths.size();
+        const auto r = partition(cpu{}, graph, o);
+        EXPECT_EQ(checked_cut(graph, o, r), 0) << lengths.size();
+        EXPECT_EQ(r.winner, "components") << lengths.size();
     }
 }
 
