@@ -12,15 +12,23 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <numeric>
 
 namespace nz {
 namespace {
 
-void check_arguments(index parts, const metis_options& o) {
+void check_arguments(index nodes, index parts, const metis_options& o) {
     if (parts < 1)
         throw argument_error("metis: " + std::to_string(parts) + " parts, expected 1 or more");
     if (!(o.imbalance >= 0) || std::isinf(o.imbalance))
         throw argument_error("metis: the imbalance is negative or not finite");
+    if (o.shares.empty()) return;
+    const double sum = std::accumulate(o.shares.begin(), o.shares.end(), 0.0);
+    const bool positive =
+        std::all_of(o.shares.begin(), o.shares.end(), [](double s) { return s > 0; });
+    if (o.shares.size() != std::size_t(parts) || !positive || !(std::abs(sum - 1) <= 1e-6))
+        throw argument_error("metis: the shares are not one for each part, positive, of the sum 1");
+    if (parts > nodes) throw argument_error("metis: shares of more parts than there are nodes");
 }
 
 }  // namespace
@@ -55,6 +63,19 @@ struct metis_library {
     }
 };
 
+/// Where no edge can be cut: one node after the other.
+host_vector<index> pieces_of_nodes(index nodes, index parts, const std::vector<double>& shares) {
+    host_vector<index> part(static_cast<std::size_t>(nodes));
+    for (index i = 0; i < nodes; ++i) part[std::size_t(i)] = index(std::int64_t(i) * parts / nodes);
+    double end = 0;
+    std::int64_t i = 0;
+    for (std::size_t p = 0; p < shares.size(); ++p)
+        for (end += shares[p];
+             i < nodes && (p + 1 == shares.size() || double(i) + 0.5 < end * nodes);)
+            part[std::size_t(i++)] = index(p);
+    return part;
+}
+
 const metis_library& metis() {
     static const metis_library library;
     return library;
@@ -65,19 +86,14 @@ const metis_library& metis() {
 std::string why_no_metis() { return metis().why_not; }
 
 host_vector<index> metis_parts(const adjacency& graph, index parts, const metis_options& o) {
-    check_arguments(parts, o);
+    check_arguments(graph.nodes(), parts, o);
     if (const std::string why = why_no_metis(); !why.empty()) throw unavailable(why);
     if (graph.edges() > metis_max_edges)
         throw argument_error("metis: " + std::to_string(graph.edges()) +
                              " edges, expected fewer than 2^30");
-    host_vector<index> part;
-    part.assign(std::size_t(graph.nodes()), 0);
+    host_vector<index> part(static_cast<std::size_t>(graph.nodes()));
     idx_t n = graph.nodes(), k = std::min(parts, graph.nodes()), constraints = 1, cut = 0;
-    if (k <= 1 || graph.targets.empty()) {
-        for (std::size_t i = 0; i < part.size(); ++i)
-            part[i] = index(std::int64_t(i) * k / std::max<std::int64_t>(n, 1));
-        return part;
-    }
+    if (k <= 1 || graph.targets.empty()) return pieces_of_nodes(graph.nodes(), k, o.shares);
     // METIS takes pointers to what it does not change.
     host_vector<index> first(graph.first.size()), targets = graph.targets;
     std::transform(graph.first.begin(), graph.first.end(), first.begin(),
@@ -89,9 +105,11 @@ host_vector<index> metis_parts(const adjacency& graph, index parts, const metis_
     options[METIS_OPTION_SEED] = o.seed;
     if (o.imbalance > 0)  // in thousandths, and 0 is none
         options[METIS_OPTION_UFACTOR] = idx_t(std::clamp(std::floor(o.imbalance * 1e3), 1.0, 1e6));
+    std::vector<real_t> shares(o.shares.begin(), o.shares.end());
     const auto run = o.scheme == metis_scheme::recursive ? metis().bisect : metis().partition;
-    const int code = run(&n, &constraints, first.data(), targets.data(), nullptr, nullptr, nullptr,
-                         &k, nullptr, nullptr, options, &cut, part.data());
+    const int code =
+        run(&n, &constraints, first.data(), targets.data(), nullptr, nullptr, nullptr, &k,
+            shares.empty() ? nullptr : shares.data(), nullptr, options, &cut, part.data());
     if (code != METIS_OK) throw device_error("metis: failed with the code " + std::to_string(code));
     return part;
 }
@@ -100,8 +118,8 @@ host_vector<index> metis_parts(const adjacency& graph, index parts, const metis_
 
 std::string why_no_metis() { return "this build of nonzero has no METIS"; }
 
-host_vector<index> metis_parts(const adjacency&, index parts, const metis_options& o) {
-    check_arguments(parts, o);
+host_vector<index> metis_parts(const adjacency& graph, index parts, const metis_options& o) {
+    check_arguments(graph.nodes(), parts, o);
     throw unavailable(why_no_metis());
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "nonzero/solve/adjacency.hpp"
 
@@ -15,6 +16,8 @@ struct metis_options {
     /// default, 0.001 where recursive and 0.03 where kway.
     double imbalance = 0;
     int seed = -1;  ///< -1: its own default
+    /// Of the nodes, for each part: positive, their sum 1; empty: equal ones.
+    std::vector<double> shares = {};
 };
 
 /// METIS numbers both ends of every edge, in 32 bits.
@@ -25,8 +28,9 @@ std::string why_no_metis();  ///< empty where it is there
 /// Part of every node, 0 to parts - 1. A part can be empty. Same bits in every run; one call at a
 /// time, as METIS draws from the process' rand().
 /// Throws unavailable, saying why, where this build or this machine has no METIS, and
-/// argument_error where parts is not positive, imbalance negative or no number, or the graph too
-/// large for it (2^30 edges).
+/// argument_error where parts is not positive, imbalance negative or no number, shares not as many
+/// as parts, not positive or of another sum than 1 (to 1e-6), or the graph too large for it (2^30
+/// edges).
 /// Source: Karypis and Kumar 1998.
 host_vector<index> metis_parts(const adjacency&, index parts, const metis_options&);
 

@@ -55,9 +55,23 @@ host_vector<index> sizes_of(std::span<const index> part, index parts) {
     return sizes;
 }
 
+/// How METIS cuts a component of `size` nodes into the fewest parts of up to `room`: into equal
+/// ones, or into full ones and a last one of what is left, which can be peeled off through few
+/// edges and which smaller components make up for.
+metis_options options_for(std::int64_t size, std::int64_t room, index parts, bool equal) {
+    metis_options o;
+    o.scheme = parts <= 8 ? metis_scheme::recursive : metis_scheme::kway;
+    o.imbalance = equal ? std::max(double(room) * parts / double(size) - 1, 1e-3) : 1e-3;
+    if (equal) return o;
+    const double full = double(room) / double(size) / (1 + o.imbalance);
+    o.shares.assign(std::size_t(parts), full);
+    o.shares.back() = 1 - full * (parts - 1);
+    return o;
+}
+
 /// The pieces of all components, those larger than `room` cut by METIS: each node's piece.
 host_vector<index> cut_what_is_too_large(const adjacency& graph, const components& all,
-                                         std::int64_t room) {
+                                         std::int64_t room, bool equal) {
     host_vector<index> piece(all.of.size());
     std::size_t first = 0;
     index number = 0;
@@ -68,9 +82,7 @@ host_vector<index> cut_what_is_too_large(const adjacency& graph, const component
         of.assign(nodes.size(), 0);
         if (parts > 1) {
             const adjacency part = subgraph(graph, nodes);
-            const auto scheme = parts <= 8 ? metis_scheme::recursive : metis_scheme::kway;
-            const double slack = double(room) * parts / size - 1;
-            of = metis_parts(part, parts, {.scheme = scheme, .imbalance = std::max(slack, 1e-3)});
+            of = metis_parts(part, parts, options_for(size, room, parts, equal));
             refine(part, parts, room, of);
         }
         for (std::size_t k = 0; k < nodes.size(); ++k)
@@ -133,8 +145,10 @@ void add_metis(const adjacency& graph, const components& pieces, const partition
     all.add("metis.loose", metis_parts(graph, o.parts, {metis_scheme::recursive, imbalance}));
     all.add("metis.kway", metis_parts(graph, o.parts, {metis_scheme::kway, imbalance}));
     if (pieces.count() == 1) return;
-    if (auto part = packed(cut_what_is_too_large(graph, pieces, room), o.parts, room))
+    if (auto part = packed(cut_what_is_too_large(graph, pieces, room, true), o.parts, room))
         all.add("metis.pieces", std::move(*part));
+    if (auto part = packed(cut_what_is_too_large(graph, pieces, room, false), o.parts, room))
+        all.add("metis.peeled", std::move(*part));
 }
 
 template <class B>

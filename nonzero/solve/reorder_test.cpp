@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -142,6 +143,23 @@ TEST(metis, takes_what_has_nothing_to_cut) {
               (host_vector<index>{0, 0, 0}));
     check_order(metis_order(adjacency_of(view(graph_of(3, {{0, 1}, {1, 2}}))), 20), 3);
     EXPECT_THROW(metis_parts(adjacency_of(view(graph_of(3, {}))), 0), argument_error);
+}
+
+TEST(metis, gives_parts_their_shares) {
+    if (const std::string why = why_no_metis(); !why.empty()) GTEST_SKIP() << why;
+    const metis_options o{.shares = {0.7, 0.2, 0.1}};
+    for (const auto& A : {laplace2d<double>(50, 20), graph_of(1000, {})}) {
+        const auto part = metis_parts(adjacency_of(view(A)), 3, o);
+        for (index p = 0; p < 3; ++p)
+            EXPECT_NEAR(double(std::count(part.begin(), part.end(), p)),
+                        1000 * o.shares[std::size_t(p)], 3);
+    }
+    const auto graph = adjacency_of(view(laplace2d<double>(2, 1)));
+    EXPECT_THROW(metis_parts(graph, 3, o), argument_error);
+    for (const std::vector<double>& shares :
+         {std::vector<double>{1.0}, {0.5, 0.6}, {1.5, -0.5}, {std::nan(""), 1.0}})
+        EXPECT_THROW(metis_parts(graph, 2, {.shares = shares}), argument_error);
+    EXPECT_THROW(metis_parts(graph, 2, {.imbalance = std::nan("")}), argument_error);
 }
 
 }  // namespace
