@@ -1,9 +1,13 @@
 #include "nonzero/plan/cache_file.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "nonzero/io/atomic_file.hpp"
@@ -25,10 +29,39 @@ std::string cache_path(const std::string& stem) {
     return folder / "nonzero" / (name + "-" NZ_VERSION ".json");
 }
 
+namespace {
+
+/// Goes up by one whenever a layout, a kernel's cost or what these files say changes: what was
+/// measured before says nothing then.
+constexpr int layouts = 2;
+
+/// Who wrote the file. Without git (a release's archive) the commit is empty.
+json this_build() { return {{"nz", NZ_VERSION}, {"commit", NZ_COMMIT}, {"layouts", layouts}}; }
+
+constexpr std::size_t most_bytes = 1 << 20;  // ours take some thousands
+
+/// The bytes of an ordinary file of no more than most_bytes; else nothing. It never waits: opening
+/// a pipe would, for somebody who writes.
+std::string text_of(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) return {};
+    std::string text;
+    struct stat what {};
+    if (::fstat(fd, &what) == 0 && S_ISREG(what.st_mode) && what.st_size <= off_t(most_bytes)) {
+        text.resize(std::size_t(what.st_size));
+        const ssize_t n = ::read(fd, text.data(), text.size());
+        text.resize(std::size_t(std::max<ssize_t>(n, 0)));  // what is cut short is no JSON
+    }
+    ::close(fd);
+    return text;
+}
+
+}  // namespace
+
 json load_kept(const std::string& path, const json& key) {
-    std::ifstream file(path);
-    json j = json::parse(file, nullptr, /*allow_exceptions=*/false);
-    if (!j.is_object() || !j.contains("key") || !j.contains("kept") || j["key"] != key) return {};
+    json j = json::parse(text_of(path), nullptr, /*allow_exceptions=*/false);
+    if (!j.is_object() || !j.contains("key") || !j.contains("kept")) return {};
+    if (j.value("build", json()) != this_build() || j["key"] != key) return {};
     return std::move(j["kept"]);
 }
 
@@ -36,7 +69,9 @@ void keep(const std::string& path, const json& key, const json& what) {
     std::error_code ignored;  // the file below says what is wrong
     fs::create_directories(fs::path(path).parent_path(), ignored);
     atomic_file file(path);
-    file.write(json{{"key", key}, {"kept", what}}.dump(1) + "\n");
+    const json all = {{"build", this_build()}, {"key", key}, {"kept", what}};
+    // A machine's name need not be UTF-8.
+    file.write(all.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
     file.commit();
 }
 

@@ -10,7 +10,8 @@ namespace nz {
 /// characters replaced; empty where neither folder is known.
 std::string cache_path(const std::string& stem);
 
-/// What was kept there under this key; null where the file is missing, corrupt, or of another key.
+/// What was kept there under this key by this build (version, commit, layouts); null where it is
+/// missing, corrupt, of another key or build, or no file: a folder, a pipe, a socket, a device.
 nlohmann::json load_kept(const std::string& path, const nlohmann::json& key);
 /// Makes the folder. Throws nz::error where the file cannot be written.
 void keep(const std::string& path, const nlohmann::json& key, const nlohmann::json& what);

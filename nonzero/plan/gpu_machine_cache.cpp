@@ -19,8 +19,7 @@ json key_of(const gpu_info& g) {
             {"memory_bytes", g.memory_bytes},
             {"l2_bytes", g.l2_bytes},
             {"driver_version", g.driver_version},
-            {"runtime_version", g.runtime_version},
-            {"nz", NZ_VERSION}};
+            {"runtime_version", g.runtime_version}};
 }
 
 bool plausible(const gpu_speeds& s) {

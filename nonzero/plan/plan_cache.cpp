@@ -107,7 +107,6 @@ json key_of(const structure_key& k, B on, const plan_options& o) {
             {"in_float", k.in_float},
             {"type", value_name<V>()},
             {"machine", machine_key(on)},
-            {"nz", NZ_VERSION},
             {"expected_products", o.expected_products},
             {"tune", o.tune},
             {"deterministic", o.deterministic},

@@ -116,7 +116,7 @@ bool plausible(const std::vector<rate_at>& rates) {
 json key_of(const machine_info& m, int threads) {
     return {{"cpu", m.cpu},           {"cores", m.cores},       {"l1d_bytes", m.l1d_bytes},
             {"l2_bytes", m.l2_bytes}, {"l3_bytes", m.l3_bytes}, {"memory_bytes", m.memory_bytes},
-            {"simd", m.simd},         {"threads", threads},     {"nz", NZ_VERSION}};
+            {"simd", m.simd},         {"threads", threads}};
 }
 
 std::optional<machine_speeds> load(const std::string& path, const json& key) {
