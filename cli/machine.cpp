@@ -6,6 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/plan/speeds.hpp"
 
 namespace nz::cli {
 namespace {
@@ -104,7 +105,10 @@ int describe(options o) {
         if (m.cores > 1) o.threads.push_back(m.cores);
     }
     std::vector<line> lines;
-    for (const int threads : o.threads) lines.push_back({threads, measure_bandwidth(threads)});
+    for (const int threads : o.threads) {
+        lines.push_back({threads, measure_bandwidth(threads)});
+        if (o.fresh) (void)speeds_of(cpu{threads}, o.fresh);
+    }
     const gpu_report g = describe_first_gpu(o.fresh);
     if (o.json) {
         print_json(m, lines, g);
@@ -120,14 +124,15 @@ int describe(options o) {
 void add_machine(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("machine", "Cores, caches, SIMD, the GPU, measured bandwidths");
     sub->footer(
-        "A GPU is measured once; its figures are kept in $XDG_CACHE_HOME/nonzero.\n\n"
+        "A GPU is measured once; its figures are kept in $XDG_CACHE_HOME/nonzero, as are those of\n"
+        "the CPU that plans are made by.\n\n"
         "Example: nz machine --threads 1,2");
     const auto o = std::make_shared<options>();
     sub->add_option("--threads", o->threads, "measured with; by default 1 and all")
         ->delimiter(',')
         ->check(CLI::Range(1, max_threads));
     sub->add_flag("--json", o->json, "as JSON");
-    sub->add_flag("--fresh", o->fresh, "measure the GPU anew, whatever is kept");
+    sub->add_flag("--fresh", o->fresh, "measure the GPU, and what plans know of the CPU, anew");
     sub->callback([&chosen, o] { chosen = [o] { return describe(*o); }; });
 }
 

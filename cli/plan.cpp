@@ -94,8 +94,8 @@ void add_plan(CLI::App& app, action& chosen) {
     sub->add_option("--device", o->device, "that multiplies")
         ->check(CLI::IsMember({"cpu", "gpu"}))
         ->capture_default_str();
-    auto* tune = sub->add_flag("--tune", o->planning.tune, "time the best few, take the fastest");
-    sub->add_flag("--fresh", o->planning.fresh, "time them anew, whatever is kept")->needs(tune);
+    sub->add_flag("--tune", o->planning.tune, "time the best few, take the fastest");
+    sub->add_flag("--fresh", o->planning.fresh, "measure the machine, and tune, anew");
     sub->add_option("--type", o->type, "(default: double, or cdouble for a complex matrix)")
         ->check(CLI::IsMember({"float", "double", "cfloat", "cdouble"}));
     sub->add_option("--threads", o->threads, "(default: as many as there are)")

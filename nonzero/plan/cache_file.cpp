@@ -75,4 +75,6 @@ void keep(const std::string& path, const json& key, const json& what) {
     file.commit();
 }
 
+void forget(const std::string& path) { ::unlink(path.c_str()); }
+
 }  // namespace nz

@@ -15,5 +15,7 @@ std::string cache_path(const std::string& stem);
 nlohmann::json load_kept(const std::string& path, const nlohmann::json& key);
 /// Makes the folder. Throws nz::error where the file cannot be written.
 void keep(const std::string& path, const nlohmann::json& key, const nlohmann::json& what);
+/// What was kept there is no more, if anything was.
+void forget(const std::string& path);
 
 }  // namespace nz

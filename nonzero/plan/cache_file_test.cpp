@@ -34,14 +34,12 @@ class cache_file : public ::testing::Test {
     }
     ~cache_file() override {
         alarm(0);
-        setenv("XDG_CACHE_HOME", before.c_str(), 1);
+        setenv("XDG_CACHE_HOME", NZ_TEST_CACHE, 1);
     }
     [[nodiscard]] json loaded() const { return load_kept(path, {{"of", 1}}); }
 
     scratch_folder folder;
     std::string path;
-    std::string before =
-        std::getenv("XDG_CACHE_HOME") != nullptr ? std::getenv("XDG_CACHE_HOME") : "";
 };
 
 void put_socket(const std::string& path) {

@@ -50,8 +50,9 @@ std::optional<gpu_speeds> load_gpu_speeds(const std::string& path, const gpu_inf
 /// Makes the folder. Throws nz::error where it cannot be written.
 void save_gpu_speeds(const std::string& path, const gpu_info&, const gpu_speeds&);
 
-/// From the cache file, or measured and kept there; `fresh` measures in any case. A cache that
-/// cannot be written is no error. Throws unavailable and device_error.
+/// From the cache file, or measured, twice or more often (steady.hpp), and kept there unless the
+/// takes never agreed; `fresh` measures in any case. A cache that cannot be written is no error.
+/// Throws unavailable and device_error.
 gpu_speeds known_gpu_speeds(gpu on, bool fresh = false);
 
 }  // namespace nz

@@ -4,6 +4,7 @@
 #include "nonzero/core/error.hpp"
 #include "nonzero/plan/cache_file.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
+#include "nonzero/plan/steady.hpp"
 
 namespace nz {
 
@@ -22,10 +23,27 @@ json key_of(const gpu_info& g) {
             {"runtime_version", g.runtime_version}};
 }
 
+/// All of them as rates, in one order.
+measured_rates rates_of(const gpu_speeds& s) {
+    measured_rates all = {s.memory.read_gbps, s.memory.copy_gbps, s.l2_read_gbps,
+                          1 / s.launch_s,     1 / s.latency_s,    s.upload_gbps};
+    for (const gather_rate& g : s.gathers) all.push_back(g.per_s);
+    return all;
+}
+void set_rates(gpu_speeds& s, const measured_rates& all) {
+    s.memory = {.read_gbps = all[0], .copy_gbps = all[1]}, s.l2_read_gbps = all[2];
+    s.launch_s = 1 / all[3], s.latency_s = 1 / all[4], s.upload_gbps = all[5];
+    for (std::size_t k = 0; k < s.gathers.size(); ++k) s.gathers[k].per_s = all[6 + k];
+}
+
+/// What a GPU can be, by wide margins on both sides of what bench/results holds.
 bool plausible(const gpu_speeds& s) {
-    bool all = s.memory.read_gbps > 0 && s.memory.copy_gbps > 0 && s.l2_read_gbps > 0 &&
-               s.launch_s > 0 && s.latency_s > 0 && s.upload_gbps > 0 && s.resident_warps > 0;
-    for (const gather_rate& g : s.gathers) all = all && g.x_bytes > 0 && g.per_s > 0;
+    const auto within = [](double x, double least, double most) { return x >= least && x <= most; };
+    bool all = within(s.memory.read_gbps, 1, 1e6) && within(s.memory.copy_gbps, 1, 1e6) &&
+               within(s.l2_read_gbps, 1, 1e6) && within(s.launch_s, 1e-7, 1e-3) &&
+               within(s.latency_s, 1e-8, 1e-5) && within(s.upload_gbps, 0.01, 1e5) &&
+               s.resident_warps > 0;
+    for (const gather_rate& g : s.gathers) all = all && g.x_bytes > 0 && within(g.per_s, 1e7, 1e14);
     return all && !s.gathers.empty();
 }
 
@@ -66,12 +84,23 @@ gpu_speeds known_gpu_speeds(gpu on, bool fresh) {
     const std::string path = gpu_cache_path(g);
     if (!fresh && !path.empty())
         if (const auto known = load_gpu_speeds(path, g)) return *known;
-    const gpu_speeds measured = measure_gpu(on);
+    gpu_speeds s;
+    const auto with = [&](const measured_rates& all) {
+        set_rates(s, all);
+        return plausible(s);
+    };
+    const steady_rates all = measure_steadily([&] { return rates_of(s = measure_gpu(on)); }, with);
+    set_rates(s, all.best);
+    if (path.empty()) return s;
+    if (!all.steady) {
+        forget(path);
+        return s;
+    }
     try {
-        if (!path.empty()) save_gpu_speeds(path, g, measured);
+        save_gpu_speeds(path, g, s);
     } catch (const error&) {  // measured anew next time, then
     }
-    return measured;
+    return s;
 }
 
 }  // namespace nz

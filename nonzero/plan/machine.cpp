@@ -222,7 +222,7 @@ template <class F>
 double region_time_s(int threads, double budget_s, F f) {
     using clock = std::chrono::steady_clock;
     double fastest = std::numeric_limits<double>::infinity(), spent = 0;
-    for (int run = 0; run < 10 || (spent < budget_s && run < 1000); ++run) {
+    for (int run = 0; run < 5 || (spent < budget_s && run < 1000); ++run) {
         const auto start = clock::now();
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
         for (int t = 0; t < threads; ++t) f(t);
@@ -232,7 +232,7 @@ double region_time_s(int threads, double budget_s, F f) {
     return fastest;
 }
 
-constexpr double budget_each_s = 1e-2;
+constexpr double budget_each_s = 5e-3;
 
 /// Bytes a second of the threads' sums over the first n doubles, each over its share of them, as
 /// often as makes 8 MB a thread.

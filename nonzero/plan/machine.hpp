@@ -42,7 +42,7 @@ struct rate_at {
     friend bool operator==(const rate_at&, const rate_at&) = default;
 };
 
-/// What one CPU with a number of threads does; in about a quarter of a second.
+/// What one CPU with a number of threads does; in about a sixth of a second.
 struct cpu_speeds {
     double region_s = 0;           ///< a parallel region that does nothing                   [s]
     std::vector<rate_at> reads;    ///< bytes a second, of sums over an array of that size

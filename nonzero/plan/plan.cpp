@@ -208,12 +208,12 @@ void require(cpu) {}
 void require(gpu on) { require_gpu(on); }
 
 /// The machine's speeds, and the memory that is there for layouts of about so many bytes.
-machine_speeds machine_for(cpu on, double) { return speeds_of(on); }
-machine_speeds machine_for(gpu on, double bytes) {
+machine_speeds machine_for(cpu on, double, bool fresh) { return speeds_of(on, fresh); }
+machine_speeds machine_for(gpu on, double bytes, bool fresh) {
     // Asking takes longer than a product of a small matrix (4 us, H200), and where even that does
     // not fit, building takes the next method.
     constexpr double worth_asking = 64e6;
-    machine_speeds s = speeds_of(on);
+    machine_speeds s = speeds_of(on, fresh);
     if (bytes >= worth_asking) s.memory_bytes = double(memory_of(on).free_bytes);
     return s;
 }
@@ -243,7 +243,7 @@ plan<V, B> predict(const csr<V, S>& A, B on, const plan_options& o,
     require(on);
     device_analysis<V> mine;
     const subject found = look_at(A, on, o.vouched, known != nullptr ? *known : mine);
-    const machine_speeds machine = machine_for(on, csr_bytes<V>(found.stats));
+    const machine_speeds machine = machine_for(on, csr_bytes<V>(found.stats), o.fresh);
     plan<V, B> p{{.shape = A.shape,
                   .nnz = std::int64_t(A.val.size()),
                   .machine = machine_name(on),

@@ -341,7 +341,7 @@ TYPED_TEST(planned, products_are_right_on_every_matrix_of_the_zoo) {
 
 TYPED_TEST(planned, every_method_says_what_makes_sense_of_every_matrix) {
     using V = TypeParam;
-    const machine_speeds& machine = speeds_of(cpu{2});
+    const machine_speeds machine = speeds_of(cpu{2});
     for (const auto& [name, bug, A] : zoo<V>()) {
         const matrix_stats s = compute_stats(view(A));
         for (const method<V>& m : methods<V>()) {
@@ -390,7 +390,7 @@ TEST(speeds, rates_are_interpolated_and_flat_beyond_their_ends) {
 }
 
 TEST(speeds, of_this_cpu_are_those_of_a_machine) {
-    const machine_speeds& s = speeds_of(cpu{2});
+    const machine_speeds s = speeds_of(cpu{2});
     EXPECT_EQ(s.workers, 2);
     EXPECT_GT(s.launch_s, 0);
     EXPECT_LT(s.launch_s, 0.1);
@@ -399,7 +399,7 @@ TEST(speeds, of_this_cpu_are_those_of_a_machine) {
     EXPECT_GT(s.convert_bytes_per_s, 1e6);
     EXPECT_GE(s.reads.size(), 5U);
     EXPECT_GE(s.gathers.size(), 5U);
-    EXPECT_EQ(&s, &speeds_of(cpu{2}));
+    EXPECT_EQ(s.gathers, speeds_of(cpu{2}).gathers);  // not measured again
 }
 
 }  // namespace

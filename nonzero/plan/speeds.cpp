@@ -14,6 +14,7 @@
 #include "nonzero/formats/sell.hpp"
 #include "nonzero/plan/cache_file.hpp"
 #include "nonzero/plan/machine.hpp"
+#include "nonzero/plan/steady.hpp"
 
 namespace nz {
 
@@ -100,16 +101,10 @@ json to_json(const std::vector<rate_at>& rates) {
 }
 
 /// Throws json::exception where they are not rates.
-std::vector<rate_at> rates_of(const json& j) {
+std::vector<rate_at> read_rates(const json& j) {
     std::vector<rate_at> rates;
     for (const json& r : j) rates.push_back({r.at(0), r.at(1)});
     return rates;
-}
-
-bool plausible(const std::vector<rate_at>& rates) {
-    return !rates.empty() && std::all_of(rates.begin(), rates.end(), [](const rate_at& r) {
-        return r.bytes > 0 && r.per_s > 0 && std::isfinite(r.bytes + r.per_s);
-    });
 }
 
 /// What the speeds depend on: others are stale.
@@ -119,17 +114,45 @@ json key_of(const machine_info& m, int threads) {
             {"simd", m.simd},         {"threads", threads}};
 }
 
+/// All of them as rates, in one order.
+measured_rates rates_of(const machine_speeds& s) {
+    measured_rates all = {1 / s.launch_s, 1 / s.step_s, s.convert_bytes_per_s};
+    for (const rate_at& r : s.reads) all.push_back(r.per_s);
+    for (const rate_at& r : s.gathers) all.push_back(r.per_s);
+    return all;
+}
+void set_rates(machine_speeds& s, const measured_rates& all) {
+    s.launch_s = 1 / all[0], s.step_s = 1 / all[1], s.convert_bytes_per_s = all[2];
+    auto at = all.begin() + 3;
+    for (rate_at& r : s.reads) r.per_s = *at++;
+    for (rate_at& r : s.gathers) r.per_s = *at++;
+}
+
+/// What a CPU can be, by wide margins: one of 600 MHz takes 60 M nonzeros a second from its nearest
+/// cache, memory answers within a microsecond, and no thousand cores read 100 TB/s.
+bool plausible(const machine_speeds& s) {
+    const auto within = [](double x, double least, double most) { return x >= least && x <= most; };
+    const auto all = [](const std::vector<rate_at>& rates, auto good) {
+        return !rates.empty() && std::all_of(rates.begin(), rates.end(), [&](const rate_at& r) {
+            return r.bytes > 0 && std::isfinite(r.bytes) && good(r.per_s);
+        });
+    };
+    return within(s.launch_s, 1e-9, 0.1) && within(s.step_s, 1e-11, 1e-7) &&
+           within(s.convert_bytes_per_s, 1e7, 1e13) &&
+           all(s.reads, [&](double per_s) { return within(per_s, 1e8, 1e14); }) &&
+           all(s.gathers, [&](double per_s) { return within(per_s, 1e6, 1e13); }) &&
+           s.gathers.front().per_s >= 5e7;
+}
+
 std::optional<machine_speeds> load(const std::string& path, const json& key) {
     const json j = load_kept(path, key);
     try {
         machine_speeds s{.launch_s = j.at("launch_s"),
                          .step_s = j.at("step_s"),
-                         .reads = rates_of(j.at("reads")),
-                         .gathers = rates_of(j.at("gathers")),
+                         .reads = read_rates(j.at("reads")),
+                         .gathers = read_rates(j.at("gathers")),
                          .convert_bytes_per_s = j.at("convert_bytes_per_s")};
-        if (s.launch_s > 0 && s.step_s > 0 && s.convert_bytes_per_s > 0 && plausible(s.reads) &&
-            plausible(s.gathers))
-            return s;
+        if (plausible(s)) return s;
     } catch (const json::exception&) {  // nothing, or of the right key and yet not ours
     }
     return {};
@@ -186,7 +209,7 @@ double measure_conversion() {
     return (2 * double(bytes(A)) + built) / s;
 }
 
-machine_speeds measure(int threads) {
+machine_speeds measure_once(int threads) {
     const cpu_speeds c = measure_cpu(threads);
     return {.launch_s = c.region_s,
             .step_s = measure_step_s(),
@@ -195,48 +218,56 @@ machine_speeds measure(int threads) {
             .convert_bytes_per_s = measure_conversion()};
 }
 
-machine_speeds known_speeds(int threads) {
-    const machine_info m = describe_machine();
-    const json key = key_of(m, threads);
-    const std::string path = cache_path("machine-cpu-" + std::to_string(threads));
-    if (!path.empty())
-        if (const auto known = load(path, key)) return *known;
-    machine_speeds s = measure(threads);  // not const, so that it is moved out
+void save(const std::string& path, const json& key, const machine_speeds& s) {
     try {
-        if (!path.empty())
-            keep(path, key,
-                 {{"launch_s", s.launch_s},
-                  {"step_s", s.step_s},
-                  {"reads", to_json(s.reads)},
-                  {"gathers", to_json(s.gathers)},
-                  {"convert_bytes_per_s", s.convert_bytes_per_s}});
+        keep(path, key,
+             {{"launch_s", s.launch_s},
+              {"step_s", s.step_s},
+              {"reads", to_json(s.reads)},
+              {"gathers", to_json(s.gathers)},
+              {"convert_bytes_per_s", s.convert_bytes_per_s}});
     } catch (const error&) {  // measured anew next time, then
     }
+}
+
+machine_speeds known_speeds(int threads, bool fresh) {
+    const json key = key_of(describe_machine(), threads);
+    const std::string path = cache_path("machine-cpu-" + std::to_string(threads));
+    if (!fresh && !path.empty())
+        if (const auto known = load(path, key)) return *known;
+    machine_speeds s;
+    const auto with = [&](const measured_rates& all) {
+        set_rates(s, all);
+        return plausible(s);
+    };
+    const steady_rates all =
+        measure_steadily([&] { return rates_of(s = measure_once(threads)); }, with);
+    set_rates(s, all.best);
+    if (path.empty()) return s;
+    all.steady ? save(path, key, s) : forget(path);
     return s;
 }
 
 }  // namespace
 
-const machine_speeds& speeds_of(cpu on) {
+machine_speeds speeds_of(cpu on, bool fresh) {
     static std::mutex one_at_a_time;  // so that no two measure at once, and disturb each other
     static std::map<int, machine_speeds> known;
     const int threads = thread_count(on);
     const std::lock_guard lock(one_at_a_time);
     auto at = known.find(threads);
-    if (at == known.end()) {
-        machine_speeds s = known_speeds(threads);
-        s.workers = threads;
-        s.steps_load_x = true;
-        s.memory_bytes = double(memory_bytes());
-        at = known.emplace(threads, std::move(s)).first;
-    }
-    return at->second;
+    if (at != known.end() && !fresh) return at->second;
+    machine_speeds s = known_speeds(threads, fresh);
+    s.workers = threads;
+    s.steps_load_x = true;
+    s.memory_bytes = double(memory_bytes());
+    return known[threads] = std::move(s);
 }
 
 namespace {
 
-machine_speeds gpu_speeds_of(gpu on) {
-    const gpu_speeds g = known_gpu_speeds(on);
+machine_speeds gpu_speeds_of(gpu on, bool fresh) {
+    const gpu_speeds g = known_gpu_speeds(on, fresh);
     const gpu_info info = describe_gpu(on);
     machine_speeds s{.launch_s = g.launch_s,
                      .step_s = g.latency_s,
@@ -245,7 +276,7 @@ machine_speeds gpu_speeds_of(gpu on) {
                      .lanes = 32,
                      .reads = {},
                      .gathers = {},
-                     .convert_bytes_per_s = speeds_of(cpu{}).convert_bytes_per_s,
+                     .convert_bytes_per_s = speeds_of(cpu{}, fresh).convert_bytes_per_s,
                      .upload_bytes_per_s = g.upload_gbps * 1e9};
     // What fits the L2 cache stays there from product to product.
     s.evicting_bytes = double(info.l2_bytes) / 2;
@@ -259,14 +290,14 @@ machine_speeds gpu_speeds_of(gpu on) {
 
 }  // namespace
 
-machine_speeds speeds_of(gpu on) {
+machine_speeds speeds_of(gpu on, bool fresh) {
     static std::mutex one_at_a_time;
     static std::map<int, machine_speeds> known;  // by device: reading the file takes a millisecond
     require_gpu(on);
     const std::lock_guard lock(one_at_a_time);
-    auto at = known.find(on.device);
-    if (at == known.end()) at = known.emplace(on.device, gpu_speeds_of(on)).first;
-    return at->second;
+    const auto at = known.find(on.device);
+    if (at != known.end() && !fresh) return at->second;
+    return known[on.device] = gpu_speeds_of(on, fresh);
 }
 
 }  // namespace nz

@@ -25,10 +25,12 @@ struct machine_speeds {
     double memory_bytes = 0;         ///< there for layouts; 0: not known                    [bytes]
 };
 
-/// Medians, in about half a second the first time on this machine, and kept then.
-const machine_speeds& speeds_of(cpu on);
+/// Measured in about half a second the first time on this machine, again and up to twice that where
+/// takes do not agree (steady.hpp). Kept for the process, and in a file unless they never agreed.
+/// `fresh` measures in any case.
+machine_speeds speeds_of(cpu on, bool fresh = false);
 /// The same from known_gpu_speeds. Throws unavailable where there is no such GPU.
-machine_speeds speeds_of(gpu on);
+machine_speeds speeds_of(gpu on, bool fresh = false);
 
 /// The rate at that size, interpolated between the two around it, in the logarithm of the size.
 double rate_for(const std::vector<rate_at>&, double bytes);
