@@ -1,5 +1,7 @@
 #include "cli/command.hpp"
 
+#include <omp.h>
+
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
 
@@ -15,7 +17,11 @@ void add_run_options(CLI::App& sub, run_options& to) {
 }
 
 void check_device(const run_options& o) {
-    if (!o.on_gpu()) return;
+    if (!o.on_gpu()) {
+        // Setups, too, take no more threads than that.
+        if (o.threads > 0) omp_set_num_threads(o.threads);
+        return;
+    }
     if (o.threads != 0) throw argument_error("--threads: a GPU has no number of them");
     require_gpu(gpu{});
 }

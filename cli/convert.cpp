@@ -3,6 +3,7 @@
 
 #include "cli/command.hpp"
 #include "cli/read_matrix.hpp"
+#include "cli/report.hpp"
 #include "nonzero/io/io.hpp"
 
 namespace nz::cli {
@@ -35,6 +36,7 @@ void add_convert(CLI::App& app, action& chosen) {
     sub->add_flag("--symmetric", o->symmetric, "store one triangle of a symmetric matrix");
     sub->callback([&chosen, o] {
         chosen = [o] {
+            expect_writable(o->to, matrix_endings);
             return inspect(o->from).field == field::complex ? convert<std::complex<double>>(*o)
                                                             : convert<double>(*o);
         };

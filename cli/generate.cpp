@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/report.hpp"
 #include "nonzero/io/io.hpp"
 
 namespace nz::cli {
@@ -21,6 +22,7 @@ struct options {
 
 template <class V>
 void generate_file(const char* name, const options& o) {
+    expect_writable(o.output, matrix_endings);
     const auto A = generate<V>(name, o.parameters, o.seed);
     write<V>(o.output, view(A));
     fmt::print("{}: {} x {}, {} nonzeros\n", o.output, A.shape.rows, A.shape.cols, A.val.size());

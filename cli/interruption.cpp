@@ -6,16 +6,21 @@ namespace nz::cli {
 namespace {
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "written by a signal handler");
+struct sigaction before {};  // what the second Ctrl-C does
 }  // namespace
 
 interruption::interruption() {
     interrupted = false;
+    sigaction(SIGINT, nullptr, &before);
     struct sigaction on_interrupt {};
-    on_interrupt.sa_handler = [](int) { interrupted = true; };
-    on_interrupt.sa_flags = int(SA_RESETHAND) | SA_RESTART;
+    on_interrupt.sa_handler = [](int signal) {
+        interrupted = true;
+        sigaction(signal, &before, nullptr);
+    };
+    on_interrupt.sa_flags = SA_RESTART;
     sigaction(SIGINT, &on_interrupt, nullptr);
 }
-interruption::~interruption() { std::signal(SIGINT, SIG_DFL); }
+interruption::~interruption() { sigaction(SIGINT, &before, nullptr); }
 const std::atomic<bool>* interruption::flag() { return &interrupted; }
 
 }  // namespace nz::cli

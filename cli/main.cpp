@@ -2,10 +2,13 @@
 #include <new>
 
 #include "cli/command.hpp"
+#include "cli/process.hpp"
 #include "nonzero/core/error.hpp"
 
-int main(int argc, char** argv) {
-    using namespace nz::cli;
+namespace nz::cli {
+namespace {
+
+int run(int argc, char** argv) {
     CLI::App app{"Sparse matrix-vector products, y = alpha A x + beta y, in every storage format.",
                  "nz"};
     app.set_version_flag("--version", "nz " NZ_VERSION);
@@ -50,4 +53,15 @@ int main(int argc, char** argv) {
     } catch (const std::exception& e) {
         return fail(e.what(), machine);
     }
+}
+
+}  // namespace
+}  // namespace nz::cli
+
+int main(int argc, char** argv) {
+    using namespace nz::cli;
+    open_standard_streams();
+    bound_waiting(argv);
+    leave_no_unfinished_files();
+    return finish(run(argc, argv));
 }

@@ -39,6 +39,7 @@ struct outcome {
     std::int64_t nodes = 0, entries = 0, dangling = 0;
     std::string product, where;
     double plan_s = 0, rank_s = 0, product_s = 0;
+    std::exception_ptr fault = nullptr;  ///< of writing all ranks
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -92,7 +93,9 @@ outcome rank_on(B on, const options& o) {
     auto [rank, report] = graph.rank(o.ranking, t);
     all.rank_s = seconds_since(start);
     if (o.time) all.product_s = time_product<V, B>(on, graph.product());
-    if (!o.to.empty()) write_vector<V>(o.to, rank);
+    all.fault = fault_of([&] {
+        if (!o.to.empty()) write_vector<V>(o.to, rank);
+    });
     all.report = std::move(report);
     all.best = best_of(rank, o.top);
     for (const std::size_t i : all.best) {
@@ -158,6 +161,7 @@ template <class V>
 int rank(const options& o) {
     check_device(o);
     json_file json(o.json);
+    expect_writable(o.to, vector_endings);
     outcome all;
     if (o.on_gpu()) {
         const gpu_stream stream;
@@ -169,6 +173,7 @@ int rank(const options& o) {
     }
     json.write(to_json(o, all));
     if (!json.is_stdout()) print(o, all);
+    throw_if(all.fault);
     return all.report.converged ? done : answer_is_no;
 }
 

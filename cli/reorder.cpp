@@ -36,6 +36,7 @@ struct outcome {
     std::size_t nnz = 0;
     double order_s = 0;
     std::string where;
+    std::exception_ptr fault = nullptr;  ///< of writing the matrix or the order
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -84,9 +85,11 @@ outcome reorder(const options& o) {
         o.method == "rcm" ? reverse_cuthill_mckee(graph) : metis_order(graph, o.blocks);
     all.order_s = seconds_since(start);
     const auto R = reordered(view(A), order);
-    if (!o.to.empty()) write<V>(o.to, view(R));
-    if (!o.order_to.empty())
-        write_vector<double>(o.order_to, host_vector<double>(order.begin(), order.end()));
+    all.fault = fault_of([&] {
+        if (!o.to.empty()) write<V>(o.to, view(R));
+        if (!o.order_to.empty())
+            write_vector<double>(o.order_to, host_vector<double>(order.begin(), order.end()));
+    });
     all.before.near = measure_nearness(view(A), o.blocks);
     all.after.near = measure_nearness(view(R), o.blocks);
     if (o.on_gpu()) {
@@ -136,19 +139,22 @@ void print(const options& o, const outcome& all) {
     t.add_row({fmt::format("us, {}", all.where), fmt::format("{:.2f}", a.time.median_s * 1e6),
                fmt::format("{:.2f}", b.time.median_s * 1e6)});
     t.print();
-    if (!o.to.empty()) fmt::print("\n{} written\n", o.to);
+    if (!o.to.empty() && all.fault == nullptr) fmt::print("\n{} written\n", o.to);
 }
 
 int reorder_as_type(const options& o) {
     check_device(o);
     if (o.method == "metis" && !why_no_metis().empty()) throw unavailable(why_no_metis());
     json_file json(o.json);
+    expect_writable(o.to, matrix_endings);
+    expect_writable(o.order_to, vector_endings);
     if (inspect(o.matrix).field == field::complex && o.on_gpu())
         throw argument_error("--device gpu: complex values are multiplied on the CPU only");
     const bool is_real = inspect(o.matrix).field != field::complex;
     const outcome all = is_real ? reorder<double>(o) : reorder<std::complex<double>>(o);
     json.write(to_json(o, all));
     if (!json.is_stdout()) print(o, all);
+    throw_if(all.fault);
     return done;
 }
 

@@ -29,6 +29,27 @@ void json_file::write(const nlohmann::json& j) {
     file_->commit();
 }
 
+void expect_writable(const std::string& path, std::span<const std::string_view> endings) {
+    if (path.empty()) return;
+    const auto ends = [&](std::string_view ending) { return path.ends_with(ending); };
+    if (std::none_of(endings.begin(), endings.end(), ends))
+        throw argument_error(fmt::format("{} ends in none of {}", path, fmt::join(endings, ", ")));
+    const atomic_file there(path);  // and gone again
+}
+
+std::exception_ptr fault_of(const std::function<void()>& write) {
+    try {
+        write();
+        return nullptr;
+    } catch (const error&) {
+        return std::current_exception();
+    }
+}
+
+void throw_if(const std::exception_ptr& fault) {
+    if (fault != nullptr) std::rethrow_exception(fault);
+}
+
 nlohmann::json provenance(const std::string& command) {
     const machine_info m = describe_machine();
     const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());

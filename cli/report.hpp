@@ -1,9 +1,13 @@
 // What every file of measurements says besides its numbers, and how it comes onto the disk.
 #pragma once
 
+#include <exception>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nonzero/io/atomic_file.hpp"
@@ -27,6 +31,18 @@ class json_file {
     bool is_stdout_;
     std::unique_ptr<atomic_file> file_;
 };
+
+/// Throws now what writing to `path` would throw after the work: argument_error where its name has
+/// none of these endings, error where the file system refuses. Nothing where `path` is empty.
+void expect_writable(const std::string& path, std::span<const std::string_view> endings);
+inline constexpr std::string_view vector_endings[] = {".mtx", ".mtx.gz"};
+inline constexpr std::string_view matrix_endings[] = {".mtx", ".mtx.gz", ".npz"};
+inline constexpr std::string_view any_ending[] = {""};
+
+/// The nz::error that `write` throws, or null: a result that cannot be written is shown all the
+/// same, and the error thrown then, by throw_if.
+[[nodiscard]] std::exception_ptr fault_of(const std::function<void()>& write);
+void throw_if(const std::exception_ptr& fault);
 
 /// Version, date and time (UTC), machine, compiler and flags: without them no number is one.
 nlohmann::json provenance(const std::string& command);

@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/read_matrix.hpp"
+#include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/io/io.hpp"
@@ -159,6 +160,17 @@ measured multiply_on_gpu(const options& o, const method<V>* m, const csr<V, host
 }
 
 template <class V>
+void print(const measured& t, const csr<V, host_view>& A, double norm_of_y) {
+    const double flops = double(A.val.size()) * (is_complex<V> ? 8 : 2);
+    fmt::print("|y|_2    {:.15g}\n", norm_of_y);
+    fmt::print("matrix   {} x {}, {} nonzeros, {}\n", A.shape.rows, A.shape.cols, A.val.size(),
+               value_name<V>());
+    fmt::print("method   {}, {}, set up in {:.3g} ms\n", t.method, t.where, t.setup_s * 1e3);
+    fmt::print("product  {:.3g} us, {:.3g} GFLOP/s\n", t.product_s * 1e6,
+               flops / t.product_s * 1e-9);
+}
+
+template <class V>
 int multiply(const options& o) {
     const V alpha = parse_coefficient<V>("--alpha", o.alpha);
     const V beta = parse_coefficient<V>("--beta", o.beta);
@@ -188,18 +200,16 @@ int multiply(const options& o) {
     const auto run = o.on_gpu() ? multiply_on_gpu<V> : multiply_on_cpu<V>;
     const measured t = run(o, m, A, alpha, x, beta, y);
     if (o.to == "-") return print_vector(y);
-    if (!o.to.empty()) write_vector<V>(o.to, y);
-    const double flops = double(A.val.size()) * (is_complex<V> ? 8 : 2);
-    fmt::print("|y|_2    {:.15g}\n", norm(y));
-    fmt::print("matrix   {} x {}, {} nonzeros, {}\n", A.shape.rows, A.shape.cols, A.val.size(),
-               value_name<V>());
-    fmt::print("method   {}, {}, set up in {:.3g} ms\n", t.method, t.where, t.setup_s * 1e3);
-    fmt::print("product  {:.3g} us, {:.3g} GFLOP/s\n", t.product_s * 1e6,
-               flops / t.product_s * 1e-9);
+    const auto fault = fault_of([&] {
+        if (!o.to.empty()) write_vector<V>(o.to, y);
+    });
+    print<V>(t, A, norm(y));
+    throw_if(fault);
     return done;
 }
 
 int multiply_as_type(const options& o) {
+    if (o.to != "-") expect_writable(o.to, vector_endings);
     const std::string type = !o.type.empty()                             ? o.type
                              : inspect(o.matrix).field == field::complex ? "cdouble"
                                                                          : "double";

@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/read_matrix.hpp"
+#include "cli/report.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/io/picture.hpp"
 
@@ -156,6 +157,7 @@ void add_spy(CLI::App& app, action& chosen) {
         ->capture_default_str();
     sub->callback([&chosen, o] {
         chosen = [o] {
+            expect_writable(o->output, any_ending);
             return inspect(o->path).field == field::complex ? draw<std::complex<double>>(*o)
                                                             : draw<double>(*o);
         };

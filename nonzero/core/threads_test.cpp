@@ -2,12 +2,17 @@
 // for the next loop (docs/decisions/threads.md).
 #include <gtest/gtest.h>
 #include <omp.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <functional>
 #include <set>
+#include <thread>
 
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/plan/plan.hpp"
+#include "nonzero/plan/stats.hpp"
 #include "nonzero/solve/amg.hpp"
 #include "nonzero/solve/cg.hpp"
 #include "nonzero/solve/pagerank.hpp"
@@ -77,6 +82,93 @@ TEST_F(threads, stay_alive_beside_plans_and_solvers) {
     const pagerank_graph<double, cpu> graph(cpu{}, view(A), link_direction::row_links_to_column);
     EXPECT_TRUE(graph.rank().report.converged);
     EXPECT_EQ(team(), alive) << "PageRank";
+}
+
+/// Threads of this process.
+std::ptrdiff_t alive_threads() {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+TEST(one_thread, is_what_a_plan_for_one_takes) {
+    auto A = laplace3d<double>(24, 24, 24);
+    // A thread for which OpenMP has not started any yet.
+    std::thread([&] {
+        omp_set_num_threads(all_threads);
+        const auto before = alive_threads();
+        const plan_options tuned{.tune = true, .cache = false, .tune_s = 1e-3};
+        for (const plan_options& how : {plan_options{}, plan_options{.transposed = true}, tuned}) {
+            const auto p = make_plan(A, cpu{1}, how);
+            auto op = build(p, A);
+            host_vector<double> x(std::size_t(A.shape.cols), 1.0), y(x.size());
+            op->apply(1, x, 0, y);
+            for (double& v : A.val) v *= 2;
+            update_values(op, p, view(A));
+            EXPECT_EQ(alive_threads(), before);
+        }
+        EXPECT_EQ(omp_get_max_threads(), all_threads);  // the user's own loops take all
+    }).join();
+}
+
+/// What a child that forks here returns; -1 where it hangs or crashes.
+int in_child(const std::function<int()>& f) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(60);
+        ::_exit(f());
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(threads, that_a_fork_leaves_behind_are_not_waited_for) {
+    const auto A = laplace3d<double>(16, 16, 16);
+    const host_vector<double> x(std::size_t(A.shape.cols), 1.0);
+    host_vector<double> expected(x.size()), y(x.size());
+    const auto op = build(make_plan(A, cpu{}), A);
+    op->apply(1, x, 0, expected);
+    EXPECT_EQ(in_child([&] {
+                  op->apply(1, x, 0, y);  // built before, by all threads
+                  if (y != expected) return 1;
+                  const auto another = build(make_plan(A, cpu{4}), A);
+                  another->apply(1, x, 0, y);
+                  if (y != expected) return 2;
+                  y.assign(y.size(), 0);
+                  const amg<double, cpu> M(A, cpu{}, {}, {}, another.get());
+                  return (cg<double, cpu>(cpu{}, *another, M, x, y).converged) ? 0 : 3;
+              }),
+              0);
+    EXPECT_GT(team().size(), 1U);  // the parent has its threads still
+}
+
+TEST_F(threads, that_a_fork_leaves_behind_are_not_waited_for_by_any_method) {
+    const auto A = laplace2d<double>(60, 60);
+    const host_vector<double> x(std::size_t(A.shape.cols), 1.0);
+    const matrix_stats stats = compute_stats(view(A));
+    for (const method<double>& m : methods<double>()) {
+        if (m.on_cpu == nullptr || !m.cost(stats).declined.empty()) continue;
+        const auto op = m.on_cpu(cpu{}, view(A));
+        host_vector<double> expected(x.size()), y(x.size());
+        op->apply(1, x, 0, expected);
+        EXPECT_EQ(in_child([&] {
+                      op->apply(1, x, 0, y);
+                      m.on_cpu(cpu{4}, view(A))->apply(1, x, 0, y);
+                      // Sums of integers are exact in any order.
+                      return y == expected ? 0 : 1;
+                  }),
+                  0)
+            << m.name;
+    }
+}
+
+TEST(a_fork, before_any_use_costs_no_threads) {
+    std::thread([] {
+        EXPECT_EQ(in_child([] {
+                      omp_set_num_threads(all_threads);
+                      return thread_count(cpu{}) == all_threads ? 0 : 1;
+                  }),
+                  0);
+    }).join();
 }
 
 }  // namespace

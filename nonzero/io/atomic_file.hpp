@@ -9,7 +9,7 @@ namespace nz {
 
 /// Written under a temporary name beside the target, which commit() replaces. Without commit the
 /// target stays as it was and the temporary file is removed. Everything throws nz::error,
-/// `path: reason`, where the file system refuses.
+/// `path: reason`, where the file system refuses, or a folder, pipe or device stands there.
 class atomic_file {
   public:
     explicit atomic_file(std::string path);
@@ -27,6 +27,12 @@ class atomic_file {
 
     std::string path_, temporary_;
     int fd_;
+    int slot_;  ///< in the list of unfinished files
 };
+
+/// Removes this process's temporary files that are not committed: for what ends the process without
+/// unwinding, such as a handler of SIGTERM. Async-signal-safe. Of more than 64 such files at a
+/// time, the later ones stay.
+void remove_unfinished_files() noexcept;
 
 }  // namespace nz

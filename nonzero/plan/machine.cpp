@@ -186,7 +186,7 @@ bandwidth measure_bandwidth(int threads) {
     double* const data = a.data();
     // Each thread touches first what it will read and, in the copy, both ends of what it moves.
     const auto for_each_share = [&](auto f) {
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
+#pragma omp parallel for schedule(static, 1) num_threads(thread_count(cpu{threads}))
         for (int t = 0; t < threads; ++t) {
             const range runs = share(n / 2 / (2 * line), threads, t);
             const std::int64_t first = runs.first * 2 * line, last = runs.last * 2 * line;
@@ -224,7 +224,7 @@ double region_time_s(int threads, double budget_s, F f) {
     double fastest = std::numeric_limits<double>::infinity(), spent = 0;
     for (int run = 0; run < 5 || (spent < budget_s && run < 1000); ++run) {
         const auto start = clock::now();
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
+#pragma omp parallel for schedule(static, 1) num_threads(thread_count(cpu{threads}))
         for (int t = 0; t < threads; ++t) f(t);
         const double s = std::chrono::duration<double>(clock::now() - start).count();
         fastest = std::min(fastest, s), spent += s;
@@ -284,7 +284,7 @@ cpu_speeds measure_cpu(int threads) {
     cpu_speeds s;
     s.region_s = region_time_s(threads, budget_each_s, [](int) {});
     host_vector<double> a(static_cast<std::size_t>(array_elements()));
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
+#pragma omp parallel for schedule(static, 1) num_threads(thread_count(cpu{threads}))
     for (int t = 0; t < threads; ++t) {
         const range mine = share(std::ssize(a), threads, t);
         std::fill(a.begin() + mine.first, a.begin() + mine.last, 1.0);

@@ -11,6 +11,7 @@
 #include <ostream>
 
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/threads.hpp"
 #include "nonzero/formats/with_transpose.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/plan_cache.hpp"
@@ -282,6 +283,7 @@ std::shared_ptr<const P> of_transpose(plan_options o, F plan_it) {
 template <class V, class B>
 plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o,
                      std::span<const method<V>> among) {
+    const thread_limit limit(on);
     auto p = predict(A, on, o, among);
     if (o.tune) tune(p, A, o);
     p = settled(std::move(p));
@@ -316,6 +318,7 @@ template <class V, class B>
 plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o) {
     // An untuned plan is made about as soon as it would be found again.
     if (!o.tune || !o.cache) return make_plan(A, on, o, methods<V>());
+    const thread_limit limit(on);
     plan_options plain = o;
     plain.transposed = false;
     auto p = known_or_tuned(A, on, plain);
@@ -389,6 +392,7 @@ void check_planned(const plan<V, B>& p, const csr<V, S>& A) {
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>& p, const csr<V, host_view>& A) {
     check_planned(p, A);
+    const thread_limit limit(p.on);
     auto op = build_first(p, [&](const method<V>& m) { return m.template on<B>()(p.on, A); });
     if (p.of_transpose == nullptr) return op;
     return with_transpose(p.on, std::move(op), build(*p.of_transpose, transpose(A)));
@@ -456,6 +460,7 @@ template <class V, class B, class S>
 void take_or_build(std::unique_ptr<linear_operator<V, B>>& op, const plan<V, B>& p,
                    const csr<V, S>& A) {
     check_planned(p, A);
+    const thread_limit limit(p.on);
     if (op != nullptr && take(*op, p.on, A)) return;
     op.reset();
     op = build(p, A);
