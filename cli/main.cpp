@@ -38,6 +38,7 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? done : usage;
     }
+    bound_waiting(argv);
     const auto fail = [](const char* what, exit_code code) {
         std::fprintf(stderr, "nz: %s\n", what);
         return code;
@@ -61,7 +62,6 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
     using namespace nz::cli;
     open_standard_streams();
-    bound_waiting(argv);
     leave_no_unfinished_files();
     return finish(run(argc, argv));
 }
