@@ -7,16 +7,18 @@ namespace nz::matrix_market {
 
 /// What the reader accepts, where files in the wild differ:
 ///
+/// - A UTF-8 byte order mark at the start.
 /// - Banner in any case; real, double, integer, unsigned-integer, complex and pattern; comments
 ///   (%) and blank lines anywhere; LF or CRLF; any blanks; nothing behind an entry on its line.
 /// - Sizes of zero. Sizes up to 2,147,483,647.
 /// - A symmetric file's entries from either triangle; an entry off the diagonal stands for two,
 ///   wherever it lies, so that a file with both triangles sums them, as SciPy's reader does.
 /// - A skew-symmetric file's diagonal entries, kept as they are, as SciPy's reader does.
+/// - Indices and sizes with leading zeros, however many. Fortran's exponents: 1.0D+02 is 1.0E+02.
 /// - NaN and Inf. A value beyond V's range (1e400) is an error, one below it (1e-400) rounds to 0.
 /// - Of an array, all elements that are not zero; of a symmetric array the lower triangle is
 ///   listed, column by column, of a skew-symmetric one without the diagonal.
-/// - A line of at most 1 MiB.
+/// - A line of at most 1 MiB, comments too; up to 256 MiB of them before the sizes.
 file_info inspect(const std::string& path);
 
 /// Text is read and parsed in pieces of about chunk_bytes (0: by the file's size). For tests: any

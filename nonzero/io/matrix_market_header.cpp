@@ -44,22 +44,29 @@ constexpr keyword<symmetry> symmetries[] = {{"general", symmetry::general},
                                             {"skew-symmetric", symmetry::skew_symmetric},
                                             {"hermitian", symmetry::hermitian}};
 
+/// What some editors write before a text in UTF-8.
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 /// Reads the header from the start of a text.
 class header_parser {
   public:
-    header_parser(const std::string& path, std::string_view text, bool whole)
-        : path_(path), text_(text), whole_(whole) {}
+    /// `whole`: nothing follows the text. `fault`: why nothing can be read behind it, if so.
+    header_parser(const std::string& path, std::string_view text, bool whole,
+                  std::string_view fault)
+        : path_(path), text_(text), whole_(whole), fault_(fault) {
+        if (text_.starts_with(byte_order_mark)) at_ = byte_order_mark.size();
+    }
 
     /// Nothing where the text must be longer. Throws parse_error.
     std::optional<header> parse() {
         if (!next_line()) {
-            if (whole_) fail("an empty file", "a Matrix Market banner");
+            if (whole_) fail_at_end("an empty file", "a Matrix Market banner");
             return std::nullopt;
         }
         read_banner();
         do {
             if (!next_line()) {
-                if (whole_) fail("the file ends before its sizes", sizes_expected());
+                if (whole_) fail_at_end("the file ends before its sizes", sizes_expected());
                 return std::nullopt;
             }
         } while (words_.empty() || words_[0][0] == '%');
@@ -72,6 +79,11 @@ class header_parser {
   private:
     [[noreturn]] void fail(const std::string& what, const std::string& expected) const {
         throw parse_error(path_, std::max<std::int64_t>(1, line_), what + ", expected " + expected);
+    }
+
+    [[noreturn]] void fail_at_end(const std::string& what, const std::string& expected) const {
+        if (!fault_.empty()) throw parse_error(path_, line_ + 1, std::string(fault_));
+        fail(what, expected);
     }
 
     bool next_line() {
@@ -152,6 +164,7 @@ class header_parser {
     const std::string& path_;
     std::string_view text_;
     bool whole_;
+    std::string_view fault_;
     std::size_t at_ = 0;
     std::int64_t line_ = 0;
     std::vector<std::string_view> words_;
@@ -161,11 +174,14 @@ class header_parser {
 }  // namespace
 
 header read_header(const std::string& path) {
-    constexpr std::size_t largest = std::size_t(1) << 28;  // a header is shorter than 256 MB
-    for (std::size_t bytes = std::size_t(1) << 14;; bytes *= 8) {
-        const std::string text = text_start(path, bytes);
-        const bool whole = text.size() < bytes || bytes >= largest;
-        if (const auto h = header_parser(path, text, whole).parse()) return *h;
+    constexpr std::size_t largest = std::size_t(1) << 28;
+    for (std::size_t bytes = std::size_t(1) << 14;; bytes = std::min(8 * bytes, largest)) {
+        auto [text, fault] = text_start(path, bytes);
+        const bool whole = text.size() < bytes || bytes == largest;
+        if (text.size() >= largest && fault.empty())
+            fault =
+                fmt::format("a header of more than {} bytes, expected its sizes before", largest);
+        if (const auto h = header_parser(path, text, whole, fault).parse()) return *h;
     }
 }
 

@@ -49,7 +49,8 @@ class line_parser {
         const char* const begin = at_;
         const std::uint64_t v = read_digits();
         to = index(v - 1);
-        return at_ != begin && v - 1 < size && at_ - begin <= 18 && at_end_of_word();
+        if (at_ - begin > 18) return read_long_index(begin, size, to);
+        return at_ != begin && v - 1 < size && at_end_of_word();
     }
 
     bool read_real(real<V>& to) {
@@ -59,6 +60,7 @@ class line_parser {
         const auto [end, status] = fast_float::from_chars(at_, end_, to);
         if (status != std::errc()) return false;
         at_ = end;
+        if (lower(*at_) == 'd') return read_fortran_real(begin, to);
         // A number too large for the type comes back as infinity.
         return (!std::isinf(to) || lower(begin[*begin == '-']) == 'i') && at_end_of_word();
     }
@@ -98,6 +100,27 @@ class line_parser {
     }
 
   private:
+    /// The same of more than 18 digits from `begin` on, which must be leading zeros.
+    bool read_long_index(const char* begin, std::uint64_t size, index& to) {
+        while (*begin == '0') ++begin;
+        if (at_ - begin > 18) return false;
+        at_ = begin;
+        const std::uint64_t v = read_digits();
+        to = index(v - 1);
+        return v - 1 < size && at_end_of_word();
+    }
+
+    /// A number from `begin` on with Fortran's exponent, whose letter is at(): 1.0D+02 is 1.0E+02.
+    bool read_fortran_real(const char* begin, real<V>& to) {
+        std::string word(begin, at_);
+        word += 'e';
+        skip_word();
+        word.append(begin + word.size(), at_);
+        const char* const end = word.data() + word.size();
+        const auto [stop, status] = fast_float::from_chars(word.data(), end, to);
+        return status == std::errc() && stop == end && !std::isinf(to);
+    }
+
     /// All digits there are; beyond 18 the number wraps around.
     std::uint64_t read_digits() {
         const char* const begin = at_;

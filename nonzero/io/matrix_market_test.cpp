@@ -8,6 +8,7 @@
 #include <regex>
 #include <sstream>
 
+#include "nonzero/io/text.hpp"
 #include "test/files.hpp"
 #include "test/zoo.hpp"
 
@@ -231,6 +232,79 @@ TEST(matrix_market, an_endless_line_is_an_error_and_is_not_kept) {
     std::ofstream(path) << "%%MatrixMarket matrix coordinate real general\n1 1 1\n"
                         << std::string(std::size_t(5) << 20, ' ') << "1 1 1\n";
     EXPECT_NE(message_of<double>(path, 2, 1000).find(":3: a line of more than"), std::string::npos);
+}
+
+constexpr std::size_t chunks[] = {0, 100, 300000, std::size_t(3) << 20};
+
+/// What reading says at every size of chunk; "it was read" where nothing is wrong.
+void expect_at_every_chunk(const std::string& path, const std::string& want) {
+    for (const std::size_t chunk : chunks)
+        for (const int threads : {1, 3})
+            EXPECT_EQ(message_of<double>(path, threads, chunk), want) << "chunks of " << chunk;
+}
+
+TEST(matrix_market, a_line_of_1_mib_is_read_and_a_longer_one_is_one_error) {
+    const scratch_folder folder;
+    const std::string banner = "%%MatrixMarket matrix coordinate real general\n";
+    constexpr std::size_t most = std::size_t(1) << 20;
+    for (const std::size_t length : {most, most + 1, most + 5000}) {
+        const std::string comment = '%' + std::string(length - 1, 'x');
+        const std::string in_header = banner + comment + "\n1 2 1\n1 1 1\n";
+        const std::string in_body = banner + "1 2 2\n1 1 1\n" + comment + "\n1 2 1\n";
+        const std::string at_end = banner + "1 2 1\n1 1 1\n" + comment;
+        for (const auto& [text, line] : {std::pair(&in_header, 2), {&in_body, 4}, {&at_end, 4}}) {
+            const std::string plain = folder.file("A.mtx"), gzip = folder.file("A.mtx.gz");
+            std::ofstream(plain) << *text;
+            std::ofstream(gzip) << gzip_member(*text);
+            for (const std::string& path : {plain, gzip})
+                expect_at_every_chunk(path, length == most
+                                                ? "it was read"
+                                                : path + ':' + std::to_string(line) +
+                                                      ": a line of more than 1048576 bytes, "
+                                                      "expected a text file");
+        }
+    }
+}
+
+TEST(matrix_market, a_gzip_cut_short_says_so_wherever_it_is_cut) {
+    const scratch_folder folder;
+    std::string text = "%%MatrixMarket matrix coordinate real general\n% a comment\n9 9 81\n";
+    for (int k = 0; k < 81; ++k)  // what repeats is inflated long after its bytes were read
+        text +=
+            std::to_string(k / 9 + 1) + ' ' + std::to_string(k % 9 + 1) +
+            (k % 2 == 0 ? " 1.0000000000000000\n" : " " + std::to_string(k * k * 7 % 97) + '\n');
+    const std::string whole = gzip_member(text), path = folder.file("A.mtx.gz");
+    for (std::size_t bytes = 2; bytes < whole.size(); ++bytes) {
+        std::ofstream(path) << whole.substr(0, bytes);
+        const std::string what = message_of<double>(path, 1, 0);
+        EXPECT_TRUE(what.ends_with(": the gzip data end early, expected more")) << what;
+        for (const std::size_t chunk : {1, 3, 40, 1000})
+            EXPECT_EQ(message_of<double>(path, 1, chunk), what)
+                << bytes << " bytes, chunks of " << chunk;
+    }
+}
+
+TEST(matrix_market, a_long_line_cut_short_with_its_gzip_is_one_error) {
+    const scratch_folder folder;
+    const std::string path = folder.file("A.mtx.gz");
+    const std::string whole = gzip_member("%%MatrixMarket matrix coordinate real general\n1 1 1\n" +
+                                          std::string((std::size_t(1) << 20) + 9000, ' ') + "1");
+    std::ofstream(path) << whole.substr(0, whole.size() - 9);
+    expect_at_every_chunk(path,
+                          path + ":3: a line of more than 1048576 bytes, expected a text file");
+}
+
+TEST(matrix_market, a_header_without_end_is_an_error) {
+    const scratch_folder folder;
+    const std::string path = folder.file("A.mtx.gz");
+    const std::string comments = gzip_member(std::string((std::size_t(1) << 20) - 1, '%') + '\n');
+    {
+        std::ofstream file(path);
+        file << gzip_member("%%MatrixMarket matrix coordinate real general\n");
+        for (int k = 0; k < 256; ++k) file << comments;
+    }
+    EXPECT_EQ(message_of<double>(path, 1, 0),
+              path + ":258: a header of more than 268435456 bytes, expected its sizes before");
 }
 
 // -- writing

@@ -67,6 +67,22 @@ std::string too_long() {
     return fmt::format("a line of more than {} bytes, expected a text file", max_line_bytes);
 }
 
+/// Ends a piece, and says why, before its first line of more than max_line_bytes, so that no size
+/// of chunk lets one through; what stands behind `end` is the start of a line. Looks at one newline
+/// in each max_line_bytes where lines are short.
+void refuse_long_lines(const host_vector<char>& buffer, std::size_t begin, std::size_t& end,
+                       std::string& fault) {
+    for (std::size_t at = begin; buffer.size() - at > max_line_bytes;) {
+        const auto newline = std::string_view(&buffer[at], max_line_bytes + 1).rfind('\n');
+        if (newline == std::string_view::npos) {
+            end = std::min(end, at);
+            fault = too_long();
+            return;
+        }
+        at += newline + 1;
+    }
+}
+
 std::size_t chunk_size(std::size_t asked, const input_file& file) {
     if (asked != 0) return std::min(asked, std::size_t(1) << 30);
     return std::size_t(1) << (file.size() > std::int64_t(64) << 20 ? 20 : 18);
@@ -124,6 +140,7 @@ class plain_source : public text_source {
         }
         if (end == 0)  // the lines before the fault
             for (end = buffer.size(); end > begin && buffer[end - 1] != '\n';) --end;
+        refuse_long_lines(buffer, begin, end, piece.fault);
         pad(buffer, end);
         piece.offset = from + std::int64_t(begin);
         piece.text = {buffer.data() + begin, end - begin};
@@ -182,17 +199,16 @@ class gzip_source : public text_source {
             if (!ended_) inflate_some(buffer, chunk_);
             for (std::size_t n = buffer.size(); n > seen && end == 0; --n)
                 if (buffer[n - 1] == '\n') end = n;
-            if (end == 0 && !ended_ && buffer.size() > max_line_bytes + chunk_) {
-                fault_ = too_long();
-                ended_ = true;
-            }
-            if (ended_) break;
+            if (ended_ || buffer.size() > max_line_bytes + chunk_) break;
         }
-        lines piece{number_++, offset_, {}, ended_ ? fault_ : std::string()};
         if (ended_ && fault_.empty()) {
             if (!buffer.empty() && buffer.back() != '\n') buffer.push_back('\n');
             end = buffer.size();
         }
+        std::string fault = ended_ ? fault_ : std::string();
+        refuse_long_lines(buffer, 0, end, fault);
+        if (!fault.empty()) ended_ = true;
+        lines piece{number_++, offset_, {}, std::move(fault)};
         if (!ended_) rest_.assign(buffer.begin() + std::ptrdiff_t(end), buffer.end());
         done_ = ended_;
         offset_ += std::int64_t(end);
@@ -217,11 +233,14 @@ class gzip_source : public text_source {
         z_.next_out = reinterpret_cast<Bytef*>(to.data() + kept);
         z_.avail_out = uInt(n);
         while (z_.avail_out > 0 && !ended_) {
-            if (z_.avail_in == 0 && !read_input()) break;
+            if (z_.avail_in == 0) read_input();
             if (between_members_ && !start_member()) continue;
+            // Also where no input is left: zlib holds bits and copies that it still owes.
             const int status = inflate(&z_, Z_NO_FLUSH);
             if (status == Z_STREAM_END) {
                 between_members_ = true;
+            } else if (status == Z_BUF_ERROR) {
+                stop("the gzip data end early, expected more");
             } else if (status != Z_OK) {
                 stop(fmt::format("bad gzip data ({}), expected a whole file",
                                  z_.msg == nullptr ? "zlib error" : z_.msg));
@@ -233,24 +252,24 @@ class gzip_source : public text_source {
     /// A gzip file may be several, one after the other, and end in zeros.
     bool start_member() {
         while (z_.avail_in > 0 && *z_.next_in == 0) ++z_.next_in, --z_.avail_in;
-        if (z_.avail_in == 0) return false;
+        if (z_.avail_in == 0) {
+            ended_ = ended_ || input_ended_;
+            return false;
+        }
         inflateReset(&z_);
         between_members_ = false;
         return true;
     }
 
-    bool read_input() {
+    /// Leaves avail_in at 0 where the file ends or cannot be read.
+    void read_input() {
         std::string fault;
         const std::size_t got = file_.read(read_, input_.data(), input_.size(), fault);
-        if (got == 0) {
-            stop(!fault.empty() || between_members_ ? fault
-                                                    : "the gzip data end early, expected more");
-            return false;
-        }
+        if (!fault.empty()) stop(fault);
         read_ += std::int64_t(got);
         z_.next_in = reinterpret_cast<Bytef*>(input_.data());
         z_.avail_in = uInt(got);
-        return true;
+        input_ended_ = got == 0;
     }
 
     void stop(std::string fault) {
@@ -266,6 +285,7 @@ class gzip_source : public text_source {
     std::int64_t offset_ = 0, number_ = 0;
     std::atomic<std::int64_t> read_ = 0;
     bool ended_ = false;  ///< nothing more can be inflated
+    bool input_ended_ = false;
     bool between_members_ = false;
     bool done_ = false;  ///< the last piece is handed out
     std::string fault_;
@@ -292,17 +312,17 @@ std::unique_ptr<text_source> open_text(const std::string& path, std::int64_t sta
     return std::make_unique<plain_source>(path, start, chunk_bytes);
 }
 
-std::string text_start(const std::string& path, std::size_t bytes) {
+opening text_start(const std::string& path, std::size_t bytes) {
     const auto source = open_text(path, 0, std::min(bytes, std::size_t(64) << 10));
-    std::string text;
+    opening start;
     host_vector<char> buffer;
-    while (text.size() < bytes) {
+    while (start.text.size() < bytes && start.fault.empty()) {
         const auto piece = source->next(buffer);
         if (!piece) break;
-        text.append(piece->text.begin(), piece->text.end());
-        if (!piece->fault.empty()) break;
+        start.text.append(piece->text.begin(), piece->text.end());
+        start.fault = piece->fault;
     }
-    return text;
+    return start;
 }
 
 std::string gzip_member(std::string_view text) {

@@ -42,8 +42,13 @@ class text_source {
 std::unique_ptr<text_source> open_text(const std::string& path, std::int64_t start,
                                        std::size_t chunk_bytes);
 
-/// The first `bytes` of the text, fewer where it ends or cannot be read on. Throws parse_error.
-std::string text_start(const std::string& path, std::size_t bytes);
+/// The first lines of a text.
+struct opening {
+    std::string text;     ///< fewer bytes than asked for where it ends or cannot be read on
+    std::string fault{};  ///< why it cannot, if it cannot
+};
+/// At least the first `bytes` of the text, in whole lines. Throws parse_error.
+opening text_start(const std::string& path, std::size_t bytes);
 
 /// `text` as a gzip file, or as a part of one: such files may follow each other.
 std::string gzip_member(std::string_view text);
