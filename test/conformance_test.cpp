@@ -148,6 +148,50 @@ TEST(linear_operator, refuses_wrong_lengths_and_overlap) {
     EXPECT_THROW(op->apply_transposed(transposition::transpose, 1, x, 0, y), argument_error);
     EXPECT_THROW(op->apply(1, std::span(both).subspan(0, 3), 0, std::span(both).subspan(2, 2)),
                  argument_error);
+    for (const auto how : {transposition::transpose, transposition::conjugate_transpose}) {
+        const std::span<double> all(both);
+        EXPECT_NO_THROW(op->apply_transposed(how, 1, all.first(2), 0, all.last(3)));
+        EXPECT_THROW(op->apply_transposed(how, 1, all.first(2), 0, all.first(3)), argument_error);
+        EXPECT_THROW(op->apply_transposed(how, 0, all.last(2), 1, all.subspan(1, 3)),
+                     argument_error);
+    }
+}
+
+/// What alpha and beta do where they are not finite, by every method.
+template <class V>
+void check_scalars_that_are_not_finite(const linear_operator<V, cpu>& op, transposition how) {
+    using R = real<V>;
+    constexpr R infinity = std::numeric_limits<R>::infinity();
+    const host_vector<V> x(4, V(R(2)));
+    const auto product = [&](V alpha, V beta, V y0) {
+        host_vector<V> y(4, y0);
+        op.apply_transposed(how, alpha, x, beta, y);
+        return y;
+    };
+    const auto is_nan = [](V v) { return std::isnan(std::real(v)); };
+    const auto is_infinite = [](V v) { return !std::isfinite(std::real(v)); };
+    EXPECT_TRUE(std::ranges::all_of(product(not_a_number<V>(), V(1), V(1)), is_nan));
+    EXPECT_TRUE(std::ranges::all_of(product(V(1), not_a_number<V>(), V(1)), is_nan));
+    EXPECT_TRUE(std::ranges::all_of(product(V(0), not_a_number<V>(), V(1)), is_nan));
+    EXPECT_TRUE(std::ranges::all_of(product(V(infinity), V(1), V(1)), is_infinite));
+    EXPECT_TRUE(std::ranges::all_of(product(V(1), V(-infinity), V(1)), is_infinite));
+    EXPECT_TRUE(std::ranges::all_of(product(V(0), V(infinity), V(0)), is_nan));
+    EXPECT_TRUE(std::ranges::all_of(product(V(1), V(-R(0)), not_a_number<V>()),
+                                    [](V v) { return v == V(R(8)); }));
+}
+
+TYPED_TEST(conformance, alpha_and_beta_may_be_infinite_or_no_numbers) {
+    using V = TypeParam;
+    auto own = from_rule<V>(4, 4, [](index, index, double) { return true; });
+    std::fill(own.val.begin(), own.val.end(), V(1));
+    const matrix_stats stats = compute_stats(view(own));
+    for (const method<V>& m : methods<V>()) {
+        if (m.on_cpu == nullptr || !m.cost(stats).declined.empty()) continue;
+        SCOPED_TRACE(m.name);
+        const auto op = m.on_cpu(cpu{2}, view(own));
+        check_scalars_that_are_not_finite(*op, transposition::plain);
+        if (m.transposed_on_cpu) check_scalars_that_are_not_finite(*op, transposition::transpose);
+    }
 }
 
 }  // namespace

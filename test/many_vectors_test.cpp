@@ -156,6 +156,19 @@ TEST(many_vectors, refuse_what_makes_no_sense) {
     EXPECT_THROW(op->apply_many(1, {X, 4, 2}, 0, {Y, 2, 2}), argument_error);
     EXPECT_THROW(op->apply_many(1, {X, 3, 2}, 0, {Y, 3, 2}), argument_error);
     EXPECT_THROW(op->apply_many(1, {X, 3, -1}, 0, {Y, 2, -1}), argument_error);
+    // Strides whose product with the number of vectors wraps around 64 bits, to 0 or to few.
+    constexpr std::size_t half = std::size_t(1) << 63, third = std::size_t(-1) / 3 + 1;
+    EXPECT_THROW(op->apply_many(1, {X, half, 3}, 0, {Y, 2, 3}), argument_error);
+    EXPECT_THROW(op->apply_many(1, {X, 3, 3}, 0, {Y, half, 3}), argument_error);
+    EXPECT_THROW(op->apply_many(1, {X, third, 4}, 0, {Y, third, 4}), argument_error);
+    EXPECT_THROW(op->apply_many(1, {X, std::size_t(-1), 2}, 0, {Y, std::size_t(-1), 2}),
+                 argument_error);
+    EXPECT_THROW(op->apply_many(0, {X, half, 3}, 0, {Y, half, 3}), argument_error);
+    EXPECT_NO_THROW(op->apply_many(1, {X, half, 1}, 0, {Y, half, 1}));  // no stride is taken
+    // In the gaps between X's vectors too: a kernel may keep several of X while it writes Y.
+    EXPECT_THROW(
+        op->apply_many(1, {span(both).first(13), 10, 2}, 0, {span(both).subspan(3, 4), 2, 2}),
+        argument_error);
     EXPECT_THROW(
         op->apply_many(1, {span(both).first(6), 3, 2}, 0, {span(both).subspan(5, 4), 2, 2}),
         argument_error);

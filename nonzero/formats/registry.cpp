@@ -55,10 +55,17 @@ void check_columns(const char* name, const columns<Array>& all, index count, std
     if (count > 1 && all.stride < len)
         wrong("'s stride is " + std::to_string(all.stride) + ", expected at least " +
               std::to_string(len));
-    const std::size_t want = count == 0 ? 0 : std::size_t(count - 1) * all.stride + len;
-    if (all.values.size() < want)
-        wrong(" has " + std::to_string(all.values.size()) + " elements, expected at least " +
-              std::to_string(want));
+    const std::size_t size = all.values.size();
+    const auto fits = [&] {
+        if (count == 0) return true;
+        if (size < len) return false;
+        // Divided, as the product with a large stride would wrap around.
+        return count == 1 || (size - len) / std::size_t(count - 1) >= all.stride;
+    };
+    if (!fits())
+        wrong(" has " + std::to_string(size) + " elements, too few for " + std::to_string(count) +
+              " vectors of " + std::to_string(len) + " at a stride of " +
+              std::to_string(all.stride));
 }
 
 template <class V, class B>

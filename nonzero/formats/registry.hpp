@@ -24,7 +24,10 @@ class linear_operator {
     virtual ~linear_operator() = default;
 
     /// y = alpha A x + beta y.  x: cols, y: rows, not overlapping. y is not read where beta is 0;
-    /// x is not read where alpha is 0. Throws argument_error where a length is wrong.
+    /// x is not read where alpha is 0. Throws argument_error where a length is wrong or x and y
+    /// overlap. Values are not checked: NaN and infinities in A, x, y, alpha and beta go through by
+    /// IEEE 754, complex products by the textbook formula (nz::product); on a row without entries
+    /// an alpha that is not finite gives beta y or NaN, as the method has it.
     void apply(V alpha, in<V, B> x, V beta, out<V, B> y) const;
 
     /// y = alpha op(A) x + beta y.  x: rows, y: cols where op transposes. Throws besides:
@@ -33,7 +36,8 @@ class linear_operator {
 
     /// Y = alpha A X + beta Y, vector by vector, each as by `apply` and within its bound; where the
     /// method can, every entry of A is read once for eight of them, which may round otherwise than
-    /// `apply`. X and Y hold as many vectors, of strides no smaller than their lengths.
+    /// `apply`. X and Y hold as many vectors, of strides no smaller than their lengths; X.values and
+    /// Y.values do not overlap, gaps between the vectors included. Throws as `apply`.
     void apply_many(V alpha, in_columns<V, B> X, V beta, out_columns<V, B> Y) const;
 
     /// Takes the values of A, whose pattern is that of the matrix it was built from, in place; on a
