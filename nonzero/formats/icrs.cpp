@@ -74,8 +74,10 @@ template <class V>
 void multiply_block(V alpha, const icrs<V, host_view>& A, const V* x, V beta, V* y,
                     std::int64_t first, std::int64_t last) {
     const index* const count = A.row_count.data() + first;
-    const index* const col_ind = A.col_ind.data() + A.row_start[std::size_t(first)];
-    const V* const val = A.val.data() + A.row_start[std::size_t(first)];
+    // Rows without entries may start behind the arrays.
+    const auto start = std::min(std::size_t(A.row_start[std::size_t(first)]), A.col_ind.size());
+    const index* const col_ind = A.col_ind.data() + start;
+    const V* const val = A.val.data() + start;
     const std::int64_t rows = last - first, common = *std::min_element(count, count + rows);
     std::array<V, rows_at_once> sums;
     sums.fill(V(0));

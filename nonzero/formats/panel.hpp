@@ -22,7 +22,8 @@ struct panel {
 
     /// The rows [first, last).
     [[nodiscard]] panel slice(std::int64_t first, std::int64_t last) const {
-        return {col_ind + first, val + first, last - first, pitch, width};
+        const std::int64_t at = width > 0 ? first : 0;  // without entries there is no array
+        return {col_ind + at, val + at, last - first, pitch, width};
     }
 };
 
