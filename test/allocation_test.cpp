@@ -62,7 +62,13 @@ void survive(const std::string& name, const std::function<void()>& call) {
             std::string fault = fault_of(call);
             failed = restore_memory();
             ASSERT_EQ(fault, "") << "request " << n;
-            ASSERT_EQ(pieces_held(), before) << "pieces of memory, after request " << n;
+            if (pieces_held() > before) {  // or a cache has been filled, which happens once
+                const std::int64_t now = pieces_held();
+                fail_memory(n, how);
+                (void)fault_of(call);
+                (void)restore_memory();
+                ASSERT_EQ(pieces_held(), now) << "pieces of memory, after request " << n;
+            }
             fault.clear();
         }
         EXPECT_GT(n, 2) << "it asks for no memory: nothing was tested";

@@ -30,7 +30,7 @@ endforeach()
 set(bare nonzero/core/parallel.hpp nonzero/formats/scatter.hpp nonzero/solve/sweep.hpp
          nonzero/solve/dense_inverse.cpp nonzero/solve/adjacency.cpp nonzero/solve/partition.cpp
          nonzero/plan/machine.cpp nonzero/plan/plan_cache.cpp nonzero/io/matrix_market.cpp)
-foreach(format bsr coo csc csr dia ell hll icrs jds jds_ell packed packed_many sell)
+foreach(format bsr coo csc csr csr_order dia ell hll icrs jds jds_ell packed packed_many sell)
     list(APPEND bare nonzero/formats/${format}.cpp)
 endforeach()
 file(GLOB sources RELATIVE ${SOURCE} ${SOURCE}/nonzero/*/*.cpp ${SOURCE}/nonzero/*/*.hpp

@@ -417,6 +417,7 @@ template <class K, class V>
 std::unique_ptr<linear_operator<V, gpu>> build_from_device(gpu on, const csr<V, device_view>& A,
                                                            const device_analysis<V>& known) {
     require_gpu(on);
+    check_sizes(A);
     const device_guard guard(on);
     const auto start = std::chrono::steady_clock::now();
     const auto build = [&](const csr<V, device_view>& B) {

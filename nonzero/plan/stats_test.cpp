@@ -206,8 +206,10 @@ void expect_the_same_on_the_gpu(const std::string& name, const csr<V, host>& A) 
     expect_the_same_size(got, want);
     EXPECT_EQ(got.group_width[0], want.group_width[0]);
     EXPECT_EQ(got.row_sectors, want.row_sectors);
-    EXPECT_EQ(got.column_sectors, want.column_sectors);
-    EXPECT_EQ(got.near_sectors, want.near_sectors);
+    // Of more columns than a few blocks look at, a sample is.
+    const double sampled = A.shape.cols > (1 << 25) ? 0.2 * double(want.nnz) : 0;
+    EXPECT_NEAR(double(got.column_sectors), double(want.column_sectors), sampled);
+    EXPECT_NEAR(double(got.near_sectors), double(want.near_sectors), sampled);
 }
 
 class stats_on_gpu : public ::testing::Test {
