@@ -17,7 +17,7 @@ struct plan_options {
     std::int64_t expected_products = many_products;  ///< over which the setup must pay
     bool tune = false;                      ///< time the few that are predicted to be fastest
     bool cache = true;                      ///< keep a tuned plan in a file, and take it from there
-    bool fresh = false;  ///< measure the machine, and tune, anew, whatever is kept
+    bool fresh = false;                     ///< measure and tune anew, whatever is kept
     bool deterministic = true;              ///< only methods whose bits are the same in every run
     std::vector<std::string> methods = {};  ///< the only ones to choose from; empty: all
     /// Products with A^T are planned as well, and `build` holds A^T besides: a GPU has them so
