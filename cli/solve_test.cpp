@@ -160,13 +160,13 @@ TEST_F(solve, output_that_cannot_be_written) {
 TEST_F(solve, ctrl_c_without_a_terminal) {
     // Never done. --foreground: else timeout signals the process and its group, and a second Ctrl-C
     // kills nz.
-    const int status =
-        std::system(("cd '" + dir.string() +
-                     "' && timeout --foreground --preserve-status --signal=INT 3 '" NZ_COMMAND
-                     "' solve " NZ_SOURCE_DIR
-                     "/matrices/bcsstk17.mtx.gz --method bicgstab --precond jacobi --tol 0 "
-                     "--max-iter 1000000000000 --json j.json -o x.mtx >out 2>err </dev/null")
-                        .c_str());
+    const int status = std::system(
+        ("cd '" + dir.string() +
+         "' && timeout --foreground --preserve-status --signal=INT --kill-after=30 3 '" NZ_COMMAND
+         "' solve " NZ_SOURCE_DIR
+         "/matrices/bcsstk17.mtx.gz --method bicgstab --precond jacobi --tol 0 "
+         "--max-iter 1000000000000 --json j.json -o x.mtx >out 2>err </dev/null")
+            .c_str());
     EXPECT_EQ(WEXITSTATUS(status), 130) << slurp(dir / "err");
     EXPECT_NE(slurp(dir / "out").find("converged   no: stopped by the caller"), std::string::npos);
     EXPECT_GT(int(json::parse(slurp(dir / "j.json"))["iterations"]), 0);
