@@ -25,7 +25,7 @@ namespace nz {
 /// no direction is left that reduces the residual, with x near least squares, and says that. All
 /// else is as in cg.
 ///
-/// Moves    beside the products, 12 vectors an iteration, 19 with a preconditioner.
+/// Moves    beside the products, 12 vectors an iteration, 18 with a preconditioner.
 /// Source   Paige and Saunders 1975, doi:10.1137/0712047; with a preconditioner Elman, Silvester,
 ///          Wathen 2014, algorithm 4.1.
 template <class V, class B>
