@@ -102,8 +102,8 @@ std::vector<grid> grids(const hll<V, host_view>& A) {
 template <class V>
 std::vector<grid> grids(const icrs<V, host_view>& A) {
     std::vector<grid> all;
-    for (index first = 0; first < A.shape.rows; first += A.interleave) {
-        const std::int64_t rows = std::min(A.interleave, A.shape.rows - first);
+    for (std::int64_t first = 0; first < A.shape.rows; first += A.interleave) {
+        const std::int64_t rows = std::min<std::int64_t>(A.interleave, A.shape.rows - first);
         const auto* const count = A.row_count.data() + first;
         all.push_back({fmt::format(" of group {}", first / A.interleave),
                        A.row_start[std::size_t(first)], rows,

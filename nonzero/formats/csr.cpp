@@ -23,8 +23,14 @@ estimate csr<V, S>::cost(const matrix_stats& s) {
 template <class V, class S>
 csr<V, host> csr<V, S>::from(const csr<V, host_view>& A) {
     csr<V, host> B{A.shape, {}, {A.col_ind.begin(), A.col_ind.end()}, {A.val.begin(), A.val.end()}};
-    B.row_ptr = A.row_ptr.visit(
-        [&](const auto* p) { return offset_vector(host_vector<offset>(p, p + A.row_ptr.size())); });
+    const std::size_t n = A.row_ptr.size();
+    B.row_ptr = A.row_ptr.visit([&]<class P>(const P* p) {
+        if constexpr (sizeof(P) == 4) {
+            return offset_vector(host_vector<P>(p, p + n));
+        } else {
+            return offset_vector(std::span(p, n));
+        }
+    });
     return B;
 }
 

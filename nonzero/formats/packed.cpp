@@ -449,10 +449,10 @@ host_vector<T> zeros(std::size_t count) {
     return all;
 }
 
-/// Places are counted in 32 bits.
-void check_reach(std::size_t words, std::size_t values) {
+/// Places are counted in 32 bits, and chunks in 31.
+void check_reach(std::size_t words, std::size_t values, std::size_t chunks) {
     const std::size_t most = std::size_t(far_hole);
-    if (words / code_unit > most || values / val_unit > most)
+    if (words / code_unit > most || values / val_unit > most || chunks > most / 2)
         throw argument_error("packed: the matrix is too large for 32-bit places of its chunks");
 }
 
@@ -492,7 +492,10 @@ packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_opti
     packed<V, host> P{A.shape, values.coding, 0, 1, {}, {}, {}, {}, {}};
     P.table.assign(values.table.begin(), values.table.end());
     const auto [words, stored] = set_end_to_end(windows);
-    check_reach(words, stored);
+    std::size_t chunks = 0;
+    for (const cut_window& w : windows) chunks += w.parts.size() + w.chunks.size();
+    check_reach(words, stored, chunks);
+    P.chunks.reserve(chunks);
     const auto append = [](auto& to, const auto& more) {
         to.insert(to.end(), more.begin(), more.end());
     };

@@ -1,6 +1,7 @@
 #include "nonzero/solve/prolongation.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "nonzero/core/parallel.hpp"
@@ -64,6 +65,15 @@ struct members {
     }
     host_vector<index> ptr, nodes;
 };
+
+/// Of P: `candidates` for each aggregate.
+index columns_of(const aggregation& a, index candidates) {
+    const std::int64_t cols = std::int64_t(a.count) * candidates;
+    if (cols > std::numeric_limits<index>::max())
+        throw argument_error("smoothed_prolongation: " + std::to_string(cols) +
+                             " columns, expected at most 2^31 - 1");
+    return index(cols);
+}
 
 /// Rows of P = S T, S = I - omega D_f^-1 A_f, one at a time: the k columns of an aggregate side by
 /// side, aggregates ascending.
@@ -182,10 +192,11 @@ template <class V>
 csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index block, double eps,
                                    double omega, const aggregation& a,
                                    const candidates<V>& tentative, in<V, cpu> known_diagonal) {
+    const index cols = columns_of(a, tentative.count);
     const diagonal_or_known<V> diagonal(on, A, known_diagonal);
     const typename prolongation_row<V>::inputs in{A, diagonal.val, block == 1, V(eps), V(omega),
                                                   a, block,        tentative};
-    row_runs<V> P(on, {A.shape.rows, index(std::int64_t(a.count) * tentative.count)}, any_number);
+    row_runs<V> P(on, {A.shape.rows, cols}, any_number);
     A.row_ptr.visit([&](const auto* row_ptr) {
         const auto make_run = [&](std::int64_t r, prolongation_row<V>& row) {
             const range rows = P.rows_of(r);

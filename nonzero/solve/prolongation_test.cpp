@@ -92,6 +92,14 @@ TEST(smoothed_prolongation, is_one_step_of_jacobi_on_the_tentative_one) {
     for (std::size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], want[k], 1e-13);
 }
 
+TEST(smoothed_prolongation, refuses_more_columns_than_can_be_numbered) {
+    const auto A = laplace2d<double>(4, 4);
+    const aggregation many{1 << 30, host_vector<index>(16, 0)};
+    const candidates<double> four{4, host_vector<double>(64, 1.0)};
+    EXPECT_THROW((void)smoothed_prolongation(cpu{}, view(A), 1, 0, 0.5, many, four),
+                 argument_error);
+}
+
 TEST(smoothed_prolongation, keeps_constants_where_rows_sum_to_zero) {
     // Anisotropic, so that weak couplings are dropped and lumped: inside, P still gives the
     // constant.
