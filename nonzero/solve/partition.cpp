@@ -55,17 +55,26 @@ host_vector<index> sizes_of(std::span<const index> part, index parts) {
     return sizes;
 }
 
+/// Nodes a part. METIS 5.1 prints to stdout where it runs out of nodes to halve: seen with a node
+/// for each part, and with a tolerance above its own where parts have few nodes. So it is not asked
+/// there.
+constexpr std::int64_t fewest_where_loose = 16;
+
 /// How METIS cuts a component of `size` nodes into the fewest parts of up to `room`: into equal
 /// ones, or into full ones and a last one of what is left, which can be peeled off through few
 /// edges and which smaller components make up for.
 metis_options options_for(std::int64_t size, std::int64_t room, index parts, bool equal) {
     metis_options o;
     o.scheme = parts <= 8 ? metis_scheme::recursive : metis_scheme::kway;
-    o.imbalance = equal ? std::max(double(room) * parts / double(size) - 1, 1e-3) : 1e-3;
-    if (equal) return o;
+    o.imbalance = 1e-3;
     const double full = double(room) / double(size) / (1 + o.imbalance);
+    const double rest = 1 - full * (parts - 1);
+    if (equal || rest * double(size) < fewest_where_loose) {
+        o.imbalance = std::clamp(double(room) * parts / double(size) - 1, o.imbalance, 0.2);
+        return o;
+    }
     o.shares.assign(std::size_t(parts), full);
-    o.shares.back() = 1 - full * (parts - 1);
+    o.shares.back() = rest;
     return o;
 }
 
@@ -140,23 +149,28 @@ class comparison {
 
 void add_metis(const adjacency& graph, const components& pieces, const partition_options& o,
                std::int64_t room, comparison& all) {
+    using enum metis_scheme;
+    const std::int64_t n = graph.nodes();
     const double imbalance = std::max(o.imbalance, 1e-3);
-    all.add("metis.recursive", metis_parts(graph, o.parts, {.scheme = metis_scheme::recursive}));
-    all.add("metis.loose", metis_parts(graph, o.parts, {metis_scheme::recursive, imbalance}));
-    all.add("metis.kway", metis_parts(graph, o.parts, {metis_scheme::kway, imbalance}));
-    if (pieces.count() == 1) return;
-    if (auto part = packed(cut_what_is_too_large(graph, pieces, room, true), o.parts, room))
-        all.add("metis.pieces", std::move(*part));
-    if (auto part = packed(cut_what_is_too_large(graph, pieces, room, false), o.parts, room))
-        all.add("metis.peeled", std::move(*part));
+    if (n == o.parts) return;
+    all.add("metis.recursive", metis_parts(graph, o.parts, {recursive}));
+    all.add("metis.kway", metis_parts(graph, o.parts, {kway}));
+    if (n < fewest_where_loose * o.parts) return;
+    all.add("metis.recursive.loose", metis_parts(graph, o.parts, {recursive, imbalance}));
+    if (o.imbalance != 0.03)  // which is its own
+        all.add("metis.kway.loose", metis_parts(graph, o.parts, {kway, imbalance}));
+    if (pieces.count() == 1 || room < 2 * fewest_where_loose) return;
+    for (const bool equal : {true, false})
+        if (auto part = packed(cut_what_is_too_large(graph, pieces, room, equal), o.parts, room))
+            all.add(equal ? "metis.pieces" : "metis.peeled", std::move(*part));
 }
 
 template <class B>
 void compare(B on, const adjacency& graph, const components& pieces, const partition_options& o,
              std::int64_t room, partition_result& result) {
     comparison all(graph, o.parts, room, result);
+    if (can_use_metis(graph, o)) add_metis(graph, pieces, o, room, all);
     // Parts of one node have no choice.
-    if (room > 1 && can_use_metis(graph, o)) add_metis(graph, pieces, o, room, all);
     if (room > 1 && result.method == partition_method::spectral) {
         auto spectral = spectral_parts(on, graph, o.parts, room, o.fiedler);
         result.search = std::move(spectral.search);

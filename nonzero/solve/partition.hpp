@@ -26,8 +26,8 @@ struct partition_options {
 
 /// One of the partitions that were compared.
 struct partition_candidate {
-    std::string name;    ///< components, metis.recursive, metis.loose, metis.kway, metis.pieces,
-                         ///< metis.peeled, spectral, rcm, natural
+    std::string name;    ///< components, metis.recursive, metis.kway, metis.recursive.loose,
+                         ///< metis.kway.loose, metis.pieces, metis.peeled, spectral, rcm, natural
     offset cut = 0;      ///< edges between the parts, as it came
     index heaviest = 0;  ///< nodes of the largest part, as it came; may be more than is allowed
     offset refined = 0;  ///< edges cut after `refine`, with which it keeps the balance
@@ -53,11 +53,11 @@ struct partition_result {
 /// is tried (`pack` has the limits of that search). Else the partitions below are made, brought
 /// into balance and refined by moves of single nodes (`refine`), and that which cuts fewest edges
 /// is kept; of equal ones that which is named first here:
-/// - with METIS, unless it is missing, left out, or the graph too large for it: the whole graph
-///   recursively with METIS's own tolerance (metis.recursive) and with `imbalance` (metis.loose),
-///   and by kway with `imbalance` (metis.kway); only the components that are too large for one
-///   part, all packed afterwards, where that fits: into equal pieces (metis.pieces), or into full
-///   ones and a rest (metis.peeled);
+/// - with METIS, unless it is missing, left out, or the graph too large for it or of one node a
+///   part: the whole graph, recursively and by kway, with METIS's own tolerances (metis.recursive,
+///   metis.kway) and, from 16 nodes a part on, with `imbalance` (the same, .loose); only the
+///   components that are too large for one part, all packed afterwards, where that fits: into
+///   equal pieces (metis.pieces), or into full ones and a rest (metis.peeled);
 /// - spectral, where that is the method: the largest component cut by its Fiedler vector, the
 ///   others packed, and each half again;
 /// - reverse Cuthill-McKee's order in equal pieces (rcm), and the nodes' own order (natural).

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <numbers>
 #include <numeric>
@@ -422,6 +423,20 @@ TEST(partition, of_very_few_nodes) {
                 checked_cut(graph, o, r);
                 EXPECT_TRUE(parts < n || r.cut == graph.edges());
             }
+}
+
+/// METIS prints where it runs out of nodes to halve; the library never does.
+TEST(partition, prints_nothing) {
+    testing::internal::CaptureStdout();
+    std::vector<index> lengths(40, 1);
+    lengths[0] = 30, lengths[1] = 20, lengths[2] = 20;
+    const auto scattered = paths(lengths);
+    for (const auto& graph : {scattered, path(64), star(64), grid(8, 8)})
+        for (index parts = 1; parts <= graph.nodes(); ++parts)
+            for (const double imbalance : {0.0, 0.03, 1.0})
+                (void)partition(cpu{}, graph, {.parts = parts, .imbalance = imbalance});
+    (void)std::fflush(stdout);
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
 }
 
 TEST(partition, refuses) {
