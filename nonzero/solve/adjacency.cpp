@@ -21,7 +21,7 @@ adjacency adjacency_of(const csr<V, host_view>& A) {
     if (A.shape.rows != A.shape.cols)
         throw argument_error("adjacency: the matrix is " + std::to_string(A.shape.rows) + " x " +
                              std::to_string(A.shape.cols) + ", expected a square one");
-    validate(A);
+    if (order_of(A) == row_order::any) return adjacency_of(view(canonical(A)));
     const auto n = std::size_t(A.shape.rows);
     host_vector<offset> next;
     next.assign(n + 1, 0);

@@ -79,33 +79,6 @@ std::int64_t first_wrong_row(index rows, Wrong wrong) {
     return first == rows ? -1 : first;
 }
 
-/// validate(A), in parallel where all is well.
-template <class V>
-void require_valid(const csr<V, host_view>& A) {
-    const auto rows = std::size_t(std::max(A.shape.rows, 0));
-    const auto nnz = offset(A.col_ind.size());
-    const bool sized = A.shape.rows >= 0 && A.shape.cols >= 0 && A.row_ptr.size() == rows + 1 &&
-                       A.col_ind.size() == A.val.size() && A.row_ptr[0] == 0 &&
-                       A.row_ptr.back() == nnz;
-    const auto is_wrong = [&](const auto* row_ptr, index row) {
-        const auto first = offset(row_ptr[row]), last = offset(row_ptr[row + 1]);
-        if (first < 0 || first > last || last > nnz) return true;
-        index before = -1;
-        bool wrong = false;
-        for (auto k = std::size_t(first); k < std::size_t(last); ++k) {
-            wrong |= A.col_ind[k] <= before;
-            before = A.col_ind[k];
-        }
-        return wrong || before >= A.shape.cols;
-    };
-    const auto has_wrong_row = [&] {
-        return A.row_ptr.visit([&](const auto* row_ptr) {
-            return first_wrong_row(A.shape.rows, [&](index i) { return is_wrong(row_ptr, i); });
-        }) >= 0;
-    };
-    if (!sized || has_wrong_row()) validate(A);
-}
-
 /// Whether a row's entries differ from those of its column by more than rounding.
 template <class V, class P>
 bool lacks_symmetry(const csr<V, host_view>& A, const P* row_ptr, const host_vector<V>& diagonal,
@@ -126,7 +99,6 @@ bool lacks_symmetry(const csr<V, host_view>& A, const P* row_ptr, const host_vec
 /// A's diagonal. Throws argument_error, saying why, where A cannot be symmetric positive definite.
 template <class V>
 host_vector<V> suitable_diagonal(const csr<V, host_view>& A, bool symmetric) {
-    require_valid(A);
     if (A.shape.rows != A.shape.cols)
         throw argument_error(
             fmt::format("amg: the matrix is {} x {}, not square", A.shape.rows, A.shape.cols));

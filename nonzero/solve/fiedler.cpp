@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/amg.hpp"
 #include "nonzero/solve/components.hpp"
@@ -92,8 +93,8 @@ csr<double, host> laplacian_of(const adjacency& graph) {
     for (std::size_t i = 0; i <= n; ++i) first[i] = graph.first[i] + offset(i);
     host_vector<index> col(graph.targets.size() + n);
     host_vector<double> val(col.size());
-#pragma omp parallel for
-    for (std::size_t i = 0; i < n; ++i) {
+    parallel_for(thread_count({}), std::int64_t(n), [&](std::int64_t row) {
+        const auto i = std::size_t(row);
         const auto neighbours = graph.neighbours(index(i));
         const auto self = std::lower_bound(neighbours.begin(), neighbours.end(), index(i));
         auto k = std::size_t(first[i]);
@@ -101,7 +102,7 @@ csr<double, host> laplacian_of(const adjacency& graph) {
         std::for_each(neighbours.begin(), self, [&](index j) { add(j, -1); });
         add(index(i), double(neighbours.size()));
         std::for_each(self, neighbours.end(), [&](index j) { add(j, -1); });
-    }
+    });
     return {{index(n), index(n)}, offset_vector(first), std::move(col), std::move(val)};
 }
 

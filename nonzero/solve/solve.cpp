@@ -286,7 +286,7 @@ host_vector<V> negative(std::span<const V> v) {
 template <class V, class B>
 system_report solve(B on, const csr<V, host_view>& A, std::span<const V> b, std::span<V> x,
                     const system_options& o) {
-    validate(A);
+    if (order_of(A) == row_order::any) return solve(on, view(canonical(A)), b, x, o);
     if (A.shape.rows != A.shape.cols)
         throw unsuitable("A is " + std::to_string(A.shape.rows) + " x " +
                          std::to_string(A.shape.cols) + ", not square");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <mutex>
 
 #include "nonzero/core/parallel.hpp"
@@ -74,19 +75,20 @@ std::string why_not_definite(const csr<V, host_view>& A) {
 template <class V>
 bool is_symmetric(const csr<V, host_view>& A) {
     if (A.shape.rows != A.shape.cols) return false;
+    if (order_of(A) == row_order::any) return is_symmetric(view(canonical(A)));
     double largest = 0;
     for (const V& v : A.val) largest = std::max(largest, double(std::abs(v)));
     const double tolerance = largest * (std::is_same_v<real<V>, float> ? 1e-4 : symmetry_tolerance);
-    bool all = true;
-#pragma omp parallel for schedule(static) reduction(&& : all)
-    for (std::int64_t i = 0; i < std::int64_t(A.shape.rows); ++i)
+    const auto row_is = [&](std::int64_t i) {
         for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
-             all && k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k) {
+             k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k) {
             const V there = at(A, std::size_t(A.col_ind[k]), index(i));
             const V partner = conjugated(transposition::conjugate_transpose, there);
-            all = std::abs(A.val[k] - partner) <= tolerance;
+            if (!(std::abs(A.val[k] - partner) <= tolerance)) return false;
         }
-    return all;
+        return true;
+    };
+    return parallel_reduce(thread_count({}), A.shape.rows, true, std::logical_and<>(), row_is);
 }
 
 #define NZ_INSTANTIATE(V)                                            \
