@@ -7,7 +7,7 @@
 
 #include "nonzero/solve/aggregate.hpp"
 #include "nonzero/solve/dense_eigen.hpp"
-#include "nonzero/solve/eigs_steps.hpp"
+#include "nonzero/solve/vector_basis.hpp"
 
 namespace nz {
 namespace {
@@ -26,7 +26,7 @@ void check_arguments(const linear_operator<V, B>& A, const eigs_options& o,
         fail(std::to_string(o.count) + " eigenpairs, expected 1 to 50");
     if (!(o.tol >= 0)) fail("tol is negative or no number");
     if (o.max_products < 0) fail("max_products is negative");
-    if (o.basis != 0 && (o.basis < o.count + 2 || o.basis > eigs_max_basis))
+    if (o.basis != 0 && (o.basis < o.count + 2 || o.basis > max_basis))
         fail("a basis of " + std::to_string(o.basis) + " vectors, expected count + 2 to 128");
     if (n == 0 ? guess_size != 0 : guess_size % n != 0)
         fail("a guess of " + std::to_string(guess_size) + " elements, expected a multiple of " +
@@ -43,6 +43,12 @@ host_vector<V> noise(std::int64_t n, std::uint64_t seed) {
     return v;
 }
 
+constexpr int most_degree = 100;      // of a polynomial
+constexpr int least_degree = 8;       // that is worth a vector's place in the basis
+constexpr double factor_log = 4;      // of what a polynomial does to its target; acosh of 27
+constexpr double most_log = 16;       // to the outermost pair: rounding errors grow with it
+constexpr double check_factor = 100;  // of a copy over the rest, after a check
+
 template <class V, class B>
 class davidson {
   public:
@@ -55,37 +61,25 @@ class davidson {
           n_(A.shape().rows),
           wanted_(int(std::min<std::int64_t>(o.count, n_))),
           capacity_(int(
-              std::min<std::int64_t>(o.basis > 0 ? o.basis : std::max(24, 2 * o.count + 16), n_))),
-          kept_(std::min(wanted_ + (capacity_ - wanted_) / 3, capacity_ - 1)),
+              std::min<std::int64_t>(o.basis > 0 ? o.basis : std::max(24, 2 * o.count + 12), n_))),
+          kept_(std::min(wanted_ + std::max(1, (capacity_ - wanted_) / 3), capacity_ - 1)),
+          sign_(o.which == spectrum_end::smallest ? -1 : 1),
           space_(on, n_),
-          basis_(make(capacity_ * n_)),
-          images_(make(capacity_ * n_)),
-          residual_(space_.make()),
-          coefficients_(from_host(on, std::span<const double>(std::vector<double>(
-                                          std::size_t(capacity_) * std::size_t(capacity_))))),
-          sum_(on, {}),
-          projected_(std::size_t(capacity_) * std::size_t(capacity_)) {}
+          basis_(on, n_, capacity_ + 1),
+          x_(space_.make()),
+          image_(space_.make()),
+          projected_(std::size_t(capacity_) * std::size_t(capacity_)),
+          found_(std::size_t(wanted_)) {}
 
     eigs_result<V> run() {
         const auto start = std::chrono::steady_clock::now();
-        for (int k = 0; k < std::max(kept_, 1); ++k) append_start(k);
-        while (true) {
-            ritz();
-            if (target()) {
-                end("converged");
-            } else if (size_ == n_) {
-                end("the basis is the whole space: rounding errors allow no more");
-            } else if (products_ >= options_.max_products) {
-                end("max_products were spent");
-            } else if (!std::isfinite(theta_.front())) {
-                end("a product of A is not finite");
-            } else if (expand()) {
-                continue;
-            } else {
-                end("no direction is left that is independent of the basis");
-            }
-            if (finish()) break;
+        if (M_ != nullptr) {
+            start_with_noise();
+        } else if (!guesses_suffice()) {
+            start_as_lanczos();
         }
+        do search();
+        while (!finish());
         report_.products = products_;
         report_.seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -93,162 +87,369 @@ class davidson {
     }
 
   private:
-    vector<V, B> make(std::int64_t len) const {
-        return make_vector<V>(space_.on(), std::size_t(len));
-    }
-    out<V, B> column(vector<V, B>& of, int k) const {
-        return {of.data() + k * n_, std::size_t(n_)};
-    }
     double& projected(int i, int j) { return projected_[std::size_t(j * capacity_ + i)]; }
     void end(const char* why) { report_.why = why; }
-
     void set(out<V, B> to, std::span<const V> v) { space_.copy(from_host(space_.on(), v), to); }
-    void give_coefficients(std::span<const double> c) {
-        if constexpr (std::is_same_v<B, cpu>) {
-            std::copy(c.begin(), c.end(), coefficients_.begin());
-        } else {
-            copy_to_device(space_.on(), c.data(), coefficients_.data(), c.size_bytes());
-        }
-    }
-    /// coefficients_k = (v_k, w)
-    void project(int count, in<V, B> w) {
-        for (int k = 0; k < count; k += eigs_dots_at_once)
-            space_.run(
-                eigs_dots<V>{basis_.data() + k * n_, w.data(), n_,
-                             std::min(count - k, eigs_dots_at_once), coefficients_.data() + k},
-                sum_.data());
+    void multiply(in<V, B> x, out<V, B> y, V alpha = V(1), V beta = V(0)) {
+        A_.apply(alpha, x, beta, y);
+        ++products_;
     }
 
-    /// v_size becomes a part of the basis, unless it depends on the others.
-    bool append() {
-        const out<V, B> v = column(basis_, size_);
-        double norm = double(space_.norm(v)), before = norm;
-        const double least = norm * 100 * double(std::numeric_limits<V>::epsilon());
-        // Once more where much was cancelled; twice is enough (Giraud et al. 2005).
-        for (int pass = 0; pass < 3 && size_ > 0; ++pass) {
-            project(size_, v);
-            space_.run(eigs_subtract<V>{basis_.data(), v.data(), n_, size_, coefficients_.data()},
-                       sum_.data());
-            norm = std::sqrt(sum_.read().value);
-            if (norm > 0.7 * before || !(norm > least)) break;
-            before = norm;
+    // -- the basis -------------------------------------------------------------------------------
+
+    /// v_size, of which the basis has the coefficients, becomes orthogonal to it and of length 1.
+    /// What its norm was between; 0 where nothing was left of it.
+    double orthogonalise_projected() {
+        const out<V, B> v = basis_.column(size_);
+        constexpr double epsilon = std::numeric_limits<V>::epsilon();
+        double taken = length_of_coefficients();
+        double norm = size_ > 0 ? basis_.subtract_and_project(size_, v) : double(space_.norm(v));
+        const double least = 100 * epsilon * std::hypot(taken, norm);
+        // What is left of the basis in it says whether that must be taken as well.
+        for (int pass = 0; pass < 2 && size_ > 0 && norm > least; ++pass) {
+            taken = length_of_coefficients();
+            if (!(taken > 100 * epsilon * norm)) break;
+            norm = taken > 0.1 * norm ? basis_.subtract_and_project(size_, v)
+                                      : basis_.subtract(size_, v);
+            if (!(taken > 0.1 * norm)) break;
         }
-        if (!(norm > least) || !std::isfinite(norm)) return false;
+        if (!(norm > least) || !std::isfinite(norm)) return 0;
         space_.scale(V(1 / norm), v);
-        const out<V, B> image = column(images_, size_);
-        A_.apply(V(1), v, V(0), image);
-        ++products_;
-        project(++size_, image);
-        const auto h = to_host<double>(space_.on(), in<double, B>(coefficients_));
+        return norm;
+    }
+    double orthogonalise() {
+        basis_.project(size_, basis_.column(size_));
+        return orthogonalise_projected();
+    }
+    [[nodiscard]] double length_of_coefficients() const {
+        double length2 = 0;
+        for (const double c : basis_.coefficients(size_)) length2 += c * c;
+        return std::sqrt(length2);
+    }
+    /// v_size, orthonormal to the basis, becomes a part of it; its image stays, and what the basis
+    /// has of it.
+    void take() {
+        multiply(basis_.column(size_), image_);
+        basis_.project(++size_, image_);
+        const auto h = basis_.coefficients(size_);
         for (int k = 0; k < size_; ++k)
             projected(k, size_ - 1) = projected(size_ - 1, k) = h[std::size_t(k)];
+    }
+    bool append() {
+        if (orthogonalise() == 0) return false;
+        take();
         return true;
     }
     bool append_noise() {
         for (int attempt = 0; attempt < 5; ++attempt) {
-            set(column(basis_, size_), noise<V>(n_, seed_++));
+            set(basis_.column(size_), noise<V>(n_, seed_++));
             if (append()) return true;
         }
         return false;
     }
-    void append_start(int k) {
-        const auto n = std::size_t(n_), first = std::size_t(k) * n;
-        if (first < guess_.size()) {
-            set(column(basis_, size_), guess_.subspan(first, n));
-            if (append()) return;
+    void append_guesses(int at_most) {
+        const auto n = std::size_t(n_);
+        for (std::size_t first = 0; first < guess_.size() && size_ < at_most; first += n) {
+            set(basis_.column(size_), guess_.subspan(first, n));
+            append();
         }
+    }
+    void start_with_noise() {
+        append_guesses(std::max(kept_, 1));
+        while (size_ < std::max(kept_, 1) && append_noise()) continue;
+        ritz();
+    }
+    /// Whether the guesses are what is wanted, which then is not checked for copies. A few of
+    /// Lanczos's vectors tell how large A is.
+    bool guesses_suffice() {
+        append_guesses(std::max(kept_, 1));
+        if (size_ < wanted_) return false;
         append_noise();
+        for (int step = 0; step < 4 && size_ < capacity_ && next_of_lanczos() > 0; ++step) take();
+        ritz();
+        for (; done_ < wanted_ && look_at(done_) && residual_ <= allowed(); ++done_)
+            found_[std::size_t(done_)] = theta_[std::size_t(done_)];
+        return trusts_guess_ = done_ == wanted_;
+    }
+    /// v_size is what the basis leaves of the last one's image. What its norm was; 0: nothing.
+    double next_of_lanczos() {
+        space_.copy(image_, basis_.column(size_));
+        return orthogonalise_projected();
+    }
+    /// Lanczos's vectors, until they hold what is wanted; where products are cheap beside the work
+    /// on the basis, until it is full.
+    void start_as_lanczos() {
+        constexpr int looked_every = 6;  // dense eigenvalues take as long as a few products
+        append_noise();
+        while (products_ < options_.max_products) {
+            const double left = next_of_lanczos();
+            if (size_ % looked_every == 0 || size_ == capacity_) {
+                ritz();
+                if (!std::isfinite(theta_.front())) return;
+                set_interval();
+                far_ = std::min(far_, theta_.back() - left * std::abs(last_of(size_ - 1)));
+                if (size_ == n_ || has_converged(left)) return;
+            }
+            if (size_ == capacity_) {
+                if (!products_dominate()) return;
+                restart_lanczos();
+            }
+            if (left > 0) {
+                take();
+            } else if (!append_noise()) {
+                break;
+            }
+        }
+        ritz();
+    }
+    /// v_size goes with the basis that is kept, and comes next.
+    void restart_lanczos() {
+        rotate(kept_);
+        ++report_.restarts;
+        space_.copy(basis_.column(capacity_), basis_.column(size_));
+    }
+    /// A product reads more than a step of Lanczos's does of the basis: then polynomials, which
+    /// take some twice as many products, cost more than they spare.
+    [[nodiscard]] bool products_dominate() const {
+        return double(A_.bytes()) > 0.5 * double(capacity_ + kept_) * double(n_) * sizeof(V);
+    }
+    [[nodiscard]] double last_of(int k) const {
+        return y_[std::size_t(k + 1) * std::size_t(size_) - 1];
+    }
+    /// Whether all wanted pairs have, in a basis of Lanczos's; or the caller wants no more.
+    bool has_converged(double left) {
+        if (size_ < wanted_) return false;
+        int converged = 0;
+        for (; converged < wanted_; ++converged) {
+            residual_ = left * std::abs(last_of(converged));
+            if (!(residual_ <= allowed())) break;
+        }
+        return !tell(converged) || (converged == wanted_ && guess_.empty());
     }
 
-    /// Rayleigh-Ritz: theta_ and y_, the best first.
+    // -- Rayleigh-Ritz ---------------------------------------------------------------------------
+
+    /// theta_, times sign_, and y_, the outermost first.
     void ritz() {
         const auto m = std::size_t(size_);
         std::vector<double> H(m * m);
         for (int j = 0; j < size_; ++j)
             for (int i = 0; i < size_; ++i)
-                H[std::size_t(j) * m + std::size_t(i)] = projected(i, j);
+                H[std::size_t(j) * m + std::size_t(i)] = sign_ * projected(i, j);
         const auto pairs = dense_eigen(size_, H);
-        theta_.resize(m), y_.resize(m * m);
-        for (std::size_t k = 0; k < m; ++k) {
-            const std::size_t from = options_.which == spectrum_end::smallest ? k : m - 1 - k;
-            theta_[k] = pairs.values[from];
-            std::copy_n(pairs.vectors.begin() + std::ptrdiff_t(from * m), m,
+        theta_.assign(pairs.values.rbegin(), pairs.values.rend());
+        y_.resize(m * m);
+        for (std::size_t k = 0; k < m; ++k)
+            std::copy_n(pairs.vectors.begin() + std::ptrdiff_t((m - 1 - k) * m), m,
                         y_.begin() + std::ptrdiff_t(k * m));
-            report_.norm = std::max(report_.norm, std::abs(theta_[k]));
-        }
+        for (const double theta : theta_) report_.norm = std::max(report_.norm, std::abs(theta));
+        forget_what_moved();
     }
-    /// residual_ of Ritz pair k; its norm.
-    double find_residual(int k) {
-        const auto m = std::size_t(size_);
-        give_coefficients(std::span(y_).subspan(std::size_t(k) * m, m));
-        space_.run(eigs_residual<V>{basis_.data(), images_.data(), residual_.data(), n_, size_,
-                                    theta_[std::size_t(k)], coefficients_.data()},
-                   sum_.data());
-        return std::sqrt(sum_.read().value);
+    /// Where another value has come between those that had converged, they count no more.
+    void forget_what_moved() {
+        for (int k = 0; k < done_; ++k)
+            if (k >= size_ ||
+                std::abs(theta_[std::size_t(k)] - found_[std::size_t(k)]) > allowed()) {
+                done_ = k;
+                checks_ = false;
+            }
     }
-    /// The first pair that has not converged, and its residual; true where all have.
-    bool target() {
-        while (done_ < std::min(wanted_, size_) &&
-               find_residual(done_) <= options_.tol * report_.norm)
-            ++done_;
-        return done_ == wanted_;
-    }
+    [[nodiscard]] double allowed() const { return options_.tol * report_.norm; }
 
     /// The first vectors of the basis become the best `to` Ritz vectors.
     void rotate(int to) {
-        const auto m = std::size_t(size_);
-        give_coefficients(std::span(y_).first(std::size_t(to) * m));
-        for (vector<V, B>* of : {&basis_, &images_})
-            space_.run(eigs_rotate<V>{of->data(), n_, size_, to, coefficients_.data()},
-                       sum_.data());
+        basis_.rotate(size_, to, std::span(y_).first(std::size_t(to) * std::size_t(size_)));
         size_ = to;
         for (int j = 0; j < to; ++j)
-            for (int i = 0; i < to; ++i) projected(i, j) = i == j ? theta_[std::size_t(i)] : 0;
+            for (int i = 0; i < to; ++i)
+                projected(i, j) = i == j ? sign_ * theta_[std::size_t(i)] : 0;
     }
-    bool expand() {
+
+    // -- what to do next -------------------------------------------------------------------------
+
+    void search() {
+        while (true) {
+            if (!std::isfinite(theta_.front())) return end("a product of A is not finite");
+            const int k = stopped_ ? nothing : target();
+            if (stopped_) return end("stopped by the caller");
+            if (k == nothing) return end("converged");
+            if (size_ == n_)
+                return end("the basis is the whole space: rounding errors allow no more");
+            if (products_ >= options_.max_products) return end("max_products were spent");
+            if (!expand(k)) return end("no direction is left that is independent of the basis");
+            ritz();
+        }
+    }
+    /// The pair that the next vector shall make better, x_ and image_ its Ritz vector and what A
+    /// makes of it (with M: its residual); `nothing` where all have converged.
+    int target() {
+        while (true) {
+            for (; done_ < std::min(wanted_, size_); ++done_) {
+                if (!look_at(done_) || !(residual_ <= allowed())) return done_;
+                found_[std::size_t(done_)] = theta_[std::size_t(done_)];
+            }
+            if (done_ < wanted_) return done_;
+            if (M_ != nullptr || trusts_guess_ || size_ == n_ || !has_level()) return nothing;
+            if (!checks_) {
+                if (products_ >= options_.max_products) return wanted_;
+                if (!start_check()) return nothing;
+                continue;
+            }
+            if (!look_at(wanted_)) return wanted_;
+            return is_checked() ? nothing : wanted_;
+        }
+    }
+    /// x_, image_ and residual_ of Ritz pair k. False where the caller wants no more.
+    bool look_at(int k) {
+        const auto m = std::size_t(size_);
+        basis_.combine(std::span(y_).subspan(std::size_t(k) * m, m), x_);
+        multiply(x_, image_);
+        const out<V, B> r = M_ != nullptr ? out<V, B>(image_) : basis_.column(size_);
+        residual_ = basis_.residual(image_, sign_ * theta_[std::size_t(k)], x_, r);
+        return tell(done_);
+    }
+    /// Tells who watches. False where they want no more.
+    bool tell(int converged) {
+        if (!options_.watch) return true;
+        const double relative = report_.norm > 0 ? residual_ / report_.norm : 0;
+        stopped_ = !options_.watch({products_, converged, wanted_, checks_, relative});
+        return !stopped_;
+    }
+    bool expand(int k) {
+        set_interval();
         if (size_ == capacity_) {
             rotate(kept_);
             ++report_.restarts;
         }
-        const out<V, B> next = column(basis_, size_);
+        if (k >= size_) return append_noise();
         if (M_ != nullptr) {
-            M_->apply(V(1), residual_, V(0), next);
+            M_->apply(V(1), image_, V(0), basis_.column(size_));
         } else {
-            space_.copy(residual_, next);
+            apply_polynomial(degree_for(factor_log, theta_[std::size_t(k)]));
         }
         return append() || append_noise();
     }
 
+    // -- polynomials -----------------------------------------------------------------------------
+
+    /// What is not wanted lies in [far_, cut_], in terms of sign_ A.
+    void set_interval() {
+        if (size_ > kept_) {
+            cut_ = std::max(cut_, theta_[std::size_t(kept_)]);
+        } else if (!std::isfinite(cut_)) {
+            cut_ = theta_[std::size_t(std::min(size_ - 1, (wanted_ + size_) / 2))];
+        }
+        far_ = std::min(far_, theta_.back());
+    }
+    [[nodiscard]] double width(double cut) const {
+        return std::max({cut - far_, 1e-6 * report_.norm, 1e-300});
+    }
+    /// The logarithm that a degree more adds to the factor between t and what lies behind `cut`.
+    [[nodiscard]] double growth(double t, double cut) const {
+        return std::acosh(1 + 2 * std::max(t - cut, 1e-14 * report_.norm) / width(cut));
+    }
+    [[nodiscard]] int degree_for(double log, double t) const {
+        const auto capped = [](double d) { return int(std::min(d, double(most_degree))); };
+        const int d = std::max(least_degree, capped(log / growth(t, cut_)));
+        return std::max(2, std::min(d, capped(most_log / growth(theta_.front(), cut_))));
+    }
+    /// v_size = p(A) x_, the Chebyshev polynomial of [far_, cut_], 1 at the first Ritz value;
+    /// image_ is A x_. Both are lost.
+    void apply_polynomial(int degree) {
+        const double half = width(cut_) / 2, centre = cut_ - half;
+        const double first = half / (theta_.front() - centre);
+        double sigma = first;
+        out<V, B> before = x_, now = basis_.column(size_);
+        space_.axpby(V(sign_ * first / half), image_, V(0), now);
+        space_.axpy(V(-first / half * centre), before, now);
+        for (int i = 1; i < degree; ++i) {
+            const double next = 1 / (2 / first - sigma), scale = 2 * next / half;
+            multiply(now, before, V(sign_ * scale), V(-sigma * next));
+            space_.axpy(V(-scale * centre), now, before);
+            std::swap(before, now);
+            sigma = next;
+        }
+        if (degree % 2 == 0) space_.copy(now, basis_.column(size_));
+        degrees_ += degree;
+    }
+
+    // -- copies ----------------------------------------------------------------------------------
+
+    /// The last of the wanted Ritz values that a copy must exceed to matter; the first one has no
+    /// other above it.
+    [[nodiscard]] double level() const {
+        const double last = theta_[std::size_t(wanted_ - 1)];
+        for (int k = wanted_ - 2; k >= 0; --k)
+            if (theta_[std::size_t(k)] > last + 10 * allowed()) return theta_[std::size_t(k)];
+        return std::numeric_limits<double>::infinity();
+    }
+    [[nodiscard]] bool has_level() const { return std::isfinite(level()); }
+    [[nodiscard]] double check_log() const {
+        return std::log(2 * check_factor * std::sqrt(double(n_)));
+    }
+    /// The basis becomes the wanted pairs and a random vector, orthogonal to them, in which
+    /// polynomials have lifted what is above cut_. False where no such vector is left.
+    bool start_check() {
+        set_interval();
+        const double at = level();
+        rotate(wanted_);
+        checks_ = true;
+        degrees_ = 0;
+        set(basis_.column(size_), noise<V>(n_, seed_++));
+        for (double left = check_log();
+             left > 0 && products_ < options_.max_products && !stopped_;) {
+            if (orthogonalise() == 0) return false;
+            space_.copy(basis_.column(size_), x_);
+            multiply(x_, image_);
+            const int degree = degree_for(left, at);
+            apply_polynomial(degree);
+            left -= degree * growth(at, cut_);
+            tell(wanted_);
+        }
+        if (!append()) return false;
+        ritz();
+        return true;
+    }
+    /// Pair wanted_, the best of what the random vector gave, is far enough from the pairs above
+    /// it for its residual, and a copy of one would have outgrown it; or it has converged.
+    [[nodiscard]] bool is_checked() const {
+        const double at = level(), best = theta_[std::size_t(wanted_)];
+        return residual_ <= allowed() || (residual_ < 0.1 * (at - best) &&
+                                          double(degrees_) * growth(at, best) >= check_log());
+    }
+
+    // -- the end ---------------------------------------------------------------------------------
+
     /// The wanted pairs with their true residuals. False where they are worse than the search had
     /// it, and it goes on.
     bool finish() {
-        rotate(wanted_);
+        const int count = std::min(wanted_, size_);
+        rotate(count);
         report_.residuals.clear();
-        const double allowed = std::max(options_.tol * report_.norm, 1e-300);
-        report_.converged = true;
-        for (int k = 0; k < wanted_; ++k) {
-            const out<V, B> image = column(images_, k), x = column(basis_, k);
-            A_.apply(V(1), x, V(0), image);
-            ++products_;
-            space_.axpby(V(1), image, V(0), residual_);
-            space_.axpy(V(-theta_[std::size_t(k)]), x, residual_);
-            const double norm = double(space_.norm(residual_));
+        report_.converged = count == wanted_;
+        for (int k = 0; k < count; ++k) {
+            multiply(basis_.column(k), image_);
+            const double norm = basis_.residual(image_, sign_ * theta_[std::size_t(k)],
+                                                basis_.column(k), out<V, B>(image_));
             report_.residuals.push_back(report_.norm > 0 ? norm / report_.norm : 0);
-            report_.converged = report_.converged && norm <= allowed;
+            report_.converged = report_.converged && norm <= std::max(allowed(), 1e-300);
         }
-        const bool again = !report_.converged && report_.why == "converged" && retries_++ < 3 &&
-                           wanted_ < capacity_;
-        if (again) {
-            done_ = 0;
-            return false;
-        }
-        if (!report_.converged && report_.why == "converged")
+        if (!report_.converged && report_.why == "converged") {
+            if (retries_++ < 3 && wanted_ < capacity_) {
+                done_ = 0;
+                checks_ = false;
+                ritz();
+                return false;
+            }
             report_.why = "the true residuals stay above what rounding errors allow";
-        values_.assign(theta_.begin(), theta_.begin() + wanted_);
-        vectors_ = to_host<V>(space_.on(), in<V, B>(basis_));
-        vectors_.resize(std::size_t(wanted_) * std::size_t(n_));
+        }
+        values_.assign(theta_.begin(), theta_.begin() + count);
+        for (double& value : values_) value *= sign_;
+        vectors_ = basis_.to_host(count);
         return true;
     }
+
+    static constexpr int nothing = -1;
 
     const linear_operator<V, B>& A_;
     const linear_operator<V, B>* M_;
@@ -257,15 +458,20 @@ class davidson {
     std::int64_t n_;
     int wanted_, capacity_;
     int kept_;  ///< at a restart
+    double sign_;
     vector_space<V, B> space_;
-    vector<V, B> basis_, images_;  ///< capacity_ vectors each: v_k and A v_k
-    vector<V, B> residual_;
-    vector<double, B> coefficients_;
-    scalars_on<one_scalar<double>, B> sum_;
+    vector_basis<V, B> basis_;  ///< one more than capacity_, to work in
+    vector<V, B> x_, image_;
     std::vector<double> projected_;  ///< V^T A V
-    std::vector<double> theta_, y_;  ///< Ritz values, and their vectors in the basis
+    std::vector<double> theta_, y_;  ///< Ritz values of sign_ A, and their vectors in the basis
+    std::vector<double> found_;      ///< the Ritz values of the first done_ pairs as they converged
+    double far_ = std::numeric_limits<double>::infinity();
+    double cut_ = -std::numeric_limits<double>::infinity();
+    double residual_ = 0;
     int size_ = 0, done_ = 0, retries_ = 0;
+    bool trusts_guess_ = false, checks_ = false, stopped_ = false;
     std::int64_t products_ = 0;
+    std::int64_t degrees_ = 0;  ///< of the polynomials since the check began
     std::uint64_t seed_ = 0;
     std::vector<double> values_;
     host_vector<V> vectors_;

@@ -1,6 +1,7 @@
 // A few eigenpairs at one end of a symmetric matrix's spectrum.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,23 @@ namespace nz {
 
 enum class spectrum_end { smallest, largest };  ///< algebraically
 
+/// How a search stands.
+struct eigs_progress {
+    std::int64_t products = 0;
+    int converged = 0;    ///< pairs
+    int wanted = 0;       ///< pairs
+    bool checks = false;  ///< all have converged, and it looks for copies of them that it missed
+    double residual = 0;  ///< |A x - theta x| / |A| of the pair that it works on
+};
+
 struct eigs_options {
     int count = 6;  ///< eigenpairs, at most 50
     spectrum_end which = spectrum_end::smallest;
     double tol = 1e-8;                  ///< of |A x - theta x| / |A|, for each pair
     std::int64_t max_products = 10000;  ///< at most
     int basis = 0;                      ///< vectors held: from count + 2 to 128; 0: as suits count
+    /// Called whenever a residual is known; false stops the search.
+    std::function<bool(const eigs_progress&)> watch = {};
 };
 
 struct eigs_report {
@@ -39,21 +51,31 @@ struct eigs_result {
     }
 };
 
-/// Extreme eigenpairs of the symmetric A by Davidson's method: an orthonormal basis, Rayleigh-Ritz
-/// on it, and the first pair's residual that is still too large, preconditioned, as the next basis
-/// vector. A full basis is restarted with the best of its Ritz vectors. Without a preconditioner
-/// these are the spaces of thick-restart Lanczos. As the basis starts with more than `count`
-/// vectors, multiple eigenvalues are found as often as they are there.
+/// Extreme eigenpairs of the symmetric A by Davidson's method: Rayleigh-Ritz on an orthonormal
+/// basis, and as its next vector what the first pair that has not converged asks for. A full basis
+/// is restarted with the best of its Ritz vectors.
+///
+/// Without M the basis starts as Lanczos's, and then the next vector is a Chebyshev polynomial of A
+/// times the Ritz vector, small on what lies behind the basis's Ritz values and of a degree that
+/// gives a factor of 27 each time. Products take the place of work on the basis, which is most of
+/// it otherwise. From one start a multiple eigenvalue shows once; so, when all pairs have
+/// converged, the search goes on from a random vector that is orthogonal to them, until another
+/// copy shows, and then again, or until the polynomials applied would have lifted one from that
+/// vector's rounding errors.
 ///
 /// M, where given, applies an approximate inverse of A: for the smallest ones of a definite A. It
-/// need not be symmetric. A, M and the vectors lie on `on`. `guess`: vectors that are near to what
-/// is wanted, n elements each. Whether A is symmetric is not checked. Same bits in every run.
-/// Where n < count there are n pairs.
+/// need not be symmetric. The next vector is M times the residual, and the basis starts with more
+/// random vectors than `count`, so that multiple eigenvalues show as often as they are there.
 ///
-/// Moves    for a product, about 5 sweeps over half of the basis.
+/// A, M and the vectors lie on `on`. `guess`: vectors that are near to what is wanted, n elements
+/// each. Whether A is symmetric is not checked. Same bits in every run with the same number of
+/// threads. Where n < count there are n pairs.
+///
+/// Moves    for a vector of the basis, it 6 times; for a product of a polynomial, 3 vectors.
 /// Throws   argument_error where A is not square, M not of its shape, or a length or an option is
 ///          wrong; and what A and M throw. Not converging is a value.
-/// Source   Davidson 1975; the restart: Stathopoulos, Saad, Wu 1998; Wu and Simon 2000.
+/// Source   Davidson 1975; the restart: Stathopoulos, Saad, Wu 1998; Wu and Simon 2000; the
+///          polynomial: Zhou and Saad 2007, doi:10.1137/050630404.
 template <class V, class B>
 eigs_result<V> eigs(B on, const linear_operator<V, B>& A, const eigs_options& = {},
                     const linear_operator<V, B>* M = nullptr, std::span<const V> guess = {});

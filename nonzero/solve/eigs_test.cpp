@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <random>
 
 #include "nonzero/formats/oracle.hpp"
 #include "nonzero/gen/generate.hpp"
@@ -21,17 +22,60 @@ namespace {
 using real_everywhere = ::testing::Types<on_backend<float, cpu>, on_backend<double, cpu>,
                                          on_backend<float, gpu>, on_backend<double, gpu>>;
 
-/// All eigenvalues of laplace2d: sums of 4 sin^2(pi j / (2 n + 2)), ascending.
-std::vector<double> laplace_eigenvalues(index nx, index ny) {
-    const auto of = [](index j, index n) {
-        const double s = std::sin(std::numbers::pi * j / (2 * n + 2));
-        return 4 * s * s;
-    };
+/// 4 sin^2(pi j / (2 n + 2)): an eigenvalue of the Laplacian on a line of n.
+double line_eigenvalue(index j, index n) {
+    const double s = std::sin(std::numbers::pi * j / (2 * n + 2));
+    return 4 * s * s;
+}
+
+/// All eigenvalues of laplace2d or, where nz is more than 1, laplace3d: sums of a line's,
+/// ascending.
+std::vector<double> laplace_eigenvalues(index nx, index ny, index nz = 1) {
     std::vector<double> all;
     for (index i = 1; i <= nx; ++i)
-        for (index j = 1; j <= ny; ++j) all.push_back(of(i, nx) + of(j, ny));
+        for (index j = 1; j <= ny; ++j)
+            for (index k = 1; k <= nz; ++k)
+                all.push_back(line_eigenvalue(i, nx) + line_eigenvalue(j, ny) +
+                              (nz > 1 ? line_eigenvalue(k, nz) : 0));
     std::sort(all.begin(), all.end());
     return all;
+}
+
+/// A matrix of those values on its diagonal, in another order.
+template <class V>
+csr<V, host> diagonal_of(std::vector<double> values) {
+    std::shuffle(values.begin(), values.end(), std::mt19937(1));
+    const auto n = index(values.size());
+    csr<V, host> A{{n, n}, {}, {}, {}};
+    host_vector<offset> row_ptr{0};
+    for (index i = 0; i < n; ++i) {
+        A.col_ind.push_back(i);
+        A.val.push_back(V(values[std::size_t(i)]));
+        row_ptr.push_back(i + 1);
+    }
+    A.row_ptr = row_ptr;
+    return A;
+}
+
+/// A random symmetric matrix, dense enough to have no pattern.
+template <class V>
+csr<V, host> random_symmetric(index n, unsigned seed, std::vector<double>& dense) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    dense.assign(std::size_t(n) * std::size_t(n), 0);
+    csr<V, host> A{{n, n}, {}, {}, {}};
+    host_vector<offset> row_ptr{0};
+    const auto at = [&](index i, index j) -> double& {
+        return dense[std::size_t(i) * std::size_t(n) + std::size_t(j)];
+    };
+    for (index i = 0; i < n; ++i)
+        for (index j = 0; j <= i; ++j) at(i, j) = at(j, i) = uniform(random);
+    for (index i = 0; i < n; ++i) {
+        for (index j = 0; j < n; ++j) A.col_ind.push_back(j), A.val.push_back(V(at(i, j)));
+        row_ptr.push_back(offset(A.val.size()));
+    }
+    A.row_ptr = row_ptr;
+    return A;
 }
 
 template <class T>
@@ -69,6 +113,112 @@ TYPED_TEST(eigenpairs, of_laplacians_are_the_closed_form) {
                 EXPECT_LE(report.residuals[k], this->tol);
             }
         }
+    }
+}
+
+TYPED_TEST(eigenpairs, are_as_many_as_each_eigenvalue_has) {
+    using V = typename TypeParam::V;
+    const auto held = [&](const csr<V, host>& A, std::vector<double> exact, int count,
+                          const std::string& what) {
+        for (const spectrum_end which : {spectrum_end::smallest, spectrum_end::largest}) {
+            std::sort(exact.begin(), exact.end());
+            if (which == spectrum_end::largest) std::reverse(exact.begin(), exact.end());
+            const double norm = std::max(std::abs(exact.front()), std::abs(exact.back()));
+            const auto [values, vectors, report] =
+                this->find(A, {.count = count, .which = which, .tol = this->tol});
+            EXPECT_TRUE(report.converged) << what << ": " << report.why;
+            ASSERT_EQ(values.size(), std::size_t(count));
+            for (std::size_t k = 0; k < values.size(); ++k)
+                EXPECT_NEAR(values[k], exact[k], norm * (this->tol + 100 * this->epsilon))
+                    << what << ", " << k << (which == spectrum_end::largest ? " largest" : "");
+        }
+    };
+    // Of a cube nearly all are triple or sixfold.
+    held(laplace3d<V>(14, 14, 14), laplace_eigenvalues(14, 14, 14), 11, "cube");
+    held(laplace2d<V>(40, 40), laplace_eigenvalues(40, 40), 9, "square");
+    std::vector<double> sevenfold, at_the_ends;
+    for (int k = 0; k < 7 * 150; ++k) sevenfold.push_back(std::sqrt(1.0 + k / 7));
+    held(diagonal_of<V>(sevenfold), sevenfold, 16, "sevenfold");
+    // Single ones far out, then more of one than are asked for.
+    for (int k = 0; k < 900; ++k) at_the_ends.push_back(std::sin(double(k)));
+    for (int k = 0; k < 12; ++k) at_the_ends.push_back(3), at_the_ends.push_back(-3);
+    at_the_ends.push_back(4), at_the_ends.push_back(-4);
+    held(diagonal_of<V>(at_the_ends), at_the_ends, 6, "twelvefold");
+}
+
+TYPED_TEST(eigenpairs, of_equal_components_come_once_for_each) {
+    using V = typename TypeParam::V;
+    constexpr index parts = 5;
+    std::vector<double> dense, exact;
+    (void)random_symmetric<double>(60, 3, dense);
+    csr<V, host> A{{60 * parts, 60 * parts}, {}, {}, {}};
+    host_vector<offset> row_ptr{0};
+    for (index p = 0; p < parts; ++p)
+        for (index i = 0; i < 60; ++i) {
+            for (index j = 0; j < 60; ++j) {
+                A.col_ind.push_back(60 * p + j);
+                A.val.push_back(V(dense[std::size_t(60 * i + j)]));
+            }
+            row_ptr.push_back(offset(A.val.size()));
+        }
+    A.row_ptr = row_ptr;
+    for (const double v : dense_eigen(60, dense).values) exact.insert(exact.end(), parts, v);
+    const double norm = std::max(-exact.front(), exact.back());
+    const auto result = this->find(A, {.count = 12, .tol = this->tol});
+    EXPECT_TRUE(result.report.converged) << result.report.why;
+    ASSERT_EQ(result.values.size(), 12U);
+    for (std::size_t k = 0; k < 12; ++k)
+        EXPECT_NEAR(result.values[k], exact[k], norm * (this->tol + 100 * this->epsilon)) << k;
+}
+
+TYPED_TEST(eigenpairs, of_small_matrices_are_those_of_a_dense_solver) {
+    using V = typename TypeParam::V;
+    if (std::is_same_v<V, float>) GTEST_SKIP() << "the reference is in double";
+    for (const index n : {1, 2, 3, 5, 8, 13, 24, 25, 26, 40, 77}) {
+        std::vector<double> dense;
+        const auto A = random_symmetric<V>(n, unsigned(n), dense);
+        const auto exact = dense_eigen(n, dense).values;
+        for (const int count : {1, 2, 6, 30, 50}) {
+            const auto result = this->find(A, {.count = count, .tol = this->tol});
+            EXPECT_TRUE(result.report.converged) << n << ", " << count << result.report.why;
+            ASSERT_EQ(result.values.size(), std::size_t(std::min(n, count)));
+            for (std::size_t k = 0; k < result.values.size(); ++k)
+                EXPECT_NEAR(result.values[k], exact[k], double(n) * 2 * this->tol)
+                    << n << ", " << count << ", " << k;
+        }
+        const auto narrow = this->find(A, {.count = 2, .tol = this->tol, .basis = 4});
+        EXPECT_TRUE(narrow.report.converged) << n << narrow.report.why;
+        EXPECT_NEAR(narrow.values[0], exact[0], double(n) * 2 * this->tol) << n;
+    }
+}
+
+TYPED_TEST(eigenpairs, tell_how_the_search_stands) {
+    using V = typename TypeParam::V;
+    const auto A = laplace3d<V>(11, 11, 11);
+    std::vector<eigs_progress> seen;
+    const auto all = this->find(A, {.count = 4, .tol = this->tol, .watch = [&](const auto& p) {
+                                        seen.push_back(p);
+                                        return true;
+                                    }});
+    ASSERT_FALSE(seen.empty());
+    for (std::size_t k = 0; k < seen.size(); ++k) {
+        EXPECT_EQ(seen[k].wanted, 4);
+        EXPECT_GE(seen[k].converged, 0);
+        EXPECT_LE(seen[k].converged, 4);
+        EXPECT_GT(seen[k].products, k == 0 ? 0 : seen[k - 1].products - 1);
+        EXPECT_LE(seen[k].products, all.report.products);
+        EXPECT_TRUE(std::isfinite(seen[k].residual));
+    }
+    EXPECT_TRUE(seen.back().checks);  // for copies, which a cube has
+    EXPECT_EQ(seen.back().converged, 4);
+    for (const std::size_t calls : {1U, 2U, 7U}) {
+        std::size_t called = 0;
+        const auto stopped = this->find(
+            A, {.count = 4, .tol = 0, .watch = [&](const auto&) { return ++called < calls; }});
+        EXPECT_EQ(called, calls);
+        EXPECT_FALSE(stopped.report.converged);
+        EXPECT_EQ(stopped.report.why, "stopped by the caller");
+        EXPECT_EQ(stopped.values.size(), 4U);
     }
 }
 

@@ -1,20 +1,18 @@
-// The sweeps of the eigenvalue solver, once for both backends.
+// What a GPU does with a basis, as sweeps.
 #pragma once
 
-#include "nonzero/solve/vectors.hpp"
+#include "nonzero/solve/vector_basis.hpp"
 
 namespace nz {
 
-/// Vectors that the solver holds at most, and what that takes of a thread's memory in eigs_rotate.
-inline constexpr int eigs_max_basis = 128;
 /// Scalar products that one sweep takes at once.
-inline constexpr int eigs_dots_at_once = int(max_sum_bytes / sizeof(double));
+inline constexpr int dots_at_once = int(max_sum_bytes / sizeof(double));
 
 /// h_k = (v_k, w) for the `count` basis vectors from v on.
 template <class V>
-struct eigs_dots {
+struct basis_dots {
     using scalars = one_scalar<double>;
-    using totals = sums<double, eigs_dots_at_once>;
+    using totals = sums<double, dots_at_once>;
     const V *v, *w;
     std::int64_t n;  ///< from one basis vector to the next
     int count;
@@ -22,7 +20,7 @@ struct eigs_dots {
     NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
         totals t{};
         const double wi = double(w[i]);
-        for (int k = 0; k < eigs_dots_at_once; ++k)
+        for (int k = 0; k < dots_at_once; ++k)
             if (k < count) t[k] = double(v[k * n + i]) * wi;
         return t;
     }
@@ -33,7 +31,7 @@ struct eigs_dots {
 
 /// w = w - h_0 v_0 - h_1 v_1 ..., with |w|^2.
 template <class V>
-struct eigs_subtract {
+struct basis_subtract {
     using scalars = one_scalar<double>;
     using totals = sums<double, 1>;
     const V* v;
@@ -50,30 +48,43 @@ struct eigs_subtract {
     NZ_ANYWHERE void finish(scalars& s, const totals& t) const { s.value = t[0]; }
 };
 
-/// r = sum of y_k (a_k - theta v_k), a_k being A v_k; with |r|^2.
+/// r = image - theta x, with |r|^2.
 template <class V>
-struct eigs_residual {
+struct basis_residual {
     using scalars = one_scalar<double>;
     using totals = sums<double, 1>;
-    const V *v, *a;
+    const V *image, *x;
     V* r;
-    std::int64_t n;
-    int count;
     double theta;
-    const double* y;
     NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
-        double sum = 0;
-        for (int k = 0; k < count; ++k)
-            sum += y[k] * (double(a[k * n + i]) - theta * double(v[k * n + i]));
-        r[i] = V(sum);
-        return {{sum * sum}};
+        const double ri = double(image[i]) - theta * double(x[i]);
+        r[i] = V(ri);
+        return {{ri * ri}};
     }
     NZ_ANYWHERE void finish(scalars& s, const totals& t) const { s.value = t[0]; }
 };
 
+/// x = y_0 v_0 + y_1 v_1 ...
+template <class V>
+struct basis_combine {
+    using scalars = one_scalar<double>;
+    using totals = sums<double, 0>;
+    const V* v;
+    V* x;
+    std::int64_t n;
+    int count;
+    const double* y;
+    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+        double sum = 0;
+        for (int k = 0; k < count; ++k) sum += y[k] * double(v[k * n + i]);
+        x[i] = V(sum);
+        return {};
+    }
+};
+
 /// The first `to` of `from` vectors become sums of all: v_j = sum of y_(j from + k) v_k.
 template <class V>
-struct eigs_rotate {
+struct basis_rotate {
     using scalars = one_scalar<double>;
     using totals = sums<double, 0>;
     V* v;
@@ -81,7 +92,7 @@ struct eigs_rotate {
     int from, to;
     const double* y;
     NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
-        double old[eigs_max_basis];
+        double old[max_basis];
         for (int k = 0; k < from; ++k) old[k] = double(v[k * n + i]);
         for (int j = 0; j < to; ++j) {
             double sum = 0;

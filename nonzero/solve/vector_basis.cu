@@ -1,0 +1,16 @@
+// A basis's kernels on a GPU.
+#include "nonzero/solve/sweep.cuh"
+#include "nonzero/solve/vector_basis_steps.hpp"
+
+namespace nz {
+
+#define NZ_INSTANTIATE(V)                                                                         \
+    template void launch_sweep(gpu, std::int64_t, const basis_dots<V>&, one_scalar<double>*);     \
+    template void launch_sweep(gpu, std::int64_t, const basis_subtract<V>&, one_scalar<double>*); \
+    template void launch_sweep(gpu, std::int64_t, const basis_combine<V>&, one_scalar<double>*);  \
+    template void launch_sweep(gpu, std::int64_t, const basis_residual<V>&, one_scalar<double>*); \
+    template void launch_sweep(gpu, std::int64_t, const basis_rotate<V>&, one_scalar<double>*);
+NZ_INSTANTIATE(float)
+NZ_INSTANTIATE(double)
+
+}  // namespace nz

@@ -1,0 +1,54 @@
+// A few long vectors that are used together, as an eigenvalue solver's basis is.
+#pragma once
+
+#include "nonzero/solve/vectors.hpp"
+
+namespace nz {
+
+/// Vectors that a basis holds at most, and what that takes of a GPU thread's memory in
+/// basis_rotate.
+inline constexpr int max_basis = 128;
+
+/// Up to `capacity` vectors v_0, v_1, ... of n elements where B computes, and what a solver does
+/// with the first `count` of them. Sums are in double whatever V is, and have the same bits in
+/// every run, on the CPU for any number of threads.
+///
+/// Moves    each operation reads those vectors once.
+template <class V, class B>
+class vector_basis {
+  public:
+    vector_basis(B on, std::int64_t n, int capacity);
+
+    [[nodiscard]] out<V, B> column(int k) { return {vectors_.data() + k * n_, std::size_t(n_)}; }
+    /// The first `count` of the vectors, one after the other.
+    [[nodiscard]] host_vector<V> to_host(int count) const;
+
+    /// c_k = (v_k, w), which stay where B computes.
+    void project(int count, in<V, B> w);
+    /// w = w - sum of c_k v_k, of the coefficients that `project` left; gives |w|.
+    double subtract(int count, out<V, B> w);
+    /// The same, and projects the new w.
+    double subtract_and_project(int count, out<V, B> w);
+    [[nodiscard]] std::vector<double> coefficients(int count) const;
+
+    /// x = sum of y_k v_k
+    void combine(std::span<const double> y, out<V, B> x);
+    /// The first `to` vectors become sums of the first `from`: v_j = sum of y_(j from + k) v_k.
+    void rotate(int from, int to, std::span<const double> y);
+
+    /// r = image - theta x, which may be one of them; gives |r|.
+    double residual(in<V, B> image, double theta, in<V, B> x, out<V, B> r);
+
+  private:
+    void give(std::span<const double> c);
+
+    std::int64_t n_;
+    int capacity_;
+    vector_space<V, B> space_;
+    vector<V, B> vectors_;
+    vector<double, B> coefficients_;
+    scalars_on<one_scalar<double>, B> sum_;
+    std::vector<double> partial_;  ///< the CPU's sums, block by block
+};
+
+}  // namespace nz
