@@ -4,10 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <ctime>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/command.hpp"
+#include "cli/interruption.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
@@ -29,7 +34,41 @@ struct outcome {
     std::string product, where;
     nz::shape shape;
     std::size_t nnz = 0;
+    double plan_s = 0, preconditioner_s = 0;
+    double cpu_s = 0;  ///< of all threads, from the plan to the last residual
 };
+
+/// For eigs_options::watch: a line on stderr, some 20 times a second, gone when it is; false after
+/// Ctrl-C.
+class progress_line {
+  public:
+    explicit progress_line(double tol) : tol_(tol) {}
+    progress_line(const progress_line&) = delete;
+    progress_line& operator=(const progress_line&) = delete;
+    ~progress_line() {
+        if (drawn_) fmt::print(stderr, "\r\033[K");
+    }
+    bool operator()(const eigs_progress& p) {
+        const auto now = clock::now();
+        if (now - last_ > std::chrono::milliseconds(50)) {
+            fmt::print(stderr, "\r\033[K{} products, {} of {} pairs{}, residual {:.2e} of {:g}",
+                       p.products, p.converged, p.wanted, p.checks ? ", looking for copies" : "",
+                       p.residual, tol_);
+            last_ = now, drawn_ = true;
+        }
+        return !interruption::happened();
+    }
+
+  private:
+    using clock = std::chrono::steady_clock;
+    double tol_;
+    clock::time_point last_ = clock::now();
+    bool drawn_ = false;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 /// Empty where A is equal to its transpose, as far as why_not_definite looks, whatever is on its
 /// diagonal: a multiple of I large enough makes that positive.
@@ -54,12 +93,26 @@ std::string why_not_symmetric(csr<double, host> A) {
 template <class B>
 outcome search_on(B on, const options& o, const csr<double, host_view>& A) {
     outcome all;
+    const std::clock_t began = std::clock();
+    auto start = std::chrono::steady_clock::now();
     const auto op = build(make_plan(A, on), A);
+    all.plan_s = seconds_since(start);
+    start = std::chrono::steady_clock::now();
     std::unique_ptr<linear_operator<double, B>> M;
     if (o.preconditioner == "amg")
         M = std::make_unique<amg<double, B>>(A, on, amg_options{.check = false},
                                              candidates<double>{}, op.get());
-    all.pairs = eigs<double, B>(on, *op, o.search, M.get());
+    all.preconditioner_s = seconds_since(start);
+    progress_line line(o.search.tol);
+    std::optional<interruption> stop;
+    eigs_options with = o.search;
+    // Without anybody to watch, Ctrl-C ends the process as it does elsewhere.
+    if (is_terminal(stderr)) {
+        stop.emplace();
+        with.watch = std::ref(line);
+    }
+    all.pairs = eigs<double, B>(on, *op, with, M.get());
+    all.cpu_s = double(std::clock() - began) / CLOCKS_PER_SEC;
     all.product = op->method_name();
     return all;
 }
@@ -76,13 +129,17 @@ nlohmann::json to_json(const options& o, const outcome& all) {
               {"device", o.device},
               {"where", all.where},
               {"product", all.product},
+              {"norm", r.norm},
               {"values", all.pairs.values},
               {"residuals", r.residuals},
               {"converged", r.converged},
               {"why", r.why},
               {"products", r.products},
               {"restarts", r.restarts},
-              {"search_s", r.seconds}});
+              {"plan_s", all.plan_s},
+              {"preconditioner_s", all.preconditioner_s},
+              {"search_s", r.seconds},
+              {"cpu_s", all.cpu_s}});
     return j;
 }
 
@@ -95,6 +152,8 @@ void print(const options& o, const outcome& all) {
     t.print();
     fmt::print("\nmatrix      {} x {}, {} nonzeros\n", all.shape.rows, all.shape.cols, all.nnz);
     fmt::print("product     {}, {}, preconditioner {}\n", all.product, all.where, o.preconditioner);
+    fmt::print("setup       {:.3g} ms plan, {:.3g} ms preconditioner\n", all.plan_s * 1e3,
+               all.preconditioner_s * 1e3);
     fmt::print("search      {} products, {} restarts, {:.3g} ms\n", r.products, r.restarts,
                r.seconds * 1e3);
     fmt::print("converged   {}\n",
@@ -129,6 +188,7 @@ int search(options o) {
         write_vector<double>(o.vector_to, all.pairs.vector(0));
     json.write(to_json(o, all));
     if (!json.is_stdout()) print(o, all);
+    if (interruption::happened()) return interrupted_exit;
     return all.pairs.report.converged ? done : answer_is_no;
 }
 

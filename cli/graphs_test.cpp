@@ -80,6 +80,7 @@ TEST_F(command, eigs_of_a_path) {
     for (const char* how : {"", " --precond none"}) {
         const auto [code, out, err] = nz("eigs A.mtx -k 2 --json - -o x.mtx" + std::string(how));
         EXPECT_EQ(code, 0) << err;
+        EXPECT_EQ(err, "");  // a progress line is for terminals
         const auto j = nlohmann::json::parse(out);
         EXPECT_NEAR(double(j["values"][0]), 2 - golden, 1e-7);
         EXPECT_NEAR(double(j["values"][1]), 3 - golden, 1e-7);
@@ -90,6 +91,20 @@ TEST_F(command, eigs_of_a_path) {
     const auto largest = nz("eigs A.mtx -k 1 --which largest");
     EXPECT_NE(largest.out.find("3.61803"), std::string::npos) << largest.out;
     EXPECT_NE(largest.out.find("converged   yes"), std::string::npos) << largest.out;
+}
+
+TEST_F(command, eigs_shows_its_progress_on_a_terminal) {
+    if (std::system("script --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "script is missing";
+    ASSERT_EQ(nz("generate laplace3d --nx 32 --ny 32 --nz 32 -o L.npz").code, 0);
+    const std::string inner = std::string(NZ_COMMAND) + " eigs L.npz --which largest --threads 1";
+    const std::string in = "cd " + dir.string() + " && ";
+    ASSERT_EQ(std::system((in + "script -qec '" + inner + "' seen >/dev/null </dev/null").c_str()),
+              0);
+    const std::string seen = slurp(dir / "seen");
+    EXPECT_NE(seen.find(" of 6 pairs"), std::string::npos) << seen;
+    EXPECT_NE(seen.find("residual"), std::string::npos) << seen;
+    ASSERT_EQ(std::system((in + inner + " >out 2>err").c_str()), 0);
+    EXPECT_EQ(slurp(dir / "err"), "");
 }
 
 TEST_F(command, eigs_refuses) {
