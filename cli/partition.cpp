@@ -112,7 +112,7 @@ adjacency read_graph(const options& o) {
 }
 
 void set_choices(options& o) {
-    using enum partition_preconditioner;
+    using enum fiedler_preconditioner;
     o.cutting.fiedler.preconditioner = o.preconditioner == "amg"      ? amg
                                        : o.preconditioner == "jacobi" ? jacobi
                                                                       : none;
