@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <string>
 
@@ -73,6 +74,57 @@ csr<V, host> from_lengths(const std::vector<index>& lengths, index cols) {
         for (std::int64_t k = 0; k < n; ++k) c.push_back(index(k * cols / n));
         return c;
     });
+}
+
+/// The k-th of values that are all different, and exact in single precision.
+template <class V>
+V numbered_value(std::size_t k) {
+    const auto part = [](std::size_t n) { return real<V>(double(n) / 1024 - 37); };
+    if constexpr (is_complex<V>) {
+        return {part(k / 2), part(k % 2)};
+    } else {
+        return part(k);
+    }
+}
+
+/// What compressing layouts look for: values that are all the same, few, or just too many.
+template <class V>
+void add_value_patterns(std::vector<zoo_entry<V>>& z) {
+    using R = real<V>;
+    const auto stencil = from_rule<V>(150, 150, [](index i, index j, double) {
+        return std::abs(i - j) <= 2 || std::abs(i - j) == 12;
+    });
+    const auto add = [&](std::string name, const char* bug, csr<V, host> A, auto value) {
+        std::size_t k = 0;
+        const std::span<V> val = A.val;
+        for_each_entry(view(A), 0, A.shape.rows,
+                       [&](index i, index j, V) { val[k] = value(i, j, k), ++k; });
+        z.push_back({std::move(name), bug, std::move(A)});
+    };
+    add("one value", "a table of one", stencil, [](index, index, auto) { return V(R(3)); });
+    add("no value but 0", "a constant taken for padding", stencil,
+        [](index, index, auto) { return V(R(0)); });
+    add("1 and -1", "a sign lost", stencil,
+        [](index i, index j, auto) { return V(R(i * 7 % 3 == j % 3 ? 1 : -1)); });
+    add("0 and -0", "values told apart by ==, not by their bits", stencil,
+        [](index i, index j, auto) { return V((i + j) % 3 == 0 ? -R(0) : R(0)); });
+    add("constant diagonals", "a diagonal's value taken for its neighbour's", stencil,
+        [](index i, index j, auto) { return numbered_value<V>(std::size_t(j - i + 200)); });
+    const auto band = [](index rows, index length) {
+        return from_columns<V>(rows, rows + length, [&](index i) {
+            std::vector<index> c(std::size_t(length), i);
+            std::iota(c.begin(), c.end(), i);
+            return c;
+        });
+    };
+    const auto tables = [&](const csr<V, host>& A, std::initializer_list<std::size_t> sizes) {
+        for (const std::size_t n : sizes)
+            add(std::to_string(n) + " values", "a number in the table that wraps around", A,
+                [n](index, index, std::size_t k) { return numbered_value<V>(k * 7919 % n); });
+    };
+    tables(stencil, {2, 255, 256, 257});
+    tables(band(60, 70), {4095, 4096, 4097});
+    tables(band(940, 70), {65535, 65536, 65537});
 }
 
 template <class V>
@@ -154,6 +206,7 @@ std::vector<zoo_entry<V>> zoo() {
         A.row_ptr = offset_vector::wide(std::move(p));
         z.push_back({"64-bit row pointers", "positions taken for 32-bit", std::move(A)});
     }
+    add_value_patterns(z);
     return z;
 }
 
