@@ -46,9 +46,9 @@ R distinct_value(std::uint64_t k) {
 template <class R>
 R special_value(std::uint8_t byte) {
     using limits = std::numeric_limits<R>;
-    const std::array<R, 16> all{0,
+    const std::array<R, 16> all{1,
+                                0,
                                 -R(0),
-                                1,
                                 -1,
                                 2,
                                 R(-2.5),
@@ -86,14 +86,14 @@ host_vector<V> read_values(byte_reader& in, std::size_t n) {
     for (std::size_t k = 0; k < n; ++k) {
         const auto part = [&]() -> R {
             switch (manner) {
-                case 0:
+                case 7:
                     return special_value<R>(detail);
                 case 1:
                     return distinct_value<R>(mixed(k + detail) % (2 + detail % 16));
                 case 2:
                     return distinct_value<R>(k % table_sizes[detail % table_sizes.size()]);
                 case 3:
-                    return special_value<R>(in.empty() ? std::uint8_t(2 + k % 4) : in.next());
+                    return special_value<R>(in.empty() ? std::uint8_t(k % 6) : in.next());
                 case 4:
                     return mixed(k + detail) % 2 == 0 ? R(1) : R(-1);
                 case 5:  // one that is special among others
