@@ -25,8 +25,8 @@
 #include "nonzero/solve/partition.hpp"
 #include "nonzero/solve/reorder.hpp"
 #include "nonzero/solve/symmetry.hpp"
-#include "test/watched_memory.hpp"
 #include "test/files.hpp"
+#include "test/watched_memory.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
