@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/simd_loads.hpp"
 #include "nonzero/solve/vector_basis_steps.hpp"
 
@@ -114,8 +115,8 @@ template <class F>
 void for_each_block(cpu on, std::int64_t n, std::int64_t rows, F f) {
     const std::int64_t blocks = (n + rows - 1) / rows;
     const int threads = n < worth_threads * sweep_block ? 1 : thread_count(on);
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (std::int64_t b = 0; b < blocks; ++b) f(b, b * rows, std::min(rows, n - b * rows));
+    parallel_for(threads, blocks,
+                 [&](std::int64_t b) { f(b, b * rows, std::min(rows, n - b * rows)); });
 }
 
 /// total_k = the sum over blocks of partial_(block width + k), in their order.
