@@ -181,7 +181,7 @@ void multiply_on_the_gpu(const large_matrix& m) {
     if (!fits("the matrix", bytes)) return;
     const auto A = upload(on, m.A);
     const auto x = to_device(on, m.x);
-    device_array<float> y(std::size_t(m.A.shape.rows));
+    device_array<float> y(on, std::size_t(m.A.shape.rows));
     const auto check = [&](const std::string& by, const linear_operator<float, gpu>& op) {
         op.apply(1, x, 0, y);
         expect_product(by, m, to_host<float>(on, device_span<float>(y)));

@@ -47,9 +47,9 @@ device_guard::~device_guard() {
 void check_launch(const char* what) { check(cudaGetLastError(), what); }
 
 void synchronize(gpu on) {
+    const device_guard guard(on);
     refuse_capture(on, "waiting for a stream");
     const beside_captures mine;
-    const device_guard guard(on);
     check(cudaStreamSynchronize(stream_of(on)), "cudaStreamSynchronize");
 }
 
@@ -114,6 +114,7 @@ double gpu_event::seconds_since(const gpu_event& start) const {
 
 void copy_to_device(gpu on, const void* from, void* to, std::size_t bytes) {
     if (bytes == 0) return;
+    const device_guard guard(on);
     refuse_capture(on, "copying to the GPU");
     const beside_captures mine;
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(on)),
@@ -143,6 +144,7 @@ struct page_locked {
 
 void copy_to_host(gpu on, const void* from, void* to, std::size_t bytes) {
     if (bytes == 0) return;
+    const device_guard guard(on);
     refuse_capture(on, "copying to the CPU");
     const beside_captures others;
     thread_local const page_locked mine;
@@ -156,12 +158,14 @@ void copy_to_host(gpu on, const void* from, void* to, std::size_t bytes) {
 
 void copy_on_device(gpu on, const void* from, void* to, std::size_t bytes) {
     if (bytes == 0) return;
+    const device_guard guard(on);
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(on)),
           "cudaMemcpyAsync on the GPU");
 }
 
 void zero_on_device(gpu on, device_out<std::byte> to) {
     if (to.size() == 0) return;
+    const device_guard guard(on);
     check(cudaMemsetAsync(to.data(), 0, to.size(), stream_of(on)), "cudaMemsetAsync");
 }
 

@@ -130,10 +130,15 @@ TEST_F(device_memory_fails, plans_build_another_method_or_throw) {
             });
         }
     // The first allocation of a build fails, and the next method is built.
-    const auto p = make_plan(A, on);
+    auto p = make_plan(A, on);
+    std::stable_sort(p.candidates.begin(), p.candidates.end(), [](const auto& a, const auto& b) {
+        return a.matrix_bytes >
+               b.matrix_bytes;  // the largest is chosen, so that others are smaller
+    });
     allocations = 0, fails_at = 1;
     const auto op = build(p, A);
     fails_at = -1;
+    EXPECT_NE(op->method_name(), p.chosen().method);
     expect_product(on, *op, A);
 }
 
