@@ -49,8 +49,8 @@ csr<V, host> assemble(shape, std::span<const index> row, std::span<const index> 
 /// matrix like any other: entries in one place add up.
 enum class row_order { ascending, any };
 
-/// Throws argument_error, saying where, unless the arrays are as long as the shape wants them; reads
-/// no element of them.
+/// Throws argument_error, saying where, unless the arrays are as long as the shape wants them;
+/// reads no element of them.
 template <class V, class S>
 void check_sizes(const csr<V, S>& A);
 

@@ -36,8 +36,8 @@ class linear_operator {
 
     /// Y = alpha A X + beta Y, vector by vector, each as by `apply` and within its bound; where the
     /// method can, every entry of A is read once for eight of them, which may round otherwise than
-    /// `apply`. X and Y hold as many vectors, of strides no smaller than their lengths; X.values and
-    /// Y.values do not overlap, gaps between the vectors included. Throws as `apply`.
+    /// `apply`. X and Y hold as many vectors, of strides no smaller than their lengths; X.values
+    /// and Y.values do not overlap, gaps between the vectors included. Throws as `apply`.
     void apply_many(V alpha, in_columns<V, B> X, V beta, out_columns<V, B> Y) const;
 
     /// Takes the values of A, whose pattern is that of the matrix it was built from, in place; on a

@@ -23,8 +23,8 @@ struct plan_options {
     /// Products with A^T are planned as well, and `build` holds A^T besides: a GPU has them so
     /// only, and a CPU has them faster.
     bool transposed = false;
-    /// The caller's word that A is a CSR and that the columns of its rows ascend: make_plan does not
-    /// look. Where that is not so, nothing is promised.
+    /// The caller's word that A is a CSR and that the columns of its rows ascend: make_plan does
+    /// not look. Where that is not so, nothing is promised.
     bool vouched = false;
     double tune_s = 0.1;  ///< of timing for each of them                  [s]
 };
@@ -80,9 +80,9 @@ struct plan : plan_report {
 
 /// The plan for A: its stats, each method's estimate, what that takes on this machine. The columns
 /// of a row may stand in any order, and more than once: methods that need them ascending are built
-/// from a canonical copy, whose making counts as setup. The choice is deterministic unless `tune` is
-/// set. Throws argument_error for arrays that are no CSR, an unknown method or a negative option,
-/// and unavailable where the machine, or every method, is.
+/// from a canonical copy, whose making counts as setup. The choice is deterministic unless `tune`
+/// is set. Throws argument_error for arrays that are no CSR, an unknown method or a negative
+/// option, and unavailable where the machine, or every method, is.
 template <class V, class B>
 plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& = {});
 template <class V, class B>
