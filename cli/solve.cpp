@@ -153,8 +153,8 @@ double relative_error(const host_vector<V>& x, const host_vector<V>& known) {
 
 /// x holds the guess, then the solution.
 template <class V>
-outcome solve_there(const options& o, const csr<V, host_view>& A, const host_vector<V>& b,
-                    host_vector<V>& x) {
+outcome solve_on_device(const options& o, const csr<V, host_view>& A, const host_vector<V>& b,
+                        host_vector<V>& x) {
     const interruption stop;
     outcome all;
     if constexpr (std::floating_point<V>) {
@@ -205,7 +205,7 @@ int solve(const options& o, std::unique_ptr<atomic_file> place) {
         const auto known = o.b.empty() ? known_solution<V>(n) : host_vector<V>();
         const auto b = o.b.empty() ? product_with(o, A, known) : read_vector_of<V>(o.b, n);
         x = o.guess.empty() ? host_vector<V>(n, V(0)) : read_vector_of<V>(o.guess, n);
-        all = solve_there<V>(o, A, b, x);
+        all = solve_on_device<V>(o, A, b, x);
         if (o.b.empty()) all.error = relative_error(x, known);
     } catch (const unsuitable& e) {
         fmt::print(stderr, "nz: {}\n", e.what());
