@@ -211,6 +211,10 @@ class large : public ::testing::Test {
     }
 };
 
+class large_product : public large, public ::testing::WithParamInterface<std::string> {};
+INSTANTIATE_TEST_SUITE_P(by, large_product, ::testing::Values("cpu", "gpu"),
+                         [](const auto& with) { return with.param; });
+
 /// Rows of a matrix whose pattern repeats after so many: blocks are whole pages, whatever a row
 /// has.
 constexpr index period = 1 << 16;
@@ -259,13 +263,13 @@ class many_entries {
     host_vector<float> want_ = host_vector<float>(std::size_t(period), 0.0F);
 };
 
-TEST_F(large, more_entries_than_31_bits_count) {
+TEST_P(large_product, more_entries_than_31_bits_count) {
     const many_entries all;
     const large_matrix m = all.get();
     ASSERT_GT(m.A.val.size(), std::size_t(1) << 31);
+    if (GetParam() == "gpu") return multiply_on_the_gpu(m);
     multiply_as_it_lies(m, csr_serial{}, csr_static{}, csr_guided{}, csr_balanced{}, csr_merge{});
     multiply_by_every_method(m);
-    multiply_on_the_gpu(m);
 }
 
 TEST_F(large, more_entries_than_31_bits_count_transposed) {
@@ -284,7 +288,7 @@ TEST_F(large, more_entries_than_31_bits_count_transposed) {
     EXPECT_EQ(y, want);
 }
 
-TEST_F(large, most_rows) {
+TEST_P(large_product, most_rows) {
     constexpr std::size_t block = std::size_t(1) << 22, pointers = std::size_t(1) << 31;
     // Entries in the first rows, and in the last ones.
     const std::vector<std::pair<std::int64_t, index>> places = {
@@ -313,12 +317,12 @@ TEST_F(large, most_rows) {
                 if (row == i) sum += float(j + 1) * x[std::size_t(j)];
             return sum;
         }};
+    if (GetParam() == "gpu") return multiply_on_the_gpu(m);
     multiply_as_it_lies(m, csr_serial{}, csr_static{}, csr_guided{}, csr_balanced{}, csr_merge{});
     multiply_by_every_method(m);
-    multiply_on_the_gpu(m);
 }
 
-TEST_F(large, most_columns) {
+TEST_P(large_product, most_columns) {
     constexpr std::size_t block = std::size_t(1) << 22;
     host_vector<float> pattern(block);
     for (std::size_t j = 0; j < block; ++j) pattern[j] = float(j % 13) - 6;
@@ -342,9 +346,9 @@ TEST_F(large, most_columns) {
     };
     const large_matrix m{
         {{5, most}, offset_span(std::span<const offset>(ptr)), col, val}, x.first(most), want};
+    if (GetParam() == "gpu") return multiply_on_the_gpu(m);
     multiply_as_it_lies(m, csr_serial{}, csr_static{}, csr_guided{}, csr_balanced{}, csr_merge{});
     multiply_by_every_method(m);
-    multiply_on_the_gpu(m);
 }
 
 /// The largest |1 - x_i|.
