@@ -33,7 +33,7 @@ set(bare nonzero/core/parallel.hpp nonzero/formats/scatter.hpp nonzero/solve/swe
 foreach(format bsr coo csc csr csr_order dia ell hll icrs jds jds_ell packed packed_many sell)
     list(APPEND bare nonzero/formats/${format}.cpp)
 endforeach()
-file(GLOB sources RELATIVE ${SOURCE} ${SOURCE}/nonzero/*/*.cpp ${SOURCE}/nonzero/*/*.hpp
+file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/nonzero/*.cpp ${SOURCE}/nonzero/*.hpp
      ${SOURCE}/cli/*.cpp)
 list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
 foreach(source IN LISTS sources)
