@@ -17,7 +17,7 @@
 #include "nonzero/formats/icrs.hpp"
 #include "nonzero/formats/jds.hpp"
 #include "nonzero/formats/jds_ell.hpp"
-#include "nonzero/formats/packed.hpp"
+#include "nonzero/formats/packed/packed.hpp"
 #include "nonzero/formats/sell.hpp"
 #include "nonzero/io/io.hpp"
 

@@ -13,7 +13,7 @@
 #include "nonzero/formats/icrs.hpp"
 #include "nonzero/formats/jds.hpp"
 #include "nonzero/formats/jds_ell.hpp"
-#include "nonzero/formats/packed.hpp"
+#include "nonzero/formats/packed/packed.hpp"
 #include "nonzero/formats/sell.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/zoo.hpp"

@@ -11,7 +11,7 @@
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/bsr.hpp"
-#include "nonzero/formats/packed.hpp"
+#include "nonzero/formats/packed/packed.hpp"
 
 namespace nz {
 namespace {

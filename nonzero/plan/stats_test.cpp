@@ -13,7 +13,7 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/bsr.hpp"
-#include "nonzero/formats/packed.hpp"
+#include "nonzero/formats/packed/packed.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "test/watched_memory.hpp"
 #include "test/zoo.hpp"

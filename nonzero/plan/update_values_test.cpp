@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/formats/packed.hpp"
+#include "nonzero/formats/packed/packed.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"

@@ -1,5 +1,5 @@
 // What every layout is tested for, the zoo does; here is what only packed can get wrong.
-#include "nonzero/formats/packed.hpp"
+#include "nonzero/formats/packed/packed.hpp"
 
 #include <gtest/gtest.h>
 

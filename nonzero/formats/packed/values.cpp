@@ -1,4 +1,4 @@
-#include "nonzero/formats/packed_values.hpp"
+#include "nonzero/formats/packed/values.hpp"
 
 #include <algorithm>
 #include <mutex>

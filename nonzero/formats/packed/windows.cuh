@@ -3,7 +3,7 @@
 
 #include <cub/block/block_scan.cuh>
 
-#include "nonzero/formats/packed_diagonals.cuh"
+#include "nonzero/formats/packed/diagonals.cuh"
 
 namespace nz {
 namespace {

@@ -1,4 +1,4 @@
-#include "nonzero/formats/packed_simd.hpp"
+#include "nonzero/formats/packed/simd.hpp"
 #include "nonzero/formats/simd_gathers.hpp"
 
 // The steps of a packed chunk by gathers and under masks: no step asks whether a lane is missing.

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "nonzero/formats/packed.hpp"
+#include "nonzero/formats/packed/packed.hpp"
 #include "nonzero/formats/panel.hpp"
 
 namespace nz {

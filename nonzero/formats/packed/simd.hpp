@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "nonzero/formats/packed.hpp"
-#include "nonzero/formats/packed_values.hpp"
+#include "nonzero/formats/packed/packed.hpp"
+#include "nonzero/formats/packed/values.hpp"
 #include "nonzero/formats/simd_loads.hpp"
 
 namespace nz {

@@ -1,7 +1,7 @@
 // packed.warp with several vectors: a warp meets the entries of its chunk once for eight of them,
 // and the chunk stays in its caches from one eight to the next.
 #include "nonzero/core/cuda.cuh"
-#include "nonzero/formats/packed.hpp"
+#include "nonzero/formats/packed/packed.hpp"
 
 namespace nz {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "nonzero/core/launch.cuh"
 #include "nonzero/core/loads.cuh"
-#include "nonzero/formats/packed.hpp"
+#include "nonzero/formats/packed/packed.hpp"
 
 namespace nz {
 namespace {

@@ -1,4 +1,4 @@
-#include "nonzero/formats/packed_alike.cuh"
+#include "nonzero/formats/packed/alike.cuh"
 
 namespace nz {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "nonzero/formats/packed.hpp"
+#include "nonzero/formats/packed/packed.hpp"
 
 namespace nz {
 

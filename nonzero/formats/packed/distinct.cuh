@@ -2,7 +2,7 @@
 #pragma once
 
 #include "nonzero/core/cuda.cuh"
-#include "nonzero/formats/packed_values.hpp"
+#include "nonzero/formats/packed/values.hpp"
 
 namespace nz {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "nonzero/formats/packed_lanes.cuh"
+#include "nonzero/formats/packed/lanes.cuh"
 
 namespace nz {
 namespace {

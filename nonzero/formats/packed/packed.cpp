@@ -1,4 +1,4 @@
-#include "nonzero/formats/packed.hpp"
+#include "nonzero/formats/packed/packed.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,8 +7,8 @@
 #include <mutex>
 
 #include "nonzero/core/parallel.hpp"
-#include "nonzero/formats/packed_simd.hpp"
-#include "nonzero/formats/packed_values.hpp"
+#include "nonzero/formats/packed/simd.hpp"
+#include "nonzero/formats/packed/values.hpp"
 #include "nonzero/formats/panel.hpp"
 #include "nonzero/formats/scatter.hpp"
 #include "nonzero/formats/simd.hpp"

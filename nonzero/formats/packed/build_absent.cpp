@@ -1,6 +1,6 @@
 // Packing on the GPU in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/formats/packed.hpp"
+#include "nonzero/formats/packed/packed.hpp"
 
 namespace nz {
 
