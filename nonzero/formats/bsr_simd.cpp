@@ -1,7 +1,7 @@
 #include "nonzero/formats/bsr_simd.hpp"
 
-#include "nonzero/formats/simd.hpp"
-#include "nonzero/formats/simd_loads.hpp"
+#include "nonzero/formats/simd/loads.hpp"
+#include "nonzero/formats/simd/simd.hpp"
 
 namespace nz {
 #if defined(NZ_AVX512)

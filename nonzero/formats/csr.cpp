@@ -7,7 +7,7 @@
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/assembler.hpp"
-#include "nonzero/formats/simd.hpp"
+#include "nonzero/formats/simd/simd.hpp"
 
 namespace nz {
 

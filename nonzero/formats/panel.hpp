@@ -5,7 +5,7 @@
 #include <array>
 
 #include "nonzero/formats/csr.hpp"
-#include "nonzero/formats/simd.hpp"
+#include "nonzero/formats/simd/simd.hpp"
 
 namespace nz {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "nonzero/core/parallel.hpp"
-#include "nonzero/formats/simd_loads.hpp"
+#include "nonzero/formats/simd/loads.hpp"
 #include "nonzero/solve/vector_basis_steps.hpp"
 
 namespace nz {

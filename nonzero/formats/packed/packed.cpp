@@ -11,7 +11,7 @@
 #include "nonzero/formats/packed/values.hpp"
 #include "nonzero/formats/panel.hpp"
 #include "nonzero/formats/scatter.hpp"
-#include "nonzero/formats/simd.hpp"
+#include "nonzero/formats/simd/simd.hpp"
 
 namespace nz {
 namespace {

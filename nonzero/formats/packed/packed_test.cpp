@@ -13,7 +13,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/oracle.hpp"
 #include "nonzero/formats/registry.hpp"
-#include "nonzero/formats/simd.hpp"
+#include "nonzero/formats/simd/simd.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "test/zoo.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "nonzero/formats/packed/packed.hpp"
 #include "nonzero/formats/packed/values.hpp"
-#include "nonzero/formats/simd_loads.hpp"
+#include "nonzero/formats/simd/loads.hpp"
 
 namespace nz {
 

@@ -1,5 +1,5 @@
 #include "nonzero/formats/packed/simd.hpp"
-#include "nonzero/formats/simd_gathers.hpp"
+#include "nonzero/formats/simd/gathers.hpp"
 
 // The steps of a packed chunk by gathers and under masks: no step asks whether a lane is missing.
 

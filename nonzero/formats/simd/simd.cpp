@@ -1,4 +1,4 @@
-#include "nonzero/formats/simd.hpp"
+#include "nonzero/formats/simd/simd.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nonzero/formats/panel.hpp"
-#include "nonzero/formats/simd_loads.hpp"
+#include "nonzero/formats/simd/loads.hpp"
 
 namespace nz {
 #if defined(NZ_AVX512)

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "nonzero/formats/simd.hpp"
-#include "nonzero/formats/simd_gathers.hpp"
+#include "nonzero/formats/simd/gathers.hpp"
+#include "nonzero/formats/simd/simd.hpp"
 
 // Every loop here adds entry k of a row to sum k mod 8 and then the eight sums in one order,
 // ((0 + 4) + (1 + 5)) + ((2 + 6) + (3 + 7)), whatever rows it takes together: the same bits however

@@ -1,7 +1,7 @@
 // Eight lanes of AVX-512, 64 bytes of doubles or 32 of floats: loads under masks, and gathers.
 #pragma once
 
-#include "nonzero/formats/simd_loads.hpp"
+#include "nonzero/formats/simd/loads.hpp"
 
 #if defined(NZ_AVX512)
 namespace nz {

@@ -1,6 +1,6 @@
 // Every loop of explicit SIMD that this machine can run, not only the fastest, beside the plain
 // one.
-#include "nonzero/formats/simd.hpp"
+#include "nonzero/formats/simd/simd.hpp"
 
 #include <gtest/gtest.h>
 
