@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 
 namespace nz::cli {
 

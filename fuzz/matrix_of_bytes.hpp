@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 
 namespace nz::fuzz {
 

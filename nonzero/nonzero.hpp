@@ -6,7 +6,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/space.hpp"
 #include "nonzero/core/value.hpp"
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/io/io.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 
 namespace nz::test {
 

@@ -1,9 +1,9 @@
 // The lectures' own examples, array for array as the slides print them. Their * is our padding.
 #include <gtest/gtest.h>
 
-#include "nonzero/formats/coo.hpp"
-#include "nonzero/formats/dia.hpp"
-#include "nonzero/formats/hyb.hpp"
+#include "nonzero/formats/coo/coo.hpp"
+#include "nonzero/formats/dia/dia.hpp"
+#include "nonzero/formats/hyb/hyb.hpp"
 
 namespace nz::test {
 namespace {

@@ -4,17 +4,17 @@
 
 #include <cstring>
 
-#include "nonzero/formats/bsr.hpp"
-#include "nonzero/formats/coo.hpp"
-#include "nonzero/formats/csc.hpp"
-#include "nonzero/formats/dia.hpp"
-#include "nonzero/formats/hll.hpp"
-#include "nonzero/formats/hyb.hpp"
-#include "nonzero/formats/icrs.hpp"
-#include "nonzero/formats/jds.hpp"
-#include "nonzero/formats/jds_ell.hpp"
+#include "nonzero/formats/bsr/bsr.hpp"
+#include "nonzero/formats/coo/coo.hpp"
+#include "nonzero/formats/csc/csc.hpp"
+#include "nonzero/formats/dia/dia.hpp"
+#include "nonzero/formats/hll/hll.hpp"
+#include "nonzero/formats/hyb/hyb.hpp"
+#include "nonzero/formats/icrs/icrs.hpp"
+#include "nonzero/formats/jds/jds.hpp"
+#include "nonzero/formats/jds_ell/jds_ell.hpp"
 #include "nonzero/formats/packed/packed.hpp"
-#include "nonzero/formats/sell.hpp"
+#include "nonzero/formats/sell/sell.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/zoo.hpp"
 

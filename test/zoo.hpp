@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 
 namespace nz::test {
 

@@ -1,7 +1,7 @@
 // Conjugate gradients as one writes them with NVIDIA's libraries: what ours are compared with.
 #pragma once
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 
 namespace nz::peers {
 

@@ -7,7 +7,7 @@
 
 #include "bench/peers/peers.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/formats/bsr.hpp"
+#include "nonzero/formats/bsr/bsr.hpp"
 
 namespace nz::peers {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 
 namespace nz {
 

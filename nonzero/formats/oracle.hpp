@@ -1,7 +1,7 @@
 // The reference that every product is held against: long double, with the bound it must keep.
 #pragma once
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 
 namespace nz {
 

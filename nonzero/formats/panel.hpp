@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/formats/simd/simd.hpp"
 
 namespace nz {

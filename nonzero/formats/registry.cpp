@@ -6,20 +6,20 @@
 #include <mutex>
 
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/formats/bsr.hpp"
-#include "nonzero/formats/coo.hpp"
-#include "nonzero/formats/csc.hpp"
-#include "nonzero/formats/csr_adaptive.hpp"
-#include "nonzero/formats/dia.hpp"
-#include "nonzero/formats/hll.hpp"
-#include "nonzero/formats/hyb.hpp"
-#include "nonzero/formats/hyb_host_tail.hpp"
-#include "nonzero/formats/icrs.hpp"
-#include "nonzero/formats/jds.hpp"
-#include "nonzero/formats/jds_ell.hpp"
+#include "nonzero/formats/bsr/bsr.hpp"
+#include "nonzero/formats/coo/coo.hpp"
+#include "nonzero/formats/csc/csc.hpp"
+#include "nonzero/formats/csr/csr_adaptive.hpp"
+#include "nonzero/formats/dia/dia.hpp"
+#include "nonzero/formats/hll/hll.hpp"
+#include "nonzero/formats/hyb/hyb.hpp"
+#include "nonzero/formats/hyb/hyb_host_tail.hpp"
+#include "nonzero/formats/icrs/icrs.hpp"
+#include "nonzero/formats/jds/jds.hpp"
+#include "nonzero/formats/jds_ell/jds_ell.hpp"
 #include "nonzero/formats/packed/packed.hpp"
 #include "nonzero/formats/scatter.hpp"
-#include "nonzero/formats/sell.hpp"
+#include "nonzero/formats/sell/sell.hpp"
 
 namespace nz {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/formats/device_analysis.hpp"
 
 namespace nz {

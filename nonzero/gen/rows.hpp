@@ -8,7 +8,7 @@
 #include <string>
 
 #include "nonzero/core/parallel.hpp"
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/plan/machine.hpp"
 
 namespace nz {

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/formats/sell.hpp"
+#include "nonzero/formats/sell/sell.hpp"
 #include "nonzero/plan/cache_file.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/steady.hpp"

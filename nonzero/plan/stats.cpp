@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "nonzero/core/parallel.hpp"
-#include "nonzero/formats/bsr.hpp"
+#include "nonzero/formats/bsr/bsr.hpp"
 #include "nonzero/formats/packed/packed.hpp"
 
 namespace nz {

@@ -1,7 +1,7 @@
 // What a matrix is: the few numbers from which every format tells its cost.
 #pragma once
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/formats/device_analysis.hpp"
 
 namespace nz {

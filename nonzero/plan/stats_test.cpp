@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/formats/bsr.hpp"
+#include "nonzero/formats/bsr/bsr.hpp"
 #include "nonzero/formats/packed/packed.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "test/watched_memory.hpp"

@@ -1,7 +1,7 @@
 // A square matrix as an undirected graph: who is whose neighbour.
 #pragma once
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 
 namespace nz {
 

@@ -1,7 +1,7 @@
 // Colours for the unknowns of a matrix, none of which meets its own colour in a row.
 #pragma once
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 
 namespace nz {
 

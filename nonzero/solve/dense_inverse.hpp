@@ -1,7 +1,7 @@
 // The inverse of a small symmetric matrix, for the coarsest level.
 #pragma once
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 
 namespace nz {
 

@@ -6,7 +6,7 @@
 
 #include "nonzero/core/cuda.cuh"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/solve/scalar.hpp"
 
 namespace nz {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/solve/gmres.hpp"
 
 namespace nz {

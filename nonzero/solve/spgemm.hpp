@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 
 namespace nz {
 

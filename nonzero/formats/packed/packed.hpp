@@ -7,7 +7,7 @@
 #include <functional>
 #include <optional>
 
-#include "nonzero/formats/csr.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/formats/device_analysis.hpp"
 
 namespace nz {

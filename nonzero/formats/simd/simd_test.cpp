@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "nonzero/formats/bsr_simd.hpp"
+#include "nonzero/formats/bsr/bsr_simd.hpp"
 #include "nonzero/formats/oracle.hpp"
 #include "nonzero/formats/packed/simd.hpp"
 #include "nonzero/formats/panel.hpp"

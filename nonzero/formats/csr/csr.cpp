@@ -1,0 +1,343 @@
+#include "nonzero/formats/csr/csr.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "nonzero/core/parallel.hpp"
+#include "nonzero/formats/assembler.hpp"
+#include "nonzero/formats/simd/simd.hpp"
+
+namespace nz {
+
+template <class V, class S>
+estimate csr<V, S>::cost(const matrix_stats& s) {
+    const double nnz = double(s.nnz);
+    const double bytes = nnz * (sizeof(V) + sizeof(index)) + offset_bytes(double(s.rows) + 1, nnz);
+    return {.matrix_bytes = bytes,
+            .vector_bytes = vector_bytes<V>(s),
+            .setup_bytes = 2 * bytes};  // a copy
+}
+
+template <class V, class S>
+csr<V, host> csr<V, S>::from(const csr<V, host_view>& A) {
+    csr<V, host> B{A.shape, {}, {A.col_ind.begin(), A.col_ind.end()}, {A.val.begin(), A.val.end()}};
+    const std::size_t n = A.row_ptr.size();
+    B.row_ptr = A.row_ptr.visit([&]<class P>(const P* p) {
+        if constexpr (sizeof(P) == 4) {
+            return offset_vector(host_vector<P>(p, p + n));
+        } else {
+            return offset_vector(std::span(p, n));
+        }
+    });
+    return B;
+}
+
+namespace {
+
+/// Prefix sums: ptr[i] becomes the start of bucket i, ptr[n] the total, from ptr[i + 1] = counts.
+void accumulate_counts(host_vector<offset>& ptr) {
+    std::partial_sum(ptr.begin(), ptr.end(), ptr.begin());
+}
+
+/// Orders every row of A and closes the gaps that summed duplicates leave.
+template <class V>
+void order_rows(host_vector<offset>& row_ptr, host_vector<index>& col, host_vector<V>& val) {
+    const auto rows = std::int64_t(row_ptr.size()) - 1;
+    host_vector<offset> kept(std::size_t(std::max<std::int64_t>(rows, 0)));
+    const auto order = [&](std::int64_t i, row_scratch<V>& scratch) {
+        const auto b = std::size_t(row_ptr[std::size_t(i)]);
+        const auto n = std::size_t(row_ptr[std::size_t(i) + 1]) - b;
+        kept[std::size_t(i)] =
+            offset(order_row<V>({col.data() + b, n}, {val.data() + b, n}, scratch));
+    };
+    parallel_for(
+        thread_count({}), rows, 256, [] { return row_scratch<V>(); }, order);
+    std::size_t to = 0;
+    for (std::size_t i = 0; i < std::size_t(rows); ++i) {
+        const auto from = std::size_t(row_ptr[i]), n = std::size_t(kept[i]);
+        row_ptr[i] = offset(to);
+        if (from != to) {
+            std::copy_n(col.data() + from, n, col.data() + to);
+            std::copy_n(val.data() + from, n, val.data() + to);
+        }
+        to += n;
+    }
+    row_ptr.back() = offset(to);
+    col.resize(to), val.resize(to);
+}
+
+}  // namespace
+
+template <class V>
+csr<V, host> assemble(shape shape, std::span<const index> row, std::span<const index> col,
+                      std::span<const V> val) {
+    if (row.size() != col.size() || row.size() != val.size())
+        throw argument_error("assemble: row, col and val have lengths " +
+                             std::to_string(row.size()) + ", " + std::to_string(col.size()) +
+                             " and " + std::to_string(val.size()) + ", expected one length");
+    if (shape.rows < 0 || shape.cols < 0) throw argument_error("assemble: a negative size");
+    for (std::size_t k = 0; k < row.size(); ++k)
+        if (row[k] < 0 || row[k] >= shape.rows || col[k] < 0 || col[k] >= shape.cols)
+            throw argument_error("assemble: entry " + std::to_string(k) + " at (" +
+                                 std::to_string(row[k]) + ", " + std::to_string(col[k]) +
+                                 ") lies outside " + std::to_string(shape.rows) + " x " +
+                                 std::to_string(shape.cols));
+    assembler<V> to(shape, offset(row.size()));
+    constexpr std::size_t piece = std::size_t(1) << 15;  // entries: they stay in the cache
+    const auto pieces = std::int64_t((row.size() + piece - 1) / piece);
+    parallel_for(thread_count({}), pieces, 1, [&](std::int64_t p) {
+        const std::size_t first = std::size_t(p) * piece;
+        const std::size_t n = std::min(piece, row.size() - first);
+        to.add(p, row.subspan(first, n), col.subspan(first, n), val.subspan(first, n));
+    });
+    return to.finish();
+}
+
+template <class V>
+csr<V, host> canonical(const csr<V, host_view>& A) {
+    (void)order_of(A);
+    csr<V, host> B{A.shape, {}, {A.col_ind.begin(), A.col_ind.end()}, {A.val.begin(), A.val.end()}};
+    host_vector<offset> ptr(A.row_ptr.size());
+    for (std::size_t i = 0; i < ptr.size(); ++i) ptr[i] = A.row_ptr[i];
+    order_rows(ptr, B.col_ind, B.val);
+    B.row_ptr = offset_vector(ptr);
+    return B;
+}
+
+template <class V>
+csr<V, host> transpose(const csr<V, host_view>& A) {
+    (void)order_of(A);
+    csr<V, host> T{{A.shape.cols, A.shape.rows},
+                   {},
+                   host_vector<index>(A.val.size()),
+                   host_vector<V>(A.val.size())};
+    host_vector<offset> ptr(std::size_t(A.shape.cols) + 1, 0);
+    for (const index j : A.col_ind) ++ptr[std::size_t(j) + 1];
+    accumulate_counts(ptr);
+    host_vector<offset> next(ptr.begin(), ptr.end() - 1);
+    for_each_entry(A, 0, A.shape.rows, [&](index i, index j, V v) {
+        const auto at = std::size_t(next[std::size_t(j)]++);
+        T.col_ind[at] = i, T.val[at] = v;
+    });
+    T.row_ptr = offset_vector(ptr);
+    return T;
+}
+
+namespace {
+
+/// Rows from this length on are worth four sums at a time.
+constexpr std::int64_t long_row = 32;
+
+/// The product of x with the entries [k, end). One sum alone would wait for each addition to finish
+/// before the next: two run side by side, and four in long rows. Four in short rows cost more than
+/// they gain (0.6 of Eigen's speed at 4 and 16 entries a row).
+template <class V, class P>
+V dot(const index* col_ind, const V* val, const V* x, P k, P end) {
+    const auto term = [&](P at) { return product(val[at], x[col_ind[at]]); };
+    V even(0), odd(0);
+    if (end - k >= long_row) {
+        V third(0), fourth(0);
+        for (; k + 4 <= end; k += 4)
+            even += term(k), odd += term(k + 1), third += term(k + 2), fourth += term(k + 3);
+        even += third, odd += fourth;
+    }
+    for (; k + 2 <= end; k += 2) even += term(k), odd += term(k + 1);
+    if (k < end) even += term(k);
+    return even + odd;
+}
+
+/// The rows [first, last) of y = alpha A x + beta y, where row i of A has the entries
+/// [row_ptr[i], row_ptr[i + 1]); by SIMD where this machine has it.
+template <class V, class P>
+void multiply_rows(const P* row_ptr, V alpha, const csr<V, host_view>& A, std::span<const V> x,
+                   V beta, V* y, std::int64_t first, std::int64_t last) {
+    if constexpr (std::floating_point<V>)
+        if (const auto loops = simd_rows_loops<V, P>(); !loops.empty()) {
+            const bool far = A.val.size() * (sizeof(V) + sizeof(index)) >= far_bytes;
+            return loops.front()({row_ptr, A.col_ind.data(), A.val.data(), first, last, far}, alpha,
+                                 x.data(), beta, y);
+        }
+    for (std::int64_t i = first; i < last; ++i) {
+        const V sum = dot(A.col_ind.data(), A.val.data(), x.data(), row_ptr[i], row_ptr[i + 1]);
+        y[i] = scaled(alpha, sum, beta, y[i]);
+    }
+}
+
+}  // namespace
+
+template <class V>
+void spmv(cpu, csr_serial, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y) {
+    A.row_ptr.visit([&](const auto* row_ptr) {
+        multiply_rows(row_ptr, alpha, A, x, beta, y.data(), 0, A.shape.rows);
+    });
+}
+
+template <class V>
+void spmv(cpu on, csr_static, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y) {
+    const int threads = thread_count(on);
+    A.row_ptr.visit([&](const auto* row_ptr) {
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+        for (int t = 0; t < threads; ++t) {
+            const range rows = share(A.shape.rows, threads, t);
+            multiply_rows(row_ptr, alpha, A, x, beta, y.data(), rows.first, rows.last);
+        }
+    });
+}
+
+template <class V>
+void spmv(cpu on, csr_guided, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y) {
+    constexpr std::int64_t run = 64;  // rows: the least a thread takes at once
+    const std::int64_t runs = (A.shape.rows + run - 1) / run;
+    A.row_ptr.visit([&](const auto* row_ptr) {
+#pragma omp parallel for schedule(guided) num_threads(thread_count(on))
+        for (std::int64_t r = 0; r < runs; ++r)
+            multiply_rows(row_ptr, alpha, A, x, beta, y.data(), r * run,
+                          std::min<std::int64_t>((r + 1) * run, A.shape.rows));
+    });
+}
+
+template <class V>
+void spmv(cpu on, csr_balanced, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y) {
+    const int threads = thread_count(on);
+    const std::int64_t rows = A.shape.rows;
+    A.row_ptr.visit([&](const auto* row_ptr) {
+        // The first row that starts at or after the share of nonzeros of thread t.
+        const auto first_row = [&](int t) -> std::int64_t {
+            if (t == threads) return rows;
+            const offset target = share(offset(A.val.size()), threads, t).first;
+            return std::lower_bound(row_ptr, row_ptr + rows, target) - row_ptr;
+        };
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+        for (int t = 0; t < threads; ++t)
+            multiply_rows(row_ptr, alpha, A, x, beta, y.data(), t == 0 ? 0 : first_row(t),
+                          first_row(t + 1));
+    });
+}
+
+namespace {
+
+/// Where diagonal `d` of the merge path between row ends and nonzeros crosses: how many rows end
+/// among the first d steps.
+template <class P>
+std::int64_t merge_path_rows(const P* row_end, std::int64_t rows, std::int64_t nnz,
+                             std::int64_t d) {
+    std::int64_t low = std::max<std::int64_t>(0, d - nnz), high = std::min(d, rows);
+    while (low < high) {
+        const std::int64_t mid = low + (high - low) / 2;
+        if (std::int64_t(row_end[mid]) <= d - mid - 1) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low;
+}
+
+/// What a thread's last, unfinished row summed to.
+template <class V>
+struct carry {
+    std::int64_t row;
+    V sum;
+};
+
+}  // namespace
+
+template <class V>
+void spmv(cpu on, csr_merge, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y) {
+    const int threads = thread_count(on);
+    const std::int64_t rows = A.shape.rows, nnz = std::int64_t(A.val.size());
+    std::array<carry<V>, max_threads> carries;
+    A.row_ptr.visit([&](const auto* row_ptr) {
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+        for (int t = 0; t < threads; ++t) {
+            const range steps = share(rows + nnz, threads, t);
+            const std::int64_t first = merge_path_rows(row_ptr + 1, rows, nnz, steps.first);
+            const std::int64_t last = merge_path_rows(row_ptr + 1, rows, nnz, steps.last);
+            const auto partial = [&](std::int64_t k, std::int64_t end) {  // of a row
+                const std::int64_t ends[] = {k, end};
+                V sum(0);
+                multiply_rows(ends, V(1), A, x, V(0), &sum, 0, 1);
+                return sum;
+            };
+            const std::int64_t begin = steps.first - first, end = steps.last - last;
+            if (first < last) {  // the row that the thread before began, then whole rows
+                const V sum = partial(begin, std::int64_t(row_ptr[first + 1]));
+                y[std::size_t(first)] = scaled(alpha, sum, beta, y[std::size_t(first)]);
+                multiply_rows(row_ptr, alpha, A, x, beta, y.data(), first + 1, last);
+            }
+            const std::int64_t tail = first < last ? std::int64_t(row_ptr[last]) : begin;
+            carries[std::size_t(t)] = {last, partial(tail, end)};
+        }
+    });
+    for (int t = 0; t + 1 < threads; ++t) {
+        const auto& [row, sum] = carries[std::size_t(t)];
+        if (row < rows) y[std::size_t(row)] += product(alpha, sum);
+    }
+}
+
+std::int64_t csr_subwarp::longest_row_on_gpu(const matrix_stats& s) {
+    return longest_walk_on_gpu * lanes(s.rows, s.nnz);
+}
+
+work row_loop::work_on_cpu(const matrix_stats& s) {
+    const double rows = std::max(double(s.rows), 1.0);
+    double alike = 0;
+    for (const auto& [length, count] : s.row_lengths)
+        alike += double(count) / rows * double(count) / rows;
+    return {.steps = 0.85 * double(s.nnz) + double(s.rows) * (3 + 5 * (1 - alike)),
+            .critical_steps = double(s.max_row_nnz())};
+}
+
+work csr_subwarp::work_on_gpu(const matrix_stats& s) {
+    const int n = lanes(s.rows, s.nnz);
+    const auto steps = [&](std::int64_t length) {
+        return steps_of_a_warp + 2 * std::ceil(double(length) / (4 * n));
+    };
+    work w{.gathers = double(s.row_sectors), .critical_steps = steps(s.max_row_nnz())};
+    for (const auto& [length, rows] : s.row_lengths)
+        w.steps += double(rows) * n / warp_rows * steps(length);
+    return w;
+}
+
+work csr_merge::work_on_gpu(const matrix_stats& s) {
+    // Of many tiles each takes three times what its loads tell, of one alone not.
+    constexpr double tile = 1024, warps_a_tile = 4, steps = 51, steps_of_one = 17;
+    return {.gathers = double(s.row_sectors),
+            .steps = double(s.nnz + s.rows) / tile * warps_a_tile * steps,
+            .critical_steps = steps_of_one,
+            .launches = 2};
+}
+
+int csr_subwarp::lanes(std::int64_t rows, std::int64_t nnz) {
+    int lanes = 2;
+    while (lanes < 32 && lanes * rows < nnz) lanes *= 2;
+    return lanes;
+}
+
+#define NZ_INSTANTIATE(V)                                                                     \
+    template estimate csr<V, host>::cost(const matrix_stats&);                                \
+    template csr<V, host> csr<V, host>::from(const csr<V, host_view>&);                       \
+    template csr<V, host> assemble(shape, std::span<const index>, std::span<const index>,     \
+                                   std::span<const V>);                                       \
+    template csr<V, host> canonical(const csr<V, host_view>&);                                \
+    template csr<V, host> transpose(const csr<V, host_view>&);                                \
+    template void spmv(cpu, csr_serial, V, const csr<V, host_view>&, std::span<const V>, V,   \
+                       std::span<V>);                                                         \
+    template void spmv(cpu, csr_static, V, const csr<V, host_view>&, std::span<const V>, V,   \
+                       std::span<V>);                                                         \
+    template void spmv(cpu, csr_guided, V, const csr<V, host_view>&, std::span<const V>, V,   \
+                       std::span<V>);                                                         \
+    template void spmv(cpu, csr_balanced, V, const csr<V, host_view>&, std::span<const V>, V, \
+                       std::span<V>);                                                         \
+    template void spmv(cpu, csr_merge, V, const csr<V, host_view>&, std::span<const V>, V,    \
+                       std::span<V>);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz

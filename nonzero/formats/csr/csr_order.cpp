@@ -1,0 +1,125 @@
+// Is this a CSR, and do the columns of its rows ascend? Asked of every matrix that comes in.
+#include <algorithm>
+
+#include "nonzero/formats/csr/csr.hpp"
+
+namespace nz {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) { throw argument_error("csr: " + what); }
+
+/// Shorter arrays are looked at by one thread: starting the others takes as long.
+constexpr std::int64_t worth_sharing = 1 << 15;
+
+int threads_for(std::int64_t n) { return n < worth_sharing ? 1 : thread_count({}); }
+
+void check_ends(offset_span row_ptr, std::size_t nnz) {
+    if (row_ptr[0] != 0) refuse("row_ptr[0] is " + std::to_string(row_ptr[0]) + ", expected 0");
+    if (row_ptr.back() != offset(nnz))
+        refuse("row_ptr ends with " + std::to_string(row_ptr.back()) +
+               ", expected the number of entries, " + std::to_string(nnz));
+}
+
+/// Throws where row_ptr descends. Returns how many rows start with a column that is no larger than
+/// the one before it.
+template <class P>
+std::int64_t check_row_ptr(const P* ptr, std::int64_t rows, const index* col, std::int64_t nnz) {
+    std::int64_t descents = 0, wrong = 0;
+#pragma omp parallel for schedule(static) num_threads(threads_for(rows)) \
+    reduction(+ : descents, wrong)
+    for (std::int64_t i = 0; i < rows; ++i) {
+        const std::int64_t first = ptr[i], last = ptr[i + 1];
+        wrong += first > last;
+        descents += first > 0 && first < last && first < nnz && col[first - 1] >= col[first];
+    }
+    if (wrong == 0) return descents;
+    std::int64_t i = 0;
+    while (ptr[i] <= ptr[i + 1]) ++i;
+    refuse("row_ptr decreases at row " + std::to_string(i) + ", from " + std::to_string(ptr[i]) +
+           " to " + std::to_string(ptr[i + 1]));
+}
+
+template <class P>
+[[noreturn]] void refuse_column(const P* ptr, const index* col, index cols) {
+    std::int64_t k = 0, i = 0;
+    while (col[k] >= 0 && col[k] < cols) ++k;
+    while (ptr[i + 1] <= k) ++i;
+    refuse("column " + std::to_string(col[k]) + " in row " + std::to_string(i) +
+           (cols > 0 ? ", expected 0 to " + std::to_string(cols - 1)
+                     : ", of a matrix without columns"));
+}
+
+/// What a look at the columns finds, without a look at the rows: so that the loop is one of
+/// vectors.
+struct column_counts {
+    std::int64_t descents = 0;  ///< no larger than the one before
+    std::int64_t outside = 0;
+};
+
+column_counts count_columns(const index* col, std::int64_t nnz, index cols) {
+    constexpr std::int64_t piece = 1 << 14;  // entries: 32 bits count them
+    const std::int64_t pieces = (nnz + piece - 1) / piece;
+    std::int64_t descents = 0, outside = 0;
+#pragma omp parallel for schedule(static) num_threads(threads_for(nnz)) \
+    reduction(+ : descents, outside)
+    for (std::int64_t p = 0; p < pieces; ++p) {
+        const std::int64_t first = p * piece, last = std::min(first + piece, nnz);
+        std::int32_t down = 0, out = std::uint32_t(col[first]) >= std::uint32_t(cols);
+        if (p > 0) down = col[first - 1] >= col[first];
+#pragma omp simd reduction(+ : down, out)
+        for (std::int64_t k = first + 1; k < last; ++k) {
+            down += col[k - 1] >= col[k];
+            out += std::uint32_t(col[k]) >= std::uint32_t(cols);
+        }
+        descents += down, outside += out;
+    }
+    return {descents, outside};
+}
+
+}  // namespace
+
+template <class V, class S>
+void check_sizes(const csr<V, S>& A) {
+    if (A.shape.rows < 0 || A.shape.cols < 0) refuse("the shape is negative");
+    const std::size_t want = std::size_t(A.shape.rows) + 1;
+    if (A.row_ptr.size() != want)
+        refuse("row_ptr has " + std::to_string(A.row_ptr.size()) +
+               " elements, expected rows + 1 = " + std::to_string(want));
+    if (A.col_ind.size() != A.val.size())
+        refuse("col_ind has " + std::to_string(A.col_ind.size()) + " elements and val " +
+               std::to_string(A.val.size()) + ", expected as many");
+    if (A.shape.rows == 0 && A.val.size() > 0)
+        refuse(std::to_string(A.val.size()) + " entries in a matrix without rows");
+}
+
+template <class V>
+row_order order_of(const csr<V, host_view>& A) {
+    check_sizes(A);
+    check_ends(A.row_ptr, A.val.size());
+    return A.row_ptr.visit([&](const auto* ptr) {
+        const index* const col = A.col_ind.data();
+        const auto nnz = std::int64_t(A.col_ind.size());
+        const std::int64_t between_rows = check_row_ptr(ptr, A.shape.rows, col, nnz);
+        const column_counts found = count_columns(col, nnz, A.shape.cols);
+        if (found.outside > 0) refuse_column(ptr, col, A.shape.cols);
+        return found.descents == between_rows ? row_order::ascending : row_order::any;
+    });
+}
+
+template <class V>
+void validate(const csr<V, host_view>& A, bool canonical) {
+    if (order_of(A) == row_order::ascending || !canonical) return;
+    for (std::int64_t i = 0; i < A.shape.rows; ++i)
+        for (auto k = A.row_ptr[std::size_t(i)] + 1; k < A.row_ptr[std::size_t(i) + 1]; ++k)
+            if (A.col_ind[std::size_t(k) - 1] >= A.col_ind[std::size_t(k)])
+                refuse("columns of row " + std::to_string(i) + " are not ascending");
+}
+
+#define NZ_INSTANTIATE(V)                                   \
+    template row_order order_of(const csr<V, host_view>&);  \
+    template void validate(const csr<V, host_view>&, bool); \
+    template void check_sizes(const csr<V, host_view>&);    \
+    template void check_sizes(const csr<V, device_view>&);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz

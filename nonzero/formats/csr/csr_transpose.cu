@@ -1,0 +1,137 @@
+// A^T of a CSR that lies on the GPU: its entries sorted by column, in the order of their rows.
+#include <bit>
+#include <cub/device/device_radix_sort.cuh>
+
+#include "nonzero/core/device_complex.cuh"
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/csr/csr.hpp"
+
+namespace nz {
+namespace {
+
+constexpr int threads_per_block = 256;
+
+/// How many of n ascending elements are at most `most`.
+template <class At>
+__device__ std::int64_t count_up_to(At at, std::int64_t n, std::int64_t most) {
+    std::int64_t low = 0, high = n;
+    while (low < high) {
+        const std::int64_t middle = (low + high) / 2;
+        if (at(middle) <= most) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+__device__ inline std::int64_t this_thread() {
+    return std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+/// The position and the row of every entry.
+template <class Position>
+__global__ void number_entries(device_offset_span row_ptr, Position* position, index* row,
+                               std::int64_t nnz) {
+    const std::int64_t k = this_thread();
+    if (k >= nnz) return;
+    const auto before = [&](std::int64_t i) { return row_ptr[std::size_t(i)]; };
+    position[k] = Position(k);
+    row[k] = index(max(count_up_to(before, std::int64_t(row_ptr.len), k), std::int64_t(1)) - 1);
+}
+
+template <class Offset>
+__global__ void point_to_columns(const std::uint32_t* column, std::int64_t nnz, std::int64_t cols,
+                                 Offset* ptr) {
+    const std::int64_t j = this_thread();
+    if (j > cols) return;
+    const auto at = [&](std::int64_t k) { return std::int64_t(column[k]); };
+    ptr[j] = j == cols ? Offset(nnz) : Offset(count_up_to(at, nnz, j - 1));
+}
+
+template <class Position, class V>
+__global__ void take_entries(const Position* position, const index* row, const V* val,
+                             std::int64_t nnz, index* row_there, V* val_there) {
+    const std::int64_t k = this_thread();
+    if (k >= nnz) return;
+    row_there[k] = row[position[k]];
+    val_there[k] = val[position[k]];
+}
+
+unsigned blocks(std::int64_t n) { return blocks_for(n, threads_per_block); }
+
+/// What a stable sort by columns leaves of the entries.
+template <class Position>
+struct sorted_entries {
+    device_array<std::uint32_t> column;
+    device_array<Position> position;  ///< in A
+};
+
+template <class Position>
+sorted_entries<Position> sort_by_column(gpu on, const index* column, index cols,
+                                        const device_array<Position>& position) {
+    const auto nnz = std::int64_t(position.size());
+    sorted_entries<Position> s{device_array<std::uint32_t>(on, position.size()),
+                               device_array<Position>(on, position.size())};
+    const auto* const from = reinterpret_cast<const std::uint32_t*>(column);
+    const int bits = std::max(1, int(std::bit_width(std::uint32_t(std::max(cols, 1)) - 1)));
+    std::size_t bytes = 0;
+    const auto sort = [&](void* scratch) {
+        check(
+            cub::DeviceRadixSort::SortPairs(scratch, bytes, from, s.column.data(), position.data(),
+                                            s.position.data(), nnz, 0, bits, stream_of(on)),
+            "cub::DeviceRadixSort::SortPairs");
+    };
+    sort(nullptr);
+    const device_array<std::byte> scratch(on, bytes);
+    sort(scratch.data());
+    return s;
+}
+
+template <class Position, class V>
+csr<V, device> transpose_with(gpu on, const csr<V, device_view>& A) {
+    const auto nnz = std::int64_t(A.val.size());
+    const cudaStream_t stream = stream_of(on);
+    const bool wide = nnz > max_narrow_offset;
+    csr<V, device> T;
+    T.shape = {A.shape.cols, A.shape.rows};
+    const std::size_t len = std::size_t(A.shape.cols) + 1;
+    T.row_ptr = {device_array<std::byte>(on, len * (wide ? 8 : 4)), len, wide};
+    T.col_ind = device_array<index>(on, std::size_t(nnz));
+    T.val = device_array<V>(on, std::size_t(nnz));
+    device_array<Position> position(on, std::size_t(nnz));
+    const device_array<index> row(on, std::size_t(nnz));
+    number_entries<<<blocks(nnz), threads_per_block, 0, stream>>>(A.row_ptr, position.data(),
+                                                                  row.data(), nnz);
+    const auto sorted = sort_by_column(on, A.col_ind.data(), A.shape.cols, position);
+    const auto point = [&](auto* ptr) {
+        point_to_columns<<<blocks(std::int64_t(len)), threads_per_block, 0, stream>>>(
+            sorted.column.data(), nnz, A.shape.cols, ptr);
+    };
+    if (wide) {
+        point(reinterpret_cast<std::int64_t*>(T.row_ptr.bytes.data()));
+    } else {
+        point(reinterpret_cast<std::int32_t*>(T.row_ptr.bytes.data()));
+    }
+    take_entries<<<blocks(nnz), threads_per_block, 0, stream>>>(
+        sorted.position.data(), row.data(), in_kernels(A.val.data()), nnz, T.col_ind.data(),
+        in_kernels(T.val.data()));
+    check(cudaGetLastError(), "transpose");
+    return T;  // the scratch memory is given back once the GPU is through
+}
+
+}  // namespace
+
+template <class V>
+csr<V, device> transpose(gpu on, const csr<V, device_view>& A) {
+    (void)order_of(on, A);
+    const device_guard guard(on);
+    if (A.val.size() > 0xffffffffU) return transpose_with<std::uint64_t>(on, A);
+    return transpose_with<std::uint32_t>(on, A);
+}
+
+#define NZ_INSTANTIATE(V) template csr<V, device> transpose(gpu, const csr<V, device_view>&);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz

@@ -1,0 +1,37 @@
+#include "nonzero/formats/sell/sell.hpp"
+
+#include "nonzero/formats/panel.cuh"
+
+namespace nz {
+namespace {
+
+template <bool streams, class V>
+__global__ void row_kernel(sell<V, device_view> A, V alpha, plain_gather<V> x, V beta,
+                           V* __restrict__ y) {
+    const unsigned r = row_of_thread();
+    if (r >= unsigned(A.shape.rows)) return;
+    const unsigned c = r / unsigned(A.chunk);
+    const V sum =
+        sum_strided<streams>(A.col_ind.ptr, A.val.ptr, A.chunk_ptr[c] + (r - c * unsigned(A.chunk)),
+                             offset(A.chunk), A.chunk_width[c], x);
+    store_scaled(y + A.perm[r], alpha, sum, beta);
+}
+
+}  // namespace
+
+template <class V>
+void spmv(gpu on, sell_row, V alpha, const sell<V, device_view>& A, device_span<V> x, V beta,
+          device_out<V> y) {
+    with_loads(panel_bytes<V>(A.val.len), [&]<bool streams>() {
+        launch<row_kernel<streams, V>>(on, blocks_for(A.shape.rows, panel_threads), panel_threads,
+                                       A, alpha, plain_gather<V>{x.data()}, beta, y.data());
+    });
+}
+
+#define NZ_INSTANTIATE(V)                                                                \
+    template void spmv(gpu, sell_row, V, const sell<V, device_view>&, device_span<V>, V, \
+                       device_out<V>);
+NZ_INSTANTIATE(float)
+NZ_INSTANTIATE(double)
+
+}  // namespace nz
