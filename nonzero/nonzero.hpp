@@ -33,4 +33,4 @@
 #include "nonzero/solve/report.hpp"
 #include "nonzero/solve/solve.hpp"
 #include "nonzero/solve/symmetry.hpp"
-#include "nonzero/solve/vectors.hpp"
+#include "nonzero/vector/vectors.hpp"

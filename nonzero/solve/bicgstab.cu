@@ -1,6 +1,6 @@
 // The kernels of BiCGSTAB.
 #include "nonzero/solve/bicgstab_steps.hpp"
-#include "nonzero/solve/sweep.cuh"
+#include "nonzero/vector/sweep.cuh"
 
 namespace nz {
 

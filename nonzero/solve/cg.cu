@@ -1,6 +1,6 @@
 // The kernels of conjugate gradients.
 #include "nonzero/solve/cg_steps.hpp"
-#include "nonzero/solve/sweep.cuh"
+#include "nonzero/vector/sweep.cuh"
 
 namespace nz {
 

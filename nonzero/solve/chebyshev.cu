@@ -1,6 +1,6 @@
 // The smoothers' sweeps on a GPU.
 #include "nonzero/solve/chebyshev.hpp"
-#include "nonzero/solve/sweep.cuh"
+#include "nonzero/vector/sweep.cuh"
 
 namespace nz {
 

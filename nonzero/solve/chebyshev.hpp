@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "nonzero/formats/registry.hpp"
-#include "nonzero/solve/vectors.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 

@@ -7,7 +7,7 @@
 #include "nonzero/core/cuda.cuh"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/csr/csr.hpp"
-#include "nonzero/solve/scalar.hpp"
+#include "nonzero/vector/scalar.hpp"
 
 namespace nz {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "nonzero/formats/registry.hpp"
-#include "nonzero/solve/vectors.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 

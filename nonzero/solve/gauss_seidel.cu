@@ -1,6 +1,6 @@
 // The kernels of Gauss-Seidel that are no products.
 #include "nonzero/solve/gauss_seidel_steps.hpp"
-#include "nonzero/solve/sweep.cuh"
+#include "nonzero/vector/sweep.cuh"
 
 namespace nz {
 

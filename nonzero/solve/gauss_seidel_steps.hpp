@@ -1,7 +1,7 @@
 // The sweeps of Gauss-Seidel: into the order of the colours and back.
 #pragma once
 
-#include "nonzero/solve/vectors.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 

@@ -1,6 +1,6 @@
 // The kernels of GMRES.
 #include "nonzero/solve/gmres_steps.hpp"
-#include "nonzero/solve/sweep.cuh"
+#include "nonzero/vector/sweep.cuh"
 
 namespace nz {
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "nonzero/core/space.hpp"
-#include "nonzero/solve/scalar.hpp"
+#include "nonzero/vector/scalar.hpp"
 
 namespace nz {
 

@@ -1,6 +1,6 @@
 // The kernel of norms that do not overflow.
 #include "nonzero/solve/krylov.hpp"
-#include "nonzero/solve/sweep.cuh"
+#include "nonzero/vector/sweep.cuh"
 
 namespace nz {
 

@@ -8,7 +8,7 @@
 
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/solve/loop.hpp"
-#include "nonzero/solve/scalar.hpp"
+#include "nonzero/vector/scalar.hpp"
 
 namespace nz {
 

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "nonzero/solve/report.hpp"
-#include "nonzero/solve/vectors.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 

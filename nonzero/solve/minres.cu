@@ -1,6 +1,6 @@
 // The kernels of MINRES.
 #include "nonzero/solve/minres_steps.hpp"
-#include "nonzero/solve/sweep.cuh"
+#include "nonzero/vector/sweep.cuh"
 
 namespace nz {
 

@@ -1,6 +1,6 @@
 // Rounding to single precision and back on a GPU.
 #include "nonzero/solve/narrowed.hpp"
-#include "nonzero/solve/sweep.cuh"
+#include "nonzero/vector/sweep.cuh"
 
 namespace nz {
 using narrow = convert_step<float, double>;

@@ -1,6 +1,6 @@
 // The kernels of PageRank.
 #include "nonzero/solve/pagerank_step.hpp"
-#include "nonzero/solve/sweep.cuh"
+#include "nonzero/vector/sweep.cuh"
 
 namespace nz {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/vectors.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 

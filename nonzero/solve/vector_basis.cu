@@ -1,6 +1,6 @@
 // A basis's kernels on a GPU.
-#include "nonzero/solve/sweep.cuh"
 #include "nonzero/solve/vector_basis_steps.hpp"
+#include "nonzero/vector/sweep.cuh"
 
 namespace nz {
 

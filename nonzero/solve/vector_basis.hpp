@@ -1,7 +1,7 @@
 // A few long vectors that are used together, as an eigenvalue solver's basis is.
 #pragma once
 
-#include "nonzero/solve/vectors.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 

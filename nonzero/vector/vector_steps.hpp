@@ -1,7 +1,7 @@
 // The sweeps behind vector_space's operations.
 #pragma once
 
-#include "nonzero/solve/vectors.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 

@@ -1,6 +1,6 @@
 // The kernels of vector_space's operations.
-#include "nonzero/solve/sweep.cuh"
-#include "nonzero/solve/vector_steps.hpp"
+#include "nonzero/vector/sweep.cuh"
+#include "nonzero/vector/vector_steps.hpp"
 
 namespace nz {
 

@@ -1,5 +1,5 @@
 // Vectors on both backends: sums within their bound, and the same bits in every run.
-#include "nonzero/solve/vectors.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "nonzero/solve/vectors.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 #include <cmath>
 #include <limits>
 #include <string>
 
-#include "nonzero/solve/vector_steps.hpp"
+#include "nonzero/vector/vector_steps.hpp"
 
 namespace nz {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/launch.cuh"
-#include "nonzero/solve/sweep.hpp"
+#include "nonzero/vector/sweep.hpp"
 
 namespace nz {
 

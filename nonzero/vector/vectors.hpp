@@ -3,7 +3,7 @@
 #pragma once
 
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/solve/sweep.hpp"
+#include "nonzero/vector/sweep.hpp"
 
 namespace nz {
 
