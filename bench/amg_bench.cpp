@@ -15,8 +15,8 @@
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/amg.hpp"
-#include "nonzero/solve/cg.hpp"
 #include "nonzero/solve/jacobi.hpp"
+#include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/narrowed.hpp"
 
 namespace {

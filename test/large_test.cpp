@@ -21,7 +21,7 @@
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/scatter.hpp"
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/cg.hpp"
+#include "nonzero/solve/krylov/cg.hpp"
 
 namespace nz::test {
 namespace {

@@ -14,7 +14,7 @@
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "nonzero/solve/amg.hpp"
-#include "nonzero/solve/cg.hpp"
+#include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/pagerank.hpp"
 
 namespace nz::test {

@@ -10,7 +10,7 @@
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/cg.hpp"
+#include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/narrowed.hpp"
 #include "test/zoo.hpp"
 

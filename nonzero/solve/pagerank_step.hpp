@@ -1,7 +1,7 @@
 // The one sweep of PageRank, for both backends.
 #pragma once
 
-#include "nonzero/solve/loop.hpp"
+#include "nonzero/solve/krylov/loop.hpp"
 
 namespace nz {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "nonzero/formats/csr/csr.hpp"
-#include "nonzero/solve/gmres.hpp"
+#include "nonzero/solve/krylov/gmres.hpp"
 
 namespace nz {
 

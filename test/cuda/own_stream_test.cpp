@@ -11,7 +11,7 @@
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
-#include "nonzero/solve/cg.hpp"
+#include "nonzero/solve/krylov/cg.hpp"
 #include "test/files.hpp"
 #include "test/products.hpp"
 

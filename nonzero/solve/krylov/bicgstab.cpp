@@ -1,6 +1,6 @@
-#include "nonzero/solve/bicgstab.hpp"
+#include "nonzero/solve/krylov/bicgstab.hpp"
 
-#include "nonzero/solve/bicgstab_steps.hpp"
+#include "nonzero/solve/krylov/bicgstab_steps.hpp"
 
 namespace nz {
 namespace {

@@ -1,6 +1,6 @@
-#include "nonzero/solve/minres.hpp"
+#include "nonzero/solve/krylov/minres.hpp"
 
-#include "nonzero/solve/minres_steps.hpp"
+#include "nonzero/solve/krylov/minres_steps.hpp"
 
 namespace nz {
 namespace {

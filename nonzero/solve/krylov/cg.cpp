@@ -1,6 +1,6 @@
-#include "nonzero/solve/cg.hpp"
+#include "nonzero/solve/krylov/cg.hpp"
 
-#include "nonzero/solve/cg_steps.hpp"
+#include "nonzero/solve/krylov/cg_steps.hpp"
 
 namespace nz {
 namespace {

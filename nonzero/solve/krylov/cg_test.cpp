@@ -1,6 +1,6 @@
 // Conjugate gradients: manufactured solutions with the residual in long double, every way to break
 // down, and on a GPU the same bits with a graph and without.
-#include "nonzero/solve/cg.hpp"
+#include "nonzero/solve/krylov/cg.hpp"
 
 #include <gtest/gtest.h>
 

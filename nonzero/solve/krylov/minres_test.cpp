@@ -1,13 +1,13 @@
 // MINRES: indefinite systems with known solutions, held against GMRES, which minimises the same;
 // preconditioners, and every way to end.
-#include "nonzero/solve/minres.hpp"
+#include "nonzero/solve/krylov/minres.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "nonzero/solve/gmres.hpp"
 #include "nonzero/solve/jacobi.hpp"
+#include "nonzero/solve/krylov/gmres.hpp"
 #include "test/solver_fixture.hpp"
 
 namespace nz::test {

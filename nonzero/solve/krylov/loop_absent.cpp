@@ -1,6 +1,6 @@
-// nonzero/solve/loop.hpp in a build without CUDA.
+// nonzero/solve/krylov/loop.hpp in a build without CUDA.
 #include "nonzero/core/error.hpp"
-#include "nonzero/solve/loop.hpp"
+#include "nonzero/solve/krylov/loop.hpp"
 
 namespace nz {
 

@@ -1,5 +1,5 @@
 // The kernels of conjugate gradients.
-#include "nonzero/solve/cg_steps.hpp"
+#include "nonzero/solve/krylov/cg_steps.hpp"
 #include "nonzero/vector/sweep.cuh"
 
 namespace nz {

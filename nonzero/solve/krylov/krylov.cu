@@ -1,5 +1,5 @@
 // The kernel of norms that do not overflow.
-#include "nonzero/solve/krylov.hpp"
+#include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/vector/sweep.cuh"
 
 namespace nz {

@@ -1,5 +1,5 @@
 // The kernels of GMRES.
-#include "nonzero/solve/gmres_steps.hpp"
+#include "nonzero/solve/krylov/gmres_steps.hpp"
 #include "nonzero/vector/sweep.cuh"
 
 namespace nz {

@@ -1,7 +1,7 @@
 // The sweeps of BiCGSTAB, once for both backends.
 #pragma once
 
-#include "nonzero/solve/krylov.hpp"
+#include "nonzero/solve/krylov/krylov.hpp"
 
 namespace nz {
 

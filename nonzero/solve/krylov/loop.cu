@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "nonzero/core/cuda.cuh"
-#include "nonzero/solve/loop.hpp"
+#include "nonzero/solve/krylov/loop.hpp"
 
 namespace nz {
 namespace {

@@ -1,5 +1,5 @@
 // The kernels of BiCGSTAB.
-#include "nonzero/solve/bicgstab_steps.hpp"
+#include "nonzero/solve/krylov/bicgstab_steps.hpp"
 #include "nonzero/vector/sweep.cuh"
 
 namespace nz {

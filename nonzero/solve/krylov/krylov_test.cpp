@@ -1,11 +1,11 @@
 // BiCGSTAB and GMRES: manufactured solutions of systems that are not symmetric, and every way to
 // end.
-#include "nonzero/solve/krylov.hpp"
+#include "nonzero/solve/krylov/krylov.hpp"
 
 #include "nonzero/io/io.hpp"
-#include "nonzero/solve/bicgstab.hpp"
-#include "nonzero/solve/gmres.hpp"
 #include "nonzero/solve/jacobi.hpp"
+#include "nonzero/solve/krylov/bicgstab.hpp"
+#include "nonzero/solve/krylov/gmres.hpp"
 #include "test/solver_fixture.hpp"
 
 namespace nz::test {

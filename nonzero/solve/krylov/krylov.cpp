@@ -1,4 +1,4 @@
-#include "nonzero/solve/krylov.hpp"
+#include "nonzero/solve/krylov/krylov.hpp"
 
 namespace nz {
 

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "nonzero/formats/registry.hpp"
-#include "nonzero/solve/loop.hpp"
+#include "nonzero/solve/krylov/loop.hpp"
 #include "nonzero/vector/scalar.hpp"
 
 namespace nz {

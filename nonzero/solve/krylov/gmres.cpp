@@ -1,8 +1,8 @@
-#include "nonzero/solve/gmres.hpp"
+#include "nonzero/solve/krylov/gmres.hpp"
 
 #include <chrono>
 
-#include "nonzero/solve/gmres_steps.hpp"
+#include "nonzero/solve/krylov/gmres_steps.hpp"
 
 namespace nz {
 namespace {

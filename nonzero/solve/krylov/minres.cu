@@ -1,5 +1,5 @@
 // The kernels of MINRES.
-#include "nonzero/solve/minres_steps.hpp"
+#include "nonzero/solve/krylov/minres_steps.hpp"
 #include "nonzero/vector/sweep.cuh"
 
 namespace nz {

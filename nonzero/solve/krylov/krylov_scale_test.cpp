@@ -5,11 +5,11 @@
 #include <cmath>
 #include <limits>
 
-#include "nonzero/solve/bicgstab.hpp"
-#include "nonzero/solve/cg.hpp"
-#include "nonzero/solve/gmres.hpp"
 #include "nonzero/solve/jacobi.hpp"
-#include "nonzero/solve/minres.hpp"
+#include "nonzero/solve/krylov/bicgstab.hpp"
+#include "nonzero/solve/krylov/cg.hpp"
+#include "nonzero/solve/krylov/gmres.hpp"
+#include "nonzero/solve/krylov/minres.hpp"
 #include "test/solver_fixture.hpp"
 
 namespace nz::test {
