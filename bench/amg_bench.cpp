@@ -14,9 +14,9 @@
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/amg.hpp"
 #include "nonzero/solve/jacobi.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
+#include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/narrowed.hpp"
 
 namespace {

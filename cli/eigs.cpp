@@ -18,7 +18,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/amg.hpp"
+#include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/symmetry.hpp"
 
 namespace nz::cli {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "nonzero/solve/aggregate.hpp"
 #include "nonzero/solve/dense_eigen.hpp"
+#include "nonzero/solve/multigrid/aggregate.hpp"
 #include "nonzero/solve/vector_basis.hpp"
 
 namespace nz {

@@ -12,8 +12,8 @@
 #include "nonzero/formats/oracle.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/amg.hpp"
 #include "nonzero/solve/dense_eigen.hpp"
+#include "nonzero/solve/multigrid/amg.hpp"
 #include "test/solver_fixture.hpp"
 
 namespace nz::test {

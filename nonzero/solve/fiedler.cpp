@@ -7,9 +7,9 @@
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/amg.hpp"
 #include "nonzero/solve/components.hpp"
 #include "nonzero/solve/jacobi.hpp"
+#include "nonzero/solve/multigrid/amg.hpp"
 
 namespace nz {
 namespace {

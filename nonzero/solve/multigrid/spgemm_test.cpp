@@ -1,5 +1,5 @@
 // Products of sparse matrices against dense ones in long double.
-#include "nonzero/solve/spgemm.hpp"
+#include "nonzero/solve/multigrid/spgemm.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "nonzero/gen/generate.hpp"
-#include "nonzero/solve/dense_inverse.hpp"
+#include "nonzero/solve/multigrid/dense_inverse.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {

@@ -1,5 +1,5 @@
 // Strong couplings and aggregates: their definitions, checked by brute force.
-#include "nonzero/solve/aggregate.hpp"
+#include "nonzero/solve/multigrid/aggregate.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "nonzero/solve/aggregate.hpp"
+#include "nonzero/solve/multigrid/aggregate.hpp"
 
 #include <algorithm>
 #include <atomic>

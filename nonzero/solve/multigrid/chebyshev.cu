@@ -1,5 +1,5 @@
 // The smoothers' sweeps on a GPU.
-#include "nonzero/solve/chebyshev.hpp"
+#include "nonzero/solve/multigrid/chebyshev.hpp"
 #include "nonzero/vector/sweep.cuh"
 
 namespace nz {

@@ -1,6 +1,6 @@
 // Strong couplings on a GPU.
-#include "nonzero/solve/device_steps.cuh"
-#include "nonzero/solve/strength.hpp"
+#include "nonzero/solve/multigrid/device_steps.cuh"
+#include "nonzero/solve/multigrid/strength.hpp"
 
 namespace nz {
 namespace {

@@ -1,4 +1,4 @@
-#include "nonzero/solve/amg.hpp"
+#include "nonzero/solve/multigrid/amg.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/dense_inverse.hpp"
-#include "nonzero/solve/spgemm.hpp"
+#include "nonzero/solve/multigrid/dense_inverse.hpp"
+#include "nonzero/solve/multigrid/spgemm.hpp"
 
 namespace nz {
 

@@ -1,4 +1,4 @@
-#include "nonzero/solve/spgemm.hpp"
+#include "nonzero/solve/multigrid/spgemm.hpp"
 
 #include <omp.h>
 

@@ -1,4 +1,4 @@
-#include "nonzero/solve/dense_inverse.hpp"
+#include "nonzero/solve/multigrid/dense_inverse.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,10 +1,10 @@
-#include "nonzero/solve/chebyshev.hpp"
+#include "nonzero/solve/multigrid/chebyshev.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "nonzero/core/parallel.hpp"
-#include "nonzero/solve/aggregate.hpp"
+#include "nonzero/solve/multigrid/aggregate.hpp"
 
 namespace nz {
 

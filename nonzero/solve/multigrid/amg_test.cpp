@@ -1,5 +1,5 @@
 // Multigrid: a symmetric positive definite preconditioner whose iterations do not grow.
-#include "nonzero/solve/amg.hpp"
+#include "nonzero/solve/multigrid/amg.hpp"
 
 #include <gtest/gtest.h>
 

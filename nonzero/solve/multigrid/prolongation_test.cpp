@@ -1,5 +1,5 @@
 // Prolongations: orthonormal within aggregates, exact for the candidates, smoothed as defined.
-#include "nonzero/solve/prolongation.hpp"
+#include "nonzero/solve/multigrid/prolongation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "nonzero/gen/generate.hpp"
-#include "nonzero/solve/spgemm.hpp"
+#include "nonzero/solve/multigrid/spgemm.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {

@@ -1,12 +1,12 @@
-#include "nonzero/solve/prolongation.hpp"
+#include "nonzero/solve/multigrid/prolongation.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <string>
 
 #include "nonzero/core/parallel.hpp"
-#include "nonzero/solve/gram_schmidt.hpp"
-#include "nonzero/solve/spgemm.hpp"
+#include "nonzero/solve/multigrid/gram_schmidt.hpp"
+#include "nonzero/solve/multigrid/spgemm.hpp"
 
 namespace nz {
 

@@ -1,7 +1,7 @@
 // Prolongation by smoothed aggregation: how a vector of the next coarser level is seen on this one.
 #pragma once
 
-#include "nonzero/solve/aggregate.hpp"
+#include "nonzero/solve/multigrid/aggregate.hpp"
 
 namespace nz {
 

@@ -5,9 +5,9 @@
 #include <mutex>
 #include <string>
 
-#include "nonzero/solve/chebyshev.hpp"
 #include "nonzero/solve/function_operator.hpp"
-#include "nonzero/solve/prolongation.hpp"
+#include "nonzero/solve/multigrid/chebyshev.hpp"
+#include "nonzero/solve/multigrid/prolongation.hpp"
 
 namespace nz {
 

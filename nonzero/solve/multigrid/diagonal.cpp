@@ -1,4 +1,4 @@
-#include "nonzero/solve/diagonal.hpp"
+#include "nonzero/solve/multigrid/diagonal.hpp"
 
 #include <cmath>
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "nonzero/solve/device_steps.cuh"
-#include "nonzero/solve/spgemm.hpp"
+#include "nonzero/solve/multigrid/device_steps.cuh"
+#include "nonzero/solve/multigrid/spgemm.hpp"
 
 namespace nz {
 

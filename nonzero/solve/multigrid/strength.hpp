@@ -2,7 +2,7 @@
 // aggregate.
 #pragma once
 
-#include "nonzero/solve/diagonal.hpp"
+#include "nonzero/solve/multigrid/diagonal.hpp"
 
 namespace nz {
 

@@ -1,6 +1,6 @@
 // Products of sparse matrices, and transposes, on a GPU.
-#include "nonzero/solve/spgemm.cuh"
-#include "nonzero/solve/spgemm.hpp"
+#include "nonzero/solve/multigrid/spgemm.cuh"
+#include "nonzero/solve/multigrid/spgemm.hpp"
 
 namespace nz {
 namespace {

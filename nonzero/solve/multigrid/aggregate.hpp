@@ -1,7 +1,7 @@
 // Aggregation: a graph's nodes put together into connected groups, the unknowns of the next level.
 #pragma once
 
-#include "nonzero/solve/strength.hpp"
+#include "nonzero/solve/multigrid/strength.hpp"
 
 namespace nz {
 

@@ -1,4 +1,4 @@
-#include "nonzero/solve/strength.hpp"
+#include "nonzero/solve/multigrid/strength.hpp"
 
 #include <algorithm>
 #include <cmath>
