@@ -14,10 +14,10 @@
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/jacobi.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
-#include "nonzero/solve/narrowed.hpp"
+#include "nonzero/solve/preconditioners/jacobi.hpp"
+#include "nonzero/solve/preconditioners/narrowed.hpp"
 
 namespace {
 

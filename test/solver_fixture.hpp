@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/solve/function_operator.hpp"
+#include "nonzero/solve/preconditioners/function_operator.hpp"
 #include "test/systems.hpp"
 
 namespace nz::test {

@@ -8,8 +8,8 @@
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/components.hpp"
-#include "nonzero/solve/jacobi.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/solve/preconditioners/jacobi.hpp"
 
 namespace nz {
 namespace {

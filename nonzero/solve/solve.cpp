@@ -6,13 +6,13 @@
 #include <limits>
 
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/gauss_seidel.hpp"
-#include "nonzero/solve/jacobi.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/solve/krylov/minres.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/solve/preconditioners/gauss_seidel.hpp"
+#include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "nonzero/solve/symmetry.hpp"
 
 namespace nz {

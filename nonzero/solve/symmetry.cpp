@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "nonzero/core/parallel.hpp"
-#include "nonzero/solve/jacobi.hpp"
+#include "nonzero/solve/preconditioners/jacobi.hpp"
 
 namespace nz {
 namespace {

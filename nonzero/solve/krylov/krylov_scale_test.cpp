@@ -5,11 +5,11 @@
 #include <cmath>
 #include <limits>
 
-#include "nonzero/solve/jacobi.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/gmres.hpp"
 #include "nonzero/solve/krylov/minres.hpp"
+#include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "test/solver_fixture.hpp"
 
 namespace nz::test {

@@ -3,9 +3,9 @@
 #include "nonzero/solve/krylov/krylov.hpp"
 
 #include "nonzero/io/io.hpp"
-#include "nonzero/solve/jacobi.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/gmres.hpp"
+#include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "test/solver_fixture.hpp"
 
 namespace nz::test {

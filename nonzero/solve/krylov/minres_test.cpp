@@ -6,8 +6,8 @@
 
 #include <limits>
 
-#include "nonzero/solve/jacobi.hpp"
 #include "nonzero/solve/krylov/gmres.hpp"
+#include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "test/solver_fixture.hpp"
 
 namespace nz::test {

@@ -5,9 +5,9 @@
 #include <mutex>
 #include <string>
 
-#include "nonzero/solve/function_operator.hpp"
 #include "nonzero/solve/multigrid/chebyshev.hpp"
 #include "nonzero/solve/multigrid/prolongation.hpp"
+#include "nonzero/solve/preconditioners/function_operator.hpp"
 
 namespace nz {
 

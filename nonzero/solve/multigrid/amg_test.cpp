@@ -11,7 +11,7 @@
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
-#include "nonzero/solve/narrowed.hpp"
+#include "nonzero/solve/preconditioners/narrowed.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {

@@ -1,9 +1,9 @@
 // Jacobi, block Jacobi, Gauss-Seidel: what they compute, what they refuse, and that they help.
 #include "nonzero/io/io.hpp"
-#include "nonzero/solve/colouring.hpp"
-#include "nonzero/solve/gauss_seidel.hpp"
-#include "nonzero/solve/jacobi.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
+#include "nonzero/solve/preconditioners/colouring.hpp"
+#include "nonzero/solve/preconditioners/gauss_seidel.hpp"
+#include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "nonzero/solve/symmetry.hpp"
 #include "test/solver_fixture.hpp"
 

@@ -1,4 +1,4 @@
-#include "nonzero/solve/narrowed.hpp"
+#include "nonzero/solve/preconditioners/narrowed.hpp"
 
 #include <atomic>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Rounding to single precision and back on a GPU.
-#include "nonzero/solve/narrowed.hpp"
+#include "nonzero/solve/preconditioners/narrowed.hpp"
 #include "nonzero/vector/sweep.cuh"
 
 namespace nz {

@@ -1,5 +1,5 @@
 // The kernels of Gauss-Seidel that are no products.
-#include "nonzero/solve/gauss_seidel_steps.hpp"
+#include "nonzero/solve/preconditioners/gauss_seidel_steps.hpp"
 #include "nonzero/vector/sweep.cuh"
 
 namespace nz {

@@ -1,11 +1,11 @@
-#include "nonzero/solve/jacobi.hpp"
+#include "nonzero/solve/preconditioners/jacobi.hpp"
 
 #include <atomic>
 #include <cmath>
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/function_operator.hpp"
+#include "nonzero/solve/preconditioners/function_operator.hpp"
 
 namespace nz {
 namespace {

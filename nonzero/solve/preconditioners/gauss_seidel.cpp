@@ -1,10 +1,10 @@
-#include "nonzero/solve/gauss_seidel.hpp"
+#include "nonzero/solve/preconditioners/gauss_seidel.hpp"
 
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/colouring.hpp"
-#include "nonzero/solve/function_operator.hpp"
-#include "nonzero/solve/gauss_seidel_steps.hpp"
-#include "nonzero/solve/jacobi.hpp"
+#include "nonzero/solve/preconditioners/colouring.hpp"
+#include "nonzero/solve/preconditioners/function_operator.hpp"
+#include "nonzero/solve/preconditioners/gauss_seidel_steps.hpp"
+#include "nonzero/solve/preconditioners/jacobi.hpp"
 
 namespace nz {
 namespace {

@@ -1,4 +1,4 @@
-#include "nonzero/solve/colouring.hpp"
+#include "nonzero/solve/preconditioners/colouring.hpp"
 
 #include <numeric>
 #include <string>

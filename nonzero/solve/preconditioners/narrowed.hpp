@@ -4,7 +4,7 @@
 #include <memory>
 #include <mutex>
 
-#include "nonzero/solve/function_operator.hpp"
+#include "nonzero/solve/preconditioners/function_operator.hpp"
 
 namespace nz {
 
