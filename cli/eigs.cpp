@@ -1,5 +1,5 @@
 // nz eigs: a few eigenpairs at one end of a symmetric matrix's spectrum.
-#include "nonzero/solve/eigs.hpp"
+#include "nonzero/solve/eigs/eigs.hpp"
 
 #include <fmt/format.h>
 

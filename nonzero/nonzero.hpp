@@ -15,7 +15,7 @@
 #include "nonzero/plan/stats.hpp"
 #include "nonzero/solve/bisection.hpp"
 #include "nonzero/solve/components.hpp"
-#include "nonzero/solve/eigs.hpp"
+#include "nonzero/solve/eigs/eigs.hpp"
 #include "nonzero/solve/fiedler.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"

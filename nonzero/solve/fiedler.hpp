@@ -2,7 +2,7 @@
 #pragma once
 
 #include "nonzero/solve/adjacency.hpp"
-#include "nonzero/solve/eigs.hpp"
+#include "nonzero/solve/eigs/eigs.hpp"
 
 namespace nz {
 

@@ -11,7 +11,7 @@
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
-#include "nonzero/solve/eigs.hpp"
+#include "nonzero/solve/eigs/eigs.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/gmres.hpp"

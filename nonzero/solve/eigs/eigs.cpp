@@ -1,13 +1,13 @@
-#include "nonzero/solve/eigs.hpp"
+#include "nonzero/solve/eigs/eigs.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
 
-#include "nonzero/solve/dense_eigen.hpp"
+#include "nonzero/solve/eigs/dense_eigen.hpp"
+#include "nonzero/solve/eigs/vector_basis.hpp"
 #include "nonzero/solve/multigrid/aggregate.hpp"
-#include "nonzero/solve/vector_basis.hpp"
 
 namespace nz {
 namespace {

@@ -1,4 +1,4 @@
-#include "nonzero/solve/dense_eigen.hpp"
+#include "nonzero/solve/eigs/dense_eigen.hpp"
 
 #include <Eigen/Eigenvalues>
 

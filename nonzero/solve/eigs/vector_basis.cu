@@ -1,5 +1,5 @@
 // A basis's kernels on a GPU.
-#include "nonzero/solve/vector_basis_steps.hpp"
+#include "nonzero/solve/eigs/vector_basis_steps.hpp"
 #include "nonzero/vector/sweep.cuh"
 
 namespace nz {

@@ -1,11 +1,11 @@
-#include "nonzero/solve/vector_basis.hpp"
+#include "nonzero/solve/eigs/vector_basis.hpp"
 
 #include <array>
 #include <cmath>
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/simd/loads.hpp"
-#include "nonzero/solve/vector_basis_steps.hpp"
+#include "nonzero/solve/eigs/vector_basis_steps.hpp"
 
 namespace nz {
 namespace {

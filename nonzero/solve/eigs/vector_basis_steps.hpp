@@ -1,7 +1,7 @@
 // What a GPU does with a basis, as sweeps.
 #pragma once
 
-#include "nonzero/solve/vector_basis.hpp"
+#include "nonzero/solve/eigs/vector_basis.hpp"
 
 namespace nz {
 

@@ -1,5 +1,5 @@
 // Eigenpairs against the closed form of Laplacians, multiple ones among them.
-#include "nonzero/solve/eigs.hpp"
+#include "nonzero/solve/eigs/eigs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "nonzero/formats/oracle.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/dense_eigen.hpp"
+#include "nonzero/solve/eigs/dense_eigen.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "test/solver_fixture.hpp"
 
