@@ -1,5 +1,5 @@
 // nz pagerank: the nodes of a graph that a random walk comes to most often.
-#include "nonzero/solve/pagerank.hpp"
+#include "nonzero/graph/pagerank.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // nz partition: a graph in parts of equal size, nearly, between which few edges run.
-#include "nonzero/solve/partition.hpp"
+#include "nonzero/graph/partition.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/graph/metis.hpp"
 #include "nonzero/io/io.hpp"
-#include "nonzero/solve/metis.hpp"
 
 namespace nz::cli {
 namespace {

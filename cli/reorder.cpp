@@ -1,5 +1,5 @@
 // nz reorder: rows and columns in an order that brings the entries together, and what for.
-#include "nonzero/solve/reorder.hpp"
+#include "nonzero/graph/reorder.hpp"
 
 #include <fmt/format.h>
 

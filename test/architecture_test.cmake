@@ -28,7 +28,7 @@ endforeach()
 # stands only where nothing is allocated: in kernels, sweeps and measurements, and where a guard is
 # at hand.
 set(bare nonzero/core/parallel.hpp nonzero/formats/scatter.hpp nonzero/vector/sweep.hpp
-         nonzero/solve/multigrid/dense_inverse.cpp nonzero/solve/adjacency.cpp nonzero/solve/partition.cpp
+         nonzero/solve/multigrid/dense_inverse.cpp nonzero/graph/adjacency.cpp nonzero/graph/partition.cpp
          nonzero/plan/machine.cpp nonzero/plan/plan_cache.cpp nonzero/io/matrix_market.cpp)
 foreach(format bsr coo csc csr csr_order dia ell hll icrs jds jds_ell packed packed_many sell)
     list(APPEND bare nonzero/formats/${format}.cpp)

@@ -11,11 +11,11 @@
 #include <thread>
 
 #include "nonzero/gen/generate.hpp"
+#include "nonzero/graph/pagerank.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
-#include "nonzero/solve/pagerank.hpp"
 
 namespace nz::test {
 namespace {

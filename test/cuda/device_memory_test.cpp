@@ -9,6 +9,7 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/gen/generate.hpp"
+#include "nonzero/graph/pagerank.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "nonzero/solve/eigs/eigs.hpp"
@@ -16,7 +17,6 @@
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/gmres.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
-#include "nonzero/solve/pagerank.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "test/files.hpp"

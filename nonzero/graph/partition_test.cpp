@@ -1,6 +1,6 @@
 // Partitions: balance that holds, cuts that are never worse than others' of the same graph, whole
 // components where these suffice, and searches that claim convergence only where it is so.
-#include "nonzero/solve/partition.hpp"
+#include "nonzero/graph/partition.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,10 +12,10 @@
 #include <numeric>
 
 #include "nonzero/gen/generate.hpp"
+#include "nonzero/graph/components.hpp"
+#include "nonzero/graph/refine.hpp"
+#include "nonzero/graph/reorder.hpp"
 #include "nonzero/io/io.hpp"
-#include "nonzero/solve/components.hpp"
-#include "nonzero/solve/refine.hpp"
-#include "nonzero/solve/reorder.hpp"
 
 namespace nz::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "nonzero/solve/bisection.hpp"
+#include "nonzero/graph/bisection.hpp"
 
 namespace nz {
 

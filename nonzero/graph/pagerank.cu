@@ -1,5 +1,5 @@
 // The kernels of PageRank.
-#include "nonzero/solve/pagerank_step.hpp"
+#include "nonzero/graph/pagerank_step.hpp"
 #include "nonzero/vector/sweep.cuh"
 
 namespace nz {

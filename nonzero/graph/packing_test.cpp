@@ -1,5 +1,5 @@
 // Items in bins: all that can be packed where the search is exact, and rooms that hold.
-#include "nonzero/solve/packing.hpp"
+#include "nonzero/graph/packing.hpp"
 
 #include <gtest/gtest.h>
 

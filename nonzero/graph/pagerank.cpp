@@ -1,11 +1,11 @@
-#include "nonzero/solve/pagerank.hpp"
+#include "nonzero/graph/pagerank.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <numeric>
 
-#include "nonzero/solve/pagerank_step.hpp"
+#include "nonzero/graph/pagerank_step.hpp"
 
 namespace nz {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "nonzero/solve/adjacency.hpp"
+#include "nonzero/graph/adjacency.hpp"
 
 namespace nz {
 

@@ -1,7 +1,7 @@
 // The Laplacian of a graph, and Fiedler's vector of it.
 #pragma once
 
-#include "nonzero/solve/adjacency.hpp"
+#include "nonzero/graph/adjacency.hpp"
 #include "nonzero/solve/eigs/eigs.hpp"
 
 namespace nz {

@@ -1,5 +1,5 @@
 // METIS, looked for when it is first asked for: nothing of nonzero needs it to start.
-#include "nonzero/solve/metis.hpp"
+#include "nonzero/graph/metis.hpp"
 
 #if __has_include(<metis.h>) && __has_include(<dlfcn.h>)
 #define NZ_HAS_METIS 1

@@ -1,4 +1,4 @@
-#include "nonzero/solve/packing.hpp"
+#include "nonzero/graph/packing.hpp"
 
 #include <algorithm>
 #include <numeric>

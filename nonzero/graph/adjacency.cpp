@@ -1,4 +1,4 @@
-#include "nonzero/solve/adjacency.hpp"
+#include "nonzero/graph/adjacency.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // PageRank against its definition, iterated in long double on a dense matrix.
-#include "nonzero/solve/pagerank.hpp"
+#include "nonzero/graph/pagerank.hpp"
 
 #include <gtest/gtest.h>
 

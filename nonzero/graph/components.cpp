@@ -1,4 +1,4 @@
-#include "nonzero/solve/components.hpp"
+#include "nonzero/graph/components.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,7 @@
 // A graph's connected components, and the graph of some of its nodes.
 #pragma once
 
-#include "nonzero/solve/adjacency.hpp"
+#include "nonzero/graph/adjacency.hpp"
 
 namespace nz {
 

@@ -1,7 +1,7 @@
 // A partition made better by moving one node after the other.
 #pragma once
 
-#include "nonzero/solve/adjacency.hpp"
+#include "nonzero/graph/adjacency.hpp"
 
 namespace nz {
 

@@ -1,5 +1,5 @@
 // Orders: that they are permutations, that they keep the entries, and what they bring together.
-#include "nonzero/solve/reorder.hpp"
+#include "nonzero/graph/reorder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Connected components, held against a search that merges; and graphs of some nodes.
-#include "nonzero/solve/components.hpp"
+#include "nonzero/graph/components.hpp"
 
 #include <gtest/gtest.h>
 

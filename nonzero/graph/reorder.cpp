@@ -1,4 +1,4 @@
-#include "nonzero/solve/reorder.hpp"
+#include "nonzero/graph/reorder.hpp"
 
 #include <algorithm>
 #include <numeric>

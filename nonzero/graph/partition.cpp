@@ -1,15 +1,15 @@
-#include "nonzero/solve/partition.hpp"
+#include "nonzero/graph/partition.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
 
-#include "nonzero/solve/components.hpp"
-#include "nonzero/solve/metis.hpp"
-#include "nonzero/solve/packing.hpp"
-#include "nonzero/solve/refine.hpp"
-#include "nonzero/solve/reorder.hpp"
+#include "nonzero/graph/components.hpp"
+#include "nonzero/graph/metis.hpp"
+#include "nonzero/graph/packing.hpp"
+#include "nonzero/graph/refine.hpp"
+#include "nonzero/graph/reorder.hpp"
 
 namespace nz {
 namespace {

@@ -1,4 +1,4 @@
-#include "nonzero/solve/bisection.hpp"
+#include "nonzero/graph/bisection.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,9 +7,9 @@
 #include <numeric>
 #include <tuple>
 
-#include "nonzero/solve/components.hpp"
-#include "nonzero/solve/packing.hpp"
-#include "nonzero/solve/partition.hpp"
+#include "nonzero/graph/components.hpp"
+#include "nonzero/graph/packing.hpp"
+#include "nonzero/graph/partition.hpp"
 
 namespace nz {
 namespace {

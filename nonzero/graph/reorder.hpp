@@ -1,7 +1,7 @@
 // Orders of a matrix's rows and columns that bring its entries together.
 #pragma once
 
-#include "nonzero/solve/metis.hpp"
+#include "nonzero/graph/metis.hpp"
 
 namespace nz {
 

@@ -1,4 +1,4 @@
-#include "nonzero/solve/refine.hpp"
+#include "nonzero/graph/refine.hpp"
 
 #include <algorithm>
 #include <tuple>

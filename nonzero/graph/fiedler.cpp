@@ -1,4 +1,4 @@
-#include "nonzero/solve/fiedler.hpp"
+#include "nonzero/graph/fiedler.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/graph/components.hpp"
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/components.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 

@@ -1,7 +1,7 @@
 // Spectral bisection: a graph in two halves, or in more parts by halving again.
 #pragma once
 
-#include "nonzero/solve/fiedler.hpp"
+#include "nonzero/graph/fiedler.hpp"
 
 namespace nz {
 
