@@ -30,9 +30,10 @@ endforeach()
 set(bare nonzero/core/parallel.hpp nonzero/formats/scatter.hpp nonzero/vector/sweep.hpp
          nonzero/solve/multigrid/dense_inverse.cpp nonzero/graph/adjacency.cpp nonzero/graph/partition.cpp
          nonzero/plan/machine.cpp nonzero/plan/plan_cache.cpp nonzero/io/matrix_market.cpp)
-foreach(format bsr coo csc csr csr_order dia ell hll icrs jds jds_ell packed packed_many sell)
-    list(APPEND bare nonzero/formats/${format}.cpp)
+foreach(format bsr coo csc csr dia ell hll icrs jds jds_ell packed sell)
+    list(APPEND bare nonzero/formats/${format}/${format}.cpp)
 endforeach()
+list(APPEND bare nonzero/formats/csr/csr_order.cpp nonzero/formats/packed/spmv_many.cpp)
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/nonzero/*.cpp ${SOURCE}/nonzero/*.hpp
      ${SOURCE}/cli/*.cpp)
 list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
