@@ -7,8 +7,8 @@
 #include <random>
 
 #include "cli/command.hpp"
+#include "cli/commands/plan_ratios.hpp"
 #include "cli/interruption.hpp"
-#include "cli/plan_ratios.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"

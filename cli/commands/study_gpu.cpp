@@ -2,9 +2,9 @@
 #include <cmath>
 #include <map>
 
+#include "cli/commands/study.hpp"
 #include "cli/interruption.hpp"
 #include "cli/read_matrix.hpp"
-#include "cli/study.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/plan/stats.hpp"
 

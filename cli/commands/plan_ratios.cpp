@@ -1,4 +1,4 @@
-#include "cli/plan_ratios.hpp"
+#include "cli/commands/plan_ratios.hpp"
 
 #include <fmt/format.h>
 

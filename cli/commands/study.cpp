@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "cli/command.hpp"
+#include "cli/commands/study.hpp"
 #include "cli/interruption.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
-#include "cli/study.hpp"
 #include "nonzero/plan/trial.hpp"
 
 namespace nz::cli {
