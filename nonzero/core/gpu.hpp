@@ -86,6 +86,14 @@ host_vector<T> to_host(gpu on, device_span<T> v) {
     return h;
 }
 
+/// One element from the GPU's memory. Waits for on.stream.
+template <class T>
+T read_back(gpu on, const T* from) {
+    T value;
+    copy_to_host(on, from, &value, sizeof(T));
+    return value;
+}
+
 void zero_on_device(gpu on, device_out<std::byte> to);  ///< in on.stream
 
 /// y = beta y, y not read where beta is 0.

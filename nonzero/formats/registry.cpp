@@ -1,11 +1,11 @@
 #include "nonzero/formats/registry.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <mutex>
 
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/stopwatch.hpp"
 #include "nonzero/formats/bsr/bsr.hpp"
 #include "nonzero/formats/coo/coo.hpp"
 #include "nonzero/formats/csc/csc.hpp"
@@ -403,10 +403,6 @@ constexpr bool synchronises() {
     return false;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// A kernel whose layout is built on the GPU has K::build.
 template <class K, class V>
 concept built_on_gpu = requires(gpu on, const csr<V, device_view>& A) {
@@ -419,7 +415,7 @@ std::unique_ptr<linear_operator<V, gpu>> build_from_device(gpu on, const csr<V, 
     require_gpu(on);
     check_sizes(A);
     const device_guard guard(on);
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = steady_clock::now();
     const auto build = [&](const csr<V, device_view>& B) {
         if constexpr (built_on_gpu<K, V>) {
             return K::build(on, B, known);
@@ -439,7 +435,7 @@ std::unique_ptr<linear_operator<V, gpu>> build_from_device(gpu on, const csr<V, 
 /// From A, whose columns ascend or which K takes in any order.
 template <class K, class V>
 std::unique_ptr<linear_operator<V, gpu>> build_from_checked(gpu on, const csr<V, host_view>& A) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = steady_clock::now();
     if constexpr (built_on_gpu<K, V>) try {
             const auto there = upload(on, A);
             setup_times t{.upload_s = seconds_since(start)};

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <string>
 
+#include "nonzero/core/memory.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/csr/csr.hpp"
-#include "nonzero/plan/machine.hpp"
 
 namespace nz {
 

@@ -1,20 +1,14 @@
 #include "nonzero/graph/pagerank.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 
+#include "nonzero/core/stopwatch.hpp"
 #include "nonzero/graph/pagerank_step.hpp"
 
 namespace nz {
 namespace {
-
-using steady = std::chrono::steady_clock;
-
-double seconds_since(steady::time_point start) {
-    return std::chrono::duration<double>(steady::now() - start).count();
-}
 
 void check_options(const pagerank_options& o) {
     if (!(o.damping > 0 && o.damping < 1))
@@ -86,7 +80,7 @@ class ranking {
                 x_.data()} {}
 
     pagerank_report run(double dangling) {
-        const auto start = steady::now();
+        const auto start = steady_clock::now();
         pagerank_state s;
         s.dangling = dangling;
         s.target2 = options_.tol;
@@ -115,7 +109,7 @@ class ranking {
         s.pause_at = std::min(options_.max_iter, s.iterations + longest_burst);
         s.history_from = s.iterations;
         state_.write(s);
-        const auto start = steady::now();
+        const auto start = steady_clock::now();
         iterations.run();
         s = state_.read();
         report_.iterations_s += seconds_since(start);

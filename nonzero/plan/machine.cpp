@@ -14,6 +14,7 @@
 
 #include "nonzero/core/backend.hpp"
 #include "nonzero/core/error.hpp"
+#include "nonzero/core/memory.hpp"
 
 #if defined(__aarch64__) && defined(__linux__)
 #include <asm/hwcap.h>
@@ -99,24 +100,6 @@ std::string widest_simd() {
 }
 
 }  // namespace
-
-std::int64_t memory_bytes() {
-    const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    const std::int64_t physical = pages > 0 && page > 0 ? pages * page : 0;
-    for (const char* limit :
-         {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-        const std::int64_t n = parse_size(first_line(limit));  // "max" parses as 0
-        if (n > 0) return physical > 0 ? std::min(n, physical) : n;
-    }
-    return physical;
-}
-
-void expect_memory(const std::string& what, double bytes) {
-    const auto there = double(memory_bytes());
-    if (there > 0 && bytes > there)
-        throw device_error(fmt::format("{} needs {:.1f} GB of memory, this machine has {:.1f} GB",
-                                       what, bytes / 1e9, there / 1e9));
-}
 
 machine_info describe_machine() {
     return {.cpu = cpu_name(),

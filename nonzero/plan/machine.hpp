@@ -19,13 +19,6 @@ struct machine_info {
 };
 machine_info describe_machine();
 
-/// Main memory, or less where a control group allows less; 0 where the system does not say.
-std::int64_t memory_bytes();
-
-/// Throws device_error, saying what is needed and what there is, where `bytes` exceed the memory:
-/// an allocation alone would succeed, and the system would end the process later.
-void expect_memory(const std::string& what, double bytes);
-
 /// What memory gives, well beyond the last-level cache. 1 GB = 10^9 bytes.
 struct bandwidth {
     double read_gbps = 0;  ///< of a sum over an array                                  [GB/s]

@@ -24,15 +24,5 @@ TEST(measure_bandwidth, is_what_memory_could_give) {
     EXPECT_THROW(measure_bandwidth(0), argument_error);
 }
 
-TEST(expect_memory, says_what_is_needed) {
-    EXPECT_NO_THROW(expect_memory("nothing", 1));
-    try {
-        expect_memory("a yottabyte", 1e24);
-        FAIL();
-    } catch (const device_error& e) {
-        EXPECT_EQ(std::string(e.what()).rfind("a yottabyte needs 1000000000000000.0 GB", 0), 0U);
-    }
-}
-
 }  // namespace
 }  // namespace nz

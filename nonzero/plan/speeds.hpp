@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "nonzero/core/format.hpp"
+#include "nonzero/formats/cost.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
 
 namespace nz {

@@ -329,12 +329,7 @@ matrix_stats stats_of_ascending(const csr<V, host_view>& A) {
     count_entries(A, s);
     count_sectors(A, s);
     s.row_imbalance = imbalance_of_rows(A);
-    const packed_size packed = size_of_packed(A);
-    s.packed_bytes = packed.bytes;
-    s.packed_steps = packed.steps;
-    s.packed_diagonal_steps = packed.diagonal_steps;
-    s.packed_chunks = packed.chunks;
-    s.packed_longest = packed.longest;
+    s.packed = size_of_packed(A);
     return s;
 }
 

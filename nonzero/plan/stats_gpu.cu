@@ -279,13 +279,8 @@ matrix_stats stats_of_ascending(gpu on, const csr<V, device_view>& A, device_ana
     m.row_sectors = of_all(s.row_sectors);
     m.column_sectors = of_all(s.column_sectors);
     m.near_sectors = of_all(s.near_sectors);
-    const packed_size packed = size_of_packed(*packing);
     known.packing = packing;
-    m.packed_bytes = packed.bytes;
-    m.packed_steps = packed.steps;
-    m.packed_diagonal_steps = packed.diagonal_steps;
-    m.packed_chunks = packed.chunks;
-    m.packed_longest = packed.longest;
+    m.packed = size_of_packed(*packing);
     return m;
 }
 

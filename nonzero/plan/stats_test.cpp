@@ -102,12 +102,12 @@ matrix_stats naive_stats(const csr<double, host>& A) {
         s.blocks[b] = std::int64_t(blocks[b].size());
     count_sectors(A, s);
     const auto P = packed<double, host>::from(view(A));
-    s.packed_bytes = std::int64_t(bytes(P));
-    s.packed_chunks = std::int64_t(P.chunks.size());
+    s.packed.bytes = std::int64_t(bytes(P));
+    s.packed.chunks = std::int64_t(P.chunks.size());
     for (const packed_chunk& c : P.chunks) {
-        s.packed_steps += c.steps;
-        if (c.kind <= packed_chunk::diagonals) s.packed_diagonal_steps += c.steps;
-        s.packed_longest = std::max<std::int64_t>(s.packed_longest, c.steps);
+        s.packed.steps += c.steps;
+        if (c.kind <= packed_chunk::diagonals) s.packed.diagonal_steps += c.steps;
+        s.packed.longest = std::max<std::int64_t>(s.packed.longest, c.steps);
     }
     return s;
 }
@@ -128,11 +128,11 @@ void expect_the_same_size(const matrix_stats& a, const matrix_stats& b) {
     EXPECT_EQ(a.cols, b.cols);
     EXPECT_EQ(a.nnz, b.nnz);
     EXPECT_EQ(a.row_lengths, b.row_lengths);
-    EXPECT_EQ(a.packed_bytes, b.packed_bytes);
-    EXPECT_EQ(a.packed_steps, b.packed_steps);
-    EXPECT_EQ(a.packed_diagonal_steps, b.packed_diagonal_steps);
-    EXPECT_EQ(a.packed_chunks, b.packed_chunks);
-    EXPECT_EQ(a.packed_longest, b.packed_longest);
+    EXPECT_EQ(a.packed.bytes, b.packed.bytes);
+    EXPECT_EQ(a.packed.steps, b.packed.steps);
+    EXPECT_EQ(a.packed.diagonal_steps, b.packed.diagonal_steps);
+    EXPECT_EQ(a.packed.chunks, b.packed.chunks);
+    EXPECT_EQ(a.packed.longest, b.packed.longest);
 }
 
 void expect_equal(const matrix_stats& a, const matrix_stats& b) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/stopwatch.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/stats.hpp"
 
@@ -66,10 +66,6 @@ double difference_norm(std::span<const V> a, std::span<const V> b) {
         squares += d * d;
     }
     return double(std::sqrt(squares));
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// The matrix with all that is the same for every method: x, what y is, how far it may be.
@@ -245,7 +241,7 @@ template <class F>
 auto timed_build(F build, trial& t) {
     constexpr std::size_t more = 5;
     const auto timed = [&] {
-        const auto start = std::chrono::steady_clock::now();
+        const auto start = steady_clock::now();
         auto op = build();
         t.setup = op->setup(), t.setup_s = seconds_since(start);
         return op;

@@ -1,10 +1,10 @@
 #include "nonzero/solve/solve.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
+#include "nonzero/core/stopwatch.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
@@ -159,10 +159,6 @@ class patience {
     bool lost_ = false;
 };
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// | |A| |x| + |b| |, over |b|.
 template <class V>
 double rounding_scale(const csr<V, host_view>& A, std::span<const V> b, std::span<const V> x) {
@@ -187,7 +183,7 @@ class system_solve {
         : on_(on), A_(A), diagonal_(diagonal), b_(b), x_(x), options_(o) {}
 
     system_report run(std::vector<choice> left) {
-        const auto start = std::chrono::steady_clock::now();
+        const auto start = steady_clock::now();
         product_ = build(make_plan(A_, on_), A_);
         report_.product = product_->method_name();
         report_.plan_s = seconds_since(start);
@@ -215,7 +211,7 @@ class system_solve {
     /// One method from the best x so far on.
     void attempt(const choice& c, std::int64_t most, bool last) {
         solve_attempt a{c.method, c.preconditioner, {}, 0, 0};
-        const auto start = std::chrono::steady_clock::now();
+        const auto start = steady_clock::now();
         std::unique_ptr<linear_operator<V, B>> M;
         try {
             M = make_preconditioner<V, B>(on_, c, A_, diagonal_, options_.block, *product_);
@@ -232,7 +228,7 @@ class system_solve {
         if (!last) o.watch = [&](std::int64_t k, double r) { return p.goes_on(k, r); };
         const auto b_there = from_host(on_, b_);
         auto x_there = from_host(on_, std::span<const V>(from_));
-        const auto iterating = std::chrono::steady_clock::now();
+        const auto iterating = steady_clock::now();
         a.report = solve_by<V, B>(c.method, on_, *product_, M.get(), b_there, x_there, o);
         a.solve_s = seconds_since(iterating);
         if (p.lost() && !a.report.converged) a.report.why = "the residual no longer halves";

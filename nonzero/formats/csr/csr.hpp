@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nonzero/core/format.hpp"
+#include "nonzero/formats/cost.hpp"
 
 namespace nz {
 

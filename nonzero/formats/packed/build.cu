@@ -64,13 +64,6 @@ void mark(gpu on, packed<V, device>& P) {
                  stream_of(on)>>>(P.chunks.data(), P.codes.data(), count);
 }
 
-template <class T>
-T read_back(gpu on, const T* from) {
-    T value;
-    copy_to_host(on, from, &value, sizeof(T));
-    return value;
-}
-
 void refuse(flaw f) {
     if (f == flaw::row_ptr)
         throw argument_error("packed: row_ptr does not ascend from 0 to the number of entries");

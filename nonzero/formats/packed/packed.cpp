@@ -794,7 +794,7 @@ void spmv(cpu on, packed_warp, V alpha, const packed<V, host_view>& A, std::span
 
 template <class V, class S>
 estimate packed<V, S>::cost(const matrix_stats& s) {
-    return {.matrix_bytes = double(s.packed_bytes), .vector_bytes = vector_bytes<V>(s)};
+    return {.matrix_bytes = double(s.packed.bytes), .vector_bytes = vector_bytes<V>(s)};
 }
 
 work packed_warp::work_on_gpu(const matrix_stats& s) {
@@ -802,8 +802,8 @@ work packed_warp::work_on_gpu(const matrix_stats& s) {
     // neighbouring lanes take neighbouring rows, or where rows are long, neighbouring entries.
     const double waits = 2.0 / 4;
     return {.gathers = double(std::min(s.row_sectors, s.column_sectors)),
-            .steps = waits * double(s.packed_steps) + steps_of_a_warp * double(s.packed_chunks),
-            .critical_steps = waits * double(s.packed_longest) + steps_of_a_warp,
+            .steps = waits * double(s.packed.steps) + steps_of_a_warp * double(s.packed.chunks),
+            .critical_steps = waits * double(s.packed.longest) + steps_of_a_warp,
             .passes_by = true};
 }
 

@@ -47,15 +47,6 @@ struct alignas(32) packed_chunk {
 };
 static_assert(sizeof(packed_chunk) == 32);  // a GPU reads it in two loads
 
-/// How much a packed matrix is.
-struct packed_size {
-    std::int64_t bytes = 0;           ///< of the arrays
-    std::int64_t steps = 0;           ///< of all chunks: 32 stored places each
-    std::int64_t diagonal_steps = 0;  ///< those of chunks of diagonals
-    std::int64_t chunks = 0;
-    std::int64_t longest = 0;  ///< the most steps of a chunk
-};
-
 /// What decides how a matrix is cut. The default of each was measured on an H200, see
 /// docs/decisions/packed.md.
 struct packed_options {
@@ -195,8 +186,8 @@ struct packed_warp : kernel_of<packed> {
         "Kreutzer et al. 2014; Kourtis et al., CF'08; Greathouse and Daga, SC'14";
     /// A diagonal is a loop over neighbours, of which a vector takes eight; nothing is gathered.
     static work work_on_cpu(const matrix_stats& s) {
-        const double diagonal = double(s.packed_diagonal_steps);
-        const double listed = double(s.packed_steps) - diagonal;
+        const double diagonal = double(s.packed.diagonal_steps);
+        const double listed = double(s.packed.steps) - diagonal;
         return {
             .gathers = std::max(1.0, double(s.nnz) * listed / std::max(listed + diagonal, 1.0)),
             .steps = double(warp_rows) * (0.9 * listed + 0.27 * diagonal) + 1.8 * double(s.rows)};

@@ -1,7 +1,6 @@
 #include "nonzero/solve/krylov/gmres.hpp"
 
-#include <chrono>
-
+#include "nonzero/core/stopwatch.hpp"
 #include "nonzero/solve/krylov/gmres_steps.hpp"
 
 namespace nz {
@@ -58,7 +57,6 @@ template <class V, class B>
 class gmres_solve {
     using S = krylov_state;
     using W = wide_value<V>;
-    using clock = std::chrono::steady_clock;
 
   public:
     gmres_solve(B on, const linear_operator<V, B>& A, const linear_operator<V, B>* M, in<V, B> b,
@@ -85,7 +83,7 @@ class gmres_solve {
         report_.history.push_back(report_.residual_norm / report_.rhs_norm);
         report_.setup_s = seconds_since(start_);
         const double target = options_.tol * report_.rhs_norm;
-        const auto iterating = clock::now();
+        const auto iterating = steady_clock::now();
         for (;;) {
             if (report_.residual_norm <= target) return end("converged", true);
             if (report_.iterations >= options_.max_iter) return end(iterations_spent);
@@ -175,11 +173,7 @@ class gmres_solve {
         report_.relative = report_.residual_norm / report_.rhs_norm;
         return std::move(report_);
     }
-    static double seconds_since(clock::time_point start) {
-        return std::chrono::duration<double>(clock::now() - start).count();
-    }
-
-    clock::time_point start_ = clock::now();
+    steady_clock::time_point start_ = steady_clock::now();
     vector_space<V, B> space_;
     const linear_operator<V, B>& A_;
     const linear_operator<V, B>* M_;

@@ -1,11 +1,11 @@
 // What the Krylov solvers share: everything around their iterations.
 #pragma once
 
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
 
+#include "nonzero/core/stopwatch.hpp"
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/solve/krylov/loop.hpp"
 #include "nonzero/vector/scalar.hpp"
@@ -104,7 +104,6 @@ int iterations_at_a_time(const linear_operator<V, B>* M) {
 template <class V, class B, class Method>
 class krylov_solve {
     using S = typename Method::scalars;
-    using clock = std::chrono::steady_clock;
 
   public:
     /// The method's own arguments last.
@@ -181,7 +180,7 @@ class krylov_solve {
             s.pause_at = std::min(end, s.iterations + burst_);
             s.history_from = s.iterations;
             method_.s.write(s);
-            const auto start = clock::now();
+            const auto start = steady_clock::now();
             iterations.run();
             s = method_.s.read();
             const double taken_s = seconds_since(start);
@@ -226,11 +225,7 @@ class krylov_solve {
         return std::move(report_);
     }
 
-    static double seconds_since(clock::time_point start) {
-        return std::chrono::duration<double>(clock::now() - start).count();
-    }
-
-    clock::time_point start_ = clock::now();
+    steady_clock::time_point start_ = steady_clock::now();
     const linear_operator<V, B>& A_;
     in<V, B> b_;
     out<V, B> x_;

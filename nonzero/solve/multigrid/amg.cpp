@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <ostream>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/core/stopwatch.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/multigrid/dense_inverse.hpp"
 #include "nonzero/solve/multigrid/spgemm.hpp"
@@ -314,10 +314,6 @@ device_span<V> borrowed_from(gpu, const V* at, std::size_t n) {
     return {at, n};
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 }  // namespace
 
 template <class V, class B>
@@ -327,7 +323,7 @@ amg<V, B>::amg(const csr<V, host_view>& any_A, B on, const amg_options& o,
     check_options(o);
     const ascending_rows<V> given(any_A);
     const csr<V, host_view>& A = given.view;
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = steady_clock::now();
     auto diagonal = suitable_diagonal(A, o.check);
     if (A.shape.rows % o.block != 0)
         throw argument_error(

@@ -11,14 +11,6 @@
 
 namespace nz {
 
-/// Waits for on.stream.
-template <class T>
-T read_back(gpu on, const T* from) {
-    T value;
-    copy_to_host(on, from, &value, sizeof(T));
-    return value;
-}
-
 template <class T>
 void fill_bytes(gpu on, device_array<T>& to, int byte) {
     check(cudaMemsetAsync(to.data(), byte, to.size() * sizeof(T), stream_of(on)),

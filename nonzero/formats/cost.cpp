@@ -1,4 +1,4 @@
-#include "nonzero/core/format.hpp"
+#include "nonzero/formats/cost.hpp"
 
 #include <fmt/format.h>
 
