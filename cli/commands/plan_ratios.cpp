@@ -26,8 +26,7 @@ const trial* fastest(std::span<const trial_of_matrix> all, const trial_of_matrix
     const trial* best = nullptr;
     for (const auto& [matrix, t] : all) {
         // A serial method takes one thread, however many the others have.
-        const bool here =
-            matrix == plan.matrix && (t->threads == plan.t->threads || is_serial(t->method));
+        const bool here = matrix == plan.matrix && (t->threads == plan.t->threads || t->one_thread);
         if (here && t->measured() && t->method != planned_name && passes(*t) &&
             (best == nullptr || t->time.median_s < best->time.median_s))
             best = t;

@@ -7,18 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/read_matrix.hpp"
-#include "nonzero/formats/bsr/bsr.hpp"
-#include "nonzero/formats/coo/coo.hpp"
-#include "nonzero/formats/csc/csc.hpp"
-#include "nonzero/formats/dia/dia.hpp"
-#include "nonzero/formats/ell/ell.hpp"
-#include "nonzero/formats/hll/hll.hpp"
-#include "nonzero/formats/hyb/hyb.hpp"
-#include "nonzero/formats/icrs/icrs.hpp"
-#include "nonzero/formats/jds/jds.hpp"
-#include "nonzero/formats/jds_ell/jds_ell.hpp"
-#include "nonzero/formats/packed/packed.hpp"
-#include "nonzero/formats/sell/sell.hpp"
+#include "nonzero/formats/layouts.hpp"
 #include "nonzero/io/io.hpp"
 
 namespace nz::cli {
@@ -285,57 +274,72 @@ struct showable {
     std::function<void(const csr<V, host_view>& A, const csr<V, host_view>& numbers)> print;
 };
 
+index or_default(index given, index otherwise) { return given > 0 ? given : otherwise; }
+
+/// The layout of A, as its own `from` makes it; by the options' numbers where it takes some.
+template <class V, template <class, class> class L>
+L<V, host> built(layout_tag<L>, const csr<V, host_view>& A, const options&) {
+    return L<V, host>::from(A);
+}
+template <class V>
+bsr<V, host> built(layout_tag<bsr>, const csr<V, host_view>& A, const options& o) {
+    return o.block_side > 0 ? bsr<V, host>::from(A, o.block_side, o.block_side)
+                            : bsr<V, host>::from(A);
+}
+template <class V>
+hll<V, host> built(layout_tag<hll>, const csr<V, host_view>& A, const options& o) {
+    return hll<V, host>::from(A, or_default(o.hack, hll<V, host>::default_hack_size));
+}
+template <class V>
+hll_rows<V, host> built(layout_tag<hll_rows>, const csr<V, host_view>& A, const options& o) {
+    return hll_rows<V, host>::from(A, or_default(o.hack, hll_rows<V, host>::default_hack_size));
+}
+template <class V>
+hyb<V, host> built(layout_tag<hyb>, const csr<V, host_view>& A, const options& o) {
+    return o.split_width > 0 ? hyb<V, host>::from(A, o.split_width) : hyb<V, host>::from(A);
+}
+template <class V>
+icrs<V, host> built(layout_tag<icrs>, const csr<V, host_view>& A, const options& o) {
+    const index all = std::clamp(A.shape.rows, 1, icrs<V, host>::default_interleave);
+    return icrs<V, host>::from(A, or_default(o.interleave, all));
+}
+template <class V>
+jds_ell<V, host> built(layout_tag<jds_ell>, const csr<V, host_view>& A, const options& o) {
+    return jds_ell<V, host>::from(A, {.least_fill = o.least_fill});
+}
+template <class V>
+sell<V, host> built(layout_tag<sell>, const csr<V, host_view>& A, const options& o) {
+    const index all = std::clamp(A.shape.rows, 1, sell<V, host>::default_chunk);
+    return sell<V, host>::from(A, or_default(o.chunk, all),
+                               or_default(o.sort_scope, stats_sort_scope));
+}
+
+/// The options that a layout takes.
+std::vector<std::string> options_of(const std::string& layout) {
+    static const std::map<std::string, std::vector<std::string>> taken = {
+        {"bsr", {"--block-side"}},
+        {"hll", {"--hack"}},
+        {"hll_rows", {"--hack"}},
+        {"hyb", {"--split-width"}},
+        {"icrs", {"--interleave"}},
+        {"jds_ell", {"--least-fill"}},
+        {"sell", {"--chunk", "--sort-scope"}},
+    };
+    const auto at = taken.find(layout);
+    return at == taken.end() ? std::vector<std::string>{} : at->second;
+}
+
 template <class V>
 std::vector<showable<V>> showables(const options& o) {
-    const auto or_default = [](index given, index otherwise) {
-        return given > 0 ? given : otherwise;
-    };
-    const auto built_by = [](auto build) {
-        return [build](const auto& A, const auto& numbers) {
-            const auto own = build(A), of_numbers = build(numbers);
-            print_layout(view(own), view(of_numbers));
-        };
-    };
-    using hub = csr<V, host_view>;
-    return {
-        {"bsr", {"--block-side"}, built_by([=](const hub& A) {
-             return o.block_side > 0 ? bsr<V, host>::from(A, o.block_side, o.block_side)
-                                     : bsr<V, host>::from(A);
-         })},
-        {"coo", {}, built_by(coo<V, host>::from)},
-        {"csc", {}, built_by(csc<V, host>::from)},
-        {"csr", {}, built_by(csr<V, host>::from)},
-        {"dia", {}, built_by(dia<V, host>::from)},
-        {"ell", {}, built_by([](const hub& A) { return ell<V, host>::from(A); })},
-        {"hll", {"--hack"}, built_by([=](const hub& A) {
-             using F = hll<V, host>;
-             return F::from(A, or_default(o.hack, F::default_hack_size));
-         })},
-        {"hll_rows", {"--hack"}, built_by([=](const hub& A) {
-             using F = hll_rows<V, host>;
-             return F::from(A, or_default(o.hack, F::default_hack_size));
-         })},
-        {"hyb", {"--split-width"}, built_by([=](const hub& A) {
-             return o.split_width > 0 ? hyb<V, host>::from(A, o.split_width)
-                                      : hyb<V, host>::from(A);
-         })},
-        {"icrs", {"--interleave"}, built_by([=](const hub& A) {
-             using F = icrs<V, host>;
-             return F::from(
-                 A, or_default(o.interleave, std::clamp(A.shape.rows, 1, F::default_interleave)));
-         })},
-        {"jds", {}, built_by(jds<V, host>::from)},
-        {"jds_ell", {"--least-fill"}, built_by([=](const hub& A) {
-             return jds_ell<V, host>::from(A, {.least_fill = o.least_fill});
-         })},
-        {"jds_transposed", {}, built_by(jds_transposed<V, host>::from)},
-        {"packed", {}, built_by([](const hub& A) { return packed<V, host>::from(A); })},
-        {"sell", {"--chunk", "--sort-scope"}, built_by([=](const hub& A) {
-             using F = sell<V, host>;
-             return F::from(A, or_default(o.chunk, std::clamp(A.shape.rows, 1, F::default_chunk)),
-                            or_default(o.sort_scope, stats_sort_scope));
-         })},
-    };
+    std::vector<showable<V>> all;
+    for_each_layout([&](auto layout, const char* name) {
+        all.push_back({name, options_of(name), [=](const auto& A, const auto& numbers) {
+                           const auto own = built<V>(layout, A, o);
+                           const auto of_numbers = built<V>(layout, numbers, o);
+                           print_layout(view(own), view(of_numbers));
+                       }});
+    });
+    return all;
 }
 
 /// A's structure with the values 1, 2, 3 ...

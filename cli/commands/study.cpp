@@ -131,8 +131,8 @@ void print_parallel(const study& s) {
             std::vector<std::string> cells{m};
             for (const matrix_result& A : some) {
                 const trial* t = A.find(m, most);
-                const trial* best = A.fastest(
-                    [&](const trial& x) { return x.threads == most && !is_serial(x.method); });
+                const trial* best =
+                    A.fastest([&](const trial& x) { return x.threads == most && !x.one_thread; });
                 cells.push_back(t == nullptr ? "-" : (t == best ? "*" : "") + number(A.gflops(*t)));
             }
             rows.add_row(std::move(cells));
@@ -250,7 +250,7 @@ int study_on_cpu(const study_options& o) {
     for (const method<V>& m : methods<V>()) {
         if (m.on_cpu == nullptr) continue;
         all.push_back(&m);
-        (is_serial(m.name) ? s.serial : s.parallel).emplace_back(m.name);
+        (m.one_thread ? s.serial : s.parallel).emplace_back(m.name);
     }
     const auto who = contenders<V>(all, s.threads);
     json_file json(o.json);

@@ -57,7 +57,7 @@ struct matrix_result {
     /// csr.serial where the layout has none. 0 where that was not measured.
     [[nodiscard]] double speed_up(const trial& t) const {
         const trial* serial = fastest([&](const trial& s) {
-            return is_serial(s.method) && layout_of(s.method) == layout_of(t.method);
+            return s.one_thread && layout_of(s.method) == layout_of(t.method);
         });
         if (serial == nullptr) serial = find("csr.serial", 1);
         return serial == nullptr ? 0 : serial->time.median_s / t.time.median_s;

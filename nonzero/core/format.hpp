@@ -1,4 +1,4 @@
-// What a storage format and a kernel are; views, copies and byte counts of every format, once.
+// What a storage format is; views, copies and byte counts of every format, once.
 #pragma once
 
 #include <array>
@@ -41,40 +41,6 @@ concept format = requires(F& own, const matrix_stats& s,
     F::scalars(own);
     F::arrays(own);
     requires std::is_trivially_copyable_v<typename F::template in_space<device_view>>;
-};
-
-/// A kernel K (an empty tag that names itself, its layout and its source) runs on backend B for
-/// values V: some header declares spmv(B, K, ...). Nothing else says so.
-///
-/// What every kernel keeps: y = alpha A x + beta y, with y not read where beta is zero and
-/// padding never in a sum; no check, allocation, synchronisation, output or exception. alpha is
-/// not zero: the operator at the border scales y alone then, without A or x.
-template <class K, class B, class V = double>
-concept runs_on = requires(B on, const typename K::template layout<V, typename B::view>& A,
-                           in<V, B> x, out<V, B> y) {
-    spmv(on, K{}, V(1), A, x, V(0), y);
-};
-
-/// The same for products with A^T and A^H.
-template <class K, class B, class V = double>
-concept runs_transposed_on = requires(B on,
-                                      const typename K::template layout<V, typename B::view>& A,
-                                      in<V, B> x, out<V, B> y) {
-    spmv_transposed(on, K{}, transposition::transpose, V(1), A, x, V(0), y);
-};
-
-/// The same for products with several vectors: `spmv_many(on, K{}, alpha, A, X, beta, Y)`.
-template <class K, class B, class V = double>
-concept runs_many_on = requires(B on, const typename K::template layout<V, typename B::view>& A,
-                                in_columns<V, B> X, out_columns<V, B> Y) {
-    spmv_many(on, K{}, V(1), A, X, V(0), Y);
-};
-
-/// What a kernel's tag derives from to say which layout it reads.
-template <template <class, class> class L>
-struct kernel_of {
-    template <class V, class S>
-    using layout = L<V, S>;
 };
 
 /// Borrows an owning matrix, on the CPU or on the GPU.

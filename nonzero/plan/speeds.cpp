@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/memory.hpp"
 #include "nonzero/formats/sell/sell.hpp"
 #include "nonzero/plan/cache_file.hpp"
 #include "nonzero/plan/machine.hpp"

@@ -9,13 +9,12 @@
 #include <utility>
 
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/memory.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/stats.hpp"
 
 namespace nz {
-
-bool is_serial(std::string_view method_name) { return method_name.ends_with("serial"); }
 
 template <class V>
 std::vector<contender<V>> contenders(std::span<const method<V>* const> methods,
@@ -23,7 +22,7 @@ std::vector<contender<V>> contenders(std::span<const method<V>* const> methods,
     std::vector<contender<V>> all;
     for (std::size_t t = 0; t < threads.size(); ++t) {
         for (const method<V>* m : methods) {
-            if (!is_serial(m->name)) {
+            if (!m->one_thread) {
                 all.push_back({m, threads[t], peers});
             } else if (t == 0) {
                 all.push_back({m, 1, peers});
@@ -295,7 +294,10 @@ template <class V, class Place>
 std::vector<trial> run_all(Place at, const problem<V>& p, std::span<const contender<V>> contenders,
                            const measure_options& options) {
     const auto unmeasured = [](const contender<V>& c) {
-        return trial{.method = std::string(c.m->name), .threads = c.threads, .peer = c.peer};
+        return trial{.method = std::string(c.m->name),
+                     .threads = c.threads,
+                     .peer = c.peer,
+                     .one_thread = c.m->one_thread};
     };
     const auto stopped = [&] { return options.interrupted != nullptr && *options.interrupted; };
     const double most_bytes = at.group_bytes();

@@ -25,6 +25,7 @@ struct trial {
     std::string method;
     int threads = 1;
     bool peer = false;
+    bool one_thread = false;     ///< the method takes one thread, whatever it is given
     std::string built = {};      ///< the method whose operator it is, as the operator says
     std::string declined = {};   ///< why nothing below was measured; empty where it was
     double setup_s = 0;          ///< building the operator from CSR                       [s]
@@ -54,11 +55,7 @@ double flops(std::int64_t nnz) {
 /// What a product finds in the GPU's caches: what the product before it left, or nothing of use.
 enum class caches { hot, cold };
 
-/// True for the methods that run on one thread whatever they are given: `layout.serial` and
-/// variants such as `layout.column_serial`.
-bool is_serial(std::string_view method_name);
-
-/// Every method with every number of threads; serial ones once, with one thread.
+/// Every method with every number of threads; those of one thread once.
 template <class V>
 std::vector<contender<V>> contenders(std::span<const method<V>* const> methods,
                                      std::span<const int> threads, bool peers = false);

@@ -86,6 +86,7 @@ struct bsr_serial : kernel_of<bsr> {
     static constexpr std::string_view name = "bsr.serial";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Im, Yelick and Vuduc 2004, section 2";
+    static constexpr kernel_hooks hooks{.one_thread = true};
 };
 template <class V>
 void spmv(cpu, bsr_serial, V alpha, const bsr<V, host_view>& A, std::span<const V> x, V beta,
@@ -98,6 +99,8 @@ struct bsr_block : kernel_of<bsr>, warp_a_row {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "Im, Yelick and Vuduc 2004, section 2; rows of blocks shared as in csr.balanced";
+    static constexpr kernel_hooks hooks{
+        .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
     /// The rows of a block are lanes; each asks of one entry after the other whether it is fill.
     static work work_on_gpu(const matrix_stats&);
     /// A full block is a small dense product; in others every entry is asked whether it is fill.

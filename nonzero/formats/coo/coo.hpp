@@ -52,6 +52,7 @@ struct coo_serial : kernel_of<coo> {
     static constexpr std::string_view name = "coo.serial";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "ECE408 2020, lecture 19; PMPP chapter 10.4";
+    static constexpr kernel_hooks hooks{.one_thread = true};
 };
 template <class V>
 void spmv(cpu, coo_serial, V alpha, const coo<V, host_view>& A, std::span<const V> x, V beta,
@@ -65,6 +66,8 @@ struct coo_segmented : kernel_of<coo> {
     static constexpr std::string_view name = "coo.segmented";
     static constexpr bool deterministic = true;  // for one number of threads
     static constexpr std::string_view source = "CS121 2023; Bell and Garland, SC'09, section 4.4";
+    static constexpr kernel_hooks hooks{
+        .work_on_cpu = true, .work_on_gpu = true, .scratch_bytes = true};
     /// Every entry is asked whether its row is still the one before, often guessed wrong.
     static work work_on_cpu(const matrix_stats& s) {
         return {.steps = 2.2 * double(s.nnz) + 5 * double(s.rows)};
@@ -95,6 +98,7 @@ struct coo_atomic : kernel_of<coo> {
     static constexpr std::string_view name = "coo.atomic";
     static constexpr bool deterministic = false;
     static constexpr std::string_view source = "CUDA C++ Programming Guide, atomic functions";
+    static constexpr kernel_hooks hooks{.work_on_gpu = true, .declined_on_gpu = true};
     /// Every entry is an addition to memory, and those of one row wait for each other.
     static work work_on_gpu(const matrix_stats& s) {
         return {.gathers = double(s.row_sectors + s.nnz),

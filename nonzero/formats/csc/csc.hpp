@@ -55,6 +55,7 @@ struct csc_serial : kernel_of<csc> {
     static constexpr std::string_view name = "csc.serial";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Saad 2003, section 3.4";
+    static constexpr kernel_hooks hooks{.one_thread = true};
 };
 template <class V>
 void spmv(cpu, csc_serial, V alpha, const csc<V, host_view>& A, std::span<const V> x, V beta,
@@ -69,6 +70,7 @@ struct csc_scatter : kernel_of<csc> {
     static constexpr std::string_view name = "csc.scatter";
     static constexpr bool deterministic = true;  // for one number of threads
     static constexpr std::string_view source = "Saad 2003, section 3.4, with private copies of y";
+    static constexpr kernel_hooks hooks{.work_on_cpu = true, .scratch_bytes = true};
     /// Every entry adds to an element of y, which is written first and summed up last.
     static work work_on_cpu(const matrix_stats& s) {
         return {.gathers = 2 * double(s.nnz + s.rows),

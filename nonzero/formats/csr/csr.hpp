@@ -1,8 +1,8 @@
 // Compressed sparse row (CSR): the hub through which every format is built, and its kernels.
 #pragma once
 
-#include "nonzero/core/format.hpp"
 #include "nonzero/formats/cost.hpp"
+#include "nonzero/formats/method.hpp"
 
 namespace nz {
 
@@ -142,6 +142,7 @@ struct csr_serial : kernel_of<csr>, row_loop {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "PMPP chapter 10.1; Calzetta and Lori 2025, algorithm 1";
+    static constexpr kernel_hooks hooks{.one_thread = true, .work_on_cpu = true};
 };
 template <class V>
 void spmv(cpu, csr_serial, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
@@ -157,6 +158,7 @@ struct csr_static : kernel_of<csr>, row_loop {
     static constexpr std::string_view name = "csr.static";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "PMPP chapter 10.2, with a block of rows a thread";
+    static constexpr kernel_hooks hooks{.work_on_cpu = true};
 };
 template <class V>
 void spmv(cpu, csr_static, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
@@ -167,6 +169,7 @@ struct csr_guided : kernel_of<csr>, row_loop {
     static constexpr std::string_view name = "csr.guided";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, CSR guided";
+    static constexpr kernel_hooks hooks{.work_on_cpu = true};
 };
 template <class V>
 void spmv(cpu, csr_guided, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
@@ -177,6 +180,7 @@ struct csr_balanced : kernel_of<csr>, row_loop {
     static constexpr std::string_view name = "csr.balanced";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, target = nnz / threads";
+    static constexpr kernel_hooks hooks{.work_on_cpu = true};
 };
 template <class V>
 void spmv(cpu, csr_balanced, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
@@ -187,9 +191,10 @@ void spmv(cpu, csr_balanced, V alpha, const csr<V, host_view>& A, std::span<cons
 struct csr_merge : kernel_of<csr> {
     static constexpr std::string_view name = "csr.merge";
     static constexpr bool deterministic = true;  // for one number of threads
-    static constexpr bool complex_on_gpu = true;
     static constexpr std::string_view source =
         "Merrill and Garland, SC'16, doi:10.1109/SC.2016.57, algorithm 3";
+    static constexpr kernel_hooks hooks{
+        .complex_on_gpu = true, .work_on_cpu = true, .work_on_gpu = true, .scratch_bytes = true};
     static work work_on_cpu(const matrix_stats& s) {  // a long row is shared as well
         return {.steps = row_loop::work_on_cpu(s).steps};
     }
@@ -213,9 +218,10 @@ void spmv(gpu, csr_merge, V alpha, const csr<V, device_view>& A, device_span<V> 
 struct csr_scalar : kernel_of<csr>, thread_a_row {
     static constexpr std::string_view name = "csr.scalar";
     static constexpr bool deterministic = true;
-    static constexpr bool complex_on_gpu = true;
     static constexpr std::string_view source =
         "CS121 2023; ECE408 2020; PMPP chapter 10.2; Calzetta and Lori 2025, kernel 0";
+    static constexpr kernel_hooks hooks{
+        .complex_on_gpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
     /// Every column and every value is a load that no other lane shares.
     static work work_on_gpu(const matrix_stats& s) {
         work w =
@@ -234,6 +240,7 @@ struct csr_vector : kernel_of<csr>, warp_a_row {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "CS121 2023; Bell and Garland, SC'09; Calzetta and Lori 2025, kernel 1";
+    static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
 };
 template <class V>
 void spmv(gpu, csr_vector, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
@@ -273,7 +280,8 @@ struct csr_vector_texture : csr_vector {
     static constexpr std::string_view name = "csr.vector_texture";
     static constexpr std::string_view source =
         "CS121 2023; Liebmann 2015; Calzetta and Lori 2025, kernel 5";
-    static constexpr bool gathers_by_texture = true;
+    static constexpr kernel_hooks hooks{
+        .x_by_texture = true, .work_on_gpu = true, .longest_row_on_gpu = true};
 };
 template <class V>
 void spmv(gpu, csr_vector_texture, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
@@ -283,9 +291,10 @@ void spmv(gpu, csr_vector_texture, V alpha, const csr<V, device_view>& A, device
 struct csr_subwarp : kernel_of<csr> {
     static constexpr std::string_view name = "csr.subwarp";
     static constexpr bool deterministic = true;
-    static constexpr bool complex_on_gpu = true;
     static constexpr std::string_view source =
         "Bell and Garland, SC'09, with lanes as in Baskaran and Bordawekar, IBM RC24704 (2009)";
+    static constexpr kernel_hooks hooks{
+        .complex_on_gpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
     static int lanes(std::int64_t rows, std::int64_t nnz);
     static work work_on_gpu(const matrix_stats&);
     static std::int64_t longest_row_on_gpu(const matrix_stats&);

@@ -72,8 +72,9 @@ void for_each_entry(const csr_adaptive<V, host_view>& A, std::int64_t first, std
 struct csr_adaptive_blocks : kernel_of<csr_adaptive> {
     static constexpr std::string_view name = "csr.adaptive";
     static constexpr bool deterministic = true;
-    static constexpr bool complex_on_gpu = true;
     static constexpr std::string_view source = "Greathouse and Daga, SC'14, doi:10.1109/SC.2014.68";
+    static constexpr kernel_hooks hooks{
+        .complex_on_gpu = true, .work_on_gpu = true, .build = true, .scratch_bytes = true};
     /// Eight warps a block, each with a chain of its own: block, row, entries, x, rows again, sums
     /// and two barriers between them.
     static work work_on_gpu(const matrix_stats&);

@@ -65,6 +65,7 @@ struct dia_serial : kernel_of<dia> {
     static constexpr std::string_view name = "dia.serial";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "CS121 2023, DIA format";
+    static constexpr kernel_hooks hooks{.one_thread = true};
 };
 template <class V>
 void spmv(cpu, dia_serial, V alpha, const dia<V, host_view>& A, std::span<const V> x, V beta,
@@ -76,6 +77,7 @@ struct dia_row : kernel_of<dia>, thread_a_row {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "CS121 2023, DIA format; Bell and Garland, SC'09, section 4";
+    static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
     static work work_on_gpu(const matrix_stats& s) {  // every row walks all diagonals
         const double width = double(s.diagonals);
         return thread_a_row_work(s, width * double(whole_warps(s.rows) / warp_rows), width,

@@ -64,6 +64,7 @@ struct ell_serial : kernel_of<ell> {
     static constexpr std::string_view name = "ell.serial";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "CS121 2023, ELL kernel";
+    static constexpr kernel_hooks hooks{.one_thread = true};
 };
 template <class V>
 void spmv(cpu, ell_serial, V alpha, const ell<V, host_view>& A, std::span<const V> x, V beta,
@@ -75,6 +76,8 @@ struct ell_row : kernel_of<ell>, thread_a_row {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "CS121 2023, ELL kernel; PMPP chapter 10.3; Bell and Garland, SC'09, section 4";
+    static constexpr kernel_hooks hooks{
+        .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
     static work work_on_cpu(const matrix_stats& s) {
         return strided_work(double(s.rows) * double(s.max_row_nnz()));
     }

@@ -93,6 +93,7 @@ struct hll_serial : kernel_of<hll_rows> {
     static constexpr std::string_view name = "hll.serial";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, algorithm 2";
+    static constexpr kernel_hooks hooks{.one_thread = true};
 };
 template <class V>
 void spmv(cpu, hll_serial, V alpha, const hll_rows<V, host_view>& A, std::span<const V> x, V beta,
@@ -103,6 +104,7 @@ struct hll_row_guided : kernel_of<hll_rows> {
     static constexpr std::string_view name = "hll.row_guided";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, OpenMP with HLL";
+    static constexpr kernel_hooks hooks{.work_on_cpu = true};
     /// Plain rows, each as long as the longest of its hack.
     static work work_on_cpu(const matrix_stats& s) {
         return {.steps = 0.9 * double(s.group_width[0] * stats_groups[0]) + 8 * double(s.rows)};
@@ -117,6 +119,7 @@ struct hll_column_serial : kernel_of<hll> {
     static constexpr std::string_view name = "hll.column_serial";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, algorithm 3";
+    static constexpr kernel_hooks hooks{.one_thread = true};
 };
 template <class V>
 void spmv(cpu, hll_column_serial, V alpha, const hll<V, host_view>& A, std::span<const V> x, V beta,
@@ -127,6 +130,7 @@ struct hll_column_guided : kernel_of<hll> {
     static constexpr std::string_view name = "hll.column_guided";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, OpenMP with HLL";
+    static constexpr kernel_hooks hooks{.work_on_cpu = true};
     static work work_on_cpu(const matrix_stats& s) {
         return padded_work(double(s.group_width[0] * stats_groups[0]), double(s.rows));
     }
@@ -140,6 +144,7 @@ struct hll_column : kernel_of<hll>, thread_a_row {
     static constexpr std::string_view name = "hll.column";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 3";
+    static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
 };
 template <class V>
 void spmv(gpu, hll_column, V alpha, const hll<V, device_view>& A, device_span<V> x, V beta,
@@ -150,6 +155,7 @@ struct hll_row : kernel_of<hll_rows>, thread_a_row {
     static constexpr std::string_view name = "hll.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 0";
+    static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
     /// Every column and every value, of padding too, is a load that no other lane shares.
     static work work_on_gpu(const matrix_stats& s) {
         work w = thread_a_row::work_on_gpu(s);
@@ -166,6 +172,7 @@ struct hll_warp : kernel_of<hll_rows>, warp_a_row {
     static constexpr std::string_view name = "hll.warp";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 1";
+    static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
 };
 template <class V>
 void spmv(gpu, hll_warp, V alpha, const hll_rows<V, device_view>& A, device_span<V> x, V beta,
@@ -177,6 +184,7 @@ struct hll_warp_shared : kernel_of<hll_rows>, warp_a_row {
     static constexpr std::string_view name = "hll.warp_shared";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 2";
+    static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
 };
 template <class V>
 void spmv(gpu, hll_warp_shared, V alpha, const hll_rows<V, device_view>& A, device_span<V> x,

@@ -70,6 +70,7 @@ struct hyb_serial : kernel_of<hyb> {
     static constexpr std::string_view name = "hyb.serial";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "PMPP chapter 10.4";
+    static constexpr kernel_hooks hooks{.one_thread = true};
 };
 template <class V>
 void spmv(cpu, hyb_serial, V alpha, const hyb<V, host_view>& A, std::span<const V> x, V beta,
@@ -80,6 +81,7 @@ struct hyb_row : kernel_of<hyb> {
     static constexpr std::string_view name = "hyb.row";
     static constexpr bool deterministic = true;  // for one number of threads
     static constexpr std::string_view source = "CS121 2023; Bell and Garland, SC'09, section 4";
+    static constexpr kernel_hooks hooks{.work_on_cpu = true};
     static work work_on_cpu(const matrix_stats&);
 };
 template <class V>
@@ -91,6 +93,8 @@ struct hyb_device : kernel_of<hyb>, thread_a_row {
     static constexpr std::string_view name = "hyb.device";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "CS121 2023; Bell and Garland, SC'09, section 4";
+    static constexpr kernel_hooks hooks{
+        .work_on_gpu = true, .longest_row_on_gpu = true, .scratch_bytes = true};
     static work work_on_gpu(const matrix_stats&);
     template <class V>
     static std::size_t scratch_bytes(gpu, const hyb<V, device_view>& A);

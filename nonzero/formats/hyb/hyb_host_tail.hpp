@@ -47,8 +47,11 @@ struct hyb_host_tail {
 struct hyb_host_tail_trip : kernel_of<hyb_host_tail>, thread_a_row {
     static constexpr std::string_view name = "hyb.host_tail";
     static constexpr bool deterministic = true;
-    static constexpr bool synchronises = true;
     static constexpr std::string_view source = "PMPP chapter 10.4";
+    static constexpr kernel_hooks hooks{.synchronises = true,
+                                        .work_on_gpu = true,
+                                        .longest_row_on_gpu = true,
+                                        .declined_on_gpu = true};
     static std::string declined_on_gpu(const matrix_stats&);
     static work work_on_gpu(const matrix_stats&);
 };

@@ -66,6 +66,7 @@ struct icrs_serial : kernel_of<icrs> {
     static constexpr std::string_view name = "icrs.serial";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015";
+    static constexpr kernel_hooks hooks{.one_thread = true};
 };
 template <class V>
 void spmv(cpu, icrs_serial, V alpha, const icrs<V, host_view>& A, std::span<const V> x, V beta,
@@ -81,6 +82,8 @@ struct icrs_row : kernel_of<icrs>, thread_a_row {
     static constexpr std::string_view name = "icrs.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015, L = 256";
+    static constexpr kernel_hooks hooks{
+        .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
     static work work_on_cpu(const matrix_stats& s) {  // a row's entries are a group apart
         return {.steps = 1.2 * double(s.nnz) + 8 * double(s.rows),
                 .critical_steps = double(s.max_row_nnz())};
@@ -99,6 +102,11 @@ struct icrs_row_32 : kernel_of<icrs>, thread_a_row {
     static constexpr std::string_view name = "icrs.row_32";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015, with L = 32: 16 rows or more";
+    static constexpr kernel_hooks hooks{.work_on_cpu = true,
+                                        .work_on_gpu = true,
+                                        .longest_row_on_gpu = true,
+                                        .cost = true,
+                                        .from = true};
     static work work_on_cpu(const matrix_stats& s) {  // a row's entries are a group apart
         return {.steps = 1.2 * double(s.nnz) + 8 * double(s.rows),
                 .critical_steps = double(s.max_row_nnz())};
@@ -124,8 +132,9 @@ void spmv(gpu, icrs_row_32, V alpha, const icrs<V, device_view>& A, device_span<
 struct icrs_row_texture : kernel_of<icrs>, thread_a_row {
     static constexpr std::string_view name = "icrs.row_texture";
     static constexpr bool deterministic = true;
-    static constexpr bool gathers_by_texture = true;
     static constexpr std::string_view source = "Liebmann 2015, L = 256";
+    static constexpr kernel_hooks hooks{
+        .x_by_texture = true, .work_on_gpu = true, .longest_row_on_gpu = true};
     static work work_on_gpu(const matrix_stats& s) { return icrs_work_on_gpu(s); }
 };
 template <class V>
@@ -136,6 +145,11 @@ void spmv(gpu, icrs_row_texture, V alpha, const icrs<V, device_view>& A, device_
 struct icrs_row_texture_32 : icrs_row_texture {
     static constexpr std::string_view name = "icrs.row_texture_32";
     static constexpr std::string_view source = icrs_row_32::source;
+    static constexpr kernel_hooks hooks{.x_by_texture = true,
+                                        .work_on_gpu = true,
+                                        .longest_row_on_gpu = true,
+                                        .cost = true,
+                                        .from = true};
 
     template <class V>
     static icrs<V, host> from(const csr<V, host_view>& A) {

@@ -110,6 +110,7 @@ struct jds_serial : kernel_of<jds> {
     static constexpr std::string_view name = "jds.serial";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "ECE408 2020, lecture 19, SpMV/JDS";
+    static constexpr kernel_hooks hooks{.one_thread = true};
 };
 template <class V>
 void spmv(cpu, jds_serial, V alpha, const jds<V, host_view>& A, std::span<const V> x, V beta,
@@ -121,6 +122,8 @@ struct jds_row : kernel_of<jds>, thread_a_row {
     static constexpr std::string_view name = "jds.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "ECE408 2020, lecture 19, SpMV/JDS";
+    static constexpr kernel_hooks hooks{
+        .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
     /// No row's end is guessed wrong; every y is found through perm.
     static work work_on_cpu(const matrix_stats& s) {
         return {.gathers = double(s.nnz + s.rows),
@@ -149,6 +152,8 @@ struct jds_diagonals : kernel_of<jds_transposed>, thread_a_row {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "ECE408 2020, lecture 19, JDS with transposed layout";
+    static constexpr kernel_hooks hooks{
+        .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
     /// Sums lie in memory, and of every entry it is asked whether its diagonal goes on.
     static work work_on_cpu(const matrix_stats& s) {
         return {.gathers = double(s.nnz + s.rows), .steps = 3 * double(s.nnz)};

@@ -91,6 +91,7 @@ struct jds_ell_serial : kernel_of<jds_ell> {
     static constexpr std::string_view name = "jds_ell.serial";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "PMPP chapter 10.5";
+    static constexpr kernel_hooks hooks{.one_thread = true};
 };
 template <class V>
 void spmv(cpu, jds_ell_serial, V alpha, const jds_ell<V, host_view>& A, std::span<const V> x,
@@ -102,6 +103,8 @@ struct jds_ell_sections : kernel_of<jds_ell> {
     static constexpr std::string_view name = "jds_ell.sections";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "PMPP chapter 10.5";
+    static constexpr kernel_hooks hooks{
+        .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
     /// As other padded layouts, with y through perm, and runs of rows that end within sections.
     static work work_on_cpu(const matrix_stats& s) {
         work w = strided_work(double(s.nnz));

@@ -184,6 +184,12 @@ struct packed_warp : kernel_of<packed> {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "Kreutzer et al. 2014; Kourtis et al., CF'08; Greathouse and Daga, SC'14";
+    static constexpr kernel_hooks hooks{.refuses_disorder = true,
+                                        .work_on_cpu = true,
+                                        .work_on_gpu = true,
+                                        .build = true,
+                                        .refill = true,
+                                        .scratch_bytes = true};
     /// A diagonal is a loop over neighbours, of which a vector takes eight; nothing is gathered.
     static work work_on_cpu(const matrix_stats& s) {
         const double diagonal = double(s.packed.diagonal_steps);
@@ -194,7 +200,6 @@ struct packed_warp : kernel_of<packed> {
     }
     static work work_on_gpu(const matrix_stats&);
     /// build throws argument_error for what is no CSR and for rows that do not ascend.
-    static constexpr bool refuses_disorder = true;
     template <class V>
     static packed<V, device> build(gpu on, const csr<V, device_view>& A,
                                    const device_analysis<V>& known) {

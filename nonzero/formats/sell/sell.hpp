@@ -78,6 +78,7 @@ struct sell_serial : kernel_of<sell> {
     static constexpr std::string_view name = "sell.serial";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Kreutzer et al. 2014, section 3";
+    static constexpr kernel_hooks hooks{.one_thread = true};
 };
 template <class V>
 void spmv(cpu, sell_serial, V alpha, const sell<V, host_view>& A, std::span<const V> x, V beta,
@@ -88,6 +89,7 @@ struct sell_chunk : kernel_of<sell> {
     static constexpr std::string_view name = "sell.chunk";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Kreutzer et al. 2014, section 3";
+    static constexpr kernel_hooks hooks{.work_on_cpu = true};
     static work work_on_cpu(const matrix_stats& s) {
         return padded_work(double(s.sorted_group_width * stats_groups[0]), double(s.rows));
     }
@@ -101,6 +103,7 @@ struct sell_row : kernel_of<sell>, thread_a_row {
     static constexpr std::string_view name = "sell.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Kreutzer et al. 2014, section 5";
+    static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
     static work work_on_gpu(const matrix_stats& s) {
         work w = thread_a_row_work(s, double(s.sorted_group_width), double(s.max_row_nnz()),
                                    strided_steps);

@@ -1,0 +1,194 @@
+// A kernel and its layout behind linear_operator, on either backend.
+#pragma once
+
+#include <algorithm>
+#include <mutex>
+
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/linear_operator.hpp"
+#include "nonzero/formats/method.hpp"
+#include "nonzero/formats/scatter.hpp"
+
+namespace nz {
+
+/// A kernel that reads CSR needs a copy of it.
+template <class K, class V>
+concept reads_csr = std::same_as<typename K::template layout<V, device>, csr<V, device>>;
+
+/// Puts A's values into a copy of its arrays. False where there are not as many.
+template <class V>
+bool replace_in(cpu, const csr<V, host_view>& A, csr<V, host>& to) {
+    if (A.val.size() != to.val.size()) return false;
+    std::copy(A.val.begin(), A.val.end(), to.val.begin());
+    return true;
+}
+template <class V>
+bool replace_in(gpu on, const csr<V, device_view>& A, csr<V, device>& to) {
+    if (A.val.size() != to.val.size()) return false;
+    copy_on_device(on, A.val.data(), to.val.data(), A.val.size() * sizeof(V));
+    synchronize(on);  // the next product may read the matrix before it waits for what is before it
+    return true;
+}
+
+/// The scratch memory that K asks for.
+template <class K, class B, class M>
+std::size_t scratch_bytes(B on, const M& A) {
+    if constexpr (requires { K::scratch_bytes(on, A); }) {
+        return K::scratch_bytes(on, A);
+    } else {
+        return 0;
+    }
+}
+
+/// A layout that can be rounded as it lies has `rounded`.
+template <class M>
+concept has_rounded = requires(const M& A) {
+    rounded(view(A));
+};
+
+template <class K, class V, class M>
+class cpu_operator final : public linear_operator<V, cpu> {
+  public:
+    cpu_operator(cpu on, M A) : on_(on), A_(std::move(A)) {}
+    [[nodiscard]] nz::shape shape() const override { return A_.shape; }
+    [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
+    [[nodiscard]] std::string_view method_name() const override { return K::name; }
+    [[nodiscard]] bool takes_values() const override { return reads_csr<K, V>; }
+    [[nodiscard]] std::unique_ptr<linear_operator<float, cpu>> in_single() const override {
+        if constexpr (has_rounded<M>) {
+            if (auto A = rounded(view(A_)))
+                return std::make_unique<cpu_operator<K, float, typename decltype(A)::value_type>>(
+                    on_, std::move(*A));
+        }
+        return nullptr;
+    }
+
+  protected:
+    bool replace_values(const csr<V, host_view>& A) override {
+        if constexpr (reads_csr<K, V>) return replace_in(on_, A, A_);
+        return false;
+    }
+    void multiply_many(V alpha, in_columns<V, cpu> X, V beta,
+                       out_columns<V, cpu> Y) const override {
+        if constexpr (runs_many_on<K, cpu, V>) {
+            spmv_many(on_, K{}, alpha, view(A_), X, beta, Y);
+        } else {
+            linear_operator<V, cpu>::multiply_many(alpha, X, beta, Y);
+        }
+    }
+    void multiply(V alpha, std::span<const V> x, V beta, std::span<V> y) const override {
+        const auto A = view(A_);
+        with_scratch(scratch_bytes<K>(on_, A),
+                     [&](cpu on) { spmv(on, K{}, alpha, A, x, beta, y); });
+    }
+    void multiply_transposed(transposition op, V alpha, std::span<const V> x, V beta,
+                             std::span<V> y) const override {
+        const auto A = view(A_);
+        if constexpr (runs_transposed_on<K, cpu, V>) {
+            spmv_transposed(on_, K{}, op, alpha, A, x, beta, y);
+        } else {
+            with_scratch(scatter_scratch_bytes<V>(on_, y.size()),
+                         [&](cpu on) { scatter(on, op, alpha, A, x, beta, y); });
+        }
+    }
+    void scale(V beta, std::span<V> y) const override { scale_vector(on_, beta, y); }
+
+  private:
+    // Per call, so that one operator serves several threads at once.
+    template <class F>
+    void with_scratch(std::size_t bytes, F f) const {
+        host_vector<std::byte> scratch(bytes);
+        cpu on = on_;
+        on.scratch = scratch;
+        f(on);
+    }
+    cpu on_;
+    M A_;
+};
+
+/// f(A), or f of A's canonical copy where K's layout needs one: kernels over CSR take the columns
+/// of a row in any order, other layouts are made of ascending ones. Throws argument_error where A
+/// is no CSR.
+template <class K, class V, class F>
+auto with_order(const csr<V, host_view>& A, F f) {
+    const row_order order = order_of(A);
+    if (reads_csr<K, V> || order == row_order::ascending) return f(A);
+    const csr<V, host> ordered = canonical(A);
+    return f(view(ordered));
+}
+template <class K, class V, class F>
+auto with_order(gpu on, const csr<V, device_view>& A, F f) {
+    const row_order order = order_of(on, A);
+    if (reads_csr<K, V> || order == row_order::ascending) return f(A);
+    const csr<V, device> ordered = canonical(on, A);
+    return f(view(ordered));
+}
+
+template <class K, class V, class M>
+class gpu_operator final : public linear_operator<V, gpu> {
+  public:
+    gpu_operator(gpu on, M A, const setup_times& setup)
+        : on_(on), A_(std::move(A)), scratch_(on, scratch_bytes<K>(on, view(A_))), setup_(setup) {
+        on_.scratch = scratch_;
+        zero_on_device(on_, on_.scratch);
+    }
+    [[nodiscard]] nz::shape shape() const override { return A_.shape; }
+    [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
+    [[nodiscard]] setup_times setup() const override { return setup_; }
+    [[nodiscard]] std::string_view method_name() const override { return K::name; }
+    [[nodiscard]] bool takes_values() const override { return reads_csr<K, V> || K::hooks.refill; }
+
+  protected:
+    bool replace_values(const csr<V, device_view>& A) override {
+        const device_guard guard(on_);
+        if constexpr (K::hooks.refill)
+            return with_order<K>(
+                on_, A, [&](const csr<V, device_view>& B) { return K::refill(on_, B, A_); });
+        if constexpr (reads_csr<K, V>) return replace_in(on_, A, A_);
+        return false;
+    }
+    void multiply_many(V alpha, in_columns<V, gpu> X, V beta,
+                       out_columns<V, gpu> Y) const override {
+        if constexpr (runs_many_on<K, gpu, V>) {
+            const device_guard guard(on_);
+            const auto mine = lock_scratch();
+            if (A_.shape.rows > 0) spmv_many(on_, K{}, alpha, view(A_), X, beta, Y);
+            check_launch(K::name.data());
+        } else {
+            linear_operator<V, gpu>::multiply_many(alpha, X, beta, Y);
+        }
+    }
+    void multiply(V alpha, device_span<V> x, V beta, device_out<V> y) const override {
+        const device_guard guard(on_);
+        const auto mine = lock_scratch();
+        if (y.size() > 0) spmv(on_, K{}, alpha, view(A_), x, beta, y);
+        check_launch(K::name.data());
+    }
+    void multiply_transposed(transposition op, V alpha, device_span<V> x, V beta,
+                             device_out<V> y) const override {
+        if constexpr (runs_transposed_on<K, gpu, V>) {
+            const device_guard guard(on_);
+            const auto mine = lock_scratch();
+            if (y.size() > 0) spmv_transposed(on_, K{}, op, alpha, view(A_), x, beta, y);
+            check_launch(K::name.data());
+        } else {
+            throw unavailable(std::string(K::name) + " has no transposed product on a GPU");
+        }
+    }
+    void scale(V beta, device_out<V> y) const override { scale_vector(on_, beta, y); }
+
+  private:
+    /// The kernels of one product follow each other in the stream: those of another thread's, which
+    /// use the same scratch memory, come before or after them.
+    [[nodiscard]] std::unique_lock<std::mutex> lock_scratch() const {
+        return scratch_.size() > 0 ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+    }
+
+    gpu on_;
+    M A_;
+    device_array<std::byte> scratch_;
+    setup_times setup_;
+    mutable std::mutex mutex_;
+};
+
+}  // namespace nz
