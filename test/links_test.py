@@ -141,7 +141,7 @@ class Links(unittest.TestCase):
     def test_links_that_resolve(self) -> None:
         self.assertEqual(
             self.check(
-                "# Here\n[a](../README.md) [b](../README.md#one-two-three) [c](#here) [d](../docs)\n"
+                "# Here\n[a](../README.md) [b](../README.md#one-two-three) [c](#here) [d](.)\n"
                 '[e](https://example.org/none.md) [f](../README.md#same-1 "title")\n[g]: a.md\n'
             ),
             [],
