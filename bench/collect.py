@@ -76,7 +76,7 @@ def expanded(run: Run, suite: dict[str, Any]) -> Run:
 
     rows = []
     for cells in run["rows"]:
-        row = {k: v for k, v in zip(suite["columns"], cells) if v is not None}
+        row = {k: v for k, v in zip(suite["columns"], cells, strict=True) if v is not None}
         row |= on(row["threads"])
         row["peer"] = row["method"] in suite["baselines"]
         row["vector_bytes"] = run["vector_bytes"]

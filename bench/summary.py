@@ -27,7 +27,7 @@ cuSPARSE and its default CSR, and over all matrices
   csr.adaptive and csr.merge / cusparse.csr, with the lowest, and / cusparse.csr_deterministic
   plan / cusparse.csr, / the best peer and / the best of our methods, where the runs had --plan;
   the first also by size: the CSR within L2, within four times as much, beyond
-  what packing, and choosing and building, take on the GPU, from a CSR there, in products of cusparse.csr
+  what packing, and choosing and building, take from a CSR on the GPU, in products of cusparse.csr
   the slowest method that does not decline, against the fastest
   every result that is not validated
 
@@ -194,7 +194,7 @@ def by_size(rows, sizes, cache):
 
 
 def setup(rows):
-    """What packing, and choosing and building, take from a CSR there, in products of cusparse.csr."""
+    """What packing, and choosing and building, take, in products of cusparse.csr."""
     for name, label in (("packed.warp", "Packing"), ("plan", "Choosing and building")):
         each = {}
         for matrix, here in rows.items():
