@@ -91,6 +91,8 @@ def expanded(run: Run, suite: dict[str, Any]) -> Run:
     for threads, methods in run["declined"].items():
         rows += [on(int(threads)) | {"method": method, "peer": method in suite["baselines"],
                                      "declined": "declined"} for method in methods]
+    if "clocks" in run:
+        setting = setting | {"gpu": setting["gpu"] | {"clocks": run["clocks"]}}
     return setting | {"date": run["date"], "matrices": [matrix], "rows": rows,
                       "bandwidth": [{"threads": t, "read_gbps": g} for t, g in read_gbps.items()]}
 
@@ -98,6 +100,10 @@ def expanded(run: Run, suite: dict[str, Any]) -> Run:
 def compact(run: Run) -> list[tuple[dict[str, Any], Run]]:
     """The settings of a run and, for each of its matrices, the line that a suite keeps."""
     setting = {k: v for k, v in run.items() if k not in OF_ONE_RUN}
+    clocks = {}
+    if "clocks" in run.get("gpu", {}):
+        clocks = {"clocks": run["gpu"]["clocks"]}
+        setting["gpu"] = {k: v for k, v in run["gpu"].items() if k != "clocks"}
     lines = []
     for matrix in run["matrices"]:
         rows = [r for r in run["rows"] if r["matrix"] == matrix["name"]]
@@ -111,6 +117,7 @@ def compact(run: Run) -> list[tuple[dict[str, Any], Run]]:
         lines.append((setting, {
             "matrix": matrix,
             "date": run["date"],
+            **clocks,
             "flops": round(timed[0]["gflops"] * timed[0]["median_s"] * 1e9),
             "vector_bytes": rounded(timed[0]["vector_bytes"]),
             "read_gbps": {str(b["threads"]): rounded(b["read_gbps"]) for b in run["bandwidth"]},
@@ -190,7 +197,7 @@ def main() -> None:
     args = parser.parse_args()
     new = [json.loads(path.read_text()) for path in args.files]
     if args.commit:
-        new = [{"commit": args.commit} | run for run in new]
+        new = [run | {"commit": run.get("commit") or args.commit} for run in new]
     suite = json.loads(args.suite.read_text()) if args.suite.exists() else {}
     merge = merge_products if is_suite_of_products(new) else merge_others
     suite = merge(suite, new)

@@ -88,9 +88,18 @@ class Collect(unittest.TestCase):
     def test_the_commit_of_files_that_carry_none(self):
         bare = measured(ROWS)
         del bare["commit"]
-        self.collect(bare, measured(ROWS, name="B"), options=("--commit", "fed"))
+        unknown = measured(ROWS, name="C", commit=None)
+        self.collect(bare, measured(ROWS, name="B"), unknown, options=("--commit", "fed"))
         commits = {r["matrices"][0]["name"]: r["commit"] for r in collect.read_runs(self.suite)}
-        self.assertEqual(commits, {"A": "fed", "B": "abc"})
+        self.assertEqual(commits, {"A": "fed", "B": "abc", "C": "fed"})
+
+    def test_clocks_differ_from_run_to_run(self):
+        gpus = [{"name": "a GPU", "l2_bytes": 1, "clocks": {"sm_mhz": mhz}} for mhz in (1, 2)]
+        self.collect(*(measured([row("plan", 0, 1.0, chosen="csr.merge")], name, gpu=gpu,
+                                bandwidth=[{"threads": 0, "read_gbps": 10.0}])
+                       for name, gpu in zip("AB", gpus, strict=True)))
+        self.assertEqual(len(json.loads(self.suite.read_text())["settings"]), 1)
+        self.assertEqual([r["gpu"] for r in collect.read_runs(self.suite)], gpus)
 
     def test_other_commands_keep_single_values(self):
         self.collect({"command": "pagerank", "graph": "G", "iteration_s": 0.5, "history": [1, 2]})

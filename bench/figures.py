@@ -64,7 +64,7 @@ class Measurements:
     def suites(self) -> list[tuple[str, str]]:
         """(machine, suite) of every suite of products."""
         return [(path.parent.name, path.stem) for path in sorted(self.folder.glob("*/*.json"))
-                if "baselines" in path.read_text()[:400]]
+                if '"columns"' in path.read_text()[:400]]
 
     def chosen(self, machine: str, suite: str, **settings: Any) -> list[collect.Run]:
         """The runs of a suite under these settings."""
@@ -576,14 +576,16 @@ def runs(m: Measurements) -> list[str]:
         here = m.runs(machine, suite)
         gpus = {f"{g['name']}, CUDA driver {version(g['driver_version'])}"
                 for g in (run.get("gpu") for run in here) if g}
-        commits = {run.get("commit", "not known") + (" (dirty)" if run.get("dirty") else "")
+        commits = {(run.get("commit") or "not known") + (" (dirty)" if run.get("dirty") else "")
                    for run in here}
         dates = sorted({run["date"][:10] for run in here})
         peers = sorted({r["method"] for run in here for r in run["rows"] if r["peer"]})
+        libraries = sorted({f"{b['name']} {b['version']}" for run in here
+                            for b in run.get("baselines", ())})
         lines.append([f"`{machine}/{suite}.json`",
                       "; ".join(sorted(gpus or {run["machine"]["cpu"] for run in here})),
                       ", ".join(sorted(commits)), ", ".join(dates), str(len(here)),
-                      ", ".join(f"`{p}`" for p in peers) or "none"])
+                      ", ".join(libraries + [f"`{p}`" for p in peers]) or "none"])
     return table(["suite", "on", "commit", "date", "runs", "baselines"], lines, text=6)
 
 
