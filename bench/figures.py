@@ -97,9 +97,9 @@ def cache_bytes(run: collect.Run) -> int:
 def class_of(run: collect.Run) -> str | None:
     """Which class of README's table a run belongs to; None for neither.
 
-    A run that says its class is taken at its word. Elsewhere the CSR decides, its 12 bytes an entry
-    in double precision, against the cache. A matrix repeated to a size (``tile``) counts only with
-    all values distinct: repeated as it is, its copies would be alike.
+    Whether it is beyond the cache, the run says (``class``), or its CSR's bytes do. All values
+    distinct are those that ``--distinct`` made; a matrix whose own values are all different counts
+    as it is. Copies of a matrix along the diagonal (``--tile``) count with distinct values only.
     """
     matrix = run["matrices"][0]
     said = matrix.get("class")
@@ -515,6 +515,22 @@ def beyond_cache(m: Measurements) -> list[str]:
                   "speed-up"], lines)
 
 
+def read_share(m: Measurements) -> list[str]:
+    """Products whose own bytes exceed the CPU's last level: their share of the read bandwidth."""
+    lines = []
+    for label, machine, threads in CPU_RUNS:
+        here = m.runs(machine, "plan")
+        shares = {}
+        for name, rows in timed(here, threads).items():
+            best = best_of_ours(rows)
+            if best["matrix_bytes"] + best["vector_bytes"] > cache_bytes(here[0]):
+                shares[name] = best["share_of_read_bandwidth"]
+                lines.append([label, f"`{name}`", f"`{best['method']}`",
+                              f"{best['matrix_bytes'] / 1e6:.0f}", f"{shares[name]:.0%}"])
+    return table(["machine", "matrix", "best of ours", "MB", "of the read bandwidth"], lines,
+                 text=3)
+
+
 def io(m: Measurements, machine: str) -> list[str]:
     """Reading Matrix Market files beside SciPy."""
     def span(values: list[float]) -> str:
@@ -593,7 +609,7 @@ GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
         matrices, composition, classes, class_sizes, plan, plan_sizes, plan_misses, transposed,
         giants, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
-        cpu_matrices, beyond_cache, io, multigrid, oracle, runs)}
+        cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs)}
 
 
 # ---- the documents -------------------------------------------------------------------------------
