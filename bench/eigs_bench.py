@@ -8,7 +8,7 @@ Both look for the same six pairs to residuals of 1e-8 of |A|: ARPACK's tolerance
 gets 1e-8 |A| / |lambda|. Every measurement is a process of its own; the two take turns, and the smallest time of the
 rounds counts, of the wall and of the processor each. nz's is that of its plan, its layout, its preconditioner and its
 search; SciPy's that of eigsh. What either found is held against the other: a pair is missing where a value that the
-other has is not there as often.
+other has does not come as often.
 """
 import argparse
 import datetime

@@ -42,7 +42,7 @@ def entries(megabytes, line_bytes):
 
 
 def write_file(path, kind, megabytes, rng):
-    """Writes about so many megabytes; rows of 10 entries on average."""
+    """Writes about as many megabytes; rows of 10 entries on average."""
     import scipy.io._fast_matrix_market as fmm
 
     n = max(entries(megabytes, {"real": 34, "real, shuffled": 34}.get(kind, 14)), 10)

@@ -2,8 +2,11 @@
 """What the measurements of `nz bench --peers --json FILE` say, in a page.
 
     summary.py FILE.json ... [--threads 2] [--fastest]
-    summary.py --gpu FILE.json ...
+    summary.py --gpu FILE.json ... [--type double] [--values distinct]
     summary.py --gpu --kernels FILE.json ...
+
+A file is what one run wrote, or a suite that bench/collect.py made of many, of which --type and
+--values choose the runs.
 
 Prints, over all matrices of all files, per matrix and as geometric means:
   best of ours / best peer            on --threads threads (default: the most in the files)
@@ -24,7 +27,7 @@ cuSPARSE and its default CSR, and over all matrices
   csr.adaptive and csr.merge / cusparse.csr, with the lowest, and / cusparse.csr_deterministic
   plan / cusparse.csr, / the best peer and / the best of our methods, where the runs had --plan;
   the first also by size: the CSR within L2, within four times as much, beyond
-  what packing, and choosing and building, take on the GPU, from a CSR there, in products of cusparse.csr
+  what packing, and choosing and building, take from a CSR on the GPU, in products of cusparse.csr
   the slowest method that does not decline, against the fastest
   every result that is not validated
 
@@ -34,18 +37,30 @@ the fastest other kernel of ours; and the comparisons of the lectures, on struct
 for which dia.row does not decline) and on the others.
 """
 import argparse
-import json
 import math
 import statistics
 import sys
 
+import collect
 
-def load(paths):
+
+def read(paths, **chosen):
+    """The runs of all files whose settings are as chosen; None chooses all. Exits where one matrix
+    would be of several types or values."""
+    runs = [run for path in paths for run in collect.read_runs(path)
+            if all(want is None or run.get(k) == want for k, want in chosen.items())]
+    for k in chosen:
+        found = sorted({run[k] for run in runs if k in run})
+        if len(found) > 1:
+            sys.exit(f"summary.py: these runs are of several {k}: {', '.join(found)}; choose one "
+                     f"with --{k}")
+    return runs
+
+
+def load(runs):
     """({(matrix, threads): [row]}, {matrix: csr bytes}, last-level cache bytes)."""
     rows, sizes, cache = {}, {}, 0
-    for path in paths:
-        with open(path) as f:
-            data = json.load(f)
+    for data in runs:
         cache = max(cache, data["machine"]["l3_bytes"], data["machine"]["l2_bytes"])
         for m in data["matrices"]:
             sizes[m["name"]] = m["csr_bytes"]
@@ -112,13 +127,11 @@ TOO_SLOW = 50  # times the fastest: a method that slow should have declined
 OUR_OWN = ("packed.warp", "csr.split")  # kernels that no lecture has
 
 
-def load_gpu(paths):
-    """({matrix: [row]} of the GPU's rows with a time, in the order of the files,
+def load_gpu(runs):
+    """({matrix: [row]} of the GPU's rows with a time, in the order of the runs,
     {matrix: csr bytes}, L2 bytes)."""
     rows, sizes, cache = {}, {}, 0
-    for path in paths:
-        with open(path) as f:
-            data = json.load(f)
+    for data in runs:
         cache = max(cache, data["gpu"]["l2_bytes"])
         sizes.update({m["name"]: m["csr_bytes"] for m in data["matrices"]})
         for row in data["rows"]:
@@ -181,7 +194,7 @@ def by_size(rows, sizes, cache):
 
 
 def setup(rows):
-    """What packing, and choosing and building, take from a CSR there, in products of cusparse.csr."""
+    """What packing, and choosing and building, take, in products of cusparse.csr."""
     for name, label in (("packed.warp", "Packing"), ("plan", "Choosing and building")):
         each = {}
         for matrix, here in rows.items():
@@ -247,14 +260,13 @@ def gpu_outliers(rows):
     print(f"Not validated: {', '.join(wrong) or 'none'} of {sum(map(len, rows.values()))} results")
 
 
-def load_declined(paths):
+def load_declined(runs):
     """{method: on how many matrices it declined on the GPU}."""
     count = {}
-    for path in paths:
-        with open(path) as f:
-            for row in json.load(f)["rows"]:
-                if row["backend"] == "gpu" and "declined" in row:
-                    count[row["method"]] = count.get(row["method"], 0) + 1
+    for run in runs:
+        for row in run["rows"]:
+            if row["backend"] == "gpu" and "declined" in row:
+                count[row["method"]] = count.get(row["method"], 0) + 1
     return count
 
 
@@ -268,10 +280,9 @@ def extreme(each, pick):
 
 
 def markdown(heads, lines):
-    print("| " + " | ".join(heads) + " |")
-    print("| --- " + "| ---: " * (len(heads) - 1) + "|")
-    for cells in lines:
-        print("| " + " | ".join(cells) + " |")
+    """The lines of a table whose first column is text."""
+    return ["| " + " | ".join(heads) + " |", "| --- " + "| ---: " * (len(heads) - 1) + "|",
+            *("| " + " | ".join(cells) + " |" for cells in lines)]
 
 
 def kernel_cells(method, rows, declined):
@@ -289,9 +300,9 @@ def kernel_cells(method, rows, declined):
 
 def kernels_table(rows, declined):
     ours = {r["method"] for here in rows.values() for r in here if not r["peer"]} - {"plan"}
-    markdown(["kernel", "mean / csr", "best / csr", "worst / csr", "best / other", "worst / other",
-              "fastest on", "declines on"],
-             [kernel_cells(method, rows, declined) for method in sorted(ours)])
+    return markdown(["kernel", "mean / csr", "best / csr", "worst / csr", "best / other", "worst / other",
+                     "fastest on", "declines on"],
+                    [kernel_cells(method, rows, declined) for method in sorted(ours)])
 
 
 COMPARED = (("csr.vector_ldg", "csr.vector"), ("csr.vector_texture", "csr.vector"),
@@ -318,19 +329,18 @@ def compared_table(rows):
                              {name: r and r[key] for name, r in best.items()}, structured)
               for what, key in (("GFLOP/s", "gflops"),
                                 ("share of read bandwidth", "share_of_read_bandwidth"))]
-    markdown(["compared", f"mean on {len(structured)} structured",
-              f"mean on {len(rows) - len(structured)} others", "highest", "lowest", "matrices"],
-             lines)
+    return markdown(["compared", f"mean on {len(structured)} structured",
+                     f"mean on {len(rows) - len(structured)} others", "highest", "lowest",
+                     "matrices"], lines)
 
 
-def summarise_gpu(paths, kernels):
-    rows, sizes, cache = load_gpu(paths)
+def summarise_gpu(runs, kernels):
+    rows, sizes, cache = load_gpu(runs)
     if not rows:
         sys.exit("summary.py: no measured rows of a GPU")
     if kernels:
-        kernels_table(rows, load_declined(paths))
-        print()
-        return compared_table(rows)
+        return print("\n".join(kernels_table(rows, load_declined(runs)) + [""] +
+                               compared_table(rows)))
     gpu_table(rows)
     gpu_means(rows, sizes, cache)
     gpu_outliers(rows)
@@ -343,14 +353,17 @@ def main():
     parser.add_argument("--fastest", action="store_true")
     parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--kernels", action="store_true")
+    parser.add_argument("--type")
+    parser.add_argument("--values")
     args = parser.parse_args()
     if args.kernels and not args.gpu:
         parser.error("--kernels goes with --gpu")
     if args.fastest and args.gpu:
         parser.error("--fastest goes without --gpu")
+    runs = read(args.files, type=args.type, values=args.values)
     if args.gpu:
-        return summarise_gpu(args.files, args.kernels)
-    rows, sizes, cache = load(args.files)
+        return summarise_gpu(runs, args.kernels)
+    rows, sizes, cache = load(runs)
     if not rows:
         sys.exit("summary.py: no measured rows")
     if args.fastest:

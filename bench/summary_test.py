@@ -1,5 +1,4 @@
 """The summary's arithmetic, on measurements made up so that every ratio is known."""
-import glob
 import json
 import os
 import subprocess
@@ -99,17 +98,6 @@ class Summary(unittest.TestCase):
                 "| fastest of ours, GFLOP/s | 1.00 | 0.50 | 1.00 ecology1 | 0.50 other | 2 |"):
             self.assertIn(line, lines)
 
-    def test_kernels_as_documented(self):
-        """Where this fails: put what the command prints between the markers."""
-        root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        with open(os.path.join(root, "docs", "methods.md")) as f:
-            text = f.read()
-        begin = "<!-- begin: bench/summary.py --gpu --kernels bench/results/h200/*.double.json -->\n"
-        self.assertIn(begin, text)
-        documented = text.split(begin)[1].split("<!-- end -->\n")[0]
-        files = sorted(glob.glob(os.path.join(root, "bench", "results", "h200", "*.double.json")))
-        self.assertEqual(documented, run("--gpu", "--kernels", *files))
-
     def test_plan(self):
         planned = {**MEASURED_ON_GPU, "rows": MEASURED_ON_GPU["rows"] + [
             on_gpu("ecology1", "plan", 1 / 2), on_gpu("other", "plan", 4)]}
@@ -168,6 +156,18 @@ class Summary(unittest.TestCase):
         self.assertIn(["small", "0.0", "csr.serial", "1.00", "eigen.csr", "1.00", "0.50", "0.50", "-"],
                       words)
         self.assertIn("1 products beyond", out)
+
+    def test_one_type_at_a_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, f"{kind}.json") for kind in ("double", "float")]
+            for path, kind in zip(paths, ("double", "float")):
+                with open(path, "w") as f:
+                    json.dump({**MEASURED, "type": kind}, f)
+            with self.assertRaises(subprocess.CalledProcessError) as refused:
+                run(*paths)
+            self.assertIn("several type: double, float; choose one with --type",
+                          refused.exception.stderr)
+            self.assertEqual(run(*paths, "--type", "float"), summary(MEASURED))
 
     def test_fastest_blocks(self):
         self.assertIn("csr.serial / eigen     2.000", summary(MEASURED, "--fastest"))

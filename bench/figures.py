@@ -1,0 +1,681 @@
+#!/usr/bin/env python3
+"""Generate the tables of the documents from the committed measurements.
+
+    bench/figures.py --check     fails where a table differs from what the JSON says, with the lines
+    bench/figures.py --write     puts the tables in place
+
+A table stands below a comment that names its generator and the generator's arguments, such as
+``<!-- figures: classes -->``. Files: README.md and docs/**/*.md. In README.md and
+docs/performance.md every table with a figure must have such a comment.
+
+New suite files (bench/collect.py) take part by their name: bench/results/MACHINE/SUITE.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import functools
+import json
+import math
+import re
+import statistics
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import collect
+import summary
+
+Row = dict[str, Any]
+Rows = dict[str, list[Row]]  # by matrix
+Pick = Callable[[list[Row]], Row | None]
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMENT = re.compile(r"<!-- figures: ([a-z0-9 -]+?) -->")
+ALL_GENERATED = ("README.md", "docs/performance.md")  # files whose tables are all generated
+
+
+# ---- the measurements ----------------------------------------------------------------------------
+
+
+class Measurements:
+    """The suites below a folder, each read once.
+
+    Parameters
+    ----------
+    folder
+        Such as bench/results.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.runs = functools.cache(self._runs)
+
+    def _runs(self, machine: str, suite: str) -> list[collect.Run]:
+        path = self.folder / machine / f"{suite}.json"
+        return collect.read_runs(path) if path.exists() else []
+
+    def json(self, name: str) -> Any:
+        """Any file below the folder."""
+        return json.loads((self.folder / name).read_text())
+
+    def suites(self) -> list[tuple[str, str]]:
+        """(machine, suite) of every suite of products."""
+        return [(path.parent.name, path.stem) for path in sorted(self.folder.glob("*/*.json"))
+                if '"columns"' in path.read_text()[:400]]
+
+    def chosen(self, machine: str, suite: str, **settings: Any) -> list[collect.Run]:
+        """The runs of a suite under these settings."""
+        return [run for run in self.runs(machine, suite)
+                if all(run.get(k) == v for k, v in settings.items())]
+
+    def rows(self, machine: str, suite: str, threads: int = 0, **settings: Any) -> Rows:
+        """The timed rows of a suite, by matrix; 0 threads are the GPU's."""
+        return timed(self.chosen(machine, suite, **settings), threads)
+
+
+def timed(runs: Iterable[collect.Run], threads: int) -> Rows:
+    """The timed rows of runs, by matrix. Serial methods count with every number of threads."""
+    rows: Rows = {}
+    for run in runs:
+        for row in run["rows"]:
+            alone = threads > 1 and row["threads"] == 1 and row["method"].endswith("serial")
+            if "median_s" in row and (row["threads"] == threads or alone):
+                rows.setdefault(row["matrix"], []).append(row)
+    return rows
+
+
+def cache_bytes(run: collect.Run) -> int:
+    """L2 of the GPU, or the last level of the CPU's caches."""
+    if "gpu" in run:
+        return run["gpu"]["l2_bytes"]
+    return max(run["machine"]["l2_bytes"], run["machine"]["l3_bytes"])
+
+
+def class_of(run: collect.Run) -> str | None:
+    """Which class of README's table a run belongs to; None for neither.
+
+    Whether it is beyond the cache, the run says (``class``), or its CSR's bytes do. All values
+    distinct are those that ``--distinct`` made; a matrix whose own values are all different counts
+    as it is. Copies of a matrix along the diagonal (``--tile``) count with distinct values only.
+    """
+    matrix = run["matrices"][0]
+    said = matrix.get("class")
+    distinct = run["values"] == "distinct"
+    beyond = not said.startswith("in_") if said else matrix["csr_bytes"] > cache_bytes(run)
+    if not beyond:
+        return None if distinct else "in"
+    if distinct:
+        return "beyond distinct"
+    return None if is_tiled(run) else "beyond"
+
+
+def is_tiled(run: collect.Run) -> bool:
+    """Whether the matrix is several copies of one, along the diagonal (`nz bench --tile`)."""
+    return run["matrices"][0].get("tile", run.get("tile", 1)) not in (None, 0, 1)
+
+
+# ---- cells ---------------------------------------------------------------------------------------
+
+
+def method(name: str) -> Pick:
+    """Picks the row of a method."""
+    return lambda rows: summary.named(rows, name)
+
+
+def best_baseline(rows: list[Row]) -> Row | None:
+    """The fastest of the other libraries' methods."""
+    return summary.best_of(rows, peer=True)
+
+
+def best_of_ours(rows: list[Row]) -> Row | None:
+    """The fastest of our methods, apart from what the plan chose."""
+    return summary.best_of(rows, peer=False)
+
+
+def best_classic(rows: list[Row]) -> Row | None:
+    """The fastest of our methods that a lecture or paper has."""
+    return best_of_ours([r for r in rows if r["method"] not in summary.OUR_OWN])
+
+
+def best_rival(rows: list[Row]) -> Row | None:
+    """The fastest of Eigen, MKL and our own CSR."""
+    return summary.fastest([r for r in rows if r["peer"] or r["method"] in
+                            ("csr.static", "csr.balanced", "csr.merge")])
+
+
+def ratios(rows: Rows, ours: Pick, theirs: Pick) -> dict[str, float]:
+    """How many times as fast ours is, where both were measured."""
+    each = {name: summary.ratio(ours(here), theirs(here)) for name, here in rows.items()}
+    return {name: r for name, r in each.items() if r is not None}
+
+
+def mean_cell(each: dict[str, float], named: bool = True) -> str:
+    """Geometric mean, lowest and its matrix, number of matrices."""
+    if not each:
+        return "not measured"
+    lowest = min(each, key=each.__getitem__)
+    name = f" `{lowest}`" if named else ""
+    return (f"{summary.geometric_mean(each.values()):.2f}x, lowest {each[lowest]:.2f}{name} "
+            f"({len(each)})")
+
+
+def table(heads: Iterable[str], lines: Iterable[Iterable[str]], text: int = 1) -> list[str]:
+    """The lines of a table whose first columns are text and whose others are figures."""
+    heads = list(heads)
+    rule = ["---"] * text + ["---:"] * (len(heads) - text)
+    return ["| " + " | ".join(cells) + " |" for cells in [heads, rule, *lines]]
+
+
+def us(row: Row | None) -> str:
+    """A time in microseconds."""
+    return "-" if row is None else f"{row['median_s'] * 1e6:.1f}"
+
+
+def spread_of(each: dict[str, float]) -> str:
+    """Median and highest, with its matrix."""
+    most = max(each, key=each.__getitem__)
+    return f"{statistics.median(each.values()):.1f}, highest {each[most]:.1f} `{most}`"
+
+
+# ---- what the matrices are -----------------------------------------------------------------------
+
+DISTINCT_BOUNDS = (("one", 1), ("2 to 256", 256), ("257 to 65,536", 65536), ("more", math.inf))
+
+
+def matrices(m: Measurements) -> list[str]:
+    """Every matrix of the suites: size, row lengths, distinct values, where it comes from."""
+    return table(
+        ["matrix", "what it is", "origin", "rows", "columns", "entries",
+         "row: shortest, mean, longest", "distinct values"],
+        [[f"`{a['name']}`", a["what"], a["origin"], f"{a['rows']:,}", f"{a['cols']:,}",
+          f"{a['nnz']:,}",
+          f"{a['shortest_row']:,}, {a['nnz'] / a['rows']:.1f}, {a['longest_row']:,}",
+          f"{a['distinct_values']:,}"] for a in m.json("matrices.json")["matrices"]], text=3)
+
+
+def composition(m: Measurements) -> list[str]:
+    """How many matrices have how many distinct values, by origin."""
+    listed = m.json("matrices.json")["matrices"]
+    origins = sorted({a["origin"] for a in listed})
+
+    def count(origin: str, least: float, most: float) -> str:
+        return str(sum(a["origin"] == origin and least < a["distinct_values"] <= most
+                       for a in listed))
+
+    lines, least = [], 0.0
+    for label, most in DISTINCT_BOUNDS:
+        cells = [count(origin, least, most) for origin in origins]
+        lines.append([label, *cells, str(sum(map(int, cells)))])
+        least = most
+    lines.append(["all", *(count(origin, 0, math.inf) for origin in origins), str(len(listed))])
+    return table(["distinct values", *origins, "all"], lines)
+
+
+# ---- the three classes ---------------------------------------------------------------------------
+
+CLASSES = {"in": "in the cache", "beyond": "beyond the cache, as they are",
+           "beyond distinct": "beyond the cache, all values distinct"}
+# Machine, its name, threads (0: the GPU), and the suites in order: of each class the first suite
+# that has it counts.
+PLACES = (("h200", "NVIDIA H200", 0, ("classes", "plan")),
+          ("h100", "NVIDIA H100", 0, ("classes", "plan")),
+          ("xeon-16", "Xeon, 16 threads", 16, ("classes", "beyond-cache")),
+          ("xeon-16", "Xeon, 2 threads", 2, ("classes", "plan")),
+          ("epyc-2", "EPYC, 2 threads", 2, ("classes", "plan")))
+
+
+def is_plain(run: collect.Run) -> bool:
+    """Whether a run is of single products in double precision, by A, with data in the caches."""
+    return (run["type"] == "double" and not run.get("transposed")
+            and run.get("vectors", 1) == 1 and run.get("caches", "hot") == "hot")
+
+
+def runs_of_class(m: Measurements, machine: str, suites: Iterable[str], threads: int,
+                  kind: str) -> list[collect.Run]:
+    """The runs of a class, of the first of these suites that has some."""
+    for suite in suites:
+        here = [run for run in m.runs(machine, suite)
+                if is_plain(run) and class_of(run) == kind and timed([run], threads)]
+        if here:
+            return here
+    return []
+
+
+def baselines_label(all_runs: list[collect.Run], threads: int) -> str:
+    """The best of which libraries' methods; of cuSPARSE whether SpMVOp took part."""
+    if threads:
+        return "best of Eigen and MKL"
+    if not all_runs:
+        return "best of cuSPARSE"
+    with_op = [any("spmvop" in r["method"] for r in run["rows"]) for run in all_runs]
+    if all(with_op):
+        return "best of cuSPARSE, with SpMVOp"
+    return "best of cuSPARSE, " + ("SpMVOp in part" if any(with_op) else "without SpMVOp")
+
+
+def classes(m: Measurements) -> list[str]:
+    """The plan against the default and the best of the baselines, by class and machine."""
+    lines = []
+    for machine, name, threads, suites in PLACES:
+        of = [runs_of_class(m, machine, suites, threads, kind) for kind in CLASSES]
+        default = "eigen.csr" if threads else "cusparse.csr"
+        best = baselines_label([run for here in of for run in here], threads)
+        for against, pick in ((f"`{default}`, the default", method(default)),
+                              (best, best_baseline)):
+            lines.append([name, against,
+                          *(mean_cell(ratios(timed(here, threads), method("plan"), pick), False)
+                            for here in of)])
+    return table(["double precision", "against", *CLASSES.values()], lines, text=2)
+
+
+def class_sizes(m: Measurements) -> list[str]:
+    """What the cells of the table of classes hold."""
+    lines = []
+    for machine, name, threads, suites in PLACES:
+        for kind, label in CLASSES.items():
+            here = runs_of_class(m, machine, suites, threads, kind)
+            if not here:
+                continue
+            sizes = [run["matrices"][0] for run in here]
+            options = (f" --threads {threads}" if threads else " --device gpu") + " --peers --plan"
+            options += " --distinct" if kind == "beyond distinct" else ""
+            options += " --tile ENTRIES" if any(map(is_tiled, here)) else ""
+            spans = ([a[key] / 1e6 for a in sizes] for key in ("nnz", "csr_bytes"))
+            lines.append([name, label, f"`nz bench A.npz{options}`", str(len(here)),
+                          str(sum(map(is_tiled, here))),
+                          *(f"{min(span):,.1f} to {max(span):,.1f}" for span in spans),
+                          f"{cache_bytes(here[0]) / 1e6:.0f}"])
+    return table(["machine", "class", "command", "matrices", "of them tiled", "million entries",
+                  "CSR, MB", "cache, MB"], lines, text=3)
+
+
+# ---- the plan on a GPU ---------------------------------------------------------------------------
+
+AS_THEY_ARE = {"type": "double", "values": "as they are"}
+PLAN_RUNS = (("double", "plan", AS_THEY_ARE),
+             ("double, all values distinct", "plan", {"type": "double", "values": "distinct"}),
+             ("float", "plan", {"type": "float"}),
+             ("double, L2 flushed before every product", "cold", {}))
+
+
+def setup_products(rows: Rows, name: str) -> dict[str, float]:
+    """What preparing a method on the GPU takes, in products of cusparse.csr."""
+    each = {}
+    for matrix, here in rows.items():
+        built, csr = summary.named(here, name), summary.named(here, "cusparse.csr")
+        if built and csr:
+            each[matrix] = built["preprocessing_s"] / csr["median_s"]
+    return each
+
+
+def plan(m: Measurements, machine: str) -> list[str]:
+    """The plan against cuSPARSE and against our own methods, and what it takes to make."""
+    lines = []
+    for label, suite, settings in PLAN_RUNS:
+        rows = m.rows(machine, suite, **settings)
+        lines.append([label, *(mean_cell(ratios(rows, method("plan"), pick)) for pick in
+                               (method("cusparse.csr"), best_baseline, best_of_ours)),
+                      spread_of(setup_products(rows, "plan"))])
+    return table(["", "against `cusparse.csr`", "against the best of cuSPARSE",
+                  "against the best of ours",
+                  "choosing and packing, in products of `cusparse.csr`"], lines)
+
+
+def plan_sizes(m: Measurements, machine: str) -> list[str]:
+    """The plan against cusparse.csr by the size of the CSR."""
+    columns = [(label, m.chosen(machine, suite, **settings))
+               for label, suite, settings in PLAN_RUNS]
+    lines = []
+    for label, least, most in (("in L2", 0, 1), ("up to four times L2", 1, 4),
+                               ("beyond", 4, math.inf)):
+        cells = []
+        for _, all_runs in columns:
+            here = [run for run in all_runs if least <
+                    run["matrices"][0]["csr_bytes"] / cache_bytes(run) <= most]
+            cells.append(mean_cell(ratios(timed(here, 0), method("plan"), method("cusparse.csr"))))
+        lines.append([label, *("-" if c == "not measured" else c for c in cells)])
+    return table(["plan / `cusparse.csr`", *(label for label, _ in columns)], lines)
+
+
+def plan_misses(m: Measurements, machine: str) -> list[str]:
+    """Where the plan takes longer than another method of ours, by more than 5%."""
+    lines = []
+    for label, suite, settings in PLAN_RUNS:
+        rows = m.rows(machine, suite, **settings)
+        each = ratios(rows, method("plan"), best_of_ours)
+        for name in sorted((n for n in each if each[n] < 0.95), key=each.__getitem__):
+            chosen, best = summary.named(rows[name], "plan"), best_of_ours(rows[name])
+            lines.append([f"`{name}`", label, f"`{chosen['chosen']}`", us(chosen),
+                          f"`{best['method']}`", us(best), f"{each[name]:.2f}"])
+    return table(["matrix", "run", "chosen", "us", "best", "us", "speed of the plan"], lines,
+                 text=3)
+
+
+def transposed(m: Measurements, machine: str) -> list[str]:
+    """Products with the transpose: speed, and what a stored transpose costs."""
+    rows = m.rows(machine, "transposed")
+    plain = m.rows(machine, "plan", **AS_THEY_ARE)
+    own = {n: (p := summary.named(here, "plan"))["preprocessing_s"] / p["median_s"]
+           for n, here in rows.items()}
+    bytes_ = {n: summary.named(here, "plan")["matrix_bytes"]
+              / summary.named(plain[n], "plan")["matrix_bytes"] for n, here in rows.items()}
+    return table(["planned product with the transpose", ""], [
+        ["speed against cuSPARSE's own transposed product",
+         mean_cell(ratios(rows, method("plan"), method("cusparse.csr")))],
+        ["bytes held, in those of a plan without the transpose", spread_of(bytes_)],
+        ["setup, in transposed products of cuSPARSE", spread_of(setup_products(rows, "plan"))],
+        ["setup, in transposed products of its own", spread_of(own)]])
+
+
+def giants(m: Measurements, machine: str) -> list[str]:
+    """Matrices of a billion entries."""
+    made_by = m.json("matrices.json")["generated"]
+    lines = []
+    for run in m.runs(machine, "giants"):
+        a, rows = run["matrices"][0], run["rows"]
+        plan_, packed = summary.named(rows, "plan"), summary.named(rows, "packed.warp")
+        lines.append([made_by[a["name"]], f"{a['nnz']:,}", f"{a['csr_bytes'] / 1e9:.1f}",
+                      f"`{plan_['chosen']}`", f"{plan_['median_s'] * 1e3:.2f}",
+                      f"{plan_['matrix_bytes'] / 1e9:.2f}",
+                      f"{summary.named(rows, 'csr.adaptive')['median_s'] * 1e3:.2f}",
+                      f"{packed['preprocessing_s'] * 1e3:.0f}", run.get("commit", "-")])
+    return table(["matrix", "entries", "CSR GB", "planned", "ms", "GB", "`csr.adaptive` ms",
+                  "packing ms", "commit"], lines)
+
+
+def generated(m: Measurements, machine: str) -> list[str]:
+    """The plan on kinds of matrices that the collections hold few of."""
+    made_by = m.json("matrices.json")["generated"]
+    each = [ratios(m.rows(machine, "generated", type=kind), method("plan"), pick)
+            for kind in ("double", "float") for pick in (method("cusparse.csr"), best_baseline)]
+    lines = [[text, *(f"{r[name]:.2f}" for r in each)]
+             for name, text in made_by.items() if name in each[0]]
+    lines.append(["geometric mean", *(f"{summary.geometric_mean(r.values()):.2f}" for r in each)])
+    lines.append(["lowest", *(f"{min(r.values()):.2f}" for r in each)])
+    return table(["matrix", "double: / `cusparse.csr`", "/ best of cuSPARSE",
+                  "float: / `cusparse.csr`", "/ best of cuSPARSE"], lines)
+
+
+# ---- every kernel of the GPU ---------------------------------------------------------------------
+
+
+def kernel_matrices(m: Measurements, machine: str, kind: str) -> list[str]:
+    """Per matrix the fastest of our kernels and of cuSPARSE's."""
+    lines = []
+    for name, here in m.rows(machine, "kernels", type=kind).items():
+        ours, theirs = best_of_ours(here), best_baseline(here)
+        csr = summary.named(here, "cusparse.csr")
+        lines.append([f"`{name}`", f"`{ours['method']}`", us(ours),
+                      f"{ours['share_of_read_bandwidth']:.0%}", f"`{theirs['method']}`", us(theirs),
+                      us(csr), f"{summary.ratio(ours, theirs):.2f}",
+                      f"{summary.ratio(ours, csr):.2f}"])
+    return table(["matrix", "best of ours", "us", "of read", "best of cuSPARSE", "us",
+                  "`cusparse.csr` us", "ours / best", "ours / csr"], lines)
+
+
+KERNEL_MEANS: tuple[tuple[str, Pick, Pick], ...] = (
+    ("best of ours / `cusparse.csr`", best_of_ours, method("cusparse.csr")),
+    ("best of ours / best of cuSPARSE", best_of_ours, best_baseline),
+    ("best classic kernel / `cusparse.csr`", best_classic, method("cusparse.csr")),
+    ("best classic kernel / best of cuSPARSE", best_classic, best_baseline),
+    ("best of cuSPARSE / `cusparse.csr`", best_baseline, method("cusparse.csr")),
+    ("`csr.adaptive` / `cusparse.csr`", method("csr.adaptive"), method("cusparse.csr")),
+    ("`csr.merge` / `cusparse.csr`", method("csr.merge"), method("cusparse.csr")),
+    ("`csr.adaptive` / `cusparse.csr_deterministic`", method("csr.adaptive"),
+     method("cusparse.csr_deterministic")),
+    ("`csr.merge` / `cusparse.csr_deterministic`", method("csr.merge"),
+     method("cusparse.csr_deterministic")),
+    ("`hll.column` / `cusparse.sell`", method("hll.column"), method("cusparse.sell")),
+    ("`icrs.row` / `cusparse.sell`", method("icrs.row"), method("cusparse.sell")))
+
+
+def kernel_means(m: Measurements, machine: str) -> list[str]:
+    """Geometric means over all matrices where both run."""
+    kinds = [m.rows(machine, "kernels", type=kind) for kind in ("double", "float")]
+    return table(["", "double", "float"],
+                 [[label, *(mean_cell(ratios(rows, ours, theirs)) for rows in kinds)]
+                  for label, ours, theirs in KERNEL_MEANS])
+
+
+def kernels(m: Measurements, machine: str) -> list[str]:
+    """What every kernel is against cusparse.csr and against our others."""
+    here = m.chosen(machine, "kernels", type="double")
+    return summary.kernels_table(timed(here, 0), summary.load_declined(here))
+
+
+def kernels_compared(m: Measurements, machine: str) -> list[str]:
+    """The comparisons that lectures make."""
+    return summary.compared_table(m.rows(machine, "kernels", type="double"))
+
+
+# ---- the CPU -------------------------------------------------------------------------------------
+
+CPU_RUNS = (("Xeon, 2 threads", "xeon-16", 2), ("Xeon, 1 thread", "xeon-16", 1),
+            ("EPYC, 2 threads", "epyc-2", 2), ("EPYC, 1 thread", "epyc-2", 1))
+CPU_MEANS: tuple[tuple[str, Pick, Pick], ...] = (
+    ("plan / `eigen.csr`", method("plan"), method("eigen.csr")),
+    ("plan / `mkl.csr`", method("plan"), method("mkl.csr")),
+    ("plan / best of Eigen and MKL", method("plan"), best_baseline),
+    ("plan / best of Eigen, MKL and our CSR", method("plan"), best_rival),
+    ("plan / best of our methods", method("plan"), best_of_ours),
+    ("best of our methods / best of Eigen and MKL", best_of_ours, best_baseline),
+    ("`csr.balanced` / best of Eigen and MKL", method("csr.balanced"), best_baseline),
+    ("`csr.serial` / `eigen.csr`", method("csr.serial"), method("eigen.csr")))
+
+
+def cpu(m: Measurements) -> list[str]:
+    """Means over all matrices, by machine and number of threads."""
+    of = [m.rows(machine, "plan", threads) for _, machine, threads in CPU_RUNS]
+    one = [threads == 1 for _, _, threads in CPU_RUNS]
+    lines = []
+    for label, ours, theirs in CPU_MEANS:
+        serial = label.startswith("`csr.serial`")
+        cells = [mean_cell(ratios(rows, ours, theirs)) if single or not serial else "-"
+                 for rows, single in zip(of, one, strict=True)]
+        lines.append([label, *("-" if c == "not measured" else c for c in cells)])
+    return table(["", *(label for label, _, _ in CPU_RUNS)], lines)
+
+
+def cpu_matrices(m: Measurements) -> list[str]:
+    """The plan beside the best of Eigen, MKL and our CSR on every matrix, with 2 threads."""
+    places = [m.rows(machine, "plan", 2) for machine in ("xeon-16", "epyc-2")]
+    sizes = {run["matrices"][0]["name"]: run["matrices"][0]["csr_bytes"]
+             for run in m.runs("epyc-2", "plan")}
+    lines = []
+    for name in sorted(sizes, key=lambda n: -sizes[n]):
+        cells = [f"`{name}`", f"{sizes[name] / 1e6:.1f}"]
+        for rows in places:
+            ours, rival = summary.named(rows[name], "plan"), best_rival(rows[name])
+            cells += [f"`{ours['chosen']}`", us(ours), f"`{rival['method']}`", us(rival),
+                      f"{summary.ratio(ours, rival):.2f}"]
+        lines.append(cells)
+    return table(["matrix", "CSR MB", "Xeon: plan", "us", "best rival", "us", "speed-up",
+                  "EPYC: plan", "us", "best rival", "us", "speed-up"], lines)
+
+
+def beyond_cache(m: Measurements) -> list[str]:
+    """Matrices beyond the last-level cache, with 16 threads."""
+    made_by = m.json("matrices.json")["generated"]
+    rows = m.rows("xeon-16", "beyond-cache", 16)
+    sizes = {run["matrices"][0]["name"]: run["matrices"][0]["csr_bytes"]
+             for run in m.runs("xeon-16", "beyond-cache")}
+    lines = []
+    for name in sorted(rows, key=sizes.__getitem__):
+        ours, rival = summary.named(rows[name], "plan"), best_rival(rows[name])
+        lines.append([made_by.get(name, f"`{name}`"), f"{sizes[name] / 1e6:.0f}",
+                      f"`{ours['chosen']}`", us(ours), f"`{rival['method']}`", us(rival),
+                      f"{summary.ratio(ours, rival):.2f}"])
+    each = ratios(rows, method("plan"), best_rival)
+    lines.append(["geometric mean", "", "", "", "", "",
+                  f"{summary.geometric_mean(each.values()):.2f}"])
+    return table(["matrix", "CSR MB", "plan", "us", "best of Eigen, MKL and our CSR", "us",
+                  "speed-up"], lines)
+
+
+def read_share(m: Measurements) -> list[str]:
+    """Products whose own bytes exceed the CPU's last level: their share of the read bandwidth."""
+    lines = []
+    for label, machine, threads in CPU_RUNS:
+        here = m.runs(machine, "plan")
+        shares = {}
+        for name, rows in timed(here, threads).items():
+            best = best_of_ours(rows)
+            if best["matrix_bytes"] + best["vector_bytes"] > cache_bytes(here[0]):
+                shares[name] = best["share_of_read_bandwidth"]
+                lines.append([label, f"`{name}`", f"`{best['method']}`",
+                              f"{best['matrix_bytes'] / 1e6:.0f}", f"{shares[name]:.0%}"])
+    return table(["machine", "matrix", "best of ours", "MB", "of the read bandwidth"], lines,
+                 text=3)
+
+
+def io(m: Measurements, machine: str) -> list[str]:
+    """Reading Matrix Market files beside SciPy."""
+    def span(values: list[float]) -> str:
+        return f"{summary.geometric_mean(values):.2f}, {min(values):.2f} to {max(values):.2f}"
+
+    results = m.json(f"{machine}/io.json")["results"]
+    lines = []
+    for threads in sorted({r["threads"] for r in results}):
+        here = [r for r in results if r["threads"] == threads]
+        lines.append([str(threads), str(len(here)),
+                      *(span([r[key] / r["nonzero_s"] for r in here])
+                        for key in ("scipy_coo_s", "scipy_csr_s")),
+                      *(span([r[key] for r in here])
+                        for key in ("nonzero_peak_over_csr", "scipy_peak_over_csr"))])
+    return table(["threads", "files", "speed-up over SciPy into COO", "over SciPy into CSR",
+                  "our peak memory, in CSRs", "SciPy's"], lines)
+
+
+def multigrid(m: Measurements, machine: str) -> list[str]:
+    """Conjugate gradients with multigrid beside the same without and with Jacobi."""
+    lines = []
+    for name, p in m.json(f"{machine}/amg/amg.json")["problems"].items():
+        setup, ours = p["setup_s"], p["amg_cg"]
+        cells = [f"`{Path(name).stem}`", f"{p['rows']:,}", f"{setup * 1e3:.1f}",
+                 f"{ours['solve_s'] * 1e3:.1f}"]
+        for other in (p["cg"], p["jacobi_cg"]):
+            ends = "" if other["converged"] else ", not converged"
+            cells += [f"{other['solve_s'] * 1e3:.1f}{ends}",
+                      f"{other['solve_s'] / (setup + ours['solve_s']):.2f}"]
+        lines.append(cells)
+    return table(["problem", "rows", "setup ms", "solve ms", "plain CG ms", "plain CG / both",
+                  "Jacobi-CG ms", "Jacobi-CG / both"], lines)
+
+
+# ---- what stands behind all of it ----------------------------------------------------------------
+
+
+def oracle(m: Measurements) -> list[str]:
+    """How far results are from the oracle's, in bounds."""
+    lines = []
+    for machine, suite in m.suites():
+        rows = [r for run in m.runs(machine, suite) for r in run["rows"] if "median_s" in r]
+        worst = max(rows, key=lambda r: r["error_bounds"])
+        wrong = sum(not r["validated"] for r in rows)
+        lines.append([f"`{machine}/{suite}.json`", str(len(rows)), str(wrong),
+                      f"{worst['error_bounds']:.2f} `{worst['method']}` on `{worst['matrix']}`"])
+    return table(["suite", "results", "beyond the bound", "largest error, in bounds"], lines)
+
+
+def version(v: Any) -> str:
+    """A CUDA version: 13000 as 13.0, a text as it is."""
+    return f"{v // 1000}.{v % 1000 // 10}" if isinstance(v, int) else str(v)
+
+
+def runs(m: Measurements) -> list[str]:
+    """Where, when and at which commit every suite was measured, and against what."""
+    lines = []
+    for machine, suite in m.suites():
+        here = m.runs(machine, suite)
+        gpus = {f"{g['name']}, CUDA driver {version(g['driver_version'])}"
+                for g in (run.get("gpu") for run in here) if g}
+        commits = {(run.get("commit") or "not known") + (" (dirty)" if run.get("dirty") else "")
+                   for run in here}
+        dates = sorted({run["date"][:10] for run in here})
+        peers = sorted({r["method"] for run in here for r in run["rows"] if r["peer"]})
+        libraries = sorted({f"{b['name']} {b['version']}" for run in here
+                            for b in run.get("baselines", ())})
+        lines.append([f"`{machine}/{suite}.json`",
+                      "; ".join(sorted(gpus or {run["machine"]["cpu"] for run in here})),
+                      ", ".join(sorted(commits)), ", ".join(dates), str(len(here)),
+                      ", ".join(libraries + [f"`{p}`" for p in peers]) or "none"])
+    return table(["suite", "on", "commit", "date", "runs", "baselines"], lines, text=6)
+
+
+GENERATORS: dict[str, Callable[..., list[str]]] = {
+    f.__name__.replace("_", "-"): f for f in (
+        matrices, composition, classes, class_sizes, plan, plan_sizes, plan_misses, transposed,
+        giants, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
+        cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs)}
+
+
+# ---- the documents -------------------------------------------------------------------------------
+
+
+def renewed(text: str, m: Measurements) -> str:
+    """A document with every generated table as it is now."""
+    out: list[str] = []
+    lines = iter(text.splitlines())
+    replacing = False
+    for line in lines:
+        if replacing and line.startswith("|"):
+            continue
+        replacing = False
+        out.append(line)
+        comment = COMMENT.fullmatch(line)
+        if comment:
+            name, *args = comment[1].split(" ")
+            if name not in GENERATORS:
+                sys.exit(f"figures.py: no generator '{name}'; those are {', '.join(GENERATORS)}")
+            out += GENERATORS[name](m, *args)
+            replacing = True
+    return "\n".join(out) + "\n"
+
+
+def tables_by_hand(text: str) -> list[str]:
+    """The first lines of tables with figures that no generator made."""
+    found = []
+    before, inside = "", False
+    for line in text.splitlines():
+        starts = line.startswith("|") and not inside
+        inside = line.startswith("|")
+        if starts:
+            head, made = line, COMMENT.fullmatch(before) is not None
+        if inside and not made and re.search(r"\d", line) and head not in found:
+            found.append(head)
+        before = line
+    return found
+
+
+def main() -> None:
+    """Check the documents, or write them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    action = parser.add_mutually_exclusive_group(required=True)
+    action.add_argument("--check", action="store_true")
+    action.add_argument("--write", action="store_true")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the folder of README.md")
+    args = parser.parse_args()
+    m = Measurements(args.root / "bench" / "results")
+    wrong = False
+    for path in [args.root / "README.md", *sorted((args.root / "docs").rglob("*.md"))]:
+        name, text = str(path.relative_to(args.root)), path.read_text()
+        now = renewed(text, m)
+        if args.write and now != text:
+            path.write_text(now)
+            print(f"figures.py: wrote {name}")
+        if args.check and now != text:
+            wrong = True
+            print("\n".join(difflib.unified_diff(text.splitlines(), now.splitlines(), name,
+                                                 "as measured", lineterm="", n=0)))
+        for head in tables_by_hand(text) if args.check and name in ALL_GENERATED else ():
+            wrong = True
+            print(f"{name}: no generator made the table {head}")
+    if wrong:
+        sys.exit("figures.py: the documents differ from the measurements; see --write")
+
+
+if __name__ == "__main__":
+    main()
