@@ -17,7 +17,7 @@
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
-#include "nonzero/solve/preconditioners/narrowed.hpp"
+#include "nonzero/solve/preconditioners/mixed_precision.hpp"
 
 namespace {
 
@@ -97,23 +97,23 @@ class solver_bench {
         r["amg_cg"] = solve(M.get());
         r["convergence_factor"] = convergence_factor<double, B>(on_, *op_, *M);
         M.reset();
-        if (p_.near.count == 0) r["narrowed"] = in_single();
+        if (p_.near.count == 0) r["rounded_to_single"] = in_single_precision();
         return r;
     }
 
   private:
-    json in_single() {
+    json in_single_precision() {
         std::unique_ptr<linear_operator<float, B>> finest;
-        std::unique_ptr<narrowed_operator<B>> M;
+        std::unique_ptr<mixed_precision_operator<B>> M;
         const auto set_up = [&] {
-            const auto A = narrowed(cpu{}, view(p_.A));
-            finest = op_->in_single();
+            const auto A = rounded_to_single(cpu{}, view(p_.A));
+            finest = op_->in_single_precision();
             if constexpr (std::is_same_v<B, cpu>)  // by the method that was planned in double
                 if (finest == nullptr)
                     finest = find_method<float>(op_->method_name()).on_cpu(on_, A.matrix);
             auto inner = std::make_unique<amg<float, B>>(A.matrix, on_, p_.options,
                                                          candidates<float>{}, finest.get());
-            M = std::make_unique<narrowed_operator<B>>(on_, std::move(inner));
+            M = std::make_unique<mixed_precision_operator<B>>(on_, std::move(inner));
             wait_for(on_);
         };
         json r;

@@ -55,15 +55,15 @@ nlohmann::json of_cpu(const nz::csr<double, nz::host>& A) {
 nlohmann::json of_gpu(const nz::csr<double, nz::host>& A) {
     const nz::gpu_stream stream;
     const nz::gpu on = stream;
-    const auto there = upload(on, A), other = upload(on, shuffled(A));
-    const auto plan = nz::make_plan(there, on);
-    const auto vouched = nz::make_plan(there, on, {.vouched = true});
+    const auto on_device = upload(on, A), other = upload(on, shuffled(A));
+    const auto plan = nz::make_plan(on_device, on);
+    const auto vouched = nz::make_plan(on_device, on, {.vouched = true});
     return {{"backend", "gpu"},
-            {"check_s", least_s([&] { (void)nz::order_of(on, view(there)); })},
-            {"plan_s", least_s([&] { (void)nz::make_plan(there, on); })},
-            {"plan_and_build_s", least_s([&] { (void)nz::plan_and_build(view(there), on); })},
-            {"build_s", least_s([&] { (void)nz::build(plan, there); })},
-            {"build_vouched_s", least_s([&] { (void)nz::build(vouched, there); })},
+            {"check_s", least_s([&] { (void)nz::order_of(on, view(on_device)); })},
+            {"plan_s", least_s([&] { (void)nz::make_plan(on_device, on); })},
+            {"plan_and_build_s", least_s([&] { (void)nz::plan_and_build(view(on_device), on); })},
+            {"build_s", least_s([&] { (void)nz::build(plan, on_device); })},
+            {"build_vouched_s", least_s([&] { (void)nz::build(vouched, on_device); })},
             {"order_s", least_s([&] {
                  (void)nz::canonical(on, view(other));
                  nz::synchronize(on);

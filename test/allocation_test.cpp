@@ -23,7 +23,7 @@
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
-#include "nonzero/solve/preconditioners/narrowed.hpp"
+#include "nonzero/solve/preconditioners/mixed_precision.hpp"
 #include "nonzero/solve/symmetry.hpp"
 #include "test/files.hpp"
 #include "test/watched_memory.hpp"
@@ -216,14 +216,14 @@ TEST(memory, gives_out_in_solvers) {
         B.val[1] = 7;
         if (why_not_definite(view(B)).empty()) throw std::logic_error("7 is not seen");
     });
-    survive("narrowed", [&] { (void)narrowed(on, view(s.A)); });
+    survive("rounded_to_single", [&] { (void)rounded_to_single(on, view(s.A)); });
 }
 
 TEST(memory, gives_out_in_multigrid) {
     const auto A = laplace2d<double>(12, 11);
-    for (const int reach : {1, 2})
+    for (const int distance : {1, 2})
         survive("amg", [&] {
-            const amg<double, cpu> M(A, on, {.reach = reach, .coarse_rows = 5});
+            const amg<double, cpu> M(A, on, {.aggregation_distance = distance, .coarse_rows = 5});
             host_vector<double> b(std::size_t(A.shape.rows), 1.0), x(b.size());
             M.apply(1, b, 0, x);
         });

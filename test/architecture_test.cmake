@@ -27,13 +27,14 @@ endforeach()
 # that allocates may, are those of nonzero/core/parallel.hpp, which catch and rethrow; a bare region
 # stands only where nothing is allocated: in kernels, sweeps and measurements, and where a guard is
 # at hand.
-set(bare nonzero/core/parallel.hpp nonzero/formats/scatter.hpp nonzero/vector/sweep.hpp
+set(bare nonzero/core/parallel.hpp nonzero/formats/scatter.hpp nonzero/vector/fused.hpp
          nonzero/solve/multigrid/dense_inverse.cpp nonzero/graph/adjacency.cpp nonzero/graph/partition.cpp
          nonzero/plan/machine.cpp nonzero/plan/plan_cache.cpp nonzero/io/matrix_market.cpp)
-foreach(format bsr coo csc csr dia ell hll icrs jds jds_ell packed sell)
+foreach(format bsr coo csc csr dia ell hll icrs jds jds_ell sell)
     list(APPEND bare nonzero/formats/${format}/${format}.cpp)
 endforeach()
-list(APPEND bare nonzero/formats/csr/csr_order.cpp nonzero/formats/packed/spmv_many.cpp)
+list(APPEND bare nonzero/formats/csr/csr_order.cpp nonzero/formats/packed/spmv.cpp
+     nonzero/formats/packed/spmv_many.cpp)
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/nonzero/*.cpp ${SOURCE}/nonzero/*.hpp
      ${SOURCE}/cli/*.cpp)
 list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")

@@ -196,18 +196,18 @@ TYPED_TEST(gpu_conformance, a_stored_zero_times_infinity_is_nan) {
     const csr<V, host> own{{2, 3}, {0, 2, 3}, {0, 1, 2}, {V(1), V(0), V(1)}};
     const auto A = view(own);
     const host_vector<V> x{V(1), V(std::numeric_limits<real<V>>::infinity()), V(3)};
-    const auto there = to_device<V>(on, x);
+    const auto on_device = to_device<V>(on, x);
     for (const method<V>& m : methods<V>()) {
         if (m.on_gpu == nullptr || !m.cost_on_gpu(compute_stats(A)).declined.empty()) continue;
         device_array<V> y(on, 2);
-        m.on_gpu(on, A)->apply(V(1), there, V(0), y);
+        m.on_gpu(on, A)->apply(V(1), on_device, V(0), y);
         const auto got = to_host<V>(on, y);
         EXPECT_TRUE(std::isnan(std::real(got[0]))) << m.name;
         EXPECT_EQ(got[1], V(3)) << m.name;
     }
 }
 
-TEST(gpu, refuses_what_is_not_there) {
+TEST(gpu, refuses_what_is_not_on_device) {
     EXPECT_THROW(require_gpu(gpu{.device = 1 << 20}), unavailable);
     if (!why_no_gpu().empty()) return;
     const std::size_t before = memory_of(gpu{}).free_bytes;

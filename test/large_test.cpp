@@ -30,12 +30,12 @@ constexpr index most = std::numeric_limits<index>::max();
 constexpr double gb = 1e9;
 
 /// Bytes that may be used, as the system and, in a container, its limit tell.
-double memory_there() {
-    double there = 0;
+double memory_on_device() {
+    double on_device = 0;
     std::ifstream system("/proc/meminfo");
     for (std::string word; system >> word;)
-        if (word == "MemAvailable:") system >> there;
-    there *= 1024;
+        if (word == "MemAvailable:") system >> on_device;
+    on_device *= 1024;
     const auto number_in = [](const char* path) {
         double v = std::numeric_limits<double>::infinity();
         if (std::ifstream file(path); !(file >> v)) v = std::numeric_limits<double>::infinity();
@@ -43,16 +43,16 @@ double memory_there() {
     };
     const double limit = number_in("/sys/fs/cgroup/memory.max"),
                  used = number_in("/sys/fs/cgroup/memory.current");
-    return limit < HUGE_VAL && used < HUGE_VAL ? std::min(there, limit - used) : there;
+    return limit < HUGE_VAL && used < HUGE_VAL ? std::min(on_device, limit - used) : on_device;
 }
 
 /// Why `bytes` cannot be had, or nothing.
 std::string why_not(double bytes) {
     constexpr double spare = 0.5 * gb;
-    const double there = memory_there();
-    if (bytes + spare <= there) return {};
+    const double on_device = memory_on_device();
+    if (bytes + spare <= on_device) return {};
     return "it takes " + std::to_string(bytes / gb) + " GB, of which " +
-           std::to_string(there / gb) + " are there";
+           std::to_string(on_device / gb) + " are there";
 }
 
 bool asked_for() { return std::getenv("NZ_LARGE") != nullptr; }
@@ -169,10 +169,10 @@ void multiply_on_the_gpu(const large_matrix& m) {
     const double vectors = 4.0 * (double(m.A.shape.rows) + m.A.shape.cols);
     const double bytes = vectors + double(nz::bytes(m.A));
     const auto fits = [&](const std::string& what, double wanted) {
-        const double there = double(memory_of(on).free_bytes) - 1e9;
-        if (wanted <= there) return true;
+        const double on_device = double(memory_of(on).free_bytes) - 1e9;
+        if (wanted <= on_device) return true;
         skip(what, "it takes " + std::to_string(wanted / gb) +
-                       " GB of the GPU's memory, of which " + std::to_string(there / gb) +
+                       " GB of the GPU's memory, of which " + std::to_string(on_device / gb) +
                        " are there");
         return false;
     };

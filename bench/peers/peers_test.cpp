@@ -73,14 +73,14 @@ TYPED_TEST(peers_of, keep_the_bound_on_a_gpu) {
             const matrix_stats stats = compute_stats(A);
             const auto x = random_vector<V>(std::size_t(A.shape.cols), 1);
             const auto y0 = random_vector<V>(std::size_t(A.shape.rows), 2);
-            const auto x_there = to_device<V>(stream, x);
+            const auto x_on_device = to_device<V>(stream, x);
             const auto want = reference_product<V>(transposition::plain, V(-2.5), A, x, V(2), y0);
             for (const method<V>& m : peers::peer_methods<V>()) {
                 if (m.on_gpu == nullptr || !m.cost_on_gpu(stats).declined.empty()) continue;
                 // Its values fit single precision where they were made so.
                 if (m.name == "cusparse.csr_mixed") continue;
                 auto y = to_device<V>(stream, y0);
-                m.on_gpu(stream, A)->apply(V(-2.5), x_there, V(2), y);
+                m.on_gpu(stream, A)->apply(V(-2.5), x_on_device, V(2), y);
                 EXPECT_TRUE(compare<V>(to_host<V>(stream, y), want).holds())
                     << m.name << " on '" << name << "'";
                 ++ran;

@@ -12,10 +12,10 @@
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/plan/benchmark.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/plan/trial.hpp"
 #if defined(NZ_WITH_PEERS)
 #include "bench/peers/peers.hpp"
 #endif
@@ -38,7 +38,7 @@ struct options {
 };
 
 template <class V>
-bool runs_there(const method<V>& m, const options& o) {
+bool runs_on_device(const method<V>& m, const options& o) {
     return o.on_gpu() ? m.on_gpu != nullptr : m.on_cpu != nullptr;
 }
 
@@ -54,7 +54,7 @@ std::vector<const method<V>*> choose_methods(const options& o) {
         const bool all = name == "all", layout = name.ends_with(".*");
         const std::size_t before = chosen.size();
         for (const method<V>& m : nz::methods<V>())
-            if (runs_there(m, o) && (all || (layout && name == std::string(m.layout()) + ".*")))
+            if (runs_on_device(m, o) && (all || (layout && name == std::string(m.layout()) + ".*")))
                 add(m);
         if (layout && chosen.size() == before)
             throw argument_error("no method '" + name + "'; `nz methods` lists them");
@@ -102,9 +102,9 @@ std::unique_ptr<linear_operator<V, gpu>> build_planned(gpu on, const csr<V, host
     const auto passed = [&] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
-    const auto there = upload(on, A);
+    const auto on_device = upload(on, A);
     setup_times t{.upload_s = passed()};
-    auto op = plan_and_build(view(there), on, {.transposed = transposed}).op;
+    auto op = plan_and_build(view(on_device), on, {.transposed = transposed}).op;
     t.preprocessing_s = passed() - t.upload_s;
     return std::make_unique<planned_operator<V>>(on, std::move(op), t);
 }
@@ -128,10 +128,10 @@ const method<V>& planned_method() {
 }
 
 template <class V>
-std::vector<contender<V>> line_up(const options& o, std::span<const int> threads) {
+std::vector<benchmark_case<V>> cases(const options& o, std::span<const int> threads) {
     const auto those = [&](std::span<const method<V>* const> methods, bool peers) {
-        return o.on_gpu() ? gpu_contenders<V>(methods, peers)
-                          : contenders<V>(methods, threads, peers);
+        return o.on_gpu() ? make_gpu_cases<V>(methods, peers)
+                          : make_cases<V>(methods, threads, peers);
     };
     auto all = those(choose_methods<V>(o), false);
     if (o.plan) {
@@ -143,7 +143,7 @@ std::vector<contender<V>> line_up(const options& o, std::span<const int> threads
 #if defined(NZ_WITH_PEERS)
     std::vector<const method<V>*> peers;
     for (const method<V>& m : peers::peer_methods<V>())
-        if (runs_there(m, o)) peers.push_back(&m);
+        if (runs_on_device(m, o)) peers.push_back(&m);
     for (const auto& c : those(peers, true)) all.push_back(c);
     return all;
 #else
@@ -154,19 +154,19 @@ std::vector<contender<V>> line_up(const options& o, std::span<const int> threads
 /// Measured bandwidth by number of threads; 0 is the GPU.
 using bandwidths = std::map<int, bandwidth>;
 
-double share_of_read(const trial& t, const bandwidths& machine) {
+double share_of_read(const benchmark_result& t, const bandwidths& machine) {
     return t.gbps() / machine.at(t.threads).read_gbps;
 }
 
 struct entry {
     std::string matrix;
     double flops;
-    trial t;
+    benchmark_result t;
     [[nodiscard]] double gflops() const { return flops / t.time.median_s * 1e-9; }
 };
 
 nlohmann::json to_json(const entry& e, const bandwidths& machine) {
-    const trial& t = e.t;
+    const benchmark_result& t = e.t;
     const bool on_gpu = t.threads == 0;
     nlohmann::json j = {{"matrix", e.matrix},
                         {"method", t.method},
@@ -275,7 +275,7 @@ class session {
     }
 
     template <class V>
-    void measure_matrix(const std::string& path, std::span<const contender<V>> who,
+    void measure_matrix(const std::string& path, std::span<const benchmark_case<V>> who,
                         const measure_options& how) {
         csr<V, host> A = read_matrix<V>(path);
         if (o_.distinct) make_distinct(A);
@@ -287,9 +287,9 @@ class session {
                              {"nnz", nnz},
                              {"csr_bytes", bytes(A)}});
         const std::size_t before = entries_.size();
-        for (trial& t : o_.on_gpu()
-                            ? run_trials<V>(gpu{}, view(A), who, how, o_.found(), o_.product())
-                            : run_trials<V>(view(A), who, how, o_.product()))
+        for (benchmark_result& t :
+             o_.on_gpu() ? run_benchmark<V>(gpu{}, view(A), who, how, o_.found(), o_.product())
+                         : run_benchmark<V>(view(A), who, how, o_.product()))
             entries_.push_back({name, flops<V>(nnz) * o_.vectors, std::move(t)});
         if (json_.is_stdout()) return;
         fmt::print("{}{}: {} x {}, {} entries, {}{}{}\n\n", before == 0 ? "" : "\n", name,
@@ -303,7 +303,7 @@ class session {
     }
 
     void write() {
-        std::vector<trial_of_matrix> all;
+        std::vector<result_of_matrix> all;
         for (const entry& e : entries_) all.push_back({e.matrix, &e.t});
         const auto ratios = plan_ratios(all);
         if (!json_.is_stdout()) print_plan_ratios(ratios);
@@ -346,7 +346,7 @@ template <class V>
 int run(const options& o) {
     const std::vector<int> threads =
         o.threads.empty() ? std::vector{thread_count({})} : parse_threads(o.threads);
-    const std::vector<contender<V>> who = line_up<V>(o, threads);
+    const std::vector<benchmark_case<V>> who = cases<V>(o, threads);
     const interruption ctrl_c;
     session s(o);
     const measure_options how{.seconds = o.seconds, .interrupted = interruption::flag()};
@@ -389,7 +389,7 @@ void add_bench(CLI::App& app, action& chosen) {
         "many threads (above 100% in cache). Error: the largest, in units of the bound that every\n"
         "product keeps, and the norm. On a GPU a block is timed by the GPU's own events around so\n"
         "many launches; its memory and gathers are measured once and kept (see nz machine). Ctrl-C "
-        "ends the measuring: what is there is printed and\n"
+        "ends the measuring: what is on_device is printed and\n"
         "written, and the exit code is 130.\n\n"
         "Example: nz bench A.mtx --methods csr.*,hll.column_guided --threads 1,2 --json A.json");
     const auto o = std::make_shared<options>();

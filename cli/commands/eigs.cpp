@@ -38,8 +38,8 @@ struct outcome {
     double cpu_s = 0;  ///< of all threads, from the plan to the last residual
 };
 
-/// For eigs_options::watch: a line on stderr, some 20 times a second, gone when it is; false after
-/// Ctrl-C.
+/// For eigs_options::monitor: a line on stderr, some 20 times a second, gone when it is; false
+/// after Ctrl-C.
 class progress_line {
   public:
     explicit progress_line(double tol) : tol_(tol) {}
@@ -106,10 +106,10 @@ outcome search_on(B on, const options& o, const csr<double, host_view>& A) {
     progress_line line(o.search.tol);
     std::optional<interruption> stop;
     eigs_options with = o.search;
-    // Without anybody to watch, Ctrl-C ends the process as it does elsewhere.
+    // Without anybody to monitor, Ctrl-C ends the process as it does elsewhere.
     if (is_terminal(stderr)) {
         stop.emplace();
-        with.watch = std::ref(line);
+        with.monitor = std::ref(line);
     }
     all.pairs = eigs<double, B>(on, *op, with, M.get());
     all.cpu_s = double(std::clock() - began) / CLOCKS_PER_SEC;

@@ -13,7 +13,7 @@ namespace {
 /// What users of the other libraries get who ask for nothing else.
 constexpr std::string_view default_on_gpu = "cusparse.csr";
 
-bool is_deterministic(const trial& t) {
+bool is_deterministic(const benchmark_result& t) {
     for (const method<double>& m : methods<double>())
         if (m.name == t.method) return m.deterministic;
     return false;
@@ -21,9 +21,9 @@ bool is_deterministic(const trial& t) {
 
 /// The fastest of those beside the plan that pass; null where none does.
 template <class Passes>
-const trial* fastest(std::span<const trial_of_matrix> all, const trial_of_matrix& plan,
-                     Passes passes) {
-    const trial* best = nullptr;
+const benchmark_result* fastest(std::span<const result_of_matrix> all, const result_of_matrix& plan,
+                                Passes passes) {
+    const benchmark_result* best = nullptr;
     for (const auto& [matrix, t] : all) {
         // A serial method takes one thread, however many the others have.
         const bool here = matrix == plan.matrix && (t->threads == plan.t->threads || t->one_thread);
@@ -34,7 +34,7 @@ const trial* fastest(std::span<const trial_of_matrix> all, const trial_of_matrix
     return best;
 }
 
-double times_as_fast(const trial& plan, const trial* other) {
+double times_as_fast(const benchmark_result& plan, const benchmark_result* other) {
     return other == nullptr ? 0 : other->time.median_s / plan.time.median_s;
 }
 
@@ -58,7 +58,9 @@ constexpr named_ratio all_ratios[] = {
 };
 
 /// What planning and building took: on a GPU without the way there.
-double setup_of(const trial& t) { return t.threads == 0 ? t.setup.preprocessing_s : t.setup_s; }
+double setup_of(const benchmark_result& t) {
+    return t.threads == 0 ? t.setup.preprocessing_s : t.setup_s;
+}
 
 /// Of those known, the median; 0 where none is.
 double median_setup(std::span<const plan_ratio> ratios) {
@@ -75,17 +77,19 @@ std::string shown(double ratio) { return ratio > 0 ? fmt::format("{:.2f}", ratio
 
 }  // namespace
 
-std::vector<plan_ratio> plan_ratios(std::span<const trial_of_matrix> all) {
+std::vector<plan_ratio> plan_ratios(std::span<const result_of_matrix> all) {
     std::vector<plan_ratio> ratios;
-    for (const trial_of_matrix& plan : all) {
-        const trial& t = *plan.t;
+    for (const result_of_matrix& plan : all) {
+        const benchmark_result& t = *plan.t;
         if (t.method != planned_name || !t.measured()) continue;
-        const trial* peer = fastest(all, plan, [](const trial& o) { return o.peer; });
-        const trial* usual = t.threads > 0 ? peer : fastest(all, plan, [](const trial& o) {
-            return o.method == default_on_gpu;
-        });
-        const trial* ours =
-            fastest(all, plan, [](const trial& o) { return !o.peer && is_deterministic(o); });
+        const benchmark_result* peer =
+            fastest(all, plan, [](const benchmark_result& o) { return o.peer; });
+        const benchmark_result* usual =
+            t.threads > 0 ? peer : fastest(all, plan, [](const benchmark_result& o) {
+                return o.method == default_on_gpu;
+            });
+        const benchmark_result* ours = fastest(
+            all, plan, [](const benchmark_result& o) { return !o.peer && is_deterministic(o); });
         ratios.push_back(
             {.matrix = plan.matrix,
              .chosen = t.built,

@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "nonzero/plan/trial.hpp"
+#include "nonzero/plan/benchmark.hpp"
 
 namespace nz::cli {
 
-/// The contender that is whatever the planner chooses.
+/// The benchmark_case that is whatever the planner chooses.
 inline constexpr std::string_view planned_name = "plan";
 
-struct trial_of_matrix {
+struct result_of_matrix {
     std::string matrix;
-    const trial* t;
+    const benchmark_result* t;
 };
 
 /// How many times as fast the plan is; 0 where the other one was not measured.
@@ -32,7 +32,7 @@ struct plan_ratio {
 };
 
 /// One for every matrix and number of threads on which the plan was measured.
-std::vector<plan_ratio> plan_ratios(std::span<const trial_of_matrix>);
+std::vector<plan_ratio> plan_ratios(std::span<const result_of_matrix>);
 
 /// Each matrix, then the geometric means.
 void print_plan_ratios(std::span<const plan_ratio>);

@@ -236,7 +236,7 @@ void print_layout(const hyb<V, host_view>& A, const hyb<V, host_view>& numbers) 
     print_layout(A.coo, numbers.coo, "coo.");
 }
 
-std::string_view text(value_coding c) {
+std::string_view text(value_encoding c) {
     constexpr std::string_view names[] = {"constant", "table8", "table16", "narrow", "plain"};
     return names[int(c)];
 }
@@ -245,15 +245,15 @@ std::string_view text(value_coding c) {
 template <class V>
 void print_layout(const packed<V, host_view>& A, const packed<V, host_view>&) {
     constexpr std::string_view kinds[] = {"shared", "diagonals", "near", "far"};
-    fmt::print("coding = {}\ntable  =", text(A.coding));
+    fmt::print("coding = {}\ntable  =", text(A.encoding));
     for (const V& v : A.table) fmt::print(" {}", text(v));
     fmt::print("\n");
     for (std::size_t k = 0; k < A.chunks.size(); ++k) {
         const packed_chunk& c = A.chunks[k];
         const bool by_diagonals = c.kind <= packed_chunk::diagonals;
-        fmt::print("\nchunk {}: {}, steps = {}, lanes a row = {}", k, kinds[c.kind], c.steps,
+        fmt::print("\nchunk {}: {}, steps = {}, lanes a row = {}", k, kinds[c.kind], c.width,
                    1 << c.log_lanes);
-        if (c.parts > 0) fmt::print(", part {} of {}", c.number, c.parts);
+        if (c.segments > 0) fmt::print(", part {} of {}", c.number, c.segments);
         fmt::print("\n");
         std::map<index, std::string> lines;
         with_decoder(A, [&](auto value) {

@@ -44,7 +44,7 @@ system_options system_of(const options& o) {
     s.method = named<krylov_method>(o.method, krylov_method_names);
     s.preconditioner = named<preconditioning>(o.preconditioner, preconditioning_names);
     s.block = o.block;
-    s.watch = progress_line(o.solver.tol);
+    s.monitor = progress_line(o.solver.tol);
     return s;
 }
 

@@ -142,15 +142,15 @@ measured multiply_on_gpu(const options& o, const method<V>* m, const csr<V, host
     const auto op = operator_of(o, m, on, A);
     synchronize(on);
     const double setup_s = seconds_since(start);
-    const auto x_there = to_device<V>(on, x);
-    auto y_there = to_device<V>(on, y);
-    op->apply_transposed(o.how(), alpha, x_there, beta, y_there);
-    y = to_host<V>(on, y_there);
+    const auto x_on_device = to_device<V>(on, x);
+    auto y_on_device = to_device<V>(on, y);
+    op->apply_transposed(o.how(), alpha, x_on_device, beta, y_on_device);
+    y = to_host<V>(on, y_on_device);
     const timed_runs product = [&](std::int64_t runs) {
         gpu_event first, last;
         first.record(on);
         for (std::int64_t k = 0; k < runs; ++k)
-            op->apply_transposed(o.how(), alpha, x_there, V(0), y_there);
+            op->apply_transposed(o.how(), alpha, x_on_device, V(0), y_on_device);
         last.record(on);
         return last.seconds_since(first);
     };
@@ -182,10 +182,10 @@ int multiply(const options& o) {
     const auto own = read_matrix<V>(o.matrix, o.threads);
     const auto A = view(own);
     if (m != nullptr) {
-        const bool there = o.on_gpu() ? m->on_gpu != nullptr : m->on_cpu != nullptr;
+        const bool on_device = o.on_gpu() ? m->on_gpu != nullptr : m->on_cpu != nullptr;
         const matrix_stats stats = compute_stats(A);
         const std::string why =
-            !there       ? "does not run on the " + std::string(o.on_gpu() ? "GPU" : "CPU")
+            !on_device   ? "does not run on the " + std::string(o.on_gpu() ? "GPU" : "CPU")
             : o.on_gpu() ? m->cost_on_gpu(stats).declined
                          : m->cost(stats).declined;
         if (!why.empty()) {

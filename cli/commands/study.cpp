@@ -9,13 +9,13 @@
 #include "cli/interruption.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
-#include "nonzero/plan/trial.hpp"
+#include "nonzero/plan/benchmark.hpp"
 
 namespace nz::cli {
 tally count_validated(std::span<const matrix_result> matrices) {
     tally n;
     for (const matrix_result& A : matrices)
-        for (const trial& t : A.trials)
+        for (const benchmark_result& t : A.trials)
             n.results += t.measured(), n.validated += t.measured() && t.validated();
     return n;
 }
@@ -23,7 +23,7 @@ tally count_validated(std::span<const matrix_result> matrices) {
 void print_validation(std::span<const matrix_result> matrices) {
     double worst = 0, l2 = 0;
     for (const matrix_result& A : matrices) {
-        for (const trial& t : A.trials) {
+        for (const benchmark_result& t : A.trials) {
             if (!t.measured()) continue;
             worst = std::max(worst, t.error.worst), l2 = std::max(l2, t.serial_l2);
             if (!t.validated())
@@ -40,7 +40,7 @@ void print_validation(std::span<const matrix_result> matrices) {
     fmt::print("{} of {} results validated\n", n.validated, n.results);
 }
 
-nlohmann::json to_json(const matrix_result& A, const trial& t) {
+nlohmann::json to_json(const matrix_result& A, const benchmark_result& t) {
     nlohmann::json row = {{"matrix", A.name}, {"method", t.method}, {"threads", t.threads}};
     if (!t.declined.empty()) row["declined"] = t.declined;
     if (!t.measured()) return row;
@@ -78,7 +78,7 @@ struct study {
     [[nodiscard]] mean mean_of(const std::string& method, int on_threads) const {
         mean m{.method = method, .threads = on_threads};
         for (const matrix_result& A : matrices) {
-            const trial* t = A.find(method, on_threads);
+            const benchmark_result* t = A.find(method, on_threads);
             if (t == nullptr) continue;
             ++m.matrices;
             m.gflops += A.gflops(*t), m.speed_up += A.speed_up(*t);
@@ -99,14 +99,14 @@ void print_serial(const study& s) {
     double most = 0;
     for (const matrix_result& A : s.matrices)
         for (const std::string& m : shown)
-            if (const trial* t = A.find(m, 1)) most = std::max(most, A.gflops(*t));
+            if (const benchmark_result* t = A.find(m, 1)) most = std::max(most, A.gflops(*t));
     for (const std::string& m : shown) columns.insert(columns.end(), {{m}, {"", false}});
     table rows(columns);
     for (const matrix_result& A : s.matrices) {
         std::vector<std::string> cells{A.name, std::to_string(A.shape.rows),
                                        std::to_string(A.shape.cols), std::to_string(A.nnz)};
         for (const std::string& m : shown) {
-            const trial* t = A.find(m, 1);
+            const benchmark_result* t = A.find(m, 1);
             cells.push_back(number(t == nullptr ? 0 : A.gflops(*t)));
             cells.push_back(t == nullptr ? "" : drawn(A.gflops(*t) / most));
         }
@@ -130,9 +130,9 @@ void print_parallel(const study& s) {
         for (const std::string& m : s.parallel) {
             std::vector<std::string> cells{m};
             for (const matrix_result& A : some) {
-                const trial* t = A.find(m, most);
-                const trial* best =
-                    A.fastest([&](const trial& x) { return x.threads == most && !x.one_thread; });
+                const benchmark_result* t = A.find(m, most);
+                const benchmark_result* best = A.fastest(
+                    [&](const benchmark_result& x) { return x.threads == most && !x.one_thread; });
                 cells.push_back(t == nullptr ? "-" : (t == best ? "*" : "") + number(A.gflops(*t)));
             }
             rows.add_row(std::move(cells));
@@ -176,13 +176,13 @@ void print_best(const study& s) {
                 {"HLL / CSR"},
                 {"fastest", false},
                 {"GFLOP/s"}});
-    const auto any = [](const trial&) { return true; };
+    const auto any = [](const benchmark_result&) { return true; };
     for (const matrix_result& A : s.matrices) {
-        const trial* best = A.fastest(any);
+        const benchmark_result* best = A.fastest(any);
         if (best == nullptr) continue;
         std::vector<std::string> cells{A.name};
-        const trial* const rivals[] = {A.fastest("csr"), A.fastest("hll")};
-        for (const trial* t : rivals) {
+        const benchmark_result* const rivals[] = {A.fastest("csr"), A.fastest("hll")};
+        for (const benchmark_result* t : rivals) {
             cells.push_back(t == nullptr ? "-" : t->method);
             cells.push_back(number(t == nullptr ? 0 : A.gflops(*t)));
             cells.push_back(t == nullptr ? "" : drawn(A.gflops(*t) / A.gflops(*best)));
@@ -196,7 +196,7 @@ void print_best(const study& s) {
     rows.print();
 }
 
-nlohmann::json chosen(const matrix_result& A, const trial* t) {
+nlohmann::json chosen(const matrix_result& A, const benchmark_result* t) {
     if (t == nullptr) return nullptr;
     return {{"method", t->method}, {"threads", t->threads}, {"gflops", A.gflops(*t)}};
 }
@@ -210,11 +210,12 @@ nlohmann::json to_json(const study& s) {
     for (const matrix_result& A : s.matrices) {
         j["matrices"].push_back(
             {{"name", A.name}, {"rows", A.shape.rows}, {"cols", A.shape.cols}, {"nnz", A.nnz}});
-        j["best"].push_back({{"matrix", A.name},
-                             {"csr", chosen(A, A.fastest("csr"))},
-                             {"hll", chosen(A, A.fastest("hll"))},
-                             {"all", chosen(A, A.fastest([](const trial&) { return true; }))}});
-        for (const trial& t : A.trials) {
+        j["best"].push_back(
+            {{"matrix", A.name},
+             {"csr", chosen(A, A.fastest("csr"))},
+             {"hll", chosen(A, A.fastest("hll"))},
+             {"all", chosen(A, A.fastest([](const benchmark_result&) { return true; }))}});
+        for (const benchmark_result& t : A.trials) {
             j["results"].push_back(to_json(A, t));
         }
     }
@@ -252,7 +253,7 @@ int study_on_cpu(const study_options& o) {
         all.push_back(&m);
         (m.one_thread ? s.serial : s.parallel).emplace_back(m.name);
     }
-    const auto who = contenders<V>(all, s.threads);
+    const auto who = make_cases<V>(all, s.threads);
     json_file json(o.json);
     const interruption ctrl_c;
     measure_options how{.seconds = o.seconds / double(o.paths.size() * who.size()),
@@ -263,7 +264,7 @@ int study_on_cpu(const study_options& o) {
         if (interruption::happened()) break;
         const csr<V, host> A = read_matrix<V>(path);
         s.matrices.push_back({matrix_name(path), A.shape, std::int64_t(A.val.size()),
-                              run_trials<V>(view(A), who, how)});
+                              run_benchmark<V>(view(A), who, how)});
         if (is_terminal(stderr))
             fmt::print(stderr, "\r\033[K{} of {} matrices", s.matrices.size(), o.paths.size());
     }
@@ -285,7 +286,8 @@ void add_study(CLI::App& app, action& chosen) {
     sub->footer(
         "Every method on every matrix, in double. Each result is held against csr.serial by the\n"
         "L2 norm of the difference, and against a long double reference by the componentwise\n"
-        "bound; the exit code is 1 where one fails. Ctrl-C ends the measuring: what is there is\n"
+        "bound; the exit code is 1 where one fails. Ctrl-C ends the measuring: what is on_device "
+        "is\n"
         "printed and written, and the exit code is 130. On a GPU: its kernels against each other,\n"
         "with and without texture and read-only cache, on structured matrices and on others, and\n"
         "against csr.serial and the fastest method of the CPU.\n\n"

@@ -9,7 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/report.hpp"
-#include "nonzero/plan/trial.hpp"
+#include "nonzero/plan/benchmark.hpp"
 
 namespace nz::cli {
 
@@ -31,32 +31,33 @@ struct matrix_result {
     std::string name;
     nz::shape shape;
     std::int64_t nnz = 0;
-    std::vector<trial> trials;
+    std::vector<benchmark_result> trials;
 
-    [[nodiscard]] double gflops(const trial& t) const {
+    [[nodiscard]] double gflops(const benchmark_result& t) const {
         return flops<double>(nnz) / t.time.median_s * 1e-9;
     }
-    [[nodiscard]] const trial* find(std::string_view method, int threads) const {
-        for (const trial& t : trials)
+    [[nodiscard]] const benchmark_result* find(std::string_view method, int threads) const {
+        for (const benchmark_result& t : trials)
             if (t.method == method && t.threads == threads && t.measured()) return &t;
         return nullptr;
     }
     /// The fastest that passes; null where none does.
-    [[nodiscard]] const trial* fastest(const std::function<bool(const trial&)>& passes) const {
-        const trial* best = nullptr;
-        for (const trial& t : trials)
+    [[nodiscard]] const benchmark_result* fastest(
+        const std::function<bool(const benchmark_result&)>& passes) const {
+        const benchmark_result* best = nullptr;
+        for (const benchmark_result& t : trials)
             if (t.measured() && passes(t) &&
                 (best == nullptr || t.time.median_s < best->time.median_s))
                 best = &t;
         return best;
     }
-    [[nodiscard]] const trial* fastest(std::string_view layout) const {
-        return fastest([&](const trial& t) { return layout_of(t.method) == layout; });
+    [[nodiscard]] const benchmark_result* fastest(std::string_view layout) const {
+        return fastest([&](const benchmark_result& t) { return layout_of(t.method) == layout; });
     }
     /// T_serial / T_parallel: over the fastest serial method of the same layout, or over
     /// csr.serial where the layout has none. 0 where that was not measured.
-    [[nodiscard]] double speed_up(const trial& t) const {
-        const trial* serial = fastest([&](const trial& s) {
+    [[nodiscard]] double speed_up(const benchmark_result& t) const {
+        const benchmark_result* serial = fastest([&](const benchmark_result& s) {
             return s.one_thread && layout_of(s.method) == layout_of(t.method);
         });
         if (serial == nullptr) serial = find("csr.serial", 1);
@@ -81,6 +82,6 @@ tally count_validated(std::span<const matrix_result>);
 /// Who is not validated, the largest errors, and how many are.
 void print_validation(std::span<const matrix_result>);
 /// A trial's row of the JSON.
-nlohmann::json to_json(const matrix_result&, const trial&);
+nlohmann::json to_json(const matrix_result&, const benchmark_result&);
 
 }  // namespace nz::cli

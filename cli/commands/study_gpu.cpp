@@ -17,15 +17,17 @@ struct gpu_matrix : matrix_result {
     /// Few enough diagonals for DIA, as the operators of regular grids have.
     bool structured = false;
 
-    [[nodiscard]] const trial* fastest_on_gpu(std::string_view layout = {}) const {
-        return fastest([&](const trial& t) {
+    [[nodiscard]] const benchmark_result* fastest_on_gpu(std::string_view layout = {}) const {
+        return fastest([&](const benchmark_result& t) {
             return t.threads == 0 && (layout.empty() || layout_of(t.method) == layout);
         });
     }
-    [[nodiscard]] const trial* fastest_on_cpu() const {
-        return fastest([](const trial& t) { return t.threads > 0; });
+    [[nodiscard]] const benchmark_result* fastest_on_cpu() const {
+        return fastest([](const benchmark_result& t) { return t.threads > 0; });
     }
-    [[nodiscard]] double gflops_of(const trial* t) const { return t == nullptr ? 0 : gflops(*t); }
+    [[nodiscard]] double gflops_of(const benchmark_result* t) const {
+        return t == nullptr ? 0 : gflops(*t);
+    }
 };
 
 struct gpu_study {
@@ -33,7 +35,7 @@ struct gpu_study {
     std::vector<gpu_matrix> matrices;
 };
 
-std::string name_of(const trial* t) { return t == nullptr ? "-" : t->method; }
+std::string name_of(const benchmark_result* t) { return t == nullptr ? "-" : t->method; }
 
 /// The kernels of the layouts that pass down, matrices across.
 template <class Passes>
@@ -50,9 +52,10 @@ void print_kernels(const gpu_study& s, const char* title, Passes passes) {
             if (!passes(layout_of(m))) continue;
             std::vector<std::string> cells{m};
             for (const gpu_matrix& A : some) {
-                const trial* best = A.fastest(
-                    [&](const trial& t) { return t.threads == 0 && passes(layout_of(t.method)); });
-                const trial* t = A.find(m, 0);
+                const benchmark_result* best = A.fastest([&](const benchmark_result& t) {
+                    return t.threads == 0 && passes(layout_of(t.method));
+                });
+                const benchmark_result* t = A.find(m, 0);
                 cells.push_back(t == nullptr ? "-" : (t == best ? "*" : "") + number(A.gflops(*t)));
             }
             rows.add_row(std::move(cells));
@@ -84,8 +87,8 @@ void print_best(const gpu_study& s) {
                 {"GFLOP/s"},
                 {"GB/s"}});
     for (const gpu_matrix& A : s.matrices) {
-        const trial *csr = A.fastest_on_gpu("csr"), *hll = A.fastest_on_gpu("hll"),
-                    *best = A.fastest_on_gpu();
+        const benchmark_result *csr = A.fastest_on_gpu("csr"), *hll = A.fastest_on_gpu("hll"),
+                               *best = A.fastest_on_gpu();
         const bool both = csr != nullptr && hll != nullptr;
         rows.add_row({A.name, name_of(csr), number(A.gflops_of(csr)), name_of(hll),
                       number(A.gflops_of(hll)), number(both ? A.gflops(*hll) / A.gflops(*csr) : 0),
@@ -113,7 +116,7 @@ void print_reading(const gpu_study& s) {
             if (A.structured != structured) continue;
             std::vector<std::string> cells{A.name, structured ? "yes" : "no"};
             for (const char* m : reading_variants) {
-                const trial* t = A.find(m, 0);
+                const benchmark_result* t = A.find(m, 0);
                 cells.push_back(number(A.gflops_of(t)));
                 cells.push_back(number(t == nullptr ? 0 : t->gbps()));
                 if (t == nullptr) continue;
@@ -143,9 +146,9 @@ void print_speed_up(const gpu_study& s) {
                 {"over csr.serial"},
                 {"over the CPU's best"}});
     for (const gpu_matrix& A : s.matrices) {
-        const trial *serial = A.find("csr.serial", 1), *host = A.fastest_on_cpu(),
-                    *best = A.fastest_on_gpu();
-        const auto over = [&](const trial* t) {
+        const benchmark_result *serial = A.find("csr.serial", 1), *host = A.fastest_on_cpu(),
+                               *best = A.fastest_on_gpu();
+        const auto over = [&](const benchmark_result* t) {
             return best == nullptr || t == nullptr ? 0 : A.gflops(*best) / A.gflops(*t);
         };
         rows.add_row({A.name, number(A.gflops_of(serial)), name_of(host), number(A.gflops_of(host)),
@@ -155,7 +158,7 @@ void print_speed_up(const gpu_study& s) {
     rows.print();
 }
 
-nlohmann::json chosen(const gpu_matrix& A, const trial* t) {
+nlohmann::json chosen(const gpu_matrix& A, const benchmark_result* t) {
     if (t == nullptr) return nullptr;
     return {{"method", t->method}, {"threads", t->threads}, {"gflops", A.gflops(*t)}};
 }
@@ -179,7 +182,7 @@ nlohmann::json to_json(const gpu_study& s) {
                              {"gpu", chosen(A, A.fastest_on_gpu())},
                              {"cpu", chosen(A, A.fastest_on_cpu())},
                              {"serial", chosen(A, A.find("csr.serial", 1))}});
-        for (const trial& t : A.trials) {
+        for (const benchmark_result& t : A.trials) {
             nlohmann::json row = cli::to_json(A, t);
             row["backend"] = t.threads == 0 ? "gpu" : "cpu";
             j["results"].push_back(std::move(row));
@@ -198,16 +201,16 @@ int study_on_gpu(const study_options& o) {
     if (!o.threads.empty()) throw argument_error("--threads: a GPU has no number of them");
     require_gpu(gpu{});
     gpu_study s;
-    std::vector<const method<V>*> here, there;
+    std::vector<const method<V>*> here, on_device;
     for (const method<V>& m : methods<V>()) {
         if (m.on_cpu != nullptr) here.push_back(&m);
         if (m.on_gpu == nullptr) continue;
-        there.push_back(&m);
+        on_device.push_back(&m);
         s.methods.emplace_back(m.name);
     }
     const int threads[] = {thread_count({})};
-    const auto cpu_side = contenders<V>(here, threads);
-    const auto gpu_side = gpu_contenders<V>(there);
+    const auto cpu_side = make_cases<V>(here, threads);
+    const auto gpu_side = make_gpu_cases<V>(on_device);
     json_file json(o.json);
     const interruption ctrl_c;
     measure_options how{
@@ -219,8 +222,8 @@ int study_on_gpu(const study_options& o) {
         const csr<V, host> own = read_matrix<V>(path);
         const auto A = view(own);
         gpu_matrix result{{matrix_name(path), A.shape, std::int64_t(A.val.size()),
-                           run_trials<V>(A, cpu_side, how)}};
-        for (trial& t : run_trials<V>(gpu{}, A, gpu_side, how))
+                           run_benchmark<V>(A, cpu_side, how)}};
+        for (benchmark_result& t : run_benchmark<V>(gpu{}, A, gpu_side, how))
             result.trials.push_back(std::move(t));
         result.structured = find_method<V>("dia.row").cost(compute_stats(A)).declined.empty();
         s.matrices.push_back(std::move(result));

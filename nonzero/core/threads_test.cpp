@@ -43,7 +43,7 @@ class threads : public ::testing::Test {
 TEST_F(threads, stay_alive_beside_vectors_of_any_length) {
     const auto alive = team();
     for (const std::int64_t blocks : {1, 2, 3, 7, 8, 20}) {
-        vector_space<double, cpu> space({}, blocks * sweep_block);
+        vector_space<double, cpu> space({}, blocks * fused_block);
         const auto x = space.zero();
         EXPECT_EQ(space.dot(x, x), 0);
         EXPECT_EQ(team(), alive) << blocks;

@@ -10,9 +10,9 @@
 
 /// Before a function that loops on the CPU and kernels on the GPU share.
 #if defined(__CUDACC__)
-#define NZ_ANYWHERE __host__ __device__
+#define NZ_HOST_DEVICE __host__ __device__
 #else
-#define NZ_ANYWHERE
+#define NZ_HOST_DEVICE
 #endif
 
 namespace nz {
@@ -42,7 +42,7 @@ constexpr std::string_view value_name() {
 /// a * b. For complex numbers the textbook formula: std::complex's own operator repairs NaNs
 /// (C11 Annex G) by a library call in every product, which keeps loops from being vectorised.
 template <class V>
-NZ_ANYWHERE constexpr V product(V a, V b) {
+NZ_HOST_DEVICE constexpr V product(V a, V b) {
     if constexpr (is_complex<V>) {
         return {a.real() * b.real() - a.imag() * b.imag(),
                 a.real() * b.imag() + a.imag() * b.real()};
@@ -53,7 +53,7 @@ NZ_ANYWHERE constexpr V product(V a, V b) {
 
 /// The real part of conj(a) b, in double.
 template <class V>
-NZ_ANYWHERE constexpr double real_product(V a, V b) {
+NZ_HOST_DEVICE constexpr double real_product(V a, V b) {
     if constexpr (is_complex<V>) {
         return double(a.real()) * double(b.real()) + double(a.imag()) * double(b.imag());
     } else {
@@ -63,7 +63,7 @@ NZ_ANYWHERE constexpr double real_product(V a, V b) {
 
 /// |v|^2 in double.
 template <class V>
-NZ_ANYWHERE constexpr double norm2(V v) {
+NZ_HOST_DEVICE constexpr double norm2(V v) {
     return real_product(v, v);
 }
 
@@ -78,7 +78,7 @@ enum class transposition { plain, transpose, conjugate_transpose };
 
 /// v, or its conjugate where `op` asks for it.
 template <class V>
-NZ_ANYWHERE constexpr V conjugated(transposition op, V v) {
+NZ_HOST_DEVICE constexpr V conjugated(transposition op, V v) {
     if constexpr (is_complex<V>) {
         return op == transposition::conjugate_transpose ? std::conj(v) : v;
     } else {

@@ -73,9 +73,9 @@ template <class K, class V>
 std::unique_ptr<linear_operator<V, gpu>> build_from_checked(gpu on, const csr<V, host_view>& A) {
     const auto start = steady_clock::now();
     if constexpr (K::hooks.build) try {
-            const auto there = upload(on, A);
+            const auto on_device = upload(on, A);
             setup_times t{.upload_s = seconds_since(start)};
-            auto own = K::build(on, view(there), device_analysis<V>{});
+            auto own = K::build(on, view(on_device), device_analysis<V>{});
             synchronize(on);
             t.preprocessing_s = seconds_since(start) - t.upload_s;
             return std::make_unique<gpu_operator<K, V, decltype(own)>>(on, std::move(own), t);
@@ -83,9 +83,9 @@ std::unique_ptr<linear_operator<V, gpu>> build_from_checked(gpu on, const csr<V,
         }
     const auto here = build_layout<K>(A);
     setup_times t{.conversion_s = seconds_since(start)};
-    auto there = upload(on, here);
+    auto on_device = upload(on, here);
     t.upload_s = seconds_since(start) - t.conversion_s;
-    return std::make_unique<gpu_operator<K, V, decltype(there)>>(on, std::move(there), t);
+    return std::make_unique<gpu_operator<K, V, decltype(on_device)>>(on, std::move(on_device), t);
 }
 
 template <class K, class V>

@@ -8,36 +8,36 @@
 
 namespace nz {
 
-/// What a method says of a matrix: what one product takes, or why it declines. Declining is no
-/// error. What a method does not say is left 0, and stands for the usual.
+/// What one product takes by a method, or why the method declines the matrix. Declining is no
+/// error. The planner turns it into seconds (plan/speeds.hpp); docs/decisions/planner.md has the
+/// units.
 struct estimate {
-    double matrix_bytes = 0;    ///< of the arrays built, each read once a product     [bytes]
-    double vector_bytes = 0;    ///< of x and y, each moved once                       [bytes]
+    double matrix_bytes = 0;    ///< the arrays, each read once a product           [bytes]
+    double vector_bytes = 0;    ///< x and y, each moved once                       [bytes]
     std::string declined = {};  ///< empty, or the reason in one sentence
     double launches = 1;        ///< kernels, or parallel regions, one after the other
-    /// Loads of x that no neighbouring lane or entry shares: sectors of 32 bytes. 0: one a nonzero.
-    double gathers = 0;
-    /// What the workers (a CPU's threads, the warps that a GPU holds at once) do one after the
-    /// other, summed over all of them: entries on a CPU, loads that wait for the load before on a
-    /// GPU. 0: one a nonzero, 32 of which a warp does at once.
-    double steps = 0;
-    double critical_steps = 0;  ///< of the worker that has most to do, however many there are
-    double imbalance = 1;    ///< work of the busiest worker over the mean, where it is shared out
-    bool passes_by = false;  ///< on a GPU a large matrix leaves the first-level cache to x
-    /// Bytes that the building moves on the CPU; 0: CSR read twice and the layout written once.
-    double setup_bytes = 0;
-    /// Bytes that the building moves on the GPU, where it builds there and needs no setup_bytes.
-    double gpu_setup_bytes = 0;
+    /// Loads of x that neighbouring lanes or entries do not share, in sectors of 32 bytes.
+    /// 0: one a nonzero.
+    double sector_requests = 0;
+    /// The work of all workers (the threads of a CPU, the resident warps of a GPU): entries on a
+    /// CPU, dependent loads on a GPU. 0: one a nonzero, of which a warp does 32 at once.
+    double work_units = 0;
+    double critical_units = 0;   ///< the work units of the busiest worker, however many there are
+    double imbalance = 1;        ///< the busiest worker's share over the mean share
+    bool bypasses_l1 = false;    ///< a large matrix's loads do not allocate in a GPU's L1
+    double setup_bytes = 0;      ///< moved by the build on the CPU; 0: CSR twice, the layout once
+    double gpu_setup_bytes = 0;  ///< moved by the build on the GPU, in place of setup_bytes
     [[nodiscard]] double bytes() const { return matrix_bytes + vector_bytes; }
 };
 
-/// Rows that a warp of a GPU takes at once: columns and diagonals stored one after the other start
-/// at multiples of it.
+/// Rows of a warp. Stored columns and diagonals start at multiples of it.
 inline constexpr offset warp_rows = 32;
 /// `rows` up to the next multiple of warp_rows.
-constexpr offset whole_warps(offset rows) { return (rows + warp_rows - 1) / warp_rows * warp_rows; }
+constexpr offset round_up_to_warp(offset rows) {
+    return (rows + warp_rows - 1) / warp_rows * warp_rows;
+}
 
-/// A layout that pads declines where it would store more entries than this a nonzero.
+/// A padded layout declines a matrix for which it would store more entries than this a nonzero.
 inline constexpr double max_stored_per_nonzero = 3;
 /// Empty, or why a layout that would store `stored` entries for `nnz` nonzeros declines.
 std::string declined_padding(double stored, double nnz);
@@ -48,51 +48,52 @@ double vector_bytes(const matrix_stats& s) {
     return double(s.rows + s.cols) * sizeof(V);
 }
 
-/// What a kernel does besides moving bytes, in the units of estimate. Its tag says so by
-/// `work_on_cpu(stats)` and `work_on_gpu(stats)`; a kernel without stands for the usual.
+/// What a kernel does in addition to moving bytes, in the units of estimate. A kernel's tag tells
+/// it by `work_on_cpu(stats)` and `work_on_gpu(stats)`; for a kernel without them the zeros stand.
 struct work {
-    double gathers = 0, steps = 0, critical_steps = 0, launches = 1;
+    double sector_requests = 0, work_units = 0, critical_units = 0, launches = 1;
     double imbalance = 1;
-    bool passes_by = false;
+    bool bypasses_l1 = false;
 };
 
-/// Steps of a warp besides those of its entries: its block is started, it looks for its row, adds
-/// up its lanes and writes y.
-inline constexpr double steps_of_a_warp = 6;
+/// Dependent loads of a warp outside its entries: its block starts, it finds its row, reduces its
+/// lanes and writes y.
+inline constexpr double units_of_a_warp = 6;
 
-/// One thread a row: `widths` is the sum over the warps of the longest row of each.
-work thread_a_row_work(const matrix_stats&, double widths, double widest, double steps_an_entry);
-/// Steps an entry of sum_strided (formats/panel.cuh), which takes eight at a time: their columns
-/// and values, then x in two parts, as padding is asked for in between.
-inline constexpr double strided_steps = 3.0 / 8;
-/// Steps an entry of a plain loop unrolled four times: columns and values, then x.
-inline constexpr double unrolled_steps = 2.0 / 4;
+/// One thread a row. widths: the longest row of each warp, summed over the warps.
+work thread_a_row_work(const matrix_stats&, double widths, double widest, double units_an_entry);
+/// Dependent loads an entry of sum_strided (formats/panel.cuh), which takes eight entries at a
+/// time: columns and values, then x in two halves, because it tests for padding in between.
+inline constexpr double strided_units = 3.0 / 8;
+/// Dependent loads an entry of a loop unrolled four times: columns and values, then x.
+inline constexpr double unrolled_units = 2.0 / 4;
 
-// The steps of loops on a CPU below, and of those that formats tell of themselves, were fitted to
-// the times of twenty-five matrices on one thread of a 2-core EPYC (docs/decisions/planner.md).
+// The factors of CPU loops, here and in the formats, were fitted to the times of twenty-five
+// matrices on one thread of a 2-core EPYC (docs/decisions/planner.md).
 
-/// What a loop over `stored` entries of so many rows does on a CPU that asks of each whether it is
-/// padding.
-inline work padded_work(double stored, double rows) { return {.steps = 0.9 * stored + 3 * rows}; }
-/// The same where threads share every stored column, so that what one of them reads is no one
-/// stretch of memory: as many stretches as a row is long, which prefetchers do not follow. By
-/// thirty matrices on one and two threads; from within the caches half as many.
-inline work strided_work(double stored) { return {.steps = 2.2 * stored}; }
+/// A CPU loop over `stored` entries that tests each for padding.
+inline work padded_work(double stored, double rows) {
+    return {.work_units = 0.9 * stored + 3 * rows};
+}
+/// The same where the threads share every stored column. A thread's entries then lie in as many
+/// separate ranges as a row is long, which prefetchers do not follow. Fitted to thirty matrices on
+/// one and two threads; a matrix in the caches takes half of it.
+inline work strided_work(double stored) { return {.work_units = 2.2 * stored}; }
 
 /// The longest row that one GPU thread may walk alone: 0.1 ms at an estimated 0.1 us an entry. With
 /// it no kernel under this rule ran over 50 times slower than the best (H200, thirty matrices).
 inline constexpr std::int64_t longest_walk_on_gpu = 1024;
-/// What the tag of a GPU kernel derives from that gives a row to one thread, or to one warp.
+/// The hooks of GPU kernels that give a row to one thread, or to one warp.
 struct thread_a_row {
     static std::int64_t longest_row_on_gpu(const matrix_stats&) { return longest_walk_on_gpu; }
     static work work_on_gpu(const matrix_stats& s) {
         return thread_a_row_work(s, double(s.group_width[0]), double(s.max_row_nnz()),
-                                 strided_steps);
+                                 strided_units);
     }
 };
 struct warp_a_row {
     static std::int64_t longest_row_on_gpu(const matrix_stats&) { return longest_walk_on_gpu * 32; }
-    /// 32 lanes take 128 entries with two steps, and as long for a row of four.
+    /// 32 lanes take 128 entries in two dependent loads, and a row of four entries as well.
     static work work_on_gpu(const matrix_stats&);
 };
 

@@ -54,7 +54,8 @@ class cpu_operator final : public linear_operator<V, cpu> {
     [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
     [[nodiscard]] std::string_view method_name() const override { return K::name; }
     [[nodiscard]] bool takes_values() const override { return reads_csr<K, V>; }
-    [[nodiscard]] std::unique_ptr<linear_operator<float, cpu>> in_single() const override {
+    [[nodiscard]] std::unique_ptr<linear_operator<float, cpu>> in_single_precision()
+        const override {
         if constexpr (has_rounded<M>) {
             if (auto A = rounded(view(A_)))
                 return std::make_unique<cpu_operator<K, float, typename decltype(A)::value_type>>(

@@ -48,7 +48,7 @@ class linear_operator {
 
     /// The same matrix with its values rounded to single precision, from what is held of it; null
     /// where it must be built from the matrix.
-    [[nodiscard]] virtual std::unique_ptr<linear_operator<float, B>> in_single() const {
+    [[nodiscard]] virtual std::unique_ptr<linear_operator<float, B>> in_single_precision() const {
         return nullptr;
     }
 

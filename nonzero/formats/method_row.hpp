@@ -17,8 +17,9 @@ estimate layout_cost(const matrix_stats& s) {
 }
 
 inline estimate with_work(estimate e, const work& w) {
-    e.gathers = w.gathers, e.steps = w.steps, e.critical_steps = w.critical_steps;
-    e.launches = w.launches, e.imbalance = w.imbalance, e.passes_by = w.passes_by;
+    e.sector_requests = w.sector_requests, e.work_units = w.work_units,
+    e.critical_units = w.critical_units;
+    e.launches = w.launches, e.imbalance = w.imbalance, e.bypasses_l1 = w.bypasses_l1;
     return e;
 }
 
@@ -28,7 +29,7 @@ estimate cost_of(const matrix_stats& s) {
     if constexpr (K::hooks.work_on_cpu) e = with_work(e, K::work_on_cpu(s));
     // No other thread helps. A kernel without work_on_cpu asks of every entry whether it is
     // padding, or adds it to memory: about two steps.
-    if (K::hooks.one_thread) e.critical_steps = e.steps > 0 ? e.steps : 2 * double(s.nnz);
+    if (K::hooks.one_thread) e.critical_units = e.work_units > 0 ? e.work_units : 2 * double(s.nnz);
     return e;
 }
 

@@ -50,9 +50,9 @@ TYPED_TEST(transposed, plans_are_right_on_every_matrix_of_the_zoo) {
         if (!why_no_gpu().empty()) continue;
         const auto q = make_plan(A, gpu{}, {.transposed = true});
         expect_right<V, gpu>(*build(q, A), view(A));
-        const auto there = upload(gpu{}, A);
-        const auto r = make_plan(there, gpu{}, {.transposed = true});
-        expect_right<V, gpu>(*build(r, there), view(A));
+        const auto on_device = upload(gpu{}, A);
+        const auto r = make_plan(on_device, gpu{}, {.transposed = true});
+        expect_right<V, gpu>(*build(r, on_device), view(A));
     }
 }
 

@@ -70,7 +70,7 @@ class ranking {
           x_(from_host(on, std::span<const V>(x))),
           q_(space_.make()),
           t_(from_host(on, std::span<const V>(t))),
-          history_(from_host(on, std::span<const double>(std::vector<double>(longest_burst)))),
+          history_(from_host(on, std::span<const double>(std::vector<double>(longest_batch)))),
           state_(on, {}),
           step_{V(o.damping),
                 V(1 / double(x.size())),
@@ -91,9 +91,9 @@ class ranking {
         report_.in_graph = iterations.in_graph();
         s = state_.read();
         report_.setup_s = seconds_since(start);
-        while (s.now == verdict::going && s.iterations < options_.max_iter)
-            s = burst(iterations, s);
-        report_.converged = s.now == verdict::converged;
+        while (s.now == status::running && s.iterations < options_.max_iter)
+            s = batch(iterations, s);
+        report_.converged = s.now == status::converged;
         report_.iterations = s.iterations;
         if (!report_.history.empty()) report_.change = report_.history.back();
         return std::move(report_);
@@ -105,8 +105,8 @@ class ranking {
         product_.apply(V(1), x_, V(0), q_);
         space_.run(step_, state_.data());
     }
-    pagerank_state burst(loop<B>& iterations, pagerank_state s) {
-        s.pause_at = std::min(options_.max_iter, s.iterations + longest_burst);
+    pagerank_state batch(loop<B>& iterations, pagerank_state s) {
+        s.pause_at = std::min(options_.max_iter, s.iterations + longest_batch);
         s.history_from = s.iterations;
         state_.write(s);
         const auto start = steady_clock::now();

@@ -18,14 +18,14 @@ struct pagerank_step {
     using totals = sums<double, 2>;
     /// Two blocks for each processor of an H200, which leave the product's blocks room to start
     /// while the sums come in: 1.8 us less at 325,000 nodes (docs/decisions/solvers.md).
-    static constexpr sweep_grid grid{512, 264};
+    static constexpr fused_grid grid{512, 264};
     V damping;
     V uniform;           ///< t_i where there is no vector t
     const V* t;          ///< null: uniform
     const index* links;  ///< that leave a node
     const V* q;
     V* x;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars& s) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
         const index out = links[i];
         const V parts = out > 0 ? V(out) : V(1), teleported = t != nullptr ? t[i] : uniform;
         const V jump = (V(1) - damping) + damping * V(s.dangling);
@@ -34,11 +34,11 @@ struct pagerank_step {
         const double change = double(r) - double(before);
         return {{change < 0 ? -change : change, out > 0 ? 0 : double(r)}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& of) const {
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& of) const {
         s.dangling = of[1];
         s.end_iteration(of[0]);
     }
-    NZ_ANYWHERE static bool skips(const scalars& s) { return !s.goes_on(); }
+    NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running(); }
 };
 
 }  // namespace nz

@@ -75,9 +75,9 @@ void expect_product(const linear_operator<V, gpu>& op, transposition how,
     const auto x = random_vector<V>(std::size_t(swap ? A.shape.rows : A.shape.cols), 1);
     const auto y0 = random_vector<V>(std::size_t(swap ? A.shape.cols : A.shape.rows), 2);
     const auto want = reference_product<V>(how, V(1), A, x, V(-2.5), y0);
-    const auto there = to_device<V>(gpu{}, x);
+    const auto on_device = to_device<V>(gpu{}, x);
     auto y = to_device<V>(gpu{}, y0);
-    op.apply_transposed(how, V(1), there, V(-2.5), y);
+    op.apply_transposed(how, V(1), on_device, V(-2.5), y);
     EXPECT_TRUE(compare<V>(to_host<V>(gpu{}, y), want).holds()) << "op " << int(how);
 }
 
@@ -258,7 +258,7 @@ TEST(no_csr, is_refused_by_every_entry) {
 TEST(no_csr, is_refused_on_the_gpu_by_every_entry) {
     if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
     const csr<double, host> good{{3, 4}, {0, 2, 3, 5}, {0, 2, 1, 0, 3}, {1, 2, 3, 4, 5}};
-    const auto there = upload(gpu{}, good);
+    const auto on_device = upload(gpu{}, good);
     for (const mistake& m : mistakes()) {
         if (m.name == "row_ptr is empty") continue;  // nothing to upload
         SCOPED_TRACE(m.name);
@@ -275,8 +275,8 @@ TEST(no_csr, is_refused_on_the_gpu_by_every_entry) {
             if (by.on_gpu == nullptr) continue;
             const plan_options only{.deterministic = false, .methods = {std::string(by.name)}};
             if (by.from_device != nullptr) {
-                const auto p = make_plan(there, gpu{}, only);
-                auto op = build(p, there);
+                const auto p = make_plan(on_device, gpu{}, only);
+                auto op = build(p, on_device);
                 EXPECT_THROW((void)build(p, A), argument_error) << by.name;
                 EXPECT_THROW((void)by.from_device(gpu{}, view(A), {}), argument_error) << by.name;
             }

@@ -150,10 +150,11 @@ double measure_latency(gpu on, const gpu_info& g) {
     host_vector<unsigned> next(len);
     // An odd stride of some lines: every load is of a line that was not read before.
     for (std::size_t k = 0; k < len; ++k) next[k] = unsigned((k + 4099 * 8) & (len - 1));
-    const auto there = to_device<unsigned>(on, next);
+    const auto on_device = to_device<unsigned>(on, next);
     device_array<unsigned> kept(on, 1);
-    const double s = median_time_s(
-        on, [&] { chase_kernel<<<1, 1, 0, stream_of(on)>>>(there.data(), loads, kept.data()); });
+    const double s = median_time_s(on, [&] {
+        chase_kernel<<<1, 1, 0, stream_of(on)>>>(on_device.data(), loads, kept.data());
+    });
     check_launch("measure_latency");
     return s / loads;
 }
@@ -162,9 +163,9 @@ double measure_upload(gpu on) {
     constexpr std::size_t bytes = std::size_t(32) << 20;
     host_vector<std::byte> here(bytes);
     std::fill(here.begin(), here.end(), std::byte(1));
-    device_array<std::byte> there(on, bytes);
+    device_array<std::byte> on_device(on, bytes);
     const double s =
-        median_time_s(on, [&] { copy_to_device(on, here.data(), there.data(), bytes); });
+        median_time_s(on, [&] { copy_to_device(on, here.data(), on_device.data(), bytes); });
     return double(bytes) / s * 1e-9;
 }
 

@@ -24,7 +24,7 @@ inline constexpr std::size_t min_blocks = 5;
 struct measure_options {
     double seconds = 0.3;  ///< an item may take, warm-up apart; min_blocks are run even so
     /// The least a block takes. Shorter ones drown in what surrounds them: reading the clock takes
-    /// 25 ns and waking an OpenMP thread up to 50 us. Longer ones are hit by a neighbour's burst
+    /// 25 ns and waking an OpenMP thread up to 50 us. Longer ones are hit by a neighbour's batch
     /// more often than not.
     double block_s = 2e-3;
     /// Untimed, before each block. A last-level cache may take in a matrix only when it has been

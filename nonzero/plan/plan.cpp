@@ -13,11 +13,11 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/formats/with_transpose.hpp"
+#include "nonzero/plan/benchmark.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/plan_cache.hpp"
 #include "nonzero/plan/speeds.hpp"
 #include "nonzero/plan/stats.hpp"
-#include "nonzero/plan/trial.hpp"
 
 namespace nz {
 
@@ -53,12 +53,12 @@ std::string machine_name(gpu on) {
 }
 
 template <class V>
-estimate cost_there(const method<V>& m, cpu, const matrix_stats& s) {
+estimate cost_on_device(const method<V>& m, cpu, const matrix_stats& s) {
     if (m.on_cpu == nullptr) return {.declined = "no such kernel on the CPU"};
     return m.cost(s);
 }
 template <class V>
-estimate cost_there(const method<V>& m, gpu, const matrix_stats& s) {
+estimate cost_on_device(const method<V>& m, gpu, const matrix_stats& s) {
     if (m.on_gpu == nullptr) return {.declined = "no such kernel on the GPU"};
     return m.cost_on_gpu(s);
 }
@@ -103,7 +103,7 @@ candidate judge(const method<V>& m, B on, const subject& of, const machine_speed
         c.declined = "it is built on the CPU only, and the matrix lies on the GPU";
         return c;
     }
-    const estimate e = cost_there(m, on, s);
+    const estimate e = cost_on_device(m, on, s);
     c.declined = e.declined;
     if (c.declined.empty() && deterministic && !m.deterministic)
         c.declined = "its bits differ from run to run";
@@ -178,15 +178,17 @@ std::vector<const method<V>*> to_judge(std::span<const method<V>> among, const p
 }
 
 template <class V>
-std::vector<trial> run(cpu on, const csr<V, host_view>& A,
-                       std::span<const method<V>* const> methods, const measure_options& how) {
+std::vector<benchmark_result> run(cpu on, const csr<V, host_view>& A,
+                                  std::span<const method<V>* const> methods,
+                                  const measure_options& how) {
     const int threads[] = {thread_count(on)};
-    return run_trials<V>(A, contenders<V>(methods, threads), how);
+    return run_benchmark<V>(A, make_cases<V>(methods, threads), how);
 }
 template <class V>
-std::vector<trial> run(gpu on, const csr<V, host_view>& A,
-                       std::span<const method<V>* const> methods, const measure_options& how) {
-    return run_trials<V>(on, A, gpu_contenders<V>(methods), how);
+std::vector<benchmark_result> run(gpu on, const csr<V, host_view>& A,
+                                  std::span<const method<V>* const> methods,
+                                  const measure_options& how) {
+    return run_benchmark<V>(on, A, make_gpu_cases<V>(methods), how);
 }
 
 /// Times the best few.
@@ -195,7 +197,7 @@ void tune(plan<V, B>& p, const csr<V, host_view>& A, const plan_options& o) {
     std::vector<const method<V>*> few;
     for (const candidate& c : p.candidates)
         if (c.declined.empty() && few.size() < shortlist) few.push_back(&named(p.among, c.method));
-    for (const trial& t : run<V>(p.on, A, few, {.seconds = o.tune_s})) {
+    for (const benchmark_result& t : run<V>(p.on, A, few, {.seconds = o.tune_s})) {
         candidate& c = *std::find_if(p.candidates.begin(), p.candidates.end(),
                                      [&](const candidate& k) { return k.method == t.method; });
         if (!t.declined.empty()) c.declined = t.declined;
@@ -331,12 +333,12 @@ plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o) {
 namespace {
 
 template <class V>
-plan<V, gpu> plan_there(const csr<V, device_view>& A, gpu on, const plan_options& o,
-                        device_analysis<V>* known) {
-    const bool built_there = std::all_of(o.methods.begin(), o.methods.end(), [](const auto& name) {
-        return find_method<V>(name).from_device != nullptr;
-    });
-    if (built_there && !o.tune) return settled(predict(A, on, o, methods<V>(), known));
+plan<V, gpu> plan_on_device(const csr<V, device_view>& A, gpu on, const plan_options& o,
+                            device_analysis<V>* known) {
+    const bool built_on_device =
+        std::all_of(o.methods.begin(), o.methods.end(),
+                    [](const auto& name) { return find_method<V>(name).from_device != nullptr; });
+    if (built_on_device && !o.tune) return settled(predict(A, on, o, methods<V>(), known));
     require_gpu(on);
     check_sizes(A);
     return make_plan(download(on, A), on, o);
@@ -348,7 +350,7 @@ template <class V>
 plan<V, gpu> make_plan(const csr<V, device_view>& A, gpu on, const plan_options& o) {
     plan_options plain = o;
     plain.transposed = false;
-    auto p = plan_there<V>(A, on, plain, nullptr);
+    auto p = plan_on_device<V>(A, on, plain, nullptr);
     if (o.transposed)
         p.of_transpose =
             std::make_shared<const plan<V, gpu>>(make_plan(transpose(on, A), on, plain));
@@ -401,9 +403,9 @@ std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>& p, const csr<V, h
 namespace {
 
 template <class V>
-std::unique_ptr<linear_operator<V, gpu>> build_there(const plan<V, gpu>& p,
-                                                     const csr<V, device_view>& A,
-                                                     const device_analysis<V>& known) {
+std::unique_ptr<linear_operator<V, gpu>> build_on_device(const plan<V, gpu>& p,
+                                                         const csr<V, device_view>& A,
+                                                         const device_analysis<V>& known) {
     check_planned(p, A);
     std::optional<csr<V, host>> here;
     return build_first(p, [&](const method<V>& m) {
@@ -418,7 +420,7 @@ std::unique_ptr<linear_operator<V, gpu>> build_there(const plan<V, gpu>& p,
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> build(const plan<V, gpu>& p,
                                                const csr<V, device_view>& A) {
-    auto op = build_there(p, A, {.checked = p.vouched});
+    auto op = build_on_device(p, A, {.checked = p.vouched});
     if (p.of_transpose == nullptr) return op;
     return with_transpose(p.on, std::move(op), build(*p.of_transpose, transpose(p.on, A)));
 }
@@ -428,8 +430,8 @@ planned<V> plan_and_build(const csr<V, device_view>& A, gpu on, const plan_optio
     plan_options plain = o;
     plain.transposed = false;
     device_analysis<V> known;
-    planned<V> made{plan_there(A, on, plain, &known), nullptr};
-    made.op = build_there(made.plan, A, known);
+    planned<V> made{plan_on_device(A, on, plain, &known), nullptr};
+    made.op = build_on_device(made.plan, A, known);
     if (!o.transposed) return made;
     known = {};  // its memory may be needed
     const auto T = transpose(on, A);
@@ -497,7 +499,7 @@ std::string to_text(const plan_report& p) {
     text += fmt::format("\nmatrix  {} x {}, {} entries\nmachine {}\nchosen  {}\n", p.shape.rows,
                         p.shape.cols, p.nnz, p.machine, p.why);
     const double even = p.break_even_products();
-    text += even == 0 ? "setup   the cheapest there is\n"
+    text += even == 0 ? "setup   the cheapest on_device is\n"
                       : fmt::format("setup   {:.0f} us; pays from {:.0f} products on, against {}\n",
                                     p.chosen().setup_s() * 1e6, even, p.cheapest().method);
     return text;

@@ -22,10 +22,10 @@ using operator_ptr = std::unique_ptr<linear_operator<double, cpu>>;
 /// beyond all sizes for which a bandwidth is measured.
 template <int megabytes>
 estimate of_size(const matrix_stats&) {
-    return {.matrix_bytes = megabytes * 1e6, .gathers = 1, .steps = 1};
+    return {.matrix_bytes = megabytes * 1e6, .sector_requests = 1, .work_units = 1};
 }
 estimate quick_but_slow_to_build(const matrix_stats&) {
-    return {.matrix_bytes = 1e6, .gathers = 1, .steps = 1, .setup_bytes = 1e12};
+    return {.matrix_bytes = 1e6, .sector_requests = 1, .work_units = 1, .setup_bytes = 1e12};
 }
 estimate unwilling(const matrix_stats&) { return {.declined = "not today"}; }
 operator_ptr build_small(cpu on, const csr<double, host_view>& A) {
@@ -170,7 +170,8 @@ TEST_F(planning, builds_what_it_chose) {
 
 TEST_F(planning, without_memory_builds_the_next_that_is_smaller) {
     const auto slow_small = [](const matrix_stats&) {
-        return estimate{.matrix_bytes = 1e6, .launches = 1e6, .gathers = 1, .steps = 1};
+        return estimate{
+            .matrix_bytes = 1e6, .launches = 1e6, .sector_requests = 1, .work_units = 1};
     };
     for (const auto failing : {build_without_memory, build_on_failing_device}) {
         // b.larger would throw argument_error, were it tried.
@@ -230,23 +231,23 @@ std::vector<std::string> judged(const plan_report& p) {
     return all;
 }
 /// Those of them that are built from a CSR on the GPU.
-std::vector<std::string> built_there(std::vector<std::string> all) {
+std::vector<std::string> built_on_device(std::vector<std::string> all) {
     std::erase_if(all, [](const auto& m) { return !find_method<double>(m).from_device; });
     return all;
 }
 
-TEST_F(planning_on_gpu, from_there_chooses_as_from_here_among_what_is_built_there) {
+TEST_F(planning_on_gpu, from_there_chooses_as_from_here_among_what_is_built_on_device) {
     const gpu_stream stream;
     for (const auto& [name, bug, A] : zoo<double>()) {
         SCOPED_TRACE(name);
-        const auto there = upload(stream, A);
-        const auto p = make_plan(there, gpu(stream)), q = make_plan(A, gpu(stream));
-        EXPECT_EQ(judged(p), built_there(judged(q)));
-        const auto made = plan_and_build(view(there), gpu(stream));
+        const auto on_device = upload(stream, A);
+        const auto p = make_plan(on_device, gpu(stream)), q = make_plan(A, gpu(stream));
+        EXPECT_EQ(judged(p), built_on_device(judged(q)));
+        const auto made = plan_and_build(view(on_device), gpu(stream));
         EXPECT_EQ(names(made.plan), names(p));
         const host_vector<double> x(std::size_t(A.shape.cols), 1.5);
         const auto truth = reference_product<double>(transposition::plain, 1, view(A), x, 0, {});
-        const auto built = build(p, there);
+        const auto built = build(p, on_device);
         for (const auto* op : {built.get(), made.op.get()}) {
             EXPECT_EQ(op->method_name(), p.chosen().method);
             EXPECT_TRUE(compare<double>(product(gpu(stream), *op, x.size()), truth).holds());
@@ -254,17 +255,17 @@ TEST_F(planning_on_gpu, from_there_chooses_as_from_here_among_what_is_built_ther
     }
 }
 
-TEST_F(planning_on_gpu, builds_every_method_from_there) {
+TEST_F(planning_on_gpu, builds_every_method_from_on_device) {
     const gpu on{};
     const auto A = from_rule<double>(300, 200, [](index, index, double u) { return u > 0.9; });
-    const auto there = upload(on, A);
+    const auto on_device = upload(on, A);
     for (const method<double>& m : methods<double>()) {
         if (m.on_gpu == nullptr || !m.cost_on_gpu(compute_stats(view(A))).declined.empty())
             continue;
         SCOPED_TRACE(m.name);
         const auto p =
-            make_plan(there, on, {.deterministic = false, .methods = {std::string(m.name)}});
-        const auto op = build(p, there);
+            make_plan(on_device, on, {.deterministic = false, .methods = {std::string(m.name)}});
+        const auto op = build(p, on_device);
         EXPECT_EQ(op->method_name(), m.name);
         const host_vector<double> x(std::size_t(A.shape.cols), 1.5);
         const auto truth = reference_product<double>(transposition::plain, 1, view(A), x, 0, {});
@@ -275,12 +276,12 @@ TEST_F(planning_on_gpu, builds_every_method_from_there) {
 TEST_F(planning_on_gpu, refuses_what_makes_no_sense) {
     const gpu on{};
     const csr<double, host> A{{2, 3}, {0, 2, 3}, {1, 0, 2}, {1, 2, 3}};
-    const auto there = upload(on, A);
-    EXPECT_NO_THROW((void)make_plan(there, on));
-    auto broken = view(there);
+    const auto on_device = upload(on, A);
+    EXPECT_NO_THROW((void)make_plan(on_device, on));
+    auto broken = view(on_device);
     broken.shape.rows += 1;
     EXPECT_THROW((void)make_plan(broken, on), argument_error);
-    broken = view(there);
+    broken = view(on_device);
     broken.val.len -= 1;
     EXPECT_THROW((void)make_plan(broken, on), argument_error);
 }
@@ -294,7 +295,7 @@ TEST(predicted_seconds, lets_a_step_take_longer_the_further_its_bytes_exceed_the
     matrix_stats s;
     s.rows = s.cols = s.nnz = 1;
     const auto of_a_thousand = [&](double bytes) {
-        return predicted_seconds({.matrix_bytes = bytes, .steps = 1000}, s, m) * 1e6;
+        return predicted_seconds({.matrix_bytes = bytes, .work_units = 1000}, s, m) * 1e6;
     };
     EXPECT_NEAR(of_a_thousand(cache / 2), 1, 1e-9);
     EXPECT_NEAR(of_a_thousand(cache), 1, 1e-9);
@@ -308,11 +309,11 @@ TEST(predicted_seconds, counts_what_rows_share_of_x_as_far_as_the_nearest_cache_
     matrix_stats s;
     s.rows = 256, s.cols = 1000000, s.nnz = 1000000;
     s.near_sectors = 8192;  // of the one group of rows: 256 KB
-    const estimate e{.matrix_bytes = 1, .vector_bytes = 1, .gathers = 1e6, .steps = 1};
+    const estimate e{.matrix_bytes = 1, .vector_bytes = 1, .sector_requests = 1e6, .work_units = 1};
     const auto loads_beyond = [&](double nearest_bytes) {
         machine_speeds m = machine;
         m.nearest_bytes = nearest_bytes;
-        return predicted_seconds(e, s, m) * 1e9 - e.gathers;
+        return predicted_seconds(e, s, m) * 1e9 - e.sector_requests;
     };
     EXPECT_NEAR(loads_beyond(0), 8192, 1e-3);
     EXPECT_NEAR(loads_beyond(1 << 20), 8192, 1e-3);
@@ -348,7 +349,8 @@ TYPED_TEST(planned, every_method_says_what_makes_sense_of_every_matrix) {
             SCOPED_TRACE(std::string(m.name) + " on " + name);
             for (const estimate& e : {m.cost(s), m.cost_on_gpu(s)}) {
                 if (!e.declined.empty()) continue;
-                for (const double x : {e.gathers, e.steps, e.critical_steps}) EXPECT_GE(x, 0);
+                for (const double x : {e.sector_requests, e.work_units, e.critical_units})
+                    EXPECT_GE(x, 0);
                 EXPECT_GE(e.launches, s.nnz > 0 ? 1 : 0);
                 EXPECT_GE(e.imbalance, 1);
                 const double t = predicted_seconds(e, s, machine);

@@ -39,7 +39,7 @@ namespace {
 /// which passes by, takes 0.75 of the time (H200).
 double loads_past_nearest(const estimate& e, const matrix_stats& s, const machine_speeds& m,
                           double gathers) {
-    const bool evicted = m.evicting_bytes > 0 && e.bytes() > m.evicting_bytes && !e.passes_by;
+    const bool evicted = m.evicting_bytes > 0 && e.bytes() > m.evicting_bytes && !e.bypasses_l1;
     if (s.near_sectors == 0 || evicted) return gathers;
     const double groups = std::ceil(double(s.rows) / double(stats_groups[1]));
     const double bytes_of_group = double(s.near_sectors) / groups * double(sector_bytes);
@@ -64,17 +64,17 @@ double step_s(const machine_speeds& m, double bytes) {
 
 double predicted_seconds(const estimate& e, const matrix_stats& s, const machine_speeds& m) {
     const double x_bytes = e.vector_bytes * double(s.cols) / std::max(double(s.rows + s.cols), 1.0);
-    const double gathers = e.gathers > 0 ? e.gathers : double(s.nnz);
-    const double steps = e.steps > 0 ? e.steps : double(s.nnz) / m.lanes;
+    const double gathers = e.sector_requests > 0 ? e.sector_requests : double(s.nnz);
+    const double steps = e.work_units > 0 ? e.work_units : double(s.nnz) / m.lanes;
     const double near = std::min(gathers, loads_past_nearest(e, s, m, gathers));
     const double nearest_s = 1 / m.gathers.front().per_s, x_s = 1 / rate_for(m.gathers, x_bytes);
     const double gather_s =
-        m.steps_load_x ? near * std::max(0.0, x_s - nearest_s) : gathers * nearest_s + near * x_s;
+        m.units_load_x ? near * std::max(0.0, x_s - nearest_s) : gathers * nearest_s + near * x_s;
     const double parts[] = {
         e.bytes() / rate_for(m.reads, e.bytes()),
         gather_s,
         steps / m.workers * step_s(m, e.bytes()),
-        e.critical_steps * m.step_s,
+        e.critical_units * m.step_s,
     };
     // They overlap, but not wholly: between the longest of them and their sum.
     double squares = 0;
@@ -260,7 +260,7 @@ machine_speeds speeds_of(cpu on, bool fresh) {
     if (at != known.end() && !fresh) return at->second;
     machine_speeds s = known_speeds(threads, fresh);
     s.workers = threads;
-    s.steps_load_x = true;
+    s.units_load_x = true;
     s.memory_bytes = double(memory_bytes());
     return known[threads] = std::move(s);
 }

@@ -15,7 +15,7 @@ struct machine_speeds {
     double far_step = 1;           ///< a step where it reads beyond the last cache, over step_s
     double workers = 1;            ///< threads, or the warps that a GPU holds at once
     double lanes = 1;              ///< nonzeros that a worker takes with one step
-    bool steps_load_x = false;     ///< a step has its load of x from the nearest cache in it
+    bool units_load_x = false;     ///< a step has its load of x from the nearest cache in it
     std::vector<rate_at> reads;    ///< bytes a second, by the size of what is read
     std::vector<rate_at> gathers;  ///< loads of x[j] a second, by the size of x
     double evicting_bytes = 0;  ///< a product of more takes x's place in the nearest cache; 0: none

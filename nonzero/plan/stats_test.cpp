@@ -105,9 +105,9 @@ matrix_stats naive_stats(const csr<double, host>& A) {
     s.packed.bytes = std::int64_t(bytes(P));
     s.packed.chunks = std::int64_t(P.chunks.size());
     for (const packed_chunk& c : P.chunks) {
-        s.packed.steps += c.steps;
-        if (c.kind <= packed_chunk::diagonals) s.packed.diagonal_steps += c.steps;
-        s.packed.longest = std::max<std::int64_t>(s.packed.longest, c.steps);
+        s.packed.width += c.width;
+        if (c.kind <= packed_chunk::diagonals) s.packed.diagonal_width += c.width;
+        s.packed.max_width = std::max<std::int64_t>(s.packed.max_width, c.width);
     }
     return s;
 }
@@ -129,10 +129,10 @@ void expect_the_same_size(const matrix_stats& a, const matrix_stats& b) {
     EXPECT_EQ(a.nnz, b.nnz);
     EXPECT_EQ(a.row_lengths, b.row_lengths);
     EXPECT_EQ(a.packed.bytes, b.packed.bytes);
-    EXPECT_EQ(a.packed.steps, b.packed.steps);
-    EXPECT_EQ(a.packed.diagonal_steps, b.packed.diagonal_steps);
+    EXPECT_EQ(a.packed.width, b.packed.width);
+    EXPECT_EQ(a.packed.diagonal_width, b.packed.diagonal_width);
     EXPECT_EQ(a.packed.chunks, b.packed.chunks);
-    EXPECT_EQ(a.packed.longest, b.packed.longest);
+    EXPECT_EQ(a.packed.max_width, b.packed.max_width);
 }
 
 void expect_equal(const matrix_stats& a, const matrix_stats& b) {
@@ -201,8 +201,8 @@ template <class V>
 void expect_the_same_on_the_gpu(const std::string& name, const csr<V, host>& A) {
     SCOPED_TRACE(name);
     const gpu_stream stream;
-    const auto there = upload(stream, A);
-    const matrix_stats got = compute_stats(stream, view(there)), want = compute_stats(view(A));
+    const auto on_device = upload(stream, A);
+    const matrix_stats got = compute_stats(stream, view(on_device)), want = compute_stats(view(A));
     expect_the_same_size(got, want);
     EXPECT_EQ(got.group_width[0], want.group_width[0]);
     EXPECT_EQ(got.row_sectors, want.row_sectors);
@@ -232,8 +232,8 @@ TEST_F(stats_on_gpu, are_those_of_the_cpu) {
 TEST_F(stats_on_gpu, count_a_sample_of_large_matrices) {
     const gpu on{};
     const auto A = laplace2d<double>(1000, 800);  // 3125 groups of rows, nearly alike
-    const auto there = upload(on, A);
-    const matrix_stats got = compute_stats(on, view(there)), want = compute_stats(view(A));
+    const auto on_device = upload(on, A);
+    const matrix_stats got = compute_stats(on, view(on_device)), want = compute_stats(view(A));
     expect_the_same_size(got, want);
     // 800 of 800,000 rows start a line of the grid and load a sector more or less.
     EXPECT_NEAR(double(got.row_sectors), double(want.row_sectors), 0.001 * double(want.nnz));
@@ -253,8 +253,8 @@ TEST_F(stats_on_gpu, of_rows_in_disorder_are_those_of_the_canonical_copy) {
 TEST_F(stats_on_gpu, refuse_what_is_no_csr) {
     const gpu on{};
     const auto refused = [&](csr<double, host> A) {
-        const auto there = upload(on, A);
-        EXPECT_THROW((void)compute_stats(on, view(there)), argument_error);
+        const auto on_device = upload(on, A);
+        EXPECT_THROW((void)compute_stats(on, view(on_device)), argument_error);
     };
     const host_vector<double> val{1, 2, 3};
     refused({{2, 3}, {0, 2, 9}, {0, 1, 2}, val});

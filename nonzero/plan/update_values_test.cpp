@@ -45,13 +45,13 @@ std::vector<host_vector<V>> values_like(const csr<V, host>& A) {
 
 /// On backend B, the values given as M.
 template <class V, class B, class M>
-void expect_as_if_built_anew(B on, csr<V, host> A, std::string_view name, M there) {
+void expect_as_if_built_anew(B on, csr<V, host> A, std::string_view name, M on_device) {
     const plan_options only{.deterministic = false, .methods = {std::string(name)}};
     const auto p = make_plan(A, on, only);
     auto op = build(p, A);
     for (auto& val : values_like(A)) {
         A.val = val;
-        update_values(op, p, there(A));
+        update_values(op, p, on_device(A));
         ASSERT_NE(op, nullptr);
         EXPECT_EQ(op->method_name(), name);
         EXPECT_TRUE(same_bits<V>(product(*op), product(*build(p, A))));
@@ -109,7 +109,7 @@ TYPED_TEST(updated, take_the_transpose_along) {
 
 /// Of A, whose values are many and no floats: packed keeps them as they are, takes others in place.
 void expect_values_taken_in_place(csr<double, host> A) {
-    const auto there = upload(gpu{}, A);
+    const auto on_device = upload(gpu{}, A);
     const auto op = find_method<double>("packed.warp").on_gpu(gpu{}, view(A));
     EXPECT_TRUE(op->takes_values());
     A.val = random_vector<double>(A.val.size(), 3);
@@ -141,12 +141,12 @@ TEST(updated, are_what_the_next_product_sees) {
     device_array<double> y(stream, 3000), unseen(stream, 3000);
     for (const std::string_view name : some_of_the_gpu) {
         const plan_options only{.methods = {std::string(name)}};
-        csr<double, device> there[2];
+        csr<double, device> on_device[2];
         host_vector<double> want[2];
         for (const unsigned k : {0U, 1U}) {
             auto A = pattern;
             A.val = random_vector<double>(A.val.size(), 30 + k);
-            there[k] = upload(stream, A);
+            on_device[k] = upload(stream, A);
             if (!find_method<double>(name).cost_on_gpu(compute_stats(view(A))).declined.empty())
                 continue;
             const auto p = make_plan(A, gpu(stream), only);
@@ -154,11 +154,11 @@ TEST(updated, are_what_the_next_product_sees) {
             want[k] = to_host<double>(gpu(stream), y);
         }
         if (want[0].empty()) continue;
-        const auto p = make_plan(there[0], gpu(stream), only);
-        auto op = build(p, there[0]);
+        const auto p = make_plan(on_device[0], gpu(stream), only);
+        auto op = build(p, on_device[0]);
         for (unsigned run = 0; run < 100; ++run) {
             for (int k = 0; k < 3; ++k) op->apply(1, x, 0, unseen);
-            update_values(op, p, view(there[run % 2]));
+            update_values(op, p, view(on_device[run % 2]));
             op->apply(1, x, 0, y);
             ASSERT_TRUE(same_bits<double>(to_host<double>(gpu(stream), y), want[run % 2])) << name;
         }

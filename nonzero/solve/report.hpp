@@ -16,7 +16,7 @@ struct solve_options {
     std::int64_t replace_every = 0;
     /// Called in order for each iteration with its relative residual, on a GPU in bursts; false
     /// stops the solver.
-    std::function<bool(std::int64_t iteration, double residual)> watch = {};
+    std::function<bool(std::int64_t iteration, double residual)> monitor = {};
     /// On a GPU: iterations as a CUDA graph, where on.stream is not the default stream and what A
     /// and M launch can be captured. Without, or where they keep count on the CPU, kernel by
     /// kernel.

@@ -143,17 +143,17 @@ solve_report solve_by(krylov_method method, B on, const linear_operator<V, B>& A
 /// Stops an attempt whose residual no longer halves.
 class patience {
   public:
-    patience(std::function<bool(std::int64_t, double)> watch, std::int64_t iterations)
-        : watch_(std::move(watch)), iterations_(iterations) {}
-    bool goes_on(std::int64_t k, double residual) {
-        if (watch_ && !watch_(k, residual)) return false;
+    patience(std::function<bool(std::int64_t, double)> monitor, std::int64_t iterations)
+        : monitor_(std::move(monitor)), iterations_(iterations) {}
+    bool is_running(std::int64_t k, double residual) {
+        if (monitor_ && !monitor_(k, residual)) return false;
         if (residual <= least_ / 2) least_ = residual, since_ = k;
         return !(lost_ = k - since_ >= iterations_);
     }
     [[nodiscard]] bool lost() const { return lost_; }
 
   private:
-    std::function<bool(std::int64_t, double)> watch_;
+    std::function<bool(std::int64_t, double)> monitor_;
     std::int64_t iterations_, since_ = 0;
     double least_ = 1;
     bool lost_ = false;
@@ -196,7 +196,7 @@ class system_solve {
             attempt(c, share, last);
             const solve_report& r = report_.attempts.back().report;
             if (alone || r.converged || stopped_ || is_rounded()) break;
-            if (r.why == describe(verdict::indefinite_matrix))
+            if (r.why == describe(status::indefinite_matrix))
                 std::erase_if(left, [](choice d) { return d.method == krylov_method::cg; });
             if (first) continue;
             // What was ended by its share gets what the others leave.
@@ -222,19 +222,19 @@ class system_solve {
             return;
         }
         a.preconditioner_s = seconds_since(start);
-        patience p(options_.watch, std::max<std::int64_t>(500, options_.max_iter / 4));
+        patience p(options_.monitor, std::max<std::int64_t>(500, options_.max_iter / 4));
         gmres_options o = options_;
         o.max_iter = most;
-        if (!last) o.watch = [&](std::int64_t k, double r) { return p.goes_on(k, r); };
-        const auto b_there = from_host(on_, b_);
-        auto x_there = from_host(on_, std::span<const V>(from_));
+        if (!last) o.monitor = [&](std::int64_t k, double r) { return p.is_running(k, r); };
+        const auto b_on_device = from_host(on_, b_);
+        auto x_on_device = from_host(on_, std::span<const V>(from_));
         const auto iterating = steady_clock::now();
-        a.report = solve_by<V, B>(c.method, on_, *product_, M.get(), b_there, x_there, o);
+        a.report = solve_by<V, B>(c.method, on_, *product_, M.get(), b_on_device, x_on_device, o);
         a.solve_s = seconds_since(iterating);
         if (p.lost() && !a.report.converged) a.report.why = "the residual no longer halves";
         stopped_ = a.report.why == stopped_by_caller;
         report_.attempts.push_back(std::move(a));
-        keep(to_host<V>(on_, in<V, B>(x_there)));
+        keep(to_host<V>(on_, in<V, B>(x_on_device)));
     }
 
     /// x becomes the result where it is the best so far, and where the next attempt starts from

@@ -157,7 +157,7 @@ TYPED_TEST(automatic_solve, ends_where_rounding_errors_do_not_let_any_method_fur
 TYPED_TEST(automatic_solve, is_stopped_by_its_caller_for_good) {
     using V = typename TypeParam::V;
     auto o = to<V>(this->tol);
-    o.watch = [](std::int64_t, double) { return false; };
+    o.monitor = [](std::int64_t, double) { return false; };
     const auto s = manufactured<V>("", rotated(shifted(laplace2d<V>(21, 17), real<V>(1.21))));
     const auto all = solve(*this, s.A, s.b, o);
     EXPECT_FALSE(all.report.converged());

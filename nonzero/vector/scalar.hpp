@@ -11,7 +11,7 @@ using wide_value = std::conditional_t<is_complex<V>, std::complex<double>, doubl
 
 /// w in V's precision.
 template <class V>
-NZ_ANYWHERE constexpr V narrowed(wide_value<V> w) {
+NZ_HOST_DEVICE constexpr V rounded_to(wide_value<V> w) {
     if constexpr (is_complex<V>) {
         return {real<V>(w.real()), real<V>(w.imag())};
     } else {
@@ -21,7 +21,7 @@ NZ_ANYWHERE constexpr V narrowed(wide_value<V> w) {
 
 /// a * b, rounded before anything is added to it: the same bits on every backend.
 template <class V>
-NZ_ANYWHERE V rounded_product(V a, V b) {
+NZ_HOST_DEVICE V rounded_product(V a, V b) {
 #if defined(__CUDA_ARCH__)
     if constexpr (sizeof(V) == sizeof(float)) {
         return __fmul_rn(a, b);
@@ -34,7 +34,7 @@ NZ_ANYWHERE V rounded_product(V a, V b) {
 }
 
 template <class V>
-NZ_ANYWHERE constexpr real<V> real_part(V v) {
+NZ_HOST_DEVICE constexpr real<V> real_part(V v) {
     if constexpr (is_complex<V>) {
         return v.real();
     } else {
@@ -44,7 +44,7 @@ NZ_ANYWHERE constexpr real<V> real_part(V v) {
 
 /// conj(a) b, in double.
 template <class V>
-NZ_ANYWHERE constexpr wide_value<V> inner_product(V a, V b) {
+NZ_HOST_DEVICE constexpr wide_value<V> inner_product(V a, V b) {
     return product(wide_value<V>(conjugated(transposition::conjugate_transpose, a)),
                    wide_value<V>(b));
 }

@@ -12,7 +12,7 @@ struct fill_step {
     using totals = sums<V, 0>;
     V alpha;
     V* y;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         y[i] = alpha;
         return {};
     }
@@ -27,7 +27,7 @@ struct axpby_step {
     const V* x;
     V beta;
     V* y;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         const V ax = product(alpha, x[i]);
         y[i] = beta == V(0) ? ax : ax + product(beta, y[i]);
         return {};
@@ -41,7 +41,7 @@ struct multiply_step {
     using totals = sums<V, 0>;
     const V *d, *x;
     V* y;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         y[i] = product(d[i], x[i]);
         return {};
     }
@@ -53,10 +53,10 @@ struct dot_step {
     using scalars = one_scalar<V>;
     using totals = sums<V, 1>;
     const V *x, *y;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         return {{product(conjugated(transposition::conjugate_transpose, x[i]), y[i])}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& t) const { s.value = t[0]; }
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const { s.value = t[0]; }
 };
 
 }  // namespace nz

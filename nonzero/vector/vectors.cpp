@@ -10,11 +10,11 @@ namespace nz {
 namespace {
 
 vector<std::byte, cpu> make_scratch(cpu on, std::int64_t n) {
-    return vector<std::byte, cpu>(sweep_scratch_bytes(on, n));
+    return vector<std::byte, cpu>(fused_scratch_bytes(on, n));
 }
 vector<std::byte, gpu> make_scratch(gpu on, std::int64_t n) {
     const device_guard guard(on);
-    vector<std::byte, gpu> scratch(on, sweep_scratch_bytes(on, n));
+    vector<std::byte, gpu> scratch(on, fused_scratch_bytes(on, n));
     zero_on_device(on, scratch);
     return scratch;
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/vector/sweep.hpp"
+#include "nonzero/vector/fused.hpp"
 
 namespace nz {
 
@@ -89,9 +89,9 @@ class vector_space {
     [[nodiscard]] real<V> norm(in<V, B> x);                ///< sqrt(sum of |x_i|^2)
 
     /// One pass of a step of the caller's own; `at` lies where B computes.
-    template <sweep_step Step>
+    template <fused_step Step>
     void run(const Step& step, typename Step::scalars* at) {
-        sweep(on_, n_, step, at);
+        run_fused(on_, n_, step, at);
     }
 
   private:

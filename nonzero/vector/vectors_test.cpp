@@ -41,11 +41,11 @@ TYPED_TEST(vectors, dot_keeps_its_bound_for_every_length) {
         for (std::size_t i = 0; i < x.size(); ++i)
             want += std::conj(std::complex<long double>(x[i])) * std::complex<long double>(y[i]);
         vector_space<V, B> space(B{}, n);
-        const auto x_there = from_host(space.on(), std::span<const V>(x));
-        const auto y_there = from_host(space.on(), std::span<const V>(y));
-        const V got = space.dot(x_there, y_there);
+        const auto x_on_device = from_host(space.on(), std::span<const V>(x));
+        const auto y_on_device = from_host(space.on(), std::span<const V>(y));
+        const V got = space.dot(x_on_device, y_on_device);
         EXPECT_LE(std::abs(std::complex<long double>(got) - want), bound(x, y)) << n;
-        EXPECT_EQ(got, space.dot(x_there, y_there)) << n << ": other bits the second time";
+        EXPECT_EQ(got, space.dot(x_on_device, y_on_device)) << n << ": other bits the second time";
     }
 }
 
@@ -55,22 +55,22 @@ TYPED_TEST(vectors, operations_are_what_they_say) {
     for (const std::int64_t n : lengths) {
         vector_space<V, B> space(B{}, n);
         const auto x = random_vector<V>(std::size_t(n), 3), y = random_vector<V>(std::size_t(n), 4);
-        const auto x_there = from_host(space.on(), std::span<const V>(x));
+        const auto x_on_device = from_host(space.on(), std::span<const V>(x));
         const auto fetch = [&](const auto& v) { return to_host<V>(space.on(), in<V, B>(v)); };
         const auto near = [&](V got, V want) {
             return std::abs(got - want) <= 8 * std::numeric_limits<real<V>>::epsilon();
         };
-        auto y_there = from_host(space.on(), std::span<const V>(y));
-        space.axpy(V(2), x_there, y_there);
-        space.xpby(x_there, V(-3), y_there);
-        const auto got = fetch(y_there);
+        auto y_on_device = from_host(space.on(), std::span<const V>(y));
+        space.axpy(V(2), x_on_device, y_on_device);
+        space.xpby(x_on_device, V(-3), y_on_device);
+        const auto got = fetch(y_on_device);
         auto z = space.zero();
         EXPECT_EQ(fetch(z), host_vector<V>(std::size_t(n), V(0)));
         space.fill(std::numeric_limits<real<V>>::quiet_NaN(), z);
-        space.multiply(x_there, x_there, z);
+        space.multiply(x_on_device, x_on_device, z);
         const auto squares = fetch(z);
         space.fill(std::numeric_limits<real<V>>::quiet_NaN(), z);
-        space.copy(x_there, z);  // does not read z
+        space.copy(x_on_device, z);  // does not read z
         EXPECT_EQ(fetch(z), x);
         space.scale(V(2), z);
         const auto twice = fetch(z);
@@ -105,10 +105,10 @@ TEST(vectors_on_cpu, sums_have_the_same_bits_for_any_number_of_threads) {
 TEST(vectors_on_gpu, norms_agree_with_the_cpu) {
     if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
     const auto x = random_vector<double>(100003, 5);
-    vector_space<double, gpu> there(gpu{}, 100003);
-    const auto x_there = from_host(there.on(), std::span<const double>(x));
+    vector_space<double, gpu> on_device(gpu{}, 100003);
+    const auto x_on_device = from_host(on_device.on(), std::span<const double>(x));
     const double here = vector_space<double, cpu>(cpu{}, 100003).norm(x);
-    EXPECT_NEAR(there.norm(x_there), here, here * 100003 * 0x1p-53);
+    EXPECT_NEAR(on_device.norm(x_on_device), here, here * 100003 * 0x1p-53);
 }
 
 TEST(vectors_on_gpu, unavailable_without_one) {

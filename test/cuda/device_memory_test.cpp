@@ -81,9 +81,9 @@ template <class V>
 void expect_product(gpu on, const linear_operator<V, gpu>& op, const csr<V, host>& A) {
     const auto x = random_vector<V>(std::size_t(A.shape.cols), 1);
     const auto want = reference_product<V>(transposition::plain, V(1), view(A), x, V(0), {});
-    const auto there = to_device<V>(on, x);
+    const auto on_device = to_device<V>(on, x);
     device_array<V> y(on, std::size_t(A.shape.rows));
-    op.apply(V(1), there, V(0), y);
+    op.apply(V(1), on_device, V(0), y);
     EXPECT_TRUE(compare<V>(to_host<V>(on, y), want).holds());
 }
 
@@ -121,12 +121,12 @@ TEST_F(device_memory_fails, plans_build_another_method_or_throw) {
                 expect_product(on, *op, M);
             });
             for_every_allocation("plan and build from the GPU", [&] {
-                const auto there = upload(on, M);
-                const auto p = make_plan(there, on, o);
-                auto op = build(p, there);
-                update_values(op, p, view(there));
+                const auto on_device = upload(on, M);
+                const auto p = make_plan(on_device, on, o);
+                auto op = build(p, on_device);
+                update_values(op, p, view(on_device));
                 expect_product(on, *op, M);
-                expect_product(on, *plan_and_build(view(there), on, o).op, M);
+                expect_product(on, *plan_and_build(view(on_device), on, o).op, M);
             });
         }
     // The first allocation of a build fails, and the next method is built.
@@ -150,9 +150,9 @@ TEST_F(device_memory_fails, solvers) {
     const auto b = random_vector<double>(1600, 3);
     const auto solved = [&](auto solve) {
         return [&, solve] {
-            const auto there = to_device<double>(on, b);
+            const auto on_device = to_device<double>(on, b);
             auto x = to_device<double>(on, host_vector<double>(1600, 0));
-            EXPECT_TRUE(solve(there, x).converged);
+            EXPECT_TRUE(solve(on_device, x).converged);
         };
     };
     for_every_allocation(

@@ -178,11 +178,11 @@ TEST_F(own_stream, two_gpus_in_one_process_do_not_meet) {
             const gpu on = stream;
             auto from_host = build(make_plan(A, on), A);
             auto made = plan_and_build(view(upload(on, A)), on, {.transposed = true});
-            auto there = to_device<double>(on, x);
-            const auto y = product<double>(on, *from_host, there);
+            auto on_device = to_device<double>(on, x);
+            const auto y = product<double>(on, *from_host, on_device);
             if (first.empty()) first = y;
             EXPECT_TRUE(same_bits<double>(y, first));
-            EXPECT_TRUE(same_bits<double>(product<double>(on, *made.op, there), first));
+            EXPECT_TRUE(same_bits<double>(product<double>(on, *made.op, on_device), first));
             const auto there_b = to_device<double>(on, b);
             auto z = to_device<double>(on, host_vector<double>(b.size(), 0));
             EXPECT_TRUE((cg<double, gpu>(on, *from_host, there_b, z).converged));
@@ -194,7 +194,7 @@ TEST_F(own_stream, two_gpus_in_one_process_do_not_meet) {
             EXPECT_EQ(now, current) << "the thread's GPU was changed";
             ASSERT_EQ(cudaSetDevice(1 - current), cudaSuccess);  // and freed from the other
             from_host.reset(), made.op.reset();
-            there = {};
+            on_device = {};
             ASSERT_EQ(cudaSetDevice(current), cudaSuccess);
         }
     // Both at once.

@@ -79,7 +79,7 @@ TEST_F(robust, with_little_memory_left_another_method_is_built) {
     double least = wanted;
     for (const candidate& c : planned_with_room.candidates)
         if (c.declined.empty()) least = std::min(least, c.matrix_bytes);
-    const auto there = to_device<double>(gpu{}, x);
+    const auto on_device = to_device<double>(gpu{}, x);
     device_array<double> y(gpu{}, x.size());
     bool built_small = false, fell_back = false, refused = false;
     for (const double room : {3.0, 2.0, 1.6, 1.3, 1.1, 0.9, 0.5, 0.1}) {
@@ -91,7 +91,7 @@ TEST_F(robust, with_little_memory_left_another_method_is_built) {
                 const auto op = build(p, A);
                 fell_back = fell_back || op->method_name() != p.chosen().method;
                 built_small = built_small || op->method_name() != planned_with_room.chosen().method;
-                op->apply(1, there, 0, y);
+                op->apply(1, on_device, 0, y);
                 expect_right(A, to_host<double>(gpu{}, y), x);
             } catch (const device_error&) {  // there is no room for any
                 refused = true;
@@ -106,7 +106,7 @@ TEST_F(robust, with_little_memory_left_another_method_is_built) {
         wanted * 1e-6, least * 1e-6, int(built_small), int(fell_back));
     // And all is well afterwards.
     const auto op = build(planned_with_room, A);
-    op->apply(1, there, 0, y);
+    op->apply(1, on_device, 0, y);
     expect_right(A, to_host<double>(gpu{}, y), x);
 }
 
@@ -204,13 +204,13 @@ TEST_F(robust, what_a_stream_still_writes_is_planned_as_it_will_be_in_four_threa
         threads.emplace_back([&] {
             const gpu_stream stream;
             const gpu on = stream;
-            const auto there = upload(on, A);
+            const auto on_device = upload(on, A);
             auto B = upload(on, A);
             device_array<std::byte> busy(on, std::size_t(1) << 30);
             for (int run = 0; run < 3; ++run) {
-                copy_late(on, busy, there, B);
+                copy_late(on, busy, on_device, B);
                 wrong += compute_stats(on, view(B)).row_lengths != lengths;
-                copy_late(on, busy, there, B);
+                copy_late(on, busy, on_device, B);
                 const auto made = plan_and_build(view(B), on);
                 const auto y = product<double>(on, *made.op, to_device<double>(on, x));
                 const auto truth =

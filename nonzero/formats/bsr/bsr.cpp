@@ -123,12 +123,12 @@ work bsr_block::work_on_cpu(const matrix_stats& s) {
     const double side = stats_block_sides[b], blocks = double(s.blocks[b]), nnz = double(s.nnz);
     const double fill = blocks * side * side - nnz;
     if (has_simd_block_rows())  // a vector a row of a block; fitted to five matrices (EPYC)
-        return {.gathers = blocks,
-                .steps = 0.6 * blocks * side + fill + 9 * double(s.rows),
-                .critical_steps = 0.6 * double(s.max_row_nnz())};
-    return {.gathers = blocks * side,
-            .steps = nnz / 2 + 4 * blocks + 4 * fill + 4 * double(s.rows),
-            .critical_steps = double(s.max_row_nnz())};
+        return {.sector_requests = blocks,
+                .work_units = 0.6 * blocks * side + fill + 9 * double(s.rows),
+                .critical_units = 0.6 * double(s.max_row_nnz())};
+    return {.sector_requests = blocks * side,
+            .work_units = nnz / 2 + 4 * blocks + 4 * fill + 4 * double(s.rows),
+            .critical_units = double(s.max_row_nnz())};
 }
 
 work bsr_block::work_on_gpu(const matrix_stats& s) {
@@ -136,11 +136,11 @@ work bsr_block::work_on_gpu(const matrix_stats& s) {
     const index side = stats_block_sides[b];
     const double at_once = double(warp_rows / side), rows = double(block_row_count(s.rows, side));
     const auto steps = [&](double blocks) {
-        return steps_of_a_warp + std::ceil(blocks / at_once) * (1 + side) + at_once / 10;
+        return units_of_a_warp + std::ceil(blocks / at_once) * (1 + side) + at_once / 10;
     };
-    return {.gathers = double(s.blocks[b]) * side,
-            .steps = rows * steps(double(s.blocks[b]) / std::max(rows, 1.0)),
-            .critical_steps = steps(double(s.max_row_nnz()) / side)};
+    return {.sector_requests = double(s.blocks[b]) * side,
+            .work_units = rows * steps(double(s.blocks[b]) / std::max(rows, 1.0)),
+            .critical_units = steps(double(s.max_row_nnz()) / side)};
 }
 
 template <class V, class S>

@@ -70,15 +70,15 @@ struct coo_segmented : kernel_of<coo> {
         .work_on_cpu = true, .work_on_gpu = true, .scratch_bytes = true};
     /// Every entry is asked whether its row is still the one before, often guessed wrong.
     static work work_on_cpu(const matrix_stats& s) {
-        return {.steps = 2.2 * double(s.nnz) + 5 * double(s.rows)};
+        return {.work_units = 2.2 * double(s.nnz) + 5 * double(s.rows)};
     }
     /// On a GPU y is scaled, every warp takes 16 times 32 entries one after the other, with some
     /// ten exchanges between its lanes each time, and the carries are added.
     static work work_on_gpu(const matrix_stats& s) {
         constexpr double entries_a_warp = 512, steps = 67;
-        return {.gathers = double(s.row_sectors),
-                .steps = double(s.nnz) / entries_a_warp * steps,
-                .critical_steps = steps,
+        return {.sector_requests = double(s.row_sectors),
+                .work_units = double(s.nnz) / entries_a_warp * steps,
+                .critical_units = steps,
                 .launches = 3};
     }
     /// On the GPU: what each warp knows only in part.
@@ -101,9 +101,9 @@ struct coo_atomic : kernel_of<coo> {
     static constexpr kernel_hooks hooks{.work_on_gpu = true, .declined_on_gpu = true};
     /// Every entry is an addition to memory, and those of one row wait for each other.
     static work work_on_gpu(const matrix_stats& s) {
-        return {.gathers = double(s.row_sectors + s.nnz),
-                .steps = double(s.nnz) / warp_rows * (steps_of_a_warp + 2),
-                .critical_steps = steps_of_a_warp + double(s.max_row_nnz()) / warp_rows,
+        return {.sector_requests = double(s.row_sectors + s.nnz),
+                .work_units = double(s.nnz) / warp_rows * (units_of_a_warp + 2),
+                .critical_units = units_of_a_warp + double(s.max_row_nnz()) / warp_rows,
                 .launches = 2};
     }
     static std::string declined_on_gpu(const matrix_stats&);

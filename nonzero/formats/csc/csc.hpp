@@ -73,8 +73,8 @@ struct csc_scatter : kernel_of<csc> {
     static constexpr kernel_hooks hooks{.work_on_cpu = true, .scratch_bytes = true};
     /// Every entry adds to an element of y, which is written first and summed up last.
     static work work_on_cpu(const matrix_stats& s) {
-        return {.gathers = 2 * double(s.nnz + s.rows),
-                .steps = 3 * double(s.nnz) + 6 * double(s.rows),
+        return {.sector_requests = 2 * double(s.nnz + s.rows),
+                .work_units = 3 * double(s.nnz) + 6 * double(s.rows),
                 .launches = 3};
     }
     template <class V>

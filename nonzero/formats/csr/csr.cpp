@@ -155,9 +155,9 @@ void multiply_rows(const P* row_ptr, V alpha, const csr<V, host_view>& A, std::s
                    V beta, V* y, std::int64_t first, std::int64_t last) {
     if constexpr (std::floating_point<V>)
         if (const auto loops = simd_rows_loops<V, P>(); !loops.empty()) {
-            const bool far = A.val.size() * (sizeof(V) + sizeof(index)) >= far_bytes;
-            return loops.front()({row_ptr, A.col_ind.data(), A.val.data(), first, last, far}, alpha,
-                                 x.data(), beta, y);
+            const bool streaming = A.val.size() * (sizeof(V) + sizeof(index)) >= out_of_cache_bytes;
+            return loops.front()({row_ptr, A.col_ind.data(), A.val.data(), first, last, streaming},
+                                 alpha, x.data(), beta, y);
         }
     for (std::int64_t i = first; i < last; ++i) {
         const V sum = dot(A.col_ind.data(), A.val.data(), x.data(), row_ptr[i], row_ptr[i + 1]);
@@ -291,27 +291,27 @@ work row_loop::work_on_cpu(const matrix_stats& s) {
     double alike = 0;
     for (const auto& [length, count] : s.row_lengths)
         alike += double(count) / rows * double(count) / rows;
-    return {.steps = 0.85 * double(s.nnz) + double(s.rows) * (3 + 5 * (1 - alike)),
-            .critical_steps = double(s.max_row_nnz())};
+    return {.work_units = 0.85 * double(s.nnz) + double(s.rows) * (3 + 5 * (1 - alike)),
+            .critical_units = double(s.max_row_nnz())};
 }
 
 work csr_subwarp::work_on_gpu(const matrix_stats& s) {
     const int n = lanes(s.rows, s.nnz);
     const auto steps = [&](std::int64_t length) {
-        return steps_of_a_warp + 2 * std::ceil(double(length) / (4 * n));
+        return units_of_a_warp + 2 * std::ceil(double(length) / (4 * n));
     };
-    work w{.gathers = double(s.row_sectors), .critical_steps = steps(s.max_row_nnz())};
+    work w{.sector_requests = double(s.row_sectors), .critical_units = steps(s.max_row_nnz())};
     for (const auto& [length, rows] : s.row_lengths)
-        w.steps += double(rows) * n / warp_rows * steps(length);
+        w.work_units += double(rows) * n / warp_rows * steps(length);
     return w;
 }
 
 work csr_merge::work_on_gpu(const matrix_stats& s) {
     // Of many tiles each takes three times what its loads tell, of one alone not.
-    constexpr double tile = 1024, warps_a_tile = 4, steps = 51, steps_of_one = 17;
-    return {.gathers = double(s.row_sectors),
-            .steps = double(s.nnz + s.rows) / tile * warps_a_tile * steps,
-            .critical_steps = steps_of_one,
+    constexpr double tile = 1024, warps_a_tile = 4, steps = 51, units_of_one = 17;
+    return {.sector_requests = double(s.row_sectors),
+            .work_units = double(s.nnz + s.rows) / tile * warps_a_tile * steps,
+            .critical_units = units_of_one,
             .launches = 2};
 }
 

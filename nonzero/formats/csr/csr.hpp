@@ -196,7 +196,7 @@ struct csr_merge : kernel_of<csr> {
     static constexpr kernel_hooks hooks{
         .complex_on_gpu = true, .work_on_cpu = true, .work_on_gpu = true, .scratch_bytes = true};
     static work work_on_cpu(const matrix_stats& s) {  // a long row is shared as well
-        return {.steps = row_loop::work_on_cpu(s).steps};
+        return {.work_units = row_loop::work_on_cpu(s).work_units};
     }
     /// Two searches, a tile into shared memory, a walk, a scan; and the carries' kernel.
     static work work_on_gpu(const matrix_stats&);
@@ -225,8 +225,8 @@ struct csr_scalar : kernel_of<csr>, thread_a_row {
     /// Every column and every value is a load that no other lane shares.
     static work work_on_gpu(const matrix_stats& s) {
         work w =
-            thread_a_row_work(s, double(s.group_width[0]), double(s.max_row_nnz()), unrolled_steps);
-        w.gathers += 2 * double(s.nnz);
+            thread_a_row_work(s, double(s.group_width[0]), double(s.max_row_nnz()), unrolled_units);
+        w.sector_requests += 2 * double(s.nnz);
         return w;
     }
 };

@@ -42,13 +42,13 @@ row_blocks blocks_of(const offset_span& row_ptr, index rows, index capacity) {
 
 work csr_adaptive_blocks::work_on_gpu(const matrix_stats& s) {
     const index capacity = default_capacity(s.nnz);
-    constexpr double steps = 11, steps_of_parts = 4;  // of a row that several blocks share
-    constexpr double steps_of_sums = 4;               // of 32 rows whose products are there
+    constexpr double steps = 11, units_of_parts = 4;  // of a row that several blocks share
+    constexpr double units_of_sums = 4;               // of 32 rows whose products are there
     // Greedy blocks of short rows are nearly full: about a tenth more of them than full ones.
     const double warps = 8 * (1.1 * double(s.nnz + s.rows) / capacity + 1);
-    return {.gathers = double(s.row_sectors),
-            .steps = warps * steps + double(s.rows) / warp_rows * steps_of_sums,
-            .critical_steps = steps + (s.max_row_nnz() > capacity ? steps_of_parts : 0)};
+    return {.sector_requests = double(s.row_sectors),
+            .work_units = warps * steps + double(s.rows) / warp_rows * units_of_sums,
+            .critical_units = steps + (s.max_row_nnz() > capacity ? units_of_parts : 0)};
 }
 
 template <class V, class S>

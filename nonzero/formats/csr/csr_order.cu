@@ -64,17 +64,17 @@ row_order order_of(gpu on, const csr<V, device_view>& A) {
     check_sizes(A);
     const auto nnz = offset(A.val.size());
     const device_guard guard(on);
-    const device_array<findings> there(on, 1);
-    zero_on_device(on, {reinterpret_cast<std::byte*>(there.data()), sizeof(findings)});
+    const device_array<findings> on_device(on, 1);
+    zero_on_device(on, {reinterpret_cast<std::byte*>(on_device.data()), sizeof(findings)});
     if (A.shape.rows > 0)
         look_at_rows<<<blocks(A.shape.rows), threads_per_block, 0, stream_of(on)>>>(
-            A.row_ptr, A.col_ind.data(), A.shape.rows, nnz, there.data());
+            A.row_ptr, A.col_ind.data(), A.shape.rows, nnz, on_device.data());
     if (nnz > 0)
         look_at_columns<<<streaming_blocks(nnz), threads_per_block, 0, stream_of(on)>>>(
-            A.col_ind.data(), nnz, A.shape.cols, there.data());
+            A.col_ind.data(), nnz, A.shape.cols, on_device.data());
     check(cudaGetLastError(), "order_of");
     findings found{};
-    copy_to_host(on, there.data(), &found, sizeof found);
+    copy_to_host(on, on_device.data(), &found, sizeof found);
     if (found.bad_row_ptr != 0)
         throw argument_error("csr: row_ptr does not ascend from 0 to the number of entries");
     if (found.bad_column != 0) throw argument_error("csr: a column is out of range");
@@ -97,14 +97,14 @@ __global__ void mark_rows(device_offset_span row_ptr, std::int64_t rows, std::in
 /// `number` counts the heads up to and with an entry. A head adds up those behind it, in order.
 template <class V>
 __global__ void sum_from_heads(const index* col, const V* val, offset nnz,
-                               const std::int64_t* number, index* col_there, V* val_there) {
+                               const std::int64_t* number, index* col_on_device, V* val_on_device) {
     const std::int64_t k = this_thread();
     if (k >= nnz || (k > 0 && number[k] == number[k - 1])) return;
     V sum = val[k];
     for (std::int64_t next = k + 1; next < nnz && number[next] == number[k]; ++next)
         sum = sum + val[next];
-    col_there[number[k] - 1] = col[k];
-    val_there[number[k] - 1] = sum;
+    col_on_device[number[k] - 1] = col[k];
+    val_on_device[number[k] - 1] = sum;
 }
 
 template <class Offset>

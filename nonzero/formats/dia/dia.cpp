@@ -11,8 +11,8 @@ namespace nz {
 template <class V, class S>
 estimate dia<V, S>::cost(const matrix_stats& s) {
     const double diagonals = double(s.diagonals);
-    const double each = double(whole_warps(s.rows)) * sizeof(V) +
-                        double(whole_warps(s.rows) / warp_rows) * sizeof(std::uint32_t) +
+    const double each = double(round_up_to_warp(s.rows)) * sizeof(V) +
+                        double(round_up_to_warp(s.rows) / warp_rows) * sizeof(std::uint32_t) +
                         sizeof(index);
     return {.matrix_bytes = diagonals * each,
             .vector_bytes = vector_bytes<V>(s),
@@ -68,7 +68,7 @@ dia<V, host> dia<V, S>::from(const csr<V, host_view>& A) {
     std::vector<index> diagonal_at(std::size_t(rows + A.shape.cols), 0);
     for (std::size_t d = 0; d < offsets.size(); ++d)
         diagonal_at[std::size_t(offsets[d] + rows)] = index(d);
-    const offset pitch = whole_warps(rows);
+    const offset pitch = round_up_to_warp(rows);
     const std::size_t size = offsets.size() * std::size_t(pitch);
     dia<V, host> D{A.shape, pitch, std::move(offsets), host_vector<V>(size),
                    host_vector<std::uint32_t>(size / std::size_t(warp_rows))};

@@ -80,8 +80,8 @@ struct dia_row : kernel_of<dia>, thread_a_row {
     static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
     static work work_on_gpu(const matrix_stats& s) {  // every row walks all diagonals
         const double width = double(s.diagonals);
-        return thread_a_row_work(s, width * double(whole_warps(s.rows) / warp_rows), width,
-                                 unrolled_steps);
+        return thread_a_row_work(s, width * double(round_up_to_warp(s.rows) / warp_rows), width,
+                                 unrolled_units);
     }
 };
 template <class V>

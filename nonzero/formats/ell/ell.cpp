@@ -10,7 +10,7 @@ namespace nz {
 template <class V, class S>
 estimate ell<V, S>::cost(const matrix_stats& s) {
     const double width = double(s.max_row_nnz());
-    return {.matrix_bytes = width * double(whole_warps(s.rows)) * (sizeof(V) + sizeof(index)),
+    return {.matrix_bytes = width * double(round_up_to_warp(s.rows)) * (sizeof(V) + sizeof(index)),
             .vector_bytes = vector_bytes<V>(s),
             .declined = declined_padding(width * double(s.rows), double(s.nnz))};
 }
@@ -31,7 +31,7 @@ ell<V, host> ell<V, S>::from(const csr<V, host_view>& A, index width) {
     const std::string declined =
         declined_padding(double(width) * double(rows), double(A.val.size()));
     if (!declined.empty()) throw argument_error("ell: " + declined);
-    const offset pitch = whole_warps(rows);
+    const offset pitch = round_up_to_warp(rows);
     const auto size = std::size_t(pitch) * std::size_t(width);
     ell<V, host> E{A.shape, width, pitch, host_vector<index>(size), host_vector<V>(size)};
     parallel_for(thread_count({}), pitch, [&](std::int64_t i) {

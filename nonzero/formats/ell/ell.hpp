@@ -83,8 +83,8 @@ struct ell_row : kernel_of<ell>, thread_a_row {
     }
     static work work_on_gpu(const matrix_stats& s) {  // every row is as wide as the longest
         const double widest = double(s.max_row_nnz());
-        return thread_a_row_work(s, widest * double(whole_warps(s.rows) / warp_rows), widest,
-                                 strided_steps);
+        return thread_a_row_work(s, widest * double(round_up_to_warp(s.rows) / warp_rows), widest,
+                                 strided_units);
     }
 };
 template <class V>

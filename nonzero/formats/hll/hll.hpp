@@ -107,7 +107,8 @@ struct hll_row_guided : kernel_of<hll_rows> {
     static constexpr kernel_hooks hooks{.work_on_cpu = true};
     /// Plain rows, each as long as the longest of its hack.
     static work work_on_cpu(const matrix_stats& s) {
-        return {.steps = 0.9 * double(s.group_width[0] * stats_groups[0]) + 8 * double(s.rows)};
+        return {.work_units =
+                    0.9 * double(s.group_width[0] * stats_groups[0]) + 8 * double(s.rows)};
     }
 };
 template <class V>
@@ -159,7 +160,7 @@ struct hll_row : kernel_of<hll_rows>, thread_a_row {
     /// Every column and every value, of padding too, is a load that no other lane shares.
     static work work_on_gpu(const matrix_stats& s) {
         work w = thread_a_row::work_on_gpu(s);
-        w.gathers += 2 * double(s.group_width[0] * warp_rows);
+        w.sector_requests += 2 * double(s.group_width[0] * warp_rows);
         return w;
     }
 };

@@ -69,20 +69,20 @@ work hyb_row::work_on_cpu(const matrix_stats& s) {
     if (rest == 0) return w;
     matrix_stats tail = s;
     tail.nnz = rest;
-    w.steps += coo_segmented::work_on_cpu(tail).steps, w.launches = 2;
+    w.work_units += coo_segmented::work_on_cpu(tail).work_units, w.launches = 2;
     return w;
 }
 
 work hyb_device::work_on_gpu(const matrix_stats& s) {
     const double width = double(split_width_of(s));
     const std::int64_t rest = entries_beyond(split_width_of(s), s);
-    work w =
-        thread_a_row_work(s, width * double(whole_warps(s.rows) / warp_rows), width, strided_steps);
+    work w = thread_a_row_work(s, width * double(round_up_to_warp(s.rows) / warp_rows), width,
+                               strided_units);
     if (rest == 0) return w;
     matrix_stats tail = s;
     tail.nnz = rest;
     const work coo = coo_segmented::work_on_gpu(tail);
-    w.steps += coo.steps, w.critical_steps += coo.critical_steps;
+    w.work_units += coo.work_units, w.critical_units += coo.critical_units;
     w.launches += coo.launches - 1;  // y is not scaled again
     return w;
 }
@@ -91,10 +91,10 @@ template <class V, class S>
 estimate hyb<V, S>::cost(const matrix_stats& s) {
     const std::int64_t width = split_width_of(s);
     const std::int64_t rest = entries_beyond(width, s);
-    return {
-        .matrix_bytes = double(width) * double(whole_warps(s.rows)) * (sizeof(V) + sizeof(index)) +
-                        double(rest) * (sizeof(V) + 2 * sizeof(index)),
-        .vector_bytes = vector_bytes<V>(s)};
+    return {.matrix_bytes =
+                double(width) * double(round_up_to_warp(s.rows)) * (sizeof(V) + sizeof(index)) +
+                double(rest) * (sizeof(V) + 2 * sizeof(index)),
+            .vector_bytes = vector_bytes<V>(s)};
 }
 
 template <class V, class S>

@@ -74,7 +74,7 @@ void spmv(cpu, icrs_serial, V alpha, const icrs<V, host_view>& A, std::span<cons
 
 /// A plain loop over the row's own entries, one thread a row.
 inline work icrs_work_on_gpu(const matrix_stats& s) {
-    return thread_a_row_work(s, double(s.group_width[0]), double(s.max_row_nnz()), unrolled_steps);
+    return thread_a_row_work(s, double(s.group_width[0]), double(s.max_row_nnz()), unrolled_units);
 }
 
 /// Equal numbers of rows to every CPU thread; one GPU thread a row, coalesced.
@@ -85,8 +85,8 @@ struct icrs_row : kernel_of<icrs>, thread_a_row {
     static constexpr kernel_hooks hooks{
         .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
     static work work_on_cpu(const matrix_stats& s) {  // a row's entries are a group apart
-        return {.steps = 1.2 * double(s.nnz) + 8 * double(s.rows),
-                .critical_steps = double(s.max_row_nnz())};
+        return {.work_units = 1.2 * double(s.nnz) + 8 * double(s.rows),
+                .critical_units = double(s.max_row_nnz())};
     }
     static work work_on_gpu(const matrix_stats& s) { return icrs_work_on_gpu(s); }
 };
@@ -108,8 +108,8 @@ struct icrs_row_32 : kernel_of<icrs>, thread_a_row {
                                         .cost = true,
                                         .from = true};
     static work work_on_cpu(const matrix_stats& s) {  // a row's entries are a group apart
-        return {.steps = 1.2 * double(s.nnz) + 8 * double(s.rows),
-                .critical_steps = double(s.max_row_nnz())};
+        return {.work_units = 1.2 * double(s.nnz) + 8 * double(s.rows),
+                .critical_units = double(s.max_row_nnz())};
     }
     static work work_on_gpu(const matrix_stats& s) { return icrs_work_on_gpu(s); }
 

@@ -126,15 +126,15 @@ struct jds_row : kernel_of<jds>, thread_a_row {
         .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
     /// No row's end is guessed wrong; every y is found through perm.
     static work work_on_cpu(const matrix_stats& s) {
-        return {.gathers = double(s.nnz + s.rows),
-                .steps = 1.4 * double(s.nnz) + 4 * double(s.rows),
-                .critical_steps = double(s.max_row_nnz())};
+        return {.sector_requests = double(s.nnz + s.rows),
+                .work_units = 1.4 * double(s.nnz) + 4 * double(s.rows),
+                .critical_units = double(s.max_row_nnz())};
     }
     /// As csr.scalar; a warp's rows are as long as each other, and written where they belong.
     static work work_on_gpu(const matrix_stats& s) {
         work w = thread_a_row_work(s, double(s.nnz) / warp_rows, double(s.max_row_nnz()),
-                                   unrolled_steps);
-        w.gathers += 2 * double(s.nnz) + double(s.rows);
+                                   unrolled_units);
+        w.sector_requests += 2 * double(s.nnz) + double(s.rows);
         return w;
     }
 };
@@ -156,12 +156,12 @@ struct jds_diagonals : kernel_of<jds_transposed>, thread_a_row {
         .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
     /// Sums lie in memory, and of every entry it is asked whether its diagonal goes on.
     static work work_on_cpu(const matrix_stats& s) {
-        return {.gathers = double(s.nnz + s.rows), .steps = 3 * double(s.nnz)};
+        return {.sector_requests = double(s.nnz + s.rows), .work_units = 3 * double(s.nnz)};
     }
     /// Of every four diagonals their bounds, then the entries, then x.
     static work work_on_gpu(const matrix_stats& s) {
         work w = thread_a_row_work(s, double(s.nnz) / warp_rows, double(s.max_row_nnz()), 0.75);
-        w.gathers += double(s.rows);  // y, written where the row belongs
+        w.sector_requests += double(s.rows);  // y, written where the row belongs
         return w;
     }
 };

@@ -46,9 +46,9 @@ work jds_ell_sections::work_on_gpu(const matrix_stats& s) {
     section_cutter cut{{}};
     for (auto n = s.row_lengths.rbegin(); n != s.row_lengths.rend(); ++n)
         cut.add(n->length, n->rows);
-    work w = thread_a_row_work(s, double(cut.start.back()) / warp_rows, 0, strided_steps);
+    work w = thread_a_row_work(s, double(cut.start.back()) / warp_rows, 0, strided_units);
     w.launches = double(cut.width.size());
-    for (const index width : cut.width) w.critical_steps += width * strided_steps;
+    for (const index width : cut.width) w.critical_units += width * strided_units;
     return w;
 }
 

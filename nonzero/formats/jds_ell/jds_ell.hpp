@@ -108,7 +108,7 @@ struct jds_ell_sections : kernel_of<jds_ell> {
     /// As other padded layouts, with y through perm, and runs of rows that end within sections.
     static work work_on_cpu(const matrix_stats& s) {
         work w = strided_work(double(s.nnz));
-        w.gathers = double(s.nnz + s.rows), w.steps += 4 * double(s.rows);
+        w.sector_requests = double(s.nnz + s.rows), w.work_units += 4 * double(s.rows);
         return w;
     }
     static work work_on_gpu(const matrix_stats&);

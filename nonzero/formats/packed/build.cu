@@ -37,22 +37,22 @@ unsigned walk_blocks(std::int64_t threads) {
 }
 
 template <class V>
-void fill(gpu on, const packing<V>& p, target<V> to, value_coding coding, unsigned chunks) {
+void fill(gpu on, const packing<V>& p, output<V> to, value_encoding encoding, unsigned chunks) {
     const auto launch = [&](auto kernel) {
         kernel<<<walk_blocks(std::int64_t(chunks) * warp_size), walk_threads, 0, stream_of(on)>>>(
             p, to, chunks);
     };
-    switch (coding) {
-        case value_coding::constant:
-            return launch(fill_chunks<value_coding::constant, V>);
-        case value_coding::table8:
-            return launch(fill_chunks<value_coding::table8, V>);
-        case value_coding::table16:
-            return launch(fill_chunks<value_coding::table16, V>);
-        case value_coding::narrow:
-            return launch(fill_chunks<value_coding::narrow, V>);
-        case value_coding::plain:
-            return launch(fill_chunks<value_coding::plain, V>);
+    switch (encoding) {
+        case value_encoding::constant:
+            return launch(fill_chunks<value_encoding::constant, V>);
+        case value_encoding::dictionary8:
+            return launch(fill_chunks<value_encoding::dictionary8, V>);
+        case value_encoding::dictionary16:
+            return launch(fill_chunks<value_encoding::dictionary16, V>);
+        case value_encoding::float32:
+            return launch(fill_chunks<value_encoding::float32, V>);
+        case value_encoding::none:
+            return launch(fill_chunks<value_encoding::none, V>);
     }
 }
 
@@ -60,14 +60,15 @@ template <class V>
 void mark(gpu on, packed<V, device>& P) {
     if (P.chunks_per_warp == 1) return;
     const auto count = unsigned(P.chunks.size());
-    mark_alike<<<blocks_for(count, walk_threads / warp_size * most_alike), walk_threads, 0,
-                 stream_of(on)>>>(P.chunks.data(), P.codes.data(), count);
+    mark_identical_offsets<<<blocks_for(count, walk_threads / warp_size * max_identical),
+                             walk_threads, 0, stream_of(on)>>>(P.chunks.data(), P.indices.data(),
+                                                               count);
 }
 
-void refuse(flaw f) {
-    if (f == flaw::row_ptr)
+void refuse(input_error f) {
+    if (f == input_error::row_ptr)
         throw argument_error("packed: row_ptr does not ascend from 0 to the number of entries");
-    if (f == flaw::column)
+    if (f == input_error::column)
         throw argument_error(
             "packed: a column is out of range, or the columns of a row do not ascend");
 }
@@ -82,7 +83,7 @@ unsigned streaming_blocks(std::size_t n) {
 template <class V>
 void find(gpu on, const packing<V>& p) {
     const cudaStream_t stream = stream_of(on);
-    check(cudaMemsetAsync(p.found, 0, sizeof(notes), stream), "cudaMemsetAsync");
+    check(cudaMemsetAsync(p.found, 0, sizeof(analysis_counters), stream), "cudaMemsetAsync");
     check(cudaMemsetAsync(p.slots, 0xff, hash_slots<V> * sizeof(*p.slots), stream),
           "cudaMemsetAsync");
     const std::size_t nnz = p.A.val.len;
@@ -97,7 +98,8 @@ void find(gpu on, const packing<V>& p) {
 
 /// The passes that only look, and what came of them.
 template <class V>
-outcome cut(gpu on, const packing<V>& p, unsigned windows, const std::function<void()>& meanwhile) {
+analysis_result cut(gpu on, const packing<V>& p, unsigned windows,
+                    const std::function<void()>& meanwhile) {
     const cudaStream_t stream = stream_of(on);
     find(on, p);
     sort_values<<<1, 1024, 0, stream>>>(p.slots, p.found, p.table, p.number);
@@ -109,7 +111,7 @@ outcome cut(gpu on, const packing<V>& p, unsigned windows, const std::function<v
         find_diagonals<<<walk_blocks(p.A.shape.rows), walk_threads, 0, stream>>>(p);
         cut_windows<<<windows, window_threads, sizeof(window), stream>>>(p);
     }
-    sum_extents<<<1, sum_threads, 0, stream>>>(p, windows);
+    sum_sizes<<<1, sum_threads, 0, stream>>>(p, windows);
     check(cudaGetLastError(), "packed: analysis");
     meanwhile();
     return read_back(on, p.result);
@@ -127,22 +129,22 @@ class packed_analysis {
         scratch_.want(p.found, 1), scratch_.want(p.slots, hash_slots<V>);
         scratch_.want(p.number, hash_slots<V>), scratch_.want(p.table, most_table_values<V>);
         scratch_.want(p.groups, std::size_t(windows) * groups_per_window);
-        scratch_.want(p.cuts, windows), scratch_.want(p.extents, windows);
+        scratch_.want(p.cuts, windows), scratch_.want(p.sizes, windows);
         scratch_.want(p.result, 1);
         scratch_.allocate(on);
         first = cut(on, p, windows, meanwhile);
-        refuse(first.found.flawed);
+        refuse(first.found.error);
         if (first.total.words > 0xffffffffU || first.total.values > 0xffffffffU)
             throw argument_error("packed: the matrix is too large for 32-bit places of its chunks");
-        coding = coding_for<V>(first.found.distinct, first.found.not_narrow == 0);
-        chunks = first.total.parts + first.total.chunks;
+        encoding = encoding_for<V>(first.found.distinct, first.found.not_narrow == 0);
+        chunks = first.total.segments + first.total.chunks;
         table_values = first.found.distinct <= most_table_values<V> ? first.found.distinct : 0;
     }
 
     unsigned windows;
     packing<V> p{};
-    outcome first;
-    value_coding coding;
+    analysis_result first;
+    value_encoding encoding;
     unsigned chunks, table_values;
 
   private:
@@ -160,36 +162,36 @@ template <class V>
 packed_size size_of_packed(const packed_analysis<V>& a) {
     const auto& [total, found] = a.first;
     const auto bytes = a.chunks * sizeof(packed_chunk) + total.perm * sizeof(index) +
-                       total.words * 16 * sizeof(std::uint32_t) +
-                       total.values * warp_size * code_bytes<V>(a.coding) +
+                       total.words * packed_index_unit * sizeof(std::uint32_t) +
+                       total.values * warp_size * encoded_bytes<V>(a.encoding) +
                        a.table_values * sizeof(V);
     return {.bytes = std::int64_t(bytes),
-            .steps = std::int64_t(found.steps),
-            .diagonal_steps = std::int64_t(found.diagonal_steps),
+            .width = std::int64_t(found.width),
+            .diagonal_width = std::int64_t(found.diagonal_width),
             .chunks = a.chunks,
-            .longest = found.longest};
+            .max_width = found.max_width};
 }
 
 template <class V>
 packed<V, device> pack(gpu on, const packed_analysis<V>& a) {
     const device_guard guard(on);
-    const extent& total = a.first.total;
+    const stream_extent& total = a.first.total;
     packed<V, device> P;
-    P.shape = a.p.A.shape, P.coding = a.coding, P.part_chunks = index(total.parts);
+    P.shape = a.p.A.shape, P.encoding = a.encoding, P.segment_chunks = index(total.segments);
     P.chunks_per_warp = 1;
-    if (total.parts == 0)
+    if (total.segments == 0)
         P.chunks_per_warp =
-            a.p.options.chunks_per_warp(P.coding, size_of_packed(a), a.first.found.pairs);
+            a.p.options.chunks_per_warp(P.encoding, size_of_packed(a), a.first.found.pairs);
     P.chunks = device_array<packed_chunk>(on, a.chunks);
     P.perm = device_array<index>(on, total.perm);
-    P.codes = device_array<std::uint32_t>(on, total.words * 16);
-    P.val = device_array<std::byte>(on, total.values * warp_size * code_bytes<V>(P.coding));
+    P.indices = device_array<std::uint32_t>(on, total.words * packed_index_unit);
+    P.val = device_array<std::byte>(on, total.values * warp_size * encoded_bytes<V>(P.encoding));
     P.table = device_array<V>(on, a.table_values);
-    const target<V> to{P.chunks.data(), P.perm.data(),  P.codes.data(), P.val.data(),
-                       P.table.data(),  a.table_values, total.parts};
+    const output<V> to{P.chunks.data(), P.perm.data(),  P.indices.data(), P.val.data(),
+                       P.table.data(),  a.table_values, total.segments};
     if (a.windows > 0)
         place_windows<<<a.windows, window_threads, 0, stream_of(on)>>>(a.p, to, a.windows);
-    if (a.chunks > 0) fill(on, a.p, to, P.coding, a.chunks);
+    if (a.chunks > 0) fill(on, a.p, to, P.encoding, a.chunks);
     mark(on, P);
     check(cudaGetLastError(), "packed: filling");
     return P;
@@ -197,7 +199,7 @@ packed<V, device> pack(gpu on, const packed_analysis<V>& a) {
 
 template <class V>
 bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
-    if (P.coding != value_coding::plain && P.coding != value_coding::narrow) return false;
+    if (P.encoding != value_encoding::none && P.encoding != value_encoding::float32) return false;
     packing<V> p{};
     p.A = A;
     arena scratch;
@@ -205,15 +207,15 @@ bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
     scratch.want(p.table, most_table_values<V>);
     scratch.allocate(on);
     find(on, p);
-    const notes found = read_back(on, p.found);
-    if (coding_for<V>(found.distinct, found.not_narrow == 0) != P.coding) return false;
-    const target<V> to{P.chunks.data(),        P.perm.data(), P.codes.data(),
-                       P.val.data(),           nullptr,       0,
-                       unsigned(P.part_chunks)};
-    if (P.chunks.size() > 0) fill(on, p, to, P.coding, unsigned(P.chunks.size()));
+    const analysis_counters found = read_back(on, p.found);
+    if (encoding_for<V>(found.distinct, found.not_narrow == 0) != P.encoding) return false;
+    const output<V> to{
+        P.chunks.data(),           P.perm.data(), P.indices.data(), P.val.data(), nullptr, 0,
+        unsigned(P.segment_chunks)};
+    if (P.chunks.size() > 0) fill(on, p, to, P.encoding, unsigned(P.chunks.size()));
     mark(on, P);  // no chunk reads by another's diagonals, whatever pattern this was
     check(cudaGetLastError(), "packed: refill");
-    refuse(read_back(on, p.found).flawed);
+    refuse(read_back(on, p.found).error);
     return true;
 }
 

@@ -9,22 +9,22 @@ namespace nz {
 namespace {
 
 /// What a window adds to each array, or, once summed up, where it starts.
-struct extent {
+struct stream_extent {
     unsigned long long words = 0, values = 0;  ///< in units of 16 words and of 32 values
-    unsigned parts = 0, chunks = 0, perm = 0;
+    unsigned segments = 0, chunks = 0, perm = 0;
     unsigned unused = 0;
 };
-struct add_extents {
-    __device__ extent operator()(const extent& a, const extent& b) const {
-        return {a.words + b.words, a.values + b.values, a.parts + b.parts, a.chunks + b.chunks,
-                a.perm + b.perm};
+struct add_sizes {
+    __device__ stream_extent operator()(const stream_extent& a, const stream_extent& b) const {
+        return {a.words + b.words, a.values + b.values, a.segments + b.segments,
+                a.chunks + b.chunks, a.perm + b.perm};
     }
 };
 
 /// What the host must know before it can allocate.
-struct outcome {
-    extent total;
-    notes found;
+struct analysis_result {
+    stream_extent total;
+    analysis_counters found;
 };
 
 /// What a group of 32 rows takes as a chunk of diagonals; none where it is none.
@@ -36,7 +36,7 @@ struct group_diagonals {
 };
 
 /// A window between the passes over it. Places of its chunks count from the window's start.
-struct window_cut {
+struct window_chunks {
     packed_chunk chunks[packed_window];  ///< of whole rows
     std::uint16_t order[packed_window];  ///< the rows of sorted chunks
 };
@@ -45,14 +45,14 @@ template <class V>
 struct packing {
     csr<V, device_view> A;
     packed_options options;
-    notes* found;
+    analysis_counters* found;
     unsigned long long* slots;  ///< of the hash table
     std::uint16_t* number;      ///< of each slot's value
     V* table;
     group_diagonals* groups;
-    window_cut* cuts;
-    extent* extents;
-    outcome* result;
+    window_chunks* cuts;
+    stream_extent* sizes;
+    analysis_result* result;
 
     __device__ bool has_table() const {
         return found->distinct > 0 && found->distinct <= most_table_values<V>;
@@ -64,12 +64,12 @@ struct packing {
         const bool at_ends = (i > 0 || first == 0) && (i + 1 < A.shape.rows || last == nnz);
         if (at_ends && first >= 0 && first <= last && last <= nnz && last - first <= INT_MAX)
             return index(last - first);
-        found->flawed = flaw::row_ptr;
+        found->error = input_error::row_ptr;
         return 0;
     }
     __device__ int log_lanes(index n) const {
         int log = 0;
-        while (log < 5 && (n >> log) > options.steps) ++log;
+        while (log < 5 && (n >> log) > options.lane_width) ++log;
         return log;
     }
 };
@@ -142,29 +142,30 @@ __device__ bool same_value(const diagonal_walk<V>& walk) {
     return __all_sync(full_warp, !walk.here() || bits == first) != 0;
 }
 
-/// The diagonals of a warp's rows, or none where they are too many. As cutter::diagonals on the
-/// CPU.
+/// The diagonals of a warp's rows, or none where they are too many. As chunk_partitioner::diagonals
+/// on the CPU.
 template <class V>
 __device__ group_diagonals find_group(const packing<V>& p, index row, index len) {
     const int entries = warp_sum(len);
     const auto most = [&](double fill) {
         return min(p.options.most_diagonals, int(double(entries) / (warp_size * fill)));
     };
-    const int most_plain = most(p.options.diagonal_fill), most_shared = most(p.options.shared_fill);
+    const int most_plain = most(p.options.diagonal_fill),
+              most_constant = most(p.options.constant_fill);
     const offset first = len > 0 ? p.begin(row) : 0;
     bool same = p.has_table();
     // As many diagonals as the rows' first entries lie on there are at least.
     const index head = len > 0 ? p.A.col_ind[std::size_t(first)] - row : INT_MAX;
-    const unsigned alike = __match_any_sync(full_warp, head);
-    const int heads = __popc(__ballot_sync(full_warp, len > 0 && (alike & lanes_before()) == 0));
-    if (heads > (same ? max(most_shared, most_plain) : most_plain)) return {};
+    const unsigned equal = __match_any_sync(full_warp, head);
+    const int heads = __popc(__ballot_sync(full_warp, len > 0 && (equal & lanes_before()) == 0));
+    if (heads > (same ? max(most_constant, most_plain) : most_plain)) return {};
     diagonal_walk<V> walk(p.A, row, first, first + len, same);
     int count = 0;
     unsigned offsets = 0;
     while (walk.next()) {
         if (same) same = same_value(walk);
         ++count;
-        if (count > (same ? most_shared : most_plain)) return {};
+        if (count > (same ? most_constant : most_plain)) return {};
         offsets = (offsets ^ unsigned(walk.lowest)) * 0x9e3779b1U;  // Fibonacci hashing
     }
     return {std::uint8_t(count), std::uint8_t(count > 0 && same), 0, offsets};

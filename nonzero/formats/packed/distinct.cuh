@@ -8,17 +8,17 @@ namespace nz {
 namespace {
 
 /// What stops the packing; the first found is reported.
-enum class flaw : int { none, row_ptr, column };
+enum class input_error : int { none, row_ptr, column };
 
 /// What all kernels of one packing share, in GPU memory.
-struct notes {
+struct analysis_counters {
     unsigned distinct;      ///< values in the hash table; above most_table_values<V>: too many
     unsigned has_sentinel;  ///< a value has the bits that mark an empty slot
     unsigned not_narrow;    ///< a value is no float
-    flaw flawed;
-    unsigned longest;                          ///< the most steps of a chunk
+    input_error error;
+    unsigned max_width;                        ///< the most width of a chunk
     unsigned pairs;                            ///< of chunks, as chunks_per_warp wants them
-    unsigned long long steps, diagonal_steps;  ///< of all chunks, and of those of diagonals
+    unsigned long long width, diagonal_width;  ///< of all chunks, and of those of diagonals
     unsigned long long descents;               ///< within rows, once all are counted, modulo 2^64
 };
 
@@ -43,14 +43,14 @@ constexpr int longest_chain = 64;
 
 /// Enters a new value into the table.
 template <class V>
-__device__ void append(V v, V* table, notes* n) {
+__device__ void append(V v, V* table, analysis_counters* n) {
     const unsigned at = atomicAdd(&n->distinct, 1U);
     if (at < most_table_values<V>) table[at] = v;
 }
 
 /// False where there are too many values to go on.
 template <class V>
-__device__ bool insert(V v, unsigned long long* slots, V* table, notes* n) {
+__device__ bool insert(V v, unsigned long long* slots, V* table, analysis_counters* n) {
     const unsigned long long bits = bits_of(v);
     if (bits == empty_slot) {
         if (atomicExch(&n->has_sentinel, 1U) == 0) append(v, table, n);
@@ -58,9 +58,9 @@ __device__ bool insert(V v, unsigned long long* slots, V* table, notes* n) {
     }
     unsigned s = slot_of<V>(bits);
     for (int probes = 0; probes < longest_chain; ++probes, s = (s + 1) % hash_slots<V>) {
-        const unsigned long long there = __ldcg(slots + s);
-        if (there == bits) return true;
-        if (there != empty_slot) continue;
+        const unsigned long long on_device = __ldcg(slots + s);
+        if (on_device == bits) return true;
+        if (on_device != empty_slot) continue;
         if (__ldcg(&n->distinct) > most_table_values<V>) return false;
         const unsigned long long was = atomicCAS(slots + s, empty_slot, bits);
         if (was == empty_slot) append(v, table, n);
@@ -77,9 +77,9 @@ __device__ bool is_known(unsigned long long bits, const unsigned long long* slot
     if (bits == empty_slot) return false;
     unsigned s = slot_of<V>(bits);
     for (int probes = 0; probes < longest_chain; ++probes, s = (s + 1) % hash_slots<V>) {
-        const unsigned long long there = __ldca(slots + s);
-        if (there == bits) return true;
-        if (there == empty_slot) return false;
+        const unsigned long long on_device = __ldca(slots + s);
+        if (on_device == bits) return true;
+        if (on_device == empty_slot) return false;
     }
     return false;
 }
@@ -90,7 +90,7 @@ __device__ bool is_known(unsigned long long bits, const unsigned long long* slot
 /// 6.5 ms that packing nlpkkt80 took then (H200).
 template <class V>
 __global__ void find_values(const V* __restrict__ val, std::size_t count, std::size_t stride,
-                            unsigned long long* slots, V* table, notes* n) {
+                            unsigned long long* slots, V* table, analysis_counters* n) {
     constexpr int at_once = 4;
     const std::size_t threads = std::size_t(gridDim.x) * blockDim.x;
     bool few = n->distinct <= most_table_values<V>, narrow = true;
@@ -112,7 +112,7 @@ __global__ void find_values(const V* __restrict__ val, std::size_t count, std::s
 /// Puts the table in ascending order of the values' bits, by one block, and notes for each slot the
 /// number of its value.
 template <class V>
-__global__ void sort_values(const unsigned long long* slots, const notes* n, V* table,
+__global__ void sort_values(const unsigned long long* slots, const analysis_counters* n, V* table,
                             std::uint16_t* number) {
     __shared__ unsigned long long keys[most_table_values<V>];
     const unsigned distinct = n->distinct;

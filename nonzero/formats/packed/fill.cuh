@@ -7,12 +7,12 @@ namespace nz {
 namespace {
 
 /// Stores the code of v as the at-th value.
-template <value_coding C, class V>
+template <value_encoding C, class V>
 __device__ void put_value(const packing<V>& p, std::byte* val, std::size_t at, bool here, V v) {
-    if constexpr (C == value_coding::plain) reinterpret_cast<V*>(val)[at] = here ? v : V(0);
-    if constexpr (C == value_coding::narrow)
+    if constexpr (C == value_encoding::none) reinterpret_cast<V*>(val)[at] = here ? v : V(0);
+    if constexpr (C == value_encoding::float32)
         reinterpret_cast<float*>(val)[at] = here ? float(v) : 0.0F;
-    if constexpr (C == value_coding::table8 || C == value_coding::table16) {
+    if constexpr (C == value_encoding::dictionary8 || C == value_encoding::dictionary16) {
         unsigned number = 0;
         if (here) {
             const unsigned long long bits = bits_of(v);
@@ -23,7 +23,7 @@ __device__ void put_value(const packing<V>& p, std::byte* val, std::size_t at, b
                 number = p.number[s];
             }
         }
-        if constexpr (C == value_coding::table8) {
+        if constexpr (C == value_encoding::dictionary8) {
             reinterpret_cast<std::uint8_t*>(val)[at] = std::uint8_t(number);
         } else {
             reinterpret_cast<std::uint16_t*>(val)[at] = std::uint16_t(number);
@@ -31,21 +31,21 @@ __device__ void put_value(const packing<V>& p, std::byte* val, std::size_t at, b
     }
 }
 
-template <value_coding C, class V>
-__device__ void fill_diagonals(const packing<V>& p, const packed_chunk& c, target<V> to, int lane) {
-    std::uint32_t* const code = to.codes + std::size_t(c.code_at) * 16;
-    const unsigned words = c.kind == packed_chunk::shared ? 4 : 2;
+template <value_encoding C, class V>
+__device__ void fill_diagonals(const packing<V>& p, const packed_chunk& c, output<V> to, int lane) {
+    std::uint32_t* const code = to.indices + std::size_t(c.index_at) * packed_index_unit;
+    const unsigned words = c.kind == packed_chunk::constant_diagonals ? 4 : 2;
     const index row = c.first_row + lane;
     const index len = lane < int(c.rows) ? p.length(row) : 0;
     const offset first = len > 0 ? p.begin(row) : 0;
     diagonal_walk<V> walk(p.A, row, first, first + len, true);
-    for (unsigned s = 0; s < c.steps; ++s) {
+    for (unsigned s = 0; s < c.width; ++s) {
         walk.next();
         const V v = walk.here() ? walk.value : V(0);
         if (walk.here() && unsigned(row + walk.lowest) >= unsigned(p.A.shape.cols))
-            p.found->flawed = flaw::column;
+            p.found->error = input_error::column;
         std::uint32_t word = lane == 0 ? std::uint32_t(walk.lowest) : walk.mask;
-        if (c.kind == packed_chunk::shared) {
+        if (c.kind == packed_chunk::constant_diagonals) {
             const auto bits = __shfl_sync(full_warp, bits_of(v), __ffs(int(walk.mask)) - 1);
             if (lane == 2) word = std::uint32_t(bits);
             if (lane == 3) word = std::uint32_t(bits >> 32);
@@ -55,38 +55,38 @@ __device__ void fill_diagonals(const packing<V>& p, const packed_chunk& c, targe
         }
         if (unsigned(lane) < words) code[s * words + unsigned(lane)] = word;
     }
-    for (unsigned k = words * c.steps + unsigned(lane); k < 16 * words_of(c); k += warp_size)
+    for (unsigned k = words * c.width + unsigned(lane); k < 16 * words_of(c); k += warp_size)
         code[k] = 0;
 }
 
-template <value_coding C, class V>
-__device__ void fill_listed(const packing<V>& p, const packed_chunk& c, target<V> to, int lane) {
-    std::uint32_t* const code = to.codes + std::size_t(c.code_at) * 16;
-    auto* const near = reinterpret_cast<std::uint16_t*>(code);
+template <value_encoding C, class V>
+__device__ void fill_listed(const packing<V>& p, const packed_chunk& c, output<V> to, int lane) {
+    std::uint32_t* const code = to.indices + std::size_t(c.index_at) * packed_index_unit;
+    auto* const delta16 = reinterpret_cast<std::uint16_t*>(code);
     const int r = lane >> c.log_lanes;
     offset k = 0, end = 0;
     if (r < int(c.rows)) {
         const index row = c.sorted ? to.perm[c.number + r] : c.first_row + r;
         const offset len = p.length(row);
         k = p.begin(row), end = k + len;
-        if (c.parts > 0) {
-            const offset each = len / c.parts, rest = len % c.parts;
+        if (c.segments > 0) {
+            const offset each = len / c.segments, rest = len % c.segments;
             k += c.number * each + min(offset(c.number), rest);
             end = k + each + (c.number < rest);
         }
         k += lane & ((1 << c.log_lanes) - 1);
     }
-    for (unsigned s = 0; s < c.steps; ++s, k += 1 << c.log_lanes) {
+    for (unsigned s = 0; s < c.width; ++s, k += 1 << c.log_lanes) {
         const bool here = k < end;
         const index column = here ? p.A.col_ind[std::size_t(k)] : 0;
-        const unsigned distance = here ? unsigned(column - c.base) : 0xffffffffU;
-        const unsigned most = c.kind == packed_chunk::near ? 0xfffeU : 0xfffffffeU;
+        const unsigned distance = here ? unsigned(column - c.base) : padding32;
+        const unsigned most = c.kind == packed_chunk::delta16 ? max_delta16 : max_delta32;
         if (here &&
             (unsigned(column) >= unsigned(p.A.shape.cols) || column < c.base || distance > most))
-            p.found->flawed = flaw::column;
+            p.found->error = input_error::column;
         const std::size_t at = std::size_t(s) * warp_size + unsigned(lane);
-        if (c.kind == packed_chunk::near) {
-            near[at] = std::uint16_t(distance);
+        if (c.kind == packed_chunk::delta16) {
+            delta16[at] = std::uint16_t(distance);
         } else {
             code[at] = distance;
         }
@@ -96,9 +96,9 @@ __device__ void fill_listed(const packing<V>& p, const packed_chunk& c, target<V
 }
 
 /// Last pass: a warp a chunk.
-template <value_coding C, class V>
+template <value_encoding C, class V>
 __global__ void __launch_bounds__(walk_threads)
-    fill_chunks(packing<V> p, target<V> to, unsigned chunks) {
+    fill_chunks(packing<V> p, output<V> to, unsigned chunks) {
     for (std::int64_t first = first_of_block(); first / warp_size < chunks;
          first += step_of_blocks()) {
         const auto k = unsigned((first + threadIdx.x) / warp_size);
@@ -115,35 +115,35 @@ __global__ void __launch_bounds__(walk_threads)
 
 /// Whether b lies right behind a, has the next rows, and its diagonals but for their masks. By a
 /// whole warp.
-__device__ inline bool alike(const packed_chunk& a, const packed_chunk& b,
-                             const std::uint32_t* codes) {
-    if (a.kind > packed_chunk::diagonals || b.kind != a.kind || b.steps != a.steps) return false;
+__device__ inline bool have_identical_offsets(const packed_chunk& a, const packed_chunk& b,
+                                              const std::uint32_t* codes) {
+    if (a.kind > packed_chunk::diagonals || b.kind != a.kind || b.width != a.width) return false;
     if (a.rows != warp_size || b.rows != warp_size || b.first_row != a.first_row + warp_size)
         return false;
-    const unsigned words = a.kind == packed_chunk::shared ? 4 : 2;
-    const std::uint32_t* const of_a = codes + std::size_t(a.code_at) * 16;
-    const std::uint32_t* const of_b = codes + std::size_t(b.code_at) * 16;
+    const unsigned words = a.kind == packed_chunk::constant_diagonals ? 4 : 2;
+    const std::uint32_t* const of_a = codes + std::size_t(a.index_at) * packed_index_unit;
+    const std::uint32_t* const of_b = codes + std::size_t(b.index_at) * packed_index_unit;
     bool same = true;
-    for (unsigned k = unsigned(lane_id()); k < words * a.steps; k += warp_size)
+    for (unsigned k = unsigned(lane_id()); k < words * a.width; k += warp_size)
         same = same && (k % words == 1 || of_a[k] == of_b[k]);
     return __all_sync(full_warp, same) != 0;
 }
 
-constexpr unsigned most_alike = 4;
+constexpr unsigned max_identical = 4;
 
 /// Marks the first of every four, or else two, chunks that are alike; a warp for every four.
 __global__ void __launch_bounds__(walk_threads)
-    mark_alike(packed_chunk* chunks, const std::uint32_t* codes, unsigned count) {
-    const unsigned first = (blockIdx.x * walk_threads + threadIdx.x) / warp_size * most_alike;
+    mark_identical_offsets(packed_chunk* chunks, const std::uint32_t* codes, unsigned count) {
+    const unsigned first = (blockIdx.x * walk_threads + threadIdx.x) / warp_size * max_identical;
     const auto pair = [&](unsigned k) {
-        return k + 1 < count && alike(chunks[k], chunks[k + 1], codes);
+        return k + 1 < count && have_identical_offsets(chunks[k], chunks[k + 1], codes);
     };
     const bool low = pair(first), high = pair(first + 2);
     const bool all = low && high && pair(first + 1);
     __syncwarp();  // all lanes have read what the first overwrites
     if (lane_id() > 0) return;
-    if (first < count) chunks[first].alike = all ? 4 : low ? 2 : 0;
-    if (first + 2 < count) chunks[first + 2].alike = high ? 2 : 0;
+    if (first < count) chunks[first].identical = all ? 4 : low ? 2 : 0;
+    if (first + 2 < count) chunks[first + 2].identical = high ? 2 : 0;
 }
 
 }  // namespace

@@ -35,26 +35,26 @@ constexpr int resident_blocks = at_most_resident(sizeof(V) == 4 && streams ? 8 :
 constexpr int in_flight = 4;
 
 /// The value of a stored place.
-template <value_coding C, bool streams, class V>
+template <value_encoding C, bool streams, class V>
 struct device_decoder {
-    static constexpr bool passes_by = streams;
+    static constexpr bool bypasses_l1 = streams;
     const std::byte* __restrict__ val;
     const V* __restrict__ table;
     V constant;
     __device__ device_decoder(const packed<V, device_view>& A)
         : val(A.val.ptr),
           table(A.table.ptr),
-          constant(C == value_coding::constant ? table[0] : 0) {}
+          constant(C == value_encoding::constant ? table[0] : 0) {}
 
     __device__ V operator[](std::size_t at) const {
-        if constexpr (C == value_coding::constant) return constant;
-        if constexpr (C == value_coding::table8)
+        if constexpr (C == value_encoding::constant) return constant;
+        if constexpr (C == value_encoding::dictionary8)
             return __ldg(table + __ldg(reinterpret_cast<const std::uint8_t*>(val) + at));
-        if constexpr (C == value_coding::table16)
+        if constexpr (C == value_encoding::dictionary16)
             return __ldg(table + load<streams>(reinterpret_cast<const std::uint16_t*>(val) + at));
-        if constexpr (C == value_coding::narrow)
+        if constexpr (C == value_encoding::float32)
             return V(load<streams>(reinterpret_cast<const float*>(val) + at));
-        if constexpr (C == value_coding::plain)
+        if constexpr (C == value_encoding::none)
             return load<streams>(reinterpret_cast<const V*>(val) + at);
     }
 };
@@ -66,14 +66,15 @@ __device__ inline float value_of(int4 diagonal, float) { return __int_as_float(d
 
 /// A lane's row of a shared chunk. x: from the row's own number on; bit: the lane's.
 template <class V>
-__device__ V sum_shared(const int4* __restrict__ diagonal, int steps, const V* x, unsigned bit) {
+__device__ V sum_constant_diagonals(const int4* __restrict__ diagonal, int width, const V* x,
+                                    unsigned bit) {
     V sum = 0;
-    for (int k = 0; k < steps; k += in_flight) {
+    for (int k = 0; k < width; k += in_flight) {
         int4 d[in_flight];
         V xj[in_flight];
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
-            d[u] = k + u < steps ? __ldg(diagonal + k + u) : int4{0, 0, 0, 0};
+            d[u] = k + u < width ? __ldg(diagonal + k + u) : int4{0, 0, 0, 0};
         if (k == 0) x = wait_for_previous(x);
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
@@ -87,17 +88,17 @@ __device__ V sum_shared(const int4* __restrict__ diagonal, int steps, const V* x
 
 /// The same where every entry has a value of its own, from the place `at` on.
 template <class D, class V>
-__device__ V sum_diagonals(const int2* __restrict__ diagonal, int steps, D value, std::size_t at,
+__device__ V sum_diagonals(const int2* __restrict__ diagonal, int width, D value, std::size_t at,
                            const V* x, unsigned bit) {
     V sum = 0;
-    for (int k = 0; k < steps; k += in_flight, at += in_flight * warp_size) {
+    for (int k = 0; k < width; k += in_flight, at += in_flight * warp_size) {
         int2 d[in_flight];
         V v[in_flight], xj[in_flight];
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
-            d[u] = k + u < steps ? __ldg(diagonal + k + u) : int2{0, 0};
+            d[u] = k + u < width ? __ldg(diagonal + k + u) : int2{0, 0};
 #pragma unroll
-        for (int u = 0; u < in_flight; ++u) v[u] = k + u < steps ? value[at + u * warp_size] : V(0);
+        for (int u = 0; u < in_flight; ++u) v[u] = k + u < width ? value[at + u * warp_size] : V(0);
         if (k == 0) x = wait_for_previous(x);
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
@@ -109,27 +110,27 @@ __device__ V sum_diagonals(const int2* __restrict__ diagonal, int steps, D value
     return sum;
 }
 
-/// A lane's entries of a near or far chunk. x: from the chunk's base on; column: the lane's first.
+/// A lane's entries of a chunk of deltas. x: from the chunk's base on; column: the lane's first.
 template <class Column, class D, class V>
-__device__ V sum_listed(const Column* __restrict__ column, int steps, D value, std::size_t at,
+__device__ V sum_listed(const Column* __restrict__ column, int width, D value, std::size_t at,
                         const V* x) {
-    constexpr Column hole = Column(-1);
+    constexpr Column padding = Column(-1);
     V sum = 0;
-    for (int k = 0; k < steps;
+    for (int k = 0; k < width;
          k += in_flight, at += in_flight * warp_size, column += in_flight * warp_size) {
         Column j[in_flight];
         V v[in_flight], xj[in_flight];
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
-            j[u] = k + u < steps ? load<D::passes_by>(column + u * warp_size) : hole;
+            j[u] = k + u < width ? load<D::bypasses_l1>(column + u * warp_size) : padding;
 #pragma unroll
-        for (int u = 0; u < in_flight; ++u) v[u] = k + u < steps ? value[at + u * warp_size] : V(0);
+        for (int u = 0; u < in_flight; ++u) v[u] = k + u < width ? value[at + u * warp_size] : V(0);
         if (k == 0) x = wait_for_previous(x);
 #pragma unroll
-        for (int u = 0; u < in_flight; ++u) xj[u] = j[u] != hole ? gather(x + j[u]) : V(0);
+        for (int u = 0; u < in_flight; ++u) xj[u] = j[u] != padding ? gather(x + j[u]) : V(0);
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
-            if (j[u] != hole) sum += v[u] * xj[u];
+            if (j[u] != padding) sum += v[u] * xj[u];
     }
     return sum;
 }
@@ -146,24 +147,25 @@ __device__ inline packed_chunk load_chunk(const packed_chunk* at) {
 template <class D, class V>
 __device__ V sum_columns(const packed<V, device_view>& A, const packed_chunk& c, D value,
                          const V* x, int lane) {
-    const std::uint32_t* const code = A.codes.ptr + std::size_t(c.code_at) * 16;
+    const std::uint32_t* const code = A.indices.ptr + std::size_t(c.index_at) * packed_index_unit;
     const std::size_t at = std::size_t(c.val_at) * warp_size + unsigned(lane);
-    if (c.kind == packed_chunk::near)
-        return sum_listed(reinterpret_cast<const std::uint16_t*>(code) + lane, int(c.steps), value,
+    if (c.kind == packed_chunk::delta16)
+        return sum_listed(reinterpret_cast<const std::uint16_t*>(code) + lane, int(c.width), value,
                           at, x + c.base);
-    return sum_listed(code + lane, int(c.steps), value, at, x + c.base);
+    return sum_listed(code + lane, int(c.width), value, at, x + c.base);
 }
 
 /// This lane's share of any chunk.
 template <class D, class V>
 __device__ V sum_lane(const packed<V, device_view>& A, const packed_chunk& c, D value, const V* x,
                       int lane) {
-    if (c.kind >= packed_chunk::near) return sum_columns(A, c, value, x, lane);
-    const std::uint32_t* const code = A.codes.ptr + std::size_t(c.code_at) * 16;
+    if (c.kind >= packed_chunk::delta16) return sum_columns(A, c, value, x, lane);
+    const std::uint32_t* const code = A.indices.ptr + std::size_t(c.index_at) * packed_index_unit;
     const V* const x_of_row = x + c.first_row + lane;
-    if (c.kind == packed_chunk::shared)
-        return sum_shared(reinterpret_cast<const int4*>(code), int(c.steps), x_of_row, 1U << lane);
-    return sum_diagonals(reinterpret_cast<const int2*>(code), int(c.steps), value,
+    if (c.kind == packed_chunk::constant_diagonals)
+        return sum_constant_diagonals(reinterpret_cast<const int4*>(code), int(c.width), x_of_row,
+                                      1U << lane);
+    return sum_diagonals(reinterpret_cast<const int2*>(code), int(c.width), value,
                          std::size_t(c.val_at) * warp_size + unsigned(lane), x_of_row, 1U << lane);
 }
 
@@ -186,7 +188,7 @@ __device__ void multiply_chunk(const packed<V, device_view>& A, const packed_chu
     for (int step = (1 << c.log_lanes) / 2; step > 0; step /= 2)
         sum += __shfl_down_sync(full_warp, sum, unsigned(step));
     if (row < 0) return;
-    if (c.steps == 0) wait_for_previous();  // no loop has
+    if (c.width == 0) wait_for_previous();  // no loop has
     store_scaled(y + row, alpha, sum, beta);
 }
 

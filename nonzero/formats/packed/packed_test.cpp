@@ -40,9 +40,9 @@ std::vector<double> numbers(int count, double step) {
 }
 
 template <class V>
-void expect_exact(const csr<V, host>& A, value_coding coding) {
+void expect_exact(const csr<V, host>& A, value_encoding encoding) {
     const auto P = packed<V, host>::from(view(A));
-    EXPECT_EQ(int(P.coding), int(coding));
+    EXPECT_EQ(int(P.encoding), int(encoding));
     const auto back = to_csr(view(P));
     ASSERT_EQ(back.val.size(), A.val.size());
     EXPECT_EQ(back.row_ptr, A.row_ptr);
@@ -52,12 +52,12 @@ void expect_exact(const csr<V, host>& A, value_coding coding) {
 
 TEST(packed, takes_the_shortest_code_that_is_exact) {
     const double third = 1.0 / 3;
-    expect_exact(tridiagonal<double>(5000, {third}), value_coding::constant);
-    expect_exact(tridiagonal<double>(5000, numbers(256, third)), value_coding::table8);
-    expect_exact(tridiagonal<double>(5000, numbers(257, third)), value_coding::table16);
-    expect_exact(tridiagonal<double>(5000, numbers(4096, third)), value_coding::table16);
-    expect_exact(tridiagonal<double>(5000, numbers(4097, third)), value_coding::plain);
-    expect_exact(tridiagonal<double>(5000, numbers(4097, 0.5)), value_coding::narrow);
+    expect_exact(tridiagonal<double>(5000, {third}), value_encoding::constant);
+    expect_exact(tridiagonal<double>(5000, numbers(256, third)), value_encoding::dictionary8);
+    expect_exact(tridiagonal<double>(5000, numbers(257, third)), value_encoding::dictionary16);
+    expect_exact(tridiagonal<double>(5000, numbers(4096, third)), value_encoding::dictionary16);
+    expect_exact(tridiagonal<double>(5000, numbers(4097, third)), value_encoding::none);
+    expect_exact(tridiagonal<double>(5000, numbers(4097, 0.5)), value_encoding::float32);
 }
 
 TEST(packed, is_rounded_to_single_precision_as_it_lies) {
@@ -79,7 +79,10 @@ TEST(packed, is_rounded_to_single_precision_as_it_lies) {
         const auto same = find_method<float>("packed.warp").on_cpu(cpu{2}, view(back));
         auto expected = y;
         same->apply(1, x, 0, expected);
-        find_method<double>("packed.warp").on_cpu(cpu{2}, view(A))->in_single()->apply(1, x, 0, y);
+        find_method<double>("packed.warp")
+            .on_cpu(cpu{2}, view(A))
+            ->in_single_precision()
+            ->apply(1, x, 0, y);
         for (std::size_t i = 0; i < y.size(); ++i)
             EXPECT_NEAR(y[i], expected[i], 1e-5F * std::abs(expected[i]));
     }
@@ -93,9 +96,9 @@ TEST(packed, has_tables_of_floats_of_8_bits_only) {
         for (std::size_t k = 0; k < A.val.size(); ++k) A.val[k] = 1 / float(3 + k % count);
     };
     with_values(256);
-    expect_exact(A, value_coding::table8);
+    expect_exact(A, value_encoding::dictionary8);
     with_values(257);
-    expect_exact(A, value_coding::plain);
+    expect_exact(A, value_encoding::none);
 }
 
 TEST(packed, tells_values_apart_by_their_bits) {
@@ -104,12 +107,12 @@ TEST(packed, tells_values_apart_by_their_bits) {
     double all_ones;
     std::memcpy(&all_ones, &ones, sizeof ones);
     expect_exact(tridiagonal<double>(99, {0.0, -0.0, nan, other_nan, inf, -inf, all_ones}),
-                 value_coding::table8);
-    expect_exact(tridiagonal<double>(99, {all_ones}), value_coding::constant);
+                 value_encoding::dictionary8);
+    expect_exact(tridiagonal<double>(99, {all_ones}), value_encoding::constant);
     auto many = numbers(5000, 0.5);
     many[77] = nan;  // which a float would not give back
     many[78] = other_nan;
-    expect_exact(tridiagonal<double>(5000, many), value_coding::plain);
+    expect_exact(tridiagonal<double>(5000, many), value_encoding::none);
 }
 
 TEST(packed, stores_a_stencil_by_diagonals_without_columns) {
@@ -125,11 +128,11 @@ TEST(packed, stores_a_stencil_by_diagonals_without_columns) {
 TEST(packed, cuts_long_rows_into_parts_that_fill_blocks) {
     for (const auto& [name, bug, A] : zoo<double>()) {
         const auto P = packed<double, host>::from(view(A));
-        EXPECT_EQ(P.part_chunks % packed_block, 0) << name;
-        for (index k = 0; k < P.part_chunks; ++k) {
+        EXPECT_EQ(P.segment_chunks % packed_block, 0) << name;
+        for (index k = 0; k < P.segment_chunks; ++k) {
             const packed_chunk& c = P.chunks[std::size_t(k)];
-            if (c.parts == 0) continue;
-            const bool in_one_block = k % packed_block - c.number + c.parts <= packed_block;
+            if (c.segments == 0) continue;
+            const bool in_one_block = k % packed_block - c.number + c.segments <= packed_block;
             EXPECT_TRUE(in_one_block || k % packed_block == c.number % packed_block) << name;
         }
     }
@@ -138,8 +141,8 @@ TEST(packed, cuts_long_rows_into_parts_that_fill_blocks) {
 /// With GPU warps that take so many chunks at once, whatever there are.
 packed_options at_once(index chunks) {
     packed_options o;
-    o.twos = chunks >= 2 ? 1 : std::numeric_limits<std::int64_t>::max();
-    o.fours = chunks == 4 ? 1 : std::numeric_limits<std::int64_t>::max();
+    o.pair_min_chunks = chunks >= 2 ? 1 : std::numeric_limits<std::int64_t>::max();
+    o.quad_min_chunks = chunks == 4 ? 1 : std::numeric_limits<std::int64_t>::max();
     return o;
 }
 
@@ -154,22 +157,22 @@ std::vector<csr<double, host>> stencils() {
     return all;
 }
 
-/// Rows whose parts do not fill a block: the rest of it is chunks without a place.
+/// Rows whose segments do not fill a block: the rest of it is chunks without a place.
 TEST(packed, shares_the_parts_of_long_rows_among_threads) {
     const auto A = from_lengths<double>(std::vector<index>(60, 1600), 30000);
     const auto P = packed<double, host>::from(view(A));
-    const std::span parts(P.chunks.data(), std::size_t(P.part_chunks));
-    ASSERT_FALSE(parts.empty());
-    ASSERT_TRUE(std::ranges::any_of(parts, [](const packed_chunk& c) { return c.rows == 0; }));
+    const std::span segments(P.chunks.data(), std::size_t(P.segment_chunks));
+    ASSERT_FALSE(segments.empty());
+    ASSERT_TRUE(std::ranges::any_of(segments, [](const packed_chunk& c) { return c.rows == 0; }));
     for (const int threads : {1, 2, 3, 7, 100}) {
         std::size_t taken = 0, most = 0;
         for (int t = 0; t < threads; ++t) {
-            const auto mine = share_of<double>(parts, t, threads);
-            EXPECT_TRUE(mine.empty() || mine.data() == parts.data() + taken);
+            const auto mine = share_of<double>(segments, t, threads);
+            EXPECT_TRUE(mine.empty() || mine.data() == segments.data() + taken);
             taken += mine.size(), most = std::max(most, mine.size());
         }
-        EXPECT_EQ(taken, parts.size());
-        const std::size_t fair = parts.size() / std::size_t(threads);
+        EXPECT_EQ(taken, segments.size());
+        const std::size_t fair = segments.size() / std::size_t(threads);
         EXPECT_LE(most, fair + 2 * packed_block) << threads << " threads";
     }
 }
@@ -182,15 +185,16 @@ TEST(packed, marks_chunks_of_equal_diagonals) {
         std::array<int, 5> marked{};
         for (std::size_t k = 0; k < P.chunks.size(); ++k) {
             const packed_chunk& c = P.chunks[k];
-            ++marked.at(c.alike);
-            for (std::size_t g = 1; g < c.alike; ++g) {
+            ++marked.at(c.identical);
+            for (std::size_t g = 1; g < c.identical; ++g) {
                 const packed_chunk& other = P.chunks.at(k + g);
                 EXPECT_EQ(other.first_row, c.first_row + index(32 * g));
-                ASSERT_EQ(other.steps, c.steps);
-                const std::size_t words = c.kind == packed_chunk::shared ? 4 : 2;
-                for (std::size_t w = 0; w < words * c.steps; ++w)
+                ASSERT_EQ(other.width, c.width);
+                const std::size_t words = c.kind == packed_chunk::constant_diagonals ? 4 : 2;
+                for (std::size_t w = 0; w < words * c.width; ++w)
                     if (w % words != 1) {
-                        EXPECT_EQ(P.codes[16 * other.code_at + w], P.codes[16 * c.code_at + w]);
+                        EXPECT_EQ(P.indices[16 * other.index_at + w],
+                                  P.indices[16 * c.index_at + w]);
                     }
             }
         }
@@ -205,7 +209,7 @@ TEST(packed, marks_chunks_of_equal_diagonals) {
 TEST(packed, multiplies_what_streams) {
     const auto A = nz::random<double>(40000, 30000, 50, 3);
     const auto P = packed<double, host>::from(view(A));
-    ASSERT_GT(bytes(P), far_bytes);
+    ASSERT_GT(bytes(P), out_of_cache_bytes);
     const host_vector<double> x(std::size_t(A.shape.cols), 1.25);
     host_vector<double> y(std::size_t(A.shape.rows));
     spmv(cpu{2}, packed_warp{}, 2.0, view(P), std::span<const double>(x), 0.0, std::span(y));
@@ -220,14 +224,14 @@ TEST(packed, refuses_options_out_of_range) {
         change(o);
         return packed<double, host>::from(view(A), o);
     };
-    EXPECT_THROW(with([](auto& o) { o.steps = 0; }), argument_error);
+    EXPECT_THROW(with([](auto& o) { o.lane_width = 0; }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.split = 31; }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.most_diagonals = -1; }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.diagonal_fill = 0; }), argument_error);
-    EXPECT_THROW(with([](auto& o) { o.shared_fill = std::nan(""); }), argument_error);
+    EXPECT_THROW(with([](auto& o) { o.constant_fill = std::nan(""); }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.sort_gain = -1; }), argument_error);
-    EXPECT_THROW(with([](auto& o) { o.twos = 0; }), argument_error);
-    EXPECT_THROW(with([](auto& o) { o.fours = -1; }), argument_error);
+    EXPECT_THROW(with([](auto& o) { o.pair_min_chunks = 0; }), argument_error);
+    EXPECT_THROW(with([](auto& o) { o.quad_min_chunks = -1; }), argument_error);
     EXPECT_NO_THROW(with([](auto&) {}));
 }
 
@@ -242,13 +246,13 @@ template <class V>
 void expect_the_same_on_the_gpu(const std::string& name, const csr<V, host>& A) {
     SCOPED_TRACE(name);
     const gpu_stream stream;
-    const auto there = upload(stream, A);
-    const auto got = download(stream, pack(stream, view(there)));
+    const auto on_device = upload(stream, A);
+    const auto got = download(stream, pack(stream, view(on_device)));
     const auto want = packed<V, host>::from(view(A));
     EXPECT_EQ(got.scalars(got), want.scalars(want));
     EXPECT_TRUE(got.chunks == want.chunks);
     EXPECT_TRUE(got.perm == want.perm);
-    EXPECT_TRUE(got.codes == want.codes);
+    EXPECT_TRUE(got.indices == want.indices);
     EXPECT_TRUE(got.val == want.val);
     ASSERT_EQ(got.table.size(), want.table.size());
     if (!want.table.empty()) {
@@ -262,8 +266,9 @@ TEST_F(packed_on_gpu, packs_as_the_cpu_does) {
     for (const auto& [name, bug, A] : zoo<float>()) expect_the_same_on_the_gpu(name, A);
     expect_the_same_on_the_gpu("plane", laplace2d<double>(300, 300));
     expect_the_same_on_the_gpu("space", laplace3d<float>(40, 50, 60));
-    expect_the_same_on_the_gpu("chunks in twos", laplace2d<double>(500, 401));
-    expect_the_same_on_the_gpu("chunks in fours", tridiagonal<float>(1'600'000, {1, 2, 1, -3}));
+    expect_the_same_on_the_gpu("chunks in pair_min_chunks", laplace2d<double>(500, 401));
+    expect_the_same_on_the_gpu("chunks in quad_min_chunks",
+                               tridiagonal<float>(1'600'000, {1, 2, 1, -3}));
     expect_the_same_on_the_gpu("with values of their own",
                                tridiagonal<double>(1'600'000, numbers(5000, 1.0 / 3)));
     for (const int count : {1, 2, 255, 256, 257, 4096, 4097}) {
@@ -282,18 +287,18 @@ void expect_the_same_product_in_twos_and_fours(const csr<V, host>& A) {
     const gpu_stream stream;
     host_vector<V> x(std::size_t(A.shape.cols), V(0));
     for (std::size_t k = 0; k < x.size(); ++k) x[k] = V(1) / V(1 + k % 37);
-    const auto x_there = to_device<V>(stream, x);
+    const auto x_on_device = to_device<V>(stream, x);
     std::vector<host_vector<V>> y;
     for (const index chunks : {1, 2, 4}) {
         const auto P = packed<V, host>::from(view(A), at_once(chunks));
         ASSERT_EQ(P.chunks_per_warp, chunks);
-        const auto there = upload(stream, P);
-        auto y_there = to_device<V>(stream, host_vector<V>(std::size_t(A.shape.rows), V(3)));
+        const auto on_device = upload(stream, P);
+        auto y_on_device = to_device<V>(stream, host_vector<V>(std::size_t(A.shape.rows), V(3)));
         if constexpr (has_cuda)
-            spmv(stream, packed_warp{}, V(2), view(there), device_span<V>(x_there), V(-1),
-                 device_out<V>(y_there));
+            spmv(stream, packed_warp{}, V(2), view(on_device), device_span<V>(x_on_device), V(-1),
+                 device_out<V>(y_on_device));
         y.emplace_back(std::size_t(A.shape.rows));
-        copy_to_host(stream, y_there.data(), y.back().data(), y.back().size() * sizeof(V));
+        copy_to_host(stream, y_on_device.data(), y.back().data(), y.back().size() * sizeof(V));
     }
     EXPECT_EQ(y[1], y[0]);
     EXPECT_EQ(y[2], y[0]);
@@ -311,8 +316,8 @@ TEST_F(packed_on_gpu, multiplies_chunks_at_once_as_one_by_one) {
 TEST_F(packed_on_gpu, refuses_what_is_no_csr) {
     const gpu on{};
     const auto refused = [&](csr<double, host> A) {
-        const auto there = upload(on, A);
-        EXPECT_THROW((void)pack(on, view(there)), argument_error);
+        const auto on_device = upload(on, A);
+        EXPECT_THROW((void)pack(on, view(on_device)), argument_error);
     };
     const host_vector<double> val{1, 2, 3};
     refused({{2, 3}, {0, 2, 9}, {0, 1, 2}, val});

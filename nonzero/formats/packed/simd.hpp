@@ -1,4 +1,4 @@
-// The loop over a packed chunk's steps in explicit SIMD, chosen at run time by what the machine
+// The loop over a packed chunk's width in explicit SIMD, chosen at run time by what the machine
 // has.
 #pragma once
 
@@ -12,28 +12,29 @@ namespace nz {
 
 /// sums[l] = what lane l of a chunk sums to, for its 32 lanes, step after step: the bits of the
 /// plain loop. code, at: where the chunk's columns or diagonals and its values start.
-template <value_coding C, class V>
+template <value_encoding C, class V>
 using chunk_loop = void (*)(const packed_chunk&, const std::uint32_t* code, decoder<C, V> value,
                             std::size_t at, const V* x, V* sums);
 /// Those that this machine can run, the fastest first: of AVX-512, with gathers, and of AVX2. Empty
-/// where it has neither. V is float or double. far: the matrix streams from beyond the caches, and
-/// is fetched ahead.
-template <value_coding C, class V>
-std::span<const chunk_loop<C, V>> simd_chunk_loops(bool far);
+/// where it has neither. V is float or double. streaming: the matrix streams from beyond the
+/// caches, and is fetched ahead.
+template <value_encoding C, class V>
+std::span<const chunk_loop<C, V>> simd_chunk_loops(bool streaming);
 
 #if defined(NZ_AVX512)
 /// That of AVX-512, for machines that have it.
-template <value_coding C, class V>
-chunk_loop<C, V> chunk_loop_of_gathers(bool far);
+template <value_encoding C, class V>
+chunk_loop<C, V> chunk_loop_of_gathers(bool streaming);
 
-/// Asks for the columns and values of what comes eight steps later: fem_elast3d_p2 takes 0.84 of
+/// Asks for the columns and values of what comes eight width later: fem_elast3d_p2 takes 0.84 of
 /// the time (EPYC, 2 threads). Diagonals, whose x streams as well, lose by it (0.95).
-template <class Column, value_coding C, class V>
-NZ_PIECE void prefetch_entries(const Column* column, decoder<C, V> value, std::size_t at) {
-    constexpr std::size_t ahead = 8, columns = 32 * sizeof(Column), values = 32 * code_bytes<V>(C);
+template <class Column, value_encoding C, class V>
+NZ_ALWAYS_INLINE void prefetch_entries(const Column* column, decoder<C, V> value, std::size_t at) {
+    constexpr std::size_t ahead = 8, columns = 32 * sizeof(Column),
+                          values = 32 * encoded_bytes<V>(C);
     prefetch_lines<columns, ahead * columns>(column);
     if constexpr (values > 0)
-        prefetch_lines<values, ahead * values>(value.val + code_bytes<V>(C) * at);
+        prefetch_lines<values, ahead * values>(value.val + encoded_bytes<V>(C) * at);
 }
 #endif
 

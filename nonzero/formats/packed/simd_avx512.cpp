@@ -1,29 +1,29 @@
 #include "nonzero/formats/packed/simd.hpp"
 #include "nonzero/formats/simd/gathers.hpp"
 
-// The steps of a packed chunk by gathers and under masks: no step asks whether a lane is missing.
+// The width of a packed chunk by gathers and under masks: no step asks whether a lane is missing.
 
 namespace nz {
 #if defined(NZ_AVX512)
 namespace {
 
-NZ_AVX512 NZ_PIECE __m512d widened(const float* p, double) {
+NZ_AVX512 NZ_ALWAYS_INLINE __m512d widened(const float* p, double) {
     return _mm512_cvtps_pd(_mm256_loadu_ps(p));
 }
-NZ_AVX512 NZ_PIECE __m256 widened(const float* p, float) { return load(p, every_lane); }
+NZ_AVX512 NZ_ALWAYS_INLINE __m256 widened(const float* p, float) { return load(p, every_lane); }
 
 /// The values of the entries [k, k + 8).
-template <value_coding C, class V>
-NZ_AVX512 NZ_PIECE auto values(decoder<C, V> value, std::size_t k) {
-    if constexpr (C == value_coding::constant) {
+template <value_encoding C, class V>
+NZ_AVX512 NZ_ALWAYS_INLINE auto values(decoder<C, V> value, std::size_t k) {
+    if constexpr (C == value_encoding::constant) {
         return spread(value.table[0]);
-    } else if constexpr (C == value_coding::table8) {
+    } else if constexpr (C == value_encoding::dictionary8) {
         const auto* const codes = reinterpret_cast<const std::uint8_t*>(value.val);
         return gathered(value.table, numbers(codes + k), every_lane);
-    } else if constexpr (C == value_coding::table16) {
+    } else if constexpr (C == value_encoding::dictionary16) {
         const auto* const codes = reinterpret_cast<const std::uint16_t*>(value.val);
         return gathered(value.table, numbers(codes + k), every_lane);
-    } else if constexpr (C == value_coding::narrow) {
+    } else if constexpr (C == value_encoding::float32) {
         return widened(reinterpret_cast<const float*>(value.val) + k, V());
     } else {
         return load(reinterpret_cast<const V*>(value.val) + k, every_lane);
@@ -38,26 +38,27 @@ struct chunk_sums {
     decltype(spread(V())) of_part[parts];
 };
 template <class V>
-NZ_AVX512 NZ_PIECE chunk_sums<V> no_sums() {
+NZ_AVX512 NZ_ALWAYS_INLINE chunk_sums<V> no_sums() {
     chunk_sums<V> s;
-    NZ_UNROLLED
+    NZ_UNROLL
     for (int p = 0; p < parts; ++p) s.of_part[p] = spread(V(0));
     return s;
 }
 template <class V>
-NZ_AVX512 NZ_PIECE void store_sums(const chunk_sums<V>& s, V* sums) {
-    NZ_UNROLLED
+NZ_AVX512 NZ_ALWAYS_INLINE void store_sums(const chunk_sums<V>& s, V* sums) {
+    NZ_UNROLL
     for (int p = 0; p < parts; ++p) store(sums + p * eight, s.of_part[p]);
 }
 
 template <class V>
-NZ_AVX512 void add_shared(const std::uint32_t* word, std::uint32_t steps, const V* x, V* sums) {
+NZ_AVX512 void add_constant_diagonals(const std::uint32_t* word, std::uint32_t width, const V* x,
+                                      V* sums) {
     auto s = no_sums<V>();
-    for (; steps > 0; --steps, word += 4) {
+    for (; width > 0; --width, word += 4) {
         const V* const xs = x + std::int32_t(word[0]);
         V v;
         std::memcpy(&v, word + 2, sizeof v);
-        NZ_UNROLLED
+        NZ_UNROLL
         for (int p = 0; p < parts; ++p) {
             const auto in = __mmask8(word[1] >> p * eight);
             s.of_part[p] = added(s.of_part[p], in, times(spread(v), load(xs + p * eight, in)));
@@ -66,13 +67,13 @@ NZ_AVX512 void add_shared(const std::uint32_t* word, std::uint32_t steps, const 
     store_sums(s, sums);
 }
 
-template <value_coding C, class V>
-NZ_AVX512 void add_diagonals(const std::uint32_t* word, std::uint32_t steps, const V* x, V* sums,
+template <value_encoding C, class V>
+NZ_AVX512 void add_diagonals(const std::uint32_t* word, std::uint32_t width, const V* x, V* sums,
                              decoder<C, V> value, std::size_t at) {
     auto s = no_sums<V>();
-    for (; steps > 0; --steps, word += 2, at += 32) {
+    for (; width > 0; --width, word += 2, at += 32) {
         const V* const xs = x + std::int32_t(word[0]);
-        NZ_UNROLLED
+        NZ_UNROLL
         for (int p = 0; p < parts; ++p) {
             const auto in = __mmask8(word[1] >> p * eight);
             const auto val = values(value, at + std::size_t(p * eight));
@@ -82,17 +83,17 @@ NZ_AVX512 void add_diagonals(const std::uint32_t* word, std::uint32_t steps, con
     store_sums(s, sums);
 }
 
-template <bool far, class Column, value_coding C, class V>
-NZ_AVX512 void add_list(const Column* column, std::uint32_t steps, const V* x, V* sums,
+template <bool streaming, class Column, value_encoding C, class V>
+NZ_AVX512 void add_list(const Column* column, std::uint32_t width, const V* x, V* sums,
                         decoder<C, V> value, std::size_t at) {
-    const __m256i hole = _mm256_set1_epi32(int(Column(-1)));
+    const __m256i padding = _mm256_set1_epi32(int(Column(-1)));
     auto s = no_sums<V>();
-    for (; steps > 0; --steps, column += 32, at += 32) {
-        if constexpr (far) prefetch_entries(column, value, at);
-        NZ_UNROLLED
+    for (; width > 0; --width, column += 32, at += 32) {
+        if constexpr (streaming) prefetch_entries(column, value, at);
+        NZ_UNROLL
         for (int p = 0; p < parts; ++p) {
             const __m256i columns = numbers(column + p * eight);
-            const __mmask8 in = _mm256_cmpneq_epi32_mask(columns, hole);
+            const __mmask8 in = _mm256_cmpneq_epi32_mask(columns, padding);
             const auto val = values(value, at + std::size_t(p * eight));
             s.of_part[p] = added(s.of_part[p], in, times(val, gathered(x, columns, in)));
         }
@@ -100,35 +101,35 @@ NZ_AVX512 void add_list(const Column* column, std::uint32_t steps, const V* x, V
     store_sums(s, sums);
 }
 
-template <bool far, value_coding C, class V>
+template <bool streaming, value_encoding C, class V>
 NZ_AVX512 void add_chunk(const packed_chunk& c, const std::uint32_t* code, decoder<C, V> value,
                          std::size_t at, const V* x, V* sums) {
     switch (c.kind) {
-        case packed_chunk::shared:
-            return add_shared(code, c.steps, x + c.first_row, sums);
+        case packed_chunk::constant_diagonals:
+            return add_constant_diagonals(code, c.width, x + c.first_row, sums);
         case packed_chunk::diagonals:
-            return add_diagonals(code, c.steps, x + c.first_row, sums, value, at);
-        case packed_chunk::near:
-            return add_list<far>(reinterpret_cast<const std::uint16_t*>(code), c.steps, x + c.base,
-                                 sums, value, at);
-        case packed_chunk::far:
-            return add_list<far>(code, c.steps, x + c.base, sums, value, at);
+            return add_diagonals(code, c.width, x + c.first_row, sums, value, at);
+        case packed_chunk::delta16:
+            return add_list<streaming>(reinterpret_cast<const std::uint16_t*>(code), c.width,
+                                       x + c.base, sums, value, at);
+        case packed_chunk::delta32:
+            return add_list<streaming>(code, c.width, x + c.base, sums, value, at);
     }
 }
 
 }  // namespace
 
-template <value_coding C, class V>
-chunk_loop<C, V> chunk_loop_of_gathers(bool far) {
-    return far ? add_chunk<true, C, V> : add_chunk<false, C, V>;
+template <value_encoding C, class V>
+chunk_loop<C, V> chunk_loop_of_gathers(bool streaming) {
+    return streaming ? add_chunk<true, C, V> : add_chunk<false, C, V>;
 }
 
-#define NZ_INSTANTIATE(V)                                                       \
-    template chunk_loop<value_coding::constant, V> chunk_loop_of_gathers(bool); \
-    template chunk_loop<value_coding::table8, V> chunk_loop_of_gathers(bool);   \
-    template chunk_loop<value_coding::table16, V> chunk_loop_of_gathers(bool);  \
-    template chunk_loop<value_coding::narrow, V> chunk_loop_of_gathers(bool);   \
-    template chunk_loop<value_coding::plain, V> chunk_loop_of_gathers(bool);
+#define NZ_INSTANTIATE(V)                                                             \
+    template chunk_loop<value_encoding::constant, V> chunk_loop_of_gathers(bool);     \
+    template chunk_loop<value_encoding::dictionary8, V> chunk_loop_of_gathers(bool);  \
+    template chunk_loop<value_encoding::dictionary16, V> chunk_loop_of_gathers(bool); \
+    template chunk_loop<value_encoding::float32, V> chunk_loop_of_gathers(bool);      \
+    template chunk_loop<value_encoding::none, V> chunk_loop_of_gathers(bool);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 #endif

@@ -1,17 +1,16 @@
-// How much a packed matrix is: what the stats tell of it before it is built.
+// The size of a packed matrix, which the stats know before it is built.
 #pragma once
 
 #include <cstdint>
 
 namespace nz {
 
-/// How much a packed matrix is.
 struct packed_size {
-    std::int64_t bytes = 0;           ///< of the arrays
-    std::int64_t steps = 0;           ///< of all chunks: 32 stored places each
-    std::int64_t diagonal_steps = 0;  ///< those of chunks of diagonals
+    std::int64_t bytes = 0;           ///< the arrays
+    std::int64_t width = 0;           ///< summed over the chunks: 32 stored entries each
+    std::int64_t diagonal_width = 0;  ///< the same over the chunks of diagonals
     std::int64_t chunks = 0;
-    std::int64_t longest = 0;  ///< the most steps of a chunk
+    std::int64_t max_width = 0;  ///< the widest chunk
 };
 
 }  // namespace nz

@@ -1,4 +1,4 @@
-#include "nonzero/formats/packed/alike.cuh"
+#include "nonzero/formats/packed/identical_offsets.cuh"
 
 namespace nz {
 namespace {
@@ -10,21 +10,21 @@ struct block_sums {
     unsigned* arrived;
 };
 
-/// The parts in this block of one row, by the first warp among them.
+/// The segments in this block of one row, by the first warp among them.
 template <class V>
-__device__ void add_parts(const packed_chunk& c, const V* of_warp, V alpha, V beta,
-                          V* __restrict__ y, block_sums<V> of_block) {
+__device__ void add_segments(const packed_chunk& c, const V* of_warp, V alpha, V beta,
+                             V* __restrict__ y, block_sums<V> of_block) {
     const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
-    if (c.parts == 0 || (c.number > 0 && warp > 0)) return;
-    const int here = min(c.parts - c.number, warps_per_block - warp);
+    if (c.segments == 0 || (c.number > 0 && warp > 0)) return;
+    const int here = min(c.segments - c.number, warps_per_block - warp);
     V sum = 0;
     for (int p = 0; p < here; ++p) sum += of_warp[warp + p];
-    if (here == c.parts) {
+    if (here == c.segments) {
         if (lane == 0) store_scaled(y + c.first_row, alpha, sum, beta);
         return;
     }
     const int first = int(blockIdx.x) - c.number / warps_per_block;
-    const int blocks = (c.parts + warps_per_block - 1) / warps_per_block;
+    const int blocks = (c.segments + warps_per_block - 1) / warps_per_block;
     unsigned before = 0;
     if (lane == 0) {
         of_block.sum[blockIdx.x] = sum;
@@ -43,24 +43,24 @@ __device__ void add_parts(const packed_chunk& c, const V* of_warp, V alpha, V be
     }
 }
 
-/// `parts`: whether there are any; without, the kernel needs fewer registers. `streams`: whether
+/// `segments`: whether there are any; without, the kernel needs fewer registers. `streams`: whether
 /// the matrix passes the first-level cache by.
-template <value_coding C, bool parts, bool streams, class V>
+template <value_encoding C, bool segments, bool streams, class V>
 __global__ void __launch_bounds__(threads_per_block, resident_blocks<V, streams>)
     packed_kernel(packed<V, device_view> A, V alpha, const V* x, V beta, V* __restrict__ y,
                   block_sums<V> of_block) {
     const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
     const unsigned k = blockIdx.x * warps_per_block + unsigned(warp);
-    if (k >= A.chunks.len) return;  // never in a block of parts: those are full
+    if (k >= A.chunks.len) return;  // never in a block of segments: those are full
     const packed_chunk c = load_chunk(A.chunks.ptr + k);
     const device_decoder<C, streams, V> value(A);
-    if constexpr (parts) {
-        if (blockIdx.x < unsigned(A.part_chunks) / warps_per_block) {
+    if constexpr (segments) {
+        if (blockIdx.x < unsigned(A.segment_chunks) / warps_per_block) {
             __shared__ V of_warp[warps_per_block];
             const V sum = sum_lanes<warp_size>(sum_columns(A, c, value, x, lane));
             if (lane == 0) of_warp[warp] = sum;
             __syncthreads();
-            return add_parts(c, of_warp, alpha, beta, y, of_block);
+            return add_segments(c, of_warp, alpha, beta, y, of_block);
         }
     }
     multiply_chunk(A, c, value, alpha, x, beta, y, lane);
@@ -73,38 +73,40 @@ void spmv(gpu on, packed_warp, V alpha, const packed<V, device_view>& A, device_
           device_out<V> y) {
     V* const sums = reinterpret_cast<V*>(on.scratch.data());
     const block_sums<V> of_block{
-        sums, reinterpret_cast<unsigned*>(sums + A.part_chunks / warps_per_block)};
+        sums, reinterpret_cast<unsigned*>(sums + A.segment_chunks / warps_per_block)};
     const auto start = [&]<auto kernel>() {
         launch<kernel>(on, blocks_for(std::int64_t(A.chunks.len), warps_per_block),
                        threads_per_block, A, alpha, x.data(), beta, y.data(), of_block);
     };
-    const auto start_alike = [&]<auto kernel>() {
+    const auto start_identical = [&]<auto kernel>() {
         const std::int64_t warps = (std::int64_t(A.chunks.len) - 1) / A.chunks_per_warp + 1;
         launch<kernel>(on, blocks_for(warps, warps_per_block), threads_per_block, A, alpha,
                        x.data(), beta, y.data());
     };
-    const auto choose = [&]<value_coding C>() {
-        with_loads(A.val.len + 4 * A.codes.len, [&]<bool streams>() {
+    const auto choose = [&]<value_encoding C>() {
+        with_loads(A.val.len + 4 * A.indices.len, [&]<bool streams>() {
             if (A.chunks_per_warp == 4)
-                return start_alike.template operator()<alike_kernel<C, 4, streams, V>>();
+                return start_identical
+                    .template operator()<identical_offsets_kernel<C, 4, streams, V>>();
             if (A.chunks_per_warp == 2)
-                return start_alike.template operator()<alike_kernel<C, 2, streams, V>>();
-            if (A.part_chunks > 0)
+                return start_identical
+                    .template operator()<identical_offsets_kernel<C, 2, streams, V>>();
+            if (A.segment_chunks > 0)
                 return start.template operator()<packed_kernel<C, true, streams, V>>();
             start.template operator()<packed_kernel<C, false, streams, V>>();
         });
     };
-    switch (A.coding) {
-        case value_coding::constant:
-            return choose.template operator()<value_coding::constant>();
-        case value_coding::table8:
-            return choose.template operator()<value_coding::table8>();
-        case value_coding::table16:
-            return choose.template operator()<value_coding::table16>();
-        case value_coding::narrow:
-            return choose.template operator()<value_coding::narrow>();
-        case value_coding::plain:
-            return choose.template operator()<value_coding::plain>();
+    switch (A.encoding) {
+        case value_encoding::constant:
+            return choose.template operator()<value_encoding::constant>();
+        case value_encoding::dictionary8:
+            return choose.template operator()<value_encoding::dictionary8>();
+        case value_encoding::dictionary16:
+            return choose.template operator()<value_encoding::dictionary16>();
+        case value_encoding::float32:
+            return choose.template operator()<value_encoding::float32>();
+        case value_encoding::none:
+            return choose.template operator()<value_encoding::none>();
     }
 }
 

@@ -23,31 +23,31 @@ struct some_vectors {
     [[nodiscard]] const V* operator[](std::size_t c) const { return first + c * stride; }
 };
 
-/// A chunk of listed columns, a few steps at a time, as panels that every vector meets.
+/// A list as panels of `at_once` columns, each of which every vector meets.
 template <class Column, class D, class V>
-void add_list(const Column* column, std::size_t steps, index base, D value, std::size_t at,
+void add_list(const Column* column, std::size_t width, index base, D value, std::size_t at,
               some_vectors<V> x, many_sums<V>& sums) {
-    constexpr std::size_t at_once = 16;  // steps: 6 KB of the first-level cache
+    constexpr std::size_t at_once = 16;  // columns: 6 KB of L1
     std::array<index, lanes * at_once> col_ind;
     std::array<V, lanes * at_once> val;
-    for (std::size_t s = 0; s < steps; s += at_once) {
-        const std::size_t width = std::min(at_once, steps - s);
-        for (std::size_t k = 0; k < lanes * width; ++k) {
+    for (std::size_t s = 0; s < width; s += at_once) {
+        const std::size_t taken = std::min(at_once, width - s);
+        for (std::size_t k = 0; k < lanes * taken; ++k) {
             const Column j = column[lanes * s + k];
             col_ind[k] = j == Column(-1) ? index(-1) : index(j);
             val[k] = j == Column(-1) ? V(0) : value[at + lanes * s + k];
         }
         for (std::size_t c = 0; c < x.count; ++c)
-            multiply_panel(panel<V>{col_ind.data(), val.data(), lanes, lanes, std::int64_t(width)},
+            multiply_panel(panel<V>{col_ind.data(), val.data(), lanes, lanes, std::int64_t(taken)},
                            x[c] + base, sums[c].data());
     }
 }
 
 /// A chunk of diagonals: value_of(words of the diagonal, its number, lane).
 template <class V, class F>
-void add_diagonals(const std::uint32_t* word, std::size_t words, std::size_t steps, index row,
+void add_diagonals(const std::uint32_t* word, std::size_t words, std::size_t width, index row,
                    some_vectors<V> x, many_sums<V>& sums, F value_of) {
-    for (std::size_t s = 0; s < steps; ++s, word += words) {
+    for (std::size_t s = 0; s < width; ++s, word += words) {
         std::array<V, lanes> v;
         for (std::uint32_t left = word[1]; left != 0; left &= left - 1) {
             const auto r = std::size_t(std::countr_zero(left));
@@ -66,11 +66,12 @@ void add_diagonals(const std::uint32_t* word, std::size_t words, std::size_t ste
 template <class D, class V>
 void add_chunk(const packed<V, host_view>& A, const packed_chunk& c, D value, some_vectors<V> x,
                many_sums<V>& sums) {
-    const std::uint32_t* const code = A.codes.data() + std::size_t(c.code_at) * 16;
+    const std::uint32_t* const code =
+        A.indices.data() + std::size_t(c.index_at) * packed_index_unit;
     const std::size_t at = std::size_t(c.val_at) * lanes;
     switch (c.kind) {
-        case packed_chunk::shared:
-            return add_diagonals(code, 4, c.steps, c.first_row, x, sums,
+        case packed_chunk::constant_diagonals:
+            return add_diagonals(code, 4, c.width, c.first_row, x, sums,
                                  [](const std::uint32_t* word, std::size_t, std::size_t) {
                                      V v{};
                                      std::memcpy(static_cast<void*>(&v), word + 2,
@@ -78,15 +79,15 @@ void add_chunk(const packed<V, host_view>& A, const packed_chunk& c, D value, so
                                      return v;
                                  });
         case packed_chunk::diagonals:
-            return add_diagonals(code, 2, c.steps, c.first_row, x, sums,
+            return add_diagonals(code, 2, c.width, c.first_row, x, sums,
                                  [&](const std::uint32_t*, std::size_t s, std::size_t r) {
                                      return value[at + s * lanes + r];
                                  });
-        case packed_chunk::near:
-            return add_list(reinterpret_cast<const std::uint16_t*>(code), c.steps, c.base, value,
+        case packed_chunk::delta16:
+            return add_list(reinterpret_cast<const std::uint16_t*>(code), c.width, c.base, value,
                             at, x, sums);
-        case packed_chunk::far:
-            return add_list(code, c.steps, c.base, value, at, x, sums);
+        case packed_chunk::delta32:
+            return add_list(code, c.width, c.base, value, at, x, sums);
     }
 }
 
@@ -98,7 +99,7 @@ V sum_of_row(const std::array<V, lanes>& sums, std::size_t r, unsigned log_lanes
     return sum;
 }
 
-/// One chunk of whole rows, or the `parts` chunks of a long one, with all the vectors.
+/// One chunk of whole rows, or the `segments` chunks of a long one, with all the vectors.
 template <class D, class V>
 void multiply_chunks(V alpha, const packed<V, host_view>& A, std::span<const packed_chunk> chunks,
                      D value, in_columns<V, cpu> X, V beta, out_columns<V, cpu> Y) {
@@ -129,9 +130,9 @@ void spmv_many(cpu on, packed_warp, V alpha, const packed<V, host_view>& A, in_c
 #pragma omp parallel for schedule(static, 64) num_threads(threads)
         for (std::int64_t k = 0; k < std::int64_t(A.chunks.size()); ++k) {
             const packed_chunk& c = A.chunks[std::size_t(k)];
-            if (c.rows == 0 || (c.parts > 0 && c.number > 0)) continue;  // with its row's first
+            if (c.rows == 0 || (c.segments > 0 && c.number > 0)) continue;  // with its row's first
             multiply_chunks(alpha, A,
-                            A.chunks.subspan(std::size_t(k), std::size_t(std::max(c.parts, 1))),
+                            A.chunks.subspan(std::size_t(k), std::size_t(std::max(c.segments, 1))),
                             value, X, beta, Y);
         }
     });

@@ -22,19 +22,19 @@ struct vectors {
 };
 
 /// The value of a stored place.
-template <value_coding C, class V>
+template <value_encoding C, class V>
 struct coded_values {
     const std::byte* __restrict__ val;
     const V* __restrict__ table;
     __device__ V operator[](std::size_t at) const {
-        if constexpr (C == value_coding::constant) return __ldg(table);
-        if constexpr (C == value_coding::table8)
+        if constexpr (C == value_encoding::constant) return __ldg(table);
+        if constexpr (C == value_encoding::dictionary8)
             return __ldg(table + __ldg(reinterpret_cast<const std::uint8_t*>(val) + at));
-        if constexpr (C == value_coding::table16)
+        if constexpr (C == value_encoding::dictionary16)
             return __ldg(table + __ldg(reinterpret_cast<const std::uint16_t*>(val) + at));
-        if constexpr (C == value_coding::narrow)
+        if constexpr (C == value_encoding::float32)
             return V(__ldg(reinterpret_cast<const float*>(val) + at));
-        if constexpr (C == value_coding::plain) return __ldg(reinterpret_cast<const V*>(val) + at);
+        if constexpr (C == value_encoding::none) return __ldg(reinterpret_cast<const V*>(val) + at);
     }
 };
 
@@ -55,7 +55,7 @@ struct sums {
 constexpr int in_flight = 4;
 
 template <class V>
-__device__ V shared_value(int4 d) {
+__device__ V constant_value(int4 d) {
     if constexpr (sizeof(V) == 8) {
         return __hiloint2double(d.w, d.z);
     } else {
@@ -64,21 +64,21 @@ __device__ V shared_value(int4 d) {
 }
 
 template <class Column, int many, class D, class V>
-__device__ void add_listed(const Column* __restrict__ column, int steps, D value, std::size_t at,
+__device__ void add_listed(const Column* __restrict__ column, int width, D value, std::size_t at,
                            const V* const* x, index base, sums<many, V>& to) {
-    constexpr Column hole = Column(-1);
-    for (int k = 0; k < steps;
+    constexpr Column padding = Column(-1);
+    for (int k = 0; k < width;
          k += in_flight, column += in_flight * warp_size, at += in_flight * warp_size) {
         Column j[in_flight];
         V v[in_flight];
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
-            j[u] = k + u < steps ? __ldg(column + u * warp_size) : hole;
+            j[u] = k + u < width ? __ldg(column + u * warp_size) : padding;
 #pragma unroll
-        for (int u = 0; u < in_flight; ++u) v[u] = k + u < steps ? value[at + u * warp_size] : V(0);
+        for (int u = 0; u < in_flight; ++u) v[u] = k + u < width ? value[at + u * warp_size] : V(0);
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
-            if (j[u] != hole) to.add(v[u], x, base + std::ptrdiff_t(j[u]));
+            if (j[u] != padding) to.add(v[u], x, base + std::ptrdiff_t(j[u]));
     }
 }
 
@@ -87,24 +87,24 @@ template <int many, class D, class V>
 __device__ sums<many, V> sum_lane(const packed<V, device_view>& A, const packed_chunk& c, D value,
                                   const V* const* x, int lane) {
     sums<many, V> s{};
-    const std::uint32_t* const code = A.codes.ptr + std::size_t(c.code_at) * 16;
+    const std::uint32_t* const code = A.indices.ptr + std::size_t(c.index_at) * packed_index_unit;
     std::size_t at = std::size_t(c.val_at) * warp_size + unsigned(lane);
     const std::ptrdiff_t row = c.first_row + lane;
-    if (c.kind == packed_chunk::shared) {
+    if (c.kind == packed_chunk::constant_diagonals) {
         const int4* d = reinterpret_cast<const int4*>(code);
-        for (int k = 0; k < int(c.steps); ++k)
+        for (int k = 0; k < int(c.width); ++k)
             if (const int4 w = __ldg(d + k); (unsigned(w.y) >> lane & 1) != 0)
-                s.add(shared_value<V>(w), x, row + w.x);
+                s.add(constant_value<V>(w), x, row + w.x);
     } else if (c.kind == packed_chunk::diagonals) {
         const int2* d = reinterpret_cast<const int2*>(code);
-        for (int k = 0; k < int(c.steps); ++k, at += warp_size)
+        for (int k = 0; k < int(c.width); ++k, at += warp_size)
             if (const int2 w = __ldg(d + k); (unsigned(w.y) >> lane & 1) != 0)
                 s.add(value[at], x, row + w.x);
-    } else if (c.kind == packed_chunk::near) {
-        add_listed(reinterpret_cast<const std::uint16_t*>(code) + lane, int(c.steps), value, at, x,
+    } else if (c.kind == packed_chunk::delta16) {
+        add_listed(reinterpret_cast<const std::uint16_t*>(code) + lane, int(c.width), value, at, x,
                    c.base, s);
     } else {
-        add_listed(code + lane, int(c.steps), value, at, x, c.base, s);
+        add_listed(code + lane, int(c.width), value, at, x, c.base, s);
     }
     return s;
 }
@@ -116,12 +116,12 @@ __device__ void point(const V* (&to)[many], vectors<const V> x, int first) {
     for (int c = 0; c < many; ++c) to[c] = x[first + c];
 }
 
-/// Chunks of whole rows, from the first behind the parts: a warp each, all vectors.
-template <value_coding C, int many, class V>
+/// Chunks of whole rows, from the first behind the segments: a warp each, all vectors.
+template <value_encoding C, int many, class V>
 __global__ void __launch_bounds__(threads_per_block)
     multiply_rows(packed<V, device_view> A, V alpha, vectors<const V> x, V beta, vectors<V> y) {
     const unsigned k =
-        (blockIdx.x * threads_per_block + threadIdx.x) / warp_size + unsigned(A.part_chunks);
+        (blockIdx.x * threads_per_block + threadIdx.x) / warp_size + unsigned(A.segment_chunks);
     const int lane = int(threadIdx.x) % warp_size;
     if (k >= A.chunks.len) return;
     const packed_chunk c = A.chunks.ptr[k];
@@ -144,16 +144,16 @@ __global__ void __launch_bounds__(threads_per_block)
 
 /// Where the blocks of one long row leave their sums.
 template <class V>
-struct parts_scratch {
+struct segments_scratch {
     V* sum;  ///< most_vectors a block
     unsigned* arrived;
 };
 
-/// Chunks of parts of long rows, and at most `most_vectors` vectors: as for one vector.
-template <value_coding C, class V>
+/// Chunks of segments of long rows, and at most `most_vectors` vectors: as for one vector.
+template <value_encoding C, class V>
 __global__ void __launch_bounds__(threads_per_block)
-    multiply_parts(packed<V, device_view> A, V alpha, vectors<const V> x, V beta, vectors<V> y,
-                   parts_scratch<V> scratch) {
+    multiply_segments(packed<V, device_view> A, V alpha, vectors<const V> x, V beta, vectors<V> y,
+                      segments_scratch<V> scratch) {
     __shared__ V of_warp[warps_per_block][most_vectors];
     const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
     const packed_chunk c = A.chunks.ptr[blockIdx.x * warps_per_block + unsigned(warp)];
@@ -166,19 +166,19 @@ __global__ void __launch_bounds__(threads_per_block)
         if (lane == 0) of_warp[warp][v] = sum;
     }
     __syncthreads();
-    // The first warp of a row within this block adds its parts; lane v those of vector v.
-    if (c.parts == 0 || (c.number > 0 && warp > 0)) return;
-    const int here = min(c.parts - c.number, warps_per_block - warp);
+    // The first warp of a row within this block adds its segments; lane v those of vector v.
+    if (c.segments == 0 || (c.number > 0 && warp > 0)) return;
+    const int here = min(c.segments - c.number, warps_per_block - warp);
     const bool mine = lane < y.count;
     V sum = 0;
     if (mine)
         for (int p = 0; p < here; ++p) sum += of_warp[warp + p][lane];
-    if (here == c.parts) {
+    if (here == c.segments) {
         if (mine) store_scaled(y[lane] + c.first_row, alpha, sum, beta);
         return;
     }
     const int first = int(blockIdx.x) - c.number / warps_per_block;
-    const int blocks = (c.parts + warps_per_block - 1) / warps_per_block;
+    const int blocks = (c.segments + warps_per_block - 1) / warps_per_block;
     if (mine) scratch.sum[std::size_t(blockIdx.x) * most_vectors + unsigned(lane)] = sum;
     __threadfence();  // the sums before their announcement
     __syncwarp();
@@ -195,10 +195,10 @@ __global__ void __launch_bounds__(threads_per_block)
     if (lane == 0) scratch.arrived[first] = 0;  // for the next product
 }
 
-template <value_coding C, class V>
+template <value_encoding C, class V>
 void multiply(gpu on, V alpha, const packed<V, device_view>& A, vectors<const V> x, V beta,
               vectors<V> y) {
-    const auto rows = unsigned(A.chunks.len) - unsigned(A.part_chunks);
+    const auto rows = unsigned(A.chunks.len) - unsigned(A.segment_chunks);
     const auto launch = [&](auto kernel) {
         kernel<<<blocks_for(rows, warps_per_block), threads_per_block, 0, stream_of(on)>>>(
             A, alpha, x, beta, y);
@@ -207,15 +207,16 @@ void multiply(gpu on, V alpha, const packed<V, device_view>& A, vectors<const V>
         launch(x.count <= 2   ? multiply_rows<C, 2, V>
                : x.count <= 4 ? multiply_rows<C, 4, V>
                               : multiply_rows<C, most_vectors, V>);
-    const unsigned blocks = unsigned(A.part_chunks) / warps_per_block;
+    const unsigned blocks = unsigned(A.segment_chunks) / warps_per_block;
     if (blocks == 0) return;
     // Behind the sums of a product with one vector come its counters, as many unused, our sums.
     std::byte* const counters = on.scratch.data() + blocks * sizeof(V);
-    const parts_scratch<V> scratch{reinterpret_cast<V*>(counters + 2 * blocks * sizeof(unsigned)),
-                                   reinterpret_cast<unsigned*>(counters)};
+    const segments_scratch<V> scratch{
+        reinterpret_cast<V*>(counters + 2 * blocks * sizeof(unsigned)),
+        reinterpret_cast<unsigned*>(counters)};
     for (int first = 0; first < x.count; first += most_vectors) {
         const int some = std::min(most_vectors, x.count - first);
-        multiply_parts<C><<<blocks, threads_per_block, 0, stream_of(on)>>>(
+        multiply_segments<C><<<blocks, threads_per_block, 0, stream_of(on)>>>(
             A, alpha, vectors<const V>{x.first + std::size_t(first) * x.stride, x.stride, some},
             beta, vectors<V>{y.first + std::size_t(first) * y.stride, y.stride, some}, scratch);
     }
@@ -228,17 +229,17 @@ void spmv_many(gpu on, packed_warp, V alpha, const packed<V, device_view>& A, in
                V beta, out_columns<V, gpu> Y) {
     const vectors<const V> x{X.values.data(), X.stride, X.count};
     const vectors<V> y{Y.values.data(), Y.stride, Y.count};
-    switch (A.coding) {
-        case value_coding::constant:
-            return multiply<value_coding::constant>(on, alpha, A, x, beta, y);
-        case value_coding::table8:
-            return multiply<value_coding::table8>(on, alpha, A, x, beta, y);
-        case value_coding::table16:
-            return multiply<value_coding::table16>(on, alpha, A, x, beta, y);
-        case value_coding::narrow:
-            return multiply<value_coding::narrow>(on, alpha, A, x, beta, y);
-        case value_coding::plain:
-            return multiply<value_coding::plain>(on, alpha, A, x, beta, y);
+    switch (A.encoding) {
+        case value_encoding::constant:
+            return multiply<value_encoding::constant>(on, alpha, A, x, beta, y);
+        case value_encoding::dictionary8:
+            return multiply<value_encoding::dictionary8>(on, alpha, A, x, beta, y);
+        case value_encoding::dictionary16:
+            return multiply<value_encoding::dictionary16>(on, alpha, A, x, beta, y);
+        case value_encoding::float32:
+            return multiply<value_encoding::float32>(on, alpha, A, x, beta, y);
+        case value_encoding::none:
+            return multiply<value_encoding::none>(on, alpha, A, x, beta, y);
     }
 }
 

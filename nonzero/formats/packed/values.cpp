@@ -67,10 +67,10 @@ distinct<V> distinct_values(std::span<const V> values) {
 }  // namespace
 
 template <class V>
-value_coder<V> value_coder<V>::of(std::span<const V> values) {
+value_encoder<V> value_encoder<V>::of(std::span<const V> values) {
     const distinct<V> all = distinct_values(values);
     const std::size_t count = all.set.size();
-    value_coder c{coding_for<V>(count, all.narrow)};
+    value_encoder c{encoding_for<V>(count, all.narrow)};
     if (count == 0 || count > most_table_values<V>) return c;
     std::vector<value_bits<V>> bits(all.set.begin(), all.set.end());
     std::sort(bits.begin(), bits.end());
@@ -81,21 +81,21 @@ value_coder<V> value_coder<V>::of(std::span<const V> values) {
 }
 
 template <class V>
-void value_coder<V>::put(V v, std::byte* to, std::size_t at) const {
+void value_encoder<V>::put(V v, std::byte* to, std::size_t at) const {
     const auto store = [&](auto code) { std::memcpy(to + at * sizeof code, &code, sizeof code); };
-    if (coding == value_coding::constant) return;
-    if (coding == value_coding::plain) return store(v);
+    if (encoding == value_encoding::constant) return;
+    if (encoding == value_encoding::none) return store(v);
     if constexpr (std::is_same_v<V, double>) {
-        if (coding == value_coding::narrow) return store(float(v));
+        if (encoding == value_encoding::float32) return store(float(v));
     }
     const auto before = [](const V& a, const value_bits<V>& b) { return value_bits<V>(a) < b; };
     const auto number =
         std::lower_bound(table.begin(), table.end(), value_bits<V>(v), before) - table.begin();
-    if (coding == value_coding::table8) return store(std::uint8_t(number));
+    if (encoding == value_encoding::dictionary8) return store(std::uint8_t(number));
     store(std::uint16_t(number));
 }
 
-#define NZ_INSTANTIATE(V) template struct value_coder<V>;
+#define NZ_INSTANTIATE(V) template struct value_encoder<V>;
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -15,30 +15,30 @@ namespace nz {
 template <class V>
 inline constexpr std::size_t most_table_values = sizeof(V) > 4 ? 4096 : 256;
 
-/// The cheapest exact coding of so many distinct values, of which `narrow` says whether all are
+/// The cheapest exact encoding of so many distinct values, of which `narrow` says whether all are
 /// floats.
 template <class V>
-constexpr value_coding coding_for(std::size_t distinct, bool narrow) {
-    if (distinct == 0) return value_coding::plain;
+constexpr value_encoding encoding_for(std::size_t distinct, bool narrow) {
+    if (distinct == 0) return value_encoding::none;
     if (distinct > most_table_values<V>)
-        return std::is_same_v<V, double> && narrow ? value_coding::narrow : value_coding::plain;
-    if (distinct > 256) return value_coding::table16;
-    return distinct > 1 ? value_coding::table8 : value_coding::constant;
+        return std::is_same_v<V, double> && narrow ? value_encoding::float32 : value_encoding::none;
+    if (distinct > 256) return value_encoding::dictionary16;
+    return distinct > 1 ? value_encoding::dictionary8 : value_encoding::constant;
 }
 
 /// Bytes of one code.
 template <class V>
-constexpr std::size_t code_bytes(value_coding c) {
+constexpr std::size_t encoded_bytes(value_encoding c) {
     switch (c) {
-        case value_coding::constant:
+        case value_encoding::constant:
             return 0;
-        case value_coding::table8:
+        case value_encoding::dictionary8:
             return 1;
-        case value_coding::table16:
+        case value_encoding::dictionary16:
             return 2;
-        case value_coding::narrow:
+        case value_encoding::float32:
             return sizeof(float);
-        case value_coding::plain:
+        case value_encoding::none:
             break;
     }
     return sizeof(V);
@@ -53,16 +53,16 @@ struct value_bits {
     friend auto operator<=>(const value_bits&, const value_bits&) = default;
 };
 
-/// The coding for a matrix's values, and the code of each.
+/// The encoding for a matrix's values, and the code of each.
 template <class V>
-struct value_coder {
-    value_coding coding = value_coding::plain;
+struct value_encoder {
+    value_encoding encoding = value_encoding::none;
     std::vector<V> table = {};  ///< ascending by bits; empty for narrow and plain
 
-    /// The cheapest coding that is exact. Computed in parallel; the same for any thread count.
-    static value_coder of(std::span<const V> values);
+    /// The cheapest encoding that is exact. Computed in parallel; the same for any thread count.
+    static value_encoder of(std::span<const V> values);
 
-    [[nodiscard]] std::size_t bytes() const { return code_bytes<V>(coding); }  ///< of one code
+    [[nodiscard]] std::size_t bytes() const { return encoded_bytes<V>(encoding); }  ///< of one code
     /// Stores the code of v as the at-th of `to`.
     void put(V v, std::byte* to, std::size_t at) const;
 };

@@ -21,11 +21,11 @@ struct window {
     index low[packed_window], high[packed_window];  ///< first and last column of those listed
     unsigned key[packed_window];  ///< of the rows to be sorted: length, then order; else 0
     packed_chunk chunks[packed_window];
-    unsigned diagonal_groups, shared_groups;  ///< bits
+    unsigned diagonal_groups, constant_groups;  ///< bits
     int diagonals[groups_per_window];
     int class_rows[lane_classes], class_first[lane_classes], class_chunk[lane_classes];
     int group_chunk[groups_per_window + 1];
-    int kept_steps, sorted_steps;
+    int kept_width, sorted_width;
     int chunk_count, rest_rows;
     bool any_long;
 };
@@ -39,56 +39,55 @@ __device__ inline packed_chunk rows_chunk(const window& w, index r, int log) {
     const index longest = warp_max(len);
     packed_chunk c;
     c.base = longest == 0 ? 0 : least;
-    c.kind = most - c.base <= 0xfffe ? packed_chunk::near : packed_chunk::far;
+    c.kind = unsigned(most - c.base) <= max_delta16 ? packed_chunk::delta16 : packed_chunk::delta32;
     c.log_lanes = std::uint8_t(log);
-    c.steps = std::uint16_t((longest + (1 << log) - 1) >> log);
+    c.width = std::uint16_t((longest + (1 << log) - 1) >> log);
     c.rows = std::uint8_t(__popc(__ballot_sync(full_warp, r >= 0)));
     return c;
 }
 
 __device__ inline unsigned words_of(const packed_chunk& c) {
-    constexpr unsigned words_a_step[] = {4, 2, 16, 32};
-    return (words_a_step[c.kind] * c.steps + 15) / 16;
+    return (words_a_column(c.kind) * c.width + 15) / 16;
 }
 __device__ inline unsigned values_of(const packed_chunk& c) {
-    return c.kind == packed_chunk::shared ? 0 : c.steps;
+    return c.kind == packed_chunk::constant_diagonals ? 0 : c.width;
 }
 
 __device__ inline bool by_diagonals(const window& w, index r) {
     return (w.diagonal_groups >> (r / warp_size) & 1) != 0;
 }
 
-/// The lanes a row and the steps in all of a group of rows that keep their order.
+/// The lanes a row and the width in all of a group of rows that keep their order.
 template <class V>
-__device__ int kept_group(const packing<V>& p, index len, int& steps) {
+__device__ int kept_group(const packing<V>& p, index len, int& width) {
     const int log = p.log_lanes(warp_max(len));
     const int each = warp_size >> log;
     index longest = len;
     for (int step = each / 2; step > 0; step /= 2)
         longest = max(longest, __shfl_xor_sync(full_warp, longest, step));
     const bool first = int(threadIdx.x) % warp_size % each == 0;
-    steps = warp_sum(first ? (longest + (1 << log) - 1) >> log : 0);
+    width = warp_sum(first ? (longest + (1 << log) - 1) >> log : 0);
     return log;
 }
 
 template <class V>
-__device__ void count_kept_steps(const packing<V>& p, window& w) {
+__device__ void count_kept_width(const packing<V>& p, window& w) {
     const int warp = int(threadIdx.x) / warp_size, lane = lane_id();
     for (int g = warp; g < groups_per_window; g += window_warps) {
         int chunks = 0;
         if (g * warp_size < w.rows && w.diagonals[g] == 0) {
             const index r = g * warp_size + lane;
-            int steps = 0;
-            const int log = kept_group(p, r < w.rows ? w.len[r] : 0, steps);
+            int width = 0;
+            const int log = kept_group(p, r < w.rows ? w.len[r] : 0, width);
             const int rows = min(int(warp_size), w.rows - g * warp_size), each = warp_size >> log;
             chunks = (rows + each - 1) / each;
-            if (lane == 0) atomicAdd(&w.kept_steps, steps);
+            if (lane == 0) atomicAdd(&w.kept_width, width);
         }
         if (lane == 0) w.group_chunk[g + 1] = chunks;
     }
 }
 
-/// Sorts the keys, a thread each, descending: by a bitonic network, whose short steps stay within
+/// Sorts the keys, a thread each, descending: by a bitonic network, whose short width stay within
 /// a warp's registers.
 __device__ inline void sort_keys(window& w) {
     const int t = int(threadIdx.x);
@@ -137,8 +136,8 @@ __device__ void classify(const packing<V>& p, window& w) {
     }
     __syncthreads();
     const bool leads = log >= 0 && (k - w.class_first[log]) % (warp_size >> log) == 0;
-    const int steps = warp_sum(leads ? (len + (1 << log) - 1) >> log : 0);
-    if (lane_id() == 0 && steps > 0) atomicAdd(&w.sorted_steps, steps);
+    const int width = warp_sum(leads ? (len + (1 << log) - 1) >> log : 0);
+    if (lane_id() == 0 && width > 0) atomicAdd(&w.sorted_width, width);
     __syncthreads();
 }
 
@@ -167,8 +166,8 @@ __device__ void cut_kept(const packing<V>& p, window& w, int from) {
     for (int g = warp; g * warp_size < w.rows; g += window_warps) {
         if (w.diagonals[g] > 0) continue;
         const index r = g * warp_size + lane;
-        int steps = 0;
-        const int log = kept_group(p, r < w.rows ? w.len[r] : 0, steps);
+        int width = 0;
+        const int log = kept_group(p, r < w.rows ? w.len[r] : 0, width);
         const int each = warp_size >> log;
         for (int s = 0; s * each < min(int(warp_size), w.rows - g * warp_size); ++s) {
             const index mine = g * warp_size + s * each + lane;
@@ -186,9 +185,9 @@ __device__ inline void cut_diagonals(window& w) {
     packed_chunk c;
     c.first_row = w.first + g * warp_size;
     c.rows = std::uint8_t(min(int(warp_size), w.rows - g * warp_size));
-    c.steps = std::uint16_t(w.diagonals[g]);
-    const bool shared = (w.shared_groups >> g & 1) != 0;
-    c.kind = shared ? packed_chunk::shared : packed_chunk::diagonals;
+    c.width = std::uint16_t(w.diagonals[g]);
+    const bool constant = (w.constant_groups >> g & 1) != 0;
+    c.kind = constant ? packed_chunk::constant_diagonals : packed_chunk::diagonals;
     w.chunks[__popc(w.diagonal_groups & ((1U << g) - 1))] = c;
 }
 
@@ -196,7 +195,8 @@ using block_scan = cub::BlockScan<unsigned long long, window_threads>;
 
 /// Sets the places of the window's chunks, a thread each, one after the other, and returns their
 /// sum.
-__device__ inline extent place_chunks(window& w, int count, block_scan::TempStorage& storage) {
+__device__ inline stream_extent place_chunks(window& w, int count,
+                                             block_scan::TempStorage& storage) {
     const int c = int(threadIdx.x);
     unsigned long long mine = 0, sum = 0, before = 0;
     if (c < count)
@@ -204,16 +204,17 @@ __device__ inline extent place_chunks(window& w, int count, block_scan::TempStor
             static_cast<unsigned long long>(words_of(w.chunks[c])) << 32 | values_of(w.chunks[c]);
     block_scan(storage).ExclusiveSum(mine, before, sum);
     if (c < count) {
-        w.chunks[c].code_at = unsigned(before >> 32);
+        w.chunks[c].index_at = unsigned(before >> 32);
         w.chunks[c].val_at = unsigned(before & 0xffffffffU);
     }
     __syncthreads();
-    extent all;
+    stream_extent all;
     all.words = sum >> 32, all.values = sum & 0xffffffffU;
     return all;
 }
 
-/// Where the parts of each long row start among the window's, as cutter::add_parts puts them.
+/// Where the segments of each long row start among the window's, as chunk_partitioner::add_segments
+/// puts them.
 struct long_rows {
     int count;
     index row[packed_window];
@@ -238,59 +239,59 @@ __device__ void find_long_rows(const packing<V>& p, const index* len, index rows
     if (r == 0) {
         unsigned at = 0;
         for (int k = 0; k < l.count; ++k) {
-            const auto parts = unsigned((len[l.row[k]] + p.options.split - 1) / p.options.split);
-            if (at % packed_block > 0 && at % packed_block + parts > unsigned(packed_block))
+            const auto segments = unsigned((len[l.row[k]] + p.options.split - 1) / p.options.split);
+            if (at % packed_block > 0 && at % packed_block + segments > unsigned(packed_block))
                 at = (at + packed_block - 1) / packed_block * packed_block;
             l.first[k] = at;
-            at += parts;
+            at += segments;
         }
         l.first[l.count] = (at + packed_block - 1) / packed_block * packed_block;
     }
     __syncthreads();
 }
 
-/// The q-th chunk of the window's parts, without its places.
+/// The q-th chunk of the window's segments, without its places.
 template <class V>
-__device__ packed_chunk part_chunk(const packing<V>& p, index window_first, const index* len,
-                                   const long_rows& l, unsigned q) {
+__device__ packed_chunk segment_chunk(const packing<V>& p, index window_first, const index* len,
+                                      const long_rows& l, unsigned q) {
     int low = 0, high = l.count;  // the last row that starts at or before q
     while (high - low > 1) {
         const int middle = (low + high) / 2;
         (l.first[middle] <= q ? low : high) = middle;
     }
     const index r = l.row[low], split = p.options.split;
-    const index parts = (len[r] + split - 1) / split, part = index(q - l.first[low]);
+    const index segments = (len[r] + split - 1) / split, part = index(q - l.first[low]);
     packed_chunk c;
-    if (part >= parts) return c;  // fills up a GPU block
-    const offset each = len[r] / parts, rest = len[r] % parts;
+    if (part >= segments) return c;  // fills up a GPU block
+    const offset each = len[r] / segments, rest = len[r] % segments;
     const offset first = part * each + min(offset(part), rest);
     const offset count = each + (part < rest);
     const offset begin = p.begin(window_first + r) + first;
     c.base = p.A.col_ind[std::size_t(begin)];
     const index most = p.A.col_ind[std::size_t(begin + count - 1)];
-    c.kind = most - c.base <= 0xfffe ? packed_chunk::near : packed_chunk::far;
+    c.kind = unsigned(most - c.base) <= max_delta16 ? packed_chunk::delta16 : packed_chunk::delta32;
     c.log_lanes = 5, c.rows = 1;
-    c.steps = std::uint16_t((count + warp_size - 1) / warp_size);
-    c.first_row = window_first + r, c.number = part, c.parts = parts;
+    c.width = std::uint16_t((count + warp_size - 1) / warp_size);
+    c.first_row = window_first + r, c.number = part, c.segments = segments;
     return c;
 }
 
 /// f(q, chunk) for every part of the window, its places set from `start` on; returns their sum.
 template <class V, class F>
-__device__ extent place_parts(const packing<V>& p, index window_first, const index* len,
-                              const long_rows& l, extent start, block_scan::TempStorage& storage,
-                              F f) {
+__device__ stream_extent place_segments(const packing<V>& p, index window_first, const index* len,
+                                        const long_rows& l, stream_extent start,
+                                        block_scan::TempStorage& storage, F f) {
     const unsigned count = l.first[l.count];
     for (unsigned q0 = 0; q0 < count; q0 += window_threads) {
         const unsigned q = q0 + threadIdx.x;
         packed_chunk c;
-        if (q < count) c = part_chunk(p, window_first, len, l, q);
+        if (q < count) c = segment_chunk(p, window_first, len, l, q);
         unsigned long long before = 0, sum = 0;
         block_scan(storage).ExclusiveSum(
             static_cast<unsigned long long>(words_of(c)) << 32 | values_of(c), before, sum);
         __syncthreads();
         if (q < count && c.rows > 0) {
-            c.code_at = unsigned(start.words + (before >> 32));
+            c.index_at = unsigned(start.words + (before >> 32));
             c.val_at = unsigned(start.values + (before & 0xffffffffU));
         }
         if (q < count) f(q, c);
@@ -299,20 +300,20 @@ __device__ extent place_parts(const packing<V>& p, index window_first, const ind
     return start;
 }
 
-/// What a thread met of the steps of chunks.
-struct step_counts {
+/// What a thread met of the width of chunks.
+struct width_counts {
     int all = 0, of_diagonals = 0, longest = 0;
     __device__ void add(const packed_chunk& c) {
-        all += c.steps, longest = max(longest, int(c.steps));
-        if (c.kind <= packed_chunk::diagonals) of_diagonals += c.steps;
+        all += c.width, longest = max(longest, int(c.width));
+        if (c.kind <= packed_chunk::diagonals) of_diagonals += c.width;
     }
     /// By a whole warp.
-    __device__ void note(notes* to) const {
+    __device__ void note(analysis_counters* to) const {
         const int a = warp_sum(all), d = warp_sum(of_diagonals), m = warp_max(longest);
         if (lane_id() > 0 || a == 0) return;
-        atomicAdd(&to->steps, static_cast<unsigned long long>(a));
-        if (d > 0) atomicAdd(&to->diagonal_steps, static_cast<unsigned long long>(d));
-        if (unsigned(m) > __ldcg(&to->longest)) atomicMax(&to->longest, unsigned(m));
+        atomicAdd(&to->width, static_cast<unsigned long long>(a));
+        if (d > 0) atomicAdd(&to->diagonal_width, static_cast<unsigned long long>(d));
+        if (unsigned(m) > __ldcg(&to->max_width)) atomicMax(&to->max_width, unsigned(m));
     }
 };
 
@@ -340,7 +341,7 @@ __global__ void check_columns(packing<V> p) {
         }
     }
     add_of_block(&p.found->descents, descents);
-    if (outside) p.found->flawed = flaw::column;
+    if (outside) p.found->error = input_error::column;
 }
 
 /// First pass: tries every group of 32 rows, a warp each, as a chunk of diagonals.
@@ -376,7 +377,7 @@ __device__ void note_pairs(const packing<V>& p, const group_diagonals& of, bool 
 template <class V>
 __device__ void enter_window(const packing<V>& p, window& w, index first) {
     const index r = index(threadIdx.x), rows = min(packed_window, p.A.shape.rows - first);
-    if (r == 0) w.first = first, w.rows = rows, w.kept_steps = w.sorted_steps = w.chunk_count = 0;
+    if (r == 0) w.first = first, w.rows = rows, w.kept_width = w.sorted_width = w.chunk_count = 0;
     if (r == 0) w.group_chunk[0] = 0;
     if (r < lane_classes) w.class_rows[r] = 0;
     if (r < groups_per_window) {
@@ -384,7 +385,7 @@ __device__ void enter_window(const packing<V>& p, window& w, index first) {
         const auto of = some ? p.groups[first / warp_size + r] : group_diagonals{};
         w.diagonals[r] = of.count;
         w.diagonal_groups = __ballot_sync(full_warp, of.count > 0);
-        w.shared_groups = __ballot_sync(full_warp, of.same != 0);
+        w.constant_groups = __ballot_sync(full_warp, of.same != 0);
         note_pairs(p, of, (r + 1) * warp_size <= rows);
     }
     const index len = w.len[r] = r < rows ? p.length(first + r) : 0;
@@ -397,10 +398,10 @@ template <class V>
 __device__ bool cut_listed(const packing<V>& p, window& w, int from) {
     sort_keys(w);
     classify(p, w);
-    if (!w.any_long) count_kept_steps(p, w);
+    if (!w.any_long) count_kept_width(p, w);
     __syncthreads();
     const bool sorted =
-        w.any_long || double(w.kept_steps) > p.options.sort_gain * double(w.sorted_steps);
+        w.any_long || double(w.kept_width) > p.options.sort_gain * double(w.sorted_width);
     if (!sorted && threadIdx.x == 0) {
         for (int g = 0; g < groups_per_window; ++g) w.group_chunk[g + 1] += w.group_chunk[g];
         w.chunk_count = w.group_chunk[groups_per_window];
@@ -435,98 +436,99 @@ __global__ void __launch_bounds__(window_threads) cut_windows(packing<V> p) {
     cut_diagonals(w);
     __syncthreads();
     const int count = from + w.chunk_count;
-    extent all = place_chunks(w, count, storage);
-    window_cut& cut = p.cuts[blockIdx.x];
-    step_counts steps;
+    stream_extent all = place_chunks(w, count, storage);
+    window_chunks& cut = p.cuts[blockIdx.x];
+    width_counts counts;
     if (r < count) {
-        steps.add(w.chunks[r]);
+        counts.add(w.chunks[r]);
         cut.chunks[r] = w.chunks[r];
     }
     if (sorted && r < w.rest_rows) cut.order[r] = std::uint16_t(row_of_key(w.key[r]));
     __syncthreads();
     if (w.any_long) {
         find_long_rows(p, w.len, w.rows, l);
-        all = place_parts(p, first, w.len, l, all, storage,
-                          [&](unsigned, const packed_chunk& c) { steps.add(c); });
-        all.parts = l.first[l.count];
+        all = place_segments(p, first, w.len, l, all, storage,
+                             [&](unsigned, const packed_chunk& c) { counts.add(c); });
+        all.segments = l.first[l.count];
     }
-    steps.note(p.found);
+    counts.note(p.found);
     all.chunks = unsigned(count);
     all.perm = sorted ? unsigned(w.rest_rows) : 0;
-    if (r == 0) p.extents[blockIdx.x] = all;
+    if (r == 0) p.sizes[blockIdx.x] = all;
 }
 
 constexpr int sum_threads = 256;
 
-/// Turns extents into starts, and notes the sum of all, by one block.
+/// Turns sizes into starts, and notes the sum of all, by one block.
 template <class V>
-__global__ void __launch_bounds__(sum_threads) sum_extents(packing<V> p, unsigned windows) {
-    using scan = cub::BlockScan<extent, sum_threads>;
+__global__ void __launch_bounds__(sum_threads) sum_sizes(packing<V> p, unsigned windows) {
+    using scan = cub::BlockScan<stream_extent, sum_threads>;
     __shared__ typename scan::TempStorage storage;
-    extent start;
+    stream_extent start;
     for (unsigned w0 = 0; w0 < windows; w0 += sum_threads) {
         const unsigned w = w0 + threadIdx.x;
-        const extent mine = w < windows ? p.extents[w] : extent{};
-        extent before, sum;
-        scan(storage).ExclusiveScan(mine, before, extent{}, add_extents{}, sum);
+        const stream_extent mine = w < windows ? p.sizes[w] : stream_extent{};
+        stream_extent before, sum;
+        scan(storage).ExclusiveScan(mine, before, stream_extent{}, add_sizes{}, sum);
         __syncthreads();
-        if (w < windows) p.extents[w] = add_extents{}(start, before);
-        start = add_extents{}(start, sum);
+        if (w < windows) p.sizes[w] = add_sizes{}(start, before);
+        start = add_sizes{}(start, sum);
     }
     if (threadIdx.x > 0) return;
-    if (p.found->descents != 0 && p.found->flawed == flaw::none) p.found->flawed = flaw::column;
+    if (p.found->descents != 0 && p.found->error == input_error::none)
+        p.found->error = input_error::column;
     *p.result = {start, *p.found};
 }
 
 /// What the second and third pass write to.
 template <class V>
-struct target {
+struct output {
     packed_chunk* chunks;
     index* perm;
-    std::uint32_t* codes;
+    std::uint32_t* indices;
     std::byte* val;
     V* table;
-    unsigned table_values, part_chunks;
+    unsigned table_values, segment_chunks;
 };
 
 /// Third pass: the chunks of one window a block, with their final places; and the table, which a
 /// copy of its own would take another call for.
 template <class V>
 __global__ void __launch_bounds__(window_threads)
-    place_windows(packing<V> p, target<V> to, unsigned windows) {
+    place_windows(packing<V> p, output<V> to, unsigned windows) {
     __shared__ index len[packed_window];
     __shared__ long_rows l;
     __shared__ block_scan::TempStorage storage;
     const index first = index(blockIdx.x) * packed_window;
     const index rows = min(packed_window, p.A.shape.rows - first);
     const index r = index(threadIdx.x);
-    const extent start = p.extents[blockIdx.x];
-    const extent end = blockIdx.x + 1 < windows ? p.extents[blockIdx.x + 1] : p.result->total;
-    const window_cut& cut = p.cuts[blockIdx.x];
-    extent behind = start;
+    const stream_extent start = p.sizes[blockIdx.x];
+    const stream_extent end = blockIdx.x + 1 < windows ? p.sizes[blockIdx.x + 1] : p.result->total;
+    const window_chunks& cut = p.cuts[blockIdx.x];
+    stream_extent behind = start;
     for (unsigned c = threadIdx.x; c < end.chunks - start.chunks; c += window_threads) {
         packed_chunk chunk = cut.chunks[c];
-        chunk.code_at += unsigned(start.words), chunk.val_at += unsigned(start.values);
+        chunk.index_at += unsigned(start.words), chunk.val_at += unsigned(start.values);
         if (chunk.sorted) chunk.number += index(start.perm);
-        to.chunks[to.part_chunks + start.chunks + c] = chunk;
+        to.chunks[to.segment_chunks + start.chunks + c] = chunk;
     }
     for (unsigned k = threadIdx.x; k < end.perm - start.perm; k += window_threads)
         to.perm[start.perm + k] = first + cut.order[k];
     for (unsigned k = blockIdx.x * window_threads + threadIdx.x; k < to.table_values;
          k += gridDim.x * window_threads)
         to.table[k] = p.table[k];
-    if (start.parts == end.parts) return;
+    if (start.segments == end.segments) return;
     if (r < rows) len[r] = p.length(first + r);
     __syncthreads();
     find_long_rows(p, len, rows, l);
     const unsigned count = end.chunks - start.chunks;
     if (count > 0) {
         const packed_chunk& last = cut.chunks[count - 1];
-        behind.words += last.code_at + words_of(last);
+        behind.words += last.index_at + words_of(last);
         behind.values += last.val_at + values_of(last);
     }
-    place_parts(p, first, len, l, behind, storage,
-                [&](unsigned q, const packed_chunk& c) { to.chunks[start.parts + q] = c; });
+    place_segments(p, first, len, l, behind, storage,
+                   [&](unsigned q, const packed_chunk& c) { to.chunks[start.segments + q] = c; });
 }
 
 }  // namespace

@@ -106,9 +106,9 @@ struct sell_row : kernel_of<sell>, thread_a_row {
     static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
     static work work_on_gpu(const matrix_stats& s) {
         work w = thread_a_row_work(s, double(s.sorted_group_width), double(s.max_row_nnz()),
-                                   strided_steps);
-        w.steps += double(whole_warps(s.rows) / warp_rows);  // where its row stands in y
-        w.critical_steps += 1;
+                                   strided_units);
+        w.work_units += double(round_up_to_warp(s.rows) / warp_rows);  // where its row stands in y
+        w.critical_units += 1;
         return w;
     }
 };

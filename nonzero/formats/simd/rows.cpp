@@ -19,7 +19,7 @@ constexpr std::int64_t block_entries = 512;  // at most: 8 a row; 4 KB of the fi
 
 /// Asks for what comes 256 entries later.
 template <class V>
-NZ_PIECE void prefetch(const index* col_ind, const V* val) {
+NZ_ALWAYS_INLINE void prefetch(const index* col_ind, const V* val) {
     constexpr int ahead = 256;
     _mm_prefetch(reinterpret_cast<const char*>(val) + ahead * sizeof(V), _MM_HINT_T0);
     _mm_prefetch(reinterpret_cast<const char*>(col_ind) + ahead * sizeof(index), _MM_HINT_T0);
@@ -30,34 +30,35 @@ NZ_PIECE void prefetch(const index* col_ind, const V* val) {
 struct sums_of_doubles {
     __m256d low, high;
 };
-NZ_AVX2 NZ_PIECE sums_of_doubles no_sums(double) {
+NZ_AVX2 NZ_ALWAYS_INLINE sums_of_doubles no_sums(double) {
     return {_mm256_setzero_pd(), _mm256_setzero_pd()};
 }
-NZ_AVX2 NZ_PIECE __m256 no_sums(float) { return _mm256_setzero_ps(); }
+NZ_AVX2 NZ_ALWAYS_INLINE __m256 no_sums(float) { return _mm256_setzero_ps(); }
 
-NZ_AVX2 NZ_PIECE __m256d plus(__m256d sums, __m256d val, __m256d x) {
+NZ_AVX2 NZ_ALWAYS_INLINE __m256d plus(__m256d sums, __m256d val, __m256d x) {
     return _mm256_add_pd(sums, _mm256_mul_pd(val, x));
 }
 
 /// sums + the products of eight entries.
-NZ_AVX2 NZ_PIECE sums_of_doubles add(sums_of_doubles s, const index* col_ind, const double* val,
-                                     const double* x) {
+NZ_AVX2 NZ_ALWAYS_INLINE sums_of_doubles add(sums_of_doubles s, const index* col_ind,
+                                             const double* val, const double* x) {
     return {plus(s.low, _mm256_loadu_pd(val), four(col_ind, x)),
             plus(s.high, _mm256_loadu_pd(val + 4), four(col_ind + 4, x))};
 }
-NZ_AVX2 NZ_PIECE __m256 add(__m256 s, const index* col_ind, const float* val, const float* x) {
+NZ_AVX2 NZ_ALWAYS_INLINE __m256 add(__m256 s, const index* col_ind, const float* val,
+                                    const float* x) {
     return _mm256_add_ps(s, _mm256_mul_ps(_mm256_loadu_ps(val), all(col_ind, x)));
 }
 
 /// n words of ones, then zeros.
-NZ_AVX2 NZ_PIECE __m256i first_words(int n) {
+NZ_AVX2 NZ_ALWAYS_INLINE __m256i first_words(int n) {
     alignas(64) static constexpr std::int32_t ones[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones + eight - n));
 }
 
 /// sums + the products of n < 4 entries. What lies behind them is not read.
-NZ_AVX2 NZ_PIECE __m256d add_last(__m256d s, const index* col_ind, const double* val,
-                                  const double* x, int n) {
+NZ_AVX2 NZ_ALWAYS_INLINE __m256d add_last(__m256d s, const index* col_ind, const double* val,
+                                          const double* x, int n) {
     const __m128i narrow = _mm256_castsi256_si128(first_words(n));
     const __m256i wide = first_words(2 * n);
     const __m128i col = _mm_maskload_epi32(col_ind, narrow);
@@ -67,14 +68,14 @@ NZ_AVX2 NZ_PIECE __m256d add_last(__m256d s, const index* col_ind, const double*
     return _mm256_add_pd(s, _mm256_and_pd(terms, _mm256_castsi256_pd(wide)));
 }
 /// The same of n < 8.
-NZ_AVX2 NZ_PIECE sums_of_doubles add_last(sums_of_doubles s, const index* col_ind,
-                                          const double* val, const double* x, int n) {
+NZ_AVX2 NZ_ALWAYS_INLINE sums_of_doubles add_last(sums_of_doubles s, const index* col_ind,
+                                                  const double* val, const double* x, int n) {
     if (n < 4) return {add_last(s.low, col_ind, val, x, n), s.high};
     return {plus(s.low, _mm256_loadu_pd(val), four(col_ind, x)),
             n > 4 ? add_last(s.high, col_ind + 4, val + 4, x, n - 4) : s.high};
 }
-NZ_AVX2 NZ_PIECE __m256 add_last(__m256 s, const index* col_ind, const float* val, const float* x,
-                                 int n) {
+NZ_AVX2 NZ_ALWAYS_INLINE __m256 add_last(__m256 s, const index* col_ind, const float* val,
+                                         const float* x, int n) {
     const __m256i in = first_words(n);
     const __m256i col = _mm256_maskload_epi32(col_ind, in);
     const __m128i low = _mm256_castsi256_si128(col), high = _mm256_extracti128_si256(col, 1);
@@ -87,28 +88,28 @@ NZ_AVX2 NZ_PIECE __m256 add_last(__m256 s, const index* col_ind, const float* va
 }
 
 // The four that are left: of a row, and the sums of four rows.
-NZ_AVX2 NZ_PIECE __m256d halved(sums_of_doubles s) { return _mm256_add_pd(s.low, s.high); }
-NZ_AVX2 NZ_PIECE __m128 halved(__m256 s) {
+NZ_AVX2 NZ_ALWAYS_INLINE __m256d halved(sums_of_doubles s) { return _mm256_add_pd(s.low, s.high); }
+NZ_AVX2 NZ_ALWAYS_INLINE __m128 halved(__m256 s) {
     return _mm_add_ps(_mm256_castps256_ps128(s), _mm256_extractf128_ps(s, 1));
 }
-NZ_AVX2 NZ_PIECE __m256d totals(__m256d a, __m256d b, __m256d c, __m256d d) {
+NZ_AVX2 NZ_ALWAYS_INLINE __m256d totals(__m256d a, __m256d b, __m256d c, __m256d d) {
     const __m256d ab = _mm256_hadd_pd(a, b), cd = _mm256_hadd_pd(c, d);
     return _mm256_add_pd(_mm256_permute2f128_pd(ab, cd, 0x20),
                          _mm256_permute2f128_pd(ab, cd, 0x31));
 }
-NZ_AVX2 NZ_PIECE __m128 totals(__m128 a, __m128 b, __m128 c, __m128 d) {
+NZ_AVX2 NZ_ALWAYS_INLINE __m128 totals(__m128 a, __m128 b, __m128 c, __m128 d) {
     return _mm_hadd_ps(_mm_hadd_ps(a, b), _mm_hadd_ps(c, d));
 }
 
-NZ_AVX2 NZ_PIECE double first(__m256d v) { return _mm256_cvtsd_f64(v); }
-NZ_AVX2 NZ_PIECE float first(__m128 v) { return _mm_cvtss_f32(v); }
+NZ_AVX2 NZ_ALWAYS_INLINE double first(__m256d v) { return _mm256_cvtsd_f64(v); }
+NZ_AVX2 NZ_ALWAYS_INLINE float first(__m128 v) { return _mm_cvtss_f32(v); }
 
-NZ_AVX2 NZ_PIECE void put(double* y, __m256d sums, double alpha, double beta) {
+NZ_AVX2 NZ_ALWAYS_INLINE void put(double* y, __m256d sums, double alpha, double beta) {
     __m256d v = _mm256_mul_pd(_mm256_set1_pd(alpha), sums);
     if (beta != 0) v = _mm256_add_pd(v, _mm256_mul_pd(_mm256_set1_pd(beta), _mm256_loadu_pd(y)));
     _mm256_storeu_pd(y, v);
 }
-NZ_AVX2 NZ_PIECE void put(float* y, __m128 sums, float alpha, float beta) {
+NZ_AVX2 NZ_ALWAYS_INLINE void put(float* y, __m128 sums, float alpha, float beta) {
     __m128 v = _mm_mul_ps(_mm_set1_ps(alpha), sums);
     if (beta != 0) v = _mm_add_ps(v, _mm_mul_ps(_mm_set1_ps(beta), _mm_loadu_ps(y)));
     _mm_storeu_ps(y, v);
@@ -116,15 +117,15 @@ NZ_AVX2 NZ_PIECE void put(float* y, __m128 sums, float alpha, float beta) {
 
 // -- rows with AVX2: one after the other, four stored together -----------------------------------
 
-template <bool far, class V, class P>
-NZ_AVX2 NZ_PIECE auto sums_of_row(const csr_rows<V, P>& A, std::int64_t i, const V* x) {
+template <bool streaming, class V, class P>
+NZ_AVX2 NZ_ALWAYS_INLINE auto sums_of_row(const csr_rows<V, P>& A, std::int64_t i, const V* x) {
     const index* col_ind = A.col_ind + A.row_ptr[i];
     const V* val = A.val + A.row_ptr[i];
     auto n = std::int64_t(A.row_ptr[i + 1] - A.row_ptr[i]);
-    if constexpr (far) prefetch(col_ind, val);
+    if constexpr (streaming) prefetch(col_ind, val);
     auto s = no_sums(V());
     for (; n >= eight; n -= eight, col_ind += eight, val += eight) {
-        if constexpr (far) prefetch(col_ind, val);
+        if constexpr (streaming) prefetch(col_ind, val);
         s = add(s, col_ind, val, x);
     }
     if (n > 0) s = add_last(s, col_ind, val, x, int(n));
@@ -132,48 +133,49 @@ NZ_AVX2 NZ_PIECE auto sums_of_row(const csr_rows<V, P>& A, std::int64_t i, const
 }
 
 /// The rows [i, last).
-template <bool far, class V, class P>
+template <bool streaming, class V, class P>
 NZ_AVX2 __attribute__((noinline)) void multiply_each(const csr_rows<V, P>& A, std::int64_t i,
                                                      std::int64_t last, V alpha, const V* x, V beta,
                                                      V* y) {
     for (; i + 4 <= last; i += 4) {
-        const auto a = sums_of_row<far>(A, i, x), b = sums_of_row<far>(A, i + 1, x);
-        const auto c = sums_of_row<far>(A, i + 2, x), d = sums_of_row<far>(A, i + 3, x);
+        const auto a = sums_of_row<streaming>(A, i, x), b = sums_of_row<streaming>(A, i + 1, x);
+        const auto c = sums_of_row<streaming>(A, i + 2, x), d = sums_of_row<streaming>(A, i + 3, x);
         put(y + i, totals(a, b, c, d), alpha, beta);
     }
     for (; i < last; ++i) {
-        const auto a = sums_of_row<far>(A, i, x);
+        const auto a = sums_of_row<streaming>(A, i, x);
         y[i] = scaled(alpha, first(totals(a, a, a, a)), beta, y[i]);
     }
 }
 
 template <class V, class P>
 NZ_AVX2 void multiply_rows_avx2(const csr_rows<V, P>& A, V alpha, const V* x, V beta, V* y) {
-    if (A.far) return multiply_each<true>(A, A.first, A.last, alpha, x, beta, y);
+    if (A.streaming) return multiply_each<true>(A, A.first, A.last, alpha, x, beta, y);
     multiply_each<false>(A, A.first, A.last, alpha, x, beta, y);
 }
 
 // -- rows with AVX-512 and gathers, the same way -------------------------------------------------
 
-NZ_AVX512 NZ_PIECE __m256d halved(__m512d s) {
+NZ_AVX512 NZ_ALWAYS_INLINE __m256d halved(__m512d s) {
     return _mm256_add_pd(_mm512_castpd512_pd256(s), _mm512_extractf64x4_pd(s, 1));
 }
 
 /// The products of those of eight entries that are in.
 template <class V>
-NZ_AVX512 NZ_PIECE auto products_of(const index* col_ind, const V* val, const V* x, __mmask8 in) {
+NZ_AVX512 NZ_ALWAYS_INLINE auto products_of(const index* col_ind, const V* val, const V* x,
+                                            __mmask8 in) {
     return times(load(val, in), gathered(x, numbers(col_ind, in), in));
 }
 
-template <bool far, class V, class P>
-NZ_AVX512 NZ_PIECE auto gathered_row(const csr_rows<V, P>& A, std::int64_t i, const V* x) {
+template <bool streaming, class V, class P>
+NZ_AVX512 NZ_ALWAYS_INLINE auto gathered_row(const csr_rows<V, P>& A, std::int64_t i, const V* x) {
     const index* col_ind = A.col_ind + A.row_ptr[i];
     const V* val = A.val + A.row_ptr[i];
     auto n = std::int64_t(A.row_ptr[i + 1] - A.row_ptr[i]);
-    if constexpr (far) prefetch(col_ind, val);
+    if constexpr (streaming) prefetch(col_ind, val);
     auto s = spread(V(0));
     for (; n >= eight; n -= eight, col_ind += eight, val += eight) {
-        if constexpr (far) prefetch(col_ind, val);
+        if constexpr (streaming) prefetch(col_ind, val);
         s = added(s, every_lane, products_of(col_ind, val, x, every_lane));
     }
     const auto in = __mmask8((1U << n) - 1);
@@ -182,17 +184,18 @@ NZ_AVX512 NZ_PIECE auto gathered_row(const csr_rows<V, P>& A, std::int64_t i, co
 }
 
 /// The rows [i, last).
-template <bool far, class V, class P>
+template <bool streaming, class V, class P>
 NZ_AVX512 __attribute__((noinline)) void gather_each(const csr_rows<V, P>& A, std::int64_t i,
                                                      std::int64_t last, V alpha, const V* x, V beta,
                                                      V* y) {
     for (; i + 4 <= last; i += 4) {
-        const auto a = gathered_row<far>(A, i, x), b = gathered_row<far>(A, i + 1, x);
-        const auto c = gathered_row<far>(A, i + 2, x), d = gathered_row<far>(A, i + 3, x);
+        const auto a = gathered_row<streaming>(A, i, x), b = gathered_row<streaming>(A, i + 1, x);
+        const auto c = gathered_row<streaming>(A, i + 2, x),
+                   d = gathered_row<streaming>(A, i + 3, x);
         put(y + i, totals(a, b, c, d), alpha, beta);
     }
     for (; i < last; ++i) {
-        const auto a = gathered_row<far>(A, i, x);
+        const auto a = gathered_row<streaming>(A, i, x);
         y[i] = scaled(alpha, first(totals(a, a, a, a)), beta, y[i]);
     }
 }
@@ -201,23 +204,23 @@ NZ_AVX512 __attribute__((noinline)) void gather_each(const csr_rows<V, P>& A, st
 // A processor guesses the end of every row; in a matrix of short rows of different lengths it is
 // wrong every few rows, which costs as much as ten entries.
 
-NZ_AVX512 NZ_PIECE void write_products(const index* col_ind, const double* val, const double* x,
-                                       double* to) {
+NZ_AVX512 NZ_ALWAYS_INLINE void write_products(const index* col_ind, const double* val,
+                                               const double* x, double* to) {
     _mm256_storeu_pd(to, _mm256_mul_pd(_mm256_loadu_pd(val), four(col_ind, x)));
     _mm256_storeu_pd(to + 4, _mm256_mul_pd(_mm256_loadu_pd(val + 4), four(col_ind + 4, x)));
 }
-NZ_AVX512 NZ_PIECE void write_products(const index* col_ind, const float* val, const float* x,
-                                       float* to) {
+NZ_AVX512 NZ_ALWAYS_INLINE void write_products(const index* col_ind, const float* val,
+                                               const float* x, float* to) {
     _mm256_storeu_ps(to, _mm256_mul_ps(_mm256_loadu_ps(val), all(col_ind, x)));
 }
 
 /// Of n entries.
-template <bool gathers, bool far, class V>
-NZ_AVX512 NZ_PIECE void write_all_products(const index* col_ind, const V* val, const V* x,
-                                           std::int64_t n, V* to) {
+template <bool gathers, bool streaming, class V>
+NZ_AVX512 NZ_ALWAYS_INLINE void write_all_products(const index* col_ind, const V* val, const V* x,
+                                                   std::int64_t n, V* to) {
     std::int64_t k = 0;
     for (; k + eight <= n; k += eight) {
-        if constexpr (far) prefetch(col_ind + k, val + k);
+        if constexpr (streaming) prefetch(col_ind + k, val + k);
         if constexpr (gathers) {
             store(to + k, products_of(col_ind + k, val + k, x, every_lane));
         } else {
@@ -228,17 +231,17 @@ NZ_AVX512 NZ_PIECE void write_all_products(const index* col_ind, const V* val, c
 }
 
 /// The lengths of eight rows.
-NZ_AVX512 NZ_PIECE __m256i lengths(const std::int32_t* row_ptr) {
+NZ_AVX512 NZ_ALWAYS_INLINE __m256i lengths(const std::int32_t* row_ptr) {
     return _mm256_sub_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(row_ptr + 1)),
                             _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row_ptr)));
 }
-NZ_AVX512 NZ_PIECE __m256i lengths(const std::int64_t* row_ptr) {
+NZ_AVX512 NZ_ALWAYS_INLINE __m256i lengths(const std::int64_t* row_ptr) {
     return _mm512_cvtepi64_epi32(
         _mm512_sub_epi64(_mm512_loadu_si512(row_ptr + 1), _mm512_loadu_si512(row_ptr)));
 }
 
 /// A byte a row: which of its sums have an entry among the first eight.
-NZ_AVX512 NZ_PIECE std::uint64_t first_entries(__m256i length) {
+NZ_AVX512 NZ_ALWAYS_INLINE std::uint64_t first_entries(__m256i length) {
     const __m256i one = _mm256_set1_epi32(1);
     const __m256i n = _mm256_min_epi32(length, _mm256_set1_epi32(eight));
     const __m256i in = _mm256_sub_epi32(_mm256_sllv_epi32(one, n), one);
@@ -246,37 +249,37 @@ NZ_AVX512 NZ_PIECE std::uint64_t first_entries(__m256i length) {
 }
 
 /// The halves of a and b added: four sums of a, then four of b.
-NZ_AVX512 NZ_PIECE __m512d halved(__m512d a, __m512d b) {
+NZ_AVX512 NZ_ALWAYS_INLINE __m512d halved(__m512d a, __m512d b) {
     return _mm512_add_pd(_mm512_shuffle_f64x2(a, b, 0x44), _mm512_shuffle_f64x2(a, b, 0xee));
 }
-NZ_AVX512 NZ_PIECE __m256 halved(__m256 a, __m256 b) {
+NZ_AVX512 NZ_ALWAYS_INLINE __m256 halved(__m256 a, __m256 b) {
     return _mm256_add_ps(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
 }
-NZ_AVX512 NZ_PIECE __m512d neighbours_added(__m512d a, __m512d b) {
+NZ_AVX512 NZ_ALWAYS_INLINE __m512d neighbours_added(__m512d a, __m512d b) {
     return _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
 }
 
 /// The sums of eight rows. Where every entry is a product of -0, a sum that began with 0 is 0, so
 /// that is added to these, too.
-NZ_AVX512 NZ_PIECE __m512d totals(const __m512d* s) {
+NZ_AVX512 NZ_ALWAYS_INLINE __m512d totals(const __m512d* s) {
     const __m512d low = neighbours_added(halved(s[0], s[2]), halved(s[1], s[3]));
     const __m512d high = neighbours_added(halved(s[4], s[6]), halved(s[5], s[7]));
     const __m512d sums =
         _mm512_add_pd(_mm512_shuffle_f64x2(low, high, 0x88), _mm512_shuffle_f64x2(low, high, 0xdd));
     return _mm512_add_pd(sums, _mm512_setzero_pd());
 }
-NZ_AVX512 NZ_PIECE __m256 totals(const __m256* s) {
+NZ_AVX512 NZ_ALWAYS_INLINE __m256 totals(const __m256* s) {
     const __m256 sums = _mm256_hadd_ps(_mm256_hadd_ps(halved(s[0], s[4]), halved(s[1], s[5])),
                                        _mm256_hadd_ps(halved(s[2], s[6]), halved(s[3], s[7])));
     return _mm256_add_ps(sums, _mm256_setzero_ps());
 }
 
-NZ_AVX512 NZ_PIECE void put(double* y, __m512d sums, double alpha, double beta) {
+NZ_AVX512 NZ_ALWAYS_INLINE void put(double* y, __m512d sums, double alpha, double beta) {
     __m512d v = _mm512_mul_pd(_mm512_set1_pd(alpha), sums);
     if (beta != 0) v = _mm512_add_pd(v, _mm512_mul_pd(_mm512_set1_pd(beta), _mm512_loadu_pd(y)));
     _mm512_storeu_pd(y, v);
 }
-NZ_AVX512 NZ_PIECE void put(float* y, __m256 sums, float alpha, float beta) {
+NZ_AVX512 NZ_ALWAYS_INLINE void put(float* y, __m256 sums, float alpha, float beta) {
     __m256 v = _mm256_mul_ps(_mm256_set1_ps(alpha), sums);
     if (beta != 0) v = _mm256_add_ps(v, _mm256_mul_ps(_mm256_set1_ps(beta), _mm256_loadu_ps(y)));
     _mm256_storeu_ps(y, v);
@@ -284,15 +287,16 @@ NZ_AVX512 NZ_PIECE void put(float* y, __m256 sums, float alpha, float beta) {
 
 /// Eight rows, whose products lie one after the other.
 template <class V, class P>
-NZ_AVX512 NZ_PIECE void put_rows(const P* row_ptr, const V* products, V alpha, V beta, V* y) {
+NZ_AVX512 NZ_ALWAYS_INLINE void put_rows(const P* row_ptr, const V* products, V alpha, V beta,
+                                         V* y) {
     const __m256i length = lengths(row_ptr);
     const std::uint64_t in = first_entries(length);
     decltype(load(products, every_lane)) sums[eight];
-    NZ_UNROLLED
+    NZ_UNROLL
     for (int r = 0; r < eight; ++r)
         sums[r] = load(products + (row_ptr[r] - row_ptr[0]), __mmask8(in >> eight * r));
     if (_mm256_cmpgt_epi32_mask(length, _mm256_set1_epi32(eight)) != 0) {
-        NZ_UNROLLED
+        NZ_UNROLL
         for (int r = 0; r < eight; ++r)
             for (P k = row_ptr[r] + eight; k < row_ptr[r + 1]; k += eight) {
                 const auto left = unsigned(std::min<P>(row_ptr[r + 1] - k, eight));
@@ -303,7 +307,7 @@ NZ_AVX512 NZ_PIECE void put_rows(const P* row_ptr, const V* products, V alpha, V
     put(y, totals(sums), alpha, beta);
 }
 
-template <bool gathers, bool far, class V, class P>
+template <bool gathers, bool streaming, class V, class P>
 NZ_AVX512 void multiply_blocks(const csr_rows<V, P>& A, V alpha, const V* x, V beta, V* y) {
     alignas(64) V products[block_entries + eight];  // loads reach behind the last row
     const auto is_short = [&](std::int64_t i) {
@@ -313,8 +317,8 @@ NZ_AVX512 void multiply_blocks(const csr_rows<V, P>& A, V alpha, const V* x, V b
     for (std::int64_t i = A.first; i < A.last;) {
         if (is_short(i)) {
             const P k = A.row_ptr[i];
-            write_all_products<gathers, far>(A.col_ind + k, A.val + k, x,
-                                             A.row_ptr[i + block_rows] - k, products);
+            write_all_products<gathers, streaming>(A.col_ind + k, A.val + k, x,
+                                                   A.row_ptr[i + block_rows] - k, products);
             for (const std::int64_t last = i + block_rows; i < last; i += eight)
                 put_rows(A.row_ptr + i, products + (A.row_ptr[i] - k), alpha, beta, y + i);
             continue;
@@ -322,9 +326,9 @@ NZ_AVX512 void multiply_blocks(const csr_rows<V, P>& A, V alpha, const V* x, V b
         std::int64_t last = i;
         while (last < A.last && !is_short(last)) last = std::min(last + block_rows, A.last);
         if constexpr (gathers) {
-            gather_each<far>(A, i, last, alpha, x, beta, y);
+            gather_each<streaming>(A, i, last, alpha, x, beta, y);
         } else {
-            multiply_each<far>(A, i, last, alpha, x, beta, y);
+            multiply_each<streaming>(A, i, last, alpha, x, beta, y);
         }
         i = last;
     }
@@ -332,7 +336,7 @@ NZ_AVX512 void multiply_blocks(const csr_rows<V, P>& A, V alpha, const V* x, V b
 
 template <bool gathers, class V, class P>
 NZ_AVX512 void multiply_rows_avx512(const csr_rows<V, P>& A, V alpha, const V* x, V beta, V* y) {
-    if (A.far) return multiply_blocks<gathers, true>(A, alpha, x, beta, y);
+    if (A.streaming) return multiply_blocks<gathers, true>(A, alpha, x, beta, y);
     multiply_blocks<gathers, false>(A, alpha, x, beta, y);
 }
 

@@ -74,50 +74,52 @@ NZ_AVX512 unsigned first_lanes(std::int64_t n, int lanes) {
 NZ_AVX512 __m512d step(__m512d sums, const index* col_ind, const double* val, const double* x,
                        unsigned in) {
     const __m256i col = _mm256_maskz_loadu_epi32(__mmask8(in), col_ind);
-    const __mmask8 there = _mm256_mask_cmpge_epi32_mask(__mmask8(in), col, _mm256_setzero_si256());
-    const __m512d from = _mm512_mask_i32gather_pd(_mm512_setzero_pd(), there, col, x, 8);
-    return _mm512_mask_add_pd(sums, there, sums,
-                              _mm512_mul_pd(_mm512_maskz_loadu_pd(there, val), from));
+    const __mmask8 on_device =
+        _mm256_mask_cmpge_epi32_mask(__mmask8(in), col, _mm256_setzero_si256());
+    const __m512d from = _mm512_mask_i32gather_pd(_mm512_setzero_pd(), on_device, col, x, 8);
+    return _mm512_mask_add_pd(sums, on_device, sums,
+                              _mm512_mul_pd(_mm512_maskz_loadu_pd(on_device, val), from));
 }
 
 NZ_AVX512 __m512 step(__m512 sums, const index* col_ind, const float* val, const float* x,
                       unsigned in) {
     const __m512i col = _mm512_maskz_loadu_epi32(__mmask16(in), col_ind);
-    const __mmask16 there =
+    const __mmask16 on_device =
         _mm512_mask_cmpge_epi32_mask(__mmask16(in), col, _mm512_setzero_si512());
-    const __m512 from = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), there, col, x, 4);
-    return _mm512_mask_add_ps(sums, there, sums,
-                              _mm512_mul_ps(_mm512_maskz_loadu_ps(there, val), from));
+    const __m512 from = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), on_device, col, x, 4);
+    return _mm512_mask_add_ps(sums, on_device, sums,
+                              _mm512_mul_ps(_mm512_maskz_loadu_ps(on_device, val), from));
 }
 
 // The same with x put together from single loads, where none of these entries is padding. Behind
 // those in `in` an array may end, so their columns are looked at only where all are in.
 
-NZ_AVX512 NZ_PIECE bool all_there(__m256i col) {
+NZ_AVX512 NZ_ALWAYS_INLINE bool all_on_device(__m256i col) {
     return _mm256_movemask_ps(_mm256_castsi256_ps(col)) == 0;
 }
-NZ_AVX512 NZ_PIECE __m256i load_columns(const index* col_ind) {
+NZ_AVX512 NZ_ALWAYS_INLINE __m256i load_columns(const index* col_ind) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(col_ind));
 }
-NZ_AVX512 NZ_PIECE __m512d step_by_loads(__m512d sums, const index* col_ind, const double* val,
-                                         const double* x, unsigned in) {
-    if (in != 0xff || !all_there(load_columns(col_ind))) return step(sums, col_ind, val, x, in);
+NZ_AVX512 NZ_ALWAYS_INLINE __m512d step_by_loads(__m512d sums, const index* col_ind,
+                                                 const double* val, const double* x, unsigned in) {
+    if (in != 0xff || !all_on_device(load_columns(col_ind))) return step(sums, col_ind, val, x, in);
     const __m512d from =
         _mm512_insertf64x4(_mm512_castpd256_pd512(four(col_ind, x)), four(col_ind + 4, x), 1);
     return _mm512_add_pd(sums, _mm512_mul_pd(_mm512_loadu_pd(val), from));
 }
-NZ_AVX512 NZ_PIECE bool all_sixteen_there(const index* col_ind) {
-    return all_there(_mm256_or_si256(load_columns(col_ind), load_columns(col_ind + eight)));
+NZ_AVX512 NZ_ALWAYS_INLINE bool all_sixteen_on_device(const index* col_ind) {
+    return all_on_device(_mm256_or_si256(load_columns(col_ind), load_columns(col_ind + eight)));
 }
-NZ_AVX512 NZ_PIECE __m512 step_by_loads(__m512 sums, const index* col_ind, const float* val,
-                                        const float* x, unsigned in) {
-    if (in != 0xffff || !all_sixteen_there(col_ind)) return step(sums, col_ind, val, x, in);
+NZ_AVX512 NZ_ALWAYS_INLINE __m512 step_by_loads(__m512 sums, const index* col_ind, const float* val,
+                                                const float* x, unsigned in) {
+    if (in != 0xffff || !all_sixteen_on_device(col_ind)) return step(sums, col_ind, val, x, in);
     const __m512d low = _mm512_castpd256_pd512(_mm256_castps_pd(all(col_ind, x)));
     const __m512d from = _mm512_insertf64x4(low, _mm256_castps_pd(all(col_ind + eight, x)), 1);
     return _mm512_add_ps(sums, _mm512_mul_ps(_mm512_loadu_ps(val), _mm512_castpd_ps(from)));
 }
 template <bool gathers, class S, class V>
-NZ_AVX512 NZ_PIECE S step_by(S sums, const index* col_ind, const V* val, const V* x, unsigned in) {
+NZ_AVX512 NZ_ALWAYS_INLINE S step_by(S sums, const index* col_ind, const V* val, const V* x,
+                                     unsigned in) {
     if constexpr (gathers) return step(sums, col_ind, val, x, in);
     return step_by_loads(sums, col_ind, val, x, in);
 }
@@ -176,7 +178,7 @@ NZ_AVX512 void multiply_narrow_avx512(const panel<V>& A, const V* x, V* sums) {
     constexpr int lanes = 64 / sizeof(V), parts = narrow / lanes;
     decltype(load512(sums)) sum[parts];
     unsigned in[parts];
-    NZ_UNROLLED
+    NZ_UNROLL
     for (int p = 0; p < parts; ++p) {
         in[p] = first_lanes(whole ? narrow : A.rows - p * lanes, lanes);
         sum[p] = load512(sums + p * lanes, in[p]);
@@ -184,11 +186,11 @@ NZ_AVX512 void multiply_narrow_avx512(const panel<V>& A, const V* x, V* sums) {
     const index* col_ind = A.col_ind;
     const V* val = A.val;
     for (std::int64_t k = 0; k < A.width; ++k, col_ind += A.pitch, val += A.pitch) {
-        NZ_UNROLLED
+        NZ_UNROLL
         for (int p = 0; p < parts; ++p)
             sum[p] = step_by<gathers>(sum[p], col_ind + p * lanes, val + p * lanes, x, in[p]);
     }
-    NZ_UNROLLED
+    NZ_UNROLL
     for (int p = 0; p < parts; ++p) store512(sums + p * lanes, sum[p], in[p]);
 }
 
@@ -214,16 +216,16 @@ template <class V>
 NZ_AVX2 void multiply_narrow_avx2(const panel<V>& A, const V* x, V* sums) {
     constexpr int lanes = 32 / sizeof(V), parts = narrow / lanes;
     decltype(load256(sums)) sum[parts];
-    NZ_UNROLLED
+    NZ_UNROLL
     for (int p = 0; p < parts; ++p) sum[p] = load256(sums + p * lanes);
     const index* col_ind = A.col_ind;
     const V* val = A.val;
     for (std::int64_t k = 0; k < A.width; ++k, col_ind += A.pitch, val += A.pitch) {
-        NZ_UNROLLED
+        NZ_UNROLL
         for (int p = 0; p < parts; ++p)
             sum[p] = step(sum[p], col_ind + p * lanes, val + p * lanes, x);
     }
-    NZ_UNROLLED
+    NZ_UNROLL
     for (int p = 0; p < parts; ++p) store256(sums + p * lanes, sum[p]);
 }
 

@@ -15,7 +15,7 @@ struct panel;
 
 /// From so many bytes on a matrix streams from beyond the caches, and fetching ahead pays: 1.1 to
 /// 1.3 times as fast from 20 MB on, 0.9 below 15 MB, with 32 MB of last-level cache (EPYC).
-inline constexpr std::size_t far_bytes = std::size_t(16) << 20;
+inline constexpr std::size_t out_of_cache_bytes = std::size_t(16) << 20;
 
 /// sums[r] += the product of row r of a panel with x, padding left out, as multiply_panel does and
 /// with the same bits.
@@ -33,7 +33,7 @@ struct csr_rows {
     const index* col_ind;
     const V* val;
     std::int64_t first, last;  ///< the rows [first, last)
-    bool far;                  ///< the matrix streams from beyond the caches: fetch ahead
+    bool streaming;            ///< the matrix streams from beyond the caches: fetch ahead
 };
 
 /// y[i] = alpha * (row i times x) + beta * y[i] for those rows; y is not read where beta is zero.

@@ -99,10 +99,10 @@ void expect_same_bits_of_rows() {
         const csr_rows<V, P> all{row_ptr.data(), A.col_ind.data(), A.val.data(), 0, rows, false};
         host_vector<V> first;
         for (const rows_loop<V, P> loop : simd_rows_loops<V, P>())
-            for (const bool far : {false, true})
+            for (const bool streaming : {false, true})
                 for (const std::int64_t run : {rows, std::int64_t(1), std::int64_t(67)}) {
                     csr_rows<V, P> some = all;
-                    some.far = far;
+                    some.streaming = streaming;
                     const auto z = by_rows(loop, some, run, x.data(), beta, y);
                     if (first.empty()) first = z;
                     EXPECT_EQ(std::memcmp(z.data(), first.data(), z.size() * sizeof(V)), 0)
@@ -153,27 +153,27 @@ TYPED_TEST(simd, a_row_ends_where_it_ends) {
 std::int64_t column_of(const packed_chunk& c, const std::uint32_t* code, std::uint32_t s,
                        std::uint32_t l) {
     const std::size_t place = 32 * std::size_t(s) + l;
-    if (c.kind == packed_chunk::near) {
+    if (c.kind == packed_chunk::delta16) {
         const auto column = reinterpret_cast<const std::uint16_t*>(code)[place];
         return column == 0xffff ? -1 : std::int64_t(c.base) + column;
     }
-    if (c.kind == packed_chunk::far)
+    if (c.kind == packed_chunk::delta32)
         return code[place] == ~0U ? -1 : std::int64_t(c.base) + code[place];
     const std::uint32_t* const word =
-        code + std::size_t(s) * (c.kind == packed_chunk::shared ? 4 : 2);
+        code + std::size_t(s) * (c.kind == packed_chunk::constant_diagonals ? 4 : 2);
     return (word[1] >> l & 1) == 0 ? -1 : std::int64_t(c.first_row) + std::int32_t(word[0]) + l;
 }
 
 /// What simd_chunk_loops do, entry by entry.
-template <value_coding C, class V>
+template <value_encoding C, class V>
 void add_entries(const packed_chunk& c, const std::uint32_t* code, decoder<C, V> value,
                  std::size_t at, const V* x, V* sums) {
-    for (std::uint32_t s = 0; s < c.steps; ++s)
+    for (std::uint32_t s = 0; s < c.width; ++s)
         for (std::uint32_t l = 0; l < 32; ++l) {
             const std::int64_t column = column_of(c, code, s, l);
             if (column < 0) continue;
             V v;
-            if (c.kind == packed_chunk::shared) {
+            if (c.kind == packed_chunk::constant_diagonals) {
                 std::memcpy(&v, code + 4 * s + 2, sizeof v);
             } else {
                 v = value[at + 32 * s + l];
@@ -189,14 +189,15 @@ template <class V>
 void expect_same_bits_of_chunks(const csr<V, host>& A, kinds_and_codings& met) {
     const auto P = packed<V, host>::from(view(A));
     const auto x = random_vector<V>(std::size_t(A.shape.cols), 6);
-    with_decoder(view(P), [&]<value_coding C>(decoder<C, V> value) {
+    with_decoder(view(P), [&]<value_encoding C>(decoder<C, V> value) {
         for (const packed_chunk& c : P.chunks) {
-            const std::uint32_t* const code = P.codes.data() + std::size_t(c.code_at) * 16;
-            const std::size_t at = std::size_t(c.val_at) * 32;
+            const std::uint32_t* const code =
+                P.indices.data() + std::size_t(c.index_at) * packed_index_unit;
+            const std::size_t at = std::size_t(c.val_at) * packed_value_unit;
             host_vector<V> plain(32, V(0));
             add_entries(c, code, value, at, x.data(), plain.data());
-            for (const bool far : {false, true})
-                for (const auto loop : simd_chunk_loops<C, V>(far)) {
+            for (const bool streaming : {false, true})
+                for (const auto loop : simd_chunk_loops<C, V>(streaming)) {
                     auto sums = random_vector<V>(32, 7);
                     loop(c, code, value, at, x.data(), sums.data());
                     ASSERT_TRUE(same_bits<V>(sums, plain)) << int(c.kind) << " " << int(C);
@@ -216,7 +217,7 @@ host_vector<V> recurring_values(std::size_t n, std::size_t distinct, double step
 
 TYPED_TEST(simd, every_chunk_loop_gives_the_bits_of_its_entries) {
     using V = TypeParam;
-    if (simd_chunk_loops<value_coding::plain, V>(false).empty()) GTEST_SKIP() << "no AVX2 here";
+    if (simd_chunk_loops<value_encoding::none, V>(false).empty()) GTEST_SKIP() << "no AVX2 here";
     kinds_and_codings met;
     for (auto A : {laplace2d<V>(30, 70), from_lengths<V>(std::vector<index>(300, 11), 3000),
                    from_lengths<V>(std::vector<index>(200, 31), 200000)}) {

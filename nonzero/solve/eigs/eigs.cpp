@@ -310,9 +310,9 @@ class davidson {
     }
     /// Tells who watches. False where they want no more.
     bool tell(int converged) {
-        if (!options_.watch) return true;
+        if (!options_.monitor) return true;
         const double relative = report_.norm > 0 ? residual_ / report_.norm : 0;
-        stopped_ = !options_.watch({products_, converged, wanted_, checks_, relative});
+        stopped_ = !options_.monitor({products_, converged, wanted_, checks_, relative});
         return !stopped_;
     }
     bool expand(int k) {

@@ -27,7 +27,7 @@ struct eigs_options {
     std::int64_t max_products = 10000;  ///< at most
     int basis = 0;                      ///< vectors held: from count + 2 to 128; 0: as suits count
     /// Called whenever a residual is known; false stops the search.
-    std::function<bool(const eigs_progress&)> watch = {};
+    std::function<bool(const eigs_progress&)> monitor = {};
 };
 
 struct eigs_report {

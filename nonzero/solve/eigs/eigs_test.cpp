@@ -196,7 +196,7 @@ TYPED_TEST(eigenpairs, tell_how_the_search_stands) {
     using V = typename TypeParam::V;
     const auto A = laplace3d<V>(11, 11, 11);
     std::vector<eigs_progress> seen;
-    const auto all = this->find(A, {.count = 4, .tol = this->tol, .watch = [&](const auto& p) {
+    const auto all = this->find(A, {.count = 4, .tol = this->tol, .monitor = [&](const auto& p) {
                                         seen.push_back(p);
                                         return true;
                                     }});
@@ -214,7 +214,7 @@ TYPED_TEST(eigenpairs, tell_how_the_search_stands) {
     for (const std::size_t calls : {1U, 2U, 7U}) {
         std::size_t called = 0;
         const auto stopped = this->find(
-            A, {.count = 4, .tol = 0, .watch = [&](const auto&) { return ++called < calls; }});
+            A, {.count = 4, .tol = 0, .monitor = [&](const auto&) { return ++called < calls; }});
         EXPECT_EQ(called, calls);
         EXPECT_FALSE(stopped.report.converged);
         EXPECT_EQ(stopped.report.why, "stopped by the caller");

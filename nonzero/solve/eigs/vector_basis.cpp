@@ -114,7 +114,7 @@ double subtract_from(const some_rows<V>& v, int count, const double* c, V* w) {
 template <class F>
 void for_each_block(cpu on, std::int64_t n, std::int64_t rows, F f) {
     const std::int64_t blocks = (n + rows - 1) / rows;
-    const int threads = n < worth_threads * sweep_block ? 1 : thread_count(on);
+    const int threads = n < worth_threads * fused_block ? 1 : thread_count(on);
     parallel_for(threads, blocks,
                  [&](std::int64_t b) { f(b, b * rows, std::min(rows, n - b * rows)); });
 }

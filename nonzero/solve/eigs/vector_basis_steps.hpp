@@ -17,14 +17,14 @@ struct basis_dots {
     std::int64_t n;  ///< from one basis vector to the next
     int count;
     double* h;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         totals t{};
         const double wi = double(w[i]);
         for (int k = 0; k < dots_at_once; ++k)
             if (k < count) t[k] = double(v[k * n + i]) * wi;
         return t;
     }
-    NZ_ANYWHERE void finish(scalars&, const totals& t) const {
+    NZ_HOST_DEVICE void finish(scalars&, const totals& t) const {
         for (int k = 0; k < count; ++k) h[k] = t[k];
     }
 };
@@ -39,13 +39,13 @@ struct basis_subtract {
     std::int64_t n;
     int count;
     const double* h;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         double sum = double(w[i]);
         for (int k = 0; k < count; ++k) sum -= h[k] * double(v[k * n + i]);
         w[i] = V(sum);
         return {{sum * sum}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& t) const { s.value = t[0]; }
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const { s.value = t[0]; }
 };
 
 /// r = image - theta x, with |r|^2.
@@ -56,12 +56,12 @@ struct basis_residual {
     const V *image, *x;
     V* r;
     double theta;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         const double ri = double(image[i]) - theta * double(x[i]);
         r[i] = V(ri);
         return {{ri * ri}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& t) const { s.value = t[0]; }
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const { s.value = t[0]; }
 };
 
 /// x = y_0 v_0 + y_1 v_1 ...
@@ -74,7 +74,7 @@ struct basis_combine {
     std::int64_t n;
     int count;
     const double* y;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         double sum = 0;
         for (int k = 0; k < count; ++k) sum += y[k] * double(v[k * n + i]);
         x[i] = V(sum);
@@ -91,7 +91,7 @@ struct basis_rotate {
     std::int64_t n;
     int from, to;
     const double* y;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         double old[max_basis];
         for (int k = 0; k < from; ++k) old[k] = double(v[k * n + i]);
         for (int j = 0; j < to; ++j) {

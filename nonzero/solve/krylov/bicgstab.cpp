@@ -37,7 +37,7 @@ struct bicgstab_method {
         run(bicgstab_update<V>{{}, y_or_p, z_or_r, q.data(), u.data(), x.data(), r.data()});
     }
     [[nodiscard]] int at_a_time() const { return iterations_at_a_time(M); }
-    void settle() {}
+    void finalize() {}
     void restart(scalars& now) {
         space.copy(r, u);
         now.rho = now.residual2;

@@ -17,13 +17,13 @@ struct bicgstab_step {
     using W = wide_value<V>;
     using scalars = bicgstab_scalars<W>;
     using totals = sums<W, K>;
-    NZ_ANYWHERE static bool skips(const scalars& s) { return !s.goes_on() || s.is_spoiled(); }
+    NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running() || s.has_failed(); }
     /// Where the quotient is not possible or not finite this is the last iteration.
-    NZ_ANYWHERE static W quotient(scalars& s, W above, W below) {
+    NZ_HOST_DEVICE static W quotient(scalars& s, W above, W below) {
         const W q = below == W(0) ? W(0) : above / below;
-        if (!loop_state::is_finite(norm2(q))) s.next = verdict::not_finite;
-        if (below == W(0)) s.next = verdict::breakdown;
-        return s.is_spoiled() ? W(0) : q;
+        if (!loop_state::is_finite(norm2(q))) s.next = status::not_finite;
+        if (below == W(0)) s.next = status::breakdown;
+        return s.has_failed() ? W(0) : q;
     }
 };
 
@@ -34,9 +34,9 @@ struct bicgstab_direction : bicgstab_step<V, 0> {
     using typename bicgstab_step<V, 0>::totals;
     const V *r, *v;
     V* p;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars& s) const {
-        const V before = p[i] - product(narrowed<V>(s.omega), v[i]);
-        p[i] = r[i] + product(narrowed<V>(s.beta), before);
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
+        const V before = p[i] - product(rounded_to<V>(s.omega), v[i]);
+        p[i] = r[i] + product(rounded_to<V>(s.beta), before);
         return {};
     }
 };
@@ -47,10 +47,10 @@ struct bicgstab_alpha : bicgstab_step<V, 1> {
     using typename bicgstab_step<V, 1>::scalars;
     using typename bicgstab_step<V, 1>::totals;
     const V *u, *v;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         return {{inner_product(u[i], v[i])}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& t) const {
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
         s.alpha = this->quotient(s, s.rho, t[0]);
     }
 };
@@ -62,8 +62,8 @@ struct bicgstab_half : bicgstab_step<V, 0> {
     using typename bicgstab_step<V, 0>::totals;
     const V* v;
     V* r;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars& s) const {
-        r[i] -= product(narrowed<V>(s.alpha), v[i]);
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
+        r[i] -= product(rounded_to<V>(s.alpha), v[i]);
         return {};
     }
 };
@@ -74,10 +74,10 @@ struct bicgstab_omega : bicgstab_step<V, 2> {
     using typename bicgstab_step<V, 2>::scalars;
     using typename bicgstab_step<V, 2>::totals;
     const V *t, *r;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         return {{inner_product(t[i], r[i]), inner_product(t[i], t[i])}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& sum) const {
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& sum) const {
         s.omega = real_part(sum[1]) == 0 ? sum[1] : this->quotient(s, sum[0], sum[1]);
     }
 };
@@ -89,23 +89,23 @@ struct bicgstab_update : bicgstab_step<V, 2> {
     using typename bicgstab_step<V, 2>::totals;
     const V *y, *z, *t, *u;
     V *x, *r;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars& s) const {
-        if (s.is_spoiled()) return {};
-        const V omega = narrowed<V>(s.omega);
-        const V xi = x[i] + product(narrowed<V>(s.alpha), y[i]) + product(omega, z[i]);
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
+        if (s.has_failed()) return {};
+        const V omega = rounded_to<V>(s.omega);
+        const V xi = x[i] + product(rounded_to<V>(s.alpha), y[i]) + product(omega, z[i]);
         const V ri = r[i] - product(omega, t[i]);
         const V ui = u[i];
         x[i] = xi, r[i] = ri;
         return {{inner_product(ri, ri), inner_product(ui, ri)}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& sum) const {
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& sum) const {
         const auto below = product(s.rho, s.omega);
         const bool divides = norm2(below) > 0;
         s.beta = divides ? product(sum[1], s.alpha) / below : below;
         s.rho = sum[1];
-        s.end_iteration(real_part(sum[0]), divides ? verdict::going : verdict::breakdown);
+        s.end_iteration(real_part(sum[0]), divides ? status::running : status::breakdown);
     }
-    NZ_ANYWHERE static bool skips(const scalars& s) { return !s.goes_on(); }
+    NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running(); }
 };
 
 }  // namespace nz

@@ -34,7 +34,7 @@ struct cg_method {
         space.run(cg_residual<V>{q.data(), r.data(), M != nullptr}, s.data());
     }
     [[nodiscard]] int at_a_time() const { return iterations_at_a_time(M); }
-    void settle() { space.run(cg_settle<V>{p.data(), x.data()}, s.data()); }
+    void finalize() { space.run(cg_finalize<V>{p.data(), x.data()}, s.data()); }
     void restart(scalars& now) const {
         now.alpha = now.beta = 0;
         now.rz = M == nullptr ? now.residual2 : 0;

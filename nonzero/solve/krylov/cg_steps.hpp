@@ -17,15 +17,15 @@ struct cg_preconditioned {
     using scalars = cg_scalars;
     using totals = sums<double, 1>;
     const V *r, *z;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         return {{real_product(r[i], z[i])}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& t) const {
-        if (!s.expect_positive(t[0], verdict::indefinite_preconditioner)) return;
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
+        if (!s.expect_positive(t[0], status::indefinite_preconditioner)) return;
         s.beta = s.rz > 0 ? t[0] / s.rz : 0;
         s.rz = t[0];
     }
-    NZ_ANYWHERE static bool skips(const scalars& s) { return !s.goes_on(); }
+    NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running(); }
 };
 
 /// x = x + alpha p, still of the iteration before, while p is at hand: p = z + beta p.
@@ -35,13 +35,13 @@ struct cg_direction {
     using totals = sums<double, 0>;
     const V* z;
     V *p, *x;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars& s) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
         const V pi = p[i], xi = load_once(x + i), zi = z[i];  // all loads, then all stores
         store_once(x + i, xi + product(V(real<V>(s.alpha)), pi));
         p[i] = zi + product(V(real<V>(s.beta)), pi);
         return {};
     }
-    NZ_ANYWHERE static bool skips(const scalars& s) { return !s.goes_on() || s.is_spoiled(); }
+    NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running() || s.has_failed(); }
 };
 
 /// alpha = (r, z) / (p, q).
@@ -50,13 +50,13 @@ struct cg_curvature {
     using scalars = cg_scalars;
     using totals = sums<double, 1>;
     const V *p, *q;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         return {{real_product(p[i], q[i])}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& t) const {
-        s.alpha = s.expect_positive(t[0], verdict::indefinite_matrix) ? s.rz / t[0] : 0;
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
+        s.alpha = s.expect_positive(t[0], status::indefinite_matrix) ? s.rz / t[0] : 0;
     }
-    NZ_ANYWHERE static bool skips(const scalars& s) { return !s.goes_on() || s.is_spoiled(); }
+    NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running() || s.has_failed(); }
 };
 
 /// r = r - alpha q. Without a preconditioner |r|^2 is the next (r, z).
@@ -67,34 +67,34 @@ struct cg_residual {
     const V* q;
     V* r;
     bool is_preconditioned;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars& s) const {
-        if (s.is_spoiled()) return {};
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
+        if (s.has_failed()) return {};
         const V ri = r[i] - product(V(real<V>(s.alpha)), q[i]);
         r[i] = ri;
         return {{norm2(ri)}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& t) const {
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
         s.end_iteration(t[0]);
         if (!loop_state::is_finite(t[0])) s.alpha = 0;
         if (is_preconditioned) return;
         s.beta = t[0] / s.rz;
         s.rz = t[0];
     }
-    NZ_ANYWHERE static bool skips(const scalars& s) { return !s.goes_on(); }
+    NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running(); }
 };
 
 /// x = x + alpha p, after the last iteration.
 template <class V>
-struct cg_settle {
+struct cg_finalize {
     using scalars = cg_scalars;
     using totals = sums<double, 0>;
     const V* p;
     V* x;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars& s) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
         x[i] += product(V(real<V>(s.alpha)), p[i]);
         return {};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals&) const { s.alpha = 0; }
+    NZ_HOST_DEVICE void finish(scalars& s, const totals&) const { s.alpha = 0; }
 };
 
 }  // namespace nz

@@ -21,9 +21,9 @@ solve_report solve(const solver_test<T>& on, const csr<V, host>& A, const host_v
     using B = typename T::B;
     if (x.empty()) x.assign(b.size(), V(0));
     const auto op = on.operator_of(A);
-    auto x_there = on.there(x);
-    const auto report = cg<V, B>(on.on_, *op, on.there(b), x_there, o);
-    x = on.here(x_there);
+    auto x_on_device = on.on_device(x);
+    const auto report = cg<V, B>(on.on_, *op, on.on_device(b), x_on_device, o);
+    x = on.here(x_on_device);
     return report;
 }
 
@@ -51,8 +51,8 @@ TYPED_TEST(conjugate_gradients, a_planned_product_serves) {
     const auto A = laplace3d<V>(20, 20, 20);
     const host_vector<V> b(std::size_t(A.shape.rows), V(1));
     const auto op = build(make_plan(A, this->on_), A);
-    auto x = this->there(host_vector<V>(b.size(), V(0)));
-    const auto report = cg<V, B>(this->on_, *op, this->there(b), x, {.tol = this->tol});
+    auto x = this->on_device(host_vector<V>(b.size(), V(0)));
+    const auto report = cg<V, B>(this->on_, *op, this->on_device(b), x, {.tol = this->tol});
     EXPECT_TRUE(report.converged) << report.why;
     const auto r = residual_of(A, this->here(x), b);
     EXPECT_LE(r.norm, this->tol * double(r.rhs) + r.rounding);
@@ -123,12 +123,12 @@ TYPED_TEST(conjugate_gradients, call_watch_for_every_iteration_in_order_until_it
     host_vector<V> x;
     std::vector<std::int64_t> seen;
     std::vector<double> residuals{1};
-    const auto watch = [&](std::int64_t k, double residual) {
+    const auto monitor = [&](std::int64_t k, double residual) {
         seen.push_back(k), residuals.push_back(residual);
         return true;
     };
     const auto all =
-        solve(*this, A, host_vector<V>(900, V(1)), x, {.tol = this->tol, .watch = watch});
+        solve(*this, A, host_vector<V>(900, V(1)), x, {.tol = this->tol, .monitor = monitor});
     ASSERT_TRUE(all.converged);
     ASSERT_EQ(seen.size(), std::size_t(all.iterations));
     for (std::size_t k = 0; k < seen.size(); ++k) EXPECT_EQ(seen[k], std::int64_t(k) + 1);
@@ -137,7 +137,7 @@ TYPED_TEST(conjugate_gradients, call_watch_for_every_iteration_in_order_until_it
     x.clear();
     const auto stop = [](std::int64_t k, double) { return k < 3; };
     const auto some =
-        solve(*this, A, host_vector<V>(900, V(1)), x, {.tol = this->tol, .watch = stop});
+        solve(*this, A, host_vector<V>(900, V(1)), x, {.tol = this->tol, .monitor = stop});
     EXPECT_FALSE(some.converged);
     EXPECT_EQ(some.why, "stopped by the caller");
     EXPECT_LT(some.iterations, all.iterations);
@@ -148,16 +148,16 @@ TYPED_TEST(conjugate_gradients, precondition) {
     using B = typename TypeParam::B;
     const auto s = manufactured<V>("", laplace2d<V>(30, 30));
     const auto op = this->operator_of(s.A);
-    const auto b = this->there(s.b), zero = this->there(host_vector<V>(s.b.size(), V(0)));
+    const auto b = this->on_device(s.b), zero = this->on_device(host_vector<V>(s.b.size(), V(0)));
     // A multiple of the identity changes nothing but the scalars.
     host_vector<V> x;
     const auto plain = solve(*this, s.A, s.b, x, {.tol = this->tol});
-    auto x_there = this->there(host_vector<V>(s.b.size(), V(0)));
-    const auto quarter = cg<V, B>(this->on_, *op, this->multiple(900, V(real<V>(0.25))), b, x_there,
-                                  {.tol = this->tol});
+    auto x_on_device = this->on_device(host_vector<V>(s.b.size(), V(0)));
+    const auto quarter = cg<V, B>(this->on_, *op, this->multiple(900, V(real<V>(0.25))), b,
+                                  x_on_device, {.tol = this->tol});
     EXPECT_TRUE(quarter.converged) << quarter.why;
     EXPECT_NEAR(double(quarter.iterations), double(plain.iterations), 1);
-    const auto r = residual_of(s.A, this->here(x_there), s.b);
+    const auto r = residual_of(s.A, this->here(x_on_device), s.b);
     EXPECT_LE(r.norm, this->tol * double(r.rhs) + r.rounding);
 }
 
@@ -174,13 +174,14 @@ TYPED_TEST(conjugate_gradients, name_what_is_not_definite) {
     EXPECT_EQ(x, host_vector<V>(100, V(0))) << "x was touched";
 
     const auto op = this->operator_of(A);
-    auto x_there = this->there(x);
-    const auto no_preconditioner = cg<V, B>(this->on_, *op, this->multiple(100, V(-1)),
-                                            this->there(host_vector<V>(100, V(1))), x_there);
+    auto x_on_device = this->on_device(x);
+    const auto no_preconditioner =
+        cg<V, B>(this->on_, *op, this->multiple(100, V(-1)),
+                 this->on_device(host_vector<V>(100, V(1))), x_on_device);
     EXPECT_FALSE(no_preconditioner.converged);
     EXPECT_NE(no_preconditioner.why.find("preconditioner M is not"), std::string::npos)
         << no_preconditioner.why;
-    EXPECT_EQ(this->here(x_there), x) << "x was touched";
+    EXPECT_EQ(this->here(x_on_device), x) << "x was touched";
 }
 
 TYPED_TEST(conjugate_gradients, stop_at_numbers_that_are_not) {
@@ -210,8 +211,9 @@ TYPED_TEST(conjugate_gradients, refuse_what_does_not_fit) {
     using B = typename TypeParam::B;
     const auto A = laplace2d<V>(3, 3);
     const auto op = this->operator_of(A);
-    const auto nine = this->there(host_vector<V>(9, V(1)));
-    auto x = this->there(host_vector<V>(9, V(0))), short_x = this->there(host_vector<V>(8, V(0)));
+    const auto nine = this->on_device(host_vector<V>(9, V(1)));
+    auto x = this->on_device(host_vector<V>(9, V(0))),
+         short_x = this->on_device(host_vector<V>(8, V(0)));
     const auto run = [&](const auto& matrix, const auto& b, auto& to, const solve_options& o) {
         (void)cg<V, B>(this->on_, matrix, b, to, o);
     };
@@ -248,10 +250,10 @@ TEST_F(conjugate_gradients_on_gpu, run_as_a_graph_with_the_same_bits_as_without)
     const auto s = manufactured<double>("", laplace3d<double>(20, 21, 22));
     const auto solve = [&](gpu on, const solve_options& o, host_vector<double>& x) {
         const auto op = find_method<double>("csr.merge").on_gpu(on, view(s.A));
-        auto x_there = from_host(on, std::span<const double>(x));
+        auto x_on_device = from_host(on, std::span<const double>(x));
         const auto report =
-            cg<double, gpu>(on, *op, from_host(on, std::span<const double>(s.b)), x_there, o);
-        x = to_host<double>(on, x_there);
+            cg<double, gpu>(on, *op, from_host(on, std::span<const double>(s.b)), x_on_device, o);
+        x = to_host<double>(on, x_on_device);
         return report;
     };
     host_vector<double> in_graph(s.b.size(), 0.0), without = in_graph, default_stream = in_graph;

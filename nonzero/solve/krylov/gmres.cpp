@@ -91,7 +91,7 @@ class gmres_solve {
             const bool good = cycle(target);
             report_.residual_norm = std::sqrt(find_residual().residual2);
             report_.iterations_s = seconds_since(iterating);
-            if (!good) return end(describe(verdict::not_finite));
+            if (!good) return end(describe(status::not_finite));
             if (stopped_ && report_.residual_norm > target) return end(stopped_by_caller);
             // Less than one part in a thousand: rounding errors, or A is singular.
             if (report_.residual_norm > target && report_.residual_norm > 0.999 * before)
@@ -127,8 +127,8 @@ class gmres_solve {
             const double residual = H.add(std::move(h));
             ++columns, ++report_.iterations;
             report_.history.push_back(residual / report_.rhs_norm);
-            if (options_.watch)
-                stopped_ = !options_.watch(report_.iterations, report_.history.back());
+            if (options_.monitor)
+                stopped_ = !options_.monitor(report_.iterations, report_.history.back());
             if (stopped_ || residual <= target || length == 0) break;
             space_.scale(V(real<V>(1 / length)), out_of(basis(columns)));
         }
@@ -161,8 +161,8 @@ class gmres_solve {
     void update(const rotated_hessenberg<W>& H, int columns) {
         if (columns == 0) return;
         const std::vector<W> y = H.solution();
-        const auto there = from_host(space_.on(), std::span<const W>(y));
-        space_.run(gmres_combine<V>{basis(0), q_.data(), n_, columns, there.data()}, s_.data());
+        const auto on_device = from_host(space_.on(), std::span<const W>(y));
+        space_.run(gmres_combine<V>{basis(0), q_.data(), n_, columns, on_device.data()}, s_.data());
         if (M_ != nullptr) M_->apply(V(1), q_, V(0), z_);
         space_.axpy(V(1), M_ == nullptr ? q_ : z_, x_);
     }

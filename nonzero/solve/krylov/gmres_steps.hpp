@@ -18,14 +18,14 @@ struct gmres_project {
     std::int64_t n;  ///< from one basis vector to the next
     int count;
     wide_value<V>* h;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         totals t{};
         const V wi = w[i];
         for (int k = 0; k < gmres_dots<V>; ++k)
             if (k < count) t[k] = inner_product(v[k * n + i], wi);
         return t;
     }
-    NZ_ANYWHERE void finish(scalars&, const totals& t) const {
+    NZ_HOST_DEVICE void finish(scalars&, const totals& t) const {
         for (int k = 0; k < count; ++k) h[k] = t[k];
     }
 };
@@ -41,13 +41,13 @@ struct gmres_subtract {
     int count;
     const wide_value<V>* h;
     wide_value<V>* norm2;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         V wi = w[i];
-        for (int k = 0; k < count; ++k) wi -= product(narrowed<V>(h[k]), v[k * n + i]);
+        for (int k = 0; k < count; ++k) wi -= product(rounded_to<V>(h[k]), v[k * n + i]);
         w[i] = wi;
         return {{inner_product(wi, wi)}};
     }
-    NZ_ANYWHERE void finish(scalars&, const totals& t) const { *norm2 = t[0]; }
+    NZ_HOST_DEVICE void finish(scalars&, const totals& t) const { *norm2 = t[0]; }
 };
 
 /// y = h_0 v_0 + h_1 v_1 + ...
@@ -60,9 +60,9 @@ struct gmres_combine {
     std::int64_t n;
     int count;
     const wide_value<V>* h;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         V sum{};
-        for (int k = 0; k < count; ++k) sum += product(narrowed<V>(h[k]), v[k * n + i]);
+        for (int k = 0; k < count; ++k) sum += product(rounded_to<V>(h[k]), v[k * n + i]);
         y[i] = sum;
         return {};
     }

@@ -24,18 +24,18 @@ void check_system(const char* what, const linear_operator<V, B>& A, const linear
     if (o.replace_every < 0) fail("replace_every is negative");
 }
 
-std::string describe(verdict v) {
+std::string describe(status v) {
     switch (v) {
-        case verdict::indefinite_matrix:
+        case status::indefinite_matrix:
             return "A is not positive definite: (p, A p) is not positive for a direction p";
-        case verdict::indefinite_preconditioner:
+        case status::indefinite_preconditioner:
             return "the preconditioner M is not positive definite: (r, M r) is not positive for a "
                    "residual r";
-        case verdict::breakdown:
+        case status::breakdown:
             return "broke down: a scalar product to divide by is zero";
-        case verdict::singular_matrix:
+        case status::singular_matrix:
             return "A is singular to working precision: no direction is left that reduces b - A x";
-        case verdict::not_finite:
+        case status::not_finite:
             return "a product of A or M, or a sum, is not finite";
         default:
             return "converged";

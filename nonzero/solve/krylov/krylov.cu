@@ -1,10 +1,10 @@
 // The kernel of norms that do not overflow.
 #include "nonzero/solve/krylov/krylov.hpp"
-#include "nonzero/vector/sweep.cuh"
+#include "nonzero/vector/fused.cuh"
 
 namespace nz {
 
-template void launch_sweep(gpu, std::int64_t, const scaled_squares<float>&, square_sums*);
-template void launch_sweep(gpu, std::int64_t, const scaled_squares<double>&, square_sums*);
+template void launch_fused(gpu, std::int64_t, const scaled_squares<float>&, square_sums*);
+template void launch_fused(gpu, std::int64_t, const scaled_squares<double>&, square_sums*);
 
 }  // namespace nz

@@ -19,7 +19,7 @@ void check_system(const char* what, const linear_operator<V, B>& A, const linear
                   in<V, B> b, in<V, B> x, const solve_options&);
 
 /// How it ended, as solve_report::why says it.
-std::string describe(verdict);
+std::string describe(status);
 inline constexpr const char* iterations_spent = "max_iter iterations were spent";
 inline constexpr const char* stopped_by_caller = "stopped by the caller";
 inline constexpr const char* limited_by_rounding =
@@ -57,11 +57,11 @@ struct scaled_squares {
     using scalars = square_sums;
     using totals = sums<double, 3>;
     const V* v;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         const auto vi = wide_value<V>(v[i]);
         return {{norm2(vi), norm2(0x1p-600 * vi), norm2(0x1p600 * vi)}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& t) const {
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
         s.plain = t[0], s.large = t[1], s.small = t[2];
     }
 };
@@ -73,12 +73,12 @@ struct residual_step {
     using totals = sums<double, 2>;
     const V *b, *q;
     V* r;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         const V bi = b[i], ri = bi - q[i];
         r[i] = ri;
         return {{norm2(ri), norm2(bi)}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& t) const {
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
         s.residual2 = t[0], s.rhs2 = t[1];
     }
 };
@@ -99,7 +99,7 @@ int iterations_at_a_time(const linear_operator<V, B>* M) {
 ///     scalars_on<S, B> s;
 ///     void operator()();                 // one iteration; what a graph captures
 ///     int at_a_time() const;             // iterations that make one pass of the graph
-///     void settle();                     // brings x up to date
+///     void finalize();                     // brings x up to date
 ///     void restart(S&);                  // r is b - A x, and the directions so far are forgotten
 template <class V, class B, class Method>
 class krylov_solve {
@@ -115,7 +115,7 @@ class krylov_solve {
           x_(x),
           options_(o),
           method_(args...),
-          history_(make_vector<double>(method_.space.on(), std::size_t(longest_burst))) {}
+          history_(make_vector<double>(method_.space.on(), std::size_t(longest_batch))) {}
 
     /// None where b and x do not suit iterations.
     std::optional<solve_report> run() {
@@ -144,23 +144,23 @@ class krylov_solve {
         std::int64_t restarted_at = 0;
         for (;;) {
             const bool stopped = !advance(iterations);
-            method_.settle();
+            method_.finalize();
             S s = find_residual();
             report_.iterations = s.iterations;
             report_.residual_norm = std::sqrt(s.residual2);
             if (s.residual2 <= s.target2) return end_converged();
             const bool starts_again =
-                (s.now == verdict::breakdown && s.iterations > restarted_at) ||
-                (s.now == verdict::singular_matrix && s.residual2 <= at_start2 / 4);
-            if (s.now > verdict::converged && !starts_again) return end(describe(s.now));
+                (s.now == status::breakdown && s.iterations > restarted_at) ||
+                (s.now == status::singular_matrix && s.residual2 <= at_start2 / 4);
+            if (s.now > status::converged && !starts_again) return end(describe(s.now));
             if (stopped) return end(stopped_by_caller);
             if (s.iterations >= options_.max_iter) return end(iterations_spent);
-            if (s.now == verdict::converged) {
+            if (s.now == status::converged) {
                 if (s.residual2 > last_claim2 / 4) return end(limited_by_rounding);
                 last_claim2 = s.residual2;
             }
-            if (s.now != verdict::going) {
-                s.now = s.next = verdict::going;
+            if (s.now != status::running) {
+                s.now = s.next = status::running;
                 restarted_at = s.iterations, at_start2 = s.residual2;
                 method_.restart(s);
             }
@@ -168,7 +168,7 @@ class krylov_solve {
         }
     }
 
-    /// Runs until the next true residual is due; false where `watch` wants to stop.
+    /// Runs until the next true residual is due; false where `monitor` wants to stop.
     bool advance(loop<B>& iterations) {
         S s = method_.s.read();
         const std::int64_t end =
@@ -176,8 +176,8 @@ class krylov_solve {
                 ? std::min(options_.max_iter, s.iterations + options_.replace_every)
                 : options_.max_iter;
         bool wanted = true;
-        while (wanted && s.now == verdict::going && s.iterations < end) {
-            s.pause_at = std::min(end, s.iterations + burst_);
+        while (wanted && s.now == status::running && s.iterations < end) {
+            s.pause_at = std::min(end, s.iterations + batch_);
             s.history_from = s.iterations;
             method_.s.write(s);
             const auto start = steady_clock::now();
@@ -186,15 +186,15 @@ class krylov_solve {
             const double taken_s = seconds_since(start);
             report_.iterations_s += taken_s;
             wanted = note(s);
-            if (!options_.watch) burst_ = longest_burst;
+            if (!options_.monitor) batch_ = longest_batch;
             // A progress line wants news 20 times a second.
             else if (taken_s < 0.05)
-                burst_ = std::min(2 * burst_, longest_burst);
+                batch_ = std::min(2 * batch_, longest_batch);
         }
         return wanted;
     }
 
-    /// Fetches the burst's history; false where `watch` wants to stop.
+    /// Fetches the batch's history; false where `monitor` wants to stop.
     bool note(const S& s) {
         const auto squares = to_host<double>(method_.space.on(), in<double, B>(history_));
         bool wanted = true;
@@ -202,7 +202,7 @@ class krylov_solve {
             const double relative =
                 std::sqrt(squares[std::size_t(k - s.history_from)]) / report_.rhs_norm;
             report_.history.push_back(relative);
-            if (options_.watch) wanted = options_.watch(k + 1, relative) && wanted;
+            if (options_.monitor) wanted = options_.monitor(k + 1, relative) && wanted;
         }
         return wanted;
     }
@@ -232,7 +232,7 @@ class krylov_solve {
     const solve_options& options_;
     Method method_;
     vector<double, B> history_;
-    std::int64_t burst_ = options_.watch || std::is_same_v<B, cpu> ? 1 : longest_burst;
+    std::int64_t batch_ = options_.monitor || std::is_same_v<B, cpu> ? 1 : longest_batch;
     solve_report report_;
 };
 

@@ -43,12 +43,12 @@ std::vector<solved<T>> solve(const solver_test<T>& on, const csr<V, host>& A,
                              const linear_operator<V, typename T::B>* M = nullptr) {
     using B = typename T::B;
     const auto op = on.operator_of(A);
-    const auto b_there = on.there(b);
+    const auto b_on_device = on.on_device(b);
     std::vector<solved<T>> all;
     const auto run = [&](const char* name, auto method) {
-        auto x = on.there(host_vector<V>(b.size(), V(0)));
+        auto x = on.on_device(host_vector<V>(b.size(), V(0)));
         const out<V, B> to = x;
-        const in<V, B> from = b_there;
+        const in<V, B> from = b_on_device;
         auto report = M == nullptr ? method.template solve<V, B>(o, on.on_, *op, from, to)
                                    : method.template solve<V, B>(o, on.on_, *op, *M, from, to);
         all.push_back({name, on.here(x), std::move(report)});
@@ -108,7 +108,7 @@ TYPED_TEST(krylov, end_where_they_must) {
         EXPECT_EQ(s.report.why, "max_iter iterations were spent") << s.method;
     }
     const auto stop = [](std::int64_t k, double) { return k < 3; };
-    for (const auto& s : solve(*this, A, b, {.tol = this->tol, .watch = stop})) {
+    for (const auto& s : solve(*this, A, b, {.tol = this->tol, .monitor = stop})) {
         EXPECT_FALSE(s.report.converged) << s.method;
         EXPECT_EQ(s.report.why, "stopped by the caller") << s.method;
     }

@@ -107,9 +107,9 @@ loop<gpu>::~loop() { drop_graph(); }
 void loop<gpu>::run() {
     const device_guard guard(on_);
     loop_state s;
-    const auto goes_on = [&] {
+    const auto is_running = [&] {
         copy_to_host(on_, state_, &s, sizeof(s));
-        return s.goes_on();
+        return s.is_running();
     };
     int launches = first_launches;
     do {
@@ -121,7 +121,7 @@ void loop<gpu>::run() {
             }
         }
         launches = std::min(2 * launches, most_launches);
-    } while (goes_on());
+    } while (is_running());
 }
 
 }  // namespace nz

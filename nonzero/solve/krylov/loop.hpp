@@ -10,8 +10,8 @@
 namespace nz {
 
 /// How an iteration stands.
-enum class verdict : int {
-    going,
+enum class status : int {
+    running,
     converged,
     indefinite_matrix,          ///< (p, A p) is not positive
     indefinite_preconditioner,  ///< (r, M r) is not positive
@@ -23,45 +23,45 @@ enum class verdict : int {
 /// What every iteration's scalars begin with: S derives from it and lives where B computes.
 struct loop_state {
     std::int64_t iterations = 0, pause_at = 0;
-    verdict now = verdict::going;   ///< at the beginning of the iteration
-    verdict next = verdict::going;  ///< what was found out during it
+    status now = status::running;   ///< at the beginning of the iteration
+    status next = status::running;  ///< what was found out during it
     double residual2 = 0;           ///< |r|^2
     double target2 = 0;             ///< that counts as converged
     double* history = nullptr;      ///< squares since iteration history_from, where B computes
     std::int64_t history_from = 0;
     unsigned long long while_handle = 0;  ///< of the graph's while node; 0: there is none
 
-    [[nodiscard]] NZ_ANYWHERE bool goes_on() const {
-        return now == verdict::going && iterations < pause_at;
+    [[nodiscard]] NZ_HOST_DEVICE bool is_running() const {
+        return now == status::running && iterations < pause_at;
     }
     /// The rest of the iteration must leave its vectors alone.
-    [[nodiscard]] NZ_ANYWHERE bool is_spoiled() const { return next != verdict::going; }
-    [[nodiscard]] NZ_ANYWHERE static bool is_finite(double v) { return v - v == 0; }
+    [[nodiscard]] NZ_HOST_DEVICE bool has_failed() const { return next != status::running; }
+    [[nodiscard]] NZ_HOST_DEVICE static bool is_finite(double v) { return v - v == 0; }
     /// The sum v is positive and finite; else `otherwise` is why this iteration is the last.
-    NZ_ANYWHERE bool expect_positive(double v, verdict otherwise) {
+    NZ_HOST_DEVICE bool expect_positive(double v, status otherwise) {
         if (v > 0 && is_finite(v)) return true;
-        next = is_finite(v) ? otherwise : verdict::not_finite;
+        next = is_finite(v) ? otherwise : status::not_finite;
         return false;
     }
     /// What the last step of an iteration finishes with: |r|^2 judged and noted. `after`: why there
     /// is no further one, although this one is good.
-    NZ_ANYWHERE void end_iteration(double r2, verdict after = verdict::going) {
-        if (!is_finite(r2)) next = verdict::not_finite;
-        if (!is_spoiled()) {
+    NZ_HOST_DEVICE void end_iteration(double r2, status after = status::running) {
+        if (!is_finite(r2)) next = status::not_finite;
+        if (!has_failed()) {
             residual2 = r2;
-            next = r2 <= target2 ? verdict::converged : after;
+            next = r2 <= target2 ? status::converged : after;
             history[iterations - history_from] = r2;
             ++iterations;
         }
         now = next;
 #if defined(__CUDA_ARCH__) && CUDART_VERSION >= 12040
-        if (while_handle != 0) cudaGraphSetConditional(while_handle, goes_on());
+        if (while_handle != 0) cudaGraphSetConditional(while_handle, is_running());
 #endif
     }
 };
 
 /// Iterations that run without the CPU looking in, at most: as long is the history.
-inline constexpr std::int64_t longest_burst = 1024;
+inline constexpr std::int64_t longest_batch = 1024;
 
 /// Calls `iteration` until *state, which lies where B computes, no longer goes on. An iteration is
 /// made of sweeps that skip where the state does not go on, and ends with end_iteration().
@@ -75,7 +75,7 @@ class loop<cpu> {
          int /*at_a_time*/ = 1)
         : iteration_(std::move(iteration)), state_(state) {}
     void run() {
-        while (state_->goes_on()) iteration_();
+        while (state_->is_running()) iteration_();
     }
     [[nodiscard]] bool in_graph() const { return false; }
 

@@ -44,7 +44,7 @@ struct minres_method {
         run(minres_residual<V>{{}, v.data(), r.data()});
     }
     [[nodiscard]] int at_a_time() const { return iterations_at_a_time(M); }
-    void settle() { run(minres_settle<V>{w_even.data(), w_odd.data(), x.data()}); }
+    void finalize() { run(minres_finalize<V>{w_even.data(), w_odd.data(), x.data()}); }
     void restart(scalars& now) {
         space.copy(r, v);
         if (M == nullptr) return now.begin(std::sqrt(now.residual2));

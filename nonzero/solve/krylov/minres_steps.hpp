@@ -21,13 +21,13 @@ struct minres_scalars : krylov_state {
     double norm2_of_w = 0;
 
     /// At the start, gamma known: no direction before.
-    NZ_ANYWHERE void begin(double gamma_now) {
+    NZ_HOST_DEVICE void begin(double gamma_now) {
         gamma = eta = gamma_now;
         over_gamma_before = over_a = over_a_before = step = s = s_before = 0;
         c = c_before = 1;
     }
     /// delta is known, and with it what the next v and w are made of.
-    NZ_ANYWHERE void set_factors() {
+    NZ_HOST_DEVICE void set_factors() {
         of_z = 1 / gamma;
         of_v = delta / gamma;
         of_v_before = gamma * over_gamma_before;
@@ -38,7 +38,7 @@ struct minres_scalars : krylov_state {
     /// is singular as far as rounding errors let one see: the pivot is next to zero, or A w times
     /// |step| would be above |r| by the inverse of their root, at which Lanczos vectors are no
     /// longer orthogonal. Where b is no product of A, x would grow beyond bounds from there on.
-    NZ_ANYWHERE void rotate(double gamma2, double rounding) {
+    NZ_HOST_DEVICE void rotate(double gamma2, double rounding) {
         const double next_gamma = sqrt(gamma2);
         const double alpha = c * delta - c_before * s * gamma;
         const double a = hypot(alpha, next_gamma);
@@ -46,7 +46,7 @@ struct minres_scalars : krylov_state {
         largest = fmax(largest, hypot(hypot(above, delta), next_gamma));
         step = 0;
         if (!(a > 2 * rounding * largest)) {
-            next = is_finite(a) ? verdict::singular_matrix : verdict::not_finite;
+            next = is_finite(a) ? status::singular_matrix : status::not_finite;
             return;
         }
         c_before = c, s_before = s;
@@ -54,7 +54,7 @@ struct minres_scalars : krylov_state {
         over_a_before = over_a, over_a = 1 / a;
         const double length = c * eta / a;
         if (residual2 <= rounding / 16 * norm2_of_A * norm2_of_w * length * length) {
-            next = verdict::singular_matrix;
+            next = status::singular_matrix;
             return;
         }
         step = length;
@@ -70,8 +70,8 @@ template <class V, int K>
 struct minres_step {
     using scalars = minres_scalars;
     using totals = sums<double, K>;
-    NZ_ANYWHERE static bool skips(const scalars& s) { return !s.goes_on() || s.is_spoiled(); }
-    NZ_ANYWHERE static V times(double f, V v) { return product(V(real<V>(f)), v); }
+    NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running() || s.has_failed(); }
+    NZ_HOST_DEVICE static V times(double f, V v) { return product(V(real<V>(f)), v); }
     /// Of the vectors, from 1 to the next number.
     static constexpr double rounding = std::is_same_v<real<V>, float> ? 0x1p-23 : 0x1p-52;
 };
@@ -82,11 +82,11 @@ struct minres_begin {
     using scalars = minres_scalars;
     using totals = sums<double, 1>;
     const V *v, *z;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         return {{real_product(v[i], z[i])}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& t) const {
-        s.begin(s.expect_positive(t[0], verdict::indefinite_preconditioner) ? sqrt(t[0]) : 0);
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
+        s.begin(s.expect_positive(t[0], status::indefinite_preconditioner) ? sqrt(t[0]) : 0);
     }
 };
 
@@ -96,15 +96,15 @@ struct minres_curvature : minres_step<V, 3> {
     using typename minres_step<V, 3>::scalars;
     using typename minres_step<V, 3>::totals;
     const V *q, *z;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         const V qi = q[i], zi = z[i];
         return {{real_product(qi, zi), norm2(qi), norm2(zi)}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& t) const {
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
         s.delta = t[0] / s.gamma / s.gamma;
         if (t[2] > 0) s.norm2_of_A = fmax(s.norm2_of_A, t[1] / t[2]);
         s.set_factors();
-        if (!loop_state::is_finite(s.delta)) s.next = verdict::not_finite;
+        if (!loop_state::is_finite(s.delta)) s.next = status::not_finite;
     }
 };
 
@@ -118,9 +118,9 @@ struct minres_direction : minres_step<V, 2> {
     const V *q, *z;
     V *v, *v_before, *w_even, *w_odd, *x;
     bool is_preconditioned;
-    NZ_ANYWHERE static bool skips(const scalars& s) { return !s.goes_on(); }
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars& s) const {
-        if (s.is_spoiled()) return {};
+    NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running(); }
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
+        if (s.has_failed()) return {};
         const bool odd = s.iterations % 2 != 0;
         const V* const w = odd ? w_even : w_odd;
         V* const next_w = odd ? w_odd : w_even;  // where w before lies
@@ -132,11 +132,11 @@ struct minres_direction : minres_step<V, 2> {
         v_before[i] = vi, v[i] = next_v, next_w[i] = next_wi;
         return {{norm2(next_v), norm2(next_wi)}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& t) const {
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
         s.norm2_of_w = t[1];
         if (is_preconditioned) return;
-        if (!s.is_spoiled()) s.rotate(t[0], this->rounding);
-        s.end_iteration(s.eta * s.eta, s.gamma > 0 ? verdict::going : verdict::breakdown);
+        if (!s.has_failed()) s.rotate(t[0], this->rounding);
+        s.end_iteration(s.eta * s.eta, s.gamma > 0 ? status::running : status::breakdown);
     }
     using minres_step<V, 2>::times;
 };
@@ -147,14 +147,14 @@ struct minres_preconditioned : minres_step<V, 1> {
     using typename minres_step<V, 1>::scalars;
     using typename minres_step<V, 1>::totals;
     const V *v, *z;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         return {{real_product(v[i], z[i])}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& t) const {
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
         s.step = 0;  // x is up to date
         if (t[0] >= 0 && loop_state::is_finite(t[0])) return s.rotate(t[0], this->rounding);
         s.next =
-            loop_state::is_finite(t[0]) ? verdict::indefinite_preconditioner : verdict::not_finite;
+            loop_state::is_finite(t[0]) ? status::indefinite_preconditioner : status::not_finite;
     }
 };
 
@@ -165,33 +165,33 @@ struct minres_residual : minres_step<V, 1> {
     using typename minres_step<V, 1>::totals;
     const V* v;
     V* r;
-    NZ_ANYWHERE static bool skips(const scalars& s) { return !s.goes_on(); }
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars& s) const {
-        if (s.is_spoiled()) return {};
+    NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running(); }
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
+        if (s.has_failed()) return {};
         const V ri = this->times(s.s2, r[i]) - this->times(s.step, v[i]);
         r[i] = ri;
         return {{norm2(ri)}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& t) const {
-        s.end_iteration(t[0], s.gamma > 0 ? verdict::going : verdict::breakdown);
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
+        s.end_iteration(t[0], s.gamma > 0 ? status::running : status::breakdown);
         if (!loop_state::is_finite(t[0])) s.step = 0;
     }
 };
 
 /// x = x + step w, after the last iteration.
 template <class V>
-struct minres_settle {
+struct minres_finalize {
     using scalars = minres_scalars;
     using totals = sums<double, 0>;
     const V *w_even, *w_odd;
     V* x;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars& s) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
         if (s.step == 0) return {};
         const V wi = s.iterations % 2 != 0 ? w_even[i] : w_odd[i];
         x[i] += product(V(real<V>(s.step)), wi);
         return {};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals&) const { s.step = 0; }
+    NZ_HOST_DEVICE void finish(scalars& s, const totals&) const { s.step = 0; }
 };
 
 }  // namespace nz

@@ -25,10 +25,11 @@ solve_report solve(const solver_test<T>& on, const csr<V, host>& A, const host_v
     using B = typename T::B;
     if (x.empty()) x.assign(b.size(), V(0));
     const auto op = on.operator_of(A);
-    auto x_there = on.there(x);
-    const auto report = M == nullptr ? minres<V, B>(on.on_, *op, on.there(b), x_there, o)
-                                     : minres<V, B>(on.on_, *op, *M, on.there(b), x_there, o);
-    x = on.here(x_there);
+    auto x_on_device = on.on_device(x);
+    const auto report = M == nullptr
+                            ? minres<V, B>(on.on_, *op, on.on_device(b), x_on_device, o)
+                            : minres<V, B>(on.on_, *op, *M, on.on_device(b), x_on_device, o);
+    x = on.here(x_on_device);
     return report;
 }
 
@@ -78,8 +79,8 @@ TYPED_TEST(minimal_residuals, are_those_of_full_gmres) {
         gmres_options o;
         o.tol = 1e-3, o.restart = 900;
         const auto op = this->operator_of(A);
-        auto other = this->there(host_vector<V>(b.size(), V(0)));
-        const auto least = gmres<V, B>(this->on_, *op, this->there(b), other, o);
+        auto other = this->on_device(host_vector<V>(b.size(), V(0)));
+        const auto least = gmres<V, B>(this->on_, *op, this->on_device(b), other, o);
         ASSERT_TRUE(least.converged) << name;
         const auto& ours = report.history;
         const double grain = std::is_same_v<real<V>, float> ? 1e-3 : 1e-9;
@@ -215,7 +216,7 @@ TYPED_TEST(minimal_residuals, end_where_they_must) {
     }
     host_vector<V> x;
     const auto stop = [](std::int64_t k, double) { return k < 3; };
-    const auto stopped = solve(*this, A, b, x, {.tol = this->tol, .watch = stop});
+    const auto stopped = solve(*this, A, b, x, {.tol = this->tol, .monitor = stop});
     EXPECT_EQ(stopped.why, "stopped by the caller");
     EXPECT_NEAR(stopped.history.back(), stopped.relative_residual(), 1e-5);
 
@@ -265,7 +266,7 @@ TYPED_TEST(minimal_residuals, have_the_same_bits_in_every_run) {
     }
 }
 
-/// Also where passes of the graph end within it: 4 iterations a pass, 1,024 a burst.
+/// Also where passes of the graph end within it: 4 iterations a pass, 1,024 a batch.
 TYPED_TEST(minimal_residuals, have_the_same_bits_in_a_graph_and_by_any_burst) {
     using V = typename TypeParam::V;
     const auto s = manufactured<V>("", kkt(laplace2d<V>(12, 11), 40));
@@ -273,8 +274,9 @@ TYPED_TEST(minimal_residuals, have_the_same_bits_in_a_graph_and_by_any_burst) {
     for (const auto* with : {static_cast<decltype(M.get())>(nullptr), M.get()}) {
         host_vector<V> plain, watched, launched;
         const auto one = solve(*this, s.A, s.b, plain, {.tol = this->tol}, with);
-        const auto watch = [](std::int64_t, double) { return true; };
-        const auto two = solve(*this, s.A, s.b, watched, {.tol = this->tol, .watch = watch}, with);
+        const auto monitor = [](std::int64_t, double) { return true; };
+        const auto two =
+            solve(*this, s.A, s.b, watched, {.tol = this->tol, .monitor = monitor}, with);
         const auto three =
             solve(*this, s.A, s.b, launched, {.tol = this->tol, .graph = false}, with);
         EXPECT_EQ(one.in_graph, (std::is_same_v<typename TypeParam::B, gpu>));

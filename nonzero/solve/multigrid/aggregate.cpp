@@ -218,9 +218,9 @@ index most_common(const strong_graph& g, const host_vector<index>& of, index i,
                   std::vector<index>& found) {
     found.clear();
     for (const index j : g.neighbours(i))
-        if (const index a = of[std::size_t(j)]; a != alone) found.push_back(a);
+        if (const index a = of[std::size_t(j)]; a != isolated) found.push_back(a);
     std::sort(found.begin(), found.end());
-    index best = alone;
+    index best = isolated;
     std::ptrdiff_t most = 0;
     for (auto first = found.begin(); first != found.end();) {
         const auto last = std::upper_bound(first, found.end(), *first);
@@ -232,14 +232,14 @@ index most_common(const strong_graph& g, const host_vector<index>& of, index i,
 
 }  // namespace
 
-host_vector<char> independent_set(cpu on, const strong_graph& g, int reach) {
+host_vector<char> independent_set(cpu on, const strong_graph& g, int distance) {
     host_vector<char> in(static_cast<std::size_t>(g.nodes()));
     const auto take = [&](const auto& set) {
         for_each_patch(on, g.nodes(), [&](std::size_t, index first, index last) {
             for (index i = first; i < last; ++i) in[std::size_t(i)] = set.has(i);
         });
     };
-    if (reach == 2) {
+    if (distance == 2) {
         take(wide_search(on, g));
     } else {
         set_search set(on, g);
@@ -257,10 +257,10 @@ class gathering {
     gathering(cpu on, const strong_graph& g)
         : on_(on), g_(g), n_(g.nodes()), near_(std::size_t(n_)), roots_(n_) {
         for_each_patch(on_, n_, [&](std::size_t, index first, index last) {
-            std::fill(near_.begin() + first, near_.begin() + last, alone);
+            std::fill(near_.begin() + first, near_.begin() + last, isolated);
         });
     }
-    [[nodiscard]] bool is_free(index i) const { return near_[std::size_t(i)] == alone; }
+    [[nodiscard]] bool is_free(index i) const { return near_[std::size_t(i)] == isolated; }
 
     /// Every node of the set that finds so many neighbours free is a root, and they join it.
     template <class Set>
@@ -316,20 +316,20 @@ class gathering {
 
 }  // namespace
 
-int suitable_reach(const strong_graph& g) {
+int suitable_distance(const strong_graph& g) {
     const auto for_each_neighbour = [&](index i, auto f) {
         for (const index j : g.neighbours(i)) f(j);
     };
     int votes = 0;
-    for (index s = 0; s < reach_sample && g.nodes() > 0; ++s)
+    for (index s = 0; s < distance_sample && g.nodes() > 0; ++s)
         votes += vote_for_two_steps(sampled_node(s, g.nodes()), for_each_neighbour);
     return votes > 0 ? 2 : 1;
 }
 
-aggregation aggregate(cpu on, const strong_graph& g, int reach) {
+aggregation aggregate(cpu on, const strong_graph& g, int distance) {
     constexpr int worth_an_aggregate = 3;  // neighbours that a later root must still find free
     gathering all(on, g);
-    if (reach == 2) {
+    if (distance == 2) {
         all.add(wide_search(on, g), 0);
         return all.finish(2);
     }

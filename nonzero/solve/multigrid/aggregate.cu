@@ -20,14 +20,16 @@ struct graph_view {
     }
 };
 
-/// Whose independent set is looked for: the nodes of `near` that are alone; null: all.
+/// Whose independent set is looked for: the nodes of `near` that are isolated; null: all.
 struct search {
     graph_view g;
     const index* near;
     std::uint64_t *state, *least;
     std::uint32_t round;
     unsigned* undecided;
-    __device__ bool eligible(std::int64_t i) const { return near == nullptr || near[i] == alone; }
+    __device__ bool eligible(std::int64_t i) const {
+        return near == nullptr || near[i] == isolated;
+    }
 };
 
 struct begin_search : search {
@@ -150,7 +152,7 @@ struct find_roots {
     offset* root;
     __device__ void operator()(std::int64_t i) const {
         int free = 0;
-        if (state[i] == inside) g.for_each(i, [&](index j) { free += near[j] == alone; });
+        if (state[i] == inside) g.for_each(i, [&](index j) { free += near[j] == isolated; });
         root[i] = state[i] == inside && free >= least_free;
     }
 };
@@ -165,7 +167,7 @@ struct gather_neighbours {
         const index mine = first + index(number[i]);
         near[i] = mine;
         g.for_each(i, [&](index j) {
-            if (near[j] == alone) near[j] = mine;
+            if (near[j] == isolated) near[j] = mine;
         });
     }
 };
@@ -176,11 +178,11 @@ struct join_most_common {
     index* of;
     __device__ void operator()(std::int64_t i) const {
         index best = near[i];
-        if (best == alone) {
+        if (best == isolated) {
             int most = 0;
             g.for_each(i, [&](index j) {
                 const index a = near[j];
-                if (a == alone || a == best) return;
+                if (a == isolated || a == best) return;
                 int edges = 0;
                 g.for_each(i, [&](index other) { edges += near[other] == a; });
                 if (edges > most || (edges == most && a < best)) most = edges, best = a;
@@ -201,9 +203,9 @@ class builder_on_gpu {
           undecided_(on, 1) {
         fill_bytes(on_, near_, 0xff);  // alone
     }
-    device_aggregation build(int reach) {
+    device_aggregation build(int distance) {
         constexpr int worth_an_aggregate = 3;
-        if (reach == 2) {
+        if (distance == 2) {
             find_wide_set();
             gather();
             join();
@@ -279,20 +281,20 @@ class builder_on_gpu {
 
 }  // namespace
 
-device_aggregation aggregate(gpu on, const marked_graph& g, int reach) {
+device_aggregation aggregate(gpu on, const marked_graph& g, int distance) {
     const device_guard guard(on);
-    return builder_on_gpu(on, g).build(reach);
+    return builder_on_gpu(on, g).build(distance);
 }
 
-int suitable_reach(gpu on, const marked_graph& g) {
+int suitable_distance(gpu on, const marked_graph& g) {
     if (g.nodes() == 0) return 1;
     const device_guard guard(on);
-    device_array<int> there(on, reach_sample);
+    device_array<int> on_device(on, distance_sample);
     launch_each(
-        on, reach_sample,
-        ask_sample{{g.row_ptr, g.col_ind.data(), g.strong.data()}, g.nodes(), there.data()});
-    int votes[reach_sample], sum = 0;
-    copy_to_host(on, there.data(), votes, sizeof(votes));
+        on, distance_sample,
+        ask_sample{{g.row_ptr, g.col_ind.data(), g.strong.data()}, g.nodes(), on_device.data()});
+    int votes[distance_sample], sum = 0;
+    copy_to_host(on, on_device.data(), votes, sizeof(votes));
     for (const int v : votes) sum += v;
     return sum > 0 ? 2 : 1;
 }

@@ -5,21 +5,21 @@
 
 namespace nz {
 
-/// No aggregate: the node has no neighbour, and the smoother alone serves it.
-inline constexpr index alone = -1;
+/// No aggregate: the node has no neighbour, and the smoother isolated serves it.
+inline constexpr index isolated = -1;
 
 struct aggregation {
     index count = 0;        ///< of aggregates
     host_vector<index> of;  ///< each node's, or alone
 };
 
-/// The nodes of a maximal independent set of distance d = reach + 1, reach 1 or 2: no two of them
-/// within d steps, every other node within d steps of one. 1 where a node is in the set; a node
-/// without neighbours is not. Priorities are hashes of the node's number, new ones in every round,
-/// so that the set depends neither on the machine nor on the number of threads.
-/// Source: Bell, Dalton, Olson 2012, section 4.2; the worklists and the new hash a round are from
-/// Kelley and Rajamanickam 2022, algorithm 3.
-host_vector<char> independent_set(cpu on, const strong_graph&, int reach = 1);
+/// The nodes of a maximal independent set of distance d = distance + 1, reach 1 or 2: no two of
+/// them within d steps, every other node within d steps of one. 1 where a node is in the set; a
+/// node without neighbours is not. Priorities are hashes of the node's number, new ones in every
+/// round, so that the set depends neither on the machine nor on the number of threads. Source:
+/// Bell, Dalton, Olson 2012, section 4.2; the worklists and the new hash a round are from Kelley
+/// and Rajamanickam 2022, algorithm 3.
+host_vector<char> independent_set(cpu on, const strong_graph&, int distance = 1);
 
 /// Every node of the set is the root of an aggregate, numbered in ascending order; a root's
 /// neighbours join it. With reach 1 a second set among the nodes that are left gives more roots,
@@ -28,24 +28,24 @@ host_vector<char> independent_set(cpu on, const strong_graph&, int reach = 1);
 /// that an aggregate extends two steps from its root, at most three.
 /// Source: Bell, Dalton, Olson 2012, section 4.2; the second set is from Kelley and Rajamanickam
 /// 2022, algorithm 4.
-aggregation aggregate(cpu on, const strong_graph&, int reach = 1);
+aggregation aggregate(cpu on, const strong_graph&, int distance = 1);
 
 /// Which reach suits a graph as the finest level's: 2 where most nodes of a fixed sample have few
 /// neighbours, yet many nodes within two steps, as those of 7-point stencils in space (6 and 24) do
 /// and those of 5- and 9-point ones in the plane (4 and 12, 8 and 24) do not; else 1.
-int suitable_reach(const strong_graph&);
+int suitable_distance(const strong_graph&);
 
 /// The same on a GPU, where `of` is: the same aggregates. Waits for on.stream.
 struct device_aggregation {
     index count = 0;
     device_array<index> of;
 };
-device_aggregation aggregate(gpu on, const marked_graph&, int reach = 1);
-int suitable_reach(gpu on, const marked_graph&);
+device_aggregation aggregate(gpu on, const marked_graph&, int distance = 1);
+int suitable_distance(gpu on, const marked_graph&);
 
 /// The priority of a node in a round of independent_set: 32 bits above the node's number plus one,
 /// so that no two are equal and none is 0 or the largest.
-NZ_ANYWHERE constexpr std::uint64_t priority(index node, std::uint32_t round) {
+NZ_HOST_DEVICE constexpr std::uint64_t priority(index node, std::uint32_t round) {
     std::uint64_t h = (std::uint64_t(round) << 32 | std::uint32_t(node)) + 0x9e3779b97f4a7c15U;
     h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9U;  // splitmix64: Steele, Lea, Flood 2014
     h = (h ^ h >> 27) * 0x94d049bb133111ebU;
@@ -55,7 +55,7 @@ NZ_ANYWHERE constexpr std::uint64_t priority(index node, std::uint32_t round) {
 
 /// The same with reach 2, in 31 bits: every line maps the numbers of 31 bits one to one, so that no
 /// two nodes share a rank.
-NZ_ANYWHERE constexpr std::uint32_t rank(index node, std::uint32_t round) {
+NZ_HOST_DEVICE constexpr std::uint32_t rank(index node, std::uint32_t round) {
     constexpr std::uint32_t low = 0x7fffffffU;
     std::uint32_t h = (std::uint32_t(node) ^ round * 0x9e3779b9U) & low;
     h = (h ^ h >> 16) * 0x85ebca6bU & low;  // MurmurHash3's end, in 31 bits: Appleby 2011
@@ -64,14 +64,14 @@ NZ_ANYWHERE constexpr std::uint32_t rank(index node, std::uint32_t round) {
 }
 inline constexpr std::uint32_t no_rank = ~std::uint32_t(0);  ///< of a node that is decided
 
-inline constexpr index reach_sample = 256;  ///< nodes that suitable_reach looks at
-NZ_ANYWHERE constexpr index sampled_node(index s, index nodes) {
+inline constexpr index distance_sample = 256;  ///< nodes that suitable_distance looks at
+NZ_HOST_DEVICE constexpr index sampled_node(index s, index nodes) {
     return index((priority(s, 0) >> 32) * std::uint64_t(nodes) >> 32);
 }
 /// What a node of the sample says, whose neighbours for_each(i, f) gives to f: 1 where it has few
 /// and many nodes are within two steps, -1 where not, 0 where it has none.
 template <class ForEach>
-NZ_ANYWHERE int vote_for_two_steps(index i, ForEach for_each) {
+NZ_HOST_DEVICE int vote_for_two_steps(index i, ForEach for_each) {
     constexpr int few = 8;
     index within[1 + few + few * few] = {i};
     int nodes = 1;  // of `within`, itself first, then its neighbours

@@ -96,13 +96,13 @@ std::set<index> within(const std::vector<std::set<index>>& near, index i, int st
 
 TEST(independent_set, is_independent_and_maximal_at_its_distance) {
     for (const auto& A : symmetric_zoo())
-        for (const int reach : {1, 2}) {
+        for (const int distance : {1, 2}) {
             const auto g = strong_couplings(cpu{}, view(A), 1, 0);
             const auto near = neighbour_sets(g);
-            const auto in = independent_set(cpu{}, g, reach);
+            const auto in = independent_set(cpu{}, g, distance);
             for (index i = 0; i < g.nodes(); ++i) {
                 int others = 0;
-                for (const index j : within(near, i, reach + 1)) others += in[std::size_t(j)];
+                for (const index j : within(near, i, distance + 1)) others += in[std::size_t(j)];
                 if (near[std::size_t(i)].empty()) {
                     EXPECT_FALSE(in[std::size_t(i)]);
                 } else if (in[std::size_t(i)]) {
@@ -130,14 +130,14 @@ bool hang_together(const strong_graph& g, const std::vector<index>& nodes) {
 
 TEST(aggregates, cover_all_that_is_connected_and_hang_together) {
     for (const auto& A : symmetric_zoo())
-        for (const int reach : {1, 2}) {
+        for (const int distance : {1, 2}) {
             const auto g = strong_couplings(cpu{}, view(A), 1, 0);
-            const auto a = aggregate(cpu{}, g, reach);
+            const auto a = aggregate(cpu{}, g, distance);
             std::vector<std::vector<index>> members(std::size_t(a.count));
             for (index i = 0; i < g.nodes(); ++i) {
                 const index of = a.of[std::size_t(i)];
-                ASSERT_EQ(of == alone, g.neighbours(i).empty());
-                if (of != alone) members[std::size_t(of)].push_back(i);
+                ASSERT_EQ(of == isolated, g.neighbours(i).empty());
+                if (of != isolated) members[std::size_t(of)].push_back(i);
             }
             for (const auto& m : members) {
                 ASSERT_GE(m.size(), 2U);
@@ -169,12 +169,12 @@ TEST(aggregates, over_two_steps_have_a_root_with_its_neighbours_and_all_within_t
 TEST(aggregates, are_the_same_for_any_number_of_threads) {
     const auto A = laplace3d<double>(30, 30, 30);
     const auto g = strong_couplings(cpu{.threads = 1}, view(A), 1, 0.08);
-    for (const int reach : {1, 2}) {
-        const auto once = aggregate(cpu{.threads = 1}, g, reach);
-        EXPECT_LT(once.count * (reach == 1 ? 6 : 18), A.shape.rows);
+    for (const int distance : {1, 2}) {
+        const auto once = aggregate(cpu{.threads = 1}, g, distance);
+        EXPECT_LT(once.count * (distance == 1 ? 6 : 18), A.shape.rows);
         for (const int threads : {2, 3, 8}) {
             const cpu on{.threads = threads};
-            const auto again = aggregate(on, strong_couplings(on, view(A), 1, 0.08), reach);
+            const auto again = aggregate(on, strong_couplings(on, view(A), 1, 0.08), distance);
             EXPECT_EQ(once.count, again.count);
             EXPECT_EQ(once.of, again.of);
         }
@@ -196,24 +196,25 @@ TEST(aggregates, are_the_same_on_every_machine) {
 }
 
 TEST(aggregates, over_two_steps_suit_stencils_of_seven_points_in_space) {
-    const auto reach = [](const csr<double, host>& A, index block, double eps) {
-        return suitable_reach(strong_couplings(cpu{}, view(A), block, eps));
+    const auto distance = [](const csr<double, host>& A, index block, double eps) {
+        return suitable_distance(strong_couplings(cpu{}, view(A), block, eps));
     };
-    EXPECT_EQ(reach(laplace3d<double>(20, 20, 20), 1, 0.08), 2);
-    EXPECT_EQ(reach(laplace3d<double>(64, 64, 64), 1, 0.08), 2);
-    EXPECT_EQ(reach(laplace2d<double>(100, 100), 1, 0.08), 1);
-    EXPECT_EQ(reach(from_rule<double>(900, 900,
-                                      [](index i, index j, double) {  // 9 points, 30 x 30
-                                          return std::abs(i % 30 - j % 30) <= 1 &&
-                                                 std::abs(i / 30 - j / 30) <= 1;
-                                      }),
-                    1, 0),
+    EXPECT_EQ(distance(laplace3d<double>(20, 20, 20), 1, 0.08), 2);
+    EXPECT_EQ(distance(laplace3d<double>(64, 64, 64), 1, 0.08), 2);
+    EXPECT_EQ(distance(laplace2d<double>(100, 100), 1, 0.08), 1);
+    EXPECT_EQ(distance(from_rule<double>(900, 900,
+                                         [](index i, index j, double) {  // 9 points, 30 x 30
+                                             return std::abs(i % 30 - j % 30) <= 1 &&
+                                                    std::abs(i / 30 - j / 30) <= 1;
+                                         }),
+                       1, 0),
               1);
-    EXPECT_EQ(reach(laplace27<double>(20, 20, 20), 1, 0), 1);
-    EXPECT_EQ(reach(elasticity3d<double>(8, 8, 8, 0.3), 3, 0), 1);
+    EXPECT_EQ(distance(laplace27<double>(20, 20, 20), 1, 0), 1);
+    EXPECT_EQ(distance(elasticity3d<double>(8, 8, 8, 0.3), 3, 0), 1);
     EXPECT_EQ(
-        reach(from_rule<double>(40, 40, [](index i, index j, double) { return i == j; }), 1, 0), 1);
-    EXPECT_EQ(reach(csr<double, host>{{0, 0}, {0}, {}, {}}, 1, 0), 1);
+        distance(from_rule<double>(40, 40, [](index i, index j, double) { return i == j; }), 1, 0),
+        1);
+    EXPECT_EQ(distance(csr<double, host>{{0, 0}, {0}, {}, {}}, 1, 0), 1);
 }
 
 }  // namespace

@@ -53,14 +53,16 @@ void check_options(const amg_options& o) {
     };
     require(o.degree >= 1, "degree is below 1");
     require(o.sweeps >= 1, "sweeps is below 1");
-    require(o.interval == 0 || o.interval > 1, "interval is neither 0 nor above 1");
-    require(o.reach >= 0 && o.reach <= 2, "reach is not in [0, 2]");
+    require(o.eigenvalue_ratio == 0 || o.eigenvalue_ratio > 1,
+            "eigenvalue_ratio is neither 0 nor above 1");
+    require(o.aggregation_distance >= 0 && o.aggregation_distance <= 2,
+            "aggregation_distance is not in [0, 2]");
     require(o.strength >= 0 && o.strength < 1, "strength is not in [0, 1)");
     require(o.omega >= 0 && o.omega < 2, "omega is not in [0, 2)");
     require(o.block >= 1, "block is below 1");
     require(o.coarse_rows >= 1 && o.coarse_rows <= 5000, "coarse_rows is not in [1, 5000]");
     require(o.max_levels >= 1, "max_levels is below 1");
-    require(o.radius_steps >= 1, "radius_steps is below 1");
+    require(o.lanczos_iterations >= 1, "lanczos_iterations is below 1");
 }
 
 /// The first row that `wrong` names, or -1. In parallel.
@@ -87,8 +89,8 @@ bool lacks_symmetry(const csr<V, host_view>& A, const P* row_ptr, const host_vec
     for (P k = row_ptr[row]; k < row_ptr[row + 1]; ++k) {
         const index j = A.col_ind[std::size_t(k)];
         const P at = position_of(row_ptr, A.col_ind.data(), j, row);
-        const V there = at < row_ptr[j + 1] ? A.val[std::size_t(at)] : V(0);
-        const V gap = std::abs(A.val[std::size_t(k)] - there);
+        const V on_device = at < row_ptr[j + 1] ? A.val[std::size_t(at)] : V(0);
+        const V gap = std::abs(A.val[std::size_t(k)] - on_device);
         if (gap == V(0)) continue;
         const V size = std::sqrt(diagonal[std::size_t(row)]) * std::sqrt(diagonal[std::size_t(j)]);
         if (!(gap <= rounding * size)) return true;
@@ -193,8 +195,8 @@ std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, csr<V, device>&& M
 
 /// Chebyshev's interval. Aggregates over two steps leave it a narrower one: 13 iterations instead
 /// of 14 at 160^3.
-double interval_of(const amg_options& o, int reach) {
-    return o.interval > 0 ? o.interval : reach == 2 ? 8 : 12;
+double eigenvalue_ratio_of(const amg_options& o, int distance) {
+    return o.eigenvalue_ratio > 0 ? o.eigenvalue_ratio : distance == 2 ? 8 : 12;
 }
 
 /// The strength of a coarser level, whose couplings spread, over that of the finer one.
@@ -223,13 +225,14 @@ struct coarser {
 
 /// The candidates on the GPU, where the constant is made.
 template <class V>
-device_candidates<V> candidates_there(gpu on, const candidates<V>& given, index rows, index block) {
+device_candidates<V> candidates_on_device(gpu on, const candidates<V>& given, index rows,
+                                          index block) {
     if (given.count == 0 && block == 1) {
         device_candidates<V> ones{1, device_array<V>(on, std::size_t(rows))};
         vector_space<V, gpu>(on, rows).fill(V(1), ones.val);
         return ones;
     }
-    if (given.count == 0) return candidates_there(on, constants<V>(rows, block), rows, block);
+    if (given.count == 0) return candidates_on_device(on, constants<V>(rows, block), rows, block);
     return {given.count, from_host(on, std::span<const V>(given.val))};
 }
 
@@ -243,7 +246,7 @@ constexpr double most_growth = 4;
 /// How a level is made from the one before.
 struct coarsening {
     index block;
-    int reach;
+    int distance;
     double eps, omega;
     offset most;  ///< entries
 };
@@ -253,7 +256,7 @@ template <class V>
 coarser<V, host> coarsen(cpu on, const csr<V, host_view>& A, strong_graph strong,
                          const coarsening& how, in<V, cpu> diagonal, candidates<V> near) {
     coarser<V, host> c;
-    const aggregation groups = aggregate(on, strong, how.reach);
+    const aggregation groups = aggregate(on, strong, how.distance);
     strong = {};  // its memory serves what follows
     const double rows = double(groups.count) * near.count;
     if (rows == 0 || rows > worth_a_level * A.shape.rows) return c;
@@ -269,7 +272,7 @@ template <class V>
 coarser<V, device> coarsen(gpu on, const csr<V, device_view>& A, const marked_graph& strong,
                            const coarsening& how, const device_candidates<V>& near) {
     coarser<V, device> c;
-    const auto groups = aggregate(on, strong, how.reach);
+    const auto groups = aggregate(on, strong, how.distance);
     const double rows = double(groups.count) * near.count;
     if (rows == 0 || rows > worth_a_level * A.shape.rows) return c;
     auto T = tentative_prolongation(on, groups, how.block, near);
@@ -319,7 +322,7 @@ device_span<V> borrowed_from(gpu, const V* at, std::size_t n) {
 template <class V, class B>
 amg<V, B>::amg(const csr<V, host_view>& any_A, B on, const amg_options& o,
                const candidates<V>& near, const linear_operator<V, B>* finest)
-    : mapping<V, B>(on, any_A.shape), kind_(o.cycle) {
+    : matrix_free_operator<V, B>(on, any_A.shape), kind_(o.cycle) {
     check_options(o);
     const ascending_rows<V> given(any_A);
     const csr<V, host_view>& A = given.view;
@@ -336,7 +339,7 @@ amg<V, B>::amg(const csr<V, host_view>& any_A, B on, const amg_options& o,
     if constexpr (std::is_same_v<B, gpu>) require_gpu(on);
     // Longer ones are not transposed on a GPU.
     if (std::is_same_v<B, gpu> && A.val.size() <= std::size_t(max_narrow_offset)) {
-        add_levels_there(A, o, near, finest);
+        add_levels_on_device(A, o, near, finest);
     } else {
         add_levels(A, o, near.count > 0 ? near : constants<V>(A.shape.rows, o.block),
                    std::move(diagonal), finest);
@@ -383,14 +386,16 @@ void amg<V, B>::add_levels(const csr<V, host_view>& A, const amg_options& o, can
         auto norm = l1_norms(here, current);
         const double bound = gershgorin_bound<V>(here, diagonal, norm);
         auto strong = strong_couplings<V>(here, current, block, eps, diagonal);
-        const int reach = levels_.size() > 1 ? 1 : o.reach > 0 ? o.reach : suitable_reach(strong);
+        const int distance = levels_.size() > 1           ? 1
+                             : o.aggregation_distance > 0 ? o.aggregation_distance
+                                                          : suitable_distance(strong);
         add_smoother(l, moved_to(on, copied(here, diagonal)), moved_to(on, std::move(norm)), bound,
-                     o, reach);
+                     o, distance);
         if (int(levels_.size()) >= o.max_levels) return;
-        made =
-            coarsen<V>(here, current, std::move(strong),
-                       {block, reach, eps, o.omega / report_.levels.back().spectral_radius, most},
-                       diagonal, std::move(made.near));
+        made = coarsen<V>(
+            here, current, std::move(strong),
+            {block, distance, eps, o.omega / report_.levels.back().spectral_radius, most}, diagonal,
+            std::move(made.near));
         if (made.A.shape.rows == 0) return;
         l.P = product_with(on, std::move(made.P));
         l.R = product_with(on, std::move(made.R));
@@ -400,14 +405,15 @@ void amg<V, B>::add_levels(const csr<V, host_view>& A, const amg_options& o, can
 
 /// The same with everything on the GPU.
 template <class V, class B>
-void amg<V, B>::add_levels_there(const csr<V, host_view>& A, const amg_options& o,
-                                 const candidates<V>& near, const linear_operator<V, B>* finest) {
+void amg<V, B>::add_levels_on_device(const csr<V, host_view>& A, const amg_options& o,
+                                     const candidates<V>& near,
+                                     const linear_operator<V, B>* finest) {
     if constexpr (std::is_same_v<B, gpu>) {
         const B on = this->on();
         const device_guard guard(on);
         coarser<V, device> made;
         made.A = upload(on, A);
-        made.near = candidates_there(on, near, A.shape.rows, o.block);
+        made.near = candidates_on_device(on, near, A.shape.rows, o.block);
         double eps = o.strength;
         for (index block = o.block;; block = made.near.count, eps *= coarser_strength) {
             const auto current = view(made.A);
@@ -423,13 +429,13 @@ void amg<V, B>::add_levels_there(const csr<V, host_view>& A, const amg_options& 
                 set_product(l, build(make_plan(A, on, product_options<V>(on)), A), nullptr);
             }
             const auto strong = strong_couplings(on, current, block, eps);
-            const int reach = levels_.size() > 1 ? 1
-                              : o.reach > 0      ? o.reach
-                                                 : suitable_reach(on, strong);
-            add_smoother(l, std::move(d), std::move(norm), bound, o, reach);
+            const int distance = levels_.size() > 1           ? 1
+                                 : o.aggregation_distance > 0 ? o.aggregation_distance
+                                                              : suitable_distance(on, strong);
+            add_smoother(l, std::move(d), std::move(norm), bound, o, distance);
             if (int(levels_.size()) >= o.max_levels) return;
             made = coarsen(on, current, strong,
-                           {block, reach, eps, o.omega / report_.levels.back().spectral_radius,
+                           {block, distance, eps, o.omega / report_.levels.back().spectral_radius,
                             most_entries(A.val.size(), o.block, made.near.count)},
                            made.near);
             if (made.A.shape.rows == 0) return;
@@ -447,20 +453,20 @@ void amg<V, B>::invert(level& l, const csr<V, host_view>& A) {
 
 template <class V, class B>
 void amg<V, B>::add_smoother(level& l, vector<V, B> diagonal, vector<V, B> norm, double bound,
-                             const amg_options& o, int reach) {
+                             const amg_options& o, int distance) {
     const B on = this->on();
     invert_each<V>(on, diagonal);
     // Where rows sum to zero the bound is 2, which most stencils all but reach.
     constexpr double of_zero_sums = 2.001;
     double radius = bound;
     if (bound > of_zero_sums)
-        radius = std::min(
-            bound, 1.05 * spectral_radius<V, B>(on, *l.A, in<V, B>(diagonal), o.radius_steps));
+        radius = std::min(bound, 1.05 * spectral_radius<V, B>(on, *l.A, in<V, B>(diagonal),
+                                                              o.lanczos_iterations));
     report_.levels.back().spectral_radius = radius;
     std::vector<smoother_step> once{{0, 1}};
     if (o.smoother == amg_smoother::chebyshev) {
         const int degree = o.degree + (levels_.size() > 1);
-        once = chebyshev_steps(degree, radius / interval_of(o, reach), 1.1 * radius);
+        once = chebyshev_steps(degree, radius / eigenvalue_ratio_of(o, distance), 1.1 * radius);
         l.w = std::move(diagonal);
     } else {
         invert_each<V>(on, norm);

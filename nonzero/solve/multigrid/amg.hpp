@@ -17,18 +17,20 @@ enum class amg_smoother { chebyshev, l1_jacobi };
 struct amg_options {
     amg_cycle cycle = amg_cycle::v;
     amg_smoother smoother = amg_smoother::chebyshev;
-    int degree = 2;           ///< of the Chebyshev polynomial on the finest level, one more below
-    int sweeps = 1;           ///< of the smoother, before and after the coarser level
-    double interval = 0;      ///< Chebyshev's reaches from largest eigenvalue / interval on; 0: 12,
-                              ///< and 8 on the finest level where its reach is 2
-    int reach = 0;            ///< of `aggregate` on the finest level, 1 or 2; 0: suitable_reach's
+    int degree = 2;  ///< of the Chebyshev polynomial on the finest level, one more below
+    int sweeps = 1;  ///< of the smoother, before and after the coarser level
+    /// Chebyshev smooths from the largest eigenvalue over this ratio on; 0: 12, and 8 on the finest
+    /// level where its aggregation distance is 2.
+    double eigenvalue_ratio = 0;
+    /// The aggregation distance of the finest level, 1 or 2 (`aggregate`); 0: suitable_distance.
+    int aggregation_distance = 0;
     double strength = 0.08;   ///< eps of strong_couplings; a fifth of it on every coarser level
     double omega = 1.6;       ///< of the smoothed prolongation, over the spectral radius
     index block = 1;          ///< unknowns a node, which are aggregated together
     index coarse_rows = 500;  ///< up to these a level is solved directly
     int max_levels = 25;
-    int radius_steps = 10;  ///< of Lanczos for the spectral radius of each level
-    bool check = true;      ///< that A is symmetric, which takes about a product
+    int lanczos_iterations = 10;  ///< of Lanczos for the spectral radius of each level
+    bool check = true;            ///< that A is symmetric, which takes about a product
 };
 
 /// What one level is.
@@ -56,7 +58,7 @@ std::ostream& operator<<(std::ostream&, const amg_report&);
 /// waits for nothing, so that a CUDA graph can hold it.
 /// Source: Vanek, Mandel, Brezina 1996, doi:10.1007/BF02238511.
 template <class V, class B>
-class amg final : public mapping<V, B> {
+class amg final : public matrix_free_operator<V, B> {
   public:
     /// @param A     symmetric positive definite; not needed any more afterwards
     /// @param near  what the coarser levels must represent; where there is none: the constant, one
@@ -100,12 +102,12 @@ class amg final : public mapping<V, B> {
 
     void add_levels(const csr<V, host_view>& A, const amg_options&, candidates<V> near,
                     host_vector<V> diagonal, const linear_operator<V, B>* finest);
-    void add_levels_there(const csr<V, host_view>& A, const amg_options&, const candidates<V>& near,
-                          const linear_operator<V, B>* finest);
+    void add_levels_on_device(const csr<V, host_view>& A, const amg_options&,
+                              const candidates<V>& near, const linear_operator<V, B>* finest);
     level& add_level(nz::shape, std::size_t nnz);
     void set_product(level&, op own, const linear_operator<V, B>* given);
     void add_smoother(level&, vector<V, B> diagonal, vector<V, B> norm, double bound,
-                      const amg_options&, int reach);
+                      const amg_options&, int distance);
     void invert(level&, const csr<V, host_view>& A);
     [[nodiscard]] workspaces make_workspaces() const;
     [[nodiscard]] std::unique_ptr<workspaces> take_workspaces() const;

@@ -15,7 +15,7 @@ T absent(gpu on) {
 device_aggregation aggregate(gpu on, const marked_graph&, int) {
     return absent<device_aggregation>(on);
 }
-int suitable_reach(gpu on, const marked_graph&) { return absent<int>(on); }
+int suitable_distance(gpu on, const marked_graph&) { return absent<int>(on); }
 template <class V>
 marked_graph strong_couplings(gpu on, const csr<V, device_view>&, index, double) {
     return absent<marked_graph>(on);

@@ -11,7 +11,7 @@
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
-#include "nonzero/solve/preconditioners/narrowed.hpp"
+#include "nonzero/solve/preconditioners/mixed_precision.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
@@ -35,10 +35,10 @@ class multigrid : public ::testing::Test {
     template <class V>
     host_vector<V> apply(const linear_operator<V, T>& M, const host_vector<V>& x, V alpha = V(1),
                          V beta = V(0), const host_vector<V>& y = {}) {
-        const auto x_there = from_host(on, std::span<const V>(x));
-        auto y_there = from_host(on, std::span<const V>(y.empty() ? x : y));
-        M.apply(alpha, x_there, beta, y_there);
-        return to_host<V>(on, in<V, T>(y_there));
+        const auto x_on_device = from_host(on, std::span<const V>(x));
+        auto y_on_device = from_host(on, std::span<const V>(y.empty() ? x : y));
+        M.apply(alpha, x_on_device, beta, y_on_device);
+        return to_host<V>(on, in<V, T>(y_on_device));
     }
     /// Conjugate gradients for b = A x with a random x: iterations, after checking the residual.
     int iterations(const csr<double, host>& A, const linear_operator<double, T>& M,
@@ -46,9 +46,10 @@ class multigrid : public ::testing::Test {
         const auto op = build(make_plan(A, on), A);
         const auto n = std::size_t(A.shape.rows);
         const auto b = apply(*op, random_vector<double>(n, 5));
-        const auto b_there = from_host(on, std::span<const double>(b));
+        const auto b_on_device = from_host(on, std::span<const double>(b));
         auto x = from_host(on, std::span<const double>(host_vector<double>(n, 0.0)));
-        const auto report = cg<double, T>(on, *op, M, b_there, x, {.tol = tol, .max_iter = 300});
+        const auto report =
+            cg<double, T>(on, *op, M, b_on_device, x, {.tol = tol, .max_iter = 300});
         EXPECT_TRUE(report.converged);
         expect_solved(A, to_host<double>(on, in<double, T>(x)), b, tol);
         return int(report.iterations);
@@ -113,15 +114,18 @@ TYPED_TEST(multigrid, iterations_hardly_grow_with_the_size) {
 }
 
 TYPED_TEST(multigrid, aggregates_over_two_steps_where_that_suits) {
-    const auto rows = [&](const csr<double, host>& A, int reach) {
-        return amg<double, TypeParam>(A, this->on, {.reach = reach}).report().levels[1].rows;
+    const auto rows = [&](const csr<double, host>& A, int distance) {
+        return amg<double, TypeParam>(A, this->on, {.aggregation_distance = distance})
+            .report()
+            .levels[1]
+            .rows;
     };
     const auto space = laplace3d<double>(24, 24, 24), plane = laplace2d<double>(120, 120);
     EXPECT_EQ(rows(space, 0), rows(space, 2));
     EXPECT_LT(2 * rows(space, 2), rows(space, 1));
     EXPECT_EQ(rows(plane, 0), rows(plane, 1));
     EXPECT_LT(rows(plane, 2), rows(plane, 1));
-    const amg<double, TypeParam> M(plane, this->on, {.reach = 2});
+    const amg<double, TypeParam> M(plane, this->on, {.aggregation_distance = 2});
     EXPECT_LT(this->iterations(plane, M), 25);
 }
 
@@ -143,8 +147,8 @@ csr<double, host> random_laplacian(index n) {
 /// Whose coarser levels would have more entries than it has.
 TYPED_TEST(multigrid, of_a_graph_without_places_stays_small) {
     const auto A = random_laplacian(20000);
-    for (const int reach : {1, 2}) {
-        const amg<double, TypeParam> M(A, this->on, {.reach = reach});
+    for (const int distance : {1, 2}) {
+        const amg<double, TypeParam> M(A, this->on, {.aggregation_distance = distance});
         EXPECT_LE(M.report().operator_complexity(), 5);
         EXPECT_LT(this->iterations(A, M), 25);
     }
@@ -211,13 +215,14 @@ TYPED_TEST(multigrid, takes_floats) {
 
 TYPED_TEST(multigrid, in_single_precision_serves_a_solver_in_double) {
     const auto A = laplace3d<double>(30, 30, 30);
-    const narrowed_operator<TypeParam> M(this->on, std::make_unique<amg<float, TypeParam>>(
-                                                       narrowed(cpu{}, view(A)).matrix, this->on));
+    const mixed_precision_operator<TypeParam> M(
+        this->on, std::make_unique<amg<float, TypeParam>>(rounded_to_single(cpu{}, view(A)).matrix,
+                                                          this->on));
     const int wide = this->iterations(A, amg<double, TypeParam>(A, this->on), 1e-11);
     EXPECT_LE(this->iterations(A, M, 1e-11), wide + 1);
     auto large = laplace2d<double>(3, 3);
     large.val[0] = 1e40;
-    EXPECT_THROW(narrowed(cpu{}, view(large)), argument_error);
+    EXPECT_THROW(rounded_to_single(cpu{}, view(large)), argument_error);
 }
 
 TYPED_TEST(multigrid, meets_degenerate_matrices) {
@@ -285,8 +290,8 @@ TYPED_TEST(multigrid, refuses_what_does_not_suit) {
         "not positive");
     EXPECT_PRED2(contains, said(A, {.block = 7}), "blocks of 7");
     EXPECT_PRED2(contains, said(A, {.degree = 0}), "degree");
-    EXPECT_PRED2(contains, said(A, {.reach = 3}), "reach");
-    EXPECT_PRED2(contains, said(A, {.interval = 0.5}), "interval");
+    EXPECT_PRED2(contains, said(A, {.aggregation_distance = 3}), "aggregation_distance");
+    EXPECT_PRED2(contains, said(A, {.eigenvalue_ratio = 0.5}), "eigenvalue_ratio");
     auto wrong = A;
     wrong.val[1] = -2;
     EXPECT_PRED2(contains, said(wrong), "not symmetric");

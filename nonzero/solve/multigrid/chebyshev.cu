@@ -1,14 +1,14 @@
 // The smoothers' sweeps on a GPU.
 #include "nonzero/solve/multigrid/chebyshev.hpp"
-#include "nonzero/vector/sweep.cuh"
+#include "nonzero/vector/fused.cuh"
 
 namespace nz {
 
 #define NZ_INSTANTIATE(V)                                                                       \
-    template void launch_sweep(gpu, std::int64_t, const first_correction<V>&, one_scalar<V>*);  \
-    template void launch_sweep(gpu, std::int64_t, const next_correction<V>&, one_scalar<V>*);   \
-    template void launch_sweep(gpu, std::int64_t, const coarse_correction<V>&, one_scalar<V>*); \
-    template void launch_sweep(gpu, std::int64_t, const lanczos_step<V>&, one_scalar<V>*);
+    template void launch_fused(gpu, std::int64_t, const first_correction<V>&, one_scalar<V>*);  \
+    template void launch_fused(gpu, std::int64_t, const next_correction<V>&, one_scalar<V>*);   \
+    template void launch_fused(gpu, std::int64_t, const coarse_correction<V>&, one_scalar<V>*); \
+    template void launch_fused(gpu, std::int64_t, const lanczos_step<V>&, one_scalar<V>*);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

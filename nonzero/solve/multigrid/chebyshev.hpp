@@ -28,7 +28,7 @@ struct first_correction {
     V c;
     const V *w, *b;
     V *r, *x;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         const V mine = b != nullptr ? b[i] : r[i];
         if (b != nullptr) r[i] = mine;
         x[i] = c * (w[i] * mine);
@@ -44,7 +44,7 @@ struct next_correction {
     V f, c;
     const V *w, *r, *last;
     V *d, *x;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         const V mine = f * last[i] + c * (w[i] * r[i]);
         d[i] = mine;
         x[i] += mine;
@@ -60,7 +60,7 @@ struct coarse_correction {
     V c;
     const V *w, *r, *e;
     V *d, *x;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         const V mine = c * (w[i] * r[i]);
         x[i] += e[i] + mine;
         d[i] = mine;
@@ -76,12 +76,12 @@ struct lanczos_step {
     V alpha, beta;
     const V *w, *q, *v;
     V* u;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         const V z = w[i] * q[i] - alpha * v[i] - beta * u[i];
         u[i] = z;
         return {{z * z / w[i]}};
     }
-    NZ_ANYWHERE void finish(scalars& s, const totals& t) const { s.value = t[0]; }
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const { s.value = t[0]; }
 };
 
 /// n elements in [-1, 1], the same on every machine.

@@ -23,21 +23,21 @@ struct gram_schmidt {
     V remainder;  ///< dependent_remainder<V>
     V *Q, *R;
 
-    NZ_ANYWHERE void run() const {
+    NZ_HOST_DEVICE void run() const {
         for (index c = 0; c < k; ++c) orthonormalise(c);
     }
 
   private:
-    NZ_ANYWHERE V* column(index c) const { return Q + c * rows; }
-    NZ_ANYWHERE V dot(const V* a, const V* b) const {
+    NZ_HOST_DEVICE V* column(index c) const { return Q + c * rows; }
+    NZ_HOST_DEVICE V dot(const V* a, const V* b) const {
         V sum(0);
         for (std::int64_t i = 0; i < rows; ++i) sum += rounded_product(a[i], b[i]);
         return sum;
     }
-    NZ_ANYWHERE void subtract(V along, const V* __restrict__ from, V* __restrict__ to) const {
+    NZ_HOST_DEVICE void subtract(V along, const V* __restrict__ from, V* __restrict__ to) const {
         for (std::int64_t i = 0; i < rows; ++i) to[i] -= rounded_product(along, from[i]);
     }
-    NZ_ANYWHERE void orthonormalise(index c) const {
+    NZ_HOST_DEVICE void orthonormalise(index c) const {
         V* const mine = column(c);
         const V before = std::sqrt(dot(mine, mine));
         for (int twice = 0; twice < 2; ++twice)  // once leaves errors where columns nearly depend
@@ -56,17 +56,17 @@ struct gram_schmidt {
 /// An aggregate's part of the candidates, `block` rows a node, to columns one after the other
 /// (`gather`), and back.
 template <bool gather, class V>
-NZ_ANYWHERE void move_part(const index* nodes, std::int64_t count, index block, index k, V* columns,
-                           V* val) {
+NZ_HOST_DEVICE void move_part(const index* nodes, std::int64_t count, index block, index k,
+                              V* columns, V* val) {
     const std::int64_t rows = count * block;
     for (std::int64_t i = 0; i < rows; ++i)
         for (index c = 0; c < k; ++c) {
-            V& there = val[(std::int64_t(nodes[i / block]) * block + i % block) * k + c];
+            V& on_device = val[(std::int64_t(nodes[i / block]) * block + i % block) * k + c];
             V& here = columns[c * rows + i];
             if constexpr (gather) {
-                here = there;
+                here = on_device;
             } else {
-                there = here;
+                on_device = here;
             }
         }
 }

@@ -50,7 +50,7 @@ struct members {
         const auto for_each_member = [&](std::int64_t p, auto f) {
             const range mine = share(n, parts, p);
             for (std::int64_t i = mine.first; i < mine.last; ++i)
-                if (const index to = a.of[std::size_t(i)]; to != alone)
+                if (const index to = a.of[std::size_t(i)]; to != isolated)
                     f(next[std::size_t(p)][std::size_t(to)], index(i));
         };
         parallel_for(threads, parts, [&](std::int64_t p) {
@@ -94,9 +94,9 @@ class prolongation_row {
 
     /// Row i, to be written.
     template <class P>
-    row_sum<V>& operator()(const P* row_ptr, index i) {
+    sparse_accumulator<V>& operator()(const P* row_ptr, index i) {
         sum_.start(i);
-        if (in_.to.of[std::size_t(i / in_.block)] != alone)
+        if (in_.to.of[std::size_t(i / in_.block)] != isolated)
             in_.block == 1 && in_.T.count == 1 ? add_row<true>(row_ptr, i)
                                                : add_row<false>(row_ptr, i);
         return sum_;
@@ -118,7 +118,7 @@ class prolongation_row {
             for (index c = 0; c < k; ++c) {
                 to_[m] = g * k + c;
                 product_[m] = val_[e] * T[std::int64_t(j) * k + c];
-                m += g != alone;
+                m += g != isolated;
             }
         }
         sum_.add(V(1), to_.data(), product_.data(), m);
@@ -161,7 +161,7 @@ class prolongation_row {
     }
     const inputs& in_;
     V eps2_, dropped_ = V(0);
-    row_sum<V> sum_;
+    sparse_accumulator<V> sum_;
     std::vector<index> col_, to_;
     std::vector<V> val_, product_;
 };

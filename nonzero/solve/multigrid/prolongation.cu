@@ -11,7 +11,7 @@ struct sort_key {
     index count;
     index *key, *node;
     __device__ void operator()(std::int64_t i) const {
-        key[i] = of[i] == alone ? count : of[i];
+        key[i] = of[i] == isolated ? count : of[i];
         node[i] = index(i);
     }
 };
@@ -88,7 +88,7 @@ struct block_smoother_rows : smoother_rows<V> {
     const index* of;
     index block;
     __device__ bool has(std::int64_t i, offset k) const {
-        return of[i / block] != alone && smoother_rows<V>::has(i, k);
+        return of[i / block] != isolated && smoother_rows<V>::has(i, k);
     }
 };
 
@@ -98,7 +98,7 @@ struct tentative_rows {
     const index* of;
     const V* T;
     __device__ offset first(index j) const { return j; }
-    __device__ offset last(index j) const { return offset(j) + (of[j] != alone); }
+    __device__ offset last(index j) const { return offset(j) + (of[j] != isolated); }
     __device__ index column(offset m) const { return of[m]; }
     __device__ V value(offset m) const { return T[m]; }
 };
@@ -111,7 +111,7 @@ struct block_tentative_rows {
     const V* T;
     __device__ offset first(index j) const { return offset(j) * k; }
     __device__ offset last(index j) const {
-        return of[j / block] != alone ? first(j) + k : first(j);
+        return of[j / block] != isolated ? first(j) + k : first(j);
     }
     __device__ index column(offset m) const {
         const auto row = index(m / k);

@@ -40,7 +40,7 @@ tentative<V> tentative_prolongation(cpu on, const aggregation&, index block, can
 /// P = (I - omega D^-1 A_f) T, columns aggregate * k + candidate, rows ascending. A_f is A without
 /// its weak couplings, which are added to the diagonal so that the sums of the rows stay, D the
 /// diagonal of A_f; with more than one unknown a node, A as it is. omega = 0: T itself.
-/// Rows that are alone are empty. Same bits for any number of threads.
+/// Rows that are isolated are empty. Same bits for any number of threads.
 /// @param diagonal  A's, where it is known
 /// Source: Vanek, Mandel, Brezina 1996, sections 3 and 5.1.
 template <class V>

@@ -15,8 +15,8 @@ class setup_on_gpu : public ::testing::Test {
     void SetUp() override {
         if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
     }
-    void expect_same(const csr<V, device>& there, const csr<V, host>& want) {
-        const auto got = download(gpu{}, there);
+    void expect_same(const csr<V, device>& on_device, const csr<V, host>& want) {
+        const auto got = download(gpu{}, on_device);
         EXPECT_EQ(got.shape, want.shape);
         EXPECT_EQ(got.row_ptr, want.row_ptr);
         EXPECT_EQ(got.col_ind, want.col_ind);
@@ -30,16 +30,16 @@ TYPED_TEST(setup_on_gpu, multiplies_and_transposes_every_awkward_matrix) {
     using V = TypeParam;
     for (const auto& [name, bug, A] : zoo<V>()) {
         SCOPED_TRACE(name);
-        const auto there = upload(gpu{}, A);
+        const auto on_device = upload(gpu{}, A);
         const auto T = transpose(view(A));
-        this->expect_same(transposed(gpu{}, view(there)), T);
-        const auto T_there = upload(gpu{}, T);
+        this->expect_same(transposed(gpu{}, view(on_device)), T);
+        const auto T_on_device = upload(gpu{}, T);
         const double full = double(A.shape.rows) * double(A.shape.rows);
         if (full < 1e7)
-            this->expect_same(spgemm(gpu{}, view(there), view(T_there)),
+            this->expect_same(spgemm(gpu{}, view(on_device), view(T_on_device)),
                               spgemm(cpu{}, view(A), view(T)));
         if (A.shape.cols < 3000)
-            this->expect_same(spgemm(gpu{}, view(T_there), view(there)),
+            this->expect_same(spgemm(gpu{}, view(T_on_device), view(on_device)),
                               spgemm(cpu{}, view(T), view(A)));
     }
     const auto A = upload(gpu{}, from_rule<V>(3, 4, [](index, index, double) { return true; }));
@@ -74,45 +74,48 @@ std::vector<problem<V>> problems() {
 TYPED_TEST(setup_on_gpu, coarsens_as_the_cpu_does) {
     using V = TypeParam;
     const gpu on{};
-    for (const int reach : {1, 2})
+    for (const int distance : {1, 2})
         for (auto& [A, block, near] : problems<V>())
             for (int level = 0; level < 3 && A.shape.rows > 0; ++level) {
                 SCOPED_TRACE(::testing::Message()
                              << A.shape.rows << " rows in blocks of " << block);
                 const double eps = level == 0 ? 0.08 : 0.02, omega = 0.7;
-                const auto there = upload(on, A);
+                const auto on_device = upload(on, A);
                 const auto graph = strong_couplings(cpu{}, view(A), block, eps);
-                const auto strong = strong_couplings(on, view(there), block, eps);
-                ASSERT_EQ(suitable_reach(on, strong), suitable_reach(graph));
-                const auto groups = aggregate(cpu{}, graph, reach);
-                const auto groups_there = aggregate(on, strong, reach);
-                ASSERT_EQ(groups_there.count, groups.count);
-                ASSERT_EQ(to_host<index>(on, groups_there.of), groups.of);
+                const auto strong = strong_couplings(on, view(on_device), block, eps);
+                ASSERT_EQ(suitable_distance(on, strong), suitable_distance(graph));
+                const auto groups = aggregate(cpu{}, graph, distance);
+                const auto groups_on_device = aggregate(on, strong, distance);
+                ASSERT_EQ(groups_on_device.count, groups.count);
+                ASSERT_EQ(to_host<index>(on, groups_on_device.of), groups.of);
                 auto T = tentative_prolongation(cpu{}, groups, block, near);
-                const device_candidates<V> near_there{near.count,
-                                                      from_host(on, std::span<const V>(near.val))};
-                const auto T_there = tentative_prolongation(on, groups_there, block, near_there);
-                EXPECT_EQ(to_host<V>(on, T_there.fine.val), T.fine.val);
-                EXPECT_EQ(to_host<V>(on, T_there.coarse.val), T.coarse.val);
+                const device_candidates<V> near_on_device{
+                    near.count, from_host(on, std::span<const V>(near.val))};
+                const auto T_on_device =
+                    tentative_prolongation(on, groups_on_device, block, near_on_device);
+                EXPECT_EQ(to_host<V>(on, T_on_device.fine.val), T.fine.val);
+                EXPECT_EQ(to_host<V>(on, T_on_device.coarse.val), T.coarse.val);
                 const auto P =
                     smoothed_prolongation(cpu{}, view(A), block, eps, omega, groups, T.fine);
-                const auto P_there = smoothed_prolongation(on, view(there), block, strong, omega,
-                                                           groups_there, T_there.fine);
-                this->expect_same(P_there, P);
+                const auto P_on_device = smoothed_prolongation(
+                    on, view(on_device), block, strong, omega, groups_on_device, T_on_device.fine);
+                this->expect_same(P_on_device, P);
                 const auto R = transposed(cpu{}, view(P));
-                const auto R_there = transposed(on, view(P_there));
+                const auto R_on_device = transposed(on, view(P_on_device));
                 auto C = galerkin_product(cpu{}, view(R), view(A), view(P));
-                auto C_there = galerkin_product(on, view(R_there), view(there), view(P_there));
+                auto C_on_device =
+                    galerkin_product(on, view(R_on_device), view(on_device), view(P_on_device));
                 replace_zero_diagonal(cpu{}, C);
-                replace_zero_diagonal(on, C_there);
-                this->expect_same(C_there, C);
+                replace_zero_diagonal(on, C_on_device);
+                this->expect_same(C_on_device, C);
                 const auto too_few = offset(C.val.size()) - 1;
-                EXPECT_EQ(galerkin_product(on, view(R_there), view(there), view(P_there), too_few)
+                EXPECT_EQ(galerkin_product(on, view(R_on_device), view(on_device),
+                                           view(P_on_device), too_few)
                               .shape.rows,
                           0);
-                EXPECT_EQ(to_host<V>(on, diagonal_of(on, view(there))),
+                EXPECT_EQ(to_host<V>(on, diagonal_of(on, view(on_device))),
                           diagonal_of(cpu{}, view(A)));
-                EXPECT_EQ(to_host<V>(on, l1_norms(on, view(there))), l1_norms(cpu{}, view(A)));
+                EXPECT_EQ(to_host<V>(on, l1_norms(on, view(on_device))), l1_norms(cpu{}, view(A)));
                 A = std::move(C), block = near.count, near = std::move(T.coarse);
             }
 }
@@ -123,11 +126,11 @@ TYPED_TEST(setup_on_gpu, finds_the_strong_couplings_of_blocks_as_the_cpu_does) {
     const gpu on{};
     auto A = circuit<V>(6000, 5, 7, 3);
     for (std::size_t k = 0; k < A.val.size(); k += 5) A.val[k] = V(0);
-    const auto there = upload(on, A);
+    const auto on_device = upload(on, A);
     for (const index block : {1, 2, 3, 8})
         for (const double eps : {0.0, 0.1}) {
             const auto want = strong_couplings(cpu{}, view(A), block, eps);
-            const auto got = strong_couplings(on, view(there), block, eps);
+            const auto got = strong_couplings(on, view(on_device), block, eps);
             ASSERT_EQ(got.nodes(), want.nodes());
             const auto col = to_host<index>(on, got.col_ind);
             const auto strong = to_host<char>(on, got.strong);
@@ -146,7 +149,7 @@ TYPED_TEST(setup_on_gpu, finds_the_strong_couplings_of_blocks_as_the_cpu_does) {
                     << i << " in blocks of " << block;
             }
         }
-    EXPECT_THROW(strong_couplings(on, view(there), 7, 0.1), argument_error);
+    EXPECT_THROW(strong_couplings(on, view(on_device), 7, 0.1), argument_error);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ void row_runs<V>::start(std::int64_t r) {
 }
 
 template <class V>
-void row_runs<V>::append(std::int64_t i, row_sum<V>& row, bool ascending) {
+void row_runs<V>::append(std::int64_t i, sparse_accumulator<V>& row, bool ascending) {
     memory& mine = of_thread_[std::size_t(omp_get_thread_num())];
     const std::size_t n = row.length();
     if (mine.blocks.empty() || mine.blocks.back().col.size() - mine.used < n) add_block(mine, n);
@@ -153,7 +153,7 @@ void sort_by_counting(std::span<const index> col, index* sorted) {
 }  // namespace
 
 template <class V>
-void row_sum<V>::finish(bool ascending, index* col, V* val) {
+void sparse_accumulator<V>::finish(bool ascending, index* col, V* val) {
     if (!ascending || n_ > most_counted) {
         std::copy_n(col_.data(), n_, col);
         if (ascending) std::sort(col, col + n_);
@@ -193,7 +193,7 @@ void fetch(const sparse_row<V>& row) {
 /// further need not be sorted.
 template <class V, class A, class B>
 void multiply(cpu on, const A& a_row, const B& b_row, bool ascending, row_runs<V>& C) {
-    const auto multiply_run = [&](std::int64_t r, row_sum<V>& sum) {
+    const auto multiply_run = [&](std::int64_t r, sparse_accumulator<V>& sum) {
         if (C.overflows()) return;
         const auto [first, last] = C.rows_of(r);
         C.start(r);
@@ -210,7 +210,8 @@ void multiply(cpu on, const A& a_row, const B& b_row, bool ascending, row_runs<V
         C.end(r);
     };
     parallel_for(
-        thread_count(on), C.runs(), 1, [&] { return row_sum<V>(C.shape().cols); }, multiply_run);
+        thread_count(on), C.runs(), 1, [&] { return sparse_accumulator<V>(C.shape().cols); },
+        multiply_run);
     if (!C.overflows()) C.seal(on);
 }
 
@@ -317,7 +318,7 @@ csr<V, host> transposed(cpu on, const csr<V, host_view>& A) {
 
 #define NZ_INSTANTIATE(V)                                                                      \
     template class row_runs<V>;                                                                \
-    template class row_sum<V>;                                                                 \
+    template class sparse_accumulator<V>;                                                      \
     template csr<V, host> spgemm(cpu, const csr<V, host_view>&, const csr<V, host_view>&);     \
     template csr<V, host> galerkin_product(cpu, const csr<V, host_view>&,                      \
                                            const csr<V, host_view>&, const csr<V, host_view>&, \

@@ -22,9 +22,9 @@ struct sparse_row {
 /// value for each column.
 /// Source: Gilbert, Moler, Schreiber 1992, section 3.1, doi:10.1137/0613024.
 template <class V>
-class row_sum {
+class sparse_accumulator {
   public:
-    explicit row_sum(index cols)
+    explicit sparse_accumulator(index cols)
         : last_row_(std::size_t(cols), -1), sum_(std::size_t(cols), nothing) {}
     /// Row i, which was not started before.
     void start(index i) { row_ = i; }
@@ -72,7 +72,7 @@ class row_runs {
     /// The calling thread, of those that the constructor was told, writes run r from now on: all
     /// its rows, one after the other.
     void start(std::int64_t r);
-    void append(std::int64_t i, row_sum<V>&, bool ascending);
+    void append(std::int64_t i, sparse_accumulator<V>&, bool ascending);
     /// After a run's last row.
     void end(std::int64_t r);
     /// There are more entries than `most`: whether there will be depends on no thread.

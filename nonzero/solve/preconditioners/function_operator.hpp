@@ -10,9 +10,9 @@ namespace nz {
 /// the stream that it was made for and does not wait. Where y = alpha f(x) + beta y is asked for,
 /// f(x) goes to memory of its own first.
 template <class V, class B>
-class mapping : public linear_operator<V, B> {
+class matrix_free_operator : public linear_operator<V, B> {
   public:
-    mapping(B on, nz::shape shape) : on_(on), shape_(shape) {}
+    matrix_free_operator(B on, nz::shape shape) : on_(on), shape_(shape) {}
     [[nodiscard]] nz::shape shape() const override { return shape_; }
     [[nodiscard]] std::size_t bytes() const override { return 0; }
     [[nodiscard]] B on() const { return on_; }
@@ -47,9 +47,10 @@ class mapping : public linear_operator<V, B> {
 ///         for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] / diagonal[i];
 ///     });
 template <class V, class B, class F>
-class function_operator final : public mapping<V, B> {
+class function_operator final : public matrix_free_operator<V, B> {
   public:
-    function_operator(B on, nz::shape shape, F f) : mapping<V, B>(on, shape), f_(std::move(f)) {}
+    function_operator(B on, nz::shape shape, F f)
+        : matrix_free_operator<V, B>(on, shape), f_(std::move(f)) {}
 
   protected:
     void map(in<V, B> x, out<V, B> y) const override { f_(x, y); }

@@ -37,10 +37,10 @@ csr<V, host> part(const csr<V, host_view>& A, const colouring& c, std::span<cons
 }
 
 template <class V, class B>
-class gauss_seidel_operator final : public mapping<V, B> {
+class gauss_seidel_operator final : public matrix_free_operator<V, B> {
   public:
     gauss_seidel_operator(B on, const csr<V, host_view>& A, const host_vector<V>& diagonal)
-        : mapping<V, B>(on, A.shape),
+        : matrix_free_operator<V, B>(on, A.shape),
           space_(on, A.shape.rows),
           colours_(colour(A)),
           order_(from_host(on, std::span<const index>(colours_.order))),

@@ -1,12 +1,12 @@
 // The kernels of Gauss-Seidel that are no products.
 #include "nonzero/solve/preconditioners/gauss_seidel_steps.hpp"
-#include "nonzero/vector/sweep.cuh"
+#include "nonzero/vector/fused.cuh"
 
 namespace nz {
 
 #define NZ_INSTANTIATE(V)                                                                 \
-    template void launch_sweep(gpu, std::int64_t, const gather_step<V>&, one_scalar<V>*); \
-    template void launch_sweep(gpu, std::int64_t, const scatter_step<V>&, one_scalar<V>*);
+    template void launch_fused(gpu, std::int64_t, const gather_step<V>&, one_scalar<V>*); \
+    template void launch_fused(gpu, std::int64_t, const scatter_step<V>&, one_scalar<V>*);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

@@ -13,7 +13,7 @@ struct gather_step {
     const index* order;
     const V *d, *x;
     V* y;
-    NZ_ANYWHERE totals element(std::int64_t k, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t k, const scalars&) const {
         y[k] = product(d[k], x[order[k]]);
         return {};
     }
@@ -27,7 +27,7 @@ struct scatter_step {
     const index* order;
     const V* x;
     V* y;
-    NZ_ANYWHERE totals element(std::int64_t k, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t k, const scalars&) const {
         y[order[k]] = x[k];
         return {};
     }

@@ -23,10 +23,10 @@ bool is_finite(V v) {
 }
 
 template <class V, class B>
-class jacobi_operator final : public mapping<V, B> {
+class jacobi_operator final : public matrix_free_operator<V, B> {
   public:
     jacobi_operator(B on, const host_vector<V>& inverse)
-        : mapping<V, B>(on, {index(inverse.size()), index(inverse.size())}),
+        : matrix_free_operator<V, B>(on, {index(inverse.size()), index(inverse.size())}),
           space_(on, std::int64_t(inverse.size())),
           inverse_(from_host(on, std::span<const V>(inverse))) {}
     [[nodiscard]] std::size_t bytes() const override { return inverse_.size() * sizeof(V); }

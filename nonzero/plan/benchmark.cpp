@@ -1,4 +1,4 @@
-#include "nonzero/plan/trial.hpp"
+#include "nonzero/plan/benchmark.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,9 +17,9 @@
 namespace nz {
 
 template <class V>
-std::vector<contender<V>> contenders(std::span<const method<V>* const> methods,
-                                     std::span<const int> threads, bool peers) {
-    std::vector<contender<V>> all;
+std::vector<benchmark_case<V>> make_cases(std::span<const method<V>* const> methods,
+                                          std::span<const int> threads, bool peers) {
+    std::vector<benchmark_case<V>> all;
     for (std::size_t t = 0; t < threads.size(); ++t) {
         for (const method<V>* m : methods) {
             if (!m->one_thread) {
@@ -33,8 +33,9 @@ std::vector<contender<V>> contenders(std::span<const method<V>* const> methods,
 }
 
 template <class V>
-std::vector<contender<V>> gpu_contenders(std::span<const method<V>* const> methods, bool peers) {
-    std::vector<contender<V>> all;
+std::vector<benchmark_case<V>> make_gpu_cases(std::span<const method<V>* const> methods,
+                                              bool peers) {
+    std::vector<benchmark_case<V>> all;
     for (const method<V>* m : methods) all.push_back({m, 0, peers});
     return all;
 }
@@ -87,7 +88,7 @@ class problem {
     }
 
     /// How far y is from the truth and from csr.serial.
-    void check(std::span<const V> y, trial& t) const {
+    void check(std::span<const V> y, benchmark_result& t) const {
         t.error = compare<V>(y, truth_);
         t.serial_l2 = difference_norm<V>(y, serial_);
         t.serial_l2_bound = 2 * bound_norm_;  // either may be one bound away from the truth
@@ -135,13 +136,13 @@ class cpu_place {
     explicit cpu_place(const problem<V>& p) : p_(p), y_(p.y_elements(), V(0)) {}
 
     static constexpr const char* lacking = "no such kernel on the CPU";
-    [[nodiscard]] estimate cost(const contender<V>& c) const {
+    [[nodiscard]] estimate cost(const benchmark_case<V>& c) const {
         if (p_.transposed() && !c.m->transposed_on_cpu)
             return {.declined = "no transposed product on the CPU"};
         return c.m->cost(p_.stats);
     }
-    [[nodiscard]] cpu backend_of(const contender<V>& c) const { return {c.threads}; }
-    void settle() const {}
+    [[nodiscard]] cpu backend_of(const benchmark_case<V>& c) const { return {c.threads}; }
+    void finalize() const {}
 
     /// Layouts held at once: 4 GB, or a quarter of a smaller memory.
     [[nodiscard]] double group_bytes() const {
@@ -174,14 +175,14 @@ class gpu_place {
           flushed_(on, found == caches::cold ? flush_bytes : 0) {}
 
     static constexpr const char* lacking = "no such kernel on the GPU";
-    [[nodiscard]] estimate cost(const contender<V>& c) const {
+    [[nodiscard]] estimate cost(const benchmark_case<V>& c) const {
         if (p_.transposed() && !c.m->transposed_on_gpu)
             return {.declined = "no transposed product on the GPU"};
         return c.m->cost_on_gpu(p_.stats);
     }
-    [[nodiscard]] gpu backend_of(const contender<V>&) const { return on_; }
+    [[nodiscard]] gpu backend_of(const benchmark_case<V>&) const { return on_; }
     /// Throws device_error where what failed has left the GPU unusable.
-    void settle() const { synchronize(on_); }
+    void finalize() const { synchronize(on_); }
 
     /// Half of what is free: layouts take host memory, and kernels scratch memory, besides.
     [[nodiscard]] double group_bytes() const { return double(memory_of(on_).free_bytes) / 2; }
@@ -237,7 +238,7 @@ using operator_at = std::unique_ptr<linear_operator<V, typename Place::backend>>
 /// build(), and what it took. Where something is prepared on a GPU the first time loads the kernels
 /// and fills the pool of memory, so it is the median of five more; one operator at a time.
 template <class F>
-auto timed_build(F build, trial& t) {
+auto timed_build(F build, benchmark_result& t) {
     constexpr std::size_t more = 5;
     const auto timed = [&] {
         const auto start = steady_clock::now();
@@ -261,9 +262,10 @@ auto timed_build(F build, trial& t) {
     return op;
 }
 
-/// A trial without its timing, and its operator; or why there is none.
+/// A benchmark_result without its timing, and its operator; or why there is none.
 template <class V, class Place>
-operator_at<V, Place> set_up(Place& at, const problem<V>& p, const contender<V>& c, trial& t) {
+operator_at<V, Place> set_up(Place& at, const problem<V>& p, const benchmark_case<V>& c,
+                             benchmark_result& t) {
     const auto build = c.m->template on<typename Place::backend>();
     t.declined = build == nullptr ? at.lacking : at.cost(c).declined;
     if (!t.declined.empty()) return nullptr;
@@ -272,7 +274,7 @@ operator_at<V, Place> set_up(Place& at, const problem<V>& p, const contender<V>&
         op = timed_build(
             [&] {
                 auto built = build(at.backend_of(c), p.A);
-                at.settle();
+                at.finalize();
                 return built;
             },
             t);
@@ -291,26 +293,27 @@ operator_at<V, Place> set_up(Place& at, const problem<V>& p, const contender<V>&
 }
 
 template <class V, class Place>
-std::vector<trial> run_all(Place at, const problem<V>& p, std::span<const contender<V>> contenders,
-                           const measure_options& options) {
-    const auto unmeasured = [](const contender<V>& c) {
-        return trial{.method = std::string(c.m->name),
-                     .threads = c.threads,
-                     .peer = c.peer,
-                     .one_thread = c.m->one_thread};
+std::vector<benchmark_result> run_all(Place at, const problem<V>& p,
+                                      std::span<const benchmark_case<V>> cases,
+                                      const measure_options& options) {
+    const auto unmeasured = [](const benchmark_case<V>& c) {
+        return benchmark_result{.method = std::string(c.m->name),
+                                .threads = c.threads,
+                                .peer = c.peer,
+                                .one_thread = c.m->one_thread};
     };
     const auto stopped = [&] { return options.interrupted != nullptr && *options.interrupted; };
     const double most_bytes = at.group_bytes();
-    std::vector<trial> trials;
-    while (trials.size() < contenders.size()) {
+    std::vector<benchmark_result> trials;
+    while (trials.size() < cases.size()) {
         std::vector<operator_at<V, Place>> ops;
         std::vector<decltype(at.work(*ops.front()))> work;
         std::vector<std::size_t> whose;
         double held = 0;
-        while (trials.size() < contenders.size()) {
-            const contender<V>& c = contenders[trials.size()];
-            const bool there = c.m->template on<typename Place::backend>() != nullptr;
-            const double more = there ? at.cost(c).matrix_bytes : 0;
+        while (trials.size() < cases.size()) {
+            const benchmark_case<V>& c = cases[trials.size()];
+            const bool on_device = c.m->template on<typename Place::backend>() != nullptr;
+            const double more = on_device ? at.cost(c).matrix_bytes : 0;
             if (stopped() || (!ops.empty() && held + more > most_bytes)) break;
             trials.push_back(unmeasured(c));
             auto op = set_up(at, p, c, trials.back());
@@ -323,8 +326,8 @@ std::vector<trial> run_all(Place at, const problem<V>& p, std::span<const conten
         const auto times = time_interleaved(work, options);
         for (std::size_t k = 0; k < times.size(); ++k) trials[whose[k]].time = times[k];
         if (!stopped()) continue;
-        for (std::size_t k = trials.size(); k < contenders.size(); ++k)
-            trials.push_back(unmeasured(contenders[k]));
+        for (std::size_t k = trials.size(); k < cases.size(); ++k)
+            trials.push_back(unmeasured(cases[k]));
     }
     return trials;
 }
@@ -332,33 +335,36 @@ std::vector<trial> run_all(Place at, const problem<V>& p, std::span<const conten
 }  // namespace
 
 template <class V>
-std::vector<trial> run_trials(const csr<V, host_view>& A, std::span<const contender<V>> contenders,
-                              const measure_options& options, product_kind kind) {
+std::vector<benchmark_result> run_benchmark(const csr<V, host_view>& A,
+                                            std::span<const benchmark_case<V>> cases,
+                                            const measure_options& options, product_kind kind) {
     const problem<V> p(A, kind);
-    return run_all(cpu_place<V>(p), p, contenders, options);
+    return run_all(cpu_place<V>(p), p, cases, options);
 }
 
 template <class V>
-std::vector<trial> run_trials(gpu on, const csr<V, host_view>& A,
-                              std::span<const contender<V>> contenders,
-                              const measure_options& options, caches found, product_kind kind) {
+std::vector<benchmark_result> run_benchmark(gpu on, const csr<V, host_view>& A,
+                                            std::span<const benchmark_case<V>> cases,
+                                            const measure_options& options, caches found,
+                                            product_kind kind) {
     require_gpu(on);
     const device_guard guard(on);
     const gpu_stream stream(on.device);
     const problem<V> p(A, kind);
-    return run_all(gpu_place<V>(stream, p, found), p, contenders, options);
+    return run_all(gpu_place<V>(stream, p, found), p, cases, options);
 }
 
-#define NZ_INSTANTIATE(V)                                                                         \
-    template std::vector<contender<V>> contenders(std::span<const method<V>* const>,              \
-                                                  std::span<const int>, bool);                    \
-    template std::vector<contender<V>> gpu_contenders(std::span<const method<V>* const>, bool);   \
-    template std::vector<trial> run_trials(const csr<V, host_view>&,                              \
-                                           std::span<const contender<V>>, const measure_options&, \
-                                           product_kind);                                         \
-    template std::vector<trial> run_trials(gpu, const csr<V, host_view>&,                         \
-                                           std::span<const contender<V>>, const measure_options&, \
-                                           caches, product_kind);
+#define NZ_INSTANTIATE(V)                                                                          \
+    template std::vector<benchmark_case<V>> make_cases(std::span<const method<V>* const>,          \
+                                                       std::span<const int>, bool);                \
+    template std::vector<benchmark_case<V>> make_gpu_cases(std::span<const method<V>* const>,      \
+                                                           bool);                                  \
+    template std::vector<benchmark_result> run_benchmark(const csr<V, host_view>&,                 \
+                                                         std::span<const benchmark_case<V>>,       \
+                                                         const measure_options&, product_kind);    \
+    template std::vector<benchmark_result> run_benchmark(                                          \
+        gpu, const csr<V, host_view>&, std::span<const benchmark_case<V>>, const measure_options&, \
+        caches, product_kind);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

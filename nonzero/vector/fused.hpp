@@ -14,9 +14,9 @@ namespace nz {
 template <class V, int K>
 struct sums {
     V part[K > 0 ? K : 1] = {};
-    NZ_ANYWHERE V& operator[](int k) { return part[k]; }
-    NZ_ANYWHERE const V& operator[](int k) const { return part[k]; }
-    NZ_ANYWHERE void operator+=(const sums& other) {
+    NZ_HOST_DEVICE V& operator[](int k) { return part[k]; }
+    NZ_HOST_DEVICE const V& operator[](int k) const { return part[k]; }
+    NZ_HOST_DEVICE void operator+=(const sums& other) {
         for (int k = 0; k < K; ++k) part[k] += other.part[k];
     }
 };
@@ -32,17 +32,17 @@ struct sums {
 ///         static bool skips(const S&);                      // true: the sweep does nothing
 ///     };
 ///
-/// The functions are NZ_ANYWHERE; finish and skips may be left out. A step that is faster on a GPU
-/// with other blocks than usual_grid says so by `static constexpr sweep_grid grid`.
+/// The functions are NZ_HOST_DEVICE; finish and skips may be left out. A step that is faster on a
+/// GPU with other blocks than usual_grid says so by `static constexpr fused_grid grid`.
 template <class Step>
-concept sweep_step = std::is_trivially_copyable_v<Step> &&
+concept fused_step = std::is_trivially_copyable_v<Step> &&
     requires(const Step& step, const typename Step::scalars& s) {
     { step.element(std::int64_t(), s) } -> std::same_as<typename Step::totals>;
 };
 
 /// *p, and *p = v, for a step of what is not read again soon: a GPU's caches give it up first.
 template <class T>
-NZ_ANYWHERE T load_once(const T* p) {
+NZ_HOST_DEVICE T load_once(const T* p) {
 #if defined(__CUDA_ARCH__)
     return __ldcs(p);
 #else
@@ -50,7 +50,7 @@ NZ_ANYWHERE T load_once(const T* p) {
 #endif
 }
 template <class T>
-NZ_ANYWHERE void store_once(T* p, T v) {
+NZ_HOST_DEVICE void store_once(T* p, T v) {
 #if defined(__CUDA_ARCH__)
     __stcs(p, v);
 #else
@@ -65,7 +65,7 @@ concept finishes = requires(const Step& step, typename Step::scalars& s,
 };
 
 template <class Step>
-NZ_ANYWHERE bool skips(const typename Step::scalars& s) {
+NZ_HOST_DEVICE bool skips(const typename Step::scalars& s) {
     if constexpr (requires { Step::skips(s); }) {
         return Step::skips(s);
     } else {
@@ -75,24 +75,24 @@ NZ_ANYWHERE bool skips(const typename Step::scalars& s) {
 
 /// Elements that a CPU thread sums up on their own. Fixed, so that a sum has the same bits for
 /// any number of threads; small beside any vector worth a second thread.
-inline constexpr std::int64_t sweep_block = 4096;
+inline constexpr std::int64_t fused_block = 4096;
 inline constexpr std::int64_t worth_threads = 3;  ///< blocks: less is done by one
 /// Blocks of threads on a GPU: a function of n alone, so that a sum has the same bits on all GPUs.
-struct sweep_grid {
+struct fused_grid {
     std::int64_t threads, most_blocks;
     [[nodiscard]] constexpr std::int64_t blocks(std::int64_t n) const {
         return std::clamp<std::int64_t>((n + threads - 1) / threads, 1, most_blocks);
     }
 };
-inline constexpr sweep_grid usual_grid{256, 1024};
+inline constexpr fused_grid usual_grid{256, 1024};
 
 /// A sweep's sums take at most this much; larger ones do not compile.
 inline constexpr std::size_t max_sum_bytes = 64;
 /// Of on.scratch that a sweep over n elements needs. On a GPU it is zeroed once, at first.
-constexpr std::size_t sweep_scratch_bytes(cpu, std::int64_t n) {
-    return std::size_t((n + sweep_block - 1) / sweep_block) * max_sum_bytes;
+constexpr std::size_t fused_scratch_bytes(cpu, std::int64_t n) {
+    return std::size_t((n + fused_block - 1) / fused_block) * max_sum_bytes;
 }
-constexpr std::size_t sweep_scratch_bytes(gpu, std::int64_t n) {
+constexpr std::size_t fused_scratch_bytes(gpu, std::int64_t n) {
     return std::size_t(usual_grid.blocks(n) + 1) * max_sum_bytes;
 }
 
@@ -100,7 +100,7 @@ constexpr std::size_t sweep_scratch_bytes(gpu, std::int64_t n) {
 /// The totals of elements [first, last): eight sums side by side, which a processor can add at
 /// once, then a fixed tree.
 template <class Step>
-typename Step::totals sweep_range(const Step& step, const typename Step::scalars& s,
+typename Step::totals fused_range(const Step& step, const typename Step::scalars& s,
                                   std::int64_t first, std::int64_t last) {
     constexpr int lanes = 8;
     typename Step::totals lane[lanes] = {};
@@ -116,19 +116,19 @@ typename Step::totals sweep_range(const Step& step, const typename Step::scalars
 }
 
 /// step over the elements 0 to n - 1, then finish. Same bits for any number of threads.
-template <sweep_step Step>
-void sweep(cpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
+template <fused_step Step>
+void run_fused(cpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
     using totals = typename Step::totals;
     static_assert(sizeof(totals) <= max_sum_bytes);
     const typename Step::scalars s = *at;
     if (skips<Step>(s)) return;
-    const std::int64_t blocks = (n + sweep_block - 1) / sweep_block;
+    const std::int64_t blocks = (n + fused_block - 1) / fused_block;
     const int threads = blocks < worth_threads ? 1 : thread_count(on);
     const auto block = [&](std::int64_t b) {
-        return sweep_range(step, s, b * sweep_block, std::min(n, b * sweep_block + sweep_block));
+        return fused_range(step, s, b * fused_block, std::min(n, b * fused_block + fused_block));
     };
     if constexpr (finishes<Step>) {
-        NZ_ASSERT(on.scratch.size() >= sweep_scratch_bytes(on, n));
+        NZ_ASSERT(on.scratch.size() >= fused_scratch_bytes(on, n));
         auto* const partial = reinterpret_cast<totals*>(on.scratch.data());
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
         for (std::int64_t b = 0; b < blocks; ++b) partial[b] = block(b);
@@ -145,15 +145,15 @@ void sweep(cpu on, std::int64_t n, const Step& step, typename Step::scalars* at)
 
 /// Defined in sweep.cuh; instantiated in the .cu beside the step.
 template <class Step>
-void launch_sweep(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at);
+void launch_fused(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at);
 
 /// The same in on.stream, without waiting; at points to GPU memory. Same bits in every run.
-template <sweep_step Step>
-void sweep(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
+template <fused_step Step>
+void run_fused(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
     static_assert(sizeof(typename Step::totals) <= max_sum_bytes);
-    NZ_ASSERT(on.scratch.size() >= sweep_scratch_bytes(on, n));
+    NZ_ASSERT(on.scratch.size() >= fused_scratch_bytes(on, n));
     if constexpr (has_cuda) {
-        launch_sweep(on, n, step, at);
+        launch_fused(on, n, step, at);
     } else {
         throw unavailable("this build of nonzero has no CUDA");
     }

@@ -9,7 +9,7 @@ namespace nz {
 
 /// Who takes part: a method of the registry or a peer, and on how many threads (0: on a GPU).
 template <class V>
-struct contender {
+struct benchmark_case {
     const method<V>* m;
     int threads;
     bool peer = false;
@@ -21,7 +21,7 @@ struct product_kind {
     index vectors = 1;  ///< multiplied at once, side by side
 };
 
-struct trial {
+struct benchmark_result {
     std::string method;
     int threads = 1;
     bool peer = false;
@@ -57,27 +57,30 @@ enum class caches { hot, cold };
 
 /// Every method with every number of threads; those of one thread once.
 template <class V>
-std::vector<contender<V>> contenders(std::span<const method<V>* const> methods,
-                                     std::span<const int> threads, bool peers = false);
+std::vector<benchmark_case<V>> make_cases(std::span<const method<V>* const> methods,
+                                          std::span<const int> threads, bool peers = false);
 
-/// Every method of them, for run_trials on a GPU.
+/// Every method of them, for run_benchmark on a GPU.
 template <class V>
-std::vector<contender<V>> gpu_contenders(std::span<const method<V>* const> methods,
-                                         bool peers = false);
+std::vector<benchmark_case<V>> make_gpu_cases(std::span<const method<V>* const> methods,
+                                              bool peers = false);
 
-/// Sets up, checks and times all contenders on A, in groups whose layouts fit memory together and
-/// whose blocks take turns. One trial a contender, in order; those that an interruption left out
-/// have no blocks. A method that is out of memory, or whose builder refuses A, declines.
+/// Sets up, checks and times all cases on A, in groups whose layouts fit memory together and
+/// whose blocks take turns. One benchmark_result a benchmark_case, in order; those that an
+/// interruption left out have no blocks. A method that is out of memory, or whose builder refuses
+/// A, declines.
 template <class V>
-std::vector<trial> run_trials(const csr<V, host_view>& A, std::span<const contender<V>> contenders,
-                              const measure_options&, product_kind = {});
+std::vector<benchmark_result> run_benchmark(const csr<V, host_view>& A,
+                                            std::span<const benchmark_case<V>> cases,
+                                            const measure_options&, product_kind = {});
 
 /// The same on a GPU, timed by its own events: hot, a block is an event, its products one after
 /// the other, and an event; cold, each product stands alone between two events, and a buffer
 /// larger than the L2 cache is written before it. Throws unavailable where there is no GPU.
 template <class V>
-std::vector<trial> run_trials(gpu on, const csr<V, host_view>& A,
-                              std::span<const contender<V>> contenders, const measure_options&,
-                              caches = caches::hot, product_kind = {});
+std::vector<benchmark_result> run_benchmark(gpu on, const csr<V, host_view>& A,
+                                            std::span<const benchmark_case<V>> cases,
+                                            const measure_options&, caches = caches::hot,
+                                            product_kind = {});
 
 }  // namespace nz

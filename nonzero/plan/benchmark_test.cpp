@@ -1,5 +1,5 @@
-// What a trial says of methods that are right, wrong, unwilling, or too large.
-#include "nonzero/plan/trial.hpp"
+// What a benchmark_result says of methods that are right, wrong, unwilling, or too large.
+#include "nonzero/plan/benchmark.hpp"
 
 #include <gtest/gtest.h>
 
@@ -65,14 +65,14 @@ class trials : public ::testing::Test {
   protected:
     csr<double, host> A = from_rule<double>(40, 30, [](index, index, double u) { return u > 0.7; });
     measure_options quick = {.seconds = 1e-6, .block_s = 1e-5};
-    trial run(const method<double>& m, int threads = 2) {
-        const contender<double> who[] = {{&m, threads}};
-        return run_trials<double>(view(A), who, quick).at(0);
+    benchmark_result run(const method<double>& m, int threads = 2) {
+        const benchmark_case<double> who[] = {{&m, threads}};
+        return run_benchmark<double>(view(A), who, quick).at(0);
     }
 };
 
 TEST_F(trials, a_right_method_is_validated_and_timed) {
-    const trial t = run(find_method<double>("csr.static"));
+    const benchmark_result t = run(find_method<double>("csr.static"));
     EXPECT_TRUE(t.measured());
     EXPECT_TRUE(t.validated());
     EXPECT_EQ(t.method, "csr.static");
@@ -85,14 +85,14 @@ TEST_F(trials, a_right_method_is_validated_and_timed) {
 }
 
 TEST_F(trials, what_is_prepared_is_built_again_and_takes_the_median) {
-    const trial t = run(made("long.prepared", small, build_preparing));
+    const benchmark_result t = run(made("long.prepared", small, build_preparing));
     EXPECT_TRUE(t.measured());
     EXPECT_EQ(times_prepared, std::size(prepared_s));
     EXPECT_EQ(t.setup.preprocessing_s, 3);  // without the first, which loads what the rest find
 }
 
 TEST_F(trials, a_wrong_method_is_not_validated) {
-    const trial t = run(made("bad.wrong", small, build_wrong));
+    const benchmark_result t = run(made("bad.wrong", small, build_wrong));
     EXPECT_TRUE(t.measured());
     EXPECT_FALSE(t.validated());
     EXPECT_FALSE(t.error.holds());
@@ -101,7 +101,7 @@ TEST_F(trials, a_wrong_method_is_not_validated) {
 }
 
 TEST_F(trials, both_checks_are_needed_to_validate) {
-    trial t;
+    benchmark_result t;
     t.error.worst = 0.5, t.serial_l2 = 1, t.serial_l2_bound = 2;
     EXPECT_TRUE(t.validated());
     t.serial_l2 = 3;
@@ -121,8 +121,8 @@ TEST_F(trials, declining_says_why) {
 TEST_F(trials, come_in_the_order_of_the_contenders) {
     const auto no = made("no.method", unwilling, build_wrong);
     const auto& yes = find_method<double>("csr.serial");
-    const contender<double> who[] = {{&no, 1}, {&yes, 1}, {&no, 2, true}, {&yes, 1}};
-    const auto got = run_trials<double>(view(A), who, quick);
+    const benchmark_case<double> who[] = {{&no, 1}, {&yes, 1}, {&no, 2, true}, {&yes, 1}};
+    const auto got = run_benchmark<double>(view(A), who, quick);
     ASSERT_EQ(got.size(), 4U);
     for (std::size_t k = 0; k < 4; ++k) {
         EXPECT_EQ(got[k].method, who[k].m->name);
@@ -135,7 +135,7 @@ TEST_F(trials, come_in_the_order_of_the_contenders) {
 TEST_F(trials, interrupted_ones_are_there_without_times) {
     const std::atomic<bool> interrupted = true;
     quick.interrupted = &interrupted;
-    const trial t = run(find_method<double>("csr.serial"));
+    const benchmark_result t = run(find_method<double>("csr.serial"));
     EXPECT_EQ(t.method, "csr.serial");
     EXPECT_FALSE(t.measured());
     EXPECT_TRUE(t.declined.empty());
@@ -145,13 +145,13 @@ TEST_F(trials, on_a_gpu_are_validated_and_timed_hot_and_cold) {
     const auto& m = find_method<double>("csr.vector");
     const auto made_up = made("cpu.only", small, build_wrong);
     const method<double>* const two[] = {&m, &made_up};
-    const auto who = gpu_contenders<double>(two);
+    const auto who = make_gpu_cases<double>(two);
     if (const std::string why = why_no_gpu(); !why.empty()) {
-        EXPECT_THROW(run_trials<double>(gpu{}, view(A), who, quick), unavailable);
+        EXPECT_THROW(run_benchmark<double>(gpu{}, view(A), who, quick), unavailable);
         GTEST_SKIP() << why;
     }
     for (const caches found : {caches::hot, caches::cold}) {
-        const auto t = run_trials<double>(gpu{}, view(A), who, quick, found);
+        const auto t = run_benchmark<double>(gpu{}, view(A), who, quick, found);
         ASSERT_EQ(t.size(), 2U);
         EXPECT_TRUE(t[0].measured());
         EXPECT_TRUE(t[0].validated());
@@ -163,11 +163,11 @@ TEST_F(trials, on_a_gpu_are_validated_and_timed_hot_and_cold) {
     }
 }
 
-TEST(contenders, serial_methods_take_part_once) {
+TEST(cases, serial_methods_take_part_once) {
     const method<double>* const two[] = {&find_method<double>("csr.serial"),
                                          &find_method<double>("csr.static")};
     const int threads[] = {2, 4};
-    const auto got = contenders<double>(two, threads);
+    const auto got = make_cases<double>(two, threads);
     ASSERT_EQ(got.size(), 3U);
     EXPECT_EQ(got[0].m->name, "csr.serial");
     EXPECT_EQ(got[0].threads, 1);

@@ -15,19 +15,20 @@ constexpr int diagonals_in_flight = count == 4 ? 1 : 2;
 
 /// With 48 registers a thread instead of 64, `laplace3d` of 160^3 with four chunks takes 0.93 of
 /// the time in double, `ecology1` with two 1.07, one with values of its own 0.94 (H200).
-template <value_coding C, int count>
-constexpr int resident_blocks_alike = at_most_resident(count == 2 && C < value_coding::narrow ? 4
-                                                                                              : 5);
+template <value_encoding C, int count>
+constexpr int resident_blocks_identical = at_most_resident(count == 2 && C < value_encoding::float32
+                                                               ? 4
+                                                               : 5);
 
 /// Adds a lane's rows of c and the chunks behind it that are alike. x: from the lane's first row
 /// on; at: the place of its first value.
-template <int count, bool shared, class D, class V>
-__device__ void add_alike(const std::uint32_t* __restrict__ code, int steps, D value,
-                          std::size_t at, const V* x, unsigned bit, V (&sum)[count]) {
-    constexpr int in_flight = diagonals_in_flight<count>, words = shared ? 4 : 2;
-    using diagonal = std::conditional_t<shared, int4, int2>;
-    const int chunk_words = (words * steps + 15) / 16 * 16;  // filled up with diagonals of no rows
-    for (int k = 0; k < steps; k += in_flight) {
+template <int count, bool constant, class D, class V>
+__device__ void add_identical_offsets(const std::uint32_t* __restrict__ code, int width, D value,
+                                      std::size_t at, const V* x, unsigned bit, V (&sum)[count]) {
+    constexpr int in_flight = diagonals_in_flight<count>, words = constant ? 4 : 2;
+    using diagonal = std::conditional_t<constant, int4, int2>;
+    const int chunk_words = (words * width + 15) / 16 * 16;  // filled up with diagonals of no rows
+    for (int k = 0; k < width; k += in_flight) {
         diagonal d[in_flight];
         unsigned rows[in_flight][count];
         V v[in_flight][count], xj[in_flight][count];
@@ -43,10 +44,10 @@ __device__ void add_alike(const std::uint32_t* __restrict__ code, int steps, D v
         for (int u = 0; u < in_flight; ++u)
 #pragma unroll
             for (int g = 0; g < count; ++g) {
-                if constexpr (shared) {
+                if constexpr (constant) {
                     v[u][g] = value_of(d[u], V());
                 } else {
-                    v[u][g] = k + u < steps ? value[at + (g * steps + k + u) * warp_size] : V(0);
+                    v[u][g] = k + u < width ? value[at + (g * width + k + u) * warp_size] : V(0);
                 }
             }
         if (k == 0) x = wait_for_previous(x);
@@ -63,23 +64,25 @@ __device__ void add_alike(const std::uint32_t* __restrict__ code, int steps, D v
     }
 }
 
-/// A warp for every `count` chunks, of a matrix without parts: at once where they are alike, else
-/// one after the other.
-template <value_coding C, int count, bool streams, class V>
-__global__ void __launch_bounds__(threads_per_block, resident_blocks_alike<C, count>)
-    alike_kernel(packed<V, device_view> A, V alpha, const V* x, V beta, V* __restrict__ y) {
+/// A warp for every `count` chunks, of a matrix without segments: at once where they are alike,
+/// else one after the other.
+template <value_encoding C, int count, bool streams, class V>
+__global__ void __launch_bounds__(threads_per_block, resident_blocks_identical<C, count>)
+    identical_offsets_kernel(packed<V, device_view> A, V alpha, const V* x, V beta,
+                             V* __restrict__ y) {
     const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
     const unsigned first = (blockIdx.x * warps_per_block + unsigned(warp)) * count;
     if (first >= A.chunks.len) return;
     const packed_chunk c = load_chunk(A.chunks.ptr + first);
     const device_decoder<C, streams, V> value(A);
-    constexpr bool shared = C < value_coding::narrow;
-    if (c.alike >= count && c.kind == (shared ? packed_chunk::shared : packed_chunk::diagonals)) {
+    constexpr bool constant = C < value_encoding::float32;
+    if (c.identical >= count &&
+        c.kind == (constant ? packed_chunk::constant_diagonals : packed_chunk::diagonals)) {
         const index row = c.first_row + lane;
         V sum[count] = {};
-        add_alike<count, shared>(A.codes.ptr + std::size_t(c.code_at) * 16, int(c.steps), value,
-                                 std::size_t(c.val_at) * warp_size + unsigned(lane), x + row,
-                                 1U << lane, sum);
+        add_identical_offsets<count, constant>(
+            A.indices.ptr + std::size_t(c.index_at) * packed_index_unit, int(c.width), value,
+            std::size_t(c.val_at) * warp_size + unsigned(lane), x + row, 1U << lane, sum);
 #pragma unroll
         for (int g = 0; g < count; ++g) store_scaled(y + row + g * warp_size, alpha, sum[g], beta);
         return;

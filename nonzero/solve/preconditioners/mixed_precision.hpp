@@ -9,25 +9,25 @@
 namespace nz {
 
 /// A matrix with its values rounded to single precision; its pattern stays where it was.
-struct narrowed_matrix {
+struct single_precision_matrix {
     host_vector<float> val;
     csr<float, host_view> matrix;  ///< of them
-    narrowed_matrix(nz::shape shape, offset_span row_ptr, std::span<const index> col_ind)
+    single_precision_matrix(nz::shape shape, offset_span row_ptr, std::span<const index> col_ind)
         : val(col_ind.size()), matrix{shape, row_ptr, col_ind, val} {}
-    narrowed_matrix(narrowed_matrix&&) = default;
+    single_precision_matrix(single_precision_matrix&&) = default;
 };
 /// A's, which must stay. Throws argument_error where a value is too large.
-narrowed_matrix narrowed(cpu on, const csr<double, host_view>& A);
+single_precision_matrix rounded_to_single(cpu on, const csr<double, host_view>& A);
 
 /// y = M x in single precision: x is rounded to it, so that elements should lie between 1e-30 and
 /// 1e30 in magnitude, where they are not zero. An M that is symmetric positive definite in single
 /// precision serves conjugate gradients in double. On a GPU it works in on.stream and waits for
 /// nothing. Deterministic where M is.
 template <class B>
-class narrowed_operator final : public mapping<double, B> {
+class mixed_precision_operator final : public matrix_free_operator<double, B> {
   public:
     /// @param M  works on `on` too
-    narrowed_operator(B on, std::unique_ptr<linear_operator<float, B>> M);
+    mixed_precision_operator(B on, std::unique_ptr<linear_operator<float, B>> M);
     [[nodiscard]] std::size_t bytes() const override { return M_->bytes(); }
 
   protected:
@@ -48,7 +48,7 @@ struct convert_step {
     using totals = sums<double, 0>;
     const From* from;
     To* to;
-    NZ_ANYWHERE totals element(std::int64_t i, const scalars&) const {
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         to[i] = To(from[i]);
         return {};
     }

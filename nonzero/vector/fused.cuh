@@ -5,16 +5,16 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/launch.cuh"
-#include "nonzero/vector/sweep.hpp"
+#include "nonzero/vector/fused.hpp"
 
 namespace nz {
 
 /// The blocks that a step's sweep runs in.
 template <class Step>
-inline constexpr sweep_grid grid_of = usual_grid;
+inline constexpr fused_grid grid_of = usual_grid;
 template <class Step>
 requires requires { Step::grid; }
-inline constexpr sweep_grid grid_of<Step> = Step::grid;
+inline constexpr fused_grid grid_of<Step> = Step::grid;
 
 /// The sum over a block's threads, in thread 0; a fixed tree.
 template <int threads, class Totals>
@@ -52,7 +52,7 @@ inline __device__ bool is_last_block(unsigned* ticket) {
 
 template <class Step>
 __global__ void __launch_bounds__(int(grid_of<Step>.threads))
-    sweep_kernel(std::int64_t n, Step step, typename Step::scalars* at,
+    fused_kernel(std::int64_t n, Step step, typename Step::scalars* at,
                  typename Step::totals* partial, unsigned* ticket) {
     using totals = typename Step::totals;
     constexpr int threads = int(grid_of<Step>.threads);
@@ -76,16 +76,16 @@ __global__ void __launch_bounds__(int(grid_of<Step>.threads))
 }
 
 template <class Step>
-void launch_sweep(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
+void launch_fused(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
     const device_guard guard(on);
     std::byte* const scratch = on.scratch.data();
-    constexpr sweep_grid grid = grid_of<Step>;
+    constexpr fused_grid grid = grid_of<Step>;
     static_assert(grid.threads >= usual_grid.threads && grid.most_blocks <= usual_grid.most_blocks,
                   "the scratch memory has room for the sums of the usual blocks");
-    launch<sweep_kernel<Step>>(on, unsigned(grid.blocks(n)), unsigned(grid.threads), n, step, at,
+    launch<fused_kernel<Step>>(on, unsigned(grid.blocks(n)), unsigned(grid.threads), n, step, at,
                                reinterpret_cast<typename Step::totals*>(scratch + max_sum_bytes),
                                reinterpret_cast<unsigned*>(scratch));
-    check_launch("sweep");
+    check_launch("fused_kernel");
 }
 
 }  // namespace nz

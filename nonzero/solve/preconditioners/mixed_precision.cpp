@@ -1,4 +1,4 @@
-#include "nonzero/solve/preconditioners/narrowed.hpp"
+#include "nonzero/solve/preconditioners/mixed_precision.hpp"
 
 #include <atomic>
 #include <cmath>
@@ -8,8 +8,8 @@
 
 namespace nz {
 
-narrowed_matrix narrowed(cpu on, const csr<double, host_view>& A) {
-    narrowed_matrix B(A.shape, A.row_ptr, A.col_ind);
+single_precision_matrix rounded_to_single(cpu on, const csr<double, host_view>& A) {
+    single_precision_matrix B(A.shape, A.row_ptr, A.col_ind);
     constexpr float most = std::numeric_limits<float>::max();
     constexpr double infinite = std::numeric_limits<double>::infinity();
     std::atomic<std::int64_t> too_large = 0;
@@ -24,13 +24,15 @@ narrowed_matrix narrowed(cpu on, const csr<double, host_view>& A) {
         }
         too_large += count;
     });
-    if (too_large > 0) throw argument_error("narrowed: a value is too large for single precision");
+    if (too_large > 0)
+        throw argument_error("rounded_to_single: a value is too large for single precision");
     return B;
 }
 
 template <class B>
-narrowed_operator<B>::narrowed_operator(B on, std::unique_ptr<linear_operator<float, B>> M)
-    : mapping<double, B>(on, M->shape()),
+mixed_precision_operator<B>::mixed_precision_operator(B on,
+                                                      std::unique_ptr<linear_operator<float, B>> M)
+    : matrix_free_operator<double, B>(on, M->shape()),
       M_(std::move(M)),
       space_(on, M_->shape().rows),
       none_(on, {0}),
@@ -38,14 +40,14 @@ narrowed_operator<B>::narrowed_operator(B on, std::unique_ptr<linear_operator<fl
       y_(vector_space<float, B>(on, M_->shape().rows).zero()) {}
 
 template <class B>
-void narrowed_operator<B>::map(in<double, B> x, out<double, B> y) const {
+void mixed_precision_operator<B>::map(in<double, B> x, out<double, B> y) const {
     const std::lock_guard lock(mutex_);
     space_.run(convert_step<float, double>{x.data(), x_.data()}, none_.data());
     M_->apply(1, x_, 0, y_);
     space_.run(convert_step<double, float>{y_.data(), y.data()}, none_.data());
 }
 
-template class narrowed_operator<cpu>;
-template class narrowed_operator<gpu>;
+template class mixed_precision_operator<cpu>;
+template class mixed_precision_operator<gpu>;
 
 }  // namespace nz

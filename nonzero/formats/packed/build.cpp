@@ -1,0 +1,281 @@
+// Packing on the CPU: values, windows, sizes, then all chunks in parallel.
+#include <cmath>
+#include <mutex>
+
+#include "nonzero/core/parallel.hpp"
+#include "nonzero/formats/packed/fill.hpp"
+
+namespace nz {
+namespace {
+
+void check(const packed_options& o) {
+    const auto in = [](const char* name, double v, double least, double most) {
+        if (!(v >= least && v <= most))
+            throw argument_error(std::string("packed: ") + name + " is " + std::to_string(v) +
+                                 ", expected from " + std::to_string(least) + " to " +
+                                 std::to_string(most));
+    };
+    in("lane_width", o.lane_width, 1, 1024);
+    in("split", o.split, 32, 32 * 1024);
+    in("most_diagonals", o.most_diagonals, 0, 1024);
+    in("diagonal_fill", o.diagonal_fill, 1.0 / 32, 2);
+    in("constant_fill", o.constant_fill, 1.0 / 32, 2);
+    in("sort_gain", o.sort_gain, 0, HUGE_VAL);
+    in("pair_min_chunks", double(o.pair_min_chunks), 1, HUGE_VAL);
+    in("quad_min_chunks", double(o.quad_min_chunks), 1, HUGE_VAL);
+}
+
+void count(const packed_chunk& c, packed_size& size) {
+    ++size.chunks;
+    size.width += c.width;
+    if (c.kind <= packed_chunk::diagonals) size.diagonal_width += c.width;
+    size.max_width = std::max<std::int64_t>(size.max_width, c.width);
+}
+
+void count(const window_partition& w, std::size_t bytes_a_value, packed_size& size) {
+    size.bytes += std::int64_t((w.segments.size() + w.chunks.size()) * sizeof(packed_chunk) +
+                               w.perm.size() * sizeof(index) + w.words * sizeof(std::uint32_t) +
+                               w.values * bytes_a_value);
+    for (const auto* const chunks : {&w.segments, &w.chunks})
+        for (const packed_chunk& c : *chunks) count(c, size);
+}
+
+void add(const packed_size& part, packed_size& all) {
+    all.bytes += part.bytes, all.width += part.width, all.chunks += part.chunks;
+    all.diagonal_width += part.diagonal_width;
+    all.max_width = std::max(all.max_width, part.max_width);
+}
+
+/// Whether b, the chunk behind a, has the next rows and diagonals of the same offsets, or with
+/// `values`, which are the same but for their masks.
+bool have_identical_offsets(const packed_chunk& a, const packed_chunk& b,
+                            const std::uint32_t* codes, bool values) {
+    if (a.kind > packed_chunk::diagonals || b.kind != a.kind || b.width != a.width) return false;
+    if (a.rows != warp_rows || b.rows != warp_rows || b.first_row != a.first_row + warp_rows)
+        return false;
+    const std::size_t words = words_a_column(a.kind);
+    const std::uint32_t* const of_a = codes + std::size_t(a.index_at) * packed_index_unit;
+    const std::uint32_t* const of_b = codes + std::size_t(b.index_at) * packed_index_unit;
+    for (std::size_t k = 0; k < words * a.width; ++k)
+        if (of_a[k] != of_b[k] && (k % words == 0 || (values && k % words > 1))) return false;
+    return true;
+}
+
+/// As chunks_per_warp wants them.
+std::int64_t count_pairs(std::span<const packed_chunk> chunks, const std::uint32_t* codes,
+                         bool by_table) {
+    const auto kind = by_table ? packed_chunk::constant_diagonals : packed_chunk::diagonals;
+    const auto is_pair = [&](std::int64_t k) -> std::int64_t {
+        const packed_chunk &a = chunks[std::size_t(k)], &b = chunks[std::size_t(k) + 1];
+        return a.kind == kind && a.first_row / packed_window == b.first_row / packed_window &&
+               have_identical_offsets(a, b, codes, false);
+    };
+    return parallel_reduce(thread_count({}), std::ssize(chunks) - 1, std::int64_t(0), std::plus<>(),
+                           is_pair);
+}
+
+/// Marks the first of every four, or else two, chunks that are alike.
+void mark_identical_offsets(std::span<packed_chunk> chunks, const std::uint32_t* codes) {
+    const auto are_identical = [&](std::size_t k) {
+        return k + 1 < chunks.size() &&
+               have_identical_offsets(chunks[k], chunks[k + 1], codes, true);
+    };
+    parallel_for(thread_count({}), (std::ssize(chunks) + 3) / 4, [&](std::int64_t four) {
+        const auto k = std::size_t(4 * four);
+        const bool first = are_identical(k), second = are_identical(k + 2);
+        if (first) chunks[k].identical = second && are_identical(k + 1) ? 4 : 2;
+        if (second) chunks[k + 2].identical = 2;
+    });
+}
+
+std::int64_t window_count(std::int64_t rows) { return (rows + packed_window - 1) / packed_window; }
+
+template <class V>
+window_partition partition_window(const csr<V, host_view>& A, const chunk_partitioner<V>& cut,
+                                  std::int64_t w) {
+    return cut.cut(index(w * packed_window),
+                   index(std::min<std::int64_t>(A.shape.rows, (w + 1) * packed_window)));
+}
+
+constexpr std::int64_t windows_at_once = 4;  ///< that a thread takes
+
+template <class V>
+std::vector<window_partition> partition_windows(const csr<V, host_view>& A,
+                                                const chunk_partitioner<V>& cut) {
+    const std::int64_t count = window_count(A.shape.rows);
+    std::vector<window_partition> windows(std::size_t(count), window_partition{});
+    parallel_for(thread_count({}), count, windows_at_once,
+                 [&](std::int64_t w) { windows[std::size_t(w)] = partition_window(A, cut, w); });
+    return windows;
+}
+
+struct stream_sizes {
+    std::size_t words = 0, values = 0;
+};
+
+/// Moves the places of every window behind those of the windows before it.
+stream_sizes set_end_to_end(std::vector<window_partition>& windows) {
+    stream_sizes all;
+    std::size_t rows = 0;
+    for (window_partition& w : windows) {
+        for (std::vector<packed_chunk>* const chunks : {&w.segments, &w.chunks})
+            for (packed_chunk& c : *chunks) {
+                if (c.rows == 0) continue;
+                c.index_at += std::uint32_t(all.words / packed_index_unit);
+                c.val_at += std::uint32_t(all.values / packed_value_unit);
+                if (c.sorted) c.number += index(rows);
+            }
+        rows += w.perm.size(), all.words += w.words, all.values += w.values;
+    }
+    return all;
+}
+
+/// So many, by all threads.
+template <class T>
+host_vector<T> zeros(std::size_t count) {
+    host_vector<T> all(count);
+    const int threads = thread_count({});
+    parallel(threads, [&](int t) {
+        const range mine = share(std::int64_t(count), threads, t);
+        std::fill(all.begin() + mine.first, all.begin() + mine.last, T(0));
+    });
+    return all;
+}
+
+/// Places are counted in 32 bits, and chunks in 31.
+void check_reach(std::size_t words, std::size_t values, std::size_t chunks) {
+    const std::size_t most = std::size_t(padding32);
+    if (words / packed_index_unit > most || values / packed_value_unit > most || chunks > most / 2)
+        throw argument_error("packed: the matrix is too large for 32-bit places of its chunks");
+}
+
+}  // namespace
+
+packed_options packed_options::suited_to(std::int64_t nnz) {
+    packed_options o;
+    o.lane_width = nnz < 1'000'000 ? 8 : nnz < 6'000'000 ? 16 : 32;
+    o.split = index(std::clamp<std::int64_t>(nnz / 4752 / 32 * 32, 256, 2048));
+    o.most_diagonals = 2 * o.lane_width;
+    return o;
+}
+
+index packed_options::chunks_per_warp(value_encoding encoding, const packed_size& s,
+                                      std::int64_t pairs) const {
+    // nlpkkt80, where half of the chunks are alike, takes 1.02 of the time in pair_min_chunks.
+    // Diagonals of values of their own stream from memory as fast one by one where they are many.
+    constexpr double least_pairs = 0.8;
+    constexpr std::int64_t max_width_in_pairs = 5, max_width_in_quads = 3;
+    if (double(pairs) < least_pairs * double(s.chunks)) return 1;
+    const bool by_table = encoding < value_encoding::float32;
+    if (s.chunks >= quad_min_chunks && (by_table || s.width <= max_width_in_quads * s.chunks))
+        return 4;
+    return s.chunks >= pair_min_chunks && (by_table || s.width <= max_width_in_pairs * s.chunks)
+               ? 2
+               : 1;
+}
+
+template <class V, class S>
+packed<V, host> packed<V, S>::from(const csr<V, host_view>& A) {
+    return from(A, packed_options::suited_to(std::int64_t(A.val.size())));
+}
+
+template <class V, class S>
+packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_options& o) {
+    check(o);
+    const auto values = value_encoder<V>::of(A.val);
+    const chunk_partitioner<V> cut(A, o, values);
+    std::vector<window_partition> windows = partition_windows(A, cut);
+    packed<V, host> P{A.shape, values.encoding, 0, 1, {}, {}, {}, {}, {}};
+    P.table.assign(values.table.begin(), values.table.end());
+    const auto [words, stored] = set_end_to_end(windows);
+    std::size_t chunks = 0;
+    for (const window_partition& w : windows) chunks += w.segments.size() + w.chunks.size();
+    check_reach(words, stored, chunks);
+    P.chunks.reserve(chunks);
+    const auto append = [](auto& to, const auto& more) {
+        to.insert(to.end(), more.begin(), more.end());
+    };
+    for (const window_partition& w : windows) append(P.chunks, w.segments);
+    P.segment_chunks = index(P.chunks.size());
+    for (const window_partition& w : windows) append(P.chunks, w.chunks), append(P.perm, w.perm);
+    P.indices = zeros<std::uint32_t>(words);
+    P.val = zeros<std::byte>(stored * values.bytes());
+    const chunk_encoder<V> fill(A, cut, values, P);
+    parallel_for(thread_count({}), std::ssize(P.chunks), 64,
+                 [&](std::int64_t c) { fill.fill(P.chunks[std::size_t(c)]); });
+    if (P.segment_chunks > 0) return P;
+    packed_size size;
+    for (const packed_chunk& c : P.chunks) count(c, size);
+    const std::int64_t pairs = count_pairs(P.chunks, P.indices.data(), !P.table.empty());
+    P.chunks_per_warp = o.chunks_per_warp(P.encoding, size, pairs);
+    if (P.chunks_per_warp > 1) mark_identical_offsets(P.chunks, P.indices.data());
+    return P;
+}
+
+std::optional<packed<float, host>> rounded(const packed<double, host_view>& P) {
+    if (P.encoding == value_encoding::dictionary16) return {};
+    const bool by_table = P.encoding < value_encoding::float32;
+    packed<float, host> R{P.shape,
+                          by_table ? P.encoding : value_encoding::none,
+                          P.segment_chunks,
+                          P.chunks_per_warp,
+                          {P.chunks.begin(), P.chunks.end()},
+                          {P.perm.begin(), P.perm.end()},
+                          host_vector<std::uint32_t>(P.indices.size()),
+                          {},
+                          host_vector<float>(P.table.size())};
+    std::transform(P.table.begin(), P.table.end(), R.table.begin(),
+                   [](double v) { return float(v); });
+    const int threads = thread_count({});
+    parallel_for(
+        threads, std::ssize(P.indices),
+        [from = P.indices.data(), to = R.indices.data()](std::int64_t k) { to[k] = from[k]; });
+    parallel_for(threads, std::ssize(R.chunks), [&](std::int64_t k) {
+        const packed_chunk& c = R.chunks[std::size_t(k)];
+        if (c.kind != packed_chunk::constant_diagonals) return;
+        std::uint32_t* word = R.indices.data() + std::size_t(c.index_at) * packed_index_unit + 2;
+        for (std::uint32_t s = 0; s < c.width; ++s, word += 4) {
+            double v = 0;
+            std::memcpy(&v, word, sizeof v);
+            const auto narrow = std::bit_cast<std::uint32_t>(float(v));
+            word[0] = narrow, word[1] = 0;
+        }
+    });
+    if (by_table || P.encoding == value_encoding::float32) {  // the same codes, or floats already
+        R.val.assign(P.val.begin(), P.val.end());
+        return R;
+    }
+    const auto* const from = reinterpret_cast<const double*>(P.val.data());
+    R.val = host_vector<std::byte>(P.val.size() / sizeof(double) * sizeof(float));
+    auto* const to = reinterpret_cast<float*>(R.val.data());
+    parallel_for(threads, std::ssize(P.val) / std::int64_t(sizeof(double)),
+                 [from, to](std::int64_t k) { to[k] = float(from[k]); });
+    return R;
+}
+
+template <class V>
+packed_size size_of_packed(const csr<V, host_view>& A) {
+    const auto o = packed_options::suited_to(std::int64_t(A.val.size()));
+    const auto values = value_encoder<V>::of(A.val);
+    const chunk_partitioner<V> cut(A, o, values);
+    packed_size all{.bytes = std::int64_t(values.table.size() * sizeof(V))};
+    shared_range windows(window_count(A.shape.rows), windows_at_once);
+    std::mutex one_at_a_time;
+    parallel(thread_count({}), [&](int) {
+        packed_size mine;
+        windows.take(
+            [&](std::int64_t k) { count(partition_window(A, cut, k), values.bytes(), mine); });
+        const std::lock_guard lock(one_at_a_time);
+        add(mine, all);
+    });
+    return all;
+}
+
+#define NZ_INSTANTIATE(V)                                                     \
+    template packed<V, host> packed<V, host>::from(const csr<V, host_view>&); \
+    template packed<V, host> packed<V, host>::from(const csr<V, host_view>&,  \
+                                                   const packed_options&);    \
+    template packed_size size_of_packed(const csr<V, host_view>&);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz

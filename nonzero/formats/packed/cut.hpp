@@ -1,0 +1,237 @@
+// Cuts the rows of a matrix into chunks, window by window, on the CPU. windows.cuh does the same on
+// a GPU, bit for bit.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <limits>
+
+#include "nonzero/formats/packed/packed.hpp"
+#include "nonzero/formats/packed/values.hpp"
+
+namespace nz {
+
+/// The entries (i, i + offset) of the rows whose bit is set in `mask`.
+template <class V>
+struct diagonal {
+    index offset;
+    std::uint32_t mask;
+    V value;  ///< of the first
+};
+
+/// One window of rows, cut. Places in the streams count from the window's start.
+struct window_partition {
+    std::vector<packed_chunk> segments = {};  ///< of long rows; as many as fill GPU blocks
+    std::vector<packed_chunk> chunks = {};    ///< of whole rows
+    std::vector<index> perm = {};
+    std::size_t words = 0, values = 0;
+};
+
+template <class V>
+class chunk_partitioner {
+  public:
+    chunk_partitioner(const csr<V, host_view>& matrix, const packed_options& options,
+                      const value_encoder<V>& values)
+        : A(matrix), o(options), shareable(sizeof(V) <= 8 && !values.table.empty()) {}
+
+    [[nodiscard]] window_partition cut(index first, index last) const {
+        window_partition w;
+        std::vector<index> rest;
+        std::vector<index> long_rows;
+        bool whole = true;
+        for (std::int64_t g = first; g < last; g += warp_rows) {
+            const auto end = index(std::min<std::int64_t>(g + warp_rows, last));
+            if (add_by_diagonals(index(g), end, w)) continue;
+            for (auto i = index(g); i < end; ++i)
+                (length(i) > o.split ? long_rows : rest).push_back(i);
+            whole = whole && long_rows.empty();
+        }
+        add_rows(std::move(rest), whole, w);
+        for (const index i : long_rows) add_segments(i, w);
+        fill_block(w);
+        return w;
+    }
+
+    [[nodiscard]] offset begin(index i) const { return A.row_ptr[std::size_t(i)]; }
+    [[nodiscard]] offset length(index i) const { return begin(i + 1) - begin(i); }
+
+    /// The diagonals of the rows [first, last), ascending; none where there are too many of them.
+    [[nodiscard]] std::vector<diagonal<V>> diagonals(index first, index last, bool& same) const {
+        std::array<offset, warp_rows> at{};
+        offset entries = 0;
+        for (index i = first; i < last; ++i) {
+            if (length(i) > o.split) return {};
+            at[std::size_t(i - first)] = begin(i);
+            entries += length(i);
+        }
+        const auto most = [&](double fill) {
+            return std::min(std::size_t(o.most_diagonals),
+                            std::size_t(double(entries) / (double(warp_rows) * fill)));
+        };
+        std::vector<diagonal<V>> found;
+        same = shareable;
+        for (offset left = entries; left > 0;) {
+            diagonal<V> d = next_diagonal(first, last, at, same);
+            left -= std::popcount(d.mask);
+            found.push_back(d);
+            if (found.size() > most(same ? o.constant_fill : o.diagonal_fill)) return {};
+        }
+        return found;
+    }
+
+  private:
+    /// The lowest diagonal of the entries that `at` has not passed yet, which then passes it.
+    /// Clears `same` where its values differ.
+    diagonal<V> next_diagonal(index first, index last, std::array<offset, warp_rows>& at,
+                              bool& same) const {
+        const auto column = [&](index i) {
+            return A.col_ind[std::size_t(at[std::size_t(i - first)])];
+        };
+        const auto left = [&](index i) { return at[std::size_t(i - first)] < begin(i + 1); };
+        index lowest = std::numeric_limits<index>::max();
+        for (index i = first; i < last; ++i)
+            if (left(i)) lowest = std::min(lowest, column(i) - i);
+        diagonal<V> d{lowest, 0, V(0)};
+        for (index i = first; i < last; ++i) {
+            if (!left(i) || column(i) - i != lowest) continue;
+            const V v = A.val[std::size_t(at[std::size_t(i - first)]++)];
+            if (d.mask == 0) d.value = v;
+            same = same && value_bits<V>(v) == value_bits<V>(d.value);
+            d.mask |= 1U << (i - first);
+        }
+        return d;
+    }
+
+    bool add_by_diagonals(index first, index last, window_partition& w) const {
+        bool same = false;
+        packed_chunk c;
+        c.width = std::uint16_t(diagonals(first, last, same).size());
+        if (c.width == 0) return false;
+        c.kind = same ? packed_chunk::constant_diagonals : packed_chunk::diagonals;
+        c.first_row = first;
+        c.rows = std::uint8_t(last - first);
+        add(c, w);
+        return true;
+    }
+
+    /// Lanes, as a power of two, that a row of n entries gets.
+    [[nodiscard]] unsigned log_lanes(offset n) const {
+        unsigned log = 0;
+        while (log < 5 && (n >> log) > o.lane_width) ++log;
+        return log;
+    }
+
+    /// Rows in order by groups of 32, or sorted, whichever takes fewer steps.
+    void add_rows(std::vector<index> rows, bool may_keep_order, window_partition& w) const {
+        std::vector<packed_chunk> kept, sorted;
+        std::vector<index> by_length = rows;
+        std::stable_sort(by_length.begin(), by_length.end(),
+                         [&](index a, index b) { return length(a) > length(b); });
+        const std::int64_t sorted_width = cut_sorted(by_length, index(w.perm.size()), sorted);
+        if (may_keep_order &&
+            double(cut_in_order(rows, kept)) <= o.sort_gain * double(sorted_width)) {
+            for (const packed_chunk& c : kept) add(c, w);
+            return;
+        }
+        w.perm.insert(w.perm.end(), by_length.begin(), by_length.end());
+        for (const packed_chunk& c : sorted) add(c, w);
+    }
+
+    std::int64_t cut_in_order(const std::vector<index>& rows, std::vector<packed_chunk>& to) const {
+        std::int64_t width = 0;
+        for (std::size_t g = 0; g < rows.size();) {
+            // rows hold whole groups of 32 only, but for the matrix's last
+            const std::size_t end = std::min<std::size_t>(rows.size(), g + std::size_t(warp_rows));
+            offset longest = 0;
+            for (std::size_t k = g; k < end; ++k) longest = std::max(longest, length(rows[k]));
+            const unsigned log = log_lanes(longest);
+            for (const std::size_t each = 32U >> log; g < end; g = std::min(g + each, end)) {
+                const std::size_t last = std::min(g + each, end);
+                to.push_back(rows_chunk({rows.data() + g, last - g}, log));
+                width += to.back().width;
+            }
+        }
+        return width;
+    }
+
+    std::int64_t cut_sorted(const std::vector<index>& rows, index perm_at,
+                            std::vector<packed_chunk>& to) const {
+        std::int64_t width = 0;
+        for (std::size_t g = 0; g < rows.size();) {
+            const unsigned log = log_lanes(length(rows[g]));
+            std::size_t end = g;
+            while (end < rows.size() && end - g < 32U >> log && log_lanes(length(rows[end])) == log)
+                ++end;
+            to.push_back(rows_chunk({rows.data() + g, end - g}, log));
+            to.back().sorted = true;
+            to.back().number = perm_at + index(g);
+            width += to.back().width;
+            g = end;
+        }
+        return width;
+    }
+
+    [[nodiscard]] packed_chunk rows_chunk(std::span<const index> rows, unsigned log) const {
+        offset longest = 0;
+        index least = std::numeric_limits<index>::max(), most = 0;
+        for (const index i : rows) {
+            if (length(i) == 0) continue;
+            longest = std::max(longest, length(i));
+            least = std::min(least, A.col_ind[std::size_t(begin(i))]);
+            most = std::max(most, A.col_ind[std::size_t(begin(i + 1) - 1)]);
+        }
+        packed_chunk c = list_chunk(longest == 0 ? 0 : least, most, longest, log);
+        c.first_row = rows[0];
+        c.rows = std::uint8_t(rows.size());
+        return c;
+    }
+
+    static packed_chunk list_chunk(index least, index most, offset longest, unsigned log) {
+        packed_chunk c;
+        c.base = least;
+        c.kind = std::uint32_t(most - least) <= max_delta16 ? packed_chunk::delta16
+                                                            : packed_chunk::delta32;
+        c.log_lanes = std::uint8_t(log);
+        c.width = std::uint16_t((longest + (1 << log) - 1) >> log);
+        return c;
+    }
+
+    /// The segments of row i, in one GPU block if they fit one, else from a block's start.
+    void add_segments(index i, window_partition& w) const {
+        const auto segments = index((length(i) + o.split - 1) / o.split);
+        const auto taken = index(w.segments.size()) % packed_block;
+        if (taken > 0 && taken + segments > packed_block) fill_block(w);
+        for (index p = 0; p < segments; ++p) {
+            const range r = share(length(i), segments, p);
+            packed_chunk c =
+                list_chunk(A.col_ind[std::size_t(begin(i) + r.first)],
+                           A.col_ind[std::size_t(begin(i) + r.last - 1)], r.last - r.first, 5);
+            c.first_row = i, c.rows = 1;
+            c.number = p, c.segments = segments;
+            place(c, w);
+            w.segments.push_back(c);
+        }
+    }
+    /// Fills the last GPU block of segments up with chunks of nothing.
+    static void fill_block(window_partition& w) {
+        while (w.segments.size() % packed_block != 0) w.segments.push_back({});
+    }
+
+    void add(packed_chunk c, window_partition& w) const {
+        place(c, w);
+        w.chunks.push_back(c);
+    }
+    static void place(packed_chunk& c, window_partition& w) {
+        c.index_at = std::uint32_t(w.words / packed_index_unit),
+        c.val_at = std::uint32_t(w.values / packed_value_unit);
+        const std::size_t words = words_a_column(c.kind) * c.width;
+        w.words += (words + packed_index_unit - 1) / packed_index_unit * packed_index_unit;
+        if (c.kind != packed_chunk::constant_diagonals) w.values += packed_value_unit * c.width;
+    }
+
+    const csr<V, host_view>& A;
+    const packed_options& o;
+    bool shareable;  ///< a value fits a diagonal's two free words
+};
+
+}  // namespace nz

@@ -1,0 +1,81 @@
+// Fills the arrays of chunks that are cut, on the CPU. fill.cuh does the same on a GPU.
+#pragma once
+
+#include "nonzero/formats/packed/cut.hpp"
+
+namespace nz {
+
+/// Fills the places that a chunk has in the streams.
+template <class V>
+class chunk_encoder {
+  public:
+    chunk_encoder(const csr<V, host_view>& matrix, const chunk_partitioner<V>& cutting,
+                  const value_encoder<V>& coder, packed<V, host>& to)
+        : A(matrix), cut(cutting), values(coder), P(to) {}
+
+    void fill(const packed_chunk& c) const {
+        if (c.kind <= packed_chunk::diagonals) return fill_diagonals(c);
+        for (std::uint32_t lane = 0; lane < 32; ++lane) {
+            const std::uint32_t r = lane >> c.log_lanes;
+            if (r >= c.rows) {
+                fill_lane(c, lane, 0, 0);
+                continue;
+            }
+            const index i = c.sorted ? P.perm[std::size_t(c.number) + r] : c.first_row + index(r);
+            const range of_row = c.segments > 0 ? share(cut.length(i), c.segments, c.number)
+                                                : range{0, cut.length(i)};
+            const std::uint32_t among = lane & ((1U << c.log_lanes) - 1);
+            fill_lane(c, lane, cut.begin(i) + of_row.first + among, cut.begin(i) + of_row.last);
+        }
+    }
+
+  private:
+    void fill_diagonals(const packed_chunk& c) const {
+        bool same = false;
+        const index last = c.first_row + index(c.rows);
+        std::uint32_t* word = P.indices.data() + std::size_t(c.index_at) * packed_index_unit;
+        std::size_t at = std::size_t(c.val_at) * packed_value_unit;
+        std::array<offset, warp_rows> next{};
+        for (index i = c.first_row; i < last; ++i)
+            next[std::size_t(i - c.first_row)] = cut.begin(i);
+        for (const diagonal<V>& d : cut.diagonals(c.first_row, last, same)) {
+            *word++ = std::uint32_t(d.offset), *word++ = d.mask;
+            if (c.kind == packed_chunk::constant_diagonals) {
+                std::memcpy(word, &d.value, std::min<std::size_t>(sizeof(V), 8));
+                word += 2;
+                continue;
+            }
+            for (std::size_t r = 0; r < std::size_t(warp_rows); ++r)
+                if ((d.mask >> r & 1) != 0)
+                    values.put(A.val[std::size_t(next[r]++)], P.val.data(), at + r);
+            at += packed_value_unit;
+        }
+    }
+    /// Every `lanes`-th entry from `first`, in the column of `lane`; then padding.
+    void fill_lane(const packed_chunk& c, std::uint32_t lane, offset first, offset last) const {
+        auto* const code = P.indices.data() + std::size_t(c.index_at) * packed_index_unit;
+        auto* const delta16 = reinterpret_cast<std::uint16_t*>(code);
+        for (std::uint32_t s = 0; s < c.width; ++s) {
+            const offset k = first + (offset(s) << c.log_lanes);
+            const std::size_t at = std::size_t(s) * 32 + lane;
+            const bool padding = k >= last;
+            const auto distance =
+                padding ? padding32 : std::uint32_t(A.col_ind[std::size_t(k)] - c.base);
+            if (c.kind == packed_chunk::delta16) {
+                delta16[at] = padding ? padding16 : std::uint16_t(distance);
+            } else {
+                code[at] = distance;
+            }
+            if (!padding)
+                values.put(A.val[std::size_t(k)], P.val.data(),
+                           std::size_t(c.val_at) * packed_value_unit + at);
+        }
+    }
+
+    const csr<V, host_view>& A;
+    const chunk_partitioner<V>& cut;
+    const value_encoder<V>& values;
+    packed<V, host>& P;
+};
+
+}  // namespace nz

@@ -1,0 +1,72 @@
+// How packed chunks are stored: every constant of the layout, once, for the CPU and the GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "nonzero/core/value.hpp"
+
+namespace nz {
+
+/// How a packed matrix stores its values. What is multiplied is always the original, bit for bit.
+enum class value_encoding : index {
+    constant,      ///< one value, stored once
+    dictionary8,   ///< an 8-bit index into the table of distinct values
+    dictionary16,  ///< a 16-bit index into it
+    float32,       ///< a float, where every double of the matrix is one
+    none,          ///< the values as they are
+};
+
+/// What one warp multiplies: `width` stored entries for each of 32 lanes. It holds some rows, with
+/// 1, 2, 4 .. 32 neighbouring lanes each, or a segment of a long row.
+struct alignas(32) packed_chunk {
+    enum columns : std::uint8_t {
+        constant_diagonals,  ///< 32 consecutive rows by diagonals, of one value each
+        diagonals,           ///< 32 consecutive rows by diagonals, a stored value an entry
+        delta16,             ///< columns as 16-bit distances from `base`
+        delta32,             ///< columns as 32-bit distances from `base`
+    };
+    std::uint32_t index_at = 0;  ///< first of its columns or diagonals  [packed_index_unit words]
+    std::uint32_t val_at = 0;    ///< first of its values                [packed_value_unit values]
+    index first_row = 0;         ///< its row, or the first of its rows
+    index base = 0;              ///< the smallest column
+    index number = 0;            ///< sorted rows: where they start in perm; a segment: its number
+    index segments = 0;          ///< segments of the long row; 0 where it holds whole rows
+    std::uint16_t width = 0;     ///< stored entries of each lane
+    columns kind = delta16;      ///< how its columns are stored
+    std::uint8_t log_lanes = 0;  ///< log2 of the lanes that share a row
+    std::uint8_t rows = 0;       ///< 1 to 32; 0 in a chunk that only fills a GPU block
+    bool sorted = false;         ///< its rows are listed in perm
+    std::uint8_t identical = 0;  ///< 2 or 4: it and the next ones have the same offsets; else 0
+    std::uint8_t unused = 0;     ///< so that no byte is undefined
+    friend bool operator==(const packed_chunk&, const packed_chunk&) = default;
+};
+static_assert(sizeof(packed_chunk) == 32);  // a GPU reads it in two loads
+
+/// Chunks start at multiples of these in `indices` and in `val`.
+inline constexpr unsigned packed_index_unit = 16;  ///< words: 64 bytes
+inline constexpr unsigned packed_value_unit = 32;  ///< values: one of each lane
+
+/// What stands for padding in a list of columns, and the full mask of a diagonal.
+inline constexpr std::uint16_t padding16 = 0xffff;
+inline constexpr std::uint32_t padding32 = 0xffffffffU;
+inline constexpr std::uint32_t full_mask = 0xffffffffU;
+/// The largest distances from a chunk's base.
+inline constexpr std::uint32_t max_delta16 = padding16 - 1U;
+inline constexpr std::uint32_t max_delta32 = padding32 - 1U;
+
+/// Words of a column of a chunk: offset, mask and value; offset and mask; 32 16-bit distances; 32
+/// 32-bit distances.
+NZ_HOST_DEVICE constexpr unsigned words_a_column(packed_chunk::columns kind) {
+    constexpr unsigned words[] = {4, 2, 16, 32};
+    return words[kind];
+}
+
+/// Rows of a window: rows are sorted within it, and a GPU block packs it.
+inline constexpr index packed_window = 1024;
+/// Chunks of a GPU block: its warps.
+inline constexpr index packed_block = 8;
+/// Vectors that a warp multiplies at once, where there are several.
+inline constexpr int packed_vectors = 8;
+
+}  // namespace nz

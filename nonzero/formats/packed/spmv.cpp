@@ -1,0 +1,240 @@
+// The product on the CPU: 32 sums a chunk.
+#include <array>
+#include <bit>
+
+#include "nonzero/core/parallel.hpp"
+#include "nonzero/formats/packed/packed.hpp"
+#include "nonzero/formats/packed/simd.hpp"
+#include "nonzero/formats/panel.hpp"
+#include "nonzero/formats/simd/simd.hpp"
+
+namespace nz {
+namespace {
+
+/// The first of these chunks that thread t takes.
+template <class V>
+std::int64_t first_chunk(std::span<const packed_chunk> chunks, int t, int threads) {
+    if (t == 0 || t == threads || chunks.empty()) return t == 0 ? 0 : std::int64_t(chunks.size());
+    const auto bytes_before = [&](const packed_chunk* c) {
+        while (c->rows == 0 && c != chunks.data()) --c;  // fills up a block: it has no place
+        return 64.0 * double(c->index_at) +
+               double(packed_value_unit * sizeof(V)) * double(c->val_at) +
+               double(sizeof *c) * double(c - chunks.data());
+    };
+    const double begin = bytes_before(&chunks.front());
+    const double all = bytes_before(&chunks.back()) - begin;
+    auto at = std::partition_point(chunks.begin(), chunks.end(), [&](const packed_chunk& c) {
+        return bytes_before(&c) - begin < all * t / threads;
+    });
+    while (at < chunks.end() && at->segments > 0 && at->number > 0) ++at;
+    return at - chunks.begin();
+}
+
+}  // namespace
+
+template <class V>
+std::span<const packed_chunk> share_of(std::span<const packed_chunk> chunks, int t, int threads) {
+    const auto first = std::size_t(first_chunk<V>(chunks, t, threads));
+    return chunks.subspan(first, std::size_t(first_chunk<V>(chunks, t + 1, threads)) - first);
+}
+
+namespace {
+
+template <class V>
+std::span<const packed_chunk> segments_of(const packed<V, host_view>& A) {
+    return A.chunks.first(std::size_t(A.segment_chunks));
+}
+template <class V>
+std::span<const packed_chunk> whole_rows_of(const packed<V, host_view>& A) {
+    return A.chunks.subspan(std::size_t(A.segment_chunks));
+}
+
+/// 32 sums, of whatever rows the lanes of a chunk belong to.
+template <class V>
+using lane_sums = std::array<V, 32>;
+
+template <class V>
+void add_constant_diagonals(const std::uint32_t* word, std::uint32_t width, const V* x,
+                            lane_sums<V>& sums) {
+    for (std::uint32_t s = 0; s < width; ++s, word += 4) {
+        const V* const xs = x + std::int32_t(word[0]);
+        V v{};
+        std::memcpy(static_cast<void*>(&v), word + 2, std::min<std::size_t>(sizeof(V), 8));
+        if (word[1] == full_mask) {
+            for (std::size_t r = 0; r < 32; ++r) sums[r] += product(v, xs[r]);
+            continue;
+        }
+        for (std::uint32_t left = word[1]; left != 0; left &= left - 1) {
+            const auto r = std::size_t(std::countr_zero(left));
+            sums[r] += product(v, xs[r]);
+        }
+    }
+}
+
+template <class D, class V>
+void add_diagonals(const std::uint32_t* word, std::uint32_t width, const V* x, lane_sums<V>& sums,
+                   D value, std::size_t at) {
+    for (std::uint32_t s = 0; s < width; ++s, word += 2, at += 32) {
+        const V* const xs = x + std::int32_t(word[0]);
+        if (word[1] == full_mask) {
+            for (std::size_t r = 0; r < 32; ++r) sums[r] += product(value[at + r], xs[r]);
+            continue;
+        }
+        for (std::uint32_t left = word[1]; left != 0; left &= left - 1) {
+            const auto r = std::size_t(std::countr_zero(left));
+            sums[r] += product(value[at + r], xs[r]);
+        }
+    }
+}
+
+/// A list is decoded into a panel, `at_once` columns at a time, which the panel's SIMD loop takes.
+template <class Column, value_encoding C, class V>
+void add_list(const Column* column, std::size_t width, const V* x, lane_sums<V>& sums,
+              decoder<C, V> value, std::size_t at) {
+    constexpr std::size_t at_once = 16;  // columns: 6 KB of L1
+    std::array<index, 32 * at_once> col_ind;
+    std::array<V, 32 * at_once> val;
+    if constexpr (C == value_encoding::constant) val.fill(value[0]);
+    for (std::size_t s = 0; s < width; s += at_once, column += 32 * at_once, at += 32 * at_once) {
+        const std::size_t taken = std::min(at_once, width - s);
+        for (std::size_t k = 0; k < taken; ++k)
+            for (std::size_t r = 32 * k; r < 32 * k + 32; ++r)
+                col_ind[r] = column[r] == Column(-1) ? index(-1) : index(column[r]);
+        const V* values = val.data();
+        if constexpr (C == value_encoding::none) {
+            values = reinterpret_cast<const V*>(value.val) + at;
+        } else if constexpr (C != value_encoding::constant) {
+            for (std::size_t k = 0; k < taken; ++k)
+                for (std::size_t r = 32 * k; r < 32 * k + 32; ++r) val[r] = value[at + r];
+        }
+        multiply_panel(panel<V>{col_ind.data(), values, 32, 32, std::int64_t(taken)}, x,
+                       sums.data());
+    }
+}
+
+/// Whether the matrix streams from memory.
+template <class V>
+bool is_out_of_cache(const packed<V, host_view>& A) {
+    return A.val.size() + A.indices.size() * sizeof(std::uint32_t) >= out_of_cache_bytes;
+}
+
+/// The sums of a chunk's lanes; by `loop` where there is one.
+template <value_encoding C, class V>
+void multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c, decoder<C, V> value,
+                    const V* x, chunk_loop<C, V> loop, lane_sums<V>& sums) {
+    const std::uint32_t* const code =
+        A.indices.data() + std::size_t(c.index_at) * packed_index_unit;
+    const std::size_t at = std::size_t(c.val_at) * packed_value_unit;
+    if (loop != nullptr) return loop(c, code, value, at, x, sums.data());
+    sums.fill(V(0));
+    switch (c.kind) {
+        case packed_chunk::constant_diagonals:
+            return add_constant_diagonals(code, c.width, x + c.first_row, sums);
+        case packed_chunk::diagonals:
+            return add_diagonals(code, c.width, x + c.first_row, sums, value, at);
+        case packed_chunk::delta16:
+            return add_list(reinterpret_cast<const std::uint16_t*>(code), c.width, x + c.base, sums,
+                            value, at);
+        case packed_chunk::delta32:
+            return add_list(code, c.width, x + c.base, sums, value, at);
+    }
+}
+
+/// The sum of so many lanes, neighbours first.
+template <int lanes, class V>
+V sum_of(const V* sums) {
+    if constexpr (lanes == 1)
+        return sums[0];
+    else
+        return sum_of<lanes / 2>(sums) + sum_of<lanes / 2>(sums + lanes / 2);
+}
+template <int lanes, class V>
+void add_lanes(lane_sums<V>& sums) {
+    for (std::size_t r = 0; r < 32 / lanes; ++r) sums[r] = sum_of<lanes>(&sums[r * lanes]);
+}
+
+/// The sums of the chunk's rows, which share its lanes.
+template <class V>
+void add_lanes(const packed_chunk& c, lane_sums<V>& sums) {
+    switch (c.log_lanes) {
+        case 1:
+            return add_lanes<2>(sums);
+        case 2:
+            return add_lanes<4>(sums);
+        case 3:
+            return add_lanes<8>(sums);
+        case 4:
+            return add_lanes<16>(sums);
+        case 5:
+            return add_lanes<32>(sums);
+        default:
+            return;
+    }
+}
+
+/// Writes the chunk's rows, of which each has its sum.
+template <class V>
+void put_rows(V alpha, const packed<V, host_view>& A, const packed_chunk& c,
+              const lane_sums<V>& sums, V beta, V* y) {
+    const std::size_t rows = c.rows;
+    if (c.sorted) {
+        const index* const row = A.perm.data() + c.number;
+        for (std::size_t r = 0; r < rows; ++r) y[row[r]] = scaled(alpha, sums[r], beta, y[row[r]]);
+        return;
+    }
+    V* const to = y + c.first_row;
+    if (beta == V(0)) {  // loops that a compiler makes vectors of
+        for (std::size_t r = 0; r < rows; ++r) to[r] = product(alpha, sums[r]);
+    } else {
+        for (std::size_t r = 0; r < rows; ++r)
+            to[r] = product(alpha, sums[r]) + product(beta, to[r]);
+    }
+}
+
+template <value_encoding C, class V>
+chunk_loop<C, V> fastest_loop(const packed<V, host_view>& A) {
+    if constexpr (std::floating_point<V>)
+        if (const auto loops = simd_chunk_loops<C, V>(is_out_of_cache(A)); !loops.empty())
+            return loops.front();
+    return nullptr;
+}
+
+template <value_encoding C, class V>
+void multiply_chunks(V alpha, const packed<V, host_view>& A, std::span<const packed_chunk> chunks,
+                     std::span<const V> x, V beta, std::span<V> y, decoder<C, V> value) {
+    const chunk_loop<C, V> loop = fastest_loop<C>(A);
+    V of_segments(0);
+    for (const packed_chunk& c : chunks) {
+        if (c.rows == 0) continue;  // fills up a block
+        lane_sums<V> sums;
+        multiply_chunk(A, c, value, x.data(), loop, sums);
+        add_lanes(c, sums);
+        if (c.segments > 0) {
+            of_segments = sums[0] = c.number == 0 ? sums[0] : of_segments + sums[0];
+            if (c.number + 1 < c.segments) continue;
+        }
+        put_rows(alpha, A, c, sums, beta, y.data());
+    }
+}
+
+}  // namespace
+
+template <class V>
+void spmv(cpu on, packed_warp, V alpha, const packed<V, host_view>& A, std::span<const V> x, V beta,
+          std::span<V> y) {
+    const int threads = thread_count(on);
+    with_decoder(A, [&](auto value) {
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+        for (int t = 0; t < threads; ++t)
+            for (const auto of : {segments_of(A), whole_rows_of(A)})
+                multiply_chunks(alpha, A, share_of<V>(of, t, threads), x, beta, y, value);
+    });
+}
+
+#define NZ_INSTANTIATE(V)                                                                        \
+    template std::span<const packed_chunk> share_of<V>(std::span<const packed_chunk>, int, int); \
+    template void spmv(cpu, packed_warp, V, const packed<V, host_view>&, std::span<const V>, V,  \
+                       std::span<V>);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz
