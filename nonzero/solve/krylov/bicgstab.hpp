@@ -2,7 +2,7 @@
 #pragma once
 
 #include "nonzero/formats/registry.hpp"
-#include "nonzero/solve/report.hpp"
+#include "nonzero/solve/krylov/report.hpp"
 
 namespace nz {
 

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "nonzero/solve/report.hpp"
+#include "nonzero/solve/krylov/report.hpp"
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz {
