@@ -1,5 +1,5 @@
-// Everything a user of the library needs: matrices from files or made, what to know of them, and
-// the methods that multiply them.
+// The public headers: matrices from files or generators, their stats, plans and operators, solvers,
+// graphs. These headers, and those that they include, are what is installed.
 #pragma once
 
 #include "nonzero/core/error.hpp"
@@ -31,6 +31,7 @@
 #include "nonzero/solve/preconditioners/function_operator.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
+#include "nonzero/solve/preconditioners/mixed_precision.hpp"
 #include "nonzero/solve/solve.hpp"
 #include "nonzero/solve/symmetry.hpp"
 #include "nonzero/vector/vectors.hpp"

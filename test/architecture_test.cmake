@@ -1,4 +1,5 @@
-# ARCHITECTURE.md's table of folders against the disk: every row is there, every folder has its row.
+# ARCHITECTURE.md's table of folders against the disk: every row exists, every folder has its row,
+# and every include goes to a folder above its own in the table.
 #   cmake -DSOURCE=... -P architecture_test.cmake
 cmake_policy(VERSION 3.25)
 file(READ ${SOURCE}/ARCHITECTURE.md text)
@@ -15,12 +16,44 @@ foreach(row IN LISTS rows)
         message(FATAL_ERROR "ARCHITECTURE.md names ${folder}/, which is not there")
     endif()
 endforeach()
-file(GLOB entries RELATIVE ${SOURCE} ${SOURCE}/* ${SOURCE}/nonzero/*)
+file(GLOB entries RELATIVE ${SOURCE} ${SOURCE}/* ${SOURCE}/nonzero/* ${SOURCE}/nonzero/solve/*)
 foreach(entry IN LISTS entries)
     if(IS_DIRECTORY ${SOURCE}/${entry} AND NOT entry MATCHES "^\\.|^(build|carry|nonzero)$"
        AND NOT entry IN_LIST named)
         message(FATAL_ERROR "ARCHITECTURE.md does not name ${entry}/")
     endif()
+endforeach()
+
+# A file includes its own folder of the table and those above it: no arrow points down the table.
+# The folder of a file is the longest one that its path begins with.
+function(floor_of path result)
+    set(length 0)
+    set(floor 0)
+    set(number 0)
+    foreach(folder IN LISTS named)
+        math(EXPR number "${number} + 1")
+        string(LENGTH ${folder} folder_length)
+        string(FIND ${path} "${folder}/" at)
+        if(at EQUAL 0 AND folder_length GREATER length)
+            set(length ${folder_length})
+            set(floor ${number})
+        endif()
+    endforeach()
+    set(${result} ${floor} PARENT_SCOPE)
+endfunction()
+file(GLOB_RECURSE library RELATIVE ${SOURCE} ${SOURCE}/nonzero/*.cpp ${SOURCE}/nonzero/*.hpp
+     ${SOURCE}/nonzero/*.cu ${SOURCE}/nonzero/*.cuh)
+list(FILTER library EXCLUDE REGEX "_test\\.cpp$|^nonzero/nonzero.hpp$")
+foreach(source IN LISTS library)
+    floor_of(${source} own)
+    file(STRINGS ${SOURCE}/${source} includes REGEX "^#include \"[a-z]")
+    foreach(line IN LISTS includes)
+        string(REGEX REPLACE "^#include \"([^\"]*)\".*" "\\1" header "${line}")
+        floor_of(${header} other)
+        if(other EQUAL 0 OR other GREATER own)
+            message(FATAL_ERROR "${source} includes ${header}, of a folder below its own in ARCHITECTURE.md")
+        endif()
+    endforeach()
 endforeach()
 
 # An exception that leaves an OpenMP region ends the process. Loops that may throw, and every one
