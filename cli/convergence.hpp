@@ -8,7 +8,7 @@
 namespace nz::cli {
 
 /// For solve_options::monitor: false after Ctrl-C, inside an interruption; where stderr is a
-/// terminal besides a line there with the iteration and its residual, some 20 times a second, gone
+/// terminal it also shows a line with the iteration and its residual, some 20 times a second, gone
 /// when the last copy is.
 std::function<bool(std::int64_t iteration, double residual)> progress_line(double tol);
 

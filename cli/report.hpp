@@ -1,4 +1,4 @@
-// What every file of measurements says besides its numbers, and how it comes onto the disk.
+// What every file of measurements says in addition to its numbers, and how it is written.
 #pragma once
 
 #include <exception>

@@ -168,7 +168,7 @@ TYPED_TEST(every_value, reads_and_writes) {
         const std::size_t files = folder.files();
         survive("read " + name, [&] { (void)read<V>(path, {.threads = threads}); });
         survive("inspect " + name, [&] { (void)inspect(path); });
-        EXPECT_EQ(folder.files(), files) << "what was written in vain is left";
+        EXPECT_EQ(folder.files(), files) << "a file that failed is left";
     }
     const host_vector<V> x(100, V(2));
     survive("write a vector", [&] { write_vector<V>(folder.file("x.mtx"), x); });

@@ -130,7 +130,8 @@ void multiply_as_it_lies(const large_matrix& m, Kernel... kernel) {
     (run(kernel), ...);
 }
 
-/// Bytes that building takes for a moment besides the layout: positions, in 8 bytes each, of rows.
+/// Bytes that building takes for a moment in addition to the layout: positions, in 8 bytes each, of
+/// rows.
 double scratch_bytes(const method<float>& m, const csr<float, host_view>& A) {
     const double rows = A.shape.rows;
     if (m.layout() == "coo" || m.layout() == "csr") return 0;
@@ -191,7 +192,7 @@ void multiply_on_the_gpu(const large_matrix& m) {
     std::cout << "    the plan: " << p.why << std::endl;
     for (const candidate& c : p.candidates) {
         if (!c.declined.empty()) continue;
-        // The sorts and sums of building take memory besides: where that is not there, it says so.
+        // The sorts and sums of building take more memory: without it, they say so.
         if (!fits(c.method, c.matrix_bytes)) continue;
         try {
             check(c.method, *find_method<float>(c.method).from_device(on, view(A), {}));
@@ -215,8 +216,8 @@ class large_product : public large, public ::testing::WithParamInterface<std::st
 INSTANTIATE_TEST_SUITE_P(by, large_product, ::testing::Values("cpu", "gpu"),
                          [](const auto& with) { return with.param; });
 
-/// Rows of a matrix whose pattern repeats after so many: blocks are whole pages, whatever a row
-/// has.
+/// Rows of a matrix whose pattern repeats after `period` rows: blocks are whole pages, whatever a
+/// row has.
 constexpr index period = 1 << 16;
 constexpr index periods = 424;
 

@@ -22,12 +22,12 @@ struct options {
     bool json = false;
 };
 
-/// How far A is from its transpose: of its nonzeros, how many face one ...
+/// How symmetric A is: the number of its nonzeros a_ij ...
 struct mirror {
-    std::int64_t present = 0;    ///< at all
-    std::int64_t equal = 0;      ///< of the same value
-    std::int64_t opposite = 0;   ///< of the value's negative
-    std::int64_t conjugate = 0;  ///< of the value's conjugate
+    std::int64_t present = 0;    ///< for which a_ji is stored
+    std::int64_t equal = 0;      ///< that equal a_ji
+    std::int64_t opposite = 0;   ///< that equal -a_ji
+    std::int64_t conjugate = 0;  ///< that equal the conjugate of a_ji
     std::int64_t diagonal = 0;   ///< entries on the diagonal, which face themselves
 };
 

@@ -57,7 +57,7 @@ constexpr named_ratio all_ratios[] = {
     {"x best method", "over_method", &plan_ratio::over_method},
 };
 
-/// What planning and building took: on a GPU without the way there.
+/// The seconds of planning and building. On a GPU without copying the matrix to it.
 double setup_of(const benchmark_result& t) {
     return t.threads == 0 ? t.setup.preprocessing_s : t.setup_s;
 }

@@ -1,4 +1,4 @@
-// nz show: the arrays of any format, as one would draw them on a blackboard.
+// nz show: the arrays of any format, as a lecturer draws them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -21,7 +21,7 @@ class first_failure {
             happened_ = true;
         }
     }
-    /// Whether there was one so far: what is left to do is in vain.
+    /// Whether something was thrown so far: the work that is left is wasted.
     [[nodiscard]] bool happened() const { return happened_; }
     void rethrow() const {
         if (thrown_) std::rethrow_exception(thrown_);

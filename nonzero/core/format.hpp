@@ -87,7 +87,7 @@ inline void copy(gpu on, const device_offset_span& from, device_offsets& to) {
     copy_on_device(on, from.ptr, to.bytes.data(), bytes);
 }
 
-/// Copies a matrix to the GPU, whoever owns it here; and one that lies there already, whose copy is
+/// Copies a matrix, owned or borrowed, to the GPU; also one in GPU memory already, whose copy is
 /// made in the order of the stream. Throws device_error.
 template <class F>
 auto upload(gpu on, const F& a) {
@@ -122,7 +122,7 @@ inline void copy(gpu on, const device_offsets& from, offset_vector& to) {
     copy(on, device_offset_span(from), to);
 }
 
-/// Copies a matrix back from the GPU, whoever owns it there. Throws device_error.
+/// Copies a matrix, owned or borrowed, back from the GPU. Throws device_error.
 template <class F>
 auto download(gpu on, const F& a) {
     typename F::template in_space<host> h{};

@@ -1,4 +1,4 @@
-// nonzero/core/gpu.hpp in a build without CUDA: there is no GPU, and whoever asks is told so.
+// nonzero/core/gpu.hpp in a build without CUDA: there is no GPU, and every call says so.
 #include "nonzero/core/gpu.hpp"
 
 #include "nonzero/core/error.hpp"

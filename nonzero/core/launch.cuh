@@ -8,14 +8,15 @@
 
 namespace nz {
 
-/// Returns when the kernel before in the stream is done and all that it wrote can be seen; lets
-/// the next one start its blocks as soon as there is room for them. What comes before this call
-/// runs beside the last blocks of the kernel before, and may touch only what no kernel writes: the
-/// matrix. Some thread of every grid has to come here, or the next kernel would wait for nothing.
+/// Returns when the previous kernel of the stream is done and all that it wrote is visible. Lets
+/// the next kernel start its blocks as soon as there is room for them. What comes before this call
+/// runs at the same time as the last blocks of the previous kernel, so it may read only what no
+/// kernel writes: the matrix. At least one thread of every grid must call this; otherwise the next
+/// kernel would not wait for the previous one.
 ///
-/// Returns x, which must be read through what is returned only, by ordinary loads: those of a
-/// __restrict__ const pointer, and __ldg, count as loads of constants, which the compiler moves to
-/// before the wait, and which may find in the cache what the kernel before has overwritten.
+/// Returns x. Read x through the returned pointer only, and by ordinary loads. The compiler treats
+/// loads through a __restrict__ const pointer, and __ldg, as loads of constants: it may move them
+/// before the wait, and they may hit stale lines in the cache.
 template <class T>
 __device__ const T* wait_for_previous(const T* x) {
 #if __CUDA_ARCH__ >= 900
@@ -24,12 +25,12 @@ __device__ const T* wait_for_previous(const T* x) {
 #endif
     return x;
 }
-/// The same for a kernel that reads, of what others write, only what it writes itself, or only
-/// through pointers that are not __restrict__.
+/// The same for a kernel that reads other kernels' results only through pointers that are not
+/// __restrict__.
 __device__ inline void wait_for_previous() { wait_for_previous<void>(nullptr); }
 
-/// *p for a p from the x that wait_for_previous returned, of which the compiler does not know any
-/// more that it points to global memory.
+/// *p for a p into the x that wait_for_previous returned. The compiler no longer knows that such a
+/// pointer is to global memory; this tells it.
 template <class T>
 __device__ T gather(const T* p) {
     __builtin_assume(__isGlobal(p));

@@ -7,24 +7,25 @@
 
 namespace nz {
 
-/// A matrix of more bytes than this passes the first-level cache by: so packed.warp takes 0.79 of
+/// A matrix of more bytes than this bypasses L1 (L1::no_allocate): packed.warp then takes 0.79 of
 /// the time on atmosmodd_like (70 MB), 0.85 on fem_thermal3d_p1. Smaller ones, which stay in the
 /// L2 cache from product to product, lose by it: xenon1 (12 MB) would take 1.39 times as long
 /// (H200, docs/decisions/packed.md).
 inline constexpr std::size_t streamed_bytes = std::size_t(32) << 20;
 
-/// f.operator()<streams>() for a matrix of so many bytes.
+/// f.operator()<streams>() for a matrix of `bytes`.
 template <class F>
 decltype(auto) with_loads(std::size_t bytes, F f) {
     if (bytes > streamed_bytes) return f.template operator()<true>();
     return f.template operator()<false>();
 }
 
-/// *p of the matrix, which no kernel writes. Loads of constants (.nc, as of __ldg) may be moved,
-/// and the compiler puts those of values behind the wait for the kernel before, to save registers:
-/// a small matrix loses by it (packed.warp takes 0.91 of the time on fem_region3d_emptyrows in
-/// double with loads that stay where they are, on an H200), a large one does not (fem_thermal3d_p1
-/// in float would take 1.06 times as long).
+/// *p, of a matrix that no kernel writes. The compiler may move loads of constants (.nc, as __ldg
+/// makes them). It moves loads of values behind the wait for the previous kernel, to save
+/// registers. A small matrix is slower for it, so its loads are volatile and stay in place:
+/// packed.warp then takes 0.91 of the time on fem_region3d_emptyrows in double. A large matrix is
+/// faster with loads that move: fem_thermal3d_p1 in float would take 1.06 times as long without
+/// (H200).
 template <bool streams, class T>
 __device__ T load(const T* p) {
     return *p;

@@ -12,8 +12,8 @@ void* allocate_pages(std::size_t bytes);  ///< cache-line aligned; throws std::b
 void release_pages(void* at, std::size_t bytes) noexcept;
 
 /// Allocates cache-line aligned memory, in huge pages where that pays, and leaves new elements
-/// of trivial types uninitialised: `host_vector<V> v(n)` is filled by whoever computes it, so
-/// that no page is touched twice. Write `v.assign(n, 0)` where zeros are meant.
+/// of trivial types uninitialised: `host_vector<V> v(n)` is filled by the thread that computes it,
+/// so that no page is touched twice. Write `v.assign(n, 0)` where zeros are meant.
 template <class T>
 struct page_allocator {
     using value_type = T;

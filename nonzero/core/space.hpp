@@ -55,7 +55,7 @@ struct device_offsets;  // core/device_array.hpp
 /// The largest position that fits 4 bytes.
 inline constexpr offset max_narrow_offset = 2147483647;
 
-/// Borrowed positions, 4 or 8 bytes each as whoever owns them stored them.
+/// Borrowed positions, 4 or 8 bytes each, as their owner stores them.
 class offset_span {
   public:
     using value_type = offset;

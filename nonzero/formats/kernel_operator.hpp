@@ -40,7 +40,7 @@ std::size_t scratch_bytes(B on, const M& A) {
     }
 }
 
-/// A layout that can be rounded as it lies has `rounded`.
+/// `rounded(view)` gives the same layout with its values in single precision.
 template <class M>
 concept has_rounded = requires(const M& A) {
     rounded(view(A));

@@ -29,7 +29,7 @@ class linear_operator {
     /// an alpha that is not finite gives beta y or NaN, as the method has it.
     void apply(V alpha, in<V, B> x, V beta, out<V, B> y) const;
 
-    /// y = alpha op(A) x + beta y.  x: rows, y: cols where op transposes. Throws besides:
+    /// y = alpha op(A) x + beta y.  x: rows, y: cols where op transposes. Also throws:
     /// unavailable where the method has no such kernel.
     void apply_transposed(transposition op, V alpha, in<V, B> x, V beta, out<V, B> y) const;
 
@@ -67,7 +67,7 @@ class linear_operator {
     virtual bool replace_values(const csr<V, typename B::view>&) { return false; }
 };
 
-/// The c-th of the vectors, of so many elements.
+/// The c-th of the vectors, of `len` elements.
 template <class V>
 std::span<V> column(const columns<std::span<V>>& all, index c, std::size_t len) {
     return all.values.subspan(std::size_t(c) * all.stride, len);

@@ -38,10 +38,12 @@ struct matrix_stats {
     std::int64_t sorted_group_width = 0;  ///< the same for 32 rows, sorted by length in each scope
     packed_size packed;                   ///< what packed would be, for these values
     std::int64_t blocks[5] = {};          ///< occupied aligned blocks of side stats_block_sides[b]
-    /// Sectors of x, 32 bytes each, as its loads meet them: those to which a row's entries change,
-    /// one entry after the other; those to which the k-th entries of stats_groups[0] rows change,
-    /// one row after the other; and the different ones of each stats_groups[1] rows.
-    std::int64_t row_sectors = 0, column_sectors = 0, near_sectors = 0;
+    // Requests for sectors of x (32 bytes). A load counts where its sector is another than that of
+    // the load before it, in one of two orders:
+    std::int64_t row_sectors = 0;     ///< entry after entry of each row
+    std::int64_t column_sectors = 0;  ///< the k-th entries of stats_groups[0] rows, row after row
+    /// The distinct sectors of each group of stats_groups[1] rows, summed over the groups.
+    std::int64_t near_sectors = 0;
     double row_imbalance = 1;  ///< nonzeros of the heaviest of stats_shares equal shares of rows,
                                ///< over the mean
 

@@ -35,9 +35,9 @@ concept runs_many_on = requires(B on, const typename K::template layout<V, typen
     spmv_many(on, K{}, V(1), A, X, V(0), Y);
 };
 
-/// What a kernel's tag may declare besides its name, its source and whether it is deterministic, by
-/// `static constexpr kernel_hooks hooks{.one_thread = true}`. A misspelt name here does not
-/// compile, nor does a hook without its function or a function without its hook
+/// What a kernel's tag may declare in addition to its name, its source and whether it is
+/// deterministic: `static constexpr kernel_hooks hooks{.one_thread = true}`. A misspelt name here
+/// does not compile, nor does a hook without its function or a function without its hook
 /// (formats/method_row.hpp).
 struct kernel_hooks {
     bool one_thread = false;        ///< on a CPU it takes one thread, whatever the backend has

@@ -27,7 +27,7 @@ struct panel {
     }
 };
 
-/// Rows of a panel that are summed at once: their sums stay in the first-level cache, and a long
+/// Rows of a panel that are summed at once: their sums stay in L1, and a long
 /// stretch of every stored column is walked.
 inline constexpr std::int64_t panel_rows = 256;
 

@@ -28,7 +28,7 @@ struct method {
     bool synchronises;      ///< on a GPU `apply` waits for it, so that no CUDA graph can hold it
     std::string_view source;
     estimate (*cost)(const matrix_stats&);
-    estimate (*cost_on_gpu)(const matrix_stats&);  ///< cost, or why it would crawl on a GPU
+    estimate (*cost_on_gpu)(const matrix_stats&);  ///< cost, or why it would be too slow on a GPU
     bool transposed_on_cpu, transposed_on_gpu;     ///< apply_transposed exists
     bool exists_on_cpu, exists_on_gpu;             ///< declared, whether or not this build has it
     builder<V, cpu> on_cpu;                        ///< null: no such kernel on the CPU

@@ -37,7 +37,7 @@ std::vector<generator<V>> make_table() {
         {"circuit",
          "conductances of a circuit: near wires, a few far ones, supply rails with long rows",
          {n,
-          {"per_node", 2, true, "wires a node, besides one to the node before"},
+          {"per_node", 2, true, "wires a node, in addition to one to the node before"},
           {"rails", 4, true, "supply rails"}},
          true,
          [](P p, S seed) { return circuit<V>(whole(p[0]), whole(p[1]), whole(p[2]), seed); }},

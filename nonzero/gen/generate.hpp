@@ -88,7 +88,7 @@ struct generator {
 template <class V>
 const std::vector<generator<V>>& generators();
 
-/// The matrix of the generator of that name, one value for each of its parameters. Throws besides:
+/// The matrix of the generator of that name, one value for each of its parameters. Also throws:
 /// argument_error where there is none, or a value is missing or not whole where it must be.
 template <class V>
 csr<V, host> generate(std::string_view name, std::span<const double> parameters,

@@ -37,7 +37,7 @@ TEST(components, of_nothing_and_of_one_node) {
     EXPECT_EQ(components_of(graph_of(1, {{0, 0}})).isolated(), 1);
 }
 
-/// Nodes that an edge joins have the same number, and so many numbers are left as merging has it.
+/// Nodes that an edge joins have one number, and there are as many numbers as merging leaves.
 TEST(components, agree_with_merging) {
     for (const index edges : {1000, 2500, 4000}) {
         std::vector<std::pair<index, index>> list;

@@ -47,7 +47,7 @@ std::unique_ptr<linear_operator<V, B>> plan_links(B on, nz::shape shape, offset_
     return build(make_plan(L, on), L);
 }
 
-/// Iterations that make one pass of the graph, k: (k - 1) / 2 products are in vain in the last one,
+/// Iterations that make one pass of the graph, k: (k - 1) / 2 products of the last pass are wasted,
 /// in the mean, and the start of a pass takes 5 us. With 26 iterations, the fewest that were seen,
 /// two pay while a product takes less than 130 us and four while it takes less than 30, those of so
 /// many links on an H200 (docs/decisions/solvers.md).

@@ -233,7 +233,8 @@ double expected_random_cut(const adjacency& graph, index parts) {
                              " parts, expected 1 or more");
     const double n = graph.nodes();
     if (n < 2) return 0;
-    const double small = std::floor(n / parts), larger = n - small * parts;  // so many of small + 1
+    const double small = std::floor(n / parts),
+                 larger = n - small * parts;  // how many parts get small + 1
     const double within =
         (parts - larger) * small * (small - 1) + larger * (small + 1) * small;  // pairs, twice
     return double(graph.edges()) * (1 - within / (n * (n - 1)));

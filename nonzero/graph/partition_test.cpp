@@ -320,7 +320,7 @@ TEST(partition, cuts_no_edge_where_components_suffice) {
     }
 }
 
-/// A path in k parts loses k - 1 edges, whoever cuts it.
+/// A path in k parts loses k - 1 edges, whichever method cuts it.
 TEST(partition, cuts_a_path_at_as_few_places_as_it_has_parts) {
     for (const index parts : {2, 3, 7}) {
         partition_options o{.parts = parts, .with_metis = false};

@@ -184,7 +184,7 @@ class gpu_place {
     /// Throws device_error where what failed has left the GPU unusable.
     void finalize() const { synchronize(on_); }
 
-    /// Half of what is free: layouts take host memory, and kernels scratch memory, besides.
+    /// Half of what is free: layouts also take host memory, and kernels scratch memory.
     [[nodiscard]] double group_bytes() const { return double(memory_of(on_).free_bytes) / 2; }
     host_vector<V> product(const linear_operator<V, gpu>& op) {
         // So that an element that is read, or not written, shows.

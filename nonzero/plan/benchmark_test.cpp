@@ -43,7 +43,7 @@ operator_ptr build_wrong(cpu, const csr<double, host_view>& A) {
 }
 operator_ptr build_too_large(cpu, const csr<double, host_view>&) { throw std::bad_alloc(); }
 
-/// Says that it prepared for so many seconds, one time after the other.
+/// Says that it prepared for the next of these times [s].
 constexpr double prepared_s[] = {100, 5, 1, 4, 2, 3};
 std::size_t times_prepared = 0;
 operator_ptr build_preparing(cpu, const csr<double, host_view>& A) {

@@ -20,7 +20,7 @@ struct gpu_info {
     friend bool operator==(const gpu_info&, const gpu_info&) = default;
 };
 
-/// Random x[j] a second, of 8-byte elements, where x takes so many bytes.
+/// Random x[j] a second, of 8-byte elements, where x takes `x_bytes`.
 struct gather_rate {
     std::int64_t x_bytes = 0;
     double per_s = 0;

@@ -28,7 +28,7 @@ struct bandwidth {
 /// The median of several passes, in about a second. threads: 1 or more; throws argument_error.
 bandwidth measure_bandwidth(int threads);
 
-/// A rate where what is used again and again takes so many bytes: it falls from cache to cache.
+/// A rate at a working set of `bytes`. It falls from cache to cache.
 struct rate_at {
     double bytes = 0;  ///< of the working set
     double per_s = 0;

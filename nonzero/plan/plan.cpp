@@ -210,7 +210,7 @@ void tune(plan<V, B>& p, const csr<V, host_view>& A, const plan_options& o) {
 void require(cpu) {}
 void require(gpu on) { require_gpu(on); }
 
-/// The machine's speeds, and the memory that is there for layouts of about so many bytes.
+/// The machine's speeds, and the memory that layouts of about `bytes` may take.
 machine_speeds machine_for(cpu on, double, bool fresh) { return speeds_of(on, fresh); }
 machine_speeds machine_for(gpu on, double bytes, bool fresh) {
     // Asking takes longer than a product of a small matrix (4 us, H200), and where even that does

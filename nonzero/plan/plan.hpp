@@ -14,19 +14,19 @@ namespace nz {
 inline constexpr std::int64_t many_products = std::numeric_limits<std::int64_t>::max();
 
 struct plan_options {
-    std::int64_t expected_products = many_products;  ///< over which the setup must pay
-    bool tune = false;                      ///< time the few that are predicted to be fastest
-    bool cache = true;                      ///< keep a tuned plan in a file, and take it from there
-    bool fresh = false;                     ///< measure and tune anew, whatever is kept
-    bool deterministic = true;              ///< only methods whose bits are the same in every run
-    std::vector<std::string> methods = {};  ///< the only ones to choose from; empty: all
-    /// Products with A^T are planned as well, and `build` holds A^T besides: a GPU has them so
-    /// only, and a CPU has them faster.
+    std::int64_t expected_products = many_products;  ///< products that must repay the setup
+    bool tune = false;                      ///< times the few methods predicted to be fastest
+    bool cache = true;                      ///< keeps tuned plans in a file, and reads them
+    bool fresh = false;                     ///< measures and tunes anew, whatever is in the file
+    bool deterministic = true;              ///< only methods with the same bits in every run
+    std::vector<std::string> methods = {};  ///< the methods to choose from; empty: all
+    /// Also plans products with A^T, for which `build` stores A^T in addition to A. On a GPU, most
+    /// methods have no such product otherwise; on a CPU it is faster.
     bool transposed = false;
-    /// The caller's word that A is a CSR and that the columns of its rows ascend: make_plan does
-    /// not look. Where that is not so, nothing is promised.
+    /// The caller vouches that A is a CSR with ascending columns in each row: make_plan does not
+    /// check. If it is not, the behaviour is undefined.
     bool vouched = false;
-    double tune_s = 0.1;  ///< of timing for each of them                  [s]
+    double tune_s = 0.1;  ///< the timing of each method                   [s]
 };
 
 /// What the planner found out about one method.
@@ -92,7 +92,7 @@ plan<V, B> make_plan(const csr<V, host>& A, B on, const plan_options& options = 
 /// The same from the user's own CSR on the GPU, which is analysed there and not copied, among the
 /// methods that are built there: others would take hundreds of products to build. They take part
 /// where they are named in `methods`, or with `tune`; then, and where the values are complex, A is
-/// copied to the CPU. Throws device_error besides, where the memory for the analysis (34 bytes a
+/// copied to the CPU. Also throws device_error where the memory for the analysis (34 bytes a
 /// row) is not there.
 template <class V>
 plan<V, gpu> make_plan(const csr<V, device_view>& A, gpu on, const plan_options& = {});

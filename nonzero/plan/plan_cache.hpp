@@ -8,7 +8,7 @@
 
 namespace nz {
 
-/// What a plan depends on besides the machine: shape, pattern, and how often values repeat.
+/// What a plan depends on, apart from the machine: shape, pattern, and how often values repeat.
 struct structure_key {
     nz::shape shape = {};
     std::int64_t nnz = 0;
@@ -17,7 +17,7 @@ struct structure_key {
     bool in_float = false;             ///< every value is one of half the width
     friend bool operator==(const structure_key&, const structure_key&) = default;
 };
-/// Beyond so many a table of values saves nothing: their numbers take 16 bits.
+/// Beyond this many values a table saves nothing: the indices take 16 bits.
 inline constexpr std::int64_t most_distinct_values = 65536;
 
 /// O(nnz), parallel in the pattern; the same whatever the number of threads.

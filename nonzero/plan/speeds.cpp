@@ -33,11 +33,11 @@ double rate_for(const std::vector<rate_at>& rates, double bytes) {
 
 namespace {
 
-/// Of so many loads of x, those that the nearest cache does not hold: the different ones of each
-/// group of rows, as far as a group's fit it, unless a large matrix that streams through it has
-/// taken x's place: dia.row and packed.warp move the same bytes of atmosmodd_like, and packed.warp,
-/// which passes by, takes 0.75 of the time (H200).
-double loads_past_nearest(const estimate& e, const matrix_stats& s, const machine_speeds& m,
+/// How many of `gathers` loads of x miss L1. A group of rows loads each of its distinct sectors
+/// once, as far as these fit L1. A large matrix that streams through L1 evicts x, so that every
+/// load misses: dia.row and packed.warp move the same bytes of atmosmodd_like, and packed.warp,
+/// which bypasses L1, takes 0.75 of the time (H200).
+double loads_that_miss_l1(const estimate& e, const matrix_stats& s, const machine_speeds& m,
                           double gathers) {
     const bool evicted = m.evicting_bytes > 0 && e.bytes() > m.evicting_bytes && !e.bypasses_l1;
     if (s.near_sectors == 0 || evicted) return gathers;
@@ -51,7 +51,7 @@ double loads_past_nearest(const estimate& e, const matrix_stats& s, const machin
 
 namespace {
 
-/// One step of a product that reads so many bytes: from the last cache up to the smallest size in
+/// One work unit of a product that reads `bytes`: from the last cache up to the smallest size in
 /// m.reads, from beyond it from the largest on.
 double step_s(const machine_speeds& m, double bytes) {
     const double least = m.reads.front().bytes, most = m.reads.back().bytes;
@@ -66,7 +66,7 @@ double predicted_seconds(const estimate& e, const matrix_stats& s, const machine
     const double x_bytes = e.vector_bytes * double(s.cols) / std::max(double(s.rows + s.cols), 1.0);
     const double gathers = e.sector_requests > 0 ? e.sector_requests : double(s.nnz);
     const double steps = e.work_units > 0 ? e.work_units : double(s.nnz) / m.lanes;
-    const double near = std::min(gathers, loads_past_nearest(e, s, m, gathers));
+    const double near = std::min(gathers, loads_that_miss_l1(e, s, m, gathers));
     const double nearest_s = 1 / m.gathers.front().per_s, x_s = 1 / rate_for(m.gathers, x_bytes);
     const double gather_s =
         m.units_load_x ? near * std::max(0.0, x_s - nearest_s) : gathers * nearest_s + near * x_s;

@@ -15,11 +15,11 @@ struct machine_speeds {
     double far_step = 1;           ///< a step where it reads beyond the last cache, over step_s
     double workers = 1;            ///< threads, or the warps that a GPU holds at once
     double lanes = 1;              ///< nonzeros that a worker takes with one step
-    bool units_load_x = false;     ///< a step has its load of x from the nearest cache in it
+    bool units_load_x = false;     ///< a work unit includes a load of x from L1
     std::vector<rate_at> reads;    ///< bytes a second, by the size of what is read
     std::vector<rate_at> gathers;  ///< loads of x[j] a second, by the size of x
-    double evicting_bytes = 0;  ///< a product of more takes x's place in the nearest cache; 0: none
-    double nearest_bytes = 0;   ///< of x that the nearest cache holds; 0: all that rows share
+    double evicting_bytes = 0;     ///< a product that reads more evicts x from L1; 0: none
+    double nearest_bytes = 0;      ///< of x that L1 holds; 0: all that rows share
     double convert_bytes_per_s = 0;  ///< of CSR into a layout, on the CPU
     double upload_bytes_per_s = 0;   ///< from the CPU to the GPU; 0 on the CPU
     double memory_bytes = 0;         ///< there for layouts; 0: not known                    [bytes]
@@ -37,7 +37,7 @@ double rate_for(const std::vector<rate_at>&, double bytes);
 
 /// What one product takes.                                                                     [s]
 double predicted_seconds(const estimate&, const matrix_stats&, const machine_speeds&);
-/// What building takes, from a CSR with so many bytes in CPU memory.                           [s]
+/// The time to build from a CSR of `csr_bytes` in CPU memory.                           [s]
 double predicted_setup_seconds(const estimate&, double csr_bytes, const machine_speeds&);
 
 }  // namespace nz

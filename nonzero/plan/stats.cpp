@@ -269,7 +269,7 @@ void count_sectors(const csr<V, host_view>& A, std::int64_t first, std::int64_t 
     all.near += near.count();
 }
 
-/// What loads of x meet, in sectors of so many elements, by `workers` of the threads.
+/// What loads of x meet, in sectors of `elements`, by `workers` of the threads.
 template <class Near, class V>
 void count_sectors_by(const csr<V, host_view>& A, int workers, matrix_stats& s) {
     constexpr index elements = index(sector_bytes / sizeof(V));

@@ -262,7 +262,7 @@ TEST_F(stats_on_gpu, refuse_what_is_no_csr) {
     refused({{2, 3}, {1, 2, 3}, {0, 1, 2}, val});
     refused({{2, 3}, {0, 2, 3}, {0, 3, 2}, val});
     refused({{2, 3}, {0, 2, 3}, {-1, 1, 2}, val});
-    // More long rows, which overlap, than so many entries can fill.
+    // More long rows, which overlap, than the entries can fill.
     csr<double, host> overlapping{{64, 5000}, {}, {}, host_vector<double>(5000, 1.0)};
     host_vector<offset> ptr(65, 0);
     for (std::size_t i = 1; i < ptr.size(); i += 2) ptr[i] = 5000;

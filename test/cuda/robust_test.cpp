@@ -35,7 +35,7 @@ void expect_right(const csr<V, host>& A, const host_vector<V>& y, const host_vec
     EXPECT_TRUE(compare<V>(y, truth).holds());
 }
 
-/// Takes all of the GPU's memory but so many bytes.
+/// Takes all of the GPU's memory but `left` bytes.
 class filled_memory {
   public:
     explicit filled_memory(std::size_t left) {

@@ -76,7 +76,7 @@ void for_each_block(const csr<V, host_view>& A, std::int64_t block_row, index bl
         index leftmost = none;
         for (std::size_t r = 0; r < n; ++r)
             if (next[r] < end[r]) leftmost = std::min(leftmost, A.col_ind[std::size_t(next[r])]);
-        if (leftmost == none) return;  // no column has that number: there are at most so many
+        if (leftmost == none) return;  // no column has that number, the largest there can be
         const index block_col = leftmost / block_cols;
         const std::int64_t beyond = (std::int64_t(block_col) + 1) * block_cols;
         begin(block_col);

@@ -60,7 +60,7 @@ void check_sizes(const csr<V, S>& A);
 /// range.
 template <class V>
 [[nodiscard]] row_order order_of(const csr<V, host_view>& A);
-/// The same of a CSR that lies on the GPU, read there. Waits for on.stream. Throws besides:
+/// The same of a CSR in GPU memory, read on the GPU. Waits for on.stream. Also throws:
 /// device_error, unavailable without CUDA.
 template <class V>
 [[nodiscard]] row_order order_of(gpu on, const csr<V, device_view>& A);

@@ -79,7 +79,7 @@ dia<V, host> dia<V, S>::from(const csr<V, host_view>& A) {
 
 namespace {
 
-/// Words, of 32 rows each, whose sums are kept at a time: they stay in the first-level cache.
+/// Words, of 32 rows each, whose sums are kept at a time: they stay in L1.
 constexpr std::int64_t words_at_once = 16;
 
 /// sums += one word of one diagonal times x; its first row meets x[shift], which may lie outside.

@@ -122,7 +122,7 @@ void spmv(cpu on, jds_row, V alpha, const jds<V, host_view>& A, std::span<const 
 
 namespace {
 
-/// Rows summed at once: their sums stay in the first-level cache, and a diagonal is read in runs
+/// Rows summed at once: their sums stay in L1, and a diagonal is read in runs
 /// of some cache lines.
 constexpr std::int64_t block_rows = 256;
 

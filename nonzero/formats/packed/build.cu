@@ -28,9 +28,9 @@ class arena {
     device_array<std::byte> memory_;
 };
 
-/// So few blocks that the lines which their lanes read one after the other, a row each, stay in the
-/// first-level cache meanwhile: with 8 to a multiprocessor, looking for the diagonals of nlpkkt80
-/// takes 669 us, with 6, 4, 3 and 2 of them 618, 248, 213 and 260; of ecology1 30, 35, 37, 43, 58.
+/// Each lane walks a row of its own, so its cache lines must stay in L1 from one entry to the next.
+/// Few resident blocks see to that: finding the diagonals of nlpkkt80 takes 669 us with 8 blocks a
+/// multiprocessor, and 618, 248, 213 and 260 us with 6, 4, 3 and 2; of ecology1 30, 35, 37, 43, 58.
 unsigned walk_blocks(std::int64_t threads) {
     constexpr unsigned resident_blocks = 4;
     return std::min(blocks_for(threads, walk_threads), resident_blocks * multiprocessors());
@@ -213,7 +213,7 @@ bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
         P.chunks.data(),           P.perm.data(), P.indices.data(), P.val.data(), nullptr, 0,
         unsigned(P.segment_chunks)};
     if (P.chunks.size() > 0) fill(on, p, to, P.encoding, unsigned(P.chunks.size()));
-    mark(on, P);  // no chunk reads by another's diagonals, whatever pattern this was
+    mark(on, P);  // anew: were the pattern another, no chunk may use another chunk's diagonals
     check(cudaGetLastError(), "packed: refill");
     refuse(read_back(on, p.found).error);
     return true;

@@ -70,7 +70,7 @@ __device__ bool insert(V v, unsigned long long* slots, V* table, analysis_counte
     return false;
 }
 
-/// Whether the first-level cache knows the value. What it holds may be older than the table, so
+/// Whether L1 holds the value. What it holds may be older than the table, so
 /// that a value which it does not know may be there all the same.
 template <class V>
 __device__ bool is_known(unsigned long long bits, const unsigned long long* slots) {
@@ -85,7 +85,7 @@ __device__ bool is_known(unsigned long long bits, const unsigned long long* slot
 }
 
 /// Notes the distinct ones of `count` values, `stride` apart. What an earlier launch found, a
-/// thread meets in its first-level cache; what it does not meet there, it looks for behind it.
+/// thread finds in L1; what it does not meet there, it looks for behind it.
 /// Without a launch on a sample before, all threads would queue for the same few slots: 4.6 of the
 /// 6.5 ms that packing nlpkkt80 took then (H200).
 template <class V>

@@ -25,7 +25,7 @@ constexpr int at_most_resident(int blocks) {
 }
 /// Warps hide each other's waits: with 40 registers instead of 52, and so 48 warps to a
 /// multiprocessor instead of 32, nlpkkt80 took 0.82 of the time, mc2depi_like 0.88 (H200). In
-/// float, matrices that pass the first-level cache by want 64 warps, although some registers spill
+/// float, matrices that bypass L1 want 64 warps, although some registers spill
 /// then (fem_thermal3d_p1 takes 0.94 of the time); the smaller ones lose (ecology1 would take 1.2
 /// times as long, parabolic_fem_like 1.23).
 template <class V, bool streams>
@@ -169,9 +169,8 @@ __device__ V sum_lane(const packed<V, device_view>& A, const packed_chunk& c, D 
                          std::size_t(c.val_at) * warp_size + unsigned(lane), x_of_row, 1U << lane);
 }
 
-/// The row whose sum this lane stores, or -1. Asked for before the sum: where rows are sorted it
-/// comes by a load, for which nothing waits then, and little of c has to be kept (0.98 of the time
-/// in the mean, see docs/decisions/packed.md).
+/// The row whose sum this lane stores, or -1. Kernels call this before they sum: where rows are
+/// sorted it is a load, whose latency the sum then hides, and fewer fields of c stay in registers.
 template <class V>
 __device__ index row_of_lane(const packed<V, device_view>& A, const packed_chunk& c, int lane) {
     const int r = lane >> c.log_lanes;

@@ -138,7 +138,7 @@ TEST(packed, cuts_long_rows_into_parts_that_fill_blocks) {
     }
 }
 
-/// With GPU warps that take so many chunks at once, whatever there are.
+/// With GPU warps that take `chunks` chunks at once, however few the matrix has.
 packed_options at_once(index chunks) {
     packed_options o;
     o.pair_min_chunks = chunks >= 2 ? 1 : std::numeric_limits<std::int64_t>::max();

@@ -140,7 +140,7 @@ void multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c, decode
     }
 }
 
-/// The sum of so many lanes, neighbours first.
+/// The sum of `lanes` lanes, neighbours first.
 template <int lanes, class V>
 V sum_of(const V* sums) {
     if constexpr (lanes == 1)

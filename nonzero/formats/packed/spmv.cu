@@ -44,7 +44,7 @@ __device__ void add_segments(const packed_chunk& c, const V* of_warp, V alpha, V
 }
 
 /// `segments`: whether there are any; without, the kernel needs fewer registers. `streams`: whether
-/// the matrix passes the first-level cache by.
+/// the matrix bypasses L1.
 template <value_encoding C, bool segments, bool streams, class V>
 __global__ void __launch_bounds__(threads_per_block, resident_blocks<V, streams>)
     packed_kernel(packed<V, device_view> A, V alpha, const V* x, V beta, V* __restrict__ y,

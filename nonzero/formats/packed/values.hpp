@@ -1,4 +1,4 @@
-// Which values a matrix has, and the shortest codes for them.
+// Which values a matrix has, and their shortest exact encoding.
 #pragma once
 
 #include <bit>
@@ -9,14 +9,13 @@
 
 namespace nz {
 
-/// A table of more values would miss the GPU's first-level cache, beside all else that is there.
-/// Of floats, 16-bit codes would spare two bytes an entry only, less than looking them up costs:
-/// xenon1 (1,347 values) would take 1.4 times as long as in double (H200).
+/// The most values of a table. A larger one would not fit a GPU's L1, which also holds x. For
+/// floats, a dictionary16 would save only two bytes an entry, less than its look-ups cost: xenon1
+/// (1,347 values) would take 1.4 times as long as in double (H200).
 template <class V>
 inline constexpr std::size_t most_table_values = sizeof(V) > 4 ? 4096 : 256;
 
-/// The cheapest exact encoding of so many distinct values, of which `narrow` says whether all are
-/// floats.
+/// The cheapest exact encoding of `distinct` values. narrow: all of them are floats.
 template <class V>
 constexpr value_encoding encoding_for(std::size_t distinct, bool narrow) {
     if (distinct == 0) return value_encoding::none;
@@ -26,7 +25,7 @@ constexpr value_encoding encoding_for(std::size_t distinct, bool narrow) {
     return distinct > 1 ? value_encoding::dictionary8 : value_encoding::constant;
 }
 
-/// Bytes of one code.
+/// Bytes of one encoded value.
 template <class V>
 constexpr std::size_t encoded_bytes(value_encoding c) {
     switch (c) {
@@ -53,17 +52,19 @@ struct value_bits {
     friend auto operator<=>(const value_bits&, const value_bits&) = default;
 };
 
-/// The encoding for a matrix's values, and the code of each.
+/// The encoding of a matrix's values, and the table that it needs.
 template <class V>
 struct value_encoder {
     value_encoding encoding = value_encoding::none;
-    std::vector<V> table = {};  ///< ascending by bits; empty for narrow and plain
+    std::vector<V> table = {};  ///< ascending by bits; empty for float32 and none
 
     /// The cheapest encoding that is exact. Computed in parallel; the same for any thread count.
     static value_encoder of(std::span<const V> values);
 
-    [[nodiscard]] std::size_t bytes() const { return encoded_bytes<V>(encoding); }  ///< of one code
-    /// Stores the code of v as the at-th of `to`.
+    [[nodiscard]] std::size_t bytes() const {
+        return encoded_bytes<V>(encoding);
+    }  ///< of one value
+    /// Encodes v as the at-th value of `to`.
     void put(V v, std::byte* to, std::size_t at) const;
 };
 

@@ -30,7 +30,7 @@ namespace nz {
 /// bits are the same.
 [[nodiscard]] bool gathers_are_fast();
 
-/// Asks for the cache lines of so many bytes, `ahead` bytes later.
+/// Prefetches the cache lines of `bytes` bytes, `ahead` bytes later.
 template <std::size_t bytes, std::size_t ahead>
 NZ_ALWAYS_INLINE void prefetch_lines(const void* now) {
     constexpr std::size_t line = 64;

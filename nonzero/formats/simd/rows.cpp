@@ -15,7 +15,7 @@ namespace nz {
 namespace {
 
 constexpr std::int64_t block_rows = 64;      // that AVX-512 takes together
-constexpr std::int64_t block_entries = 512;  // at most: 8 a row; 4 KB of the first-level cache
+constexpr std::int64_t block_entries = 512;  // at most: 8 a row; 4 KB of L1
 
 /// Asks for what comes 256 entries later.
 template <class V>

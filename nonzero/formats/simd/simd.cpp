@@ -35,7 +35,7 @@ NZ_AVX512 double sum_by_loads(std::span<const index> col_ind, const double* x) {
     return _mm_cvtsd_f64(_mm256_castpd256_pd128(_mm256_add_pd(low, high)));
 }
 
-/// The least time of several runs, in the first-level cache, of 2 us each.
+/// The least time of several runs in L1, of 2 us each.
 bool measure_whether_gathers_are_fast() {
     constexpr std::size_t entries = 2048, width = 1024;
     std::vector<index> col_ind(entries);
@@ -167,9 +167,9 @@ NZ_AVX2 __m256 load256(const float* p) { return _mm256_loadu_ps(p); }
 NZ_AVX2 void store256(double* p, __m256d v) { _mm256_storeu_pd(p, v); }
 NZ_AVX2 void store256(float* p, __m256 v) { _mm256_storeu_ps(p, v); }
 
-// Panels of at most so many rows keep their sums in registers. In larger ones the sums stay in the
-// first-level cache and every stored column is walked for all rows: where columns are far apart, as
-// in ELL, that was up to 1.7 times as fast as 32 rows at a time (docs/decisions/simd.md).
+// Panels of at most this many rows keep their sums in registers. In larger ones the sums stay in
+// the L1, and every stored column is walked for all rows: where columns are far apart, as in ELL,
+// that was up to 1.7 times as fast as 32 rows at a time (docs/decisions/simd.md).
 constexpr int narrow = 32;
 
 /// `whole`: of `narrow` rows, which no step need ask.

@@ -13,7 +13,7 @@ namespace nz {
 template <class V>
 struct panel;
 
-/// From so many bytes on a matrix streams from beyond the caches, and fetching ahead pays: 1.1 to
+/// A matrix of this many bytes streams from memory, and prefetching pays: 1.1 to
 /// 1.3 times as fast from 20 MB on, 0.9 below 15 MB, with 32 MB of last-level cache (EPYC).
 inline constexpr std::size_t out_of_cache_bytes = std::size_t(16) << 20;
 

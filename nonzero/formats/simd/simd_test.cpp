@@ -75,7 +75,7 @@ csr<V, host> mixed_rows() {
     return from_lengths<V>(lengths, 1000);
 }
 
-/// The rows [0, rows) of y = 2 A x + beta y, in runs of so many.
+/// The rows [0, rows) of y = 2 A x + beta y, in runs of `run` rows.
 template <class V, class P>
 host_vector<V> by_rows(rows_loop<V, P> loop, csr_rows<V, P> A, std::int64_t run, const V* x, V beta,
                        host_vector<V> y) {

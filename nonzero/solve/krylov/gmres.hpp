@@ -7,7 +7,7 @@
 namespace nz {
 
 struct gmres_options : solve_options {
-    index restart = 30;  ///< iterations from one restart to the next; so many vectors are kept
+    index restart = 30;  ///< iterations from one restart to the next; as many vectors are kept
 };
 
 /// Solves A x = b for any regular A by GMRES(restart), preconditioned from the right, so that what
@@ -18,7 +18,7 @@ struct gmres_options : solve_options {
 /// an iteration, for the small least-squares problem, and there is no graph. All else is as in cg.
 ///
 /// Moves    beside the products, about 4 (j + 2) vectors in the j-th iteration of a cycle.
-/// Throws   argument_error besides where restart is not 1 to 1000.
+/// Throws   also argument_error where restart is not 1 to 1000.
 /// Source   Saad and Schultz 1986, doi:10.1137/0907058; Saad 2003, algorithm 9.5; twice is enough:
 ///          Giraud et al. 2005, doi:10.1007/s00211-005-0615-4.
 template <class V, class B>

@@ -84,7 +84,7 @@ struct residual_step {
 };
 
 /// Iterations of CG and BiCGSTAB that make one pass of a graph: without a preconditioner a pass's
-/// start weighs more than a few iterations in vain at the end (docs/decisions/solvers.md).
+/// start weighs more than a few wasted iterations at the end (docs/decisions/solvers.md).
 template <class V, class B>
 int iterations_at_a_time(const linear_operator<V, B>* M) {
     return M == nullptr ? 4 : 1;

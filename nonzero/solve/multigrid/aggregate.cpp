@@ -262,7 +262,7 @@ class gathering {
     }
     [[nodiscard]] bool is_free(index i) const { return near_[std::size_t(i)] == isolated; }
 
-    /// Every node of the set that finds so many neighbours free is a root, and they join it.
+    /// Every node of the set that finds `least_free` free neighbours is a root, and they join it.
     template <class Set>
     void add(const Set& set, int least_free) {
         std::vector<index> before((std::size_t(n_) + patch - 1) / patch + 1, count_);
@@ -285,7 +285,7 @@ class gathering {
         });
         count_ = before.back();
     }
-    /// What is left joins the aggregate of most neighbours, in so many passes.
+    /// What is left joins the aggregate of most neighbours, in `passes` passes.
     aggregation finish(int passes) {
         aggregation result{count_, host_vector<index>(std::size_t(n_))};
         for (int pass = 0; pass < passes; ++pass) {

@@ -67,7 +67,7 @@ struct decide : search {
         } else if (low == mine && high == mine) {
             state[i] = inside;
         } else {
-            *undecided = 1;  // whoever writes it
+            *undecided = 1;  // every thread writes the same
         }
     }
 };
@@ -124,7 +124,7 @@ struct rank_what_is_left : wide_search {
         bool near = mark[i] != unmarked;
         g.for_each(i, [&](index j) { near |= mark[j] != unmarked; });
         rank_of[i] = near ? no_rank : rank(index(i), round + 1);
-        if (!near) *undecided = 1;  // whoever writes it
+        if (!near) *undecided = 1;  // every thread writes the same
     }
 };
 struct number_roots {

@@ -84,7 +84,7 @@ TEST(strength, of_broken_blocks_is_refused) {
     EXPECT_THROW(strong_couplings(cpu{}, view(A), 1, -0.1), argument_error);
 }
 
-/// The nodes within so many steps of node i, itself left out.
+/// The nodes within `steps` steps of node i, itself left out.
 std::set<index> within(const std::vector<std::set<index>>& near, index i, int steps) {
     std::set<index> reached{i};
     for (int step = 0; step < steps; ++step)

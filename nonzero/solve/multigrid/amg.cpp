@@ -236,11 +236,11 @@ device_candidates<V> candidates_on_device(gpu on, const candidates<V>& given, in
     return {given.count, from_host(on, std::span<const V>(given.val))};
 }
 
-/// A level this little smaller than the one before is none.
+/// A coarser level must have at most this share of the rows of the level before it.
 constexpr double worth_a_level = 0.8;
-/// Nor is one with so many times the finest level's entries for each candidate and unknown: a graph
-/// without places, such as a random one, has few nodes and all couplings there, and on the level
-/// below fewer nodes and all couplings.
+/// A coarser level may have at most this many times the finest level's entries, for each candidate
+/// and unknown. A graph without geometry, such as a random one, couples all its aggregates: its
+/// coarser levels would be dense.
 constexpr double most_growth = 4;
 
 /// How a level is made from the one before.

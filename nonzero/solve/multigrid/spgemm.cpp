@@ -14,7 +14,7 @@ namespace nz {
 namespace {
 
 /// Runs are of 16 to 1024 rows: short enough that a thousand of them keep any number of threads
-/// busy, where there are so many.
+/// busy.
 int log_run_of(index rows) {
     constexpr int least = 4, most = 10;
     constexpr index runs = 1024;
@@ -131,7 +131,7 @@ csr<V, host> row_runs<V>::finish(cpu on) const {
 
 namespace {
 
-/// Up to so many columns are sorted by counting, whose time grows with their square.
+/// Up to this many columns are sorted by counting, whose time grows with their square.
 constexpr std::size_t most_counted = 64;
 
 /// Columns, all different, each put where the number of smaller ones says: several at once, and no

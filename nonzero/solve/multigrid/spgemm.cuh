@@ -71,7 +71,7 @@ struct row_table {
 };
 
 inline constexpr int spgemm_threads = 128;
-/// Rows up to this long go through a table of so many slots: fuller ones search too long.
+/// Rows up to this long go through a table of this many slots: fuller ones search too long.
 template <int slots>
 inline constexpr int longest_in = slots * 3 / 4;
 

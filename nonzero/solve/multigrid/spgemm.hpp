@@ -1,4 +1,4 @@
-// Products of sparse matrices, C = A B, and what the Galerkin product needs besides.
+// Products of sparse matrices, C = A B, and what else the Galerkin product needs.
 #pragma once
 
 #include <atomic>
@@ -58,7 +58,7 @@ class sparse_accumulator {
 };
 
 /// Rows that come from several threads, in runs: each thread writes its runs one after the other
-/// into memory of its own, of which little is touched in vain.
+/// into memory of its own, of which little is touched needlessly.
 template <class V>
 class row_runs {
   public:
@@ -138,8 +138,9 @@ csr<V, host> transposed(cpu on, const csr<V, host_view>& A);
 inline constexpr offset any_number = std::numeric_limits<offset>::max();
 
 /// R A P, where R = P^T is given as well. Columns ascend. Same bits for any number of threads.
-/// Empty, 0 x 0, where A P or the product has more than `most` entries, which takes little more
-/// time and memory than so many. Throws argument_error where the shapes do not fit.
+/// Empty, 0 x 0, where A P or the product has more than `most` entries: it then stops at little
+/// more time and memory than `most` entries take. Throws argument_error where the shapes do not
+/// fit.
 template <class V>
 csr<V, host> galerkin_product(cpu on, const csr<V, host_view>& R, const csr<V, host_view>& A,
                               const csr<V, host_view>& P, offset most = any_number);

@@ -118,7 +118,7 @@ strong_graph strong_couplings(cpu on, const csr<V, host_view>& A, index block, d
             });
         });
     }
-    // Squared once more: what stands for |a_ij|^2 is a norm's square, as is what stands for |a_ii|.
+    // Of a block of unknowns, norm2 is the squared norm that takes the place of |a_ii|^2.
     const auto norm2 = diagonal_blocks(on, A, block);
     return graph_of(on, A.row_ptr, block, A.shape.rows / block, [&] {
         return [&, row = block_row<V>(A, block)](std::int64_t i, index* to) mutable {
