@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "cli/commands/bench_input.hpp"
 #include "nonzero/formats/registry.hpp"
 
 namespace nz::test {
@@ -82,6 +83,75 @@ TEST_F(measuring, bench_json_has_everything_and_its_numbers_agree) {
             }
         EXPECT_NE(text("out").find(std::string(row["method"])), std::string::npos);
     }
+}
+
+TEST_F(measuring, bench_says_what_built_it_and_what_it_is_measured_against) {
+    ASSERT_EQ(nz("bench A.mtx --methods csr.serial --seconds 0.001 --json A.json"), 0);
+    const json j = parsed("A.json");
+    ASSERT_TRUE(j.contains("commit") && j.contains("dirty"));
+    EXPECT_EQ(j["commit"].is_null(), j["dirty"].is_null());
+    EXPECT_EQ(j["baselines"], json::array());
+    EXPECT_FALSE(j.contains("gpu"));  // which had no part in it
+    const int code = nz("bench A.mtx --peers --methods csr.serial --seconds 0.001 --json A.json");
+    if (code != 0) {
+        EXPECT_EQ(code, 4);  // a build without them
+        EXPECT_NE(text("err").find("NONZERO_PEERS"), std::string::npos) << text("err");
+        return;
+    }
+    bool eigen = false;
+    const json baselines = parsed("A.json")["baselines"];
+    for (const json& library : baselines) {
+        eigen = eigen || library["name"] == "Eigen";
+        const std::string version = library["version"];
+        EXPECT_EQ(std::count(version.begin(), version.end(), '.'), 2) << version;
+    }
+    EXPECT_TRUE(eigen);
+}
+
+TEST_F(measuring, bench_tiles_a_matrix_and_makes_its_values_distinct) {
+    const auto matrix = [&](const std::string& options) {
+        const int code =
+            nz("bench A.mtx --methods csr.serial --seconds 0.001 --json A.json " + options);
+        EXPECT_EQ(code, 0) << text("err");
+        const json j = parsed("A.json");
+        EXPECT_EQ(j["rows"].at(0)["validated"], true);
+        return j["matrices"].at(0);
+    };
+    const json as_it_is = matrix("");
+    EXPECT_EQ(as_it_is["tile"], 1);
+    EXPECT_EQ(as_it_is["distinct_values"], 3);
+    EXPECT_EQ(as_it_is.value("class", "in_llc"), "in_llc");  // of a cache that Linux knows
+    EXPECT_EQ(matrix("--distinct")["distinct_values"], 898);
+    for (const char* entries : {"1e4", "10000"}) {
+        const json tiled = matrix(std::string("--tile ") + entries);
+        EXPECT_EQ(tiled["tile"], 12);
+        EXPECT_EQ(tiled["rows"], 12 * 300);
+        EXPECT_EQ(tiled["nnz"], 12 * 898);
+        EXPECT_EQ(tiled["distinct_values"], 3);
+        EXPECT_EQ(tiled["csr_bytes"], 12 * 898 * 12 + (12 * 300 + 1) * 4);
+    }
+    for (const char* type : {"float", "double", "cfloat", "cdouble"}) {
+        const json both = matrix(std::string("--tile 1e4 --distinct --seed 7 --type ") + type);
+        EXPECT_EQ(both["nnz"], both["distinct_values"]) << type;
+        EXPECT_EQ(both["tile"], 12);
+    }
+}
+
+TEST(bench_input, classes_are_by_the_cache_and_by_the_values) {
+    const cli::cache_level l2{"l2", 1000}, llc{"llc", 1000}, unknown{"llc", 0};
+    EXPECT_EQ(cli::matrix_class(1000, true, l2), "in_l2");
+    EXPECT_EQ(cli::matrix_class(1001, false, l2), "beyond_l2");
+    EXPECT_EQ(cli::matrix_class(1001, true, l2), "beyond_l2_distinct");
+    EXPECT_EQ(cli::matrix_class(1001, true, llc), "beyond_llc_distinct");
+    EXPECT_EQ(cli::matrix_class(1001, true, unknown), "");
+}
+
+TEST_F(measuring, bench_refuses_tiles_that_no_matrix_has) {
+    for (const char* entries : {"0", "-1", "1.5", "nan", "inf", "1e13", "many"})
+        EXPECT_EQ(nz(std::string("bench A.mtx --tile ") + entries), 2) << entries;
+    EXPECT_EQ(nz("bench A.mtx --tile 1e12"), 2);  // 3.3e11 rows
+    EXPECT_NE(text("err").find("rows"), std::string::npos) << text("err");
+    EXPECT_EQ(nz("bench A.mtx --seed 2"), 2);  // of what?
 }
 
 TEST_F(measuring, bench_plan_stands_beside_the_methods_and_its_ratios_agree) {

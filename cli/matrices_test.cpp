@@ -128,7 +128,7 @@ TEST_F(command, generate_writes_what_the_library_makes) {
     EXPECT_EQ(A.val, B.val);
     ASSERT_EQ(nz("generate random --rows 20 --cols 30 --per-row 4 --seed 9 -o R.mtx").code, 0);
     EXPECT_EQ(read<double>(dir / "R.mtx").val, random<double>(20, 30, 4, 9).val);
-    ASSERT_EQ(nz("generate banded --n 9 --type 'complex<double>' -o C.mtx").code, 0);
+    ASSERT_EQ(nz("generate banded --n 9 --type cdouble -o C.mtx").code, 0);
     EXPECT_EQ(inspect(dir / "C.mtx").field, field::complex);
 }
 

@@ -9,9 +9,11 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "cli/gpu_clocks.hpp"
 #include "nonzero/core/backend.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/plan/machine.hpp"
+#include "nonzero_commit.hpp"
 
 namespace nz::cli {
 json_file::json_file(const std::string& path) : is_stdout_(path == "-") {
@@ -50,7 +52,7 @@ void throw_if(const std::exception_ptr& fault) {
     if (fault != nullptr) std::rethrow_exception(fault);
 }
 
-nlohmann::json provenance(const std::string& command) {
+nlohmann::json provenance(const std::string& command, bool on_gpu) {
     const machine_info m = describe_machine();
     const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
 #if defined(__clang__)
@@ -58,29 +60,42 @@ nlohmann::json provenance(const std::string& command) {
 #else
     const char* const compiler = "g++ " __VERSION__;
 #endif
-    return {{"command", command},
-            {"nz", NZ_VERSION},
-            {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))},
-            {"compiler", compiler},
-            {"flags", NZ_COMPILER_FLAGS},
-            {"machine",
-             {{"cpu", m.cpu},
-              {"cores", m.cores},
-              {"l1d_bytes", m.l1d_bytes},
-              {"l2_bytes", m.l2_bytes},
-              {"l3_bytes", m.l3_bytes},
-              {"memory_bytes", m.memory_bytes},
-              {"simd", m.simd}}}};
+    nlohmann::json j = {{"command", command},
+                        {"nz", NZ_VERSION},
+                        {"commit", nullptr},
+                        {"dirty", nullptr},
+                        {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))},
+                        {"compiler", compiler},
+                        {"flags", NZ_COMPILER_FLAGS},
+                        {"machine",
+                         {{"cpu", m.cpu},
+                          {"cores", m.cores},
+                          {"l1d_bytes", m.l1d_bytes},
+                          {"l2_bytes", m.l2_bytes},
+                          {"l3_bytes", m.l3_bytes},
+                          {"memory_bytes", m.memory_bytes},
+                          {"simd", m.simd}}}};
+    if (*built_commit != '\0') j["commit"] = built_commit, j["dirty"] = built_dirty;
+    if (on_gpu) j["gpu"] = gpu_json(describe_gpu(gpu{}));
+    return j;
 }
 
 nlohmann::json gpu_json(const gpu_info& g) {
-    return {{"name", g.name},
-            {"compute_capability", g.compute_capability},
-            {"multiprocessors", g.multiprocessors},
-            {"memory_bytes", g.memory_bytes},
-            {"l2_bytes", g.l2_bytes},
-            {"driver_version", g.driver_version},
-            {"runtime_version", g.runtime_version}};
+    nlohmann::json j = {{"name", g.name},
+                        {"compute_capability", g.compute_capability},
+                        {"multiprocessors", g.multiprocessors},
+                        {"memory_bytes", g.memory_bytes},
+                        {"l2_bytes", g.l2_bytes},
+                        {"driver_version", g.driver_version},
+                        {"runtime_version", g.runtime_version}};
+    if (const auto c = read_gpu_clocks()) {
+        j["driver"] = c->driver;
+        j["clocks"] = {{"sm_mhz", c->sm_mhz},
+                       {"memory_mhz", c->memory_mhz},
+                       {"max_sm_mhz", c->max_sm_mhz},
+                       {"max_memory_mhz", c->max_memory_mhz}};
+    }
+    return j;
 }
 
 std::string matrix_name(const std::string& path) {

@@ -44,9 +44,11 @@ inline constexpr std::string_view any_ending[] = {""};
 [[nodiscard]] std::exception_ptr fault_of(const std::function<void()>& write);
 void throw_if(const std::exception_ptr& fault);
 
-/// Version, date and time (UTC), machine, compiler and flags: without them no number is one.
-nlohmann::json provenance(const std::string& command);
+/// Version, commit, whether the sources differed from it, date and time (UTC), machine, compiler
+/// and flags: without them no number is one. With `on_gpu` the first GPU as well.
+nlohmann::json provenance(const std::string& command, bool on_gpu = false);
 
+/// What CUDA says of the GPU, and its driver and its clocks now where NVML answers.
 nlohmann::json gpu_json(const gpu_info&);
 
 /// The name of a matrix: its file's, without folder and endings.

@@ -1,20 +1,18 @@
-# nonzero_commit: what is built, for the keys of the cache files; empty where this is no clone of its
-# own. CMake runs again after a commit or a checkout: each writes the log of HEAD.
-set(nonzero_commit "")
-find_package(Git QUIET)
-if(Git_FOUND)
-    execute_process(COMMAND ${GIT_EXECUTABLE} rev-parse --show-prefix --git-path logs/HEAD
-                    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
-                    RESULT_VARIABLE no_clone OUTPUT_VARIABLE found ERROR_QUIET)
-    # The prefix is empty at the top of a clone, and not where this lies in another project's.
-    if(NOT no_clone AND found MATCHES "^\n([^\n]+)\n")
-        cmake_path(ABSOLUTE_PATH CMAKE_MATCH_1 BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
-                   OUTPUT_VARIABLE head_log)
-        if(EXISTS ${head_log})
-            set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${head_log})
-        endif()
-        execute_process(COMMAND ${GIT_EXECUTABLE} describe --always --dirty --abbrev=12 --exclude=*
-                        WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
-                        OUTPUT_VARIABLE nonzero_commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-    endif()
-endif()
+# The target nonzero_commit writes nonzero_commit.hpp in every build, where what it says has changed:
+# the commit, and whether the sources differ from it. They are those of the build, not of the last
+# run of CMake.
+set(NONZERO_COMMIT "" CACHE STRING
+    "The commit of sources that lie in no clone, as in 1a2b3c or 1a2b3c-dirty")
+set(nonzero_generated ${CMAKE_CURRENT_BINARY_DIR}/generated)
+set(write_commit ${CMAKE_COMMAND} -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}
+                 -DTO=${nonzero_generated}/nonzero_commit.hpp -DTOLD=${NONZERO_COMMIT}
+                 -P ${CMAKE_CURRENT_LIST_DIR}/write_commit.cmake)
+add_custom_target(nonzero_commit BYPRODUCTS ${nonzero_generated}/nonzero_commit.hpp
+                  COMMAND ${write_commit} VERBATIM
+                  COMMENT "Writing nonzero_commit.hpp where the commit is another")
+
+# Lets this source file of `target` include nonzero_commit.hpp.
+function(nonzero_knows_commit target source)
+    add_dependencies(${target} nonzero_commit)
+    set_source_files_properties(${source} PROPERTIES INCLUDE_DIRECTORIES ${nonzero_generated})
+endfunction()

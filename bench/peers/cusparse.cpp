@@ -1,85 +1,11 @@
-#include <cuda_runtime_api.h>
-#include <cusparse.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
-#include "bench/peers/peers.hpp"
-#include "nonzero/core/gpu.hpp"
+#include "bench/peers/cusparse.hpp"
 #include "nonzero/formats/bsr/bsr.hpp"
 
 namespace nz::peers {
 namespace {
-
-void check(cusparseStatus_t s, const char* call) {
-    if (s == CUSPARSE_STATUS_SUCCESS) return;
-    const std::string what = std::string(call) + ": " + cusparseGetErrorString(s);
-    if (s == CUSPARSE_STATUS_NOT_SUPPORTED) throw unavailable(what);
-    throw device_error(what);
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-template <class V>
-constexpr cudaDataType type_of = std::is_same_v<V, float> ? CUDA_R_32F : CUDA_R_64F;
-
-/// A cuSPARSE handle, which takes 100 ms to make: one for the process.
-cusparseHandle_t handle() {
-    static const cusparseHandle_t h = [] {
-        cusparseHandle_t made = nullptr;
-        check(cusparseCreate(&made), "cusparseCreate");
-        return made;
-    }();
-    return h;
-}
-
-/// A vector whose memory is told anew for every product.
-class dense_vector {
-  public:
-    dense_vector(std::int64_t len, cudaDataType type) {
-        // It wants an address even where none is used yet.
-        check(cusparseCreateDnVec(&vector_, len, reinterpret_cast<void*>(256), type),
-              "cusparseCreateDnVec");
-    }
-    ~dense_vector() { cusparseDestroyDnVec(vector_); }
-    dense_vector(const dense_vector&) = delete;
-    dense_vector& operator=(const dense_vector&) = delete;
-    cusparseDnVecDescr_t at(const void* values) const {
-        check(cusparseDnVecSetValues(vector_, const_cast<void*>(values)), "cusparseDnVecSetValues");
-        return vector_;
-    }
-    operator cusparseDnVecDescr_t() const { return vector_; }
-
-  private:
-    cusparseDnVecDescr_t vector_ = nullptr;
-};
-
-/// The arrays of one of cuSPARSE's formats on the GPU, and their descriptor.
-struct sparse_matrix {
-    device_array<std::int32_t> first, second;  ///< indices, as the format names them
-    device_array<float> single;                ///< values, in one of the two
-    device_array<double> twice;
-    cusparseSpMatDescr_t descriptor = nullptr;
-
-    sparse_matrix() = default;
-    ~sparse_matrix() {
-        if (descriptor != nullptr) cusparseDestroySpMat(descriptor);
-    }
-    sparse_matrix(const sparse_matrix&) = delete;
-    sparse_matrix& operator=(const sparse_matrix&) = delete;
-
-    void values_to_device(gpu on, std::span<const float> v) { single = to_device<float>(on, v); }
-    void values_to_device(gpu on, std::span<const double> v) { twice = to_device<double>(on, v); }
-    [[nodiscard]] void* values() const {
-        return single.size() > 0 ? static_cast<void*>(single.data()) : twice.data();
-    }
-    [[nodiscard]] std::size_t bytes() const {
-        return array_bytes(first) + array_bytes(second) + array_bytes(single) + array_bytes(twice);
-    }
-};
 
 /// y = alpha A x + beta y by cusparseSpMV, with its own preprocessing and buffer.
 template <class V>
@@ -160,36 +86,6 @@ class cusparse_operator final : public linear_operator<V, gpu> {
     mutable device_array<std::byte> of_transpose_;
     setup_times setup_;
 };
-
-/// Uploads index and value arrays, and tells what that took.
-template <class V>
-void upload(gpu on, std::span<const std::int32_t> first, std::span<const std::int32_t> second,
-            std::span<const V> val, sparse_matrix& to, setup_times& times) {
-    const auto start = std::chrono::steady_clock::now();
-    to.first = to_device<std::int32_t>(on, first);
-    to.second = to_device<std::int32_t>(on, second);
-    to.values_to_device(on, val);
-    times.upload_s = seconds_since(start);
-}
-
-constexpr cusparseIndexType_t narrow = CUSPARSE_INDEX_32I;
-constexpr cusparseIndexBase_t from_zero = CUSPARSE_INDEX_BASE_ZERO;
-
-template <class V>
-void fill_csr(gpu on, shape s, std::span<const std::int32_t> row_ptr,
-              std::span<const index> col_ind, std::span<const V> val, sparse_matrix& to,
-              setup_times& times) {
-    upload(on, row_ptr, col_ind, val, to, times);
-    check(
-        cusparseCreateCsr(&to.descriptor, s.rows, s.cols, std::int64_t(val.size()), to.first.data(),
-                          to.second.data(), to.values(), narrow, narrow, from_zero, type_of<V>),
-        "cusparseCreateCsr");
-}
-
-template <class V>
-std::span<const std::int32_t> row_ptr_of(const csr<V, host_view>& A) {
-    return {narrow_row_ptr(A), A.row_ptr.size()};
-}
 
 template <class V, cusparseSpMVAlg_t alg>
 struct as_csr {
@@ -359,11 +255,11 @@ std::unique_ptr<linear_operator<V, gpu>> build(gpu on, const csr<V, host_view>& 
 
 template <class V, class F>
 estimate cost(const matrix_stats& s) {
-    if (s.nnz == 0) return {.declined = "cuSPARSE takes no matrix without entries"};
+    const estimate of_csr = cusparse_csr_cost<V>(s);
     if constexpr (requires { F::cost(s); }) {
-        return F::cost(s);
+        return of_csr.declined.empty() ? F::cost(s) : of_csr;
     } else {
-        return narrow_csr_cost<V>(s);
+        return of_csr;
     }
 }
 
@@ -397,6 +293,16 @@ std::vector<method<V>> cusparse_methods() {
             "cusparse.csr_mixed", "cuSPARSE, SPMV_CSR_ALG1, values in single precision", false));
     all.push_back(cusparse_row<V, as_sell<V>>("cusparse.sell", "cuSPARSE, SPMV_SELL_ALG1", false));
     return all;
+}
+
+std::string cusparse_version() {
+    std::string version;
+    for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
+        int value = 0;
+        check(cusparseGetProperty(part, &value), "cusparseGetProperty");
+        version += (version.empty() ? "" : ".") + std::to_string(value);
+    }
+    return version;
 }
 
 template std::vector<method<float>> cusparse_methods();

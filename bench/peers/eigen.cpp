@@ -47,6 +47,11 @@ method<V> eigen_csr() {
     return peer_row<V>("eigen.csr", "Eigen 3.4, SparseMatrix<V, RowMajor>", build<V>);
 }
 
+std::string eigen_version() {
+    return std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." +
+           std::to_string(EIGEN_MINOR_VERSION);
+}
+
 #define NZ_INSTANTIATE(V) template method<V> eigen_csr();
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 

@@ -98,6 +98,13 @@ method<V> mkl_csr() {
     return m;
 }
 
+std::string mkl_version() {
+    MKLVersion v{};
+    mkl_get_version(&v);
+    return std::to_string(v.MajorVersion) + "." + std::to_string(v.MinorVersion) + "." +
+           std::to_string(v.UpdateVersion);
+}
+
 #define NZ_INSTANTIATE(V) template method<V> mkl_csr();
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 

@@ -1,27 +1,26 @@
-// Other libraries' products, as rows like the registry's: nz bench --peers times them beside ours,
-// on the same arrays, in the same process. Built with -DNONZERO_PEERS=ON only.
+// Other libraries' products as methods, defined for cli/peer_methods.hpp: nz bench --peers times
+// them on the same arrays, in the same process. Built with -DNONZERO_PEERS=ON only.
 #pragma once
 
 #include <vector>
 
-#include "nonzero/formats/registry.hpp"
+#include "cli/peer_methods.hpp"
 
 namespace nz::peers {
-
-/// Every peer that this build has, by name. Their operators borrow the arrays of the matrix they
-/// are built from, which must outlive them.
-template <class V>
-std::span<const method<V>> peer_methods();
 
 /// Eigen's row-major sparse matrix over our arrays, 32-bit row pointers. On several threads it
 /// shares rows out dynamically, through OpenMP.
 template <class V>
 method<V> eigen_csr();
 
+/// As MAJOR.MINOR.PATCH, here and below.
+std::string eigen_version();
+
 #if defined(NZ_WITH_MKL)
 /// MKL's inspector-executor: a handle over our arrays, told to expect many products, optimised.
 template <class V>
 method<V> mkl_csr();
+std::string mkl_version();
 #endif
 
 #if defined(NZ_WITH_CUSPARSE)
@@ -29,6 +28,14 @@ method<V> mkl_csr();
 /// GPU only. Real values.
 template <class V>
 std::vector<method<V>> cusparse_methods();
+std::string cusparse_version();
+#endif
+
+#if defined(NZ_WITH_CUSPARSE_SPMVOP)
+/// cuSPARSE's experimental SpMVOp over CSR by its two algorithms, each with a plan of its own. On a
+/// GPU only. Real values.
+template <class V>
+std::vector<method<V>> cusparse_spmvop_methods();
 #endif
 
 /// What those over CSR say of a matrix: CSR's bytes, or that their row pointers are too narrow for

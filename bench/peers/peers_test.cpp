@@ -1,8 +1,7 @@
 // The peers compute what we compute, so that their times are those of the same product.
-#include "bench/peers/peers.hpp"
-
 #include <gtest/gtest.h>
 
+#include "cli/peer_methods.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/oracle.hpp"
 #include "nonzero/plan/stats.hpp"
@@ -26,7 +25,7 @@ TYPED_TEST(peers_of, keep_the_bound_on_the_zoo) {
         const auto y0 = random_vector<V>(std::size_t(A.shape.rows), 2);
         for (const auto& [alpha, beta] : {std::pair(V(1), V(0)), std::pair(V(-2.5), V(2))}) {
             const auto want = reference_product<V>(transposition::plain, alpha, A, x, beta, y0);
-            for (const method<V>& m : peers::peer_methods<V>()) {
+            for (const method<V>& m : cli::peer_methods<V>()) {
                 if (m.on_cpu == nullptr) continue;
                 if (A.val.empty() && m.name == "mkl.csr") continue;  // which it declines
                 ASSERT_EQ(m.cost(compute_stats(A)).declined, "");
@@ -47,11 +46,11 @@ TYPED_TEST(peers_of, keep_the_bound_on_the_zoo) {
 TEST(peers, decline_what_their_row_pointers_cannot_reach) {
     matrix_stats s;
     s.nnz = max_narrow_offset + 1;
-    for (const method<double>& m : peers::peer_methods<double>())
+    for (const method<double>& m : cli::peer_methods<double>())
         EXPECT_NE(m.cost(s).declined, "") << m.name;
     const csr<double, host> wide{
         {1, 1}, offset_vector::wide(host_vector<offset>{0, 1}), {0}, {1.0}};
-    for (const method<double>& m : peers::peer_methods<double>()) {
+    for (const method<double>& m : cli::peer_methods<double>()) {
         if (m.on_cpu != nullptr) {
             EXPECT_THROW((void)m.on_cpu(cpu{1}, view(wide)), argument_error) << m.name;
         } else if (why_no_gpu().empty()) {
@@ -75,7 +74,7 @@ TYPED_TEST(peers_of, keep_the_bound_on_a_gpu) {
             const auto y0 = random_vector<V>(std::size_t(A.shape.rows), 2);
             const auto x_on_device = to_device<V>(stream, x);
             const auto want = reference_product<V>(transposition::plain, V(-2.5), A, x, V(2), y0);
-            for (const method<V>& m : peers::peer_methods<V>()) {
+            for (const method<V>& m : cli::peer_methods<V>()) {
                 if (m.on_gpu == nullptr || !m.cost_on_gpu(stats).declined.empty()) continue;
                 // Its values fit single precision where they were made so.
                 if (m.name == "cusparse.csr_mixed") continue;
@@ -92,7 +91,7 @@ TYPED_TEST(peers_of, keep_the_bound_on_a_gpu) {
 
 TEST(peers, mixed_precision_takes_what_floats_hold) {
     if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
-    for (const method<double>& m : peers::peer_methods<double>()) {
+    for (const method<double>& m : cli::peer_methods<double>()) {
         if (m.name != "cusparse.csr_mixed") continue;
         csr<double, host> A{{2, 2}, {0, 2, 3}, {0, 1, 1}, {1.5, -0.25, 3.0}};
         constexpr double tiny = 1.0 / (1 << 30);  // lost in single precision

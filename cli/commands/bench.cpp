@@ -4,21 +4,19 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <random>
 
 #include "cli/command.hpp"
+#include "cli/commands/bench_input.hpp"
 #include "cli/commands/plan_ratios.hpp"
 #include "cli/interruption.hpp"
-#include "cli/read_matrix.hpp"
+#include "cli/peer_methods.hpp"
 #include "cli/report.hpp"
+#include "cli/value_types.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/plan/benchmark.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/plan.hpp"
-#if defined(NZ_WITH_PEERS)
-#include "bench/peers/peers.hpp"
-#endif
 
 namespace nz::cli {
 namespace {
@@ -27,11 +25,17 @@ struct options {
     std::vector<std::string> paths;
     std::string methods = "all", threads, type = "double", device = "cpu", json;
     double seconds = measure_options{}.seconds;
-    bool peers = false, cold = false, distinct = false, plan = false, transpose = false;
+    bool peers = false, cold = false, graph = false, chain = false, plan = false;
+    bool transpose = false;
     index vectors = 1;
+    input_options input;
 
     [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
     [[nodiscard]] caches found() const { return cold ? caches::cold : caches::hot; }
+    [[nodiscard]] launches how() const {
+        if (graph) return launches::graph;
+        return chain ? launches::chain : launches::stream;
+    }
     [[nodiscard]] product_kind product() const {
         return {transpose ? transposition::transpose : transposition::plain, vectors};
     }
@@ -94,8 +98,8 @@ class planned_operator final : public linear_operator<V, gpu> {
     setup_times setup_;
 };
 
-/// From a CSR on the GPU, as whoever has one there would: what is timed as preparing is all that
-/// planning and building take.
+/// From a CSR in the GPU's memory: what is timed as preparing is all that planning and building
+/// take.
 template <class V, bool transposed>
 std::unique_ptr<linear_operator<V, gpu>> build_planned(gpu on, const csr<V, host_view>& A) {
     const auto start = std::chrono::steady_clock::now();
@@ -140,15 +144,13 @@ std::vector<benchmark_case<V>> cases(const options& o, std::span<const int> thre
         for (const auto& c : those(planned, false)) all.push_back(c);
     }
     if (!o.peers) return all;
-#if defined(NZ_WITH_PEERS)
+    if (peer_methods<V>().empty())
+        throw unavailable("--peers: this build has none; configure it with -DNONZERO_PEERS=ON");
     std::vector<const method<V>*> peers;
-    for (const method<V>& m : peers::peer_methods<V>())
+    for (const method<V>& m : peer_methods<V>())
         if (runs_on_device(m, o)) peers.push_back(&m);
     for (const auto& c : those(peers, true)) all.push_back(c);
     return all;
-#else
-    throw unavailable("--peers: this build has none; configure it with -DNONZERO_PEERS=ON");
-#endif
 }
 
 /// Measured bandwidth by number of threads; 0 is the GPU.
@@ -191,6 +193,7 @@ nlohmann::json to_json(const entry& e, const bandwidths& machine) {
               {"error_bounds", t.error.worst},
               {"error_l2", t.error.l2},
               {"validated", t.validated()}});
+    if (t.rewriting_s > 0) j["rewriting_s"] = t.rewriting_s;
     if (on_gpu)
         j.update({{"conversion_s", t.setup.conversion_s},
                   {"upload_s", t.setup.upload_s},
@@ -255,10 +258,11 @@ void print_declined(const std::vector<const entry*>& entries) {
     }
 }
 
-/// All that was measured, whenever the measuring ends.
+/// All that was measured, also where an interruption or an error ends the measuring.
 class session {
   public:
-    explicit session(const options& o) : o_(o), json_(o.json) {}
+    explicit session(const options& o)
+        : o_(o), json_(o.json), cache_(last_level_cache(o.on_gpu())) {}
 
     void measure_machine(std::span<const int> threads) {
         for (const int t : threads)
@@ -266,35 +270,26 @@ class session {
                 machine_[t] = t == 0 ? known_gpu_speeds(gpu{}).memory : measure_bandwidth(t);
     }
 
-    /// Different random values, for what a method does where no value repeats.
-    template <class V>
-    static void make_distinct(csr<V, host>& A) {
-        std::mt19937_64 generator(1);
-        std::uniform_real_distribution<real<V>> uniform(-1, 1);
-        for (V& v : A.val) v = V(uniform(generator));
-    }
-
     template <class V>
     void measure_matrix(const std::string& path, std::span<const benchmark_case<V>> who,
                         const measure_options& how) {
-        csr<V, host> A = read_matrix<V>(path);
-        if (o_.distinct) make_distinct(A);
-        const std::string name = matrix_name(path);
+        const bench_input<V> in = read_bench_input<V>(path, o_.input);
+        const csr<V, host>& A = in.A;
+        const std::string& name = in.name;
         const auto nnz = std::int64_t(A.val.size());
-        matrices_.push_back({{"name", name},
-                             {"rows", A.shape.rows},
-                             {"cols", A.shape.cols},
-                             {"nnz", nnz},
-                             {"csr_bytes", bytes(A)}});
+        matrices_.push_back(to_json(in, cache_));
         const std::size_t before = entries_.size();
         for (benchmark_result& t :
-             o_.on_gpu() ? run_benchmark<V>(gpu{}, view(A), who, how, o_.found(), o_.product())
-                         : run_benchmark<V>(view(A), who, how, o_.product()))
+             o_.on_gpu()
+                 ? run_benchmark<V>(gpu{}, view(A), who, how, o_.found(), o_.product(), o_.how())
+                 : run_benchmark<V>(view(A), who, how, o_.product()))
             entries_.push_back({name, flops<V>(nnz) * o_.vectors, std::move(t)});
         if (json_.is_stdout()) return;
-        fmt::print("{}{}: {} x {}, {} entries, {}{}{}\n\n", before == 0 ? "" : "\n", name,
-                   A.shape.rows, A.shape.cols, nnz, value_name<V>(), what_product(),
-                   o_.cold ? ", the L2 cache flushed before every product" : "");
+        fmt::print("{}{}: {} x {}, {} entries, {} distinct values, {}{}{}{}\n\n",
+                   before == 0 ? "" : "\n", name, A.shape.rows, A.shape.cols, nnz,
+                   in.distinct_values, value_name<V>(),
+                   in.copies > 1 ? fmt::format(", {} copies along the diagonal", in.copies) : "",
+                   what_product(), launched());
         std::vector<const entry*> mine;
         for (std::size_t k = before; k < entries_.size(); ++k) mine.push_back(&entries_[k]);
         print_table(mine, machine_, o_.on_gpu());
@@ -307,16 +302,21 @@ class session {
         for (const entry& e : entries_) all.push_back({e.matrix, &e.t});
         const auto ratios = plan_ratios(all);
         if (!json_.is_stdout()) print_plan_ratios(ratios);
-        nlohmann::json j = provenance("bench");
+        nlohmann::json j = provenance("bench", o_.on_gpu());
         if (o_.plan) j["plan"] = to_json(ratios);
         j["type"] = o_.type;
-        j["values"] = o_.distinct ? "distinct" : "as they are";
+        j["values"] = o_.input.distinct ? "distinct" : "as they are";
+        if (o_.input.distinct) j["seed"] = o_.input.seed;
+        j["baselines"] = nlohmann::json::array();
+        if (o_.peers)
+            for (const auto& [name, version] : peer_libraries())
+                j["baselines"].push_back({{"name", name}, {"version", version}});
         j["device"] = o_.device;
         j["transposed"] = o_.transpose;
         j["vectors"] = o_.vectors;
         if (o_.on_gpu()) {
-            j["gpu"] = gpu_json(describe_gpu(gpu{}));
             j["caches"] = o_.cold ? "cold" : "hot";
+            j["launches"] = o_.graph ? "graph" : o_.chain ? "chain" : "stream";
         }
         j["interrupted"] = interruption::happened();
         j["bandwidth"] = nlohmann::json::array();
@@ -330,6 +330,11 @@ class session {
     }
 
   private:
+    [[nodiscard]] const char* launched() const {
+        if (o_.cold) return ", the L2 cache flushed before every product";
+        if (o_.graph) return ", in CUDA graphs";
+        return o_.chain ? ", x rewritten before every product" : "";
+    }
     [[nodiscard]] std::string what_product() const {
         return (o_.transpose ? ", products with A^T" : "") +
                (o_.vectors > 1 ? fmt::format(", {} vectors at once", o_.vectors) : "");
@@ -337,6 +342,7 @@ class session {
 
     options o_;
     json_file json_;
+    cache_level cache_;
     bandwidths machine_;
     nlohmann::json matrices_ = nlohmann::json::array();
     std::vector<entry> entries_;
@@ -368,15 +374,13 @@ int bench(const options& o) {
     if (o.on_gpu()) {
         if (!o.threads.empty()) throw argument_error("--threads: a GPU has no number of them");
         require_gpu(gpu{});
-    } else if (o.cold) {
-        throw argument_error("--cold: with --device gpu only");
+    } else if (o.cold || o.graph || o.chain) {
+        throw argument_error("--cold, --graph and --chain: with --device gpu only");
     }
+    check(o.input);
     if (o.transpose && o.vectors > 1)
         throw argument_error("--vectors: not with --transpose, which takes one at a time");
-    if (o.type == "float") return run<float>(o);
-    if (o.type == "double") return run<double>(o);
-    if (o.type == "cfloat") return run<std::complex<float>>(o);
-    return run<std::complex<double>>(o);
+    return with_value_type(o.type, [&]<class V>() { return run<V>(o); });
 }
 
 }  // namespace
@@ -387,36 +391,48 @@ void add_bench(CLI::App& app, action& chosen) {
         "GFLOP/s counts 2 operations an entry (8 for complex values); GB/s the bytes of the\n"
         "layout, x and y, each moved once, with its share of the read bandwidth measured on as\n"
         "many threads (above 100% in cache). Error: the largest, in units of the bound that every\n"
-        "product keeps, and the norm. On a GPU a block is timed by the GPU's own events around so\n"
-        "many launches; its memory and gathers are measured once and kept (see nz machine). Ctrl-C "
-        "ends the measuring: what is on_device is printed and\n"
-        "written, and the exit code is 130.\n\n"
+        "product keeps, and the norm. On a GPU its own events time blocks of `launches` products;\n"
+        "its bandwidth is measured once and kept (see nz machine). Ctrl-C ends the measuring: "
+        "what\n"
+        "was measured is printed and written, and the exit code is 130.\n\n"
         "Example: nz bench A.mtx --methods csr.*,hll.column_guided --threads 1,2 --json A.json");
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->paths, ".mtx, .mtx.gz or .npz")->required();
     sub->add_option("--methods", o->methods, "names, layout.*, or all; comma-separated")
         ->capture_default_str();
     sub->add_option("--threads", o->threads, "numbers of threads, as in 1,2,4 [all cores]");
-    sub->add_option("--type", o->type, "of the values")
-        ->check(CLI::IsMember({"float", "double", "cfloat", "cdouble"}))
-        ->capture_default_str();
+    add_type_option(*sub, o->type);
     sub->add_option("--device", o->device, "that multiplies")
         ->check(CLI::IsMember({"cpu", "gpu"}))
         ->capture_default_str();
-    sub->add_flag("--cold", o->cold, "flush a GPU's L2 cache before every product");
+    auto* cold = sub->add_flag("--cold", o->cold, "flush a GPU's L2 cache before every product");
+    auto* graph = sub->add_flag("--graph", o->graph, "launch a GPU's products as CUDA graphs of 20")
+                      ->excludes(cold);
+    sub->add_flag("--chain", o->chain,
+                  "rewrite x by an ordinary kernel before every product on a GPU; its time is part "
+                  "of every method's, and rewriting_s in the JSON")
+        ->excludes(cold)
+        ->excludes(graph);
     sub->add_option("--seconds", o->seconds, "for each method, matrix and number of threads")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     sub->add_option("--json", o->json, "write all of it to FILE.json, or to stdout for -");
-    sub->add_flag("--peers", o->peers, "besides, the other libraries that this build has");
-    sub->add_flag("--distinct", o->distinct, "replace every value by a different random one");
+    sub->add_flag("--peers", o->peers, "time the other libraries that this build has as well");
+    sub->add_option("--tile", o->input.tile,
+                    "repeat each matrix along the diagonal until it has that many entries");
+    auto* distinct =
+        sub->add_flag("--distinct", o->input.distinct,
+                      "multiply every value by its own random factor: no two are equal");
+    sub->add_option("--seed", o->input.seed, "of these factors")
+        ->needs(distinct)
+        ->capture_default_str();
     sub->add_flag("--transpose", o->transpose,
                   "time y = A^T x; with --plan, A^T is planned as well");
     sub->add_option("--vectors", o->vectors, "multiplied at once")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
     sub->add_flag("--plan", o->plan,
-                  "besides, what the planner chooses, on a GPU from a CSR there");
+                  "time what the planner chooses as well; a GPU plans from a CSR in its memory");
     sub->callback([&chosen, o] { chosen = [o] { return bench(*o); }; });
 }
 

@@ -119,7 +119,7 @@ outcome search_on(B on, const options& o, const csr<double, host_view>& A) {
 
 nlohmann::json to_json(const options& o, const outcome& all) {
     const eigs_report& r = all.pairs.report;
-    nlohmann::json j = provenance("eigs");
+    nlohmann::json j = provenance("eigs", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
               {"rows", all.shape.rows},
               {"nnz", all.nnz},

@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/report.hpp"
+#include "cli/value_types.hpp"
 #include "nonzero/io/io.hpp"
 
 namespace nz::cli {
@@ -21,27 +22,16 @@ struct options {
 };
 
 template <class V>
-void generate_file(const char* name, const options& o) {
+int generate_file(const char* name, const options& o) {
     expect_writable(o.output, matrix_endings);
     const auto A = generate<V>(name, o.parameters, o.seed);
     write<V>(o.output, view(A));
     fmt::print("{}: {} x {}, {} nonzeros\n", o.output, A.shape.rows, A.shape.cols, A.val.size());
-}
-
-int generate_as(const char* name, const options& o) {
-#define NZ_IF_TYPE(V) \
-    if (o.type == value_name<V>()) generate_file<V>(name, o);
-    NZ_FOR_EACH_VALUE(NZ_IF_TYPE)
-#undef NZ_IF_TYPE
     return done;
 }
 
-std::vector<std::string> type_names() {
-    std::vector<std::string> names;
-#define NZ_ADD_NAME(V) names.emplace_back(value_name<V>());
-    NZ_FOR_EACH_VALUE(NZ_ADD_NAME)
-#undef NZ_ADD_NAME
-    return names;
+int generate_as(const char* name, const options& o) {
+    return with_value_type(o.type, [&]<class V>() { return generate_file<V>(name, o); });
 }
 
 /// As it is typed: half_width is --half-width.
@@ -99,9 +89,7 @@ void add_generator(CLI::App& parent, const generator<double>& g, action& chosen)
     }
     if (g.seeded)
         sub->add_option("--seed", o->seed, "of the random numbers")->capture_default_str();
-    sub->add_option("--type", o->type, "of the values")
-        ->check(CLI::IsMember(type_names()))
-        ->capture_default_str();
+    add_type_option(*sub, o->type);
     sub->add_option("-o,--output", o->output, "file to write: .npz, .mtx or .mtx.gz")->required();
     sub->footer(example + " -o A.npz");
     sub->callback(

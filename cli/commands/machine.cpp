@@ -45,15 +45,16 @@ nlohmann::json to_json(const gpu_report& g) {
     return j;
 }
 
-void print_json(const machine_info& m, const std::vector<line>& lines, const gpu_report& g) {
+void print_json(const std::vector<line>& lines, const gpu_report& g) {
     nlohmann::json rows = nlohmann::json::array();
     for (const auto& [threads, b] : lines)
         rows.push_back(
             {{"threads", threads}, {"read_gbps", b.read_gbps}, {"copy_gbps", b.copy_gbps}});
-    const nlohmann::json all{
-        {"cpu", m.cpu},           {"cores", m.cores},       {"l1d_bytes", m.l1d_bytes},
-        {"l2_bytes", m.l2_bytes}, {"l3_bytes", m.l3_bytes}, {"memory_bytes", m.memory_bytes},
-        {"simd", m.simd},         {"bandwidth", rows},      {"gpu", to_json(g)}};
+    nlohmann::json all = provenance("machine");
+    const nlohmann::json flat = all["machine"];
+    all.update(flat);  // as readers of version 0.1 expect it
+    all["bandwidth"] = rows;
+    all["gpu"] = to_json(g);
     fmt::print("{}\n", all.dump(2));
 }
 
@@ -111,7 +112,7 @@ int describe(options o) {
     }
     const gpu_report g = describe_first_gpu(o.fresh);
     if (o.json) {
-        print_json(m, lines, g);
+        print_json(lines, g);
     } else {
         print_text(m, lines);
         print_text(g);

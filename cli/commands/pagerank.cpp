@@ -112,7 +112,7 @@ nlohmann::json to_json(const options& o, const outcome& all) {
     nlohmann::json top = nlohmann::json::array();
     for (std::size_t k = 0; k < all.best.size(); ++k)
         top.push_back({{"node", all.best[k]}, {"rank", all.rank[k]}, {"links", all.links[k]}});
-    nlohmann::json j = provenance("pagerank");
+    nlohmann::json j = provenance("pagerank", o.on_gpu());
     j.update({{"graph", matrix_name(o.graph)},
               {"nodes", all.nodes},
               {"links", all.entries},

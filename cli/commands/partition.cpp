@@ -47,7 +47,7 @@ nlohmann::json to_json(const options& o, const outcome& all) {
     for (const auto& c : r.candidates)
         compared.push_back(
             {{"name", c.name}, {"cut", c.cut}, {"heaviest", c.heaviest}, {"refined", c.refined}});
-    nlohmann::json j = provenance("partition");
+    nlohmann::json j = provenance("partition", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
               {"nodes", all.nodes},
               {"edges", all.edges},

@@ -8,8 +8,8 @@
 #include "cli/command.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
+#include "cli/value_types.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/io/io.hpp"
 
 namespace nz::cli {
 namespace {
@@ -36,7 +36,7 @@ nlohmann::json to_json(const candidate& c) {
 }
 
 void print_json(const plan_report& p, const options& o) {
-    nlohmann::json j = provenance("plan");
+    nlohmann::json j = provenance("plan", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
               {"rows", p.shape.rows},
               {"cols", p.shape.cols},
@@ -71,13 +71,8 @@ int show_plan(const options& o) {
 int plan_as_type(const options& o) {
     if (o.on_gpu() && o.threads != 0)
         throw argument_error("--threads: a GPU has no number of them");
-    const std::string type = !o.type.empty()                             ? o.type
-                             : inspect(o.matrix).field == field::complex ? "cdouble"
-                                                                         : "double";
-    return type == "float"    ? show_plan<float>(o)
-           : type == "double" ? show_plan<double>(o)
-           : type == "cfloat" ? show_plan<std::complex<float>>(o)
-                              : show_plan<std::complex<double>>(o);
+    return with_value_type(o.type.empty() ? type_of_file(o.matrix) : o.type,
+                           [&]<class V>() { return show_plan<V>(o); });
 }
 
 }  // namespace
@@ -96,8 +91,7 @@ void add_plan(CLI::App& app, action& chosen) {
         ->capture_default_str();
     sub->add_flag("--tune", o->planning.tune, "time the best few, take the fastest");
     sub->add_flag("--fresh", o->planning.fresh, "measure the machine, and tune, anew");
-    sub->add_option("--type", o->type, "(default: double, or cdouble for a complex matrix)")
-        ->check(CLI::IsMember({"float", "double", "cfloat", "cdouble"}));
+    add_type_of_file_option(*sub, o->type);
     sub->add_option("--threads", o->threads, "(default: as many as there are)")
         ->check(CLI::Range(1, max_threads));
     sub->add_option("--expected-products", o->planning.expected_products,

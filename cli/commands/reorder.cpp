@@ -110,7 +110,7 @@ nlohmann::json to_json(const state& s) {
 }
 
 nlohmann::json to_json(const options& o, const outcome& all) {
-    nlohmann::json j = provenance("reorder");
+    nlohmann::json j = provenance("reorder", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
               {"rows", all.shape.rows},
               {"nnz", all.nnz},

@@ -11,6 +11,7 @@
 #include "cli/interruption.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
+#include "cli/value_types.hpp"
 #include "nonzero/gen/counter.hpp"
 #include "nonzero/io/atomic_file.hpp"
 #include "nonzero/nonzero.hpp"
@@ -63,7 +64,7 @@ nlohmann::json to_json(const solve_attempt& a) {
 nlohmann::json to_json(const options& o, const outcome& all, nz::shape shape, std::size_t nnz) {
     const solve_attempt& best = all.system.result();
     const solve_report& r = best.report;
-    nlohmann::json j = provenance("solve");
+    nlohmann::json j = provenance("solve", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
               {"rows", shape.rows},
               {"nnz", nnz},
@@ -222,14 +223,10 @@ int solve(const options& o, std::unique_ptr<atomic_file> place) {
 
 int solve_as_type(options o) {
     auto place = place_for(o.to);
-    if (o.type.empty()) o.type = inspect(o.matrix).field == field::complex ? "cdouble" : "double";
+    if (o.type.empty()) o.type = type_of_file(o.matrix);
     if (o.on_gpu() && o.type.starts_with('c'))
         throw argument_error("--device gpu: complex values are solved on the CPU only");
-    const auto run = [&](auto of_type) { return solve<decltype(of_type)>(o, std::move(place)); };
-    return o.type == "float"    ? run(0.0F)
-           : o.type == "double" ? run(0.0)
-           : o.type == "cfloat" ? run(std::complex<float>())
-                                : run(std::complex<double>());
+    return with_value_type(o.type, [&]<class V>() { return solve<V>(o, std::move(place)); });
 }
 
 }  // namespace
@@ -264,8 +261,7 @@ void add_solve(CLI::App& app, action& chosen) {
     sub->add_option("--block", o->block, "unknowns that belong together, for block-jacobi and amg")
         ->check(CLI::Range(1, 64))
         ->capture_default_str();
-    sub->add_option("--type", o->type, "(default: double, or cdouble for a complex matrix)")
-        ->check(CLI::IsMember({"float", "double", "cfloat", "cdouble"}));
+    add_type_of_file_option(*sub, o->type);
     add_run_options(*sub, *o);
     sub->add_flag("--plot", o->plot, "plot the residual, also where stdout is no terminal");
     sub->callback([&chosen, o] { chosen = [o] { return solve_as_type(*o); }; });

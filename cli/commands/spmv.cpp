@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
+#include "cli/value_types.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/io/io.hpp"
@@ -210,13 +211,8 @@ int multiply(const options& o) {
 
 int multiply_as_type(const options& o) {
     if (o.to != "-") expect_writable(o.to, vector_endings);
-    const std::string type = !o.type.empty()                             ? o.type
-                             : inspect(o.matrix).field == field::complex ? "cdouble"
-                                                                         : "double";
-    return type == "float"    ? multiply<float>(o)
-           : type == "double" ? multiply<double>(o)
-           : type == "cfloat" ? multiply<std::complex<float>>(o)
-                              : multiply<std::complex<double>>(o);
+    return with_value_type(o.type.empty() ? type_of_file(o.matrix) : o.type,
+                           [&]<class V>() { return multiply<V>(o); });
 }
 
 }  // namespace
@@ -238,8 +234,7 @@ void add_spmv(CLI::App& app, action& chosen) {
     auto* t = sub->add_flag("--transpose", o->transpose, "multiply with A^T");
     sub->add_flag("--conjugate-transpose", o->conjugate_transpose, "multiply with A^H")
         ->excludes(t);
-    sub->add_option("--type", o->type, "(default: double, or cdouble for a complex matrix)")
-        ->check(CLI::IsMember({"float", "double", "cfloat", "cdouble"}));
+    add_type_of_file_option(*sub, o->type);
     sub->add_option("--threads", o->threads, "(default: as many as there are)")
         ->check(CLI::Range(1, max_threads));
     sub->callback([&chosen, o] { chosen = [o] { return multiply_as_type(*o); }; });

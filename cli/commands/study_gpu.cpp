@@ -164,10 +164,9 @@ nlohmann::json chosen(const gpu_matrix& A, const benchmark_result* t) {
 }
 
 nlohmann::json to_json(const gpu_study& s) {
-    nlohmann::json j = provenance("study");
+    nlohmann::json j = provenance("study", true);
     j["interrupted"] = interruption::happened();
     j["device"] = "gpu";
-    j["gpu"] = gpu_json(describe_gpu(gpu{}));
     for (const char* list : {"matrices", "results", "best"}) j[list] = nlohmann::json::array();
     tally n;
     for (const gpu_matrix& A : s.matrices) {

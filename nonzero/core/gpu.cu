@@ -179,6 +179,12 @@ __global__ void scale_kernel(V beta, V* __restrict__ y, std::size_t n) {
     if (i < n) y[i] = beta == V(0) ? V(0) : beta * y[i];
 }
 
+template <class V>
+__global__ void negate_kernel(V* x, std::size_t n) {
+    const std::size_t i = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = V(-1) * x[i];
+}
+
 template <class R>
 __global__ void conjugate_kernel(const device_complex<R>* from, device_complex<R>* to,
                                  std::size_t n) {
@@ -186,6 +192,15 @@ __global__ void conjugate_kernel(const device_complex<R>* from, device_complex<R
     if (i < n) to[i] = {from[i].re, -from[i].im};
 }
 }  // namespace
+
+template <class V>
+void negate_alone(gpu on, device_out<V> x) {
+    if (x.size() == 0) return;
+    const device_guard guard(on);
+    negate_kernel<<<blocks_for(std::int64_t(x.size()), threads_per_block), threads_per_block, 0,
+                    stream_of(on)>>>(in_kernels(x.data()), x.size());
+    check_launch("negate");
+}
 
 template <class V>
 void scale_vector(gpu on, V beta, device_out<V> y) {
@@ -206,7 +221,9 @@ void conjugate(gpu on, device_span<V> from, device_out<V> to) {
     check_launch("conjugate");
 }
 
-#define NZ_INSTANTIATE(V) template void scale_vector(gpu, V, device_out<V>);
+#define NZ_INSTANTIATE(V)                              \
+    template void scale_vector(gpu, V, device_out<V>); \
+    template void negate_alone(gpu, device_out<V>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 template void conjugate(gpu, device_span<std::complex<float>>, device_out<std::complex<float>>);
 template void conjugate(gpu, device_span<std::complex<double>>, device_out<std::complex<double>>);

@@ -99,6 +99,10 @@ void zero_on_device(gpu on, device_out<std::byte> to);  ///< in on.stream
 /// y = beta y, y not read where beta is 0.
 template <class V>
 void scale_vector(gpu on, V beta, device_out<V> y);
+/// x = -x by an ordinary launch, which overlaps with no kernel before or after it, as other
+/// libraries' kernels between two products of ours do not.
+template <class V>
+void negate_alone(gpu on, device_out<V> x);
 /// to = the conjugate of from, of one length; they may be one vector. Complex values.
 template <class V>
 void conjugate(gpu on, device_span<V> from, device_out<V> to);

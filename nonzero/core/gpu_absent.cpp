@@ -37,12 +37,17 @@ void scale_vector(gpu, V, device_out<V>) {
     refuse();
 }
 template <class V>
+void negate_alone(gpu, device_out<V>) {
+    refuse();
+}
+template <class V>
 void conjugate(gpu, device_span<V>, device_out<V>) {
     refuse();
 }
 
 #define NZ_INSTANTIATE(V)                              \
     template void scale_vector(gpu, V, device_out<V>); \
+    template void negate_alone(gpu, device_out<V>);    \
     template void conjugate(gpu, device_span<V>, device_out<V>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/gpu_graph.hpp"
 #include "nonzero/core/memory.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/plan/machine.hpp"
@@ -154,6 +155,7 @@ class cpu_place {
         p_.template multiply<cpu>(op, p_.x, y);
         return y;
     }
+    [[nodiscard]] double rewriting_s(const measure_options&) const { return 0; }
     std::function<void()> work(const linear_operator<V, cpu>& op) {
         return [this, &op] { p_.template multiply<cpu>(op, p_.x, y_); };
     }
@@ -167,9 +169,10 @@ template <class V>
 class gpu_place {
   public:
     using backend = gpu;
-    gpu_place(gpu on, const problem<V>& p, caches found)
+    gpu_place(gpu on, const problem<V>& p, caches found, launches how)
         : on_(on),
           p_(p),
+          how_(how),
           x_(to_device<V>(on, p.x)),
           y_(on, p.y_elements()),
           flushed_(on, found == caches::cold ? flush_bytes : 0) {}
@@ -195,15 +198,49 @@ class gpu_place {
     }
     timed_runs work(const linear_operator<V, gpu>& op) {
         if (flushed_.size() > 0) return [this, &op](std::int64_t runs) { return cold(op, runs); };
-        return [this, &op](std::int64_t runs) { return hot(op, runs); };
+        const auto multiply = [this, &op] { p_.template multiply<gpu>(op, x_, y_); };
+        if (how_ == launches::graph) return in_graph(multiply);
+        if (how_ == launches::stream) return in_stream(multiply);
+        return in_stream([this, multiply] { rewrite_x(), multiply(); });
+    }
+    /// What launches::chain adds to every product.
+    [[nodiscard]] double rewriting_s(const measure_options& options) {
+        if (how_ != launches::chain) return 0;
+        const timed_runs alone = in_stream([this] { rewrite_x(); });
+        return time_interleaved(std::span(&alone, 1), options).front().median_s;
     }
 
   private:
-    double hot(const linear_operator<V, gpu>& op, std::int64_t runs) {
+    void rewrite_x() { negate_alone<V>(on_, x_); }
+
+    /// Seconds between two events around what `launch` launches.
+    template <class F>
+    double between_events(F launch) {
         events_[0].start.record(on_);
-        for (std::int64_t k = 0; k < runs; ++k) p_.template multiply<gpu>(op, x_, y_);
+        launch();
         events_[0].stop.record(on_);
         return events_[0].stop.seconds_since(events_[0].start);
+    }
+    timed_runs in_stream(std::function<void()> launch) {
+        return [this, launch = std::move(launch)](std::int64_t runs) {
+            return between_events([&] {
+                for (std::int64_t k = 0; k < runs; ++k) launch();
+            });
+        };
+    }
+    /// The graph runs whole, so that more products than asked for may be timed.
+    timed_runs in_graph(const std::function<void()>& launch) {
+        constexpr std::int64_t products = 20;
+        const auto graph = std::make_shared<const gpu_graph>(on_, [&] {
+            for (std::int64_t k = 0; k < products; ++k) launch();
+        });
+        return [this, graph](std::int64_t runs) {
+            const std::int64_t graphs = (runs - 1) / products + 1;
+            const double s = between_events([&] {
+                for (std::int64_t k = 0; k < graphs; ++k) graph->run(on_);
+            });
+            return s * double(runs) / double(graphs * products);
+        };
     }
     double cold(const linear_operator<V, gpu>& op, std::int64_t runs) {
         double s = 0;
@@ -227,6 +264,7 @@ class gpu_place {
     };
     gpu on_;
     const problem<V>& p_;
+    launches how_;
     device_array<V> x_, y_;
     device_array<std::byte> flushed_;
     std::vector<pair> events_{64};
@@ -304,6 +342,7 @@ std::vector<benchmark_result> run_all(Place at, const problem<V>& p,
     };
     const auto stopped = [&] { return options.interrupted != nullptr && *options.interrupted; };
     const double most_bytes = at.group_bytes();
+    const double rewriting_s = at.rewriting_s(options);
     std::vector<benchmark_result> trials;
     while (trials.size() < cases.size()) {
         std::vector<operator_at<V, Place>> ops;
@@ -318,13 +357,20 @@ std::vector<benchmark_result> run_all(Place at, const problem<V>& p,
             trials.push_back(unmeasured(c));
             auto op = set_up(at, p, c, trials.back());
             if (op == nullptr) continue;
+            try {
+                work.push_back(at.work(*op));
+            } catch (const device_error& e) {  // no graph can hold it
+                trials.back().declined = e.what();
+                at.finalize();
+                continue;
+            }
             held += more;
             ops.push_back(std::move(op));
-            work.push_back(at.work(*ops.back()));
             whose.push_back(trials.size() - 1);
         }
         const auto times = time_interleaved(work, options);
-        for (std::size_t k = 0; k < times.size(); ++k) trials[whose[k]].time = times[k];
+        for (std::size_t k = 0; k < times.size(); ++k)
+            trials[whose[k]].time = times[k], trials[whose[k]].rewriting_s = rewriting_s;
         if (!stopped()) continue;
         for (std::size_t k = trials.size(); k < cases.size(); ++k)
             trials.push_back(unmeasured(cases[k]));
@@ -346,12 +392,14 @@ template <class V>
 std::vector<benchmark_result> run_benchmark(gpu on, const csr<V, host_view>& A,
                                             std::span<const benchmark_case<V>> cases,
                                             const measure_options& options, caches found,
-                                            product_kind kind) {
+                                            product_kind kind, launches how) {
+    if (found == caches::cold && how != launches::stream)
+        throw argument_error("trials: cold caches only with launches in a stream");
     require_gpu(on);
     const device_guard guard(on);
     const gpu_stream stream(on.device);
     const problem<V> p(A, kind);
-    return run_all(gpu_place<V>(stream, p, found), p, cases, options);
+    return run_all(gpu_place<V>(stream, p, found, how), p, cases, options);
 }
 
 #define NZ_INSTANTIATE(V)                                                                          \
@@ -364,7 +412,7 @@ std::vector<benchmark_result> run_benchmark(gpu on, const csr<V, host_view>& A,
                                                          const measure_options&, product_kind);    \
     template std::vector<benchmark_result> run_benchmark(                                          \
         gpu, const csr<V, host_view>&, std::span<const benchmark_case<V>>, const measure_options&, \
-        caches, product_kind);
+        caches, product_kind, launches);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

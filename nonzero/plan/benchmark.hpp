@@ -33,6 +33,7 @@ struct benchmark_result {
     double matrix_bytes = 0;     ///< of the arrays built                              [bytes]
     double vector_bytes = 0;     ///< x read once and y written once, of all vectors   [bytes]
     timing time = {};            ///< of one product, y = A x, with all vectors
+    double rewriting_s = 0;      ///< part of it: rewriting x alone, in launches::chain    [s]
     agreement error = {};        ///< of y against the oracle; of several, of the last
     double serial_l2 = 0;        ///< norm of y - csr.serial's y
     double serial_l2_bound = 0;  ///< of that norm, where both keep the componentwise bound
@@ -55,6 +56,13 @@ double flops(std::int64_t nnz) {
 /// What a product finds in the GPU's caches: what the product before it left, or nothing of use.
 enum class caches { hot, cold };
 
+/// How the products of a block follow each other where caches are hot.
+enum class launches {
+    stream,  ///< one after the other in a stream
+    graph,   ///< the same, launched as a CUDA graph of 20 products
+    chain,   ///< before each one an ordinary kernel rewrites x; its time is part of the product's
+};
+
 /// Every method with every number of threads; those of one thread once.
 template <class V>
 std::vector<benchmark_case<V>> make_cases(std::span<const method<V>* const> methods,
@@ -76,11 +84,13 @@ std::vector<benchmark_result> run_benchmark(const csr<V, host_view>& A,
 
 /// The same on a GPU, timed by its own events: hot, a block is an event, its products one after
 /// the other, and an event; cold, each product stands alone between two events, and a buffer
-/// larger than the L2 cache is written before it. Throws unavailable where there is no GPU.
+/// larger than the L2 cache is written before it. In launches::graph a method that no graph can
+/// hold declines. Throws unavailable without a GPU, argument_error where caches are cold and
+/// launches not those of a stream.
 template <class V>
 std::vector<benchmark_result> run_benchmark(gpu on, const csr<V, host_view>& A,
                                             std::span<const benchmark_case<V>> cases,
                                             const measure_options&, caches = caches::hot,
-                                            product_kind = {});
+                                            product_kind = {}, launches = launches::stream);
 
 }  // namespace nz

@@ -163,6 +163,25 @@ TEST_F(trials, on_a_gpu_are_validated_and_timed_hot_and_cold) {
     }
 }
 
+TEST_F(trials, on_a_gpu_are_timed_in_a_graph_and_in_a_chain) {
+    const method<double>* const two[] = {&find_method<double>("csr.vector"),
+                                         &find_method<double>("hyb.host_tail")};
+    const auto who = make_gpu_cases<double>(two);
+    EXPECT_THROW(
+        run_benchmark<double>(gpu{}, view(A), who, quick, caches::cold, {}, launches::graph),
+        argument_error);
+    if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
+    const auto graph =
+        run_benchmark<double>(gpu{}, view(A), who, quick, caches::hot, {}, launches::graph);
+    EXPECT_TRUE(graph[0].measured() && graph[0].validated());
+    EXPECT_EQ(graph[0].rewriting_s, 0);
+    EXPECT_NE(graph[1].declined, "");  // it waits for the GPU within a product
+    const auto chain =
+        run_benchmark<double>(gpu{}, view(A), who, quick, caches::hot, {}, launches::chain);
+    EXPECT_TRUE(chain[0].measured() && chain[0].validated());
+    EXPECT_GT(chain[0].rewriting_s, 0);
+}
+
 TEST(cases, serial_methods_take_part_once) {
     const method<double>* const two[] = {&find_method<double>("csr.serial"),
                                          &find_method<double>("csr.static")};

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "nonzero/io/atomic_file.hpp"
+#include "nonzero_commit.hpp"
 
 namespace nz {
 
@@ -36,7 +37,10 @@ namespace {
 constexpr int layouts = 2;
 
 /// Who wrote the file. Without git (a release's archive) the commit is empty.
-json this_build() { return {{"nz", NZ_VERSION}, {"commit", NZ_COMMIT}, {"layouts", layouts}}; }
+json this_build() {
+    const std::string commit = std::string(built_commit) + (built_dirty ? "-dirty" : "");
+    return {{"nz", NZ_VERSION}, {"commit", commit}, {"layouts", layouts}};
+}
 
 constexpr std::size_t most_bytes = 1 << 20;  // ours take some thousands
 

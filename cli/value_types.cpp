@@ -1,0 +1,33 @@
+#include "cli/value_types.hpp"
+
+#include <vector>
+
+#include "nonzero/io/io.hpp"
+
+namespace nz::cli {
+namespace {
+
+CLI::Option* add_option(CLI::App& sub, std::string& to, const std::string& what) {
+    std::vector<std::string> names;
+#define NZ_ADD_NAME(V) names.push_back(type_option<V>());
+    NZ_FOR_EACH_VALUE(NZ_ADD_NAME)
+#undef NZ_ADD_NAME
+    return sub.add_option("--type", to, what)->check(CLI::IsMember(names));
+}
+
+}  // namespace
+
+std::string type_of_file(const std::string& path) {
+    return inspect(path).field == field::complex ? type_option<std::complex<double>>()
+                                                 : type_option<double>();
+}
+
+void add_type_option(CLI::App& sub, std::string& to) {
+    add_option(sub, to, "of the values")->capture_default_str();
+}
+
+void add_type_of_file_option(CLI::App& sub, std::string& to) {
+    add_option(sub, to, "(default: double, or cdouble for a complex matrix)");
+}
+
+}  // namespace nz::cli
