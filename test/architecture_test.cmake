@@ -46,7 +46,7 @@ file(GLOB_RECURSE library RELATIVE ${SOURCE} ${SOURCE}/nonzero/*.cpp ${SOURCE}/n
 list(FILTER library EXCLUDE REGEX "_test\\.cpp$|^nonzero/nonzero.hpp$")
 foreach(source IN LISTS library)
     floor_of(${source} own)
-    file(STRINGS ${SOURCE}/${source} includes REGEX "^#include \"[a-z]")
+    file(STRINGS ${SOURCE}/${source} includes REGEX "^#include \"nonzero/")
     foreach(line IN LISTS includes)
         string(REGEX REPLACE "^#include \"([^\"]*)\".*" "\\1" header "${line}")
         floor_of(${header} other)
