@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/commands/bench_input.hpp"
 #include "nonzero/formats/registry.hpp"
@@ -260,7 +262,75 @@ TEST_F(measuring, study_validates_every_result_and_its_charts_agree) {
     }
     EXPECT_TRUE(seen);
     const std::string n = std::to_string(measured);
-    EXPECT_TRUE(text("out").ends_with(n + " of " + n + " results validated\n")) << text("out");
+    EXPECT_NE(text("out").find("\n" + n + " of " + n + " results validated\n"), std::string::npos)
+        << text("out");
+}
+
+/// Of the results on the first matrix, the least median among those that pass.
+template <class Passes>
+double least_median(const json& j, Passes passes) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const json& r : j["results"])
+        if (r.contains("median_s") && passes(r)) least = std::min(least, double(r["median_s"]));
+    return least;
+}
+
+TEST_F(measuring, study_says_what_its_results_say) {
+    fs::copy(dir / "A.mtx", dir / "a b.mtx");
+    ASSERT_EQ(nz("study 'a b.mtx' --threads 1,2 --seconds 0.1 --json A.json"), 0) << text("err");
+    const json j = parsed("A.json");
+    ASSERT_EQ(j["lessons"].size(), 1U);
+    const json& l = j["lessons"][0];
+    const double all = least_median(j, [](const json&) { return true; });
+    const auto is = [](const json& r, const json& method, int threads) {
+        return r["method"] == method && r["threads"] == threads;
+    };
+    const double fastest =
+        least_median(j, [&](const json& r) { return is(r, l["fastest"], l["threads"]); });
+    const double plain = least_median(j, [&](const json& r) { return is(r, "csr.static", 2); });
+    const double classic = least_median(
+        j, [](const json& r) { return !std::string(r["method"]).starts_with("packed."); });
+    const double planned = least_median(j, [&](const json& r) {
+        return is(r, l["planned"], std::string(l["planned"]).ends_with("serial") ? 1 : 2);
+    });
+    EXPECT_EQ(fastest, all);
+    EXPECT_DOUBLE_EQ(l["over_plain_csr"], plain / all);
+    EXPECT_DOUBLE_EQ(l["over_classic"], classic / all);
+    EXPECT_DOUBLE_EQ(l["plan_over_fastest"], all / planned);
+    // The first row and the last have 2 entries, the others 3.
+    EXPECT_NE(std::string(l["why"]).find("(2 to 3 entries, 3.0 in the mean)"), std::string::npos)
+        << l["why"];
+    ASSERT_EQ(nz("plan 'a b.mtx' --threads 2 --json"), 0) << text("err");
+    EXPECT_EQ(parsed("out")["chosen"], l["planned"]);
+}
+
+TEST_F(measuring, study_takes_a_matrix_without_entries) {
+    std::ofstream(dir / "E.mtx") << "%%MatrixMarket matrix coordinate real general\n5 5 0\n";
+    ASSERT_EQ(nz("study E.mtx --threads 1,2 --seconds 0.1 --json E.json"), 0) << text("err");
+    EXPECT_EQ(parsed("E.json")["lessons"].at(0)["why"], "it has no entries");
+    EXPECT_EQ(text("out").find("nan"), std::string::npos) << text("out");
+}
+
+TEST_F(measuring, study_prints_lines_of_80_characters_and_commands_that_run) {
+    fs::copy(dir / "A.mtx", dir / "a b's.mtx");
+    ASSERT_EQ(nz("study \"a b's.mtx\" A.mtx A.mtx A.mtx A.mtx A.mtx A.mtx A.mtx A.mtx --threads "
+                 "1,2,3 --seconds 0.1"),
+              0)
+        << text("err");
+    std::istringstream out(text("out"));
+    std::string line;
+    std::vector<std::string> commands;
+    bool next = false;
+    while (std::getline(out, line)) {
+        if (next) commands.push_back(line);
+        if (!next) {
+            EXPECT_LE(line.size(), 80U) << line;
+        }
+        next = next || line == "Try next";
+    }
+    ASSERT_EQ(commands.size(), 3U);
+    for (const std::string& command : commands)
+        EXPECT_EQ(run(command), 0) << command << text("err");
 }
 
 }  // namespace

@@ -48,10 +48,13 @@ void check_device(const run_options&);
 
 /// True where `to` is a terminal: only there are colours, progress and wide characters for show.
 bool is_terminal(std::FILE* to);
+/// Characters of a line: the terminal's, and 80 at least and where `to` is none.
+std::size_t line_width(std::FILE* to);
 
 struct column {
-    std::string name;
-    bool right = true;  ///< aligned to the right, as numbers are
+    std::string name;       ///< its lines, where it has several, stand one below the other
+    bool right = true;      ///< aligned to the right, as numbers are
+    bool optional = false;  ///< left out by print_within where a line has no room for it
 };
 
 /// A table in plain text: columns as wide as their widest cell, a rule below the head.
@@ -61,9 +64,15 @@ class table {
     /// Throws argument_error unless there is a cell for every column.
     void add_row(std::vector<std::string> cells);
     void print(std::FILE* to = stdout) const;
+    /// In lines of `width` characters: optional columns are left out, the last one first; where
+    /// that does not suffice, several tables share the other columns, each with the first one.
+    void print_within(std::size_t width, std::FILE* to = stdout) const;
     void print_markdown(std::FILE* to = stdout) const;
 
   private:
+    [[nodiscard]] std::vector<std::size_t> widths() const;
+    void print_columns(const std::vector<std::size_t>& shown, std::FILE* to) const;
+
     std::vector<column> columns_;
     std::vector<std::vector<std::string>> rows_;
 };

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "cli/command.hpp"
 #include "nonzero/core/error.hpp"
@@ -11,7 +13,16 @@ namespace nz::cli {
 
 bool is_terminal(std::FILE* to) { return isatty(fileno(to)) == 1; }
 
+std::size_t line_width(std::FILE* to) {
+    constexpr std::size_t usual = 80;
+    winsize size = {};
+    if (ioctl(fileno(to), TIOCGWINSZ, &size) != 0) return usual;
+    return std::max<std::size_t>(size.ws_col, usual);
+}
+
 namespace {
+constexpr std::size_t between = 2;  // spaces between two columns
+
 /// Characters shown, for UTF-8 text: its bytes that do not continue a character.
 std::size_t width_of(const std::string& s) {
     return std::size_t(
@@ -22,6 +33,26 @@ std::string padded(const std::string& s, std::size_t width, bool right) {
     const std::string space(width - std::min(width, width_of(s)), ' ');
     return right ? space + s : s + space;
 }
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines(1);
+    for (const char c : text) {
+        if (c == '\n') {
+            lines.emplace_back();
+        } else {
+            lines.back() += c;
+        }
+    }
+    return lines;
+}
+
+/// Of these columns side by side.
+std::size_t total_width(const std::vector<std::size_t>& shown,
+                        const std::vector<std::size_t>& widths) {
+    std::size_t total = 0;
+    for (const std::size_t c : shown) total += (total == 0 ? 0 : between) + widths[c];
+    return total;
+}
 }  // namespace
 
 void table::add_row(std::vector<std::string> cells) {
@@ -29,22 +60,62 @@ void table::add_row(std::vector<std::string> cells) {
     rows_.push_back(std::move(cells));
 }
 
-void table::print(std::FILE* to) const {
+std::vector<std::size_t> table::widths() const {
     std::vector<std::size_t> widths;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-        widths.push_back(width_of(columns_[c].name));
-        for (const auto& row : rows_) widths[c] = std::max(widths[c], width_of(row[c]));
+        std::size_t widest = 0;
+        for (const std::string& line : lines_of(columns_[c].name))
+            widest = std::max(widest, width_of(line));
+        for (const auto& row : rows_) widest = std::max(widest, width_of(row[c]));
+        widths.push_back(widest);
     }
+    return widths;
+}
+
+void table::print_columns(const std::vector<std::size_t>& shown, std::FILE* to) const {
+    const std::vector<std::size_t> width = widths();
     const auto line = [&](auto cell) {
         std::string text;
-        for (std::size_t c = 0; c < columns_.size(); ++c)
-            text += (c == 0 ? "" : "  ") + padded(cell(c), widths[c], columns_[c].right);
+        for (const std::size_t c : shown)
+            text += (c == shown.front() ? std::string() : std::string(between, ' ')) +
+                    padded(cell(c), width[c], columns_[c].right);
         text.erase(text.find_last_not_of(' ') + 1);
         std::fprintf(to, "%s\n", text.c_str());
     };
-    line([&](std::size_t c) { return columns_[c].name; });
-    line([&](std::size_t c) { return std::string(widths[c], '-'); });
+    std::size_t height = 1;
+    for (const std::size_t c : shown) height = std::max(height, lines_of(columns_[c].name).size());
+    for (std::size_t above = height; above-- > 0;)
+        line([&](std::size_t c) {
+            const auto head = lines_of(columns_[c].name);
+            return above < head.size() ? head[head.size() - 1 - above] : std::string();
+        });
+    line([&](std::size_t c) { return std::string(width[c], '-'); });
     for (const auto& row : rows_) line([&](std::size_t c) { return row[c]; });
+}
+
+void table::print(std::FILE* to) const {
+    std::vector<std::size_t> all(columns_.size());
+    std::iota(all.begin(), all.end(), std::size_t(0));
+    print_columns(all, to);
+}
+
+void table::print_within(std::size_t width, std::FILE* to) const {
+    const std::vector<std::size_t> each = widths();
+    std::vector<std::size_t> left(columns_.size());
+    std::iota(left.begin(), left.end(), std::size_t(0));
+    for (std::size_t c = columns_.size(); c-- > 0 && total_width(left, each) > width;)
+        if (columns_[c].optional) std::erase(left, c);
+    std::vector<std::size_t> shown;
+    for (const std::size_t c : left) {
+        shown.push_back(c);
+        // Each table has two columns at least, however wide.
+        if (shown.size() <= 2 || total_width(shown, each) <= width) continue;
+        shown.pop_back();
+        print_columns(shown, to);
+        std::fputs("\n", to);
+        shown = {left.front(), c};
+    }
+    print_columns(shown, to);
 }
 
 void table::print_markdown(std::FILE* to) const {

@@ -6,10 +6,13 @@
 
 #include "cli/command.hpp"
 #include "cli/commands/study.hpp"
+#include "cli/commands/study_lessons.hpp"
 #include "cli/interruption.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/plan/benchmark.hpp"
+#include "nonzero/plan/plan.hpp"
+#include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {
 tally count_validated(std::span<const matrix_result> matrices) {
@@ -75,6 +78,9 @@ struct study {
     std::vector<std::string> serial, parallel;  ///< names of methods
     std::vector<matrix_result> matrices;
 
+    [[nodiscard]] int most_threads() const {
+        return *std::max_element(threads.begin(), threads.end());
+    }
     [[nodiscard]] mean mean_of(const std::string& method, int on_threads) const {
         mean m{.method = method, .threads = on_threads};
         for (const matrix_result& A : matrices) {
@@ -100,7 +106,8 @@ void print_serial(const study& s) {
     for (const matrix_result& A : s.matrices)
         for (const std::string& m : shown)
             if (const benchmark_result* t = A.find(m, 1)) most = std::max(most, A.gflops(*t));
-    for (const std::string& m : shown) columns.insert(columns.end(), {{m}, {"", false}});
+    for (const std::string& m : shown)
+        columns.insert(columns.end(), {{head_of(m)}, {"", false, true}});
     table rows(columns);
     for (const matrix_result& A : s.matrices) {
         std::vector<std::string> cells{A.name, std::to_string(A.shape.rows),
@@ -108,74 +115,74 @@ void print_serial(const study& s) {
         for (const std::string& m : shown) {
             const benchmark_result* t = A.find(m, 1);
             cells.push_back(number(t == nullptr ? 0 : A.gflops(*t)));
-            cells.push_back(t == nullptr ? "" : drawn(A.gflops(*t) / most));
+            cells.push_back(t == nullptr ? "" : drawn(A.gflops(*t), most));
         }
         rows.add_row(std::move(cells));
     }
-    rows.print();
+    rows.print_within(line_width(stdout));
 }
 
-/// Methods down, matrices across, as many to a table as a terminal has room for.
+/// Methods down, matrices across.
 void print_parallel(const study& s) {
-    constexpr std::size_t across = 6;
-    const int most = *std::max_element(s.threads.begin(), s.threads.end());
-    for (std::size_t first = 0; first < s.matrices.size(); first += across) {
-        const auto some =
-            std::span(s.matrices).subspan(first, std::min(across, s.matrices.size() - first));
-        fmt::print("\nParallel methods on {} thread{}, GFLOP/s (* fastest, - declines)\n\n", most,
-                   most == 1 ? "" : "s");
-        std::vector<column> columns{{"method", false}};
-        for (const matrix_result& A : some) columns.push_back({A.name});
-        table rows(columns);
-        for (const std::string& m : s.parallel) {
-            std::vector<std::string> cells{m};
-            for (const matrix_result& A : some) {
-                const benchmark_result* t = A.find(m, most);
-                const benchmark_result* best = A.fastest(
-                    [&](const benchmark_result& x) { return x.threads == most && !x.one_thread; });
-                cells.push_back(t == nullptr ? "-" : (t == best ? "*" : "") + number(A.gflops(*t)));
-            }
-            rows.add_row(std::move(cells));
+    const int most = s.most_threads();
+    fmt::print("\nParallel methods on {} thread{}, GFLOP/s (* fastest, - declines)\n\n", most,
+               most == 1 ? "" : "s");
+    std::vector<column> columns{{"method", false}};
+    for (const matrix_result& A : s.matrices) columns.push_back({head_of(A.name)});
+    table rows(columns);
+    for (const std::string& m : s.parallel) {
+        std::vector<std::string> cells{m};
+        for (const matrix_result& A : s.matrices) {
+            const benchmark_result* t = A.find(m, most);
+            const benchmark_result* best = A.fastest(
+                [&](const benchmark_result& x) { return x.threads == most && !x.one_thread; });
+            cells.push_back(t == nullptr ? "-" : (t == best ? "*" : "") + number(A.gflops(*t)));
         }
-        rows.print();
+        rows.add_row(std::move(cells));
     }
+    rows.print_within(line_width(stdout));
 }
 
 void print_means(const study& s) {
     fmt::print(
-        "\nBy number of threads, means over the matrices: GFLOP/s, speed-up over the layout's\n"
-        "fastest serial method (csr.serial where it has none), and efficiency = speed-up / "
-        "threads\n\n");
+        "\nBy number of threads, means over the matrices: GFLOP/s, speed-up over the\n"
+        "layout's fastest serial method (csr.serial where it has none), and efficiency\n"
+        "= speed-up / threads\n\n");
     std::vector<column> columns{{"method", false}, {"matrices"}};
-    for (const char* what : {"GFLOP/s", "speed-up", "efficiency"})
-        for (const int t : s.threads) columns.push_back({fmt::format("{} {}", what, t)});
-    columns.push_back({"", false});
-    const int most = *std::max_element(s.threads.begin(), s.threads.end());
+    for (const char* what : {"GFLOP/s", "speed-up"})
+        for (const int t : s.threads) columns.push_back({fmt::format("{}\n{}", what, t)});
+    // On one thread it is the speed-up.
+    for (const int t : s.threads)
+        if (t > 1) columns.push_back({fmt::format("efficiency\n{}", t)});
+    columns.push_back({"", false, true});
+    const int most = s.most_threads();
     double top = 0;
     for (const std::string& m : s.parallel) top = std::max(top, s.mean_of(m, most).gflops);
     table rows(columns);
     for (const std::string& m : s.parallel) {
         std::vector<std::string> cells{m, std::to_string(s.mean_of(m, most).matrices)};
-        for (double mean::*const what : {&mean::gflops, &mean::speed_up, &mean::efficiency})
+        for (double mean::*const what : {&mean::gflops, &mean::speed_up})
             for (const int t : s.threads) cells.push_back(number(s.mean_of(m, t).*what));
-        cells.push_back(top > 0 ? drawn(s.mean_of(m, most).gflops / top) : "");
+        for (const int t : s.threads)
+            if (t > 1) cells.push_back(number(s.mean_of(m, t).efficiency));
+        cells.push_back(drawn(s.mean_of(m, most).gflops, top));
         rows.add_row(std::move(cells));
     }
-    rows.print();
+    rows.print_within(line_width(stdout));
 }
 
 void print_best(const study& s) {
     fmt::print("\nBest CSR kernel against best HLL kernel, and the fastest of all, GFLOP/s\n\n");
     table rows({{"matrix", false},
-                {"best CSR", false},
-                {"GFLOP/s"},
-                {"", false},
-                {"best HLL", false},
-                {"GFLOP/s"},
-                {"", false},
-                {"HLL / CSR"},
+                {"CSR", false},
+                {""},
+                {"", false, true},
+                {"HLL", false},
+                {""},
+                {"", false, true},
+                {"HLL / CSR", true, true},
                 {"fastest", false},
-                {"GFLOP/s"}});
+                {""}});
     const auto any = [](const benchmark_result&) { return true; };
     for (const matrix_result& A : s.matrices) {
         const benchmark_result* best = A.fastest(any);
@@ -183,17 +190,17 @@ void print_best(const study& s) {
         std::vector<std::string> cells{A.name};
         const benchmark_result* const rivals[] = {A.fastest("csr"), A.fastest("hll")};
         for (const benchmark_result* t : rivals) {
-            cells.push_back(t == nullptr ? "-" : t->method);
+            cells.push_back(t == nullptr ? "-" : t->method.substr(t->method.find('.') + 1));
             cells.push_back(number(t == nullptr ? 0 : A.gflops(*t)));
-            cells.push_back(t == nullptr ? "" : drawn(A.gflops(*t) / A.gflops(*best)));
+            cells.push_back(t == nullptr ? "" : drawn(A.gflops(*t), A.gflops(*best)));
         }
         const bool both = rivals[0] != nullptr && rivals[1] != nullptr;
-        cells.push_back(number(both ? A.gflops(*rivals[1]) / A.gflops(*rivals[0]) : 0));
+        cells.push_back(number(both ? rivals[0]->time.median_s / rivals[1]->time.median_s : 0));
         cells.push_back(best->method);
         cells.push_back(number(A.gflops(*best)));
         rows.add_row(std::move(cells));
     }
-    rows.print();
+    rows.print_within(line_width(stdout));
 }
 
 nlohmann::json chosen(const matrix_result& A, const benchmark_result* t) {
@@ -205,8 +212,10 @@ nlohmann::json to_json(const study& s) {
     nlohmann::json j = provenance("study");
     j["interrupted"] = interruption::happened();
     j["threads"] = s.threads;
-    for (const char* list : {"matrices", "results", "by_threads", "best"})
+    for (const char* list : {"matrices", "results", "by_threads", "best", "lessons"})
         j[list] = nlohmann::json::array();
+    for (const lesson& l : lessons_of(s.matrices, s.most_threads()))
+        j["lessons"].push_back(to_json(l));
     for (const matrix_result& A : s.matrices) {
         j["matrices"].push_back(
             {{"name", A.name}, {"rows", A.shape.rows}, {"cols", A.shape.cols}, {"nnz", A.nnz}});
@@ -264,7 +273,9 @@ int study_on_cpu(const study_options& o) {
         if (interruption::happened()) break;
         const csr<V, host> A = read_matrix<V>(path);
         s.matrices.push_back({matrix_name(path), A.shape, std::int64_t(A.val.size()),
-                              run_benchmark<V>(view(A), who, how)});
+                              run_benchmark<V>(view(A), who, how), path, compute_stats(view(A))});
+        if (!interruption::happened())
+            s.matrices.back().planned = make_plan(A, cpu{s.most_threads()}).chosen().method;
         if (is_terminal(stderr))
             fmt::print(stderr, "\r\033[K{} of {} matrices", s.matrices.size(), o.paths.size());
     }
@@ -273,6 +284,9 @@ int study_on_cpu(const study_options& o) {
     if (!json.is_stdout()) {
         for (const auto print : {print_serial, print_parallel, print_means, print_best}) print(s);
         print_validation(s.matrices);
+        const auto lessons = lessons_of(s.matrices, s.most_threads());
+        print_lessons(lessons);
+        print_next_steps(lessons);
     }
     if (interruption::happened()) return interrupted_exit;
     const tally n = count_validated(s.matrices);

@@ -9,6 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/report.hpp"
+#include "nonzero/core/format.hpp"
 #include "nonzero/plan/benchmark.hpp"
 
 namespace nz::cli {
@@ -32,6 +33,9 @@ struct matrix_result {
     nz::shape shape;
     std::int64_t nnz = 0;
     std::vector<benchmark_result> trials;
+    std::string path = {};
+    matrix_stats stats = {};
+    std::string planned = {};  ///< the method the planner chooses; empty where it was not asked
 
     [[nodiscard]] double gflops(const benchmark_result& t) const {
         return flops<double>(nnz) / t.time.median_s * 1e-9;
@@ -67,11 +71,26 @@ struct matrix_result {
 
 inline std::string number(double x) { return x > 0 ? fmt::format("{:.2f}", x) : "-"; }
 
-/// A bar of at most 12 characters; plain ones where the output is no terminal.
-inline std::string drawn(double fraction) {
+/// A bar of x / most, at most 12 characters; plain ones where the output is no terminal. None where
+/// most is 0, as the speed is of a matrix without entries.
+inline std::string drawn(double x, double most) {
     constexpr int width = 12;
-    if (is_terminal(stdout)) return bar(fraction, width);
-    return std::string(std::size_t(std::lround(std::clamp(fraction, 0.0, 1.0) * width)), '#');
+    if (!(most > 0)) return {};
+    if (is_terminal(stdout)) return bar(x / most, width);
+    return std::string(std::size_t(std::lround(std::clamp(x / most, 0.0, 1.0) * width)), '#');
+}
+
+/// A name at the head of a column: in two lines, broken after a '.', '_' or '-', where it is long.
+inline std::string head_of(const std::string& name) {
+    constexpr std::size_t long_name = 10;
+    if (name.size() <= long_name) return name;
+    const auto longer = [&](std::size_t at) { return std::max(at, name.size() - at); };
+    std::size_t best = name.size();
+    for (std::size_t at = 1; at < name.size(); ++at)
+        if (std::string_view("._-").find(name[at - 1]) != std::string_view::npos &&
+            longer(at) < longer(best))
+            best = at;
+    return best == name.size() ? name : name.substr(0, best) + "\n" + name.substr(best);
 }
 
 /// How many of the trials with a time pass.

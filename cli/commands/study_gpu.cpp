@@ -40,29 +40,24 @@ std::string name_of(const benchmark_result* t) { return t == nullptr ? "-" : t->
 /// The kernels of the layouts that pass down, matrices across.
 template <class Passes>
 void print_kernels(const gpu_study& s, const char* title, Passes passes) {
-    constexpr std::size_t across = 6;
-    for (std::size_t first = 0; first < s.matrices.size(); first += across) {
-        const auto some =
-            std::span(s.matrices).subspan(first, std::min(across, s.matrices.size() - first));
-        fmt::print("{}, GFLOP/s (* fastest of these, - declines)\n\n", title);
-        std::vector<column> columns{{"method", false}};
-        for (const gpu_matrix& A : some) columns.push_back({A.name});
-        table rows(columns);
-        for (const std::string& m : s.methods) {
-            if (!passes(layout_of(m))) continue;
-            std::vector<std::string> cells{m};
-            for (const gpu_matrix& A : some) {
-                const benchmark_result* best = A.fastest([&](const benchmark_result& t) {
-                    return t.threads == 0 && passes(layout_of(t.method));
-                });
-                const benchmark_result* t = A.find(m, 0);
-                cells.push_back(t == nullptr ? "-" : (t == best ? "*" : "") + number(A.gflops(*t)));
-            }
-            rows.add_row(std::move(cells));
+    fmt::print("{}, GFLOP/s (* fastest of these, - declines)\n\n", title);
+    std::vector<column> columns{{"method", false}};
+    for (const gpu_matrix& A : s.matrices) columns.push_back({head_of(A.name)});
+    table rows(columns);
+    for (const std::string& m : s.methods) {
+        if (!passes(layout_of(m))) continue;
+        std::vector<std::string> cells{m};
+        for (const gpu_matrix& A : s.matrices) {
+            const benchmark_result* best = A.fastest([&](const benchmark_result& t) {
+                return t.threads == 0 && passes(layout_of(t.method));
+            });
+            const benchmark_result* t = A.find(m, 0);
+            cells.push_back(t == nullptr ? "-" : (t == best ? "*" : "") + number(A.gflops(*t)));
         }
-        rows.print();
-        fmt::print("\n");
+        rows.add_row(std::move(cells));
     }
+    rows.print_within(line_width(stdout));
+    fmt::print("\n");
 }
 
 void print_layouts(const gpu_study& s) {
@@ -95,7 +90,7 @@ void print_best(const gpu_study& s) {
                       name_of(best), number(A.gflops_of(best)),
                       number(best == nullptr ? 0 : best->gbps())});
     }
-    rows.print();
+    rows.print_within(line_width(stdout));
 }
 
 /// Pairs that differ in nothing but how they read x.
@@ -107,7 +102,7 @@ void print_reading(const gpu_study& s) {
         "\nStructured matrices (their diagonals would suit DIA) and others, with and without the\n"
         "read-only cache and textures: GFLOP/s, and GB/s of the layout's bytes\n\n");
     std::vector<column> columns{{"matrix", false}, {"structured", false}};
-    for (const char* m : reading_variants) columns.insert(columns.end(), {{m}, {"GB/s"}});
+    for (const char* m : reading_variants) columns.insert(columns.end(), {{head_of(m)}, {"GB/s"}});
     table rows(columns);
     for (const bool structured : {true, false}) {
         std::map<std::string, std::pair<double, double>> sums;
@@ -132,19 +127,19 @@ void print_reading(const gpu_study& s) {
         }
         rows.add_row(std::move(cells));
     }
-    rows.print();
+    rows.print_within(line_width(stdout));
 }
 
 void print_speed_up(const gpu_study& s) {
     fmt::print("\nSpeed-up of the GPU's fastest kernel\n\n");
     table rows({{"matrix", false},
-                {"csr.serial, GFLOP/s"},
-                {"best of the CPU", false},
+                {"csr.serial,\nGFLOP/s"},
+                {"best of\nthe CPU", false},
                 {"GFLOP/s"},
-                {"best of the GPU", false},
+                {"best of\nthe GPU", false},
                 {"GFLOP/s"},
-                {"over csr.serial"},
-                {"over the CPU's best"}});
+                {"over\ncsr.serial"},
+                {"over the\nCPU's best"}});
     for (const gpu_matrix& A : s.matrices) {
         const benchmark_result *serial = A.find("csr.serial", 1), *host = A.fastest_on_cpu(),
                                *best = A.fastest_on_gpu();
@@ -155,7 +150,7 @@ void print_speed_up(const gpu_study& s) {
                       name_of(best), number(A.gflops_of(best)), number(over(serial)),
                       number(over(host))});
     }
-    rows.print();
+    rows.print_within(line_width(stdout));
 }
 
 nlohmann::json chosen(const gpu_matrix& A, const benchmark_result* t) {
