@@ -300,9 +300,9 @@ void add_study(CLI::App& app, action& chosen) {
     sub->footer(
         "Every method on every matrix, in double. Each result is held against csr.serial by the\n"
         "L2 norm of the difference, and against a long double reference by the componentwise\n"
-        "bound; the exit code is 1 where one fails. Ctrl-C ends the measuring: what is on_device "
-        "is\n"
-        "printed and written, and the exit code is 130. On a GPU: its kernels against each other,\n"
+        "bound; the exit code is 1 where one fails. Ctrl-C ends the measuring: what was measured\n"
+        "is printed and written, and the exit code is 130. On a GPU: its kernels against each "
+        "other,\n"
         "with and without texture and read-only cache, on structured matrices and on others, and\n"
         "against csr.serial and the fastest method of the CPU.\n\n"
         "Example: nz study matrices/*.mtx.gz --threads 1,2");

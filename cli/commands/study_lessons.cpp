@@ -151,7 +151,8 @@ std::vector<lesson> lessons_of(std::span<const matrix_result> matrices, int thre
         l.plain = A.find(plain_method, threads);
         l.classic =
             A.fastest([](const benchmark_result& t) { return layout_of(t.method) != "packed"; });
-        l.planned = A.find(A.planned, is_serial(A.planned) ? 1 : threads);
+        l.planned = A.find(A.planned, threads);
+        if (l.planned == nullptr) l.planned = A.find(A.planned, 1);  // a method of one thread
         const benchmark_result* parallel =
             A.fastest([&](const benchmark_result& t) { return t.threads == threads; });
         l.why = why(l, threads == 1 ? nullptr : parallel);

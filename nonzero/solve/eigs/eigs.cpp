@@ -1,3 +1,4 @@
+// A block Davidson method: one class that holds the state of one search, hence over 500 lines.
 #include "nonzero/solve/eigs/eigs.hpp"
 
 #include <algorithm>
@@ -497,8 +498,8 @@ eigs_result<V> eigs(B on, const linear_operator<V, B>& A, const eigs_options& o,
     template eigs_result<V> eigs(B, const linear_operator<V, B>&, const eigs_options&, \
                                  const linear_operator<V, B>*, std::span<const V>);
 NZ_INSTANTIATE(float, cpu)
-NZ_INSTANTIATE(double, cpu)
 NZ_INSTANTIATE(float, gpu)
+NZ_INSTANTIATE(double, cpu)
 NZ_INSTANTIATE(double, gpu)
 
 }  // namespace nz
