@@ -193,6 +193,8 @@ class gpu_place {
         // So that an element that is read, or not written, shows.
         const host_vector<V> nan(y_.size(), V(std::numeric_limits<real<V>>::quiet_NaN()));
         copy_to_device(on_, nan.data(), y_.data(), nan.size() * sizeof(V));
+        // A chain before may have rewritten x.
+        copy_to_device(on_, p_.x.data(), x_.data(), x_.size() * sizeof(V));
         p_.template multiply<gpu>(op, x_, y_);
         return to_host<V>(on_, y_);
     }
@@ -351,8 +353,8 @@ std::vector<benchmark_result> run_all(Place at, const problem<V>& p,
         double held = 0;
         while (trials.size() < cases.size()) {
             const benchmark_case<V>& c = cases[trials.size()];
-            const bool on_device = c.m->template on<typename Place::backend>() != nullptr;
-            const double more = on_device ? at.cost(c).matrix_bytes : 0;
+            const bool exists = c.m->template on<typename Place::backend>() != nullptr;
+            const double more = exists ? at.cost(c).matrix_bytes : 0;
             if (stopped() || (!ops.empty() && held + more > most_bytes)) break;
             trials.push_back(unmeasured(c));
             auto op = set_up(at, p, c, trials.back());

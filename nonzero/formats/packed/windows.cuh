@@ -40,7 +40,7 @@ __device__ inline packed_chunk rows_chunk(const window& w, index r, int log) {
     const index longest = warp_max(len);
     packed_chunk c;
     c.base = longest == 0 ? 0 : least;
-    c.kind = unsigned(most - c.base) <= max_delta16 ? packed_chunk::delta16 : packed_chunk::delta32;
+    c.kind = most - c.base <= index(max_delta16) ? packed_chunk::delta16 : packed_chunk::delta32;
     c.log_lanes = std::uint8_t(log);
     c.width = std::uint16_t((longest + (1 << log) - 1) >> log);
     c.rows = std::uint8_t(__popc(__ballot_sync(full_warp, r >= 0)));
@@ -270,7 +270,7 @@ __device__ packed_chunk segment_chunk(const packing<V>& p, index window_first, c
     const offset begin = p.begin(window_first + r) + first;
     c.base = p.A.col_ind[std::size_t(begin)];
     const index most = p.A.col_ind[std::size_t(begin + count - 1)];
-    c.kind = unsigned(most - c.base) <= max_delta16 ? packed_chunk::delta16 : packed_chunk::delta32;
+    c.kind = most - c.base <= index(max_delta16) ? packed_chunk::delta16 : packed_chunk::delta32;
     c.log_lanes = 5, c.rows = 1;
     c.width = std::uint16_t((count + warp_size - 1) / warp_size);
     c.first_row = window_first + r, c.number = part, c.segments = segments;
