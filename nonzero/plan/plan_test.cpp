@@ -255,7 +255,7 @@ TEST_F(planning_on_gpu, from_there_chooses_as_from_here_among_what_is_built_on_d
     }
 }
 
-TEST_F(planning_on_gpu, builds_every_method_from_on_device) {
+TEST_F(planning_on_gpu, builds_every_method_from_the_device) {
     const gpu on{};
     const auto A = from_rule<double>(300, 200, [](index, index, double u) { return u > 0.9; });
     const auto on_device = upload(on, A);

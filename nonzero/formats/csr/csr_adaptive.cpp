@@ -1,6 +1,8 @@
 #include "nonzero/formats/csr/csr_adaptive.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <string>
 
 namespace nz {
 namespace {
@@ -49,6 +51,13 @@ work csr_adaptive_blocks::work_on_gpu(const matrix_stats& s) {
     return {.sector_requests = double(s.row_sectors),
             .work_units = warps * steps + double(s.rows) / warp_rows * units_of_sums,
             .critical_units = steps + (s.max_row_nnz() > capacity ? units_of_parts : 0)};
+}
+
+std::string csr_adaptive_blocks::declined_on_gpu(const matrix_stats& s) {
+    constexpr std::int64_t threads_per_block = 256;
+    constexpr std::int64_t most = std::numeric_limits<index>::max() - threads_per_block;
+    if (s.rows <= most) return {};
+    return "its blocks count up to " + std::to_string(most) + " rows";
 }
 
 template <class V, class S>

@@ -73,8 +73,13 @@ struct csr_adaptive_blocks : kernel_of<csr_adaptive> {
     static constexpr std::string_view name = "csr.adaptive";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Greathouse and Daga, SC'14, doi:10.1109/SC.2014.68";
-    static constexpr kernel_hooks hooks{
-        .complex_on_gpu = true, .work_on_gpu = true, .build = true, .scratch_bytes = true};
+    static constexpr kernel_hooks hooks{.complex_on_gpu = true,
+                                        .work_on_gpu = true,
+                                        .declined_on_gpu = true,
+                                        .build = true,
+                                        .scratch_bytes = true};
+    /// A block counts its rows in 32 bits, up to a block of threads past the last.
+    static std::string declined_on_gpu(const matrix_stats&);
     /// Eight warps a block, each with a chain of its own: block, row, entries, x, rows again, sums
     /// and two barriers between them.
     static work work_on_gpu(const matrix_stats&);
