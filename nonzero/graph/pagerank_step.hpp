@@ -1,4 +1,4 @@
-// The one sweep of PageRank, for both backends.
+// The one fused vector kernel of PageRank, for both backends.
 #pragma once
 
 #include "nonzero/solve/krylov/loop.hpp"

@@ -1,4 +1,5 @@
-// How a sweep runs on a GPU: one kernel, whose last block to arrive adds what the others summed.
+// How a fused vector kernel runs on a GPU: one launch, whose last block to arrive adds what the
+// others summed.
 #pragma once
 
 #include <cuda/atomic>
@@ -9,7 +10,7 @@
 
 namespace nz {
 
-/// The blocks that a step's sweep runs in.
+/// The blocks that a step runs in.
 template <class Step>
 inline constexpr fused_grid grid_of = usual_grid;
 template <class Step>

@@ -21,15 +21,15 @@ struct sums {
     }
 };
 
-/// What a sweep does, written once for every backend: a trivially copyable struct that borrows
-/// its vectors by pointers to where B computes.
+/// What a fused vector kernel does, written once for every backend: a trivially copyable struct
+/// that borrows its vectors by pointers to where B computes.
 ///
 ///     struct step {
 ///         using scalars = S;          // lives where B computes; read by all, written by finish
 ///         using totals = sums<V, K>;
 ///         totals element(std::int64_t i, const S&) const;   // may write element i of vectors
 ///         void finish(S&, const totals&) const;             // once, after all elements
-///         static bool skips(const S&);                      // true: the sweep does nothing
+///         static bool skips(const S&);                      // true: it does nothing
 ///     };
 ///
 /// The functions are NZ_HOST_DEVICE; finish and skips may be left out. A step that is faster on a
@@ -86,9 +86,10 @@ struct fused_grid {
 };
 inline constexpr fused_grid usual_grid{256, 1024};
 
-/// A sweep's sums take at most this much; larger ones do not compile.
+/// The sums of a fused kernel take at most this much; larger ones do not compile.
 inline constexpr std::size_t max_sum_bytes = 64;
-/// Of on.scratch that a sweep over n elements needs. On a GPU it is zeroed once, at first.
+/// Bytes of on.scratch that a fused kernel over n elements needs. On a GPU it is zeroed once, at
+/// first.
 constexpr std::size_t fused_scratch_bytes(cpu, std::int64_t n) {
     return std::size_t((n + fused_block - 1) / fused_block) * max_sum_bytes;
 }
@@ -143,7 +144,7 @@ void run_fused(cpu on, std::int64_t n, const Step& step, typename Step::scalars*
 
 #endif
 
-/// Defined in sweep.cuh; instantiated in the .cu beside the step.
+/// Defined in fused.cuh; instantiated in the .cu beside the step.
 template <class Step>
 void launch_fused(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at);
 

@@ -1,4 +1,4 @@
-// The sweeps behind vector_space's operations.
+// The fused kernels behind vector_space's operations.
 #pragma once
 
 #include "nonzero/vector/vectors.hpp"

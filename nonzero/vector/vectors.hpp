@@ -36,7 +36,7 @@ host_vector<T> to_host(cpu, std::span<const T> v) {
     return {v.begin(), v.end()};
 }
 
-/// A struct of scalars where B computes, for sweeps to read and write.
+/// A struct of scalars where B computes, for fused kernels to read and write.
 template <class S, class B>
 class scalars_on {
   public:
@@ -63,10 +63,10 @@ struct one_scalar {
 };
 
 /// The vectors of n elements of V on B: makes them and computes with them. Every operation is one
-/// sweep; sums have the same bits in every run, on the CPU for any number of threads. On a GPU all
-/// of it happens in on.stream, and only what returns a number or a host's vector waits. Holds the
-/// sums' memory, so it is for one thread and one stream at a time. Vectors may be the same or
-/// disjoint. Throws argument_error where a length is not n.
+/// fused kernel; sums have the same bits in every run, on the CPU for any number of threads. On a
+/// GPU all of it happens in on.stream, and only what returns a number or a host's vector waits.
+/// Holds the sums' memory, so it is for one thread and one stream at a time. Vectors may be the
+/// same or disjoint. Throws argument_error where a length is not n.
 template <class V, class B>
 class vector_space {
   public:

@@ -49,36 +49,36 @@ void add(const packed_size& part, packed_size& all) {
 /// Whether b, the chunk behind a, has the next rows and diagonals of the same offsets, or with
 /// `values`, which are the same but for their masks.
 bool have_identical_offsets(const packed_chunk& a, const packed_chunk& b,
-                            const std::uint32_t* codes, bool values) {
+                            const std::uint32_t* indices, bool values) {
     if (a.kind > packed_chunk::diagonals || b.kind != a.kind || b.width != a.width) return false;
     if (a.rows != warp_rows || b.rows != warp_rows || b.first_row != a.first_row + warp_rows)
         return false;
     const std::size_t words = words_a_column(a.kind);
-    const std::uint32_t* const of_a = codes + std::size_t(a.index_at) * packed_index_unit;
-    const std::uint32_t* const of_b = codes + std::size_t(b.index_at) * packed_index_unit;
+    const std::uint32_t* const of_a = indices + std::size_t(a.index_at) * packed_index_unit;
+    const std::uint32_t* const of_b = indices + std::size_t(b.index_at) * packed_index_unit;
     for (std::size_t k = 0; k < words * a.width; ++k)
         if (of_a[k] != of_b[k] && (k % words == 0 || (values && k % words > 1))) return false;
     return true;
 }
 
 /// As chunks_per_warp wants them.
-std::int64_t count_pairs(std::span<const packed_chunk> chunks, const std::uint32_t* codes,
+std::int64_t count_pairs(std::span<const packed_chunk> chunks, const std::uint32_t* indices,
                          bool by_table) {
     const auto kind = by_table ? packed_chunk::constant_diagonals : packed_chunk::diagonals;
     const auto is_pair = [&](std::int64_t k) -> std::int64_t {
         const packed_chunk &a = chunks[std::size_t(k)], &b = chunks[std::size_t(k) + 1];
         return a.kind == kind && a.first_row / packed_window == b.first_row / packed_window &&
-               have_identical_offsets(a, b, codes, false);
+               have_identical_offsets(a, b, indices, false);
     };
     return parallel_reduce(thread_count({}), std::ssize(chunks) - 1, std::int64_t(0), std::plus<>(),
                            is_pair);
 }
 
 /// Marks the first of every four, or else two, chunks that are alike.
-void mark_identical_offsets(std::span<packed_chunk> chunks, const std::uint32_t* codes) {
+void mark_identical_offsets(std::span<packed_chunk> chunks, const std::uint32_t* indices) {
     const auto are_identical = [&](std::size_t k) {
         return k + 1 < chunks.size() &&
-               have_identical_offsets(chunks[k], chunks[k + 1], codes, true);
+               have_identical_offsets(chunks[k], chunks[k + 1], indices, true);
     };
     parallel_for(thread_count({}), (std::ssize(chunks) + 3) / 4, [&](std::int64_t four) {
         const auto k = std::size_t(4 * four);
@@ -241,7 +241,8 @@ std::optional<packed<float, host>> rounded(const packed<double, host_view>& P) {
             word[0] = narrow, word[1] = 0;
         }
     });
-    if (by_table || P.encoding == value_encoding::float32) {  // the same codes, or floats already
+    if (by_table ||
+        P.encoding == value_encoding::float32) {  // the same table indices, or floats already
         R.val.assign(P.val.begin(), P.val.end());
         return R;
     }

@@ -6,7 +6,7 @@
 namespace nz {
 namespace {
 
-/// Stores the code of v as the at-th value.
+/// Encodes v as the at-th value.
 template <value_encoding C, class V>
 __device__ void put_value(const packing<V>& p, std::byte* val, std::size_t at, bool here, V v) {
     if constexpr (C == value_encoding::none) reinterpret_cast<V*>(val)[at] = here ? v : V(0);
@@ -116,13 +116,13 @@ __global__ void __launch_bounds__(walk_threads)
 /// Whether b lies right behind a, has the next rows, and its diagonals but for their masks. By a
 /// whole warp.
 __device__ inline bool have_identical_offsets(const packed_chunk& a, const packed_chunk& b,
-                                              const std::uint32_t* codes) {
+                                              const std::uint32_t* indices) {
     if (a.kind > packed_chunk::diagonals || b.kind != a.kind || b.width != a.width) return false;
     if (a.rows != warp_size || b.rows != warp_size || b.first_row != a.first_row + warp_size)
         return false;
     const unsigned words = a.kind == packed_chunk::constant_diagonals ? 4 : 2;
-    const std::uint32_t* const of_a = codes + std::size_t(a.index_at) * packed_index_unit;
-    const std::uint32_t* const of_b = codes + std::size_t(b.index_at) * packed_index_unit;
+    const std::uint32_t* const of_a = indices + std::size_t(a.index_at) * packed_index_unit;
+    const std::uint32_t* const of_b = indices + std::size_t(b.index_at) * packed_index_unit;
     bool same = true;
     for (unsigned k = unsigned(lane_id()); k < words * a.width; k += warp_size)
         same = same && (k % words == 1 || of_a[k] == of_b[k]);
@@ -133,10 +133,10 @@ constexpr unsigned max_identical = 4;
 
 /// Marks the first of every four, or else two, chunks that are alike; a warp for every four.
 __global__ void __launch_bounds__(walk_threads)
-    mark_identical_offsets(packed_chunk* chunks, const std::uint32_t* codes, unsigned count) {
+    mark_identical_offsets(packed_chunk* chunks, const std::uint32_t* indices, unsigned count) {
     const unsigned first = (blockIdx.x * walk_threads + threadIdx.x) / warp_size * max_identical;
     const auto pair = [&](unsigned k) {
-        return k + 1 < count && have_identical_offsets(chunks[k], chunks[k + 1], codes);
+        return k + 1 < count && have_identical_offsets(chunks[k], chunks[k + 1], indices);
     };
     const bool low = pair(first), high = pair(first + 2);
     const bool all = low && high && pair(first + 1);

@@ -1,11 +1,11 @@
-// What a GPU does with a basis, as sweeps.
+// What a GPU does with a basis, as fused vector kernels.
 #pragma once
 
 #include "nonzero/solve/eigs/vector_basis.hpp"
 
 namespace nz {
 
-/// Scalar products that one sweep takes at once.
+/// Scalar products that one fused kernel takes at once.
 inline constexpr int dots_at_once = int(max_sum_bytes / sizeof(double));
 
 /// h_k = (v_k, w) for the `count` basis vectors from v on.

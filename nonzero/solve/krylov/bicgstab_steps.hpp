@@ -1,4 +1,4 @@
-// The sweeps of BiCGSTAB, once for both backends.
+// The fused vector kernels of BiCGSTAB, once for both backends.
 #pragma once
 
 #include "nonzero/solve/krylov/krylov.hpp"

@@ -1,4 +1,4 @@
-// The sweeps of conjugate gradients, once for both backends.
+// The fused vector kernels of conjugate gradients, once for both backends.
 #pragma once
 
 #include "nonzero/solve/krylov/krylov.hpp"

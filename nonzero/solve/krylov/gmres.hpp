@@ -14,8 +14,9 @@ struct gmres_options : solve_options {
 /// it minimises is the residual of A x = b. It starts again from where it is every `restart`
 /// iterations, with the true residual, so that replace_every has nothing to do; a cycle that
 /// reduces the residual by nothing ends it. Each new direction is made orthogonal twice by
-/// classical Gram-Schmidt, all scalar products of a pass in few sweeps; on a GPU the CPU waits once
-/// an iteration, for the small least-squares problem, and there is no graph. All else is as in cg.
+/// classical Gram-Schmidt, all scalar products of a pass in few fused kernels; on a GPU the CPU
+/// waits once an iteration, for the small least-squares problem, and there is no graph. All else is
+/// as in cg.
 ///
 /// Moves    beside the products, about 4 (j + 2) vectors in the j-th iteration of a cycle.
 /// Throws   also argument_error where restart is not 1 to 1000.

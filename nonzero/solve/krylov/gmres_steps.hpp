@@ -1,11 +1,11 @@
-// The sweeps of GMRES, once for both backends.
+// The fused vector kernels of GMRES, once for both backends.
 #pragma once
 
 #include "nonzero/solve/krylov/krylov.hpp"
 
 namespace nz {
 
-/// Scalar products that one sweep takes at once.
+/// Scalar products that one fused kernel takes at once.
 template <class V>
 inline constexpr int gmres_dots = int(max_sum_bytes / sizeof(wide_value<V>));
 

@@ -64,7 +64,7 @@ struct loop_state {
 inline constexpr std::int64_t longest_batch = 1024;
 
 /// Calls `iteration` until *state, which lies where B computes, no longer goes on. An iteration is
-/// made of sweeps that skip where the state does not go on, and ends with end_iteration().
+/// made of fused kernels that skip where the status is not running, and ends with end_iteration().
 template <class B>
 class loop;
 

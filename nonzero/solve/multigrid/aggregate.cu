@@ -72,7 +72,7 @@ struct decide : search {
     }
 };
 
-/// The independent set of reach 2.
+/// The independent set for distance 2.
 struct wide_search {
     graph_view g;
     std::uint32_t *rank_of, *least;  ///< of the undecided; in a node's neighbourhood

@@ -5,34 +5,34 @@
 
 namespace nz {
 
-/// No aggregate: the node has no neighbour, and the smoother isolated serves it.
+/// No aggregate: the node has no neighbour, and only the smoother works on it.
 inline constexpr index isolated = -1;
 
 struct aggregation {
     index count = 0;        ///< of aggregates
-    host_vector<index> of;  ///< each node's, or alone
+    host_vector<index> of;  ///< each node's, or `isolated`
 };
 
-/// The nodes of a maximal independent set of distance d = distance + 1, reach 1 or 2: no two of
-/// them within d steps, every other node within d steps of one. 1 where a node is in the set; a
-/// node without neighbours is not. Priorities are hashes of the node's number, new ones in every
-/// round, so that the set depends neither on the machine nor on the number of threads. Source:
-/// Bell, Dalton, Olson 2012, section 4.2; the worklists and the new hash a round are from Kelley
-/// and Rajamanickam 2022, algorithm 3.
+/// A maximal independent set, MIS-k with k = distance + 1, for an aggregation distance of 1 or 2:
+/// no two of its nodes are within k edges of each other, and every other node is within k edges of
+/// one. Returns 1 for each node of the set. Isolated nodes are not in it. Priorities are hashes of
+/// the node's number, new ones in every round, so that the set depends neither on the machine nor
+/// on the number of threads. Source: Bell, Dalton, Olson 2012, section 4.2; the worklists and the
+/// new hash a round are from Kelley and Rajamanickam 2022, algorithm 3.
 host_vector<char> independent_set(cpu on, const strong_graph&, int distance = 1);
 
 /// Every node of the set is the root of an aggregate, numbered in ascending order; a root's
-/// neighbours join it. With reach 1 a second set among the nodes that are left gives more roots,
+/// neighbours join it. With distance 1 a second set among the nodes that are left gives more roots,
 /// where one still finds three neighbours. Whatever is left then joins that of its neighbours'
-/// aggregates to which it has most edges, of equal ones the first; with reach 2 in two passes, so
-/// that an aggregate extends two steps from its root, at most three.
-/// Source: Bell, Dalton, Olson 2012, section 4.2; the second set is from Kelley and Rajamanickam
-/// 2022, algorithm 4.
+/// aggregates to which it has most edges, of equal ones the first; with distance 2 in two passes,
+/// so that an aggregate extends two steps from its root, at most three. Source: Bell, Dalton, Olson
+/// 2012, section 4.2; the second set is from Kelley and Rajamanickam 2022, algorithm 4.
 aggregation aggregate(cpu on, const strong_graph&, int distance = 1);
 
-/// Which reach suits a graph as the finest level's: 2 where most nodes of a fixed sample have few
-/// neighbours, yet many nodes within two steps, as those of 7-point stencils in space (6 and 24) do
-/// and those of 5- and 9-point ones in the plane (4 and 12, 8 and 24) do not; else 1.
+/// Which aggregation distance suits a graph as the finest level's: 2 where most nodes of a fixed
+/// sample have few neighbours, yet many nodes within two steps, as those of 7-point stencils in
+/// space (6 and 24) do and those of 5- and 9-point ones in the plane (4 and 12, 8 and 24) do not;
+/// else 1.
 int suitable_distance(const strong_graph&);
 
 /// The same on a GPU, where `of` is: the same aggregates. Waits for on.stream.
@@ -53,8 +53,8 @@ NZ_HOST_DEVICE constexpr std::uint64_t priority(index node, std::uint32_t round)
     return h << 32 | (std::uint32_t(node) + 1U);
 }
 
-/// The same with reach 2, in 31 bits: every line maps the numbers of 31 bits one to one, so that no
-/// two nodes share a rank.
+/// The same for distance 2, in 31 bits: every line maps the numbers of 31 bits one to one, so that
+/// no two nodes share a rank.
 NZ_HOST_DEVICE constexpr std::uint32_t rank(index node, std::uint32_t round) {
     constexpr std::uint32_t low = 0x7fffffffU;
     std::uint32_t h = (std::uint32_t(node) ^ round * 0x9e3779b9U) & low;

@@ -95,7 +95,7 @@ class amg final : public matrix_free_operator<V, B> {
     };
     struct workspace {
         vector_space<V, B> space;
-        scalars_on<one_scalar<V>, B> none;  ///< which the smoothers' sweeps do not read
+        scalars_on<one_scalar<V>, B> none;  ///< which the smoothers' fused kernels do not read
         vector<V, B> x, r, d;
     };
     using workspaces = std::vector<workspace>;

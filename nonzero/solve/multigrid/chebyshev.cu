@@ -1,4 +1,4 @@
-// The smoothers' sweeps on a GPU.
+// The smoothers' fused kernels on a GPU.
 #include "nonzero/solve/multigrid/chebyshev.hpp"
 #include "nonzero/vector/fused.cuh"
 

@@ -230,7 +230,7 @@ TYPED_TEST(products, with_the_inverse_are_the_identity) {
         expect_same(X, transpose(view(X)));
         expect_same(X, dense_inverse(cpu{.threads = 1}, view(A)));
         const auto I = times(to_dense(A, false), to_dense(X, false), n, n, n);
-        // Rounding X to V alone leaves |A| |X| u; the sweeps, in double, far less.
+        // Rounding X to V alone leaves |A| |X| u; the inversion, in double, far less.
         const auto size = times(to_dense(A, true), to_dense(X, true), n, n, n);
         const long double slack = n * static_cast<long double>(std::numeric_limits<V>::epsilon());
         for (std::size_t k = 0; k < I.size(); ++k)

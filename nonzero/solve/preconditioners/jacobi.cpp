@@ -35,7 +35,7 @@ class jacobi_operator final : public matrix_free_operator<V, B> {
     void map(in<V, B> x, out<V, B> y) const override { space_.multiply(inverse_, x, y); }
 
   private:
-    mutable vector_space<V, B> space_;  // one sweep without sums, which leaves it as it is
+    mutable vector_space<V, B> space_;  // its one fused kernel sums nothing, so leaves it as it is
     vector<V, B> inverse_;
 };
 
