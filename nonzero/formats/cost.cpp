@@ -17,7 +17,7 @@ work thread_a_row_work(const matrix_stats& s, double widths, double widest, doub
             .critical_units = units_of_a_warp + widest * units_an_entry};
 }
 
-work warp_a_row::work_on_gpu(const matrix_stats& s) {
+work work_of_warp_a_row(const matrix_stats& s) {
     const auto steps = [](std::int64_t length) {
         return units_of_a_warp + 2 * double((length + 127) / 128);
     };

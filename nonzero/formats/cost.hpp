@@ -83,18 +83,14 @@ inline work strided_work(double stored) { return {.work_units = 2.2 * stored}; }
 /// The longest row that one GPU thread may walk alone: 0.1 ms at an estimated 0.1 us an entry. With
 /// it no kernel under this rule ran over 50 times slower than the best (H200, thirty matrices).
 inline constexpr std::int64_t longest_walk_on_gpu = 1024;
-/// The hooks of GPU kernels that give a row to one thread, or to one warp.
-struct thread_a_row {
-    static std::int64_t longest_row_on_gpu(const matrix_stats&) { return longest_walk_on_gpu; }
-    static work work_on_gpu(const matrix_stats& s) {
-        return thread_a_row_work(s, double(s.group_width[0]), double(s.max_row_nnz()),
-                                 strided_units);
-    }
-};
-struct warp_a_row {
-    static std::int64_t longest_row_on_gpu(const matrix_stats&) { return longest_walk_on_gpu * 32; }
-    /// 32 lanes take 128 entries in two dependent loads, and a row of four entries as well.
-    static work work_on_gpu(const matrix_stats&);
-};
+/// Hooks of GPU kernels that give a row to one thread, or to one warp, as a tag names them:
+/// `static constexpr auto work_on_gpu = work_of_thread_a_row;`
+inline std::int64_t longest_row_of_a_thread(const matrix_stats&) { return longest_walk_on_gpu; }
+inline std::int64_t longest_row_of_a_warp(const matrix_stats&) { return longest_walk_on_gpu * 32; }
+inline work work_of_thread_a_row(const matrix_stats& s) {
+    return thread_a_row_work(s, double(s.group_width[0]), double(s.max_row_nnz()), strided_units);
+}
+/// 32 lanes take 128 entries in two dependent loads, and a row of four entries as well.
+work work_of_warp_a_row(const matrix_stats&);
 
 }  // namespace nz

@@ -71,19 +71,34 @@ constexpr bool hooks_match_functions() {
     const matrix_stats* const s = nullptr;
     constexpr bool scratch = requires(cpu on, const host_layout& A) { K::scratch_bytes(on, A); }
     || requires(gpu on, const device_layout_view& A) { K::scratch_bytes(on, A); };
-    static_assert(h.work_on_cpu == requires { K::work_on_cpu(*s); });
-    static_assert(h.work_on_gpu == requires { K::work_on_gpu(*s); });
-    static_assert(h.longest_row_on_gpu == requires { K::longest_row_on_gpu(*s); });
-    static_assert(h.declined_on_gpu == requires { K::declined_on_gpu(*s); });
-    static_assert(h.cost == requires { K::template cost<any>(*s); });
-    static_assert(h.from == requires(const csr<any, host_view>& A) { K::from(A); });
-    static_assert(h.build == requires(gpu on, const csr<any, device_view>& A) {
-        K::build(on, A, device_analysis<any>{});
-    });
-    static_assert(h.refill == requires(gpu on, const csr<any, device_view>& A, device_layout& to) {
-        K::refill(on, A, to);
-    });
-    static_assert(h.scratch_bytes == scratch);
+    static_assert(
+        h.work_on_cpu == requires { K::work_on_cpu(*s); },
+        "K::work_on_cpu and its hook go together");
+    static_assert(
+        h.work_on_gpu == requires { K::work_on_gpu(*s); },
+        "K::work_on_gpu and its hook go together");
+    static_assert(
+        h.longest_row_on_gpu == requires { K::longest_row_on_gpu(*s); },
+        "K::longest_row_on_gpu and its hook go together");
+    static_assert(
+        h.declined_on_gpu == requires { K::declined_on_gpu(*s); },
+        "K::declined_on_gpu and its hook go together");
+    static_assert(
+        h.cost == requires { K::template cost<any>(*s); }, "K::cost and its hook go together");
+    static_assert(
+        h.from == requires(const csr<any, host_view>& A) { K::from(A); },
+        "K::from and its hook go together");
+    static_assert(
+        h.build ==
+            requires(gpu on, const csr<any, device_view>& A) {
+                K::build(on, A, device_analysis<any>{});
+            },
+        "K::build and its hook go together");
+    static_assert(
+        h.refill == requires(gpu on, const csr<any, device_view>& A,
+                             device_layout& to) { K::refill(on, A, to); },
+        "K::refill and its hook go together");
+    static_assert(h.scratch_bytes == scratch, "K::scratch_bytes and its hook go together");
     return true;
 }
 

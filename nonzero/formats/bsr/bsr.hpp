@@ -94,13 +94,14 @@ void spmv(cpu, bsr_serial, V alpha, const bsr<V, host_view>& A, std::span<const 
 
 /// A row of blocks belongs to one CPU thread, equal numbers of blocks to every thread up to one
 /// row; or to one warp of a GPU, whose lanes share its blocks row by row.
-struct bsr_block : kernel_of<bsr>, warp_a_row {
+struct bsr_block : kernel_of<bsr> {
     static constexpr std::string_view name = "bsr.block";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "Im, Yelick and Vuduc 2004, section 2; rows of blocks shared as in csr.balanced";
     static constexpr kernel_hooks hooks{
         .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_warp;
     /// The rows of a block are lanes; each asks of one entry after the other whether it is fill.
     static work work_on_gpu(const matrix_stats&);
     /// A full block is a small dense product; in others every entry is asked whether it is fill.

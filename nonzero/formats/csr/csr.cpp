@@ -286,7 +286,7 @@ std::int64_t csr_subwarp::longest_row_on_gpu(const matrix_stats& s) {
     return longest_walk_on_gpu * lanes(s.rows, s.nnz);
 }
 
-work row_loop::work_on_cpu(const matrix_stats& s) {
+work work_of_row_loop(const matrix_stats& s) {
     const double rows = std::max(double(s.rows), 1.0);
     double alike = 0;
     for (const auto& [length, count] : s.row_lengths)

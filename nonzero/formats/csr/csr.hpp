@@ -129,29 +129,27 @@ auto to_csr(const F& A) {
     return assemble<V>(A.shape, row, col, val);
 }
 
-/// What the loop over the rows of a CSR does on a CPU.
-struct row_loop {
-    /// A row takes three steps, and where its end is guessed wrong as long as five more, which
-    /// happens about as often as two rows differ in length.
-    static work work_on_cpu(const matrix_stats& s);
-};
+/// The loop over the rows of a CSR on a CPU. A row takes three work units, and five more where its
+/// end is mispredicted, which happens about as often as two consecutive rows differ in length.
+work work_of_row_loop(const matrix_stats&);
 
 /// One thread, one row after the other: the textbook loop.
-struct csr_serial : kernel_of<csr>, row_loop {
+struct csr_serial : kernel_of<csr> {
     static constexpr std::string_view name = "csr.serial";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "PMPP chapter 10.1; Calzetta and Lori 2025, algorithm 1";
     static constexpr kernel_hooks hooks{.one_thread = true, .work_on_cpu = true};
+    static constexpr auto work_on_cpu = work_of_row_loop;
 };
 template <class V>
 void spmv(cpu, csr_serial, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
 
 /// Equal numbers of rows to every thread (OpenMP's static schedule).
-struct csr_static : kernel_of<csr>, row_loop {
+struct csr_static : kernel_of<csr> {
     static work work_on_cpu(const matrix_stats& s) {
-        work w = row_loop::work_on_cpu(s);
+        work w = work_of_row_loop(s);
         w.imbalance = s.row_imbalance;
         return w;
     }
@@ -165,22 +163,24 @@ void spmv(cpu, csr_static, V alpha, const csr<V, host_view>& A, std::span<const 
           std::span<V> y);
 
 /// Shrinking runs of rows to whichever thread is free (OpenMP's guided schedule).
-struct csr_guided : kernel_of<csr>, row_loop {
+struct csr_guided : kernel_of<csr> {
     static constexpr std::string_view name = "csr.guided";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, CSR guided";
     static constexpr kernel_hooks hooks{.work_on_cpu = true};
+    static constexpr auto work_on_cpu = work_of_row_loop;
 };
 template <class V>
 void spmv(cpu, csr_guided, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
 
 /// One contiguous block of rows a thread, of equal nonzeros up to one row; empty parts dropped.
-struct csr_balanced : kernel_of<csr>, row_loop {
+struct csr_balanced : kernel_of<csr> {
     static constexpr std::string_view name = "csr.balanced";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, target = nnz / threads";
     static constexpr kernel_hooks hooks{.work_on_cpu = true};
+    static constexpr auto work_on_cpu = work_of_row_loop;
 };
 template <class V>
 void spmv(cpu, csr_balanced, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
@@ -196,7 +196,7 @@ struct csr_merge : kernel_of<csr> {
     static constexpr kernel_hooks hooks{
         .complex_on_gpu = true, .work_on_cpu = true, .work_on_gpu = true, .scratch_bytes = true};
     static work work_on_cpu(const matrix_stats& s) {  // a long row is shared as well
-        return {.work_units = row_loop::work_on_cpu(s).work_units};
+        return {.work_units = work_of_row_loop(s).work_units};
     }
     /// Two searches, a tile into shared memory, a walk, a scan; and the carries' kernel.
     static work work_on_gpu(const matrix_stats&);
@@ -215,13 +215,14 @@ void spmv(gpu, csr_merge, V alpha, const csr<V, device_view>& A, device_span<V> 
 
 /// One thread a row. Neighbouring threads read addresses a row apart, so hardly anything is
 /// coalesced, and a warp waits for its longest row.
-struct csr_scalar : kernel_of<csr>, thread_a_row {
+struct csr_scalar : kernel_of<csr> {
     static constexpr std::string_view name = "csr.scalar";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "CS121 2023; ECE408 2020; PMPP chapter 10.2; Calzetta and Lori 2025, kernel 0";
     static constexpr kernel_hooks hooks{
         .complex_on_gpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     /// Every column and every value is a load that no other lane shares.
     static work work_on_gpu(const matrix_stats& s) {
         work w =
@@ -235,12 +236,14 @@ void spmv(gpu, csr_scalar, V alpha, const csr<V, device_view>& A, device_span<V>
           device_out<V> y);
 
 /// One warp a row, blocks of 32 x 8 threads; the lanes' sums are reduced by shuffles.
-struct csr_vector : kernel_of<csr>, warp_a_row {
+struct csr_vector : kernel_of<csr> {
     static constexpr std::string_view name = "csr.vector";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "CS121 2023; Bell and Garland, SC'09; Calzetta and Lori 2025, kernel 1";
     static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_warp;
+    static constexpr auto work_on_gpu = work_of_warp_a_row;
 };
 template <class V>
 void spmv(gpu, csr_vector, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,

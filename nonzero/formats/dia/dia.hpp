@@ -72,12 +72,13 @@ void spmv(cpu, dia_serial, V alpha, const dia<V, host_view>& A, std::span<const 
           std::span<V> y);
 
 /// A row belongs to one thread; on the CPU equal numbers of rows to every thread.
-struct dia_row : kernel_of<dia>, thread_a_row {
+struct dia_row : kernel_of<dia> {
     static constexpr std::string_view name = "dia.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "CS121 2023, DIA format; Bell and Garland, SC'09, section 4";
     static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     static work work_on_gpu(const matrix_stats& s) {  // every row walks all diagonals
         const double width = double(s.diagonals);
         return thread_a_row_work(s, width * double(round_up_to_warp(s.rows) / warp_rows), width,

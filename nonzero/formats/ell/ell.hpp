@@ -71,13 +71,14 @@ void spmv(cpu, ell_serial, V alpha, const ell<V, host_view>& A, std::span<const 
           std::span<V> y);
 
 /// A row belongs to one thread; on the CPU equal numbers of rows to every thread.
-struct ell_row : kernel_of<ell>, thread_a_row {
+struct ell_row : kernel_of<ell> {
     static constexpr std::string_view name = "ell.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "CS121 2023, ELL kernel; PMPP chapter 10.3; Bell and Garland, SC'09, section 4";
     static constexpr kernel_hooks hooks{
         .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     static work work_on_cpu(const matrix_stats& s) {
         return strided_work(double(s.rows) * double(s.max_row_nnz()));
     }

@@ -141,25 +141,28 @@ void spmv(cpu, hll_column_guided, V alpha, const hll<V, host_view>& A, std::span
           std::span<V> y);
 
 /// Column-major on the GPU: one thread a row, coalesced.
-struct hll_column : kernel_of<hll>, thread_a_row {
+struct hll_column : kernel_of<hll> {
     static constexpr std::string_view name = "hll.column";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 3";
     static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
+    static constexpr auto work_on_gpu = work_of_thread_a_row;
 };
 template <class V>
 void spmv(gpu, hll_column, V alpha, const hll<V, device_view>& A, device_span<V> x, V beta,
           device_out<V> y);
 
 /// Row-major on the GPU: one thread a row, its neighbours a whole padded row away.
-struct hll_row : kernel_of<hll_rows>, thread_a_row {
+struct hll_row : kernel_of<hll_rows> {
     static constexpr std::string_view name = "hll.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 0";
     static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     /// Every column and every value, of padding too, is a load that no other lane shares.
     static work work_on_gpu(const matrix_stats& s) {
-        work w = thread_a_row::work_on_gpu(s);
+        work w = work_of_thread_a_row(s);
         w.sector_requests += 2 * double(s.group_width[0] * warp_rows);
         return w;
     }
@@ -169,11 +172,13 @@ void spmv(gpu, hll_row, V alpha, const hll_rows<V, device_view>& A, device_span<
           device_out<V> y);
 
 /// Row-major on the GPU: one warp a row, the lanes' sums reduced by shuffles.
-struct hll_warp : kernel_of<hll_rows>, warp_a_row {
+struct hll_warp : kernel_of<hll_rows> {
     static constexpr std::string_view name = "hll.warp";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 1";
     static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_warp;
+    static constexpr auto work_on_gpu = work_of_warp_a_row;
 };
 template <class V>
 void spmv(gpu, hll_warp, V alpha, const hll_rows<V, device_view>& A, device_span<V> x, V beta,
@@ -181,11 +186,13 @@ void spmv(gpu, hll_warp, V alpha, const hll_rows<V, device_view>& A, device_span
 
 /// Row-major on the GPU: one warp a row, the lanes' sums reduced by halves in shared memory, with
 /// the whole block of threads waiting at every step as in the lecture.
-struct hll_warp_shared : kernel_of<hll_rows>, warp_a_row {
+struct hll_warp_shared : kernel_of<hll_rows> {
     static constexpr std::string_view name = "hll.warp_shared";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 2";
     static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_warp;
+    static constexpr auto work_on_gpu = work_of_warp_a_row;
 };
 template <class V>
 void spmv(gpu, hll_warp_shared, V alpha, const hll_rows<V, device_view>& A, device_span<V> x,

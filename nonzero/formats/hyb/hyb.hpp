@@ -89,12 +89,13 @@ void spmv(cpu, hyb_row, V alpha, const hyb<V, host_view>& A, std::span<const V> 
           std::span<V> y);
 
 /// ell.row, then coo.segmented, both on the GPU.
-struct hyb_device : kernel_of<hyb>, thread_a_row {
+struct hyb_device : kernel_of<hyb> {
     static constexpr std::string_view name = "hyb.device";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "CS121 2023; Bell and Garland, SC'09, section 4";
     static constexpr kernel_hooks hooks{
         .work_on_gpu = true, .longest_row_on_gpu = true, .scratch_bytes = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     static work work_on_gpu(const matrix_stats&);
     template <class V>
     static std::size_t scratch_bytes(gpu, const hyb<V, device_view>& A);

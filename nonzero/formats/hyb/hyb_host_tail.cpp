@@ -12,7 +12,7 @@ std::string hyb_host_tail_trip::declined_on_gpu(const matrix_stats& s) {
 }
 
 work hyb_host_tail_trip::work_on_gpu(const matrix_stats& s) {
-    work w = thread_a_row::work_on_gpu(s);
+    work w = work_of_thread_a_row(s);
     // Three copies and two waits for the GPU take as long as some ten launches each.
     if (s.max_row_nnz() > split_width_of(s)) w.launches = 50;
     return w;

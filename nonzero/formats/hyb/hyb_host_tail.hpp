@@ -44,7 +44,7 @@ struct hyb_host_tail {
 
 /// ell.row on the GPU, y to the host, coo.serial there, y back. It waits for the GPU by its nature
 /// and so cannot be captured in a CUDA graph.
-struct hyb_host_tail_trip : kernel_of<hyb_host_tail>, thread_a_row {
+struct hyb_host_tail_trip : kernel_of<hyb_host_tail> {
     static constexpr std::string_view name = "hyb.host_tail";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "PMPP chapter 10.4";
@@ -52,6 +52,7 @@ struct hyb_host_tail_trip : kernel_of<hyb_host_tail>, thread_a_row {
                                         .work_on_gpu = true,
                                         .longest_row_on_gpu = true,
                                         .declined_on_gpu = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     static std::string declined_on_gpu(const matrix_stats&);
     static work work_on_gpu(const matrix_stats&);
 };

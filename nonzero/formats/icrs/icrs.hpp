@@ -78,12 +78,13 @@ inline work icrs_work_on_gpu(const matrix_stats& s) {
 }
 
 /// Equal numbers of rows to every CPU thread; one GPU thread a row, coalesced.
-struct icrs_row : kernel_of<icrs>, thread_a_row {
+struct icrs_row : kernel_of<icrs> {
     static constexpr std::string_view name = "icrs.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015, L = 256";
     static constexpr kernel_hooks hooks{
         .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     static work work_on_cpu(const matrix_stats& s) {  // a row's entries are a group apart
         return {.work_units = 1.2 * double(s.nnz) + 8 * double(s.rows),
                 .critical_units = double(s.max_row_nnz())};
@@ -98,7 +99,7 @@ void spmv(gpu, icrs_row, V alpha, const icrs<V, device_view>& A, device_span<V> 
           device_out<V> y);
 
 /// icrs.row over groups of 32 rows: fewer holes.
-struct icrs_row_32 : kernel_of<icrs>, thread_a_row {
+struct icrs_row_32 : kernel_of<icrs> {
     static constexpr std::string_view name = "icrs.row_32";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015, with L = 32: 16 rows or more";
@@ -107,6 +108,7 @@ struct icrs_row_32 : kernel_of<icrs>, thread_a_row {
                                         .longest_row_on_gpu = true,
                                         .cost = true,
                                         .from = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     static work work_on_cpu(const matrix_stats& s) {  // a row's entries are a group apart
         return {.work_units = 1.2 * double(s.nnz) + 8 * double(s.rows),
                 .critical_units = double(s.max_row_nnz())};
@@ -129,12 +131,13 @@ void spmv(gpu, icrs_row_32, V alpha, const icrs<V, device_view>& A, device_span<
 
 /// icrs.row on the GPU with x through the texture units, as in the lecture but by a texture object
 /// (core/texture.cuh says how doubles get through, and the size limit).
-struct icrs_row_texture : kernel_of<icrs>, thread_a_row {
+struct icrs_row_texture : kernel_of<icrs> {
     static constexpr std::string_view name = "icrs.row_texture";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015, L = 256";
     static constexpr kernel_hooks hooks{
         .x_by_texture = true, .work_on_gpu = true, .longest_row_on_gpu = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     static work work_on_gpu(const matrix_stats& s) { return icrs_work_on_gpu(s); }
 };
 template <class V>

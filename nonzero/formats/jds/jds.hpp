@@ -118,12 +118,13 @@ void spmv(cpu, jds_serial, V alpha, const jds<V, host_view>& A, std::span<const 
 
 /// One run of sorted rows a CPU thread, of equal nonzeros up to one row; on the GPU one thread a
 /// sorted row, not coalesced.
-struct jds_row : kernel_of<jds>, thread_a_row {
+struct jds_row : kernel_of<jds> {
     static constexpr std::string_view name = "jds.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "ECE408 2020, lecture 19, SpMV/JDS";
     static constexpr kernel_hooks hooks{
         .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     /// No row's end is guessed wrong; every y is found through perm.
     static work work_on_cpu(const matrix_stats& s) {
         return {.sector_requests = double(s.nnz + s.rows),
@@ -147,13 +148,14 @@ void spmv(gpu, jds_row, V alpha, const jds<V, device_view>& A, device_span<V> x,
 
 /// Transposed layout: blocks of sorted rows are dealt out to the threads in turn, which shares the
 /// work evenly as neighbouring blocks are about equally long; a block walks the diagonals.
-struct jds_diagonals : kernel_of<jds_transposed>, thread_a_row {
+struct jds_diagonals : kernel_of<jds_transposed> {
     static constexpr std::string_view name = "jds.transposed";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "ECE408 2020, lecture 19, JDS with transposed layout";
     static constexpr kernel_hooks hooks{
         .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     /// Sums lie in memory, and of every entry it is asked whether its diagonal goes on.
     static work work_on_cpu(const matrix_stats& s) {
         return {.sector_requests = double(s.nnz + s.rows), .work_units = 3 * double(s.nnz)};

@@ -99,11 +99,12 @@ void spmv(cpu, sell_chunk, V alpha, const sell<V, host_view>& A, std::span<const
           std::span<V> y);
 
 /// One GPU thread a row of a chunk, coalesced.
-struct sell_row : kernel_of<sell>, thread_a_row {
+struct sell_row : kernel_of<sell> {
     static constexpr std::string_view name = "sell.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Kreutzer et al. 2014, section 5";
     static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
+    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     static work work_on_gpu(const matrix_stats& s) {
         work w = thread_a_row_work(s, double(s.sorted_group_width), double(s.max_row_nnz()),
                                    strided_units);
