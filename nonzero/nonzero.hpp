@@ -19,6 +19,7 @@
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/plan.hpp"
+#include "nonzero/plan/speeds.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "nonzero/solve/eigs/eigs.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"

@@ -145,6 +145,8 @@ void check_options(const plan_options& o) {
         throw argument_error("make_plan: expected_products is " +
                              std::to_string(o.expected_products) + ", expected at least 1");
     if (!(o.tune_s > 0)) throw argument_error("make_plan: tune_s is not positive");
+    if (o.speeds && !is_usable(*o.speeds))
+        throw argument_error("make_plan: speeds lack a rate, or one is not positive");
 }
 
 template <class V>
@@ -232,10 +234,11 @@ plan<V, B> predict(const csr<V, S>& A, B on, const plan_options& o,
     require(on);
     device_analysis<V> mine;
     const subject found = look_at(A, on, o.vouched, known != nullptr ? *known : mine);
-    const machine_speeds machine = machine_for(on, csr_bytes<V>(found.stats), o.fresh);
+    const machine_speeds machine =
+        o.speeds ? *o.speeds : machine_for(on, csr_bytes<V>(found.stats), o.fresh);
     plan<V, B> p{{.shape = A.shape,
                   .nnz = std::int64_t(A.val.size()),
-                  .machine = machine_name(on),
+                  .machine = o.speeds ? "the one given" : machine_name(on),
                   .expected_products = o.expected_products,
                   .candidates = {},
                   .why = {}},
@@ -305,7 +308,7 @@ plan<V, B> known_or_tuned(const csr<V, host_view>& A, B on, const plan_options& 
 template <class V, class B>
 plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o) {
     // An untuned plan is made about as soon as it would be found again.
-    if (!o.tune || !o.cache) return make_plan(A, on, o, methods<V>());
+    if (!o.tune || !o.cache || o.speeds) return make_plan(A, on, o, methods<V>());
     const thread_limit limit(on);
     plan_options plain = o;
     plain.transposed = false;

@@ -3,10 +3,12 @@
 
 #include <iosfwd>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "nonzero/formats/registry.hpp"
+#include "nonzero/plan/speeds.hpp"
 
 namespace nz {
 
@@ -27,6 +29,10 @@ struct plan_options {
     /// check. If it is not, the behaviour is undefined.
     bool vouched = false;
     double tune_s = 0.1;  ///< the timing of each method                   [s]
+    /// The machine to plan for, in place of this one as it was measured. Without tune, the choice
+    /// then follows from the matrix and these numbers alone: it is the same on every machine and in
+    /// every run. speeds_of(on) has those of this machine. Tuned plans are not kept.
+    std::optional<machine_speeds> speeds = {};
 };
 
 /// What the planner found out about one method.

@@ -79,6 +79,33 @@ TEST_F(planning, takes_the_predicted_best_and_says_why_of_all) {
         EXPECT_NE(text.str().find(part), std::string::npos) << text.str();
 }
 
+TEST_F(planning, by_given_speeds_follows_from_them_alone) {
+    const machine_speeds streams{.launch_s = 1e-6,
+                                 .step_s = 1e-10,
+                                 .workers = 100,
+                                 .reads = {{1e6, 1e9}},
+                                 .gathers = {{1e6, 1e12}},
+                                 .convert_bytes_per_s = 1e10};
+    machine_speeds gathers = streams;  // reads at once, but finds x slowly
+    gathers.reads[0].per_s = 1e13, gathers.gathers[0].per_s = 6e7;
+    const method<double> two[] = {
+        made("a.bytes",
+             [](const matrix_stats&) {
+                 return estimate{.matrix_bytes = 1e9, .sector_requests = 1, .work_units = 1};
+             }),
+        made("b.loads", [](const matrix_stats&) {
+            return estimate{.matrix_bytes = 1e6, .sector_requests = 1e8, .work_units = 1};
+        })};
+    options.speeds = streams;
+    EXPECT_EQ(among(two).chosen().method, "b.loads");
+    const double once = among(two).chosen().predicted_s;
+    EXPECT_EQ(among(two).chosen().predicted_s, once);
+    options.speeds = gathers;
+    EXPECT_EQ(among(two).chosen().method, "a.bytes");
+    options.speeds->reads.clear();
+    EXPECT_THROW((void)among(two), argument_error);
+}
+
 TEST_F(planning, leaves_out_what_differs_from_run_to_run_unless_told) {
     const method<double> all[] = {made("a.atomic", of_size<1200>, build_small, false),
                                   made("b.exact", of_size<2400>)};

@@ -31,6 +31,18 @@ double rate_for(const std::vector<rate_at>& rates, double bytes) {
     return below.per_s + at * (above->per_s - below.per_s);
 }
 
+bool is_usable(const machine_speeds& s) {
+    const auto positive = [](double v) { return v > 0 && std::isfinite(v); };
+    const auto all_positive = [&](const std::vector<rate_at>& rates) {
+        return !rates.empty() && std::all_of(rates.begin(), rates.end(), [&](const rate_at& r) {
+            return positive(r.bytes) && positive(r.per_s);
+        });
+    };
+    return s.launch_s >= 0 && positive(s.step_s) && positive(s.far_step) && s.workers >= 1 &&
+           s.lanes >= 1 && all_positive(s.reads) && all_positive(s.gathers) &&
+           positive(s.convert_bytes_per_s) && s.upload_bytes_per_s >= 0;
+}
+
 namespace {
 
 /// How many of `gathers` loads of x miss L1. A group of rows loads each of its distinct sectors

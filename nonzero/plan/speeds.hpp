@@ -11,10 +11,10 @@ namespace nz {
 /// Of a CPU with a number of threads, or of a GPU.
 struct machine_speeds {
     double launch_s = 0;           ///< a kernel, or a parallel region, that does nothing        [s]
-    double step_s = 0;             ///< one step of one worker (see estimate::steps)             [s]
-    double far_step = 1;           ///< a step where it reads beyond the last cache, over step_s
+    double step_s = 0;             ///< one work unit of one worker (estimate::work_units)       [s]
+    double far_step = 1;           ///< a work unit that reads beyond the last cache, over step_s
     double workers = 1;            ///< threads, or the warps that a GPU holds at once
-    double lanes = 1;              ///< nonzeros that a worker takes with one step
+    double lanes = 1;              ///< nonzeros that a worker takes with one work unit
     bool units_load_x = false;     ///< a work unit includes a load of x from L1
     std::vector<rate_at> reads;    ///< bytes a second, by the size of what is read
     std::vector<rate_at> gathers;  ///< loads of x[j] a second, by the size of x
@@ -22,7 +22,7 @@ struct machine_speeds {
     double nearest_bytes = 0;      ///< of x that L1 holds; 0: all that rows share
     double convert_bytes_per_s = 0;  ///< of CSR into a layout, on the CPU
     double upload_bytes_per_s = 0;   ///< from the CPU to the GPU; 0 on the CPU
-    double memory_bytes = 0;         ///< there for layouts; 0: not known                    [bytes]
+    double memory_bytes = 0;  ///< that layouts may take; 0: not known                 [bytes]
 };
 
 /// Measured in about half a second the first time on this machine, again and up to twice that where
@@ -31,6 +31,9 @@ struct machine_speeds {
 machine_speeds speeds_of(cpu on, bool fresh = false);
 /// The same from known_gpu_speeds. Throws unavailable where there is no such GPU.
 machine_speeds speeds_of(gpu on, bool fresh = false);
+
+/// Whether every speed that a plan needs is set, positive and finite.
+bool is_usable(const machine_speeds&);
 
 /// The rate at that size, interpolated between the two around it, in the logarithm of the size.
 double rate_for(const std::vector<rate_at>&, double bytes);
