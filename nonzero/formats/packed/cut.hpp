@@ -189,8 +189,7 @@ class chunk_partitioner {
     static packed_chunk list_chunk(index least, index most, offset longest, unsigned log) {
         packed_chunk c;
         c.base = least;
-        c.kind = most - least <= index(max_delta16) ? packed_chunk::delta16
-                                                            : packed_chunk::delta32;
+        c.kind = most - least <= index(max_delta16) ? packed_chunk::delta16 : packed_chunk::delta32;
         c.log_lanes = std::uint8_t(log);
         c.width = std::uint16_t((longest + (1 << log) - 1) >> log);
         return c;
