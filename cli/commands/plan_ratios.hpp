@@ -27,7 +27,7 @@ struct plan_ratio {
     double over_peer = 0;       ///< the best peer
     double over_method = 0;     ///< the best of the deterministic methods measured
     double setup_products = 0;  ///< of the default, that planning and building took; on a GPU from
-                                ///< a CSR that lies there
+                                ///< a CSR in its memory
     std::string best_method;
 };
 

@@ -1,4 +1,4 @@
-// The GPU from the host's side: is one there, its streams and events, vectors to and from it.
+// The GPU from the host's side: whether there is one, streams and events, vectors to and from it.
 // No CUDA in here, so that callers compile without it; every function throws `unavailable` in a
 // build without CUDA, and device_error, with the call and the code, where a CUDA call fails.
 #pragma once
@@ -71,14 +71,14 @@ class gpu_event {
     void* event_ = nullptr;
 };
 
-/// Copies a vector to the GPU; returns when it is there.
+/// Copies a vector to the GPU; returns when the copy is done.
 template <class T>
 device_array<T> to_device(gpu on, std::span<const T> v) {
     device_array<T> d(on, v.size());
     copy_to_device(on, v.data(), d.data(), v.size_bytes());
     return d;
 }
-/// Copies a vector back; returns when it is here.
+/// Copies a vector back; returns when the copy is done.
 template <class T>
 host_vector<T> to_host(gpu on, device_span<T> v) {
     host_vector<T> h(v.size());

@@ -11,7 +11,7 @@ namespace nz {
 struct setup_times {
     double conversion_s = 0;     ///< from CSR to the layout, on the CPU                  [s]
     double upload_s = 0;         ///< of the layout to the GPU                            [s]
-    double preprocessing_s = 0;  ///< what the kernel prepares there                      [s]
+    double preprocessing_s = 0;  ///< what the kernel prepares on the GPU                 [s]
 };
 
 /// A matrix on backend B whose format is known at run time only. The one virtual interface.

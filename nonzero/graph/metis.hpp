@@ -23,7 +23,7 @@ struct metis_options {
 /// METIS numbers both ends of every edge, in 32 bits.
 inline constexpr offset metis_max_edges = (offset(1) << 30) - 1;
 
-std::string why_no_metis();  ///< empty where it is there
+std::string why_no_metis();  ///< empty where METIS can be used
 
 /// Part of every node, 0 to parts - 1. A part can be empty. Same bits in every run; one call at a
 /// time, as METIS draws from the process' rand().

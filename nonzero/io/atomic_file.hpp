@@ -9,7 +9,7 @@ namespace nz {
 
 /// Written under a temporary name beside the target, which commit() replaces. Without commit the
 /// target stays as it was and the temporary file is removed. Everything throws nz::error,
-/// `path: reason`, where the file system refuses, or a folder, pipe or device stands there.
+/// `path: reason`, where the file system refuses, or a folder, pipe or device has that name.
 class atomic_file {
   public:
     explicit atomic_file(std::string path);

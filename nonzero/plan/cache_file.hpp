@@ -10,12 +10,12 @@ namespace nz {
 /// characters replaced; empty where neither folder is known.
 std::string cache_path(const std::string& stem);
 
-/// What was kept there under this key by this build (version, commit, layouts); null where it is
+/// What the file keeps under this key by this build (version, commit, layouts); null where it is
 /// missing, corrupt, of another key or build, or no file: a folder, a pipe, a socket, a device.
 nlohmann::json load_kept(const std::string& path, const nlohmann::json& key);
 /// Makes the folder. Throws nz::error where the file cannot be written.
 void keep(const std::string& path, const nlohmann::json& key, const nlohmann::json& what);
-/// What was kept there is no more, if anything was.
+/// Removes the file, if there is one.
 void forget(const std::string& path);
 
 }  // namespace nz

@@ -95,11 +95,11 @@ template <class V, class B>
 plan<V, B> make_plan(const csr<V, host>& A, B on, const plan_options& options = {}) {
     return make_plan(view(A), on, options);
 }
-/// The same from the user's own CSR on the GPU, which is analysed there and not copied, among the
-/// methods that are built there: others would take hundreds of products to build. They take part
-/// where they are named in `methods`, or with `tune`; then, and where the values are complex, A is
-/// copied to the CPU. Also throws device_error where the memory for the analysis (34 bytes a
-/// row) is not there.
+/// The same from the user's own CSR in GPU memory, which is analysed on the GPU and not copied. The
+/// choice is among the methods that the GPU builds: others would take hundreds of SpMVs to build.
+/// They take part where they are named in `methods`, or with `tune`; then, and where the values are
+/// complex, A is copied to the CPU. Also throws device_error where the GPU lacks the memory for the
+/// analysis (34 bytes a row).
 template <class V>
 plan<V, gpu> make_plan(const csr<V, device_view>& A, gpu on, const plan_options& = {});
 template <class V>
@@ -120,8 +120,8 @@ template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>& p, const csr<V, host>& A) {
     return build(p, view(A));
 }
-/// The same from a CSR on the GPU: there, where the method can be built there. A is not needed any
-/// more afterwards.
+/// The same from a CSR in GPU memory, built on the GPU where the method can be. A is not needed
+/// afterwards.
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> build(const plan<V, gpu>&, const csr<V, device_view>& A);
 template <class V>

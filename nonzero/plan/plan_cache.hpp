@@ -28,7 +28,7 @@ structure_key key_of(const csr<V, host_view>& A);
 template <class V, class B>
 std::string plan_path(const structure_key&, B on);
 
-/// The plan that was saved there for this matrix, machine, version and these options, among the
+/// The plan that the file keeps for this matrix, machine, version and these options, among the
 /// registry's methods; nothing where the file is missing, corrupt, or of another.
 template <class V, class B>
 std::optional<plan<V, B>> load_plan(const std::string& path, const structure_key&, B on,

@@ -14,8 +14,8 @@ matrix_stats compute_stats(const csr<V, host_view>& A);
 template <class V>
 matrix_stats stats_of_ascending(const csr<V, host_view>& A);
 
-/// Of a CSR that lies on the GPU, what the methods that are built there tell their costs from,
-/// computed there: all but diagonals, bandwidth, blocks, imbalance and the widths of other than
+/// The stats of a CSR in GPU memory, computed on the GPU, that the methods built on a GPU tell
+/// their costs from: all but diagonals, bandwidth, blocks, imbalance and the widths of other than
 /// neighbouring 32 rows, which are left as they are. The same numbers as on the CPU, but for
 /// sectors, which are an estimate from a sample, always the same, of more than 256 groups of 256
 /// rows (of fewer, where rows are long). 34 bytes a row of scratch memory. Waits for the GPU.

@@ -73,7 +73,7 @@ void validate(const csr<V, host_view>& A, bool canonical = true);
 /// A with columns ascending and duplicates summed in the order given. Throws as order_of.
 template <class V>
 csr<V, host> canonical(const csr<V, host_view>& A);
-/// The same of a CSR that lies on the GPU, made there by two stable sorts, so that the two agree
+/// The same of a CSR in GPU memory, made on the GPU by two stable sorts, so that the two agree
 /// bit for bit. Throws as transpose.
 template <class V>
 csr<V, device> canonical(gpu on, const csr<V, device_view>& A);
@@ -97,7 +97,7 @@ struct ascending_rows {
 /// Throws as order_of.
 template <class V>
 csr<V, host> transpose(const csr<V, host_view>& A);
-/// The same of a CSR that lies on the GPU, made there by a stable sort, so that the two agree bit
+/// The same of a CSR in GPU memory, made on the GPU by a stable sort, so that the two agree bit
 /// for bit. Throws as order_of, and device_error where the memory does not suffice (20 bytes an
 /// entry of scratch, 32 beyond 2^32 of them), unavailable without CUDA.
 template <class V>

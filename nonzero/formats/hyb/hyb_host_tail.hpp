@@ -42,8 +42,8 @@ struct hyb_host_tail {
     }
 };
 
-/// ell.row on the GPU, y to the host, coo.serial there, y back. It waits for the GPU by its nature
-/// and so cannot be captured in a CUDA graph.
+/// ell.row on the GPU, y to the host, coo.serial on the host, y back. It waits for the GPU by its
+/// nature and so cannot be captured in a CUDA graph.
 struct hyb_host_tail_trip : kernel_of<hyb_host_tail> {
     static constexpr std::string_view name = "hyb.host_tail";
     static constexpr bool deterministic = true;

@@ -69,7 +69,7 @@ namespace {
 constexpr std::int64_t rows_at_once = 32;
 
 /// The rows [first, last), at most rows_at_once and of one group, of y = alpha A x + beta y:
-/// together as far as all of them reach, then what is left of each, so that no hole is read.
+/// together as far as all of them reach, then what is left of each, so that no padding is read.
 template <class V>
 void multiply_block(V alpha, const icrs<V, host_view>& A, const V* x, V beta, V* y,
                     std::int64_t first, std::int64_t last) {

@@ -7,18 +7,18 @@ namespace nz {
 
 /// Interleaved compressed rows: entry k of row i stands at row_start[i] + k * interleave, between
 /// the entries k of the rows beside it, so that neighbouring threads, one per row, read
-/// neighbouring addresses. Where a row is shorter than the longest of its group there are holes,
+/// neighbouring addresses. Where a row is shorter than the longest of its group padding stands,
 /// which a product never reads.
 ///
 ///         | 1 . 2 |      interleave = 2      row_count = 2 1 2
 ///     A = | . 3 . |                          row_start = 0 1 4
-///         | 4 . 5 |      col_ind = 0 1 2 -   0 - 2 -      - is -1, a hole
+///         | 4 . 5 |      col_ind = 0 1 2 -   0 - 2 -      - is -1, padding
 ///                        val     = 1 3 2 0   4 0 5 0
 ///
 /// Moves    interleave * the longest row of each group * (|V| + 4) + rows * 8 bytes of matrix a
-/// product, holes included (rows * 12 where positions pass 2^31).
-/// Suits    rows of nearly one length within a group; declines where holes pass three times nnz.
-/// Source   Liebmann 2015.
+/// product, padding included (rows * 12 where positions pass 2^31).
+/// Suits    rows of nearly one length within a group; declines where padding passes three times
+/// nnz. Source   Liebmann 2015.
 template <class V, class S>
 struct icrs {
     using value = V;
@@ -31,8 +31,8 @@ struct icrs {
     array<index, S> row_count;   ///< rows: entries of each (the count vector)
     array<offset, S> row_start;  ///< rows: where each one's first is (the displacement vector);
                                  ///< 4 bytes each where every position of an entry fits them
-    array<index, S> col_ind;     ///< group after group; -1 in holes
-    array<V, S> val;             ///< the same; 0 in holes
+    array<index, S> col_ind;     ///< group after group; -1 for padding
+    array<V, S> val;             ///< the same; 0 for padding
 
     static auto scalars(auto& a) { return std::tie(a.shape, a.interleave); }
     static auto arrays(auto& a) { return std::tie(a.row_count, a.row_start, a.col_ind, a.val); }
@@ -42,7 +42,7 @@ struct icrs {
     static constexpr index default_interleave = 256;  ///< the lecture's L
     static estimate cost(const matrix_stats&);
     static icrs<V, host> from(const csr<V, host_view>& A) { return from(A, default_interleave); }
-    /// Throws argument_error unless interleave >= 1, and where holes pass three times nnz.
+    /// Throws argument_error unless interleave >= 1, and where padding passes three times nnz.
     static icrs<V, host> from(const csr<V, host_view>&, index interleave);
 };
 static_assert(format<icrs<double, host>>);
@@ -98,7 +98,7 @@ template <class V>
 void spmv(gpu, icrs_row, V alpha, const icrs<V, device_view>& A, device_span<V> x, V beta,
           device_out<V> y);
 
-/// icrs.row over groups of 32 rows: fewer holes.
+/// icrs.row over groups of 32 rows: less padding.
 struct icrs_row_32 : kernel_of<icrs> {
     static constexpr std::string_view name = "icrs.row_32";
     static constexpr bool deterministic = true;

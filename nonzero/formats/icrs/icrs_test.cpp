@@ -41,7 +41,7 @@ TEST(icrs, starts_from_the_crs_of_figure_2) {
 }
 
 // Figure 3 is an image: its arrays are those that figure 2 becomes when eight rows are interleaved.
-// Rows 3 and 5, of two entries, leave the two holes.
+// Rows 3 and 5, of two entries, leave the two places of padding.
 TEST(icrs, interleaves_the_eight_rows_of_figure_3) {
     const auto A = sample_matrix();
     const auto B = icrs<double, host>::from(view(A), 8);
@@ -65,7 +65,7 @@ TEST(icrs, keeps_the_stride_in_a_last_group_of_fewer_rows) {
     EXPECT_EQ(B.val, (host_vector<double>{1, 3, 2, 0, 4, 0, 5, 0}));
 }
 
-TEST(icrs, never_reads_a_hole) {
+TEST(icrs, never_reads_padding) {
     const auto A = sample_matrix();
     auto B = icrs<double, host>::from(view(A), 8);
     for (std::size_t at : {19U, 21U})

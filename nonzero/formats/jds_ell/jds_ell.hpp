@@ -24,11 +24,12 @@ struct sectioning {
 ///                        col_ind       = 0 0 2 2 1       padding, of which there is none, is -1
 ///                        val           = 1 4 2 5 3
 ///
-/// Moves    stored * (|V| + 4) + rows * 4 bytes of matrix a product, and a few a section; stored
-/// is at most nnz / least_fill.
+/// Moves    stored * (|V| + 4) + rows * 4 bytes of matrix a product, and a few a section; stored is
+///          at most nnz / least_fill.
 /// Suits    every matrix: with the default a quarter at most is padding. Never declines.
-/// The sections are listed on the host, also where the rest is on a GPU: the launches are made
-/// there. Source   PMPP chapter 10.5.
+/// Source   PMPP chapter 10.5.
+///
+/// The sections are listed on the host, also where the rest is on a GPU, as the host launches them.
 template <class V, class S>
 struct jds_ell {
     using value = V;

@@ -1,4 +1,4 @@
-// The loop around an iteration: on a GPU it runs there, as a graph that decides by itself when to
+// The loop around an iteration: on a GPU it runs as a graph that decides by itself when to
 // stop; the CPU only looks in now and then.
 #pragma once
 

@@ -17,16 +17,20 @@ struct aggregation {
 /// no two of its nodes are within k edges of each other, and every other node is within k edges of
 /// one. Returns 1 for each node of the set. Isolated nodes are not in it. Priorities are hashes of
 /// the node's number, new ones in every round, so that the set depends neither on the machine nor
-/// on the number of threads. Source: Bell, Dalton, Olson 2012, section 4.2; the worklists and the
-/// new hash a round are from Kelley and Rajamanickam 2022, algorithm 3.
+/// on the number of threads.
+///
+/// Source: Bell, Dalton, Olson 2012, section 4.2; the worklists and the new hash a round are from
+/// Kelley and Rajamanickam 2022, algorithm 3.
 host_vector<char> independent_set(cpu on, const strong_graph&, int distance = 1);
 
-/// Every node of the set is the root of an aggregate, numbered in ascending order; a root's
-/// neighbours join it. With distance 1 a second set among the nodes that are left gives more roots,
-/// where one still finds three neighbours. Whatever is left then joins that of its neighbours'
-/// aggregates to which it has most edges, of equal ones the first; with distance 2 in two passes,
-/// so that an aggregate extends two steps from its root, at most three. Source: Bell, Dalton, Olson
-/// 2012, section 4.2; the second set is from Kelley and Rajamanickam 2022, algorithm 4.
+/// Every node of the set is the root of an aggregate, numbered in ascending order, and its
+/// neighbours join it. With distance 1, a second set among the nodes that are left gives more
+/// roots, where one still finds three neighbours. A node that is left then joins the neighbouring
+/// aggregate to which it has most edges, of equal ones the first; with distance 2 in two passes, so
+/// that an aggregate extends two edges from its root, at most three.
+///
+/// Source: Bell, Dalton, Olson 2012, section 4.2; the second set is from Kelley and Rajamanickam
+/// 2022, algorithm 4.
 aggregation aggregate(cpu on, const strong_graph&, int distance = 1);
 
 /// Which aggregation distance suits a graph as the finest level's: 2 where most nodes of a fixed

@@ -145,7 +145,7 @@ template <class V>
 csr<V, host> galerkin_product(cpu on, const csr<V, host_view>& R, const csr<V, host_view>& A,
                               const csr<V, host_view>& P, offset most = any_number);
 
-/// The same on a GPU, of matrices that lie there: the same bits as on the CPU. Wait for on.stream.
+/// The same on a GPU, of matrices in its memory: the same bits as on the CPU. Wait for on.stream.
 template <class V>
 csr<V, device> spgemm(gpu on, const csr<V, device_view>& A, const csr<V, device_view>& B,
                       offset most = any_number);
