@@ -1,5 +1,5 @@
-// How a block of a GPU cuts a window of rows into chunks, and where these go. Over 500 lines, as its
-// functions are the steps of one kernel and share its block's memory.
+// How a block of a GPU cuts a window of rows into chunks, and where these go. Over 500 lines, as
+// its functions are the steps of one kernel and share its block's memory.
 #pragma once
 
 #include <cub/block/block_scan.cuh>
