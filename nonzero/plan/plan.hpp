@@ -31,7 +31,7 @@ struct plan_options {
     double tune_s = 0.1;  ///< the timing of each method                   [s]
     /// The machine to plan for, in place of this one as it was measured. Without tune, the choice
     /// then follows from the matrix and these numbers alone: it is the same on every machine and in
-    /// every run. speeds_of(on) has those of this machine. Tuned plans are not kept.
+    /// every run. speeds_of(on) has those of this machine. A tuned plan is then not cached.
     std::optional<machine_speeds> speeds = {};
 };
 
