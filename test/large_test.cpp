@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -352,10 +353,20 @@ TEST_P(large_product, most_columns) {
     multiply_by_every_method(m);
 }
 
-/// The largest |1 - x_i|.
-float error_of_ones(std::span<const float> x) {
-    return parallel_reduce(thread_count({}), std::ssize(x), 0.0F, larger_of(),
-                           [&](std::int64_t i) { return std::abs(1 - x[std::size_t(i)]); });
+/// How far x is from ones: the root of the mean square, and the largest of all |1 - x_i|.
+struct distance {
+    double mean_square = 0;
+    float largest = 0;
+};
+distance from_ones(std::span<const float> x) {
+    const int threads = thread_count({});
+    const auto off = [&](std::int64_t i) { return 1 - x[std::size_t(i)]; };
+    const double squares =
+        parallel_reduce(threads, std::ssize(x), 0.0, std::plus<>(),
+                        [&](std::int64_t i) { return double(off(i)) * double(off(i)); });
+    return {std::sqrt(squares / double(x.size())),
+            parallel_reduce(threads, std::ssize(x), 0.0F, larger_of(),
+                            [&](std::int64_t i) { return std::abs(off(i)); })};
 }
 
 /// Solves A x = b for b = A times ones.
@@ -372,8 +383,11 @@ void solve_for_ones(const csr<float, host_view>& A, float condition) {
     const auto report = cg<float, cpu>(cpu{}, *op, b, x, {.tol = tol, .max_iter = 100});
     EXPECT_TRUE(report.converged) << report.why;
     std::cout << "    " << report.iterations << " iterations" << std::endl;
-    // |x - 1| <= |A^-1| |r| <= condition tol |1|: of all elements; of one it is far less.
-    EXPECT_LE(error_of_ones(x), condition * tol * 10);
+    // |x - 1| <= |A^-1| |r| <= condition tol |1| in the 2-norm. One element may be off by far more
+    // than the mean: here those of the first and last rows are. None may be missing.
+    const distance error = from_ones(x);
+    EXPECT_LE(error.mean_square, condition * tol);
+    EXPECT_LE(error.largest, 0.5F);
 }
 
 /// 63 diagonals: 80 on the main one and -1 beside, where the matrix has them, else a stored 0. The

@@ -119,8 +119,10 @@ TEST_F(gpu_cache, of_a_real_gpu_is_measured_once) {
     EXPECT_GE(first.resident_warps, 16 * here.multiprocessors);
     ASSERT_GE(first.gathers.size(), 8U);
     EXPECT_EQ(first.gathers[0].x_bytes, 16384);
+    const auto kept = load_gpu_speeds(gpu_cache_path(here), here);
+    if (!kept) GTEST_SKIP() << "this GPU is busy: an unsteady measurement is not kept";
+    EXPECT_EQ(kept->launch_s, first.launch_s);
     EXPECT_EQ(known_gpu_speeds(gpu{}).memory.read_gbps, first.memory.read_gbps);
-    EXPECT_EQ(load_gpu_speeds(gpu_cache_path(here), here)->launch_s, first.launch_s);
 }
 
 }  // namespace
