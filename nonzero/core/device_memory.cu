@@ -95,9 +95,9 @@ void* allocate_device(gpu on, std::size_t bytes) {
     if (void* const at = taken_from_pool(on, bytes, code); at != nullptr) return at;
     std::size_t free_bytes = 0, total_bytes = 0;
     cudaMemGetInfo(&free_bytes, &total_bytes);
-    throw device_error("allocating " + std::to_string(bytes) + " bytes on the GPU failed: " +
-                       cudaGetErrorString(code) + "; " + std::to_string(free_bytes) + " of " +
-                       std::to_string(total_bytes) + " bytes are free");
+    throw out_of_memory("allocating " + std::to_string(bytes) + " bytes on the GPU failed: " +
+                        cudaGetErrorString(code) + "; " + std::to_string(free_bytes) + " of " +
+                        std::to_string(total_bytes) + " bytes are free");
 }
 
 void release_device(gpu on, void* at) noexcept try {

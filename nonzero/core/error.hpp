@@ -33,6 +33,11 @@ struct device_error : error {
     using error::error;
 };
 
+/// Memory of the CPU or of a GPU does not suffice.
+struct out_of_memory : device_error {
+    using device_error::device_error;
+};
+
 /// This build or this machine lacks what was asked for: a GPU, a kernel.
 struct unavailable : error {
     using error::error;

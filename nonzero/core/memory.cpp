@@ -25,8 +25,8 @@ std::int64_t memory_bytes() {
 void expect_memory(const std::string& what, double bytes) {
     const auto available = double(memory_bytes());
     if (available > 0 && bytes > available)
-        throw device_error(fmt::format("{} needs {:.1f} GB of memory, this machine has {:.1f} GB",
-                                       what, bytes / 1e9, available / 1e9));
+        throw out_of_memory(fmt::format("{} needs {:.1f} GB of memory, this machine has {:.1f} GB",
+                                        what, bytes / 1e9, available / 1e9));
 }
 
 }  // namespace nz

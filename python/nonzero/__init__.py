@@ -1,0 +1,92 @@
+"""Sparse matrix-vector products at the speed of memory, on CPUs and NVIDIA GPUs.
+
+>>> import numpy as np, nonzero as nz
+>>> A = nz.generate.laplace3d(20)
+>>> op = nz.plan(A)
+>>> y = op @ np.ones(8000)
+>>> result = nz.solve(A, y, tol=1e-10)
+>>> bool(result.converged)
+True
+
+What is imported here loads when it is first used, so that ``import nonzero`` takes milliseconds.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nonzero import generate as generate
+    from nonzero import torch as torch
+    from nonzero._files import read as read
+    from nonzero._files import write as write
+    from nonzero._graphs import PageRank as PageRank
+    from nonzero._graphs import Partition as Partition
+    from nonzero._graphs import pagerank as pagerank
+    from nonzero._graphs import partition as partition
+    from nonzero._machine import DeviceError as DeviceError
+    from nonzero._machine import Unavailable as Unavailable
+    from nonzero._machine import __version__ as __version__
+    from nonzero._machine import gpu_count as gpu_count
+    from nonzero._machine import methods as methods
+    from nonzero._operator import Candidate as Candidate
+    from nonzero._operator import Operator as Operator
+    from nonzero._operator import Plan as Plan
+    from nonzero._operator import plan as plan
+    from nonzero._plots import spy as spy
+    from nonzero._solvers import NoConvergence as NoConvergence
+    from nonzero._solvers import SolveResult as SolveResult
+    from nonzero._solvers import amg as amg
+    from nonzero._solvers import bicgstab as bicgstab
+    from nonzero._solvers import cg as cg
+    from nonzero._solvers import eigsh as eigsh
+    from nonzero._solvers import gmres as gmres
+    from nonzero._solvers import minres as minres
+    from nonzero._solvers import solve as solve
+    from nonzero._study import Study as Study
+    from nonzero._study import bench as bench
+    from nonzero._study import study as study
+
+_HOMES = {
+    "generate": "generate",
+    "torch": "torch",
+    **dict.fromkeys(("read", "write"), "_files"),
+    **dict.fromkeys(("PageRank", "Partition", "pagerank", "partition"), "_graphs"),
+    **dict.fromkeys(
+        ("DeviceError", "Unavailable", "__version__", "gpu_count", "methods"), "_machine"
+    ),
+    **dict.fromkeys(("Candidate", "Operator", "Plan", "plan"), "_operator"),
+    "spy": "_plots",
+    **dict.fromkeys(
+        (
+            "NoConvergence",
+            "SolveResult",
+            "amg",
+            "bicgstab",
+            "cg",
+            "eigsh",
+            "gmres",
+            "minres",
+            "solve",
+        ),
+        "_solvers",
+    ),
+    **dict.fromkeys(("Study", "bench", "study"), "_study"),
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'nonzero' has no attribute {name!r}")
+    module = importlib.import_module(f"nonzero.{home}")
+    found = module if home == name else getattr(module, name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,148 @@
+"""Arrays of NumPy, CuPy and PyTorch, lent to the C++ library where they lie."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: What the library calls its value types.
+VALUE_TYPES = ("float32", "float64", "complex64", "complex128")
+
+
+class DeviceArray(NamedTuple):
+    """An array in a GPU's memory, as the C++ library is told of it."""
+
+    pointer: int
+    typestr: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    device: int
+    readonly: bool
+
+
+def library_of(x: Any) -> str:
+    """Name the package that `x` is an array of; "numpy" for everything it can convert."""
+    name = type(x).__module__.partition(".")[0]
+    return name if name in ("cupy", "torch") else "numpy"
+
+
+def device_of(x: Any) -> int:
+    """Tell on which GPU `x` lies; -1 for CPU memory."""
+    library = library_of(x)
+    if library == "cupy":
+        return int(x.device.id)
+    if library == "torch" and x.device.type == "cuda":
+        return int(x.device.index or 0)
+    return -1
+
+
+def stream_of(x: Any) -> int:
+    """Give the stream that is current in the library of `x` and on its GPU; 0 for the default."""
+    library = library_of(x)
+    if library == "cupy":
+        import cupy
+
+        return int(cupy.cuda.get_current_stream().ptr)
+    if library == "torch" and x.device.type == "cuda":
+        import torch
+
+        return int(torch.cuda.current_stream(x.device).cuda_stream)
+    return 0
+
+
+def dtype_of(x: Any) -> np.dtype[Any]:
+    """Give the NumPy dtype of the elements of `x`."""
+    if library_of(x) == "torch":
+        return np.dtype(str(x.dtype).removeprefix("torch."))
+    return np.dtype(x.dtype)
+
+
+def lend(x: Any) -> Any:
+    """Give `x` in the form that the C++ library takes; shares its memory."""
+    library = library_of(x)
+    if library == "cupy":
+        return DeviceArray(
+            x.data.ptr, x.dtype.str, x.shape, x.strides, x.device.id, readonly=False
+        )
+    if library == "torch":
+        plain = x.detach().resolve_conj().resolve_neg()
+        if plain.device.type == "cpu":
+            return plain.numpy()
+        size = plain.element_size()
+        return DeviceArray(
+            plain.data_ptr(),
+            dtype_of(x).str,
+            tuple(plain.shape),
+            tuple(s * size for s in plain.stride()),
+            plain.device.index or 0,
+            readonly=False,
+        )
+    return x
+
+
+def empty(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, order: str = "C") -> Any:
+    """Make an uninitialised array of the library, and on the device, of `like`.
+
+    On a GPU matrices are made in Fortran order, in which their columns are contiguous.
+    """
+    library = library_of(like)
+    if library == "cupy":
+        import cupy
+
+        return cupy.empty(shape, dtype, order="F")
+    if library == "torch":
+        import torch
+
+        kind = getattr(torch, dtype.name)
+        if len(shape) == 2 and (order == "F" or like.device.type != "cpu"):
+            return torch.empty(shape[::-1], dtype=kind, device=like.device).T
+        return torch.empty(shape, dtype=kind, device=like.device)
+    return np.empty(shape, dtype, order="F" if order == "F" else "C")
+
+
+def by_columns(x: Any) -> Any:
+    """Give `x` with contiguous columns, copied where they are not: what GPUs take."""
+    library = library_of(x)
+    if library == "cupy":
+        import cupy
+
+        return cupy.asfortranarray(x)
+    if library == "torch":
+        return x.contiguous() if x.dim() == 1 else x.T.contiguous().T
+    return x
+
+
+def as_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
+    """Convert the elements of `x`; `x` itself where they are of that dtype."""
+    if library_of(x) == "torch":
+        import torch
+
+        return x.to(getattr(torch, dtype.name))
+    return x.astype(dtype, copy=False)
+
+
+def to_numpy(x: Any) -> NDArray[Any]:
+    """Give `x` in CPU memory, copied from a GPU's."""
+    library = library_of(x)
+    if library == "cupy":
+        return np.asarray(x.get())
+    if library == "torch":
+        return np.asarray(x.detach().resolve_conj().resolve_neg().cpu().numpy())
+    return np.asarray(x)
+
+
+def from_numpy(x: NDArray[Any], like: Any) -> Any:
+    """Give `x` as an array of the library, and on the device, of `like`."""
+    library = library_of(like)
+    if library == "cupy":
+        import cupy
+
+        with cupy.cuda.Device(like.device.id):
+            return cupy.asarray(x)
+    if library == "torch":
+        import torch
+
+        return torch.from_numpy(x).to(like.device)
+    return x

@@ -1,0 +1,96 @@
+"""Matrices from files and to files."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from nonzero import _nonzero
+from nonzero._arrays import VALUE_TYPES
+from nonzero._matrices import as_matrix
+
+
+def csr_array(made: Any) -> Any:
+    """Give arrays that the library made as SciPy's csr_array, without a copy."""
+    try:
+        from scipy.sparse import csr_array as scipy_csr_array
+    except ImportError as e:
+        raise ImportError("this returns a scipy.sparse.csr_array: pip install scipy") from e
+    arrays, shape = made
+    return scipy_csr_array(arrays, shape=shape, copy=False)
+
+
+def dtype_code(dtype: DTypeLike) -> str:
+    """Give the character of a dtype that the library computes with."""
+    found = np.dtype(dtype)
+    if found.name not in VALUE_TYPES:
+        raise TypeError(f"dtype: {found}, expected one of {', '.join(VALUE_TYPES)}")
+    return found.char
+
+
+def read(path: str | os.PathLike[str], *, dtype: DTypeLike = None, threads: int = 0) -> Any:
+    """Read a matrix: Matrix Market, plain or gzipped, or SciPy's .npz, whatever its name.
+
+    Parameters
+    ----------
+    path : path
+        Of the file.
+    dtype : dtype, optional
+        Of the values: float32, float64, complex64 or complex128. [float64, or complex128 for a
+        complex file]
+    threads : int
+        0: as many as OpenMP offers.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+        With ascending columns, duplicates summed, symmetric files expanded.
+
+    Raises
+    ------
+    ValueError
+        Where the file is no matrix, with the line; or complex, and dtype real.
+    OSError
+        Where it cannot be opened.
+    ImportError
+        Without SciPy.
+
+    Examples
+    --------
+    >>> import nonzero as nz, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "A.mtx.gz")
+    >>> nz.write(path, nz.generate.laplace2d(4))
+    >>> nz.read(path).shape
+    (16, 16)
+    """
+    name = os.fspath(path)
+    with open(name, "rb"):  # for the errors that Python has
+        pass
+    code = None if dtype is None else dtype_code(dtype)
+    return csr_array(_nonzero.read(name, dtype=code, threads=threads))
+
+
+def write(path: str | os.PathLike[str], A: Any) -> None:
+    """Write a matrix to .mtx, .mtx.gz or .npz, by the name's end.
+
+    The file appears under its name when it is complete; what fails leaves an older one as it was.
+
+    Parameters
+    ----------
+    path : path
+        Of the file.
+    A : sparse matrix
+        As `plan` takes it; copied to the CPU where it is on a GPU.
+
+    Raises
+    ------
+    ValueError
+        Where the name ends otherwise, or A is no CSR.
+    RuntimeError
+        Where the file system refuses.
+    """
+    host = as_matrix(A).on_cpu()
+    _nonzero.write(os.fspath(path), host.shape, *host.lent())

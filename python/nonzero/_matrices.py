@@ -1,0 +1,141 @@
+"""Sparse matrices of SciPy, CuPy and PyTorch as the three arrays of a CSR."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nonzero._arrays import VALUE_TYPES, as_dtype, device_of, dtype_of, lend, library_of, to_numpy
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The arrays of a matrix in compressed sparse row form, borrowed from their owner.
+
+    Attributes
+    ----------
+    data, indices, indptr : array
+        The values (nnz), the column of each (nnz), and where each row starts (rows + 1), of one
+        library and in one memory.
+    shape : tuple of int
+        Rows and columns.
+    """
+
+    data: Any
+    indices: Any
+    indptr: Any
+    shape: tuple[int, int]
+
+    @property
+    def device(self) -> int:
+        """The GPU that holds the arrays; -1 for the CPU."""
+        return device_of(self.data)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the values."""
+        return dtype_of(self.data)
+
+    def lent(self) -> tuple[Any, Any, Any]:
+        """Give indptr, indices and data as the C++ library takes them."""
+        return lend(self.indptr), lend(self.indices), lend(self.data)
+
+    def on_cpu(self) -> Matrix:
+        """Give the matrix in CPU memory; itself where it is there."""
+        if self.device < 0:
+            return self
+        return Matrix(
+            to_numpy(self.data), to_numpy(self.indices), to_numpy(self.indptr), self.shape
+        )
+
+
+def as_matrix(A: Any, shape: tuple[int, int] | None = None, name: str = "A") -> Matrix:
+    """Give the CSR arrays of `A`.
+
+    Arrays that are those of a CSR already are used as they lie; everything else is converted by
+    the library that it is of. Integers and booleans become float64; on a GPU 64-bit column indices
+    become 32-bit ones.
+
+    Raises
+    ------
+    TypeError
+        Where `A` is no sparse matrix, or of a dtype that does not become one of nonzero's.
+    ValueError
+        Where the arrays do not have one dimension, or the shape is missing.
+    """
+    if isinstance(A, Matrix):
+        return A
+    data, indices, indptr, found = _arrays_of(A, shape, name)
+    data = _with_value_type(data, name)
+    if device_of(data) >= 0:
+        indices = as_dtype(indices, np.dtype(np.int32))
+    for part, what in ((data, "data"), (indices, "indices"), (indptr, "indptr")):
+        if part.ndim != 1:
+            raise ValueError(f"{name}.{what}: an array of {part.ndim} dimensions, expected 1")
+    return Matrix(_contiguous(data), _contiguous(indices), _contiguous(indptr), found)
+
+
+def _arrays_of(
+    A: Any, shape: tuple[int, int] | None, name: str
+) -> tuple[Any, Any, Any, tuple[int, int]]:
+    if isinstance(A, tuple):
+        if len(A) != 3:
+            raise TypeError(f"{name}: a tuple of {len(A)}, expected (data, indices, indptr)")
+        data, indices, indptr = (
+            x if library_of(x) != "numpy" else np.asarray(x) for x in A
+        )
+        if shape is None:
+            raise ValueError(f"{name}: (data, indices, indptr) without a shape; give shape=")
+        return data, indices, indptr, (int(shape[0]), int(shape[1]))
+    if shape is not None:
+        raise TypeError(f"shape: only for (data, indices, indptr); {name} has its own")
+    if library_of(A) == "torch":
+        return _arrays_of_torch(A, name)
+    if not hasattr(A, "tocsr"):
+        raise TypeError(
+            f"{name}: a {type(A).__module__}.{type(A).__name__}, expected a sparse matrix or array "
+            "of SciPy, CuPy or PyTorch, or (data, indices, indptr)"
+        )
+    if len(A.shape) != 2:
+        raise ValueError(f"{name}: a sparse array of {len(A.shape)} dimension, expected 2")
+    csr = A.tocsr()
+    return csr.data, csr.indices, csr.indptr, (int(csr.shape[0]), int(csr.shape[1]))
+
+
+def _arrays_of_torch(A: Any, name: str) -> tuple[Any, Any, Any, tuple[int, int]]:
+    import torch
+
+    if A.layout == torch.strided:
+        raise TypeError(f"{name}: a dense tensor, expected a sparse one, as A.to_sparse_csr() gives")
+    if A.dim() != 2 or A.dense_dim() != 0:
+        raise ValueError(f"{name}: a sparse tensor of {A.dim()} dimensions, expected 2 sparse ones")
+    csr = A if A.layout == torch.sparse_csr else A.to_sparse_csr()
+    return (
+        csr.values().detach(),
+        csr.col_indices(),
+        csr.crow_indices(),
+        (int(csr.shape[0]), int(csr.shape[1])),
+    )
+
+
+def _with_value_type(data: Any, name: str) -> Any:
+    dtype = dtype_of(data)
+    if dtype.name in VALUE_TYPES and dtype.isnative:
+        return data
+    if dtype.name in VALUE_TYPES:
+        return as_dtype(data, dtype.newbyteorder("="))
+    if dtype.kind in "biu":
+        return as_dtype(data, np.dtype(np.float64))
+    if dtype == np.float16:
+        return as_dtype(data, np.dtype(np.float32))
+    raise TypeError(f"{name}: of dtype {dtype}, expected one of {', '.join(VALUE_TYPES)}")
+
+
+def _contiguous(x: Any) -> Any:
+    if library_of(x) == "torch":
+        return x.contiguous()
+    if x.flags.c_contiguous:
+        return x
+    return x.copy()

@@ -1,0 +1,655 @@
+"""Planned products with a sparse matrix."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nonzero import _nonzero
+from nonzero._arrays import (
+    as_dtype,
+    by_columns,
+    device_of,
+    dtype_of,
+    empty,
+    lend,
+    library_of,
+    stream_of,
+)
+from nonzero._matrices import Matrix, as_matrix
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+try:
+    from scipy.sparse.linalg import LinearOperator
+except ImportError:  # SciPy is not needed
+
+    class LinearOperator:  # type: ignore[no-redef]
+        """Stands in for SciPy's class where SciPy is not installed."""
+
+
+_PLAIN = _nonzero.Transposition.plain
+_TRANSPOSE = _nonzero.Transposition.transpose
+_CONJUGATE = _nonzero.Transposition.conjugate_transpose
+_ndarray, _empty = np.ndarray, np.empty
+
+
+class Operator(LinearOperator):  # type: ignore[misc]
+    """A linear operator that multiplies by a sparse matrix, or by a preconditioner.
+
+    `plan` and `amg` make it. It is a `scipy.sparse.linalg.LinearOperator` where SciPy is
+    installed, and CuPy's solvers take it as one. Several threads may multiply at once.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Rows and columns.
+    dtype : numpy.dtype
+        Of the values: float32, float64, complex64 or complex128. Vectors have the same.
+    device : int
+        The GPU on which the operator, x and y lie; -1 for the CPU.
+    nbytes : int
+        Of the arrays that it holds.
+    """
+
+    # SciPy would treat `op * x` on arrays by NumPy's broadcasting without these.
+    __array_priority__ = 1000
+    __array_ufunc__ = None
+    ndim = 2
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Leave SciPy's own choice of a class out."""
+        return object.__new__(cls)
+
+    def __init__(self, core: Any, matrix: Matrix | None, options: dict[str, Any]) -> None:
+        self._core = core
+        self._matrix = matrix
+        self._options = options
+        self.shape = tuple(core.shape)
+        self.dtype = np.dtype(core.dtype)
+        self.device = int(core.device)
+        # x is fastest in CPU memory and of this dtype; for no dtype it is elsewhere.
+        self._fast_dtype = self.dtype if self.device < 0 else None
+
+    # What it multiplies.
+
+    def __matmul__(self, x: Any) -> Any:
+        """Multiply a vector (cols,) or the columns of a matrix (cols, k); see `apply`."""
+        if type(x) is _ndarray and x.dtype is self._fast_dtype and x.ndim == 1:
+            y = _empty(self.shape[0], x.dtype)
+            self._core.apply(_PLAIN, x, y, None, None, 0)
+            return y
+        if isinstance(x, LinearOperator) or np.isscalar(x):
+            return super().__matmul__(x)
+        return self._product(_PLAIN, x)
+
+    def __rmatmul__(self, x: Any) -> Any:
+        """Multiply from the left, x A: by the transposed product."""
+        if isinstance(x, LinearOperator) or np.isscalar(x):
+            return super().__rmatmul__(x)
+        return self._product(_TRANSPOSE, x.T).T
+
+    def dot(self, x: Any) -> Any:
+        """Multiply by `x`: a vector, a matrix, another operator or a number."""
+        return super().dot(x) if isinstance(x, LinearOperator) or np.isscalar(x) else self @ x
+
+    def __mul__(self, x: Any) -> Any:
+        """Multiply by `x`, as `dot`."""
+        return self.dot(x)
+
+    def matvec(self, x: Any) -> Any:
+        """Multiply a vector (cols,) or (cols, 1); the result has as many dimensions."""
+        return self._of_vector(_PLAIN, x, self.shape[1])
+
+    def rmatvec(self, x: Any) -> Any:
+        """Multiply a vector by the conjugate transpose."""
+        return self._of_vector(_CONJUGATE, x, self.shape[0])
+
+    def matmat(self, X: Any) -> Any:
+        """Multiply the columns of a matrix (cols, k)."""
+        return self._product(_PLAIN, X)
+
+    def rmatmat(self, X: Any) -> Any:
+        """Multiply the columns of a matrix by the conjugate transpose."""
+        return self._product(_CONJUGATE, X)
+
+    _matvec, _rmatvec, _matmat, _rmatmat = matvec, rmatvec, matmat, rmatmat
+
+    def __call__(self, x: Any) -> Any:
+        """Multiply, as ``op @ x``."""
+        return self.dot(x)
+
+    def apply(
+        self, x: Any, out: Any = None, *, alpha: complex = 1.0, beta: complex = 0.0
+    ) -> Any:
+        """Compute alpha A x + beta out.
+
+        Parameters
+        ----------
+        x : array, (cols,) or (cols, k)
+            Of the operator's dtype and on its device: a NumPy, CuPy or PyTorch array. It is used
+            where it lies, whatever its strides; columns that are not contiguous are copied.
+        out : array, (rows,) or (rows, k), optional
+            Takes the result, and is read where beta is not 0. It may not overlap with x. Made
+            where it is not given: then beta must be 0.
+        alpha, beta : number
+            Real where the values are.
+
+        Returns
+        -------
+        array
+            `out`, or a new array of the library of x. On a GPU it is complete in the current
+            stream of that library; nothing is waited for.
+
+        Raises
+        ------
+        TypeError
+            Where x or out are of another dtype or on another device.
+        ValueError
+            Where a length does not fit, out overlaps with x, is read-only or is missing.
+
+        Examples
+        --------
+        >>> import numpy as np, nonzero as nz
+        >>> op = nz.plan(([2.0, 3.0], [0, 1], [0, 1, 2]), shape=(2, 2))
+        >>> y = np.ones(2)
+        >>> op.apply(np.array([1.0, 2.0]), out=y, alpha=2.0, beta=-1.0)
+        array([ 3., 11.])
+        """
+        if type(x) is _ndarray and type(out) is _ndarray and x.dtype is self._fast_dtype:
+            self._core.apply(_PLAIN, x, out, alpha, beta, 0)
+            return out
+        return self._apply(_PLAIN, x, out, alpha, beta)
+
+    # Its other forms.
+
+    @property
+    def T(self) -> TransposedOperator:
+        """The transposed operator; stores A^T when it first multiplies, as plan says."""
+        return TransposedOperator(self, conjugated=False)
+
+    @property
+    def H(self) -> TransposedOperator:
+        """The conjugate transpose; stores A^T when it first multiplies, as plan says."""
+        return TransposedOperator(self, conjugated=True)
+
+    def transpose(self) -> TransposedOperator:
+        """Give the transposed operator, `T`."""
+        return self.T
+
+    def adjoint(self) -> TransposedOperator:
+        """Give the conjugate transpose, `H`."""
+        return self.H
+
+    _transpose, _adjoint = transpose, adjoint
+
+    # What is known about it.
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays that it holds."""
+        return int(self._core.nbytes)
+
+    @property
+    def plan(self) -> Plan:
+        """What was chosen, from which candidates, and why."""
+        return Plan(self._core.report())
+
+    def __repr__(self) -> str:
+        """Name the method, the shape and the device."""
+        where = "the CPU" if self.device < 0 else f"GPU {self.device}"
+        rows, cols = self.shape
+        return f"<{self._method()}: {rows} x {cols}, {self.dtype} on {where}>"
+
+    def _repr_html_(self) -> str:
+        return self.plan._repr_html_() if self._matrix is not None else html.escape(repr(self))
+
+    def _method(self) -> str:
+        return self.plan.method if self._matrix is not None else str(self._options["name"])
+
+    # How it changes.
+
+    def update_values(self, data: Any) -> None:
+        """Take other values for the same pattern: for codes that step in time.
+
+        Parameters
+        ----------
+        data : array, (nnz,)
+            In the order of the arrays that the operator was planned from, which were CSR; of the
+            same dtype and on the same device. It is kept.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Where data is not as long, of another dtype or on another device.
+        RuntimeError
+            Where the operator does not keep its matrix: see `plan`.
+        """
+        A = self._kept("update_values")
+        if dtype_of(data) != self.dtype:
+            raise TypeError(f"data: of dtype {dtype_of(data)}, expected {self.dtype}")
+        if tuple(data.shape) != tuple(A.data.shape):
+            raise ValueError(
+                f"data: of shape {tuple(data.shape)}, expected {tuple(A.data.shape)}"
+            )
+        changed = Matrix(data, A.indices, A.indptr, A.shape)
+        self._core.update_values(*changed.lent())
+        self._matrix = changed
+
+    def __reduce__(self) -> Any:
+        """Pickle the matrix and the options; unpickling plans again."""
+        A = self._kept("pickling")
+        return _planned, (A, self._options)
+
+    def __copy__(self) -> Self:
+        """Give itself: operators are shared, not copied."""
+        return self
+
+    # How it multiplies.
+
+    def _kept(self, what: str) -> Matrix:
+        if self._matrix is None:
+            raise RuntimeError(f"{what}: this operator does not keep a matrix")
+        return self._matrix
+
+    def _store_transpose(self) -> None:
+        if self._matrix is not None:
+            self._core.store_transpose(*self._matrix.lent())
+
+    def _apply(
+        self, kind: Any, x: Any, out: Any, alpha: complex | None, beta: complex | None
+    ) -> Any:
+        x = self._checked(x, "x")
+        if kind is not _PLAIN:
+            self._store_transpose()
+        if out is None:
+            if beta:
+                raise ValueError("out: missing, expected an array, as beta is not 0")
+            rows = self.shape[0] if kind is _PLAIN else self.shape[1]
+            order = "F" if x.ndim == 2 and not _is_row_major(x) else "C"
+            result = empty((rows, *x.shape[1:]), self.dtype, x, order)
+        else:
+            result = self._checked(out, "out")
+        stream = stream_of(x) if self.device >= 0 else 0
+        if self.device >= 0:
+            x, own = by_columns(x), by_columns(result)
+            self._core.apply(kind, lend(x), lend(own), alpha, beta, stream)
+            if own is not result:
+                result[...] = own
+        else:
+            self._core.apply(kind, lend(x), lend(result), alpha, beta, stream)
+        return result if out is None else out
+
+    def _checked(self, x: Any, name: str) -> Any:
+        if library_of(x) == "numpy":
+            x = np.asarray(x) if name == "x" or type(x) is not _ndarray else x
+        if device_of(x) != self.device:
+            raise TypeError(
+                f"{name}: a {library_of(x)} array {_place(device_of(x))}, expected one "
+                f"{_place(self.device)}, where the operator is"
+            )
+        if dtype_of(x) != self.dtype:
+            raise TypeError(f"{name}: of dtype {dtype_of(x)}, expected {self.dtype}")
+        if x.ndim not in (1, 2):
+            raise ValueError(f"{name}: an array of {x.ndim} dimensions, expected 1 or 2")
+        return x
+
+    def _product(self, kind: Any, x: Any) -> Any:
+        """Multiply arrays of any dtype that becomes the operator's, as SciPy's operators do."""
+        if library_of(x) == "numpy":
+            matrix = isinstance(x, np.matrix)
+            x = np.asarray(x)
+            if matrix:
+                return np.asmatrix(self._product(kind, x))
+        if x.ndim not in (1, 2):
+            raise ValueError(f"x: an array of {x.ndim} dimensions, expected 1 or 2")
+        dtype = dtype_of(x)
+        if dtype == self.dtype:
+            return self._apply(kind, x, None, None, None)
+        if dtype.kind == "c" and self.dtype.kind == "f":
+            real = self._product(kind, x.real)
+            return real + 1j * self._product(kind, x.imag)
+        if dtype.kind in "biu" or np.can_cast(dtype, self.dtype, "safe"):
+            return self._apply(kind, as_dtype(x, self.dtype), None, None, None)
+        raise TypeError(
+            f"x: of dtype {dtype}, expected {self.dtype}, in which the operator computes"
+        )
+
+    def _of_vector(self, kind: Any, x: Any, length: int) -> Any:
+        if library_of(x) == "numpy" and not isinstance(x, np.ndarray):
+            x = np.asarray(x)
+        if tuple(x.shape) not in ((length,), (length, 1)):
+            raise ValueError(f"x: of shape {tuple(x.shape)}, expected ({length},) or ({length}, 1)")
+        return self._product(kind, x)
+
+
+class TransposedOperator(LinearOperator):  # type: ignore[misc]
+    """The transpose of an operator, or its conjugate transpose; shares the operator."""
+
+    __array_priority__ = 1000
+    __array_ufunc__ = None
+    ndim = 2
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Leave SciPy's own choice of a class out."""
+        return object.__new__(cls)
+
+    def __init__(self, of: Operator, *, conjugated: bool) -> None:
+        self._of = of
+        self._kind = _CONJUGATE if conjugated else _TRANSPOSE
+        self.shape = (of.shape[1], of.shape[0])
+        self.dtype = of.dtype
+        self.device = of.device
+
+    def __matmul__(self, x: Any) -> Any:
+        """Multiply a vector (cols,) or the columns of a matrix (cols, k)."""
+        if isinstance(x, LinearOperator) or np.isscalar(x):
+            return super().__matmul__(x)
+        return self._of._product(self._kind, x)
+
+    def __rmatmul__(self, x: Any) -> Any:
+        """Multiply from the left."""
+        if isinstance(x, LinearOperator) or np.isscalar(x):
+            return super().__rmatmul__(x)
+        return self.T @ x.T if x.ndim == 1 else (self.T @ x.T).T
+
+    def dot(self, x: Any) -> Any:
+        """Multiply by `x`: a vector, a matrix, another operator or a number."""
+        return super().dot(x) if isinstance(x, LinearOperator) or np.isscalar(x) else self @ x
+
+    def __mul__(self, x: Any) -> Any:
+        """Multiply by `x`, as `dot`."""
+        return self.dot(x)
+
+    def __call__(self, x: Any) -> Any:
+        """Multiply, as ``op @ x``."""
+        return self.dot(x)
+
+    def matvec(self, x: Any) -> Any:
+        """Multiply a vector (cols,) or (cols, 1)."""
+        return self._of._of_vector(self._kind, x, self.shape[1])
+
+    def rmatvec(self, x: Any) -> Any:
+        """Multiply a vector by the conjugate transpose of this operator."""
+        return self.H.matvec(x)
+
+    def matmat(self, X: Any) -> Any:
+        """Multiply the columns of a matrix (cols, k)."""
+        return self._of._product(self._kind, X)
+
+    def rmatmat(self, X: Any) -> Any:
+        """Multiply the columns of a matrix by the conjugate transpose of this operator."""
+        return self.H.matmat(X)
+
+    _matvec, _rmatvec, _matmat, _rmatmat = matvec, rmatvec, matmat, rmatmat
+
+    def apply(
+        self, x: Any, out: Any = None, *, alpha: complex = 1.0, beta: complex = 0.0
+    ) -> Any:
+        """Compute alpha op(A) x + beta out, as `Operator.apply`."""
+        return self._of._apply(self._kind, x, out, alpha, beta)
+
+    @property
+    def T(self) -> Any:
+        """The transpose of this operator."""
+        return self._of if self._kind is _TRANSPOSE else _Conjugated(self._of)
+
+    @property
+    def H(self) -> Any:
+        """The conjugate transpose of this operator."""
+        return self._of if self._kind is _CONJUGATE else _Conjugated(self._of)
+
+    def transpose(self) -> Any:
+        """Give the transpose, `T`."""
+        return self.T
+
+    def adjoint(self) -> Any:
+        """Give the conjugate transpose, `H`."""
+        return self.H
+
+    _transpose, _adjoint = transpose, adjoint
+
+    def __repr__(self) -> str:
+        """Name the operator that it is of."""
+        return f"<{'adjoint' if self._kind is _CONJUGATE else 'transpose'} of {self._of!r}>"
+
+
+class _Conjugated(LinearOperator):  # type: ignore[misc]
+    """An operator with its values conjugated: the transpose of its conjugate transpose."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        return object.__new__(cls)
+
+    def __init__(self, of: Operator) -> None:
+        self._of = of
+        self.shape, self.dtype, self.device = of.shape, of.dtype, of.device
+
+    def _conjugated(self, product: Any, x: Any) -> Any:
+        if self.dtype.kind == "f":
+            return product @ x
+        return (product @ x.conj()).conj()
+
+    def __matmul__(self, x: Any) -> Any:
+        return self._conjugated(self._of, x)
+
+    def matvec(self, x: Any) -> Any:
+        return self @ x
+
+    def rmatvec(self, x: Any) -> Any:
+        return self._conjugated(self._of.H, x)
+
+    matmat, rmatmat, dot, __call__, __mul__ = matvec, rmatvec, matvec, matvec, matvec
+    _matvec, _rmatvec, _matmat, _rmatmat = matvec, rmatvec, matvec, rmatvec
+
+
+def _is_row_major(x: Any) -> bool:
+    if library_of(x) == "torch":
+        return bool(x.stride(1) == 1)
+    return bool(x.strides[1] <= x.strides[0])
+
+
+def _place(device: int) -> str:
+    return "in CPU memory" if device < 0 else f"on GPU {device}"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method, and what the planner found out about it.
+
+    Attributes
+    ----------
+    method : str
+        As `nonzero.methods` names it.
+    declined : str
+        Why it is out of the question; empty where it is not.
+    matrix_bytes, bytes : float
+        Of the arrays it would build; that one product moves.
+    predicted_s, predicted_setup_s : float
+        Of one product, and of building it [s].
+    measured_s, measured_setup_s : float
+        The same where it was timed (``tune=True``), else 0 [s].
+    """
+
+    method: str
+    declined: str
+    matrix_bytes: float
+    bytes: float
+    predicted_s: float
+    predicted_setup_s: float
+    measured_s: float
+    measured_setup_s: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was chosen for a matrix, from which candidates, and why; prints as a table."""
+
+    _report: dict[str, Any] = field(repr=False)
+
+    @property
+    def method(self) -> str:
+        """The method chosen."""
+        return self.candidates[0].method
+
+    @property
+    def why(self) -> str:
+        """The choice, in one sentence."""
+        return str(self._report["why"])
+
+    @property
+    def machine(self) -> str:
+        """The machine that the plan is for."""
+        return str(self._report["machine"])
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """All of them, best first; those that decline last."""
+        return [Candidate(**c) for c in self._report["candidates"]]
+
+    def __str__(self) -> str:
+        """Give the table of candidates, then what was chosen and why."""
+        return str(self._report["text"])
+
+    def _repr_html_(self) -> str:
+        heads = ("method", "product [us]", "setup [ms]", "matrix [MB]", "declined because")
+        rows = [
+            (
+                c.method,
+                "" if c.declined else f"{(c.measured_s or c.predicted_s) * 1e6:,.1f}",
+                "" if c.declined else f"{(c.measured_setup_s or c.predicted_setup_s) * 1e3:,.2f}",
+                "" if c.declined else f"{c.matrix_bytes / 1e6:,.2f}",
+                c.declined,
+            )
+            for c in self.candidates
+        ]
+        return table_as_html(heads, rows, f"{self.why} ({self.machine})")
+
+
+def table_as_html(heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
+    """Give a table as HTML, for notebooks; numbers to the right."""
+    head = "".join(f"<th>{html.escape(h)}</th>" for h in heads)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td style="text-align:{"left" if k in (0, len(r) - 1) else "right"}">'
+            f"{html.escape(c)}</td>"
+            for k, c in enumerate(r)
+        )
+        + "</tr>"
+        for r in rows
+    )
+    return (
+        f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+def plan(
+    A: Any,
+    *,
+    shape: tuple[int, int] | None = None,
+    device: int | str | None = None,
+    threads: int = 0,
+    products: int | None = None,
+    tune: bool = False,
+    fresh: bool = False,
+    deterministic: bool = True,
+    methods: Sequence[str] = (),
+    transposed: bool = False,
+    keep: bool = True,
+) -> Operator:
+    """Choose and build the fastest product with a sparse matrix.
+
+    Parameters
+    ----------
+    A : sparse matrix or array of SciPy, CuPy or PyTorch, or (data, indices, indptr)
+        CSR is used where it lies; other formats are converted by their library. Columns may stand
+        in any order and more than once in a row. 64-bit column indices are copied to 32 bits.
+        Integer and boolean values become float64.
+    shape : (int, int), optional
+        Of (data, indices, indptr).
+    device : int or "cpu" or "gpu", optional
+        Where to multiply: the GPU of that number. [where A lies]
+    threads : int
+        On the CPU; 0: as many as OpenMP offers.
+    products : int, optional
+        That must repay the setup. [so many that no setup counts]
+    tune : bool
+        Time the methods that are predicted to be fastest.
+    fresh : bool
+        Measure machine and methods anew, whatever earlier runs have kept.
+    deterministic : bool
+        Only methods that give the same bits in every run.
+    methods : sequence of str
+        To choose from. [all]
+    transposed : bool
+        Store A^T in addition now, and not when ``op.T`` first multiplies.
+    keep : bool
+        Keep a reference to the arrays of A, for ``op.T``, `update_values` and pickling. They must
+        then not change, but by `update_values`.
+
+    Returns
+    -------
+    Operator
+        With the layout that the method wants, beside A: `nbytes` bytes.
+
+    Raises
+    ------
+    TypeError
+        Where A is no sparse matrix, or of a dtype that does not become one of nonzero's.
+    ValueError
+        Where the arrays are no CSR of that shape, or an option is wrong.
+    MemoryError
+        Where the memory of CPU or GPU does not suffice.
+    Unavailable
+        Where there is no such GPU.
+
+    Examples
+    --------
+    >>> import numpy as np, nonzero as nz
+    >>> op = nz.plan(([1.0, 2.0, 3.0], [0, 2, 1], [0, 2, 3]), shape=(2, 3))
+    >>> op @ np.array([1.0, 1.0, 1.0])
+    array([3., 3.])
+    """
+    matrix = as_matrix(A, shape)
+    options: dict[str, Any] = {
+        "device": _device_number(device, matrix),
+        "threads": threads,
+        "products": products,
+        "tune": tune,
+        "fresh": fresh,
+        "deterministic": deterministic,
+        "methods": list(methods),
+        "transposed": transposed,
+    }
+    op = _planned(matrix, options)
+    if not keep:
+        op._core.report()
+        op._matrix = None
+        op._options = {"name": op._core.report()["candidates"][0]["method"]}
+    return op
+
+
+def _device_number(device: int | str | None, matrix: Matrix) -> int:
+    if device is None:
+        return matrix.device
+    if device == "cpu":
+        return -1
+    if device == "gpu":
+        return max(matrix.device, 0)
+    if isinstance(device, int) and device >= 0:
+        return device
+    raise ValueError(f"device: {device!r}, expected 'cpu', 'gpu' or the number of a GPU")
+
+
+def _planned(matrix: Matrix, options: dict[str, Any]) -> Operator:
+    source = matrix.on_cpu() if options["device"] != matrix.device else matrix
+    core = _nonzero.plan(
+        matrix.shape, *source.lent(), stream=stream_of(source.data), **options
+    )
+    return Operator(core, source, options)

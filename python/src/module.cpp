@@ -1,0 +1,54 @@
+// The extension module nonzero._nonzero: the C++ library behind the Python package.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "nonzero/core/backend.hpp"
+#include "nonzero/core/error.hpp"
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/plan/speeds.hpp"
+#include "nonzero/solve/solve.hpp"
+#include "python/src/module.hpp"
+
+namespace nz::python {
+namespace {
+
+using namespace nb::literals;
+
+/// What the library throws becomes ValueError, MemoryError, or nonzero's own errors.
+void translate_errors(nb::module_& m) {
+    // The latest that is registered is asked first.
+    nb::exception<device_error>(m, "DeviceError", PyExc_RuntimeError);
+    nb::exception<unavailable>(m, "Unavailable", PyExc_RuntimeError);
+    nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+        try {
+            std::rethrow_exception(p);
+        } catch (const out_of_memory& e) {
+            PyErr_SetString(PyExc_MemoryError, e.what());
+        } catch (const argument_error& e) {
+            PyErr_SetString(PyExc_ValueError, e.what());
+        } catch (const parse_error& e) {
+            PyErr_SetString(PyExc_ValueError, e.what());
+        } catch (const unsuitable& e) {
+            PyErr_SetString(PyExc_ValueError, e.what());
+        }
+    });
+}
+
+}  // namespace
+
+NB_MODULE(_nonzero, m) {
+    m.attr("__version__") = NZ_VERSION;
+    translate_errors(m);
+    bind_operators(m);
+    bind_solvers(m);
+    bind_graphs(m);
+    bind_matrices(m);
+    m.def("gpu_count", &gpu_count);
+    m.def(
+        "why_no_gpu", [](int device) { return why_no_gpu({.device = device}); }, "device"_a);
+    m.def("has_cuda", [] { return has_cuda; });
+    m.def("thread_count", [](int threads) { return thread_count({.threads = threads}); },
+          "threads"_a);
+}
+
+}  // namespace nz::python

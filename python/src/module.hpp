@@ -1,0 +1,15 @@
+// What each file adds to the extension module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace nz::python {
+
+namespace nb = nanobind;
+
+void bind_operators(nb::module_&);
+void bind_solvers(nb::module_&);
+void bind_graphs(nb::module_&);
+void bind_matrices(nb::module_&);
+
+}  // namespace nz::python

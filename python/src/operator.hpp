@@ -1,0 +1,68 @@
+// What nonzero._operator.Operator holds: an operator of the library, whatever its value type and
+// backend.
+#pragma once
+
+#include <tuple>
+
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/plan/plan.hpp"
+#include "python/src/array.hpp"
+
+namespace nz::python {
+
+
+/// A linear operator on one backend. x and y lie where it does. Not for two threads that replace
+/// its values at once; products may run in several threads.
+class any_operator {
+  public:
+    any_operator() = default;
+    any_operator(const any_operator&) = delete;
+    any_operator& operator=(const any_operator&) = delete;
+    virtual ~any_operator() = default;
+
+    /// y = alpha op(A) x + beta y, for vectors or matrices of as many columns.
+    virtual void apply(transposition, nb::handle x, nb::handle y, nb::handle alpha, nb::handle beta,
+                       std::uintptr_t stream) const = 0;
+    /// What the planner says; throws ValueError where it is of no plan.
+    [[nodiscard]] virtual const plan_report& report() const = 0;
+    /// Takes the values of the matrix whose pattern it was planned for.
+    virtual void update_values(nb::handle indptr, nb::handle indices, nb::handle data) = 0;
+    /// Stores A^T too, where it does not yet, so that transposed products are fast or possible.
+    virtual void store_transpose(nb::handle indptr, nb::handle indices, nb::handle data) = 0;
+    [[nodiscard]] virtual nz::shape shape() const = 0;
+    [[nodiscard]] virtual std::size_t bytes() const = 0;
+    [[nodiscard]] virtual char type() const = 0;
+    [[nodiscard]] virtual int device() const = 0;
+};
+
+/// The library's operator in it, for solvers. Throws TypeError where it is on another backend or of
+/// other values.
+template <class V, class B>
+const linear_operator<V, B>& operator_in(const any_operator&, const char* name);
+
+/// An operator that is of no plan: a preconditioner.
+template <class V, class B>
+std::unique_ptr<any_operator> unplanned(B on, std::unique_ptr<linear_operator<V, B>> op,
+                                        std::shared_ptr<gpu_stream> stream = {});
+
+/// f.template operator()<V>() for the value type of that character. Throws TypeError for others.
+template <class F>
+auto with_type(char code, const char* name, F f) {
+    switch (code) {
+        case 'f': return f.template operator()<float>();
+        case 'd': return f.template operator()<double>();
+        case 'F': return f.template operator()<std::complex<float>>();
+        case 'D': return f.template operator()<std::complex<double>>();
+        default:
+            throw nb::type_error((std::string(name) +
+                                  ": of a dtype that nonzero has not, expected float32, float64, "
+                                  "complex64 or complex128")
+                                     .c_str());
+    }
+}
+
+/// Throws ValueError where the library counts no such rows or columns.
+nz::shape checked_shape(std::tuple<std::int64_t, std::int64_t>);
+
+
+}  // namespace nz::python

@@ -1,0 +1,259 @@
+// Solvers, eigenpairs and preconditioners from Python.
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "nonzero/solve/eigs/eigs.hpp"
+#include "nonzero/solve/krylov/bicgstab.hpp"
+#include "nonzero/solve/krylov/cg.hpp"
+#include "nonzero/solve/krylov/minres.hpp"
+#include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/solve/solve.hpp"
+#include "python/src/module.hpp"
+#include "python/src/monitor.hpp"
+#include "python/src/operator.hpp"
+#include "python/src/owned.hpp"
+
+namespace nz::python {
+namespace {
+
+using namespace nb::literals;
+using shape_pair = std::tuple<std::int64_t, std::int64_t>;
+
+/// f.template operator()<V, B>(on) where solvers have that value type and backend.
+template <class F>
+auto with_solver_type(char code, const char* name, int device, int threads, gpu stream, F f) {
+    return with_type(code, name, [&]<class V>() {
+        if (device < 0) return f.template operator()<V>(cpu{.threads = threads});
+        if constexpr (std::floating_point<V>) {
+            return f.template operator()<V>(stream);
+        } else {
+            throw nb::type_error("A: complex, expected real values, as solvers on a GPU want them");
+            return f.template operator()<V>(cpu{});  // for its type
+        }
+    });
+}
+
+nb::dict as_dict(const solve_report& r) {
+    nb::dict d;
+    d["converged"] = r.converged;
+    d["why"] = r.why;
+    d["iterations"] = r.iterations;
+    d["relative_residual"] = r.relative_residual();
+    d["residual_norm"] = r.residual_norm;
+    d["residuals"] = owned(std::vector<double>(r.history));
+    d["setup_s"] = r.setup_s;
+    d["iterations_s"] = r.iterations_s;
+    return d;
+}
+
+template <class Name, std::size_t n>
+std::optional<Name> named(const std::optional<std::string>& text, const std::string_view (&names)[n],
+                          const char* argument) {
+    if (!text) return {};
+    std::string all;
+    for (std::size_t k = 0; k < n; ++k) {
+        if (*text == names[k]) return Name(k);
+        all += (k == 0 ? "" : ", ") + std::string(names[k]);
+    }
+    throw nb::value_error(fmt::format("{}: '{}', expected one of {}", argument, *text, all).c_str());
+}
+
+nb::dict as_dict(const system_report& r) {
+    nb::list attempts;
+    double setup_s = r.plan_s, solve_s = 0;
+    for (const solve_attempt& a : r.attempts) {
+        nb::dict d = as_dict(a.report);
+        d["method"] = std::string(name_of(a.method));
+        d["preconditioner"] = std::string(name_of(a.preconditioner));
+        d["preconditioner_s"] = a.preconditioner_s;
+        d["solve_s"] = a.solve_s;
+        attempts.append(d);
+        setup_s += a.preconditioner_s;
+        solve_s += a.solve_s;
+    }
+    nb::dict d;
+    d["attempts"] = attempts;
+    d["best"] = r.best;
+    d["negated"] = r.negated;
+    d["product"] = r.product;
+    d["setup_s"] = setup_s;
+    d["solve_s"] = solve_s;
+    return d;
+}
+
+nb::dict solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::handle data_,
+                      nb::handle b_, nb::handle x_, int device, int threads, double tol,
+                      std::int64_t maxiter, int restart, const std::optional<std::string>& method,
+                      const std::optional<std::string>& preconditioner, index block,
+                      nb::object callback) {
+    const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
+    const array b(b_, "b"), x(x_, "x0", true);
+    monitor watched(std::move(callback));
+    system_options o;
+    o.tol = tol, o.max_iter = maxiter, o.restart = restart, o.block = block;
+    o.method = named<krylov_method>(method, krylov_method_names, "method");
+    o.preconditioner = named<preconditioning>(preconditioner, preconditioning_names,
+                                              "preconditioner");
+    o.monitor = [&](std::int64_t, double residual) { return watched.goes_on(residual); };
+    if (device >= 0) require_gpu({.device = device});
+    const auto stream = device >= 0 ? std::make_unique<gpu_stream>(device) : nullptr;
+    const system_report report =
+        with_solver_type(data.type(), "A.data", device, threads, stream ? gpu(*stream) : gpu{},
+                         [&]<class V>(auto on) {
+                             const borrowed_csr<V, host_view> A(checked_shape(shape), indptr,
+                                                                indices, data);
+                             const auto rhs = b.elements<V>(), solution = x.elements<V>();
+                             const nb::gil_scoped_release others_run;
+                             return solve<V, decltype(on)>(on, A.view(), rhs, solution, o);
+                         });
+    watched.rethrow();
+    return as_dict(report);
+}
+
+/// One Krylov method with an operator and a preconditioner of the caller's, on vectors that lie
+/// where the operator does.
+template <class V, class B>
+solve_report run_krylov(const std::string& method, B on, const linear_operator<V, B>& A,
+                        in<V, B> b, out<V, B> x, const gmres_options& o,
+                        const linear_operator<V, B>* M) {
+    const auto run = [&](auto solver) {
+        return M == nullptr ? solver(on, A, b, x, o) : solver(on, A, *M, b, x, o);
+    };
+    if (method == "cg") return run([](auto&&... a) { return cg<V, B>(a...); });
+    if (method == "minres") return run([](auto&&... a) { return minres<V, B>(a...); });
+    if (method == "bicgstab") return run([](auto&&... a) { return bicgstab<V, B>(a...); });
+    return run([](auto&&... a) { return gmres<V, B>(a...); });
+}
+
+nb::dict krylov(const std::string& method, const any_operator& A, nb::handle b_, nb::handle x_,
+                const any_operator* M, double tol, std::int64_t maxiter, int restart, int threads,
+                std::uintptr_t stream, nb::object callback) {
+    const array b(b_, "b"), x(x_, "x0", true);
+    monitor watched(std::move(callback));
+    gmres_options o;
+    o.tol = tol, o.max_iter = maxiter, o.restart = restart;
+    o.monitor = [&](std::int64_t, double residual) { return watched.goes_on(residual); };
+    for (const array* a : {&b, &x}) {
+        a->expect_device(A.device());
+        a->expect_type(A.type());
+        a->expect_shape(A.shape().rows, -1);
+        a->expect_contiguous();
+    }
+    const solve_report report = with_solver_type(
+        A.type(), "A", A.device(), threads, {.device = A.device()}, [&]<class V>(auto on) {
+            using B = decltype(on);
+            const auto& op = operator_in<V, B>(A, "A");
+            const auto* const inverse = M == nullptr ? nullptr : &operator_in<V, B>(*M, "M");
+            const auto n = std::size_t(b.length(0));
+            const in<V, B> rhs{b.data<V>(), n};
+            const out<V, B> solution{x.data<V>(), n};
+            const nb::gil_scoped_release others_run;
+            if constexpr (std::is_same_v<B, gpu>)  // b and x are complete, and then x again: it waits
+                start_after(on, {.device = on.device, .stream = reinterpret_cast<void*>(stream)});
+            return run_krylov<V, B>(method, on, op, rhs, solution, o, inverse);
+        });
+    watched.rethrow();
+    return as_dict(report);
+}
+
+template <class V, class B>
+std::unique_ptr<any_operator> make_amg(B on, const csr<V, host_view>& A, const amg_options& o,
+                                       const candidates<V>& near, std::string& text) {
+    const nb::gil_scoped_release others_run;
+    auto M = std::make_unique<amg<V, B>>(A, on, o, near);
+    text = to_text(M->report());
+    return unplanned<V, B>(on, std::move(M));
+}
+
+nb::tuple amg_of(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::handle data_,
+                 int device, int threads, index block, const std::string& cycle,
+                 std::optional<double> strength) {
+    const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
+    amg_options o;
+    o.block = block;
+    o.cycle = cycle == "w" ? amg_cycle::w : amg_cycle::v;
+    if (strength) o.strength = *strength;
+    std::string text;
+    auto M = with_type(data.type(), "A.data", [&]<class V>() -> std::unique_ptr<any_operator> {
+        if constexpr (std::floating_point<V>) {
+            const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
+            if (device < 0)
+                return make_amg<V>(cpu{.threads = threads}, A.view(), o, {}, text);
+            require_gpu({.device = device});
+            return make_amg<V>(gpu{.device = device}, A.view(), o, {}, text);
+        } else {
+            throw nb::type_error("A.data: complex, expected real values for multigrid");
+        }
+    });
+    return nb::make_tuple(nb::cast(std::move(M)), text);
+}
+
+nb::dict eigenpairs(const any_operator& A, int count, const std::string& which, double tol,
+                    std::int64_t max_products, int threads, const any_operator* M,
+                    nb::object guess_, nb::object callback) {
+    monitor watched(std::move(callback));
+    eigs_options o;
+    o.count = count, o.tol = tol, o.max_products = max_products;
+    o.which = which == "SA" ? spectrum_end::smallest : spectrum_end::largest;
+    o.monitor = [&](const eigs_progress& p) {
+        return watched.goes_on(p.products, p.converged, p.residual);
+    };
+    nb::dict d;
+    const auto run = [&]<class V>(auto on) {
+        using B = decltype(on);
+        const auto& op = operator_in<V, B>(A, "A");
+        const auto* const inverse = M == nullptr ? nullptr : &operator_in<V, B>(*M, "preconditioner");
+        std::optional<array> guess;
+        std::span<const V> start;
+        if (!guess_.is_none()) {
+            guess.emplace(guess_, "v0");
+            guess->expect_shape(A.shape().rows, -1);
+            start = guess->elements<V>();
+        }
+        eigs_result<V> found;
+        {
+            const nb::gil_scoped_release others_run;
+            found = eigs<V, B>(on, op, o, inverse, start);
+        }
+        watched.rethrow();
+        const std::size_t pairs = found.values.size();
+        d["values"] = owned(std::move(found.values));
+        d["vectors"] = owned(std::move(found.vectors), {std::size_t(A.shape().rows), pairs});
+        d["residuals"] = owned(std::move(found.report.residuals));
+        d["converged"] = found.report.converged;
+        d["why"] = found.report.why;
+        d["products"] = found.report.products;
+        d["norm"] = found.report.norm;
+        d["seconds"] = found.report.seconds;
+    };
+    with_type(A.type(), "A", [&]<class V>() {
+        if constexpr (!std::floating_point<V>) {
+            throw nb::type_error("A: complex, expected real values");
+        } else if (A.device() < 0) {
+            run.template operator()<V>(cpu{.threads = threads});
+        } else {
+            run.template operator()<V>(gpu{.device = A.device()});
+        }
+    });
+    return d;
+}
+
+}  // namespace
+
+void bind_solvers(nb::module_& m) {
+    m.def("solve", &solve_system, "shape"_a, "indptr"_a, "indices"_a, "data"_a, "b"_a, "x"_a,
+          nb::kw_only(), "device"_a, "threads"_a, "tol"_a, "maxiter"_a, "restart"_a,
+          "method"_a.none(), "preconditioner"_a.none(), "block"_a, "callback"_a.none());
+    m.def("krylov", &krylov, "method"_a, "A"_a, "b"_a, "x"_a, "M"_a.none(), nb::kw_only(), "tol"_a,
+          "maxiter"_a, "restart"_a, "threads"_a, "stream"_a, "callback"_a.none());
+    m.def("amg", &amg_of, "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "device"_a,
+          "threads"_a, "block"_a, "cycle"_a, "strength"_a.none());
+    m.def("eigs", &eigenpairs, "A"_a, nb::kw_only(), "count"_a, "which"_a, "tol"_a,
+          "max_products"_a, "threads"_a, "M"_a.none(), "guess"_a.none(), "callback"_a.none());
+}
+
+}  // namespace nz::python
