@@ -183,10 +183,10 @@ int multiply(const options& o) {
     const auto own = read_matrix<V>(o.matrix, o.threads);
     const auto A = view(own);
     if (m != nullptr) {
-        const bool on_device = o.on_gpu() ? m->on_gpu != nullptr : m->on_cpu != nullptr;
+        const bool has_kernel = o.on_gpu() ? m->on_gpu != nullptr : m->on_cpu != nullptr;
         const matrix_stats stats = compute_stats(A);
         const std::string why =
-            !on_device   ? "does not run on the " + std::string(o.on_gpu() ? "GPU" : "CPU")
+            !has_kernel  ? "does not run on the " + std::string(o.on_gpu() ? "GPU" : "CPU")
             : o.on_gpu() ? m->cost_on_gpu(stats).declined
                          : m->cost(stats).declined;
         if (!why.empty()) {

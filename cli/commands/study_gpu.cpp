@@ -195,16 +195,16 @@ int study_on_gpu(const study_options& o) {
     if (!o.threads.empty()) throw argument_error("--threads: a GPU has no number of them");
     require_gpu(gpu{});
     gpu_study s;
-    std::vector<const method<V>*> here, on_device;
+    std::vector<const method<V>*> on_cpu, on_gpu;
     for (const method<V>& m : methods<V>()) {
-        if (m.on_cpu != nullptr) here.push_back(&m);
+        if (m.on_cpu != nullptr) on_cpu.push_back(&m);
         if (m.on_gpu == nullptr) continue;
-        on_device.push_back(&m);
+        on_gpu.push_back(&m);
         s.methods.emplace_back(m.name);
     }
     const int threads[] = {thread_count({})};
-    const auto cpu_side = make_cases<V>(here, threads);
-    const auto gpu_side = make_gpu_cases<V>(on_device);
+    const auto cpu_side = make_cases<V>(on_cpu, threads);
+    const auto gpu_side = make_gpu_cases<V>(on_gpu);
     json_file json(o.json);
     const interruption ctrl_c;
     measure_options how{

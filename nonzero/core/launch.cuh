@@ -48,8 +48,8 @@ bool waits(gpu on) {
     auto& of_device = known[std::size_t(on.device)];
     if (of_device == unknown) {
         cudaFuncAttributes of_kernel{};
-        const bool on_device = cudaFuncGetAttributes(&of_kernel, kernel) == cudaSuccess;
-        of_device = on_device && of_kernel.ptxVersion >= 90 ? yes : no;
+        const bool found = cudaFuncGetAttributes(&of_kernel, kernel) == cudaSuccess;
+        of_device = found && of_kernel.ptxVersion >= 90 ? yes : no;
     }
     return of_device == yes;
 }

@@ -39,12 +39,12 @@ std::string machine_name(gpu on) {
 }
 
 template <class V>
-estimate cost_on_device(const method<V>& m, cpu, const matrix_stats& s) {
+estimate cost_on(const method<V>& m, cpu, const matrix_stats& s) {
     if (m.on_cpu == nullptr) return {.declined = "no such kernel on the CPU"};
     return m.cost(s);
 }
 template <class V>
-estimate cost_on_device(const method<V>& m, gpu, const matrix_stats& s) {
+estimate cost_on(const method<V>& m, gpu, const matrix_stats& s) {
     if (m.on_gpu == nullptr) return {.declined = "no such kernel on the GPU"};
     return m.cost_on_gpu(s);
 }
@@ -89,7 +89,7 @@ candidate judge(const method<V>& m, B on, const subject& of, const machine_speed
         c.declined = "it is built on the CPU only, and the matrix lies on the GPU";
         return c;
     }
-    const estimate e = cost_on_device(m, on, s);
+    const estimate e = cost_on(m, on, s);
     c.declined = e.declined;
     if (c.declined.empty() && deterministic && !m.deterministic)
         c.declined = "its bits differ from run to run";

@@ -263,7 +263,7 @@ std::vector<std::string> built_on_device(std::vector<std::string> all) {
     return all;
 }
 
-TEST_F(planning_on_gpu, from_there_chooses_as_from_here_among_what_is_built_on_device) {
+TEST_F(planning_on_gpu, chooses_for_a_csr_on_the_device_as_for_one_on_the_host) {
     const gpu_stream stream;
     for (const auto& [name, bug, A] : zoo<double>()) {
         SCOPED_TRACE(name);

@@ -58,9 +58,9 @@ __device__ bool insert(V v, unsigned long long* slots, V* table, analysis_counte
     }
     unsigned s = slot_of<V>(bits);
     for (int probes = 0; probes < longest_chain; ++probes, s = (s + 1) % hash_slots<V>) {
-        const unsigned long long on_device = __ldcg(slots + s);
-        if (on_device == bits) return true;
-        if (on_device != empty_slot) continue;
+        const unsigned long long held = __ldcg(slots + s);
+        if (held == bits) return true;
+        if (held != empty_slot) continue;
         if (__ldcg(&n->distinct) > most_table_values<V>) return false;
         const unsigned long long was = atomicCAS(slots + s, empty_slot, bits);
         if (was == empty_slot) append(v, table, n);
@@ -77,9 +77,9 @@ __device__ bool is_known(unsigned long long bits, const unsigned long long* slot
     if (bits == empty_slot) return false;
     unsigned s = slot_of<V>(bits);
     for (int probes = 0; probes < longest_chain; ++probes, s = (s + 1) % hash_slots<V>) {
-        const unsigned long long on_device = __ldca(slots + s);
-        if (on_device == bits) return true;
-        if (on_device == empty_slot) return false;
+        const unsigned long long held = __ldca(slots + s);
+        if (held == bits) return true;
+        if (held == empty_slot) return false;
     }
     return false;
 }

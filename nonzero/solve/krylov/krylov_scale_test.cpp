@@ -82,8 +82,8 @@ class every_scale : public solver_test<T> {
                                       const host_vector<value>& guess,
                                       const linear_operator<value, backend>* M = nullptr) const {
         const auto op = this->operator_of(matrix);
-        const auto from = this->on_device(rhs);
-        auto x = this->on_device(guess);
+        const auto from = this->to_backend(rhs);
+        auto x = this->to_backend(guess);
         gmres_options o;
         o.tol = this->tol;
         const auto run = [&](auto method) {

@@ -61,8 +61,8 @@ bool lacks_symmetry(const csr<V, host_view>& A, const P* row_ptr, const host_vec
     for (P k = row_ptr[row]; k < row_ptr[row + 1]; ++k) {
         const index j = A.col_ind[std::size_t(k)];
         const P at = position_of(row_ptr, A.col_ind.data(), j, row);
-        const V on_device = at < row_ptr[j + 1] ? A.val[std::size_t(at)] : V(0);
-        const V gap = std::abs(A.val[std::size_t(k)] - on_device);
+        const V mirrored = at < row_ptr[j + 1] ? A.val[std::size_t(at)] : V(0);
+        const V gap = std::abs(A.val[std::size_t(k)] - mirrored);
         if (gap == V(0)) continue;
         const V size = std::sqrt(diagonal[std::size_t(row)]) * std::sqrt(diagonal[std::size_t(j)]);
         if (!(gap <= rounding * size)) return true;
