@@ -56,8 +56,8 @@ bool waits(gpu on) {
 
 /// kernel<<<blocks, threads>>>(arguments...) in on.stream, for a kernel that calls
 /// wait_for_previous. Its start hides behind the end of the kernel before (CUDA's programmatic
-/// dependent launch, from sm_90 on): packed.warp takes 0.75 of the time in the mean, see
-/// docs/decisions/launches.md. A failure is left for check_launch.
+/// dependent launch, from sm_90 on); docs/decisions/launches.md has the times with and without. A
+/// failure is left for check_launch.
 template <auto kernel, class... T>
 void launch(gpu on, dim3 blocks, dim3 threads, const T&... arguments) {
     cudaLaunchAttribute overlap{};

@@ -63,8 +63,8 @@ double setup_s(const estimate& e, const matrix_stats& s, const machine_speeds& m
            machine.reads.back().per_s;
 }
 
-/// What the copy with ascending rows takes. bench/check_bench, eight matrices, 16 cores and an
-/// H100: 0.2 to 0.5 ns a byte of CSR on the CPU, 60 to 170 times reading it on the GPU.
+/// What the copy with ascending rows takes: 0.2 to 0.5 ns a byte of CSR on the CPU, 0.02 to 0.06 on
+/// the GPU (bench/check_bench, bench/results/h100/check.json).
 template <class S, class V>
 double ordering_s(const matrix_stats& s, const machine_speeds& machine) {
     constexpr double passes_on_cpu = 4, passes_on_gpu = 80;
@@ -201,8 +201,8 @@ void require(gpu on) { require_gpu(on); }
 /// The machine's speeds, and the memory that layouts of about `bytes` may take.
 machine_speeds machine_for(cpu on, double, bool fresh) { return speeds_of(on, fresh); }
 machine_speeds machine_for(gpu on, double bytes, bool fresh) {
-    // Asking takes longer than a product of a small matrix (4 us, H200), and where even that does
-    // not fit, building takes the next method.
+    // Asking takes longer than a product of a small matrix. Where a small matrix does not fit
+    // either, building takes the next method.
     constexpr double worth_asking = 64e6;
     machine_speeds s = speeds_of(on, fresh);
     if (bytes >= worth_asking) s.memory_bytes = double(memory_of(on).free_bytes);

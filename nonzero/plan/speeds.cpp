@@ -48,7 +48,7 @@ namespace {
 /// How many of `gathers` loads of x miss L1. A group of rows loads each of its distinct sectors
 /// once, as far as these fit L1. A large matrix that streams through L1 evicts x, so that every
 /// load misses: dia.row and packed.warp move the same bytes of atmosmodd_like, and packed.warp,
-/// which bypasses L1, takes 0.75 of the time (H200).
+/// which bypasses L1, takes 0.75 of the time (H200, docs/experiments/planner.md at e190fce).
 double loads_that_miss_l1(const estimate& e, const matrix_stats& s, const machine_speeds& m,
                           double gathers) {
     const bool evicted = m.evicting_bytes > 0 && e.bytes() > m.evicting_bytes && !e.bypasses_l1;

@@ -130,9 +130,9 @@ namespace {
 /// Rows from this length on are worth four sums at a time.
 constexpr std::int64_t long_row = 32;
 
-/// The product of x with the entries [k, end). One sum alone would wait for each addition to finish
-/// before the next: two run side by side, and four in long rows. Four in short rows cost more than
-/// they gain (0.6 of Eigen's speed at 4 and 16 entries a row).
+/// The product of x with the entries [k, end). A single sum would wait for each addition to finish
+/// before the next: two run side by side, and four in long rows. In short rows, four cost more than
+/// they gain.
 template <class V, class P>
 V dot(const index* col_ind, const V* val, const V* x, P k, P end) {
     const auto term = [&](P at) { return product(val[at], x[col_ind[at]]); };

@@ -29,8 +29,7 @@ class arena {
 };
 
 /// Each lane walks a row of its own, so its cache lines must stay in L1 from one entry to the next.
-/// Few resident blocks see to that: finding the diagonals of nlpkkt80 takes 669 us with 8 blocks a
-/// multiprocessor, and 618, 248, 213 and 260 us with 6, 4, 3 and 2; of ecology1 30, 35, 37, 43, 58.
+/// Few resident blocks see to that; fewer than four are slower on matrices of short rows.
 unsigned walk_blocks(std::int64_t threads) {
     constexpr unsigned resident_blocks = 4;
     return std::min(blocks_for(threads, walk_threads), resident_blocks * multiprocessors());

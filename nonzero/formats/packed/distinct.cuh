@@ -84,10 +84,9 @@ __device__ bool is_known(unsigned long long bits, const unsigned long long* slot
     return false;
 }
 
-/// Notes the distinct ones of `count` values, `stride` apart. What an earlier launch found, a
-/// thread finds in L1; what it does not meet there, it looks for behind it.
-/// Without a launch on a sample before, all threads would queue for the same few slots: 4.6 of the
-/// 6.5 ms that packing nlpkkt80 took then (H200).
+/// Puts the distinct ones of `count` values, `stride` apart, into the table. A thread finds in L1
+/// what an earlier launch found, and looks in L2 for the rest. Without a launch on a sample before,
+/// all threads would queue for the same few slots (docs/experiments/setup-on-the-gpu.md).
 template <class V>
 __global__ void find_values(const V* __restrict__ val, std::size_t count, std::size_t stride,
                             unsigned long long* slots, V* table, analysis_counters* n) {

@@ -13,7 +13,8 @@
 
 namespace nz {
 
-/// How rows become chunks. Every default was measured on an H200: docs/decisions/packed.md.
+/// How rows become chunks. The defaults were chosen on an H200; docs/decisions/packed.md says which
+/// of them no committed run isolates.
 struct packed_options {
     index lane_width = 16;      ///< a row gets more lanes where one lane would hold more  [entries]
     index split = 512;          ///< longer rows are cut into segments                     [entries]

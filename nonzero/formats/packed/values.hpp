@@ -10,8 +10,8 @@
 namespace nz {
 
 /// The most values of a table. A larger one would not fit a GPU's L1, which also holds x. For
-/// floats, a dictionary16 would save only two bytes an entry, less than its look-ups cost: xenon1
-/// (1,347 values) would take 1.4 times as long as in double (H200).
+/// floats, a dictionary16 would save only two bytes an entry, less than its look-ups cost
+/// (docs/decisions/packed.md).
 template <class V>
 inline constexpr std::size_t most_table_values = sizeof(V) > 4 ? 4096 : 256;
 

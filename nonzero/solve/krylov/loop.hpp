@@ -89,8 +89,8 @@ class loop<gpu> {
   public:
     /// Captures the iteration in a graph where asked to and possible, as it is launched in
     /// on.stream; the state must be written before. `at_a_time` iterations make one pass of the
-    /// graph, whose start takes some 2 us: where products are cheap that pays, although the last
-    /// pass may hold some no-op iterations.
+    /// graph. Where products are cheap, fewer starts of passes pay, although the last pass may hold
+    /// some no-op iterations.
     loop(gpu on, std::function<void()> iteration, loop_state* state, bool graph, int at_a_time = 1);
     ~loop();
     loop(const loop&) = delete;
