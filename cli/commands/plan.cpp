@@ -80,8 +80,8 @@ int plan_as_type(const options& o) {
 void add_plan(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("plan", "Which method is fastest for this matrix here, and why");
     sub->footer(
-        "Predicted: from the bytes, gathers, launches and waits that each method says a product\n"
-        "takes, at this machine's measured speeds. Those are measured once, and kept in\n"
+        "Times are predicted from the bytes, sector requests, launches and waits of each method's\n"
+        "product, at this machine's measured speeds. Those are measured once and kept in\n"
         "$XDG_CACHE_HOME/nonzero, as tuned plans are.\n\n"
         "Example: nz plan A.mtx --device gpu --tune");
     const auto o = std::make_shared<options>();

@@ -23,7 +23,7 @@ struct survey {
     unsigned rows_of_length[short_lengths];
     unsigned long_rows;  ///< of short_lengths entries or more; their lengths are listed
     unsigned broken;     ///< row_ptr does not ascend from 0 to nnz
-    count group_width, entries, row_sectors, column_sectors, near_sectors;
+    count group_width, entries, row_sectors, column_sectors, group_sectors;
 };
 
 /// 0 where row_ptr does not ascend from 0 to nnz, which is noted.
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(entry_threads)
     enter_rows(A, here, g);
     const index* const c = A.col_ind.ptr;
     const offset total = g.before[group_rows];
-    count row_sectors = 0, column_sectors = 0, near_sectors = 0;
+    count row_sectors = 0, column_sectors = 0, group_sectors = 0;
     for (offset e = threadIdx.x; e < total; e += entry_threads) {
         const int row = row_of(g, e);
         const offset p = g.from[row] + (e - g.before[row]), k = p - g.begin[row];
@@ -174,12 +174,12 @@ __global__ void __launch_bounds__(entry_threads)
         const auto bit = std::uint64_t(sector - here.first_sector);
         if (!leads || bit >= std::uint64_t(here.sectors)) continue;
         const unsigned mask = 1U << (bit % 32);
-        near_sectors +=
+        group_sectors +=
             (near[bit / 32] & mask) == 0 && (atomicOr(near + bit / 32, mask) & mask) == 0;
     }
     add_of_block(&s->row_sectors, row_sectors);
     add_of_block(&s->column_sectors, column_sectors);
-    add_of_block(&s->near_sectors, near_sectors);
+    add_of_block(&s->group_sectors, group_sectors);
     if (threadIdx.x == 0) atomicAdd(&s->entries, count(total));
 }
 
@@ -278,7 +278,7 @@ matrix_stats stats_of_ascending(gpu on, const csr<V, device_view>& A, device_ana
     const auto of_all = [&](count sampled) { return std::int64_t(double(sampled) * share); };
     m.row_sectors = of_all(s.row_sectors);
     m.column_sectors = of_all(s.column_sectors);
-    m.near_sectors = of_all(s.near_sectors);
+    m.group_sectors = of_all(s.group_sectors);
     known.packing = packing;
     m.packed = size_of_packed(*packing);
     return m;
