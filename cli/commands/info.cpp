@@ -334,7 +334,7 @@ void add_info(CLI::App& app, action& chosen) {
     sub->footer("Example: nz info A.mtx --json");
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->path, "Matrix Market or .npz file")->required();
-    sub->add_flag("--json", o->json, "as JSON");
+    sub->add_flag("--json", o->json, "print as JSON");
     sub->callback([&chosen, o] { chosen = [o] { return show_info(*o); }; });
 }
 
