@@ -8,7 +8,7 @@ namespace nz::cli {
 
 struct gpu_clocks {
     unsigned sm_mhz = 0, memory_mhz = 0;          ///< now
-    unsigned max_sm_mhz = 0, max_memory_mhz = 0;  ///< that this GPU may run at
+    unsigned max_sm_mhz = 0, max_memory_mhz = 0;  ///< the highest clocks of this GPU
     std::string driver;                           ///< the driver's own version, as in 570.124.06
 };
 

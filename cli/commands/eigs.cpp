@@ -35,7 +35,7 @@ struct outcome {
     nz::shape shape;
     std::size_t nnz = 0;
     double plan_s = 0, preconditioner_s = 0;
-    double cpu_s = 0;  ///< of all threads, from the plan to the last residual
+    double cpu_s = 0;  ///< CPU time of all threads, from the plan to the last residual
 };
 
 /// For eigs_options::monitor: a line on stderr, some 20 times a second, gone when it is; false

@@ -25,9 +25,9 @@ struct options {
 /// How symmetric A is: the number of its nonzeros a_ij ...
 struct mirror {
     std::int64_t present = 0;    ///< for which a_ji is stored
-    std::int64_t equal = 0;      ///< that equal a_ji
-    std::int64_t opposite = 0;   ///< that equal -a_ji
-    std::int64_t conjugate = 0;  ///< that equal the conjugate of a_ji
+    std::int64_t equal = 0;      ///< entries that equal a_ji
+    std::int64_t opposite = 0;   ///< entries that equal -a_ji
+    std::int64_t conjugate = 0;  ///< entries that equal the conjugate of a_ji
     std::int64_t diagonal = 0;   ///< entries on the diagonal, which face themselves
 };
 

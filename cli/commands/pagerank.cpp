@@ -34,12 +34,12 @@ struct options : run_options {
 struct outcome {
     pagerank_report report;
     std::vector<std::size_t> best;  ///< nodes, highest rank first
-    std::vector<double> rank;       ///< of those
-    std::vector<index> links;       ///< that leave those
+    std::vector<double> rank;       ///< ranks of those nodes
+    std::vector<index> links;       ///< links that leave those nodes
     std::int64_t nodes = 0, entries = 0, dangling = 0;
     std::string product, where;
     double plan_s = 0, rank_s = 0, product_s = 0;
-    std::exception_ptr fault = nullptr;  ///< of writing all ranks
+    std::exception_ptr fault = nullptr;  ///< why the ranks could not be written
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {

@@ -36,7 +36,7 @@ struct outcome {
     std::size_t nnz = 0;
     double order_s = 0;
     std::string where;
-    std::exception_ptr fault = nullptr;  ///< of writing the matrix or the order
+    std::exception_ptr fault = nullptr;  ///< why the matrix or the order could not be written
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {

@@ -23,7 +23,7 @@ struct options {
 /// How a matrix becomes characters.
 struct canvas {
     enum { shades, dots } kind;
-    int width, height;  ///< of the picture                                            [pixels]
+    int width, height;  ///< the picture's size                                        [pixels]
 };
 
 constexpr int dots_across = 2, dots_down = 4;  // of a braille character

@@ -31,7 +31,7 @@ struct gpu_matrix : matrix_result {
 };
 
 struct gpu_study {
-    std::vector<std::string> methods;  ///< of the GPU
+    std::vector<std::string> methods;  ///< methods of the GPU
     std::vector<gpu_matrix> matrices;
 };
 

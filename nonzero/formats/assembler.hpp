@@ -33,7 +33,7 @@ class assembler {
 
   private:
     struct piece {
-        host_vector<std::uint32_t> start;  ///< of each band's entries; bands + 1
+        host_vector<std::uint32_t> start;  ///< where each band's entries start; bands + 1
         host_vector<std::uint16_t> row;    ///< within its band
         host_vector<index> col;
         host_vector<V> val;  ///< empty where all are one

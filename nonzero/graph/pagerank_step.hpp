@@ -22,7 +22,7 @@ struct pagerank_step {
     V damping;
     V uniform;           ///< t_i where there is no vector t
     const V* t;          ///< null: uniform
-    const index* links;  ///< that leave a node
+    const index* links;  ///< number of links that leave each node
     const V* q;
     V* x;
     NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {

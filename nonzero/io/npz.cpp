@@ -23,7 +23,7 @@ namespace {
 struct element_type {
     char kind = 0;
     int bytes = 0;
-    bool swapped = false;  ///< of the other byte order than this machine's
+    bool swapped = false;  ///< stored in the other byte order than this machine's
 };
 
 /// A .npy array inside an archive, read once from its start to its end.

@@ -112,7 +112,7 @@ class problem {
     csr<V, host_view> A;
     product_kind kind;
     matrix_stats stats;
-    std::size_t x_len, y_len;  ///< of one vector
+    std::size_t x_len, y_len;  ///< the length of one vector
     host_vector<V> x;
 
   private:

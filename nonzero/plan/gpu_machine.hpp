@@ -28,11 +28,11 @@ struct gather_rate {
 
 struct gpu_speeds {
     bandwidth memory = {};             ///< well beyond the L2 cache
-    double l2_read_gbps = 0;           ///< of a quarter of the L2 cache, again and again  [GB/s]
+    double l2_read_gbps = 0;           ///< reading a quarter of L2 again and again         [GB/s]
     double launch_s = 0;               ///< an empty kernel, one after the other           [s]
     double latency_s = 0;              ///< a load from L2 that the next one waits for     [s]
     double upload_gbps = 0;            ///< from the CPU's ordinary memory                 [GB/s]
-    std::int64_t resident_warps = 0;   ///< that the multiprocessors hold at once, at most
+    std::int64_t resident_warps = 0;   ///< warps that the multiprocessors hold at once, at most
     std::vector<gather_rate> gathers;  ///< x from 16 KB by doubling to 512 MB, as memory allows
 };
 

@@ -11,9 +11,9 @@ namespace nz {
 
 /// How long one item of work took. All zero where it was interrupted before its first block.
 struct timing {
-    double median_s = 0;                 ///< of the blocks, a run                      [s]
+    double median_s = 0;                 ///< median over the blocks, a run             [s]
     double spread = 0;                   ///< (third - first quartile) / median         [1]
-    double min_s = 0;                    ///< of the blocks, a run                      [s]
+    double min_s = 0;                    ///< least over the blocks, a run              [s]
     std::int64_t repeats_per_block = 0;  ///< runs timed together                       [runs]
     std::vector<double> block_s;         ///< every block's time a run, as they came    [s]
 };

@@ -21,7 +21,7 @@ __host__ __device__ constexpr offset most_long_rows(offset nnz) { return nnz / s
 /// What the kernels count, in GPU memory.
 struct survey {
     unsigned rows_of_length[short_lengths];
-    unsigned long_rows;  ///< of short_lengths entries or more; their lengths are listed
+    unsigned long_rows;  ///< rows of short_lengths entries or more; their lengths are listed
     unsigned broken;     ///< row_ptr does not ascend from 0 to nnz
     count group_width, entries, row_sectors, column_sectors, group_sectors;
 };
@@ -71,11 +71,11 @@ __global__ void __launch_bounds__(row_threads)
 
 constexpr int group_rows = int(stats_groups[1]);
 constexpr int entry_threads = 2 * group_rows;
-constexpr std::int64_t most_sectors = std::int64_t(32) << 13;  ///< of a range: 32 KB of bits
+constexpr std::int64_t most_sectors = std::int64_t(32) << 13;  ///< in a range: 32 KB of bits
 
 /// The rows of a block, and which of their entries lie in its columns.
 struct group {
-    offset begin[group_rows + 1];   ///< of the rows, and the end of the last
+    offset begin[group_rows + 1];   ///< where the rows begin, and the end of the last
     offset from[group_rows];        ///< the first entry within the columns
     offset before[group_rows + 1];  ///< entries within the columns, of the rows before
 };
@@ -135,7 +135,7 @@ __device__ inline int row_of(const group& g, offset k) {
 
 /// Which cells are looked at: groups of rows times ranges of columns, one of every `each`.
 struct cells {
-    std::int64_t groups, ranges, sectors;  ///< of a range
+    std::int64_t groups, ranges, sectors;  ///< groups, ranges, and the sectors of a range
     std::int64_t each;
     [[nodiscard]] std::int64_t all() const { return groups * ranges; }
 };

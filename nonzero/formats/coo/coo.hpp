@@ -21,7 +21,7 @@ struct coo {
     template <class T>
     using in_space = coo<V, T>;
 
-    nz::shape shape;          ///< of the matrix                        [rows x cols]
+    nz::shape shape;          ///< size of the matrix                   [rows x cols]
     array<index, S> row_ind;  ///< nnz, non-decreasing
     array<index, S> col_ind;  ///< nnz, ascending within a row
     array<V, S> val;          ///< nnz

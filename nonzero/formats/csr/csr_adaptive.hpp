@@ -23,7 +23,7 @@ struct csr_adaptive {
     template <class T>
     using in_space = csr_adaptive<V, T>;
 
-    nz::shape shape;             ///< of the matrix                             [rows x cols]
+    nz::shape shape;             ///< size of the matrix                        [rows x cols]
     index capacity;              ///< entries to a block                        [entries]
     array<offset, S> row_ptr;    ///< as in csr
     array<index, S> col_ind;     ///< as in csr

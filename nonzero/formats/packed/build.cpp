@@ -97,7 +97,7 @@ window_partition partition_window(const csr<V, host_view>& A, const chunk_partit
                    index(std::min<std::int64_t>(A.shape.rows, (w + 1) * packed_window)));
 }
 
-constexpr std::int64_t windows_at_once = 4;  ///< that a thread takes
+constexpr std::int64_t windows_at_once = 4;  ///< windows that a thread takes
 
 template <class V>
 std::vector<window_partition> partition_windows(const csr<V, host_view>& A,

@@ -37,7 +37,7 @@ struct group_diagonals {
 
 /// A window between the passes over it. Places of its chunks count from the window's start.
 struct window_chunks {
-    packed_chunk chunks[packed_window];  ///< of whole rows
+    packed_chunk chunks[packed_window];  ///< chunks of whole rows
     std::uint16_t order[packed_window];  ///< the rows of sorted chunks
 };
 
@@ -46,8 +46,8 @@ struct packing {
     csr<V, device_view> A;
     packed_options options;
     analysis_counters* found;
-    unsigned long long* slots;  ///< of the hash table
-    std::uint16_t* number;      ///< of each slot's value
+    unsigned long long* slots;  ///< the slots of the hash table
+    std::uint16_t* number;      ///< the number of each slot's value in the table
     V* table;
     group_diagonals* groups;
     window_chunks* cuts;
@@ -95,7 +95,7 @@ class diagonal_walk {
   public:
     index lowest = 0;   ///< column - row of the diagonal that `next` found
     unsigned mask = 0;  ///< its rows
-    V value = 0;        ///< of this lane's entry there, where `here`
+    V value = 0;        ///< the value of this lane's entry on it, where `here`
 
     __device__ diagonal_walk(const csr<V, device_view>& A, index row, offset first, offset end,
                              bool with_values)

@@ -16,10 +16,11 @@ struct analysis_counters {
     unsigned has_sentinel;  ///< a value has the bits that mark an empty slot
     unsigned not_narrow;    ///< a value is no float
     input_error error;
-    unsigned max_width;                        ///< the most width of a chunk
-    unsigned pairs;                            ///< of chunks, as chunks_per_warp wants them
-    unsigned long long width, diagonal_width;  ///< of all chunks, and of those of diagonals
-    unsigned long long descents;               ///< within rows, once all are counted, modulo 2^64
+    unsigned max_width;                 ///< the width of the widest chunk
+    unsigned pairs;                     ///< pairs of chunks, as chunks_per_warp wants them
+    unsigned long long width;           ///< summed over all chunks
+    unsigned long long diagonal_width;  ///< summed over the chunks of diagonals
+    unsigned long long descents;        ///< within rows, once all are counted, modulo 2^64
 };
 
 template <class V>

@@ -18,7 +18,7 @@ namespace nz {
 struct packed_options {
     index lane_width = 16;      ///< a row gets more lanes where one lane would hold more  [entries]
     index split = 512;          ///< longer rows are cut into segments                     [entries]
-    index most_diagonals = 32;  ///< of a chunk
+    index most_diagonals = 32;  ///< diagonals of a chunk at most
     double diagonal_fill = 0.8;  ///< least share of entries among the places of the diagonals
     double constant_fill = 0.5;  ///< the same where each diagonal has one value
     double sort_gain = 1.1;      ///< rows are sorted where that divides the width by this much
@@ -67,7 +67,7 @@ struct packed {
     using in_space = packed<V, T>;
 
     nz::shape shape;                  ///< [rows x cols]
-    value_encoding encoding;          ///< of all values
+    value_encoding encoding;          ///< the encoding of all values
     index segment_chunks;             ///< chunks that hold segments, in whole GPU blocks
     index chunks_per_warp;            ///< on a GPU: 1, or 2 or 4 where most chunks are identical
     array<packed_chunk, S> chunks;    ///< those of segments first, then those of whole rows

@@ -63,7 +63,7 @@ struct value_encoder {
 
     [[nodiscard]] std::size_t bytes() const {
         return encoded_bytes<V>(encoding);
-    }  ///< of one value
+    }  ///< the bytes of one value
     /// Encodes v as the at-th value of `to`.
     void put(V v, std::byte* to, std::size_t at) const;
 };

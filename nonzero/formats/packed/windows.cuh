@@ -17,10 +17,10 @@ constexpr int lane_classes = 6;  // 1, 2, 4 .. 32 lanes a row
 
 /// One block's knowledge of its window, in shared memory.
 struct window {
-    index first, rows;                              ///< of the matrix
-    index len[packed_window];                       ///< of its rows
+    index first, rows;         ///< first row in the matrix, and rows of the window
+    index len[packed_window];  ///< the lengths of its rows
     index low[packed_window], high[packed_window];  ///< first and last column of those listed
-    unsigned key[packed_window];  ///< of the rows to be sorted: length, then order; else 0
+    unsigned key[packed_window];  ///< keys of rows to be sorted: length, then order; else 0
     packed_chunk chunks[packed_window];
     unsigned diagonal_groups, constant_groups;  ///< bits
     int diagonals[groups_per_window];

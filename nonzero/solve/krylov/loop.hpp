@@ -26,10 +26,10 @@ struct loop_state {
     status now = status::running;   ///< at the beginning of the iteration
     status next = status::running;  ///< what was found out during it
     double residual2 = 0;           ///< |r|^2
-    double target2 = 0;             ///< that counts as converged
+    double target2 = 0;             ///< the squared residual that counts as converged
     double* history = nullptr;      ///< squares since iteration history_from, where B computes
     std::int64_t history_from = 0;
-    unsigned long long while_handle = 0;  ///< of the graph's while node; 0: there is none
+    unsigned long long while_handle = 0;  ///< handle of the graph's while node; 0: none
 
     [[nodiscard]] NZ_HOST_DEVICE bool is_running() const {
         return now == status::running && iterations < pause_at;

@@ -16,7 +16,7 @@ struct minres_scalars : krylov_state {
     double eta = 0;                        ///< what is left to minimise, with its sign
     double step = 0;                       ///< x lacks step w
     double s2 = 0;                         ///< r becomes s2 r - step v
-    double largest = 0;                    ///< of T's columns so far, their length
+    double largest = 0;                    ///< the length of the longest column of T so far
     double norm2_of_A = 0;                 ///< at least that, from |A z| / |z|
     double norm2_of_w = 0;
 

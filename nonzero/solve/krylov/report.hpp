@@ -9,7 +9,7 @@
 namespace nz {
 
 struct solve_options {
-    double tol = 1e-8;              ///< of the relative residual, |b - A x| / |b|
+    double tol = 1e-8;              ///< tolerance of the relative residual, |b - A x| / |b|
     std::int64_t max_iter = 10000;  ///< at most
     /// Iterations after which b - A x takes the place of the residual carried along, whose rounding
     /// errors add up; 0: only where it seems to have converged.
@@ -32,8 +32,8 @@ struct solve_report {
     double relative = 0;          ///< |b - A x| / |b|, finite also then; 0 where b is
     std::vector<double> history;  ///< relative residuals: at the start, then after each iteration
     bool in_graph = false;        ///< the iterations ran in a CUDA graph
-    double setup_s = 0;           ///< of making vectors and graph                             [s]
-    double iterations_s = 0;      ///< of the iterations alone                                 [s]
+    double setup_s = 0;           ///< making vectors and graph                                [s]
+    double iterations_s = 0;      ///< the iterations alone                                    [s]
 
     [[nodiscard]] double relative_residual() const { return relative; }
     [[nodiscard]] double iteration_s() const {

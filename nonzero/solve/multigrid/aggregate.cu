@@ -75,7 +75,7 @@ struct decide : search {
 /// The independent set for distance 2.
 struct wide_search {
     graph_view g;
-    std::uint32_t *rank_of, *least;  ///< of the undecided; in a node's neighbourhood
+    std::uint32_t *rank_of, *least;  ///< rank of the undecided; the least in a node's neighbourhood
     char* mark;                      ///< unmarked, or how near the set a node is
     std::uint32_t round;
     unsigned* undecided;
