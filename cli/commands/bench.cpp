@@ -220,7 +220,7 @@ void print_table(std::vector<const entry*> entries, const bandwidths& machine, b
                                 {"MB"},
                                 {"setup ms"}};
     if (on_gpu) columns.insert(columns.end(), {{"convert"}, {"upload"}, {"prepare"}});
-    columns.insert(columns.end(), {{"products"}, {"error/bound"}, {"error l2"}});
+    columns.insert(columns.end(), {{"SpMVs"}, {"error/bound"}, {"error l2"}});
     table t(columns);
     for (const entry* e : entries) {
         const std::int64_t how_many =

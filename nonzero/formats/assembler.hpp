@@ -28,7 +28,7 @@ class assembler {
     void add(std::int64_t number, std::span<const index> row, std::span<const index> col,
              std::span<const V> val);
 
-    /// The matrix. Once only, when all pieces are there. Threads as in cpu.
+    /// The matrix. Call it once, when all pieces are added. Threads as in cpu.
     csr<V, host> finish(int threads = 0);
 
   private:

@@ -65,7 +65,7 @@ struct partition_result {
 /// A part can be empty where the others hold all. Same bits in every run with the same plan and the
 /// same METIS. Throws argument_error where the graph is not one (validate), where parts is not 1 to
 /// max(n, 1), or an option is negative or no number; unavailable where METIS is asked for and not
-/// there; and what planning throws.
+/// installed; and what planning throws.
 /// Source: Karypis and Kumar 1998; Pothen, Simon, Liou 1990.
 template <class B>
 partition_result partition(B on, const adjacency&, const partition_options& = {});

@@ -189,7 +189,7 @@ class npy {
             fail("Fortran order, expected C order");
     }
 
-    /// Before anything is allocated: are the bytes there that the header speaks of?
+    /// Before anything is allocated: does the file have the bytes that the header announces?
     void check_size(std::int64_t before) {
         const double element = type_.kind == 'U' ? 4.0 * type_.bytes : type_.bytes;
         double count = 1;

@@ -44,13 +44,13 @@ gpu_speeds measure_gpu(gpu on);
 /// $XDG_CACHE_HOME/nonzero/machine-<gpu>-<version>.json (~/.cache where that is not set); empty
 /// where neither folder is known.
 std::string gpu_cache_path(const gpu_info&);
-/// What save_gpu_speeds wrote there for this GPU, driver and runtime; nothing where the file is
-/// missing, corrupt, or of another.
+/// What save_gpu_speeds wrote to the file for this GPU, driver and runtime; nothing where the file
+/// is missing, corrupt, or of another.
 std::optional<gpu_speeds> load_gpu_speeds(const std::string& path, const gpu_info&);
 /// Makes the folder. Throws nz::error where it cannot be written.
 void save_gpu_speeds(const std::string& path, const gpu_info&, const gpu_speeds&);
 
-/// From the cache file, or measured, twice or more often (steady.hpp), and kept there unless the
+/// From the cache file, or measured, twice or more often (steady.hpp), and kept in it unless the
 /// takes never agreed; `fresh` measures in any case. A cache that cannot be written is no error.
 /// Throws unavailable and device_error.
 gpu_speeds known_gpu_speeds(gpu on, bool fresh = false);

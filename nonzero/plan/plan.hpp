@@ -12,7 +12,7 @@
 
 namespace nz {
 
-/// So many products that no setup counts.
+/// Stands for a number of products beside which no setup counts.
 inline constexpr std::int64_t many_products = std::numeric_limits<std::int64_t>::max();
 
 struct plan_options {

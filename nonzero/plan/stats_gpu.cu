@@ -1,5 +1,5 @@
-// The stats of a CSR that lies on the GPU, computed there: what the methods that are built there
-// tell their costs from.
+// The stats of a CSR on the GPU, computed on the GPU: those from which the methods that are built
+// on a GPU compute their costs.
 #include <algorithm>
 #include <climits>
 #include <cub/block/block_scan.cuh>
@@ -183,8 +183,8 @@ __global__ void __launch_bounds__(entry_threads)
     if (threadIdx.x == 0) atomicAdd(&s->entries, count(total));
 }
 
-/// So many ranges of columns that a range's sectors fit a block's bits, and that few groups of long
-/// rows keep the GPU busy.
+/// Enough ranges of columns for a range's sectors to fit a block's bits, and for few groups of long
+/// rows to keep the GPU busy.
 template <class V>
 cells cells_of(const csr<V, device_view>& A) {
     constexpr std::int64_t entries_of_a_cell = 2048, most_ranges = 4096;

@@ -238,8 +238,8 @@ std::optional<packed<float, host>> rounded(const packed<double, host_view>& P) {
         for (std::uint32_t s = 0; s < c.width; ++s, word += 4) {
             double v = 0;
             std::memcpy(&v, word, sizeof v);
-            const auto narrow = std::bit_cast<std::uint32_t>(float(v));
-            word[0] = narrow, word[1] = 0;
+            const auto single = std::bit_cast<std::uint32_t>(float(v));
+            word[0] = single, word[1] = 0;
         }
     });
     if (by_table ||

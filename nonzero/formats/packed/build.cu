@@ -1,5 +1,5 @@
-// Packs a CSR that lies on the GPU, there. The result is what packed::from builds on the CPU, bit
-// for bit: the same cuts by the same rules, each window of rows by one block.
+// Packs a CSR that lies on the GPU, on the GPU. The result is what packed::from builds on the CPU,
+// bit for bit: the same cuts by the same rules, each window of rows by one block.
 #include <utility>
 #include <vector>
 
@@ -78,7 +78,7 @@ unsigned streaming_blocks(std::size_t n) {
     return std::min(most_blocks, blocks_for(std::int64_t(n), 256 * elements_per_thread));
 }
 
-/// Notes the distinct values, and whether all are floats.
+/// Finds the distinct values, and whether all are floats.
 template <class V>
 void find(gpu on, const packing<V>& p) {
     const cudaStream_t stream = stream_of(on);
@@ -95,7 +95,7 @@ void find(gpu on, const packing<V>& p) {
         find_values<<<blocks, 256, 0, stream>>>(p.A.val.ptr, nnz, 1, p.slots, p.table, p.found);
 }
 
-/// The passes that only look, and what came of them.
+/// The passes that only analyse, and their result.
 template <class V>
 analysis_result cut(gpu on, const packing<V>& p, unsigned windows,
                     const std::function<void()>& meanwhile) {
@@ -135,7 +135,7 @@ class packed_analysis {
         refuse(first.found.error);
         if (first.total.words > 0xffffffffU || first.total.values > 0xffffffffU)
             throw argument_error("packed: the matrix is too large for 32-bit places of its chunks");
-        encoding = encoding_for<V>(first.found.distinct, first.found.not_narrow == 0);
+        encoding = encoding_for<V>(first.found.distinct, first.found.not_float32 == 0);
         chunks = first.total.segments + first.total.chunks;
         table_values = first.found.distinct <= most_table_values<V> ? first.found.distinct : 0;
     }
@@ -207,7 +207,7 @@ bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
     scratch.allocate(on);
     find(on, p);
     const analysis_counters found = read_back(on, p.found);
-    if (encoding_for<V>(found.distinct, found.not_narrow == 0) != P.encoding) return false;
+    if (encoding_for<V>(found.distinct, found.not_float32 == 0) != P.encoding) return false;
     const output<V> to{
         P.chunks.data(),           P.perm.data(), P.indices.data(), P.val.data(), nullptr, 0,
         unsigned(P.segment_chunks)};

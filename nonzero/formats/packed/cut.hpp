@@ -121,7 +121,7 @@ class chunk_partitioner {
         return log;
     }
 
-    /// Rows in order by groups of 32, or sorted, whichever takes fewer steps.
+    /// Rows in order by groups of 32, or sorted, whichever has the smaller width in all.
     void add_rows(std::vector<index> rows, bool may_keep_order, window_partition& w) const {
         std::vector<packed_chunk> kept, sorted;
         std::vector<index> by_length = rows;

@@ -58,7 +58,7 @@ struct packing {
         return found->distinct > 0 && found->distinct <= most_table_values<V>;
     }
     __device__ offset begin(index i) const { return A.row_ptr[std::size_t(i)]; }
-    /// 0 where row_ptr does not ascend from 0 to the number of entries, which is noted.
+    /// 0 where row_ptr does not ascend from 0 to the number of entries, which is reported.
     __device__ index length(index i) const {
         const offset first = begin(i), last = begin(i + 1), nnz = offset(A.col_ind.len);
         const bool at_ends = (i > 0 || first == 0) && (i + 1 < A.shape.rows || last == nnz);
@@ -154,7 +154,7 @@ __device__ group_diagonals find_group(const packing<V>& p, index row, index len)
               most_constant = most(p.options.constant_fill);
     const offset first = len > 0 ? p.begin(row) : 0;
     bool same = p.has_table();
-    // As many diagonals as the rows' first entries lie on there are at least.
+    // The rows have at least as many diagonals as their first entries lie on.
     const index head = len > 0 ? p.A.col_ind[std::size_t(first)] - row : INT_MAX;
     const unsigned equal = __match_any_sync(full_warp, head);
     const int heads = __popc(__ballot_sync(full_warp, len > 0 && (equal & lanes_before()) == 0));

@@ -64,8 +64,8 @@ __device__ void add_identical_offsets(const std::uint32_t* __restrict__ code, in
     }
 }
 
-/// A warp for every `count` chunks, of a matrix without segments: at once where they are alike,
-/// else one after the other.
+/// A warp for every `count` chunks, of a matrix without segments: at once where their offsets are
+/// identical, else one after the other.
 template <value_encoding C, int count, bool streams, class V>
 __global__ void __launch_bounds__(threads_per_block, resident_blocks_identical<C, count>)
     identical_offsets_kernel(packed<V, device_view> A, V alpha, const V* x, V beta,

@@ -63,7 +63,7 @@ __device__ inline double value_of(int4 diagonal, double) {
 }
 __device__ inline float value_of(int4 diagonal, float) { return __int_as_float(diagonal.z); }
 
-/// A lane's row of a shared chunk. x: from the row's own number on; bit: the lane's.
+/// A lane's row of a chunk of constant diagonals. x: from the row's own number on; bit: the lane's.
 template <class V>
 __device__ V sum_constant_diagonals(const int4* __restrict__ diagonal, int width, const V* x,
                                     unsigned bit) {

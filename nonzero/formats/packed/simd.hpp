@@ -10,7 +10,7 @@
 
 namespace nz {
 
-/// sums[l] = what lane l of a chunk sums to, for its 32 lanes, step after step: the bits of the
+/// sums[l] = what lane l of a chunk sums to, for its 32 lanes, entry after entry: the bits of the
 /// plain loop. code, at: where the chunk's columns or diagonals and its values start.
 template <value_encoding C, class V>
 using chunk_loop = void (*)(const packed_chunk&, const std::uint32_t* code, decoder<C, V> value,

@@ -15,12 +15,14 @@ namespace nz {
 template <class V>
 inline constexpr std::size_t most_table_values = sizeof(V) > 4 ? 4096 : 256;
 
-/// The cheapest exact encoding of `distinct` values. narrow: all of them are floats.
+/// The cheapest exact encoding of `distinct` values. all_float32: a float holds each of them
+/// exactly.
 template <class V>
-constexpr value_encoding encoding_for(std::size_t distinct, bool narrow) {
+constexpr value_encoding encoding_for(std::size_t distinct, bool all_float32) {
     if (distinct == 0) return value_encoding::none;
     if (distinct > most_table_values<V>)
-        return std::is_same_v<V, double> && narrow ? value_encoding::float32 : value_encoding::none;
+        return std::is_same_v<V, double> && all_float32 ? value_encoding::float32
+                                                        : value_encoding::none;
     if (distinct > 256) return value_encoding::dictionary16;
     return distinct > 1 ? value_encoding::dictionary8 : value_encoding::constant;
 }

@@ -309,7 +309,7 @@ class davidson {
         residual_ = basis_.residual(image_, sign_ * theta_[std::size_t(k)], x_, r);
         return tell(done_);
     }
-    /// Tells who watches. False where they want no more.
+    /// Calls the monitor. False where it asks to stop.
     bool tell(int converged) {
         if (!options_.monitor) return true;
         const double relative = report_.norm > 0 ? residual_ / report_.norm : 0;

@@ -131,7 +131,7 @@ TYPED_TEST(every_scale, has_the_answer_of_scale_1) {
         }
 }
 
-/// x is rounded to what V has there, and the report knows.
+/// x is rounded to the denormal numbers of V, and the report knows.
 TYPED_TEST(every_scale, says_where_denormal_numbers_are_too_coarse) {
     using V = typename TypeParam::V;
     for (const way w : ways) {

@@ -43,8 +43,8 @@ struct loop_state {
         next = is_finite(v) ? otherwise : status::not_finite;
         return false;
     }
-    /// What the last step of an iteration finishes with: |r|^2 judged and noted. `after`: why there
-    /// is no further one, although this one is good.
+    /// What the last step of an iteration finishes with: |r|^2 judged and stored. `after`: why
+    /// there is no further one, although this one is good.
     NZ_HOST_DEVICE void end_iteration(double r2, status after = status::running) {
         if (!is_finite(r2)) next = status::not_finite;
         if (!has_failed()) {

@@ -267,7 +267,7 @@ TYPED_TEST(minimal_residuals, have_the_same_bits_in_every_run) {
 }
 
 /// Also where passes of the graph end within it: 4 iterations a pass, 1,024 a batch.
-TYPED_TEST(minimal_residuals, have_the_same_bits_in_a_graph_and_by_any_burst) {
+TYPED_TEST(minimal_residuals, have_the_same_bits_in_a_graph_and_by_any_batch) {
     using V = typename TypeParam::V;
     const auto s = manufactured<V>("", kkt(laplace2d<V>(12, 11), 40));
     const auto M = jacobi(this->on_, view(absolute_diagonal(s.A)));

@@ -14,7 +14,7 @@ struct solve_options {
     /// Iterations after which b - A x takes the place of the residual carried along, whose rounding
     /// errors add up; 0: only where it seems to have converged.
     std::int64_t replace_every = 0;
-    /// Called in order for each iteration with its relative residual, on a GPU in bursts; false
+    /// Called in order for each iteration with its relative residual, on a GPU in batches; false
     /// stops the solver.
     std::function<bool(std::int64_t iteration, double residual)> monitor = {};
     /// On a GPU: iterations as a CUDA graph, where on.stream is not the default stream and what A

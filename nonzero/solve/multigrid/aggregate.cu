@@ -98,8 +98,8 @@ struct find_least_rank : wide_search {
         least[i] = m;
     }
 };
-/// Marks what has the least rank within three steps, and what is within two steps of that: others
-/// may write the same there.
+/// Marks what has the least rank within three steps, and what is within two steps of that: other
+/// threads may write the same value to the same place.
 struct mark_roots : wide_search {
     __device__ void operator()(std::int64_t i) const {
         const std::uint32_t mine = rank_of[i];
