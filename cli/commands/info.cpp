@@ -22,9 +22,9 @@ struct options {
     bool json = false;
 };
 
-/// How symmetric A is: the number of its nonzeros a_ij ...
+/// How symmetric A is, in numbers of its nonzeros a_ij.
 struct mirror {
-    std::int64_t present = 0;    ///< for which a_ji is stored
+    std::int64_t present = 0;    ///< entries whose a_ji is stored
     std::int64_t equal = 0;      ///< entries that equal a_ji
     std::int64_t opposite = 0;   ///< entries that equal -a_ji
     std::int64_t conjugate = 0;  ///< entries that equal the conjugate of a_ji

@@ -38,7 +38,7 @@ double times_as_fast(const benchmark_result& plan, const benchmark_result* other
     return other == nullptr ? 0 : other->time.median_s / plan.time.median_s;
 }
 
-/// Of those known; 0 where none is.
+/// The mean of those known; 0 where none is.
 double geometric_mean(std::span<const plan_ratio> ratios, double plan_ratio::*which) {
     double sum = 0;
     int n = 0;
@@ -62,7 +62,7 @@ double setup_of(const benchmark_result& t) {
     return t.threads == 0 ? t.setup.preprocessing_s : t.setup_s;
 }
 
-/// Of those known, the median; 0 where none is.
+/// The median of those known; 0 where none is.
 double median_setup(std::span<const plan_ratio> ratios) {
     std::vector<double> known;
     for (const plan_ratio& r : ratios)

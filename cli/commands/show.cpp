@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t max_side = 64;  // rows and columns; more do not fit a screen
 constexpr std::int64_t max_nnz = 400;
 
-/// Of the numbers, 0 stands for the format's default.
+/// What the command line gives. A number of 0 stands for the format's default.
 struct options {
     std::string path, format;
     index block_side = 0, chunk = 0, hack = 0, interleave = 0, sort_scope = 0, split_width = 0;

@@ -6,7 +6,7 @@
 
 namespace nz {
 
-/// Of the layout: what the arrays built take.
+/// The cost of the layout: what its arrays take.
 template <class K, class V>
 estimate layout_cost(const matrix_stats& s) {
     if constexpr (K::hooks.cost) {

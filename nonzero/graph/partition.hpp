@@ -17,7 +17,8 @@ enum class partition_method {
 struct partition_options {
     index parts = 2;
     partition_method method = partition_method::automatic;
-    /// Of the heaviest part, over the mean and less 1. A part of ceil(nodes / parts) may always be.
+    /// The heaviest part over the mean, less 1, at most. A part of ceil(nodes / parts) may always
+    /// be.
     double imbalance = 0.03;
     /// False: METIS is left out, as where it is not installed.
     bool with_metis = true;

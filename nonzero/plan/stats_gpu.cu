@@ -42,7 +42,7 @@ __device__ index length_of(const csr<V, device_view>& A, std::int64_t i, survey*
 constexpr int row_threads = 1024;
 static_assert(stats_groups[0] == warp_size && row_threads == short_lengths);
 
-/// What depends on the rows' lengths alone.
+/// Counts what depends on the rows' lengths alone.
 template <class V>
 __global__ void __launch_bounds__(row_threads)
     survey_rows(csr<V, device_view> A, survey* s, index* long_lengths) {
@@ -260,7 +260,7 @@ std::vector<length_count> lengths_of(surveyed& s) {
     return all;
 }
 
-/// Of a matrix whose rows ascend. Throws argument_error where they do not.
+/// The stats of a matrix whose rows ascend. Throws argument_error where they do not.
 template <class V>
 matrix_stats stats_of_ascending(gpu on, const csr<V, device_view>& A, device_analysis<V>& known) {
     const auto nnz = std::int64_t(A.val.len);

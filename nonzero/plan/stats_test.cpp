@@ -196,7 +196,7 @@ TEST(compute_stats, holds_at_most_eight_bytes_an_entry_and_row) {
     holds_little("plane", laplace2d<double>(600, 600));
 }
 
-/// Of what the GPU counts: all but what only layouts that are built on the CPU ask for.
+/// Compares what the GPU counts: all but what only layouts built on the CPU need.
 template <class V>
 void expect_the_same_on_the_gpu(const std::string& name, const csr<V, host>& A) {
     SCOPED_TRACE(name);

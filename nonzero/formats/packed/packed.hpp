@@ -88,7 +88,7 @@ struct packed {
 };
 static_assert(format<packed<double, host>>);
 
-/// What `from` would build. Computed in parallel, without building it.
+/// The size of what `from` would build. Computed in parallel, without building it.
 template <class V>
 packed_size size_of_packed(const csr<V, host_view>&);
 
@@ -171,7 +171,7 @@ struct packed_warp : kernel_of<packed> {
     static bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
         return nz::refill(on, A, P);
     }
-    /// Of each block of segments: a sum, a counter in 8 bytes, and a sum for each of several
+    /// For each block of segments: a sum, a counter in 8 bytes, and a sum for each of several
     /// vectors.
     template <class V>
     static std::size_t scratch_bytes(gpu, const packed<V, device_view>& A) {

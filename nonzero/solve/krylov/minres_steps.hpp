@@ -72,7 +72,7 @@ struct minres_step {
     using totals = sums<double, K>;
     NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running() || s.has_failed(); }
     NZ_HOST_DEVICE static V times(double f, V v) { return product(V(real<V>(f)), v); }
-    /// Of the vectors, from 1 to the next number.
+    /// From 1 to the next number in the type of the vectors.
     static constexpr double rounding = std::is_same_v<real<V>, float> ? 0x1p-23 : 0x1p-52;
 };
 

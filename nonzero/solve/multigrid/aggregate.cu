@@ -201,7 +201,7 @@ class builder_on_gpu {
           number_(on, std::size_t(n_) + 1),
           near_(on, std::size_t(n_)),
           undecided_(on, 1) {
-        fill_bytes(on_, near_, 0xff);  // alone
+        fill_bytes(on_, near_, 0xff);  // isolated
     }
     device_aggregation build(int distance) {
         constexpr int worth_an_aggregate = 3;

@@ -165,8 +165,8 @@ std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, csr<V, device>&& M
     return std::make_unique<level_product<V, gpu>>(on, std::move(M));
 }
 
-/// Chebyshev's interval. Aggregates over two steps leave it a narrower one: 13 iterations instead
-/// of 14 at 160^3.
+/// The ratio of the largest to the smallest eigenvalue that Chebyshev's polynomial damps. With
+/// aggregates over two steps a smaller one takes fewer iterations (docs/experiments/multigrid.md).
 double eigenvalue_ratio_of(const amg_options& o, int distance) {
     return o.eigenvalue_ratio > 0 ? o.eigenvalue_ratio : distance == 2 ? 8 : 12;
 }
@@ -261,7 +261,7 @@ offset most_entries(std::size_t finest, index block, index candidates) {
     return offset(most_growth * double(finest) * std::max(1.0, double(candidates) / block));
 }
 
-/// By all threads, where a vector's own copy is one thread's.
+/// A copy made by all threads; a vector's own copy constructor uses one.
 template <class V>
 host_vector<V> copied(cpu on, const host_vector<V>& v) {
     vector_space<V, cpu> space(on, std::int64_t(v.size()));
