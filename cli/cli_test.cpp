@@ -106,9 +106,9 @@ TEST_F(command, bad_files_exit_3_and_say_where) {
 TEST_F(command, convert_keeps_every_entry) {
     write("A.mtx", std::string(banner) + three_by_three);
     for (const char* name : {"B.npz", "B.mtx", "B.mtx.gz"}) {
-        const auto on_device = nz("convert A.mtx " + std::string(name));
-        EXPECT_EQ(on_device.code, 0) << on_device.err;
-        EXPECT_EQ(on_device.err, "");
+        const auto converted = nz("convert A.mtx " + std::string(name));
+        EXPECT_EQ(converted.code, 0) << converted.err;
+        EXPECT_EQ(converted.err, "");
         EXPECT_EQ(nz("convert " + std::string(name) + " back.mtx").code, 0);
         EXPECT_EQ(slurp(dir / "back.mtx"), std::string(banner) + three_by_three) << name;
     }

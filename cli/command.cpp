@@ -8,12 +8,12 @@
 namespace nz::cli {
 
 void add_run_options(CLI::App& sub, run_options& to) {
-    sub.add_option("--device", to.device, "that computes")
+    sub.add_option("--device", to.device, "device that computes")
         ->check(CLI::IsMember({"cpu", "gpu"}))
         ->capture_default_str();
-    sub.add_option("--threads", to.threads, "(default: as many as there are)")
+    sub.add_option("--threads", to.threads, "number of threads (default: all)")
         ->check(CLI::Range(1, max_threads));
-    sub.add_option("--json", to.json, "where the report goes: a .json file, or - for stdout");
+    sub.add_option("--json", to.json, "file for the report: .json, or - for stdout");
 }
 
 void check_device(const run_options& o) {
@@ -22,7 +22,7 @@ void check_device(const run_options& o) {
         if (o.threads > 0) omp_set_num_threads(o.threads);
         return;
     }
-    if (o.threads != 0) throw argument_error("--threads: a GPU has no number of them");
+    if (o.threads != 0) throw argument_error("--threads applies to --device cpu only");
     require_gpu(gpu{});
 }
 

@@ -35,10 +35,10 @@ void add_spmv(CLI::App& app, action& chosen);
 void add_spy(CLI::App& app, action& chosen);
 void add_study(CLI::App& app, action& chosen);
 
-/// Of the subcommands that compute and report: --device, --threads and --json.
+/// The options of subcommands that compute and report: --device, --threads and --json.
 struct run_options {
     std::string device = "cpu", json;
-    int threads = 0;  ///< 0: as many as there are
+    int threads = 0;  ///< 0: all
 
     [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
 };

@@ -7,10 +7,10 @@ namespace nz::cli {
 /// file that is opened takes their place, and what is printed lands in it.
 void open_standard_streams();
 
-/// Has OpenMP's threads wait by spinning for 30 to 100 us, and sleep from then on, unless the
-/// user's OMP_WAIT_POLICY or GOMP_SPINCOUNT says otherwise (docs/decisions/threads.md). OpenMP
-/// reads them before main: so this starts the command anew, in the same process, the first time.
-/// That takes 5 ms (docs/decisions/threads.md), so call it when there is something to compute.
+/// Has OpenMP's threads wait by spinning shortly, and sleep from then on, unless the user's
+/// OMP_WAIT_POLICY or GOMP_SPINCOUNT says otherwise (docs/decisions/threads.md). OpenMP reads them
+/// before main: so this starts the command anew, in the same process, the first time. That takes
+/// time, so call it when there is something to compute.
 void bound_waiting(char** argv);
 
 /// From now on, files that are not complete go when SIGINT, SIGTERM, SIGHUP or SIGPIPE ends the

@@ -36,7 +36,7 @@ void expect_writable(const std::string& path, std::span<const std::string_view> 
     const auto ends = [&](std::string_view ending) { return path.ends_with(ending); };
     if (std::none_of(endings.begin(), endings.end(), ends))
         throw argument_error(fmt::format("{} ends in none of {}", path, fmt::join(endings, ", ")));
-    const atomic_file on_device(path);  // and gone again
+    const atomic_file probe(path);  // which its destructor removes again
 }
 
 std::exception_ptr fault_of(const std::function<void()>& write) {

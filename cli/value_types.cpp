@@ -23,11 +23,11 @@ std::string type_of_file(const std::string& path) {
 }
 
 void add_type_option(CLI::App& sub, std::string& to) {
-    add_option(sub, to, "of the values")->capture_default_str();
+    add_option(sub, to, "type of the values")->capture_default_str();
 }
 
 void add_type_of_file_option(CLI::App& sub, std::string& to) {
-    add_option(sub, to, "(default: double, or cdouble for a complex matrix)");
+    add_option(sub, to, "type of the values (default: double, or cdouble for a complex matrix)");
 }
 
 }  // namespace nz::cli

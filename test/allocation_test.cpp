@@ -76,8 +76,9 @@ void survive(const std::string& name, const std::function<void()>& call) {
     }
 }
 
-/// Of the zoo what makes layouts ask for different memory; rows that are cut into parts; and many
-/// more columns than entries. Few distinct values, each of which is a request, but for the first.
+/// The matrices of the zoo that make layouts ask for different memory; rows that are cut into
+/// segments; and many more columns than entries. Few distinct values, each of which is a request,
+/// but for the first.
 template <class V>
 std::vector<zoo_entry<V>> matrices() {
     std::vector<zoo_entry<V>> few;

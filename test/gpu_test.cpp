@@ -207,7 +207,7 @@ TYPED_TEST(gpu_conformance, a_stored_zero_times_infinity_is_nan) {
     }
 }
 
-TEST(gpu, refuses_what_is_not_on_device) {
+TEST(gpu, refuses_a_device_that_does_not_exist_and_more_memory_than_it_has) {
     EXPECT_THROW(require_gpu(gpu{.device = 1 << 20}), unavailable);
     if (!why_no_gpu().empty()) return;
     const std::size_t before = memory_of(gpu{}).free_bytes;

@@ -31,12 +31,12 @@ constexpr index most = std::numeric_limits<index>::max();
 constexpr double gb = 1e9;
 
 /// Bytes that may be used, as the system and, in a container, its limit tell.
-double memory_on_device() {
-    double on_device = 0;
+double available_memory() {
+    double available = 0;
     std::ifstream system("/proc/meminfo");
     for (std::string word; system >> word;)
-        if (word == "MemAvailable:") system >> on_device;
-    on_device *= 1024;
+        if (word == "MemAvailable:") system >> available;
+    available *= 1024;
     const auto number_in = [](const char* path) {
         double v = std::numeric_limits<double>::infinity();
         if (std::ifstream file(path); !(file >> v)) v = std::numeric_limits<double>::infinity();
@@ -44,16 +44,16 @@ double memory_on_device() {
     };
     const double limit = number_in("/sys/fs/cgroup/memory.max"),
                  used = number_in("/sys/fs/cgroup/memory.current");
-    return limit < HUGE_VAL && used < HUGE_VAL ? std::min(on_device, limit - used) : on_device;
+    return limit < HUGE_VAL && used < HUGE_VAL ? std::min(available, limit - used) : available;
 }
 
 /// Why `bytes` cannot be had, or nothing.
 std::string why_not(double bytes) {
     constexpr double spare = 0.5 * gb;
-    const double on_device = memory_on_device();
-    if (bytes + spare <= on_device) return {};
+    const double available = available_memory();
+    if (bytes + spare <= available) return {};
     return "it takes " + std::to_string(bytes / gb) + " GB, of which " +
-           std::to_string(on_device / gb) + " are there";
+           std::to_string(available / gb) + " are available";
 }
 
 bool asked_for() { return std::getenv("NZ_LARGE") != nullptr; }
@@ -171,11 +171,11 @@ void multiply_on_the_gpu(const large_matrix& m) {
     const double vectors = 4.0 * (double(m.A.shape.rows) + m.A.shape.cols);
     const double bytes = vectors + double(nz::bytes(m.A));
     const auto fits = [&](const std::string& what, double wanted) {
-        const double on_device = double(memory_of(on).free_bytes) - 1e9;
-        if (wanted <= on_device) return true;
+        const double available = double(memory_of(on).free_bytes) - 1e9;
+        if (wanted <= available) return true;
         skip(what, "it takes " + std::to_string(wanted / gb) +
-                       " GB of the GPU's memory, of which " + std::to_string(on_device / gb) +
-                       " are there");
+                       " GB of the GPU's memory, of which " + std::to_string(available / gb) +
+                       " are available");
         return false;
     };
     if (const auto why = why_not(4.0 * m.A.shape.rows); !why.empty())

@@ -49,7 +49,7 @@ class solver_test : public ::testing::Test {
                                         space->axpby(alpha, x, value(0), y);
                                     });
     }
-    [[nodiscard]] vector<value, backend> on_device(const host_vector<value>& v) const {
+    [[nodiscard]] vector<value, backend> to_backend(const host_vector<value>& v) const {
         return from_host(on_, std::span<const value>(v));
     }
     [[nodiscard]] host_vector<value> here(const vector<value, backend>& v) const {

@@ -10,7 +10,7 @@ enum class failing { once, from_then_on };
 
 /// From now on the n-th request for memory, of any thread, counted from 1, throws std::bad_alloc.
 void fail_memory(std::int64_t n, failing);
-/// Memory is there again. Returns whether a request failed.
+/// No request fails any more. Returns whether a request failed.
 bool restore_memory();
 /// Pieces of memory that were asked for, by new or as pages, and not given back.
 std::int64_t pieces_held();

@@ -132,7 +132,7 @@ const method<V>& planned_method() {
 }
 
 template <class V>
-std::vector<benchmark_case<V>> cases(const options& o, std::span<const int> threads) {
+std::vector<benchmark_case<V>> cases_of(const options& o, std::span<const int> threads) {
     const auto those = [&](std::span<const method<V>* const> methods, bool peers) {
         return o.on_gpu() ? make_gpu_cases<V>(methods, peers)
                           : make_cases<V>(methods, threads, peers);
@@ -220,7 +220,7 @@ void print_table(std::vector<const entry*> entries, const bandwidths& machine, b
                                 {"MB"},
                                 {"setup ms"}};
     if (on_gpu) columns.insert(columns.end(), {{"convert"}, {"upload"}, {"prepare"}});
-    columns.insert(columns.end(), {{"products"}, {"error/bound"}, {"error l2"}});
+    columns.insert(columns.end(), {{"SpMVs"}, {"error/bound"}, {"error l2"}});
     table t(columns);
     for (const entry* e : entries) {
         const std::int64_t how_many =
@@ -271,7 +271,7 @@ class session {
     }
 
     template <class V>
-    void measure_matrix(const std::string& path, std::span<const benchmark_case<V>> who,
+    void measure_matrix(const std::string& path, std::span<const benchmark_case<V>> cases,
                         const measure_options& how) {
         const bench_input<V> in = read_bench_input<V>(path, o_.input);
         const csr<V, host>& A = in.A;
@@ -281,8 +281,8 @@ class session {
         const std::size_t before = entries_.size();
         for (benchmark_result& t :
              o_.on_gpu()
-                 ? run_benchmark<V>(gpu{}, view(A), who, how, o_.found(), o_.product(), o_.how())
-                 : run_benchmark<V>(view(A), who, how, o_.product()))
+                 ? run_benchmark<V>(gpu{}, view(A), cases, how, o_.found(), o_.product(), o_.how())
+                 : run_benchmark<V>(view(A), cases, how, o_.product()))
             entries_.push_back({name, flops<V>(nnz) * o_.vectors, std::move(t)});
         if (json_.is_stdout()) return;
         fmt::print("{}{}: {} x {}, {} entries, {} distinct values, {}{}{}{}\n\n",
@@ -352,16 +352,16 @@ template <class V>
 int run(const options& o) {
     const std::vector<int> threads =
         o.threads.empty() ? std::vector{thread_count({})} : parse_threads(o.threads);
-    const std::vector<benchmark_case<V>> who = cases<V>(o, threads);
+    const std::vector<benchmark_case<V>> cases = cases_of<V>(o, threads);
     const interruption ctrl_c;
     session s(o);
     const measure_options how{.seconds = o.seconds, .interrupted = interruption::flag()};
     std::vector<int> teams;
-    for (const auto& c : who) teams.push_back(c.threads);
+    for (const auto& c : cases) teams.push_back(c.threads);
     s.measure_machine(teams);
     try {
         for (const std::string& path : o.paths)
-            if (!interruption::happened()) s.measure_matrix<V>(path, who, how);
+            if (!interruption::happened()) s.measure_matrix<V>(path, cases, how);
     } catch (...) {
         s.write();  // an unreadable file does not cost what was measured before it
         throw;
@@ -372,7 +372,7 @@ int run(const options& o) {
 
 int bench(const options& o) {
     if (o.on_gpu()) {
-        if (!o.threads.empty()) throw argument_error("--threads: a GPU has no number of them");
+        if (!o.threads.empty()) throw argument_error("--threads applies to --device cpu only");
         require_gpu(gpu{});
     } else if (o.cold || o.graph || o.chain) {
         throw argument_error("--cold, --graph and --chain: with --device gpu only");
@@ -398,11 +398,12 @@ void add_bench(CLI::App& app, action& chosen) {
         "Example: nz bench A.mtx --methods csr.*,hll.column_guided --threads 1,2 --json A.json");
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->paths, ".mtx, .mtx.gz or .npz")->required();
-    sub->add_option("--methods", o->methods, "names, layout.*, or all; comma-separated")
+    sub->add_option("--methods", o->methods,
+                    "methods to time: names, layout.*, or all; comma-separated")
         ->capture_default_str();
     sub->add_option("--threads", o->threads, "numbers of threads, as in 1,2,4 [all cores]");
     add_type_option(*sub, o->type);
-    sub->add_option("--device", o->device, "that multiplies")
+    sub->add_option("--device", o->device, "device that multiplies")
         ->check(CLI::IsMember({"cpu", "gpu"}))
         ->capture_default_str();
     auto* cold = sub->add_flag("--cold", o->cold, "flush a GPU's L2 cache before every product");
@@ -413,22 +414,23 @@ void add_bench(CLI::App& app, action& chosen) {
                   "of every method's, and rewriting_s in the JSON")
         ->excludes(cold)
         ->excludes(graph);
-    sub->add_option("--seconds", o->seconds, "for each method, matrix and number of threads")
+    sub->add_option("--seconds", o->seconds,
+                    "seconds for each method, matrix and number of threads")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    sub->add_option("--json", o->json, "write all of it to FILE.json, or to stdout for -");
+    sub->add_option("--json", o->json, "write all results to FILE.json, or to stdout for -");
     sub->add_flag("--peers", o->peers, "time the other libraries that this build has as well");
     sub->add_option("--tile", o->input.tile,
                     "repeat each matrix along the diagonal until it has that many entries");
     auto* distinct =
         sub->add_flag("--distinct", o->input.distinct,
                       "multiply every value by its own random factor: no two are equal");
-    sub->add_option("--seed", o->input.seed, "of these factors")
+    sub->add_option("--seed", o->input.seed, "seed of these factors")
         ->needs(distinct)
         ->capture_default_str();
     sub->add_flag("--transpose", o->transpose,
                   "time y = A^T x; with --plan, A^T is planned as well");
-    sub->add_option("--vectors", o->vectors, "multiplied at once")
+    sub->add_option("--vectors", o->vectors, "number of vectors multiplied at once")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
     sub->add_flag("--plan", o->plan,

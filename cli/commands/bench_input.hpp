@@ -13,7 +13,7 @@ namespace nz::cli {
 struct input_options {
     std::optional<double> tile;  ///< entries: whole copies along the diagonal until it has them
     bool distinct = false;       ///< no two values equal, by make_distinct
-    std::uint64_t seed = 1;      ///< of the values' factors
+    std::uint64_t seed = 1;      ///< seed of the values' factors
 };
 /// Throws argument_error where `tile` is no whole number from 1 to 10^12.
 void check(const input_options&);
@@ -22,7 +22,7 @@ template <class V>
 struct bench_input {
     std::string name;
     csr<V, host> A;
-    std::int64_t copies = 1;  ///< of the file's matrix, along the diagonal
+    std::int64_t copies = 1;  ///< how often the file's matrix stands on the diagonal
     std::int64_t distinct_values = 0;
 };
 /// Throws as read_matrix, tiled, make_distinct and count_distinct.

@@ -35,7 +35,7 @@ struct outcome {
     nz::shape shape;
     std::size_t nnz = 0;
     double plan_s = 0, preconditioner_s = 0;
-    double cpu_s = 0;  ///< of all threads, from the plan to the last residual
+    double cpu_s = 0;  ///< CPU time of all threads, from the plan to the last residual
 };
 
 /// For eigs_options::monitor: a line on stderr, some 20 times a second, gone when it is; false
@@ -199,22 +199,23 @@ void add_eigs(CLI::App& app, action& chosen) {
     sub->footer("Example: nz eigs A.mtx -k 6 --which smallest");
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->matrix, "Matrix Market or .npz file, real")->required();
-    sub->add_option("-k,--count", o->search.count, "eigenpairs")
+    sub->add_option("-k,--count", o->search.count, "number of eigenpairs")
         ->check(CLI::Range(1, 50))
         ->capture_default_str();
     sub->add_option("--which", o->which, "end of the spectrum")
         ->check(CLI::IsMember({"largest", "smallest"}))
         ->capture_default_str();
-    sub->add_option("--tol", o->search.tol, "of |A x - theta x| / |A|")
+    sub->add_option("--tol", o->search.tol, "tolerance of |A x - theta x| / |A|")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    sub->add_option("--max-products", o->search.max_products, "at most")
+    sub->add_option("--max-products", o->search.max_products, "largest number of products")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     sub->add_option("--precond", o->preconditioner,
-                    "(default: amg for the smallest where the diagonal is positive, else none)")
+                    "preconditioner (default: amg for the smallest where the diagonal is positive, "
+                    "else none)")
         ->check(CLI::IsMember({"amg", "none"}));
-    sub->add_option("-o,--output", o->vector_to, "where the first eigenvector goes: .mtx");
+    sub->add_option("-o,--output", o->vector_to, "file for the first eigenvector: .mtx");
     add_run_options(*sub, *o);
     sub->callback([&chosen, o] { chosen = [o] { return search(*o); }; });
 }

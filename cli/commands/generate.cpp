@@ -88,7 +88,7 @@ void add_generator(CLI::App& parent, const generator<double>& g, action& chosen)
         if (k < 2) example += fmt::format(" {} {}", option_name(p), p.value);
     }
     if (g.seeded)
-        sub->add_option("--seed", o->seed, "of the random numbers")->capture_default_str();
+        sub->add_option("--seed", o->seed, "seed of the random numbers")->capture_default_str();
     add_type_option(*sub, o->type);
     sub->add_option("-o,--output", o->output, "file to write: .npz, .mtx or .mtx.gz")->required();
     sub->footer(example + " -o A.npz");
@@ -102,8 +102,8 @@ void add_generate(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("generate", "A model problem of any size, as a file");
     sub->footer("Example: nz generate laplace2d --nx 100 --ny 100 -o A.npz");
     const auto o = std::make_shared<options>();
-    auto* listed = sub->add_flag("--list", o->list, "the generators and their parameters");
-    sub->add_flag("--json", o->json, "the list as JSON")->needs(listed);
+    auto* listed = sub->add_flag("--list", o->list, "list the generators and their parameters");
+    sub->add_flag("--json", o->json, "print the list as JSON")->needs(listed);
     sub->require_subcommand(0, 1);
     for (const auto& g : generators<double>()) add_generator(*sub, g, chosen);
     sub->callback([&chosen, o, sub] {

@@ -22,12 +22,12 @@ struct options {
     bool json = false;
 };
 
-/// How symmetric A is: the number of its nonzeros a_ij ...
+/// How symmetric A is, in numbers of its nonzeros a_ij.
 struct mirror {
-    std::int64_t present = 0;    ///< for which a_ji is stored
-    std::int64_t equal = 0;      ///< that equal a_ji
-    std::int64_t opposite = 0;   ///< that equal -a_ji
-    std::int64_t conjugate = 0;  ///< that equal the conjugate of a_ji
+    std::int64_t present = 0;    ///< entries whose a_ji is stored
+    std::int64_t equal = 0;      ///< entries that equal a_ji
+    std::int64_t opposite = 0;   ///< entries that equal -a_ji
+    std::int64_t conjugate = 0;  ///< entries that equal the conjugate of a_ji
     std::int64_t diagonal = 0;   ///< entries on the diagonal, which face themselves
 };
 
@@ -334,7 +334,7 @@ void add_info(CLI::App& app, action& chosen) {
     sub->footer("Example: nz info A.mtx --json");
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->path, "Matrix Market or .npz file")->required();
-    sub->add_flag("--json", o->json, "as JSON");
+    sub->add_flag("--json", o->json, "print as JSON");
     sub->callback([&chosen, o] { chosen = [o] { return show_info(*o); }; });
 }
 

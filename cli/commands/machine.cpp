@@ -129,10 +129,11 @@ void add_machine(CLI::App& app, action& chosen) {
         "the CPU that plans are made by.\n\n"
         "Example: nz machine --threads 1,2");
     const auto o = std::make_shared<options>();
-    sub->add_option("--threads", o->threads, "measured with; by default 1 and all")
+    sub->add_option("--threads", o->threads,
+                    "number of threads to measure with (default: 1 and all)")
         ->delimiter(',')
         ->check(CLI::Range(1, max_threads));
-    sub->add_flag("--json", o->json, "as JSON");
+    sub->add_flag("--json", o->json, "print as JSON");
     sub->add_flag("--fresh", o->fresh, "measure the GPU, and what plans know of the CPU, anew");
     sub->callback([&chosen, o] { chosen = [o] { return describe(*o); }; });
 }

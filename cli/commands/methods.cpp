@@ -75,8 +75,9 @@ void add_methods(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("methods", "Every method: layout, kernel, backend, source");
     sub->footer("Example: nz methods --json");
     const auto o = std::make_shared<options>();
-    auto* json = sub->add_flag("--json", o->json, "as JSON");
-    sub->add_flag("--markdown", o->markdown, "as the table of docs/methods.md")->excludes(json);
+    auto* json = sub->add_flag("--json", o->json, "print as JSON");
+    sub->add_flag("--markdown", o->markdown, "print as the table of docs/methods.md")
+        ->excludes(json);
     sub->callback([&chosen, o] { chosen = [o] { return list_methods(*o); }; });
 }
 

@@ -34,12 +34,12 @@ struct options : run_options {
 struct outcome {
     pagerank_report report;
     std::vector<std::size_t> best;  ///< nodes, highest rank first
-    std::vector<double> rank;       ///< of those
-    std::vector<index> links;       ///< that leave those
+    std::vector<double> rank;       ///< ranks of those nodes
+    std::vector<index> links;       ///< links that leave those nodes
     std::int64_t nodes = 0, entries = 0, dangling = 0;
     std::string product, where;
     double plan_s = 0, rank_s = 0, product_s = 0;
-    std::exception_ptr fault = nullptr;  ///< of writing all ranks
+    std::exception_ptr fault = nullptr;  ///< why the ranks could not be written
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -186,7 +186,7 @@ void add_pagerank(CLI::App& app, action& chosen) {
         "Example: nz pagerank G.mtx --top 10 --device gpu");
     const auto o = std::make_shared<options>();
     sub->add_option("graph", o->graph, "Matrix Market or .npz file")->required();
-    sub->add_option("--top", o->top, "nodes shown")->capture_default_str();
+    sub->add_option("--top", o->top, "number of nodes shown")->capture_default_str();
     sub->add_option("--direction", o->direction, "what an entry stands for")
         ->check(CLI::IsMember({"row-links-to-column", "column-links-to-row"}))
         ->capture_default_str();
@@ -194,17 +194,18 @@ void add_pagerank(CLI::App& app, action& chosen) {
         ->capture_default_str();
     sub->add_option("--teleport", o->teleport,
                     "Matrix Market vector: where else a walk goes on (default: anywhere)");
-    sub->add_option("--tol", o->ranking.tol, "of the change in an iteration, sum of |r' - r|")
+    sub->add_option("--tol", o->ranking.tol,
+                    "tolerance of the change in an iteration, sum of |r' - r|")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    sub->add_option("--max-iter", o->ranking.max_iter, "iterations at most")
+    sub->add_option("--max-iter", o->ranking.max_iter, "largest number of iterations")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    sub->add_option("-o,--output", o->to, "where all ranks go: .mtx or .mtx.gz");
-    sub->add_option("--type", o->type, "of the ranks")
+    sub->add_option("-o,--output", o->to, "file for all ranks: .mtx or .mtx.gz");
+    sub->add_option("--type", o->type, "type of the ranks")
         ->check(CLI::IsMember({"float", "double"}))
         ->capture_default_str();
-    sub->add_flag("--time", o->time, "time the product alone, too");
+    sub->add_flag("--time", o->time, "also time the product alone");
     add_run_options(*sub, *o);
     sub->callback([&chosen, o] {
         chosen = [o] { return o->type == "float" ? rank<float>(*o) : rank<double>(*o); };

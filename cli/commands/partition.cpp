@@ -166,27 +166,27 @@ void add_partition(CLI::App& app, action& chosen) {
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->matrix, "Matrix Market or .npz file; its values do not count")
         ->required();
-    sub->add_option("-o,--output", o->to, "where the parts go: .mtx, 0 to k - 1 for every node");
-    sub->add_option("-k,--parts", o->cutting.parts, "how many")
+    sub->add_option("-o,--output", o->to, "file for the parts: .mtx, 0 to k - 1 for every node");
+    sub->add_option("-k,--parts", o->cutting.parts, "number of parts")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    sub->add_option("--method", o->method)
+    sub->add_option("--method", o->method, "method of partitioning")
         ->check(CLI::IsMember({"auto", "metis", "spectral"}))
         ->capture_default_str();
-    sub->add_flag("!--without-metis", o->cutting.with_metis, "as where METIS is not installed");
+    sub->add_flag("!--without-metis", o->cutting.with_metis, "do as where METIS is not installed");
     sub->add_option("--imbalance", o->cutting.imbalance,
-                    "of the heaviest part, over the mean and less 1")
+                    "largest excess of a part over the mean: the heaviest over the mean, less 1")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     sub->add_option("--tol", o->cutting.fiedler.tol,
-                    "spectral: |L v - lambda v| / lambda of each Fiedler vector")
+                    "spectral: tolerance of |L v - lambda v| / lambda of each Fiedler vector")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     sub->add_option("--max-products", o->cutting.fiedler.max_products,
-                    "spectral: at most, for each Fiedler vector")
+                    "spectral: largest number of products for each Fiedler vector")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    sub->add_option("--precond", o->preconditioner, "spectral: of the search")
+    sub->add_option("--precond", o->preconditioner, "spectral: preconditioner of the search")
         ->check(CLI::IsMember({"amg", "jacobi", "none"}))
         ->capture_default_str();
     add_run_options(*sub, *o);

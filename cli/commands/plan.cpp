@@ -70,7 +70,7 @@ int show_plan(const options& o) {
 
 int plan_as_type(const options& o) {
     if (o.on_gpu() && o.threads != 0)
-        throw argument_error("--threads: a GPU has no number of them");
+        throw argument_error("--threads applies to --device cpu only");
     return with_value_type(o.type.empty() ? type_of_file(o.matrix) : o.type,
                            [&]<class V>() { return show_plan<V>(o); });
 }
@@ -80,24 +80,24 @@ int plan_as_type(const options& o) {
 void add_plan(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("plan", "Which method is fastest for this matrix here, and why");
     sub->footer(
-        "Predicted: from the bytes, gathers, launches and waits that each method says a product\n"
-        "takes, at this machine's measured speeds. Those are measured once, and kept in\n"
+        "Times are predicted from the bytes, sector requests, launches and waits of each method's\n"
+        "product, at this machine's measured speeds. Those are measured once and kept in\n"
         "$XDG_CACHE_HOME/nonzero, as tuned plans are.\n\n"
         "Example: nz plan A.mtx --device gpu --tune");
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->matrix, "Matrix Market or .npz file")->required();
-    sub->add_option("--device", o->device, "that multiplies")
+    sub->add_option("--device", o->device, "device that multiplies")
         ->check(CLI::IsMember({"cpu", "gpu"}))
         ->capture_default_str();
     sub->add_flag("--tune", o->planning.tune, "time the best few, take the fastest");
     sub->add_flag("--fresh", o->planning.fresh, "measure the machine, and tune, anew");
     add_type_of_file_option(*sub, o->type);
-    sub->add_option("--threads", o->threads, "(default: as many as there are)")
+    sub->add_option("--threads", o->threads, "number of threads (default: all)")
         ->check(CLI::Range(1, max_threads));
     sub->add_option("--expected-products", o->planning.expected_products,
-                    "over which the setup must pay (default: it does not count)")
+                    "number of products over which the setup must pay (default: it does not count)")
         ->check(CLI::PositiveNumber);
-    sub->add_flag("--json", o->json, "as JSON");
+    sub->add_flag("--json", o->json, "print as JSON");
     sub->callback([&chosen, o] { chosen = [o] { return plan_as_type(*o); }; });
 }
 

@@ -38,7 +38,7 @@ double times_as_fast(const benchmark_result& plan, const benchmark_result* other
     return other == nullptr ? 0 : other->time.median_s / plan.time.median_s;
 }
 
-/// Of those known; 0 where none is.
+/// The mean of those known; 0 where none is.
 double geometric_mean(std::span<const plan_ratio> ratios, double plan_ratio::*which) {
     double sum = 0;
     int n = 0;
@@ -53,7 +53,7 @@ struct named_ratio {
 };
 constexpr named_ratio all_ratios[] = {
     {"x default", "over_default", &plan_ratio::over_default},
-    {"x best peer", "over_peer", &plan_ratio::over_peer},
+    {"x best baseline", "over_peer", &plan_ratio::over_peer},
     {"x best method", "over_method", &plan_ratio::over_method},
 };
 
@@ -62,7 +62,7 @@ double setup_of(const benchmark_result& t) {
     return t.threads == 0 ? t.setup.preprocessing_s : t.setup_s;
 }
 
-/// Of those known, the median; 0 where none is.
+/// The median of those known; 0 where none is.
 double median_setup(std::span<const plan_ratio> ratios) {
     std::vector<double> known;
     for (const plan_ratio& r : ratios)
@@ -107,10 +107,10 @@ std::vector<plan_ratio> plan_ratios(std::span<const result_of_matrix> all) {
 void print_plan_ratios(std::span<const plan_ratio> ratios) {
     if (ratios.empty()) return;
     fmt::print(
-        "\nThe plan, untuned: times as fast as {}, as the best peer, and as the best\n"
-        "deterministic method measured; setup in products of {}\n\n",
-        ratios.front().threads == 0 ? default_on_gpu : "the best peer",
-        ratios.front().threads == 0 ? default_on_gpu : "the best peer");
+        "\nThe plan, untuned: times as fast as {}, as the best baseline, and as the best\n"
+        "deterministic method measured; setup in SpMVs of {}\n\n",
+        ratios.front().threads == 0 ? default_on_gpu : "the best baseline",
+        ratios.front().threads == 0 ? default_on_gpu : "the best baseline");
     std::vector<column> columns{{"matrix", false}, {"threads"}, {"chosen", false}, {"us"}};
     for (const named_ratio& r : all_ratios) columns.push_back({r.name});
     columns.push_back({"setup"});

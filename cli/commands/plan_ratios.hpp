@@ -23,8 +23,8 @@ struct plan_ratio {
     std::string matrix, chosen;
     int threads = 0;
     double plan_s = 0;
-    double over_default = 0;    ///< cusparse.csr on a GPU, the best peer on a CPU
-    double over_peer = 0;       ///< the best peer
+    double over_default = 0;    ///< cusparse.csr on a GPU, the best baseline on a CPU
+    double over_peer = 0;       ///< the best baseline
     double over_method = 0;     ///< the best of the deterministic methods measured
     double setup_products = 0;  ///< of the default, that planning and building took; on a GPU from
                                 ///< a CSR in its memory

@@ -36,7 +36,7 @@ struct outcome {
     std::size_t nnz = 0;
     double order_s = 0;
     std::string where;
-    std::exception_ptr fault = nullptr;  ///< of writing the matrix or the order
+    std::exception_ptr fault = nullptr;  ///< why the matrix or the order could not be written
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -169,15 +169,16 @@ void add_reorder(CLI::App& app, action& chosen) {
         "Example: nz reorder A.mtx --method rcm -o B.npz");
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->matrix, "Matrix Market or .npz file")->required();
-    sub->add_option("--method", o->method)
+    sub->add_option("--method", o->method, "method of ordering")
         ->check(CLI::IsMember({"metis", "rcm"}))
         ->capture_default_str();
-    sub->add_option("--blocks", o->blocks, "on the diagonal, that metis makes and that are counted")
+    sub->add_option("--blocks", o->blocks,
+                    "number of blocks on the diagonal that metis makes and that are counted")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
-    sub->add_option("-o,--output", o->to, "where P A P^T goes: .mtx, .mtx.gz or .npz");
+    sub->add_option("-o,--output", o->to, "file for P A P^T: .mtx, .mtx.gz or .npz");
     sub->add_option("--order", o->order_to,
-                    "where the order goes: .mtx; its k-th number is A's row that becomes row k");
+                    "file for the order: .mtx; its k-th number is A's row that becomes row k");
     add_run_options(*sub, *o);
     sub->callback([&chosen, o] { chosen = [o] { return reorder_as_type(*o); }; });
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t max_side = 64;  // rows and columns; more do not fit a screen
 constexpr std::int64_t max_nnz = 400;
 
-/// Of the numbers, 0 stands for the format's default.
+/// What the command line gives. A number of 0 stands for the format's default.
 struct options {
     std::string path, format;
     index block_side = 0, chunk = 0, hack = 0, interleave = 0, sort_scope = 0, split_width = 0;
@@ -237,23 +237,24 @@ void print_layout(const hyb<V, host_view>& A, const hyb<V, host_view>& numbers) 
 }
 
 std::string_view text(value_encoding c) {
-    constexpr std::string_view names[] = {"constant", "table8", "table16", "narrow", "plain"};
+    constexpr std::string_view names[] = {"constant", "dictionary8", "dictionary16", "float32",
+                                          "none"};
     return names[int(c)];
 }
 
 /// A packed matrix, chunk by chunk: the entries of each of its diagonals, or of each of its rows.
 template <class V>
 void print_layout(const packed<V, host_view>& A, const packed<V, host_view>&) {
-    constexpr std::string_view kinds[] = {"shared", "diagonals", "near", "far"};
-    fmt::print("coding = {}\ntable  =", text(A.encoding));
+    constexpr std::string_view kinds[] = {"constant_diagonals", "diagonals", "delta16", "delta32"};
+    fmt::print("encoding = {}\ntable  =", text(A.encoding));
     for (const V& v : A.table) fmt::print(" {}", text(v));
     fmt::print("\n");
     for (std::size_t k = 0; k < A.chunks.size(); ++k) {
         const packed_chunk& c = A.chunks[k];
         const bool by_diagonals = c.kind <= packed_chunk::diagonals;
-        fmt::print("\nchunk {}: {}, steps = {}, lanes a row = {}", k, kinds[c.kind], c.width,
+        fmt::print("\nchunk {}: {}, width = {}, lanes a row = {}", k, kinds[c.kind], c.width,
                    1 << c.log_lanes);
-        if (c.segments > 0) fmt::print(", part {} of {}", c.number, c.segments);
+        if (c.segments > 0) fmt::print(", segment {} of {}", c.number, c.segments);
         fmt::print("\n");
         std::map<index, std::string> lines;
         with_decoder(A, [&](auto value) {
@@ -391,7 +392,7 @@ void add_show(CLI::App& app, action& chosen) {
     sub->add_option("matrix", o->path, "Matrix Market or .npz file")->required();
     std::vector<std::string> names;
     for (const auto& s : showables<double>({})) names.push_back(s.format);
-    sub->add_option("--format", o->format, "one of " + CLI::detail::join(names))
+    sub->add_option("--format", o->format, "format, one of " + CLI::detail::join(names))
         ->check(CLI::IsMember(names))
         ->type_name("")
         ->required();
@@ -403,7 +404,7 @@ void add_show(CLI::App& app, action& chosen) {
     number("--hack", o->hack, "hll, hll_rows: rows to a hack");
     number("--interleave", o->interleave, "icrs: rows to a group (default: 256, or all)");
     sub->add_option("--least-fill", o->least_fill,
-                    "jds_ell: the part of a section that is no padding")
+                    "jds_ell: least share of a section that is not padding")
         ->check(CLI::Range(0.0, 1.0));
     number("--sort-scope", o->sort_scope, "sell: rows that are sorted together");
     number("--split-width", o->split_width, "hyb: entries of a row in its ELL part");

@@ -240,22 +240,24 @@ void add_solve(CLI::App& app, action& chosen) {
         "-b", o->b,
         "Matrix Market vector (default: A times a random x*, so that the error is known)");
     sub->add_option("--guess", o->guess, "x at the start (default: zeros)");
-    sub->add_option("-o,--output", o->to, "where x goes: .mtx or .mtx.gz");
-    sub->add_option("--method", o->method,
-                    "(default: cg where A is symmetric, its diagonal positive; minres where it is "
-                    "symmetric otherwise; else bicgstab; others where that fails)")
+    sub->add_option("-o,--output", o->to, "file for x: .mtx or .mtx.gz");
+    sub->add_option(
+           "--method", o->method,
+           "solver (default: cg where A is symmetric, its diagonal positive; minres where it is "
+           "symmetric otherwise; else bicgstab; others where that fails)")
         ->check(CLI::IsMember({"cg", "bicgstab", "gmres", "minres"}));
     sub->add_option("--precond", o->preconditioner,
-                    "(default: amg for cg, jacobi else; none where the diagonal has a zero; others "
+                    "preconditioner (default: amg for cg, jacobi else; none where the diagonal has "
+                    "a zero; others "
                     "where that fails)")
         ->check(CLI::IsMember({"amg", "block-jacobi", "jacobi", "none", "sgs"}));
-    sub->add_option("--tol", o->solver.tol, "of |b - A x| / |b|")
+    sub->add_option("--tol", o->solver.tol, "tolerance of |b - A x| / |b|")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    sub->add_option("--max-iter", o->solver.max_iter, "iterations at most")
+    sub->add_option("--max-iter", o->solver.max_iter, "largest number of iterations")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    sub->add_option("--restart", o->solver.restart, "iterations of a cycle of gmres")
+    sub->add_option("--restart", o->solver.restart, "number of iterations of a cycle of gmres")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     sub->add_option("--block", o->block, "unknowns that belong together, for block-jacobi and amg")

@@ -177,16 +177,16 @@ int multiply(const options& o) {
     const V beta = parse_coefficient<V>("--beta", o.beta);
     const method<V>* const m = o.method.empty() ? nullptr : &find_method<V>(o.method);
     if (o.on_gpu()) {
-        if (o.threads != 0) throw argument_error("--threads: a GPU has no number of them");
+        if (o.threads != 0) throw argument_error("--threads applies to --device cpu only");
         require_gpu(gpu{});
     }
     const auto own = read_matrix<V>(o.matrix, o.threads);
     const auto A = view(own);
     if (m != nullptr) {
-        const bool on_device = o.on_gpu() ? m->on_gpu != nullptr : m->on_cpu != nullptr;
+        const bool has_kernel = o.on_gpu() ? m->on_gpu != nullptr : m->on_cpu != nullptr;
         const matrix_stats stats = compute_stats(A);
         const std::string why =
-            !on_device   ? "does not run on the " + std::string(o.on_gpu() ? "GPU" : "CPU")
+            !has_kernel  ? "does not run on the " + std::string(o.on_gpu() ? "GPU" : "CPU")
             : o.on_gpu() ? m->cost_on_gpu(stats).declined
                          : m->cost(stats).declined;
         if (!why.empty()) {
@@ -224,18 +224,20 @@ void add_spmv(CLI::App& app, action& chosen) {
     sub->add_option("matrix", o->matrix, "Matrix Market or .npz file")->required();
     sub->add_option("-x", o->x, "Matrix Market vector (default: ones)");
     sub->add_option("-y", o->y0, "y before the product, which --beta scales (default: zeros)");
-    sub->add_option("-o,--output", o->to, "where y goes: .mtx or .mtx.gz, or - for stdout");
-    sub->add_option("--method", o->method, "one of `nz methods` (default: what `nz plan` chooses)");
-    sub->add_option("--device", o->device, "that multiplies")
+    sub->add_option("-o,--output", o->to, "file for y: .mtx or .mtx.gz, or - for stdout");
+    sub->add_option("--method", o->method,
+                    "method, one of `nz methods` (default: what `nz plan` chooses)");
+    sub->add_option("--device", o->device, "device that multiplies")
         ->check(CLI::IsMember({"cpu", "gpu"}))
         ->capture_default_str();
-    sub->add_option("--alpha", o->alpha, "re, or re,im for complex types")->capture_default_str();
-    sub->add_option("--beta", o->beta, "the same")->capture_default_str();
+    sub->add_option("--alpha", o->alpha, "factor of A x: re, or re,im for complex types")
+        ->capture_default_str();
+    sub->add_option("--beta", o->beta, "factor of y: the same")->capture_default_str();
     auto* t = sub->add_flag("--transpose", o->transpose, "multiply with A^T");
     sub->add_flag("--conjugate-transpose", o->conjugate_transpose, "multiply with A^H")
         ->excludes(t);
     add_type_of_file_option(*sub, o->type);
-    sub->add_option("--threads", o->threads, "(default: as many as there are)")
+    sub->add_option("--threads", o->threads, "number of threads (default: all)")
         ->check(CLI::Range(1, max_threads));
     sub->callback([&chosen, o] { chosen = [o] { return multiply_as_type(*o); }; });
 }

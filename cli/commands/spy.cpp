@@ -23,7 +23,7 @@ struct options {
 /// How a matrix becomes characters.
 struct canvas {
     enum { shades, dots } kind;
-    int width, height;  ///< of the picture                                            [pixels]
+    int width, height;  ///< the picture's size                                        [pixels]
 };
 
 constexpr int dots_across = 2, dots_down = 4;  // of a braille character
@@ -148,11 +148,11 @@ void add_spy(CLI::App& app, action& chosen) {
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->path, "Matrix Market or .npz file")->required();
     sub->add_option("-o,--output", o->output, "write a PNG instead of characters");
-    sub->add_option("--width", o->width, "at most, in characters, or pixels of the PNG")
+    sub->add_option("--width", o->width, "largest width, in characters, or pixels of the PNG")
         ->check(CLI::Range(1, max_picture_side));
-    sub->add_option("--height", o->height, "at most, in characters, or pixels of the PNG")
+    sub->add_option("--height", o->height, "largest height, in characters, or pixels of the PNG")
         ->check(CLI::Range(1, max_picture_side));
-    sub->add_option("--style", o->style, "of characters")
+    sub->add_option("--style", o->style, "style of the characters")
         ->check(CLI::IsMember({"auto", "dots", "shades"}))
         ->capture_default_str();
     sub->callback([&chosen, o] {

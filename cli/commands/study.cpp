@@ -18,7 +18,7 @@ namespace nz::cli {
 tally count_validated(std::span<const matrix_result> matrices) {
     tally n;
     for (const matrix_result& A : matrices)
-        for (const benchmark_result& t : A.trials)
+        for (const benchmark_result& t : A.results)
             n.results += t.measured(), n.validated += t.measured() && t.validated();
     return n;
 }
@@ -26,7 +26,7 @@ tally count_validated(std::span<const matrix_result> matrices) {
 void print_validation(std::span<const matrix_result> matrices) {
     double worst = 0, l2 = 0;
     for (const matrix_result& A : matrices) {
-        for (const benchmark_result& t : A.trials) {
+        for (const benchmark_result& t : A.results) {
             if (!t.measured()) continue;
             worst = std::max(worst, t.error.worst), l2 = std::max(l2, t.serial_l2);
             if (!t.validated())
@@ -188,14 +188,14 @@ void print_best(const study& s) {
         const benchmark_result* best = A.fastest(any);
         if (best == nullptr) continue;
         std::vector<std::string> cells{A.name};
-        const benchmark_result* const rivals[] = {A.fastest("csr"), A.fastest("hll")};
-        for (const benchmark_result* t : rivals) {
+        const benchmark_result* const formats[] = {A.fastest("csr"), A.fastest("hll")};
+        for (const benchmark_result* t : formats) {
             cells.push_back(t == nullptr ? "-" : t->method.substr(t->method.find('.') + 1));
             cells.push_back(number(t == nullptr ? 0 : A.gflops(*t)));
             cells.push_back(t == nullptr ? "" : drawn(A.gflops(*t), A.gflops(*best)));
         }
-        const bool both = rivals[0] != nullptr && rivals[1] != nullptr;
-        cells.push_back(number(both ? rivals[0]->time.median_s / rivals[1]->time.median_s : 0));
+        const bool both = formats[0] != nullptr && formats[1] != nullptr;
+        cells.push_back(number(both ? formats[0]->time.median_s / formats[1]->time.median_s : 0));
         cells.push_back(best->method);
         cells.push_back(number(A.gflops(*best)));
         rows.add_row(std::move(cells));
@@ -224,7 +224,7 @@ nlohmann::json to_json(const study& s) {
              {"csr", chosen(A, A.fastest("csr"))},
              {"hll", chosen(A, A.fastest("hll"))},
              {"all", chosen(A, A.fastest([](const benchmark_result&) { return true; }))}});
-        for (const benchmark_result& t : A.trials) {
+        for (const benchmark_result& t : A.results) {
             j["results"].push_back(to_json(A, t));
         }
     }
@@ -262,10 +262,10 @@ int study_on_cpu(const study_options& o) {
         all.push_back(&m);
         (m.one_thread ? s.serial : s.parallel).emplace_back(m.name);
     }
-    const auto who = make_cases<V>(all, s.threads);
+    const auto cases = make_cases<V>(all, s.threads);
     json_file json(o.json);
     const interruption ctrl_c;
-    measure_options how{.seconds = o.seconds / double(o.paths.size() * who.size()),
+    measure_options how{.seconds = o.seconds / double(o.paths.size() * cases.size()),
                         .interrupted = interruption::flag()};
     // As many blocks in little time as in much, each with its untimed run.
     how.block_s = std::min(how.block_s, how.seconds / (2 * min_blocks));
@@ -273,7 +273,7 @@ int study_on_cpu(const study_options& o) {
         if (interruption::happened()) break;
         const csr<V, host> A = read_matrix<V>(path);
         s.matrices.push_back({matrix_name(path), A.shape, std::int64_t(A.val.size()),
-                              run_benchmark<V>(view(A), who, how), path, compute_stats(view(A))});
+                              run_benchmark<V>(view(A), cases, how), path, compute_stats(view(A))});
         if (!interruption::happened())
             s.matrices.back().planned = make_plan(A, cpu{s.most_threads()}).chosen().method;
         if (is_terminal(stderr))
@@ -309,10 +309,10 @@ void add_study(CLI::App& app, action& chosen) {
     const auto o = std::make_shared<study_options>();
     sub->add_option("matrix", o->paths, ".mtx, .mtx.gz or .npz")->required();
     sub->add_option("--threads", o->threads, "numbers of threads [1, 2, 4, ... all cores]");
-    sub->add_option("--device", o->device, "whose kernels are compared")
+    sub->add_option("--device", o->device, "device whose kernels are compared")
         ->check(CLI::IsMember({"cpu", "gpu"}))
         ->capture_default_str();
-    sub->add_option("--seconds", o->seconds, "of timing in all; large matrices take more")
+    sub->add_option("--seconds", o->seconds, "seconds of timing in all; large matrices take more")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     sub->add_option("--json", o->json, "write the charts' data to FILE.json, or to stdout for -");

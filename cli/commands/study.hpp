@@ -1,4 +1,4 @@
-// What the studies on CPUs and GPUs share: a matrix's trials, and how numbers are shown.
+// What the studies on CPUs and GPUs share: a matrix's results, and how numbers are shown.
 #pragma once
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ struct matrix_result {
     std::string name;
     nz::shape shape;
     std::int64_t nnz = 0;
-    std::vector<benchmark_result> trials;
+    std::vector<benchmark_result> results;
     std::string path = {};
     matrix_stats stats = {};
     std::string planned = {};  ///< the method the planner chooses; empty where it was not asked
@@ -41,7 +41,7 @@ struct matrix_result {
         return flops<double>(nnz) / t.time.median_s * 1e-9;
     }
     [[nodiscard]] const benchmark_result* find(std::string_view method, int threads) const {
-        for (const benchmark_result& t : trials)
+        for (const benchmark_result& t : results)
             if (t.method == method && t.threads == threads && t.measured()) return &t;
         return nullptr;
     }
@@ -49,7 +49,7 @@ struct matrix_result {
     [[nodiscard]] const benchmark_result* fastest(
         const std::function<bool(const benchmark_result&)>& passes) const {
         const benchmark_result* best = nullptr;
-        for (const benchmark_result& t : trials)
+        for (const benchmark_result& t : results)
             if (t.measured() && passes(t) &&
                 (best == nullptr || t.time.median_s < best->time.median_s))
                 best = &t;
@@ -93,14 +93,14 @@ inline std::string head_of(const std::string& name) {
     return best == name.size() ? name : name.substr(0, best) + "\n" + name.substr(best);
 }
 
-/// How many of the trials with a time pass.
+/// How many of the results with a time pass.
 struct tally {
     std::size_t results = 0, validated = 0;
 };
 tally count_validated(std::span<const matrix_result>);
-/// Who is not validated, the largest errors, and how many are.
+/// The methods that are not validated, the largest errors, and how many are validated.
 void print_validation(std::span<const matrix_result>);
-/// A trial's row of the JSON.
+/// A result's row of the JSON.
 nlohmann::json to_json(const matrix_result&, const benchmark_result&);
 
 }  // namespace nz::cli

@@ -31,7 +31,7 @@ struct gpu_matrix : matrix_result {
 };
 
 struct gpu_study {
-    std::vector<std::string> methods;  ///< of the GPU
+    std::vector<std::string> methods;  ///< methods of the GPU
     std::vector<gpu_matrix> matrices;
 };
 
@@ -176,7 +176,7 @@ nlohmann::json to_json(const gpu_study& s) {
                              {"gpu", chosen(A, A.fastest_on_gpu())},
                              {"cpu", chosen(A, A.fastest_on_cpu())},
                              {"serial", chosen(A, A.find("csr.serial", 1))}});
-        for (const benchmark_result& t : A.trials) {
+        for (const benchmark_result& t : A.results) {
             nlohmann::json row = cli::to_json(A, t);
             row["backend"] = t.threads == 0 ? "gpu" : "cpu";
             j["results"].push_back(std::move(row));
@@ -192,19 +192,19 @@ nlohmann::json to_json(const gpu_study& s) {
 }  // namespace
 
 int study_on_gpu(const study_options& o) {
-    if (!o.threads.empty()) throw argument_error("--threads: a GPU has no number of them");
+    if (!o.threads.empty()) throw argument_error("--threads applies to --device cpu only");
     require_gpu(gpu{});
     gpu_study s;
-    std::vector<const method<V>*> here, on_device;
+    std::vector<const method<V>*> on_cpu, on_gpu;
     for (const method<V>& m : methods<V>()) {
-        if (m.on_cpu != nullptr) here.push_back(&m);
+        if (m.on_cpu != nullptr) on_cpu.push_back(&m);
         if (m.on_gpu == nullptr) continue;
-        on_device.push_back(&m);
+        on_gpu.push_back(&m);
         s.methods.emplace_back(m.name);
     }
     const int threads[] = {thread_count({})};
-    const auto cpu_side = make_cases<V>(here, threads);
-    const auto gpu_side = make_gpu_cases<V>(on_device);
+    const auto cpu_side = make_cases<V>(on_cpu, threads);
+    const auto gpu_side = make_gpu_cases<V>(on_gpu);
     json_file json(o.json);
     const interruption ctrl_c;
     measure_options how{
@@ -218,7 +218,7 @@ int study_on_gpu(const study_options& o) {
         gpu_matrix result{{matrix_name(path), A.shape, std::int64_t(A.val.size()),
                            run_benchmark<V>(A, cpu_side, how)}};
         for (benchmark_result& t : run_benchmark<V>(gpu{}, A, gpu_side, how))
-            result.trials.push_back(std::move(t));
+            result.results.push_back(std::move(t));
         result.structured = find_method<V>("dia.row").cost(compute_stats(A)).declined.empty();
         s.matrices.push_back(std::move(result));
         if (is_terminal(stderr))

@@ -6,7 +6,7 @@
 
 namespace nz::cli {
 
-/// Of one matrix. Null where a method was not measured; the trials are the matrix_result's.
+/// Of one matrix. Null where a method was not measured; the results are the matrix_result's.
 struct lesson {
     const matrix_result* matrix = nullptr;
     const benchmark_result* fastest = nullptr;  ///< never null

@@ -54,8 +54,8 @@ inline constexpr bool has_cuda = false;
 inline constexpr int max_threads = 1024;  ///< more are not used: carries live on the stack
 
 /// on.threads, or what OpenMP offers where that is 0. A loop is run by all of them or by one, also
-/// where some have nothing to do: GCC's OpenMP ends the threads that a loop leaves out and starts
-/// new ones for the next, up to 0.9 ms with 16 (docs/decisions/threads.md).
+/// where some have nothing to do: GCC's OpenMP ends the threads that a loop leaves out and has to
+/// start new ones for the next loop (docs/decisions/threads.md).
 [[nodiscard]] int thread_count(cpu);
 
 /// The p-th of `parts` shares of [0, n), of equal size up to one.

@@ -15,8 +15,8 @@ namespace nz {
 namespace {
 
 /// A pool of our own for the current GPU, as long as the process lives. What is given back stays in
-/// it, up to a share of the GPU's memory, to be handed out again without asking the driver. That
-/// takes 25 to 50 us each time (H200), of which packing a small matrix would need several.
+/// it, up to a share of the GPU's memory, to be handed out again without asking the driver: that
+/// takes as long as several products of a small matrix (docs/experiments/setup-on-the-gpu.md).
 cudaMemPool_t pool_of_current_gpu() {
     constexpr std::size_t kept_share = 256;
     static std::mutex one_at_a_time;

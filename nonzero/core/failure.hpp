@@ -7,8 +7,8 @@
 
 namespace nz {
 
-/// An exception that left an OpenMP region would end the process: guard what a thread does there,
-/// and rethrow behind the region. Of several exceptions one is kept.
+/// An exception that left an OpenMP region would end the process: guard what a thread does in
+/// it, and rethrow behind it. Of several exceptions one is kept.
 class first_failure {
   public:
     template <class F>

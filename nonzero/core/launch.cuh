@@ -48,16 +48,16 @@ bool waits(gpu on) {
     auto& of_device = known[std::size_t(on.device)];
     if (of_device == unknown) {
         cudaFuncAttributes of_kernel{};
-        const bool on_device = cudaFuncGetAttributes(&of_kernel, kernel) == cudaSuccess;
-        of_device = on_device && of_kernel.ptxVersion >= 90 ? yes : no;
+        const bool found = cudaFuncGetAttributes(&of_kernel, kernel) == cudaSuccess;
+        of_device = found && of_kernel.ptxVersion >= 90 ? yes : no;
     }
     return of_device == yes;
 }
 
 /// kernel<<<blocks, threads>>>(arguments...) in on.stream, for a kernel that calls
 /// wait_for_previous. Its start hides behind the end of the kernel before (CUDA's programmatic
-/// dependent launch, from sm_90 on): packed.warp takes 0.75 of the time in the mean, see
-/// docs/decisions/launches.md. A failure is left for check_launch.
+/// dependent launch, from sm_90 on); docs/decisions/launches.md has the times with and without. A
+/// failure is left for check_launch.
 template <auto kernel, class... T>
 void launch(gpu on, dim3 blocks, dim3 threads, const T&... arguments) {
     cudaLaunchAttribute overlap{};

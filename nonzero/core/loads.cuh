@@ -1,4 +1,4 @@
-// Loads of a matrix that is too large for the caches: past the first-level one, which is x's then.
+// Loads of a matrix that is too large for the caches: they bypass L1, which then holds x only.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 namespace nz {
 
 /// A matrix of more bytes than this bypasses L1 (L1::no_allocate): packed.warp then takes 0.79 of
-/// the time on atmosmodd_like (70 MB), 0.85 on fem_thermal3d_p1. Smaller ones, which stay in the
-/// L2 cache from product to product, lose by it: xenon1 (12 MB) would take 1.39 times as long
-/// (H200, docs/decisions/packed.md).
+/// the time on atmosmodd_like, 0.86 on fem_thermal3d_p1. Smaller ones, which stay in the L2 cache
+/// from product to product, lose by it: xenon1 would take 1.39 times as long (H200,
+/// docs/decisions/locality.md).
 inline constexpr std::size_t streamed_bytes = std::size_t(32) << 20;
 
 /// f.operator()<streams>() for a matrix of `bytes`.
@@ -22,10 +22,8 @@ decltype(auto) with_loads(std::size_t bytes, F f) {
 
 /// *p, of a matrix that no kernel writes. The compiler may move loads of constants (.nc, as __ldg
 /// makes them). It moves loads of values behind the wait for the previous kernel, to save
-/// registers. A small matrix is slower for it, so its loads are volatile and stay in place:
-/// packed.warp then takes 0.91 of the time on fem_region3d_emptyrows in double. A large matrix is
-/// faster with loads that move: fem_thermal3d_p1 in float would take 1.06 times as long without
-/// (H200).
+/// registers. A small matrix is slower for it, so its loads are volatile and stay in place. A large
+/// matrix is faster with loads that move, as the registers let more warps be resident.
 template <bool streams, class T>
 __device__ T load(const T* p) {
     return *p;

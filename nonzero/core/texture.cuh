@@ -15,7 +15,7 @@ template <class V>
 struct texture_gather {
     static constexpr bool follows_writes = false;
     cudaTextureObject_t texture;
-    int first;  ///< of x, in the texture
+    int first;  ///< where x starts in the texture
     __device__ void wait() const { wait_for_previous(); }
     __device__ V operator[](index j) const {
         if constexpr (sizeof(V) == 4) {

@@ -28,12 +28,12 @@ class assembler {
     void add(std::int64_t number, std::span<const index> row, std::span<const index> col,
              std::span<const V> val);
 
-    /// The matrix. Once only, when all pieces are there. Threads as in cpu.
+    /// The matrix. Call it once, when all pieces are added. Threads as in cpu.
     csr<V, host> finish(int threads = 0);
 
   private:
     struct piece {
-        host_vector<std::uint32_t> start;  ///< of each band's entries; bands + 1
+        host_vector<std::uint32_t> start;  ///< where each band's entries start; bands + 1
         host_vector<std::uint16_t> row;    ///< within its band
         host_vector<index> col;
         host_vector<V> val;  ///< empty where all are one

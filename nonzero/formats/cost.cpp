@@ -18,11 +18,11 @@ work thread_a_row_work(const matrix_stats& s, double widths, double widest, doub
 }
 
 work work_of_warp_a_row(const matrix_stats& s) {
-    const auto steps = [](std::int64_t length) {
+    const auto units = [](std::int64_t length) {
         return units_of_a_warp + 2 * double((length + 127) / 128);
     };
-    work w{.sector_requests = double(s.row_sectors), .critical_units = steps(s.max_row_nnz())};
-    for (const auto& [length, rows] : s.row_lengths) w.work_units += double(rows) * steps(length);
+    work w{.sector_requests = double(s.row_sectors), .critical_units = units(s.max_row_nnz())};
+    for (const auto& [length, rows] : s.row_lengths) w.work_units += double(rows) * units(length);
     return w;
 }
 

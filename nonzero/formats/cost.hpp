@@ -69,7 +69,7 @@ inline constexpr double strided_units = 3.0 / 8;
 inline constexpr double unrolled_units = 2.0 / 4;
 
 // The factors of CPU loops, here and in the formats, were fitted to the times of twenty-five
-// matrices on one thread of a 2-core EPYC (docs/decisions/planner.md).
+// matrices on one thread of a 2-core EPYC (docs/experiments/planner.md).
 
 /// A CPU loop over `stored` entries that tests each for padding.
 inline work padded_work(double stored, double rows) {

@@ -10,7 +10,7 @@ namespace nz {
 /// What the parts of building an operator took; all zero where its builder does not tell.
 struct setup_times {
     double conversion_s = 0;     ///< from CSR to the layout, on the CPU                  [s]
-    double upload_s = 0;         ///< of the layout to the GPU                            [s]
+    double upload_s = 0;         ///< uploading the layout to the GPU                     [s]
     double preprocessing_s = 0;  ///< what the kernel prepares on the GPU                 [s]
 };
 
@@ -53,7 +53,7 @@ class linear_operator {
     }
 
     [[nodiscard]] virtual nz::shape shape() const = 0;
-    [[nodiscard]] virtual std::size_t bytes() const = 0;  ///< of the arrays held
+    [[nodiscard]] virtual std::size_t bytes() const = 0;  ///< bytes of the arrays held
     [[nodiscard]] virtual setup_times setup() const { return {}; }
     /// The method that it is of, as the registry names it; empty where it is of none.
     [[nodiscard]] virtual std::string_view method_name() const { return {}; }

@@ -43,7 +43,7 @@ struct matrix_stats {
     std::int64_t row_sectors = 0;     ///< entry after entry of each row
     std::int64_t column_sectors = 0;  ///< the k-th entries of stats_groups[0] rows, row after row
     /// The distinct sectors of each group of stats_groups[1] rows, summed over the groups.
-    std::int64_t near_sectors = 0;
+    std::int64_t group_sectors = 0;
     double row_imbalance = 1;  ///< nonzeros of the heaviest of stats_shares equal shares of rows,
                                ///< over the mean
 

@@ -6,7 +6,7 @@
 
 namespace nz {
 
-/// Of the layout: what the arrays built take.
+/// The cost of the layout: what its arrays take.
 template <class K, class V>
 estimate layout_cost(const matrix_stats& s) {
     if constexpr (K::hooks.cost) {
@@ -27,8 +27,8 @@ template <class K, class V>
 estimate cost_of(const matrix_stats& s) {
     estimate e = layout_cost<K, V>(s);
     if constexpr (K::hooks.work_on_cpu) e = with_work(e, K::work_on_cpu(s));
-    // No other thread helps. A kernel without work_on_cpu asks of every entry whether it is
-    // padding, or adds it to memory: about two steps.
+    // No other thread helps. A kernel without work_on_cpu tests every entry for
+    // padding, or adds it to memory: about two work units.
     if (K::hooks.one_thread) e.critical_units = e.work_units > 0 ? e.work_units : 2 * double(s.nnz);
     return e;
 }

@@ -11,7 +11,7 @@ namespace nz {
 /// and imaginary parts. Source: Higham, Accuracy and Stability (2002), section 3.1.
 struct reference {
     std::vector<std::complex<long double>> y;
-    std::vector<std::complex<long double>> bound;  ///< of the real and of the imaginary part
+    std::vector<std::complex<long double>> bound;  ///< bounds on the real and on the imaginary part
 };
 
 /// y0 may be empty where beta is 0. Lengths are checked: argument_error.
@@ -23,7 +23,7 @@ reference reference_product(transposition op, V alpha, const csr<V, host_view>& 
 struct agreement {
     double l2 = 0;        ///< norm of y - y*
     double worst = 0;     ///< largest |y_i - y*_i| / bound_i; at most 1 where the bound holds
-    std::size_t row = 0;  ///< where that is
+    std::size_t row = 0;  ///< the row where that is
     [[nodiscard]] bool holds() const { return worst <= 1; }
 };
 template <class V>

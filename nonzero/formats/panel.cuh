@@ -42,9 +42,9 @@ __device__ V add_strided(V sum, const index* __restrict__ col_ind, const V* __re
 /// ...; padding, column -1, is left out. The 32 lanes of a warp, one per row, read whole lines.
 /// No value waits for its column, and the first step not even for the kernel before.
 ///
-/// Steps of eight, the last of `last_step`. With four there, lanes of few elements waste less: with
-/// eight, hll.warp takes 1.16 times as long (H200). Where the rows of a warp differ in length,
-/// eight keeps its lanes together: with four, icrs.row takes 1.2 times as long.
+/// Takes steps of eight elements and a last one of `last_step`. A last step of four wastes less in
+/// lanes of few elements, as those of hll.warp. Eight keeps the lanes of a warp together where its
+/// rows differ in length, as in icrs.row.
 template <bool streams, int last_step = 4, class V, class Gather>
 __device__ V sum_strided(const index* __restrict__ col_ind, const V* __restrict__ val, offset at,
                          offset pitch, index width, Gather x) {

@@ -20,7 +20,7 @@ using bits_of = std::conditional_t<
 
 template <class R>
 constexpr int mantissa_bits = std::numeric_limits<R>::digits - 1;
-/// Of the exponent, beyond which sums of such numbers might overflow.
+/// Bits of the exponent that may vary; with more, sums of such numbers might overflow.
 constexpr int most_exponent_bits = 6;
 
 /// A bijection of the numbers of `width` bits that scatters neighbours.

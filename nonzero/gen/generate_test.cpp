@@ -184,8 +184,8 @@ TEST(elasticity3d, is_symmetric_to_the_last_bit_and_positive_definite) {
     EXPECT_TRUE(is_positive_definite(dense(A)));
 }
 
-/// Of a sum of 81 products whose factors are rounded themselves, relative to the sum of their
-/// sizes: at most 100 roundings on the way to each (Higham 2002, section 3.1).
+/// The error of a sum of 81 products whose factors are rounded themselves, relative to the sum of
+/// their sizes: at most 100 roundings on the way to each (Higham 2002, section 3.1).
 constexpr double rounding = 100 * std::numeric_limits<double>::epsilon();
 
 /// Away from the clamped face, moving the whole body costs nothing, and neither does turning it:

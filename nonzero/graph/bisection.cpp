@@ -57,7 +57,7 @@ host_vector<std::int64_t> sums_of_others(const components& pieces) {
 }
 
 /// Where the largest component, in this order, is cut through the fewest edges so that side 0 gets
-/// a size in the range; of equal cuts that which comes nearest to its middle. One is there: no
+/// a size in the range; of equal cuts that which comes nearest to its middle. There is one: no
 /// other component is larger than the largest, so that a gap between two sums can be filled.
 cut_choice best_cut(const adjacency& largest, const host_vector<index>& order,
                     const host_vector<std::int64_t>& sums, size_range range) {

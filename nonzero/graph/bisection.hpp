@@ -9,8 +9,8 @@ using partition_preconditioner = fiedler_preconditioner;
 using bisection_options = fiedler_options;
 
 struct bisection {
-    host_vector<index> part;      ///< of each node: 0 or 1
-    host_vector<double> fiedler;  ///< of the largest component; 0 on the others
+    host_vector<index> part;      ///< the part of each node: 0 or 1
+    host_vector<double> fiedler;  ///< the Fiedler vector of the largest component; 0 on the others
     double connectivity = 0;      ///< the Laplacian's second smallest eigenvalue: 0 in pieces
     offset cut = 0;               ///< edges between the parts
     index sizes[2] = {0, 0};      ///< nodes of the parts, which differ by one at most
@@ -30,14 +30,14 @@ bisection bisect(B on, const adjacency&, const bisection_options& = {});
 /// What the searches for Fiedler vectors came to, one for each component that was cut.
 struct spectral_report {
     int searches = 0;         ///< 0: components alone did
-    double connectivity = 0;  ///< of the component that was cut first
+    double connectivity = 0;  ///< lambda of the component that was cut first
     double residual = 0;      ///< |L v - lambda v| / lambda, the largest
     bool converged = true;    ///< all of them
     std::string why;          ///< the first one ended that did not converge, or else the first
     std::int64_t products = 0;
 };
 struct spectral_parts_result {
-    host_vector<index> part;  ///< of each node: 0 to parts - 1
+    host_vector<index> part;  ///< the part of each node: 0 to parts - 1
     spectral_report search;
 };
 

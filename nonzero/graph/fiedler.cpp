@@ -23,9 +23,9 @@ csr<double, host> shifted(csr<double, host> L, double s) {
     return L;
 }
 
-/// Of the mean degree. It only has to keep multigrid's coarsest matrix from being singular, and
-/// what is far below lambda slows no search: a path of 30,000 nodes takes 39 products with 1e-10
-/// and 129 with 1e-5 (nz partition --method spectral).
+/// The shift of L, over the mean degree. It only has to keep multigrid's coarsest matrix from being
+/// singular, and what is far below lambda slows no search: a path of 30,000 nodes takes 39 products
+/// with 1e-10 and 129 with 1e-5 (nz partition --method spectral).
 constexpr double shift = 1e-10;
 
 /// A tolerance below this one may never be kept, as products with L have errors of about 1e-16 |L|
@@ -47,7 +47,7 @@ double norm(const host_vector<double>& v) {
     return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
 }
 
-/// Of the span of two vectors what is orthogonal to constant ones.
+/// The vector in the span of two that is orthogonal to constant ones.
 host_vector<double> without_constant(std::span<const double> a, std::span<const double> b) {
     const double of_a = std::accumulate(a.begin(), a.end(), 0.0);
     const double of_b = std::accumulate(b.begin(), b.end(), 0.0);

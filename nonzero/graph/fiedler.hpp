@@ -13,7 +13,7 @@ csr<double, host> laplacian_of(const adjacency&);
 enum class fiedler_preconditioner { none, jacobi, amg };
 
 struct fiedler_options {
-    double tol = 1e-3;                 ///< of |L v - lambda v| / lambda, with |v| = 1
+    double tol = 1e-3;                 ///< tolerance of |L v - lambda v| / lambda, with |v| = 1
     std::int64_t max_products = 5000;  ///< at most, nearly
     fiedler_preconditioner preconditioner = fiedler_preconditioner::amg;
 };

@@ -47,7 +47,7 @@ struct metis_library {
     metis_library() {
         void* const library = dlopen("libmetis.so.5", RTLD_NOW | RTLD_LOCAL);
         if (library == nullptr) {
-            why_not = std::string("METIS is not there: ") + dlerror();
+            why_not = std::string("METIS is not installed: ") + dlerror();
             return;
         }
         load(library, "METIS_SetDefaultOptions", set_defaults);

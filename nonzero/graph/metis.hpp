@@ -12,11 +12,11 @@ enum class metis_scheme { recursive, kway };  ///< METIS_PartGraphRecursive, MET
 
 struct metis_options {
     metis_scheme scheme = metis_scheme::recursive;
-    /// Of the heaviest part, over the mean and less 1, as far as METIS keeps to it; 0: its own
+    /// The heaviest part over the mean, less 1, as far as METIS keeps to it; 0: its own
     /// default, 0.001 where recursive and 0.03 where kway.
     double imbalance = 0;
     int seed = -1;  ///< -1: its own default
-    /// Of the nodes, for each part: positive, their sum 1; empty: equal ones.
+    /// The share of the nodes for each part: positive, their sum 1; empty: equal shares.
     std::vector<double> shares = {};
 };
 

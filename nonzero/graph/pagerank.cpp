@@ -47,10 +47,10 @@ std::unique_ptr<linear_operator<V, B>> plan_links(B on, nz::shape shape, offset_
     return build(make_plan(L, on), L);
 }
 
-/// Iterations that make one pass of the graph, k: (k - 1) / 2 products of the last pass are wasted,
-/// in the mean, and the start of a pass takes 5 us. With 26 iterations, the fewest that were seen,
-/// two pay while a product takes less than 130 us and four while it takes less than 30, those of so
-/// many links on an H200 (docs/decisions/solvers.md).
+/// Iterations k that make one pass of the graph. (k - 1) / 2 products of the last pass are wasted
+/// in the mean, and each pass spares k - 1 starts. PageRank takes few iterations, so more than one
+/// a pass pays only where a product is short, as it is with few links
+/// (docs/experiments/pagerank.md).
 int iterations_at_a_time(std::int64_t links) {
     constexpr std::int64_t million = 1000000;
     return links < 5 * million ? 4 : links < 20 * million ? 2 : 1;

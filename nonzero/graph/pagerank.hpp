@@ -17,7 +17,7 @@ enum class link_direction {
 
 struct pagerank_options {
     double damping = 0.85;         ///< probability of following a link; between 0 and 1
-    double tol = 1e-10;            ///< of the ranks' change in one iteration, |r' - r|_1
+    double tol = 1e-10;            ///< tolerance of the change in one iteration, |r' - r|_1
     std::int64_t max_iter = 1000;  ///< at most
     bool graph = true;  ///< on a GPU: iterations as a CUDA graph, as solve_options has it
 };
@@ -25,11 +25,11 @@ struct pagerank_options {
 struct pagerank_report {
     bool converged = false;  ///< the last change is at most tol
     std::int64_t iterations = 0;
-    double change = 0;            ///< of the last iteration, |r' - r|_1
+    double change = 0;            ///< change in the last iteration, |r' - r|_1
     std::vector<double> history;  ///< the change of every iteration
     bool in_graph = false;        ///< the iterations ran in a CUDA graph
-    double setup_s = 0;           ///< of making vectors and graph                             [s]
-    double iterations_s = 0;      ///< of the iterations alone                                 [s]
+    double setup_s = 0;           ///< making vectors and graph                                [s]
+    double iterations_s = 0;      ///< the iterations alone                                    [s]
 
     /// The ranks are at most so far from those of infinitely many iterations, |r - r*|_1, rounding
     /// apart.
@@ -43,7 +43,7 @@ struct pagerank_report {
 
 template <class V>
 struct pagerank_result {
-    host_vector<V> rank;  ///< of every node; they sum to 1
+    host_vector<V> rank;  ///< the rank of every node; they sum to 1
     pagerank_report report;
 };
 

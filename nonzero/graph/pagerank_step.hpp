@@ -16,13 +16,13 @@ template <class V>
 struct pagerank_step {
     using scalars = pagerank_state;
     using totals = sums<double, 2>;
-    /// Two blocks for each processor of an H200, which leave the product's blocks room to start
-    /// while the sums come in: 1.8 us less at 325,000 nodes (docs/decisions/solvers.md).
+    /// Two blocks for each multiprocessor of an H200, which leave the product's blocks room to
+    /// start while the sums come in: 1.7 us less on NotreDame_www (docs/experiments/pagerank.md).
     static constexpr fused_grid grid{512, 264};
     V damping;
     V uniform;           ///< t_i where there is no vector t
     const V* t;          ///< null: uniform
-    const index* links;  ///< that leave a node
+    const index* links;  ///< number of links that leave each node
     const V* q;
     V* x;
     NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {

@@ -70,8 +70,8 @@ long double distance(const host_vector<V>& r, const std::vector<long double>& ex
     return sum;
 }
 
-/// Of the ranks of one iteration, relative: a sum of at most `in` links, and six operations; each
-/// iteration shrinks what the ones before did by d.
+/// The error of the ranks of one iteration, relative: a sum of at most `in` links, and six
+/// operations; each iteration shrinks what the ones before did by d.
 template <class V>
 long double rounding(const csr<V, host>& G, long double d) {
     const auto T = transpose(view(G));
@@ -156,8 +156,8 @@ TYPED_TEST(page_rank, has_the_same_bits_in_every_run_with_a_graph_and_without) {
     EXPECT_FALSE(plain.report.in_graph);
 }
 
-/// Whose rows of the product are so long that several blocks of a GPU share each. Their 20,000
-/// roundings keep the ranks from settling as far as those of the small graphs.
+/// A graph whose rows of the product are so long that several blocks of a GPU share each. Their
+/// 20,000 roundings keep the ranks from settling as far as those of the small graphs.
 TYPED_TEST(page_rank, of_hubs_that_everyone_links_to_is_known) {
     using V = typename TypeParam::V;
     constexpr index n = 20000, hubs = 3;  // which link to nobody

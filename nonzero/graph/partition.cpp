@@ -56,8 +56,8 @@ host_vector<index> sizes_of(std::span<const index> part, index parts) {
 }
 
 /// Nodes a part. METIS 5.1 prints to stdout where it runs out of nodes to halve: seen with a node
-/// for each part, and with a tolerance above its own where parts have few nodes. So it is not asked
-/// there.
+/// for each part, and with a tolerance above its own where parts have few nodes. So it is not
+/// asked in these cases.
 constexpr std::int64_t fewest_where_loose = 16;
 
 /// How METIS cuts a component of `size` nodes into the fewest parts of up to `room`: into equal

@@ -17,11 +17,12 @@ enum class partition_method {
 struct partition_options {
     index parts = 2;
     partition_method method = partition_method::automatic;
-    /// Of the heaviest part, over the mean and less 1. A part of ceil(nodes / parts) may always be.
+    /// The heaviest part over the mean, less 1, at most. A part of ceil(nodes / parts) may always
+    /// be.
     double imbalance = 0.03;
     /// False: METIS is left out, as where it is not installed.
     bool with_metis = true;
-    fiedler_options fiedler = {};  ///< of every spectral bisection
+    fiedler_options fiedler = {};  ///< the search of every spectral bisection
 };
 
 /// One of the partitions that were compared.
@@ -34,17 +35,17 @@ struct partition_candidate {
 };
 
 struct partition_result {
-    host_vector<index> part;   ///< of each node: 0 to parts - 1
+    host_vector<index> part;   ///< the part of each node: 0 to parts - 1
     host_vector<index> sizes;  ///< nodes of each part
     offset cut = 0;            ///< edges between the parts
     double imbalance = 0;      ///< nodes of the heaviest part over the mean, less 1
-    index components = 0;      ///< of the graph
+    index components = 0;      ///< connected components of the graph
     index isolated = 0;        ///< components of one node
     index largest = 0;         ///< nodes of the largest component
     partition_method method = partition_method::automatic;  ///< used: metis or spectral
     std::string winner;                                     ///< name of the candidate that is kept
     std::vector<partition_candidate> candidates;            ///< all that were compared
-    spectral_report search;  ///< of the spectral candidate; without searches where there was none
+    spectral_report search;  ///< the spectral candidate's; without searches where there was none
 };
 
 /// Cuts a graph into parts of at most max(ceil(n / parts), (1 + imbalance) n / parts) nodes.
@@ -65,7 +66,7 @@ struct partition_result {
 /// A part can be empty where the others hold all. Same bits in every run with the same plan and the
 /// same METIS. Throws argument_error where the graph is not one (validate), where parts is not 1 to
 /// max(n, 1), or an option is negative or no number; unavailable where METIS is asked for and not
-/// there; and what planning throws.
+/// installed; and what planning throws.
 /// Source: Karypis and Kumar 1998; Pothen, Simon, Liou 1990.
 template <class B>
 partition_result partition(B on, const adjacency&, const partition_options& = {});

@@ -103,7 +103,7 @@ offset checked_cut(const adjacency& graph, const partition_options& o, const par
     return cut;
 }
 
-/// Of the order in pieces of equal size, nearly.
+/// The edges cut by the order in pieces of nearly equal size.
 offset cut_of_order(const adjacency& graph, const ordering& order, index parts) {
     host_vector<index> part(order.size());
     for (std::size_t k = 0; k < order.size(); ++k)

@@ -39,7 +39,7 @@ class refinement {
   private:
     struct step {
         index to = -1;    ///< -1: no part with room has a neighbour
-        offset gain = 0;  ///< edges that are not cut any more; negative: cut then
+        offset gain = 0;  ///< edges that are no longer cut; negative: edges cut in addition
     };
 
     /// To the part with room that most neighbours of i are in; of equal ones to the lightest, then
@@ -90,8 +90,8 @@ class refinement {
     const adjacency& graph_;
     std::int64_t room_;
     std::span<index> part_;
-    std::vector<std::int64_t> sizes_;  ///< of the parts
-    std::vector<offset> links_;        ///< of a node to each part; 0 between the calls
+    std::vector<std::int64_t> sizes_;  ///< the sizes of the parts
+    std::vector<offset> links_;        ///< links of a node to each part; 0 between the calls
     std::vector<index> met_;           ///< parts that its neighbours are in
     index with_room_ = 0;
 };

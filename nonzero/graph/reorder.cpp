@@ -103,12 +103,12 @@ void check_order(const ordering& order, index n) {
     if (order.size() != std::size_t(n))
         throw argument_error("an order of " + std::to_string(order.size()) + " rows, expected " +
                              std::to_string(n));
-    std::vector<bool> on_device(order.size(), false);
+    std::vector<bool> seen(order.size(), false);
     for (const index i : order) {
-        if (i < 0 || i >= n || on_device[std::size_t(i)])
+        if (i < 0 || i >= n || seen[std::size_t(i)])
             throw argument_error("an order that has " + std::to_string(i) +
                                  " twice or beyond its end: no permutation");
-        on_device[std::size_t(i)] = true;
+        seen[std::size_t(i)] = true;
     }
 }
 

@@ -129,7 +129,7 @@ TEST(metis, gathers_a_shuffled_grid_in_blocks) {
         const auto after = measure_nearness(view(reordered(view(A), order)), parts);
         // Cut in squares, 2 * 64 * (sqrt(parts) - 1) of 8064 edges would run between them.
         EXPECT_GT(after.in_blocks, 0.85) << parts;
-        // A shuffle leaves one in `parts` there, and the diagonal.
+        // A shuffle leaves one in `parts` within the blocks, and the diagonal.
         EXPECT_LT(measure_nearness(view(A), parts).in_blocks, 0.22 + 0.8 / parts) << parts;
     }
 }

@@ -54,8 +54,8 @@ void remove_unfinished_files() noexcept {
 }
 
 atomic_file::atomic_file(std::string path) : path_(std::move(path)) {
-    struct stat on_device {};
-    if (::stat(path_.c_str(), &on_device) == 0 && !S_ISREG(on_device.st_mode))
+    struct stat existing {};
+    if (::stat(path_.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode))
         throw error(path_ + ": cannot write: not an ordinary file");
     static std::atomic<unsigned> count = 0;
     do {

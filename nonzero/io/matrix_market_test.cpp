@@ -101,7 +101,7 @@ TEST(matrix_market, many_duplicates_are_summed_in_the_order_of_the_file) {
     constexpr int entries = 60000;
     std::mt19937_64 rng(4);
     std::vector<double> sum(std::size_t(n) * n, 0);
-    std::vector<bool> on_device(sum.size());
+    std::vector<bool> has_entry(sum.size());
     {
         std::ofstream file(path);
         file << "%%MatrixMarket matrix coordinate real general\n"
@@ -111,11 +111,11 @@ TEST(matrix_market, many_duplicates_are_summed_in_the_order_of_the_file) {
             const auto i = rng() % n, j = rng() % 40;
             const auto v = random_value<double>(rng) * std::pow(10.0, double(rng() % 30));
             file << i + 1 << ' ' << j + 1 << ' ' << v << '\n';
-            sum[i * n + j] += v, on_device[i * n + j] = true;
+            sum[i * n + j] += v, has_entry[i * n + j] = true;
         }
     }
     const auto A = read<double>(path);
-    EXPECT_EQ(std::ptrdiff_t(A.val.size()), std::count(on_device.begin(), on_device.end(), true));
+    EXPECT_EQ(std::ptrdiff_t(A.val.size()), std::count(has_entry.begin(), has_entry.end(), true));
     for_each_entry(view(A), 0, n, [&](index i, index j, double v) {
         EXPECT_EQ(v, sum[std::size_t(i) * n + std::size_t(j)]) << i << ' ' << j;
     });

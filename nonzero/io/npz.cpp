@@ -23,7 +23,7 @@ namespace {
 struct element_type {
     char kind = 0;
     int bytes = 0;
-    bool swapped = false;  ///< of the other byte order than this machine's
+    bool swapped = false;  ///< stored in the other byte order than this machine's
 };
 
 /// A .npy array inside an archive, read once from its start to its end.
@@ -189,7 +189,7 @@ class npy {
             fail("Fortran order, expected C order");
     }
 
-    /// Before anything is allocated: are the bytes there that the header speaks of?
+    /// Before anything is allocated: does the file have the bytes that the header announces?
     void check_size(std::int64_t before) {
         const double element = type_.kind == 'U' ? 4.0 * type_.bytes : type_.bytes;
         double count = 1;

@@ -22,7 +22,7 @@ inline constexpr std::size_t text_padding = 8;
 /// Whole lines of a text.
 struct lines {
     std::int64_t number;         ///< counts from 0 in the order of the text
-    std::int64_t offset;         ///< of the first byte in the (inflated) text
+    std::int64_t offset;         ///< position of the first byte in the (inflated) text
     std::span<const char> text;  ///< ends in a newline unless empty; lives in the reader's buffer
     std::string fault{};         ///< why the text cannot be read on after these lines, if it cannot
 };

@@ -112,7 +112,7 @@ class problem {
     csr<V, host_view> A;
     product_kind kind;
     matrix_stats stats;
-    std::size_t x_len, y_len;  ///< of one vector
+    std::size_t x_len, y_len;  ///< the length of one vector
     host_vector<V> x;
 
   private:
@@ -129,12 +129,12 @@ class problem {
     double bound_norm_ = 0;
 };
 
-/// Where trials take place. Both places have the same members; run_all and set_up need no more.
+/// Runs cases on one backend. Both runners have the same members; run_all and set_up need no more.
 template <class V>
-class cpu_place {
+class cpu_runner {
   public:
     using backend = cpu;
-    explicit cpu_place(const problem<V>& p) : p_(p), y_(p.y_elements(), V(0)) {}
+    explicit cpu_runner(const problem<V>& p) : p_(p), y_(p.y_elements(), V(0)) {}
 
     static constexpr const char* lacking = "no such kernel on the CPU";
     [[nodiscard]] estimate cost(const benchmark_case<V>& c) const {
@@ -166,10 +166,10 @@ class cpu_place {
 };
 
 template <class V>
-class gpu_place {
+class gpu_runner {
   public:
     using backend = gpu;
-    gpu_place(gpu on, const problem<V>& p, caches found, launches how)
+    gpu_runner(gpu on, const problem<V>& p, caches found, launches how)
         : on_(on),
           p_(p),
           how_(how),
@@ -272,8 +272,8 @@ class gpu_place {
     std::vector<pair> events_{64};
 };
 
-template <class V, class Place>
-using operator_at = std::unique_ptr<linear_operator<V, typename Place::backend>>;
+template <class V, class Runner>
+using operator_at = std::unique_ptr<linear_operator<V, typename Runner::backend>>;
 
 /// build(), and what it took. Where something is prepared on a GPU the first time loads the kernels
 /// and fills the pool of memory, so it is the median of five more; one operator at a time.
@@ -303,13 +303,13 @@ auto timed_build(F build, benchmark_result& t) {
 }
 
 /// A benchmark_result without its timing, and its operator; or why there is none.
-template <class V, class Place>
-operator_at<V, Place> set_up(Place& at, const problem<V>& p, const benchmark_case<V>& c,
-                             benchmark_result& t) {
-    const auto build = c.m->template on<typename Place::backend>();
+template <class V, class Runner>
+operator_at<V, Runner> set_up(Runner& at, const problem<V>& p, const benchmark_case<V>& c,
+                              benchmark_result& t) {
+    const auto build = c.m->template on<typename Runner::backend>();
     t.declined = build == nullptr ? at.lacking : at.cost(c).declined;
     if (!t.declined.empty()) return nullptr;
-    operator_at<V, Place> op;
+    operator_at<V, Runner> op;
     try {
         op = timed_build(
             [&] {
@@ -332,8 +332,8 @@ operator_at<V, Place> set_up(Place& at, const problem<V>& p, const benchmark_cas
     return op;
 }
 
-template <class V, class Place>
-std::vector<benchmark_result> run_all(Place at, const problem<V>& p,
+template <class V, class Runner>
+std::vector<benchmark_result> run_all(Runner at, const problem<V>& p,
                                       std::span<const benchmark_case<V>> cases,
                                       const measure_options& options) {
     const auto unmeasured = [](const benchmark_case<V>& c) {
@@ -345,39 +345,39 @@ std::vector<benchmark_result> run_all(Place at, const problem<V>& p,
     const auto stopped = [&] { return options.interrupted != nullptr && *options.interrupted; };
     const double most_bytes = at.group_bytes();
     const double rewriting_s = at.rewriting_s(options);
-    std::vector<benchmark_result> trials;
-    while (trials.size() < cases.size()) {
-        std::vector<operator_at<V, Place>> ops;
+    std::vector<benchmark_result> results;
+    while (results.size() < cases.size()) {
+        std::vector<operator_at<V, Runner>> ops;
         std::vector<decltype(at.work(*ops.front()))> work;
         std::vector<std::size_t> whose;
         double held = 0;
-        while (trials.size() < cases.size()) {
-            const benchmark_case<V>& c = cases[trials.size()];
-            const bool exists = c.m->template on<typename Place::backend>() != nullptr;
+        while (results.size() < cases.size()) {
+            const benchmark_case<V>& c = cases[results.size()];
+            const bool exists = c.m->template on<typename Runner::backend>() != nullptr;
             const double more = exists ? at.cost(c).matrix_bytes : 0;
             if (stopped() || (!ops.empty() && held + more > most_bytes)) break;
-            trials.push_back(unmeasured(c));
-            auto op = set_up(at, p, c, trials.back());
+            results.push_back(unmeasured(c));
+            auto op = set_up(at, p, c, results.back());
             if (op == nullptr) continue;
             try {
                 work.push_back(at.work(*op));
             } catch (const device_error& e) {  // no graph can hold it
-                trials.back().declined = e.what();
+                results.back().declined = e.what();
                 at.finalize();
                 continue;
             }
             held += more;
             ops.push_back(std::move(op));
-            whose.push_back(trials.size() - 1);
+            whose.push_back(results.size() - 1);
         }
         const auto times = time_interleaved(work, options);
         for (std::size_t k = 0; k < times.size(); ++k)
-            trials[whose[k]].time = times[k], trials[whose[k]].rewriting_s = rewriting_s;
+            results[whose[k]].time = times[k], results[whose[k]].rewriting_s = rewriting_s;
         if (!stopped()) continue;
-        for (std::size_t k = trials.size(); k < cases.size(); ++k)
-            trials.push_back(unmeasured(cases[k]));
+        for (std::size_t k = results.size(); k < cases.size(); ++k)
+            results.push_back(unmeasured(cases[k]));
     }
-    return trials;
+    return results;
 }
 
 }  // namespace
@@ -387,7 +387,7 @@ std::vector<benchmark_result> run_benchmark(const csr<V, host_view>& A,
                                             std::span<const benchmark_case<V>> cases,
                                             const measure_options& options, product_kind kind) {
     const problem<V> p(A, kind);
-    return run_all(cpu_place<V>(p), p, cases, options);
+    return run_all(cpu_runner<V>(p), p, cases, options);
 }
 
 template <class V>
@@ -396,12 +396,12 @@ std::vector<benchmark_result> run_benchmark(gpu on, const csr<V, host_view>& A,
                                             const measure_options& options, caches found,
                                             product_kind kind, launches how) {
     if (found == caches::cold && how != launches::stream)
-        throw argument_error("trials: cold caches only with launches in a stream");
+        throw argument_error("benchmark: cold caches only with launches in a stream");
     require_gpu(on);
     const device_guard guard(on);
     const gpu_stream stream(on.device);
     const problem<V> p(A, kind);
-    return run_all(gpu_place<V>(stream, p, found, how), p, cases, options);
+    return run_all(gpu_runner<V>(stream, p, found, how), p, cases, options);
 }
 
 #define NZ_INSTANTIATE(V)                                                                          \

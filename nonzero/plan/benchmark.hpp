@@ -7,7 +7,7 @@
 
 namespace nz {
 
-/// Who takes part: a method of the registry or a peer, and on how many threads (0: on a GPU).
+/// A method of the registry or a baseline, with a number of threads (0: on a GPU).
 template <class V>
 struct benchmark_case {
     const method<V>* m;
@@ -18,7 +18,7 @@ struct benchmark_case {
 /// Which product is timed.
 struct product_kind {
     transposition op = transposition::plain;
-    index vectors = 1;  ///< multiplied at once, side by side
+    index vectors = 1;  ///< vectors multiplied at once, side by side
 };
 
 struct benchmark_result {
@@ -30,13 +30,13 @@ struct benchmark_result {
     std::string declined = {};   ///< why nothing below was measured; empty where it was
     double setup_s = 0;          ///< building the operator from CSR                       [s]
     setup_times setup = {};      ///< its parts, on a GPU                                  [s]
-    double matrix_bytes = 0;     ///< of the arrays built                              [bytes]
+    double matrix_bytes = 0;     ///< bytes of the arrays                               [bytes]
     double vector_bytes = 0;     ///< x read once and y written once, of all vectors   [bytes]
-    timing time = {};            ///< of one product, y = A x, with all vectors
+    timing time = {};            ///< the time of one product, y = A x, with all vectors
     double rewriting_s = 0;      ///< part of it: rewriting x alone, in launches::chain    [s]
-    agreement error = {};        ///< of y against the oracle; of several, of the last
+    agreement error = {};        ///< the error of y against the oracle; of the last of several y
     double serial_l2 = 0;        ///< norm of y - csr.serial's y
-    double serial_l2_bound = 0;  ///< of that norm, where both keep the componentwise bound
+    double serial_l2_bound = 0;  ///< bound on that norm, where both keep the componentwise bound
 
     [[nodiscard]] bool measured() const { return declined.empty() && time.median_s > 0; }
     [[nodiscard]] bool validated() const { return error.holds() && serial_l2 <= serial_l2_bound; }

@@ -61,17 +61,17 @@ method<double> made(std::string_view name, estimate (*cost)(const matrix_stats&)
     return m;
 }
 
-class trials : public ::testing::Test {
+class benchmark_results : public ::testing::Test {
   protected:
     csr<double, host> A = from_rule<double>(40, 30, [](index, index, double u) { return u > 0.7; });
     measure_options quick = {.seconds = 1e-6, .block_s = 1e-5};
     benchmark_result run(const method<double>& m, int threads = 2) {
-        const benchmark_case<double> who[] = {{&m, threads}};
-        return run_benchmark<double>(view(A), who, quick).at(0);
+        const benchmark_case<double> cases[] = {{&m, threads}};
+        return run_benchmark<double>(view(A), cases, quick).at(0);
     }
 };
 
-TEST_F(trials, a_right_method_is_validated_and_timed) {
+TEST_F(benchmark_results, a_right_method_is_validated_and_timed) {
     const benchmark_result t = run(find_method<double>("csr.static"));
     EXPECT_TRUE(t.measured());
     EXPECT_TRUE(t.validated());
@@ -84,14 +84,14 @@ TEST_F(trials, a_right_method_is_validated_and_timed) {
     EXPECT_DOUBLE_EQ(t.setup_products(), t.setup_s / t.time.median_s);
 }
 
-TEST_F(trials, what_is_prepared_is_built_again_and_takes_the_median) {
+TEST_F(benchmark_results, what_is_prepared_is_built_again_and_takes_the_median) {
     const benchmark_result t = run(made("long.prepared", small, build_preparing));
     EXPECT_TRUE(t.measured());
     EXPECT_EQ(times_prepared, std::size(prepared_s));
     EXPECT_EQ(t.setup.preprocessing_s, 3);  // without the first, which loads what the rest find
 }
 
-TEST_F(trials, a_wrong_method_is_not_validated) {
+TEST_F(benchmark_results, a_wrong_method_is_not_validated) {
     const benchmark_result t = run(made("bad.wrong", small, build_wrong));
     EXPECT_TRUE(t.measured());
     EXPECT_FALSE(t.validated());
@@ -100,7 +100,7 @@ TEST_F(trials, a_wrong_method_is_not_validated) {
     EXPECT_LT(t.serial_l2_bound, t.serial_l2);
 }
 
-TEST_F(trials, both_checks_are_needed_to_validate) {
+TEST_F(benchmark_results, both_checks_are_needed_to_validate) {
     benchmark_result t;
     t.error.worst = 0.5, t.serial_l2 = 1, t.serial_l2_bound = 2;
     EXPECT_TRUE(t.validated());
@@ -110,7 +110,7 @@ TEST_F(trials, both_checks_are_needed_to_validate) {
     EXPECT_FALSE(t.validated());
 }
 
-TEST_F(trials, declining_says_why) {
+TEST_F(benchmark_results, declining_says_why) {
     EXPECT_EQ(run(made("no.method", unwilling, build_wrong)).declined, "not today");
     EXPECT_EQ(run(made("too.large", small, build_too_large)).declined, "out of memory");
     EXPECT_EQ(run(made("picky.builder", small, build_unwillingly)).declined, "not these values");
@@ -118,21 +118,21 @@ TEST_F(trials, declining_says_why) {
     EXPECT_FALSE(run(made("no.method", unwilling, build_wrong)).measured());
 }
 
-TEST_F(trials, come_in_the_order_of_the_contenders) {
+TEST_F(benchmark_results, come_in_the_order_of_the_cases) {
     const auto no = made("no.method", unwilling, build_wrong);
     const auto& yes = find_method<double>("csr.serial");
-    const benchmark_case<double> who[] = {{&no, 1}, {&yes, 1}, {&no, 2, true}, {&yes, 1}};
-    const auto got = run_benchmark<double>(view(A), who, quick);
+    const benchmark_case<double> cases[] = {{&no, 1}, {&yes, 1}, {&no, 2, true}, {&yes, 1}};
+    const auto got = run_benchmark<double>(view(A), cases, quick);
     ASSERT_EQ(got.size(), 4U);
     for (std::size_t k = 0; k < 4; ++k) {
-        EXPECT_EQ(got[k].method, who[k].m->name);
-        EXPECT_EQ(got[k].threads, who[k].threads);
-        EXPECT_EQ(got[k].peer, who[k].peer);
+        EXPECT_EQ(got[k].method, cases[k].m->name);
+        EXPECT_EQ(got[k].threads, cases[k].threads);
+        EXPECT_EQ(got[k].peer, cases[k].peer);
         EXPECT_EQ(got[k].measured(), k % 2 == 1);
     }
 }
 
-TEST_F(trials, interrupted_ones_are_there_without_times) {
+TEST_F(benchmark_results, interrupted_ones_have_no_times) {
     const std::atomic<bool> interrupted = true;
     quick.interrupted = &interrupted;
     const benchmark_result t = run(find_method<double>("csr.serial"));
@@ -141,17 +141,17 @@ TEST_F(trials, interrupted_ones_are_there_without_times) {
     EXPECT_TRUE(t.declined.empty());
 }
 
-TEST_F(trials, on_a_gpu_are_validated_and_timed_hot_and_cold) {
+TEST_F(benchmark_results, on_a_gpu_are_validated_and_timed_hot_and_cold) {
     const auto& m = find_method<double>("csr.vector");
     const auto made_up = made("cpu.only", small, build_wrong);
     const method<double>* const two[] = {&m, &made_up};
-    const auto who = make_gpu_cases<double>(two);
+    const auto cases = make_gpu_cases<double>(two);
     if (const std::string why = why_no_gpu(); !why.empty()) {
-        EXPECT_THROW(run_benchmark<double>(gpu{}, view(A), who, quick), unavailable);
+        EXPECT_THROW(run_benchmark<double>(gpu{}, view(A), cases, quick), unavailable);
         GTEST_SKIP() << why;
     }
     for (const caches found : {caches::hot, caches::cold}) {
-        const auto t = run_benchmark<double>(gpu{}, view(A), who, quick, found);
+        const auto t = run_benchmark<double>(gpu{}, view(A), cases, quick, found);
         ASSERT_EQ(t.size(), 2U);
         EXPECT_TRUE(t[0].measured());
         EXPECT_TRUE(t[0].validated());
@@ -163,21 +163,21 @@ TEST_F(trials, on_a_gpu_are_validated_and_timed_hot_and_cold) {
     }
 }
 
-TEST_F(trials, on_a_gpu_are_timed_in_a_graph_and_in_a_chain) {
+TEST_F(benchmark_results, on_a_gpu_are_timed_in_a_graph_and_in_a_chain) {
     const method<double>* const two[] = {&find_method<double>("csr.vector"),
                                          &find_method<double>("hyb.host_tail")};
-    const auto who = make_gpu_cases<double>(two);
+    const auto cases = make_gpu_cases<double>(two);
     EXPECT_THROW(
-        run_benchmark<double>(gpu{}, view(A), who, quick, caches::cold, {}, launches::graph),
+        run_benchmark<double>(gpu{}, view(A), cases, quick, caches::cold, {}, launches::graph),
         argument_error);
     if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
     const auto graph =
-        run_benchmark<double>(gpu{}, view(A), who, quick, caches::hot, {}, launches::graph);
+        run_benchmark<double>(gpu{}, view(A), cases, quick, caches::hot, {}, launches::graph);
     EXPECT_TRUE(graph[0].measured() && graph[0].validated());
     EXPECT_EQ(graph[0].rewriting_s, 0);
     EXPECT_NE(graph[1].declined, "");  // it waits for the GPU within a product
     const auto chain =
-        run_benchmark<double>(gpu{}, view(A), who, quick, caches::hot, {}, launches::chain);
+        run_benchmark<double>(gpu{}, view(A), cases, quick, caches::hot, {}, launches::chain);
     EXPECT_TRUE(chain[0].measured() && chain[0].validated());
     EXPECT_GT(chain[0].rewriting_s, 0);
 }

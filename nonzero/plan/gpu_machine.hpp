@@ -28,11 +28,11 @@ struct gather_rate {
 
 struct gpu_speeds {
     bandwidth memory = {};             ///< well beyond the L2 cache
-    double l2_read_gbps = 0;           ///< of a quarter of the L2 cache, again and again  [GB/s]
+    double l2_read_gbps = 0;           ///< reading a quarter of L2 again and again         [GB/s]
     double launch_s = 0;               ///< an empty kernel, one after the other           [s]
     double latency_s = 0;              ///< a load from L2 that the next one waits for     [s]
     double upload_gbps = 0;            ///< from the CPU's ordinary memory                 [GB/s]
-    std::int64_t resident_warps = 0;   ///< that the multiprocessors hold at once, at most
+    std::int64_t resident_warps = 0;   ///< warps that the multiprocessors hold at once, at most
     std::vector<gather_rate> gathers;  ///< x from 16 KB by doubling to 512 MB, as memory allows
 };
 
@@ -44,13 +44,13 @@ gpu_speeds measure_gpu(gpu on);
 /// $XDG_CACHE_HOME/nonzero/machine-<gpu>-<version>.json (~/.cache where that is not set); empty
 /// where neither folder is known.
 std::string gpu_cache_path(const gpu_info&);
-/// What save_gpu_speeds wrote there for this GPU, driver and runtime; nothing where the file is
-/// missing, corrupt, or of another.
+/// What save_gpu_speeds wrote to the file for this GPU, driver and runtime; nothing where the file
+/// is missing, corrupt, or of another.
 std::optional<gpu_speeds> load_gpu_speeds(const std::string& path, const gpu_info&);
 /// Makes the folder. Throws nz::error where it cannot be written.
 void save_gpu_speeds(const std::string& path, const gpu_info&, const gpu_speeds&);
 
-/// From the cache file, or measured, twice or more often (steady.hpp), and kept there unless the
+/// From the cache file, or measured, twice or more often (steady.hpp), and kept in it unless the
 /// takes never agreed; `fresh` measures in any case. A cache that cannot be written is no error.
 /// Throws unavailable and device_error.
 gpu_speeds known_gpu_speeds(gpu on, bool fresh = false);

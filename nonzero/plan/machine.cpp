@@ -119,9 +119,9 @@ constexpr std::int64_t line = 8;  // doubles in a cache line
 using pair = double __attribute__((vector_size(16), may_alias));
 
 /// Sums n doubles, a multiple of 16, from a multiple of 16 bytes on. Eight independent
-/// accumulators: one alone waits for its own last addition, not for memory. Written out, as g++ 12
-/// -O2 keeps neither an array of them nor wider vectors in registers (8 GB/s from the first-level
-/// cache then, on an EPYC whose memory gives 11).
+/// accumulators: a single one waits for its own last addition, not for memory. Written out, as g++
+/// 12 -O2 keeps neither an array of them nor wider vectors in registers; loads from L1 then bound
+/// the sum.
 double sum(const double* a, std::int64_t n) {
     pair s0{}, s1{}, s2{}, s3{}, s4{}, s5{}, s6{}, s7{};
     const auto* const v = reinterpret_cast<const pair*>(a);

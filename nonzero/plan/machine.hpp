@@ -11,18 +11,18 @@ namespace nz {
 struct machine_info {
     std::string cpu;                ///< the model's name, or the architecture's
     int cores = 0;                  ///< hardware threads this process may run on
-    std::int64_t l1d_bytes = 0;     ///< of one core's data cache
-    std::int64_t l2_bytes = 0;      ///< of one instance
-    std::int64_t l3_bytes = 0;      ///< of one instance; 0 where there is none
-    std::int64_t memory_bytes = 0;  ///< that this process may use
+    std::int64_t l1d_bytes = 0;     ///< one core's data cache
+    std::int64_t l2_bytes = 0;      ///< one instance of the L2 cache
+    std::int64_t l3_bytes = 0;      ///< one instance of the L3 cache; 0 without one
+    std::int64_t memory_bytes = 0;  ///< memory that this process may use
     std::string simd;               ///< the widest instructions: "AVX-512", "AVX2", "NEON", ...
 };
 machine_info describe_machine();
 
 /// What memory gives, well beyond the last-level cache. 1 GB = 10^9 bytes.
 struct bandwidth {
-    double read_gbps = 0;  ///< of a sum over an array                                  [GB/s]
-    double copy_gbps = 0;  ///< of a copy, bytes read plus bytes written                [GB/s]
+    double read_gbps = 0;  ///< reading, by a sum over an array                         [GB/s]
+    double copy_gbps = 0;  ///< copying, bytes read plus bytes written                  [GB/s]
 };
 
 /// The median of several passes, in about a second. threads: 1 or more; throws argument_error.
@@ -30,7 +30,7 @@ bandwidth measure_bandwidth(int threads);
 
 /// A rate at a working set of `bytes`. It falls from cache to cache.
 struct rate_at {
-    double bytes = 0;  ///< of the working set
+    double bytes = 0;  ///< the size of the working set
     double per_s = 0;
     friend bool operator==(const rate_at&, const rate_at&) = default;
 };

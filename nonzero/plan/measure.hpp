@@ -11,9 +11,9 @@ namespace nz {
 
 /// How long one item of work took. All zero where it was interrupted before its first block.
 struct timing {
-    double median_s = 0;                 ///< of the blocks, a run                      [s]
+    double median_s = 0;                 ///< median over the blocks, a run             [s]
     double spread = 0;                   ///< (third - first quartile) / median         [1]
-    double min_s = 0;                    ///< of the blocks, a run                      [s]
+    double min_s = 0;                    ///< least over the blocks, a run              [s]
     std::int64_t repeats_per_block = 0;  ///< runs timed together                       [runs]
     std::vector<double> block_s;         ///< every block's time a run, as they came    [s]
 };
@@ -23,14 +23,12 @@ inline constexpr std::size_t min_blocks = 5;
 
 struct measure_options {
     double seconds = 0.3;  ///< an item may take, warm-up apart; min_blocks are run even so
-    /// The least time of a block. Shorter blocks are lost in noise: reading the clock takes 25 ns
-    /// and waking an OpenMP thread up to 50 us. Most longer blocks are hit by other processes.
+    /// The least time of a block. Shorter blocks are lost in the noise of reading the clock and of
+    /// waking OpenMP's threads. Most longer blocks are hit by other processes.
     double block_s = 2e-3;
-    /// Untimed, before each block. A last-level cache may take in a matrix only when it has been
-    /// walked several times: 100 MB on a Xeon with a cache of 300 MB, 2 threads, 4.7 ms after one
-    /// such run, 3.8, 2.5, 2.4 and 2.3 ms after two to five, 2.6 ms alone. With one run, a
-    /// method timed twice in a row, or last, looked 1.7 times as fast
-    /// (docs/decisions/measuring.md).
+    /// Runs before each block that are not timed. A last-level cache may take in a matrix only when
+    /// it has been walked several times. With one such run, a method timed twice in a row, or last,
+    /// looked faster than it was (docs/decisions/measuring.md).
     std::int64_t warm_up_runs = 5;
     const std::atomic<bool>* interrupted = nullptr;  ///< once true: return what there is
     std::function<double()> now = {};                ///< seconds; empty: the steady clock

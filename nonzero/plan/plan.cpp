@@ -39,12 +39,12 @@ std::string machine_name(gpu on) {
 }
 
 template <class V>
-estimate cost_on_device(const method<V>& m, cpu, const matrix_stats& s) {
+estimate cost_on(const method<V>& m, cpu, const matrix_stats& s) {
     if (m.on_cpu == nullptr) return {.declined = "no such kernel on the CPU"};
     return m.cost(s);
 }
 template <class V>
-estimate cost_on_device(const method<V>& m, gpu, const matrix_stats& s) {
+estimate cost_on(const method<V>& m, gpu, const matrix_stats& s) {
     if (m.on_gpu == nullptr) return {.declined = "no such kernel on the GPU"};
     return m.cost_on_gpu(s);
 }
@@ -63,8 +63,8 @@ double setup_s(const estimate& e, const matrix_stats& s, const machine_speeds& m
            machine.reads.back().per_s;
 }
 
-/// What the copy with ascending rows takes. bench/check_bench, eight matrices, 16 cores and an
-/// H100: 0.2 to 0.5 ns a byte of CSR on the CPU, 60 to 170 times reading it on the GPU.
+/// What the copy with ascending rows takes: 0.2 to 0.5 ns a byte of CSR on the CPU, 0.02 to 0.06 on
+/// the GPU (bench/check_bench, bench/results/h100/check.json).
 template <class S, class V>
 double ordering_s(const matrix_stats& s, const machine_speeds& machine) {
     constexpr double passes_on_cpu = 4, passes_on_gpu = 80;
@@ -89,7 +89,7 @@ candidate judge(const method<V>& m, B on, const subject& of, const machine_speed
         c.declined = "it is built on the CPU only, and the matrix lies on the GPU";
         return c;
     }
-    const estimate e = cost_on_device(m, on, s);
+    const estimate e = cost_on(m, on, s);
     c.declined = e.declined;
     if (c.declined.empty() && deterministic && !m.deterministic)
         c.declined = "its bits differ from run to run";
@@ -201,8 +201,8 @@ void require(gpu on) { require_gpu(on); }
 /// The machine's speeds, and the memory that layouts of about `bytes` may take.
 machine_speeds machine_for(cpu on, double, bool fresh) { return speeds_of(on, fresh); }
 machine_speeds machine_for(gpu on, double bytes, bool fresh) {
-    // Asking takes longer than a product of a small matrix (4 us, H200), and where even that does
-    // not fit, building takes the next method.
+    // Asking takes longer than a product of a small matrix. Where a small matrix does not fit
+    // either, building takes the next method.
     constexpr double worth_asking = 64e6;
     machine_speeds s = speeds_of(on, fresh);
     if (bytes >= worth_asking) s.memory_bytes = double(memory_of(on).free_bytes);

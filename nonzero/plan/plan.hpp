@@ -12,7 +12,7 @@
 
 namespace nz {
 
-/// So many products that no setup counts.
+/// Stands for a number of products beside which no setup counts.
 inline constexpr std::int64_t many_products = std::numeric_limits<std::int64_t>::max();
 
 struct plan_options {
@@ -39,12 +39,12 @@ struct plan_options {
 struct candidate {
     std::string method;
     std::string declined = {};     ///< why it is out of the question; empty where it is not
-    double matrix_bytes = 0;       ///< of the arrays it would build                     [bytes]
-    double bytes = 0;              ///< that one product moves                           [bytes]
-    double predicted_s = 0;        ///< of one product                                       [s]
-    double predicted_setup_s = 0;  ///< of building it                                       [s]
-    double measured_s = 0;         ///< of one product; 0 where it was not timed             [s]
-    double measured_setup_s = 0;   ///< of building it; 0 where it was not timed             [s]
+    double matrix_bytes = 0;       ///< matrix bytes                                     [bytes]
+    double bytes = 0;              ///< bytes that one product moves                     [bytes]
+    double predicted_s = 0;        ///< predicted time of a product                          [s]
+    double predicted_setup_s = 0;  ///< predicted time to build                              [s]
+    double measured_s = 0;         ///< measured time of a product; 0: not timed             [s]
+    double measured_setup_s = 0;   ///< measured time to build; 0 where it was not timed     [s]
 
     [[nodiscard]] double product_s() const { return measured_s > 0 ? measured_s : predicted_s; }
     [[nodiscard]] double setup_s() const {
@@ -56,7 +56,7 @@ struct candidate {
 struct plan_report {
     nz::shape shape = {};
     std::int64_t nnz = 0;
-    std::string machine;  ///< the plan is for
+    std::string machine;  ///< the machine that the plan is for
     std::int64_t expected_products = many_products;
     std::vector<candidate> candidates;  ///< best first; those that decline last, by name
     std::string why;                    ///< the choice, in one sentence
@@ -80,7 +80,7 @@ struct plan : plan_report {
     bool vouched = false;                           ///< as plan_options has it
     B on;                                           ///< where it multiplies
     std::span<const method<V>> among;               ///< the methods it names
-    std::shared_ptr<const plan> of_transpose = {};  ///< of A^T, where that was asked for
+    std::shared_ptr<const plan> of_transpose = {};  ///< the plan of A^T, where it was asked for
     [[nodiscard]] bool empty() const { return candidates.empty(); }
 };
 

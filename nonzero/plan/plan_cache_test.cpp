@@ -55,12 +55,12 @@ TEST_F(plan_file, gives_back_what_was_saved) {
 
 TEST_F(plan_file, of_other_things_is_not_taken) {
     save_plan(path(), key, make_plan(A, on, options), options);
-    const std::string on_device = path();
+    const std::string saved = path();
     const auto taken = [&](const structure_key& k, cpu where, const plan_options& o) {
-        return load_plan<double>(on_device, k, where, o).has_value();
+        return load_plan<double>(saved, k, where, o).has_value();
     };
     ASSERT_TRUE(taken(key, on, options));
-    EXPECT_FALSE(load_plan<float>(on_device, key, on, options));
+    EXPECT_FALSE(load_plan<float>(saved, key, on, options));
     EXPECT_FALSE(taken(key, cpu{1}, options));
     structure_key other = key;
     other.pattern ^= 1;
@@ -77,7 +77,7 @@ TEST_F(plan_file, of_other_things_is_not_taken) {
 
 TEST_F(plan_file, that_is_corrupt_or_of_another_version_is_ignored) {
     save_plan(path(), key, make_plan(A, on, options), options);
-    const std::string good = text(), on_device = path();
+    const std::string good = text(), saved = path();
     const auto replaced = [&](const std::string& what, const std::string& by) {
         std::string other = good;
         const auto at = other.find(what);
@@ -93,10 +93,10 @@ TEST_F(plan_file, that_is_corrupt_or_of_another_version_is_ignored) {
           replaced("\"candidates\": [", "\"candidates\": [7,"),
           replaced("\"candidates\"", "\"contestants\""),
           replaced("\"declined\": \"\"", "\"declined\": \"it is the first\"")}) {
-        std::ofstream(on_device, std::ios::binary) << bad;
+        std::ofstream(saved, std::ios::binary) << bad;
         EXPECT_FALSE(loaded()) << bad.substr(0, 200);
     }
-    std::ofstream(on_device) << good;
+    std::ofstream(saved) << good;
     EXPECT_TRUE(loaded());
 }
 

@@ -81,7 +81,7 @@ TEST_F(planning, takes_the_predicted_best_and_says_why_of_all) {
 
 TEST_F(planning, by_given_speeds_follows_from_them_alone) {
     const machine_speeds streams{.launch_s = 1e-6,
-                                 .step_s = 1e-10,
+                                 .unit_s = 1e-10,
                                  .workers = 100,
                                  .reads = {{1e6, 1e9}},
                                  .gathers = {{1e6, 1e12}},
@@ -263,7 +263,7 @@ std::vector<std::string> built_on_device(std::vector<std::string> all) {
     return all;
 }
 
-TEST_F(planning_on_gpu, from_there_chooses_as_from_here_among_what_is_built_on_device) {
+TEST_F(planning_on_gpu, chooses_for_a_csr_on_the_device_as_for_one_on_the_host) {
     const gpu_stream stream;
     for (const auto& [name, bug, A] : zoo<double>()) {
         SCOPED_TRACE(name);
@@ -315,8 +315,8 @@ TEST_F(planning_on_gpu, refuses_what_makes_no_sense) {
 
 TEST(predicted_seconds, lets_a_step_take_longer_the_further_its_bytes_exceed_the_last_cache) {
     constexpr double cache = 1e6, memory = 4e6;
-    const machine_speeds m{.step_s = 1e-9,
-                           .far_step = 3,
+    const machine_speeds m{.unit_s = 1e-9,
+                           .out_of_cache_factor = 3,
                            .reads = {{cache, 1e30}, {memory, 1e30}},
                            .gathers = {{1, 1e30}}};
     matrix_stats s;
@@ -331,15 +331,15 @@ TEST(predicted_seconds, lets_a_step_take_longer_the_further_its_bytes_exceed_the
     EXPECT_NEAR(of_a_thousand(10 * memory), 3, 1e-9);
 }
 
-TEST(predicted_seconds, counts_what_rows_share_of_x_as_far_as_the_nearest_cache_holds_it) {
+TEST(predicted_seconds, counts_what_rows_share_of_x_as_far_as_l1_holds_it) {
     const machine_speeds machine{.reads = {{1, 1e30}}, .gathers = {{1, 1e9}}};
     matrix_stats s;
     s.rows = 256, s.cols = 1000000, s.nnz = 1000000;
-    s.near_sectors = 8192;  // of the one group of rows: 256 KB
+    s.group_sectors = 8192;  // of the one group of rows: 256 KB
     const estimate e{.matrix_bytes = 1, .vector_bytes = 1, .sector_requests = 1e6, .work_units = 1};
-    const auto loads_beyond = [&](double nearest_bytes) {
+    const auto loads_beyond = [&](double l1_bytes) {
         machine_speeds m = machine;
-        m.nearest_bytes = nearest_bytes;
+        m.l1_bytes = l1_bytes;
         return predicted_seconds(e, s, m) * 1e9 - e.sector_requests;
     };
     EXPECT_NEAR(loads_beyond(0), 8192, 1e-3);
@@ -394,13 +394,13 @@ TEST(stats, count_the_sectors_of_x) {
     const matrix_stats s = compute_stats(view(A));
     EXPECT_EQ(s.row_sectors, 4);
     EXPECT_EQ(s.column_sectors, 8);  // those of the first row; the second shares each
-    EXPECT_EQ(s.near_sectors, 2);
+    EXPECT_EQ(s.group_sectors, 2);
     EXPECT_EQ(compute_stats(view(from_rule<float>(2, 8, full))).row_sectors, 2);
     const auto tall = from_rule<double>(257, 8, full);  // two stretches of rows, nine warps
     const matrix_stats t = compute_stats(view(tall));
     EXPECT_EQ(t.row_sectors, 2 * 257);
     EXPECT_EQ(t.column_sectors, 8 * 9);
-    EXPECT_EQ(t.near_sectors, 2 * 2);
+    EXPECT_EQ(t.group_sectors, 2 * 2);
     const auto diagonal =
         from_rule<double>(64, 64, [](index i, index j, double) { return i == j; });
     EXPECT_EQ(compute_stats(view(diagonal)).column_sectors, 16);
@@ -423,8 +423,8 @@ TEST(speeds, of_this_cpu_are_those_of_a_machine) {
     EXPECT_EQ(s.workers, 2);
     EXPECT_GT(s.launch_s, 0);
     EXPECT_LT(s.launch_s, 0.1);
-    EXPECT_GT(s.step_s, 1e-11);
-    EXPECT_LT(s.step_s, 1e-6);
+    EXPECT_GT(s.unit_s, 1e-11);
+    EXPECT_LT(s.unit_s, 1e-6);
     EXPECT_GT(s.convert_bytes_per_s, 1e6);
     EXPECT_GE(s.reads.size(), 5U);
     EXPECT_GE(s.gathers.size(), 5U);

@@ -38,55 +38,55 @@ bool is_usable(const machine_speeds& s) {
             return positive(r.bytes) && positive(r.per_s);
         });
     };
-    return s.launch_s >= 0 && positive(s.step_s) && positive(s.far_step) && s.workers >= 1 &&
-           s.lanes >= 1 && all_positive(s.reads) && all_positive(s.gathers) &&
+    return s.launch_s >= 0 && positive(s.unit_s) && positive(s.out_of_cache_factor) &&
+           s.workers >= 1 && s.lanes >= 1 && all_positive(s.reads) && all_positive(s.gathers) &&
            positive(s.convert_bytes_per_s) && s.upload_bytes_per_s >= 0;
 }
 
 namespace {
 
-/// How many of `gathers` loads of x miss L1. A group of rows loads each of its distinct sectors
+/// How many of `requests` loads of x miss L1. A group of rows loads each of its distinct sectors
 /// once, as far as these fit L1. A large matrix that streams through L1 evicts x, so that every
 /// load misses: dia.row and packed.warp move the same bytes of atmosmodd_like, and packed.warp,
-/// which bypasses L1, takes 0.75 of the time (H200).
+/// which bypasses L1, takes 0.75 of the time (H200, docs/experiments/planner.md at e190fce).
 double loads_that_miss_l1(const estimate& e, const matrix_stats& s, const machine_speeds& m,
-                          double gathers) {
+                          double requests) {
     const bool evicted = m.evicting_bytes > 0 && e.bytes() > m.evicting_bytes && !e.bypasses_l1;
-    if (s.near_sectors == 0 || evicted) return gathers;
+    if (s.group_sectors == 0 || evicted) return requests;
     const double groups = std::ceil(double(s.rows) / double(stats_groups[1]));
-    const double bytes_of_group = double(s.near_sectors) / groups * double(sector_bytes);
-    const double held = m.nearest_bytes > 0 ? std::min(1.0, m.nearest_bytes / bytes_of_group) : 1;
-    return gathers - (gathers - double(s.near_sectors)) * held;
+    const double bytes_of_group = double(s.group_sectors) / groups * double(sector_bytes);
+    const double held = m.l1_bytes > 0 ? std::min(1.0, m.l1_bytes / bytes_of_group) : 1;
+    return requests - (requests - double(s.group_sectors)) * held;
 }
 
 }  // namespace
 
 namespace {
 
-/// One work unit of a product that reads `bytes`: from the last cache up to the smallest size in
-/// m.reads, from beyond it from the largest on.
-double step_s(const machine_speeds& m, double bytes) {
+/// Seconds of one work unit of a product that reads `bytes`. It reads from the last cache up to the
+/// smallest size in m.reads, and from memory from the largest size on.
+double unit_s(const machine_speeds& m, double bytes) {
     const double least = m.reads.front().bytes, most = m.reads.back().bytes;
-    if (m.far_step == 1 || bytes <= least) return m.step_s;
+    if (m.out_of_cache_factor == 1 || bytes <= least) return m.unit_s;
     const double beyond = std::min(1.0, std::log(bytes / least) / std::log(most / least));
-    return m.step_s * (1 + (m.far_step - 1) * beyond);
+    return m.unit_s * (1 + (m.out_of_cache_factor - 1) * beyond);
 }
 
 }  // namespace
 
 double predicted_seconds(const estimate& e, const matrix_stats& s, const machine_speeds& m) {
     const double x_bytes = e.vector_bytes * double(s.cols) / std::max(double(s.rows + s.cols), 1.0);
-    const double gathers = e.sector_requests > 0 ? e.sector_requests : double(s.nnz);
-    const double steps = e.work_units > 0 ? e.work_units : double(s.nnz) / m.lanes;
-    const double near = std::min(gathers, loads_that_miss_l1(e, s, m, gathers));
-    const double nearest_s = 1 / m.gathers.front().per_s, x_s = 1 / rate_for(m.gathers, x_bytes);
-    const double gather_s =
-        m.units_load_x ? near * std::max(0.0, x_s - nearest_s) : gathers * nearest_s + near * x_s;
+    const double requests = e.sector_requests > 0 ? e.sector_requests : double(s.nnz);
+    const double units = e.work_units > 0 ? e.work_units : double(s.nnz) / m.lanes;
+    const double misses = std::min(requests, loads_that_miss_l1(e, s, m, requests));
+    const double l1_s = 1 / m.gathers.front().per_s, x_s = 1 / rate_for(m.gathers, x_bytes);
+    const double request_s =
+        m.units_load_x ? misses * std::max(0.0, x_s - l1_s) : requests * l1_s + misses * x_s;
     const double parts[] = {
         e.bytes() / rate_for(m.reads, e.bytes()),
-        gather_s,
-        steps / m.workers * step_s(m, e.bytes()),
-        e.critical_units * m.step_s,
+        request_s,
+        units / m.workers * unit_s(m, e.bytes()),
+        e.critical_units * m.unit_s,
     };
     // They overlap, but not wholly: between the longest of them and their sum.
     double squares = 0;
@@ -129,20 +129,20 @@ json key_of(const machine_info& m, int threads) {
 
 /// All of them as rates, in one order.
 measured_rates rates_of(const machine_speeds& s) {
-    measured_rates all = {1 / s.launch_s, 1 / s.step_s, s.convert_bytes_per_s};
+    measured_rates all = {1 / s.launch_s, 1 / s.unit_s, s.convert_bytes_per_s};
     for (const rate_at& r : s.reads) all.push_back(r.per_s);
     for (const rate_at& r : s.gathers) all.push_back(r.per_s);
     return all;
 }
 void set_rates(machine_speeds& s, const measured_rates& all) {
-    s.launch_s = 1 / all[0], s.step_s = 1 / all[1], s.convert_bytes_per_s = all[2];
+    s.launch_s = 1 / all[0], s.unit_s = 1 / all[1], s.convert_bytes_per_s = all[2];
     auto at = all.begin() + 3;
     for (rate_at& r : s.reads) r.per_s = *at++;
     for (rate_at& r : s.gathers) r.per_s = *at++;
 }
 
-/// What a CPU can be, by wide margins: one of 600 MHz takes 60 M nonzeros a second from its nearest
-/// cache, memory answers within a microsecond, and no thousand cores read 100 TB/s.
+/// What a CPU can be, by wide margins: one of 600 MHz takes 60 M nonzeros a second from L1, memory
+/// answers within a microsecond, and no thousand cores read 100 TB/s.
 bool plausible(const machine_speeds& s) {
     const auto within = [](double x, double least, double most) { return x >= least && x <= most; };
     const auto all = [](const std::vector<rate_at>& rates, auto good) {
@@ -150,7 +150,7 @@ bool plausible(const machine_speeds& s) {
             return r.bytes > 0 && std::isfinite(r.bytes) && good(r.per_s);
         });
     };
-    return within(s.launch_s, 1e-9, 0.1) && within(s.step_s, 1e-11, 1e-7) &&
+    return within(s.launch_s, 1e-9, 0.1) && within(s.unit_s, 1e-11, 1e-7) &&
            within(s.convert_bytes_per_s, 1e7, 1e13) &&
            all(s.reads, [&](double per_s) { return within(per_s, 1e8, 1e14); }) &&
            all(s.gathers, [&](double per_s) { return within(per_s, 1e6, 1e13); }) &&
@@ -161,7 +161,7 @@ std::optional<machine_speeds> load(const std::string& path, const json& key) {
     const json j = load_kept(path, key);
     try {
         machine_speeds s{.launch_s = j.at("launch_s"),
-                         .step_s = j.at("step_s"),
+                         .unit_s = j.at("step_s"),
                          .reads = read_rates(j.at("reads")),
                          .gathers = read_rates(j.at("gathers")),
                          .convert_bytes_per_s = j.at("convert_bytes_per_s")};
@@ -197,8 +197,8 @@ double fastest_s(int runs, const std::function<void()>& f) {
     return best;
 }
 
-/// One entry of a row, of a product that waits for no memory.
-double measure_step_s() {
+/// Seconds of one entry in a product that does not wait for memory.
+double measure_unit_s() {
     const auto A = small_matrix(512, 16);
     const host_vector<double> x(512, 1.0);
     host_vector<double> y(512);
@@ -225,7 +225,7 @@ double measure_conversion() {
 machine_speeds measure_once(int threads) {
     const cpu_speeds c = measure_cpu(threads);
     return {.launch_s = c.region_s,
-            .step_s = measure_step_s(),
+            .unit_s = measure_unit_s(),
             .reads = c.reads,
             .gathers = c.gathers,
             .convert_bytes_per_s = measure_conversion()};
@@ -235,7 +235,7 @@ void save(const std::string& path, const json& key, const machine_speeds& s) {
     try {
         keep(path, key,
              {{"launch_s", s.launch_s},
-              {"step_s", s.step_s},
+              {"step_s", s.unit_s},
               {"reads", to_json(s.reads)},
               {"gathers", to_json(s.gathers)},
               {"convert_bytes_per_s", s.convert_bytes_per_s}});
@@ -283,8 +283,8 @@ machine_speeds gpu_speeds_of(gpu on, bool fresh) {
     const gpu_speeds g = known_gpu_speeds(on, fresh);
     const gpu_info info = describe_gpu(on);
     machine_speeds s{.launch_s = g.launch_s,
-                     .step_s = g.latency_s,
-                     .far_step = 2,  // by 128 runs of 64 matrices (docs/decisions/planner.md)
+                     .unit_s = g.latency_s,
+                     .out_of_cache_factor = 2,  // fitted (docs/experiments/planner.md)
                      .workers = double(g.resident_warps),
                      .lanes = 32,
                      .reads = {},
@@ -297,7 +297,7 @@ machine_speeds gpu_speeds_of(gpu on, bool fresh) {
                {double(info.l2_bytes) * 2, g.memory.read_gbps * 1e9}};
     for (const gather_rate& at : g.gathers) s.gathers.push_back({double(at.x_bytes), at.per_s});
     for (const rate_at& r : s.gathers)
-        if (r.per_s > s.gathers.front().per_s / 2) s.nearest_bytes = r.bytes;
+        if (r.per_s > s.gathers.front().per_s / 2) s.l1_bytes = r.bytes;
     return s;
 }
 

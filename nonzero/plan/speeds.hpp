@@ -8,21 +8,21 @@
 
 namespace nz {
 
-/// Of a CPU with a number of threads, or of a GPU.
+/// The speeds of a CPU with a number of threads, or of a GPU.
 struct machine_speeds {
-    double launch_s = 0;           ///< a kernel, or a parallel region, that does nothing        [s]
-    double step_s = 0;             ///< one work unit of one worker (estimate::work_units)       [s]
-    double far_step = 1;           ///< a work unit that reads beyond the last cache, over step_s
-    double workers = 1;            ///< threads, or the warps that a GPU holds at once
-    double lanes = 1;              ///< nonzeros that a worker takes with one work unit
-    bool units_load_x = false;     ///< a work unit includes a load of x from L1
-    std::vector<rate_at> reads;    ///< bytes a second, by the size of what is read
-    std::vector<rate_at> gathers;  ///< loads of x[j] a second, by the size of x
-    double evicting_bytes = 0;     ///< a product that reads more evicts x from L1; 0: none
-    double nearest_bytes = 0;      ///< of x that L1 holds; 0: all that rows share
-    double convert_bytes_per_s = 0;  ///< of CSR into a layout, on the CPU
+    double launch_s = 0;  ///< a kernel, or a parallel region, that does nothing       [s]
+    double unit_s = 0;    ///< one work unit of one worker (estimate::work_units)      [s]
+    double out_of_cache_factor = 1;  ///< a work unit that reads beyond the last cache, over unit_s
+    double workers = 1;              ///< threads, or the warps that a GPU holds at once
+    double lanes = 1;                ///< nonzeros that a worker takes with one work unit
+    bool units_load_x = false;       ///< a work unit includes a load of x from L1
+    std::vector<rate_at> reads;      ///< bytes a second, by the size of what is read
+    std::vector<rate_at> gathers;    ///< loads of x[j] a second, by the size of x
+    double evicting_bytes = 0;       ///< a product that reads more evicts x from L1; 0: none
+    double l1_bytes = 0;             ///< bytes of x that L1 holds; 0: all that rows share
+    double convert_bytes_per_s = 0;  ///< bytes of CSR that the CPU converts into a layout
     double upload_bytes_per_s = 0;   ///< from the CPU to the GPU; 0 on the CPU
-    double memory_bytes = 0;  ///< that layouts may take; 0: not known                 [bytes]
+    double memory_bytes = 0;         ///< memory that layouts may take; 0: not known         [bytes]
 };
 
 /// Measured in about half a second the first time on this machine, again and up to twice that where

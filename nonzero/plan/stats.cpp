@@ -284,7 +284,7 @@ void count_sectors_by(const csr<V, host_view>& A, int workers, matrix_stats& s) 
             count_sectors<elements>(A, g * rows, std::min((g + 1) * rows, s.rows), near, mine);
         });
         const std::lock_guard lock(one_at_a_time);
-        s.row_sectors += mine.row, s.column_sectors += mine.column, s.near_sectors += mine.near;
+        s.row_sectors += mine.row, s.column_sectors += mine.column, s.group_sectors += mine.near;
     });
 }
 

@@ -1,5 +1,5 @@
-// The stats of a CSR that lies on the GPU, computed there: what the methods that are built there
-// tell their costs from.
+// The stats of a CSR on the GPU, computed on the GPU: those from which the methods that are built
+// on a GPU compute their costs.
 #include <algorithm>
 #include <climits>
 #include <cub/block/block_scan.cuh>
@@ -21,9 +21,9 @@ __host__ __device__ constexpr offset most_long_rows(offset nnz) { return nnz / s
 /// What the kernels count, in GPU memory.
 struct survey {
     unsigned rows_of_length[short_lengths];
-    unsigned long_rows;  ///< of short_lengths entries or more; their lengths are listed
+    unsigned long_rows;  ///< rows of short_lengths entries or more; their lengths are listed
     unsigned broken;     ///< row_ptr does not ascend from 0 to nnz
-    count group_width, entries, row_sectors, column_sectors, near_sectors;
+    count group_width, entries, row_sectors, column_sectors, group_sectors;
 };
 
 /// 0 where row_ptr does not ascend from 0 to nnz, which is noted.
@@ -42,7 +42,7 @@ __device__ index length_of(const csr<V, device_view>& A, std::int64_t i, survey*
 constexpr int row_threads = 1024;
 static_assert(stats_groups[0] == warp_size && row_threads == short_lengths);
 
-/// What depends on the rows' lengths alone.
+/// Counts what depends on the rows' lengths alone.
 template <class V>
 __global__ void __launch_bounds__(row_threads)
     survey_rows(csr<V, device_view> A, survey* s, index* long_lengths) {
@@ -71,11 +71,11 @@ __global__ void __launch_bounds__(row_threads)
 
 constexpr int group_rows = int(stats_groups[1]);
 constexpr int entry_threads = 2 * group_rows;
-constexpr std::int64_t most_sectors = std::int64_t(32) << 13;  ///< of a range: 32 KB of bits
+constexpr std::int64_t most_sectors = std::int64_t(32) << 13;  ///< in a range: 32 KB of bits
 
 /// The rows of a block, and which of their entries lie in its columns.
 struct group {
-    offset begin[group_rows + 1];   ///< of the rows, and the end of the last
+    offset begin[group_rows + 1];   ///< where the rows begin, and the end of the last
     offset from[group_rows];        ///< the first entry within the columns
     offset before[group_rows + 1];  ///< entries within the columns, of the rows before
 };
@@ -135,7 +135,7 @@ __device__ inline int row_of(const group& g, offset k) {
 
 /// Which cells are looked at: groups of rows times ranges of columns, one of every `each`.
 struct cells {
-    std::int64_t groups, ranges, sectors;  ///< of a range
+    std::int64_t groups, ranges, sectors;  ///< groups, ranges, and the sectors of a range
     std::int64_t each;
     [[nodiscard]] std::int64_t all() const { return groups * ranges; }
 };
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(entry_threads)
     enter_rows(A, here, g);
     const index* const c = A.col_ind.ptr;
     const offset total = g.before[group_rows];
-    count row_sectors = 0, column_sectors = 0, near_sectors = 0;
+    count row_sectors = 0, column_sectors = 0, group_sectors = 0;
     for (offset e = threadIdx.x; e < total; e += entry_threads) {
         const int row = row_of(g, e);
         const offset p = g.from[row] + (e - g.before[row]), k = p - g.begin[row];
@@ -174,17 +174,17 @@ __global__ void __launch_bounds__(entry_threads)
         const auto bit = std::uint64_t(sector - here.first_sector);
         if (!leads || bit >= std::uint64_t(here.sectors)) continue;
         const unsigned mask = 1U << (bit % 32);
-        near_sectors +=
+        group_sectors +=
             (near[bit / 32] & mask) == 0 && (atomicOr(near + bit / 32, mask) & mask) == 0;
     }
     add_of_block(&s->row_sectors, row_sectors);
     add_of_block(&s->column_sectors, column_sectors);
-    add_of_block(&s->near_sectors, near_sectors);
+    add_of_block(&s->group_sectors, group_sectors);
     if (threadIdx.x == 0) atomicAdd(&s->entries, count(total));
 }
 
-/// So many ranges of columns that a range's sectors fit a block's bits, and that few groups of long
-/// rows keep the GPU busy.
+/// Enough ranges of columns for a range's sectors to fit a block's bits, and for few groups of long
+/// rows to keep the GPU busy.
 template <class V>
 cells cells_of(const csr<V, device_view>& A) {
     constexpr std::int64_t entries_of_a_cell = 2048, most_ranges = 4096;
@@ -260,7 +260,7 @@ std::vector<length_count> lengths_of(surveyed& s) {
     return all;
 }
 
-/// Of a matrix whose rows ascend. Throws argument_error where they do not.
+/// The stats of a matrix whose rows ascend. Throws argument_error where they do not.
 template <class V>
 matrix_stats stats_of_ascending(gpu on, const csr<V, device_view>& A, device_analysis<V>& known) {
     const auto nnz = std::int64_t(A.val.len);
@@ -278,7 +278,7 @@ matrix_stats stats_of_ascending(gpu on, const csr<V, device_view>& A, device_ana
     const auto of_all = [&](count sampled) { return std::int64_t(double(sampled) * share); };
     m.row_sectors = of_all(s.row_sectors);
     m.column_sectors = of_all(s.column_sectors);
-    m.near_sectors = of_all(s.near_sectors);
+    m.group_sectors = of_all(s.group_sectors);
     known.packing = packing;
     m.packed = size_of_packed(*packing);
     return m;

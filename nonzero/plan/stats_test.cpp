@@ -76,7 +76,7 @@ void count_sectors(const csr<double, host>& A, matrix_stats& s) {
             s.column_sectors += !below || rows[i - 1][k] != sector;
         }
     }
-    s.near_sectors = std::int64_t(near.size());
+    s.group_sectors = std::int64_t(near.size());
 }
 
 matrix_stats naive_stats(const csr<double, host>& A) {
@@ -146,7 +146,7 @@ void expect_equal(const matrix_stats& a, const matrix_stats& b) {
     EXPECT_EQ(a.sorted_group_width, b.sorted_group_width);
     EXPECT_EQ(a.row_sectors, b.row_sectors);
     EXPECT_EQ(a.column_sectors, b.column_sectors);
-    EXPECT_EQ(a.near_sectors, b.near_sectors);
+    EXPECT_EQ(a.group_sectors, b.group_sectors);
     for (std::size_t s = 0; s < std::size(stats_block_sides); ++s)
         EXPECT_EQ(a.blocks[s], b.blocks[s]) << stats_block_sides[s];
 }
@@ -196,7 +196,7 @@ TEST(compute_stats, holds_at_most_eight_bytes_an_entry_and_row) {
     holds_little("plane", laplace2d<double>(600, 600));
 }
 
-/// Of what the GPU counts: all but what only layouts that are built on the CPU ask for.
+/// Compares what the GPU counts: all but what only layouts built on the CPU need.
 template <class V>
 void expect_the_same_on_the_gpu(const std::string& name, const csr<V, host>& A) {
     SCOPED_TRACE(name);
@@ -209,7 +209,7 @@ void expect_the_same_on_the_gpu(const std::string& name, const csr<V, host>& A) 
     // Of more columns than a few blocks look at, a sample is.
     const double sampled = A.shape.cols > (1 << 25) ? 0.2 * double(want.nnz) : 0;
     EXPECT_NEAR(double(got.column_sectors), double(want.column_sectors), sampled);
-    EXPECT_NEAR(double(got.near_sectors), double(want.near_sectors), sampled);
+    EXPECT_NEAR(double(got.group_sectors), double(want.group_sectors), sampled);
 }
 
 class stats_on_gpu : public ::testing::Test {
@@ -238,7 +238,7 @@ TEST_F(stats_on_gpu, count_a_sample_of_large_matrices) {
     // 800 of 800,000 rows start a line of the grid and load a sector more or less.
     EXPECT_NEAR(double(got.row_sectors), double(want.row_sectors), 0.001 * double(want.nnz));
     EXPECT_NEAR(double(got.column_sectors), double(want.column_sectors), 0.001 * double(want.nnz));
-    EXPECT_NEAR(double(got.near_sectors), double(want.near_sectors), 0.001 * double(want.nnz));
+    EXPECT_NEAR(double(got.group_sectors), double(want.group_sectors), 0.001 * double(want.nnz));
 }
 
 TEST_F(stats_on_gpu, of_rows_in_disorder_are_those_of_the_canonical_copy) {

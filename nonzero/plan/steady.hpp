@@ -15,8 +15,8 @@ struct steady_rates {
     int takes = 0;
 };
 
-/// Two takes of a rate agree where they are within this factor. Takes on two cores with other
-/// processes beside: 1.0 to 1.9 where these came late, 7 to 98 where they were in the way.
+/// Two takes of a rate agree where they are within this factor. Takes on a machine of two cores
+/// differed by less, unless other processes ran at the same time; then they differed by far more.
 inline constexpr double steady_within = 2;
 inline constexpr int most_takes = 4;
 

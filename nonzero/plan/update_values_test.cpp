@@ -43,15 +43,15 @@ std::vector<host_vector<V>> values_like(const csr<V, host>& A) {
     return all;
 }
 
-/// On backend B, the values given as M.
+/// On backend B, to which `to_backend` takes the matrix with the new values.
 template <class V, class B, class M>
-void expect_as_if_built_anew(B on, csr<V, host> A, std::string_view name, M on_device) {
+void expect_as_if_built_anew(B on, csr<V, host> A, std::string_view name, M to_backend) {
     const plan_options only{.deterministic = false, .methods = {std::string(name)}};
     const auto p = make_plan(A, on, only);
     auto op = build(p, A);
     for (auto& val : values_like(A)) {
         A.val = val;
-        update_values(op, p, on_device(A));
+        update_values(op, p, to_backend(A));
         ASSERT_NE(op, nullptr);
         EXPECT_EQ(op->method_name(), name);
         EXPECT_TRUE(same_bits<V>(product(*op), product(*build(p, A))));

@@ -33,8 +33,8 @@ struct solve_attempt {
     krylov_method method;
     preconditioning preconditioner;
     solve_report report;          ///< relative is infinite, why says it, where M could not be made
-    double preconditioner_s = 0;  ///< of making it                                     [s]
-    double solve_s = 0;           ///< of everything after                              [s]
+    double preconditioner_s = 0;  ///< making the preconditioner                        [s]
+    double solve_s = 0;           ///< everything after that                            [s]
 };
 
 struct system_report {
@@ -42,7 +42,7 @@ struct system_report {
     std::size_t best = 0;                 ///< the one whose x it is: the least residual
     bool negated = false;                 ///< -A x = -b was solved, as A's diagonal is negative
     std::string product;                  ///< A's method
-    double plan_s = 0;                    ///< of planning and building the product             [s]
+    double plan_s = 0;                    ///< planning and building the product                [s]
     [[nodiscard]] const solve_attempt& result() const { return attempts[best]; }
     [[nodiscard]] bool converged() const { return result().report.converged; }
 };

@@ -40,13 +40,13 @@ std::string fault_of_row(const csr<V, host_view>& A, std::size_t i, double toler
     if (!(d > 0))
         return "A is not positive definite: its diagonal is " + text(d) + " in row " + row;
     for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k) {
-        const V here = A.val[k], on_device = at(A, std::size_t(A.col_ind[k]), index(i));
-        const V partner = conjugated(transposition::conjugate_transpose, on_device);
+        const V here = A.val[k], mirrored = at(A, std::size_t(A.col_ind[k]), index(i));
+        const V partner = conjugated(transposition::conjugate_transpose, mirrored);
         if (std::abs(here - partner) <= tolerance) continue;
         const std::string col = std::to_string(A.col_ind[k]);
         return std::string("A is not ") + (is_complex<V> ? "hermitian" : "symmetric") + ": row " +
                row + ", column " + col + " has " + text(here) + ", and row " + col + ", column " +
-               row + " has " + text(on_device);
+               row + " has " + text(mirrored);
     }
     return {};
 }
@@ -82,8 +82,8 @@ bool is_symmetric(const csr<V, host_view>& A) {
     const auto row_is = [&](std::int64_t i) {
         for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
              k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k) {
-            const V on_device = at(A, std::size_t(A.col_ind[k]), index(i));
-            const V partner = conjugated(transposition::conjugate_transpose, on_device);
+            const V mirrored = at(A, std::size_t(A.col_ind[k]), index(i));
+            const V partner = conjugated(transposition::conjugate_transpose, mirrored);
             if (!(std::abs(A.val[k] - partner) <= tolerance)) return false;
         }
         return true;

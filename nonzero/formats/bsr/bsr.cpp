@@ -135,12 +135,12 @@ work bsr_block::work_on_gpu(const matrix_stats& s) {
     const std::size_t b = chosen_side(s);
     const index side = stats_block_sides[b];
     const double at_once = double(warp_rows / side), rows = double(block_row_count(s.rows, side));
-    const auto steps = [&](double blocks) {
+    const auto units = [&](double blocks) {
         return units_of_a_warp + std::ceil(blocks / at_once) * (1 + side) + at_once / 10;
     };
     return {.sector_requests = double(s.blocks[b]) * side,
-            .work_units = rows * steps(double(s.blocks[b]) / std::max(rows, 1.0)),
-            .critical_units = steps(double(s.max_row_nnz()) / side)};
+            .work_units = rows * units(double(s.blocks[b]) / std::max(rows, 1.0)),
+            .critical_units = units(double(s.max_row_nnz()) / side)};
 }
 
 template <class V, class S>

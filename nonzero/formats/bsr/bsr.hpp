@@ -28,8 +28,8 @@ struct bsr {
     template <class T>
     using in_space = bsr<V, T>;
 
-    nz::shape shape;                 ///< of the matrix                              [rows x cols]
-    index block_rows, block_cols;    ///< of one block; the product is at most 64
+    nz::shape shape;                 ///< size of the matrix                         [rows x cols]
+    index block_rows, block_cols;    ///< the size of a block; their product is at most 64
     array<offset, S> block_row_ptr;  ///< rows / block_rows, rounded up, + 1           [blocks]
     array<index, S> block_col_ind;   ///< blocks; ascending within a row of blocks
     array<std::uint64_t, S> stored;  ///< blocks; bit r * block_cols + c speaks of (r, c) inside

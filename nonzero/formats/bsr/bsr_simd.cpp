@@ -7,7 +7,7 @@ namespace nz {
 #if defined(NZ_AVX512)
 namespace {
 
-/// A row of a block: its lanes, those that are not in being 0.
+/// A row of a block as a vector; lanes outside the mask are 0.
 template <class V, bool wide>
 struct row_lanes;
 template <>
@@ -71,8 +71,7 @@ struct row_lanes<float, true> {
     }
 };
 
-/// So many bytes ahead the values of a matrix are fetched that streams from beyond the caches:
-/// fem_elast3d_p2 takes 0.88 of the time with one thread and 0.94 with two (EPYC).
+/// Values of a matrix that streams from beyond the caches are prefetched this many bytes ahead.
 constexpr std::size_t fetched_ahead = 2048;
 
 /// Every row of a block is a vector, which keeps a sum for each of the block's columns.

@@ -23,7 +23,7 @@ TEST(bsr, holds_the_arrays_of_its_picture) {
     EXPECT_EQ(fill(view(B)), 16.0 / 5);
 }
 
-TEST(bsr, chooses_the_side_of_the_blocks_that_are_on_device) {
+TEST(bsr, chooses_the_side_of_the_blocks_in_the_matrix) {
     for (const index side : stats_block_sides) {
         const auto A = from_rule<double>(48, 48, [side](index i, index j, double) {
             return (i / side + 2 * (j / side)) % 5 == 0;

@@ -94,7 +94,7 @@ __global__ void add_carries(const carry<V>* carries, std::int64_t count, V alpha
     if (k >= count || carries[k].row < 0) return;
     const index row = carries[k].row;
     const auto same = [&](std::int64_t u) { return carries[u].row == row || carries[u].row < 0; };
-    // An interval of one row leaves a hole behind its only carry; look past it.
+    // An interval of one row has one carry and an empty place behind it; look past that.
     if (k > 0 && carries[k - 1].row == row) return;
     if (k > 1 && carries[k - 1].row < 0 && carries[k - 2].row == row) return;
     V sum = 0;

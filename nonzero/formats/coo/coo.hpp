@@ -21,7 +21,7 @@ struct coo {
     template <class T>
     using in_space = coo<V, T>;
 
-    nz::shape shape;          ///< of the matrix                        [rows x cols]
+    nz::shape shape;          ///< size of the matrix                   [rows x cols]
     array<index, S> row_ind;  ///< nnz, non-decreasing
     array<index, S> col_ind;  ///< nnz, ascending within a row
     array<V, S> val;          ///< nnz
@@ -68,17 +68,17 @@ struct coo_segmented : kernel_of<coo> {
     static constexpr std::string_view source = "CS121 2023; Bell and Garland, SC'09, section 4.4";
     static constexpr kernel_hooks hooks{
         .work_on_cpu = true, .work_on_gpu = true, .scratch_bytes = true};
-    /// Every entry is asked whether its row is still the one before, often guessed wrong.
+    /// Every entry tests whether its row is still the one before, a branch often mispredicted.
     static work work_on_cpu(const matrix_stats& s) {
         return {.work_units = 2.2 * double(s.nnz) + 5 * double(s.rows)};
     }
     /// On a GPU y is scaled, every warp takes 16 times 32 entries one after the other, with some
     /// ten exchanges between its lanes each time, and the carries are added.
     static work work_on_gpu(const matrix_stats& s) {
-        constexpr double entries_a_warp = 512, steps = 67;
+        constexpr double entries_a_warp = 512, units_of_warp = 67;
         return {.sector_requests = double(s.row_sectors),
-                .work_units = double(s.nnz) / entries_a_warp * steps,
-                .critical_units = steps,
+                .work_units = double(s.nnz) / entries_a_warp * units_of_warp,
+                .critical_units = units_of_warp,
                 .launches = 3};
     }
     /// On the GPU: what each warp knows only in part.

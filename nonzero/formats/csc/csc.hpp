@@ -23,7 +23,7 @@ struct csc {
     template <class T>
     using in_space = csc<V, T>;
 
-    nz::shape shape;           ///< of the matrix                                  [rows x cols]
+    nz::shape shape;           ///< size of the matrix                             [rows x cols]
     array<offset, S> col_ptr;  ///< cols + 1; column j is [col_ptr[j], col_ptr[j+1])
     array<index, S> row_ind;   ///< nnz, ascending within a column
     array<V, S> val;           ///< nnz

@@ -130,9 +130,9 @@ namespace {
 /// Rows from this length on are worth four sums at a time.
 constexpr std::int64_t long_row = 32;
 
-/// The product of x with the entries [k, end). One sum alone would wait for each addition to finish
-/// before the next: two run side by side, and four in long rows. Four in short rows cost more than
-/// they gain (0.6 of Eigen's speed at 4 and 16 entries a row).
+/// The product of x with the entries [k, end). A single sum would wait for each addition to finish
+/// before the next: two run side by side, and four in long rows. In short rows, four cost more than
+/// they gain.
 template <class V, class P>
 V dot(const index* col_ind, const V* val, const V* x, P k, P end) {
     const auto term = [&](P at) { return product(val[at], x[col_ind[at]]); };
@@ -288,29 +288,29 @@ std::int64_t csr_subwarp::longest_row_on_gpu(const matrix_stats& s) {
 
 work work_of_row_loop(const matrix_stats& s) {
     const double rows = std::max(double(s.rows), 1.0);
-    double alike = 0;
+    double equal = 0;  // the chance that two rows are equally long
     for (const auto& [length, count] : s.row_lengths)
-        alike += double(count) / rows * double(count) / rows;
-    return {.work_units = 0.85 * double(s.nnz) + double(s.rows) * (3 + 5 * (1 - alike)),
+        equal += double(count) / rows * double(count) / rows;
+    return {.work_units = 0.85 * double(s.nnz) + double(s.rows) * (3 + 5 * (1 - equal)),
             .critical_units = double(s.max_row_nnz())};
 }
 
 work csr_subwarp::work_on_gpu(const matrix_stats& s) {
     const int n = lanes(s.rows, s.nnz);
-    const auto steps = [&](std::int64_t length) {
+    const auto units = [&](std::int64_t length) {
         return units_of_a_warp + 2 * std::ceil(double(length) / (4 * n));
     };
-    work w{.sector_requests = double(s.row_sectors), .critical_units = steps(s.max_row_nnz())};
+    work w{.sector_requests = double(s.row_sectors), .critical_units = units(s.max_row_nnz())};
     for (const auto& [length, rows] : s.row_lengths)
-        w.work_units += double(rows) * n / warp_rows * steps(length);
+        w.work_units += double(rows) * n / warp_rows * units(length);
     return w;
 }
 
 work csr_merge::work_on_gpu(const matrix_stats& s) {
-    // Of many tiles each takes three times what its loads tell, of one alone not.
-    constexpr double tile = 1024, warps_a_tile = 4, steps = 51, units_of_one = 17;
+    // Each of many tiles takes three times what its loads tell; a single tile does not.
+    constexpr double tile = 1024, warps_a_tile = 4, units = 51, units_of_one = 17;
     return {.sector_requests = double(s.row_sectors),
-            .work_units = double(s.nnz + s.rows) / tile * warps_a_tile * steps,
+            .work_units = double(s.nnz + s.rows) / tile * warps_a_tile * units,
             .critical_units = units_of_one,
             .launches = 2};
 }

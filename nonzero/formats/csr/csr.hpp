@@ -25,7 +25,7 @@ struct csr {
     template <class T>
     using in_space = csr<V, T>;
 
-    nz::shape shape;           ///< of the matrix                                  [rows x cols]
+    nz::shape shape;           ///< size of the matrix                             [rows x cols]
     array<offset, S> row_ptr;  ///< rows + 1, non-decreasing; row i is [row_ptr[i], row_ptr[i+1])
     array<index, S> col_ind;   ///< nnz, in [0, cols); ascending within a row, or as order_of says
     array<V, S> val;           ///< nnz

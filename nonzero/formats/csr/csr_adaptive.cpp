@@ -44,13 +44,15 @@ row_blocks blocks_of(const offset_span& row_ptr, index rows, index capacity) {
 
 work csr_adaptive_blocks::work_on_gpu(const matrix_stats& s) {
     const index capacity = default_capacity(s.nnz);
-    constexpr double steps = 11, units_of_parts = 4;  // of a row that several blocks share
-    constexpr double units_of_sums = 4;               // of 32 rows whose products are there
+    constexpr double units_of_block_warp = 11;
+    constexpr double units_of_segments = 4;  // of a row that several blocks share
+    constexpr double units_of_sums = 4;      // of 32 rows whose products are in shared memory
     // Greedy blocks of short rows are nearly full: about a tenth more of them than full ones.
     const double warps = 8 * (1.1 * double(s.nnz + s.rows) / capacity + 1);
     return {.sector_requests = double(s.row_sectors),
-            .work_units = warps * steps + double(s.rows) / warp_rows * units_of_sums,
-            .critical_units = steps + (s.max_row_nnz() > capacity ? units_of_parts : 0)};
+            .work_units = warps * units_of_block_warp + double(s.rows) / warp_rows * units_of_sums,
+            .critical_units =
+                units_of_block_warp + (s.max_row_nnz() > capacity ? units_of_segments : 0)};
 }
 
 std::string csr_adaptive_blocks::declined_on_gpu(const matrix_stats& s) {

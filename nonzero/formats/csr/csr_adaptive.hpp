@@ -23,7 +23,7 @@ struct csr_adaptive {
     template <class T>
     using in_space = csr_adaptive<V, T>;
 
-    nz::shape shape;             ///< of the matrix                             [rows x cols]
+    nz::shape shape;             ///< size of the matrix                        [rows x cols]
     index capacity;              ///< entries to a block                        [entries]
     array<offset, S> row_ptr;    ///< as in csr
     array<index, S> col_ind;     ///< as in csr
@@ -66,7 +66,7 @@ void for_each_entry(const csr_adaptive<V, host_view>& A, std::int64_t first, std
 }
 
 /// CSR-Adaptive: a block of threads multiplies its entries, coalesced, into shared memory and then
-/// sums them row by row with as many lanes a row as there are to spare. The parts of a long row
+/// sums them row by row with as many lanes a row as there are to spare. The segments of a long row
 /// leave their sums in scratch memory, and the last of them to finish adds those in order, so the
 /// result is the same in every run. One launch.
 struct csr_adaptive_blocks : kernel_of<csr_adaptive> {

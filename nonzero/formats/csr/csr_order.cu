@@ -97,14 +97,14 @@ __global__ void mark_rows(device_offset_span row_ptr, std::int64_t rows, std::in
 /// `number` counts the heads up to and with an entry. A head adds up those behind it, in order.
 template <class V>
 __global__ void sum_from_heads(const index* col, const V* val, offset nnz,
-                               const std::int64_t* number, index* col_on_device, V* val_on_device) {
+                               const std::int64_t* number, index* col_out, V* val_out) {
     const std::int64_t k = this_thread();
     if (k >= nnz || (k > 0 && number[k] == number[k - 1])) return;
     V sum = val[k];
     for (std::int64_t next = k + 1; next < nnz && number[next] == number[k]; ++next)
         sum = sum + val[next];
-    col_on_device[number[k] - 1] = col[k];
-    val_on_device[number[k] - 1] = sum;
+    col_out[number[k] - 1] = col[k];
+    val_out[number[k] - 1] = sum;
 }
 
 template <class Offset>

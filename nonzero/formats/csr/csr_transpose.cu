@@ -52,11 +52,11 @@ __global__ void point_to_columns(const std::uint32_t* column, std::int64_t nnz, 
 
 template <class Position, class V>
 __global__ void take_entries(const Position* position, const index* row, const V* val,
-                             std::int64_t nnz, index* row_on_device, V* val_on_device) {
+                             std::int64_t nnz, index* row_out, V* val_out) {
     const std::int64_t k = this_thread();
     if (k >= nnz) return;
-    row_on_device[k] = row[position[k]];
-    val_on_device[k] = val[position[k]];
+    row_out[k] = row[position[k]];
+    val_out[k] = val[position[k]];
 }
 
 unsigned blocks(std::int64_t n) { return blocks_for(n, threads_per_block); }

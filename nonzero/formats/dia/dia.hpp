@@ -25,7 +25,7 @@ struct dia {
     template <class T>
     using in_space = dia<V, T>;
 
-    nz::shape shape;                 ///< of the matrix                              [rows x cols]
+    nz::shape shape;                 ///< size of the matrix                         [rows x cols]
     offset pitch;                    ///< from one diagonal to the next, >= rows        [elements]
     array<index, S> offsets;         ///< column minus row of each diagonal, ascending
     array<V, S> diagonals;           ///< offsets.size() * pitch; 0 where nothing is stored

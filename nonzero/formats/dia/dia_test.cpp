@@ -26,8 +26,8 @@ TEST(dia, takes_a_matrix_of_four_rows_though_a_diagonal_has_32_places) {
     EXPECT_EQ(dia_d::from(view(A)).diagonals.size(), 32u);
 }
 
-// 70 rows end in a word of 6; columns 2, 5, 8, ... hold nothing, so no word is full there.
-TEST(dia, holes_meet_infinities_and_leave_no_trace) {
+// 70 rows end in a word of 6; columns 2, 5, 8, ... hold nothing, so no word is full.
+TEST(dia, padding_meets_infinities_and_leave_no_trace) {
     const auto A = from_rule<double>(
         70, 66, [](index i, index j, double) { return std::abs(i - j) <= 2 && j % 3 != 2; });
     const auto D = dia_d::from(view(A));

@@ -24,7 +24,7 @@ struct ell {
     template <class T>
     using in_space = ell<V, T>;
 
-    nz::shape shape;          ///< of the matrix it stands for             [rows x cols]
+    nz::shape shape;          ///< size of the matrix it stands for        [rows x cols]
     index width;              ///< entries stored per row, padding included    [entries]
     offset pitch;             ///< from one stored column to the next, >= rows [elements]
     array<index, S> col_ind;  ///< width * pitch, column-major; -1 marks padding, last in its row

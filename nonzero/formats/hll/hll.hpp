@@ -25,7 +25,7 @@ struct hacked_ell {
     template <class T>
     using in_space = hacked_ell<V, T, O>;
 
-    nz::shape shape;            ///< of the matrix it stands for                    [rows x cols]
+    nz::shape shape;            ///< size of the matrix it stands for               [rows x cols]
     index hack_size;            ///< rows to a hack                                        [rows]
     array<offset, S> hack_ptr;  ///< hacks + 1: where each hack's elements start
     array<index, S> max_nnz;    ///< hacks: entries stored per row                      [entries]

@@ -27,7 +27,7 @@ struct hyb {
     template <class T>
     using in_space = hyb<V, T>;
 
-    nz::shape shape;    ///< of the matrix                                 [rows x cols]
+    nz::shape shape;    ///< size of the matrix                            [rows x cols]
     index split_width;  ///< entries of a row that go to the ELL, at most
     nz::ell<V, S> ell;  ///< of the same shape
     nz::coo<V, S> coo;  ///< of the same shape

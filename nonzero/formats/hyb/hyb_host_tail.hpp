@@ -20,7 +20,7 @@ struct hyb_host_tail {
     template <class T>
     using in_space = hyb_host_tail<V, T>;
 
-    nz::shape shape;                ///< of the matrix                                 [rows x cols]
+    nz::shape shape;                ///< size of the matrix                            [rows x cols]
     index split_width;              ///< entries of a row that go to the ELL, at most
     nz::ell<V, S> ell;              ///< of the same shape
     nz::coo<V, host_side<S>> tail;  ///< of the same shape

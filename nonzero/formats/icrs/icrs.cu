@@ -5,7 +5,7 @@
 namespace nz {
 namespace {
 
-/// Holes are never read: a row says how many entries it has.
+/// Padding is never read: a row says how many entries it has.
 template <bool streams, class V, class Gather>
 __global__ void row_kernel(icrs<V, device_view> A, V alpha, Gather x, V beta, V* __restrict__ y) {
     const unsigned i = row_of_thread();

@@ -26,7 +26,7 @@ struct icrs {
     template <class T>
     using in_space = icrs<V, T>;
 
-    nz::shape shape;             ///< of the matrix it stands for                  [rows x cols]
+    nz::shape shape;             ///< size of the matrix it stands for             [rows x cols]
     index interleave;            ///< L: rows to a group, and from entry to entry         [rows]
     array<index, S> row_count;   ///< rows: entries of each (the count vector)
     array<offset, S> row_start;  ///< rows: where each one's first is (the displacement vector);

@@ -83,7 +83,7 @@ TYPED_TEST(icrs_of, any_interleave_keeps_the_matrix) {
             [&](const auto& A) { return icrs<V, host>::from(A, interleave); });
         EXPECT_GT(built, all / 3);
         if (interleave == 1) {
-            EXPECT_EQ(built, all) << "groups of one row have no holes";
+            EXPECT_EQ(built, all) << "groups of one row have no padding";
         }
     }
 }

@@ -25,7 +25,7 @@ struct jds {
     template <class T>
     using in_space = jds<V, T>;
 
-    nz::shape shape;           ///< of the matrix                                  [rows x cols]
+    nz::shape shape;           ///< size of the matrix                             [rows x cols]
     array<index, S> perm;      ///< rows: the row of A that stands here
     array<offset, S> row_ptr;  ///< rows + 1: where each sorted row's entries start
     array<index, S> col_ind;   ///< nnz, ascending within a row
@@ -60,7 +60,7 @@ struct jds_transposed {
     template <class T>
     using in_space = jds_transposed<V, T>;
 
-    nz::shape shape;          ///< of the matrix                                   [rows x cols]
+    nz::shape shape;          ///< size of the matrix                              [rows x cols]
     array<index, S> perm;     ///< rows: the row of A that stands here
     array<offset, S> jd_ptr;  ///< diagonals + 1: where each starts, and the end of the last
     array<index, S> col_ind;  ///< nnz; entry k of sorted row r is element jd_ptr[k] + r

@@ -37,7 +37,7 @@ struct jds_ell {
     template <class T>
     using in_space = jds_ell<V, T>;
 
-    nz::shape shape;       ///< of the matrix it stands for              [rows x cols]
+    nz::shape shape;       ///< size of the matrix it stands for         [rows x cols]
     array<index, S> perm;  ///< rows: the row of A that stands here
     array<index, host_side<S>> section_ptr;     ///< sections + 1: the first sorted row of each
     array<index, host_side<S>> section_width;   ///< sections: entries stored per row [entries]

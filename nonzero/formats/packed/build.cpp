@@ -74,7 +74,7 @@ std::int64_t count_pairs(std::span<const packed_chunk> chunks, const std::uint32
                            is_pair);
 }
 
-/// Marks the first of every four, or else two, chunks that are alike.
+/// Marks the first of every four, or else two, chunks with identical offsets.
 void mark_identical_offsets(std::span<packed_chunk> chunks, const std::uint32_t* indices) {
     const auto are_identical = [&](std::size_t k) {
         return k + 1 < chunks.size() &&
@@ -97,7 +97,7 @@ window_partition partition_window(const csr<V, host_view>& A, const chunk_partit
                    index(std::min<std::int64_t>(A.shape.rows, (w + 1) * packed_window)));
 }
 
-constexpr std::int64_t windows_at_once = 4;  ///< that a thread takes
+constexpr std::int64_t windows_at_once = 4;  ///< windows that a thread takes
 
 template <class V>
 std::vector<window_partition> partition_windows(const csr<V, host_view>& A,
@@ -130,7 +130,7 @@ stream_sizes set_end_to_end(std::vector<window_partition>& windows) {
     return all;
 }
 
-/// So many, by all threads.
+/// `count` zeros, written by all threads.
 template <class T>
 host_vector<T> zeros(std::size_t count) {
     host_vector<T> all(count);
@@ -161,8 +161,9 @@ packed_options packed_options::suited_to(std::int64_t nnz) {
 
 index packed_options::chunks_per_warp(value_encoding encoding, const packed_size& s,
                                       std::int64_t pairs) const {
-    // nlpkkt80, where half of the chunks are alike, takes 1.02 of the time in pair_min_chunks.
-    // Diagonals of values of their own stream from memory as fast one by one where they are many.
+    // nlpkkt80, where half of the chunks have identical offsets, gains nothing from pairs. Chunks
+    // with many diagonals, each with values of its own, stream from memory as fast one by one
+    // (docs/experiments/packed.md).
     constexpr double least_pairs = 0.8;
     constexpr std::int64_t max_width_in_pairs = 5, max_width_in_quads = 3;
     if (double(pairs) < least_pairs * double(s.chunks)) return 1;
@@ -237,8 +238,8 @@ std::optional<packed<float, host>> rounded(const packed<double, host_view>& P) {
         for (std::uint32_t s = 0; s < c.width; ++s, word += 4) {
             double v = 0;
             std::memcpy(&v, word, sizeof v);
-            const auto narrow = std::bit_cast<std::uint32_t>(float(v));
-            word[0] = narrow, word[1] = 0;
+            const auto single = std::bit_cast<std::uint32_t>(float(v));
+            word[0] = single, word[1] = 0;
         }
     });
     if (by_table ||

@@ -1,5 +1,5 @@
-// Packs a CSR that lies on the GPU, there. The result is what packed::from builds on the CPU, bit
-// for bit: the same cuts by the same rules, each window of rows by one block.
+// Packs a CSR that lies on the GPU, on the GPU. The result is what packed::from builds on the CPU,
+// bit for bit: the same cuts by the same rules, each window of rows by one block.
 #include <utility>
 #include <vector>
 
@@ -29,8 +29,7 @@ class arena {
 };
 
 /// Each lane walks a row of its own, so its cache lines must stay in L1 from one entry to the next.
-/// Few resident blocks see to that: finding the diagonals of nlpkkt80 takes 669 us with 8 blocks a
-/// multiprocessor, and 618, 248, 213 and 260 us with 6, 4, 3 and 2; of ecology1 30, 35, 37, 43, 58.
+/// Few resident blocks see to that; fewer than four are slower on matrices of short rows.
 unsigned walk_blocks(std::int64_t threads) {
     constexpr unsigned resident_blocks = 4;
     return std::min(blocks_for(threads, walk_threads), resident_blocks * multiprocessors());
@@ -79,7 +78,7 @@ unsigned streaming_blocks(std::size_t n) {
     return std::min(most_blocks, blocks_for(std::int64_t(n), 256 * elements_per_thread));
 }
 
-/// Notes the distinct values, and whether all are floats.
+/// Finds the distinct values, and whether all are floats.
 template <class V>
 void find(gpu on, const packing<V>& p) {
     const cudaStream_t stream = stream_of(on);
@@ -96,7 +95,7 @@ void find(gpu on, const packing<V>& p) {
         find_values<<<blocks, 256, 0, stream>>>(p.A.val.ptr, nnz, 1, p.slots, p.table, p.found);
 }
 
-/// The passes that only look, and what came of them.
+/// The passes that only analyse, and their result.
 template <class V>
 analysis_result cut(gpu on, const packing<V>& p, unsigned windows,
                     const std::function<void()>& meanwhile) {
@@ -136,7 +135,7 @@ class packed_analysis {
         refuse(first.found.error);
         if (first.total.words > 0xffffffffU || first.total.values > 0xffffffffU)
             throw argument_error("packed: the matrix is too large for 32-bit places of its chunks");
-        encoding = encoding_for<V>(first.found.distinct, first.found.not_narrow == 0);
+        encoding = encoding_for<V>(first.found.distinct, first.found.not_float32 == 0);
         chunks = first.total.segments + first.total.chunks;
         table_values = first.found.distinct <= most_table_values<V> ? first.found.distinct : 0;
     }
@@ -208,7 +207,7 @@ bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
     scratch.allocate(on);
     find(on, p);
     const analysis_counters found = read_back(on, p.found);
-    if (encoding_for<V>(found.distinct, found.not_narrow == 0) != P.encoding) return false;
+    if (encoding_for<V>(found.distinct, found.not_float32 == 0) != P.encoding) return false;
     const output<V> to{
         P.chunks.data(),           P.perm.data(), P.indices.data(), P.val.data(), nullptr, 0,
         unsigned(P.segment_chunks)};

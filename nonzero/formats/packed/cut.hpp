@@ -16,13 +16,13 @@ template <class V>
 struct diagonal {
     index offset;
     std::uint32_t mask;
-    V value;  ///< of the first
+    V value;  ///< the value of its first entry
 };
 
 /// One window of rows, cut. Places in the streams count from the window's start.
 struct window_partition {
-    std::vector<packed_chunk> segments = {};  ///< of long rows; as many as fill GPU blocks
-    std::vector<packed_chunk> chunks = {};    ///< of whole rows
+    std::vector<packed_chunk> segments = {};  ///< chunks of long rows; as many as fill GPU blocks
+    std::vector<packed_chunk> chunks = {};    ///< chunks of whole rows
     std::vector<index> perm = {};
     std::size_t words = 0, values = 0;
 };
@@ -121,7 +121,7 @@ class chunk_partitioner {
         return log;
     }
 
-    /// Rows in order by groups of 32, or sorted, whichever takes fewer steps.
+    /// Rows in order by groups of 32, or sorted, whichever has the smaller width in all.
     void add_rows(std::vector<index> rows, bool may_keep_order, window_partition& w) const {
         std::vector<packed_chunk> kept, sorted;
         std::vector<index> by_length = rows;

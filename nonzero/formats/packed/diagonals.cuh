@@ -37,7 +37,7 @@ struct group_diagonals {
 
 /// A window between the passes over it. Places of its chunks count from the window's start.
 struct window_chunks {
-    packed_chunk chunks[packed_window];  ///< of whole rows
+    packed_chunk chunks[packed_window];  ///< chunks of whole rows
     std::uint16_t order[packed_window];  ///< the rows of sorted chunks
 };
 
@@ -46,8 +46,8 @@ struct packing {
     csr<V, device_view> A;
     packed_options options;
     analysis_counters* found;
-    unsigned long long* slots;  ///< of the hash table
-    std::uint16_t* number;      ///< of each slot's value
+    unsigned long long* slots;  ///< the slots of the hash table
+    std::uint16_t* number;      ///< the number of each slot's value in the table
     V* table;
     group_diagonals* groups;
     window_chunks* cuts;
@@ -58,7 +58,7 @@ struct packing {
         return found->distinct > 0 && found->distinct <= most_table_values<V>;
     }
     __device__ offset begin(index i) const { return A.row_ptr[std::size_t(i)]; }
-    /// 0 where row_ptr does not ascend from 0 to the number of entries, which is noted.
+    /// 0 where row_ptr does not ascend from 0 to the number of entries, which is reported.
     __device__ index length(index i) const {
         const offset first = begin(i), last = begin(i + 1), nnz = offset(A.col_ind.len);
         const bool at_ends = (i > 0 || first == 0) && (i + 1 < A.shape.rows || last == nnz);
@@ -95,7 +95,7 @@ class diagonal_walk {
   public:
     index lowest = 0;   ///< column - row of the diagonal that `next` found
     unsigned mask = 0;  ///< its rows
-    V value = 0;        ///< of this lane's entry there, where `here`
+    V value = 0;        ///< the value of this lane's entry on it, where `here`
 
     __device__ diagonal_walk(const csr<V, device_view>& A, index row, offset first, offset end,
                              bool with_values)
@@ -154,7 +154,7 @@ __device__ group_diagonals find_group(const packing<V>& p, index row, index len)
               most_constant = most(p.options.constant_fill);
     const offset first = len > 0 ? p.begin(row) : 0;
     bool same = p.has_table();
-    // As many diagonals as the rows' first entries lie on there are at least.
+    // The rows have at least as many diagonals as their first entries lie on.
     const index head = len > 0 ? p.A.col_ind[std::size_t(first)] - row : INT_MAX;
     const unsigned equal = __match_any_sync(full_warp, head);
     const int heads = __popc(__ballot_sync(full_warp, len > 0 && (equal & lanes_before()) == 0));

@@ -14,12 +14,13 @@ enum class input_error : int { none, row_ptr, column };
 struct analysis_counters {
     unsigned distinct;      ///< values in the hash table; above most_table_values<V>: too many
     unsigned has_sentinel;  ///< a value has the bits that mark an empty slot
-    unsigned not_narrow;    ///< a value is no float
+    unsigned not_float32;   ///< a value is no float
     input_error error;
-    unsigned max_width;                        ///< the most width of a chunk
-    unsigned pairs;                            ///< of chunks, as chunks_per_warp wants them
-    unsigned long long width, diagonal_width;  ///< of all chunks, and of those of diagonals
-    unsigned long long descents;               ///< within rows, once all are counted, modulo 2^64
+    unsigned max_width;                 ///< the width of the widest chunk
+    unsigned pairs;                     ///< pairs of chunks, as chunks_per_warp wants them
+    unsigned long long width;           ///< summed over all chunks
+    unsigned long long diagonal_width;  ///< summed over the chunks of diagonals
+    unsigned long long descents;        ///< within rows, once all are counted, modulo 2^64
 };
 
 template <class V>
@@ -34,10 +35,12 @@ __device__ inline unsigned long long bits_of(double v) {
     return static_cast<unsigned long long>(__double_as_longlong(v));
 }
 __device__ inline unsigned long long bits_of(float v) { return __float_as_uint(v); }
-__device__ inline bool is_narrow(double v) { return bits_of(double(float(v))) == bits_of(v); }
-__device__ inline bool is_narrow(float) { return false; }
+__device__ inline bool narrows_to_float32(double v) {
+    return bits_of(double(float(v))) == bits_of(v);
+}
+__device__ inline bool narrows_to_float32(float) { return false; }
 
-/// Longer than any chain of a table that is a quarter full, but for bad luck: then the values count
+/// Chains of a table that is a quarter full are hardly ever longer; where one is, the values count
 /// as too many.
 constexpr int longest_chain = 64;
 
@@ -58,9 +61,9 @@ __device__ bool insert(V v, unsigned long long* slots, V* table, analysis_counte
     }
     unsigned s = slot_of<V>(bits);
     for (int probes = 0; probes < longest_chain; ++probes, s = (s + 1) % hash_slots<V>) {
-        const unsigned long long on_device = __ldcg(slots + s);
-        if (on_device == bits) return true;
-        if (on_device != empty_slot) continue;
+        const unsigned long long held = __ldcg(slots + s);
+        if (held == bits) return true;
+        if (held != empty_slot) continue;
         if (__ldcg(&n->distinct) > most_table_values<V>) return false;
         const unsigned long long was = atomicCAS(slots + s, empty_slot, bits);
         if (was == empty_slot) append(v, table, n);
@@ -70,47 +73,46 @@ __device__ bool insert(V v, unsigned long long* slots, V* table, analysis_counte
     return false;
 }
 
-/// Whether L1 holds the value. What it holds may be older than the table, so
-/// that a value which it does not know may be there all the same.
+/// Whether L1 holds the value. L1 may be older than the table, so a value that it lacks may be in
+/// the table all the same.
 template <class V>
 __device__ bool is_known(unsigned long long bits, const unsigned long long* slots) {
     if (bits == empty_slot) return false;
     unsigned s = slot_of<V>(bits);
     for (int probes = 0; probes < longest_chain; ++probes, s = (s + 1) % hash_slots<V>) {
-        const unsigned long long on_device = __ldca(slots + s);
-        if (on_device == bits) return true;
-        if (on_device == empty_slot) return false;
+        const unsigned long long held = __ldca(slots + s);
+        if (held == bits) return true;
+        if (held == empty_slot) return false;
     }
     return false;
 }
 
-/// Notes the distinct ones of `count` values, `stride` apart. What an earlier launch found, a
-/// thread finds in L1; what it does not meet there, it looks for behind it.
-/// Without a launch on a sample before, all threads would queue for the same few slots: 4.6 of the
-/// 6.5 ms that packing nlpkkt80 took then (H200).
+/// Puts the distinct ones of `count` values, `stride` apart, into the table. A thread finds in L1
+/// what an earlier launch found, and looks in L2 for the rest. Without a launch on a sample before,
+/// all threads would queue for the same few slots (docs/experiments/setup-on-the-gpu.md).
 template <class V>
 __global__ void find_values(const V* __restrict__ val, std::size_t count, std::size_t stride,
                             unsigned long long* slots, V* table, analysis_counters* n) {
     constexpr int at_once = 4;
     const std::size_t threads = std::size_t(gridDim.x) * blockDim.x;
-    bool few = n->distinct <= most_table_values<V>, narrow = true;
+    bool few = n->distinct <= most_table_values<V>, all_float32 = true;
     for (std::size_t k = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x;
-         k < count && (few || narrow); k += at_once * threads) {
+         k < count && (few || all_float32); k += at_once * threads) {
         V v[at_once];
 #pragma unroll
         for (int u = 0; u < at_once; ++u) v[u] = val[min(k + u * threads, count - 1) * stride];
 #pragma unroll
         for (int u = 0; u < at_once; ++u) {
             if (k + u * threads >= count) break;
-            narrow = narrow && is_narrow(v[u]);
+            all_float32 = all_float32 && narrows_to_float32(v[u]);
             if (few && !is_known<V>(bits_of(v[u]), slots)) few = insert(v[u], slots, table, n);
         }
     }
-    if (__syncthreads_or(!narrow) != 0 && threadIdx.x == 0) n->not_narrow = 1;
+    if (__syncthreads_or(!all_float32) != 0 && threadIdx.x == 0) n->not_float32 = 1;
 }
 
-/// Puts the table in ascending order of the values' bits, by one block, and notes for each slot the
-/// number of its value.
+/// Puts the table in ascending order of the values' bits, by one block, and stores for each slot
+/// the number of its value.
 template <class V>
 __global__ void sort_values(const unsigned long long* slots, const analysis_counters* n, V* table,
                             std::uint16_t* number) {

@@ -131,15 +131,16 @@ __device__ inline bool have_identical_offsets(const packed_chunk& a, const packe
 
 constexpr unsigned max_identical = 4;
 
-/// Marks the first of every four, or else two, chunks that are alike; a warp for every four.
+/// Marks the first of every four, or else two, chunks with identical offsets; a warp for every
+/// four.
 __global__ void __launch_bounds__(walk_threads)
     mark_identical_offsets(packed_chunk* chunks, const std::uint32_t* indices, unsigned count) {
     const unsigned first = (blockIdx.x * walk_threads + threadIdx.x) / warp_size * max_identical;
-    const auto pair = [&](unsigned k) {
+    const auto is_pair = [&](unsigned k) {
         return k + 1 < count && have_identical_offsets(chunks[k], chunks[k + 1], indices);
     };
-    const bool low = pair(first), high = pair(first + 2);
-    const bool all = low && high && pair(first + 1);
+    const bool low = is_pair(first), high = is_pair(first + 2);
+    const bool all = low && high && is_pair(first + 1);
     __syncwarp();  // all lanes have read what the first overwrites
     if (lane_id() > 0) return;
     if (first < count) chunks[first].identical = all ? 4 : low ? 2 : 0;

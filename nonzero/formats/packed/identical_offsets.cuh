@@ -13,15 +13,15 @@ namespace {
 template <int count>
 constexpr int diagonals_in_flight = count == 4 ? 1 : 2;
 
-/// With 48 registers a thread instead of 64, `laplace3d` of 160^3 with four chunks takes 0.93 of
-/// the time in double, `ecology1` with two 1.07, one with values of its own 0.94 (H200).
+/// Four chunks, and two with values of their own, are faster with 48 registers a thread than with
+/// 64; two with values from a table are slower.
 template <value_encoding C, int count>
 constexpr int resident_blocks_identical = at_most_resident(count == 2 && C < value_encoding::float32
                                                                ? 4
                                                                : 5);
 
-/// Adds a lane's rows of c and the chunks behind it that are alike. x: from the lane's first row
-/// on; at: the place of its first value.
+/// Adds a lane's rows of a chunk and of those behind it with identical offsets. x: from the lane's
+/// first row on; at: the place of its first value.
 template <int count, bool constant, class D, class V>
 __device__ void add_identical_offsets(const std::uint32_t* __restrict__ code, int width, D value,
                                       std::size_t at, const V* x, unsigned bit, V (&sum)[count]) {
@@ -64,8 +64,8 @@ __device__ void add_identical_offsets(const std::uint32_t* __restrict__ code, in
     }
 }
 
-/// A warp for every `count` chunks, of a matrix without segments: at once where they are alike,
-/// else one after the other.
+/// A warp for every `count` chunks, of a matrix without segments: at once where their offsets are
+/// identical, else one after the other.
 template <value_encoding C, int count, bool streams, class V>
 __global__ void __launch_bounds__(threads_per_block, resident_blocks_identical<C, count>)
     identical_offsets_kernel(packed<V, device_view> A, V alpha, const V* x, V beta,

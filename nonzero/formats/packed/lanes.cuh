@@ -24,14 +24,13 @@ constexpr int at_most_resident(int blocks) {
     return blocks < most_resident_blocks ? blocks : most_resident_blocks;
 }
 /// Warps hide each other's waits: with 40 registers instead of 52, and so 48 warps to a
-/// multiprocessor instead of 32, nlpkkt80 took 0.82 of the time, mc2depi_like 0.88 (H200). In
-/// float, matrices that bypass L1 want 64 warps, although some registers spill
-/// then (fem_thermal3d_p1 takes 0.94 of the time); the smaller ones lose (ecology1 would take 1.2
-/// times as long, parabolic_fem_like 1.23).
+/// multiprocessor instead of 32, nlpkkt80 took 0.83 of the time, mc2depi_like 0.88 (H200, `S16.4`
+/// and `S16.4b`, docs/experiments/packed.md). In float, matrices that bypass L1 are faster with 64
+/// warps, although some registers spill then; smaller ones are slower.
 template <class V, bool streams>
 constexpr int resident_blocks = at_most_resident(sizeof(V) == 4 && streams ? 8 : 6);
-/// Loads of one kind that a lane issues before it uses the first. Eight leave registers for
-/// fewer warps: 1.10 times the time in the mean.
+/// Loads of one kind that a lane issues before it uses the first. Eight leave registers for fewer
+/// warps and are slower (`au.E`, docs/experiments/packed.md).
 constexpr int in_flight = 4;
 
 /// The value of a stored place.
@@ -64,7 +63,7 @@ __device__ inline double value_of(int4 diagonal, double) {
 }
 __device__ inline float value_of(int4 diagonal, float) { return __int_as_float(diagonal.z); }
 
-/// A lane's row of a shared chunk. x: from the row's own number on; bit: the lane's.
+/// A lane's row of a chunk of constant diagonals. x: from the row's own number on; bit: the lane's.
 template <class V>
 __device__ V sum_constant_diagonals(const int4* __restrict__ diagonal, int width, const V* x,
                                     unsigned bit) {

@@ -13,11 +13,12 @@
 
 namespace nz {
 
-/// How rows become chunks. Every default was measured on an H200: docs/decisions/packed.md.
+/// How rows become chunks. The defaults were chosen on an H200; docs/decisions/packed.md says which
+/// of them no committed run isolates.
 struct packed_options {
     index lane_width = 16;      ///< a row gets more lanes where one lane would hold more  [entries]
     index split = 512;          ///< longer rows are cut into segments                     [entries]
-    index most_diagonals = 32;  ///< of a chunk
+    index most_diagonals = 32;  ///< diagonals of a chunk at most
     double diagonal_fill = 0.8;  ///< least share of entries among the places of the diagonals
     double constant_fill = 0.5;  ///< the same where each diagonal has one value
     double sort_gain = 1.1;      ///< rows are sorted where that divides the width by this much
@@ -66,7 +67,7 @@ struct packed {
     using in_space = packed<V, T>;
 
     nz::shape shape;                  ///< [rows x cols]
-    value_encoding encoding;          ///< of all values
+    value_encoding encoding;          ///< the encoding of all values
     index segment_chunks;             ///< chunks that hold segments, in whole GPU blocks
     index chunks_per_warp;            ///< on a GPU: 1, or 2 or 4 where most chunks are identical
     array<packed_chunk, S> chunks;    ///< those of segments first, then those of whole rows
@@ -87,7 +88,7 @@ struct packed {
 };
 static_assert(format<packed<double, host>>);
 
-/// What `from` would build. Computed in parallel, without building it.
+/// The size of what `from` would build. Computed in parallel, without building it.
 template <class V>
 packed_size size_of_packed(const csr<V, host_view>&);
 
@@ -170,7 +171,7 @@ struct packed_warp : kernel_of<packed> {
     static bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
         return nz::refill(on, A, P);
     }
-    /// Of each block of segments: a sum, a counter in 8 bytes, and a sum for each of several
+    /// For each block of segments: a sum, a counter in 8 bytes, and a sum for each of several
     /// vectors.
     template <class V>
     static std::size_t scratch_bytes(gpu, const packed<V, device_view>& A) {

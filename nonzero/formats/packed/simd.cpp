@@ -36,7 +36,7 @@ NZ_AVX2 NZ_ALWAYS_INLINE doubles plus(doubles a, doubles b) {
 }
 NZ_AVX2 NZ_ALWAYS_INLINE floats plus(floats a, floats b) { return {_mm256_add_ps(a.all, b.all)}; }
 
-// Where a mask has 32 ones for a lane; other lanes become 0, and what lies there is not read.
+// The lanes for which a mask has 32 ones; the others become 0, and nothing is read for them.
 NZ_AVX2 NZ_ALWAYS_INLINE __m256i wide_low(__m256i in) {
     return _mm256_cvtepi32_epi64(_mm256_castsi256_si128(in));
 }
@@ -70,29 +70,29 @@ NZ_ALWAYS_INLINE std::uint64_t word_at(const T* p) {
     std::memcpy(&word, p, sizeof word);
     return word;
 }
-NZ_AVX2 NZ_ALWAYS_INLINE __m256d four_by_16(std::uint64_t word, const double* x) {
-    return join(_mm_loadh_pd(_mm_load_sd(x + (word & 0xffff)), x + (word >> 16 & 0xffff)),
-                _mm_loadh_pd(_mm_load_sd(x + (word >> 32 & 0xffff)), x + (word >> 48)));
+NZ_AVX2 NZ_ALWAYS_INLINE __m256d gather4_by_16(std::uint64_t word, const double* x) {
+    return concatenate(_mm_loadh_pd(_mm_load_sd(x + (word & 0xffff)), x + (word >> 16 & 0xffff)),
+                       _mm_loadh_pd(_mm_load_sd(x + (word >> 32 & 0xffff)), x + (word >> 48)));
 }
-NZ_AVX2 NZ_ALWAYS_INLINE __m128 four_by_16(std::uint64_t word, const float* x) {
-    const __m128 one = _mm_insert_ps(_mm_load_ss(x + (word & 0xffff)),
+NZ_AVX2 NZ_ALWAYS_INLINE __m128 gather4_by_16(std::uint64_t word, const float* x) {
+    const __m128 two = _mm_insert_ps(_mm_load_ss(x + (word & 0xffff)),
                                      _mm_load_ss(x + (word >> 16 & 0xffff)), 0x10);
-    const __m128 two = _mm_insert_ps(one, _mm_load_ss(x + (word >> 32 & 0xffff)), 0x20);
-    return _mm_insert_ps(two, _mm_load_ss(x + (word >> 48)), 0x30);
+    const __m128 three = _mm_insert_ps(two, _mm_load_ss(x + (word >> 32 & 0xffff)), 0x20);
+    return _mm_insert_ps(three, _mm_load_ss(x + (word >> 48)), 0x30);
 }
 NZ_AVX2 NZ_ALWAYS_INLINE doubles both(__m256d low, __m256d high) { return {low, high}; }
 NZ_AVX2 NZ_ALWAYS_INLINE floats both(__m128 low, __m128 high) {
     return {_mm256_insertf128_ps(_mm256_castps128_ps256(low), high, 1)};
 }
 template <class V>
-NZ_AVX2 NZ_ALWAYS_INLINE auto eight_by_16(std::uint64_t low, std::uint64_t high, const V* x) {
-    return both(four_by_16(low, x), four_by_16(high, x));
+NZ_AVX2 NZ_ALWAYS_INLINE auto gather8_by_16(std::uint64_t low, std::uint64_t high, const V* x) {
+    return both(gather4_by_16(low, x), gather4_by_16(high, x));
 }
-NZ_AVX2 NZ_ALWAYS_INLINE doubles eight_by_32(const index* at, const double* x) {
-    return {four(at, x), four(at + 4, x)};
+NZ_AVX2 NZ_ALWAYS_INLINE doubles gather8_by_32(const index* at, const double* x) {
+    return {gather4(at, x), gather4(at + 4, x)};
 }
-NZ_AVX2 NZ_ALWAYS_INLINE floats eight_by_32(const index* at, const float* x) {
-    return {all(at, x)};
+NZ_AVX2 NZ_ALWAYS_INLINE floats gather8_by_32(const index* at, const float* x) {
+    return {gather8(at, x)};
 }
 
 NZ_AVX2 NZ_ALWAYS_INLINE doubles widened(const float* p, double) {
@@ -108,10 +108,11 @@ NZ_AVX2 NZ_ALWAYS_INLINE auto values(decoder<C, V> value, std::size_t k) {
     } else if constexpr (C == value_encoding::dictionary8) {
         const __m128i bytes = _mm_cvtsi64_si128(std::int64_t(word_at(value.val + k)));
         const __m128i codes = _mm_cvtepu8_epi16(bytes);
-        return eight_by_16(std::uint64_t(_mm_cvtsi128_si64(codes)),
-                           std::uint64_t(_mm_extract_epi64(codes, 1)), value.table);
+        return gather8_by_16(std::uint64_t(_mm_cvtsi128_si64(codes)),
+                             std::uint64_t(_mm_extract_epi64(codes, 1)), value.table);
     } else if constexpr (C == value_encoding::dictionary16) {
-        return eight_by_16(word_at(value.val + 2 * k), word_at(value.val + 2 * k + 8), value.table);
+        return gather8_by_16(word_at(value.val + 2 * k), word_at(value.val + 2 * k + 8),
+                             value.table);
     } else if constexpr (C == value_encoding::float32) {
         return widened(reinterpret_cast<const float*>(value.val) + k, V());
     } else {
@@ -126,10 +127,10 @@ NZ_AVX2 NZ_ALWAYS_INLINE S add_listed(S sums, const std::uint16_t* column, const
     const __m128i columns = _mm_loadu_si128(reinterpret_cast<const __m128i*>(column));
     const __m128i padding = _mm_cmpeq_epi16(columns, _mm_set1_epi16(-1));
     if (_mm_movemask_epi8(padding) == 0)
-        return plus(sums, times(val, eight_by_16(word_at(column), word_at(column + 4), x)));
+        return plus(sums, times(val, gather8_by_16(word_at(column), word_at(column + 4), x)));
     const __m128i some = _mm_andnot_si128(padding, columns);
-    const S from = eight_by_16(std::uint64_t(_mm_cvtsi128_si64(some)),
-                               std::uint64_t(_mm_extract_epi64(some, 1)), x);
+    const S from = gather8_by_16(std::uint64_t(_mm_cvtsi128_si64(some)),
+                                 std::uint64_t(_mm_extract_epi64(some, 1)), x);
     const __m256i in = _mm256_cvtepi16_epi32(_mm_xor_si128(padding, _mm_set1_epi16(-1)));
     return plus(sums, keep(times(val, from), in));
 }
@@ -138,12 +139,12 @@ NZ_AVX2 NZ_ALWAYS_INLINE S add_listed(S sums, const std::uint32_t* column, const
     const __m256i columns = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(column));
     const __m256i padding = _mm256_cmpeq_epi32(columns, _mm256_set1_epi32(-1));
     if (_mm256_movemask_epi8(padding) == 0)
-        return plus(sums, times(val, eight_by_32(reinterpret_cast<const index*>(column), x)));
-    alignas(32) std::array<index, eight> some;
+        return plus(sums, times(val, gather8_by_32(reinterpret_cast<const index*>(column), x)));
+    alignas(32) std::array<index, simd_lanes> some;
     _mm256_store_si256(reinterpret_cast<__m256i*>(some.data()),
                        _mm256_andnot_si256(padding, columns));
     const __m256i in = _mm256_xor_si256(padding, _mm256_set1_epi32(-1));
-    return plus(sums, keep(times(val, eight_by_32(some.data(), x)), in));
+    return plus(sums, keep(times(val, gather8_by_32(some.data(), x)), in));
 }
 
 /// Those whose bit is set, of eight lanes that lie side by side.
@@ -154,7 +155,7 @@ NZ_AVX2 NZ_ALWAYS_INLINE S add_side_by_side(S sums, std::uint32_t bits, const au
     return plus(sums, keep(times(val, load(x, in)), in));
 }
 
-// -- all width of 32 lanes -----------------------------------------------------------------------
+// -- all steps of 32 lanes -----------------------------------------------------------------------
 
 template <class V>
 NZ_AVX2 void add_constant_diagonals(const std::uint32_t* word, std::uint32_t width, const V* x,

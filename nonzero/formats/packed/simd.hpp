@@ -1,5 +1,5 @@
-// The loop over a packed chunk's width in explicit SIMD, chosen at run time by what the machine
-// has.
+// The loop over the entries of a packed chunk in explicit SIMD, chosen at run time by what the
+// machine has.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace nz {
 
-/// sums[l] = what lane l of a chunk sums to, for its 32 lanes, step after step: the bits of the
+/// sums[l] = what lane l of a chunk sums to, for its 32 lanes, entry after entry: the bits of the
 /// plain loop. code, at: where the chunk's columns or diagonals and its values start.
 template <value_encoding C, class V>
 using chunk_loop = void (*)(const packed_chunk&, const std::uint32_t* code, decoder<C, V> value,
@@ -26,8 +26,8 @@ std::span<const chunk_loop<C, V>> simd_chunk_loops(bool streaming);
 template <value_encoding C, class V>
 chunk_loop<C, V> chunk_loop_of_gathers(bool streaming);
 
-/// Asks for the columns and values of what comes eight width later: fem_elast3d_p2 takes 0.84 of
-/// the time (EPYC, 2 threads). Diagonals, whose x streams as well, lose by it (0.95).
+/// Prefetches the columns and values that the lanes read eight steps later. Diagonals, whose x
+/// streams as well, are slower with it (docs/experiments/simd.md).
 template <class Column, value_encoding C, class V>
 NZ_ALWAYS_INLINE void prefetch_entries(const Column* column, decoder<C, V> value, std::size_t at) {
     constexpr std::size_t ahead = 8, columns = 32 * sizeof(Column),

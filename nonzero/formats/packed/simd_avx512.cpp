@@ -1,7 +1,8 @@
 #include "nonzero/formats/packed/simd.hpp"
 #include "nonzero/formats/simd/gathers.hpp"
 
-// The width of a packed chunk by gathers and under masks: no step asks whether a lane is missing.
+// The loop over the entries of a packed chunk by gathers and under masks: no step asks whether a
+// lane is missing.
 
 namespace nz {
 #if defined(NZ_AVX512)
@@ -47,7 +48,7 @@ NZ_AVX512 NZ_ALWAYS_INLINE chunk_sums<V> no_sums() {
 template <class V>
 NZ_AVX512 NZ_ALWAYS_INLINE void store_sums(const chunk_sums<V>& s, V* sums) {
     NZ_UNROLL
-    for (int p = 0; p < parts; ++p) store(sums + p * eight, s.of_part[p]);
+    for (int p = 0; p < parts; ++p) store(sums + p * simd_lanes, s.of_part[p]);
 }
 
 template <class V>
@@ -60,8 +61,8 @@ NZ_AVX512 void add_constant_diagonals(const std::uint32_t* word, std::uint32_t w
         std::memcpy(&v, word + 2, sizeof v);
         NZ_UNROLL
         for (int p = 0; p < parts; ++p) {
-            const auto in = __mmask8(word[1] >> p * eight);
-            s.of_part[p] = added(s.of_part[p], in, times(spread(v), load(xs + p * eight, in)));
+            const auto in = __mmask8(word[1] >> p * simd_lanes);
+            s.of_part[p] = added(s.of_part[p], in, times(spread(v), load(xs + p * simd_lanes, in)));
         }
     }
     store_sums(s, sums);
@@ -75,9 +76,9 @@ NZ_AVX512 void add_diagonals(const std::uint32_t* word, std::uint32_t width, con
         const V* const xs = x + std::int32_t(word[0]);
         NZ_UNROLL
         for (int p = 0; p < parts; ++p) {
-            const auto in = __mmask8(word[1] >> p * eight);
-            const auto val = values(value, at + std::size_t(p * eight));
-            s.of_part[p] = added(s.of_part[p], in, times(val, load(xs + p * eight, in)));
+            const auto in = __mmask8(word[1] >> p * simd_lanes);
+            const auto val = values(value, at + std::size_t(p * simd_lanes));
+            s.of_part[p] = added(s.of_part[p], in, times(val, load(xs + p * simd_lanes, in)));
         }
     }
     store_sums(s, sums);
@@ -92,9 +93,9 @@ NZ_AVX512 void add_list(const Column* column, std::uint32_t width, const V* x, V
         if constexpr (streaming) prefetch_entries(column, value, at);
         NZ_UNROLL
         for (int p = 0; p < parts; ++p) {
-            const __m256i columns = numbers(column + p * eight);
+            const __m256i columns = numbers(column + p * simd_lanes);
             const __mmask8 in = _mm256_cmpneq_epi32_mask(columns, padding);
-            const auto val = values(value, at + std::size_t(p * eight));
+            const auto val = values(value, at + std::size_t(p * simd_lanes));
             s.of_part[p] = added(s.of_part[p], in, times(val, gathered(x, columns, in)));
         }
     }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int warps_per_block = packed_block;
 constexpr int threads_per_block = warps_per_block * warp_size;
-constexpr int most_vectors = packed_vectors;  ///< that a warp multiplies at once
+constexpr int most_vectors = packed_vectors;  ///< vectors that a warp multiplies at once
 
 /// Vectors on the GPU; those beyond the last stand for the last again.
 template <class V>

@@ -19,7 +19,7 @@ struct bits_hash {
 };
 
 template <class V>
-bool is_narrow(V v) {
+bool narrows_to_float32(V v) {
     if constexpr (std::is_same_v<V, double>) {
         return value_bits<V>(double(float(v))) == value_bits<V>(v);
     } else {
@@ -28,18 +28,18 @@ bool is_narrow(V v) {
 }
 
 /// The distinct values of a share, as many as a table holds and one more; and whether all values
-/// are narrow.
+/// are floats.
 template <class V>
 struct distinct {
     std::unordered_set<value_bits<V>, bits_hash> set = {};
-    bool narrow = true;
+    bool all_float32 = true;
 
     void add(std::span<const V> values) {
         value_bits<V> last;
         for (const V& v : values) {
-            narrow = narrow && is_narrow(v);
+            all_float32 = all_float32 && narrows_to_float32(v);
             if (set.size() > most_table_values<V>) {
-                if (!narrow) return;
+                if (!all_float32) return;
                 continue;
             }
             const value_bits<V> bits(v);
@@ -59,7 +59,7 @@ distinct<V> distinct_values(std::span<const V> values) {
         mine.add(values.subspan(std::size_t(r.first), std::size_t(r.last - r.first)));
         const std::lock_guard lock(one_at_a_time);
         all.set.merge(mine.set);
-        all.narrow = all.narrow && mine.narrow;
+        all.all_float32 = all.all_float32 && mine.all_float32;
     });
     return all;
 }
@@ -70,7 +70,7 @@ template <class V>
 value_encoder<V> value_encoder<V>::of(std::span<const V> values) {
     const distinct<V> all = distinct_values(values);
     const std::size_t count = all.set.size();
-    value_encoder c{encoding_for<V>(count, all.narrow)};
+    value_encoder c{encoding_for<V>(count, all.all_float32)};
     if (count == 0 || count > most_table_values<V>) return c;
     std::vector<value_bits<V>> bits(all.set.begin(), all.set.end());
     std::sort(bits.begin(), bits.end());

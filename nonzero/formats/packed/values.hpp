@@ -10,17 +10,19 @@
 namespace nz {
 
 /// The most values of a table. A larger one would not fit a GPU's L1, which also holds x. For
-/// floats, a dictionary16 would save only two bytes an entry, less than its look-ups cost: xenon1
-/// (1,347 values) would take 1.4 times as long as in double (H200).
+/// floats, a dictionary16 would save only two bytes an entry, less than its look-ups cost
+/// (docs/decisions/packed.md).
 template <class V>
 inline constexpr std::size_t most_table_values = sizeof(V) > 4 ? 4096 : 256;
 
-/// The cheapest exact encoding of `distinct` values. narrow: all of them are floats.
+/// The cheapest exact encoding of `distinct` values. all_float32: a float holds each of them
+/// exactly.
 template <class V>
-constexpr value_encoding encoding_for(std::size_t distinct, bool narrow) {
+constexpr value_encoding encoding_for(std::size_t distinct, bool all_float32) {
     if (distinct == 0) return value_encoding::none;
     if (distinct > most_table_values<V>)
-        return std::is_same_v<V, double> && narrow ? value_encoding::float32 : value_encoding::none;
+        return std::is_same_v<V, double> && all_float32 ? value_encoding::float32
+                                                        : value_encoding::none;
     if (distinct > 256) return value_encoding::dictionary16;
     return distinct > 1 ? value_encoding::dictionary8 : value_encoding::constant;
 }
@@ -63,7 +65,7 @@ struct value_encoder {
 
     [[nodiscard]] std::size_t bytes() const {
         return encoded_bytes<V>(encoding);
-    }  ///< of one value
+    }  ///< the bytes of one value
     /// Encodes v as the at-th value of `to`.
     void put(V v, std::byte* to, std::size_t at) const;
 };

@@ -17,10 +17,10 @@ constexpr int lane_classes = 6;  // 1, 2, 4 .. 32 lanes a row
 
 /// One block's knowledge of its window, in shared memory.
 struct window {
-    index first, rows;                              ///< of the matrix
-    index len[packed_window];                       ///< of its rows
+    index first, rows;         ///< first row in the matrix, and rows of the window
+    index len[packed_window];  ///< the lengths of its rows
     index low[packed_window], high[packed_window];  ///< first and last column of those listed
-    unsigned key[packed_window];  ///< of the rows to be sorted: length, then order; else 0
+    unsigned key[packed_window];  ///< keys of rows to be sorted: length, then order; else 0
     packed_chunk chunks[packed_window];
     unsigned diagonal_groups, constant_groups;  ///< bits
     int diagonals[groups_per_window];
@@ -301,7 +301,7 @@ __device__ stream_extent place_segments(const packing<V>& p, index window_first,
     return start;
 }
 
-/// What a thread met of the width of chunks.
+/// The widths of the chunks that a thread met.
 struct width_counts {
     int all = 0, of_diagonals = 0, longest = 0;
     __device__ void add(const packed_chunk& c) {
@@ -318,7 +318,7 @@ struct width_counts {
     }
 };
 
-/// Notes columns out of range, and counts those that are not above the one before: find_diagonals
+/// Reports columns out of range, and counts those that are not above the one before: find_diagonals
 /// takes off those that start a row, so that none are left where all rows ascend.
 template <class V>
 __global__ void check_columns(packing<V> p) {
@@ -460,7 +460,7 @@ __global__ void __launch_bounds__(window_threads) cut_windows(packing<V> p) {
 
 constexpr int sum_threads = 256;
 
-/// Turns sizes into starts, and notes the sum of all, by one block.
+/// Turns sizes into starts, and stores the sum of all, by one block.
 template <class V>
 __global__ void __launch_bounds__(sum_threads) sum_sizes(packing<V> p, unsigned windows) {
     using scan = cub::BlockScan<stream_extent, sum_threads>;

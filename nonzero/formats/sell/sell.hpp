@@ -24,7 +24,7 @@ struct sell {
     template <class T>
     using in_space = sell<V, T>;
 
-    nz::shape shape;              ///< of the matrix it stands for                  [rows x cols]
+    nz::shape shape;              ///< size of the matrix it stands for             [rows x cols]
     index chunk;                  ///< C: rows to a chunk; the last is filled up           [rows]
     index sort_scope;             ///< sigma: rows that are sorted together                [rows]
     array<offset, S> chunk_ptr;   ///< chunks + 1: where each chunk's elements start

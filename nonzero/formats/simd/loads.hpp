@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #define NZ_AVX2 __attribute__((target("avx2")))
 #define NZ_AVX512 __attribute__((target("avx2,avx512f,avx512vl")))
-// Of pieces of a loop; a call would spill their vectors, and take three times as long.
+// For the pieces of a loop: a call would spill their vectors (docs/decisions/simd.md).
 #define NZ_ALWAYS_INLINE __attribute__((always_inline)) inline
 #if defined(__clang__)
 #define NZ_UNROLL _Pragma("unroll")
@@ -22,12 +22,12 @@
 #if defined(NZ_AVX512)
 namespace nz {
 
-[[nodiscard]] bool has_avx512();  ///< and its instructions on shorter vectors
-/// Whether gathers beat single loads here: measured once, in some 50 us, since no name of a
-/// processor tells it. On Sapphire Rapids they do, by 1.05 to 1.15 over all of a product; on Zen 4
-/// they take 1.2 to 1.6 times as long, and on Intel's from Skylake to Ice Lake a security fix of
-/// 2023 made them several times slower (docs/decisions/simd.md). It decides about time only: the
-/// bits are the same.
+/// Whether the processor has AVX-512, with its instructions on shorter vectors.
+[[nodiscard]] bool has_avx512();
+/// Whether gathers are faster than single loads here. Measured once in a process, since no
+/// processor name tells it: they are faster on Sapphire Rapids and slower on Zen 4, and a security
+/// fix of 2023 slowed them on Intel's processors from Skylake to Ice Lake
+/// (docs/experiments/simd.md). It decides about time only: the bits are the same.
 [[nodiscard]] bool gathers_are_fast();
 
 /// Prefetches the cache lines of `bytes` bytes, `ahead` bytes later.
@@ -38,38 +38,39 @@ NZ_ALWAYS_INLINE void prefetch_lines(const void* now) {
         _mm_prefetch(static_cast<const char*>(now) + ahead + k, _MM_HINT_T0);
 }
 
-/// Vectors of eight, of which a row or a chunk keeps its sums.
-inline constexpr int eight = 8;
+/// Elements that the vectors with the sums of a row or of a chunk have.
+inline constexpr int simd_lanes = 8;
 
-// Two columns are read at once: a load less for every two entries is a seventh of the time.
+// gatherN: N elements of x as one vector. Two columns are read by one load of 64 bits, which spares
+// a load for every two entries.
 
-NZ_AVX2 NZ_ALWAYS_INLINE __m128d two(std::uint64_t columns, const double* x) {
+NZ_AVX2 NZ_ALWAYS_INLINE __m128d gather2(std::uint64_t columns, const double* x) {
     return _mm_loadh_pd(_mm_load_sd(x + std::uint32_t(columns)), x + (columns >> 32));
 }
-NZ_AVX2 NZ_ALWAYS_INLINE __m128 two(std::uint64_t columns, const float* x) {
+NZ_AVX2 NZ_ALWAYS_INLINE __m128 gather2(std::uint64_t columns, const float* x) {
     const __m128 low = _mm_load_ss(x + std::uint32_t(columns));
     return _mm_insert_ps(low, _mm_load_ss(x + (columns >> 32)), 0x10);
 }
-NZ_AVX2 NZ_ALWAYS_INLINE __m256d join(__m128d low, __m128d high) {
+NZ_AVX2 NZ_ALWAYS_INLINE __m256d concatenate(__m128d low, __m128d high) {
     return _mm256_insertf128_pd(_mm256_castpd128_pd256(low), high, 1);
 }
-NZ_AVX2 NZ_ALWAYS_INLINE __m256 join(__m128 a, __m128 b, __m128 c, __m128 d) {
+NZ_AVX2 NZ_ALWAYS_INLINE __m256 concatenate(__m128 a, __m128 b, __m128 c, __m128 d) {
     return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_movelh_ps(a, b)), _mm_movelh_ps(c, d),
                                 1);
 }
 
 /// The columns k and k + 1.
-NZ_ALWAYS_INLINE std::uint64_t pair(const index* col_ind, int k) {
+NZ_ALWAYS_INLINE std::uint64_t column_pair(const index* col_ind, int k) {
     std::uint64_t columns;
     std::memcpy(&columns, col_ind + k, sizeof columns);
     return columns;
 }
-NZ_AVX2 NZ_ALWAYS_INLINE __m256d four(const index* col_ind, const double* x) {
-    return join(two(pair(col_ind, 0), x), two(pair(col_ind, 2), x));
+NZ_AVX2 NZ_ALWAYS_INLINE __m256d gather4(const index* col_ind, const double* x) {
+    return concatenate(gather2(column_pair(col_ind, 0), x), gather2(column_pair(col_ind, 2), x));
 }
-NZ_AVX2 NZ_ALWAYS_INLINE __m256 all(const index* col_ind, const float* x) {
-    return join(two(pair(col_ind, 0), x), two(pair(col_ind, 2), x), two(pair(col_ind, 4), x),
-                two(pair(col_ind, 6), x));
+NZ_AVX2 NZ_ALWAYS_INLINE __m256 gather8(const index* col_ind, const float* x) {
+    return concatenate(gather2(column_pair(col_ind, 0), x), gather2(column_pair(col_ind, 2), x),
+                       gather2(column_pair(col_ind, 4), x), gather2(column_pair(col_ind, 6), x));
 }
 
 }  // namespace nz

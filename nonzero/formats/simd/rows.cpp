@@ -14,10 +14,10 @@ namespace nz {
 #if defined(NZ_AVX512)
 namespace {
 
-constexpr std::int64_t block_rows = 64;      // that AVX-512 takes together
-constexpr std::int64_t block_entries = 512;  // at most: 8 a row; 4 KB of L1
+constexpr std::int64_t block_rows = 64;      // rows that AVX-512 takes together
+constexpr std::int64_t block_entries = 512;  // their entries at most: 8 a row; 4 KB of L1
 
-/// Asks for what comes 256 entries later.
+/// Prefetches what comes 256 entries later.
 template <class V>
 NZ_ALWAYS_INLINE void prefetch(const index* col_ind, const V* val) {
     constexpr int ahead = 256;
@@ -42,18 +42,18 @@ NZ_AVX2 NZ_ALWAYS_INLINE __m256d plus(__m256d sums, __m256d val, __m256d x) {
 /// sums + the products of eight entries.
 NZ_AVX2 NZ_ALWAYS_INLINE sums_of_doubles add(sums_of_doubles s, const index* col_ind,
                                              const double* val, const double* x) {
-    return {plus(s.low, _mm256_loadu_pd(val), four(col_ind, x)),
-            plus(s.high, _mm256_loadu_pd(val + 4), four(col_ind + 4, x))};
+    return {plus(s.low, _mm256_loadu_pd(val), gather4(col_ind, x)),
+            plus(s.high, _mm256_loadu_pd(val + 4), gather4(col_ind + 4, x))};
 }
 NZ_AVX2 NZ_ALWAYS_INLINE __m256 add(__m256 s, const index* col_ind, const float* val,
                                     const float* x) {
-    return _mm256_add_ps(s, _mm256_mul_ps(_mm256_loadu_ps(val), all(col_ind, x)));
+    return _mm256_add_ps(s, _mm256_mul_ps(_mm256_loadu_ps(val), gather8(col_ind, x)));
 }
 
 /// n words of ones, then zeros.
 NZ_AVX2 NZ_ALWAYS_INLINE __m256i first_words(int n) {
     alignas(64) static constexpr std::int32_t ones[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones + eight - n));
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones + simd_lanes - n));
 }
 
 /// sums + the products of n < 4 entries. What lies behind them is not read.
@@ -62,8 +62,8 @@ NZ_AVX2 NZ_ALWAYS_INLINE __m256d add_last(__m256d s, const index* col_ind, const
     const __m128i narrow = _mm256_castsi256_si128(first_words(n));
     const __m256i wide = first_words(2 * n);
     const __m128i col = _mm_maskload_epi32(col_ind, narrow);
-    const __m256d from = join(two(std::uint64_t(_mm_cvtsi128_si64(col)), x),
-                              two(std::uint64_t(_mm_extract_epi64(col, 1)), x));
+    const __m256d from = concatenate(gather2(std::uint64_t(_mm_cvtsi128_si64(col)), x),
+                                     gather2(std::uint64_t(_mm_extract_epi64(col, 1)), x));
     const __m256d terms = _mm256_mul_pd(_mm256_maskload_pd(val, wide), from);
     return _mm256_add_pd(s, _mm256_and_pd(terms, _mm256_castsi256_pd(wide)));
 }
@@ -71,7 +71,7 @@ NZ_AVX2 NZ_ALWAYS_INLINE __m256d add_last(__m256d s, const index* col_ind, const
 NZ_AVX2 NZ_ALWAYS_INLINE sums_of_doubles add_last(sums_of_doubles s, const index* col_ind,
                                                   const double* val, const double* x, int n) {
     if (n < 4) return {add_last(s.low, col_ind, val, x, n), s.high};
-    return {plus(s.low, _mm256_loadu_pd(val), four(col_ind, x)),
+    return {plus(s.low, _mm256_loadu_pd(val), gather4(col_ind, x)),
             n > 4 ? add_last(s.high, col_ind + 4, val + 4, x, n - 4) : s.high};
 }
 NZ_AVX2 NZ_ALWAYS_INLINE __m256 add_last(__m256 s, const index* col_ind, const float* val,
@@ -79,15 +79,15 @@ NZ_AVX2 NZ_ALWAYS_INLINE __m256 add_last(__m256 s, const index* col_ind, const f
     const __m256i in = first_words(n);
     const __m256i col = _mm256_maskload_epi32(col_ind, in);
     const __m128i low = _mm256_castsi256_si128(col), high = _mm256_extracti128_si256(col, 1);
-    const __m256 from = join(two(std::uint64_t(_mm_cvtsi128_si64(low)), x),
-                             two(std::uint64_t(_mm_extract_epi64(low, 1)), x),
-                             two(std::uint64_t(_mm_cvtsi128_si64(high)), x),
-                             two(std::uint64_t(_mm_extract_epi64(high, 1)), x));
+    const __m256 from = concatenate(gather2(std::uint64_t(_mm_cvtsi128_si64(low)), x),
+                                    gather2(std::uint64_t(_mm_extract_epi64(low, 1)), x),
+                                    gather2(std::uint64_t(_mm_cvtsi128_si64(high)), x),
+                                    gather2(std::uint64_t(_mm_extract_epi64(high, 1)), x));
     const __m256 terms = _mm256_mul_ps(_mm256_maskload_ps(val, in), from);
     return _mm256_add_ps(s, _mm256_and_ps(terms, _mm256_castsi256_ps(in)));
 }
 
-// The four that are left: of a row, and the sums of four rows.
+// The eight sums of a row added to four, and the totals of four rows.
 NZ_AVX2 NZ_ALWAYS_INLINE __m256d halved(sums_of_doubles s) { return _mm256_add_pd(s.low, s.high); }
 NZ_AVX2 NZ_ALWAYS_INLINE __m128 halved(__m256 s) {
     return _mm_add_ps(_mm256_castps256_ps128(s), _mm256_extractf128_ps(s, 1));
@@ -124,7 +124,7 @@ NZ_AVX2 NZ_ALWAYS_INLINE auto sums_of_row(const csr_rows<V, P>& A, std::int64_t 
     auto n = std::int64_t(A.row_ptr[i + 1] - A.row_ptr[i]);
     if constexpr (streaming) prefetch(col_ind, val);
     auto s = no_sums(V());
-    for (; n >= eight; n -= eight, col_ind += eight, val += eight) {
+    for (; n >= simd_lanes; n -= simd_lanes, col_ind += simd_lanes, val += simd_lanes) {
         if constexpr (streaming) prefetch(col_ind, val);
         s = add(s, col_ind, val, x);
     }
@@ -174,7 +174,7 @@ NZ_AVX512 NZ_ALWAYS_INLINE auto gathered_row(const csr_rows<V, P>& A, std::int64
     auto n = std::int64_t(A.row_ptr[i + 1] - A.row_ptr[i]);
     if constexpr (streaming) prefetch(col_ind, val);
     auto s = spread(V(0));
-    for (; n >= eight; n -= eight, col_ind += eight, val += eight) {
+    for (; n >= simd_lanes; n -= simd_lanes, col_ind += simd_lanes, val += simd_lanes) {
         if constexpr (streaming) prefetch(col_ind, val);
         s = added(s, every_lane, products_of(col_ind, val, x, every_lane));
     }
@@ -201,17 +201,17 @@ NZ_AVX512 __attribute__((noinline)) void gather_each(const csr_rows<V, P>& A, st
 }
 
 // -- short rows with AVX-512: first all products of a block, then its rows, without a branch -----
-// A processor guesses the end of every row; in a matrix of short rows of different lengths it is
-// wrong every few rows, which costs as much as ten entries.
+// A processor predicts the end of every row; in a matrix of short rows of different lengths it is
+// wrong every few rows, and each miss delays the entries behind it.
 
 NZ_AVX512 NZ_ALWAYS_INLINE void write_products(const index* col_ind, const double* val,
                                                const double* x, double* to) {
-    _mm256_storeu_pd(to, _mm256_mul_pd(_mm256_loadu_pd(val), four(col_ind, x)));
-    _mm256_storeu_pd(to + 4, _mm256_mul_pd(_mm256_loadu_pd(val + 4), four(col_ind + 4, x)));
+    _mm256_storeu_pd(to, _mm256_mul_pd(_mm256_loadu_pd(val), gather4(col_ind, x)));
+    _mm256_storeu_pd(to + 4, _mm256_mul_pd(_mm256_loadu_pd(val + 4), gather4(col_ind + 4, x)));
 }
 NZ_AVX512 NZ_ALWAYS_INLINE void write_products(const index* col_ind, const float* val,
                                                const float* x, float* to) {
-    _mm256_storeu_ps(to, _mm256_mul_ps(_mm256_loadu_ps(val), all(col_ind, x)));
+    _mm256_storeu_ps(to, _mm256_mul_ps(_mm256_loadu_ps(val), gather8(col_ind, x)));
 }
 
 /// Of n entries.
@@ -219,7 +219,7 @@ template <bool gathers, bool streaming, class V>
 NZ_AVX512 NZ_ALWAYS_INLINE void write_all_products(const index* col_ind, const V* val, const V* x,
                                                    std::int64_t n, V* to) {
     std::int64_t k = 0;
-    for (; k + eight <= n; k += eight) {
+    for (; k + simd_lanes <= n; k += simd_lanes) {
         if constexpr (streaming) prefetch(col_ind + k, val + k);
         if constexpr (gathers) {
             store(to + k, products_of(col_ind + k, val + k, x, every_lane));
@@ -243,7 +243,7 @@ NZ_AVX512 NZ_ALWAYS_INLINE __m256i lengths(const std::int64_t* row_ptr) {
 /// A byte a row: which of its sums have an entry among the first eight.
 NZ_AVX512 NZ_ALWAYS_INLINE std::uint64_t first_entries(__m256i length) {
     const __m256i one = _mm256_set1_epi32(1);
-    const __m256i n = _mm256_min_epi32(length, _mm256_set1_epi32(eight));
+    const __m256i n = _mm256_min_epi32(length, _mm256_set1_epi32(simd_lanes));
     const __m256i in = _mm256_sub_epi32(_mm256_sllv_epi32(one, n), one);
     return std::uint64_t(_mm_cvtsi128_si64(_mm256_cvtepi32_epi8(in)));
 }
@@ -291,15 +291,15 @@ NZ_AVX512 NZ_ALWAYS_INLINE void put_rows(const P* row_ptr, const V* products, V 
                                          V* y) {
     const __m256i length = lengths(row_ptr);
     const std::uint64_t in = first_entries(length);
-    decltype(load(products, every_lane)) sums[eight];
+    decltype(load(products, every_lane)) sums[simd_lanes];
     NZ_UNROLL
-    for (int r = 0; r < eight; ++r)
-        sums[r] = load(products + (row_ptr[r] - row_ptr[0]), __mmask8(in >> eight * r));
-    if (_mm256_cmpgt_epi32_mask(length, _mm256_set1_epi32(eight)) != 0) {
+    for (int r = 0; r < simd_lanes; ++r)
+        sums[r] = load(products + (row_ptr[r] - row_ptr[0]), __mmask8(in >> simd_lanes * r));
+    if (_mm256_cmpgt_epi32_mask(length, _mm256_set1_epi32(simd_lanes)) != 0) {
         NZ_UNROLL
-        for (int r = 0; r < eight; ++r)
-            for (P k = row_ptr[r] + eight; k < row_ptr[r + 1]; k += eight) {
-                const auto left = unsigned(std::min<P>(row_ptr[r + 1] - k, eight));
+        for (int r = 0; r < simd_lanes; ++r)
+            for (P k = row_ptr[r] + simd_lanes; k < row_ptr[r + 1]; k += simd_lanes) {
+                const auto left = unsigned(std::min<P>(row_ptr[r + 1] - k, simd_lanes));
                 const auto rest = __mmask8((1U << left) - 1);
                 sums[r] = added(sums[r], every_lane, load(products + (k - row_ptr[0]), rest));
             }
@@ -309,7 +309,7 @@ NZ_AVX512 NZ_ALWAYS_INLINE void put_rows(const P* row_ptr, const V* products, V 
 
 template <bool gathers, bool streaming, class V, class P>
 NZ_AVX512 void multiply_blocks(const csr_rows<V, P>& A, V alpha, const V* x, V beta, V* y) {
-    alignas(64) V products[block_entries + eight];  // loads reach behind the last row
+    alignas(64) V products[block_entries + simd_lanes];  // loads reach behind the last row
     const auto is_short = [&](std::int64_t i) {
         return i + block_rows <= A.last &&
                A.row_ptr[i + block_rows] - A.row_ptr[i] <= block_entries;
@@ -319,7 +319,7 @@ NZ_AVX512 void multiply_blocks(const csr_rows<V, P>& A, V alpha, const V* x, V b
             const P k = A.row_ptr[i];
             write_all_products<gathers, streaming>(A.col_ind + k, A.val + k, x,
                                                    A.row_ptr[i + block_rows] - k, products);
-            for (const std::int64_t last = i + block_rows; i < last; i += eight)
+            for (const std::int64_t last = i + block_rows; i < last; i += simd_lanes)
                 put_rows(A.row_ptr + i, products + (A.row_ptr[i] - k), alpha, beta, y + i);
             continue;
         }

@@ -20,7 +20,7 @@ namespace {
 
 NZ_AVX512 double sum_by_gathers(std::span<const index> col_ind, const double* x) {
     __m512d sums = _mm512_setzero_pd();
-    for (std::size_t k = 0; k + eight <= col_ind.size(); k += eight) {
+    for (std::size_t k = 0; k + simd_lanes <= col_ind.size(); k += simd_lanes) {
         const auto* const at = reinterpret_cast<const __m256i*>(&col_ind[k]);
         sums = _mm512_add_pd(sums, _mm512_i32gather_pd(_mm256_loadu_si256(at), x, sizeof *x));
     }
@@ -28,14 +28,14 @@ NZ_AVX512 double sum_by_gathers(std::span<const index> col_ind, const double* x)
 }
 NZ_AVX512 double sum_by_loads(std::span<const index> col_ind, const double* x) {
     __m256d low = _mm256_setzero_pd(), high = _mm256_setzero_pd();
-    for (std::size_t k = 0; k + eight <= col_ind.size(); k += eight) {
-        low = _mm256_add_pd(low, four(&col_ind[k], x));
-        high = _mm256_add_pd(high, four(&col_ind[k + 4], x));
+    for (std::size_t k = 0; k + simd_lanes <= col_ind.size(); k += simd_lanes) {
+        low = _mm256_add_pd(low, gather4(&col_ind[k], x));
+        high = _mm256_add_pd(high, gather4(&col_ind[k + 4], x));
     }
     return _mm_cvtsd_f64(_mm256_castpd256_pd128(_mm256_add_pd(low, high)));
 }
 
-/// The least time of several runs in L1, of 2 us each.
+/// Compares the least times of several runs on data in L1.
 bool measure_whether_gathers_are_fast() {
     constexpr std::size_t entries = 2048, width = 1024;
     std::vector<index> col_ind(entries);
@@ -74,27 +74,26 @@ NZ_AVX512 unsigned first_lanes(std::int64_t n, int lanes) {
 NZ_AVX512 __m512d step(__m512d sums, const index* col_ind, const double* val, const double* x,
                        unsigned in) {
     const __m256i col = _mm256_maskz_loadu_epi32(__mmask8(in), col_ind);
-    const __mmask8 on_device =
-        _mm256_mask_cmpge_epi32_mask(__mmask8(in), col, _mm256_setzero_si256());
-    const __m512d from = _mm512_mask_i32gather_pd(_mm512_setzero_pd(), on_device, col, x, 8);
-    return _mm512_mask_add_pd(sums, on_device, sums,
-                              _mm512_mul_pd(_mm512_maskz_loadu_pd(on_device, val), from));
+    const __mmask8 stored = _mm256_mask_cmpge_epi32_mask(__mmask8(in), col, _mm256_setzero_si256());
+    const __m512d from = _mm512_mask_i32gather_pd(_mm512_setzero_pd(), stored, col, x, 8);
+    return _mm512_mask_add_pd(sums, stored, sums,
+                              _mm512_mul_pd(_mm512_maskz_loadu_pd(stored, val), from));
 }
 
 NZ_AVX512 __m512 step(__m512 sums, const index* col_ind, const float* val, const float* x,
                       unsigned in) {
     const __m512i col = _mm512_maskz_loadu_epi32(__mmask16(in), col_ind);
-    const __mmask16 on_device =
+    const __mmask16 stored =
         _mm512_mask_cmpge_epi32_mask(__mmask16(in), col, _mm512_setzero_si512());
-    const __m512 from = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), on_device, col, x, 4);
-    return _mm512_mask_add_ps(sums, on_device, sums,
-                              _mm512_mul_ps(_mm512_maskz_loadu_ps(on_device, val), from));
+    const __m512 from = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), stored, col, x, 4);
+    return _mm512_mask_add_ps(sums, stored, sums,
+                              _mm512_mul_ps(_mm512_maskz_loadu_ps(stored, val), from));
 }
 
-// The same with x put together from single loads, where none of these entries is padding. Behind
-// those in `in` an array may end, so their columns are looked at only where all are in.
+// The same with x put together from single loads, where none of these entries is padding. An array
+// may end behind the entries in `in`, so the columns are read only where all entries are in it.
 
-NZ_AVX512 NZ_ALWAYS_INLINE bool all_on_device(__m256i col) {
+NZ_AVX512 NZ_ALWAYS_INLINE bool none_is_padding(__m256i col) {
     return _mm256_movemask_ps(_mm256_castsi256_ps(col)) == 0;
 }
 NZ_AVX512 NZ_ALWAYS_INLINE __m256i load_columns(const index* col_ind) {
@@ -102,19 +101,22 @@ NZ_AVX512 NZ_ALWAYS_INLINE __m256i load_columns(const index* col_ind) {
 }
 NZ_AVX512 NZ_ALWAYS_INLINE __m512d step_by_loads(__m512d sums, const index* col_ind,
                                                  const double* val, const double* x, unsigned in) {
-    if (in != 0xff || !all_on_device(load_columns(col_ind))) return step(sums, col_ind, val, x, in);
+    if (in != 0xff || !none_is_padding(load_columns(col_ind)))
+        return step(sums, col_ind, val, x, in);
     const __m512d from =
-        _mm512_insertf64x4(_mm512_castpd256_pd512(four(col_ind, x)), four(col_ind + 4, x), 1);
+        _mm512_insertf64x4(_mm512_castpd256_pd512(gather4(col_ind, x)), gather4(col_ind + 4, x), 1);
     return _mm512_add_pd(sums, _mm512_mul_pd(_mm512_loadu_pd(val), from));
 }
-NZ_AVX512 NZ_ALWAYS_INLINE bool all_sixteen_on_device(const index* col_ind) {
-    return all_on_device(_mm256_or_si256(load_columns(col_ind), load_columns(col_ind + eight)));
+NZ_AVX512 NZ_ALWAYS_INLINE bool none_of_16_is_padding(const index* col_ind) {
+    return none_is_padding(
+        _mm256_or_si256(load_columns(col_ind), load_columns(col_ind + simd_lanes)));
 }
 NZ_AVX512 NZ_ALWAYS_INLINE __m512 step_by_loads(__m512 sums, const index* col_ind, const float* val,
                                                 const float* x, unsigned in) {
-    if (in != 0xffff || !all_sixteen_on_device(col_ind)) return step(sums, col_ind, val, x, in);
-    const __m512d low = _mm512_castpd256_pd512(_mm256_castps_pd(all(col_ind, x)));
-    const __m512d from = _mm512_insertf64x4(low, _mm256_castps_pd(all(col_ind + eight, x)), 1);
+    if (in != 0xffff || !none_of_16_is_padding(col_ind)) return step(sums, col_ind, val, x, in);
+    const __m512d low = _mm512_castpd256_pd512(_mm256_castps_pd(gather8(col_ind, x)));
+    const __m512d from =
+        _mm512_insertf64x4(low, _mm256_castps_pd(gather8(col_ind + simd_lanes, x)), 1);
     return _mm512_add_ps(sums, _mm512_mul_ps(_mm512_loadu_ps(val), _mm512_castpd_ps(from)));
 }
 template <bool gathers, class S, class V>
@@ -168,11 +170,11 @@ NZ_AVX2 void store256(double* p, __m256d v) { _mm256_storeu_pd(p, v); }
 NZ_AVX2 void store256(float* p, __m256 v) { _mm256_storeu_ps(p, v); }
 
 // Panels of at most this many rows keep their sums in registers. In larger ones the sums stay in
-// the L1, and every stored column is walked for all rows: where columns are far apart, as in ELL,
-// that was up to 1.7 times as fast as 32 rows at a time (docs/decisions/simd.md).
+// L1, and every stored column is walked for all rows: where columns are far apart, as in ELL, 32
+// rows at a time are slower (docs/experiments/simd.md).
 constexpr int narrow = 32;
 
-/// `whole`: of `narrow` rows, which no step need ask.
+/// `whole`: the panel has `narrow` rows, so no step needs to test for the last one.
 template <bool gathers, bool whole, class V>
 NZ_AVX512 void multiply_narrow_avx512(const panel<V>& A, const V* x, V* sums) {
     constexpr int lanes = 64 / sizeof(V), parts = narrow / lanes;

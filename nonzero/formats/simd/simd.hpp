@@ -13,8 +13,8 @@ namespace nz {
 template <class V>
 struct panel;
 
-/// A matrix of this many bytes streams from memory, and prefetching pays: 1.1 to
-/// 1.3 times as fast from 20 MB on, 0.9 below 15 MB, with 32 MB of last-level cache (EPYC).
+/// A matrix of this many bytes streams from memory. Prefetching is faster then, and slower for
+/// smaller ones; the limit was tried on an EPYC with 32 MB of last-level cache.
 inline constexpr std::size_t out_of_cache_bytes = std::size_t(16) << 20;
 
 /// sums[r] += the product of row r of a panel with x, padding left out, as multiply_panel does and

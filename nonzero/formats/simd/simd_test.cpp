@@ -183,10 +183,10 @@ void add_entries(const packed_chunk& c, const std::uint32_t* code, decoder<C, V>
         }
 }
 
-using kinds_and_codings = std::set<std::pair<int, int>>;
+using kinds_and_encodings = std::set<std::pair<int, int>>;
 
 template <class V>
-void expect_same_bits_of_chunks(const csr<V, host>& A, kinds_and_codings& met) {
+void expect_same_bits_of_chunks(const csr<V, host>& A, kinds_and_encodings& met) {
     const auto P = packed<V, host>::from(view(A));
     const auto x = random_vector<V>(std::size_t(A.shape.cols), 6);
     with_decoder(view(P), [&]<value_encoding C>(decoder<C, V> value) {
@@ -207,7 +207,7 @@ void expect_same_bits_of_chunks(const csr<V, host>& A, kinds_and_codings& met) {
     });
 }
 
-/// So many values, again and again: halves, or no floats.
+/// `distinct` values, again and again: halves, or no floats.
 template <class V>
 host_vector<V> recurring_values(std::size_t n, std::size_t distinct, double step) {
     host_vector<V> val(n);
@@ -218,7 +218,7 @@ host_vector<V> recurring_values(std::size_t n, std::size_t distinct, double step
 TYPED_TEST(simd, every_chunk_loop_gives_the_bits_of_its_entries) {
     using V = TypeParam;
     if (simd_chunk_loops<value_encoding::none, V>(false).empty()) GTEST_SKIP() << "no AVX2 here";
-    kinds_and_codings met;
+    kinds_and_encodings met;
     for (auto A : {laplace2d<V>(30, 70), from_lengths<V>(std::vector<index>(300, 11), 3000),
                    from_lengths<V>(std::vector<index>(200, 31), 200000)}) {
         const std::size_t n = A.val.size();

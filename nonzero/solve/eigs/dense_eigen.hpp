@@ -11,7 +11,8 @@ struct dense_eigenpairs {
     std::vector<double> vectors;  ///< orthonormal, one after the other
 };
 
-/// Of a symmetric m x m matrix; `a` holds its columns (or rows), m * m. Only a triangle is read.
+/// The eigenpairs of a symmetric m x m matrix; `a` holds its columns (or rows), m * m. Only a
+/// triangle is read.
 dense_eigenpairs dense_eigen(int m, std::span<const double> a);
 
 }  // namespace nz

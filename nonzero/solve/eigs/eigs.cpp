@@ -309,7 +309,7 @@ class davidson {
         residual_ = basis_.residual(image_, sign_ * theta_[std::size_t(k)], x_, r);
         return tell(done_);
     }
-    /// Tells who watches. False where they want no more.
+    /// Calls the monitor. False where it asks to stop.
     bool tell(int converged) {
         if (!options_.monitor) return true;
         const double relative = report_.norm > 0 ? residual_ / report_.norm : 0;
@@ -472,7 +472,7 @@ class davidson {
     int size_ = 0, done_ = 0, retries_ = 0;
     bool trusts_guess_ = false, checks_ = false, stopped_ = false;
     std::int64_t products_ = 0;
-    std::int64_t degrees_ = 0;  ///< of the polynomials since the check began
+    std::int64_t degrees_ = 0;  ///< degrees of the polynomials since the check began
     std::uint64_t seed_ = 0;
     std::vector<double> values_;
     host_vector<V> vectors_;

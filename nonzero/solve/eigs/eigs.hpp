@@ -23,7 +23,7 @@ struct eigs_progress {
 struct eigs_options {
     int count = 6;  ///< eigenpairs, at most 50
     spectrum_end which = spectrum_end::smallest;
-    double tol = 1e-8;                  ///< of |A x - theta x| / |A|, for each pair
+    double tol = 1e-8;                  ///< tolerance of |A x - theta x| / |A|, for each pair
     std::int64_t max_products = 10000;  ///< at most
     int basis = 0;                      ///< vectors held: from count + 2 to 128; 0: as suits count
     /// Called whenever a residual is known; false stops the search.
@@ -34,7 +34,7 @@ struct eigs_report {
     bool converged = false;  ///< all pairs keep tol, with A x computed at the end
     std::string why;         ///< it ended, in one sentence
     std::int64_t products = 0, restarts = 0;
-    double norm = 0;                ///< of A, an estimate from below
+    double norm = 0;                ///< norm of A, an estimate from below
     std::vector<double> residuals;  ///< |A x - theta x| / norm of each pair, at the end
     double seconds = 0;
 };

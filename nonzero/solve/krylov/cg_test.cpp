@@ -21,8 +21,8 @@ solve_report solve(const solver_test<T>& on, const csr<V, host>& A, const host_v
     using B = typename T::B;
     if (x.empty()) x.assign(b.size(), V(0));
     const auto op = on.operator_of(A);
-    auto x_on_device = on.on_device(x);
-    const auto report = cg<V, B>(on.on_, *op, on.on_device(b), x_on_device, o);
+    auto x_on_device = on.to_backend(x);
+    const auto report = cg<V, B>(on.on_, *op, on.to_backend(b), x_on_device, o);
     x = on.here(x_on_device);
     return report;
 }
@@ -51,8 +51,8 @@ TYPED_TEST(conjugate_gradients, a_planned_product_serves) {
     const auto A = laplace3d<V>(20, 20, 20);
     const host_vector<V> b(std::size_t(A.shape.rows), V(1));
     const auto op = build(make_plan(A, this->on_), A);
-    auto x = this->on_device(host_vector<V>(b.size(), V(0)));
-    const auto report = cg<V, B>(this->on_, *op, this->on_device(b), x, {.tol = this->tol});
+    auto x = this->to_backend(host_vector<V>(b.size(), V(0)));
+    const auto report = cg<V, B>(this->on_, *op, this->to_backend(b), x, {.tol = this->tol});
     EXPECT_TRUE(report.converged) << report.why;
     const auto r = residual_of(A, this->here(x), b);
     EXPECT_LE(r.norm, this->tol * double(r.rhs) + r.rounding);
@@ -148,11 +148,11 @@ TYPED_TEST(conjugate_gradients, precondition) {
     using B = typename TypeParam::B;
     const auto s = manufactured<V>("", laplace2d<V>(30, 30));
     const auto op = this->operator_of(s.A);
-    const auto b = this->on_device(s.b), zero = this->on_device(host_vector<V>(s.b.size(), V(0)));
+    const auto b = this->to_backend(s.b), zero = this->to_backend(host_vector<V>(s.b.size(), V(0)));
     // A multiple of the identity changes nothing but the scalars.
     host_vector<V> x;
     const auto plain = solve(*this, s.A, s.b, x, {.tol = this->tol});
-    auto x_on_device = this->on_device(host_vector<V>(s.b.size(), V(0)));
+    auto x_on_device = this->to_backend(host_vector<V>(s.b.size(), V(0)));
     const auto quarter = cg<V, B>(this->on_, *op, this->multiple(900, V(real<V>(0.25))), b,
                                   x_on_device, {.tol = this->tol});
     EXPECT_TRUE(quarter.converged) << quarter.why;
@@ -174,10 +174,10 @@ TYPED_TEST(conjugate_gradients, name_what_is_not_definite) {
     EXPECT_EQ(x, host_vector<V>(100, V(0))) << "x was touched";
 
     const auto op = this->operator_of(A);
-    auto x_on_device = this->on_device(x);
+    auto x_on_device = this->to_backend(x);
     const auto no_preconditioner =
         cg<V, B>(this->on_, *op, this->multiple(100, V(-1)),
-                 this->on_device(host_vector<V>(100, V(1))), x_on_device);
+                 this->to_backend(host_vector<V>(100, V(1))), x_on_device);
     EXPECT_FALSE(no_preconditioner.converged);
     EXPECT_NE(no_preconditioner.why.find("preconditioner M is not"), std::string::npos)
         << no_preconditioner.why;
@@ -211,9 +211,9 @@ TYPED_TEST(conjugate_gradients, refuse_what_does_not_fit) {
     using B = typename TypeParam::B;
     const auto A = laplace2d<V>(3, 3);
     const auto op = this->operator_of(A);
-    const auto nine = this->on_device(host_vector<V>(9, V(1)));
-    auto x = this->on_device(host_vector<V>(9, V(0))),
-         short_x = this->on_device(host_vector<V>(8, V(0)));
+    const auto nine = this->to_backend(host_vector<V>(9, V(1)));
+    auto x = this->to_backend(host_vector<V>(9, V(0))),
+         short_x = this->to_backend(host_vector<V>(8, V(0)));
     const auto run = [&](const auto& matrix, const auto& b, auto& to, const solve_options& o) {
         (void)cg<V, B>(this->on_, matrix, b, to, o);
     };

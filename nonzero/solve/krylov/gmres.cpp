@@ -182,7 +182,7 @@ class gmres_solve {
     const gmres_options& options_;
     std::int64_t n_;
     vector<V, B> basis_, q_, z_;  ///< basis: restart + 1 vectors, one after the other
-    vector<W, B> h_;              ///< of both passes of Gram-Schmidt, and |w|^2
+    vector<W, B> h_;              ///< the products of both passes of Gram-Schmidt, and |w|^2
     scalars_on<S, B> s_;
     bool stopped_ = false;
     solve_report report_;

@@ -82,8 +82,8 @@ class every_scale : public solver_test<T> {
                                       const host_vector<value>& guess,
                                       const linear_operator<value, backend>* M = nullptr) const {
         const auto op = this->operator_of(matrix);
-        const auto from = this->on_device(rhs);
-        auto x = this->on_device(guess);
+        const auto from = this->to_backend(rhs);
+        auto x = this->to_backend(guess);
         gmres_options o;
         o.tol = this->tol;
         const auto run = [&](auto method) {
@@ -131,7 +131,7 @@ TYPED_TEST(every_scale, has_the_answer_of_scale_1) {
         }
 }
 
-/// x is rounded to what V has there, and the report knows.
+/// x is rounded to the denormal numbers of V, and the report knows.
 TYPED_TEST(every_scale, says_where_denormal_numbers_are_too_coarse) {
     using V = typename TypeParam::V;
     for (const way w : ways) {

@@ -43,10 +43,10 @@ std::vector<solved<T>> solve(const solver_test<T>& on, const csr<V, host>& A,
                              const linear_operator<V, typename T::B>* M = nullptr) {
     using B = typename T::B;
     const auto op = on.operator_of(A);
-    const auto b_on_device = on.on_device(b);
+    const auto b_on_device = on.to_backend(b);
     std::vector<solved<T>> all;
     const auto run = [&](const char* name, auto method) {
-        auto x = on.on_device(host_vector<V>(b.size(), V(0)));
+        auto x = on.to_backend(host_vector<V>(b.size(), V(0)));
         const out<V, B> to = x;
         const in<V, B> from = b_on_device;
         auto report = M == nullptr ? method.template solve<V, B>(o, on.on_, *op, from, to)

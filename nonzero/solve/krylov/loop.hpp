@@ -26,10 +26,10 @@ struct loop_state {
     status now = status::running;   ///< at the beginning of the iteration
     status next = status::running;  ///< what was found out during it
     double residual2 = 0;           ///< |r|^2
-    double target2 = 0;             ///< that counts as converged
+    double target2 = 0;             ///< the squared residual that counts as converged
     double* history = nullptr;      ///< squares since iteration history_from, where B computes
     std::int64_t history_from = 0;
-    unsigned long long while_handle = 0;  ///< of the graph's while node; 0: there is none
+    unsigned long long while_handle = 0;  ///< handle of the graph's while node; 0: none
 
     [[nodiscard]] NZ_HOST_DEVICE bool is_running() const {
         return now == status::running && iterations < pause_at;
@@ -43,8 +43,8 @@ struct loop_state {
         next = is_finite(v) ? otherwise : status::not_finite;
         return false;
     }
-    /// What the last step of an iteration finishes with: |r|^2 judged and noted. `after`: why there
-    /// is no further one, although this one is good.
+    /// What the last step of an iteration finishes with: |r|^2 judged and stored. `after`: why
+    /// there is no further one, although this one is good.
     NZ_HOST_DEVICE void end_iteration(double r2, status after = status::running) {
         if (!is_finite(r2)) next = status::not_finite;
         if (!has_failed()) {
@@ -89,8 +89,8 @@ class loop<gpu> {
   public:
     /// Captures the iteration in a graph where asked to and possible, as it is launched in
     /// on.stream; the state must be written before. `at_a_time` iterations make one pass of the
-    /// graph, whose start takes some 2 us: where products are cheap that pays, although the last
-    /// pass may hold some no-op iterations.
+    /// graph. Where products are cheap, fewer starts of passes pay, although the last pass may hold
+    /// some no-op iterations.
     loop(gpu on, std::function<void()> iteration, loop_state* state, bool graph, int at_a_time = 1);
     ~loop();
     loop(const loop&) = delete;

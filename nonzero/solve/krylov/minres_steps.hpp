@@ -16,7 +16,7 @@ struct minres_scalars : krylov_state {
     double eta = 0;                        ///< what is left to minimise, with its sign
     double step = 0;                       ///< x lacks step w
     double s2 = 0;                         ///< r becomes s2 r - step v
-    double largest = 0;                    ///< of T's columns so far, their length
+    double largest = 0;                    ///< the length of the longest column of T so far
     double norm2_of_A = 0;                 ///< at least that, from |A z| / |z|
     double norm2_of_w = 0;
 
@@ -72,7 +72,7 @@ struct minres_step {
     using totals = sums<double, K>;
     NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running() || s.has_failed(); }
     NZ_HOST_DEVICE static V times(double f, V v) { return product(V(real<V>(f)), v); }
-    /// Of the vectors, from 1 to the next number.
+    /// From 1 to the next number in the type of the vectors.
     static constexpr double rounding = std::is_same_v<real<V>, float> ? 0x1p-23 : 0x1p-52;
 };
 

@@ -25,10 +25,10 @@ solve_report solve(const solver_test<T>& on, const csr<V, host>& A, const host_v
     using B = typename T::B;
     if (x.empty()) x.assign(b.size(), V(0));
     const auto op = on.operator_of(A);
-    auto x_on_device = on.on_device(x);
+    auto x_on_device = on.to_backend(x);
     const auto report = M == nullptr
-                            ? minres<V, B>(on.on_, *op, on.on_device(b), x_on_device, o)
-                            : minres<V, B>(on.on_, *op, *M, on.on_device(b), x_on_device, o);
+                            ? minres<V, B>(on.on_, *op, on.to_backend(b), x_on_device, o)
+                            : minres<V, B>(on.on_, *op, *M, on.to_backend(b), x_on_device, o);
     x = on.here(x_on_device);
     return report;
 }
@@ -79,8 +79,8 @@ TYPED_TEST(minimal_residuals, are_those_of_full_gmres) {
         gmres_options o;
         o.tol = 1e-3, o.restart = 900;
         const auto op = this->operator_of(A);
-        auto other = this->on_device(host_vector<V>(b.size(), V(0)));
-        const auto least = gmres<V, B>(this->on_, *op, this->on_device(b), other, o);
+        auto other = this->to_backend(host_vector<V>(b.size(), V(0)));
+        const auto least = gmres<V, B>(this->on_, *op, this->to_backend(b), other, o);
         ASSERT_TRUE(least.converged) << name;
         const auto& ours = report.history;
         const double grain = std::is_same_v<real<V>, float> ? 1e-3 : 1e-9;
@@ -267,7 +267,7 @@ TYPED_TEST(minimal_residuals, have_the_same_bits_in_every_run) {
 }
 
 /// Also where passes of the graph end within it: 4 iterations a pass, 1,024 a batch.
-TYPED_TEST(minimal_residuals, have_the_same_bits_in_a_graph_and_by_any_burst) {
+TYPED_TEST(minimal_residuals, have_the_same_bits_in_a_graph_and_by_any_batch) {
     using V = typename TypeParam::V;
     const auto s = manufactured<V>("", kkt(laplace2d<V>(12, 11), 40));
     const auto M = jacobi(this->on_, view(absolute_diagonal(s.A)));

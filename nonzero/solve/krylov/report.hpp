@@ -9,12 +9,12 @@
 namespace nz {
 
 struct solve_options {
-    double tol = 1e-8;              ///< of the relative residual, |b - A x| / |b|
+    double tol = 1e-8;              ///< tolerance of the relative residual, |b - A x| / |b|
     std::int64_t max_iter = 10000;  ///< at most
     /// Iterations after which b - A x takes the place of the residual carried along, whose rounding
     /// errors add up; 0: only where it seems to have converged.
     std::int64_t replace_every = 0;
-    /// Called in order for each iteration with its relative residual, on a GPU in bursts; false
+    /// Called in order for each iteration with its relative residual, on a GPU in batches; false
     /// stops the solver.
     std::function<bool(std::int64_t iteration, double residual)> monitor = {};
     /// On a GPU: iterations as a CUDA graph, where on.stream is not the default stream and what A
@@ -32,8 +32,8 @@ struct solve_report {
     double relative = 0;          ///< |b - A x| / |b|, finite also then; 0 where b is
     std::vector<double> history;  ///< relative residuals: at the start, then after each iteration
     bool in_graph = false;        ///< the iterations ran in a CUDA graph
-    double setup_s = 0;           ///< of making vectors and graph                             [s]
-    double iterations_s = 0;      ///< of the iterations alone                                 [s]
+    double setup_s = 0;           ///< making vectors and graph                                [s]
+    double iterations_s = 0;      ///< the iterations alone                                    [s]
 
     [[nodiscard]] double relative_residual() const { return relative; }
     [[nodiscard]] double iteration_s() const {

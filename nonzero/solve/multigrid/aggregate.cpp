@@ -119,7 +119,8 @@ class set_search {
     cpu on_;
     const strong_graph& g_;
     std::int64_t n_;
-    host_vector<std::uint64_t> state_, least_;  ///< of a node; of its neighbourhood with itself
+    host_vector<std::uint64_t> state_;  ///< state of a node
+    host_vector<std::uint64_t> least_;  ///< least state in a node's neighbourhood with itself
     worklist undecided_, open_;
 };
 
@@ -208,7 +209,8 @@ class wide_search {
     cpu on_;
     const strong_graph& g_;
     std::int64_t n_;
-    host_vector<std::uint32_t> rank_, least_;  ///< of the undecided; in a node's neighbourhood
+    host_vector<std::uint32_t> rank_;   ///< rank of an undecided node
+    host_vector<std::uint32_t> least_;  ///< least rank in a node's neighbourhood
     host_vector<char> mark_;
     worklist undecided_, open_;
 };

@@ -75,7 +75,7 @@ struct decide : search {
 /// The independent set for distance 2.
 struct wide_search {
     graph_view g;
-    std::uint32_t *rank_of, *least;  ///< of the undecided; in a node's neighbourhood
+    std::uint32_t *rank_of, *least;  ///< rank of the undecided; the least in a node's neighbourhood
     char* mark;                      ///< unmarked, or how near the set a node is
     std::uint32_t round;
     unsigned* undecided;
@@ -98,8 +98,8 @@ struct find_least_rank : wide_search {
         least[i] = m;
     }
 };
-/// Marks what has the least rank within three steps, and what is within two steps of that: others
-/// may write the same there.
+/// Marks what has the least rank within three steps, and what is within two steps of that: other
+/// threads may write the same value to the same place.
 struct mark_roots : wide_search {
     __device__ void operator()(std::int64_t i) const {
         const std::uint32_t mine = rank_of[i];
@@ -201,7 +201,7 @@ class builder_on_gpu {
           number_(on, std::size_t(n_) + 1),
           near_(on, std::size_t(n_)),
           undecided_(on, 1) {
-        fill_bytes(on_, near_, 0xff);  // alone
+        fill_bytes(on_, near_, 0xff);  // isolated
     }
     device_aggregation build(int distance) {
         constexpr int worth_an_aggregate = 3;

@@ -9,7 +9,7 @@ namespace nz {
 inline constexpr index isolated = -1;
 
 struct aggregation {
-    index count = 0;        ///< of aggregates
+    index count = 0;        ///< number of aggregates
     host_vector<index> of;  ///< each node's, or `isolated`
 };
 
@@ -66,7 +66,7 @@ NZ_HOST_DEVICE constexpr std::uint32_t rank(index node, std::uint32_t round) {
     h = (h ^ h >> 13) * 0xc2b2ae35U & low;
     return h ^ h >> 16;
 }
-inline constexpr std::uint32_t no_rank = ~std::uint32_t(0);  ///< of a node that is decided
+inline constexpr std::uint32_t no_rank = ~std::uint32_t(0);  ///< the rank of a node that is decided
 
 inline constexpr index distance_sample = 256;  ///< nodes that suitable_distance looks at
 NZ_HOST_DEVICE constexpr index sampled_node(index s, index nodes) {

@@ -61,8 +61,8 @@ bool lacks_symmetry(const csr<V, host_view>& A, const P* row_ptr, const host_vec
     for (P k = row_ptr[row]; k < row_ptr[row + 1]; ++k) {
         const index j = A.col_ind[std::size_t(k)];
         const P at = position_of(row_ptr, A.col_ind.data(), j, row);
-        const V on_device = at < row_ptr[j + 1] ? A.val[std::size_t(at)] : V(0);
-        const V gap = std::abs(A.val[std::size_t(k)] - on_device);
+        const V mirrored = at < row_ptr[j + 1] ? A.val[std::size_t(at)] : V(0);
+        const V gap = std::abs(A.val[std::size_t(k)] - mirrored);
         if (gap == V(0)) continue;
         const V size = std::sqrt(diagonal[std::size_t(row)]) * std::sqrt(diagonal[std::size_t(j)]);
         if (!(gap <= rounding * size)) return true;
@@ -165,8 +165,8 @@ std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, csr<V, device>&& M
     return std::make_unique<level_product<V, gpu>>(on, std::move(M));
 }
 
-/// Chebyshev's interval. Aggregates over two steps leave it a narrower one: 13 iterations instead
-/// of 14 at 160^3.
+/// The ratio of the largest to the smallest eigenvalue that Chebyshev's polynomial damps. With
+/// aggregates over two steps a smaller one takes fewer iterations (docs/experiments/multigrid.md).
 double eigenvalue_ratio_of(const amg_options& o, int distance) {
     return o.eigenvalue_ratio > 0 ? o.eigenvalue_ratio : distance == 2 ? 8 : 12;
 }
@@ -261,7 +261,7 @@ offset most_entries(std::size_t finest, index block, index candidates) {
     return offset(most_growth * double(finest) * std::max(1.0, double(candidates) / block));
 }
 
-/// By all threads, where a vector's own copy is one thread's.
+/// A copy made by all threads; a vector's own copy constructor uses one.
 template <class V>
 host_vector<V> copied(cpu on, const host_vector<V>& v) {
     vector_space<V, cpu> space(on, std::int64_t(v.size()));

@@ -17,28 +17,28 @@ enum class amg_smoother { chebyshev, l1_jacobi };
 struct amg_options {
     amg_cycle cycle = amg_cycle::v;
     amg_smoother smoother = amg_smoother::chebyshev;
-    int degree = 2;  ///< of the Chebyshev polynomial on the finest level, one more below
-    int sweeps = 1;  ///< of the smoother, before and after the coarser level
+    int degree = 2;  ///< degree of the Chebyshev polynomial on the finest level, one more below
+    int sweeps = 1;  ///< passes of the smoother before and after the coarser level
     /// Chebyshev smooths from the largest eigenvalue over this ratio on; 0: 12, and 8 on the finest
     /// level where its aggregation distance is 2.
     double eigenvalue_ratio = 0;
     /// The aggregation distance of the finest level, 1 or 2 (`aggregate`); 0: suitable_distance.
     int aggregation_distance = 0;
     double strength = 0.08;   ///< eps of strong_couplings; a fifth of it on every coarser level
-    double omega = 1.6;       ///< of the smoothed prolongation, over the spectral radius
+    double omega = 1.6;       ///< damping of the smoothed prolongation, over the spectral radius
     index block = 1;          ///< unknowns a node, which are aggregated together
     index coarse_rows = 500;  ///< up to these a level is solved directly
     int max_levels = 25;
-    int lanczos_iterations = 10;  ///< of Lanczos for the spectral radius of each level
-    bool check = true;            ///< that A is symmetric, which takes about a product
+    int lanczos_iterations = 10;  ///< Lanczos iterations for the spectral radius of each level
+    bool check = true;            ///< checks that A is symmetric, which takes about a product
 };
 
 /// What one level is.
 struct amg_level_report {
     index rows = 0;
     offset nnz = 0;
-    double spectral_radius = 0;  ///< of D^-1 A, an estimate; 0 on a level solved directly
-    std::string method;          ///< of its product
+    double spectral_radius = 0;  ///< that of D^-1 A, an estimate; 0 on a level solved directly
+    std::string method;          ///< method of its product
 };
 struct amg_report {
     std::vector<amg_level_report> levels;  ///< finest first
@@ -119,7 +119,7 @@ class amg final : public matrix_free_operator<V, B> {
     amg_cycle kind_;
     std::vector<level> levels_;
     amg_report report_;
-    mutable std::mutex mutex_;  ///< of the workspaces that no call uses now
+    mutable std::mutex mutex_;  ///< guards the workspaces that no call uses now
     mutable std::vector<std::unique_ptr<workspaces>> idle_;
 };
 

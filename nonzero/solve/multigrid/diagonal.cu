@@ -42,7 +42,7 @@ struct largest_ratio {
         unsigned long long most = (unsigned long long)(__double_as_longlong(mine));
         for (int step = 16; step > 0; step /= 2) {
             const auto other = __shfl_xor_sync(active, most, step);
-            // A lane that is not there gives what is its own.
+            // A shuffle from an inactive lane gives nothing of use.
             if ((active >> (threadIdx.x % 32 ^ unsigned(step)) & 1) && other > most) most = other;
         }
         if (int(threadIdx.x % 32) == __ffs(int(active)) - 1) atomicMax(bits, most);

@@ -61,12 +61,12 @@ NZ_HOST_DEVICE void move_part(const index* nodes, std::int64_t count, index bloc
     const std::int64_t rows = count * block;
     for (std::int64_t i = 0; i < rows; ++i)
         for (index c = 0; c < k; ++c) {
-            V& on_device = val[(std::int64_t(nodes[i / block]) * block + i % block) * k + c];
-            V& here = columns[c * rows + i];
+            V& of_node = val[(std::int64_t(nodes[i / block]) * block + i % block) * k + c];
+            V& column = columns[c * rows + i];
             if constexpr (gather) {
-                here = on_device;
+                column = of_node;
             } else {
-                on_device = here;
+                of_node = column;
             }
         }
 }

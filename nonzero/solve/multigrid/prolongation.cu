@@ -82,7 +82,7 @@ struct smoother_rows {
     }
 };
 
-/// The same, empty where a node of `block` rows is alone.
+/// The same, empty where a node of `block` rows is isolated.
 template <class V>
 struct block_smoother_rows : smoother_rows<V> {
     const index* of;
@@ -92,7 +92,7 @@ struct block_smoother_rows : smoother_rows<V> {
     }
 };
 
-/// Rows of T: one entry, or none where a node is alone.
+/// Rows of T: one entry, or none where a node is isolated.
 template <class V>
 struct tentative_rows {
     const index* of;
@@ -103,7 +103,7 @@ struct tentative_rows {
     __device__ V value(offset m) const { return T[m]; }
 };
 
-/// Rows of T: k entries side by side, or none where a node is alone.
+/// Rows of T: k entries side by side, or none where a node is isolated.
 template <class V>
 struct block_tentative_rows {
     const index* of;

@@ -120,7 +120,7 @@ TYPED_TEST(setup_on_gpu, coarsens_as_the_cpu_does) {
             }
 }
 
-/// Rows of blocks whose patterns differ, entries of explicit zero, and nodes that are alone.
+/// Rows of blocks whose patterns differ, entries of explicit zero, and isolated nodes.
 TYPED_TEST(setup_on_gpu, finds_the_strong_couplings_of_blocks_as_the_cpu_does) {
     using V = TypeParam;
     const gpu on{};

@@ -56,9 +56,9 @@ struct row_table {
         unsigned s = unsigned(j) * 0x9e3779b1U >> 7;
         for (int tried = 0; tried < slots; ++tried, ++s) {
             const int at = int(s % unsigned(slots));
-            const index on_device = atomicCAS(key + at * rows, -1, j);
-            if (on_device == -1) added = true;
-            if (on_device == -1 || on_device == j) return at;
+            const index was = atomicCAS(key + at * rows, -1, j);
+            if (was == -1) added = true;
+            if (was == -1 || was == j) return at;
         }
         return -1;
     }
@@ -172,13 +172,13 @@ __global__ void __launch_bounds__(warp_size)
         offset at = to.ptr[i];
         for (index first = 0; first < cols; first += warp_size) {
             const index c = first + lane;
-            const bool on_device = c < cols && stamp[c] == mark;
-            const unsigned who = __ballot_sync(full_warp, on_device);
-            if (on_device) {
-                const offset here = at + __popc(who & ((1U << lane) - 1));
+            const bool is_marked = c < cols && stamp[c] == mark;
+            const unsigned marked_lanes = __ballot_sync(full_warp, is_marked);
+            if (is_marked) {
+                const offset here = at + __popc(marked_lanes & ((1U << lane) - 1));
                 to.col[here] = c, to.val[here] = sum[c];
             }
-            at += __popc(who);
+            at += __popc(marked_lanes);
         }
         __syncwarp();
     }

@@ -51,7 +51,7 @@ class sparse_accumulator {
   private:
     static constexpr V nothing = V(-0.0);  ///< plus v is v, also where that is a zero
     host_vector<index> last_row_;          ///< in which a column was met
-    host_vector<V> sum_;                   ///< of every column, `nothing` where it was not met
+    host_vector<V> sum_;  ///< the sum of every column, `nothing` where it was not met
     std::vector<index> col_;
     std::size_t n_ = 0;
     index row_ = -1;
@@ -101,7 +101,7 @@ class row_runs {
     /// Written with every row: on a cache line of its own, or threads would wait for each other's.
     struct alignas(64) memory {
         std::vector<block> blocks;
-        std::size_t used = 0;  ///< of the last block
+        std::size_t used = 0;  ///< entries used of the last block
         std::int64_t run = 0;  ///< which is being written, from run_start of the last block on
         std::size_t run_start = 0;
         [[nodiscard]] room room_at(std::size_t k) {
@@ -112,7 +112,7 @@ class row_runs {
     nz::shape shape_;
     int log_run_;  ///< log2 of a run's rows
     offset most_;
-    std::atomic<offset> entries_ = 0;  ///< of the runs that have ended
+    std::atomic<offset> entries_ = 0;  ///< entries of the runs that have ended
     std::vector<memory> of_thread_;
     std::vector<room> parts_;
     host_vector<offset> ptr_;

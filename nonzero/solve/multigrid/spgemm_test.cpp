@@ -103,24 +103,24 @@ TYPED_TEST(products, add_in_the_order_of_the_left_row) {
     const auto T = transpose(view(A));
     const auto C = spgemm(cpu{.threads = 2}, view(A), view(T));
     std::vector<V> sum(300);
-    std::vector<char> is_on_device(300);
+    std::vector<char> is_met(300);
     for (index i = 0; i < 300; ++i) {
-        std::fill(is_on_device.begin(), is_on_device.end(), char(0));
+        std::fill(is_met.begin(), is_met.end(), char(0));
         for_each_entry(view(A), i, i + 1, [&](index, index k, V a) {
             for_each_entry(view(T), k, k + 1, [&](index, index j, V t) {
                 const V product = a * t;
                 V& to = sum[std::size_t(j)];
-                to = is_on_device[std::size_t(j)] != 0 ? to + product : product;
-                is_on_device[std::size_t(j)] = 1;
+                to = is_met[std::size_t(j)] != 0 ? to + product : product;
+                is_met[std::size_t(j)] = 1;
             });
         });
         for_each_entry(view(C), i, i + 1, [&](index, index j, V c) {
-            ASSERT_EQ(is_on_device[std::size_t(j)], 1);
+            ASSERT_EQ(is_met[std::size_t(j)], 1);
             ASSERT_EQ(c, sum[std::size_t(j)]);
             ASSERT_EQ(std::signbit(c), std::signbit(sum[std::size_t(j)]));
-            is_on_device[std::size_t(j)] = 0;
+            is_met[std::size_t(j)] = 0;
         });
-        ASSERT_EQ(std::count(is_on_device.begin(), is_on_device.end(), char(1)), 0);
+        ASSERT_EQ(std::count(is_met.begin(), is_met.end(), char(1)), 0);
     }
 }
 

@@ -45,7 +45,7 @@ struct merge_rows {
     index block;
     const V* norm;
     V eps2;
-    offset* next;  ///< of each row: the entry that comes next
+    offset* next;  ///< for each row, the entry that comes next
     index* neighbour;
     offset* count;
     __device__ void operator()(std::int64_t i) const {

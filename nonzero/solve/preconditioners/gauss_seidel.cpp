@@ -109,10 +109,10 @@ class gauss_seidel_operator final : public matrix_free_operator<V, B> {
     mutable vector_space<V, B> space_;
     colouring colours_;
     vector<index, B> order_;
-    vector<V, B> inverse_;    ///< of the diagonal, in the order of the colours
-    mutable vector<V, B> y_;  ///< the same order
+    vector<V, B> inverse_;    ///< inverse of the diagonal, in the order of the colours
+    mutable vector<V, B> y_;  ///< y in the same order
     mutable scalars_on<one_scalar<V>, B> unused_;
-    operators before_, behind_;  ///< of each colour: D^-1 times the rows' part of other colours
+    operators before_, behind_;  ///< for each colour, D^-1 times the rows' part of other colours
 };
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace nz {
 
 /// y = M x with M the inverse of (D + L) D^-1 (D + U), where A = L + D + U once its rows and
 /// columns are ordered by colours: one sweep over the unknowns forth and one back. Unknowns of one
-/// colour do not meet, so each colour is one product with the rows' part that was there before,
+/// colour do not meet, so each colour is one product with the rows' part that was computed before,
 /// through its own plan: 2 (colours - 1) products in all, and no kernel of its own.
 ///
 /// Moves    what A's product moves, and 10 vectors or so.

@@ -11,7 +11,7 @@ namespace nz {
 /// A matrix with its values rounded to single precision; its pattern stays where it was.
 struct single_precision_matrix {
     host_vector<float> val;
-    csr<float, host_view> matrix;  ///< of them
+    csr<float, host_view> matrix;  ///< the matrix of these arrays
     single_precision_matrix(nz::shape shape, offset_span row_ptr, std::span<const index> col_ind)
         : val(col_ind.size()), matrix{shape, row_ptr, col_ind, val} {}
     single_precision_matrix(single_precision_matrix&&) = default;
@@ -35,7 +35,7 @@ class mixed_precision_operator final : public matrix_free_operator<double, B> {
 
   private:
     std::unique_ptr<linear_operator<float, B>> M_;
-    mutable std::mutex mutex_;  ///< of what follows
+    mutable std::mutex mutex_;  ///< guards what follows
     mutable vector_space<double, B> space_;
     mutable scalars_on<one_scalar<double>, B> none_;
     mutable vector<float, B> x_, y_;

@@ -18,8 +18,8 @@ TYPED_TEST_SUITE(preconditioners, everywhere);
 template <class T, class V>
 host_vector<V> applied(const solver_test<T>& on, const linear_operator<V, typename T::B>& M,
                        const host_vector<V>& x) {
-    auto y = on.on_device(host_vector<V>(x.size(), std::numeric_limits<real<V>>::quiet_NaN()));
-    M.apply(V(1), on.on_device(x), V(0), y);
+    auto y = on.to_backend(host_vector<V>(x.size(), std::numeric_limits<real<V>>::quiet_NaN()));
+    M.apply(V(1), on.to_backend(x), V(0), y);
     return on.here(y);
 }
 
@@ -49,12 +49,12 @@ TYPED_TEST(preconditioners, one_operator_scales_and_adds_like_any_other) {
     const auto M = jacobi(this->on_, view(A));
     const auto x = random_vector<V>(300, 1), y0 = random_vector<V>(300, 2);
     const auto Mx = applied(*this, *M, x);
-    auto y = this->on_device(y0);
-    M->apply(V(2), this->on_device(x), V(-3), y);
+    auto y = this->to_backend(y0);
+    M->apply(V(2), this->to_backend(x), V(-3), y);
     auto want = y0;
     for (std::size_t i = 0; i < x.size(); ++i) want[i] = V(2) * Mx[i] - V(3) * y0[i];
     EXPECT_LE(distance(this->here(y), want), close<V>);
-    M->apply(V(0), this->on_device(x), V(0), y);
+    M->apply(V(0), this->to_backend(x), V(0), y);
     EXPECT_EQ(this->here(y), host_vector<V>(300, V(0)));
 }
 
@@ -108,9 +108,9 @@ TYPED_TEST(preconditioners, each_spares_iterations) {
             A.val[k] *= weight(i) * weight(A.col_ind[k]);
     const auto s = manufactured<V>("", rotated(A));
     const auto op = this->operator_of(s.A);
-    const auto b = this->on_device(s.b);
+    const auto b = this->to_backend(s.b);
     const auto iterations = [&](const linear_operator<V, B>* M) {
-        auto x = this->on_device(host_vector<V>(s.b.size(), V(0)));
+        auto x = this->to_backend(host_vector<V>(s.b.size(), V(0)));
         const auto report = M == nullptr ? cg<V, B>(this->on_, *op, b, x, {.tol = this->tol})
                                          : cg<V, B>(this->on_, *op, *M, b, x, {.tol = this->tol});
         EXPECT_TRUE(report.converged) << report.why;
