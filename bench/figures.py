@@ -607,11 +607,46 @@ def runs(m: Measurements) -> list[str]:
     return table(["suite", "on", "commit", "date", "runs", "baselines"], lines, text=6)
 
 
+def python(m: Measurements) -> list[str]:
+    """The Python package beside others, from every machine's python.json."""
+    lines = []
+    for path in sorted(m.folder.glob("*/python.json")):
+        r = json.loads(path.read_text())
+        on = f"{r['machine']}, {r['threads']} threads" if "calls" in r else r["machine"]
+
+        def add(what: str, result: str, on: str = on) -> None:
+            lines.append([what, on, result])
+
+        def mean_of(theirs: str, ours: str = "nonzero", r: Any = r) -> str:
+            return mean_cell({p["matrix"]: p[f"{theirs}_s"] / p[f"{ours}_s"]
+                              for p in r["products"] if f"{theirs}_s" in p})
+
+        if calls := r.get("calls"):
+            for name, what in (("matmul", "`op @ x`"), ("apply_out", "`op.apply(x, out=y)`")):
+                more = (calls[f"{name}_s"] - calls["library_s"]) * 1e6
+                add(f"a call {what} with 10 rows, more than the library's own",
+                    f"{more:.1f} us (of {calls[f'{name}_s'] * 1e6:.1f} us)")
+        for theirs, ours, what in (
+                ("scipy", "nonzero", "SciPy's `A @ x`"), ("cupy", "nonzero", "CuPy's `A @ x`"),
+                ("torch", "nonzero" if "calls" in r else "nonzero_torch", "`torch.sparse` CSR")):
+            if any(f"{theirs}_s" in p for p in r["products"]):
+                add(f"`op @ x` against {what}", mean_of(theirs, ours))
+        if poisson := r.get("poisson"):
+            theirs, what = (("pyamg_s", "PyAMG's smoothed aggregation with CG, setup and solve")
+                            if "pyamg_s" in poisson else
+                            ("cupy_cg_s", "CuPy's `cg` without a preconditioner, the solve alone"))
+            add(f"`nz.solve` of Poisson {poisson['n']}^3 to 1e-8 against {what}",
+                f"{poisson[theirs] / poisson['nonzero_s']:.2f}x "
+                f"({poisson['nonzero_s'] * 1e3:,.0f} ms)")
+        add("`import nonzero`", f"{r['import_s'] * 1e3:.0f} ms")
+    return table(["measured", "on", "result"], lines, text=3)
+
+
 GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
         matrices, composition, classes, class_sizes, plan, plan_sizes, plan_misses, transposed,
         giants, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
-        cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs)}
+        cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python)}
 
 
 # ---- the documents -------------------------------------------------------------------------------
