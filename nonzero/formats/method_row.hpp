@@ -29,7 +29,10 @@ estimate cost_of(const matrix_stats& s) {
     if constexpr (K::hooks.work_on_cpu) e = with_work(e, K::work_on_cpu(s));
     // No other thread helps. A kernel without work_on_cpu tests every entry for
     // padding, or adds it to memory: about two work units.
-    if (K::hooks.one_thread) e.critical_units = e.work_units > 0 ? e.work_units : 2 * double(s.nnz);
+    if (K::hooks.one_thread) {
+        e.critical_units = e.work_units > 0 ? e.work_units : 2 * double(s.nnz);
+        e.launches = 0;  // no parallel region
+    }
     return e;
 }
 
