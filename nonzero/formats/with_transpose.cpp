@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "nonzero/core/gpu.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 namespace {
@@ -10,18 +10,6 @@ namespace {
 template <class V>
 void conjugate(cpu, std::span<const V> from, std::span<V> to) {
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::conj(from[i]);
-}
-
-template <class V, class B>
-using scratch_vector = std::conditional_t<std::is_same_v<B, cpu>, host_vector<V>, device_array<V>>;
-
-template <class V>
-host_vector<V> make_scratch(cpu, std::size_t len) {
-    return host_vector<V>(len);
-}
-template <class V>
-device_array<V> make_scratch(gpu on, std::size_t len) {
-    return {on, len};
 }
 
 template <class V>
@@ -41,7 +29,7 @@ class pair_of_operators final : public linear_operator<V, B> {
         : on_(on),
           of_A_(std::move(of_A)),
           of_transpose_(std::move(of_transpose)),
-          x_(make_scratch<V>(
+          x_(make_vector<V>(
               on, is_complex<V> && std::is_same_v<B, gpu> ? std::size_t(of_A_->shape().rows) : 0)) {
     }
 
@@ -83,7 +71,7 @@ class pair_of_operators final : public linear_operator<V, B> {
     void multiply_conjugated(V alpha, in<V, B> x, V beta, out<V, B> y) const {
         const std::size_t len = std::is_same_v<B, cpu> ? x.size() : 0;
         const std::lock_guard lock(mutex_);  // x_ is one for all threads, in one stream
-        scratch_vector<V, B> mine = make_scratch<V>(on_, len);
+        vector<V, B> mine = make_vector<V>(on_, len);
         const out<V, B> conjugate_x = std::is_same_v<B, cpu> ? out<V, B>(mine) : out<V, B>(x_);
         conjugate(on_, x, conjugate_x);
         if (beta != V(0)) conjugate(on_, in<V, B>(y), y);
@@ -93,7 +81,7 @@ class pair_of_operators final : public linear_operator<V, B> {
 
     B on_;
     pointer of_A_, of_transpose_;
-    mutable scratch_vector<V, B> x_;  ///< on a GPU: the conjugate of x
+    mutable vector<V, B> x_;  ///< on a GPU: the conjugate of x
     mutable std::mutex mutex_;
 };
 

@@ -7,9 +7,13 @@
 
 namespace nz {
 
+/// The space that owns memory where B computes.
+template <class B>
+using space_of = std::conditional_t<std::is_same_v<B, cpu>, host, device>;
+
 /// Owns elements where B computes; uninitialised when made. Converts to in<T, B> and out<T, B>.
 template <class T, class B>
-using vector = array<T, std::conditional_t<std::is_same_v<B, cpu>, host, device>>;
+using vector = array<T, space_of<B>>;
 
 /// A vector of that many elements, uninitialised.
 template <class T>

@@ -37,22 +37,11 @@ unsigned walk_blocks(std::int64_t threads) {
 
 template <class V>
 void fill(gpu on, const packing<V>& p, output<V> to, value_encoding encoding, unsigned chunks) {
-    const auto launch = [&](auto kernel) {
-        kernel<<<walk_blocks(std::int64_t(chunks) * warp_size), walk_threads, 0, stream_of(on)>>>(
-            p, to, chunks);
-    };
-    switch (encoding) {
-        case value_encoding::constant:
-            return launch(fill_chunks<value_encoding::constant, V>);
-        case value_encoding::dictionary8:
-            return launch(fill_chunks<value_encoding::dictionary8, V>);
-        case value_encoding::dictionary16:
-            return launch(fill_chunks<value_encoding::dictionary16, V>);
-        case value_encoding::float32:
-            return launch(fill_chunks<value_encoding::float32, V>);
-        case value_encoding::none:
-            return launch(fill_chunks<value_encoding::none, V>);
-    }
+    with_encoding(encoding, [&]<value_encoding C>() {
+        fill_chunks<C, V>
+            <<<walk_blocks(std::int64_t(chunks) * warp_size), walk_threads, 0, stream_of(on)>>>(
+                p, to, chunks);
+    });
 }
 
 template <class V>

@@ -17,6 +17,24 @@ enum class value_encoding : index {
     none,          ///< the values as they are
 };
 
+/// f.operator()<encoding>(): the one switch over the encodings.
+template <class F>
+void with_encoding(value_encoding encoding, F f) {
+    using enum value_encoding;
+    switch (encoding) {
+        case constant:
+            return f.template operator()<constant>();
+        case dictionary8:
+            return f.template operator()<dictionary8>();
+        case dictionary16:
+            return f.template operator()<dictionary16>();
+        case float32:
+            return f.template operator()<float32>();
+        case none:
+            return f.template operator()<none>();
+    }
+}
+
 /// What one warp multiplies: `width` stored entries for each of 32 lanes. It holds some rows, with
 /// 1, 2, 4 .. 32 neighbouring lanes each, or a segment of a long row.
 struct alignas(32) packed_chunk {

@@ -213,23 +213,10 @@ struct decoder {
 
 /// f(decoder) for the encoding of A.
 template <class V, class F>
-decltype(auto) with_decoder(const packed<V, host_view>& A, F f) {
-    const auto call = [&]<value_encoding C>() {
-        return f(decoder<C, V>{A.val.data(), A.table.data()});
-    };
-    switch (A.encoding) {
-        case value_encoding::constant:
-            return call.template operator()<value_encoding::constant>();
-        case value_encoding::dictionary8:
-            return call.template operator()<value_encoding::dictionary8>();
-        case value_encoding::dictionary16:
-            return call.template operator()<value_encoding::dictionary16>();
-        case value_encoding::float32:
-            return call.template operator()<value_encoding::float32>();
-        case value_encoding::none:
-            break;
-    }
-    return call.template operator()<value_encoding::none>();
+void with_decoder(const packed<V, host_view>& A, F f) {
+    with_encoding(A.encoding, [&]<value_encoding C>() {
+        f(decoder<C, V>{A.val.data(), A.table.data()});
+    });
 }
 
 /// f(row, column, value) for every entry of one chunk.

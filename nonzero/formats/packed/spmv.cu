@@ -83,7 +83,7 @@ void spmv(gpu on, packed_warp, V alpha, const packed<V, device_view>& A, device_
         launch<kernel>(on, blocks_for(warps, warps_per_block), threads_per_block, A, alpha,
                        x.data(), beta, y.data());
     };
-    const auto choose = [&]<value_encoding C>() {
+    with_encoding(A.encoding, [&]<value_encoding C>() {
         with_loads(A.val.len + 4 * A.indices.len, [&]<bool streams>() {
             if (A.chunks_per_warp == 4)
                 return start_identical
@@ -95,19 +95,7 @@ void spmv(gpu on, packed_warp, V alpha, const packed<V, device_view>& A, device_
                 return start.template operator()<packed_kernel<C, true, streams, V>>();
             start.template operator()<packed_kernel<C, false, streams, V>>();
         });
-    };
-    switch (A.encoding) {
-        case value_encoding::constant:
-            return choose.template operator()<value_encoding::constant>();
-        case value_encoding::dictionary8:
-            return choose.template operator()<value_encoding::dictionary8>();
-        case value_encoding::dictionary16:
-            return choose.template operator()<value_encoding::dictionary16>();
-        case value_encoding::float32:
-            return choose.template operator()<value_encoding::float32>();
-        case value_encoding::none:
-            return choose.template operator()<value_encoding::none>();
-    }
+    });
 }
 
 template void spmv(gpu, packed_warp, float, const packed<float, device_view>&, device_span<float>,

@@ -229,18 +229,7 @@ void spmv_many(gpu on, packed_warp, V alpha, const packed<V, device_view>& A, in
                V beta, out_columns<V, gpu> Y) {
     const vectors<const V> x{X.values.data(), X.stride, X.count};
     const vectors<V> y{Y.values.data(), Y.stride, Y.count};
-    switch (A.encoding) {
-        case value_encoding::constant:
-            return multiply<value_encoding::constant>(on, alpha, A, x, beta, y);
-        case value_encoding::dictionary8:
-            return multiply<value_encoding::dictionary8>(on, alpha, A, x, beta, y);
-        case value_encoding::dictionary16:
-            return multiply<value_encoding::dictionary16>(on, alpha, A, x, beta, y);
-        case value_encoding::float32:
-            return multiply<value_encoding::float32>(on, alpha, A, x, beta, y);
-        case value_encoding::none:
-            return multiply<value_encoding::none>(on, alpha, A, x, beta, y);
-    }
+    with_encoding(A.encoding, [&]<value_encoding C>() { multiply<C>(on, alpha, A, x, beta, y); });
 }
 
 template void spmv_many(gpu, packed_warp, float, const packed<float, device_view>&,

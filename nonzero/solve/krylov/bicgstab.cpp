@@ -6,23 +6,10 @@ namespace nz {
 namespace {
 
 template <class V, class B>
-struct bicgstab_method {
-    using scalars = bicgstab_scalars<wide_value<V>>;
-
-    bicgstab_method(B on, const linear_operator<V, B>& matrix,
-                    const linear_operator<V, B>* preconditioner, out<V, B> solution)
-        : space(on, matrix.shape().rows),
-          A(matrix),
-          M(preconditioner),
-          x(solution),
-          r(space.make()),
-          u(space.make()),
-          p(space.zero()),
-          v(space.zero()),
-          q(space.make()),
-          s(on, {}) {
-        if (M != nullptr) y = space.make(), z = space.make();
-    }
+struct bicgstab_method : krylov_frame<V, B, bicgstab_scalars<wide_value<V>>> {
+    using base = krylov_frame<V, B, bicgstab_scalars<wide_value<V>>>;
+    using base::base, base::A, base::M, base::q, base::r, base::run, base::space, base::x, base::z;
+    using typename base::scalars;
 
     void operator()() {
         // Without a preconditioner y is p and z is r.
@@ -36,7 +23,6 @@ struct bicgstab_method {
         run(bicgstab_omega<V>{{}, q.data(), r.data()});
         run(bicgstab_update<V>{{}, y_or_p, z_or_r, q.data(), u.data(), x.data(), r.data()});
     }
-    [[nodiscard]] int at_a_time() const { return iterations_at_a_time(M); }
     void finalize() {}
     void restart(scalars& now) {
         space.copy(r, u);
@@ -49,39 +35,22 @@ struct bicgstab_method {
         if (M != nullptr) M->apply(V(1), w, V(0), Mw);
         A.apply(V(1), M == nullptr ? in<V, B>(w) : in<V, B>(Mw), V(0), AMw);
     }
-    template <class Step>
-    void run(const Step& step) {
-        space.run(step, s.data());
-    }
 
-    vector_space<V, B> space;
-    const linear_operator<V, B>& A;
-    const linear_operator<V, B>* M;
-    out<V, B> x;
-    vector<V, B> r, u, p, v, q, y, z;  // q is the t of the text
-    scalars_on<scalars, B> s;
+    vector<V, B> u = space.make(), p = space.zero(), v = space.zero();  // q is the t of the text
+    vector<V, B> y = M == nullptr ? vector<V, B>() : space.make();
 };
-
-template <class V, class B>
-solve_report solve(B on, const linear_operator<V, B>& A, const linear_operator<V, B>* M, in<V, B> b,
-                   out<V, B> x, const solve_options& o) {
-    check_system<V, B>("bicgstab", A, M, b, x, o);
-    return solve_in_scale<V, B>(on, A, b, x, o, [&](in<V, B> rhs) {
-        return krylov_solve<V, B, bicgstab_method<V, B>>(A, rhs, x, o, on, A, M, x).run();
-    });
-}
 
 }  // namespace
 
 template <class V, class B>
 solve_report bicgstab(B on, const linear_operator<V, B>& A, in<V, B> b, out<V, B> x,
                       const solve_options& o) {
-    return solve<V, B>(on, A, nullptr, b, x, o);
+    return solve_by<V, B, bicgstab_method<V, B>>("bicgstab", on, A, nullptr, b, x, o);
 }
 template <class V, class B>
 solve_report bicgstab(B on, const linear_operator<V, B>& A, const linear_operator<V, B>& M,
                       in<V, B> b, out<V, B> x, const solve_options& o) {
-    return solve<V, B>(on, A, &M, b, x, o);
+    return solve_by<V, B, bicgstab_method<V, B>>("bicgstab", on, A, &M, b, x, o);
 }
 
 #define NZ_INSTANTIATE(V, B)                                                                      \

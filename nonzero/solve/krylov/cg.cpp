@@ -6,68 +6,41 @@ namespace nz {
 namespace {
 
 template <class V, class B>
-struct cg_method {
-    using scalars = cg_scalars;
-
-    cg_method(B on, const linear_operator<V, B>& matrix,
-              const linear_operator<V, B>* preconditioner, out<V, B> solution)
-        : space(on, matrix.shape().rows),
-          A(matrix),
-          M(preconditioner),
-          x(solution),
-          r(space.make()),
-          p(space.zero()),
-          q(space.make()),
-          s(on, {}) {
-        if (M != nullptr) z = space.make();
-    }
+struct cg_method : krylov_frame<V, B, cg_scalars> {
+    using base = krylov_frame<V, B, cg_scalars>;
+    using base::base, base::A, base::M, base::q, base::r, base::run, base::space, base::x, base::z;
+    using typename base::scalars;
 
     void operator()() {
         if (M != nullptr) {
             M->apply(V(1), r, V(0), z);
-            space.run(cg_preconditioned<V>{r.data(), z.data()}, s.data());
+            run(cg_preconditioned<V>{r.data(), z.data()});
         }
-        space.run(cg_direction<V>{M == nullptr ? r.data() : z.data(), p.data(), x.data()},
-                  s.data());
+        run(cg_direction<V>{M == nullptr ? r.data() : z.data(), p.data(), x.data()});
         A.apply(V(1), p, V(0), q);
-        space.run(cg_curvature<V>{p.data(), q.data()}, s.data());
-        space.run(cg_residual<V>{q.data(), r.data(), M != nullptr}, s.data());
+        run(cg_curvature<V>{p.data(), q.data()});
+        run(cg_residual<V>{q.data(), r.data(), M != nullptr});
     }
-    [[nodiscard]] int at_a_time() const { return iterations_at_a_time(M); }
-    void finalize() { space.run(cg_finalize<V>{p.data(), x.data()}, s.data()); }
+    void finalize() { run(cg_finalize<V>{p.data(), x.data()}); }
     void restart(scalars& now) const {
         now.alpha = now.beta = 0;
         now.rz = M == nullptr ? now.residual2 : 0;
     }
 
-    vector_space<V, B> space;
-    const linear_operator<V, B>& A;
-    const linear_operator<V, B>* M;
-    out<V, B> x;
-    vector<V, B> r, p, q, z;
-    scalars_on<scalars, B> s;
+    vector<V, B> p = space.zero();
 };
-
-template <class V, class B>
-solve_report solve(B on, const linear_operator<V, B>& A, const linear_operator<V, B>* M, in<V, B> b,
-                   out<V, B> x, const solve_options& o) {
-    check_system<V, B>("cg", A, M, b, x, o);
-    return solve_in_scale<V, B>(on, A, b, x, o, [&](in<V, B> rhs) {
-        return krylov_solve<V, B, cg_method<V, B>>(A, rhs, x, o, on, A, M, x).run();
-    });
-}
 
 }  // namespace
 
 template <class V, class B>
 solve_report cg(B on, const linear_operator<V, B>& A, in<V, B> b, out<V, B> x,
                 const solve_options& o) {
-    return solve<V, B>(on, A, nullptr, b, x, o);
+    return solve_by<V, B, cg_method<V, B>>("cg", on, A, nullptr, b, x, o);
 }
 template <class V, class B>
 solve_report cg(B on, const linear_operator<V, B>& A, const linear_operator<V, B>& M, in<V, B> b,
                 out<V, B> x, const solve_options& o) {
-    return solve<V, B>(on, A, &M, b, x, o);
+    return solve_by<V, B, cg_method<V, B>>("cg", on, A, &M, b, x, o);
 }
 
 #define NZ_INSTANTIATE(V, B)                                                                \

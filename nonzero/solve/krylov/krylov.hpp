@@ -83,39 +83,57 @@ struct residual_step {
     }
 };
 
-/// Iterations of CG and BiCGSTAB that make one pass of a graph: without a preconditioner a pass's
-/// start weighs more than a few wasted iterations at the end (docs/decisions/solvers.md).
-template <class V, class B>
-int iterations_at_a_time(const linear_operator<V, B>* M) {
-    return M == nullptr ? 4 : 1;
-}
+/// What the methods that krylov_solve runs have in common. Each derives from it and adds
+///
+///     void operator()();                 // one iteration; what a graph captures
+///     void finalize();                   // brings x up to date
+///     void restart(S&);                  // r is b - A x, and the directions so far are forgotten
+///
+/// S derives from krylov_state.
+template <class V, class B, class S>
+struct krylov_frame {
+    using scalars = S;
+
+    krylov_frame(B on, const linear_operator<V, B>& matrix,
+                 const linear_operator<V, B>* preconditioner, out<V, B> solution)
+        : space(on, matrix.shape().rows),
+          A(matrix),
+          M(preconditioner),
+          x(solution),
+          r(space.make()),
+          q(space.make()),
+          s(on, {}) {
+        if (M != nullptr) z = space.make();
+    }
+    /// Iterations that make one pass of a graph: without a preconditioner a pass's start weighs
+    /// more than a few wasted iterations at the end (docs/decisions/solvers.md).
+    [[nodiscard]] int at_a_time() const { return M == nullptr ? 4 : 1; }
+    template <class Step>
+    void run(const Step& step) {
+        space.run(step, s.data());
+    }
+
+    vector_space<V, B> space;
+    const linear_operator<V, B>& A;
+    const linear_operator<V, B>* M;  ///< null: there is none
+    out<V, B> x;
+    vector<V, B> r, q, z;  ///< q: for A x where no iteration is under way; z: only beside M
+    scalars_on<S, B> s;
+};
 
 /// Solves A x = b by iterations of `Method`, from the x given on, until |b - A x| <= tol |b| holds
-/// for the true residual. A Method has
-///
-///     using scalars = S;                 // derives from krylov_state
-///     vector_space<V, B> space;
-///     vector<V, B> r, q;                 // q: for A x where no iteration is under way
-///     scalars_on<S, B> s;
-///     void operator()();                 // one iteration; what a graph captures
-///     int at_a_time() const;             // iterations that make one pass of the graph
-///     void finalize();                     // brings x up to date
-///     void restart(S&);                  // r is b - A x, and the directions so far are forgotten
+/// for the true residual.
 template <class V, class B, class Method>
 class krylov_solve {
     using S = typename Method::scalars;
 
   public:
-    /// The method's own arguments last.
-    template <class... Args>
-    krylov_solve(const linear_operator<V, B>& A, in<V, B> b, out<V, B> x, const solve_options& o,
-                 const Args&... args)
-        : A_(A),
-          b_(b),
-          x_(x),
+    krylov_solve(B on, const linear_operator<V, B>& A, const linear_operator<V, B>* M, in<V, B> b,
+                 out<V, B> x, const solve_options& o)
+        : b_(b),
           options_(o),
-          method_(args...),
-          history_(make_vector<double>(method_.space.on(), std::size_t(longest_batch))) {}
+          method_(on, A, M, x),
+          history_(make_vector<double>(on, std::size_t(longest_batch))) {}
 
     /// None where b and x do not suit iterations.
     std::optional<solve_report> run() {
@@ -209,9 +227,8 @@ class krylov_solve {
 
     /// r = b - A x
     S find_residual() {
-        A_.apply(V(1), x_, V(0), method_.q);
-        method_.space.run(residual_step<V, S>{b_.data(), method_.q.data(), method_.r.data()},
-                          method_.s.data());
+        method_.A.apply(V(1), method_.x, V(0), method_.q);
+        method_.run(residual_step<V, S>{b_.data(), method_.q.data(), method_.r.data()});
         return method_.s.read();
     }
 
@@ -226,14 +243,23 @@ class krylov_solve {
     }
 
     steady_clock::time_point start_ = steady_clock::now();
-    const linear_operator<V, B>& A_;
     in<V, B> b_;
-    out<V, B> x_;
     const solve_options& options_;
     Method method_;
     vector<double, B> history_;
     std::int64_t batch_ = options_.monitor || std::is_same_v<B, cpu> ? 1 : longest_batch;
     solve_report report_;
 };
+
+/// The solver `name`: by iterations of `Method`, in a scale that suits them.
+template <class V, class B, class Method>
+solve_report solve_by(const char* name, B on, const linear_operator<V, B>& A,
+                      const linear_operator<V, B>* M, in<V, B> b, out<V, B> x,
+                      const solve_options& o) {
+    check_system<V, B>(name, A, M, b, x, o);
+    return solve_in_scale<V, B>(on, A, b, x, o, [&](in<V, B> rhs) {
+        return krylov_solve<V, B, Method>(on, A, M, rhs, x, o).run();
+    });
+}
 
 }  // namespace nz

@@ -6,24 +6,11 @@ namespace nz {
 namespace {
 
 template <class V, class B>
-struct minres_method {
-    using scalars = minres_scalars;
-
-    minres_method(B on, const linear_operator<V, B>& matrix,
-                  const linear_operator<V, B>* preconditioner, out<V, B> solution)
-        : space(on, matrix.shape().rows),
-          A(matrix),
-          M(preconditioner),
-          x(solution),
-          r(space.make()),
-          v(space.zero()),
-          v_before(space.zero()),
-          w_even(space.zero()),
-          w_odd(space.zero()),
-          q(space.make()),
-          s(on, {}) {
-        if (M != nullptr) z = space.make();
-    }
+struct minres_method : krylov_frame<V, B, minres_scalars> {
+    using base = krylov_frame<V, B, minres_scalars>;
+    using base::base, base::A, base::M, base::q, base::r, base::run, base::s, base::space, base::x,
+        base::z;
+    using typename base::scalars;
 
     void operator()() {
         const V* const z_or_v = M == nullptr ? v.data() : z.data();
@@ -43,7 +30,6 @@ struct minres_method {
         run(minres_preconditioned<V>{{}, v.data(), z.data()});
         run(minres_residual<V>{{}, v.data(), r.data()});
     }
-    [[nodiscard]] int at_a_time() const { return iterations_at_a_time(M); }
     void finalize() { run(minres_finalize<V>{w_even.data(), w_odd.data(), x.data()}); }
     void restart(scalars& now) {
         space.copy(r, v);
@@ -54,39 +40,21 @@ struct minres_method {
         now = s.read();
     }
 
-    template <class Step>
-    void run(const Step& step) {
-        space.run(step, s.data());
-    }
-
-    vector_space<V, B> space;
-    const linear_operator<V, B>& A;
-    const linear_operator<V, B>* M;
-    out<V, B> x;
-    vector<V, B> r, v, v_before, w_even, w_odd, q, z;
-    scalars_on<scalars, B> s;
+    vector<V, B> v = space.zero(), v_before = space.zero();
+    vector<V, B> w_even = space.zero(), w_odd = space.zero();
 };
-
-template <class V, class B>
-solve_report solve(B on, const linear_operator<V, B>& A, const linear_operator<V, B>* M, in<V, B> b,
-                   out<V, B> x, const solve_options& o) {
-    check_system<V, B>("minres", A, M, b, x, o);
-    return solve_in_scale<V, B>(on, A, b, x, o, [&](in<V, B> rhs) {
-        return krylov_solve<V, B, minres_method<V, B>>(A, rhs, x, o, on, A, M, x).run();
-    });
-}
 
 }  // namespace
 
 template <class V, class B>
 solve_report minres(B on, const linear_operator<V, B>& A, in<V, B> b, out<V, B> x,
                     const solve_options& o) {
-    return solve<V, B>(on, A, nullptr, b, x, o);
+    return solve_by<V, B, minres_method<V, B>>("minres", on, A, nullptr, b, x, o);
 }
 template <class V, class B>
 solve_report minres(B on, const linear_operator<V, B>& A, const linear_operator<V, B>& M,
                     in<V, B> b, out<V, B> x, const solve_options& o) {
-    return solve<V, B>(on, A, &M, b, x, o);
+    return solve_by<V, B, minres_method<V, B>>("minres", on, A, &M, b, x, o);
 }
 
 #define NZ_INSTANTIATE(V, B)                                                                    \

@@ -318,7 +318,7 @@ class gathering {
 
 }  // namespace
 
-int suitable_distance(const strong_graph& g) {
+int suitable_distance(cpu, const strong_graph& g) {
     const auto for_each_neighbour = [&](index i, auto f) {
         for (const index j : g.neighbours(i)) f(j);
     };

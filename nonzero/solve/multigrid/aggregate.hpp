@@ -37,7 +37,7 @@ aggregation aggregate(cpu on, const strong_graph&, int distance = 1);
 /// sample have few neighbours, yet many nodes within two steps, as those of 7-point stencils in
 /// space (6 and 24) do and those of 5- and 9-point ones in the plane (4 and 12, 8 and 24) do not;
 /// else 1.
-int suitable_distance(const strong_graph&);
+int suitable_distance(cpu, const strong_graph&);
 
 /// The same on a GPU, where `of` is: the same aggregates. Waits for on.stream.
 struct device_aggregation {

@@ -197,7 +197,7 @@ TEST(aggregates, are_the_same_on_every_machine) {
 
 TEST(aggregates, over_two_steps_suit_stencils_of_seven_points_in_space) {
     const auto distance = [](const csr<double, host>& A, index block, double eps) {
-        return suitable_distance(strong_couplings(cpu{}, view(A), block, eps));
+        return suitable_distance(cpu{}, strong_couplings(cpu{}, view(A), block, eps));
     };
     EXPECT_EQ(distance(laplace3d<double>(20, 20, 20), 1, 0.08), 2);
     EXPECT_EQ(distance(laplace3d<double>(64, 64, 64), 1, 0.08), 2);

@@ -112,7 +112,7 @@ plan_options product_options(B) {
 template <class V, class B>
 class level_product final : public linear_operator<V, B> {
   public:
-    using matrix = csr<V, std::conditional_t<std::is_same_v<B, cpu>, host, device>>;
+    using matrix = csr<V, space_of<B>>;
     using kernel = std::conditional_t<std::is_same_v<B, cpu>, csr_balanced, csr_subwarp>;
     level_product(B on, matrix M) : on_(on), M_(std::move(M)) {}
     [[nodiscard]] nz::shape shape() const override { return M_.shape; }
@@ -184,28 +184,42 @@ candidates<V> constants(index rows, index block) {
     return c;
 }
 
-template <class V, class S>
-using candidates_in =
-    std::conditional_t<std::is_same_v<S, host>, candidates<V>, device_candidates<V>>;
+template <class V, class C>
+using candidates_on =
+    std::conditional_t<std::is_same_v<C, cpu>, candidates<V>, device_candidates<V>>;
 
-/// The next coarser level of A.
-template <class V, class S>
+/// The next coarser level, where the setup runs.
+template <class V, class C>
 struct coarser {
-    csr<V, S> P, R, A;
-    candidates_in<V, S> near;
+    csr<V, space_of<C>> P, R, A;
+    candidates_on<V, C> near;
 };
 
-/// The candidates on the GPU, where the constant is made.
+/// The finest level's matrix where the setup runs, in `there` where that is not A itself.
 template <class V>
-device_candidates<V> candidates_on_device(gpu on, const candidates<V>& given, index rows,
-                                          index block) {
+csr<V, host_view> first_matrix(cpu, const csr<V, host_view>& A, csr<V, host>&) {
+    return A;
+}
+template <class V>
+csr<V, device_view> first_matrix(gpu on, const csr<V, host_view>& A, csr<V, device>& there) {
+    there = upload(on, A);
+    return view(there);
+}
+
+/// The finest level's candidates; on a GPU the constant is made there.
+template <class V>
+candidates<V> first_candidates(cpu, const candidates<V>& given, index rows, index block) {
+    return given.count > 0 ? given : constants<V>(rows, block);
+}
+template <class V>
+device_candidates<V> first_candidates(gpu on, const candidates<V>& given, index rows, index block) {
     if (given.count == 0 && block == 1) {
         device_candidates<V> ones{1, device_array<V>(on, std::size_t(rows))};
         vector_space<V, gpu>(on, rows).fill(V(1), ones.val);
         return ones;
     }
-    if (given.count == 0) return candidates_on_device(on, constants<V>(rows, block), rows, block);
-    return {given.count, from_host(on, std::span<const V>(given.val))};
+    const auto near = first_candidates(cpu{}, given, rows, block);
+    return {near.count, from_host(on, std::span<const V>(near.val))};
 }
 
 /// A coarser level must have at most this share of the rows of the level before it.
@@ -224,35 +238,24 @@ struct coarsening {
 };
 
 /// Empty where A's couplings are too weak for a level that is smaller.
-template <class V>
-coarser<V, host> coarsen(cpu on, const csr<V, host_view>& A, strong_graph strong,
-                         const coarsening& how, in<V, cpu> diagonal, candidates<V> near) {
-    coarser<V, host> c;
-    const aggregation groups = aggregate(on, strong, how.distance);
-    strong = {};  // its memory serves what follows
+template <class V, class C, class Graph>
+coarser<V, C> coarsen(C on, const csr<V, typename C::view>& A, Graph strong, const coarsening& how,
+                      in<V, C> diagonal, candidates_on<V, C> near) {
+    coarser<V, C> c;
+    const auto groups = aggregate(on, strong, how.distance);
     const double rows = double(groups.count) * near.count;
     if (rows == 0 || rows > worth_a_level * A.shape.rows) return c;
+    constexpr bool on_gpu = std::is_same_v<C, gpu>;
+    if constexpr (!on_gpu) strong = {};  // its memory serves what follows
     auto T = tentative_prolongation(on, groups, how.block, std::move(near));
-    c.P = smoothed_prolongation(on, A, how.block, how.eps, how.omega, groups, T.fine, diagonal);
+    if constexpr (on_gpu)
+        c.P = smoothed_prolongation(on, A, how.block, strong, how.omega, groups, T.fine);
+    else
+        c.P = smoothed_prolongation(on, A, how.block, how.eps, how.omega, groups, T.fine, diagonal);
     c.near = std::move(T.coarse);
     c.R = transposed(on, view(c.P));
     c.A = galerkin_product(on, view(c.R), A, view(c.P), how.most);
     replace_zero_diagonal(on, c.A);  // of a candidate that an aggregate was too small for
-    return c;
-}
-template <class V>
-coarser<V, device> coarsen(gpu on, const csr<V, device_view>& A, const marked_graph& strong,
-                           const coarsening& how, const device_candidates<V>& near) {
-    coarser<V, device> c;
-    const auto groups = aggregate(on, strong, how.distance);
-    const double rows = double(groups.count) * near.count;
-    if (rows == 0 || rows > worth_a_level * A.shape.rows) return c;
-    auto T = tentative_prolongation(on, groups, how.block, near);
-    c.P = smoothed_prolongation(on, A, how.block, strong, how.omega, groups, T.fine);
-    c.near = std::move(T.coarse);
-    c.R = transposed(on, view(c.P));
-    c.A = galerkin_product(on, view(c.R), A, view(c.P), how.most);
-    replace_zero_diagonal(on, c.A);
     return c;
 }
 
@@ -261,16 +264,21 @@ offset most_entries(std::size_t finest, index block, index candidates) {
     return offset(most_growth * double(finest) * std::max(1.0, double(candidates) / block));
 }
 
-/// A copy made by all threads; a vector's own copy constructor uses one.
+/// The diagonal for the smoother, which takes it. On a CPU the coarsening needs it as well: a copy,
+/// made by all threads; a vector's own copy constructor uses one.
 template <class V>
-host_vector<V> copied(cpu on, const host_vector<V>& v) {
-    vector_space<V, cpu> space(on, std::int64_t(v.size()));
+host_vector<V> for_smoother(cpu on, const host_vector<V>& diagonal) {
+    vector_space<V, cpu> space(on, std::int64_t(diagonal.size()));
     auto copy = space.make();
-    space.copy(v, copy);
+    space.copy(diagonal, copy);
     return copy;
 }
+template <class V>
+device_array<V> for_smoother(gpu, device_array<V>& diagonal) {
+    return std::move(diagonal);
+}
 
-/// A host's vector where the backend computes.
+/// A vector of the setup's where the cycle runs.
 template <class V>
 host_vector<V> moved_to(cpu, host_vector<V> v) {
     return v;
@@ -278,6 +286,16 @@ host_vector<V> moved_to(cpu, host_vector<V> v) {
 template <class V>
 device_array<V> moved_to(gpu on, const host_vector<V>& v) {
     return from_host(on, std::span<const V>(v));
+}
+template <class V>
+device_array<V> moved_to(gpu, device_array<V> v) {
+    return v;
+}
+
+/// By the CPU.
+template <class V>
+csr<V, host> dense_inverse(gpu on, const csr<V, device_view>& A) {
+    return nz::dense_inverse(cpu{}, view(download(on, A)));
 }
 
 template <class V>
@@ -308,61 +326,51 @@ amg<V, B>::amg(const csr<V, host_view>& any_A, B on, const amg_options& o,
                                          A.shape.rows, near.val.size()));
     if (finest != nullptr && finest->shape() != A.shape)
         throw argument_error("amg: the product given is of another shape than the matrix");
-    if constexpr (std::is_same_v<B, gpu>) require_gpu(on);
-    // Longer ones are not transposed on a GPU.
-    if (std::is_same_v<B, gpu> && A.val.size() <= std::size_t(max_narrow_offset)) {
-        add_levels_on_device(A, o, near, finest);
-    } else {
-        add_levels(A, o, near.count > 0 ? near : constants<V>(A.shape.rows, o.block),
-                   std::move(diagonal), finest);
+    if constexpr (std::is_same_v<B, gpu>) {
+        require_gpu(on);
+        const device_guard guard(on);
+        // Longer ones are not transposed on a GPU.
+        if (A.val.size() <= std::size_t(max_narrow_offset)) add_levels(on, A, o, near, {}, finest);
     }
+    if (levels_.empty()) add_levels(helpers(on), A, o, near, std::move(diagonal), finest);
     idle_.push_back(std::make_unique<workspaces>(make_workspaces()));
     report_.setup_s = seconds_since(start);
 }
 
-/// What every level starts with.
 template <class V, class B>
-typename amg<V, B>::level& amg<V, B>::add_level(nz::shape shape, std::size_t nnz) {
-    report_.levels.push_back({shape.rows, offset(nnz), 0, {}});
-    return levels_.emplace_back();
-}
-
-template <class V, class B>
-void amg<V, B>::set_product(level& l, op own, const linear_operator<V, B>* given) {
-    l.own = std::move(own);
-    l.A = l.own != nullptr ? l.own.get() : given;
-    report_.levels.back().method = l.A->method_name();
-}
-
-template <class V, class B>
-void amg<V, B>::add_levels(const csr<V, host_view>& A, const amg_options& o, candidates<V> near,
-                           host_vector<V> diagonal, const linear_operator<V, B>* finest) {
+template <class C>
+void amg<V, B>::add_levels(C here, const csr<V, host_view>& A, const amg_options& o,
+                           const candidates<V>& near, vector<V, C> diagonal,
+                           const linear_operator<V, B>* finest) {
     const B on = this->on();
-    const cpu here = helpers(on);
-    const offset most = most_entries(A.val.size(), o.block, near.count);
-    coarser<V, host> made;  // what the level before made for this one
-    made.near = std::move(near);
-    csr<V, host_view> current = A;
+    coarser<V, C> made;  // what the level before made for this one
+    auto current = first_matrix(here, A, made.A);
+    made.near = first_candidates(here, near, A.shape.rows, o.block);
+    const offset most = most_entries(A.val.size(), o.block, made.near.count);
     double eps = o.strength;
     for (index block = o.block;; block = made.near.count, eps *= coarser_strength) {
-        level& l = add_level(current.shape, current.val.size());
-        if (current.shape.rows <= o.coarse_rows) return invert(l, current);
-        if (levels_.size() > 1) {
-            set_product(l, product_with(on, std::move(made.A)), nullptr);
-        } else if (finest != nullptr) {
-            set_product(l, nullptr, finest);
-        } else {
-            set_product(l, build(make_plan(A, on, product_options<V>(on)), A), nullptr);
+        level& l = levels_.emplace_back();
+        report_.levels.push_back({current.shape.rows, offset(current.val.size()), 0, {}});
+        if (current.shape.rows <= o.coarse_rows) {
+            l.inverse = product_with(on, dense_inverse(here, current));
+            report_.direct = true;
+            return;
         }
-        if (levels_.size() > 1) diagonal = diagonal_of(here, current);
+        if (levels_.size() > 1)
+            l.own = product_with(on, std::move(made.A));
+        else if (finest == nullptr)
+            l.own = build(make_plan(A, on, product_options<V>(on)), A);
+        l.A = l.own != nullptr ? l.own.get() : finest;
+        report_.levels.back().method = l.A->method_name();
+        if (diagonal.size() == 0) diagonal = diagonal_of(here, current);
         auto norm = l1_norms(here, current);
         const double bound = gershgorin_bound<V>(here, diagonal, norm);
         auto strong = strong_couplings<V>(here, current, block, eps, diagonal);
         const int distance = levels_.size() > 1           ? 1
                              : o.aggregation_distance > 0 ? o.aggregation_distance
-                                                          : suitable_distance(strong);
-        add_smoother(l, moved_to(on, copied(here, diagonal)), moved_to(on, std::move(norm)), bound,
-                     o, distance);
+                                                          : suitable_distance(here, strong);
+        add_smoother(l, moved_to(on, for_smoother(here, diagonal)), moved_to(on, std::move(norm)),
+                     bound, o, distance);
         if (int(levels_.size()) >= o.max_levels) return;
         made = coarsen<V>(
             here, current, std::move(strong),
@@ -372,55 +380,8 @@ void amg<V, B>::add_levels(const csr<V, host_view>& A, const amg_options& o, can
         l.P = product_with(on, std::move(made.P));
         l.R = product_with(on, std::move(made.R));
         current = view(made.A);  // its arrays stay in their place when they are moved
+        diagonal = {};
     }
-}
-
-/// The same with everything on the GPU.
-template <class V, class B>
-void amg<V, B>::add_levels_on_device(const csr<V, host_view>& A, const amg_options& o,
-                                     const candidates<V>& near,
-                                     const linear_operator<V, B>* finest) {
-    if constexpr (std::is_same_v<B, gpu>) {
-        const B on = this->on();
-        const device_guard guard(on);
-        coarser<V, device> made;
-        made.A = upload(on, A);
-        made.near = candidates_on_device(on, near, A.shape.rows, o.block);
-        double eps = o.strength;
-        for (index block = o.block;; block = made.near.count, eps *= coarser_strength) {
-            const auto current = view(made.A);
-            level& l = add_level(current.shape, current.val.size());
-            if (current.shape.rows <= o.coarse_rows) return invert(l, view(download(on, made.A)));
-            auto d = diagonal_of(on, current), norm = l1_norms(on, current);
-            const double bound = gershgorin_bound<V>(on, d, norm);
-            if (levels_.size() > 1) {
-                set_product(l, product_with(on, std::move(made.A)), nullptr);
-            } else if (finest != nullptr) {
-                set_product(l, nullptr, finest);
-            } else {
-                set_product(l, build(make_plan(A, on, product_options<V>(on)), A), nullptr);
-            }
-            const auto strong = strong_couplings(on, current, block, eps);
-            const int distance = levels_.size() > 1           ? 1
-                                 : o.aggregation_distance > 0 ? o.aggregation_distance
-                                                              : suitable_distance(on, strong);
-            add_smoother(l, std::move(d), std::move(norm), bound, o, distance);
-            if (int(levels_.size()) >= o.max_levels) return;
-            made = coarsen(on, current, strong,
-                           {block, distance, eps, o.omega / report_.levels.back().spectral_radius,
-                            most_entries(A.val.size(), o.block, made.near.count)},
-                           made.near);
-            if (made.A.shape.rows == 0) return;
-            l.P = product_with(on, std::move(made.P));
-            l.R = product_with(on, std::move(made.R));
-        }
-    }
-}
-
-template <class V, class B>
-void amg<V, B>::invert(level& l, const csr<V, host_view>& A) {
-    l.inverse = product_with(this->on(), dense_inverse(helpers(this->on()), A));
-    report_.direct = true;
 }
 
 template <class V, class B>

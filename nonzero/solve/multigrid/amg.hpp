@@ -100,15 +100,12 @@ class amg final : public matrix_free_operator<V, B> {
     };
     using workspaces = std::vector<workspace>;
 
-    void add_levels(const csr<V, host_view>& A, const amg_options&, candidates<V> near,
-                    host_vector<V> diagonal, const linear_operator<V, B>* finest);
-    void add_levels_on_device(const csr<V, host_view>& A, const amg_options&,
-                              const candidates<V>& near, const linear_operator<V, B>* finest);
-    level& add_level(nz::shape, std::size_t nnz);
-    void set_product(level&, op own, const linear_operator<V, B>* given);
+    /// The setup, by C. diagonal: A's where C has it, or empty.
+    template <class C>
+    void add_levels(C, const csr<V, host_view>& A, const amg_options&, const candidates<V>& near,
+                    vector<V, C> diagonal, const linear_operator<V, B>* finest);
     void add_smoother(level&, vector<V, B> diagonal, vector<V, B> norm, double bound,
                       const amg_options&, int distance);
-    void invert(level&, const csr<V, host_view>& A);
     [[nodiscard]] workspaces make_workspaces() const;
     [[nodiscard]] std::unique_ptr<workspaces> take_workspaces() const;
     /// From which state the smoother starts: x = 0, x lacking w.d, or x and its residual.

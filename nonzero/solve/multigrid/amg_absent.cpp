@@ -17,7 +17,7 @@ device_aggregation aggregate(gpu on, const marked_graph&, int) {
 }
 int suitable_distance(gpu on, const marked_graph&) { return absent<int>(on); }
 template <class V>
-marked_graph strong_couplings(gpu on, const csr<V, device_view>&, index, double) {
+marked_graph strong_couplings(gpu on, const csr<V, device_view>&, index, double, in<V, gpu>) {
     return absent<marked_graph>(on);
 }
 template <class V>
@@ -61,7 +61,8 @@ void invert_each(gpu on, device_out<V>) {
 }
 
 #define NZ_INSTANTIATE(V)                                                                       \
-    template marked_graph strong_couplings(gpu, const csr<V, device_view>&, index, double);     \
+    template marked_graph strong_couplings(gpu, const csr<V, device_view>&, index, double,      \
+                                           in<V, gpu>);                                         \
     template device_tentative<V> tentative_prolongation(gpu, const device_aggregation&, index,  \
                                                         const device_candidates<V>&);           \
     template csr<V, device> smoothed_prolongation(                                              \

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 
@@ -30,14 +31,14 @@ template <class V>
 device_array<V> diagonal_of(gpu on, const csr<V, device_view>& A);
 
 /// A's diagonal, which is looked for only where it is not known.
-template <class V>
+template <class V, class B>
 struct diagonal_or_known {
-    diagonal_or_known(cpu on, const csr<V, host_view>& A, in<V, cpu> known)
-        : found(known.empty() ? diagonal_of(on, A) : host_vector<V>()),
-          val(known.empty() ? in<V, cpu>(found) : known) {}
+    diagonal_or_known(B on, const csr<V, typename B::view>& A, in<V, B> known)
+        : found(known.size() == 0 ? diagonal_of(on, A) : vector<V, B>()),
+          val(known.size() == 0 ? in<V, B>(found) : known) {}
     diagonal_or_known(const diagonal_or_known&) = delete;
-    host_vector<V> found;
-    in<V, cpu> val;
+    vector<V, B> found;
+    in<V, B> val;
 };
 
 /// The sum of the magnitudes of each row, in their order.

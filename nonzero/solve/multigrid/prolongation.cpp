@@ -193,7 +193,7 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
                                    double omega, const aggregation& a,
                                    const candidates<V>& tentative, in<V, cpu> known_diagonal) {
     const index cols = columns_of(a, tentative.count);
-    const diagonal_or_known<V> diagonal(on, A, known_diagonal);
+    const diagonal_or_known<V, cpu> diagonal(on, A, known_diagonal);
     const typename prolongation_row<V>::inputs in{A, diagonal.val, block == 1, V(eps), V(omega),
                                                   a, block,        tentative};
     row_runs<V> P(on, {A.shape.rows, cols}, any_number);

@@ -83,7 +83,7 @@ TYPED_TEST(setup_on_gpu, coarsens_as_the_cpu_does) {
                 const auto on_device = upload(on, A);
                 const auto graph = strong_couplings(cpu{}, view(A), block, eps);
                 const auto strong = strong_couplings(on, view(on_device), block, eps);
-                ASSERT_EQ(suitable_distance(on, strong), suitable_distance(graph));
+                ASSERT_EQ(suitable_distance(on, strong), suitable_distance(cpu{}, graph));
                 const auto groups = aggregate(cpu{}, graph, distance);
                 const auto groups_on_device = aggregate(on, strong, distance);
                 ASSERT_EQ(groups_on_device.count, groups.count);

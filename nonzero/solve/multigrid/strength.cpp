@@ -109,7 +109,7 @@ strong_graph strong_couplings(cpu on, const csr<V, host_view>& A, index block, d
         throw argument_error(
             "strong_couplings: expected a square matrix of whole blocks, eps >= 0");
     if (block == 1) {
-        const diagonal_or_known<V> diagonal(on, A, known_diagonal);
+        const diagonal_or_known<V, cpu> diagonal(on, A, known_diagonal);
         return A.row_ptr.visit([&](const auto* row_ptr) {
             return graph_of(on, A.row_ptr, 1, A.shape.rows, [&] {
                 return [&](std::int64_t i, index* to) {

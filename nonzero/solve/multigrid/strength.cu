@@ -112,20 +112,23 @@ marked_graph graph_of_blocks(gpu on, const csr<V, device_view>& A, index block, 
 }  // namespace
 
 template <class V>
-marked_graph strong_couplings(gpu on, const csr<V, device_view>& A, index block, double eps) {
+marked_graph strong_couplings(gpu on, const csr<V, device_view>& A, index block, double eps,
+                              in<V, gpu> known_diagonal) {
     if (A.shape.rows != A.shape.cols || block < 1 || A.shape.rows % block != 0 || !(eps >= 0))
         throw argument_error(
             "strong_couplings: expected a square matrix of whole blocks, eps >= 0");
     const device_guard guard(on);
     if (block > 1) return graph_of_blocks(on, A, block, V(eps * eps));
     marked_graph g{A.row_ptr, A.col_ind, device_array<char>(on, A.val.size()), {}, {}};
-    const auto diagonal = diagonal_of(on, A);
+    const diagonal_or_known<V, gpu> diagonal(on, A, known_diagonal);
     launch_each(on, A.shape.rows,
-                mark_strong<V>{A, diagonal.data(), V(eps * eps), g.strong.data()});
+                mark_strong<V>{A, diagonal.val.data(), V(eps * eps), g.strong.data()});
     return g;
 }
 
-template marked_graph strong_couplings(gpu, const csr<float, device_view>&, index, double);
-template marked_graph strong_couplings(gpu, const csr<double, device_view>&, index, double);
+template marked_graph strong_couplings(gpu, const csr<float, device_view>&, index, double,
+                                       in<float, gpu>);
+template marked_graph strong_couplings(gpu, const csr<double, device_view>&, index, double,
+                                       in<double, gpu>);
 
 }  // namespace nz

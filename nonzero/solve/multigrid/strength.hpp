@@ -40,6 +40,7 @@ struct marked_graph {
 };
 /// Waits for on.stream where `block` is above 1.
 template <class V>
-marked_graph strong_couplings(gpu on, const csr<V, device_view>& A, index block, double eps);
+marked_graph strong_couplings(gpu on, const csr<V, device_view>& A, index block, double eps,
+                              in<V, gpu> diagonal = {});
 
 }  // namespace nz
