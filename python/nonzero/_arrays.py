@@ -20,6 +20,7 @@ class DeviceArray(NamedTuple):
     strides: tuple[int, ...] | None
     device: int
     readonly: bool
+    owner: Any  # keeps the memory as long as this is held
 
 
 def library_of(x: Any) -> str:
@@ -44,7 +45,7 @@ def stream_of(x: Any) -> int:
     if library == "cupy":
         import cupy
 
-        return int(cupy.cuda.get_current_stream().ptr)
+        return int(cupy.cuda.get_current_stream(x.device.id).ptr)
     if library == "torch" and x.device.type == "cuda":
         import torch
 
@@ -64,7 +65,7 @@ def lend(x: Any) -> Any:
     library = library_of(x)
     if library == "cupy":
         return DeviceArray(
-            x.data.ptr, x.dtype.str, x.shape, x.strides, x.device.id, readonly=False
+            x.data.ptr, x.dtype.str, x.shape, x.strides, x.device.id, readonly=False, owner=x
         )
     if library == "torch":
         plain = x.detach().resolve_conj().resolve_neg()
@@ -78,6 +79,7 @@ def lend(x: Any) -> Any:
             tuple(s * size for s in plain.stride()),
             plain.device.index or 0,
             readonly=False,
+            owner=plain,
         )
     return x
 
@@ -91,7 +93,8 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, order: str = 
     if library == "cupy":
         import cupy
 
-        return cupy.empty(shape, dtype, order="F")
+        with like.device:
+            return cupy.empty(shape, dtype, order="F")
     if library == "torch":
         import torch
 
@@ -108,10 +111,23 @@ def by_columns(x: Any) -> Any:
     if library == "cupy":
         import cupy
 
-        return cupy.asfortranarray(x)
+        with x.device:
+            return cupy.asfortranarray(x)
     if library == "torch":
-        return x.contiguous() if x.dim() == 1 else x.T.contiguous().T
+        plain = x.resolve_conj().resolve_neg()
+        if plain.dim() == 1:
+            return plain.contiguous()
+        return plain if plain.T.is_contiguous() else plain.T.contiguous().T
     return x
+
+
+def assign(to: Any, values: Any) -> None:
+    """Copy `values` into the array `to`, of the same library and device."""
+    if library_of(to) == "cupy":
+        with to.device:
+            to[...] = values
+    else:
+        to[...] = values
 
 
 def as_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
@@ -120,6 +136,9 @@ def as_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
         import torch
 
         return x.to(getattr(torch, dtype.name))
+    if library_of(x) == "cupy":
+        with x.device:
+            return x.astype(dtype, copy=False)
     return x.astype(dtype, copy=False)
 
 
@@ -127,7 +146,8 @@ def to_numpy(x: Any) -> NDArray[Any]:
     """Give `x` in CPU memory, copied from a GPU's."""
     library = library_of(x)
     if library == "cupy":
-        return np.asarray(x.get())
+        with x.device:
+            return np.asarray(x.get())
     if library == "torch":
         return np.asarray(x.detach().resolve_conj().resolve_neg().cpu().numpy())
     return np.asarray(x)

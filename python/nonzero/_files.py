@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from nonzero import _nonzero
+from nonzero._arguments import whole
 from nonzero._arrays import VALUE_TYPES
 from nonzero._matrices import as_matrix
 
@@ -31,7 +32,7 @@ def dtype_code(dtype: DTypeLike) -> str:
     return found.char
 
 
-def read(path: str | os.PathLike[str], *, dtype: DTypeLike = None, threads: int = 0) -> Any:
+def read(path: str | os.PathLike[str], *, dtype: DTypeLike | None = None, threads: int = 0) -> Any:
     """Read a matrix: Matrix Market, plain or gzipped, or SciPy's .npz, whatever its name.
 
     Parameters
@@ -66,11 +67,11 @@ def read(path: str | os.PathLike[str], *, dtype: DTypeLike = None, threads: int 
     >>> nz.read(path).shape
     (16, 16)
     """
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     with open(name, "rb"):  # for the errors that Python has
         pass
     code = None if dtype is None else dtype_code(dtype)
-    return csr_array(_nonzero.read(name, dtype=code, threads=threads))
+    return csr_array(_nonzero.read(name, dtype=code, threads=whole(threads, "threads")))
 
 
 def write(path: str | os.PathLike[str], A: Any) -> None:
@@ -93,4 +94,4 @@ def write(path: str | os.PathLike[str], A: Any) -> None:
         Where the file system refuses.
     """
     host = as_matrix(A).on_cpu()
-    _nonzero.write(os.fspath(path), host.shape, *host.lent())
+    _nonzero.write(os.fsdecode(path), host.shape, *host.lent())

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonzero import _nonzero
+from nonzero._arguments import real, whole
 from nonzero._matrices import as_matrix
 from nonzero._operator import _device_number
 
@@ -91,8 +92,9 @@ def pagerank(
     >>> nz.pagerank(nz.plan(ring, shape=(3, 3))).rank.round(3)
     array([0.333, 0.333, 0.333])
     """
-    matrix = _graph(G)
+    matrix = as_matrix(G, name="G")
     host = matrix.on_cpu()
+    indptr, indices, data = host.lent()
     if personalization is not None:
         personalization = np.ascontiguousarray(personalization, dtype=host.dtype)
         if personalization.shape != (host.shape[0],):
@@ -103,14 +105,16 @@ def pagerank(
         **_without(
             _nonzero.pagerank(
                 host.shape,
-                *host.lent(),
+                indptr,
+                indices,
+                data,
                 personalization,
                 device=_device_number(device, matrix),
-                threads=threads,
+                threads=whole(threads, "threads"),
                 links_in_rows=links_in_rows,
-                damping=damping,
-                tol=tol,
-                maxiter=maxiter,
+                damping=real(damping, "damping"),
+                tol=real(tol, "tol", 0),
+                maxiter=whole(maxiter, "maxiter"),
             ),
             "change",
         )
@@ -180,16 +184,15 @@ def partition(
     >>> parts.cut, parts.sizes.tolist()
     (16, [128, 128])
     """
-    host = _graph(G).on_cpu()
+    host = as_matrix(G, name="G").on_cpu()
     r = _nonzero.partition(
-        host.shape, *host.lent(), parts=nparts, imbalance=imbalance, method=method
+        host.shape,
+        *host.lent(),
+        parts=whole(nparts, "nparts", 1, max(host.shape[0], 1)),
+        imbalance=real(imbalance, "imbalance", 0),
+        method=method,
     )
     return Partition(**r)
-
-
-def _graph(G: Any) -> Any:
-    kept = getattr(G, "_matrix", None)
-    return kept if kept is not None else as_matrix(G, name="G")
 
 
 def _without(d: dict[str, Any], key: str) -> dict[str, Any]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from nonzero import _nonzero
-from nonzero._nonzero import DeviceError, Unavailable, __version__
+from nonzero._nonzero import DeviceError, Unavailable
 
 __all__ = ["DeviceError", "Unavailable", "__version__", "gpu_count", "methods"]
+
+__version__: str = _nonzero.version
 
 
 def gpu_count() -> int:

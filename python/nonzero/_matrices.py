@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from nonzero._arguments import pair
 from nonzero._arrays import VALUE_TYPES, as_dtype, device_of, dtype_of, lend, library_of, to_numpy
 
 
@@ -67,14 +68,21 @@ def as_matrix(A: Any, shape: tuple[int, int] | None = None, name: str = "A") -> 
     """
     if isinstance(A, Matrix):
         return A
+    kept = getattr(A, "_matrix", None)  # of an Operator
+    if isinstance(kept, Matrix) and shape is None:
+        return kept
     data, indices, indptr, found = _arrays_of(A, shape, name)
     data = _with_value_type(data, name)
+    indices = _with_index_type(indices, f"{name}.indices")
+    indptr = _with_index_type(indptr, f"{name}.indptr")
     if device_of(data) >= 0:
         indices = as_dtype(indices, np.dtype(np.int32))
     for part, what in ((data, "data"), (indices, "indices"), (indptr, "indptr")):
         if part.ndim != 1:
             raise ValueError(f"{name}.{what}: an array of {part.ndim} dimensions, expected 1")
-    return Matrix(_contiguous(data), _contiguous(indices), _contiguous(indptr), found)
+    matrix = Matrix(_contiguous(data), _contiguous(indices), _contiguous(indptr), found)
+    _check_lengths(matrix, name)
+    return matrix
 
 
 def _arrays_of(
@@ -88,11 +96,13 @@ def _arrays_of(
         )
         if shape is None:
             raise ValueError(f"{name}: (data, indices, indptr) without a shape; give shape=")
-        return data, indices, indptr, (int(shape[0]), int(shape[1]))
+        return data, indices, indptr, pair(shape, "shape")
     if shape is not None:
         raise TypeError(f"shape: only for (data, indices, indptr); {name} has its own")
     if library_of(A) == "torch":
         return _arrays_of_torch(A, name)
+    if hasattr(A, "_matrix"):
+        raise TypeError(f"{name}: an operator that keeps no matrix, expected one that does")
     if not hasattr(A, "tocsr"):
         raise TypeError(
             f"{name}: a {type(A).__module__}.{type(A).__name__}, expected a sparse matrix or array "
@@ -100,7 +110,11 @@ def _arrays_of(
         )
     if len(A.shape) != 2:
         raise ValueError(f"{name}: a sparse array of {len(A.shape)} dimension, expected 2")
-    csr = A.tocsr()
+    if library_of(A) == "cupy" or type(A).__module__.startswith("cupyx."):
+        with A.data.device:  # which need not be the current one
+            csr = A.tocsr()
+    else:
+        csr = A.tocsr()
     return csr.data, csr.indices, csr.indptr, (int(csr.shape[0]), int(csr.shape[1]))
 
 
@@ -133,9 +147,34 @@ def _with_value_type(data: Any, name: str) -> Any:
     raise TypeError(f"{name}: of dtype {dtype}, expected one of {', '.join(VALUE_TYPES)}")
 
 
+def _with_index_type(x: Any, name: str) -> Any:
+    """Give indices of 32 or 64 bits; an empty list is of no type."""
+    dtype = dtype_of(x)
+    if dtype.name in ("int32", "int64") and dtype.isnative:
+        return x
+    if dtype.kind in "iu" or (x.ndim == 1 and len(x) == 0):
+        return as_dtype(x, np.dtype(np.int64))
+    raise TypeError(f"{name}: of dtype {dtype}, expected int32 or int64")
+
+
+def _check_lengths(A: Matrix, name: str) -> None:
+    rows, nnz = A.shape[0], len(A.data)
+    if len(A.indices) != nnz:
+        raise ValueError(f"{name}.indices: of length {len(A.indices)}, expected that of data, {nnz}")
+    if len(A.indptr) != rows + 1:
+        raise ValueError(
+            f"{name}.indptr: of length {len(A.indptr)}, expected rows + 1 = {rows + 1}"
+        )
+    if A.device < 0 and (int(A.indptr[0]), int(A.indptr[-1])) != (0, nnz):
+        raise ValueError(
+            f"{name}.indptr: from {int(A.indptr[0])} to {int(A.indptr[-1])}, expected from 0 to the "
+            f"number of entries, {nnz}"
+        )
+
+
 def _contiguous(x: Any) -> Any:
     if library_of(x) == "torch":
         return x.contiguous()
-    if x.flags.c_contiguous:
+    if x.flags.c_contiguous and getattr(x.flags, "aligned", True):
         return x
     return x.copy()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import operator
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonzero import _nonzero
+from nonzero._arguments import names, whole
 from nonzero._arrays import (
     as_dtype,
+    assign,
     by_columns,
     device_of,
     dtype_of,
@@ -20,6 +24,7 @@ from nonzero._arrays import (
     library_of,
     stream_of,
 )
+from nonzero._device import device_product
 from nonzero._matrices import Matrix, as_matrix
 
 if TYPE_CHECKING:
@@ -30,7 +35,12 @@ try:
 except ImportError:  # SciPy is not needed
 
     class LinearOperator:  # type: ignore[no-redef]
-        """Stands in for SciPy's class where SciPy is not installed."""
+        """Stands in for SciPy's class where SciPy is not installed: multiplies arrays only."""
+
+        def _only_arrays(self, x: Any) -> Any:
+            raise TypeError(f"x: a {type(x).__name__}, expected an array; the rest needs SciPy")
+
+        __matmul__ = __rmatmul__ = dot = _only_arrays
 
 
 _PLAIN = _nonzero.Transposition.plain
@@ -61,6 +71,7 @@ class Operator(LinearOperator):  # type: ignore[misc]
     __array_priority__ = 1000
     __array_ufunc__ = None
     ndim = 2
+    args: tuple[Any, ...] = ()  # as SciPy's operators name what they are made of
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Leave SciPy's own choice of a class out."""
@@ -70,6 +81,8 @@ class Operator(LinearOperator):  # type: ignore[misc]
         self._core = core
         self._matrix = matrix
         self._options = options
+        self._changing = threading.Lock()  # _matrix and what the core has of it, together
+        self._has_transpose = matrix is None
         self.shape = tuple(core.shape)
         self.dtype = np.dtype(core.dtype)
         self.device = int(core.device)
@@ -84,6 +97,10 @@ class Operator(LinearOperator):  # type: ignore[misc]
             y = _empty(self.shape[0], x.dtype)
             self._core.apply(_PLAIN, x, y, None, None, 0)
             return y
+        if self.device >= 0:
+            y = device_product(self, x)
+            if y is not None:
+                return y
         if isinstance(x, LinearOperator) or np.isscalar(x):
             return super().__matmul__(x)
         return self._product(_PLAIN, x)
@@ -92,7 +109,7 @@ class Operator(LinearOperator):  # type: ignore[misc]
         """Multiply from the left, x A: by the transposed product."""
         if isinstance(x, LinearOperator) or np.isscalar(x):
             return super().__rmatmul__(x)
-        return self._product(_TRANSPOSE, x.T).T
+        return _from_left(self._product, _TRANSPOSE, x)
 
     def dot(self, x: Any) -> Any:
         """Multiply by `x`: a vector, a matrix, another operator or a number."""
@@ -151,7 +168,8 @@ class Operator(LinearOperator):  # type: ignore[misc]
         TypeError
             Where x or out are of another dtype or on another device.
         ValueError
-            Where a length does not fit, out overlaps with x, is read-only or is missing.
+            Where a length does not fit; out overlaps with x, which is seen where neither is
+            copied; out is read-only or is missing.
 
         Examples
         --------
@@ -231,15 +249,16 @@ class Operator(LinearOperator):  # type: ignore[misc]
             Where the operator does not keep its matrix: see `plan`.
         """
         A = self._kept("update_values")
+        if not (hasattr(data, "dtype") and hasattr(data, "shape")):
+            raise TypeError(f"data: a {type(data).__name__}, expected an array")
         if dtype_of(data) != self.dtype:
             raise TypeError(f"data: of dtype {dtype_of(data)}, expected {self.dtype}")
         if tuple(data.shape) != tuple(A.data.shape):
-            raise ValueError(
-                f"data: of shape {tuple(data.shape)}, expected {tuple(A.data.shape)}"
-            )
+            raise ValueError(f"data: of shape {tuple(data.shape)}, expected {tuple(A.data.shape)}")
         changed = Matrix(data, A.indices, A.indptr, A.shape)
-        self._core.update_values(*changed.lent())
-        self._matrix = changed
+        with self._changing:
+            self._core.update_values(*changed.lent(), stream_of(changed.data))
+            self._matrix = changed
 
     def __reduce__(self) -> Any:
         """Pickle the matrix and the options; unpickling plans again."""
@@ -258,8 +277,13 @@ class Operator(LinearOperator):  # type: ignore[misc]
         return self._matrix
 
     def _store_transpose(self) -> None:
-        if self._matrix is not None:
-            self._core.store_transpose(*self._matrix.lent())
+        if self._has_transpose:
+            return
+        with self._changing:
+            if not self._has_transpose and self._matrix is not None:
+                A = self._matrix
+                self._core.store_transpose(*A.lent(), stream_of(A.data))
+                self._has_transpose = True
 
     def _apply(
         self, kind: Any, x: Any, out: Any, alpha: complex | None, beta: complex | None
@@ -275,12 +299,14 @@ class Operator(LinearOperator):  # type: ignore[misc]
             result = empty((rows, *x.shape[1:]), self.dtype, x, order)
         else:
             result = self._checked(out, "out")
+            if library_of(out) == "torch" and (out.is_conj() or out.is_neg()):
+                raise ValueError("out: a view that conjugates or negates, expected a plain tensor")
         stream = stream_of(x) if self.device >= 0 else 0
         if self.device >= 0:
             x, own = by_columns(x), by_columns(result)
             self._core.apply(kind, lend(x), lend(own), alpha, beta, stream)
             if own is not result:
-                result[...] = own
+                assign(result, own)
         else:
             self._core.apply(kind, lend(x), lend(result), alpha, beta, stream)
         return result if out is None else out
@@ -303,6 +329,8 @@ class Operator(LinearOperator):  # type: ignore[misc]
         """Multiply arrays of any dtype that becomes the operator's, as SciPy's operators do."""
         if library_of(x) == "numpy":
             matrix = isinstance(x, np.matrix)
+            if hasattr(x, "tocsr"):
+                raise TypeError(f"x: a {type(x).__name__}, expected a dense array")
             x = np.asarray(x)
             if matrix:
                 return np.asmatrix(self._product(kind, x))
@@ -311,7 +339,8 @@ class Operator(LinearOperator):  # type: ignore[misc]
         dtype = dtype_of(x)
         if dtype == self.dtype:
             return self._apply(kind, x, None, None, None)
-        if dtype.kind == "c" and self.dtype.kind == "f":
+        fits = np.can_cast(dtype, np.result_type(self.dtype, np.complex64), "safe")
+        if dtype.kind == "c" and self.dtype.kind == "f" and fits:
             real = self._product(kind, x.real)
             return real + 1j * self._product(kind, x.imag)
         if dtype.kind in "biu" or np.can_cast(dtype, self.dtype, "safe"):
@@ -334,6 +363,7 @@ class TransposedOperator(LinearOperator):  # type: ignore[misc]
     __array_priority__ = 1000
     __array_ufunc__ = None
     ndim = 2
+    args: tuple[Any, ...] = ()
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Leave SciPy's own choice of a class out."""
@@ -356,7 +386,7 @@ class TransposedOperator(LinearOperator):  # type: ignore[misc]
         """Multiply from the left."""
         if isinstance(x, LinearOperator) or np.isscalar(x):
             return super().__rmatmul__(x)
-        return self.T @ x.T if x.ndim == 1 else (self.T @ x.T).T
+        return _from_left(lambda _, X: self.T @ X, None, x)
 
     def dot(self, x: Any) -> Any:
         """Multiply by `x`: a vector, a matrix, another operator or a number."""
@@ -422,6 +452,11 @@ class TransposedOperator(LinearOperator):  # type: ignore[misc]
 class _Conjugated(LinearOperator):  # type: ignore[misc]
     """An operator with its values conjugated: the transpose of its conjugate transpose."""
 
+    __array_priority__ = 1000
+    __array_ufunc__ = None
+    ndim = 2
+    args: tuple[Any, ...] = ()
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         return object.__new__(cls)
 
@@ -432,19 +467,65 @@ class _Conjugated(LinearOperator):  # type: ignore[misc]
     def _conjugated(self, product: Any, x: Any) -> Any:
         if self.dtype.kind == "f":
             return product @ x
+        if library_of(x) == "numpy":
+            x = np.asanyarray(x)
         return (product @ x.conj()).conj()
 
     def __matmul__(self, x: Any) -> Any:
+        if isinstance(x, LinearOperator) or np.isscalar(x):
+            return super().__matmul__(x)
         return self._conjugated(self._of, x)
 
+    def __rmatmul__(self, x: Any) -> Any:
+        if isinstance(x, LinearOperator) or np.isscalar(x):
+            return super().__rmatmul__(x)
+        return _from_left(lambda _, X: self._of.H @ X, None, x)
+
+    def dot(self, x: Any) -> Any:
+        return super().dot(x) if isinstance(x, LinearOperator) or np.isscalar(x) else self @ x
+
+    def __mul__(self, x: Any) -> Any:
+        return self.dot(x)
+
+    def __call__(self, x: Any) -> Any:
+        return self.dot(x)
+
     def matvec(self, x: Any) -> Any:
-        return self @ x
+        return self._conjugated(self._of, x)
 
     def rmatvec(self, x: Any) -> Any:
         return self._conjugated(self._of.H, x)
 
-    matmat, rmatmat, dot, __call__, __mul__ = matvec, rmatvec, matvec, matvec, matvec
+    matmat, rmatmat = matvec, rmatvec
     _matvec, _rmatvec, _matmat, _rmatmat = matvec, rmatvec, matvec, rmatvec
+
+    @property
+    def T(self) -> Any:
+        return self._of.H
+
+    @property
+    def H(self) -> Any:
+        return self._of.T
+
+    def transpose(self) -> Any:
+        return self.T
+
+    def adjoint(self) -> Any:
+        return self.H
+
+    _transpose, _adjoint = transpose, adjoint
+
+    def __repr__(self) -> str:
+        return f"<conjugate of {self._of!r}>"
+
+
+def _from_left(product: Any, kind: Any, x: Any) -> Any:
+    """Multiply x from the left by what `product` multiplies by the transpose of."""
+    if library_of(x) != "numpy":
+        return product(kind, x) if x.ndim == 1 else product(kind, x.T).T
+    if hasattr(x, "tocsr"):
+        raise TypeError(f"x: a {type(x).__name__}, expected a dense array")
+    return product(kind, np.asanyarray(x).T).T
 
 
 def _is_row_major(x: Any) -> bool:
@@ -559,7 +640,7 @@ def plan(
     tune: bool = False,
     fresh: bool = False,
     deterministic: bool = True,
-    methods: Sequence[str] = (),
+    methods: str | Sequence[str] = (),
     transposed: bool = False,
     keep: bool = True,
 ) -> Operator:
@@ -585,7 +666,7 @@ def plan(
         Measure machine and methods anew, whatever earlier runs have kept.
     deterministic : bool
         Only methods that give the same bits in every run.
-    methods : sequence of str
+    methods : str or sequence of str
         To choose from. [all]
     transposed : bool
         Store A^T in addition now, and not when ``op.T`` first multiplies.
@@ -619,17 +700,16 @@ def plan(
     matrix = as_matrix(A, shape)
     options: dict[str, Any] = {
         "device": _device_number(device, matrix),
-        "threads": threads,
-        "products": products,
-        "tune": tune,
-        "fresh": fresh,
-        "deterministic": deterministic,
-        "methods": list(methods),
-        "transposed": transposed,
+        "threads": whole(threads, "threads"),
+        "products": None if products is None else whole(products, "products", 1, 2**63 - 1),
+        "tune": bool(tune),
+        "fresh": bool(fresh),
+        "deterministic": bool(deterministic),
+        "methods": names(methods, "methods"),
+        "transposed": bool(transposed),
     }
     op = _planned(matrix, options)
     if not keep:
-        op._core.report()
         op._matrix = None
         op._options = {"name": op._core.report()["candidates"][0]["method"]}
     return op
@@ -642,8 +722,10 @@ def _device_number(device: int | str | None, matrix: Matrix) -> int:
         return -1
     if device == "gpu":
         return max(matrix.device, 0)
-    if isinstance(device, int) and device >= 0:
-        return device
+    if hasattr(device, "__index__") and not isinstance(device, bool):
+        number = operator.index(device)
+        if 0 <= number < 2**31:
+            return number
     raise ValueError(f"device: {device!r}, expected 'cpu', 'gpu' or the number of a GPU")
 
 

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonzero import _nonzero
-from nonzero._arrays import by_columns, from_numpy, lend, library_of, stream_of, to_numpy
+from nonzero._arguments import function, real, whole
+from nonzero._arrays import empty, from_numpy, lend, library_of, stream_of, to_numpy
 from nonzero._matrices import Matrix, as_matrix
-from nonzero._operator import Operator, _device_number, plan, table_as_html
+from nonzero._operator import LinearOperator, Operator, _device_number, plan, table_as_html
 from nonzero._progress import residual_bar
 
 Callback = Callable[[float], object]
@@ -140,7 +141,8 @@ def solve(
     x0 : array, (n,), optional
         The initial guess. [zeros]
     tol, rtol : float
-        Of the relative residual, norm(b - A x) / norm(b); one name or the other. [1e-8]
+        Of the relative residual, norm(b - A x) / norm(b); one name or the other. [1e-8, or 1e-5
+        in single precision]
     maxiter : int
         Iterations of the first attempt; those that follow share as many again.
     method : {"cg", "minres", "bicgstab", "gmres"}, optional
@@ -183,26 +185,27 @@ def solve(
     """
     if tol is not None and rtol is not None:
         raise TypeError("tol and rtol: one quantity, expected one of them")
-    target = 1e-8 if tol is None and rtol is None else float(tol if tol is not None else rtol or 0)
+    asked, named = (tol, "tol") if tol is not None else (rtol, "rtol")
     matrix = as_matrix(A)
+    target = _default_tol(matrix.dtype) if asked is None else real(asked, named, 0)
     number = _device_number(device, matrix)
     host = matrix.on_cpu()
     rhs = _vector(b, host, "b")
     x = np.zeros_like(rhs) if x0 is None else _vector(x0, host, "x0").copy()
-    with residual_bar(progress, target, callback) as watched:
+    with residual_bar(progress, target, function(callback, "callback")) as watched:
         r = _nonzero.solve(
             host.shape,
             *host.lent(),
             rhs,
             x,
             device=number,
-            threads=threads,
+            threads=whole(threads, "threads"),
             tol=target,
-            maxiter=maxiter,
-            restart=restart,
+            maxiter=whole(maxiter, "maxiter", 0, 2**63 - 1),
+            restart=whole(restart, "restart", 1, 1000),
             method=method,
             preconditioner=preconditioner,
-            block=block,
+            block=whole(block, "block", 1),
             callback=watched,
         )
     best = r["attempts"][r["best"]]
@@ -218,6 +221,21 @@ def solve(
         solve_s=r["solve_s"],
         attempts=r["attempts"],
     )
+
+
+def _default_tol(dtype: np.dtype[Any]) -> float:
+    """Give the tolerance where none is asked for, which rounding lets every method reach."""
+    return 1e-8 if np.finfo(dtype).eps < 1e-10 else 1e-5
+
+
+def _operator(A: Any) -> Operator:
+    if isinstance(A, Operator):
+        return A
+    if isinstance(A, LinearOperator):
+        raise TypeError(
+            f"A: a {type(A).__name__}, expected an Operator, as nonzero.plan makes, or a matrix"
+        )
+    return plan(A)
 
 
 def _vector(v: Any, A: Matrix, name: str) -> NDArray[Any]:
@@ -243,12 +261,10 @@ def _krylov(
     callback: Callback | None,
     restart: int = 30,
 ) -> tuple[Any, int]:
-    op = A if isinstance(A, Operator) else plan(A)
-    rhs = op._checked(b, "b")
-    flat = rhs[:, 0] if rhs.ndim == 2 and rhs.shape[1] == 1 else rhs
-    if tuple(flat.shape) != (op.shape[0],):
-        raise ValueError(f"b: of shape {tuple(rhs.shape)}, expected ({op.shape[0]},)")
-    x = flat * 0 if x0 is None else by_columns(op._checked(x0, "x0") + 0)
+    op = _operator(A)
+    flat = _flat(op, b, "b")
+    x = empty(tuple(flat.shape), op.dtype, flat)
+    x[...] = 0 if x0 is None else _flat(op, x0, "x0")
     if M is not None and not isinstance(M, Operator):
         raise TypeError(f"M: a {type(M).__name__}, expected an Operator, as nonzero.amg makes")
     r = _nonzero.krylov(
@@ -257,14 +273,22 @@ def _krylov(
         lend(_contiguous(flat)),
         lend(x),
         None if M is None else M._core,
-        tol=rtol,
-        maxiter=10 * op.shape[0] if maxiter is None else maxiter,
-        restart=restart,
+        tol=real(rtol, "rtol", 0),
+        maxiter=10 * op.shape[0] if maxiter is None else whole(maxiter, "maxiter", 0, 2**63 - 1),
+        restart=whole(restart, "restart", 1, 1000),
         threads=0,
         stream=stream_of(x) if op.device >= 0 else 0,
-        callback=callback,
+        callback=function(callback, "callback"),
     )
     return x, 0 if r["converged"] else max(int(r["iterations"]), 1)
+
+
+def _flat(op: Operator, v: Any, name: str) -> Any:
+    found = op._checked(v, name)
+    flat = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
+    if tuple(flat.shape) != (op.shape[0],):
+        raise ValueError(f"{name}: of shape {tuple(found.shape)}, expected ({op.shape[0]},)")
+    return flat
 
 
 def _contiguous(x: Any) -> Any:
@@ -455,10 +479,10 @@ def amg(
         host.shape,
         *host.lent(),
         device=_device_number(device, matrix),
-        threads=threads,
-        block=block,
+        threads=whole(threads, "threads"),
+        block=whole(block, "block", 1),
         cycle=cycle,
-        strength=strength,
+        strength=None if strength is None else real(strength, "strength", 0),
     )
     return Operator(core, None, {"name": "amg", "report": text})
 
@@ -490,7 +514,8 @@ def eigsh(
     maxiter : int, optional
         Products at most. [10000]
     tol : float
-        Of norm(A v - w v) / norm(A), for each pair. [1e-8, where it is 0]
+        Of norm(A v - w v) / norm(A), for each pair. [1e-8, or 1e-5 in single precision, where
+        it is 0]
     return_eigenvectors : bool
         Whether to return the vectors too.
     preconditioner : Operator, optional
@@ -517,27 +542,35 @@ def eigsh(
     >>> import numpy as np, nonzero as nz
     >>> w, v = nz.eigsh(nz.generate.laplace2d(20), k=3, which="SA")
     >>> np.round(w, 4)
-    array([0.0447, 0.1115, 0.1115])
+    array([0.0447, 0.1112, 0.1112])
     """
-    op = A if isinstance(A, Operator) else plan(A)
+    op = _operator(A)
     if preconditioner is not None and not isinstance(preconditioner, Operator):
         raise TypeError(
             f"preconditioner: a {type(preconditioner).__name__}, expected an Operator"
         )
     n = op.shape[0]
-    if not 1 <= k <= 50:
-        raise ValueError(f"k: {k}, expected 1 to 50")
+    k = whole(k, "k", 1, 50)
+    target = real(tol, "tol", 0) or _default_tol(op.dtype)
+    most = 10000 if maxiter is None else whole(maxiter, "maxiter", 0, 2**63 - 1)
+    function(callback, "callback")
+
+    guess = None
+    if v0 is not None:
+        guess = np.ascontiguousarray(v0, dtype=op.dtype)
+        if guess.shape != (n,):
+            raise ValueError(f"v0: of shape {guess.shape}, expected ({n},)")
 
     def search(end: str, count: int) -> dict[str, Any]:
         found: dict[str, Any] = _nonzero.eigs(
             op._core,
             count=count,
             which=end,
-            tol=tol if tol > 0 else 1e-8,
-            max_products=10000 if maxiter is None else maxiter,
+            tol=target,
+            max_products=most,
             threads=0,
             M=None if preconditioner is None else preconditioner._core,
-            guess=None if v0 is None else np.ascontiguousarray(v0, dtype=op.dtype),
+            guess=guess,
             callback=callback,
         )
         return found
@@ -556,9 +589,10 @@ def eigsh(
             "of a definite matrix take 'SA'"
         )
     w, v = _merged(parts, k, n, which)
-    failed = [p["why"] for p in parts if not p["converged"]]
-    if failed:
-        raise NoConvergence(failed[0], w, v)
+    for p in parts:
+        if not p["converged"]:
+            why = p["why"].replace("max_products were spent", f"maxiter = {most} products were spent")
+            raise NoConvergence(f"eigsh: not all pairs have converged to {target:g}: {why}", w, v)
     return (w, v) if return_eigenvectors else w
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nonzero import _nonzero
+from nonzero._arguments import names, real, whole
 from nonzero._matrices import as_matrix
 from nonzero._operator import _device_number, table_as_html
 
@@ -72,7 +73,7 @@ class Study:
 def bench(
     A: Any,
     *,
-    methods: Sequence[str] = (),
+    methods: str | Sequence[str] = (),
     threads: int | Sequence[int] = 0,
     device: int | str | None = None,
     seconds: float = 0.1,
@@ -84,7 +85,7 @@ def bench(
     ----------
     A : sparse matrix
         As `plan` takes it; copied to the CPU where it is on a GPU.
-    methods : sequence of str
+    methods : str or sequence of str
         As `nonzero.methods` lists them. [all]
     threads : int or sequence of int
         On the CPU; 0: as many as OpenMP offers.
@@ -115,13 +116,15 @@ def bench(
     """
     matrix = as_matrix(A)
     host = matrix.on_cpu()
-    counts = [threads] if isinstance(threads, int) else list(threads)
+    counts = list(threads) if isinstance(threads, Sequence) else [threads]
+    if real(seconds, "seconds") <= 0:
+        raise ValueError(f"seconds: {seconds}, expected more than 0")
     found = _nonzero.benchmark(
         host.shape,
         *host.lent(),
         device=_device_number(device, matrix),
-        threads=[_nonzero.thread_count(t) for t in counts],
-        methods=list(methods),
+        threads=[_nonzero.thread_count(whole(t, "threads")) for t in counts],
+        methods=names(methods, "methods"),
         seconds=seconds,
     )
     return Study([{"matrix": name, **r} for r in found])

@@ -13,14 +13,20 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from nonzero import _nonzero
+from nonzero._arguments import real, whole
 from nonzero._files import csr_array, dtype_code
 
 
 def _made(name: str, parameters: list[float], dtype: DTypeLike, seed: int = 0) -> Any:
     code = dtype_code(dtype)
-    return csr_array(
-        _nonzero.generate(name, [float(p) for p in parameters], seed=seed, dtype=code)
-    )
+    known = next(g for g in _nonzero.generators() if g[0] == name)[2]
+    given = [real(p, what[0]) for what, p in zip(known, parameters, strict=True)]
+    try:
+        made = _nonzero.generate(name, given, seed=whole(seed, "seed", 0, 2**64 - 1), dtype=code)
+    except ValueError as e:
+        listed = ", ".join(f"{k[0]} = {p:g}" for k, p in zip(known, given, strict=True))
+        raise ValueError(f"{e} (with {listed})") from None
+    return csr_array(made)
 
 
 def laplace2d(nx: int, ny: int | None = None, *, dtype: DTypeLike = np.float64) -> Any:

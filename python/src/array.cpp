@@ -24,9 +24,12 @@ char code_of_format(const char* format) {
 std::int64_t size_of(char code) {
     switch (code) {
         case 'f':
-        case 'i': return 4;
-        case 'D': return 16;
-        default: return 8;
+        case 'i':
+            return 4;
+        case 'D':
+            return 16;
+        default:
+            return 8;
     }
 }
 
@@ -43,13 +46,20 @@ std::string device_name(int device) {
 
 std::string type_name(char code) {
     switch (code) {
-        case 'f': return "float32";
-        case 'd': return "float64";
-        case 'F': return "complex64";
-        case 'D': return "complex128";
-        case 'i': return "int32";
-        case 'l': return "int64";
-        default: return "another type";
+        case 'f':
+            return "float32";
+        case 'd':
+            return "float64";
+        case 'F':
+            return "complex64";
+        case 'D':
+            return "complex128";
+        case 'i':
+            return "int32";
+        case 'l':
+            return "int64";
+        default:
+            return "another type";
     }
 }
 
@@ -69,8 +79,8 @@ array::array(nb::handle from, const char* name, bool written) : name_(name) {
     } else if (nb::hasattr(from, "typestr")) {
         from_device(from, written);
     } else {
-        raise(PyExc_TypeError, fmt::format("{}: a {}, expected an array", name_,
-                                           Py_TYPE(from.ptr())->tp_name));
+        raise(PyExc_TypeError,
+              fmt::format("{}: a {}, expected an array", name_, Py_TYPE(from.ptr())->tp_name));
     }
 }
 
@@ -98,6 +108,15 @@ void array::from_buffer() {
         if (b.strides[k] % size != 0) type_ = 0, type_text_ = "a field of records";
     }
     if (b.ndim == 1) stride_[1] = shape_[0];
+    const auto part = std::uintptr_t(type_ == 'F' || type_ == 'D' ? size / 2 : size);
+    if (type_ != 0 && reinterpret_cast<std::uintptr_t>(data_) % part != 0 && this->size() > 0) {
+        PyBuffer_Release(&*buffer_);
+        buffer_.reset();
+        raise(PyExc_ValueError,
+              fmt::format("{}: its elements are not aligned in memory, expected aligned ones, as "
+                          "a copy has them",
+                          name_));
+    }
 }
 
 void array::from_device(nb::handle d, bool written) {
@@ -114,8 +133,7 @@ void array::from_device(nb::handle d, bool written) {
     if (written && nb::cast<bool>(d.attr("readonly")))
         raise(PyExc_ValueError,
               fmt::format("{}: a read-only array, expected one that can be written to", name_));
-    for (int k = 0; k < dimensions_; ++k)
-        shape_[std::size_t(k)] = nb::cast<std::int64_t>(shape[k]);
+    for (int k = 0; k < dimensions_; ++k) shape_[std::size_t(k)] = nb::cast<std::int64_t>(shape[k]);
     for (int k = 0; k < dimensions_; ++k)
         stride_[std::size_t(k)] = strides.is_none()
                                       ? (k + 1 < dimensions_ ? shape_[1] : 1)
@@ -174,16 +192,14 @@ borrowed_csr<V, S>::borrowed_csr(nz::shape shape, const array& indptr, const arr
         narrow_.resize(nnz);
         constexpr std::int64_t most = std::numeric_limits<index>::max();
         const std::int64_t outside = parallel_reduce(
-            thread_count({}), std::ssize(from), std::int64_t(-1), larger_of(),
-            [&](std::int64_t k) {
+            thread_count({}), std::ssize(from), std::int64_t(-1), larger_of(), [&](std::int64_t k) {
                 const std::int64_t j = from[std::size_t(k)];
                 narrow_[std::size_t(k)] = index(j);
                 return j < 0 || j > most ? k : std::int64_t(-1);
             });
         if (outside >= 0)
-            raise(PyExc_ValueError,
-                  fmt::format("indices: {} at position {}, expected 0 to {}",
-                              from[std::size_t(outside)], outside, most));
+            raise(PyExc_ValueError, fmt::format("indices: {} at position {}, expected 0 to {}",
+                                                from[std::size_t(outside)], outside, most));
         view_.col_ind = narrow_;
     } else {
         for (const array* a : {&indptr, &indices, &data}) a->expect_device(data.device());
@@ -196,7 +212,7 @@ borrowed_csr<V, S>::borrowed_csr(nz::shape shape, const array& indptr, const arr
     }
 }
 
-#define NZ_INSTANTIATE(V)                     \
+#define NZ_INSTANTIATE(V)                      \
     template class borrowed_csr<V, host_view>; \
     template class borrowed_csr<V, device_view>;
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)

@@ -132,8 +132,8 @@ class borrowed_columns {
     host_vector<V> copy_;
 };
 
-/// The three arrays of a CSR that Python owns, borrowed; column indices of 64 bits are copied to 32.
-/// S is host_view or device_view.
+/// The three arrays of a CSR that Python owns, borrowed; column indices of 64 bits are copied
+/// to 32. S is host_view or device_view.
 template <class V, class S>
 class borrowed_csr {
   public:

@@ -17,8 +17,8 @@ using namespace nb::literals;
 using shape_pair = std::tuple<std::int64_t, std::int64_t>;
 
 template <class V, class B>
-nb::dict rank(B on, const csr<V, host_view>& G, link_direction direction,
-              const pagerank_options& o, std::span<const V> teleport) {
+nb::dict rank(B on, const csr<V, host_view>& G, link_direction direction, const pagerank_options& o,
+              std::span<const V> teleport) {
     pagerank_result<V> r;
     {
         const nb::gil_scoped_release others_run;

@@ -37,7 +37,16 @@ void translate_errors(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_nonzero, m) {
-    m.attr("__version__") = NZ_VERSION;
+    // What the library and nanobind keep of a process, threads and types among it, is the first
+    // interpreter's.
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+        PyErr_SetString(PyExc_ImportError,
+                        "nonzero: imported in a subinterpreter, expected in the main interpreter");
+        throw nb::python_error();
+    }
+    // Caches of other packages, such as PyTorch's compiler, may hold operators until the end.
+    nb::set_leak_warnings(false);
+    m.attr("version") = NZ_VERSION;
     translate_errors(m);
     bind_operators(m);
     bind_solvers(m);
@@ -47,8 +56,9 @@ NB_MODULE(_nonzero, m) {
     m.def(
         "why_no_gpu", [](int device) { return why_no_gpu({.device = device}); }, "device"_a);
     m.def("has_cuda", [] { return has_cuda; });
-    m.def("thread_count", [](int threads) { return thread_count({.threads = threads}); },
-          "threads"_a);
+    m.def(
+        "thread_count", [](int threads) { return thread_count({.threads = threads}); },
+        "threads"_a);
 }
 
 }  // namespace nz::python

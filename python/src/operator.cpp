@@ -1,5 +1,5 @@
-#include "python/src/module.hpp"
 #include "python/src/operator.hpp"
+#include "python/src/module.hpp"
 
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
@@ -8,9 +8,12 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
+#include <functional>
 #include <mutex>
 #include <shared_mutex>
 
+#include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
 
 namespace nz::python {
@@ -22,7 +25,11 @@ template <class V>
 V scalar(nb::handle from, const char* name) {
     if (PyFloat_CheckExact(from.ptr())) return V(real<V>(PyFloat_AsDouble(from.ptr())));
     const Py_complex c = PyComplex_AsCComplex(from.ptr());
-    if (c.real == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+    if (c.real == -1 && PyErr_Occurred() != nullptr) {
+        PyErr_Clear();
+        throw nb::type_error(
+            fmt::format("{}: a {}, expected a number", name, Py_TYPE(from.ptr())->tp_name).c_str());
+    }
     if constexpr (is_complex<V>) {
         return {real<V>(c.real), real<V>(c.imag)};
     } else {
@@ -62,19 +69,30 @@ Columns device_columns(const array& a) {
     return {{a.data<V>(), count == 0 ? 0 : (count - 1) * stride + rows}, stride, index(count)};
 }
 
+/// Throws ValueError where columns that are written share memory with columns that are read.
+template <class X, class Y>
+void expect_apart(const X& x, const Y& y) {
+    const auto *const x0 = x.values.data(), *const x1 = x0 + x.values.size();
+    const auto *const y0 = y.values.data(), *const y1 = y0 + y.values.size();
+    if (x0 != x1 && y0 != y1 && std::less<>()(x0, y1) && std::less<>()(y0, x1))
+        throw nb::value_error("out: overlaps with x, expected memory of its own");
+}
+
 template <class V, class B>
 class typed_operator final : public any_operator {
-    using space = typename B::view;
-
   public:
     /// An operator that has been planned.
     typed_operator(B on, plan<V, B> p, std::unique_ptr<linear_operator<V, B>> op,
                    plan_options options)
-        : on_(on), plan_(std::move(p)), op_(std::move(op)), options_(std::move(options)) {}
+        : on_(on),
+          plan_(std::move(p)),
+          shape_(op->shape()),
+          op_(shared(std::move(op))),
+          options_(std::move(options)) {}
     /// One that has not.
     typed_operator(B on, std::unique_ptr<linear_operator<V, B>> op,
                    std::shared_ptr<gpu_stream> stream)
-        : stream_(std::move(stream)), on_(on), op_(std::move(op)) {}
+        : stream_(std::move(stream)), on_(on), shape_(op->shape()), op_(shared(std::move(op))) {}
 
     void apply(transposition op, nb::handle x_, nb::handle y_, nb::handle alpha_, nb::handle beta_,
                std::uintptr_t stream) const override {
@@ -95,13 +113,29 @@ class typed_operator final : public any_operator {
         const std::shared_lock held(replacing_);
         if constexpr (std::is_same_v<B, cpu>) {
             borrowed_columns<V> X(x), Y(y);
+            expect_apart(X.all(), Y.all());
             multiply(op, one, alpha, X.all(), beta, Y.all());
             Y.write_back();
         } else {
-            const in_stream_of_caller s(on_, {.device = on_.device,
-                                              .stream = reinterpret_cast<void*>(stream)});
-            multiply(op, one, alpha, device_columns<in_columns<V, gpu>, V>(x), beta,
-                     device_columns<out_columns<V, gpu>, V>(y));
+            const in_stream_of_caller s(
+                on_, {.device = on_.device, .stream = reinterpret_cast<void*>(stream)});
+            const auto X = device_columns<in_columns<V, gpu>, V>(x);
+            const auto Y = device_columns<out_columns<V, gpu>, V>(y);
+            expect_apart(X, Y);
+            multiply(op, one, alpha, X, beta, Y);
+        }
+    }
+
+    void apply_at(std::uintptr_t x, std::uintptr_t y, std::uintptr_t stream) const override {
+        if constexpr (std::is_same_v<B, gpu>) {
+            const nb::gil_scoped_release others_run;
+            const std::shared_lock held(replacing_);
+            const in_stream_of_caller s(
+                on_, {.device = on_.device, .stream = reinterpret_cast<void*>(stream)});
+            current().apply(V(1), {reinterpret_cast<const V*>(x), std::size_t(shape_.cols)}, V(0),
+                            {reinterpret_cast<V*>(y), std::size_t(shape_.rows)});
+        } else {
+            throw nb::value_error("this operator is on the CPU");
         }
     }
 
@@ -110,65 +144,115 @@ class typed_operator final : public any_operator {
         return *plan_;
     }
 
-    void update_values(nb::handle indptr, nb::handle indices, nb::handle data) override {
+    void update_values(nb::handle indptr, nb::handle indices, nb::handle data,
+                       std::uintptr_t stream) override {
         if (!plan_) throw nb::value_error("this operator is of no plan: its values stay");
-        with_matrix(indptr, indices, data, [&](const csr<V, space>& A) {
-            nz::update_values(op_, *plan_, A);
+        with_matrix(indptr, indices, data, stream, [&](const auto& A) {
+            // A solver that multiplies by the old values keeps them.
+            if (op_.use_count() > 1) {
+                op_ = shared(build(*plan_, A));
+                return;
+            }
+            std::atomic_thread_fence(std::memory_order_acquire);  // after the last user's products
+            nz::update_values(*op_, *plan_, A);
         });
     }
 
-    void store_transpose(nb::handle indptr, nb::handle indices, nb::handle data) override {
-        with_matrix(indptr, indices, data, [&](const csr<V, space>& A) {
+    void store_transpose(nb::handle indptr, nb::handle indices, nb::handle data,
+                         std::uintptr_t stream) override {
+        with_matrix(indptr, indices, data, stream, [&](const auto& A) {
             if (options_.transposed) return;
-            plan_options with = options_;
-            with.transposed = true;
-            with.methods = {plan_->chosen().method};
-            plan<V, B> p = make_plan(A, on_, with);
-            op_ = build(p, A);
-            plan_->of_transpose = p.of_transpose;
             options_.transposed = true;
+            plan_options of_transpose = options_;
+            of_transpose.transposed = false;
+            plan<V, B> both = *plan_;  // the choice for A stays
+            try {
+                const auto T = transposed(A);
+                both.of_transpose =
+                    std::make_shared<const plan<V, B>>(make_plan(view(T), on_, of_transpose));
+                op_ = shared(build(both, A));
+            } catch (const unavailable&) {
+                return;  // no method suits A^T: the products with A transposed remain
+            } catch (...) {
+                options_.transposed = false;
+                throw;
+            }
+            *plan_ = std::move(both);
         });
     }
 
-    [[nodiscard]] nz::shape shape() const override { return op_->shape(); }
-    [[nodiscard]] std::size_t bytes() const override { return op_->bytes(); }
+    [[nodiscard]] nz::shape shape() const override { return shape_; }
+    [[nodiscard]] std::size_t bytes() const override { return op()->bytes(); }
     [[nodiscard]] char type() const override { return type_code<V>(); }
     [[nodiscard]] int device() const override {
         if constexpr (std::is_same_v<B, gpu>) return on_.device;
         return -1;
     }
-    [[nodiscard]] const linear_operator<V, B>& op() const { return *op_; }
+    /// As it is now. What replaces it waits for no one who holds it. Without the GIL where another
+    /// thread may be replacing it, as that one may wait for the GIL.
+    [[nodiscard]] std::shared_ptr<const linear_operator<V, B>> op() const {
+        const nb::gil_scoped_release others_run;
+        const std::shared_lock held(replacing_);
+        return {op_, &current()};
+    }
 
   private:
+    using owner = std::unique_ptr<linear_operator<V, B>>;
+    static std::shared_ptr<owner> shared(owner op) {
+        return std::make_shared<owner>(std::move(op));
+    }
+    const linear_operator<V, B>& current() const {
+        if (*op_ == nullptr)
+            throw out_of_memory("the operator is lost: memory ran out as its values were replaced");
+        return **op_;
+    }
+
     template <class X, class Y>
     void multiply(transposition op, bool one, V alpha, X x, V beta, Y y) const {
         const nz::shape A = shape();
+        const linear_operator<V, B>& own = current();
         const bool plain = op == transposition::plain;
         const auto rows = std::size_t(plain ? A.rows : A.cols);
         const auto cols = std::size_t(plain ? A.cols : A.rows);
-        if (plain && !one) return op_->apply_many(alpha, as_input(x), beta, y);
+        if (plain && !one) return own.apply_many(alpha, as_input(x), beta, y);
         for (index c = 0; c < x.count; ++c) {
             const auto from = column(as_input(x), c, cols);
             const auto to = column(y, c, rows);
-            plain ? op_->apply(alpha, from, beta, to)
-                  : op_->apply_transposed(op, alpha, from, beta, to);
+            plain ? own.apply(alpha, from, beta, to)
+                  : own.apply_transposed(op, alpha, from, beta, to);
         }
     }
+    auto transposed(const csr<V, host_view>& A) const { return transpose(A); }
+    auto transposed(const csr<V, device_view>& A) const { return transpose(on_, A); }
     static in_columns<V, B> as_input(const auto& x) { return {x.values, x.stride, x.count}; }
 
+    /// f(A), without the GIL and while no product runs; A lies where its arrays do.
     template <class F>
-    void with_matrix(nb::handle indptr_, nb::handle indices_, nb::handle data_, F f) const {
+    void with_matrix(nb::handle indptr_, nb::handle indices_, nb::handle data_,
+                     std::uintptr_t stream, F f) {
         const array indptr(indptr_, "indptr"), indices(indices_, "indices"), data(data_, "data");
-        const borrowed_csr<V, space> A(shape(), indptr, indices, data);
-        const nb::gil_scoped_release others_run;
-        const std::unique_lock alone(replacing_);
-        f(A.view());
+        const auto run = [&](const auto& A) {
+            const nb::gil_scoped_release others_run;
+            const std::unique_lock alone(replacing_);
+            if constexpr (std::is_same_v<B, gpu>) {
+                const in_stream_of_caller s(
+                    on_, {.device = on_.device, .stream = reinterpret_cast<void*>(stream)});
+                f(A.view());
+            } else {
+                f(A.view());
+            }
+        };
+        if constexpr (std::is_same_v<B, gpu>)
+            if (data.device() >= 0)
+                return run(borrowed_csr<V, device_view>(shape(), indptr, indices, data));
+        run(borrowed_csr<V, host_view>(shape(), indptr, indices, data));
     }
 
     std::shared_ptr<gpu_stream> stream_;  // before what lives in it
     B on_;
     std::optional<plan<V, B>> plan_;
-    std::unique_ptr<linear_operator<V, B>> op_;
+    nz::shape shape_;
+    std::shared_ptr<owner> op_;  ///< shared with the solvers that run
     plan_options options_;
     mutable std::shared_mutex replacing_;  ///< op_, or its values, while products use it
 };
@@ -256,7 +340,7 @@ nz::shape checked_shape(std::tuple<std::int64_t, std::int64_t> s) {
 }
 
 template <class V, class B>
-const linear_operator<V, B>& operator_in(const any_operator& op, const char* name) {
+std::shared_ptr<const linear_operator<V, B>> operator_in(const any_operator& op, const char* name) {
     const auto* const typed = dynamic_cast<const typed_operator<V, B>*>(&op);
     if (typed == nullptr)
         throw nb::type_error(
@@ -273,10 +357,11 @@ std::unique_ptr<any_operator> unplanned(B on, std::unique_ptr<linear_operator<V,
     return std::make_unique<typed_operator<V, B>>(on, std::move(op), std::move(stream));
 }
 
-#define NZ_INSTANTIATE(V, B)                                                               \
-    template const linear_operator<V, B>& operator_in<V, B>(const any_operator&, const char*); \
-    template std::unique_ptr<any_operator> unplanned(                                      \
-        B, std::unique_ptr<linear_operator<V, B>>, std::shared_ptr<gpu_stream>);
+#define NZ_INSTANTIATE(V, B)                                                                     \
+    template std::shared_ptr<const linear_operator<V, B>> operator_in<V, B>(const any_operator&, \
+                                                                            const char*);        \
+    template std::unique_ptr<any_operator> unplanned(B, std::unique_ptr<linear_operator<V, B>>,  \
+                                                     std::shared_ptr<gpu_stream>);
 #define NZ_INSTANTIATE_BOTH(V) NZ_INSTANTIATE(V, cpu) NZ_INSTANTIATE(V, gpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_BOTH)
 
@@ -288,13 +373,15 @@ void bind_operators(nb::module_& m) {
     nb::class_<any_operator>(m, "Operator")
         .def("apply", &any_operator::apply, "op"_a, "x"_a, "out"_a, "alpha"_a.none(),
              "beta"_a.none(), "stream"_a)
-        .def("update_values", &any_operator::update_values, "indptr"_a, "indices"_a, "data"_a)
-        .def("store_transpose", &any_operator::store_transpose, "indptr"_a, "indices"_a, "data"_a)
+        .def("apply_at", &any_operator::apply_at, "x"_a, "y"_a, "stream"_a)
+        .def("update_values", &any_operator::update_values, "indptr"_a, "indices"_a, "data"_a,
+             "stream"_a)
+        .def("store_transpose", &any_operator::store_transpose, "indptr"_a, "indices"_a, "data"_a,
+             "stream"_a)
         .def("report", &report_of)
-        .def_prop_ro("shape",
-                     [](const any_operator& op) {
-                         return std::tuple(op.shape().rows, op.shape().cols);
-                     })
+        .def_prop_ro(
+            "shape",
+            [](const any_operator& op) { return std::tuple(op.shape().rows, op.shape().cols); })
         .def_prop_ro("nbytes", &any_operator::bytes)
         .def_prop_ro("dtype", [](const any_operator& op) { return std::string(1, op.type()); })
         .def_prop_ro("device", &any_operator::device);

@@ -2,6 +2,7 @@
 // backend.
 #pragma once
 
+#include <memory>
 #include <tuple>
 
 #include "nonzero/core/gpu.hpp"
@@ -9,7 +10,6 @@
 #include "python/src/array.hpp"
 
 namespace nz::python {
-
 
 /// A linear operator on one backend. x and y lie where it does. Not for two threads that replace
 /// its values at once; products may run in several threads.
@@ -23,22 +23,28 @@ class any_operator {
     /// y = alpha op(A) x + beta y, for vectors or matrices of as many columns.
     virtual void apply(transposition, nb::handle x, nb::handle y, nb::handle alpha, nb::handle beta,
                        std::uintptr_t stream) const = 0;
+    /// y = A x, for vectors in GPU memory that the caller has checked: cols and rows elements of
+    /// the operator's type on its device.
+    virtual void apply_at(std::uintptr_t x, std::uintptr_t y, std::uintptr_t stream) const = 0;
     /// What the planner says; throws ValueError where it is of no plan.
     [[nodiscard]] virtual const plan_report& report() const = 0;
     /// Takes the values of the matrix whose pattern it was planned for.
-    virtual void update_values(nb::handle indptr, nb::handle indices, nb::handle data) = 0;
+    virtual void update_values(nb::handle indptr, nb::handle indices, nb::handle data,
+                               std::uintptr_t stream) = 0;
     /// Stores A^T too, where it does not yet, so that transposed products are fast or possible.
-    virtual void store_transpose(nb::handle indptr, nb::handle indices, nb::handle data) = 0;
+    virtual void store_transpose(nb::handle indptr, nb::handle indices, nb::handle data,
+                                 std::uintptr_t stream) = 0;
     [[nodiscard]] virtual nz::shape shape() const = 0;
     [[nodiscard]] virtual std::size_t bytes() const = 0;
     [[nodiscard]] virtual char type() const = 0;
     [[nodiscard]] virtual int device() const = 0;
 };
 
-/// The library's operator in it, for solvers. Throws TypeError where it is on another backend or of
+/// The library's operator in it, for solvers: who holds it multiplies by the values that it has
+/// now, whatever replaces them meanwhile. Throws TypeError where it is on another backend or of
 /// other values.
 template <class V, class B>
-const linear_operator<V, B>& operator_in(const any_operator&, const char* name);
+std::shared_ptr<const linear_operator<V, B>> operator_in(const any_operator&, const char* name);
 
 /// An operator that is of no plan: a preconditioner.
 template <class V, class B>
@@ -49,10 +55,14 @@ std::unique_ptr<any_operator> unplanned(B on, std::unique_ptr<linear_operator<V,
 template <class F>
 auto with_type(char code, const char* name, F f) {
     switch (code) {
-        case 'f': return f.template operator()<float>();
-        case 'd': return f.template operator()<double>();
-        case 'F': return f.template operator()<std::complex<float>>();
-        case 'D': return f.template operator()<std::complex<double>>();
+        case 'f':
+            return f.template operator()<float>();
+        case 'd':
+            return f.template operator()<double>();
+        case 'F':
+            return f.template operator()<std::complex<float>>();
+        case 'D':
+            return f.template operator()<std::complex<double>>();
         default:
             throw nb::type_error((std::string(name) +
                                   ": of a dtype that nonzero has not, expected float32, float64, "
@@ -63,6 +73,5 @@ auto with_type(char code, const char* name, F f) {
 
 /// Throws ValueError where the library counts no such rows or columns.
 nz::shape checked_shape(std::tuple<std::int64_t, std::int64_t>);
-
 
 }  // namespace nz::python

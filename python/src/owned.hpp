@@ -16,9 +16,8 @@ nb::object owned(Vector&& v, std::initializer_list<std::size_t> shape) {
     using T = typename std::remove_cvref_t<Vector>::value_type;
     auto held = std::make_unique<std::remove_cvref_t<Vector>>(std::forward<Vector>(v));
     T* const data = held->data();
-    const nb::capsule owner(held.get(), [](void* p) noexcept {
-        delete static_cast<std::remove_cvref_t<Vector>*>(p);
-    });
+    const nb::capsule owner(
+        held.get(), [](void* p) noexcept { delete static_cast<std::remove_cvref_t<Vector>*>(p); });
     held.release();
     std::vector<std::int64_t> strides;
     std::int64_t stride = 1;
@@ -26,8 +25,8 @@ nb::object owned(Vector&& v, std::initializer_list<std::size_t> shape) {
         strides.push_back(stride);
         stride *= std::int64_t(len);
     }
-    return nb::cast(nb::ndarray<nb::numpy, T>(data, shape.size(), std::data(shape), owner,
-                                              strides.data()));
+    return nb::cast(
+        nb::ndarray<nb::numpy, T>(data, shape.size(), std::data(shape), owner, strides.data()));
 }
 template <class Vector>
 nb::object owned(Vector&& v) {

@@ -51,15 +51,16 @@ nb::dict as_dict(const solve_report& r) {
 }
 
 template <class Name, std::size_t n>
-std::optional<Name> named(const std::optional<std::string>& text, const std::string_view (&names)[n],
-                          const char* argument) {
+std::optional<Name> named(const std::optional<std::string>& text,
+                          const std::string_view (&names)[n], const char* argument) {
     if (!text) return {};
     std::string all;
     for (std::size_t k = 0; k < n; ++k) {
         if (*text == names[k]) return Name(k);
         all += (k == 0 ? "" : ", ") + std::string(names[k]);
     }
-    throw nb::value_error(fmt::format("{}: '{}', expected one of {}", argument, *text, all).c_str());
+    throw nb::value_error(
+        fmt::format("{}: '{}', expected one of {}", argument, *text, all).c_str());
 }
 
 nb::dict as_dict(const system_report& r) {
@@ -96,20 +97,19 @@ nb::dict solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_,
     system_options o;
     o.tol = tol, o.max_iter = maxiter, o.restart = restart, o.block = block;
     o.method = named<krylov_method>(method, krylov_method_names, "method");
-    o.preconditioner = named<preconditioning>(preconditioner, preconditioning_names,
-                                              "preconditioner");
+    o.preconditioner =
+        named<preconditioning>(preconditioner, preconditioning_names, "preconditioner");
     o.monitor = [&](std::int64_t, double residual) { return watched.goes_on(residual); };
     if (device >= 0) require_gpu({.device = device});
     const auto stream = device >= 0 ? std::make_unique<gpu_stream>(device) : nullptr;
-    const system_report report =
-        with_solver_type(data.type(), "A.data", device, threads, stream ? gpu(*stream) : gpu{},
-                         [&]<class V>(auto on) {
-                             const borrowed_csr<V, host_view> A(checked_shape(shape), indptr,
-                                                                indices, data);
-                             const auto rhs = b.elements<V>(), solution = x.elements<V>();
-                             const nb::gil_scoped_release others_run;
-                             return solve<V, decltype(on)>(on, A.view(), rhs, solution, o);
-                         });
+    const system_report report = with_solver_type(
+        data.type(), "A.data", device, threads, stream ? gpu(*stream) : gpu{},
+        [&]<class V>(auto on) {
+            const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
+            const auto rhs = b.elements<V>(), solution = x.elements<V>();
+            const nb::gil_scoped_release others_run;
+            return solve<V, decltype(on)>(on, A.view(), rhs, solution, o);
+        });
     watched.rethrow();
     return as_dict(report);
 }
@@ -117,9 +117,8 @@ nb::dict solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_,
 /// One Krylov method with an operator and a preconditioner of the caller's, on vectors that lie
 /// where the operator does.
 template <class V, class B>
-solve_report run_krylov(const std::string& method, B on, const linear_operator<V, B>& A,
-                        in<V, B> b, out<V, B> x, const gmres_options& o,
-                        const linear_operator<V, B>* M) {
+solve_report run_krylov(const std::string& method, B on, const linear_operator<V, B>& A, in<V, B> b,
+                        out<V, B> x, const gmres_options& o, const linear_operator<V, B>* M) {
     const auto run = [&](auto solver) {
         return M == nullptr ? solver(on, A, b, x, o) : solver(on, A, *M, b, x, o);
     };
@@ -146,15 +145,16 @@ nb::dict krylov(const std::string& method, const any_operator& A, nb::handle b_,
     const solve_report report = with_solver_type(
         A.type(), "A", A.device(), threads, {.device = A.device()}, [&]<class V>(auto on) {
             using B = decltype(on);
-            const auto& op = operator_in<V, B>(A, "A");
-            const auto* const inverse = M == nullptr ? nullptr : &operator_in<V, B>(*M, "M");
+            const auto op = operator_in<V, B>(A, "A");
+            const auto inverse = M == nullptr ? nullptr : operator_in<V, B>(*M, "M");
             const auto n = std::size_t(b.length(0));
             const in<V, B> rhs{b.data<V>(), n};
             const out<V, B> solution{x.data<V>(), n};
             const nb::gil_scoped_release others_run;
-            if constexpr (std::is_same_v<B, gpu>)  // b and x are complete, and then x again: it waits
+            if constexpr (std::is_same_v<B,
+                                         gpu>)  // b and x are complete, and then x again: it waits
                 start_after(on, {.device = on.device, .stream = reinterpret_cast<void*>(stream)});
-            return run_krylov<V, B>(method, on, op, rhs, solution, o, inverse);
+            return run_krylov<V, B>(method, on, *op, rhs, solution, o, inverse.get());
         });
     watched.rethrow();
     return as_dict(report);
@@ -181,8 +181,7 @@ nb::tuple amg_of(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::
     auto M = with_type(data.type(), "A.data", [&]<class V>() -> std::unique_ptr<any_operator> {
         if constexpr (std::floating_point<V>) {
             const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
-            if (device < 0)
-                return make_amg<V>(cpu{.threads = threads}, A.view(), o, {}, text);
+            if (device < 0) return make_amg<V>(cpu{.threads = threads}, A.view(), o, {}, text);
             require_gpu({.device = device});
             return make_amg<V>(gpu{.device = device}, A.view(), o, {}, text);
         } else {
@@ -205,8 +204,8 @@ nb::dict eigenpairs(const any_operator& A, int count, const std::string& which, 
     nb::dict d;
     const auto run = [&]<class V>(auto on) {
         using B = decltype(on);
-        const auto& op = operator_in<V, B>(A, "A");
-        const auto* const inverse = M == nullptr ? nullptr : &operator_in<V, B>(*M, "preconditioner");
+        const auto op = operator_in<V, B>(A, "A");
+        const auto inverse = M == nullptr ? nullptr : operator_in<V, B>(*M, "preconditioner");
         std::optional<array> guess;
         std::span<const V> start;
         if (!guess_.is_none()) {
@@ -217,7 +216,7 @@ nb::dict eigenpairs(const any_operator& A, int count, const std::string& which, 
         eigs_result<V> found;
         {
             const nb::gil_scoped_release others_run;
-            found = eigs<V, B>(on, op, o, inverse, start);
+            found = eigs<V, B>(on, *op, o, inverse.get(), start);
         }
         watched.rethrow();
         const std::size_t pairs = found.values.size();

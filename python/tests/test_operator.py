@@ -1,0 +1,385 @@
+"""What an operator is besides its products: its forms, its plan, pickles, new values, references."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import sys
+from typing import Any
+
+import numpy as np
+import nonzero as nz
+import pytest
+import scipy.sparse as sp
+from oracle import DTYPES, check, matrix, numbers, python, spd
+from scipy.sparse.linalg import LinearOperator, aslinearoperator, cg, eigsh, gmres, svds
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_transposes_of_transposes(dtype: str) -> None:
+    A = matrix(9, 6, dtype)
+    dense = A.toarray()
+    op = nz.plan(A)
+    rng = np.random.default_rng(0)
+    x, y = numbers(rng, 6, dtype), numbers(rng, 9, dtype)
+    forms = [
+        (op, dense),
+        (op.T, dense.T),
+        (op.H, dense.conj().T),
+        (op.T.T, dense),
+        (op.H.H, dense),
+        (op.T.H, dense.conj()),
+        (op.H.T, dense.conj()),
+        (op.T.H.T, dense.conj().T),
+        (op.T.H.H, dense.T),
+        (op.transpose().adjoint().transpose(), dense.conj().T),
+    ]
+    for form, wanted in forms:
+        assert form.shape == wanted.shape and form.dtype == op.dtype and form.ndim == 2
+        there, back = (x, y) if wanted.shape == dense.shape else (y, x)
+        check(form @ there, wanted, there)
+        check(form @ list(map(complex, there)) if dtype == "complex128" else form @ there,
+              wanted, there)
+        check(form.matvec(there), wanted, there)
+        check(form.matmat(np.stack([there, there], 1)), wanted, np.stack([there, there], 1))
+        check(form.rmatvec(back), wanted.conj().T, back)
+        check(back @ form, wanted.T, back)
+        assert np.allclose((2 * form) @ there, 2 * (wanted @ there), rtol=1e-4, atol=1e-5)
+        assert repr(form)
+    assert op.T.T is op and op.H.H is op
+
+
+def test_the_algebra_of_linear_operators() -> None:
+    A, B = matrix(7, 7, seed=1), matrix(7, 7, seed=2)
+    a, b, x = nz.plan(A), nz.plan(B), np.arange(7.0)
+    made: list[tuple[Any, Any]] = [
+        (a + b, A + B),
+        (a - b, A - B),
+        (-a, -A),
+        (3 * a, 3 * A),
+        (a * 3, 3 * A),
+        (a / 2, A / 2),
+        (a @ b, A @ B),
+        (a * b, A @ B),
+        (a.dot(b), A @ B),
+        (a**2, A @ A),
+        (a.T @ b, A.T @ B),
+        (a @ b.H, A @ B.T),
+        ((a + b).T, (A + B).T),
+        (a @ aslinearoperator(B), A @ B),
+    ]
+    for composed, wanted in made:
+        assert isinstance(composed, LinearOperator)
+        assert np.allclose(composed @ x, wanted @ x, rtol=1e-12, atol=1e-12)
+    assert aslinearoperator(a) is a
+
+
+def test_solvers_of_scipy_take_it() -> None:
+    A = spd(60)
+    op, b = nz.plan(A), np.ones(60)
+    for method in (cg, gmres):
+        x, info = method(op, b, rtol=1e-10, atol=0)
+        assert info == 0 and np.linalg.norm(A @ x - b) <= 1e-9 * np.linalg.norm(b)
+    x, info = cg(A, b, M=nz.amg(A), rtol=1e-10, atol=0)
+    assert info == 0
+    assert np.allclose(eigsh(op, k=2)[0], eigsh(A, k=2)[0], rtol=1e-9)
+    R = matrix(30, 20)
+    assert np.allclose(svds(nz.plan(R), k=2)[1], svds(R, k=2)[1], rtol=1e-7)
+
+
+def test_numpy_leaves_products_from_the_left_to_it() -> None:
+    A = matrix(5, 4)
+    op = nz.plan(A)
+    for y in (np.arange(5.0), np.ones((3, 5)), [1.0, 2, 3, 4, 5], [[1.0, 2, 3, 4, 5]]):
+        result = y @ op
+        assert isinstance(result, np.ndarray)
+        check(result.T, A.T.toarray(), np.asarray(y).T)
+        check((y @ op.T.T).T, A.T.toarray(), np.asarray(y).T)
+
+
+def test_the_plan_tells_what_was_chosen() -> None:
+    op = nz.plan(nz.generate.laplace2d(20))
+    plan = op.plan
+    names = [c.method for c in plan.candidates]
+    assert set(nz.methods()) <= set(names)
+    assert plan.method == names[0] and plan.method in plan.why + str(plan)
+    assert plan.machine
+    possible = [c for c in plan.candidates if not c.declined]
+    assert [c.predicted_s for c in possible] == sorted(c.predicted_s for c in possible)
+    assert all(c.bytes > 0 and c.matrix_bytes > 0 for c in possible)
+    assert all(c.declined for c in plan.candidates[len(possible) :])
+    for name in names:
+        assert name in str(plan) and name in plan._repr_html_()
+    html = op._repr_html_()
+    assert html.count("<tr>") == len(names) + 1 and html.startswith("<table>")
+    assert repr(op) == f"<{plan.method}: 400 x 400, float64 on the CPU>"
+
+
+def test_tuning_times_the_methods() -> None:
+    A = nz.generate.laplace2d(12)
+    assert any(c.measured_s > 0 for c in nz.plan(A, tune=True).plan.candidates)
+
+
+@pytest.mark.slow
+def test_measuring_the_machine_anew() -> None:
+    A = nz.generate.laplace2d(12)
+    op = nz.plan(A, tune=True, fresh=True)
+    assert any(c.measured_s > 0 for c in op.plan.candidates)
+    check(op @ np.ones(144), A.toarray(), np.ones(144))
+
+
+def test_options_of_a_plan() -> None:
+    A = nz.generate.laplace2d(30)
+    assert nz.plan(A, methods=["ell.row"]).plan.method == "ell.row"
+    assert nz.plan(A, methods="ell.row").plan.method == "ell.row"
+    plain, both = nz.plan(A, methods="csr.static"), nz.plan(A, methods="csr.static", transposed=True)
+    assert both.nbytes > plain.nbytes >= 8 * A.nnz
+    few = nz.plan(A, products=1)
+    assert few.plan.candidates[0].predicted_setup_s <= min(
+        c.predicted_setup_s + c.predicted_s for c in few.plan.candidates if not c.declined
+    )
+    x = np.arange(900.0)
+    for threads in (1, 2):
+        check(nz.plan(A, threads=threads) @ x, A.toarray(), x)
+
+
+def test_the_transpose_is_stored_when_it_first_multiplies() -> None:
+    op = nz.plan(nz.generate.laplace2d(30), methods="ell.row")
+    before = op.nbytes
+    transposed = op.T
+    assert op.nbytes == before
+    assert np.array_equal(transposed @ np.ones(900), op @ np.ones(900))
+    assert op.nbytes > before
+
+
+def test_without_the_matrix() -> None:
+    A = matrix(12, 9)
+    op = nz.plan(A, keep=False)
+    check(op @ np.ones(9), A.toarray(), np.ones(9))
+    check(op.T @ np.ones(12), A.T.toarray(), np.ones(12))
+    assert op.plan.method in repr(op)
+    for call, what in (
+        (lambda: op.update_values(A.data), "update_values"),
+        (lambda: pickle.dumps(op), "pickling"),
+    ):
+        with pytest.raises(RuntimeError, match=f"{what}: this operator does not keep a matrix"):
+            call()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_new_values(dtype: str) -> None:
+    A = matrix(15, 11, dtype)
+    rng = np.random.default_rng(9)
+    x, y = numbers(rng, 11, dtype), numbers(rng, 15, dtype)
+    for method in ("csr.static", "ell.row", "packed.warp", "coo.serial"):
+        op = nz.plan(A, methods=method)
+        _ = op.T @ y  # the transpose must follow, too
+        for _ in range(2):
+            changed = A.copy()
+            changed.data = numbers(rng, A.nnz, dtype)
+            op.update_values(changed.data)
+            check(op @ x, changed.toarray(), x)
+            check(op.T @ y, changed.T.toarray(), y)
+            check(pickle.loads(pickle.dumps(op)) @ x, changed.toarray(), x)
+
+
+def test_new_values_before_the_transpose_is_used() -> None:
+    A = matrix(15, 11)
+    op = nz.plan(A)
+    op.update_values(3 * A.data)
+    check(op.T @ np.ones(15), 3 * A.T.toarray(), np.ones(15))
+
+
+def test_a_solver_keeps_the_values_that_it_began_with() -> None:
+    A = nz.generate.laplace2d(30)
+    op, b = nz.plan(A), np.ones(900)
+    calls = 0
+
+    def change(_: float) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            op.update_values(1000 * A.data)
+        elif calls == 5:
+            _x = op.T @ b
+
+    x, info = nz.cg(op, b, rtol=1e-10, callback=change)
+    assert info == 0 and calls > 5
+    assert np.linalg.norm(A @ x - b) <= 1e-9 * np.linalg.norm(b)
+    check(op @ b, 1000 * A.toarray(), b)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_pickles_and_copies(dtype: str) -> None:
+    A = matrix(15, 11, dtype)
+    x = numbers(np.random.default_rng(1), 11, dtype)
+    op = nz.plan(A, threads=2, products=1000, methods=["csr.static"])
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        again = pickle.loads(pickle.dumps(op, protocol))
+        assert np.array_equal(again @ x, op @ x)
+        assert again.plan.method == "csr.static"
+        check(again.T @ numbers(np.random.default_rng(2), 15, dtype), A.T.toarray(),
+              numbers(np.random.default_rng(2), 15, dtype))
+    assert copy.copy(op) is op
+    deep = copy.deepcopy(op)
+    assert deep is not op and np.array_equal(deep @ x, op @ x)
+    deep.update_values(2 * A.data)
+    check(op @ x, A.toarray(), x)
+    transposed = pickle.loads(pickle.dumps(op.T))
+    assert transposed.shape == (11, 15)
+
+
+def test_a_preconditioner_is_not_pickled() -> None:
+    M = nz.amg(nz.generate.laplace2d(8))
+    assert copy.copy(M) is M
+    with pytest.raises(RuntimeError, match="pickling: this operator does not keep a matrix"):
+        pickle.dumps(M)
+
+
+def test_the_arrays_are_held_while_needed_and_not_longer() -> None:
+    A = matrix(50, 50)
+    arrays = [A.data, A.indices, A.indptr]
+    before = [sys.getrefcount(a) for a in arrays]
+    op = nz.plan(A)
+    assert [sys.getrefcount(a) for a in arrays] > before
+    with_op = [sys.getrefcount(a) for a in arrays]
+    x, out = np.ones(50), np.ones(50)
+    counts = sys.getrefcount(x), sys.getrefcount(out)
+    for _ in range(1000):
+        _ = op @ x
+        op.apply(x, out, alpha=2.0, beta=0.5)
+        _ = op.T @ x
+        op.update_values(A.data)
+        with pytest.raises(ValueError):
+            op.apply(x, x)
+        with pytest.raises(ValueError):
+            op @ out[:3]
+    del _
+    assert (sys.getrefcount(x), sys.getrefcount(out)) == counts
+    assert [sys.getrefcount(a) for a in arrays] == with_op
+    del op
+    gc.collect()
+    assert [sys.getrefcount(a) for a in arrays] == before
+    small = nz.plan(A, keep=False)
+    assert [sys.getrefcount(a) for a in arrays] == before
+    del small
+
+
+def test_an_operator_outlives_its_matrix() -> None:
+    A = matrix(50, 50)
+    dense = A.toarray()
+    op = nz.plan((A.data.copy(), A.indices.copy(), A.indptr.copy()), shape=A.shape)
+    del A
+    gc.collect()
+    check(op @ np.ones(50), dense, np.ones(50))
+    check(op.T @ np.ones(50), dense.T, np.ones(50))
+
+
+def test_results_own_their_memory() -> None:
+    A = nz.generate.laplace2d(6)
+    kept = [A.data, nz.pagerank(A).rank, nz.solve(A, np.ones(36)).residuals, nz.eigsh(A, 2)[1]]
+    copies = [k.copy() for k in kept]
+    for _ in range(50):
+        nz.generate.laplace2d(6)
+        nz.pagerank(A)
+    gc.collect()
+    assert all(np.array_equal(k, c) for k, c in zip(kept, copies, strict=True))
+    kept[0][0] = 5  # writable: it is the caller's
+
+
+LEAK = """
+import gc, resource, sys
+import numpy as np, nonzero as nz
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * resource.getpagesize()
+
+rng = np.random.default_rng(0)
+n, nnz = 200, 2000
+arrays = rng.random(nnz), rng.integers(0, n, nnz).astype(np.int32), np.arange(0, nnz + 1, 10)
+x, out = np.ones(n), np.ones(n)
+
+def once():
+    op = nz.plan(arrays, shape=(n, n), methods=["csr.serial"], threads=1)
+    op @ x
+    op.apply(x, out)
+    op.T @ x
+    op.update_values(arrays[0])
+    try:
+        op.apply(x, x)
+    except ValueError:
+        pass
+
+for _ in range(500):
+    once()
+gc.collect()
+counts, before = [sys.getrefcount(a) for a in (*arrays, x, out)], resident()
+for _ in range(10_000):
+    once()
+gc.collect()
+grown = resident() - before
+assert [sys.getrefcount(a) for a in (*arrays, x, out)] == counts
+print(grown)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_ten_thousand_plans_leak_nothing() -> None:
+    done = python(LEAK, timeout=120, OMP_NUM_THREADS="1")
+    assert done.returncode == 0, done.stderr
+    # One plan holds 50 kB; a leak of 400 bytes a plan would be 4 MB.
+    assert int(done.stdout) < 4_000_000
+
+
+SOLVER_LEAK = """
+import gc, resource
+import numpy as np, nonzero as nz
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * resource.getpagesize()
+
+def stop(*_):
+    raise StopIteration
+
+def fail(*_):
+    raise KeyError
+
+def once():
+    A = nz.generate.laplace2d(10)
+    b = np.ones(100)
+    nz.solve(A, b)
+    nz.cg(A, b, callback=stop)
+    nz.pagerank(A)
+    nz.eigsh(A, 1, which="LA", tol=1e-2)
+    for call in (nz.cg, nz.solve):
+        try:
+            call(A, b, callback=fail)
+        except KeyError:
+            pass
+
+for _ in range(50):
+    once()
+gc.collect()
+before = resident()
+for _ in range(300):
+    once()
+gc.collect()
+print(resident() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_solvers_leak_nothing() -> None:
+    done = python(SOLVER_LEAK, timeout=120, OMP_NUM_THREADS="1")
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 2_000_000
+
+
+def test_misaligned_vectors_are_refused() -> None:
+    op = nz.plan(sp.eye_array(4, format="csr"))
+    x = np.frombuffer(b"\0" * 33, np.uint8)[1:].view(np.float64)
+    with pytest.raises(ValueError, match="x: its elements are not aligned in memory, expected"):
+        op @ x
