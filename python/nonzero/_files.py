@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import Any
 
@@ -90,8 +91,14 @@ def write(path: str | os.PathLike[str], A: Any) -> None:
     ------
     ValueError
         Where the name ends otherwise, or A is no CSR.
+    FileNotFoundError
+        Where there is no such folder.
     RuntimeError
         Where the file system refuses.
     """
     host = as_matrix(A).on_cpu()
-    _nonzero.write(os.fsdecode(path), host.shape, *host.lent())
+    name = os.fsdecode(path)
+    folder = os.path.dirname(name) or "."
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
+    _nonzero.write(name, host.shape, *host.lent())

@@ -312,8 +312,10 @@ class Operator(LinearOperator):  # type: ignore[misc]
         return result if out is None else out
 
     def _checked(self, x: Any, name: str) -> Any:
-        if library_of(x) == "numpy":
-            x = np.asarray(x) if name == "x" or type(x) is not _ndarray else x
+        if library_of(x) == "numpy" and not isinstance(x, _ndarray):
+            if name == "out":
+                raise TypeError(f"out: a {type(x).__name__}, expected an array")
+            x = np.asarray(x)
         if device_of(x) != self.device:
             raise TypeError(
                 f"{name}: a {library_of(x)} array {_place(device_of(x))}, expected one "

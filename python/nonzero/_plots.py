@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nonzero import _nonzero
+from nonzero._arguments import whole
 from nonzero._matrices import as_matrix
 
 
@@ -47,6 +48,7 @@ def spy(A: Any, *, ax: Any = None, size: int = 512) -> Any:
     >>> nz.spy(nz.generate.laplace2d(8)).get_xlabel()
     '64 columns'
     """
+    size = whole(size, "size", 1, 16384)
     axes = _axes(ax)
     host = as_matrix(A).on_cpu()
     density, height, width, most = _nonzero.picture(host.shape, *host.lent(), size, size)

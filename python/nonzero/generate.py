@@ -20,9 +20,10 @@ from nonzero._files import csr_array, dtype_code
 def _made(name: str, parameters: list[float], dtype: DTypeLike, seed: int = 0) -> Any:
     code = dtype_code(dtype)
     known = next(g for g in _nonzero.generators() if g[0] == name)[2]
+    seed = whole(seed, "seed", 0, 2**64 - 1)
     given = [real(p, what[0]) for what, p in zip(known, parameters, strict=True)]
     try:
-        made = _nonzero.generate(name, given, seed=whole(seed, "seed", 0, 2**64 - 1), dtype=code)
+        made = _nonzero.generate(name, given, seed=seed, dtype=code)
     except ValueError as e:
         listed = ", ".join(f"{k[0]} = {p:g}" for k, p in zip(known, given, strict=True))
         raise ValueError(f"{e} (with {listed})") from None

@@ -1,5 +1,7 @@
 #include "python/src/array.hpp"
 
+#include <nanobind/stl/string.h>
+
 #include <fmt/format.h>
 
 #include <cstring>
@@ -79,8 +81,8 @@ array::array(nb::handle from, const char* name, bool written) : name_(name) {
     } else if (nb::hasattr(from, "typestr")) {
         from_device(from, written);
     } else {
-        raise(PyExc_TypeError,
-              fmt::format("{}: a {}, expected an array", name_, Py_TYPE(from.ptr())->tp_name));
+        raise(PyExc_TypeError, fmt::format("{}: a {}, expected an array", name_,
+                                           nb::cast<std::string>(from.type().attr("__name__"))));
     }
 }
 

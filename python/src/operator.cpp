@@ -24,20 +24,26 @@ using namespace nb::literals;
 template <class V>
 V scalar(nb::handle from, const char* name) {
     if (PyFloat_CheckExact(from.ptr())) return V(real<V>(PyFloat_AsDouble(from.ptr())));
-    const Py_complex c = PyComplex_AsCComplex(from.ptr());
-    if (c.real == -1 && PyErr_Occurred() != nullptr) {
+    // complex(from), but not of text; what PyComplex_AsCComplex does is not in the stable ABI.
+    nb::object c;
+    if (!PyUnicode_Check(from.ptr()))
+        c = nb::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyComplex_Type),
+                                                   from.ptr(), nullptr));
+    if (!c.is_valid()) {
         PyErr_Clear();
-        throw nb::type_error(
-            fmt::format("{}: a {}, expected a number", name, Py_TYPE(from.ptr())->tp_name).c_str());
+        throw nb::type_error(fmt::format("{}: a {}, expected a number", name,
+                                         nb::cast<std::string>(from.type().attr("__name__")))
+                                 .c_str());
     }
+    const double re = PyComplex_RealAsDouble(c.ptr()), im = PyComplex_ImagAsDouble(c.ptr());
     if constexpr (is_complex<V>) {
-        return {real<V>(c.real), real<V>(c.imag)};
+        return {real<V>(re), real<V>(im)};
     } else {
-        if (c.imag != 0)
+        if (im != 0)
             throw nb::type_error(
                 (std::string(name) + ": complex, expected a real number, as the values are real")
                     .c_str());
-        return V(c.real);
+        return V(re);
     }
 }
 

@@ -1,0 +1,346 @@
+"""Linear systems and eigenpairs, against SciPy and against matrices whose spectrum is known."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+import nonzero as nz
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as sla
+from oracle import DTYPES, matrix, numbers, spd
+
+KRYLOV = {"cg": nz.cg, "minres": nz.minres, "bicgstab": nz.bicgstab, "gmres": nz.gmres}
+
+
+def relative_residual(A: Any, x: Any, b: Any) -> float:
+    """Give norm(b - A x) / norm(b)."""
+    return float(np.linalg.norm(b - A @ x) / np.linalg.norm(b))
+
+
+@pytest.mark.parametrize("method", KRYLOV)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_krylov_methods(method: str, dtype: str) -> None:
+    A = spd(80, dtype)
+    b = numbers(np.random.default_rng(0), 80, dtype)
+    rtol = 1e-10 if np.finfo(dtype).eps < 1e-10 else 1e-4
+    x, info = KRYLOV[method](A, b, rtol=rtol)
+    assert info == 0 and x.dtype == b.dtype and x.shape == b.shape
+    assert relative_residual(A, x, b) <= 2 * rtol
+    wanted = sla.spsolve(A.astype(np.result_type(dtype, np.float64)).tocsc(), b)
+    assert np.linalg.norm(x - wanted) <= 100 * rtol * np.linalg.norm(wanted)
+
+
+@pytest.mark.parametrize("method", ["bicgstab", "gmres"])
+def test_matrices_that_are_not_symmetric(method: str) -> None:
+    A = matrix(60, 60) + 20 * sp.eye_array(60)
+    b = np.ones(60)
+    x, info = KRYLOV[method](sp.csr_array(A), b, rtol=1e-10)
+    assert info == 0 and relative_residual(A, x, b) <= 1e-9
+
+
+@pytest.mark.parametrize("method", ["minres", "gmres"])
+def test_matrices_that_are_not_definite(method: str) -> None:
+    A = sp.csr_array(sp.diags_array(np.r_[np.linspace(-3, -1, 20), np.linspace(1, 4, 20)]))
+    b = np.ones(40)
+    x, info = KRYLOV[method](A, b, rtol=1e-10)
+    assert info == 0 and np.allclose(x, 1 / A.diagonal(), rtol=1e-8)
+
+
+@pytest.mark.parametrize("method", KRYLOV)
+def test_arguments_of_krylov_methods(method: str) -> None:
+    A = nz.generate.laplace2d(12)
+    run, op, b = KRYLOV[method], nz.plan(A), np.random.default_rng(0).standard_normal(144)
+    x, info = run(op, b, rtol=1e-11)
+    assert info == 0
+    given = b.copy()
+    started = x + 1e-3
+    kept = started.copy()
+    seen: list[float] = []
+    again, info = run(op, b[:, None], started, rtol=1e-11, callback=seen.append)
+    assert info == 0 and np.allclose(again, x, rtol=1e-8)
+    assert np.array_equal(b, given) and np.array_equal(started, kept)
+    assert seen and all(isinstance(r, float) for r in seen) and seen[-1] <= 1e-11
+    few, info = run(op, b, maxiter=2)
+    assert info == 2 and relative_residual(A, few, b) > 1e-5
+    by_amg: list[float] = []
+    x, info = run(op, b, M=nz.amg(A), rtol=1e-11, callback=by_amg.append)
+    assert info == 0 and relative_residual(A, x, b) <= 1e-10
+    whole: list[float] = []
+    run(op, b, rtol=1e-11, callback=whole.append)
+    assert len(by_amg) < len(whole)
+    assert np.array_equal(run(op, b, rtol=1e-11)[0], run(A, np.repeat(b, 2)[::2], rtol=1e-11)[0])
+    assert not run(op, 0 * b)[0].any()
+
+
+def test_iterations_are_those_of_scipy() -> None:
+    A = nz.generate.laplace2d(20)
+    b = np.random.default_rng(1).standard_normal(400)
+    mine: list[float] = []
+    theirs: list[int] = []
+    x, info = nz.cg(A, b, rtol=1e-8, callback=mine.append)
+    wanted, _ = sla.cg(A, b, rtol=1e-8, callback=lambda _: theirs.append(1))
+    assert info == 0 and abs(len(mine) - len(theirs)) <= 2
+    assert np.allclose(x, wanted, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("method", KRYLOV)
+def test_stop_iteration_ends_a_method(method: str) -> None:
+    A = nz.generate.laplace2d(20)
+    calls: list[float] = []
+
+    def enough(residual: float) -> None:
+        calls.append(residual)
+        if len(calls) == 4:
+            raise StopIteration
+
+    x, info = KRYLOV[method](A, np.ones(400), rtol=1e-12, callback=enough)
+    assert len(calls) == 4 and info > 0
+    assert 1e-12 < relative_residual(A, x, np.ones(400)) < math.inf
+
+
+@pytest.mark.parametrize("method", [None, *KRYLOV])
+def test_an_exception_in_a_callback_comes_out(method: str | None) -> None:
+    A, b = nz.generate.laplace2d(20), np.random.default_rng(0).standard_normal(400)
+    error = LookupError("mine")
+    calls = 0
+
+    def fail(_: float) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise error
+
+    with pytest.raises(LookupError) as caught:
+        if method is None:
+            nz.solve(A, b, preconditioner="none", callback=fail)
+        else:
+            KRYLOV[method](A, b, callback=fail)
+    assert caught.value is error and calls == 2
+    names = [t.name for t in caught.traceback]
+    assert "fail" in names
+
+
+def test_solve_by_itself() -> None:
+    A = nz.generate.laplace3d(12)
+    b = np.random.default_rng(0).standard_normal(1728)
+    r = nz.solve(A, b, tol=1e-10)
+    assert r.converged and relative_residual(A, r.x, b) <= 1e-10
+    assert r.relative_residual == r.residuals[-1] <= 1e-10
+    assert r.residuals[0] == pytest.approx(1) and len(r.residuals) == r.iterations + 1
+    assert r.method == "cg" and r.preconditioner == "amg" and r.why == "converged"
+    assert r.setup_s > 0 and r.solve_s > 0 and len(r.attempts) == 1
+    assert np.allclose(r.x, sla.spsolve(A.tocsc(), b), rtol=1e-7, atol=1e-9)
+    assert np.array_equal(nz.solve(A, b, tol=1e-10).x, r.x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_solve_of_every_dtype(dtype: str) -> None:
+    A = spd(80, dtype)
+    b = numbers(np.random.default_rng(0), 80, dtype)
+    r = nz.solve(A, b)
+    assert r.converged and r.x.dtype == np.dtype(dtype)
+    assert relative_residual(A, r.x, b) <= (1e-7 if np.finfo(dtype).eps < 1e-10 else 1e-4)
+
+
+@pytest.mark.parametrize("method", KRYLOV)
+@pytest.mark.parametrize("preconditioner", ["none", "jacobi", "block-jacobi", "sgs", "amg"])
+def test_solve_as_asked(method: str, preconditioner: str) -> None:
+    A, b = nz.generate.laplace2d(12), np.ones(144)
+    r = nz.solve(A, b, method=method, preconditioner=preconditioner, block=2, rtol=1e-9)
+    assert (r.method, r.preconditioner) == (method, preconditioner)
+    assert r.converged and relative_residual(A, r.x, b) <= 1e-9
+
+
+def test_solve_of_what_is_no_array_of_its_dtype() -> None:
+    A = nz.generate.laplace2d(5)
+    wanted = sla.spsolve(A.tocsc(), np.ones(25))
+    rhs: list[Any] = [[1] * 25, np.ones(25, int), np.ones(25, np.float32), np.ones((25, 1))]
+    rhs += [np.ones(50)[::2], np.ones(25, bool), np.asmatrix(np.ones((25, 1)))]
+    for b in rhs:
+        r = nz.solve(A, b, tol=1e-12)
+        assert r.x.shape == (25,) and np.allclose(r.x, wanted, rtol=1e-9)
+    started = nz.solve(nz.plan(A), np.ones(25), x0=wanted)
+    assert started.converged and started.iterations == 0
+
+
+def test_solve_that_does_not_converge_is_a_value() -> None:
+    A, b = nz.generate.laplace2d(30), np.random.default_rng(0).standard_normal(900)
+    r = nz.solve(A, b, method="cg", preconditioner="none", maxiter=3)
+    assert not r.converged and r.iterations == 3 and r.why != "converged"
+    r = nz.solve(sp.csr_array((3, 3)), np.ones(3))
+    assert not r.converged and "singular" in r.why
+    r = nz.solve(A, b * np.nan)
+    assert not r.converged and "not finite" in r.why
+
+
+def test_solve_stopped_by_its_callback() -> None:
+    A, b = nz.generate.laplace2d(30), np.random.default_rng(0).standard_normal(900)
+
+    def enough(_: float) -> None:
+        raise StopIteration
+
+    r = nz.solve(A, b, tol=1e-12, preconditioner="jacobi", callback=enough)
+    assert not r.converged and r.iterations == 1 and "stopped" in r.why
+
+
+def test_solve_tries_the_next() -> None:
+    # Neither positive definite nor of a diagonal that Jacobi can take.
+    A = sp.csr_array(np.array([[0.0, 1], [1, 0]]))
+    r = nz.solve(A, np.array([1.0, 2.0]))
+    assert r.converged and np.allclose(r.x, [2, 1])
+    assert r.iterations == sum(a["iterations"] for a in r.attempts)
+
+
+def test_results_of_a_solve_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("tqdm")
+    A, b = nz.generate.laplace2d(20), np.random.default_rng(0).standard_normal(400)
+    seen: list[float] = []
+    r = nz.solve(A, b, preconditioner="none", progress=True, callback=seen.append)
+    shown = capsys.readouterr().err
+    assert "residual" in shown and "100%" in shown and f"{r.residuals[-1]:.1e}" in shown
+    assert seen == r.residuals[1:].tolist()
+    html = r._repr_html_()
+    assert "converged" in html and html.count("<tr>") == 2 and "cg with none" in html
+    axes = r.plot()
+    line = axes.get_lines()[0]
+    assert np.array_equal(line.get_ydata(), r.residuals) and axes.get_yscale() == "log"
+    assert r.plot(axes) is axes and len(axes.get_lines()) == 2
+    assert "x=" not in repr(r) and "converged=True" in repr(r)
+
+
+def test_progress_closes_its_bar_after_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    tqdm = pytest.importorskip("tqdm")
+
+    def fail(_: float) -> None:
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        nz.solve(nz.generate.laplace2d(5), np.ones(25), progress=True, callback=fail)
+    assert not getattr(tqdm.tqdm, "_instances", ())
+    assert "residual" in capsys.readouterr().err
+
+
+def test_progress_without_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="progress=True: needs tqdm"):
+        nz.solve(nz.generate.laplace2d(5), np.ones(25), progress=True)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("cycle", ["v", "w"])
+def test_amg_is_near_the_inverse(dtype: str, cycle: str) -> None:
+    A = nz.generate.laplace2d(30, dtype=dtype)
+    M = nz.amg(A, cycle=cycle)
+    assert M.shape == A.shape and M.dtype == np.dtype(dtype) and M.nbytes > 0
+    assert "amg" in repr(M) and M._repr_html_()
+    rng = np.random.default_rng(0)
+    # Symmetric and positive: r' M s = s' M r, r' M r > 0. The spectrum of M A is near 1.
+    r, s = numbers(rng, 900, dtype), numbers(rng, 900, dtype)
+    assert np.isclose(r @ (M @ s), s @ (M @ r), rtol=1e-4 if dtype == "float32" else 1e-10)
+    assert np.allclose(M.T @ r, M @ r, rtol=1e-3, atol=1e-5)
+    x = numbers(rng, 900, dtype)
+    for _ in range(30):
+        x = x / np.linalg.norm(x)
+        x = x - M @ (A @ x)
+    assert np.linalg.norm(x) < 0.8
+    assert np.array_equal(M @ r, nz.amg(A, cycle=cycle) @ r)
+    several = np.stack([r, s], axis=1)
+    assert np.array_equal((M @ several)[:, 0], M @ r)
+
+
+def test_amg_of_elasticity() -> None:
+    A = nz.generate.elasticity3d(5)
+    b = np.ones(A.shape[0])
+    M = nz.amg(A, block=3)
+    plain, fast = [], []
+    nz.cg(A, b, rtol=1e-8, callback=plain.append)
+    x, info = nz.cg(A, b, rtol=1e-8, M=M, callback=fast.append)
+    assert info == 0 and len(fast) < len(plain) / 2
+    assert relative_residual(A, x, b) <= 1e-7
+
+
+def spectrum(n: int) -> Any:
+    """Give the eigenvalues of the 5-point Laplacian on an n x n grid, ascending."""
+    one = 4 * np.sin(np.arange(1, n + 1) * np.pi / (2 * (n + 1))) ** 2
+    return np.sort((one[:, None] + one[None, :]).ravel())
+
+
+@pytest.mark.parametrize("which", ["LM", "LA", "SA", "BE"])
+@pytest.mark.parametrize("k", [1, 4, 7])
+def test_eigenpairs_of_a_known_matrix(which: str, k: int) -> None:
+    A, all_of_them = nz.generate.laplace2d(15), spectrum(15)
+    wanted = {
+        "LM": all_of_them[-k:],
+        "LA": all_of_them[-k:],
+        "SA": all_of_them[:k],
+        "BE": np.r_[all_of_them[: k // 2], all_of_them[225 - (k - k // 2) :]],
+    }[which]
+    w, v = nz.eigsh(A, k, which=which)
+    assert w.shape == (k,) and v.shape == (225, k)
+    assert np.allclose(w, wanted, rtol=1e-7)
+    assert np.allclose(v.T @ v, np.eye(k), atol=1e-8)
+    assert np.linalg.norm(A @ v - v * w) <= 1e-7 * 8 * math.sqrt(k)
+    assert np.array_equal(nz.eigsh(A, k, which=which, return_eigenvectors=False), w)
+
+
+def test_eigenvalues_of_both_signs_and_several_times() -> None:
+    diagonal = np.r_[np.full(3, -5.0), np.full(2, 4.0), np.linspace(-1, 1, 35)]
+    A = sp.csr_array(sp.diags_array(diagonal))
+    assert np.allclose(nz.eigsh(A, 5, which="LM")[0], [-5, -5, -5, 4, 4])
+    w, v = nz.eigsh(A, 5, which="SA")
+    assert np.allclose(w[:3], -5) and np.linalg.matrix_rank(v) == 5
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8])
+def test_all_eigenpairs_of_a_small_matrix(n: int) -> None:
+    A = spd(n)
+    for k in range(1, n + 3):
+        for which in ("LM", "SA", "LA"):
+            w, v = nz.eigsh(A, k, which=which)
+            every = np.linalg.eigvalsh(A.toarray())
+            count = min(k, n)
+            wanted = every[:count] if which == "SA" else every[n - count :]
+            assert np.allclose(w, wanted, rtol=1e-7) and v.shape == (n, count)
+
+
+def test_eigsh_against_scipy() -> None:
+    A = spd(120)
+    assert np.allclose(nz.eigsh(A, 5)[0], sla.eigsh(A, 5)[0], rtol=1e-7)
+    assert np.allclose(nz.eigsh(A, 5, which="BE")[0], sla.eigsh(A, 5, which="BE")[0], rtol=1e-7)
+
+
+def test_eigsh_in_single_precision() -> None:
+    A = nz.generate.laplace2d(10, dtype=np.float32)
+    for which in ("LM", "SA"):
+        w, v = nz.eigsh(A, 3, which=which)
+        assert v.dtype == np.float32
+        wanted = spectrum(10)[-3:] if which == "LM" else spectrum(10)[:3]
+        assert np.allclose(w, wanted, atol=1e-4)
+
+
+def test_options_of_eigsh() -> None:
+    A = nz.generate.laplace2d(30)
+    calls: list[tuple[int, int, float]] = []
+    w, v = nz.eigsh(A, 2, which="SA", callback=lambda *p: calls.append(p))
+    assert calls and calls[-1][0] > 0 and all(0 <= c <= 2 for _, c, _ in calls)
+    again: list[tuple[int, int, float]] = []
+    nz.eigsh(A, 2, which="SA", v0=v[:, 0], preconditioner=nz.amg(A),
+             callback=lambda *p: again.append(p))
+    assert again[-1][0] < calls[-1][0]
+    with pytest.raises(nz.NoConvergence, match="maxiter = 3 products were spent") as caught:
+        nz.eigsh(A, 2, which="SA", maxiter=3)
+    e = caught.value
+    assert e.eigenvalues.shape[0] == e.eigenvectors.shape[1] and e.eigenvectors.shape[0] == 900
+    assert isinstance(e, RuntimeError)
+
+    def enough(*_: Any) -> None:
+        raise StopIteration
+
+    with pytest.raises(nz.NoConvergence, match="stopped by the caller"):
+        nz.eigsh(A, 2, which="SA", callback=enough)
