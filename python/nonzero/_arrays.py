@@ -57,7 +57,8 @@ def dtype_of(x: Any) -> np.dtype[Any]:
     """Give the NumPy dtype of the elements of `x`."""
     if library_of(x) == "torch":
         return np.dtype(str(x.dtype).removeprefix("torch."))
-    return np.dtype(x.dtype)
+    dtype: np.dtype[Any] = np.dtype(x.dtype)
+    return dtype
 
 
 def lend(x: Any) -> Any:

@@ -91,9 +91,7 @@ def _arrays_of(
     if isinstance(A, tuple):
         if len(A) != 3:
             raise TypeError(f"{name}: a tuple of {len(A)}, expected (data, indices, indptr)")
-        data, indices, indptr = (
-            x if library_of(x) != "numpy" else np.asarray(x) for x in A
-        )
+        data, indices, indptr = (x if library_of(x) != "numpy" else np.asarray(x) for x in A)
         if shape is None:
             raise ValueError(f"{name}: (data, indices, indptr) without a shape; give shape=")
         return data, indices, indptr, pair(shape, "shape")
@@ -122,7 +120,9 @@ def _arrays_of_torch(A: Any, name: str) -> tuple[Any, Any, Any, tuple[int, int]]
     import torch
 
     if A.layout == torch.strided:
-        raise TypeError(f"{name}: a dense tensor, expected a sparse one, as A.to_sparse_csr() gives")
+        raise TypeError(
+            f"{name}: a dense tensor, expected a sparse one, as A.to_sparse_csr() gives"
+        )
     if A.dim() != 2 or A.dense_dim() != 0:
         raise ValueError(f"{name}: a sparse tensor of {A.dim()} dimensions, expected 2 sparse ones")
     csr = A if A.layout == torch.sparse_csr else A.to_sparse_csr()
@@ -160,15 +160,17 @@ def _with_index_type(x: Any, name: str) -> Any:
 def _check_lengths(A: Matrix, name: str) -> None:
     rows, nnz = A.shape[0], len(A.data)
     if len(A.indices) != nnz:
-        raise ValueError(f"{name}.indices: of length {len(A.indices)}, expected that of data, {nnz}")
+        raise ValueError(
+            f"{name}.indices: of length {len(A.indices)}, expected that of data, {nnz}"
+        )
     if len(A.indptr) != rows + 1:
         raise ValueError(
             f"{name}.indptr: of length {len(A.indptr)}, expected rows + 1 = {rows + 1}"
         )
     if A.device < 0 and (int(A.indptr[0]), int(A.indptr[-1])) != (0, nnz):
         raise ValueError(
-            f"{name}.indptr: from {int(A.indptr[0])} to {int(A.indptr[-1])}, expected from 0 to the "
-            f"number of entries, {nnz}"
+            f"{name}.indptr: from {int(A.indptr[0])} to {int(A.indptr[-1])}, expected from 0 to "
+            f"the number of entries, {nnz}"
         )
 
 

@@ -86,6 +86,7 @@ class Operator(LinearOperator):  # type: ignore[misc]
         self.shape = tuple(core.shape)
         self.dtype = np.dtype(core.dtype)
         self.device = int(core.device)
+        self._dtype_name = self.dtype.name
         # x is fastest in CPU memory and of this dtype; for no dtype it is elsewhere.
         self._fast_dtype = self.dtype if self.device < 0 else None
 
@@ -141,9 +142,7 @@ class Operator(LinearOperator):  # type: ignore[misc]
         """Multiply, as ``op @ x``."""
         return self.dot(x)
 
-    def apply(
-        self, x: Any, out: Any = None, *, alpha: complex = 1.0, beta: complex = 0.0
-    ) -> Any:
+    def apply(self, x: Any, out: Any = None, *, alpha: complex = 1.0, beta: complex = 0.0) -> Any:
         """Compute alpha A x + beta out.
 
         Parameters
@@ -299,7 +298,7 @@ class Operator(LinearOperator):  # type: ignore[misc]
             result = empty((rows, *x.shape[1:]), self.dtype, x, order)
         else:
             result = self._checked(out, "out")
-            if library_of(out) == "torch" and (out.is_conj() or out.is_neg()):
+            if self.device < 0 and library_of(out) == "torch" and (out.is_conj() or out.is_neg()):
                 raise ValueError("out: a view that conjugates or negates, expected a plain tensor")
         stream = stream_of(x) if self.device >= 0 else 0
         if self.device >= 0:
@@ -420,9 +419,7 @@ class TransposedOperator(LinearOperator):  # type: ignore[misc]
 
     _matvec, _rmatvec, _matmat, _rmatmat = matvec, rmatvec, matmat, rmatmat
 
-    def apply(
-        self, x: Any, out: Any = None, *, alpha: complex = 1.0, beta: complex = 0.0
-    ) -> Any:
+    def apply(self, x: Any, out: Any = None, *, alpha: complex = 1.0, beta: complex = 0.0) -> Any:
         """Compute alpha op(A) x + beta out, as `Operator.apply`."""
         return self._of._apply(self._kind, x, out, alpha, beta)
 
@@ -724,7 +721,7 @@ def _device_number(device: int | str | None, matrix: Matrix) -> int:
         return -1
     if device == "gpu":
         return max(matrix.device, 0)
-    if hasattr(device, "__index__") and not isinstance(device, bool):
+    if hasattr(device, "__index__") and not isinstance(device, (bool, str)):
         number = operator.index(device)
         if 0 <= number < 2**31:
             return number
@@ -733,7 +730,5 @@ def _device_number(device: int | str | None, matrix: Matrix) -> int:
 
 def _planned(matrix: Matrix, options: dict[str, Any]) -> Operator:
     source = matrix.on_cpu() if options["device"] != matrix.device else matrix
-    core = _nonzero.plan(
-        matrix.shape, *source.lent(), stream=stream_of(source.data), **options
-    )
+    core = _nonzero.plan(matrix.shape, *source.lent(), stream=stream_of(source.data), **options)
     return Operator(core, source, options)

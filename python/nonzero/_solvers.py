@@ -14,7 +14,7 @@ from nonzero import _nonzero
 from nonzero._arguments import function, real, whole
 from nonzero._arrays import empty, from_numpy, lend, library_of, stream_of, to_numpy
 from nonzero._matrices import Matrix, as_matrix
-from nonzero._operator import LinearOperator, Operator, _device_number, plan, table_as_html
+from nonzero._operator import Operator, _device_number, plan, table_as_html
 from nonzero._progress import residual_bar
 
 Callback = Callable[[float], object]
@@ -231,7 +231,7 @@ def _default_tol(dtype: np.dtype[Any]) -> float:
 def _operator(A: Any) -> Operator:
     if isinstance(A, Operator):
         return A
-    if isinstance(A, LinearOperator):
+    if hasattr(A, "matvec"):
         raise TypeError(
             f"A: a {type(A).__name__}, expected an Operator, as nonzero.plan makes, or a matrix"
         )
@@ -546,9 +546,7 @@ def eigsh(
     """
     op = _operator(A)
     if preconditioner is not None and not isinstance(preconditioner, Operator):
-        raise TypeError(
-            f"preconditioner: a {type(preconditioner).__name__}, expected an Operator"
-        )
+        raise TypeError(f"preconditioner: a {type(preconditioner).__name__}, expected an Operator")
     n = op.shape[0]
     k = whole(k, "k", 1, 50)
     target = real(tol, "tol", 0) or _default_tol(op.dtype)
@@ -591,7 +589,9 @@ def eigsh(
     w, v = _merged(parts, k, n, which)
     for p in parts:
         if not p["converged"]:
-            why = p["why"].replace("max_products were spent", f"maxiter = {most} products were spent")
+            why = p["why"].replace(
+                "max_products were spent", f"maxiter = {most} products were spent"
+            )
             raise NoConvergence(f"eigsh: not all pairs have converged to {target:g}: {why}", w, v)
     return (w, v) if return_eigenvectors else w
 

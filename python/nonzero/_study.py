@@ -32,7 +32,10 @@ class Study:
 
     def fastest(self) -> dict[str, str]:
         """Name the fastest method on each matrix."""
-        return {r["matrix"]: r["method"] for r in reversed(self._sorted())}
+        found: dict[str, str] = {}
+        for r in self._sorted():
+            found.setdefault(r["matrix"], r["method"])
+        return found
 
     def _sorted(self) -> list[dict[str, Any]]:
         timed = [r for r in self.results if "median_s" in r]

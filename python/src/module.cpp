@@ -36,14 +36,11 @@ void translate_errors(nb::module_& m) {
 
 }  // namespace
 
+// nanobind keeps what it knows of Python once in a process: in a second interpreter it would
+// replace that of the first. So the function by which Python begins is ours, and asks which
+// interpreter it is.
+#define PyInit__nonzero init_in_main_interpreter
 NB_MODULE(_nonzero, m) {
-    // What the library and nanobind keep of a process, threads and types among it, is the first
-    // interpreter's.
-    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
-        PyErr_SetString(PyExc_ImportError,
-                        "nonzero: imported in a subinterpreter, expected in the main interpreter");
-        throw nb::python_error();
-    }
     // Caches of other packages, such as PyTorch's compiler, may hold operators until the end.
     nb::set_leak_warnings(false);
     m.attr("version") = NZ_VERSION;
@@ -60,5 +57,14 @@ NB_MODULE(_nonzero, m) {
         "thread_count", [](int threads) { return thread_count({.threads = threads}); },
         "threads"_a);
 }
+#undef PyInit__nonzero
 
 }  // namespace nz::python
+
+extern "C" NB_EXPORT PyObject* PyInit__nonzero() {
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0)
+        return nz::python::init_in_main_interpreter();
+    PyErr_SetString(PyExc_ImportError,
+                    "nonzero: imported in a subinterpreter, expected in the main interpreter");
+    return nullptr;
+}

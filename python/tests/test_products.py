@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import nonzero as nz
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+
+import nonzero as nz
 from oracle import DTYPES, check, matrix, numbers
 
 LAYOUTS = ("csr", "csc", "coo", "dia", "bsr", "lil", "dok")
@@ -86,21 +87,22 @@ def test_values_of_the_other_byte_order() -> None:
     assert np.array_equal(op @ np.ones(9).astype(">f8"), nz.plan(A) @ np.ones(9))
 
 
-@pytest.mark.parametrize("method", ["csr.serial", "ell.row", "sell.chunk", "packed.warp", "dia.row"])
+METHODS = ["csr.serial", "ell.row", "sell.chunk", "packed.warp", "dia.row"]
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_unsorted_and_duplicate_columns(method: str) -> None:
-    times = 64  # rows enough for every layout
-    data = np.tile([1.0, 2, 4, 8, 16, 32, 64, 128], times)
-    indices = np.tile([3, 0, 3, 1, 1, 2, 0, 3], times)
-    indptr = np.concatenate([[0], np.cumsum(np.tile([3, 1, 3, 1], times))])
-    dense = np.zeros((4 * times, 4))
-    for row in range(4 * times):
-        for k in range(indptr[row], indptr[row + 1]):
-            dense[row, indices[k]] += data[k]
-    op = nz.plan((data, indices, indptr), shape=dense.shape, methods=method)
-    x = np.array([1.0, 10, 100, 1000])
+    n = 256  # rows enough for every layout, each with columns i + 2, i, i + 2 and i + 1
+    data = np.arange(4.0 * n) + 1
+    indices = ((np.arange(n)[:, None] + [2, 0, 2, 1]) % n).ravel()
+    dense = np.zeros((n, n))
+    for row, column, value in zip(np.repeat(np.arange(n), 4), indices, data, strict=True):
+        dense[row, column] += value
+    op = nz.plan((data, indices, np.arange(0, 4 * n + 1, 4)), shape=(n, n), methods=method)
+    x = np.arange(float(n))
+    assert op.plan.method == method
     assert (op @ x).tolist() == (dense @ x).tolist()
-    y = np.arange(4.0 * times)
-    assert (op.T @ y).tolist() == (dense.T @ y).tolist()
+    assert (op.T @ x).tolist() == (dense.T @ x).tolist()
 
 
 ORDERS: dict[str, Callable[[NDArray[Any]], Any]] = {
@@ -121,7 +123,7 @@ class _Sub(np.ndarray):
 
 
 def _frozen(x: NDArray[Any]) -> NDArray[Any]:
-    copy = x.copy()
+    copy: NDArray[Any] = x.copy()
     copy.flags.writeable = False
     return copy
 
@@ -223,7 +225,7 @@ def test_narrower_x_is_widened_and_wider_x_refused() -> None:
         assert np.array_equal(op @ x, op @ x.astype(float))
     for dtype in ("float64", "complex128"):
         with pytest.raises(TypeError, match=f"x: of dtype {dtype}, expected float32"):
-            single @ np.ones(6, dtype)
+            single.dot(np.ones(6, dtype))
 
 
 def test_complex_x_with_real_values() -> None:

@@ -214,7 +214,8 @@ class krylov_solve {
 
     /// Fetches the batch's history; false where `monitor` wants to stop.
     bool note(const S& s) {
-        const auto squares = to_host<double>(method_.space.on(), in<double, B>(history_));
+        const in<double, B> written{history_.data(), std::size_t(s.iterations - s.history_from)};
+        const auto squares = to_host<double>(method_.space.on(), written);
         bool wanted = true;
         for (std::int64_t k = s.history_from; k < s.iterations; ++k) {
             const double relative =

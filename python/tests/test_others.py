@@ -1,0 +1,122 @@
+"""The tests of SciPy and PyAMG, with our operators in the place of their matrices.
+
+`others/plans_for_matrices.py` says where they are put. Each suite runs in a process of its own.
+What ran on SciPy 1.17.1 and PyAMG 5.4.1:
+
+| tests of | ran | passed | skipped or expected to fail | do not apply |
+| --- | --- | --- | --- | --- |
+| SciPy's iterative solvers | 892 | 756 | 46 | 90 |
+| SciPy's LinearOperator | 28 | 28 | 0 | 0 |
+| SciPy's LOBPCG | 1541 | 1540 | 1 | 0 |
+| PyAMG's Krylov methods and preconditioners | 63 | 62 | 0 | 1 |
+
+Those that do not apply multiply a matrix of single precision by a vector of double precision. SciPy
+then computes in double precision; our operator computes in the precision that it was planned in and
+refuses vectors of a higher one. Inside of SciPy's solvers the matrix is planned in the precision of
+the right-hand side, so that the other tests in single precision do apply.
+
+PyAMG's other tests look into its own hierarchies, strengths and aggregates, of which `nonzero.amg`
+has no counterpart in Python: it is one operator. Its cycles F and AMLI, and matrices that are not
+real and symmetric positive definite, stay with PyAMG.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+SINGLE = "in which the operator computes"
+
+
+class Suite:
+    """Test files of a package, and which of their tests need not pass."""
+
+    def __init__(
+        self, package: str, files: list[str], least: dict[str, int], exempt: str = r"(?!)"
+    ) -> None:
+        self.package, self.files, self.least = package, files, least
+        self.exempt = re.compile(exempt)
+
+
+SUITES = {
+    "scipy.iterative": Suite(
+        "scipy",
+        ["sparse/linalg/_isolve/tests/test_iterative.py"],
+        {"passed": 700, "plans": 4000, "products": 50_000},
+        # float32 with float64, and complex64 with complex128
+        r"test_precond_dummy\[.*-F-\w+\]",
+    ),
+    "scipy.interface": Suite(
+        "scipy",
+        ["sparse/linalg/tests/test_interface.py"],
+        {"passed": 25, "plans": 40, "products": 500},
+    ),
+    "scipy.lobpcg": Suite(
+        "scipy",
+        ["sparse/linalg/_eigen/lobpcg/tests/test_lobpcg.py"],
+        {"passed": 1400, "plans": 500, "products": 10_000},
+    ),
+    "pyamg": Suite(
+        "pyamg",
+        [
+            "krylov/tests",
+            "tests/test_multilevel.py",
+            "aggregation/tests/test_aggregation.py",
+            "aggregation/tests/test_rootnode.py",
+        ],
+        {"passed": 55, "plans": 500, "products": 5_000, "preconditioners": 30},
+        r"TestComplexSolverPerformance.*test_precision",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_suite(name: str, tmp_path: Path) -> None:
+    suite = SUITES[name]
+    spec = importlib.util.find_spec(suite.package)
+    if spec is None or spec.origin is None:
+        pytest.skip(f"{suite.package} is not installed")
+    files = [Path(spec.origin).parent / f for f in suite.files]
+    missing = [str(f) for f in files if not f.exists()]
+    if missing:
+        pytest.skip(f"this {suite.package} comes without {missing[0]}")
+    path = os.pathsep.join([str(HERE / "others"), *(p for p in sys.path if p)])
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, f"--rootdir={tmp_path}",
+         "-p", "plans_for_matrices", "-p", "no:cacheprovider", "-W", "ignore",
+         f"--junitxml={tmp_path / 'results.xml'}", *map(str, files)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path, "NONZERO_COUNTS": str(tmp_path / "counts.json")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    counts: dict[str, int] = json.loads((tmp_path / "counts.json").read_text())
+    counts |= {"passed": 0, "skipped": 0, "exempt": 0}
+    wrong: list[str] = []
+    for case in ET.parse(tmp_path / "results.xml").iter("testcase"):
+        failures = [*case.iter("failure"), *case.iter("error")]
+        full = f"{case.get('classname')}.{case.get('name')}"
+        if not failures:
+            counts["skipped" if case.find("skipped") is not None else "passed"] += 1
+        elif suite.exempt.search(full) and all(SINGLE in str(f.get("message")) for f in failures):
+            counts["exempt"] += 1
+        else:
+            wrong.append(f"{full}: {failures[0].get('message')}")
+    print(name, counts)
+    assert not wrong, "\n".join(wrong)
+    assert counts["exempt"] > 0 or suite.exempt.pattern == r"(?!)"
+    for what, least in suite.least.items():
+        assert counts[what] >= least, f"{what}: {counts[what]}, expected {least} or more"
