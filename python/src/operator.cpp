@@ -96,9 +96,8 @@ class typed_operator final : public any_operator {
           op_(shared(std::move(op))),
           options_(std::move(options)) {}
     /// One that has not.
-    typed_operator(B on, std::unique_ptr<linear_operator<V, B>> op,
-                   std::shared_ptr<gpu_stream> stream)
-        : stream_(std::move(stream)), on_(on), shape_(op->shape()), op_(shared(std::move(op))) {}
+    typed_operator(B on, std::unique_ptr<linear_operator<V, B>> op)
+        : on_(on), shape_(op->shape()), op_(shared(std::move(op))) {}
 
     void apply(transposition op, nb::handle x_, nb::handle y_, nb::handle alpha_, nb::handle beta_,
                std::uintptr_t stream) const override {
@@ -254,7 +253,6 @@ class typed_operator final : public any_operator {
         run(borrowed_csr<V, host_view>(shape(), indptr, indices, data));
     }
 
-    std::shared_ptr<gpu_stream> stream_;  // before what lives in it
     B on_;
     std::optional<plan<V, B>> plan_;
     nz::shape shape_;
@@ -358,16 +356,14 @@ std::shared_ptr<const linear_operator<V, B>> operator_in(const any_operator& op,
 }
 
 template <class V, class B>
-std::unique_ptr<any_operator> unplanned(B on, std::unique_ptr<linear_operator<V, B>> op,
-                                        std::shared_ptr<gpu_stream> stream) {
-    return std::make_unique<typed_operator<V, B>>(on, std::move(op), std::move(stream));
+std::unique_ptr<any_operator> unplanned(B on, std::unique_ptr<linear_operator<V, B>> op) {
+    return std::make_unique<typed_operator<V, B>>(on, std::move(op));
 }
 
 #define NZ_INSTANTIATE(V, B)                                                                     \
     template std::shared_ptr<const linear_operator<V, B>> operator_in<V, B>(const any_operator&, \
                                                                             const char*);        \
-    template std::unique_ptr<any_operator> unplanned(B, std::unique_ptr<linear_operator<V, B>>,  \
-                                                     std::shared_ptr<gpu_stream>);
+    template std::unique_ptr<any_operator> unplanned(B, std::unique_ptr<linear_operator<V, B>>);
 #define NZ_INSTANTIATE_BOTH(V) NZ_INSTANTIATE(V, cpu) NZ_INSTANTIATE(V, gpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_BOTH)
 

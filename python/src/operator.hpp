@@ -11,8 +11,8 @@
 
 namespace nz::python {
 
-/// A linear operator on one backend. x and y lie where it does. Not for two threads that replace
-/// its values at once; products may run in several threads.
+/// A linear operator on one backend. x and y lie where it does. Products may run in several
+/// threads; what replaces values waits for them.
 class any_operator {
   public:
     any_operator() = default;
@@ -48,8 +48,7 @@ std::shared_ptr<const linear_operator<V, B>> operator_in(const any_operator&, co
 
 /// An operator that is of no plan: a preconditioner.
 template <class V, class B>
-std::unique_ptr<any_operator> unplanned(B on, std::unique_ptr<linear_operator<V, B>> op,
-                                        std::shared_ptr<gpu_stream> stream = {});
+std::unique_ptr<any_operator> unplanned(B on, std::unique_ptr<linear_operator<V, B>> op);
 
 /// f.template operator()<V>() for the value type of that character. Throws TypeError for others.
 template <class F>
