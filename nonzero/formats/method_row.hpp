@@ -31,7 +31,7 @@ estimate cost_of(const matrix_stats& s) {
     // padding, or adds it to memory: about two work units.
     if (K::hooks.one_thread) {
         e.critical_units = e.work_units > 0 ? e.work_units : 2 * double(s.nnz);
-        e.launches = 0;  // no parallel region
+        if (s.nnz > 0) e.launches = 0;  // no parallel region
     }
     return e;
 }

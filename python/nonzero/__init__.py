@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nonzero import generate as generate
     from nonzero import torch as torch
+    from nonzero._eigs import NoConvergence as NoConvergence
+    from nonzero._eigs import eigsh as eigsh
     from nonzero._files import read as read
     from nonzero._files import write as write
     from nonzero._graphs import PageRank as PageRank
@@ -30,17 +32,15 @@ if TYPE_CHECKING:
     from nonzero._machine import __version__ as __version__
     from nonzero._machine import gpu_count as gpu_count
     from nonzero._machine import methods as methods
-    from nonzero._operator import Candidate as Candidate
     from nonzero._operator import Operator as Operator
-    from nonzero._operator import Plan as Plan
     from nonzero._operator import plan as plan
+    from nonzero._plan import Candidate as Candidate
+    from nonzero._plan import Plan as Plan
     from nonzero._plots import spy as spy
-    from nonzero._solvers import NoConvergence as NoConvergence
     from nonzero._solvers import SolveResult as SolveResult
     from nonzero._solvers import amg as amg
     from nonzero._solvers import bicgstab as bicgstab
     from nonzero._solvers import cg as cg
-    from nonzero._solvers import eigsh as eigsh
     from nonzero._solvers import gmres as gmres
     from nonzero._solvers import minres as minres
     from nonzero._solvers import solve as solve
@@ -51,21 +51,21 @@ if TYPE_CHECKING:
 _HOMES = {
     "generate": "generate",
     "torch": "torch",
+    **dict.fromkeys(("NoConvergence", "eigsh"), "_eigs"),
     **dict.fromkeys(("read", "write"), "_files"),
     **dict.fromkeys(("PageRank", "Partition", "pagerank", "partition"), "_graphs"),
     **dict.fromkeys(
         ("DeviceError", "Unavailable", "__version__", "gpu_count", "methods"), "_machine"
     ),
-    **dict.fromkeys(("Candidate", "Operator", "Plan", "plan"), "_operator"),
+    **dict.fromkeys(("Candidate", "Plan"), "_plan"),
+    **dict.fromkeys(("Operator", "plan"), "_operator"),
     "spy": "_plots",
     **dict.fromkeys(
         (
-            "NoConvergence",
             "SolveResult",
             "amg",
             "bicgstab",
             "cg",
-            "eigsh",
             "gmres",
             "minres",
             "solve",

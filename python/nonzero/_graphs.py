@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nonzero import _nonzero
 from nonzero._arguments import real, whole
 from nonzero._matrices import as_matrix
-from nonzero._operator import _device_number
+from nonzero._operator import device_number
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def pagerank(
                 indices,
                 data,
                 personalization,
-                device=_device_number(device, matrix),
+                device=device_number(device, matrix),
                 threads=whole(threads, "threads"),
                 links_in_rows=links_in_rows,
                 damping=real(damping, "damping"),

@@ -6,7 +6,6 @@ import html
 import operator
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,27 +24,14 @@ from nonzero._arrays import (
     stream_of,
 )
 from nonzero._device import device_product
+from nonzero._linear_operator import CONJUGATE, PLAIN, TRANSPOSE, LinearOperator, from_left
 from nonzero._matrices import Matrix, as_matrix
+from nonzero._plan import Plan
+from nonzero._transposed import TransposedOperator
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-try:
-    from scipy.sparse.linalg import LinearOperator
-except ImportError:  # SciPy is not needed
-
-    class LinearOperator:  # type: ignore[no-redef]
-        """Stands in for SciPy's class where SciPy is not installed: multiplies arrays only."""
-
-        def _only_arrays(self, x: Any) -> Any:
-            raise TypeError(f"x: a {type(x).__name__}, expected an array; the rest needs SciPy")
-
-        __matmul__ = __rmatmul__ = dot = _only_arrays
-
-
-_PLAIN = _nonzero.Transposition.plain
-_TRANSPOSE = _nonzero.Transposition.transpose
-_CONJUGATE = _nonzero.Transposition.conjugate_transpose
 _ndarray, _empty = np.ndarray, np.empty
 
 
@@ -96,7 +82,7 @@ class Operator(LinearOperator):  # type: ignore[misc]
         """Multiply a vector (cols,) or the columns of a matrix (cols, k); see `apply`."""
         if type(x) is _ndarray and x.dtype is self._fast_dtype and x.ndim == 1:
             y = _empty(self.shape[0], x.dtype)
-            self._core.apply(_PLAIN, x, y, None, None, 0)
+            self._core.apply(PLAIN, x, y, None, None, 0)
             return y
         if self.device >= 0:
             y = device_product(self, x)
@@ -104,13 +90,13 @@ class Operator(LinearOperator):  # type: ignore[misc]
                 return y
         if isinstance(x, LinearOperator) or np.isscalar(x):
             return super().__matmul__(x)
-        return self._product(_PLAIN, x)
+        return self._product(PLAIN, x)
 
     def __rmatmul__(self, x: Any) -> Any:
         """Multiply from the left, x A: by the transposed product."""
         if isinstance(x, LinearOperator) or np.isscalar(x):
             return super().__rmatmul__(x)
-        return _from_left(self._product, _TRANSPOSE, x)
+        return from_left(self._product, TRANSPOSE, x)
 
     def dot(self, x: Any) -> Any:
         """Multiply by `x`: a vector, a matrix, another operator or a number."""
@@ -122,19 +108,19 @@ class Operator(LinearOperator):  # type: ignore[misc]
 
     def matvec(self, x: Any) -> Any:
         """Multiply a vector (cols,) or (cols, 1); the result has as many dimensions."""
-        return self._of_vector(_PLAIN, x, self.shape[1])
+        return self._of_vector(PLAIN, x, self.shape[1])
 
     def rmatvec(self, x: Any) -> Any:
         """Multiply a vector by the conjugate transpose."""
-        return self._of_vector(_CONJUGATE, x, self.shape[0])
+        return self._of_vector(CONJUGATE, x, self.shape[0])
 
     def matmat(self, X: Any) -> Any:
         """Multiply the columns of a matrix (cols, k)."""
-        return self._product(_PLAIN, X)
+        return self._product(PLAIN, X)
 
     def rmatmat(self, X: Any) -> Any:
         """Multiply the columns of a matrix by the conjugate transpose."""
-        return self._product(_CONJUGATE, X)
+        return self._product(CONJUGATE, X)
 
     _matvec, _rmatvec, _matmat, _rmatmat = matvec, rmatvec, matmat, rmatmat
 
@@ -179,9 +165,9 @@ class Operator(LinearOperator):  # type: ignore[misc]
         array([ 3., 11.])
         """
         if type(x) is _ndarray and type(out) is _ndarray and x.dtype is self._fast_dtype:
-            self._core.apply(_PLAIN, x, out, alpha, beta, 0)
+            self._core.apply(PLAIN, x, out, alpha, beta, 0)
             return out
-        return self._apply(_PLAIN, x, out, alpha, beta)
+        return self._apply(PLAIN, x, out, alpha, beta)
 
     # Its other forms.
 
@@ -288,12 +274,12 @@ class Operator(LinearOperator):  # type: ignore[misc]
         self, kind: Any, x: Any, out: Any, alpha: complex | None, beta: complex | None
     ) -> Any:
         x = self._checked(x, "x")
-        if kind is not _PLAIN:
+        if kind is not PLAIN:
             self._store_transpose()
         if out is None:
             if beta:
                 raise ValueError("out: missing, expected an array, as beta is not 0")
-            rows = self.shape[0] if kind is _PLAIN else self.shape[1]
+            rows = self.shape[0] if kind is PLAIN else self.shape[1]
             order = "F" if x.ndim == 2 and not _is_row_major(x) else "C"
             result = empty((rows, *x.shape[1:]), self.dtype, x, order)
         else:
@@ -358,175 +344,6 @@ class Operator(LinearOperator):  # type: ignore[misc]
         return self._product(kind, x)
 
 
-class TransposedOperator(LinearOperator):  # type: ignore[misc]
-    """The transpose of an operator, or its conjugate transpose; shares the operator."""
-
-    __array_priority__ = 1000
-    __array_ufunc__ = None
-    ndim = 2
-    args: tuple[Any, ...] = ()
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Leave SciPy's own choice of a class out."""
-        return object.__new__(cls)
-
-    def __init__(self, of: Operator, *, conjugated: bool) -> None:
-        self._of = of
-        self._kind = _CONJUGATE if conjugated else _TRANSPOSE
-        self.shape = (of.shape[1], of.shape[0])
-        self.dtype = of.dtype
-        self.device = of.device
-
-    def __matmul__(self, x: Any) -> Any:
-        """Multiply a vector (cols,) or the columns of a matrix (cols, k)."""
-        if isinstance(x, LinearOperator) or np.isscalar(x):
-            return super().__matmul__(x)
-        return self._of._product(self._kind, x)
-
-    def __rmatmul__(self, x: Any) -> Any:
-        """Multiply from the left."""
-        if isinstance(x, LinearOperator) or np.isscalar(x):
-            return super().__rmatmul__(x)
-        return _from_left(lambda _, X: self.T @ X, None, x)
-
-    def dot(self, x: Any) -> Any:
-        """Multiply by `x`: a vector, a matrix, another operator or a number."""
-        return super().dot(x) if isinstance(x, LinearOperator) or np.isscalar(x) else self @ x
-
-    def __mul__(self, x: Any) -> Any:
-        """Multiply by `x`, as `dot`."""
-        return self.dot(x)
-
-    def __call__(self, x: Any) -> Any:
-        """Multiply, as ``op @ x``."""
-        return self.dot(x)
-
-    def matvec(self, x: Any) -> Any:
-        """Multiply a vector (cols,) or (cols, 1)."""
-        return self._of._of_vector(self._kind, x, self.shape[1])
-
-    def rmatvec(self, x: Any) -> Any:
-        """Multiply a vector by the conjugate transpose of this operator."""
-        return self.H.matvec(x)
-
-    def matmat(self, X: Any) -> Any:
-        """Multiply the columns of a matrix (cols, k)."""
-        return self._of._product(self._kind, X)
-
-    def rmatmat(self, X: Any) -> Any:
-        """Multiply the columns of a matrix by the conjugate transpose of this operator."""
-        return self.H.matmat(X)
-
-    _matvec, _rmatvec, _matmat, _rmatmat = matvec, rmatvec, matmat, rmatmat
-
-    def apply(self, x: Any, out: Any = None, *, alpha: complex = 1.0, beta: complex = 0.0) -> Any:
-        """Compute alpha op(A) x + beta out, as `Operator.apply`."""
-        return self._of._apply(self._kind, x, out, alpha, beta)
-
-    @property
-    def T(self) -> Any:
-        """The transpose of this operator."""
-        return self._of if self._kind is _TRANSPOSE else _Conjugated(self._of)
-
-    @property
-    def H(self) -> Any:
-        """The conjugate transpose of this operator."""
-        return self._of if self._kind is _CONJUGATE else _Conjugated(self._of)
-
-    def transpose(self) -> Any:
-        """Give the transpose, `T`."""
-        return self.T
-
-    def adjoint(self) -> Any:
-        """Give the conjugate transpose, `H`."""
-        return self.H
-
-    _transpose, _adjoint = transpose, adjoint
-
-    def __repr__(self) -> str:
-        """Name the operator that it is of."""
-        return f"<{'adjoint' if self._kind is _CONJUGATE else 'transpose'} of {self._of!r}>"
-
-
-class _Conjugated(LinearOperator):  # type: ignore[misc]
-    """An operator with its values conjugated: the transpose of its conjugate transpose."""
-
-    __array_priority__ = 1000
-    __array_ufunc__ = None
-    ndim = 2
-    args: tuple[Any, ...] = ()
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        return object.__new__(cls)
-
-    def __init__(self, of: Operator) -> None:
-        self._of = of
-        self.shape, self.dtype, self.device = of.shape, of.dtype, of.device
-
-    def _conjugated(self, product: Any, x: Any) -> Any:
-        if self.dtype.kind == "f":
-            return product @ x
-        if library_of(x) == "numpy":
-            x = np.asanyarray(x)
-        return (product @ x.conj()).conj()
-
-    def __matmul__(self, x: Any) -> Any:
-        if isinstance(x, LinearOperator) or np.isscalar(x):
-            return super().__matmul__(x)
-        return self._conjugated(self._of, x)
-
-    def __rmatmul__(self, x: Any) -> Any:
-        if isinstance(x, LinearOperator) or np.isscalar(x):
-            return super().__rmatmul__(x)
-        return _from_left(lambda _, X: self._of.H @ X, None, x)
-
-    def dot(self, x: Any) -> Any:
-        return super().dot(x) if isinstance(x, LinearOperator) or np.isscalar(x) else self @ x
-
-    def __mul__(self, x: Any) -> Any:
-        return self.dot(x)
-
-    def __call__(self, x: Any) -> Any:
-        return self.dot(x)
-
-    def matvec(self, x: Any) -> Any:
-        return self._conjugated(self._of, x)
-
-    def rmatvec(self, x: Any) -> Any:
-        return self._conjugated(self._of.H, x)
-
-    matmat, rmatmat = matvec, rmatvec
-    _matvec, _rmatvec, _matmat, _rmatmat = matvec, rmatvec, matvec, rmatvec
-
-    @property
-    def T(self) -> Any:
-        return self._of.H
-
-    @property
-    def H(self) -> Any:
-        return self._of.T
-
-    def transpose(self) -> Any:
-        return self.T
-
-    def adjoint(self) -> Any:
-        return self.H
-
-    _transpose, _adjoint = transpose, adjoint
-
-    def __repr__(self) -> str:
-        return f"<conjugate of {self._of!r}>"
-
-
-def _from_left(product: Any, kind: Any, x: Any) -> Any:
-    """Multiply x from the left by what `product` multiplies by the transpose of."""
-    if library_of(x) != "numpy":
-        return product(kind, x) if x.ndim == 1 else product(kind, x.T).T
-    if hasattr(x, "tocsr"):
-        raise TypeError(f"x: a {type(x).__name__}, expected a dense array")
-    return product(kind, np.asanyarray(x).T).T
-
-
 def _is_row_major(x: Any) -> bool:
     if library_of(x) == "torch":
         return bool(x.stride(1) == 1)
@@ -535,98 +352,6 @@ def _is_row_major(x: Any) -> bool:
 
 def _place(device: int) -> str:
     return "in CPU memory" if device < 0 else f"on GPU {device}"
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A method, and what the planner found out about it.
-
-    Attributes
-    ----------
-    method : str
-        As `nonzero.methods` names it.
-    declined : str
-        Why it is out of the question; empty where it is not.
-    matrix_bytes, bytes : float
-        Of the arrays it would build; that one product moves.
-    predicted_s, predicted_setup_s : float
-        Of one product, and of building it [s].
-    measured_s, measured_setup_s : float
-        The same where it was timed (``tune=True``), else 0 [s].
-    """
-
-    method: str
-    declined: str
-    matrix_bytes: float
-    bytes: float
-    predicted_s: float
-    predicted_setup_s: float
-    measured_s: float
-    measured_setup_s: float
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What was chosen for a matrix, from which candidates, and why; prints as a table."""
-
-    _report: dict[str, Any] = field(repr=False)
-
-    @property
-    def method(self) -> str:
-        """The method chosen."""
-        return self.candidates[0].method
-
-    @property
-    def why(self) -> str:
-        """The choice, in one sentence."""
-        return str(self._report["why"])
-
-    @property
-    def machine(self) -> str:
-        """The machine that the plan is for."""
-        return str(self._report["machine"])
-
-    @property
-    def candidates(self) -> list[Candidate]:
-        """All of them, best first; those that decline last."""
-        return [Candidate(**c) for c in self._report["candidates"]]
-
-    def __str__(self) -> str:
-        """Give the table of candidates, then what was chosen and why."""
-        return str(self._report["text"])
-
-    def _repr_html_(self) -> str:
-        heads = ("method", "product [us]", "setup [ms]", "matrix [MB]", "declined because")
-        rows = [
-            (
-                c.method,
-                "" if c.declined else f"{(c.measured_s or c.predicted_s) * 1e6:,.1f}",
-                "" if c.declined else f"{(c.measured_setup_s or c.predicted_setup_s) * 1e3:,.2f}",
-                "" if c.declined else f"{c.matrix_bytes / 1e6:,.2f}",
-                c.declined,
-            )
-            for c in self.candidates
-        ]
-        return table_as_html(heads, rows, f"{self.why} ({self.machine})")
-
-
-def table_as_html(heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
-    """Give a table as HTML, for notebooks; numbers to the right."""
-    head = "".join(f"<th>{html.escape(h)}</th>" for h in heads)
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f'<td style="text-align:{"left" if k in (0, len(r) - 1) else "right"}">'
-            f"{html.escape(c)}</td>"
-            for k, c in enumerate(r)
-        )
-        + "</tr>"
-        for r in rows
-    )
-    return (
-        f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
-    )
 
 
 def plan(
@@ -698,7 +423,7 @@ def plan(
     """
     matrix = as_matrix(A, shape)
     options: dict[str, Any] = {
-        "device": _device_number(device, matrix),
+        "device": device_number(device, matrix),
         "threads": whole(threads, "threads"),
         "products": None if products is None else whole(products, "products", 1, 2**63 - 1),
         "tune": bool(tune),
@@ -714,7 +439,7 @@ def plan(
     return op
 
 
-def _device_number(device: int | str | None, matrix: Matrix) -> int:
+def device_number(device: int | str | None, matrix: Matrix) -> int:
     if device is None:
         return matrix.device
     if device == "cpu":

@@ -1,4 +1,4 @@
-"""Linear systems and eigenpairs, by names and shapes that SciPy has."""
+"""Linear systems, by names and shapes that SciPy has."""
 
 from __future__ import annotations
 
@@ -14,27 +14,11 @@ from nonzero import _nonzero
 from nonzero._arguments import function, real, whole
 from nonzero._arrays import empty, from_numpy, lend, library_of, stream_of, to_numpy
 from nonzero._matrices import Matrix, as_matrix
-from nonzero._operator import Operator, _device_number, plan, table_as_html
+from nonzero._operator import Operator, device_number, plan
+from nonzero._plan import table_as_html
 from nonzero._progress import residual_bar
 
 Callback = Callable[[float], object]
-
-
-class NoConvergence(RuntimeError):
-    """Raised by `eigsh` where not all pairs have converged.
-
-    Attributes
-    ----------
-    eigenvalues : array, (found,)
-        What it has.
-    eigenvectors : array, (n, found)
-        What it has.
-    """
-
-    def __init__(self, why: str, eigenvalues: Any, eigenvectors: Any) -> None:
-        super().__init__(why)
-        self.eigenvalues = eigenvalues
-        self.eigenvectors = eigenvectors
 
 
 @dataclass(frozen=True)
@@ -187,8 +171,8 @@ def solve(
         raise TypeError("tol and rtol: one quantity, expected one of them")
     asked, named = (tol, "tol") if tol is not None else (rtol, "rtol")
     matrix = as_matrix(A)
-    target = _default_tol(matrix.dtype) if asked is None else real(asked, named, 0)
-    number = _device_number(device, matrix)
+    target = default_tol(matrix.dtype) if asked is None else real(asked, named, 0)
+    number = device_number(device, matrix)
     host = matrix.on_cpu()
     rhs = _vector(b, host, "b")
     x = np.zeros_like(rhs) if x0 is None else _vector(x0, host, "x0").copy()
@@ -223,12 +207,12 @@ def solve(
     )
 
 
-def _default_tol(dtype: np.dtype[Any]) -> float:
+def default_tol(dtype: np.dtype[Any]) -> float:
     """Give the tolerance where none is asked for, which rounding lets every method reach."""
     return 1e-8 if np.finfo(dtype).eps < 1e-10 else 1e-5
 
 
-def _operator(A: Any) -> Operator:
+def as_operator(A: Any) -> Operator:
     if isinstance(A, Operator):
         return A
     if hasattr(A, "matvec"):
@@ -261,7 +245,7 @@ def _krylov(
     callback: Callback | None,
     restart: int = 30,
 ) -> tuple[Any, int]:
-    op = _operator(A)
+    op = as_operator(A)
     flat = _flat(op, b, "b")
     x = empty(tuple(flat.shape), op.dtype, flat)
     x[...] = 0 if x0 is None else _flat(op, x0, "x0")
@@ -478,139 +462,10 @@ def amg(
     core, text = _nonzero.amg(
         host.shape,
         *host.lent(),
-        device=_device_number(device, matrix),
+        device=device_number(device, matrix),
         threads=whole(threads, "threads"),
         block=whole(block, "block", 1),
         cycle=cycle,
         strength=None if strength is None else real(strength, "strength", 0),
     )
     return Operator(core, None, {"name": "amg", "report": text})
-
-
-def eigsh(
-    A: Any,
-    k: int = 6,
-    *,
-    which: str = "LM",
-    v0: Any = None,
-    maxiter: int | None = None,
-    tol: float = 0,
-    return_eigenvectors: bool = True,
-    preconditioner: Operator | None = None,
-    callback: Callable[[int, int, float], object] | None = None,
-) -> Any:
-    """Find a few eigenpairs of a real symmetric matrix, every multiplicity included.
-
-    Parameters
-    ----------
-    A : Operator, or a matrix as `plan` takes it, (n, n)
-        Real and symmetric, which is not checked.
-    k : int
-        Pairs, 1 to 50; at most n.
-    which : {"LM", "LA", "SA", "BE"}
-        The largest in magnitude, the largest, the smallest, or half of them from each end.
-    v0 : array, (n,), optional
-        A vector near to what is wanted; in CPU memory.
-    maxiter : int, optional
-        Products at most. [10000]
-    tol : float
-        Of norm(A v - w v) / norm(A), for each pair. [1e-8, or 1e-5 in single precision, where
-        it is 0]
-    return_eigenvectors : bool
-        Whether to return the vectors too.
-    preconditioner : Operator, optional
-        Near the inverse of a definite A, for its smallest: what `amg` makes.
-    callback : callable, optional
-        Is called with the products done, the pairs converged and the current residual.
-
-    Returns
-    -------
-    w : array, (k,)
-        Ascending.
-    v : array, (n, k)
-        Orthonormal; in CPU memory. The same bits in every run.
-
-    Raises
-    ------
-    NoConvergence
-        Where not all pairs have converged.
-    TypeError, ValueError
-        Where A is complex or not square, or an option is wrong.
-
-    Examples
-    --------
-    >>> import numpy as np, nonzero as nz
-    >>> w, v = nz.eigsh(nz.generate.laplace2d(20), k=3, which="SA")
-    >>> np.round(w, 4)
-    array([0.0447, 0.1112, 0.1112])
-    """
-    op = _operator(A)
-    if preconditioner is not None and not isinstance(preconditioner, Operator):
-        raise TypeError(f"preconditioner: a {type(preconditioner).__name__}, expected an Operator")
-    n = op.shape[0]
-    k = whole(k, "k", 1, 50)
-    target = real(tol, "tol", 0) or _default_tol(op.dtype)
-    most = 10000 if maxiter is None else whole(maxiter, "maxiter", 0, 2**63 - 1)
-    function(callback, "callback")
-
-    guess = None
-    if v0 is not None:
-        guess = np.ascontiguousarray(v0, dtype=op.dtype)
-        if guess.shape != (n,):
-            raise ValueError(f"v0: of shape {guess.shape}, expected ({n},)")
-
-    def search(end: str, count: int) -> dict[str, Any]:
-        found: dict[str, Any] = _nonzero.eigs(
-            op._core,
-            count=count,
-            which=end,
-            tol=target,
-            max_products=most,
-            threads=0,
-            M=None if preconditioner is None else preconditioner._core,
-            guess=guess,
-            callback=callback,
-        )
-        return found
-
-    k = min(k, n)
-    if which in ("SA", "LA"):
-        parts = [search(which, k)]
-    elif which == "LM":
-        parts = [search("SA", k), search("LA", k)]
-    elif which == "BE":
-        parts = [search("SA", k // 2)] if k > 1 else []
-        parts.append(search("LA", k - k // 2))
-    else:
-        raise ValueError(
-            f"which: {which!r}, expected 'LM', 'LA', 'SA' or 'BE'; for the smallest in magnitude "
-            "of a definite matrix take 'SA'"
-        )
-    w, v = _merged(parts, k, n, which)
-    for p in parts:
-        if not p["converged"]:
-            why = p["why"].replace(
-                "max_products were spent", f"maxiter = {most} products were spent"
-            )
-            raise NoConvergence(f"eigsh: not all pairs have converged to {target:g}: {why}", w, v)
-    return (w, v) if return_eigenvectors else w
-
-
-def _merged(
-    parts: list[dict[str, Any]], k: int, n: int, which: str
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Put together what searches from both ends found, ascending, no pair twice."""
-    w = np.concatenate([p["values"] for p in parts])
-    v = np.concatenate([p["vectors"] for p in parts], axis=1)
-    if which == "LM" and len(w) > n:
-        # Of fewer than 2 k pairs each end found some that the other did: the one end's all.
-        smallest, largest = (p["values"] for p in parts)
-        keep = np.concatenate(
-            [np.ones(len(smallest), bool), np.arange(len(largest)) < n - len(smallest)]
-        )
-        w, v = w[keep], v[:, keep]
-    if which == "LM":
-        best = np.argsort(-np.abs(w), kind="stable")[:k]
-        w, v = w[best], v[:, best]
-    order = np.argsort(w, kind="stable")
-    return w[order], v[:, order]

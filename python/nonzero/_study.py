@@ -10,7 +10,8 @@ from typing import Any
 from nonzero import _nonzero
 from nonzero._arguments import names, real, whole
 from nonzero._matrices import as_matrix
-from nonzero._operator import _device_number, table_as_html
+from nonzero._operator import device_number
+from nonzero._plan import table_as_html
 
 _HEADS = ("matrix", "method", "threads", "GFLOP/s", "GB/s", "us", "setup [ms]", "bytes an entry")
 
@@ -125,7 +126,7 @@ def bench(
     found = _nonzero.benchmark(
         host.shape,
         *host.lent(),
-        device=_device_number(device, matrix),
+        device=device_number(device, matrix),
         threads=[_nonzero.thread_count(whole(t, "threads")) for t in counts],
         methods=names(methods, "methods"),
         seconds=seconds,

@@ -19,16 +19,10 @@ except ImportError as e:
     raise ImportError("nonzero.torch needs PyTorch: pip install torch") from e
 
 from nonzero._arrays import dtype_of, library_of
+from nonzero._linear_operator import CONJUGATE, PLAIN, TRANSPOSE
 from nonzero._matrices import Matrix
-from nonzero._operator import (
-    _CONJUGATE,
-    _PLAIN,
-    _TRANSPOSE,
-    Operator,
-    TransposedOperator,
-    _Conjugated,
-    _planned,
-)
+from nonzero._operator import Operator, _planned
+from nonzero._transposed import ConjugatedOperator, TransposedOperator
 
 __all__ = ["spmv"]
 
@@ -37,7 +31,7 @@ _AT_A_TIME = 1 << 24
 
 
 def spmv(
-    op: Operator | TransposedOperator | _Conjugated,
+    op: Operator | TransposedOperator | ConjugatedOperator,
     x: torch.Tensor,
     values: torch.Tensor | None = None,
 ) -> torch.Tensor:
@@ -98,8 +92,8 @@ def spmv(
         base, adjoint, conjugated = op, False, False
     elif isinstance(op, TransposedOperator):
         # A^T x is the conjugate of A^H conj(x).
-        base, adjoint, conjugated = op._of, True, op._kind is _TRANSPOSE
-    elif isinstance(op, _Conjugated):
+        base, adjoint, conjugated = op._of, True, op._kind is TRANSPOSE
+    elif isinstance(op, ConjugatedOperator):
         base, adjoint, conjugated = op._of, False, True
     else:
         raise TypeError(f"op: a {type(op).__name__}, expected an Operator, as nonzero.plan makes")
@@ -137,7 +131,7 @@ class _Entry:
 
     def apply(self, x: torch.Tensor, y: torch.Tensor, adjoint: bool) -> None:
         """Multiply by the operator's own values."""
-        self.op()._apply(_CONJUGATE if adjoint else _PLAIN, x, y, None, None)
+        self.op()._apply(CONJUGATE if adjoint else PLAIN, x, y, None, None)
 
     def apply_with(
         self, values: torch.Tensor, x: torch.Tensor, y: torch.Tensor, adjoint: bool
@@ -155,7 +149,7 @@ class _Entry:
         with self._lock:  # no other values before the product has begun
             self._take(op, values)
             assert self._twin is not None
-            self._twin._apply(_CONJUGATE if adjoint else _PLAIN, x, y, None, None)
+            self._twin._apply(CONJUGATE if adjoint else PLAIN, x, y, None, None)
 
     def _take(self, op: Operator, values: torch.Tensor) -> None:
         bits = torch.int32 if values.dtype == torch.float32 else torch.int64

@@ -1,0 +1,100 @@
+"""What a plan says: the method chosen, the candidates, and why."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method, and what the planner found out about it.
+
+    Attributes
+    ----------
+    method : str
+        As `nonzero.methods` names it.
+    declined : str
+        Why it is out of the question; empty where it is not.
+    matrix_bytes, bytes : float
+        Of the arrays it would build; that one product moves.
+    predicted_s, predicted_setup_s : float
+        Of one product, and of building it [s].
+    measured_s, measured_setup_s : float
+        The same where it was timed (``tune=True``), else 0 [s].
+    """
+
+    method: str
+    declined: str
+    matrix_bytes: float
+    bytes: float
+    predicted_s: float
+    predicted_setup_s: float
+    measured_s: float
+    measured_setup_s: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was chosen for a matrix, from which candidates, and why; prints as a table."""
+
+    _report: dict[str, Any] = field(repr=False)
+
+    @property
+    def method(self) -> str:
+        """The method chosen."""
+        return self.candidates[0].method
+
+    @property
+    def why(self) -> str:
+        """The choice, in one sentence."""
+        return str(self._report["why"])
+
+    @property
+    def machine(self) -> str:
+        """The machine that the plan is for."""
+        return str(self._report["machine"])
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """All of them, best first; those that decline last."""
+        return [Candidate(**c) for c in self._report["candidates"]]
+
+    def __str__(self) -> str:
+        """Give the table of candidates, then what was chosen and why."""
+        return str(self._report["text"])
+
+    def _repr_html_(self) -> str:
+        heads = ("method", "product [us]", "setup [ms]", "matrix [MB]", "declined because")
+        rows = [
+            (
+                c.method,
+                "" if c.declined else f"{(c.measured_s or c.predicted_s) * 1e6:,.1f}",
+                "" if c.declined else f"{(c.measured_setup_s or c.predicted_setup_s) * 1e3:,.2f}",
+                "" if c.declined else f"{c.matrix_bytes / 1e6:,.2f}",
+                c.declined,
+            )
+            for c in self.candidates
+        ]
+        return table_as_html(heads, rows, f"{self.why} ({self.machine})")
+
+
+def table_as_html(heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
+    """Give a table as HTML, for notebooks; numbers to the right."""
+    head = "".join(f"<th>{html.escape(h)}</th>" for h in heads)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td style="text-align:{"left" if k in (0, len(r) - 1) else "right"}">'
+            f"{html.escape(c)}</td>"
+            for k, c in enumerate(r)
+        )
+        + "</tr>"
+        for r in rows
+    )
+    return (
+        f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
