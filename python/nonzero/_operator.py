@@ -383,7 +383,7 @@ def plan(
     threads : int
         On the CPU; 0: as many as OpenMP offers.
     products : int, optional
-        That must repay the setup. [so many that no setup counts]
+        That must repay the setup. [enough that the setup does not count]
     tune : bool
         Time the methods that are predicted to be fastest.
     fresh : bool
