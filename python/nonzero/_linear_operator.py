@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nonzero import _nonzero
 from nonzero._arrays import library_of
 
-__all__ = ["CONJUGATE", "PLAIN", "TRANSPOSE", "LinearOperator", "from_left"]
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["ArrayOperator", "CONJUGATE", "PLAIN", "TRANSPOSE", "LinearOperator", "from_left"]
 
 try:
     from scipy.sparse.linalg import LinearOperator
@@ -22,6 +25,42 @@ except ImportError:  # SciPy is not needed
             raise TypeError(f"x: a {type(x).__name__}, expected an array; the rest needs SciPy")
 
         __matmul__ = __rmatmul__ = dot = _only_arrays
+
+
+class ArrayOperator(LinearOperator):  # type: ignore[misc]
+    """What operators on arrays share: a class with `__matmul__`, `T` and `H` gets the rest."""
+
+    # SciPy would treat `op * x` on arrays by NumPy's broadcasting without these.
+    __array_priority__ = 1000
+    __array_ufunc__ = None
+    ndim = 2
+    args: tuple[Any, ...] = ()  # as SciPy's operators name what they are made of
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Leave SciPy's own choice of a class out."""
+        return object.__new__(cls)
+
+    def dot(self, x: Any) -> Any:
+        """Multiply by `x`: a vector, a matrix, another operator or a number."""
+        return super().dot(x) if isinstance(x, LinearOperator) or np.isscalar(x) else self @ x
+
+    def __mul__(self, x: Any) -> Any:
+        """Multiply by `x`, as `dot`."""
+        return self.dot(x)
+
+    def __call__(self, x: Any) -> Any:
+        """Multiply, as ``op @ x``."""
+        return self.dot(x)
+
+    def transpose(self) -> Any:
+        """Give the transpose, `T`."""
+        return self.T
+
+    def adjoint(self) -> Any:
+        """Give the conjugate transpose, `H`."""
+        return self.H
+
+    _transpose, _adjoint = transpose, adjoint
 
 
 #: What is done to A before the product.

@@ -24,7 +24,14 @@ from nonzero._arrays import (
     stream_of,
 )
 from nonzero._device import device_product
-from nonzero._linear_operator import CONJUGATE, PLAIN, TRANSPOSE, LinearOperator, from_left
+from nonzero._linear_operator import (
+    CONJUGATE,
+    PLAIN,
+    TRANSPOSE,
+    ArrayOperator,
+    LinearOperator,
+    from_left,
+)
 from nonzero._matrices import Matrix, as_matrix
 from nonzero._plan import Plan
 from nonzero._transposed import TransposedOperator
@@ -35,7 +42,7 @@ if TYPE_CHECKING:
 _ndarray, _empty = np.ndarray, np.empty
 
 
-class Operator(LinearOperator):  # type: ignore[misc]
+class Operator(ArrayOperator):
     """A linear operator that multiplies by a sparse matrix, or by a preconditioner.
 
     `plan` and `amg` make it. It is a `scipy.sparse.linalg.LinearOperator` where SciPy is
@@ -52,16 +59,6 @@ class Operator(LinearOperator):  # type: ignore[misc]
     nbytes : int
         Of the arrays that it holds.
     """
-
-    # SciPy would treat `op * x` on arrays by NumPy's broadcasting without these.
-    __array_priority__ = 1000
-    __array_ufunc__ = None
-    ndim = 2
-    args: tuple[Any, ...] = ()  # as SciPy's operators name what they are made of
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Leave SciPy's own choice of a class out."""
-        return object.__new__(cls)
 
     def __init__(self, core: Any, matrix: Matrix | None, options: dict[str, Any]) -> None:
         self._core = core
@@ -98,14 +95,6 @@ class Operator(LinearOperator):  # type: ignore[misc]
             return super().__rmatmul__(x)
         return from_left(self._product, TRANSPOSE, x)
 
-    def dot(self, x: Any) -> Any:
-        """Multiply by `x`: a vector, a matrix, another operator or a number."""
-        return super().dot(x) if isinstance(x, LinearOperator) or np.isscalar(x) else self @ x
-
-    def __mul__(self, x: Any) -> Any:
-        """Multiply by `x`, as `dot`."""
-        return self.dot(x)
-
     def matvec(self, x: Any) -> Any:
         """Multiply a vector (cols,) or (cols, 1); the result has as many dimensions."""
         return self._of_vector(PLAIN, x, self.shape[1])
@@ -123,10 +112,6 @@ class Operator(LinearOperator):  # type: ignore[misc]
         return self._product(CONJUGATE, X)
 
     _matvec, _rmatvec, _matmat, _rmatmat = matvec, rmatvec, matmat, rmatmat
-
-    def __call__(self, x: Any) -> Any:
-        """Multiply, as ``op @ x``."""
-        return self.dot(x)
 
     def apply(self, x: Any, out: Any = None, *, alpha: complex = 1.0, beta: complex = 0.0) -> Any:
         """Compute alpha A x + beta out.
@@ -180,16 +165,6 @@ class Operator(LinearOperator):  # type: ignore[misc]
     def H(self) -> TransposedOperator:
         """The conjugate transpose; stores A^T when it first multiplies, as plan says."""
         return TransposedOperator(self, conjugated=True)
-
-    def transpose(self) -> TransposedOperator:
-        """Give the transposed operator, `T`."""
-        return self.T
-
-    def adjoint(self) -> TransposedOperator:
-        """Give the conjugate transpose, `H`."""
-        return self.H
-
-    _transpose, _adjoint = transpose, adjoint
 
     # What is known about it.
 

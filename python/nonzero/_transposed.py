@@ -7,25 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonzero._arrays import library_of
-from nonzero._linear_operator import CONJUGATE, TRANSPOSE, LinearOperator, from_left
+from nonzero._linear_operator import CONJUGATE, TRANSPOSE, ArrayOperator, LinearOperator, from_left
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from nonzero._operator import Operator
 
 
-class TransposedOperator(LinearOperator):  # type: ignore[misc]
+class TransposedOperator(ArrayOperator):
     """The transpose of an operator, or its conjugate transpose; shares the operator."""
-
-    __array_priority__ = 1000
-    __array_ufunc__ = None
-    ndim = 2
-    args: tuple[Any, ...] = ()
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Leave SciPy's own choice of a class out."""
-        return object.__new__(cls)
 
     def __init__(self, of: Operator, *, conjugated: bool) -> None:
         self._of = of
@@ -45,18 +34,6 @@ class TransposedOperator(LinearOperator):  # type: ignore[misc]
         if isinstance(x, LinearOperator) or np.isscalar(x):
             return super().__rmatmul__(x)
         return from_left(lambda _, X: self.T @ X, None, x)
-
-    def dot(self, x: Any) -> Any:
-        """Multiply by `x`: a vector, a matrix, another operator or a number."""
-        return super().dot(x) if isinstance(x, LinearOperator) or np.isscalar(x) else self @ x
-
-    def __mul__(self, x: Any) -> Any:
-        """Multiply by `x`, as `dot`."""
-        return self.dot(x)
-
-    def __call__(self, x: Any) -> Any:
-        """Multiply, as ``op @ x``."""
-        return self.dot(x)
 
     def matvec(self, x: Any) -> Any:
         """Multiply a vector (cols,) or (cols, 1)."""
@@ -90,31 +67,13 @@ class TransposedOperator(LinearOperator):  # type: ignore[misc]
         """The conjugate transpose of this operator."""
         return self._of if self._kind is CONJUGATE else ConjugatedOperator(self._of)
 
-    def transpose(self) -> Any:
-        """Give the transpose, `T`."""
-        return self.T
-
-    def adjoint(self) -> Any:
-        """Give the conjugate transpose, `H`."""
-        return self.H
-
-    _transpose, _adjoint = transpose, adjoint
-
     def __repr__(self) -> str:
         """Name the operator that it is of."""
         return f"<{'adjoint' if self._kind is CONJUGATE else 'transpose'} of {self._of!r}>"
 
 
-class ConjugatedOperator(LinearOperator):  # type: ignore[misc]
+class ConjugatedOperator(ArrayOperator):
     """An operator with its values conjugated: the transpose of its conjugate transpose."""
-
-    __array_priority__ = 1000
-    __array_ufunc__ = None
-    ndim = 2
-    args: tuple[Any, ...] = ()
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        return object.__new__(cls)
 
     def __init__(self, of: Operator) -> None:
         self._of = of
@@ -137,15 +96,6 @@ class ConjugatedOperator(LinearOperator):  # type: ignore[misc]
             return super().__rmatmul__(x)
         return from_left(lambda _, X: self._of.H @ X, None, x)
 
-    def dot(self, x: Any) -> Any:
-        return super().dot(x) if isinstance(x, LinearOperator) or np.isscalar(x) else self @ x
-
-    def __mul__(self, x: Any) -> Any:
-        return self.dot(x)
-
-    def __call__(self, x: Any) -> Any:
-        return self.dot(x)
-
     def matvec(self, x: Any) -> Any:
         return self._conjugated(self._of, x)
 
@@ -162,14 +112,6 @@ class ConjugatedOperator(LinearOperator):  # type: ignore[misc]
     @property
     def H(self) -> Any:
         return self._of.T
-
-    def transpose(self) -> Any:
-        return self.T
-
-    def adjoint(self) -> Any:
-        return self.H
-
-    _transpose, _adjoint = transpose, adjoint
 
     def __repr__(self) -> str:
         return f"<conjugate of {self._of!r}>"
