@@ -23,12 +23,12 @@ constexpr int most_resident_blocks = 2048 / threads_per_block;
 constexpr int at_most_resident(int blocks) {
     return blocks < most_resident_blocks ? blocks : most_resident_blocks;
 }
-/// Warps hide each other's waits: with 40 registers instead of 52, and so 48 warps to a
-/// multiprocessor instead of 32, nlpkkt80 took 0.83 of the time, mc2depi_like 0.88 (H200, `S16.4`
-/// and `S16.4b`, docs/experiments/packed.md). In float, matrices that bypass L1 are faster with 64
-/// warps, although some registers spill then; smaller ones are slower.
-template <class V, bool streams>
-constexpr int resident_blocks = at_most_resident(sizeof(V) == 4 && streams ? 8 : 6);
+/// Warps hide each other's waits, so a matrix that bypasses L1 is multiplied by as many as fit:
+/// with 32 registers a thread, 64 to a multiprocessor. A smaller one has too few chunks for that,
+/// and is faster with 40 registers: its warps issue more loads before they wait
+/// (docs/decisions/packed.md).
+template <bool streams>
+constexpr int resident_blocks = at_most_resident(streams ? 8 : 6);
 /// Loads of one kind that a lane issues before it uses the first. Eight leave registers for fewer
 /// warps and are slower (`au.E`, docs/experiments/packed.md).
 constexpr int in_flight = 4;
@@ -37,6 +37,7 @@ constexpr int in_flight = 4;
 template <value_encoding C, bool streams, class V>
 struct device_decoder {
     static constexpr bool bypasses_l1 = streams;
+    static constexpr bool padding_is_zero = C >= value_encoding::float32;  ///< and no table's value
     const std::byte* __restrict__ val;
     const V* __restrict__ table;
     V constant;
@@ -90,46 +91,58 @@ template <class D, class V>
 __device__ V sum_diagonals(const int2* __restrict__ diagonal, int width, D value, std::size_t at,
                            const V* x, unsigned bit) {
     V sum = 0;
-    for (int k = 0; k < width; k += in_flight, at += in_flight * warp_size) {
+    if constexpr (D::bypasses_l1) x = wait_for_previous(x);
+    for (int left = width; left > 0;
+         left -= in_flight, at += in_flight * warp_size, diagonal += in_flight) {
         int2 d[in_flight];
         V v[in_flight], xj[in_flight];
 #pragma unroll
-        for (int u = 0; u < in_flight; ++u)
-            d[u] = k + u < width ? __ldg(diagonal + k + u) : int2{0, 0};
+        for (int u = 0; u < in_flight; ++u) d[u] = u < left ? __ldg(diagonal + u) : int2{0, 0};
 #pragma unroll
-        for (int u = 0; u < in_flight; ++u) v[u] = k + u < width ? value[at + u * warp_size] : V(0);
-        if (k == 0) x = wait_for_previous(x);
+        for (int u = 0; u < in_flight; ++u) v[u] = u < left ? value[at + u * warp_size] : V(0);
+        if (!D::bypasses_l1 && left == width) x = wait_for_previous(x);
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
             xj[u] = (unsigned(d[u].y) & bit) != 0 ? gather(x + d[u].x) : V(0);
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
-            if ((unsigned(d[u].y) & bit) != 0) sum += v[u] * xj[u];
+            if (D::padding_is_zero || (unsigned(d[u].y) & bit) != 0) sum += v[u] * xj[u];
     }
     return sum;
 }
 
 /// A lane's entries of a chunk of deltas. x: from the chunk's base on; column: the lane's first.
+///
+/// Of a matrix that bypasses L1, values are loaded only where there is an entry, and the zeros of
+/// padding are added: this takes the fewest registers and instructions. Of a smaller one, values
+/// are loaded before the columns are known, and both before the wait for the previous kernel.
 template <class Column, class D, class V>
 __device__ V sum_listed(const Column* __restrict__ column, int width, D value, std::size_t at,
                         const V* x) {
     constexpr Column padding = Column(-1);
+    constexpr bool by_entry = D::bypasses_l1;
     V sum = 0;
-    for (int k = 0; k < width;
-         k += in_flight, at += in_flight * warp_size, column += in_flight * warp_size) {
+    if constexpr (by_entry) x = wait_for_previous(x);
+    for (int left = width; left > 0;
+         left -= in_flight, at += in_flight * warp_size, column += in_flight * warp_size) {
         Column j[in_flight];
         V v[in_flight], xj[in_flight];
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
-            j[u] = k + u < width ? load<D::bypasses_l1>(column + u * warp_size) : padding;
+            j[u] = u < left ? load<D::bypasses_l1>(column + u * warp_size) : padding;
+        if constexpr (!by_entry) {
 #pragma unroll
-        for (int u = 0; u < in_flight; ++u) v[u] = k + u < width ? value[at + u * warp_size] : V(0);
-        if (k == 0) x = wait_for_previous(x);
+            for (int u = 0; u < in_flight; ++u) v[u] = u < left ? value[at + u * warp_size] : V(0);
+            if (left == width) x = wait_for_previous(x);
+        }
 #pragma unroll
-        for (int u = 0; u < in_flight; ++u) xj[u] = j[u] != padding ? gather(x + j[u]) : V(0);
+        for (int u = 0; u < in_flight; ++u) {
+            xj[u] = j[u] != padding ? gather(x + j[u]) : V(0);
+            if constexpr (by_entry) v[u] = j[u] != padding ? value[at + u * warp_size] : V(0);
+        }
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
-            if (j[u] != padding) sum += v[u] * xj[u];
+            if (by_entry || j[u] != padding) sum += v[u] * xj[u];
     }
     return sum;
 }

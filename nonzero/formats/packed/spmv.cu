@@ -46,24 +46,24 @@ __device__ void add_segments(const packed_chunk& c, const V* of_warp, V alpha, V
 /// `segments`: whether there are any; without, the kernel needs fewer registers. `streams`: whether
 /// the matrix bypasses L1.
 template <value_encoding C, bool segments, bool streams, class V>
-__global__ void __launch_bounds__(threads_per_block, resident_blocks<V, streams>)
+__global__ void __launch_bounds__(threads_per_block, resident_blocks<streams>)
     packed_kernel(packed<V, device_view> A, V alpha, const V* x, V beta, V* __restrict__ y,
                   block_sums<V> of_block) {
     const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
     const unsigned k = blockIdx.x * warps_per_block + unsigned(warp);
     if (k >= A.chunks.len) return;  // never in a block of segments: those are full
-    const packed_chunk c = load_chunk(A.chunks.ptr + k);
     const device_decoder<C, streams, V> value(A);
     if constexpr (segments) {
         if (blockIdx.x < unsigned(A.segment_chunks) / warps_per_block) {
             __shared__ V of_warp[warps_per_block];
-            const V sum = sum_lanes<warp_size>(sum_columns(A, c, value, x, lane));
+            const V sum =
+                sum_lanes<warp_size>(sum_columns(A, load_chunk(A.chunks.ptr + k), value, x, lane));
             if (lane == 0) of_warp[warp] = sum;
             __syncthreads();
-            return add_segments(c, of_warp, alpha, beta, y, of_block);
+            return add_segments(A.chunks.ptr[k], of_warp, alpha, beta, y, of_block);
         }
     }
-    multiply_chunk(A, c, value, alpha, x, beta, y, lane);
+    multiply_chunk(A, load_chunk(A.chunks.ptr + k), value, alpha, x, beta, y, lane);
 }
 
 }  // namespace
