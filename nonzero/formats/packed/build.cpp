@@ -21,6 +21,7 @@ void check(const packed_options& o) {
     in("diagonal_fill", o.diagonal_fill, 1.0 / 32, 2);
     in("constant_fill", o.constant_fill, 1.0 / 32, 2);
     in("sort_gain", o.sort_gain, 0, HUGE_VAL);
+    in("tile_gain", o.tile_gain, 0, HUGE_VAL);
     in("pair_min_chunks", double(o.pair_min_chunks), 1, HUGE_VAL);
     in("quad_min_chunks", double(o.quad_min_chunks), 1, HUGE_VAL);
 }
@@ -151,11 +152,19 @@ void check_reach(std::size_t words, std::size_t values, std::size_t chunks) {
 
 }  // namespace
 
-packed_options packed_options::suited_to(std::int64_t nnz) {
+packed_options packed_options::suited_to(cpu, std::int64_t nnz) {
     packed_options o;
     o.lane_width = nnz < 1'000'000 ? 8 : nnz < 6'000'000 ? 16 : 32;
     o.split = index(std::clamp<std::int64_t>(nnz / 4752 / 32 * 32, 256, 2048));
     o.most_diagonals = 2 * o.lane_width;
+    return o;
+}
+
+packed_options packed_options::suited_to(gpu, std::int64_t nnz) {
+    packed_options o = suited_to(cpu{}, nnz);
+    // An entry of a tile takes about as long as 1.2 of a list: mdual, which takes the same bytes
+    // as either, is 1.2 times as slow by tiles (docs/experiments/packed.md).
+    if (nnz >= 6'000'000) o.tile_gain = 1.2;
     return o;
 }
 
@@ -177,7 +186,7 @@ index packed_options::chunks_per_warp(value_encoding encoding, const packed_size
 
 template <class V, class S>
 packed<V, host> packed<V, S>::from(const csr<V, host_view>& A) {
-    return from(A, packed_options::suited_to(std::int64_t(A.val.size())));
+    return from(A, packed_options::suited_to(cpu{}, std::int64_t(A.val.size())));
 }
 
 template <class V, class S>
@@ -186,7 +195,7 @@ packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_opti
     const auto values = value_encoder<V>::of(A.val);
     const chunk_partitioner<V> cut(A, o, values);
     std::vector<window_partition> windows = partition_windows(A, cut);
-    packed<V, host> P{A.shape, values.encoding, 0, 1, {}, {}, {}, {}, {}};
+    packed<V, host> P{A.shape, values.encoding, 0, 1, 0, {}, {}, {}, {}, {}};
     P.table.assign(values.table.begin(), values.table.end());
     const auto [words, stored] = set_end_to_end(windows);
     std::size_t chunks = 0;
@@ -204,7 +213,8 @@ packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_opti
     const chunk_encoder<V> fill(A, cut, values, P);
     parallel_for(thread_count({}), std::ssize(P.chunks), 64,
                  [&](std::int64_t c) { fill.fill(P.chunks[std::size_t(c)]); });
-    if (P.segment_chunks > 0) return P;
+    P.tiles = index(std::ranges::count_if(P.chunks, is_tile, &packed_chunk::kind));
+    if (P.segment_chunks > 0 || P.tiles > 0) return P;
     packed_size size;
     for (const packed_chunk& c : P.chunks) count(c, size);
     const std::int64_t pairs = count_pairs(P.chunks, P.indices.data(), !P.table.empty());
@@ -220,6 +230,7 @@ std::optional<packed<float, host>> rounded(const packed<double, host_view>& P) {
                           by_table ? P.encoding : value_encoding::none,
                           P.segment_chunks,
                           P.chunks_per_warp,
+                          P.tiles,
                           {P.chunks.begin(), P.chunks.end()},
                           {P.perm.begin(), P.perm.end()},
                           host_vector<std::uint32_t>(P.indices.size()),
@@ -257,7 +268,7 @@ std::optional<packed<float, host>> rounded(const packed<double, host_view>& P) {
 
 template <class V>
 packed_size size_of_packed(const csr<V, host_view>& A) {
-    const auto o = packed_options::suited_to(std::int64_t(A.val.size()));
+    const auto o = packed_options::suited_to(cpu{}, std::int64_t(A.val.size()));
     const auto values = value_encoder<V>::of(A.val);
     const chunk_partitioner<V> cut(A, o, values);
     packed_size all{.bytes = std::int64_t(values.table.size() * sizeof(V))};

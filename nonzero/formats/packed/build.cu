@@ -113,7 +113,7 @@ class packed_analysis {
   public:
     packed_analysis(gpu on, const csr<V, device_view>& A, const std::function<void()>& meanwhile)
         : windows(blocks_for(A.shape.rows, packed_window) * (A.shape.rows > 0)) {
-        p.A = A, p.options = packed_options::suited_to(std::int64_t(A.val.len));
+        p.A = A, p.options = packed_options::suited_to(on, std::int64_t(A.val.len));
         scratch_.want(p.found, 1), scratch_.want(p.slots, hash_slots<V>);
         scratch_.want(p.number, hash_slots<V>), scratch_.want(p.table, most_table_values<V>);
         scratch_.want(p.groups, std::size_t(windows) * groups_per_window);
@@ -166,8 +166,8 @@ packed<V, device> pack(gpu on, const packed_analysis<V>& a) {
     const stream_extent& total = a.first.total;
     packed<V, device> P;
     P.shape = a.p.A.shape, P.encoding = a.encoding, P.segment_chunks = index(total.segments);
-    P.chunks_per_warp = 1;
-    if (total.segments == 0)
+    P.chunks_per_warp = 1, P.tiles = index(a.first.found.tiles);
+    if (total.segments == 0 && P.tiles == 0)
         P.chunks_per_warp =
             a.p.options.chunks_per_warp(P.encoding, size_of_packed(a), a.first.found.pairs);
     P.chunks = device_array<packed_chunk>(on, a.chunks);

@@ -32,13 +32,16 @@ class chunk_partitioner {
   public:
     chunk_partitioner(const csr<V, host_view>& matrix, const packed_options& options,
                       const value_encoder<V>& values)
-        : A(matrix), o(options), shareable(sizeof(V) <= 8 && !values.table.empty()) {}
+        : A(matrix),
+          o(options),
+          shareable(sizeof(V) <= 8 && !values.table.empty()),
+          may_tile(values.table.empty() && options.tile_gain < HUGE_VAL) {}
 
     [[nodiscard]] window_partition cut(index first, index last) const {
         window_partition w;
         std::vector<index> rest;
         std::vector<index> long_rows;
-        bool whole = true;
+        bool whole = true;  ///< whether the rest holds whole groups of rows
         for (std::int64_t g = first; g < last; g += warp_rows) {
             const auto end = index(std::min<std::int64_t>(g + warp_rows, last));
             if (add_by_diagonals(index(g), end, w)) continue;
@@ -46,7 +49,8 @@ class chunk_partitioner {
                 (length(i) > o.split ? long_rows : rest).push_back(i);
             whole = whole && long_rows.empty();
         }
-        add_rows(std::move(rest), whole, w);
+        const bool all = index(rest.size()) == last - first;
+        add_rows(std::move(rest), whole, all, w);
         for (const index i : long_rows) add_segments(i, w);
         fill_block(w);
         return w;
@@ -121,20 +125,56 @@ class chunk_partitioner {
         return log;
     }
 
-    /// Rows in order by groups of 32, or sorted, whichever has the smaller width in all.
-    void add_rows(std::vector<index> rows, bool may_keep_order, window_partition& w) const {
+    /// Rows in order by groups of 32, or sorted, whichever has the smaller width in all; or as
+    /// tiles, where these are all of a window's rows.
+    void add_rows(std::vector<index> rows, bool may_keep_order, bool all,
+                  window_partition& w) const {
         std::vector<packed_chunk> kept, sorted;
         std::vector<index> by_length = rows;
         std::stable_sort(by_length.begin(), by_length.end(),
                          [&](index a, index b) { return length(a) > length(b); });
         const std::int64_t sorted_width = cut_sorted(by_length, index(w.perm.size()), sorted);
-        if (may_keep_order &&
-            double(cut_in_order(rows, kept)) <= o.sort_gain * double(sorted_width)) {
+        const std::int64_t kept_width = may_keep_order ? cut_in_order(rows, kept) : 0;
+        const bool keeps =
+            may_keep_order && double(kept_width) <= o.sort_gain * double(sorted_width);
+        if (all) {
+            const list_size<V> lists{keeps ? kept_width : sorted_width,
+                                     std::ssize(keeps ? kept : sorted),
+                                     keeps ? 0 : std::ssize(rows)};
+            if (add_tiles(rows, lists, w)) return;
+        }
+        if (keeps) {
             for (const packed_chunk& c : kept) add(c, w);
             return;
         }
         w.perm.insert(w.perm.end(), by_length.begin(), by_length.end());
         for (const packed_chunk& c : sorted) add(c, w);
+    }
+
+    /// Cuts consecutive rows into tiles; false where that does not pay.
+    bool add_tiles(const std::vector<index>& rows, const list_size<V>& lists,
+                   window_partition& w) const {
+        if (!may_tile || rows.empty()) return false;
+        const offset entries = begin(rows.back() + 1) - begin(rows.front());
+        if (entries > most_tiled_entries) return false;
+        std::vector<packed_chunk> tiles;
+        std::int64_t width = 0;
+        for (std::size_t g = 0; g < rows.size(); g += tiles.back().rows) {
+            const offset start = begin(rows[g]);
+            std::size_t end = g;
+            while (end < rows.size() && end - g < std::size_t(most_tile_rows) &&
+                   begin(rows[end] + 1) - start <= most_tile_entries)
+                ++end;
+            if (end == g) return false;  // a row that no tile holds
+            packed_chunk c = rows_chunk({rows.data() + g, end - g}, 0);
+            c.kind = c.kind == packed_chunk::delta16 ? packed_chunk::tile16 : packed_chunk::tile32;
+            c.width = std::uint16_t((begin(rows[end - 1] + 1) - start + warp_rows - 1) / warp_rows);
+            width += c.width;
+            tiles.push_back(c);
+        }
+        if (!lists.takes_more_than(width, std::ssize(tiles), o.tile_gain)) return false;
+        for (const packed_chunk& c : tiles) add(c, w);
+        return true;
     }
 
     std::int64_t cut_in_order(const std::vector<index>& rows, std::vector<packed_chunk>& to) const {
@@ -223,14 +263,14 @@ class chunk_partitioner {
     static void place(packed_chunk& c, window_partition& w) {
         c.index_at = std::uint32_t(w.words / packed_index_unit),
         c.val_at = std::uint32_t(w.values / packed_value_unit);
-        const std::size_t words = words_a_column(c.kind) * c.width;
-        w.words += (words + packed_index_unit - 1) / packed_index_unit * packed_index_unit;
+        w.words += words_of(c.kind, c.width);
         if (c.kind != packed_chunk::constant_diagonals) w.values += packed_value_unit * c.width;
     }
 
     const csr<V, host_view>& A;
     const packed_options& o;
     bool shareable;  ///< a value fits a diagonal's two free words
+    bool may_tile;
 };
 
 }  // namespace nz

@@ -59,10 +59,33 @@ __device__ void fill_diagonals(const packing<V>& p, const packed_chunk& c, outpu
         code[k] = 0;
 }
 
+/// Every `step`-th entry from k to end, in the column of `lane`; then padding.
 template <value_encoding C, class V>
-__device__ void fill_listed(const packing<V>& p, const packed_chunk& c, output<V> to, int lane) {
+__device__ void fill_lane(const packing<V>& p, const packed_chunk& c, output<V> to, int lane,
+                          offset k, offset end, int step) {
     std::uint32_t* const code = to.indices + std::size_t(c.index_at) * packed_index_unit;
     auto* const delta16 = reinterpret_cast<std::uint16_t*>(code);
+    for (unsigned s = 0; s < c.width; ++s, k += step) {
+        const bool here = k < end;
+        const index column = here ? p.A.col_ind[std::size_t(k)] : 0;
+        const unsigned distance = here ? unsigned(column - c.base) : padding32;
+        const unsigned most = is_narrow(c.kind) ? max_delta16 : max_delta32;
+        if (here &&
+            (unsigned(column) >= unsigned(p.A.shape.cols) || column < c.base || distance > most))
+            p.found->error = input_error::column;
+        const std::size_t at = std::size_t(s) * warp_size + unsigned(lane);
+        if (is_narrow(c.kind)) {
+            delta16[at] = std::uint16_t(distance);
+        } else {
+            code[at] = distance;
+        }
+        put_value<C>(p, to.val, std::size_t(c.val_at) * warp_size + at, here,
+                     here ? p.A.val[std::size_t(k)] : V(0));
+    }
+}
+
+template <value_encoding C, class V>
+__device__ void fill_listed(const packing<V>& p, const packed_chunk& c, output<V> to, int lane) {
     const int r = lane >> c.log_lanes;
     offset k = 0, end = 0;
     if (r < int(c.rows)) {
@@ -76,23 +99,37 @@ __device__ void fill_listed(const packing<V>& p, const packed_chunk& c, output<V
         }
         k += lane & ((1 << c.log_lanes) - 1);
     }
-    for (unsigned s = 0; s < c.width; ++s, k += 1 << c.log_lanes) {
-        const bool here = k < end;
-        const index column = here ? p.A.col_ind[std::size_t(k)] : 0;
-        const unsigned distance = here ? unsigned(column - c.base) : padding32;
-        const unsigned most = c.kind == packed_chunk::delta16 ? max_delta16 : max_delta32;
-        if (here &&
-            (unsigned(column) >= unsigned(p.A.shape.cols) || column < c.base || distance > most))
-            p.found->error = input_error::column;
-        const std::size_t at = std::size_t(s) * warp_size + unsigned(lane);
-        if (c.kind == packed_chunk::delta16) {
-            delta16[at] = std::uint16_t(distance);
-        } else {
-            code[at] = distance;
-        }
-        put_value<C>(p, to.val, std::size_t(c.val_at) * warp_size + at, here,
-                     here ? p.A.val[std::size_t(k)] : V(0));
+    fill_lane<C>(p, c, to, lane, k, end, 1 << c.log_lanes);
+}
+
+/// A warp, for a tile: as chunk_encoder::fill_tile on the CPU.
+template <value_encoding C, class V>
+__device__ void fill_tile(const packing<V>& p, const packed_chunk& c, output<V> to, int lane) {
+    std::uint32_t* const code = to.indices + std::size_t(c.index_at) * packed_index_unit;
+    std::uint32_t* const ends = code + words_a_column(c.kind) * c.width;
+    const offset first = p.begin(c.first_row);
+    const offset entries = p.begin(c.first_row + index(c.rows)) - first;
+    if (lane < int(tile_ends_words + tile_rows_words)) ends[lane] = 0;
+    if (first < 0 || entries < 0 || entries > offset(warp_size) * c.width ||
+        first + entries > offset(p.A.val.len)) {
+        p.found->error = input_error::row_ptr;
+        return;
     }
+    __syncwarp();
+    for (int r0 = 0; r0 < int(c.rows); r0 += warp_size) {
+        const int r = r0 + lane;
+        const index row = c.first_row + r;
+        const bool some = r < int(c.rows) && p.length(row) > 0;
+        const offset last = some ? p.begin(row + 1) - 1 - first : 0;
+        if (some && last >= 0 && last < entries) {
+            const unsigned of_lane = unsigned(last) / c.width;
+            atomicOr(ends + of_lane / 4, 1U << (8 * (of_lane % 4) + unsigned(last) % c.width));
+        }
+        const unsigned occupied = __ballot_sync(full_warp, some);
+        if (lane == 0) ends[tile_ends_words + unsigned(r0) / warp_size] = occupied;
+    }
+    const offset mine = min(entries, offset(lane) * c.width);
+    fill_lane<C>(p, c, to, lane, first + mine, first + min(entries, mine + c.width), 1);
 }
 
 /// Last pass: a warp a chunk.
@@ -107,6 +144,8 @@ __global__ void __launch_bounds__(walk_threads)
         if (c.rows == 0) continue;
         if (c.kind <= packed_chunk::diagonals) {
             fill_diagonals<C>(p, c, to, lane_id());
+        } else if (is_tile(c.kind)) {
+            fill_tile<C>(p, c, to, lane_id());
         } else {
             fill_listed<C>(p, c, to, lane_id());
         }

@@ -15,6 +15,7 @@ class chunk_encoder {
 
     void fill(const packed_chunk& c) const {
         if (c.kind <= packed_chunk::diagonals) return fill_diagonals(c);
+        if (is_tile(c.kind)) return fill_tile(c);
         for (std::uint32_t lane = 0; lane < 32; ++lane) {
             const std::uint32_t r = lane >> c.log_lanes;
             if (r >= c.rows) {
@@ -51,6 +52,23 @@ class chunk_encoder {
             at += packed_value_unit;
         }
     }
+    void fill_tile(const packed_chunk& c) const {
+        const offset first = cut.begin(c.first_row), last = cut.begin(c.first_row + index(c.rows));
+        std::uint32_t* const ends = P.indices.data() + std::size_t(c.index_at) * packed_index_unit +
+                                    words_a_column(c.kind) * c.width;
+        for (std::uint32_t lane = 0; lane < 32; ++lane) {
+            const offset begin = std::min(last, first + offset(lane * c.width));
+            fill_lane(c, lane, begin, std::min(last, begin + c.width));
+        }
+        for (index r = 0; r < index(c.rows); ++r) {
+            const index i = c.first_row + r;
+            if (cut.length(i) == 0) continue;
+            const auto e = std::uint32_t(cut.begin(i + 1) - 1 - first);
+            const std::uint32_t lane = e / c.width;
+            ends[lane / 4] |= 1U << (8 * (lane % 4) + e % c.width);
+            ends[tile_ends_words + std::uint32_t(r) / 32] |= 1U << (r % 32);
+        }
+    }
     /// Every `lanes`-th entry from `first`, in the column of `lane`; then padding.
     void fill_lane(const packed_chunk& c, std::uint32_t lane, offset first, offset last) const {
         auto* const code = P.indices.data() + std::size_t(c.index_at) * packed_index_unit;
@@ -61,7 +79,7 @@ class chunk_encoder {
             const bool padding = k >= last;
             const auto distance =
                 padding ? padding32 : std::uint32_t(A.col_ind[std::size_t(k)] - c.base);
-            if (c.kind == packed_chunk::delta16) {
+            if (is_narrow(c.kind)) {
                 delta16[at] = padding ? padding16 : std::uint16_t(distance);
             } else {
                 code[at] = distance;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -19,14 +20,17 @@ struct packed_options {
     index lane_width = 16;      ///< a row gets more lanes where one lane would hold more  [entries]
     index split = 512;          ///< longer rows are cut into segments                     [entries]
     index most_diagonals = 32;  ///< diagonals of a chunk at most
-    double diagonal_fill = 0.8;  ///< least share of entries among the places of the diagonals
-    double constant_fill = 0.5;  ///< the same where each diagonal has one value
-    double sort_gain = 1.1;      ///< rows are sorted where that divides the width by this much
+    double diagonal_fill = 0.8;   ///< least share of entries among the places of the diagonals
+    double constant_fill = 0.5;   ///< the same where each diagonal has one value
+    double sort_gain = 1.1;       ///< rows are sorted where that divides the width by this much
+    double tile_gain = HUGE_VAL;  ///< rows become tiles where that divides the bytes by this much
     std::int64_t pair_min_chunks = 6'000;   ///< from here on a GPU warp may take two chunks at once
     std::int64_t quad_min_chunks = 48'000;  ///< from here on it may take four
 
-    /// Small matrices get many short chunks, to fill the machine; large ones few long chunks.
-    static packed_options suited_to(std::int64_t nnz);
+    /// Small matrices get many short chunks, to fill the machine; large ones few long chunks. Tiles
+    /// are for large matrices on a GPU.
+    static packed_options suited_to(cpu, std::int64_t nnz);
+    static packed_options suited_to(gpu, std::int64_t nnz);
     /// Chunks that a GPU warp takes at once: 1, 2 or 4. For a matrix without segments.
     /// @param pairs  neighbours within a window whose diagonals have the same offsets, and, where
     ///               values are stored in a table, one value each
@@ -45,6 +49,9 @@ struct packed_options {
 ///  - Lists: other rows get as many lanes as keep `width` small, and are sorted by length within
 ///    the window where padding would cost more. Columns are distances from the chunk's smallest
 ///    column, in 16 bits where they fit. All ones mark padding.
+///  - Tiles, on a GPU: in a window of short rows of very different lengths, whose values are not in
+///    a table, lists are mostly padding. The lanes then share the entries of consecutive rows
+///    equally, and flags mark where rows end. Without padding, but sums take more steps.
 ///  - Segments: rows longer than `split` are cut into segments of 32 lanes. The sums of a row's
 ///    segments are added in order.
 ///
@@ -58,7 +65,8 @@ struct packed_options {
 /// Suits    every matrix; most where values repeat or columns lie close together. `from` throws
 ///          argument_error where there are 2^37 stored places or more.
 /// Source   this project, after Kreutzer et al. 2014 (chunks), Kourtis et al., CF'08 (fewer bytes
-///          for columns and values) and Greathouse and Daga, SC'14 (long rows).
+///          for columns and values), Greathouse and Daga, SC'14 (long rows) and Liu and Vinter,
+///          ICS'15 (tiles).
 template <class V, class S>
 struct packed {
     using value = V;
@@ -70,6 +78,7 @@ struct packed {
     value_encoding encoding;          ///< the encoding of all values
     index segment_chunks;             ///< chunks that hold segments, in whole GPU blocks
     index chunks_per_warp;            ///< on a GPU: 1, or 2 or 4 where most chunks are identical
+    index tiles;                      ///< chunks that are tiles
     array<packed_chunk, S> chunks;    ///< those of segments first, then those of whole rows
     array<index, S> perm;             ///< the rows of sorted chunks
     array<std::uint32_t, S> indices;  ///< columns and diagonals, from a multiple of 16 words on
@@ -77,7 +86,7 @@ struct packed {
     array<V, S> table;                ///< distinct values, ascending by their bits
 
     static auto scalars(auto& a) {
-        return std::tie(a.shape, a.encoding, a.segment_chunks, a.chunks_per_warp);
+        return std::tie(a.shape, a.encoding, a.segment_chunks, a.chunks_per_warp, a.tiles);
     }
     static auto arrays(auto& a) { return std::tie(a.chunks, a.perm, a.indices, a.val, a.table); }
 
@@ -219,9 +228,33 @@ void with_decoder(const packed<V, host_view>& A, F f) {
     });
 }
 
+/// f(row, column, value) for every entry of a tile, row by row.
+template <class D, class V, class F>
+void for_each_of_tile(const packed<V, host_view>& A, const packed_chunk& c, D value, F f) {
+    const std::uint32_t* const words =
+        A.indices.data() + std::size_t(c.index_at) * packed_index_unit;
+    const auto* const delta16 = reinterpret_cast<const std::uint16_t*>(words);
+    const std::uint32_t* const ends = words + words_a_column(c.kind) * c.width;
+    const std::uint32_t* const occupied = ends + tile_ends_words;
+    const auto next = [&](index r) {  // the first row from r on that has an entry
+        while (r < c.rows && (occupied[r / 32] >> (r % 32) & 1) == 0) ++r;
+        return r;
+    };
+    index r = next(0);
+    for (std::uint32_t e = 0; e < 32U * c.width && r < c.rows; ++e) {
+        const std::uint32_t lane = e / c.width, s = e % c.width;
+        const std::size_t k = std::size_t(s) * 32 + lane;
+        const std::uint32_t distance = is_narrow(c.kind) ? delta16[k] : words[k];
+        f(c.first_row + r, c.base + index(distance),
+          value[std::size_t(c.val_at) * packed_value_unit + k]);
+        if ((ends[lane / 4] >> (8 * (lane % 4) + s) & 1) != 0) r = next(r + 1);
+    }
+}
+
 /// f(row, column, value) for every entry of one chunk.
 template <class D, class V, class F>
 void for_each_of_chunk(const packed<V, host_view>& A, const packed_chunk& c, D value, F f) {
+    if (is_tile(c.kind)) return for_each_of_tile(A, c, value, f);
     const std::uint32_t* const words =
         A.indices.data() + std::size_t(c.index_at) * packed_index_unit;
     const auto* const delta16 = reinterpret_cast<const std::uint16_t*>(words);

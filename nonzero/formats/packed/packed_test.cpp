@@ -217,6 +217,93 @@ TEST(packed, multiplies_what_streams) {
     EXPECT_TRUE(compare<double>(y, truth).holds());
 }
 
+/// Rows of 0 to `longest` entries, many short and few long, all values different.
+template <class V>
+csr<V, host> uneven_rows(index rows, index longest, index cols) {
+    std::vector<index> length(std::size_t(rows), 0);
+    std::mt19937_64 next(rows);
+    for (index& n : length)
+        if (next() % 3 > 0) n = next() % 16 > 0 ? index(next() % 4) : index(next() % longest);
+    csr<V, host> A = from_lengths<V>(length, cols);
+    for (std::size_t k = 0; k < A.val.size(); ++k) A.val[k] = V(1) / (V(3) + V(k));
+    return A;
+}
+
+packed_options with_tiles() {
+    packed_options o;
+    o.tile_gain = 0;  // wherever there can be some
+    return o;
+}
+
+/// Columns within 16 bits of each other and beyond; more than 255 rows without an entry; rows that
+/// fill a tile; a window of no entries; long rows among short ones.
+std::vector<csr<double, host>> rows_for_tiles() {
+    std::vector<csr<double, host>> all;
+    all.push_back(uneven_rows<double>(5000, 60, 3000));
+    all.push_back(uneven_rows<double>(5000, 250, 300'000));
+    std::vector<index> length(7000, 0);
+    for (std::size_t i = 0; i < length.size(); i += 300) length[i] = 256;
+    for (std::size_t i = 4096; i < 6144; ++i) length[i] = i % 2 == 0 ? 3 : 1;
+    all.push_back(from_lengths<double>(length, 5000));
+    all.push_back(rmat<double>(13, 9, 0.57, 0.19, 0.19, 1));
+    for (auto* const A : {&all[2], &all[3]})
+        for (std::size_t k = 0; k < A->val.size(); ++k) A->val[k] = 1 / (3 + double(k));
+    return all;
+}
+
+TEST(packed, stores_tiles_and_gives_them_back) {
+    for (const auto& A : rows_for_tiles()) {
+        const auto P = packed<double, host>::from(view(A), with_tiles());
+        EXPECT_GT(P.tiles, 0);
+        for (const packed_chunk& c : P.chunks) EXPECT_LE(c.rows, most_tile_rows);
+        const auto back = to_csr(view(P));
+        EXPECT_EQ(back.row_ptr, A.row_ptr);
+        EXPECT_EQ(back.col_ind, A.col_ind);
+        EXPECT_EQ(back.val, A.val);
+        EXPECT_EQ((packed<double, host>::from(view(A)).tiles), 0);
+    }
+    const auto one = tridiagonal<double>(5000, {1.0 / 3});  // values in a table
+    EXPECT_EQ((packed<double, host>::from(view(one), with_tiles()).tiles), 0);
+}
+
+/// One product, and three at once, of P with beta 0 and others.
+template <class B, class P>
+void expect_right_products(B on, const P& packed, const csr<double, host>& A) {
+    const auto rows = std::size_t(A.shape.rows), cols = std::size_t(A.shape.cols);
+    host_vector<double> X(3 * cols), Y(3 * rows, 2.0);
+    for (std::size_t k = 0; k < X.size(); ++k) X[k] = 1 / (1 + double(k % 37));
+    const auto want = [&](std::size_t c, double beta) {
+        return reference_product<double>(transposition::plain, 2.0, view(A),
+                                         std::span(X).subspan(c * cols, cols), beta,
+                                         std::span<const double>(Y).subspan(c * rows, rows));
+    };
+    for (const double beta : {0.0, -1.0}) {
+        auto got = Y;
+        if constexpr (std::is_same_v<B, cpu>) {
+            spmv_many(on, packed_warp{}, 2.0, packed,
+                      in_columns<double, cpu>{std::span<const double>(X), cols, 3}, beta,
+                      out_columns<double, cpu>{std::span(got), rows, 3});
+        } else if constexpr (has_cuda) {
+            const auto x = to_device<double>(on, X);
+            auto y = to_device<double>(on, Y);
+            spmv_many(on, packed_warp{}, 2.0, packed,
+                      in_columns<double, gpu>{device_span<double>(x), cols, 3}, beta,
+                      out_columns<double, gpu>{device_out<double>(y), rows, 3});
+            copy_to_host(on, y.data(), got.data(), got.size() * sizeof(double));
+        }
+        for (std::size_t c = 0; c < 3; ++c)
+            EXPECT_TRUE(
+                compare<double>(std::span(got).subspan(c * rows, rows), want(c, beta)).holds());
+    }
+}
+
+TEST(packed, multiplies_tiles) {
+    for (const auto& A : rows_for_tiles()) {
+        const auto P = packed<double, host>::from(view(A), with_tiles());
+        expect_right_products(cpu{2}, view(P), A);
+    }
+}
+
 TEST(packed, refuses_options_out_of_range) {
     const auto A = tridiagonal<double>(10, {1.0});
     const auto with = [&](auto change) {
@@ -230,6 +317,7 @@ TEST(packed, refuses_options_out_of_range) {
     EXPECT_THROW(with([](auto& o) { o.diagonal_fill = 0; }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.constant_fill = std::nan(""); }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.sort_gain = -1; }), argument_error);
+    EXPECT_THROW(with([](auto& o) { o.tile_gain = std::nan(""); }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.pair_min_chunks = 0; }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.quad_min_chunks = -1; }), argument_error);
     EXPECT_NO_THROW(with([](auto&) {}));
@@ -248,7 +336,8 @@ void expect_the_same_on_the_gpu(const std::string& name, const csr<V, host>& A) 
     const gpu_stream stream;
     const auto on_device = upload(stream, A);
     const auto got = download(stream, pack(stream, view(on_device)));
-    const auto want = packed<V, host>::from(view(A));
+    const auto options = packed_options::suited_to(gpu{}, std::int64_t(A.val.size()));
+    const auto want = packed<V, host>::from(view(A), options);
     EXPECT_EQ(got.scalars(got), want.scalars(want));
     EXPECT_TRUE(got.chunks == want.chunks);
     EXPECT_TRUE(got.perm == want.perm);
@@ -280,6 +369,49 @@ TEST_F(packed_on_gpu, packs_as_the_cpu_does) {
     double all_ones;
     std::memcpy(&all_ones, &ones, sizeof ones);
     expect_the_same_on_the_gpu("all ones", tridiagonal<double>(99, {all_ones, 2.0, -0.0, 0.0}));
+}
+
+TEST_F(packed_on_gpu, packs_tiles_as_the_cpu_does) {
+    const auto options = packed_options::suited_to(gpu{}, 6'000'000);
+    ASSERT_LT(options.tile_gain, HUGE_VAL);
+    for (const index cols : {40'000, 3'000'000}) {
+        const auto A = uneven_rows<double>(2'500'003, 120, cols);
+        ASSERT_GE(A.val.size(), 6'000'000U);
+        ASSERT_GT((packed<double, host>::from(view(A), options).tiles), 0);
+        expect_the_same_on_the_gpu("uneven rows", A);
+    }
+    expect_the_same_on_the_gpu("uneven rows of floats",
+                               uneven_rows<float>(2'500'003, 120, 1'000'000));
+}
+
+TEST_F(packed_on_gpu, multiplies_tiles) {
+    const gpu_stream stream;
+    for (const auto& A : rows_for_tiles()) {
+        const auto P = upload(stream, packed<double, host>::from(view(A), with_tiles()));
+        EXPECT_GT(P.tiles, 0);
+        host_vector<std::byte> zeros;
+        zeros.assign(packed_warp::scratch_bytes(stream, view(P)), std::byte{0});
+        auto scratch = to_device<std::byte>(stream, zeros);
+        gpu on = stream;
+        on.scratch = device_out<std::byte>(scratch);
+        expect_right_products(on, view(P), A);
+    }
+}
+
+/// New values of the same pattern, where the old ones lie.
+TEST_F(packed_on_gpu, refills_tiles) {
+    const gpu_stream stream;
+    auto A = uneven_rows<double>(2'500'003, 120, 40'000);
+    const auto before = upload(stream, A);
+    auto P = pack(stream, view(before));
+    EXPECT_GT(P.tiles, 0);
+    for (double& v : A.val) v = -3 * v;
+    const auto changed = upload(stream, A);
+    ASSERT_TRUE(refill(stream, view(changed), P));
+    const auto back = to_csr(view(download(stream, P)));
+    EXPECT_EQ(back.row_ptr, A.row_ptr);
+    EXPECT_EQ(back.col_ind, A.col_ind);
+    EXPECT_EQ(back.val, A.val);
 }
 
 template <class V>

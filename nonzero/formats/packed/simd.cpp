@@ -217,6 +217,8 @@ NZ_AVX2 void add_chunk(const packed_chunk& c, const std::uint32_t* code, decoder
                                        x + c.base, sums, value, at);
         case packed_chunk::delta32:
             return add_list<streaming>(code, c.width, x + c.base, sums, value, at);
+        default:
+            return;  // tiles have a loop of their own
     }
 }
 

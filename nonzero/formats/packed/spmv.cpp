@@ -137,6 +137,22 @@ void multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c, decode
                             value, at);
         case packed_chunk::delta32:
             return add_list(code, c.width, x + c.base, sums, value, at);
+        default:
+            return;  // tiles have a loop of their own
+    }
+}
+
+/// Tiles are made for GPUs; on a CPU they are correct, not fast.
+template <value_encoding C, class V>
+void multiply_tile(V alpha, const packed<V, host_view>& A, const packed_chunk& c,
+                   decoder<C, V> value, std::span<const V> x, V beta, std::span<V> y) {
+    std::array<V, most_tile_rows> sums{};
+    for_each_of_tile(A, c, value, [&](index i, index j, V v) {
+        sums[std::size_t(i - c.first_row)] += product(v, x[std::size_t(j)]);
+    });
+    for (std::size_t r = 0; r < c.rows; ++r) {
+        V& to = y[std::size_t(c.first_row) + r];
+        to = scaled(alpha, sums[r], beta, to);
     }
 }
 
@@ -206,6 +222,10 @@ void multiply_chunks(V alpha, const packed<V, host_view>& A, std::span<const pac
     V of_segments(0);
     for (const packed_chunk& c : chunks) {
         if (c.rows == 0) continue;  // fills up a block
+        if (is_tile(c.kind)) {
+            multiply_tile(alpha, A, c, value, x, beta, y);
+            continue;
+        }
         lane_sums<V> sums;
         multiply_chunk(A, c, value, x.data(), loop, sums);
         add_lanes(c, sums);

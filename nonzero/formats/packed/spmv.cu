@@ -1,4 +1,5 @@
 #include "nonzero/formats/packed/identical_offsets.cuh"
+#include "nonzero/formats/packed/tiles.cuh"
 
 namespace nz {
 namespace {
@@ -43,9 +44,9 @@ __device__ void add_segments(const packed_chunk& c, const V* of_warp, V alpha, V
     }
 }
 
-/// `segments`: whether there are any; without, the kernel needs fewer registers. `streams`: whether
-/// the matrix bypasses L1.
-template <value_encoding C, bool segments, bool streams, class V>
+/// `segments`, `tiles`: whether there are any; without, the kernel needs fewer registers, and no
+/// shared memory. `streams`: whether the matrix bypasses L1.
+template <value_encoding C, bool segments, bool tiles, bool streams, class V>
 __global__ void __launch_bounds__(threads_per_block, resident_blocks<streams>)
     packed_kernel(packed<V, device_view> A, V alpha, const V* x, V beta, V* __restrict__ y,
                   block_sums<V> of_block) {
@@ -62,6 +63,11 @@ __global__ void __launch_bounds__(threads_per_block, resident_blocks<streams>)
             __syncthreads();
             return add_segments(A.chunks.ptr[k], of_warp, alpha, beta, y, of_block);
         }
+    }
+    if constexpr (tiles) {
+        __shared__ V of_rows[warps_per_block][most_tile_rows];
+        if (is_tile(A.chunks.ptr[k].kind))
+            return multiply_tile(A, A.chunks.ptr + k, value, alpha, x, beta, y, of_rows[warp]);
     }
     multiply_chunk(A, load_chunk(A.chunks.ptr + k), value, alpha, x, beta, y, lane);
 }
@@ -84,6 +90,9 @@ void spmv(gpu on, packed_warp, V alpha, const packed<V, device_view>& A, device_
                        x.data(), beta, y.data());
     };
     with_encoding(A.encoding, [&]<value_encoding C>() {
+        if constexpr (C >= value_encoding::float32)  // no table: there may be tiles
+            if (A.tiles > 0)
+                return start.template operator()<packed_kernel<C, true, true, true, V>>();
         with_loads(A.val.len + 4 * A.indices.len, [&]<bool streams>() {
             if (A.chunks_per_warp == 4)
                 return start_identical
@@ -92,8 +101,8 @@ void spmv(gpu on, packed_warp, V alpha, const packed<V, device_view>& A, device_
                 return start_identical
                     .template operator()<identical_offsets_kernel<C, 2, streams, V>>();
             if (A.segment_chunks > 0)
-                return start.template operator()<packed_kernel<C, true, streams, V>>();
-            start.template operator()<packed_kernel<C, false, streams, V>>();
+                return start.template operator()<packed_kernel<C, true, false, streams, V>>();
+            start.template operator()<packed_kernel<C, false, false, streams, V>>();
         });
     });
 }

@@ -88,6 +88,8 @@ void add_chunk(const packed<V, host_view>& A, const packed_chunk& c, D value, so
                             at, x, sums);
         case packed_chunk::delta32:
             return add_list(code, c.width, c.base, value, at, x, sums);
+        default:
+            return;  // with tiles, vectors are multiplied one by one
     }
 }
 
@@ -125,6 +127,13 @@ void multiply_chunks(V alpha, const packed<V, host_view>& A, std::span<const pac
 template <class V>
 void spmv_many(cpu on, packed_warp, V alpha, const packed<V, host_view>& A, in_columns<V, cpu> X,
                V beta, out_columns<V, cpu> Y) {
+    if (A.tiles > 0) {
+        const auto rows = std::size_t(A.shape.rows), cols = std::size_t(A.shape.cols);
+        for (std::size_t c = 0; c < std::size_t(Y.count); ++c)
+            spmv(on, packed_warp{}, alpha, A, X.values.subspan(c * X.stride, cols), beta,
+                 Y.values.subspan(c * Y.stride, rows));
+        return;
+    }
     const int threads = thread_count(on);
     with_decoder(A, [&](auto value) {
 #pragma omp parallel for schedule(static, 64) num_threads(threads)

@@ -227,6 +227,13 @@ void multiply(gpu on, V alpha, const packed<V, device_view>& A, vectors<const V>
 template <class V>
 void spmv_many(gpu on, packed_warp, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X,
                V beta, out_columns<V, gpu> Y) {
+    if (A.tiles > 0) {
+        const auto rows = std::size_t(A.shape.rows), cols = std::size_t(A.shape.cols);
+        for (std::size_t c = 0; c < std::size_t(Y.count); ++c)
+            spmv(on, packed_warp{}, alpha, A, device_span<V>{X.values.data() + c * X.stride, cols},
+                 beta, device_out<V>{Y.values.data() + c * Y.stride, rows});
+        return;
+    }
     const vectors<const V> x{X.values.data(), X.stride, X.count};
     const vectors<V> y{Y.values.data(), Y.stride, Y.count};
     with_encoding(A.encoding, [&]<value_encoding C>() { multiply<C>(on, alpha, A, x, beta, y); });

@@ -15,6 +15,10 @@ static_assert(window_threads == packed_window);
 constexpr int groups_per_window = packed_window / warp_size;
 constexpr int lane_classes = 6;  // 1, 2, 4 .. 32 lanes a row
 
+/// Two tiles in a row are full: of entries, or of rows.
+constexpr int most_tiles_a_window = 2 * (most_tiled_entries / (most_tile_entries + 1) + 1) +
+                                    2 * (packed_window / most_tile_rows + 1);
+
 /// One block's knowledge of its window, in shared memory.
 struct window {
     index first, rows;         ///< first row in the matrix, and rows of the window
@@ -28,6 +32,8 @@ struct window {
     int group_chunk[groups_per_window + 1];
     int kept_width, sorted_width;
     int chunk_count, rest_rows;
+    int tile_first[most_tiles_a_window + 1];  ///< the first row of each tile, and the last's end
+    int tiles, tile_width;
     bool any_long;
 };
 
@@ -48,7 +54,7 @@ __device__ inline packed_chunk rows_chunk(const window& w, index r, int log) {
 }
 
 __device__ inline unsigned words_of(const packed_chunk& c) {
-    return (words_a_column(c.kind) * c.width + 15) / 16;
+    return words_of(c.kind, c.width) / packed_index_unit;
 }
 __device__ inline unsigned values_of(const packed_chunk& c) {
     return c.kind == packed_chunk::constant_diagonals ? 0 : c.width;
@@ -179,6 +185,69 @@ __device__ void cut_kept(const packing<V>& p, window& w, int from) {
     }
 }
 
+/// Cuts the window into tiles by one thread: where each starts. None where a row does not fit one.
+template <class V>
+__device__ void find_tiles(const packing<V>& p, window& w) {
+    const auto start_of = [&](index r) { return p.begin(w.first + r); };
+    w.tiles = w.tile_width = 0;
+    const offset entries = start_of(w.rows) - start_of(0);
+    if (entries < 0 || entries > most_tiled_entries) return;
+    int tiles = 0;
+    for (index r = 0; r < w.rows; ++tiles) {
+        index low = r, high = min(r + most_tile_rows, w.rows);  // the most rows that fit
+        while (low < high) {
+            const index middle = (low + high + 1) / 2;
+            if (start_of(middle) - start_of(r) <= most_tile_entries) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        if (low == r || tiles == most_tiles_a_window) return;
+        w.tile_first[tiles] = r;
+        w.tile_width += int((start_of(low) - start_of(r) + warp_size - 1) / warp_size);
+        r = low;
+    }
+    w.tile_first[tiles] = w.rows;
+    w.tiles = tiles;
+}
+
+/// Whether tiles take less than lists, `sorted` or not; all threads learn it.
+template <class V>
+__device__ bool choose_tiles(const packing<V>& p, window& w, bool sorted) {
+    if (p.options.tile_gain == HUGE_VAL || p.has_table() || w.any_long || w.diagonal_groups != 0)
+        return false;
+    if (threadIdx.x == 0) {
+        find_tiles(p, w);
+        const list_size<V> lists{sorted ? w.sorted_width : w.kept_width, w.chunk_count,
+                                 sorted ? w.rest_rows : 0};
+        if (!lists.takes_more_than(w.tile_width, w.tiles, p.options.tile_gain)) w.tiles = 0;
+    }
+    __syncthreads();
+    return w.tiles > 0;
+}
+
+/// The chunks of tiles.
+template <class V>
+__device__ void cut_tiles(const packing<V>& p, window& w) {
+    for (int t = int(threadIdx.x) / warp_size; t < w.tiles; t += window_warps) {
+        const index first = w.tile_first[t], end = w.tile_first[t + 1];
+        index least = INT_MAX, most = 0;
+        for (index r = first + lane_id(); r < end; r += warp_size)
+            if (w.len[r] > 0) least = min(least, w.low[r]), most = max(most, w.high[r]);
+        least = warp_min(least), most = warp_max(most);
+        const auto entries = int(p.begin(w.first + end) - p.begin(w.first + first));
+        packed_chunk c;
+        c.base = entries == 0 ? 0 : least;
+        c.kind = most - c.base <= index(max_delta16) ? packed_chunk::tile16 : packed_chunk::tile32;
+        c.width = std::uint16_t((entries + warp_size - 1) / warp_size);
+        c.rows = std::uint8_t(end - first);
+        c.first_row = w.first + first;
+        if (lane_id() == 0) w.chunks[t] = c;
+    }
+    if (threadIdx.x == 0) w.chunk_count = w.tiles;
+}
+
 /// The chunks of diagonals, which come first.
 __device__ inline void cut_diagonals(window& w) {
     const int g = int(threadIdx.x);
@@ -301,17 +370,21 @@ __device__ stream_extent place_segments(const packing<V>& p, index window_first,
     return start;
 }
 
-/// The widths of the chunks that a thread met.
+/// The tiles and the widths of the chunks that a thread met.
 struct width_counts {
-    int all = 0, of_diagonals = 0, longest = 0;
+    int all = 0, of_diagonals = 0, longest = 0, tiles = 0;
     __device__ void add(const packed_chunk& c) {
         all += c.width, longest = max(longest, int(c.width));
+        tiles += is_tile(c.kind);
         if (c.kind <= packed_chunk::diagonals) of_diagonals += c.width;
     }
     /// By a whole warp.
     __device__ void note(analysis_counters* to) const {
         const int a = warp_sum(all), d = warp_sum(of_diagonals), m = warp_max(longest);
-        if (lane_id() > 0 || a == 0) return;
+        const int t = warp_sum(tiles);
+        if (lane_id() > 0) return;
+        if (t > 0) atomicAdd(&to->tiles, static_cast<unsigned long long>(t));
+        if (a == 0) return;
         atomicAdd(&to->width, static_cast<unsigned long long>(a));
         if (d > 0) atomicAdd(&to->diagonal_width, static_cast<unsigned long long>(d));
         if (unsigned(m) > __ldcg(&to->max_width)) atomicMax(&to->max_width, unsigned(m));
@@ -408,6 +481,10 @@ __device__ bool cut_listed(const packing<V>& p, window& w, int from) {
         w.chunk_count = w.group_chunk[groups_per_window];
     }
     __syncthreads();
+    if (choose_tiles(p, w, sorted)) {
+        cut_tiles(p, w);
+        return false;
+    }
     if (sorted) {
         cut_sorted(w, from);
     } else {
