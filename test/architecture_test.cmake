@@ -18,7 +18,7 @@ foreach(row IN LISTS rows)
 endforeach()
 file(GLOB entries RELATIVE ${SOURCE} ${SOURCE}/* ${SOURCE}/nonzero/* ${SOURCE}/nonzero/solve/*)
 foreach(entry IN LISTS entries)
-    if(IS_DIRECTORY ${SOURCE}/${entry} AND NOT entry MATCHES "^\\.|^(build|carry|nonzero)$"
+    if(IS_DIRECTORY ${SOURCE}/${entry} AND NOT entry MATCHES "^\\.|^(build|carry|dist|nonzero)$"
        AND NOT entry IN_LIST named)
         message(FATAL_ERROR "ARCHITECTURE.md does not name ${entry}/")
     endif()
