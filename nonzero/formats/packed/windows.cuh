@@ -189,9 +189,6 @@ __device__ void cut_kept(const packing<V>& p, window& w, int from) {
 template <class V>
 __device__ void find_tiles(const packing<V>& p, window& w) {
     const auto start_of = [&](index r) { return p.begin(w.first + r); };
-    w.tiles = w.tile_width = 0;
-    const offset entries = start_of(w.rows) - start_of(0);
-    if (entries < 0 || entries > most_tiled_entries) return;
     int tiles = 0;
     for (index r = 0; r < w.rows; ++tiles) {
         index low = r, high = min(r + most_tile_rows, w.rows);  // the most rows that fit
@@ -218,10 +215,17 @@ __device__ bool choose_tiles(const packing<V>& p, window& w, bool sorted) {
     if (p.options.tile_gain == HUGE_VAL || p.has_table() || w.any_long || w.diagonal_groups != 0)
         return false;
     if (threadIdx.x == 0) {
-        find_tiles(p, w);
+        w.tiles = w.tile_width = 0;
         const list_size<V> lists{sorted ? w.sorted_width : w.kept_width, w.chunk_count,
                                  sorted ? w.rest_rows : 0};
-        if (!lists.takes_more_than(w.tile_width, w.tiles, p.options.tile_gain)) w.tiles = 0;
+        const offset entries = p.begin(w.first + w.rows) - p.begin(w.first);
+        const auto pay = [&](offset width) {
+            return lists.takes_more_than(width, w.tiles, p.options.tile_gain);
+        };
+        // Most windows end here, as tiles cannot be smaller than their entries.
+        if (entries >= 0 && entries <= most_tiled_entries && pay(entries / warp_size))
+            find_tiles(p, w);
+        if (!pay(w.tile_width)) w.tiles = 0;
     }
     __syncthreads();
     return w.tiles > 0;
