@@ -200,7 +200,7 @@ def test_others_run_during_a_long_call(what: str, tmp_path: object) -> None:
         nz.write(path, A)
     calls: dict[str, Callable[[], object]] = {
         "plan": lambda: [nz.plan(A, methods=["csr.merge"], fresh=False) for _ in range(100)],
-        "generate": lambda: nz.generate.laplace3d(120),
+        "generate": lambda: [nz.generate.laplace3d(140) for _ in range(3)],
         "solve": lambda: nz.cg(A, b, rtol=1e-12, maxiter=1500),
         "eigsh": lambda: nz.eigsh(A, 4, which="LA", tol=1e-3),
         "read": lambda: [nz.read(path) for _ in range(10)],
