@@ -24,9 +24,8 @@ constexpr int at_most_resident(int blocks) {
     return blocks < most_resident_blocks ? blocks : most_resident_blocks;
 }
 /// Warps hide each other's waits, so a matrix that bypasses L1 is multiplied by as many as fit:
-/// with 32 registers a thread, 64 to a multiprocessor. A smaller one has too few chunks for that,
-/// and is faster with 40 registers: its warps issue more loads before they wait
-/// (docs/decisions/packed.md).
+/// with 32 registers a thread, 64 to a multiprocessor. A smaller one has few chunks, so its warps
+/// take 40 registers and issue more loads before they wait (docs/decisions/packed.md).
 template <bool streams>
 constexpr int resident_blocks = at_most_resident(streams ? 8 : 6);
 /// Loads of one kind that a lane issues before it uses the first. Eight leave registers for fewer
