@@ -5,6 +5,8 @@
 
 namespace nz {
 
+class communicator;
+
 struct cpu {
     using view = host_view;
     template <class V>
@@ -14,6 +16,9 @@ struct cpu {
 
     int threads = 0;                 ///< 0: as many as OpenMP offers
     std::span<std::byte> scratch{};  ///< what the kernel's scratch_bytes asked for
+    /// Where vectors are shared out over ranks, those ranks: sums are then over all of them. Null:
+    /// this process holds the whole vectors.
+    const communicator* ranks = nullptr;
 };
 
 struct gpu {

@@ -5,6 +5,7 @@
 #include <concepts>
 
 #include "nonzero/core/backend.hpp"
+#include "nonzero/core/communicator.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/value.hpp"
 
@@ -116,7 +117,9 @@ typename Step::totals fused_range(const Step& step, const typename Step::scalars
     return lane[0];
 }
 
-/// step over the elements 0 to n - 1, then finish. Same bits for any number of threads.
+/// step over the elements 0 to n - 1, then finish. Same bits for any number of threads. Where the
+/// vectors are shared out over ranks, all of them call it, each over its own elements, and finish
+/// with the sums over all.
 template <fused_step Step>
 void run_fused(cpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
     using totals = typename Step::totals;
@@ -135,7 +138,7 @@ void run_fused(cpu on, std::int64_t n, const Step& step, typename Step::scalars*
         for (std::int64_t b = 0; b < blocks; ++b) partial[b] = block(b);
         totals all = {};
         for (std::int64_t b = 0; b < blocks; ++b) all += partial[b];
-        step.finish(*at, all);
+        step.finish(*at, on.ranks == nullptr ? all : summed(*on.ranks, all));
     } else {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
         for (std::int64_t b = 0; b < blocks; ++b) block(b);
