@@ -212,8 +212,8 @@ machine_speeds machine_for(gpu on, double bytes, bool fresh) {
 template <class V, class B>
 subject look_at(const csr<V, host_view>& A, B, bool vouched, device_analysis<V>&) {
     const row_order order = vouched ? row_order::ascending : order_of(A);
-    if (order == row_order::ascending) return {stats_of_ascending(A), order};
-    return {stats_of_ascending(view(canonical(A))), order};
+    if (order == row_order::ascending) return {estimate_stats(A), order};
+    return {estimate_stats(view(canonical(A))), order};
 }
 template <class V>
 subject look_at(const csr<V, device_view>& A, gpu on, bool vouched, device_analysis<V>& known) {

@@ -47,57 +47,92 @@ class histogram {
     std::map<std::int64_t, std::int64_t> long_;
 };
 
+/// The sum of every 32nd length after sorting, the longest first: the longest of each 32.
+std::int64_t sorted_width(std::span<std::int64_t> lengths) {
+    constexpr std::size_t group = stats_groups[0];
+    constexpr std::int64_t counted = 4096;  // longer rows are few enough to be sorted
+    const auto longest = *std::max_element(lengths.begin(), lengths.end());
+    std::int64_t sum = 0;
+    if (longest > counted) {
+        std::sort(lengths.begin(), lengths.end(), std::greater<>());
+        for (std::size_t k = 0; k < lengths.size(); k += group) sum += lengths[k];
+        return sum;
+    }
+    std::array<std::uint16_t, counted + 1> rows;
+    static_assert(stats_sort_scope <= std::numeric_limits<std::uint16_t>::max());
+    std::fill_n(rows.begin(), longest + 1, std::uint16_t(0));
+    for (const std::int64_t n : lengths) ++rows[std::size_t(n)];
+    std::size_t before = 0;
+    for (std::int64_t n = longest; n > 0; --n) {
+        const std::size_t up_to = before + rows[std::size_t(n)];
+        sum += n * std::int64_t((up_to + group - 1) / group - (before + group - 1) / group);
+        before = up_to;
+    }
+    return sum;
+}
+
+/// What the lengths of rows tell.
+struct row_counts {
+    histogram lengths;
+    std::int64_t group_width[std::size(stats_groups)] = {};
+    std::int64_t sorted_group_width = 0;
+
+    /// Adds stats_sort_scope rows, or the last ones; it may sort them.
+    void add(std::span<std::int64_t> scope) {
+        for (const std::int64_t n : scope) lengths.add(n);
+        for (std::size_t g = 0; g < std::size(stats_groups); ++g) {
+            const auto rows = std::size_t(stats_groups[g]);
+            for (std::size_t k = 0; k < scope.size(); k += rows)
+                group_width[g] += longest_of(scope.subspan(k, std::min(rows, scope.size() - k)));
+        }
+        sorted_group_width += sorted_width(scope);
+    }
+    void add(const row_counts& other) {
+        lengths.add(other.lengths);
+        for (std::size_t g = 0; g < std::size(stats_groups); ++g)
+            group_width[g] += other.group_width[g];
+        sorted_group_width += other.sorted_group_width;
+    }
+    static std::int64_t longest_of(std::span<const std::int64_t> lengths) {
+        return *std::max_element(lengths.begin(), lengths.end());
+    }
+};
+static_assert(stats_sort_scope % stats_groups[0] == 0 && stats_sort_scope % stats_groups[1] == 0);
+
+/// The lengths of the rows [first, last), in `room`.
 template <class V>
-std::vector<length_count> count_lengths(const csr<V, host_view>& A) {
-    histogram all;
+std::span<std::int64_t> lengths_of(const csr<V, host_view>& A, std::int64_t first,
+                                   std::int64_t last, std::span<std::int64_t> room) {
+    A.row_ptr.visit([&](const auto* ptr) {
+        for (std::int64_t i = first; i < last; ++i)
+            room[std::size_t(i - first)] = ptr[i + 1] - ptr[i];
+    });
+    return room.first(std::size_t(last - first));
+}
+
+template <class V>
+void count_rows(const csr<V, host_view>& A, matrix_stats& s) {
+    constexpr std::int64_t scope = stats_sort_scope;
+    row_counts all;
     std::mutex one_at_a_time;
-    const int threads = thread_count({});
-    parallel(threads, [&](int t) {
-        histogram mine;
-        const range rows = share(A.shape.rows, threads, t);
-        for (std::int64_t i = rows.first; i < rows.last; ++i) mine.add(row_length(A, i));
+    shared_range scopes((s.rows + scope - 1) / scope, 16);
+    parallel(thread_count({}), [&](int) {
+        row_counts mine;
+        std::array<std::int64_t, scope> room;
+        scopes.take([&](std::int64_t k) {
+            mine.add(lengths_of(A, k * scope, std::min(s.rows, (k + 1) * scope), room));
+        });
         const std::lock_guard lock(one_at_a_time);
         all.add(mine);
     });
-    return all.counts();
-}
-
-struct widths {
-    std::int64_t sum = 0, last = 0;
-};
-
-/// The longest row of each group of `group` rows: summed, and of the last group.
-template <class V>
-widths group_widths(const csr<V, host_view>& A, std::int64_t group) {
-    const std::int64_t groups = (A.shape.rows + group - 1) / group;
-    const auto width = [&](std::int64_t g) {
-        const std::int64_t last = std::min<std::int64_t>((g + 1) * group, A.shape.rows);
-        std::int64_t longest = 0;
-        for (std::int64_t i = g * group; i < last; ++i)
-            longest = std::max(longest, row_length(A, i));
-        return longest;
-    };
-    return {parallel_reduce(thread_count({}), groups, std::int64_t(0), std::plus<>(), width),
-            groups == 0 ? 0 : width(groups - 1)};
-}
-
-/// The same for groups of 32 rows after sorting by length within each scope.
-template <class V>
-std::int64_t sum_of_sorted_widths(const csr<V, host_view>& A) {
-    constexpr std::size_t group = 32;
-    const std::int64_t scopes =
-        (A.shape.rows + std::int64_t(stats_sort_scope) - 1) / stats_sort_scope;
-    const auto sum_of_scope = [&](std::int64_t s) {
-        const std::int64_t first = s * stats_sort_scope;
-        const std::int64_t last = std::min<std::int64_t>(first + stats_sort_scope, A.shape.rows);
-        std::array<std::int64_t, stats_sort_scope> lengths;
-        std::int64_t n = 0, sum = 0;
-        for (std::int64_t i = first; i < last; ++i) lengths[std::size_t(n++)] = row_length(A, i);
-        std::sort(lengths.begin(), lengths.begin() + n, std::greater<>());
-        for (std::size_t k = 0; k < std::size_t(n); k += group) sum += lengths[k];
-        return sum;
-    };
-    return parallel_reduce(thread_count({}), scopes, std::int64_t(0), std::plus<>(), sum_of_scope);
+    s.row_lengths = all.lengths.counts();
+    s.sorted_group_width = all.sorted_group_width;
+    for (std::size_t g = 0; g < std::size(stats_groups); ++g) {
+        s.group_width[g] = all.group_width[g];
+        const std::int64_t last = s.rows - (s.rows + stats_groups[g] - 1) % stats_groups[g] - 1;
+        for (std::int64_t i = std::max<std::int64_t>(last, 0); i < s.rows; ++i)
+            s.last_group_width[g] = std::max(s.last_group_width[g], row_length(A, i));
+    }
 }
 
 /// How many threads may have `bytes` of scratch each, in `room` bytes.
@@ -137,6 +172,7 @@ std::int64_t find_diagonals(const csr<V, host_view>& A, std::int64_t first, std:
     return bandwidth;
 }
 
+constexpr std::int64_t whole_blocks = 24;  ///< rows, of whole blocks of every side
 constexpr index least_side =
     *std::min_element(std::begin(stats_block_sides), std::end(stats_block_sides));
 
@@ -148,7 +184,6 @@ void count_in_arrays(const csr<V, host_view>& A, int parts, matrix_stats& s,
     // Bytes, not bits: threads set neighbouring ones at the same time.
     std::vector<std::uint8_t> seen(std::size_t(s.rows + s.cols), 0);
     // The first row of a part: equal nonzeros, and no block lies in two parts.
-    constexpr std::int64_t whole_blocks = 24;  // rows
     static_assert(((whole_blocks % stats_block_sides[b] == 0) && ...));
     const auto first_row = [&](std::int64_t part) -> std::int64_t {
         if (part == parts) return s.rows;
@@ -316,26 +351,113 @@ matrix_stats compute_stats(const csr<V, host_view>& A) {
     return stats_of_ascending(view(canonical(A)));
 }
 
+namespace {
+
+/// What the entries tell.
 template <class V>
-matrix_stats stats_of_ascending(const csr<V, host_view>& A) {
+matrix_stats stats_of_entries(const csr<V, host_view>& A) {
     matrix_stats s;
-    s.rows = A.shape.rows, s.cols = A.shape.cols, s.nnz = std::int64_t(A.val.size());
-    s.row_lengths = count_lengths(A);
-    for (std::size_t g = 0; g < std::size(stats_groups); ++g) {
-        const widths w = group_widths(A, stats_groups[g]);
-        s.group_width[g] = w.sum, s.last_group_width[g] = w.last;
-    }
-    s.sorted_group_width = sum_of_sorted_widths(A);
+    s.rows = A.shape.rows, s.cols = A.shape.cols, s.nnz = std::ssize(A.val);
     count_entries(A, s);
     count_sectors(A, s);
-    s.row_imbalance = imbalance_of_rows(A);
     s.packed = size_of_packed(A);
     return s;
 }
 
-#define NZ_INSTANTIATE(V)                                          \
-    template matrix_stats compute_stats(const csr<V, host_view>&); \
-    template matrix_stats stats_of_ascending(const csr<V, host_view>&);
+/// What the shape and the lengths of the rows tell.
+template <class V>
+void add_stats_of_rows(const csr<V, host_view>& A, matrix_stats& s) {
+    s.rows = A.shape.rows, s.cols = A.shape.cols, s.nnz = std::ssize(A.val);
+    count_rows(A, s);
+    s.row_imbalance = imbalance_of_rows(A);
+}
+
+/// Every `every`-th run of so many rows is a sample: whole windows of packed, groups, blocks.
+constexpr std::int64_t sample_rows = 3072;
+static_assert(sample_rows % packed_window == 0 && sample_rows % stats_groups[1] == 0 &&
+              sample_rows % whole_blocks == 0);
+/// Entries of a sample, about. Twice as many make no plan of the thirty and of the unseen matrices
+/// better; each costs as much as its part of 10 products.
+constexpr std::int64_t sample_entries = 1 << 17;
+
+/// f(rows) for the rows of each run of the sample.
+template <class F>
+void for_each_run(std::int64_t rows, std::int64_t every, F f) {
+    for (std::int64_t first = 0; first < rows; first += every * sample_rows)
+        f(range{first, std::min(rows, first + sample_rows)});
+}
+
+/// The rows of the sample, one run behind the other.
+template <class V>
+csr<V, host> sample_of(const csr<V, host_view>& A, std::int64_t every) {
+    host_vector<offset> row_ptr{0};
+    csr<V, host> some{{0, A.shape.cols}, {}, {}, {}};
+    for_each_run(A.shape.rows, every, [&](range rows) {
+        const offset begin = A.row_ptr[std::size_t(rows.first)];
+        const offset end = A.row_ptr[std::size_t(rows.last)];
+        const offset moved = row_ptr.back() - begin;
+        for (std::int64_t i = rows.first; i < rows.last; ++i)
+            row_ptr.push_back(moved + A.row_ptr[std::size_t(i) + 1]);
+        some.col_ind.insert(some.col_ind.end(), A.col_ind.begin() + begin, A.col_ind.begin() + end);
+        some.val.insert(some.val.end(), A.val.begin() + begin, A.val.begin() + end);
+    });
+    some.shape.rows = index(row_ptr.size() - 1);
+    some.row_ptr = offset_vector(row_ptr);
+    return some;
+}
+
+/// Sums over a sample, for the whole matrix, which has `times` as many entries.
+void scale(matrix_stats& s, double times) {
+    const auto scaled = [times](auto&... all) { ((all = std::int64_t(double(all) * times)), ...); };
+    scaled(s.row_sectors, s.column_sectors, s.group_sectors);
+    scaled(s.packed.bytes, s.packed.width, s.packed.diagonal_width, s.packed.chunks);
+    for (std::int64_t& blocks : s.blocks) scaled(blocks);
+}
+
+/// The diagonals and the bandwidth of every `every`-th run of rows.
+template <class V>
+void count_diagonals(const csr<V, host_view>& A, std::int64_t every, matrix_stats& s) {
+    std::vector<std::uint8_t> seen(std::size_t(s.rows + s.cols), 0);
+    const std::int64_t run = every * sample_rows, runs = (s.rows + run - 1) / run;
+    s.bandwidth =
+        parallel_reduce(thread_count({}), runs, std::int64_t(0), larger_of(), [&](std::int64_t k) {
+            const std::int64_t first = k * run, last = std::min(s.rows, first + sample_rows);
+            return find_diagonals(A, first, last, seen.data() + s.rows);
+        });
+    s.diagonals = std::count(seen.begin(), seen.end(), 1);
+}
+
+}  // namespace
+
+template <class V>
+matrix_stats stats_of_ascending(const csr<V, host_view>& A) {
+    matrix_stats s = stats_of_entries(A);
+    add_stats_of_rows(A, s);
+    return s;
+}
+
+template <class V>
+matrix_stats estimate_stats(const csr<V, host_view>& A) {
+    const std::int64_t every = std::ssize(A.val) / sample_entries;
+    if (every < 2) return stats_of_ascending(A);
+    const csr<V, host> some = sample_of(A, every);
+    if (some.val.empty()) return stats_of_ascending(A);
+    matrix_stats s = stats_of_entries(view(some));
+    scale(s, double(A.val.size()) / double(some.val.size()));
+    add_stats_of_rows(A, s);
+    if (double(s.rows) + double(s.cols) > room_for(s)) return s;
+    count_diagonals(A, every, s);
+    // Few diagonals in a sample may be all of them.
+    constexpr double worth_counting = 3;  // places of the diagonals for each entry
+    if (double(s.diagonals) * double(s.rows) < worth_counting * double(s.nnz))
+        count_diagonals(A, 1, s);
+    return s;
+}
+
+#define NZ_INSTANTIATE(V)                                               \
+    template matrix_stats compute_stats(const csr<V, host_view>&);      \
+    template matrix_stats stats_of_ascending(const csr<V, host_view>&); \
+    template matrix_stats estimate_stats(const csr<V, host_view>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

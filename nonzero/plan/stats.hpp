@@ -14,6 +14,12 @@ matrix_stats compute_stats(const csr<V, host_view>& A);
 template <class V>
 matrix_stats stats_of_ascending(const csr<V, host_view>& A);
 
+/// The same for the planner, in less time: where A has more than 2^18 entries, what tells of its
+/// entries (blocks, diagonals, bandwidth, sectors, packed) is estimated from a sample of the rows,
+/// always the same. Few diagonals are counted all the same.
+template <class V>
+matrix_stats estimate_stats(const csr<V, host_view>& A);
+
 /// The stats of a CSR in GPU memory, computed on the GPU, that the methods built on a GPU tell
 /// their costs from: all but diagonals, bandwidth, blocks, imbalance and the widths of other than
 /// neighbouring 32 rows, which are left as they are. The same numbers as on the CPU, but for

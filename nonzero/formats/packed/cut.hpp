@@ -16,7 +16,7 @@ template <class V>
 struct diagonal {
     index offset;
     std::uint32_t mask;
-    V value;  ///< the value of its first entry
+    V value;  ///< that of all its entries, where they are the same
 };
 
 /// One window of rows, cut. Places in the streams count from the window's start.
@@ -61,50 +61,75 @@ class chunk_partitioner {
 
     /// The diagonals of the rows [first, last), ascending; none where there are too many of them.
     [[nodiscard]] std::vector<diagonal<V>> diagonals(index first, index last, bool& same) const {
-        std::array<offset, warp_rows> at{};
-        offset entries = 0;
-        for (index i = first; i < last; ++i) {
-            if (length(i) > o.split) return {};
-            at[std::size_t(i - first)] = begin(i);
-            entries += length(i);
-        }
+        const offset entries = begin(last) - begin(first);
         const auto most = [&](double fill) {
             return std::min(std::size_t(o.most_diagonals),
                             std::size_t(double(entries) / (double(warp_rows) * fill)));
         };
+        const double least_fill = std::min(shareable ? o.constant_fill : HUGE_VAL, o.diagonal_fill);
         std::vector<diagonal<V>> found;
         same = shareable;
+        diagonal_walk walk(*this, first, last);
+        if (walk.longest() > o.split) return {};
         for (offset left = entries; left > 0;) {
-            diagonal<V> d = next_diagonal(first, last, at, same);
-            left -= std::popcount(d.mask);
-            found.push_back(d);
+            found.push_back(walk.next(same));
+            left -= std::popcount(found.back().mask);
             if (found.size() > most(same ? o.constant_fill : o.diagonal_fill)) return {};
+            // A diagonal holds at most warp_rows of those that are left.
+            const auto least = found.size() + std::size_t((left + warp_rows - 1) / warp_rows);
+            if (least > most(least_fill)) return {};
         }
         return found;
     }
 
   private:
-    /// The lowest diagonal of the entries that `at` has not passed yet, which then passes it.
-    /// Clears `same` where its values differ.
-    diagonal<V> next_diagonal(index first, index last, std::array<offset, warp_rows>& at,
-                              bool& same) const {
-        const auto column = [&](index i) {
-            return A.col_ind[std::size_t(at[std::size_t(i - first)])];
-        };
-        const auto left = [&](index i) { return at[std::size_t(i - first)] < begin(i + 1); };
-        index lowest = std::numeric_limits<index>::max();
-        for (index i = first; i < last; ++i)
-            if (left(i)) lowest = std::min(lowest, column(i) - i);
-        diagonal<V> d{lowest, 0, V(0)};
-        for (index i = first; i < last; ++i) {
-            if (!left(i) || column(i) - i != lowest) continue;
-            const V v = A.val[std::size_t(at[std::size_t(i - first)]++)];
-            if (d.mask == 0) d.value = v;
-            same = same && value_bits<V>(v) == value_bits<V>(d.value);
-            d.mask |= 1U << (i - first);
+    /// Goes over the diagonals of at most warp_rows rows, from the lowest on.
+    class diagonal_walk {
+      public:
+        diagonal_walk(const chunk_partitioner& of, index first, index last)
+            : A(of.A), first_(first), rows_(std::size_t(last - first)) {
+            ahead_.fill(none);
+            for (std::size_t r = 0; r < rows_; ++r) {
+                const index i = first_ + index(r);
+                at_[r] = of.begin(i), end_[r] = of.begin(i + 1);
+                longest_ = std::max(longest_, end_[r] - at_[r]);
+                look_ahead(r);
+            }
         }
-        return d;
-    }
+        [[nodiscard]] offset longest() const { return longest_; }  ///< entries of the longest row
+
+        /// The lowest diagonal of the entries that are left, which it passes. Clears `same` where
+        /// its values differ; its value is known where `same` stays.
+        diagonal<V> next(bool& same) {
+            diagonal<V> d{*std::min_element(ahead_.begin(), ahead_.end()), 0, V(0)};
+            for (std::size_t r = 0; r < rows_; ++r) {
+                if (ahead_[r] != d.offset) continue;
+                if (same) {  // else their cache lines are spared
+                    const V v = A.val[std::size_t(at_[r])];
+                    if (d.mask == 0) d.value = v;
+                    same = value_bits<V>(v) == value_bits<V>(d.value);
+                }
+                d.mask |= 1U << r;
+                ++at_[r];
+                look_ahead(r);
+            }
+            return d;
+        }
+
+      private:
+        static constexpr index none = std::numeric_limits<index>::max();
+        void look_ahead(std::size_t r) {
+            ahead_[r] =
+                at_[r] < end_[r] ? A.col_ind[std::size_t(at_[r])] - first_ - index(r) : none;
+        }
+
+        const csr<V, host_view>& A;
+        index first_;
+        std::size_t rows_;
+        offset longest_ = 0;
+        std::array<offset, warp_rows> at_, end_;
+        std::array<index, warp_rows> ahead_;  ///< column - row of the next entry of each row
+    };
 
     bool add_by_diagonals(index first, index last, window_partition& w) const {
         bool same = false;
@@ -125,30 +150,48 @@ class chunk_partitioner {
         return log;
     }
 
+    /// The rows sorted by length, those of one length in order.
+    [[nodiscard]] std::vector<index> longest_first(const std::vector<index>& rows) const {
+        const offset longest = longest_of(rows);
+        std::vector<std::size_t> place(std::size_t(longest) + 2, 0);  // of the next of each length
+        for (const index i : rows) ++place[std::size_t(longest - length(i)) + 1];
+        for (std::size_t k = 1; k < place.size(); ++k) place[k] += place[k - 1];
+        std::vector<index> sorted(rows.size());
+        for (const index i : rows) sorted[place[std::size_t(longest - length(i))]++] = i;
+        return sorted;
+    }
+
+    /// The rows at [first, first + rows) of an order, which make one chunk of lists.
+    struct list_group {
+        std::size_t first, rows;
+        unsigned log_lanes;
+        std::int64_t width;
+    };
+
     /// Rows in order by groups of 32, or sorted, whichever has the smaller width in all; or as
     /// tiles, where these are all of a window's rows.
     void add_rows(std::vector<index> rows, bool may_keep_order, bool all,
                   window_partition& w) const {
-        std::vector<packed_chunk> kept, sorted;
-        std::vector<index> by_length = rows;
-        std::stable_sort(by_length.begin(), by_length.end(),
-                         [&](index a, index b) { return length(a) > length(b); });
-        const std::int64_t sorted_width = cut_sorted(by_length, index(w.perm.size()), sorted);
-        const std::int64_t kept_width = may_keep_order ? cut_in_order(rows, kept) : 0;
+        const std::vector<index> by_length = longest_first(rows);
+        const std::vector<list_group> sorted = groups_of_sorted(by_length);
+        std::vector<list_group> kept;
+        if (may_keep_order) kept = groups_in_order(rows);
         const bool keeps =
-            may_keep_order && double(kept_width) <= o.sort_gain * double(sorted_width);
-        if (all) {
-            const list_size<V> lists{keeps ? kept_width : sorted_width,
-                                     std::ssize(keeps ? kept : sorted),
-                                     keeps ? 0 : std::ssize(rows)};
-            if (add_tiles(rows, lists, w)) return;
-        }
-        if (keeps) {
-            for (const packed_chunk& c : kept) add(c, w);
+            may_keep_order && double(width_of(kept)) <= o.sort_gain * double(width_of(sorted));
+        const std::vector<list_group>& groups = keeps ? kept : sorted;
+        if (all &&
+            add_tiles(rows, {width_of(groups), std::ssize(groups), keeps ? 0 : std::ssize(rows)},
+                      w))
             return;
+        const auto perm_at = index(w.perm.size());
+        const std::vector<index>& order = keeps ? rows : by_length;
+        if (!keeps) w.perm.insert(w.perm.end(), by_length.begin(), by_length.end());
+        for (const list_group& g : groups) {
+            packed_chunk c = rows_chunk({order.data() + g.first, g.rows}, g.log_lanes);
+            c.sorted = !keeps;
+            if (!keeps) c.number = perm_at + index(g.first);
+            add(c, w);
         }
-        w.perm.insert(w.perm.end(), by_length.begin(), by_length.end());
-        for (const packed_chunk& c : sorted) add(c, w);
     }
 
     /// Cuts consecutive rows into tiles; false where that does not pay.
@@ -177,46 +220,52 @@ class chunk_partitioner {
         return true;
     }
 
-    std::int64_t cut_in_order(const std::vector<index>& rows, std::vector<packed_chunk>& to) const {
-        std::int64_t width = 0;
+    [[nodiscard]] std::vector<list_group> groups_in_order(const std::vector<index>& rows) const {
+        std::vector<list_group> groups;
         for (std::size_t g = 0; g < rows.size();) {
             // rows hold whole groups of 32 only, but for the matrix's last
             const std::size_t end = std::min<std::size_t>(rows.size(), g + std::size_t(warp_rows));
-            offset longest = 0;
-            for (std::size_t k = g; k < end; ++k) longest = std::max(longest, length(rows[k]));
-            const unsigned log = log_lanes(longest);
+            const unsigned log = log_lanes(longest_of({rows.data() + g, end - g}));
             for (const std::size_t each = 32U >> log; g < end; g = std::min(g + each, end)) {
-                const std::size_t last = std::min(g + each, end);
-                to.push_back(rows_chunk({rows.data() + g, last - g}, log));
-                width += to.back().width;
+                const std::size_t here = std::min(each, end - g);
+                groups.push_back(
+                    {g, here, log, width_at(longest_of({rows.data() + g, here}), log)});
             }
         }
-        return width;
+        return groups;
     }
 
-    std::int64_t cut_sorted(const std::vector<index>& rows, index perm_at,
-                            std::vector<packed_chunk>& to) const {
-        std::int64_t width = 0;
+    [[nodiscard]] std::vector<list_group> groups_of_sorted(const std::vector<index>& rows) const {
+        std::vector<list_group> groups;
         for (std::size_t g = 0; g < rows.size();) {
             const unsigned log = log_lanes(length(rows[g]));
             std::size_t end = g;
             while (end < rows.size() && end - g < 32U >> log && log_lanes(length(rows[end])) == log)
                 ++end;
-            to.push_back(rows_chunk({rows.data() + g, end - g}, log));
-            to.back().sorted = true;
-            to.back().number = perm_at + index(g);
-            width += to.back().width;
+            groups.push_back({g, end - g, log, width_at(length(rows[g]), log)});
             g = end;
         }
+        return groups;
+    }
+
+    static std::int64_t width_of(const std::vector<list_group>& groups) {
+        std::int64_t width = 0;
+        for (const list_group& g : groups) width += g.width;
         return width;
+    }
+    /// The width of a chunk that gives a row of n entries that many lanes.
+    static std::int64_t width_at(offset n, unsigned log) { return (n + (1 << log) - 1) >> log; }
+    [[nodiscard]] offset longest_of(std::span<const index> rows) const {
+        offset longest = 0;
+        for (const index i : rows) longest = std::max(longest, length(i));
+        return longest;
     }
 
     [[nodiscard]] packed_chunk rows_chunk(std::span<const index> rows, unsigned log) const {
-        offset longest = 0;
+        const offset longest = longest_of(rows);
         index least = std::numeric_limits<index>::max(), most = 0;
         for (const index i : rows) {
             if (length(i) == 0) continue;
-            longest = std::max(longest, length(i));
             least = std::min(least, A.col_ind[std::size_t(begin(i))]);
             most = std::max(most, A.col_ind[std::size_t(begin(i + 1) - 1)]);
         }
@@ -231,7 +280,7 @@ class chunk_partitioner {
         c.base = least;
         c.kind = most - least <= index(max_delta16) ? packed_chunk::delta16 : packed_chunk::delta32;
         c.log_lanes = std::uint8_t(log);
-        c.width = std::uint16_t((longest + (1 << log) - 1) >> log);
+        c.width = std::uint16_t(width_at(longest, log));
         return c;
     }
 

@@ -14,23 +14,28 @@ class chunk_encoder {
         : A(matrix), cut(cutting), values(coder), P(to) {}
 
     void fill(const packed_chunk& c) const {
-        if (c.kind <= packed_chunk::diagonals) return fill_diagonals(c);
-        if (is_tile(c.kind)) return fill_tile(c);
+        with_encoding(values.encoding, [&]<value_encoding C>() { fill_by<C>(c); });
+    }
+
+  private:
+    template <value_encoding C>
+    void fill_by(const packed_chunk& c) const {
+        if (c.kind <= packed_chunk::diagonals) return fill_diagonals<C>(c);
+        if (is_tile(c.kind)) return fill_tile<C>(c);
         for (std::uint32_t lane = 0; lane < 32; ++lane) {
             const std::uint32_t r = lane >> c.log_lanes;
             if (r >= c.rows) {
-                fill_lane(c, lane, 0, 0);
+                fill_lane<C>(c, lane, 0, 0);
                 continue;
             }
             const index i = c.sorted ? P.perm[std::size_t(c.number) + r] : c.first_row + index(r);
             const range of_row = c.segments > 0 ? share(cut.length(i), c.segments, c.number)
                                                 : range{0, cut.length(i)};
             const std::uint32_t among = lane & ((1U << c.log_lanes) - 1);
-            fill_lane(c, lane, cut.begin(i) + of_row.first + among, cut.begin(i) + of_row.last);
+            fill_lane<C>(c, lane, cut.begin(i) + of_row.first + among, cut.begin(i) + of_row.last);
         }
     }
-
-  private:
+    template <value_encoding C>
     void fill_diagonals(const packed_chunk& c) const {
         bool same = false;
         const index last = c.first_row + index(c.rows);
@@ -48,17 +53,18 @@ class chunk_encoder {
             }
             for (std::size_t r = 0; r < std::size_t(warp_rows); ++r)
                 if ((d.mask >> r & 1) != 0)
-                    values.put(A.val[std::size_t(next[r]++)], P.val.data(), at + r);
+                    values.template put<C>(A.val[std::size_t(next[r]++)], P.val.data(), at + r);
             at += packed_value_unit;
         }
     }
+    template <value_encoding C>
     void fill_tile(const packed_chunk& c) const {
         const offset first = cut.begin(c.first_row), last = cut.begin(c.first_row + index(c.rows));
         std::uint32_t* const ends = P.indices.data() + std::size_t(c.index_at) * packed_index_unit +
                                     words_a_column(c.kind) * c.width;
         for (std::uint32_t lane = 0; lane < 32; ++lane) {
             const offset begin = std::min(last, first + offset(lane * c.width));
-            fill_lane(c, lane, begin, std::min(last, begin + c.width));
+            fill_lane<C>(c, lane, begin, std::min(last, begin + c.width));
         }
         for (index r = 0; r < index(c.rows); ++r) {
             const index i = c.first_row + r;
@@ -70,6 +76,7 @@ class chunk_encoder {
         }
     }
     /// Every `lanes`-th entry from `first`, in the column of `lane`; then padding.
+    template <value_encoding C>
     void fill_lane(const packed_chunk& c, std::uint32_t lane, offset first, offset last) const {
         auto* const code = P.indices.data() + std::size_t(c.index_at) * packed_index_unit;
         auto* const delta16 = reinterpret_cast<std::uint16_t*>(code);
@@ -85,8 +92,8 @@ class chunk_encoder {
                 code[at] = distance;
             }
             if (!padding)
-                values.put(A.val[std::size_t(k)], P.val.data(),
-                           std::size_t(c.val_at) * packed_value_unit + at);
+                values.template put<C>(A.val[std::size_t(k)], P.val.data(),
+                                       std::size_t(c.val_at) * packed_value_unit + at);
         }
     }
 

@@ -1,22 +1,13 @@
 #include "nonzero/formats/packed/values.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
-#include <unordered_set>
 
 #include "nonzero/core/parallel.hpp"
 
 namespace nz {
 namespace {
-
-struct bits_hash {
-    template <class V>
-    std::size_t operator()(const value_bits<V>& b) const {
-        std::uint64_t h = 0;
-        for (const std::uint64_t w : b.words) h = (h ^ w) * 0x9e3779b97f4a7c15U;
-        return std::size_t(h ^ h >> 32);
-    }
-};
 
 template <class V>
 bool narrows_to_float32(V v) {
@@ -27,38 +18,56 @@ bool narrows_to_float32(V v) {
     }
 }
 
-/// The distinct values of a share, as many as a table holds and one more; and whether all values
-/// are floats.
+/// The distinct values that a thread met, as many as a table holds and one more; and whether all
+/// values are floats.
 template <class V>
 struct distinct {
-    std::unordered_set<value_bits<V>, bits_hash> set = {};
+    std::vector<value_bits<V>> met = {};
     bool all_float32 = true;
+    value_numbers<V> numbers = {};
 
-    void add(std::span<const V> values) {
+    [[nodiscard]] bool too_many() const { return met.size() > most_table_values<V>; }
+    void add(const value_bits<V>& v) {
+        if (!too_many() && numbers.add(v, std::uint16_t(met.size()))) met.push_back(v);
+    }
+    /// Stops where `too_many_in_all` and the values are no floats: nothing is left to find out.
+    void add(std::span<const V> values, const std::atomic<bool>& too_many_in_all) {
         value_bits<V> last;
         for (const V& v : values) {
             all_float32 = all_float32 && narrows_to_float32(v);
-            if (set.size() > most_table_values<V>) {
+            if (too_many_in_all.load(std::memory_order_relaxed)) {
                 if (!all_float32) return;
                 continue;
             }
             const value_bits<V> bits(v);
-            if (set.empty() || bits != last) set.insert(last = bits);
+            if (met.empty() || bits != last) add(last = bits);
+            if (too_many()) return;
         }
     }
 };
 
 template <class V>
 distinct<V> distinct_values(std::span<const V> values) {
-    constexpr std::int64_t parts = 64;
+    constexpr std::int64_t run = 4096;  // values
+    const std::int64_t runs = (std::ssize(values) + run - 1) / run;
     distinct<V> all;
+    std::atomic<bool> too_many = false;
     std::mutex one_at_a_time;
-    parallel_for(thread_count({}), parts, [&](std::int64_t part) {
-        const range r = share(std::int64_t(values.size()), parts, part);
+    shared_range left(runs, 1);
+    parallel(thread_count({}), [&](int) {
         distinct<V> mine;
-        mine.add(values.subspan(std::size_t(r.first), std::size_t(r.last - r.first)));
+        left.take([&](std::int64_t k) {
+            const auto first = std::size_t(k * run);
+            const auto here =
+                values.subspan(first, std::min(values.size() - first, std::size_t(run)));
+            mine.add(here, too_many);
+            if (mine.too_many()) {
+                too_many = true;
+                mine.add(here, too_many);  // whether the others of this run are floats
+            }
+        });
         const std::lock_guard lock(one_at_a_time);
-        all.set.merge(mine.set);
+        for (const value_bits<V>& v : mine.met) all.add(v);
         all.all_float32 = all.all_float32 && mine.all_float32;
     });
     return all;
@@ -68,31 +77,16 @@ distinct<V> distinct_values(std::span<const V> values) {
 
 template <class V>
 value_encoder<V> value_encoder<V>::of(std::span<const V> values) {
-    const distinct<V> all = distinct_values(values);
-    const std::size_t count = all.set.size();
-    value_encoder c{encoding_for<V>(count, all.all_float32)};
-    if (count == 0 || count > most_table_values<V>) return c;
-    std::vector<value_bits<V>> bits(all.set.begin(), all.set.end());
-    std::sort(bits.begin(), bits.end());
-    c.table.resize(count);
-    for (std::size_t k = 0; k < count; ++k)
-        std::memcpy(static_cast<void*>(&c.table[k]), bits[k].words.data(), sizeof(V));
-    return c;
-}
-
-template <class V>
-void value_encoder<V>::put(V v, std::byte* to, std::size_t at) const {
-    const auto store = [&](auto code) { std::memcpy(to + at * sizeof code, &code, sizeof code); };
-    if (encoding == value_encoding::constant) return;
-    if (encoding == value_encoding::none) return store(v);
-    if constexpr (std::is_same_v<V, double>) {
-        if (encoding == value_encoding::float32) return store(float(v));
+    distinct<V> all = distinct_values(values);
+    value_encoder c{encoding_for<V>(all.met.size(), all.all_float32)};
+    if (all.met.empty() || all.too_many()) return c;
+    std::sort(all.met.begin(), all.met.end());
+    c.table.resize(all.met.size());
+    for (std::size_t k = 0; k < all.met.size(); ++k) {
+        std::memcpy(static_cast<void*>(&c.table[k]), all.met[k].words.data(), sizeof(V));
+        c.numbers.add(all.met[k], std::uint16_t(k));
     }
-    const auto before = [](const V& a, const value_bits<V>& b) { return value_bits<V>(a) < b; };
-    const auto number =
-        std::lower_bound(table.begin(), table.end(), value_bits<V>(v), before) - table.begin();
-    if (encoding == value_encoding::dictionary8) return store(std::uint8_t(number));
-    store(std::uint16_t(number));
+    return c;
 }
 
 #define NZ_INSTANTIATE(V) template struct value_encoder<V>;

@@ -52,13 +52,55 @@ struct value_bits {
     value_bits() = default;
     explicit value_bits(V v) { std::memcpy(words.data(), &v, sizeof(V)); }
     friend auto operator<=>(const value_bits&, const value_bits&) = default;
+    friend bool operator==(const value_bits& a, const value_bits& b) {
+        bool same = true;  // the default calls memcmp, which takes a third of packing
+        for (std::size_t k = 0; k < a.words.size(); ++k) same = same && a.words[k] == b.words[k];
+        return same;
+    }
+};
+
+/// The numbers of at most most_table_values + 1 values, found by the values' bits: a hash table
+/// with open addressing, so large that it never grows.
+template <class V>
+class value_numbers {
+  public:
+    value_numbers() : keys_(slots), numbers_(slots, 0) {}
+
+    /// Gives v that number unless it has one; whether it had none.
+    bool add(const value_bits<V>& v, std::uint16_t number) {
+        const std::size_t at = slot_of(v);
+        if (numbers_[at] != 0) return false;
+        keys_[at] = v, numbers_[at] = std::uint16_t(number + 1);
+        return true;
+    }
+    /// The number of a value that has one.
+    [[nodiscard]] std::uint16_t operator[](const value_bits<V>& v) const {
+        return std::uint16_t(numbers_[slot_of(v)] - 1);
+    }
+
+  private:
+    static constexpr std::size_t slots = 4 * most_table_values<V>;
+    static_assert(std::has_single_bit(slots));
+
+    /// Where v is, or would be.
+    [[nodiscard]] std::size_t slot_of(const value_bits<V>& v) const {
+        std::uint64_t h = 0;
+        for (const std::uint64_t w : v.words) h = (h ^ w) * 0x9e3779b97f4a7c15U;
+        std::size_t at = std::size_t(h >> (64 - std::bit_width(slots - 1)));
+        while (numbers_[at] != 0 && keys_[at] != v) at = (at + 1) % slots;
+        return at;
+    }
+
+    std::vector<value_bits<V>> keys_;
+    std::vector<std::uint16_t> numbers_;  ///< one more than the number; 0: no value is here
 };
 
 /// The encoding of a matrix's values, and the table that it needs.
 template <class V>
 struct value_encoder {
     value_encoding encoding = value_encoding::none;
-    std::vector<V> table = {};  ///< ascending by bits; empty for float32 and none
+    std::vector<V> table = {};      ///< ascending by bits; empty for float32 and none
+    value_numbers<V> numbers = {};  ///< where a value stands in the table
 
     /// The cheapest encoding that is exact. Computed in parallel; the same for any thread count.
     static value_encoder of(std::span<const V> values);
@@ -66,8 +108,18 @@ struct value_encoder {
     [[nodiscard]] std::size_t bytes() const {
         return encoded_bytes<V>(encoding);
     }  ///< the bytes of one value
-    /// Encodes v as the at-th value of `to`.
-    void put(V v, std::byte* to, std::size_t at) const;
+    /// Encodes v by C, which is `encoding`, as the at-th value of `to`.
+    template <value_encoding C>
+    void put(V v, std::byte* to, std::size_t at) const {
+        const auto store = [&](auto code) {
+            std::memcpy(to + at * sizeof code, &code, sizeof code);
+        };
+        if constexpr (C == value_encoding::none) store(v);
+        if constexpr (C == value_encoding::float32 && std::is_same_v<V, double>) store(float(v));
+        if constexpr (C == value_encoding::dictionary8)
+            store(std::uint8_t(numbers[value_bits<V>(v)]));
+        if constexpr (C == value_encoding::dictionary16) store(numbers[value_bits<V>(v)]);
+    }
 };
 
 }  // namespace nz

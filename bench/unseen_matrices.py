@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Makes matrices of kinds that the thirty hold none of, as SciPy's .npz files: graphs of nearest
+neighbours, counts of terms and genes, graphs of images, KKT systems, power grids, meshes. Constants
+of the CPU's planner and of packing are tuned on the set `tune` and judged on the set `judge`, which
+has other kinds and other sizes (docs/performance.md).
+
+    bench/unseen_matrices.py SET FOLDER [NAME ...]
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial import Delaunay, cKDTree
+
+
+def from_places(rows, cols, row, col, values):
+    """Entries at these places; values of one place are added."""
+    matrix = sp.csr_matrix(sp.coo_matrix((values, (row, col)), shape=(rows, cols)))
+    matrix.sort_indices()
+    return matrix
+
+
+def neighbours(points, count, values):
+    """Each point's nearest ones, `values` of the distances."""
+    distance, near = cKDTree(points).query(points, count + 1)
+    n = len(points)
+    return from_places(n, n, np.repeat(np.arange(n), count), near[:, 1:].ravel(),
+                       values(distance[:, 1:].ravel()))
+
+
+def counts(rows, cols, nnz, exponent, seed):
+    """How often: rows and columns both by power laws, in no order."""
+    g = np.random.default_rng(seed)
+    row = g.permutation(rows)[(g.random(nnz) ** exponent * rows).astype(int)]
+    col = g.permutation(cols)[(g.random(nnz) ** (2 * exponent) * cols).astype(int)]
+    return from_places(rows, cols, row, col, np.ones(nnz))
+
+
+def image(height, width, radius, seed):
+    """Pixels within `radius` of one another, weighted by how alike they are."""
+    bright = np.random.default_rng(seed).random((height, width))
+    number = np.arange(height * width).reshape(height, width)
+    row, col, weight = [], [], []
+    for dy in range(-radius, radius + 1):
+        for dx in range(-radius, radius + 1):
+            here = np.s_[max(0, -dy):height - max(0, dy), max(0, -dx):width - max(0, dx)]
+            there = np.s_[max(0, dy):height + min(0, dy), max(0, dx):width + min(0, dx)]
+            row.append(number[here].ravel())
+            col.append(number[there].ravel())
+            weight.append(np.exp(-(bright[here] - bright[there]).ravel() ** 2))
+    n = height * width
+    return from_places(n, n, np.concatenate(row), np.concatenate(col), np.concatenate(weight))
+
+
+def saddle(H, A):
+    """The KKT matrix of min x'Hx/2 with A x = b."""
+    return sp.csr_matrix(sp.bmat([[H, A.T], [A, None]]))
+
+
+def scattered(rows, cols, per_row, seed):
+    g = np.random.default_rng(seed)
+    return from_places(rows, cols, np.repeat(np.arange(rows), per_row),
+                       g.integers(0, cols, rows * per_row), g.standard_normal(rows * per_row))
+
+
+def grid_of_lines(n, loops, seed):
+    """Admittances: a tree whose nodes hang on one not far before them, closed by some lines."""
+    g = np.random.default_rng(seed)
+    child = np.arange(1, n)
+    parent = child - 1 - np.minimum(child - 1, g.exponential(20, n - 1).astype(int))
+    a = np.r_[child, g.integers(0, n, loops)]
+    b = np.r_[parent, np.clip(a[n - 1:] + g.integers(-500, 500, loops), 0, n - 1)]
+    value = g.random(len(a)) + 0.1
+    lines = from_places(n, n, np.r_[a, b], np.r_[b, a], -np.r_[value, value])
+    return sp.csr_matrix(lines - sp.diags(np.asarray(lines.sum(axis=1)).ravel()))
+
+
+def mesh(points, dimension, order, seed):
+    """Which points of a triangulation share a simplex; along a curve, or in no order."""
+    g = np.random.default_rng(seed)
+    where = g.random((points, dimension))
+    if order == "curve":  # strips of a fortieth, each from left to right
+        where = where[np.lexsort((where[:, 0], *(np.floor(40 * where[:, 1:]).T)))]
+    cells = Delaunay(where).simplices
+    corners = cells.shape[1]
+    row = np.repeat(cells, corners, axis=1).ravel()
+    col = np.tile(cells, corners).ravel()
+    matrix = from_places(points, points, row, col, np.ones(len(row)))
+    matrix.data = g.standard_normal(matrix.nnz)
+    return matrix
+
+
+def normal_blocks(n, seed):
+    return sp.diags(np.random.default_rng(seed).random(n) + 1)
+
+
+SETS = {
+    "tune": {
+        "neighbours_2d": lambda: neighbours(np.random.default_rng(1).random((150_000, 2)), 8,
+                                            lambda d: np.ones(len(d))),
+        "term_counts": lambda: counts(20_000, 60_000, 3_000_000, 1.5, 2),
+        "image_8": lambda: image(400, 500, 1, 3),
+        "saddle_random": lambda: saddle(normal_blocks(120_000, 4), scattered(60_000, 120_000, 6, 4)),
+        "lines": lambda: grid_of_lines(300_000, 120_000, 5),
+        "mesh_2d_curve": lambda: mesh(150_000, 2, "curve", 6),
+        "random_12": lambda: scattered(150_000, 150_000, 12, 7),
+    },
+    "judge": {
+        "neighbours_6d": lambda: neighbours(np.random.default_rng(11).random((80_000, 6)), 15,
+                                            lambda d: np.exp(-d)),
+        "neighbours_3d": lambda: neighbours(np.random.default_rng(12).random((200_000, 3)), 6,
+                                            np.sqrt),
+        "gene_counts": lambda: counts(19_465, 2_898, 4_500_000, 1.0, 13),
+        "terms_by_documents": lambda: counts(90_000, 12_000, 2_000_000, 2.0, 14),
+        "image_24": lambda: image(300, 400, 2, 15),
+        "image_8_large": lambda: image(900, 900, 1, 16),
+        "saddle_mesh": lambda: saddle(mesh(60_000, 2, "curve", 17), scattered(9_000, 60_000, 4, 17)),
+        "saddle_wide": lambda: saddle(normal_blocks(200_000, 18), scattered(20_000, 200_000, 30, 18)),
+        "power_grid": lambda: grid_of_lines(500_000, 60_000, 19),
+        "power_grid_small": lambda: grid_of_lines(60_000, 30_000, 20),
+        "mesh_3d_curve": lambda: mesh(90_000, 3, "curve", 21),
+        "mesh_3d_shuffled": lambda: mesh(90_000, 3, "none", 22),
+        "mesh_2d_shuffled": lambda: mesh(200_000, 2, "none", 23),
+        "ratings_small": lambda: counts(40_000, 8_000, 1_000_000, 1.2, 24),
+    },
+}
+
+
+def main(arguments):
+    if len(arguments) < 2 or arguments[0] not in SETS:
+        print(__doc__, file=sys.stderr)
+        return 2
+    makers, folder, names = SETS[arguments[0]], Path(arguments[1]), arguments[2:]
+    unknown = set(names) - set(makers)
+    if unknown:
+        print(f"unseen_matrices: no {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 3
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, make in makers.items():
+        if not names or name in names:
+            sp.save_npz(folder / f"{name}.npz", make(), compressed=False)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
