@@ -353,14 +353,14 @@ matrix_stats compute_stats(const csr<V, host_view>& A) {
 
 namespace {
 
-/// What the entries tell.
+/// What the entries tell: of A, which is a matrix of nnz entries or a sample of it.
 template <class V>
-matrix_stats stats_of_entries(const csr<V, host_view>& A) {
+matrix_stats stats_of_entries(const csr<V, host_view>& A, std::int64_t nnz) {
     matrix_stats s;
     s.rows = A.shape.rows, s.cols = A.shape.cols, s.nnz = std::ssize(A.val);
     count_entries(A, s);
     count_sectors(A, s);
-    s.packed = size_of_packed(A);
+    s.packed = size_of_packed(A, packed_options::suited_to(cpu{}, nnz));
     return s;
 }
 
@@ -372,19 +372,27 @@ void add_stats_of_rows(const csr<V, host_view>& A, matrix_stats& s) {
     s.row_imbalance = imbalance_of_rows(A);
 }
 
-/// Every `every`-th run of so many rows is a sample: whole windows of packed, groups, blocks.
-constexpr std::int64_t sample_rows = 3072;
-static_assert(sample_rows % packed_window == 0 && sample_rows % stats_groups[1] == 0 &&
-              sample_rows % whole_blocks == 0);
-/// Entries of a sample, about. Twice as many make no plan of the thirty and of the unseen matrices
-/// better; each costs as much as its part of 10 products.
-constexpr std::int64_t sample_entries = 1 << 17;
+/// Every `every`-th run of so many rows is a sample: a window of packed, whole groups.
+constexpr std::int64_t sample_rows = packed_window;
+static_assert(sample_rows % stats_groups[1] == 0);
+/// Entries of a sample, at least.
+constexpr std::int64_t sample_entries = 1 << 16;
+
+/// One run in how many is of a sample; 1: all. Set end to end, they must begin as far from a
+/// multiple of 24 rows as in the matrix, or their blocks of 3 x 3 would be others: so it is 1 more
+/// than a multiple of 3. And it is odd, as matrices repeat after powers of two.
+std::int64_t runs_a_sample(std::int64_t entries) {
+    static_assert(whole_blocks == 24 && sample_rows % 8 == 0);
+    return std::max<std::int64_t>(entries / sample_entries - 1, 0) / 6 * 6 + 1;
+}
+/// The first run of the sample: not that of the first rows, which are often others than the rest.
+std::int64_t first_run(std::int64_t every) { return every / 2 / 3 * 3; }
 
 /// f(rows) for the rows of each run of the sample.
 template <class F>
 void for_each_run(std::int64_t rows, std::int64_t every, F f) {
-    for (std::int64_t first = 0; first < rows; first += every * sample_rows)
-        f(range{first, std::min(rows, first + sample_rows)});
+    for (std::int64_t k = first_run(every); k * sample_rows < rows; k += every)
+        f(range{k * sample_rows, std::min(rows, (k + 1) * sample_rows)});
 }
 
 /// The rows of the sample, one run behind the other.
@@ -406,7 +414,7 @@ csr<V, host> sample_of(const csr<V, host_view>& A, std::int64_t every) {
     return some;
 }
 
-/// Sums over a sample, for the whole matrix, which has `times` as many entries.
+/// Multiplies the sums over a sample.
 void scale(matrix_stats& s, double times) {
     const auto scaled = [times](auto&... all) { ((all = std::int64_t(double(all) * times)), ...); };
     scaled(s.row_sectors, s.column_sectors, s.group_sectors);
@@ -414,16 +422,17 @@ void scale(matrix_stats& s, double times) {
     for (std::int64_t& blocks : s.blocks) scaled(blocks);
 }
 
-/// The diagonals and the bandwidth of every `every`-th run of rows.
+/// The diagonals and the bandwidth of the sample.
 template <class V>
 void count_diagonals(const csr<V, host_view>& A, std::int64_t every, matrix_stats& s) {
     std::vector<std::uint8_t> seen(std::size_t(s.rows + s.cols), 0);
-    const std::int64_t run = every * sample_rows, runs = (s.rows + run - 1) / run;
-    s.bandwidth =
-        parallel_reduce(thread_count({}), runs, std::int64_t(0), larger_of(), [&](std::int64_t k) {
-            const std::int64_t first = k * run, last = std::min(s.rows, first + sample_rows);
-            return find_diagonals(A, first, last, seen.data() + s.rows);
-        });
+    std::vector<range> runs;
+    for_each_run(s.rows, every, [&](range rows) { runs.push_back(rows); });
+    s.bandwidth = parallel_reduce(thread_count({}), std::ssize(runs), std::int64_t(0), larger_of(),
+                                  [&](std::int64_t k) {
+                                      const auto [first, last] = runs[std::size_t(k)];
+                                      return find_diagonals(A, first, last, seen.data() + s.rows);
+                                  });
     s.diagonals = std::count(seen.begin(), seen.end(), 1);
 }
 
@@ -431,18 +440,18 @@ void count_diagonals(const csr<V, host_view>& A, std::int64_t every, matrix_stat
 
 template <class V>
 matrix_stats stats_of_ascending(const csr<V, host_view>& A) {
-    matrix_stats s = stats_of_entries(A);
+    matrix_stats s = stats_of_entries(A, std::ssize(A.val));
     add_stats_of_rows(A, s);
     return s;
 }
 
 template <class V>
 matrix_stats estimate_stats(const csr<V, host_view>& A) {
-    const std::int64_t every = std::ssize(A.val) / sample_entries;
-    if (every < 2) return stats_of_ascending(A);
+    const std::int64_t every = runs_a_sample(std::ssize(A.val));
+    if (every == 1) return stats_of_ascending(A);
     const csr<V, host> some = sample_of(A, every);
     if (some.val.empty()) return stats_of_ascending(A);
-    matrix_stats s = stats_of_entries(view(some));
+    matrix_stats s = stats_of_entries(view(some), std::ssize(A.val));
     scale(s, double(A.val.size()) / double(some.val.size()));
     add_stats_of_rows(A, s);
     if (double(s.rows) + double(s.cols) > room_for(s)) return s;

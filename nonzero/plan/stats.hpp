@@ -14,9 +14,11 @@ matrix_stats compute_stats(const csr<V, host_view>& A);
 template <class V>
 matrix_stats stats_of_ascending(const csr<V, host_view>& A);
 
-/// The same for the planner, in less time: where A has more than 2^18 entries, what tells of its
-/// entries (blocks, diagonals, bandwidth, sectors, packed) is estimated from a sample of the rows,
-/// always the same. Few diagonals are counted all the same.
+/// The same for the planner, in less time: where A has half a million entries or more, what tells
+/// of its entries (blocks, diagonals, bandwidth, sectors, packed) is estimated from a sample of the
+/// rows, always the same. Few diagonals are counted all the same. On 51 matrices, with their own
+/// values and with distinct ones, the plan was that of compute_stats; four predicted times of 102
+/// differed by 5 to 17%, the others by less.
 template <class V>
 matrix_stats estimate_stats(const csr<V, host_view>& A);
 

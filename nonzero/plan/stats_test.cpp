@@ -271,5 +271,51 @@ TEST_F(stats_on_gpu, refuse_what_is_no_csr) {
     refused(std::move(overlapping));
 }
 
+/// What the planner looks at is within a twentieth of what there is, where all parts are alike.
+void expect_estimated(const csr<double, host>& A) {
+    const matrix_stats exact = compute_stats(view(A)), s = estimate_stats(view(A));
+    EXPECT_EQ(s.row_lengths, exact.row_lengths);
+    EXPECT_EQ(s.sorted_group_width, exact.sorted_group_width);
+    EXPECT_EQ(s.row_imbalance, exact.row_imbalance);
+    const auto near = [](std::int64_t is, std::int64_t should, const char* what) {
+        EXPECT_NEAR(double(is), double(should), 0.05 * double(should)) << what;
+    };
+    for (std::size_t b = 0; b < std::size(stats_block_sides); ++b)
+        near(s.blocks[b], exact.blocks[b], "blocks");
+    near(s.row_sectors, exact.row_sectors, "sectors of rows");
+    near(s.column_sectors, exact.column_sectors, "sectors of columns");
+    near(s.group_sectors, exact.group_sectors, "sectors of groups");
+    near(s.packed.bytes, exact.packed.bytes, "packed bytes");
+    near(s.packed.width, exact.packed.width, "packed width");
+    near(s.packed.chunks, exact.packed.chunks, "packed chunks");
+    if (exact.diagonals < 100) {
+        EXPECT_EQ(s.diagonals, exact.diagonals);
+        EXPECT_EQ(s.bandwidth, exact.bandwidth);
+    }
+}
+
+TEST(stats, are_estimated_for_the_planner) {
+    expect_estimated(laplace3d<double>(70, 60, 60));
+    expect_estimated(random<double>(100'000, 80'000, 12, 1));
+    expect_estimated(blocks<double>(60'000, 3, 8, 2));
+}
+
+TEST(stats, of_small_matrices_are_counted_for_the_planner_too) {
+    for (const auto& [name, bug, A] : zoo<double>()) {
+        SCOPED_TRACE(name);
+        const matrix_stats exact = compute_stats(view(A)), s = estimate_stats(view(A));
+        EXPECT_EQ(s.group_sectors, exact.group_sectors);
+        EXPECT_EQ(s.packed.bytes, exact.packed.bytes);
+        EXPECT_EQ(s.diagonals, exact.diagonals);
+    }
+}
+
+/// All entries lie where the sample does not look.
+TEST(stats, of_entries_that_no_sample_meets_are_counted) {
+    const auto A = from_rule<double>(
+        20'000, 400, [](index i, index, double) { return i >= 5'000 && i < 6'000; });
+    EXPECT_EQ(estimate_stats(view(A)).packed.bytes, compute_stats(view(A)).packed.bytes);
+}
+
 }  // namespace
 }  // namespace nz::test

@@ -267,8 +267,7 @@ std::optional<packed<float, host>> rounded(const packed<double, host_view>& P) {
 }
 
 template <class V>
-packed_size size_of_packed(const csr<V, host_view>& A) {
-    const auto o = packed_options::suited_to(cpu{}, std::int64_t(A.val.size()));
+packed_size size_of_packed(const csr<V, host_view>& A, const packed_options& o) {
     const auto values = value_encoder<V>::of(A.val);
     const chunk_partitioner<V> cut(A, o, values);
     packed_size all{.bytes = std::int64_t(values.table.size() * sizeof(V))};
@@ -288,7 +287,7 @@ packed_size size_of_packed(const csr<V, host_view>& A) {
     template packed<V, host> packed<V, host>::from(const csr<V, host_view>&); \
     template packed<V, host> packed<V, host>::from(const csr<V, host_view>&,  \
                                                    const packed_options&);    \
-    template packed_size size_of_packed(const csr<V, host_view>&);
+    template packed_size size_of_packed(const csr<V, host_view>&, const packed_options&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -97,9 +97,9 @@ struct packed {
 };
 static_assert(format<packed<double, host>>);
 
-/// The size of what `from` would build. Computed in parallel, without building it.
+/// The size of what `from` would build by these options. Computed in parallel, without building it.
 template <class V>
-packed_size size_of_packed(const csr<V, host_view>&);
+packed_size size_of_packed(const csr<V, host_view>&, const packed_options&);
 
 /// P with its values rounded to single precision and its chunks as they are. Nothing where the
 /// encoding is dictionary16, which single precision does not use. The table may then hold a value
