@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "nonzero/formats/packed/packed_trace.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "nonzero/plan/traffic.hpp"
 #include "test/zoo.hpp"
@@ -79,7 +80,8 @@ void check_entries(std::string_view method, const csr<V, host>& A,
     std::size_t values = 0;
     for (const collector& c : launches) {
         const touches columns = c.of(array_role::columns), val = c.of(array_role::values);
-        const bool a_column_each = method != "bsr.block" && method != "dia.row";
+        const bool a_column_each =
+            method != "bsr.block" && method != "dia.row" && method != "packed.warp";
         expect_once(val, "value");
         if (a_column_each) {
             EXPECT_TRUE(columns == val);
@@ -88,6 +90,7 @@ void check_entries(std::string_view method, const csr<V, host>& A,
         values += val.count();
     }
     EXPECT_TRUE(x == columns_of_entries(A));
+    if (method == "packed.warp") return;  // one value may serve several entries
     const bool reads_padding = method.starts_with("ell") || method.starts_with("hll") ||
                                method.starts_with("sell") || method.starts_with("hyb") ||
                                method.starts_with("jds_ell");
@@ -142,7 +145,6 @@ TYPED_TEST(trace, of_every_kernel_touches_what_the_product_needs) {
     for (const auto& [name, bug, A] : patterns<V>()) {
         const matrix_stats stats = compute_stats(view(A));
         for (const std::string_view method : traced_methods<V>()) {
-            if (method == "packed.warp") continue;  // packs values: below
             if (!find_method<V>(method).cost(stats).declined.empty()) continue;
             SCOPED_TRACE(std::string(method) + " on '" + name + "'");
             const auto t = trace_of<V>(method, view(A));
@@ -157,6 +159,40 @@ TYPED_TEST(trace, of_every_kernel_touches_what_the_product_needs) {
     EXPECT_GT(traced, 500);
 }
 
+/// What all warps touch of A packed by these options, held against A.
+template <class V>
+packed<V, host> check_packed(const csr<V, host>& A, const packed_options& o) {
+    packed<V, host> P = packed<V, host>::from(view(A), o);
+    collector c;
+    warp_trace to(c);
+    for (std::int64_t w = 0; w < launches(packed_warp{}, view(P))[0].warps; ++w)
+        nz::trace(packed_warp{}, view(P), w, to);
+    check_entries("packed.warp", A, {c});
+    check_rows("packed.warp", A, {c});
+    return P;
+}
+
+TYPED_TEST(trace, of_packed_chunks_that_only_large_matrices_have) {
+    using V = TypeParam;
+    std::mt19937_64 rng(5);
+    std::vector<index> lengths(3000);
+    for (index& n : lengths) n = index(rng() % 40 == 0 ? 60 : rng() % 4);
+    const auto ragged = from_lengths<V>(lengths, 3000);
+    EXPECT_GT(check_packed(ragged, {.tile_gain = 1}).tiles, 0);
+    lengths[7] = 2900;  // segments as well
+    const auto P = check_packed(from_lengths<V>(lengths, 3000), {.tile_gain = 1});
+    EXPECT_TRUE(P.tiles > 0 && P.segment_chunks > 0);
+
+    auto stencil = from_columns<V>(4096, 4099, [](index i) {
+        return std::vector<index>{i, i + 1, i + 3};
+    });
+    for (const bool constant : {false, true}) {
+        if (constant) std::fill(stencil.val.begin(), stencil.val.end(), V(2));
+        EXPECT_EQ(check_packed(stencil, {.pair_min_chunks = 1}).chunks_per_warp, 2);
+        EXPECT_EQ(check_packed(stencil, {.quad_min_chunks = 1}).chunks_per_warp, 4);
+    }
+}
+
 TYPED_TEST(trace, counts_are_the_same_for_any_number_of_threads) {
     using V = TypeParam;
     const auto A = from_lengths<V>(std::vector<index>(40000, 3), 500);
@@ -168,13 +204,13 @@ TYPED_TEST(trace, counts_are_the_same_for_any_number_of_threads) {
     }
 }
 
-TYPED_TEST(trace, of_every_kernel_but_few_exists) {
+TYPED_TEST(trace, of_every_kernel_but_that_with_work_on_the_cpu_exists) {
     using V = TypeParam;
     const auto traced = traced_methods<V>();
     for (const method<V>& m : methods<V>()) {
         if (!m.exists_on_gpu) continue;
         const bool there = std::find(traced.begin(), traced.end(), m.name) != traced.end();
-        EXPECT_EQ(there, m.name != "hyb.host_tail" && m.name != "packed.warp") << m.name;
+        EXPECT_EQ(there, m.name != "hyb.host_tail") << m.name;
     }
 }
 

@@ -14,6 +14,7 @@
 #include "nonzero/formats/jds/jds_trace.hpp"
 #include "nonzero/formats/jds_ell/jds_ell_trace.hpp"
 #include "nonzero/formats/kernels.hpp"
+#include "nonzero/formats/packed/packed_trace.hpp"
 #include "nonzero/formats/sell/sell_trace.hpp"
 
 namespace nz {
@@ -26,10 +27,17 @@ std::int64_t kernel_trace::warps() const {
 
 namespace {
 
-/// The layout as the GPU's operator holds it.
+/// The layout as the GPU's operator holds it: what the CPU builds, but where it is built otherwise
+/// for a GPU, as traced_layout tells.
 template <class K, class V>
 auto layout_on_gpu(const csr<V, host_view>& A) {
-    return with_order<K>(A, [](const csr<V, host_view>& B) { return build_layout<K>(B); });
+    return with_order<K>(A, [](const csr<V, host_view>& B) {
+        if constexpr (requires { traced_layout(K{}, B); }) {
+            return traced_layout(K{}, B);
+        } else {
+            return build_layout<K>(B);
+        }
+    });
 }
 
 template <class K, class V>
