@@ -142,7 +142,7 @@ TEST_F(command, explain_refuses_what_it_cannot_draw) {
     expect("A.mtx --method ell.row -o warp.png", 2, "warp.png");
     expect("A.mtx --warp 1", 2, "apply to one --method");
     expect("A.mtx --method csr.serial", 1, "does not run on the GPU");
-    expect("A.mtx --method hyb.host_tail", 1, "nobody has written a trace");
+    expect("A.mtx --method hyb.host_tail", 1, "its kernel has no trace");
     expect("nowhere.mtx", 3, "nowhere.mtx");
     write(
         "long.mtx", "%%MatrixMarket matrix coordinate real general\n50 50 50\n" + [] {

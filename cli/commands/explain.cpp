@@ -149,8 +149,7 @@ int explain_one(const explain_options& o, const csr<V, host_view>& A) {
         !m.exists_on_gpu ? "does not run on the GPU" : m.cost(compute_stats(A)).declined;
     const auto t = why.empty() ? trace_of<V>(o.method, A) : nullptr;
     if (t == nullptr) {
-        fmt::print(stderr, "nz: {}: {}\n", m.name,
-                   why.empty() ? "nobody has written a trace of its kernel yet" : why);
+        fmt::print(stderr, "nz: {}: {}\n", m.name, why.empty() ? "its kernel has no trace" : why);
         return answer_is_no;
     }
     if (o.warp > 0 && o.warp >= t->warps())

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/command.hpp"
 #include "cli/commands/explain.hpp"
@@ -21,6 +22,7 @@ struct line {
     std::string declined = {};
     explanation figures = {};
     std::string binds = {};
+    double weight = 0;                       ///< what orders them where no times are known
     double predicted_s = 0, measured_s = 0;  ///< 0: not known
 };
 
@@ -59,11 +61,12 @@ line line_of(const method<V>& m, const csr<V, host_view>& A, const matrix_stats&
     if (!l.declined.empty()) return l;
     const auto t = trace_of<V>(m.name, A);
     if (t == nullptr) {
-        l.declined = "nobody has written a trace of its kernel yet";
+        l.declined = "its kernel has no trace";
         return l;
     }
     l.figures = explain(*t, std::int64_t(A.val.size()), l1, threads);
     l.binds = what_binds(l.figures, l1);
+    l.weight = l.figures.moved_bytes() * std::max(1.0, l.figures.tail(l1));
     const estimate e = m.cost_on_gpu(stats);
     if (!on_gpu || !e.declined.empty()) return l;
     l.predicted_s = predicted_seconds(e, stats, speeds_of(gpu{}));
@@ -71,22 +74,22 @@ line line_of(const method<V>& m, const csr<V, host_view>& A, const matrix_stats&
     return l;
 }
 
-/// Methods without a time, and all where there is no GPU, stand in the order of the bytes that the
-/// caches behind L1 deliver.
+/// Methods without a time, and all where there is no GPU, stand in the order of the bytes that
+/// their requests move, times how much longer than an equal share the busiest warp works.
 bool before(const line& a, const line& b) {
     if (a.declined.empty() != b.declined.empty()) return a.declined.empty();
     if (!a.declined.empty()) return a.method < b.method;
     const auto time = [](const line& l) { return l.measured_s > 0 ? l.measured_s : l.predicted_s; };
     if ((time(a) > 0) != (time(b) > 0)) return time(a) > 0;
     if (time(a) != time(b)) return time(a) < time(b);
-    return a.figures.bytes_beyond_l1() < b.figures.bytes_beyond_l1();
+    return a.weight < b.weight;
 }
 
 nlohmann::json to_json(const line& l) {
     if (!l.declined.empty()) return {{"method", l.method}, {"declined", l.declined}};
     nlohmann::json j = {{"method", l.method},
                         {"requests", l.figures.all.requests()},
-                        {"moved_bytes", l.figures.all.all_loads().moved_bytes()},
+                        {"moved_bytes", l.figures.moved_bytes()},
                         {"used_bytes", l.figures.all.all_loads().used_bytes},
                         {"bytes_beyond_l1", l.figures.bytes_beyond_l1()},
                         {"lanes", l.figures.lanes()},
@@ -102,10 +105,9 @@ std::string micros(double s) { return s > 0 ? fmt::format("{:.3g}", s * 1e6) : "
 
 void print_table(const std::vector<line>& lines, bool on_gpu) {
     std::vector<column> columns{
-        {"method", false}, {"beyond L1"}, {"used of\nmoved"}, {"sectors a request\ncolumns"},
-        {"\nvalues"},      {"\nx"},       {"lanes"},          {"busiest\nover mean"}};
+        {"method", false}, {"moved"}, {"beyond\nL1", true, true}, {"columns"},
+        {"values"},        {"x"},     {"lanes", true, true},      {"busiest\nover mean"}};
     if (on_gpu) columns.push_back({"predicted\nus"}), columns.push_back({"measured\nus"});
-    columns[3].name = "columns", columns[4].name = "values", columns[5].name = "x";
     table t(columns);
     for (const line& l : lines) {
         if (!l.declined.empty()) continue;
@@ -114,8 +116,8 @@ void print_table(const std::vector<line>& lines, bool on_gpu) {
             return a.of(r).requests == 0 ? "-" : fmt::format("{:.1f}", a.of(r).sectors_a_request());
         };
         std::vector<std::string> cells{std::string(l.method),
+                                       text_of_bytes(l.figures.moved_bytes()),
                                        text_of_bytes(l.figures.bytes_beyond_l1()),
-                                       fmt::format("{:.0f}%", 100 * a.all_loads().used_of_moved()),
                                        sectors(array_role::columns),
                                        sectors(array_role::values),
                                        sectors(array_role::x),
@@ -127,21 +129,39 @@ void print_table(const std::vector<line>& lines, bool on_gpu) {
     t.print_within(line_width(stdout));
 }
 
+/// Name and text, broken into lines of 80 characters.
+void print_wrapped(std::string_view name, const std::string& text) {
+    constexpr std::size_t indent = 22, width = 80;
+    std::string line = fmt::format("{:<{}}", name, indent);
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        if (line.size() > indent && line.size() + word.size() > width) {
+            fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+            line = std::string(indent, ' ');
+        }
+        line += word + ' ';
+    }
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+}
+
 void print_text(const explain_options& o, const std::vector<line>& lines, const l1_model& l1,
                 bool on_gpu, shape s, std::size_t nnz) {
-    fmt::print("{}: {} x {}, {} nonzeros; columns, values and x: sectors a request\n\n",
-               matrix_name(o.matrix), s.rows, s.cols, nnz);
+    fmt::print("{}: {} x {}, {} nonzeros, best first\n\n", matrix_name(o.matrix), s.rows, s.cols,
+               nnz);
     print_table(lines, on_gpu);
     fmt::print("\nWhat binds each:\n");
     for (const line& l : lines)
-        if (l.declined.empty()) fmt::print("  {:<20} {}\n", l.method, l.binds);
+        if (l.declined.empty()) print_wrapped(l.method, l.binds);
     for (const line& l : lines)
-        if (!l.declined.empty()) fmt::print("  {:<20} declined: {}\n", l.method, l.declined);
-    fmt::print("\nbeyond L1: what misses, by a model: {}.\n", describe(l1));
+        if (!l.declined.empty()) print_wrapped(l.method, "declined: " + l.declined);
+    fmt::print(
+        "\nMoved are the sectors of all requests; beyond L1 those that miss, by a model of\n"
+        "{}.\nColumns, values and x are sectors a request; lanes take part in one.\n",
+        describe(l1));
     if (!on_gpu)
         fmt::print(
-            "No times are predicted or measured: there is no GPU here. Best first is by the\n"
-            "bytes beyond L1.\n");
+            "There is no GPU here: no time is predicted or measured. Best is what moves\n"
+            "least, times the busiest warp's work over an equal share.\n");
 }
 
 }  // namespace

@@ -23,8 +23,7 @@ waste uncoalesced(const explanation& e) {
     const request_counts c = matrix_loads(e.all);
     const double factor = 1 / std::max(c.used_of_moved(), 1e-9);
     return {factor,
-            fmt::format("uncoalesced: its loads of the matrix move {:.1f} bytes for each one used",
-                        factor)};
+            fmt::format("uncoalesced: it moves {:.1f} bytes of matrix for each one used", factor)};
 }
 
 waste divergence(const explanation& e) {
@@ -41,15 +40,13 @@ waste padding(const explanation& e) {
 
 waste last_warp(const explanation& e, const l1_model& m) {
     const double factor = e.tail(m);
-    return {factor, fmt::format("its longest warp: {} requests, {:.1f} times an equal share of all",
+    return {factor, fmt::format("its longest warp: {} requests, {:.1f} times an equal share",
                                 e.all.busiest_requests, factor)};
 }
 
 waste waiting_blocks(const explanation& e) {
     const double factor = e.all.block_imbalance();
-    return {factor, fmt::format("unequal warps: a block waits {:.1f} times its mean warp for its "
-                                "longest",
-                                factor)};
+    return {factor, fmt::format("unequal warps: a block waits {:.1f} times its mean warp", factor)};
 }
 
 waste gathers(const explanation& e) {
@@ -57,11 +54,14 @@ waste gathers(const explanation& e) {
     const double x = double(e.all.of(array_role::x).moved_bytes()) * (1 - e.l1.x_rate());
     if (matrix == 0) return {1, ""};
     return {1 + x / matrix,
-            fmt::format("x: its sectors that miss L1 take {:.1f} times the bytes of the matrix",
-                        x / matrix)};
+            fmt::format("x: sectors that miss L1 are {:.1f} times the matrix's bytes", x / matrix)};
 }
 
 }  // namespace
+
+double explanation::moved_bytes() const {
+    return double(all.all_loads().moved_bytes() + all.stores.moved_bytes());
+}
 
 double explanation::bytes_beyond_l1() const {
     return double(all.all_loads().moved_bytes()) * (1 - l1.rate()) +

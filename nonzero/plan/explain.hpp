@@ -14,6 +14,8 @@ struct explanation {
     std::size_t layout_bytes = 0;
     std::int64_t nnz = 0;
 
+    /// Sectors of all requests, loads and stores.                                        [bytes]
+    [[nodiscard]] double moved_bytes() const;
     /// Bytes that the caches behind L1 deliver, by the model: sectors of loads that miss L1, and
     /// sectors stored.                                                                 [bytes]
     [[nodiscard]] double bytes_beyond_l1() const;
