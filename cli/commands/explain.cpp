@@ -46,11 +46,12 @@ void print_figures(const traffic& of_warp, const explanation& e) {
 }
 
 void print_sentences(const explanation& e, const l1_model& m) {
-    fmt::print(
-        "\nwarps    {} launched, {} at work; the busiest issues {:.1f} times the mean's {:.0f} "
-        "requests\n",
-        count(e.all.warps), count(e.all.working_warps), e.all.warp_imbalance(),
-        e.all.working_warps == 0 ? 0.0 : double(e.all.requests()) / double(e.all.working_warps));
+    const double mean =
+        double(e.all.requests()) / double(std::max(e.all.working_warps, std::int64_t(1)));
+    fmt::print("\nwarps    {} launched, {} at work\n", count(e.all.warps),
+               count(e.all.working_warps));
+    fmt::print("         the busiest issues {:.1f} times the mean's {:.0f} requests\n",
+               e.all.warp_imbalance(), mean);
     fmt::print("blocks   hold their warps {:.2f} times as long as these work\n",
                e.all.block_imbalance());
     fmt::print("matrix   {} stored, {:.2f} values loaded for each nonzero\n",
@@ -116,7 +117,7 @@ void print_json(const explain_options& o, const csr<V, host_view>& A, const traf
     fmt::print("{}\n", j.dump(1));
 }
 
-/// "row_kernel, warp 3 of its block 0"
+/// "row_kernel, block 0, warp 3"
 std::string place_of(const kernel_trace& t, std::int64_t warp) {
     for (const warp_grid& g : t.grids()) {
         if (warp < g.warps)
@@ -142,36 +143,51 @@ void write_picture(const explain_options& o, const warp_requests& r, const std::
     file.commit();
 }
 
+/// The trace of the method, or null after a sentence on why there is none.
+template <class V>
+std::unique_ptr<kernel_trace> trace_or_sentence(const std::string& name,
+                                                const csr<V, host_view>& A) {
+    const method<V>& m = find_method<V>(name);
+    std::string why =
+        m.exists_on_gpu ? m.cost(compute_stats(A)).declined : "does not run on the GPU";
+    if (why.empty()) {
+        if (auto t = trace_of<V>(name, A)) return t;
+        why = "its kernel has no trace";
+    }
+    fmt::print(stderr, "nz: {}: {}\n", name, why);
+    return nullptr;
+}
+
+/// The requests to draw, by default some for a terminal and more for a file.
+warp_requests requests_to_draw(const explain_options& o, const kernel_trace& t) {
+    constexpr int usual = 24, usual_in_file = 200;
+    const int most = o.requests > 0 ? o.requests : o.picture.empty() ? usual : usual_in_file;
+    return t.warps() > 0 ? requests_of(t, o.warp, std::size_t(most)) : warp_requests{};
+}
+
 template <class V>
 int explain_one(const explain_options& o, const csr<V, host_view>& A) {
-    const method<V>& m = find_method<V>(o.method);
-    const std::string why =
-        !m.exists_on_gpu ? "does not run on the GPU" : m.cost(compute_stats(A)).declined;
-    const auto t = why.empty() ? trace_of<V>(o.method, A) : nullptr;
-    if (t == nullptr) {
-        fmt::print(stderr, "nz: {}: {}\n", m.name, why.empty() ? "its kernel has no trace" : why);
-        return answer_is_no;
-    }
-    if (o.warp > 0 && o.warp >= t->warps())
-        throw argument_error(fmt::format("--warp: {} of {} launches {} warps", o.method,
-                                         matrix_name(o.matrix), t->warps()));
-    const l1_model l1 = l1_of_this_machine();
-    const bool any = t->warps() > 0;
-    const traffic of_warp = any ? traffic_of_warp(*t, o.warp) : traffic{};
-    constexpr int usual = 24, usual_in_file = 200;
-    const int shown = o.requests > 0 ? o.requests : o.picture.empty() ? usual : usual_in_file;
-    const warp_requests picture =
-        any ? requests_of(*t, o.warp, std::size_t(shown)) : warp_requests{};
-    const std::string title = fmt::format("{}, {}: warp {} of {} ({})", matrix_name(o.matrix),
-                                          o.method, o.warp, t->warps(), place_of(*t, o.warp));
+    const auto t = trace_or_sentence<V>(o.method, A);
+    if (t == nullptr) return answer_is_no;
+    const std::int64_t warps = t->warps();
+    const std::string name = matrix_name(o.matrix) + ", " + o.method;
+    if (o.warp > 0 && o.warp >= warps)
+        throw argument_error(fmt::format("--warp {}: {} launches {} warps", o.warp, name, warps));
+    const std::string title = name + (warps == 0 ? ": no warp"
+                                                 : fmt::format(": warp {} of {} ({})", o.warp,
+                                                               warps, place_of(*t, o.warp)));
+    const warp_requests picture = requests_to_draw(o, *t);
     if (!o.picture.empty()) write_picture(o, picture, title);
+
+    const traffic of_warp = warps > 0 ? traffic_of_warp(*t, o.warp) : traffic{};
+    const l1_model l1 = l1_of_this_machine();
     const explanation e = explain(*t, std::int64_t(A.val.size()), l1, o.threads);
     if (o.json) {
         print_json(o, A, of_warp, e, l1);
         return done;
     }
-    fmt::print("{}\n\n", any ? title : matrix_name(o.matrix) + ", " + o.method + ": no warp");
-    if (any && o.picture.empty()) print_picture(picture), fmt::print("\n");
+    fmt::print("{}\n\n", title);
+    if (warps > 0 && o.picture.empty()) print_picture(picture), fmt::print("\n");
     print_figures(of_warp, e);
     print_sentences(e, l1);
     return done;
@@ -204,7 +220,7 @@ void add_explain(CLI::App& app, action& chosen) {
     sub->add_option("matrix", o->matrix, "Matrix Market or .npz file")->required();
     sub->add_option("--method", o->method, "method, one of `nz methods` (default: all)");
     sub->add_option("--warp", o->warp, "number of the warp that is drawn")
-        ->check(CLI::Range(std::int64_t(0), std::numeric_limits<std::int64_t>::max()))
+        ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     sub->add_option("--requests", o->requests,
                     "requests that are drawn (default: 24, in a file 200)")

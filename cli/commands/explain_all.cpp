@@ -169,8 +169,9 @@ void print_text(const explain_options& o, const std::vector<line>& lines, const 
 l1_model l1_of_this_machine() { return has_gpu() ? l1_model::of(describe_gpu(gpu{})) : l1_model{}; }
 
 std::string describe(const l1_model& m) {
-    return fmt::format("{} with LRU replacement, {} multiprocessors, of which three are sampled",
-                       text_of_bytes(double(m.bytes)), m.multiprocessors);
+    return fmt::format("{} with LRU replacement, {} of {} multiprocessors",
+                       text_of_bytes(double(m.bytes)), std::min(3, m.multiprocessors),
+                       m.multiprocessors);
 }
 
 template <class V>

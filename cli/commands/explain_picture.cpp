@@ -88,7 +88,7 @@ std::array<int, warp_lanes> sector_numbers(const access& a) {
     for (std::size_t l = 0; l < warp_lanes; ++l) {
         numbers[l] = -1;
         if (a.at[l] == idle) continue;
-        const std::int64_t sector = a.at[l] * a.to.bytes / bytes_of_sector;
+        const std::int64_t sector = a.at[l] * a.to.bytes / sector_bytes;
         const auto at = std::find(met.begin(), met.end(), sector);
         numbers[l] = int(at - met.begin());
         if (at == met.end()) met.push_back(sector);
@@ -134,17 +134,17 @@ std::string svg_picture(const warp_requests& r, const std::string& title) {
         const auto sector = sector_numbers(a);
         const int y = top + cell * int(k);
         svg += fmt::format("<text x=\"8\" y=\"{}\">{} {}</text>\n", y + 12, k, name_of(a));
+        svg +=
+            fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#f2f2f2\"/>\n",
+                        left, y, cell * warp_lanes - 1, cell - 1);
         for (std::size_t l = 0; l < warp_lanes; ++l) {
-            const int x = left + cell * int(l);
-            svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" ", x, y,
-                               cell - 1, cell - 1);
-            if (sector[l] < 0) {
-                svg += "fill=\"none\" stroke=\"#e6e6e6\"/>\n";
-                continue;
-            }
-            svg += fmt::format("fill=\"{}\"><title>lane {}: {}[{}], sector {}</title></rect>\n",
-                               shades_of(a.to.role).svg[sector[l] % 2], l, a.to.name, a.at[l],
-                               a.at[l] * a.to.bytes / bytes_of_sector);
+            if (sector[l] < 0) continue;
+            svg += fmt::format(
+                "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"><title>lane {}: "
+                "{}[{}], sector {}</title></rect>\n",
+                left + cell * int(l), y, cell - 1, cell - 1,
+                shades_of(a.to.role).svg[sector[l] % 2], l, a.to.name, a.at[l],
+                a.at[l] * a.to.bytes / sector_bytes);
         }
         svg += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", left + cell * warp_lanes + 8,
                            y + 12, sectors_in(sector));

@@ -11,8 +11,8 @@
 namespace nz {
 namespace {
 
-constexpr std::int64_t line_bytes = 128, bytes_of_sector = 32;
-constexpr int sectors_of_line = int(line_bytes / bytes_of_sector);
+constexpr std::int64_t line_bytes = 128;
+constexpr int sectors_of_line = int(line_bytes / sector_bytes);
 
 /// A sector of an array, of a request; the last one of a request says so.
 struct wanted_sector {
@@ -88,7 +88,7 @@ class recorder final : public access_sink {
         std::array<std::int64_t, warp_lanes> sector;
         std::size_t n = 0;
         for (const std::int64_t k : a.at)
-            if (k != idle) sector[n++] = k * a.to.bytes / bytes_of_sector;
+            if (k != idle) sector[n++] = k * a.to.bytes / sector_bytes;
         std::sort(sector.begin(), sector.begin() + std::ptrdiff_t(n));
         n = std::size_t(std::unique(sector.begin(), sector.begin() + std::ptrdiff_t(n)) -
                         sector.begin());
@@ -208,8 +208,9 @@ l1_hits model_l1(const kernel_trace& t, const l1_model& m) {
         std::min(m.most_sectors, std::max(m.most_sectors / launches, least_sectors));
     for (const warp_grid& g : t.grids()) {
         const std::int64_t blocks = g.warps / g.warps_per_block;
-        for (const std::int64_t b : std::set<std::int64_t>{0, blocks / 3, blocks / 3 * 2})
-            multiprocessor(t, of_launch, g, first_warp).run(b, all);
+        std::set<std::int64_t> starts;
+        for (int k = 0; k < std::min(3, m.multiprocessors); ++k) starts.insert(blocks * k / 3);
+        for (const std::int64_t b : starts) multiprocessor(t, of_launch, g, first_warp).run(b, all);
         first_warp += g.warps;
     }
     return all;

@@ -34,9 +34,9 @@ struct l1_hits {
     [[nodiscard]] double x_rate() const;  ///< the same of x
 };
 
-/// Of three multiprocessors, whose first blocks lie at the start of each launch, at a third and at
-/// two thirds; of all blocks where there are fewer. Deterministic. Throws argument_error unless
-/// bytes is 128 at least, and the others are 1 at least.
+/// Of up to three multiprocessors: that of each launch's first block, those of the blocks at a
+/// third and at two thirds. Deterministic. Throws argument_error unless bytes is 128 at least, and
+/// the others are 1 at least.
 l1_hits model_l1(const kernel_trace&, const l1_model&);
 
 }  // namespace nz

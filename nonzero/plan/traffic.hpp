@@ -8,9 +8,6 @@
 
 namespace nz {
 
-/// What a GPU's memory delivers at least.
-inline constexpr std::int64_t bytes_of_sector = 32;
-
 /// Loads, or stores, added up.
 struct request_counts {
     std::int64_t requests = 0;    ///< instructions of warps
@@ -18,7 +15,7 @@ struct request_counts {
     std::int64_t lanes = 0;       ///< lanes that take part in each request
     std::int64_t used_bytes = 0;  ///< of different elements of each request              [bytes]
 
-    [[nodiscard]] std::int64_t moved_bytes() const { return sectors * bytes_of_sector; }
+    [[nodiscard]] std::int64_t moved_bytes() const { return sectors * sector_bytes; }
     [[nodiscard]] double sectors_a_request() const;  ///< 0 where there is none
     [[nodiscard]] double lanes_a_request() const;    ///< 0 where there is none
     [[nodiscard]] double used_of_moved() const;      ///< 0 to 1; 1 where nothing is moved

@@ -1,7 +1,6 @@
-#include "nonzero/plan/explain.hpp"
-
 #include <gtest/gtest.h>
 
+#include "nonzero/plan/explain.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
@@ -41,7 +40,9 @@ TEST(l1, misses_what_does_not_fit) {
 
 TEST(l1, blocks_of_other_multiprocessors_share_nothing) {
     const auto A = of_width(512, 1, 1, [](index, index) { return 0; });  // two blocks
-    EXPECT_EQ(hits_of("ell.row", A, {}).x_sectors, 8);                   // of the first alone
+    const l1_hits two = hits_of("ell.row", A, {});
+    EXPECT_EQ(two.x_sectors, 16);
+    EXPECT_EQ(two.x_hits, 14);
     const l1_hits one = hits_of("ell.row", A, {.multiprocessors = 1});
     EXPECT_EQ(one.x_sectors, 16);
     EXPECT_EQ(one.x_hits, 15);
