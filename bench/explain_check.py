@@ -13,9 +13,9 @@ method, and compares what the kernels' loads asked for with what `nz explain --j
 
 The trace may be off by 3% of the sectors of columns, values and the rest of the matrix, and by 10%
 of those of x. An instruction does not say which array it reads, so loads of one width are compared
-together, and the sum of what each array may be off is allowed. Requests are printed and not judged:
-a compiler that unrolls a loop splits steps whose lanes take different numbers of trips. Loads by
-texture are left out on both sides.
+together, and the sum of what each array may be off is allowed. Requests and the lanes that take
+part in them are printed and not judged: a compiler that unrolls a loop splits steps whose lanes
+take different numbers of trips. Loads by texture are left out on both sides.
 
 Exit code 0 where all agree, 1 where one does not, 2 where something could not be run. Needs a GPU
 whose counters the user may read, ncu, and its module ``ncu_report`` (extras/python of Nsight
@@ -38,6 +38,7 @@ MATRIX_TOLERANCE, X_TOLERANCE = 0.03, 0.10
 REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
 SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 SECTORS_OF_INSTRUCTION = "memory_l2_theoretical_sectors_global"
+LANES_OF_INSTRUCTION = "thread_inst_executed_true"
 # LDG.E.64.CONSTANT, LDG.E.U8, ...: bytes a lane; without a size 4.
 LOAD = re.compile(r"\bLDG\.E((?:\.\w+)*)")
 SIZES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
@@ -49,6 +50,7 @@ class Counted:
 
     requests: int = 0
     sectors: int = 0
+    lanes: int = 0  # threads that were not masked, over all requests
     sectors_by_bytes: dict[int, int] | None = None
 
 
@@ -150,12 +152,18 @@ def count_action(action: Any, to: Counted) -> None:
     to.requests += int(action.metric_by_name(REQUESTS).as_uint64())
     to.sectors += int(action.metric_by_name(SECTORS).as_uint64())
     by_bytes = to.sectors_by_bytes = to.sectors_by_bytes or {}
-    metric = action.metric_by_name(SECTORS_OF_INSTRUCTION)
+    for size, sectors in of_loads(action, SECTORS_OF_INSTRUCTION):
+        by_bytes[size] = by_bytes.get(size, 0) + sectors
+    to.lanes += sum(lanes for _, lanes in of_loads(action, LANES_OF_INSTRUCTION))
+
+
+def of_loads(action: Any, name: str) -> list[tuple[int, int]]:
+    """Bytes a lane, and the metric, of every load from global memory."""
+    metric = action.metric_by_name(name)
     addresses = metric.correlation_ids()
-    for k in range(metric.num_instances()):
-        size = bytes_of_load(action.sass_by_pc(addresses.as_uint64(k)))
-        if size is not None:
-            by_bytes[size] = by_bytes.get(size, 0) + int(metric.as_uint64(k))
+    counted = [(bytes_of_load(action.sass_by_pc(addresses.as_uint64(k))), int(metric.as_uint64(k)))
+               for k in range(metric.num_instances())]
+    return [(size, n) for size, n in counted if size is not None]
 
 
 def run(command: list[str]) -> str:
@@ -176,11 +184,11 @@ def measure(nz: str, ncu: str, matrix: Path, method: str, value: str,
     try:
         import ncu_report
     except ImportError as e:
-        raise Failure("no module ncu_report: put Nsight Compute's extras/python on PYTHONPATH") from e
+        raise Failure("no module ncu_report: Nsight Compute has it in extras/python") from e
     with tempfile.TemporaryDirectory() as folder:
         report = str(Path(folder) / "counters.ncu-rep")
         run([ncu, "--force-overwrite", "-o", report, "--section", "SourceCounters",
-             "--metrics", f"{REQUESTS},{SECTORS},{SECTORS_OF_INSTRUCTION}",
+             "--metrics", f"{REQUESTS},{SECTORS},{SECTORS_OF_INSTRUCTION},{LANES_OF_INSTRUCTION}",
              "--kernel-name-base", "function",
              "--kernel-name", f"regex:^({'|'.join(sorted(kernels))})$",
              nz, "spmv", str(matrix), "--device", "gpu", "--method", method, "--type", value,
@@ -239,8 +247,9 @@ def main() -> int:
                 found = compare(predicted["matrix"], predicted, seen)
                 print_comparisons(found)
                 for k in working:
-                    print(f"  {k['kernel']}: {k['loads']['requests']} requests predicted, "
-                          f"{seen[k['kernel']].requests} counted")
+                    loads, counted = k["loads"], seen[k["kernel"]]
+                    print(f"  {k['kernel']}: {loads['requests']} requests of {loads['lanes']} "
+                          f"lanes predicted, {counted.requests} of {counted.lanes} counted")
                 rows += found
     except Failure as e:
         print(f"explain_check: {e}", file=sys.stderr)

@@ -28,6 +28,8 @@ class Action:
             explain_check.SECTORS: Metric(sectors),
             explain_check.SECTORS_OF_INSTRUCTION: Metric(
                 instances=[(pc, n) for pc, (_, n) in enumerate(instructions)]),
+            explain_check.LANES_OF_INSTRUCTION: Metric(
+                instances=[(pc, 32) for pc in range(len(instructions))]),
         }
 
     def metric_by_name(self, name):
@@ -62,10 +64,11 @@ class ExplainCheck(unittest.TestCase):
                                ("LDG.E.64.CONSTANT R2, [R4]", 40)]), counted)
         self.assertEqual(counted.requests, 14)
         self.assertEqual(counted.sectors, 180)
+        self.assertEqual(counted.lanes, 2 * 3 * 32)
         self.assertEqual(counted.sectors_by_bytes, {4: 40, 8: 140})
 
     def judged(self, columns, values_and_x):
-        seen = explain_check.Counted(1, columns + values_and_x, {4: columns, 8: values_and_x})
+        seen = explain_check.Counted(1, columns + values_and_x, 0, {4: columns, 8: values_and_x})
         return {c.bytes: c.agrees for c in explain_check.compare(
             "A", predicted(1000, 2000, 500), {"row_kernel": seen})}
 
@@ -77,7 +80,7 @@ class ExplainCheck(unittest.TestCase):
         self.assertEqual(self.judged(900, 2300), {4: False, 8: False, 0: False})
 
     def test_a_width_that_was_not_predicted_differs(self):
-        seen = explain_check.Counted(1, 3501, {4: 1000, 8: 2500, 16: 1})
+        seen = explain_check.Counted(1, 3501, 0, {4: 1000, 8: 2500, 16: 1})
         judged = explain_check.compare("A", predicted(1000, 2000, 500), {"row_kernel": seen})
         self.assertEqual([c.bytes for c in judged if not c.agrees], [16])
 
