@@ -21,6 +21,7 @@ using action = std::function<int()>;
 void add_bench(CLI::App& app, action& chosen);
 void add_convert(CLI::App& app, action& chosen);
 void add_eigs(CLI::App& app, action& chosen);
+void add_explain(CLI::App& app, action& chosen);
 void add_generate(CLI::App& app, action& chosen);
 void add_info(CLI::App& app, action& chosen);
 void add_machine(CLI::App& app, action& chosen);

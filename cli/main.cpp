@@ -18,6 +18,7 @@ int run(int argc, char** argv) {
              add_bench,
              add_convert,
              add_eigs,
+             add_explain,
              add_generate,
              add_info,
              add_machine,

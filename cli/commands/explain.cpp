@@ -1,0 +1,238 @@
+// nz explain: which addresses the warps of a GPU kernel touch, and what that costs; without a GPU.
+#include "cli/commands/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/read_matrix.hpp"
+#include "cli/report.hpp"
+#include "cli/value_types.hpp"
+#include "nonzero/core/error.hpp"
+#include "nonzero/plan/stats.hpp"
+
+namespace nz::cli {
+namespace {
+
+constexpr std::string_view svg_ending[] = {".svg"};
+
+std::string percent(double part) { return fmt::format("{:.0f}%", 100 * part); }
+
+/// Counts up to ten million as they are, larger ones shorter.
+std::string count(std::int64_t n) {
+    return n < 10'000'000 ? std::to_string(n) : fmt::format("{:.3g}M", double(n) * 1e-6);
+}
+
+void print_figures(const traffic& of_warp, const explanation& e) {
+    table t({{"", false},
+             {"this warp:\nrequests"},
+             {"sectors\na request"},
+             {"all warps:\nrequests"},
+             {"sectors\na request"},
+             {"lanes\na request"},
+             {"used of\nmoved"}});
+    const auto add = [&](std::string name, const request_counts& w, const request_counts& a) {
+        if (a.requests == 0) return;
+        t.add_row({std::move(name), count(w.requests), fmt::format("{:.1f}", w.sectors_a_request()),
+                   count(a.requests), fmt::format("{:.1f}", a.sectors_a_request()),
+                   fmt::format("{:.1f}", a.lanes_a_request()), percent(a.used_of_moved())});
+    };
+    for (const array_role r : {array_role::columns, array_role::values, array_role::x,
+                               array_role::structure, array_role::y})
+        add(std::string(role_name(r)), of_warp.of(r), e.all.of(r));
+    add("stores", of_warp.stores, e.all.stores);
+    t.print_within(80);
+}
+
+void print_sentences(const explanation& e, const l1_model& m) {
+    const double mean =
+        double(e.all.requests()) / double(std::max(e.all.working_warps, std::int64_t(1)));
+    fmt::print("\nwarps    {} launched, {} at work\n", count(e.all.warps),
+               count(e.all.working_warps));
+    fmt::print("         the busiest issues {:.1f} times the mean's {:.0f} requests\n",
+               e.all.warp_imbalance(), mean);
+    fmt::print("blocks   hold their warps {:.2f} times as long as these work\n",
+               e.all.block_imbalance());
+    fmt::print("matrix   {} stored, {:.2f} values loaded for each nonzero\n",
+               text_of_bytes(double(e.layout_bytes)), e.places_a_nonzero());
+    fmt::print("x        {} of its sectors hit L1, by a model:\n         {}\n",
+               percent(e.l1.x_rate()), describe(m));
+    fmt::print("bound by {}\n", what_binds(e, m));
+}
+
+nlohmann::json to_json(const request_counts& c) {
+    return {{"requests", c.requests},
+            {"sectors", c.sectors},
+            {"lanes", c.lanes},
+            {"used_bytes", c.used_bytes},
+            {"moved_bytes", c.moved_bytes()}};
+}
+
+nlohmann::json to_json(const traffic& t) {
+    nlohmann::json j = {{"warps", t.warps},
+                        {"working_warps", t.working_warps},
+                        {"busiest_requests", t.busiest_requests},
+                        {"warp_imbalance", t.warp_imbalance()},
+                        {"block_imbalance", t.block_imbalance()},
+                        {"loads", to_json(t.all_loads())},
+                        {"stores", to_json(t.stores)}};
+    for (std::size_t r = 0; r < array_roles; ++r)
+        j["loads_of"][role_name(array_role(r))] = to_json(t.loads[r]);
+    for (std::size_t w = 0; w < t.loads_by_width.size(); ++w)
+        if (t.loads_by_width[w].requests > 0)
+            j["loads_by_bytes"][std::to_string(1U << w)] = to_json(t.loads_by_width[w]);
+    return j;
+}
+
+template <class V>
+void print_json(const explain_options& o, const csr<V, host_view>& A, const traffic& of_warp,
+                const explanation& e, const l1_model& m) {
+    nlohmann::json j = provenance("explain");
+    j.update({{"matrix", matrix_name(o.matrix)},
+              {"rows", A.shape.rows},
+              {"cols", A.shape.cols},
+              {"nnz", A.val.size()},
+              {"value", value_name<V>()},
+              {"method", e.method},
+              {"layout_bytes", e.layout_bytes},
+              {"all", to_json(e.all)},
+              {"kernels", nlohmann::json::array()},
+              {"l1_model",
+               {{"bytes", m.bytes},
+                {"multiprocessors", m.multiprocessors},
+                {"resident_warps", m.resident_warps},
+                {"hit_rate", e.l1.rate()},
+                {"x_hit_rate", e.l1.x_rate()}}},
+              {"bytes_beyond_l1", e.bytes_beyond_l1()},
+              {"binds", what_binds(e, m)}});
+    for (const kernel_traffic& k : e.kernels) {
+        j["kernels"].push_back(to_json(k.of));
+        j["kernels"].back()["kernel"] = k.kernel;
+    }
+    if (e.all.warps > 0) {
+        j["warp"] = to_json(of_warp);
+        j["warp"]["number"] = o.warp;
+    }
+    fmt::print("{}\n", j.dump(1));
+}
+
+/// "row_kernel, block 0, warp 3"
+std::string place_of(const kernel_trace& t, std::int64_t warp) {
+    for (const warp_grid& g : t.grids()) {
+        if (warp < g.warps)
+            return fmt::format("{}, block {}, warp {}", g.kernel, warp / g.warps_per_block,
+                               warp % g.warps_per_block);
+        warp -= g.warps;
+    }
+    return {};
+}
+
+std::string xml(const std::string& text) {
+    std::string escaped;
+    for (const char c : text) {
+        const bool special = c == '<' || c == '>' || c == '&' || c == '"' || (c >= 0 && c < ' ');
+        escaped += special ? fmt::format("&#{};", c < ' ' ? '?' : int(c)) : std::string(1, c);
+    }
+    return escaped;
+}
+
+void write_picture(const explain_options& o, const warp_requests& r, const std::string& title) {
+    atomic_file file(o.picture);
+    file.write(svg_picture(r, xml(title)));
+    file.commit();
+}
+
+/// The trace of the method, or null after a sentence on why there is none.
+template <class V>
+std::unique_ptr<kernel_trace> trace_or_sentence(const std::string& name,
+                                                const csr<V, host_view>& A) {
+    const method<V>& m = find_method<V>(name);
+    std::string why =
+        m.exists_on_gpu ? m.cost(compute_stats(A)).declined : "does not run on the GPU";
+    if (why.empty()) {
+        if (auto t = trace_of<V>(name, A)) return t;
+        why = "its kernel has no trace";
+    }
+    fmt::print(stderr, "nz: {}: {}\n", name, why);
+    return nullptr;
+}
+
+/// The requests to draw, by default some for a terminal and more for a file.
+warp_requests requests_to_draw(const explain_options& o, const kernel_trace& t) {
+    constexpr int usual = 24, usual_in_file = 200;
+    const int most = o.requests > 0 ? o.requests : o.picture.empty() ? usual : usual_in_file;
+    return t.warps() > 0 ? requests_of(t, o.warp, std::size_t(most)) : warp_requests{};
+}
+
+template <class V>
+int explain_one(const explain_options& o, const csr<V, host_view>& A) {
+    const auto t = trace_or_sentence<V>(o.method, A);
+    if (t == nullptr) return answer_is_no;
+    const std::int64_t warps = t->warps();
+    const std::string name = matrix_name(o.matrix) + ", " + o.method;
+    if (o.warp > 0 && o.warp >= warps)
+        throw argument_error(fmt::format("--warp {}: {} launches {} warps", o.warp, name, warps));
+    const std::string title = name + (warps == 0 ? ": no warp"
+                                                 : fmt::format(": warp {} of {} ({})", o.warp,
+                                                               warps, place_of(*t, o.warp)));
+    const warp_requests picture = requests_to_draw(o, *t);
+    if (!o.picture.empty()) write_picture(o, picture, title);
+
+    const traffic of_warp = warps > 0 ? traffic_of_warp(*t, o.warp) : traffic{};
+    const l1_model l1 = l1_of_this_machine();
+    const explanation e = explain(*t, std::int64_t(A.val.size()), l1, o.threads);
+    if (o.json) {
+        print_json(o, A, of_warp, e, l1);
+        return done;
+    }
+    fmt::print("{}\n\n", title);
+    if (warps > 0 && o.picture.empty()) print_picture(picture), fmt::print("\n");
+    print_figures(of_warp, e);
+    print_sentences(e, l1);
+    return done;
+}
+
+template <class V>
+int explain_as(const explain_options& o) {
+    if (!o.method.empty()) (void)find_method<V>(o.method);  // before an hour of reading
+    const auto own = read_matrix<V>(o.matrix, o.threads);
+    return o.method.empty() ? explain_all<V>(o, view(own)) : explain_one<V>(o, view(own));
+}
+
+int explain_matrix(const explain_options& o) {
+    expect_writable(o.picture, svg_ending);
+    if (o.method.empty() && (!o.picture.empty() || o.warp != 0 || o.requests != 0))
+        throw argument_error("-o, --warp and --requests apply to one --method");
+    return o.type == "float" ? explain_as<float>(o) : explain_as<double>(o);
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, action& chosen) {
+    auto* sub = app.add_subcommand(
+        "explain", "What the warps of a GPU kernel load, and what binds it; needs no GPU");
+    sub->footer(
+        "Without --method: a table over all kernels. docs/explain.md says how to read it.\n\n"
+        "Example: nz explain A.mtx --method ell.row --warp 3 -o warp.svg");
+    const auto o = std::make_shared<explain_options>();
+    o->type = "double";
+    sub->add_option("matrix", o->matrix, "Matrix Market or .npz file")->required();
+    sub->add_option("--method", o->method, "method, one of `nz methods` (default: all)");
+    sub->add_option("--warp", o->warp, "number of the warp that is drawn")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    sub->add_option("--requests", o->requests,
+                    "requests that are drawn (default: 24, in a file 200)")
+        ->check(CLI::Range(1, 10'000));
+    sub->add_option("-o,--output", o->picture, "write the picture to a file: .svg");
+    sub->add_option("--type", o->type, "type of the values")
+        ->check(CLI::IsMember({"float", "double"}))
+        ->capture_default_str();
+    sub->add_option("--threads", o->threads, "number of threads (default: all)")
+        ->check(CLI::Range(1, max_threads));
+    sub->add_flag("--json", o->json, "print as JSON");
+    sub->callback([&chosen, o] { chosen = [o] { return explain_matrix(*o); }; });
+}
+
+}  // namespace nz::cli

@@ -1,0 +1,205 @@
+// nz explain without a method: all kernels that have a trace, best first.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/command.hpp"
+#include "cli/commands/explain.hpp"
+#include "cli/report.hpp"
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/plan/measure.hpp"
+#include "nonzero/plan/plan.hpp"
+#include "nonzero/plan/stats.hpp"
+
+namespace nz::cli {
+namespace {
+
+/// A method's figures and times, or why there are none.
+struct line {
+    std::string_view method;
+    std::string declined = {};
+    explanation figures = {};
+    std::string binds = {};
+    double weight = 0;                       ///< what orders them where no times are known
+    double predicted_s = 0, measured_s = 0;  ///< 0: not known
+};
+
+bool has_gpu() {
+    try {
+        require_gpu(gpu{});
+        return true;
+    } catch (const error&) {
+        return false;
+    }
+}
+
+/// A product of the method on this machine's GPU, data hot.                                   [s]
+template <class V>
+double measure(const method<V>& m, const csr<V, host_view>& A) {
+    const gpu_stream stream;
+    const gpu on = stream;
+    const auto op = m.on_gpu(on, A);
+    const auto x = to_device<V>(on, host_vector<V>(std::size_t(A.shape.cols), V(1)));
+    auto y = to_device<V>(on, host_vector<V>(std::size_t(A.shape.rows), V(0)));
+    const timed_runs product = [&](std::int64_t runs) {
+        gpu_event first, last;
+        first.record(on);
+        for (std::int64_t k = 0; k < runs; ++k) op->apply(V(1), x, V(0), y);
+        last.record(on);
+        return last.seconds_since(first);
+    };
+    return time_interleaved(std::span(&product, 1), {.seconds = 0.1})[0].median_s;
+}
+
+template <class V>
+line line_of(const method<V>& m, const csr<V, host_view>& A, const matrix_stats& stats,
+             const l1_model& l1, bool on_gpu, int threads) {
+    line l{.method = m.name};
+    l.declined = m.cost(stats).declined;
+    if (!l.declined.empty()) return l;
+    const auto t = trace_of<V>(m.name, A);
+    if (t == nullptr) {
+        l.declined = "its kernel has no trace";
+        return l;
+    }
+    l.figures = explain(*t, std::int64_t(A.val.size()), l1, threads);
+    l.binds = what_binds(l.figures, l1);
+    l.weight = l.figures.moved_bytes() * std::max(1.0, l.figures.tail(l1));
+    const estimate e = m.cost_on_gpu(stats);
+    if (!on_gpu || !e.declined.empty()) return l;
+    l.predicted_s = predicted_seconds(e, stats, speeds_of(gpu{}));
+    if (m.on_gpu != nullptr) l.measured_s = measure(m, A);
+    return l;
+}
+
+/// Methods without a time, and all where there is no GPU, stand in the order of the bytes that
+/// their requests move, times how much longer than an equal share the busiest warp works.
+bool before(const line& a, const line& b) {
+    if (a.declined.empty() != b.declined.empty()) return a.declined.empty();
+    if (!a.declined.empty()) return a.method < b.method;
+    const auto time = [](const line& l) { return l.measured_s > 0 ? l.measured_s : l.predicted_s; };
+    if ((time(a) > 0) != (time(b) > 0)) return time(a) > 0;
+    if (time(a) != time(b)) return time(a) < time(b);
+    return a.weight < b.weight;
+}
+
+nlohmann::json to_json(const line& l) {
+    if (!l.declined.empty()) return {{"method", l.method}, {"declined", l.declined}};
+    nlohmann::json j = {{"method", l.method},
+                        {"requests", l.figures.all.requests()},
+                        {"moved_bytes", l.figures.moved_bytes()},
+                        {"used_bytes", l.figures.all.all_loads().used_bytes},
+                        {"bytes_beyond_l1", l.figures.bytes_beyond_l1()},
+                        {"lanes", l.figures.lanes()},
+                        {"warp_imbalance", l.figures.all.warp_imbalance()},
+                        {"x_hit_rate", l.figures.l1.x_rate()},
+                        {"binds", l.binds}};
+    if (l.predicted_s > 0) j["predicted_s"] = l.predicted_s;
+    if (l.measured_s > 0) j["measured_s"] = l.measured_s;
+    return j;
+}
+
+std::string micros(double s) { return s > 0 ? fmt::format("{:.3g}", s * 1e6) : "-"; }
+
+void print_table(const std::vector<line>& lines, bool on_gpu) {
+    std::vector<column> columns{
+        {"method", false}, {"moved"}, {"beyond\nL1", true, true}, {"columns"},
+        {"values"},        {"x"},     {"lanes", true, true},      {"busiest\nover mean"}};
+    if (on_gpu) columns.push_back({"predicted\nus"}), columns.push_back({"measured\nus"});
+    table t(columns);
+    for (const line& l : lines) {
+        if (!l.declined.empty()) continue;
+        const traffic& a = l.figures.all;
+        const auto sectors = [&](array_role r) {
+            return a.of(r).requests == 0 ? "-" : fmt::format("{:.1f}", a.of(r).sectors_a_request());
+        };
+        std::vector<std::string> cells{std::string(l.method),
+                                       text_of_bytes(l.figures.moved_bytes()),
+                                       text_of_bytes(l.figures.bytes_beyond_l1()),
+                                       sectors(array_role::columns),
+                                       sectors(array_role::values),
+                                       sectors(array_role::x),
+                                       fmt::format("{:.1f}", l.figures.lanes()),
+                                       fmt::format("{:.1f}", a.warp_imbalance())};
+        if (on_gpu) cells.push_back(micros(l.predicted_s)), cells.push_back(micros(l.measured_s));
+        t.add_row(std::move(cells));
+    }
+    t.print_within(line_width(stdout));
+}
+
+/// Name and text, broken into lines of 80 characters.
+void print_wrapped(std::string_view name, const std::string& text) {
+    constexpr std::size_t indent = 22, width = 80;
+    std::string line = fmt::format("{:<{}}", name, indent);
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        if (line.size() > indent && line.size() + word.size() > width) {
+            fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+            line = std::string(indent, ' ');
+        }
+        line += word + ' ';
+    }
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+}
+
+void print_text(const explain_options& o, const std::vector<line>& lines, const l1_model& l1,
+                bool on_gpu, shape s, std::size_t nnz) {
+    fmt::print("{}: {} x {}, {} nonzeros, best first\n\n", matrix_name(o.matrix), s.rows, s.cols,
+               nnz);
+    print_table(lines, on_gpu);
+    fmt::print("\nWhat binds each:\n");
+    for (const line& l : lines)
+        if (l.declined.empty()) print_wrapped(l.method, l.binds);
+    for (const line& l : lines)
+        if (!l.declined.empty()) print_wrapped(l.method, "declined: " + l.declined);
+    fmt::print(
+        "\nMoved are the sectors of all requests; beyond L1 those that miss, by a model of\n"
+        "{}.\nColumns, values and x are sectors a request; lanes take part in one.\n",
+        describe(l1));
+    if (!on_gpu)
+        fmt::print(
+            "There is no GPU here: no time is predicted or measured. Best is what moves\n"
+            "least, times the busiest warp's work over an equal share.\n");
+}
+
+}  // namespace
+
+l1_model l1_of_this_machine() { return has_gpu() ? l1_model::of(describe_gpu(gpu{})) : l1_model{}; }
+
+std::string describe(const l1_model& m) {
+    return fmt::format("{} with LRU replacement, {} of {} multiprocessors",
+                       text_of_bytes(double(m.bytes)), std::min(3, m.multiprocessors),
+                       m.multiprocessors);
+}
+
+template <class V>
+int explain_all(const explain_options& o, const csr<V, host_view>& A) {
+    const bool on_gpu = has_gpu();
+    const l1_model l1 = l1_of_this_machine();
+    const matrix_stats stats = compute_stats(A);
+    std::vector<line> lines;
+    for (const method<V>& m : methods<V>())
+        if (m.exists_on_gpu) lines.push_back(line_of(m, A, stats, l1, on_gpu, o.threads));
+    std::stable_sort(lines.begin(), lines.end(), before);
+    if (!o.json) {
+        print_text(o, lines, l1, on_gpu, A.shape, A.val.size());
+        return done;
+    }
+    nlohmann::json j = provenance("explain", on_gpu);
+    j.update({{"matrix", matrix_name(o.matrix)},
+              {"rows", A.shape.rows},
+              {"cols", A.shape.cols},
+              {"nnz", A.val.size()},
+              {"value", value_name<V>()},
+              {"methods", nlohmann::json::array()}});
+    for (const line& l : lines) j["methods"].push_back(to_json(l));
+    fmt::print("{}\n", j.dump(1));
+    return done;
+}
+
+template int explain_all(const explain_options&, const csr<float, host_view>&);
+template int explain_all(const explain_options&, const csr<double, host_view>&);
+
+}  // namespace nz::cli
