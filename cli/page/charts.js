@@ -3,7 +3,7 @@
 const shapes = ["circle", "square", "triangle", "diamond", "cross", "star"];
 
 /** The k-th shape around (x, y), so that series differ by more than their colour. */
-function marker(k, x, y, size = 4) {
+function marker(k, x, y, size = 4, hollow = false) {
   const s = size;
   const path = {
     circle: `M${x - s} ${y}a${s} ${s} 0 1 0 ${2 * s} 0a${s} ${s} 0 1 0 ${-2 * s} 0`,
@@ -13,7 +13,7 @@ function marker(k, x, y, size = 4) {
     cross: `M${x - s} ${y - s}l${2 * s} ${2 * s}M${x + s} ${y - s}l${-2 * s} ${2 * s}`,
     star: `M${x} ${y - s}v${2 * s}M${x - s} ${y}h${2 * s}`,
   }[shapes[k % shapes.length]];
-  return svg("path", { class: "mark fill stroke", d: path });
+  return svg("path", { class: hollow ? "mark hollow stroke" : "mark fill stroke", d: path });
 }
 
 function canvas(width, height, title) {
@@ -70,7 +70,7 @@ function drawBar(bar, y, height, x, left, text) {
 
 /** Columns that stand side by side: {label, value, hint}. */
 function columnChart({ title, columns, xTitle, yTitle, width }) {
-  const height = 250, box = { left: 52, right: width - 8, top: 26, bottom: height - 42 };
+  const height = 250, box = { left: 52, right: width - 22, top: 26, bottom: height - 42 };
   const most = Math.max(...columns.map((c) => c.value), 1);
   const y = linearScale(0, most * 1.08, box.bottom, box.top);
   const step = (box.right - box.left) / columns.length;
@@ -86,7 +86,7 @@ function columnChart({ title, columns, xTitle, yTitle, width }) {
 
 /**
  * Curves with their names at their ends.
- * curves: {name, points: [[x, y]], colour, marks}; guides: {name, points}; scales: "linear" or "log"
+ * curves: {name, points: [[x, y, busy]], colour, marks}; guides: {name, points}; scales: "linear" or "log"
  */
 function lineChart({ title, curves, guides = [], xTitle, yTitle, xTicks, xText, width, scales = ["linear", "linear"], low = [0, 0] }) {
   const height = 320, room = Math.min(190, width * 0.36);
@@ -116,7 +116,7 @@ function drawCurve(curve, k, at, x, y) {
   const g = svg("g", { class: `c${curve.colour}` }, svg("title", {}, curve.hint ?? curve.name));
   g.append(svg("path", { class: "mark curve stroke", d: `M${curve.points.map(at).join("L")}` }));
   const marked = curve.marks === "all" ? curve.points : curve.points.slice(-1);
-  for (const [a, b] of marked) g.append(marker(k, x(a), y(b), 3.5));
+  for (const [a, b, busy] of marked) g.append(marker(k, x(a), y(b), 3.5, busy));
   return g;
 }
 
@@ -130,7 +130,7 @@ function drawEnd(curve, x, y, height, right, room) {
 
 /**
  * Points in a plane with logarithmic axes, under roofs y = slope x.
- * points: {x, y, series, label, hint}; roofs: {name, slope}; series: names, in the shapes' order
+ * points: {x, y, series, label, busy, hint}; roofs: {name, slope}; series: names, in the shapes' order
  */
 function roofline({ title, points, roofs, series, width, xTitle, yTitle }) {
   const height = 400, box = { left: 52, right: width - 14, top: 26, bottom: height - 42 };
@@ -145,22 +145,22 @@ function roofline({ title, points, roofs, series, width, xTitle, yTitle }) {
   spreadOut(labels, 14, box.top + 8, box.bottom).forEach((labelAt, k) => {
     const { slope, name } = roofs[k], from = Math.max(lowX, y.low / slope);
     chart.append(svg("path", { class: "mark guide", d: `M${x(from)} ${y(slope * from)}L${x(highX)} ${y(slope * highX)}` }));
-    chart.append(svg("text", { class: "soft", x: box.right - 2, y: labelAt, "text-anchor": "end" }, name));
+    chart.append(svg("text", { class: "soft halo", x: box.right - 2, y: labelAt, "text-anchor": "end" }, name));
   });
   for (const p of points) {
     const k = series.indexOf(p.series);
     chart.append(svg("g", { class: `c${k + 1}`, "fill-opacity": p.label ? 1 : 0.55, "stroke-opacity": p.label ? 1 : 0.7 },
-      svg("title", {}, p.hint), marker(k, x(p.x), y(p.y), p.label ? 5.5 : 4)));
+      svg("title", {}, p.hint), marker(k, x(p.x), y(p.y), p.label ? 5.5 : 4, p.busy)));
   }
   for (const p of points.filter((q) => q.label)) {
     const onLeft = x(p.x) > (box.left + box.right) / 2;
-    chart.append(svg("text", { class: "strong", x: x(p.x) + (onLeft ? -9 : 9), y: y(p.y) - 8,
+    chart.append(svg("text", { class: "strong halo", x: x(p.x) + (onLeft ? -9 : 9), y: y(p.y) - 8,
       "text-anchor": onLeft ? "end" : "start" }, p.label));
   }
   return chart;
 }
 
-/** For each row two points on one logarithmic axis: {label, first, second, strong, hint}. */
+/** For each row two points on one logarithmic axis: {label, first, second, busy, strong, hint}. */
 function dumbbells({ title, rows, names, unit, width, text }) {
   const rowHeight = 21, top = 6, bottom = top + rows.length * rowHeight;
   const longest = Math.max(...rows.map((row) => row.label.length)) * 6.6 + 12;
@@ -178,7 +178,7 @@ function dumbbells({ title, rows, names, unit, width, text }) {
       svg("text", { x: left - 6, y: y + 4, "text-anchor": "end", class: row.strong ? "strong" : undefined }, fitted(row.label, left - 6)),
       row.second > 0 ? svg("path", { class: "axis", d: `M${x(row.first)} ${y}H${x(row.second)}` }) : undefined,
       svg("g", { class: "c2" }, marker(3, x(row.first), y)),
-      row.second > 0 ? svg("g", { class: "c1" }, marker(0, x(row.second), y)) : undefined));
+      row.second > 0 ? svg("g", { class: "c1" }, marker(0, x(row.second), y, 4, row.busy)) : undefined));
   });
   chart.append(svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }));
   chart.append(svg("text", { x: (left + right) / 2, y: bottom + 33, "text-anchor": "middle" }, unit));

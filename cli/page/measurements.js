@@ -67,6 +67,7 @@ const fastestFirst = (results) => [...results].sort((a, b) => b.gflops - a.gflop
 
 /** Where quartiles are so far apart something else used the machine. */
 const tooWide = 0.5;
-const isBusy = (r) => r.measured && r.spread > tooWide;
+const isBusy = (r) => Boolean(r?.measured && r.spread > tooWide);
+const busyNote = (results) => (results.some(isBusy) ? " Hollow: the machine was busy." : "");
 
 const threadsText = (n) => (n === 0 ? "GPU" : `${n} thread${n === 1 ? "" : "s"}`);

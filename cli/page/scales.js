@@ -7,7 +7,11 @@ function linearScale(low, high, from, to) {
 
 function logScale(low, high, from, to) {
   const scale = (x) => from + (Math.log(x / low) / Math.log(high / low)) * (to - from);
-  return Object.assign(scale, { low, high, ticks: (count) => logTicks(low, high, count) });
+  const ticks = (count) => {
+    const fewest = 3, plain = logTicks(low, high, count);
+    return plain.length >= fewest ? plain : niceTicks(low, high, fewest);
+  };
+  return Object.assign(scale, { low, high, ticks });
 }
 
 /** About `count` multiples of 1, 2 or 5 times a power of ten. */

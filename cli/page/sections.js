@@ -7,7 +7,8 @@ const plots = [];
 function plot(id, title, explanation, draw) {
   const place = html("div");
   plots.push((forced) => {
-    const width = forced ?? Math.min(place.clientWidth, 1148);
+    const share = place.closest(".columns") ? 0.48 : 1;
+    const width = forced ? forced * share : Math.min(place.clientWidth, 1148);
     if (width > 0) place.replaceChildren(draw(Math.max(width, 280)));
   });
   return html("figure", { id }, html("figcaption", {}, title), html("p", {}, explanation), place);
@@ -29,7 +30,7 @@ function matrixSection(A) {
     ["rows", grouped(A.rows)], ["columns", grouped(A.cols)], ["entries", grouped(A.nnz)],
     ["entries a row", lengths && `${grouped(lengths.min)} to ${grouped(lengths.max)}, mean ${short(lengths.mean)}, median ${short(lengths.median)}`],
     ["empty rows", A.empty_rows && grouped(A.empty_rows)],
-    ["bandwidth", A.bandwidth === undefined ? undefined : `${grouped(A.bandwidth)}, the largest |column - row|`],
+    ["matrix bandwidth", A.bandwidth === undefined ? undefined : `${grouped(A.bandwidth)}, the largest |column - row|`],
     ["diagonals with entries", A.diagonals && grouped(A.diagonals)],
     ["distinct values", A.distinct_values && grouped(A.distinct_values)],
   ]);
@@ -41,7 +42,7 @@ function matrixSection(A) {
 function spyFigure(A) {
   const { width, height, most, png } = A.picture;
   return html("figure", { id: "spy" }, html("figcaption", {}, "Where its entries are"),
-    html("p", {}, most > 1 ? `Darker where more entries share a pixel, on a logarithmic scale, up to ${grouped(most)}.` : "An entry a pixel."),
+    html("p", {}, most > 1 ? `A pixel stands out the more entries share it, on a logarithmic scale, up to ${grouped(most)}.` : "An entry a pixel."),
     html("div", { class: "spy-frame" }, html("span"), html("span", { class: "across" }, `column 1 to ${grouped(A.cols)}`),
       html("span", { class: "down" }, `row ${grouped(A.rows)} to 1`),
       html("img", { class: "spy mark", width, height, alt: `Sparsity picture of ${A.name}`, src: `data:image/png;base64,${png}` })));
@@ -99,7 +100,9 @@ function methodsSection(data, A) {
     "The plan's choice stands out in colour and bold type.", (width) => methodBars(A, shown(), width));
   chooser.addEventListener("change", () => redraw());
   const declined = [...new Map(A.results.filter((r) => r.declined).map((r) => [r.method, r]))];
-  return section("Methods", html("p", { class: "choice-of-threads" }, "On ", chooser), figure,
+  const lesson = list(data.raw.lessons).find((l) => l.matrix === A.name);
+  return section("Methods", html("p", {}, "On ", chooser), figure,
+    lesson?.why ? html("p", {}, html("strong", {}, lesson.fastest), ` is fastest, on ${threadsText(lesson.threads)}: ${lesson.why}.`) : undefined,
     folded("Methods as a table", methodsTable(A)),
     declined.length === 0 ? undefined : folded(`${declined.length} methods decline`, sortableTable("Methods that decline this matrix", [
       { head: "method", value: ([method]) => method, words: true },
@@ -146,11 +149,11 @@ function rooflineSection(data, A) {
     plot("roofline", "How near each method is to the speed of memory",
       (roofs.length > 0 ? "A dashed line is what the measured read bandwidth allows; points above it read from a cache. "
                         : "This file has no measured bandwidth, so there is no roof. ") +
-      "The further to the right, the fewer bytes a method reads for the same result. The fastest is named.",
+      "The further to the right, the fewer bytes a method reads for the same result. The fastest is named." + busyNote(inSeries),
       (width) => roofline({ title: "GFLOP/s over operations a byte", width,
         xTitle: "operations / byte", yTitle: "GFLOP/s", series: threads,
         roofs: roofs.map((b) => ({ name: `${threadsText(b.threads)}: ${short(b.read_gbps)} GB/s`, slope: b.read_gbps })),
-        points: inSeries.map((r) => ({ x: r.gflops / r.gbps, y: r.gflops, series: r.threads, label: named(r),
+        points: inSeries.map((r) => ({ x: r.gflops / r.gbps, y: r.gflops, series: r.threads, label: named(r), busy: isBusy(r),
           hint: `${r.name}, ${threadsText(r.threads)}: ${short(r.gflops)} GFLOP/s, ${short(r.gbps)} GB/s` })) })),
     legend(threads.map((t, k) => ({ name: threadsText(t), shape: k, colour: k + 1 }))),
     roofs.length === 0 ? undefined : folded("Bandwidths as a table", sortableTable("Measured bandwidth of the memory", [
@@ -173,13 +176,13 @@ function threadsSection(data, A) {
   const counts = data.threads.filter((t) => t > 0);
   const curves = scalingCurves(data, A);
   if (counts.length < 2 || curves.length === 0) return undefined;
-  const lines = (value) => curves.map((c) => ({ ...c, marks: "all", points: c.results.map((r) => [r.threads, value(r)]) }));
+  const lines = (value) => curves.map((c) => ({ ...c, marks: "all", points: c.results.map((r) => [r.threads, value(r), isBusy(r)]) }));
   const ends = [counts[0], counts.at(-1)];
   const common = { xTitle: "threads", xTicks: counts, xText: String, scales: ["log", "linear"] };
   return section("Threads", html("div", { class: "columns" },
-    plot("speed-up", "What more threads bring", `Speed-up over ${data.speedUpOver}, of the methods that are fastest on ${threadsText(ends[1])}.`,
+    plot("speed-up", "What more threads bring", `Speed-up over ${data.speedUpOver}, of the methods that are fastest on ${threadsText(ends[1])}.${busyNote(curves.flatMap((c) => c.results))}`,
       (width) => lineChart({ ...common, title: "Speed-up by threads", width, yTitle: "speed-up", curves: lines((r) => r.speedUp),
-        guides: [{ name: "one a thread", points: counts.map((t) => [t, t]) }] })),
+        guides: [{ name: "ideal", points: counts.map((t) => [t, t]) }] })),
     plot("efficiency", "How well they are used", "Efficiency: speed-up divided by threads; 1 where each thread adds as much as the first.",
       (width) => lineChart({ ...common, title: "Efficiency by threads", width, yTitle: "efficiency", curves: lines((r) => r.speedUp / r.threads),
         guides: [{ name: "ideal", points: counts.map((t) => [t, 1]) }] }))),
@@ -198,12 +201,12 @@ function planSection(data, A) {
   const chosen = measured.get(plan.chosen), best = fastestFirst([...measured.values()].filter((r) => r.method !== "plan"))[0];
   const verdict = chosen && best ? `It has ${short((100 * chosen.gflops) / best.gflops)} % of the speed of ${best.name}, the fastest measured.` : "";
   const rows = list(plan.candidates).filter((c) => c.predicted_s > 0).slice(0, 15).map((c) => ({
-    label: c.method, first: c.predicted_s, second: measured.get(c.method)?.median_s, strong: c.method === plan.chosen,
+    label: c.method, first: c.predicted_s, second: measured.get(c.method)?.median_s, busy: isBusy(measured.get(c.method)), strong: c.method === plan.chosen,
     hint: `${c.method}: predicted ${seconds(c.predicted_s)}, measured ${seconds(measured.get(c.method)?.median_s)}` }));
   const text = html("p", {}, "The plan chose ", html("strong", {}, plan.chosen), " without timing it. ", verdict);
   if (rows.length === 0) return section("The plan", text);
   return section("The plan", text, html("p", {}, plan.why ?? ""),
-    plot("plan", "What the plan predicted, and what was measured", `Time of a product on ${threadsText(most)}, of the methods that the plan ranks first.`,
+    plot("plan", "What the plan predicted, and what was measured", `Time of a product on ${threadsText(most)}, of the methods that the plan ranks first.${busyNote([...measured.values()])}`,
       (width) => dumbbells({ title: "Predicted and measured times", rows, width, unit: "time of a product, logarithmic", text: seconds })),
     legend([{ name: "predicted", shape: 3, colour: 2 }, { name: "measured", shape: 0, colour: 1 }]),
     folded("The plan as a table", sortableTable("Candidates", [
@@ -218,7 +221,7 @@ function planSection(data, A) {
 function solversSection(A) {
   const solves = A.solves.filter((s) => list(s.history).length > 0);
   if (solves.length === 0) return undefined;
-  const name = (s) => `${s.method}, ${s.preconditioner}`;
+  const name = (s) => (s.preconditioner === "none" ? s.method : `${s.method} + ${s.preconditioner}`);
   const curves = solves.slice(0, shapes.length).map((s, k) => ({ name: name(s), colour: k + 1,
     points: s.history.map((r, i) => [i * (s.history_every ?? 1), r]).filter(([, r]) => r > 0) })).filter((c) => c.points.length > 1);
   if (curves.length === 0) return undefined;
@@ -257,7 +260,7 @@ function heatMap(data, show) {
   return html("figure", { id: "heat-map" }, html("figcaption", {}, "Methods over matrices"),
     html("p", {}, `Speed in percent of the fastest method on that matrix, on ${threadsText(threads)}; methods in the order of their mean; – where one declines, ~ where the machine was busy. A matrix' name shows it below.`),
     html("ul", { class: "legend" }, ...steps.map((step, k) => html("li", {}, html("span", { class: `swatch h${k}` }, `${step} %`)))),
-    html("div", { class: "scroll" }, html("table", { class: "heat" }, html("thead", {}, html("tr", {}, html("th", {}, "method"), ...heads)), html("tbody", {}, ...rows))));
+    html("div", { class: "scroll" }, html("table", { class: columns.length > 12 ? "heat many" : "heat" }, html("thead", {}, html("tr", {}, html("th", {}, "method"), ...heads)), html("tbody", {}, ...rows))));
 }
 
 const heatClass = (percent) => [25, 50, 75, 90].filter((step) => percent >= step).length;
