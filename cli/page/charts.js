@@ -164,7 +164,7 @@ function roofline({ title, points, roofs, series, width, xTitle, yTitle }) {
 function dumbbells({ title, rows, names, unit, width, text }) {
   const rowHeight = 21, top = 6, bottom = top + rows.length * rowHeight;
   const longest = Math.max(...rows.map((row) => row.label.length)) * 6.6 + 12;
-  const left = Math.min(longest, width * 0.42), right = width - 16;
+  const left = Math.min(longest, width * 0.42), right = width - 26;
   const values = rows.flatMap((row) => [row.first, row.second]).filter((v) => v > 0);
   const x = logScale(Math.min(...values) * 0.85, Math.max(...values) * 1.15, left, right);
   const chart = canvas(width, bottom + 40, title);

@@ -31,6 +31,7 @@ function short(x) {
 }
 
 const grouped = (n) => (Number.isFinite(n) ? n.toLocaleString("en") : "-");
+const whole = (n) => grouped(Math.round(n));
 
 function seconds(s) {
   if (!Number.isFinite(s)) return "-";
@@ -51,7 +52,7 @@ function sortableTable(caption, columns, rows) {
   const cell = (column, row) => {
     const value = column.value(row);
     return html("td", { class: column.words ? "words" : undefined },
-      column.text ? column.text(value) : value ?? "-");
+      column.text ? column.text(value) : value ?? "");
   };
   const fill = (sorted) => body.replaceChildren(
     ...sorted.map((row) => html("tr", {}, ...columns.map((column) => cell(column, row)))));

@@ -85,7 +85,7 @@ function formatBytes(A) {
     })),
     folded("Formats as a table", sortableTable("Formats", [
       { head: "format", value: (l) => l.name, words: true },
-      { head: "bytes", value: (l) => l.bytes, text: grouped },
+      { head: "bytes", value: (l) => l.bytes, text: whole },
       { head: "bytes / entry", value: (l) => (l.bytes >= 0 ? perEntry(l) : undefined), text: short },
       { head: "declines, because", value: (l) => l.declined, words: true }], [...takes, ...declines])));
 }
@@ -203,6 +203,7 @@ function planSection(data, A) {
   const rows = list(plan.candidates).filter((c) => c.predicted_s > 0).slice(0, 15).map((c) => ({
     label: c.method, first: c.predicted_s, second: measured.get(c.method)?.median_s, busy: isBusy(measured.get(c.method)), strong: c.method === plan.chosen,
     hint: `${c.method}: predicted ${seconds(c.predicted_s)}, measured ${seconds(measured.get(c.method)?.median_s)}` }));
+  const studied = new Set(A.results.map((r) => r.method));  // others have no kernel here
   const text = html("p", {}, "The plan chose ", html("strong", {}, plan.chosen), " without timing it. ", verdict);
   if (rows.length === 0) return section("The plan", text);
   return section("The plan", text, html("p", {}, plan.why ?? ""),
@@ -213,9 +214,9 @@ function planSection(data, A) {
       { head: "method", value: (c) => c.method, words: true },
       { head: "predicted", value: (c) => c.predicted_s, text: seconds },
       { head: "measured", value: (c) => measured.get(c.method)?.median_s, text: seconds },
-      { head: "bytes a product", value: (c) => c.bytes, text: grouped },
+      { head: "bytes a product", value: (c) => c.bytes, text: whole },
       { head: "setup, predicted", value: (c) => c.predicted_setup_s, text: seconds },
-      { head: "declined, because", value: (c) => c.declined, words: true }], plan.candidates)));
+      { head: "declined, because", value: (c) => c.declined, words: true }], plan.candidates.filter((c) => !c.declined || studied.has(c.method)))));
 }
 
 function solversSection(A) {
