@@ -1,7 +1,7 @@
 """The page of nz report in a real browser: every plot is there, and no error, and no request.
 
-Run as ``NZ_COMMAND=build/dev/nz test/report_page_test.py``. Exits with 77, which ctest calls skipped,
-where there is no Chromium.
+Run as ``NZ_COMMAND=build/dev/nz test/report_page_test.py``. Exits with 77, which ctest calls
+skipped, where there is no Chromium.
 """
 
 from __future__ import annotations
@@ -22,10 +22,22 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "test" / "data" / "report" / "two_matrices.json"
 NZ = os.environ.get("NZ_COMMAND", str(ROOT / "build" / "dev" / "nz"))
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 SKIPPED = 77
-PLOTS = ["heat-map", "spy", "row-lengths", "format-bytes", "methods", "roofline", "speed-up",
-         "efficiency", "plan", "solvers"]
+PLOTS = [
+    "heat-map",
+    "spy",
+    "row-lengths",
+    "format-bytes",
+    "methods",
+    "roofline",
+    "speed-up",
+    "efficiency",
+    "plan",
+    "solvers",
+]
 
 
 class Drawn(HTMLParser):
@@ -71,11 +83,26 @@ def visit(path: Path) -> Visit:
     with tempfile.TemporaryDirectory() as profile:
         log = Path(profile) / "net.json"
         done = subprocess.run(
-            [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-             "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND",
-             f"--user-data-dir={profile}", f"--log-net-log={log}", "--enable-logging=stderr",
-             "--window-size=1200,900", "--virtual-time-budget=2000", "--dump-dom", path.as_uri()],
-            capture_output=True, text=True, timeout=120)
+            [
+                str(CHROMIUM),
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--no-first-run",
+                "--disable-dev-shm-usage",
+                "--host-resolver-rules=MAP * ~NOTFOUND",
+                f"--user-data-dir={profile}",
+                f"--log-net-log={log}",
+                "--enable-logging=stderr",
+                "--window-size=1200,900",
+                "--virtual-time-budget=2000",
+                "--dump-dom",
+                path.as_uri(),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
         events = json.loads(log.read_text())["events"]
     asked = [event["params"] for event in events if "url" in event.get("params", {})]
     # The browser looks for updates by itself; those requests have "not an origin" as initiator.
@@ -95,7 +122,12 @@ class Page(unittest.TestCase):
     def visit_report(self) -> Visit:
         (self.folder / "in.json").write_text(json.dumps(self.data))
         page = self.folder / "r.html"
-        subprocess.run([NZ, "report", "--from", "in.json", "-o", page], cwd=self.folder, check=True, capture_output=True)
+        subprocess.run(
+            [NZ, "report", "--from", "in.json", "-o", page],
+            cwd=self.folder,
+            check=True,
+            capture_output=True,
+        )
         seen = visit(page)
         self.assertEqual((seen.console, seen.requests), ([], []))
         self.assertNotIn("data-error", seen.page.root)
@@ -112,14 +144,24 @@ class Page(unittest.TestCase):
         page = self.visit_report().page
         for plot in PLOTS:
             self.assertGreater(page.marks[plot], 0, plot)
-        of_first = [r for r in self.data["results"] if r["matrix"] == "laplace2d" and "median_s" in r]
+        of_first = [
+            r for r in self.data["results"] if r["matrix"] == "laplace2d" and "median_s" in r
+        ]
         self.assertEqual(page.marks["methods"], len({r["method"] for r in of_first}))
         self.assertEqual(page.marks["roofline"], len(of_first) + len(self.data["bandwidth"]))
-        self.assertEqual(page.marks["row-lengths"], len(self.data["matrices"][0]["row_length"]["histogram"]))
+        self.assertEqual(
+            page.marks["row-lengths"], len(self.data["matrices"][0]["row_length"]["histogram"])
+        )
         self.assertEqual(page.marks["spy"], 1)
-        for plot, words in (("methods", "GFLOP/s"), ("roofline", "operations / byte"), ("speed-up", "threads"),
-                            ("solvers", "iterations"), ("plan", "predicted"), ("format-bytes", "bytes / entry"),
-                            ("row-lengths", "entries in the row")):
+        for plot, words in (
+            ("methods", "GFLOP/s"),
+            ("roofline", "operations / byte"),
+            ("speed-up", "threads"),
+            ("solvers", "iterations"),
+            ("plan", "predicted"),
+            ("format-bytes", "bytes / entry"),
+            ("row-lengths", "entries in the row"),
+        ):
             self.assertIn(words, page.text[plot], plot)
 
     def test_a_busy_machine_is_said(self) -> None:
@@ -132,7 +174,11 @@ class Page(unittest.TestCase):
 
     def test_names_stay_text(self) -> None:
         hostile = "</script><img src=x onerror=alert(1)><b>"
-        text = json.dumps(self.data).replace('"laplace2d"', json.dumps(hostile)).replace('"csr.serial"', json.dumps(hostile))
+        text = (
+            json.dumps(self.data)
+            .replace('"laplace2d"', json.dumps(hostile))
+            .replace('"csr.serial"', json.dumps(hostile))
+        )
         self.data = json.loads(text)
         page = self.visit_report().page
         self.assertEqual(page.tags["b"], 0)
@@ -140,19 +186,58 @@ class Page(unittest.TestCase):
         self.assertIn(hostile, page.text[""])
 
     def test_other_commands_have_fewer_plots(self) -> None:
-        subprocess.run([NZ, "generate", "laplace2d", "--nx", "9", "--ny", "9", "-o", "A.mtx"], cwd=self.folder, check=True, capture_output=True)
-        for command, plots in (("study", {"methods", "roofline", "speed-up", "efficiency", "plan", "format-bytes"}),
-                               ("bench", {"methods", "roofline", "speed-up", "efficiency", "format-bytes"})):
-            subprocess.run([NZ, command, "A.mtx", "--threads", "1,2", "--seconds", "0.01", "--json", "m.json"],
-                           cwd=self.folder, check=True, capture_output=True)
+        subprocess.run(
+            [NZ, "generate", "laplace2d", "--nx", "9", "--ny", "9", "-o", "A.mtx"],
+            cwd=self.folder,
+            check=True,
+            capture_output=True,
+        )
+        for command, plots in (
+            ("study", {"methods", "roofline", "speed-up", "efficiency", "plan", "format-bytes"}),
+            ("bench", {"methods", "roofline", "speed-up", "efficiency", "format-bytes"}),
+        ):
+            subprocess.run(
+                [NZ, command, "A.mtx", "--threads", "1,2", "--seconds", "0.01", "--json", "m.json"],
+                cwd=self.folder,
+                check=True,
+                capture_output=True,
+            )
             self.data = json.loads((self.folder / "m.json").read_text())
             page = self.visit_report().page
-            self.assertEqual({plot for plot, marks in page.marks.items() if marks > 0 and plot}, plots)
+            self.assertEqual(
+                {plot for plot, marks in page.marks.items() if marks > 0 and plot}, plots
+            )
+
+    def test_odd_measurements_are_shown_as_far_as_they_go(self) -> None:
+        name = {"name": "A", "rows": 0, "cols": 0, "nnz": 0}
+        still = {"matrix": "A", "method": "m", "threads": 1, "median_s": 1e-6, "gflops": 0}
+        for what, rows, plots in (
+            ("nothing measured", [{"matrix": "A", "method": "m", "threads": 1}], set()),
+            ("no speed", [still], {"methods"}),
+            ("no numbers", [{**still, "gflops": {}, "median_s": "fast"}], set()),
+            ("odd numbers", [{**still, "spread": -4, "matrix_bytes": -5, "gbps": 7}], {"methods"}),
+        ):
+            with self.subTest(what):
+                self.data = {"command": "bench", "matrices": [name], "rows": rows}
+                self.data |= {"bandwidth": 7, "solves": {"a": 1}, "lessons": [3]}
+                marks = self.visit_report().page.marks
+                self.assertEqual({plot for plot in marks if plot and marks[plot] > 0}, plots)
 
     def test_thirty_matrices_within_a_second(self) -> None:
-        for key, name in (("matrices", "name"), ("results", "matrix"), ("plans", "matrix"), ("solves", "matrix")):
-            self.data[key] = [{**row, name: f"{row[name]}{k}"} for k in range(15) for row in self.data[key]]
-        self.data["results"] = [{**row, "method": f"{row['method']}{k}"} for k in range(6) for row in self.data["results"]]
+        for key, name in (
+            ("matrices", "name"),
+            ("results", "matrix"),
+            ("plans", "matrix"),
+            ("solves", "matrix"),
+        ):
+            self.data[key] = [
+                {**row, name: f"{row[name]}{k}"} for k in range(15) for row in self.data[key]
+            ]
+        self.data["results"] = [
+            {**row, "method": f"{row['method']}{k}"}
+            for k in range(6)
+            for row in self.data["results"]
+        ]
         ready = []
         for _ in range(3):  # other processes may slow down one of them
             page = self.visit_report().page

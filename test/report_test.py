@@ -74,7 +74,9 @@ class Report(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def nz(self, *arguments: str | bytes, code: int = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run([NZ, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            [NZ, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=120
+        )
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 
@@ -88,9 +90,24 @@ class Report(unittest.TestCase):
 
     def test_measures_what_study_info_plan_and_solve_do(self) -> None:
         self.nz("generate", "laplace2d", "--nx", "20", "--ny", "15", "-o", "A.mtx")
-        self.nz("generate", "random", "--rows", "50", "--cols", "80", "--per-row", "4", "-o", "B.mtx")
-        told = self.nz("report", "A.mtx", "B.mtx", "--threads", "1,2", "--seconds", "0.2",
-                       "--solve-seconds", "0.1", "-o", "r.html", "--json", "r.json").stdout
+        self.nz(
+            "generate", "random", "--rows", "50", "--cols", "80", "--per-row", "4", "-o", "B.mtx"
+        )
+        told = self.nz(
+            "report",
+            "A.mtx",
+            "B.mtx",
+            "--threads",
+            "1,2",
+            "--seconds",
+            "0.2",
+            "--solve-seconds",
+            "0.1",
+            "-o",
+            "r.html",
+            "--json",
+            "r.json",
+        ).stdout
         data = self.page().data()
         self.assertEqual(data, json.loads((self.folder / "r.json").read_text()))
         self.assertEqual(told, f"r.html: 2 matrices, {len(data['results'])} results\n")
@@ -120,8 +137,18 @@ class Report(unittest.TestCase):
         policy = next(a["content"] for t, a in page.elements if t == "meta" and "http-equiv" in a)
         self.assertTrue(policy.startswith("default-src 'none';"))
         text = (self.folder / "r.html").read_text().replace("http://www.w3.org/2000/svg", "")
-        for word in ("://", "@import", "url(", "innerHTML", "outerHTML", "insertAdjacentHTML",
-                     "document.write", "eval(", "fetch(", "XMLHttpRequest"):
+        for word in (
+            "://",
+            "@import",
+            "url(",
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "fetch(",
+            "XMLHttpRequest",
+        ):
             self.assertNotIn(word, text)
 
     def test_names_stay_text(self) -> None:
@@ -135,9 +162,30 @@ class Report(unittest.TestCase):
     def test_a_file_name_that_is_no_utf_8(self) -> None:
         self.nz("generate", "laplace2d", "--nx", "5", "--ny", "5", "-o", "A.mtx")
         os.rename(self.folder / "A.mtx", os.fsencode(self.folder) + b"/\xff<b>.mtx")
-        self.nz("report", b"\xff<b>.mtx", "--seconds", "0.01", "--solve-seconds", "0", "--threads", "1",
-                "-o", "r.html", "--json", "r.json")
+        self.nz(
+            "report",
+            b"\xff<b>.mtx",
+            "--seconds",
+            "0.01",
+            "--solve-seconds",
+            "0",
+            "--threads",
+            "1",
+            "-o",
+            "r.html",
+            "--json",
+            "r.json",
+        )
         self.assertEqual(self.page().data()["matrices"][0]["name"], "\ufffd<b>")
+
+    def test_matrices_without_entries(self) -> None:
+        head = "%%MatrixMarket matrix coordinate real general\n"
+        (self.folder / "A.mtx").write_text(head + "0 0 0\n")
+        (self.folder / "B.mtx").write_text(head + "3 3 0\n")
+        self.nz("report", "A.mtx", "B.mtx", "--threads", "1", "--seconds", "0.01", "-o", "r.html")
+        data = self.page().data()
+        self.assertEqual([A["nnz"] for A in data["matrices"]], [0, 0])
+        self.assertEqual(data["solves"], [])
 
     def test_the_json_of_study_and_bench(self) -> None:
         self.nz("generate", "laplace2d", "--nx", "9", "--ny", "9", "-o", "A.mtx")
@@ -164,7 +212,11 @@ class Report(unittest.TestCase):
         for k in range(30):
             named = {"matrix": f"A{k}"}
             big["matrices"].append({**A, "name": f"A{k}"})
-            big["results"] += [{**copy.copy(r), **named, "method": f"{r['method']}{n}"} for r in rows for n in range(8)]
+            big["results"] += [
+                {**copy.copy(r), **named, "method": f"{r['method']}{n}"}
+                for r in rows
+                for n in range(8)
+            ]
             big["plans"].append({**plan, **named, "candidates": plan["candidates"] * 6})
             big["solves"] += [{**s, **named} for s in data["solves"] for _ in range(2)]
         self.assertGreater(len(big["results"]), 30 * 100)
@@ -173,14 +225,20 @@ class Report(unittest.TestCase):
 
     def test_colours_have_contrast(self) -> None:
         style = (ROOT / "cli" / "page" / "page.css").read_text()
-        themes = [dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", block))
-                  for block in re.findall(r":root \{(.*?)\}", style, re.DOTALL)]
+        themes = [
+            dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", block))
+            for block in re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+        ]
         self.assertEqual(len(themes), 3)  # light, dark, print
         for theme in themes:
-            pairs = [(name, "paper") for name in ("ink", "soft", "s1", "s2", "s3", "s4", "s5", "s6")]
+            pairs = [
+                (name, "paper") for name in ("ink", "soft", "s1", "s2", "s3", "s4", "s5", "s6")
+            ]
             pairs += [(f"on-heat{k}", f"heat{k}") for k in range(5)] + [("on-note", "note")]
             for front, back in pairs:
-                self.assertGreaterEqual(contrast(theme[front], theme[back]), 4.5, (front, theme[front]))
+                self.assertGreaterEqual(
+                    contrast(theme[front], theme[back]), 4.5, (front, theme[front])
+                )
 
     def test_errors(self) -> None:
         self.nz("generate", "laplace2d", "--nx", "5", "--ny", "5", "-o", "A.mtx")
@@ -189,11 +247,14 @@ class Report(unittest.TestCase):
         (self.folder / "twice" / "A.mtx").write_bytes((self.folder / "A.mtx").read_bytes())
         data = json.loads(MEASURED.read_text())
         for name, content in (
-            ("cut.json", MEASURED.read_text()[:2000]), ("deep.json", "[" * 200000), ("list.json", "[1]"),
+            ("cut.json", MEASURED.read_text()[:2000]),
+            ("deep.json", "[" * 200000),
+            ("list.json", "[1]"),
             ("plan.json", self.nz("plan", "A.mtx", "--json").stdout),
             ("nameless.json", json.dumps({**data, "matrices": [{"rows": 3}]})),
             ("stray.json", json.dumps({**data, "matrices": data["matrices"][:1]})),
-            ("rows.json", json.dumps({**data, "results": [1, 2]}))):
+            ("rows.json", json.dumps({**data, "results": [1, 2]})),
+        ):
             (self.folder / name).write_text(content)
         for arguments, code, said in (
             ("none.mtx -o r.html", 3, "none.mtx"),
@@ -203,6 +264,7 @@ class Report(unittest.TestCase):
             ("A.mtx", 2, "--output is required"),
             ("-o r.html", 2, "--from"),
             ("A.mtx --from cut.json -o r.html", 2, "--from"),
+            ("--from cut.json --threads 1 -o r.html", 2, "--threads excludes --from"),
             ("A.mtx twice/A.mtx -o r.html", 2, "named 'A'"),
             ("C.mtx -o r.html", 2, "complex"),
             ("A.mtx --threads 0 -o r.html", 2, "--threads"),
@@ -210,11 +272,16 @@ class Report(unittest.TestCase):
             ("--from none.json -o r.html", 3, "none.json: cannot be opened"),
             ("--from cut.json -o r.html", 3, "cut.json: is no JSON"),
             ("--from deep.json -o r.html", 3, "deep.json: "),
-            ("--from list.json -o r.html", 3, "expected the JSON of nz study, nz bench or nz report"),
+            (
+                "--from list.json -o r.html",
+                3,
+                "expected the JSON of nz study, nz bench or nz report",
+            ),
             ("--from plan.json -o r.html", 3, "not of nz plan"),
             ("--from nameless.json -o r.html", 3, "a matrix has no name"),
             ("--from stray.json -o r.html", 3, "none of the matrices"),
-            ("--from rows.json -o r.html", 3, "'results' is no list of objects")):
+            ("--from rows.json -o r.html", 3, "'results' is no list of objects"),
+        ):
             with self.subTest(arguments):
                 told = self.nz("report", *arguments.split(), code=code)
                 self.assertIn(said, told.stderr)
@@ -223,8 +290,12 @@ class Report(unittest.TestCase):
     def test_ctrl_c_leaves_a_whole_page_and_an_end_leaves_none(self) -> None:
         self.nz("generate", "laplace2d", "--nx", "50", "--ny", "50", "-o", "A.mtx")
         for ended_by, code in ((signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)):
-            run = subprocess.Popen([NZ, "report", "A.mtx", "--seconds", "300", "-o", "r.html"],
-                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            run = subprocess.Popen(
+                [NZ, "report", "A.mtx", "--seconds", "300", "-o", "r.html"],
+                cwd=self.folder,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
             time.sleep(1.5)
             run.send_signal(ended_by)
             self.assertEqual(run.wait(60), code)

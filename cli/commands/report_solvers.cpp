@@ -52,6 +52,7 @@ nlohmann::json with_history(const solve_attempt& a) {
     const std::vector<double>& all = a.report.history;
     const std::size_t every = std::max<std::size_t>(1, (all.size() + shown - 1) / shown);
     nlohmann::json j = to_json(a);
+    j["tol"] = tolerance;
     j["history_every"] = every;
     j["history"] = nlohmann::json::array();
     for (std::size_t k = 0; k < all.size(); k += every) j["history"].push_back(rounded(all[k]));

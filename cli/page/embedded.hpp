@@ -7,6 +7,6 @@ namespace nz::cli {
 
 extern const std::string_view page_html;  ///< with {{style}}, {{data}} and {{script}} in it
 extern const std::string_view page_css;
-extern const std::string_view page_scripts[6];  ///< in the order in which they are read
+extern const std::string_view page_scripts[7];  ///< in the order in which they are read
 
 }  // namespace nz::cli
