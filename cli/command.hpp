@@ -30,6 +30,7 @@ void add_pagerank(CLI::App& app, action& chosen);
 void add_partition(CLI::App& app, action& chosen);
 void add_plan(CLI::App& app, action& chosen);
 void add_reorder(CLI::App& app, action& chosen);
+void add_report(CLI::App& app, action& chosen);
 void add_show(CLI::App& app, action& chosen);
 void add_solve(CLI::App& app, action& chosen);
 void add_spmv(CLI::App& app, action& chosen);

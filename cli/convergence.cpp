@@ -80,4 +80,16 @@ void print_convergence(const std::vector<double>& history, double tol) {
     fmt::print("{:9}0{:>{}}\n", "", last, int(width) - 1);
 }
 
+nlohmann::json to_json(const solve_attempt& a) {
+    const solve_report& r = a.report;
+    return {{"method", name_of(a.method)},
+            {"preconditioner", name_of(a.preconditioner)},
+            {"converged", r.converged},
+            {"why", r.why},
+            {"iterations", r.iterations},
+            {"relative_residual", r.relative_residual()},
+            {"preconditioner_s", a.preconditioner_s},
+            {"solve_s", a.solve_s}};
+}
+
 }  // namespace nz::cli

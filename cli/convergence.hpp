@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <vector>
+
+#include "nonzero/solve/solve.hpp"
 
 namespace nz::cli {
 
@@ -14,5 +17,8 @@ std::function<bool(std::int64_t iteration, double residual)> progress_line(doubl
 
 /// The residuals by iteration, a row a decade or several, `tol` as a line across.
 void print_convergence(const std::vector<double>& history, double tol);
+
+/// An attempt without its history.
+nlohmann::json to_json(const solve_attempt&);
 
 }  // namespace nz::cli

@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
              add_partition,
              add_plan,
              add_reorder,
+             add_report,
              add_show,
              add_solve,
              add_spmv,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -24,7 +25,8 @@ json_file::json_file(const std::string& path) : is_stdout_(path == "-") {
 }
 
 void json_file::write(const nlohmann::json& j) {
-    const std::string text = j.dump(1) + "\n";
+    // A file's name may hold bytes that are no UTF-8; they do not cost the measurements.
+    const std::string text = j.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     if (is_stdout_) std::fputs(text.c_str(), stdout);
     if (file_ == nullptr) return;
     file_->write(text);
@@ -103,6 +105,17 @@ std::string matrix_name(const std::string& path) {
     for (const char* ending : {".gz", ".mtx", ".npz"})
         if (name.ends_with(ending)) name.resize(name.size() - std::string_view(ending).size());
     return name;
+}
+
+std::string quoted(const std::string& path) {
+    const auto plain = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+               std::string_view("/._-+,:@%=").find(c) != std::string_view::npos;
+    };
+    if (!path.empty() && std::all_of(path.begin(), path.end(), plain)) return path;
+    std::string text = "'";
+    for (const char c : path) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
 }
 
 std::vector<int> parse_threads(const std::string& list) {

@@ -54,6 +54,9 @@ nlohmann::json gpu_json(const gpu_info&);
 /// The name of a matrix: its file's, without folder and endings.
 std::string matrix_name(const std::string& path);
 
+/// An argument as a shell takes it.
+std::string quoted(const std::string& argument);
+
 /// The numbers of a list such as "1,2,4". Throws argument_error unless each is 1 or more and at
 /// most max_threads.
 std::vector<int> parse_threads(const std::string& list);

@@ -9,8 +9,8 @@
 #include <unordered_set>
 
 #include "cli/command.hpp"
+#include "cli/commands/matrix_facts.hpp"
 #include "cli/read_matrix.hpp"
-#include "nonzero/formats/registry.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/stats.hpp"
 
@@ -80,81 +80,6 @@ std::int64_t count_empty_columns(const csr<V, host_view>& A) {
     return std::count(used.begin(), used.end(), false);
 }
 
-struct length_summary {
-    double mean = 0, median = 0, deviation = 0;
-};
-
-length_summary summarise(const matrix_stats& s) {
-    if (s.rows == 0) return {};
-    // The length of the k-th shortest row.
-    const auto at = [&](std::int64_t k) {
-        std::size_t c = 0;
-        for (; k >= s.row_lengths[c].rows; ++c) k -= s.row_lengths[c].rows;
-        return double(s.row_lengths[c].length);
-    };
-    const double mean = double(s.nnz) / double(s.rows);
-    double squares = 0;
-    for (const auto& [length, rows] : s.row_lengths)
-        squares += (double(length) - mean) * (double(length) - mean) * double(rows);
-    return {mean, (at((s.rows - 1) / 2) + at(s.rows / 2)) / 2, std::sqrt(squares / double(s.rows))};
-}
-
-/// Rows of `first` to `last` entries.
-struct bin {
-    std::int64_t first, last, rows;
-};
-
-/// A bin a length where there are few lengths, else 0, 1, 2, 3-4, 5-8, 9-16 ... up to the longest.
-std::vector<bin> histogram(const matrix_stats& s) {
-    constexpr std::size_t few = 12;
-    std::vector<bin> bins;
-    if (s.row_lengths.size() <= few) {
-        for (const auto& [length, rows] : s.row_lengths) bins.push_back({length, length, rows});
-        return bins;
-    }
-    auto next = s.row_lengths.begin();
-    for (std::int64_t first = 0, last = 0; next != s.row_lengths.end();
-         first = last + 1, last = std::max<std::int64_t>(2 * last, 1)) {
-        bin b{first, last, 0};
-        for (; next != s.row_lengths.end() && next->length <= last; ++next) b.rows += next->rows;
-        if (b.rows > 0 || !bins.empty()) bins.push_back(b);
-    }
-    return bins;
-}
-
-/// What the methods of one layout that build the same would take.
-struct layout_bytes {
-    std::string_view layout;
-    std::vector<std::string_view> methods;
-    estimate cost;
-    std::string name = {};  ///< the layout's for most of its methods, their own for the others
-};
-
-template <class V>
-std::vector<layout_bytes> bytes_by_layout(const matrix_stats& s) {
-    std::vector<layout_bytes> all;
-    for (const method<V>& m : methods<V>()) {
-        const estimate e = m.cost(s);
-        const auto same = std::find_if(all.begin(), all.end(), [&](const layout_bytes& l) {
-            return l.layout == m.layout() && l.cost.declined == e.declined &&
-                   l.cost.matrix_bytes == e.matrix_bytes;
-        });
-        if (same != all.end()) {
-            same->methods.push_back(m.name);
-        } else {
-            all.push_back({m.layout(), {m.name}, e});
-        }
-    }
-    for (layout_bytes& l : all) {
-        const bool is_most = std::all_of(all.begin(), all.end(), [&](const layout_bytes& other) {
-            return other.layout != l.layout || other.methods.size() <= l.methods.size();
-        });
-        l.name = is_most ? std::string(l.layout) : fmt::format("{}", fmt::join(l.methods, ", "));
-    }
-    std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.name < b.name; });
-    return all;
-}
-
 /// Everything that is printed.
 struct report {
     file_info file{};
@@ -205,25 +130,8 @@ nlohmann::json symmetry_json(const report& r) {
             {"value_share", r.share_off_diagonal(r.mirrored.equal)}};
 }
 
-nlohmann::json layouts_json(const report& r) {
-    nlohmann::json all = nlohmann::json::array();
-    for (const layout_bytes& l : r.layouts) {
-        nlohmann::json line{{"layout", l.layout}, {"methods", l.methods}};
-        if (l.cost.declined.empty()) {
-            line["bytes"] = l.cost.matrix_bytes;
-        } else {
-            line["declined"] = l.cost.declined;
-        }
-        all.push_back(line);
-    }
-    return all;
-}
-
 void print_json(const options& o, const report& r) {
     const matrix_stats& s = r.stats;
-    nlohmann::json bins = nlohmann::json::array();
-    for (const auto& [first, last, rows] : r.bins)
-        bins.push_back({{"first", first}, {"last", last}, {"rows", rows}});
     const nlohmann::json all{
         {"path", o.path},
         {"file",
@@ -235,13 +143,7 @@ void print_json(const options& o, const report& r) {
         {"cols", s.cols},
         {"nnz", s.nnz},
         {"symmetry", symmetry_json(r)},
-        {"row_length",
-         {{"min", s.min_row_nnz()},
-          {"mean", r.lengths.mean},
-          {"median", r.lengths.median},
-          {"max", s.max_row_nnz()},
-          {"deviation", r.lengths.deviation},
-          {"histogram", bins}}},
+        {"row_length", row_length_json(s)},
         {"bandwidth", s.bandwidth},
         {"diagonals", s.diagonals},
         {"main_diagonal", r.square() ? nlohmann::json(r.mirrored.diagonal) : nullptr},
@@ -249,7 +151,7 @@ void print_json(const options& o, const report& r) {
         {"empty_columns", r.empty_columns},
         {"distinct_values",
          r.distinct > max_distinct ? nlohmann::json() : nlohmann::json(r.distinct)},
-        {"layouts", layouts_json(r)}};
+        {"layouts", to_json(r.layouts)}};
     fmt::print("{}\n", all.dump(2));
 }
 

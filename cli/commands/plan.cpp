@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/command.hpp"
+#include "cli/commands/plan_json.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
@@ -23,7 +22,7 @@ struct options {
     [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
 };
 
-nlohmann::json to_json(const candidate& c) {
+nlohmann::json candidate_json(const candidate& c) {
     if (!c.declined.empty()) return {{"method", c.method}, {"declined", c.declined}};
     nlohmann::json j = {{"method", c.method},
                         {"matrix_bytes", c.matrix_bytes},
@@ -37,18 +36,8 @@ nlohmann::json to_json(const candidate& c) {
 
 void print_json(const plan_report& p, const options& o) {
     nlohmann::json j = provenance("plan", o.on_gpu());
-    j.update({{"matrix", matrix_name(o.matrix)},
-              {"rows", p.shape.rows},
-              {"cols", p.shape.cols},
-              {"nnz", p.nnz},
-              {"device", o.device},
-              {"plan_machine", p.machine},
-              {"chosen", p.chosen().method},
-              {"why", p.why},
-              {"break_even_products", p.break_even_products()},
-              {"candidates", nlohmann::json::array()}});
-    if (p.expected_products != many_products) j["expected_products"] = p.expected_products;
-    for (const candidate& c : p.candidates) j["candidates"].push_back(to_json(c));
+    j.update({{"matrix", matrix_name(o.matrix)}, {"device", o.device}});
+    j.update(to_json(p));
     fmt::print("{}\n", j.dump(1));
 }
 
@@ -76,6 +65,20 @@ int plan_as_type(const options& o) {
 }
 
 }  // namespace
+
+nlohmann::json to_json(const plan_report& p) {
+    nlohmann::json j = {{"rows", p.shape.rows},
+                        {"cols", p.shape.cols},
+                        {"nnz", p.nnz},
+                        {"plan_machine", p.machine},
+                        {"chosen", p.chosen().method},
+                        {"why", p.why},
+                        {"break_even_products", p.break_even_products()},
+                        {"candidates", nlohmann::json::array()}};
+    if (p.expected_products != many_products) j["expected_products"] = p.expected_products;
+    for (const candidate& c : p.candidates) j["candidates"].push_back(candidate_json(c));
+    return j;
+}
 
 void add_plan(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("plan", "Which method is fastest for this matrix here, and why");

@@ -7,14 +7,13 @@
 #include <optional>
 
 #include "cli/command.hpp"
+#include "cli/commands/known_system.hpp"
 #include "cli/convergence.hpp"
 #include "cli/interruption.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
-#include "nonzero/gen/counter.hpp"
 #include "nonzero/io/atomic_file.hpp"
-#include "nonzero/nonzero.hpp"
 
 namespace nz::cli {
 namespace {
@@ -49,18 +48,6 @@ system_options system_of(const options& o) {
     return s;
 }
 
-nlohmann::json to_json(const solve_attempt& a) {
-    const solve_report& r = a.report;
-    return {{"method", name_of(a.method)},
-            {"preconditioner", name_of(a.preconditioner)},
-            {"converged", r.converged},
-            {"why", r.why},
-            {"iterations", r.iterations},
-            {"relative_residual", r.relative_residual()},
-            {"preconditioner_s", a.preconditioner_s},
-            {"solve_s", a.solve_s}};
-}
-
 nlohmann::json to_json(const options& o, const outcome& all, nz::shape shape, std::size_t nnz) {
     const solve_attempt& best = all.system.result();
     const solve_report& r = best.report;
@@ -80,8 +67,8 @@ nlohmann::json to_json(const options& o, const outcome& all, nz::shape shape, st
               {"in_graph", r.in_graph},
               {"history", r.history},
               {"attempts", nlohmann::json::array()}});
-    j.update(to_json(best));
-    for (const solve_attempt& a : all.system.attempts) j["attempts"].push_back(to_json(a));
+    j.update(cli::to_json(best));
+    for (const solve_attempt& a : all.system.attempts) j["attempts"].push_back(cli::to_json(a));
     if (all.error >= 0) j["relative_error"] = all.error;
     return j;
 }
@@ -127,21 +114,6 @@ host_vector<V> read_vector_of(const std::string& path, std::size_t len) {
     if (v.size() != len)
         throw argument_error(fmt::format("{}: {} elements, expected {}", path, v.size(), len));
     return v;
-}
-
-/// What x is to become where no b is given: numbers of one size, the same in every run.
-template <class V>
-host_vector<V> known_solution(std::size_t n) {
-    host_vector<V> x(n);
-    for (std::size_t i = 0; i < n; ++i) x[i] = counter(0, i).value<V>(0);
-    return x;
-}
-
-template <class V>
-host_vector<V> product_with(const options& o, const csr<V, host_view>& A, const host_vector<V>& x) {
-    host_vector<V> b(x.size());
-    spmv(cpu{o.threads}, csr_balanced{}, V(1), A, std::span<const V>(x), V(0), std::span<V>(b));
-    return b;
 }
 
 template <class V>
@@ -204,7 +176,8 @@ int solve(const options& o, std::unique_ptr<atomic_file> place) {
         if (A.shape.rows != A.shape.cols)
             throw unsuitable(fmt::format("A is {} x {}, not square", A.shape.rows, A.shape.cols));
         const auto known = o.b.empty() ? known_solution<V>(n) : host_vector<V>();
-        const auto b = o.b.empty() ? product_with(o, A, known) : read_vector_of<V>(o.b, n);
+        const auto b =
+            o.b.empty() ? product_with(cpu{o.threads}, A, known) : read_vector_of<V>(o.b, n);
         x = o.guess.empty() ? host_vector<V>(n, V(0)) : read_vector_of<V>(o.guess, n);
         all = solve_on_device<V>(o, A, b, x);
         if (o.b.empty()) all.error = relative_error(x, known);

@@ -8,11 +8,7 @@
 #include "cli/commands/study.hpp"
 #include "cli/commands/study_lessons.hpp"
 #include "cli/interruption.hpp"
-#include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
-#include "nonzero/plan/benchmark.hpp"
-#include "nonzero/plan/plan.hpp"
-#include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {
 tally count_validated(std::span<const matrix_result> matrices) {
@@ -43,60 +39,9 @@ void print_validation(std::span<const matrix_result> matrices) {
     fmt::print("{} of {} results validated\n", n.validated, n.results);
 }
 
-nlohmann::json to_json(const matrix_result& A, const benchmark_result& t) {
-    nlohmann::json row = {{"matrix", A.name}, {"method", t.method}, {"threads", t.threads}};
-    if (!t.declined.empty()) row["declined"] = t.declined;
-    if (!t.measured()) return row;
-    row.update({{"median_s", t.time.median_s},
-                {"spread", t.time.spread},
-                {"gflops", A.gflops(t)},
-                {"speed_up", A.speed_up(t)},
-                {"setup_s", t.setup_s},
-                {"error_bounds", t.error.worst},
-                {"l2_from_serial", t.serial_l2},
-                {"l2_bound", t.serial_l2_bound},
-                {"validated", t.validated()}});
-    if (t.threads > 0) row["efficiency"] = A.speed_up(t) / t.threads;
-    if (t.threads == 0) row["gbps"] = t.gbps();
-    return row;
-}
-
 namespace {
 
-using V = double;
-
-/// One method on one number of threads, in the mean over the matrices it ran on.
-struct mean {
-    std::string method;
-    int threads = 1;
-    int matrices = 0;
-    double gflops = 0, speed_up = 0, efficiency = 0;
-};
-
-struct study {
-    std::vector<int> threads;
-    std::vector<std::string> serial, parallel;  ///< names of methods
-    std::vector<matrix_result> matrices;
-
-    [[nodiscard]] int most_threads() const {
-        return *std::max_element(threads.begin(), threads.end());
-    }
-    [[nodiscard]] mean mean_of(const std::string& method, int on_threads) const {
-        mean m{.method = method, .threads = on_threads};
-        for (const matrix_result& A : matrices) {
-            const benchmark_result* t = A.find(method, on_threads);
-            if (t == nullptr) continue;
-            ++m.matrices;
-            m.gflops += A.gflops(*t), m.speed_up += A.speed_up(*t);
-        }
-        if (m.matrices == 0) return m;
-        m.gflops /= m.matrices, m.speed_up /= m.matrices;
-        m.efficiency = m.speed_up / on_threads;
-        return m;
-    }
-};
-
-void print_serial(const study& s) {
+void print_serial(const cpu_study& s) {
     fmt::print("Serial CSR and HLL, GFLOP/s\n\n");
     std::vector<column> columns{{"matrix", false}, {"rows"}, {"columns"}, {"entries"}};
     std::vector<std::string> shown;
@@ -123,7 +68,7 @@ void print_serial(const study& s) {
 }
 
 /// Methods down, matrices across.
-void print_parallel(const study& s) {
+void print_parallel(const cpu_study& s) {
     const int most = s.most_threads();
     fmt::print("\nParallel methods on {} thread{}, GFLOP/s (* fastest, - declines)\n\n", most,
                most == 1 ? "" : "s");
@@ -143,7 +88,7 @@ void print_parallel(const study& s) {
     rows.print_within(line_width(stdout));
 }
 
-void print_means(const study& s) {
+void print_means(const cpu_study& s) {
     fmt::print(
         "\nBy number of threads, means over the matrices: GFLOP/s, speed-up over the\n"
         "layout's fastest serial method (csr.serial where it has none), and efficiency\n"
@@ -171,7 +116,7 @@ void print_means(const study& s) {
     rows.print_within(line_width(stdout));
 }
 
-void print_best(const study& s) {
+void print_best(const cpu_study& s) {
     fmt::print("\nBest CSR kernel against best HLL kernel, and the fastest of all, GFLOP/s\n\n");
     table rows({{"matrix", false},
                 {"CSR", false},
@@ -203,83 +148,10 @@ void print_best(const study& s) {
     rows.print_within(line_width(stdout));
 }
 
-nlohmann::json chosen(const matrix_result& A, const benchmark_result* t) {
-    if (t == nullptr) return nullptr;
-    return {{"method", t->method}, {"threads", t->threads}, {"gflops", A.gflops(*t)}};
-}
-
-nlohmann::json to_json(const study& s) {
-    nlohmann::json j = provenance("study");
-    j["interrupted"] = interruption::happened();
-    j["threads"] = s.threads;
-    for (const char* list : {"matrices", "results", "by_threads", "best", "lessons"})
-        j[list] = nlohmann::json::array();
-    for (const lesson& l : lessons_of(s.matrices, s.most_threads()))
-        j["lessons"].push_back(to_json(l));
-    for (const matrix_result& A : s.matrices) {
-        j["matrices"].push_back(
-            {{"name", A.name}, {"rows", A.shape.rows}, {"cols", A.shape.cols}, {"nnz", A.nnz}});
-        j["best"].push_back(
-            {{"matrix", A.name},
-             {"csr", chosen(A, A.fastest("csr"))},
-             {"hll", chosen(A, A.fastest("hll"))},
-             {"all", chosen(A, A.fastest([](const benchmark_result&) { return true; }))}});
-        for (const benchmark_result& t : A.results) {
-            j["results"].push_back(to_json(A, t));
-        }
-    }
-    for (const std::string& m : s.parallel)
-        for (const int t : s.threads) {
-            const mean of = s.mean_of(m, t);
-            j["by_threads"].push_back({{"method", of.method},
-                                       {"threads", of.threads},
-                                       {"matrices", of.matrices},
-                                       {"mean_gflops", of.gflops},
-                                       {"mean_speed_up", of.speed_up},
-                                       {"mean_efficiency", of.efficiency}});
-        }
-    const tally n = count_validated(s.matrices);
-    j["validated"] = n.validated;
-    j["of"] = n.results;
-    return j;
-}
-
-/// 1, 2, 4, ... and all cores.
-std::vector<int> doubling_threads() {
-    std::vector<int> threads;
-    const int most = thread_count({});
-    for (int t = 1; t < most; t *= 2) threads.push_back(t);
-    threads.push_back(most);
-    return threads;
-}
-
 int study_on_cpu(const study_options& o) {
-    study s;
-    s.threads = o.threads.empty() ? doubling_threads() : parse_threads(o.threads);
-    std::vector<const method<V>*> all;
-    for (const method<V>& m : methods<V>()) {
-        if (m.on_cpu == nullptr) continue;
-        all.push_back(&m);
-        (m.one_thread ? s.serial : s.parallel).emplace_back(m.name);
-    }
-    const auto cases = make_cases<V>(all, s.threads);
     json_file json(o.json);
     const interruption ctrl_c;
-    measure_options how{.seconds = o.seconds / double(o.paths.size() * cases.size()),
-                        .interrupted = interruption::flag()};
-    // As many blocks in little time as in much, each with its untimed run.
-    how.block_s = std::min(how.block_s, how.seconds / (2 * min_blocks));
-    for (const std::string& path : o.paths) {
-        if (interruption::happened()) break;
-        const csr<V, host> A = read_matrix<V>(path);
-        s.matrices.push_back({matrix_name(path), A.shape, std::int64_t(A.val.size()),
-                              run_benchmark<V>(view(A), cases, how), path, compute_stats(view(A))});
-        if (!interruption::happened())
-            s.matrices.back().planned = make_plan(A, cpu{s.most_threads()}).chosen().method;
-        if (is_terminal(stderr))
-            fmt::print(stderr, "\r\033[K{} of {} matrices", s.matrices.size(), o.paths.size());
-    }
-    if (is_terminal(stderr)) fmt::print(stderr, "\r\033[K");
+    const cpu_study s = measure_study(o);
     json.write(to_json(s));
     if (!json.is_stdout()) {
         for (const auto print : {print_serial, print_parallel, print_means, print_best}) print(s);

@@ -11,6 +11,7 @@
 #include "cli/report.hpp"
 #include "nonzero/core/format.hpp"
 #include "nonzero/plan/benchmark.hpp"
+#include "nonzero/plan/plan.hpp"
 
 namespace nz::cli {
 
@@ -35,8 +36,12 @@ struct matrix_result {
     std::vector<benchmark_result> results;
     std::string path = {};
     matrix_stats stats = {};
-    std::string planned = {};  ///< the method the planner chooses; empty where it was not asked
+    plan_report plan = {};  ///< on the most threads; without candidates where it was not made
 
+    /// The method the planner chooses; empty where it was not asked.
+    [[nodiscard]] std::string planned() const {
+        return plan.candidates.empty() ? "" : plan.chosen().method;
+    }
     [[nodiscard]] double gflops(const benchmark_result& t) const {
         return flops<double>(nnz) / t.time.median_s * 1e-9;
     }
@@ -102,5 +107,34 @@ tally count_validated(std::span<const matrix_result>);
 void print_validation(std::span<const matrix_result>);
 /// A result's row of the JSON.
 nlohmann::json to_json(const matrix_result&, const benchmark_result&);
+
+/// One method on one number of threads, in the mean over the matrices it ran on.
+struct mean {
+    std::string method;
+    int threads = 1;
+    int matrices = 0;
+    double gflops = 0, speed_up = 0, efficiency = 0;
+};
+
+/// nz study on a CPU, measured.
+struct cpu_study {
+    std::vector<int> threads;
+    std::vector<std::string> serial, parallel;  ///< names of methods
+    std::vector<matrix_result> matrices;
+
+    [[nodiscard]] int most_threads() const {
+        return *std::max_element(threads.begin(), threads.end());
+    }
+    [[nodiscard]] mean mean_of(const std::string& method, int on_threads) const;
+};
+
+/// What else is done with a matrix once it is measured, while it is in memory.
+using matrix_visitor = std::function<void(const csr<double, host_view>&, const matrix_result&)>;
+
+/// Measures every method on every matrix and number of threads, and shows on stderr how far it is.
+/// To be called within an interruption, after which it returns what there is. Throws as read_matrix
+/// and parse_threads.
+cpu_study measure_study(const study_options&, const matrix_visitor& = {});
+nlohmann::json to_json(const cpu_study&);
 
 }  // namespace nz::cli

@@ -90,18 +90,6 @@ std::string wrapped(const std::string& text, std::size_t width, std::size_t inde
     return all + line;
 }
 
-/// As a shell takes it.
-std::string quoted(const std::string& path) {
-    const auto plain = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-               std::string_view("/._-+,:@%=").find(c) != std::string_view::npos;
-    };
-    if (!path.empty() && std::all_of(path.begin(), path.end(), plain)) return path;
-    std::string text = "'";
-    for (const char c : path) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return text + "'";
-}
-
 std::string percent(double share) { return share > 0 ? fmt::format("{:.0f}%", share * 100) : "-"; }
 
 /// exp of the mean logarithm of those above 0; 0 where none is.
@@ -151,8 +139,8 @@ std::vector<lesson> lessons_of(std::span<const matrix_result> matrices, int thre
         l.plain = A.find(plain_method, threads);
         l.classic =
             A.fastest([](const benchmark_result& t) { return layout_of(t.method) != "packed"; });
-        l.planned = A.find(A.planned, threads);
-        if (l.planned == nullptr) l.planned = A.find(A.planned, 1);  // a method of one thread
+        l.planned = A.find(A.planned(), threads);
+        if (l.planned == nullptr) l.planned = A.find(A.planned(), 1);  // a method of one thread
         const benchmark_result* parallel =
             A.fastest([&](const benchmark_result& t) { return t.threads == threads; });
         l.why = why(l, threads == 1 ? nullptr : parallel);
@@ -180,7 +168,7 @@ void print_lessons(std::span<const lesson> lessons) {
         rows.add_row({l.matrix->name, l.fastest->method, std::to_string(l.fastest->threads),
                       number(lesson::ratio(l.fastest, l.plain)),
                       number(lesson::ratio(l.fastest, l.classic)),
-                      l.matrix->planned.empty() ? "-" : l.matrix->planned,
+                      l.matrix->planned().empty() ? "-" : l.matrix->planned(),
                       percent(lesson::ratio(l.planned, l.fastest))});
     rows.print_within(width);
     fmt::print("\nWhat the matrices and the fastest methods' layouts are\n\n");
@@ -220,7 +208,7 @@ nlohmann::json to_json(const lesson& l) {
         {"over_classic", nullptr},
         {"planned", nullptr},
         {"plan_over_fastest", nullptr}};
-    if (!l.matrix->planned.empty()) j["planned"] = l.matrix->planned;
+    if (!l.matrix->planned().empty()) j["planned"] = l.matrix->planned();
     const auto set = [&](const char* key, double ratio) {
         if (ratio > 0) j[key] = ratio;
     };

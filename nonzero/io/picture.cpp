@@ -71,7 +71,7 @@ picture_size fit(shape of, int width, int height) {
             std::clamp(int(std::lround(scale * down)), 1, height)};
 }
 
-void write_png(const std::string& path, const picture& p) {
+std::string to_png(const picture& p) {
     std::vector<png_byte> grey(p.density.size());
     std::transform(p.density.begin(), p.density.end(), grey.begin(),
                    [](float d) { return png_byte(std::lround(255 * (1 - d))); });
@@ -79,10 +79,17 @@ void write_png(const std::string& path, const picture& p) {
     image.version = PNG_IMAGE_VERSION;
     image.width = png_uint_32(p.width), image.height = png_uint_32(p.height);
     image.format = PNG_FORMAT_GRAY;
+    png_alloc_size_t length = PNG_IMAGE_PNG_SIZE_MAX(image);
+    std::string bytes(length, '\0');
+    if (png_image_write_to_memory(&image, bytes.data(), &length, 0, grey.data(), 0, nullptr) == 0)
+        throw error(fmt::format("cannot make a PNG: {}", image.message));
+    bytes.resize(length);
+    return bytes;
+}
+
+void write_png(const std::string& path, const picture& p) {
     atomic_file file(path);
-    if (png_image_write_to_file(&image, file.temporary_name().c_str(), 0, grey.data(), 0,
-                                nullptr) == 0)
-        throw error(fmt::format("{}: cannot write: {}", path, image.message));
+    file.write(to_png(p));
     file.commit();
 }
 

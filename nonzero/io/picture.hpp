@@ -36,8 +36,11 @@ struct picture_size {
 };
 picture_size fit(shape, int width, int height);
 
-/// Writes shades of grey, the densest black on white. The file appears under its name when it is
-/// complete. Throws error where the file system refuses.
+/// The bytes of a PNG file: shades of grey, the densest black on white. Throws error where libpng
+/// does.
+std::string to_png(const picture&);
+/// Writes them. The file appears under its name when it is complete. Throws error where the file
+/// system refuses.
 void write_png(const std::string& path, const picture&);
 
 }  // namespace nz

@@ -1,0 +1,25 @@
+// A system whose solution is known: what is solved where the user gives no right-hand side.
+#pragma once
+
+#include "nonzero/gen/counter.hpp"
+#include "nonzero/nonzero.hpp"
+
+namespace nz::cli {
+
+/// x*: numbers of one size, the same in every run.
+template <class V>
+host_vector<V> known_solution(std::size_t n) {
+    host_vector<V> x(n);
+    for (std::size_t i = 0; i < n; ++i) x[i] = counter(0, i).value<V>(0);
+    return x;
+}
+
+/// A x, the right-hand side whose solution is x.
+template <class V>
+host_vector<V> product_with(cpu on, const csr<V, host_view>& A, const host_vector<V>& x) {
+    host_vector<V> b(std::size_t(A.shape.rows));
+    spmv(on, csr_balanced{}, V(1), A, std::span<const V>(x), V(0), std::span<V>(b));
+    return b;
+}
+
+}  // namespace nz::cli

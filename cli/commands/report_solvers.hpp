@@ -1,0 +1,16 @@
+// How several Krylov methods converge on one matrix, for nz report.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "nonzero/formats/csr/csr.hpp"
+
+namespace nz::cli {
+
+/// What nz::solve tries by itself on A x = A x*, then its best method without a preconditioner and
+/// with jacobi, then gmres with jacobi; each with its history, of which every history_every-th
+/// residual is kept. A method ends after `seconds` of iterations, or at Ctrl-C within an
+/// interruption. Empty where A is not square or has no entries.
+nlohmann::json compare_solvers(const csr<double, host_view>& A, int threads, double seconds);
+
+}  // namespace nz::cli

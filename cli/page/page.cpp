@@ -1,0 +1,61 @@
+#include "cli/page/page.hpp"
+
+#include <cstdint>
+
+#include "cli/page/embedded.hpp"
+
+namespace nz::cli {
+namespace {
+
+/// Puts `text` in the place of the first `marker`.
+void put(std::string& page, std::string_view marker, std::string_view text) {
+    page.replace(page.find(marker), marker.size(), text);
+}
+
+/// JSON in which no character begins or ends an element or a comment.
+std::string escaped(const nlohmann::json& data) {
+    const std::string text = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    std::string safe;
+    safe.reserve(text.size());
+    for (const char c : text) {
+        if (c == '<') {
+            safe += "\\u003c";
+        } else if (c == '>') {
+            safe += "\\u003e";
+        } else if (c == '&') {
+            safe += "\\u0026";
+        } else {
+            safe += c;
+        }
+    }
+    return safe;
+}
+
+}  // namespace
+
+std::string report_page(const nlohmann::json& data) {
+    std::string script;
+    for (const std::string_view part : page_scripts) script += part;
+    std::string page(page_html);
+    put(page, "{{script}}", script);
+    put(page, "{{style}}", page_css);
+    put(page, "{{data}}", escaped(data));
+    return page;
+}
+
+std::string base64(std::string_view bytes) {
+    static constexpr char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text;
+    text.reserve((bytes.size() + 2) / 3 * 4);
+    for (std::size_t at = 0; at < bytes.size(); at += 3) {
+        std::uint32_t three = 0;
+        for (std::size_t k = at; k < at + 3; ++k)
+            three = three << 8U | (k < bytes.size() ? static_cast<unsigned char>(bytes[k]) : 0U);
+        for (std::size_t k = 0; k < 4; ++k)
+            text += at + k > bytes.size() ? '=' : digits[three >> (18U - 6U * k) & 63U];
+    }
+    return text;
+}
+
+}  // namespace nz::cli

@@ -1,0 +1,17 @@
+// The page that nz report writes: one HTML file with its style, script and data in it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace nz::cli {
+
+/// The page over `data`, the JSON of nz report, nz study or nz bench, from which its script draws
+/// everything. It asks for no other file. Nothing in `data` can end the element that holds it.
+std::string report_page(const nlohmann::json& data);
+
+/// As RFC 4648 has it, with padding.
+std::string base64(std::string_view bytes);
+
+}  // namespace nz::cli

@@ -1,0 +1,255 @@
+"""The page of nz report in a real browser: every plot is there, and no error, and no request.
+
+Run as ``NZ_COMMAND=build/dev/nz test/report_page_test.py``. Exits with 77, which ctest calls
+skipped, where there is no Chromium.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from collections import Counter
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MEASURED = ROOT / "test" / "data" / "report" / "two_matrices.json"
+NZ = os.environ.get("NZ_COMMAND", str(ROOT / "build" / "dev" / "nz"))
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+SKIPPED = 77
+PLOTS = [
+    "heat-map",
+    "spy",
+    "row-lengths",
+    "format-bytes",
+    "methods",
+    "roofline",
+    "speed-up",
+    "efficiency",
+    "plan",
+    "solvers",
+]
+
+
+class Drawn(HTMLParser):
+    """What a browser made of a page: marks and text by figure, tags, and the root's attributes."""
+
+    def __init__(self, dom: str) -> None:
+        super().__init__()
+        self.marks: Counter[str] = Counter()
+        self.text: dict[str, str] = {}
+        self.tags: Counter[str] = Counter()
+        self.root: dict[str, str | None] = {}
+        self.figure = ""
+        self.feed(dom)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = dict(attrs)
+        self.tags[tag] += 1
+        if tag == "html":
+            self.root = attributes
+        if tag == "figure":
+            self.figure = attributes["id"] or ""
+        self.marks[self.figure] += "mark" in (attributes.get("class") or "").split()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "figure":
+            self.figure = ""
+
+    def handle_data(self, data: str) -> None:
+        self.text[self.figure] = self.text.get(self.figure, "") + data + "\n"
+
+
+@dataclass
+class Visit:
+    """A page that was opened, what it wrote to the console, and the addresses it asked for."""
+
+    page: Drawn
+    console: list[str]
+    requests: list[str]
+
+
+def visit(path: Path) -> Visit:
+    """Open a file in the browser and wait until nothing happens on it any more."""
+    with tempfile.TemporaryDirectory() as profile:
+        log = Path(profile) / "net.json"
+        done = subprocess.run(
+            [
+                str(CHROMIUM),
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--no-first-run",
+                "--disable-dev-shm-usage",
+                "--host-resolver-rules=MAP * ~NOTFOUND",
+                f"--user-data-dir={profile}",
+                f"--log-net-log={log}",
+                "--enable-logging=stderr",
+                "--window-size=1200,900",
+                "--virtual-time-budget=2000",
+                "--dump-dom",
+                path.as_uri(),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        events = json.loads(log.read_text())["events"]
+    asked = [event["params"] for event in events if "url" in event.get("params", {})]
+    # The browser looks for updates by itself; those requests have "not an origin" as initiator.
+    own = [p["url"] for p in asked if p.get("initiator", "not an origin") != "not an origin"]
+    return Visit(Drawn(done.stdout), re.findall(r":CONSOLE.*", done.stderr), own)
+
+
+class Page(unittest.TestCase):
+    """Pages made from committed measurements."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.data = json.loads(MEASURED.read_text())
+
+    def visit_report(self) -> Visit:
+        (self.folder / "in.json").write_text(json.dumps(self.data))
+        page = self.folder / "r.html"
+        subprocess.run(
+            [NZ, "report", "--from", "in.json", "-o", page],
+            cwd=self.folder,
+            check=True,
+            capture_output=True,
+        )
+        seen = visit(page)
+        self.assertEqual((seen.console, seen.requests), ([], []))
+        self.assertNotIn("data-error", seen.page.root)
+        return seen
+
+    def test_the_browser_tells_of_errors_and_requests(self) -> None:
+        bad = self.folder / "bad.html"
+        bad.write_text("<script>console.error('oops')</script><img src='http://example.org/a.png'>")
+        seen = visit(bad)
+        self.assertIn("oops", "".join(seen.console))
+        self.assertEqual(set(seen.requests), {"http://example.org/a.png"})
+
+    def test_every_plot_is_drawn(self) -> None:
+        page = self.visit_report().page
+        for plot in PLOTS:
+            self.assertGreater(page.marks[plot], 0, plot)
+        of_first = [
+            r for r in self.data["results"] if r["matrix"] == "laplace2d" and "median_s" in r
+        ]
+        self.assertEqual(page.marks["methods"], len({r["method"] for r in of_first}))
+        self.assertEqual(page.marks["roofline"], len(of_first) + len(self.data["bandwidth"]))
+        self.assertEqual(
+            page.marks["row-lengths"], len(self.data["matrices"][0]["row_length"]["histogram"])
+        )
+        self.assertEqual(page.marks["spy"], 1)
+        for plot, words in (
+            ("methods", "GFLOP/s"),
+            ("roofline", "operations / byte"),
+            ("speed-up", "threads"),
+            ("solvers", "iterations"),
+            ("plan", "predicted"),
+            ("format-bytes", "bytes / entry"),
+            ("row-lengths", "entries in the row"),
+        ):
+            self.assertIn(words, page.text[plot], plot)
+
+    def test_a_busy_machine_is_said(self) -> None:
+        busy = sum(r.get("spread", 0) > 0.5 for r in self.data["results"])
+        self.assertGreater(busy, 0)
+        self.assertIn(f"The machine was busy: {busy} of ", self.visit_report().page.text[""])
+        for row in self.data["results"]:
+            row["spread"] = 0.01
+        self.assertNotIn("busy", self.visit_report().page.text["methods"])
+
+    def test_names_stay_text(self) -> None:
+        hostile = "</script><img src=x onerror=alert(1)><b>"
+        text = (
+            json.dumps(self.data)
+            .replace('"laplace2d"', json.dumps(hostile))
+            .replace('"csr.serial"', json.dumps(hostile))
+        )
+        self.data = json.loads(text)
+        page = self.visit_report().page
+        self.assertEqual(page.tags["b"], 0)
+        self.assertEqual(page.tags["img"], 1)  # the sparsity picture
+        self.assertIn(hostile, page.text[""])
+
+    def test_other_commands_have_fewer_plots(self) -> None:
+        subprocess.run(
+            [NZ, "generate", "laplace2d", "--nx", "9", "--ny", "9", "-o", "A.mtx"],
+            cwd=self.folder,
+            check=True,
+            capture_output=True,
+        )
+        for command, plots in (
+            ("study", {"methods", "roofline", "speed-up", "efficiency", "plan", "format-bytes"}),
+            ("bench", {"methods", "roofline", "speed-up", "efficiency", "format-bytes"}),
+        ):
+            subprocess.run(
+                [NZ, command, "A.mtx", "--threads", "1,2", "--seconds", "0.01", "--json", "m.json"],
+                cwd=self.folder,
+                check=True,
+                capture_output=True,
+            )
+            self.data = json.loads((self.folder / "m.json").read_text())
+            page = self.visit_report().page
+            self.assertEqual(
+                {plot for plot, marks in page.marks.items() if marks > 0 and plot}, plots
+            )
+
+    def test_odd_measurements_are_shown_as_far_as_they_go(self) -> None:
+        name = {"name": "A", "rows": 0, "cols": 0, "nnz": 0}
+        still = {"matrix": "A", "method": "m", "threads": 1, "median_s": 1e-6, "gflops": 0}
+        for what, rows, plots in (
+            ("nothing measured", [{"matrix": "A", "method": "m", "threads": 1}], set()),
+            ("no speed", [still], {"methods"}),
+            ("no numbers", [{**still, "gflops": {}, "median_s": "fast"}], set()),
+            ("odd numbers", [{**still, "spread": -4, "matrix_bytes": -5, "gbps": 7}], {"methods"}),
+        ):
+            with self.subTest(what):
+                self.data = {"command": "bench", "matrices": [name], "rows": rows}
+                self.data |= {"bandwidth": 7, "solves": {"a": 1}, "lessons": [3]}
+                marks = self.visit_report().page.marks
+                self.assertEqual({plot for plot in marks if plot and marks[plot] > 0}, plots)
+
+    def test_thirty_matrices_within_a_second(self) -> None:
+        for key, name in (
+            ("matrices", "name"),
+            ("results", "matrix"),
+            ("plans", "matrix"),
+            ("solves", "matrix"),
+        ):
+            self.data[key] = [
+                {**row, name: f"{row[name]}{k}"} for k in range(15) for row in self.data[key]
+            ]
+        self.data["results"] = [
+            {**row, "method": f"{row['method']}{k}"}
+            for k in range(6)
+            for row in self.data["results"]
+        ]
+        ready = []
+        for _ in range(3):  # other processes may slow down one of them
+            page = self.visit_report().page
+            ready.append(int(page.root["data-ready-ms"] or 0))
+            if ready[-1] < 1000:
+                break
+        self.assertLess(min(ready), 1000)
+        self.assertGreater(page.marks["heat-map"], 30 * 20)
+
+
+if __name__ == "__main__":
+    if CHROMIUM is None:
+        print("skipped: there is no Chromium here (Debian's package chromium)")
+        sys.exit(SKIPPED)
+    unittest.main()
