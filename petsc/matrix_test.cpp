@@ -3,18 +3,16 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 #include <petscmat.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <string>
 #include <vector>
 
-namespace {
+#include "petsc/testing.hpp"
 
-#define MUST(call) ASSERT_EQ(PetscErrorCode(0), (call))
+namespace nz::petsc {
+namespace {
 
 struct case_of {
     std::string name;
@@ -22,17 +20,6 @@ struct case_of {
     bool first_rank_only;  ///< the others have no rows and no columns
     PetscInt per_row;
 };
-
-PetscMPIInt ranks() {
-    PetscMPIInt size = 1;
-    MPI_Comm_size(PETSC_COMM_WORLD, &size);
-    return size;
-}
-PetscMPIInt rank() {
-    PetscMPIInt own = 0;
-    MPI_Comm_rank(PETSC_COMM_WORLD, &own);
-    return own;
-}
 
 /// Whatever comes of (i, k), the same everywhere.
 PetscInt scrambled(PetscInt i, PetscInt k) {
@@ -135,20 +122,6 @@ bool has_type(Mat A, const char* seq, const char* mpi) {
 }
 bool is_nz(Mat A) { return has_type(A, "seqaijnz", "mpiaijnz"); }
 bool is_aij(Mat A) { return has_type(A, MATSEQAIJ, MATMPIAIJ); }
-
-/// What MatView prints of a matrix of this rank's alone, in all detail.
-std::string viewed(Mat A) {
-    const std::string path = ::testing::TempDir() + "petsc_matrix_test." + std::to_string(getpid());
-    PetscViewer viewer = nullptr;
-    EXPECT_EQ(0, PetscViewerASCIIOpen(PETSC_COMM_SELF, path.c_str(), &viewer));
-    EXPECT_EQ(0, PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO_DETAIL));
-    EXPECT_EQ(0, MatView(A, viewer));
-    EXPECT_EQ(0, PetscViewerDestroy(&viewer));
-    std::ifstream file(path);
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    std::filesystem::remove(path);
-    return text;
-}
 
 class shapes : public ::testing::TestWithParam<case_of> {};
 
@@ -363,23 +336,11 @@ TEST(type, takes_one_thread_where_several_ranks_run) {
     MUST(MatMult(B, x, y));
     MUST(MatGetDiagonalBlock(B, &block));
     EXPECT_NE(std::string::npos,
-              viewed(block).find(ranks() > 1 ? " with 1 threads" : " with 3 threads"))
-        << viewed(block);
+              viewed((PetscObject)block).find(ranks() > 1 ? " with 1 threads" : " with 3 threads"))
+        << viewed((PetscObject)block);
     for (Vec* v : {&x, &y}) MUST(VecDestroy(v));
     MUST(MatDestroy(&B));
 }
-
-/// The message of the first error since it was made.
-struct caught_error {
-    caught_error() { PetscPushErrorHandler(keep, this); }
-    ~caught_error() { PetscPopErrorHandler(); }
-    static PetscErrorCode keep(MPI_Comm, int, const char*, const char*, PetscErrorCode code,
-                               PetscErrorType type, const char* text, void* context) {
-        if (type == PETSC_ERROR_INITIAL) static_cast<caught_error*>(context)->message = text;
-        return code;
-    }
-    std::string message;
-};
 
 TEST(options, below_their_range_are_refused) {
     MUST(PetscOptionsSetValue(nullptr, "-mat_nz_threads", "-1"));
@@ -396,3 +357,4 @@ TEST(options, below_their_range_are_refused) {
 }
 
 }  // namespace
+}  // namespace nz::petsc
