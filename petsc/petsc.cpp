@@ -1,5 +1,7 @@
 #include "petsc/petsc.hpp"
 
+#include "nonzero/plan/speeds.hpp"
+
 namespace nz::petsc {
 
 PetscErrorCode convert(Mat A, MatReuse reuse, Mat* out, PetscErrorCode (*become)(Mat)) {
@@ -38,6 +40,26 @@ PetscErrorCode default_threads(PetscInt& threads) {
     PetscFunctionReturn(0);
 }
 
+namespace {
+
+/// The ranks of a node would disturb each other where all of them measured how fast it is at their
+/// first plan: one does so for all, who then find it in nonzero's cache.
+PetscErrorCode measure_once_a_node() {
+    PetscMPIInt ranks = 1, rank = 0;
+    MPI_Comm node = MPI_COMM_NULL;
+    PetscFunctionBegin;
+    PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+    if (ranks == 1) PetscFunctionReturn(0);
+    PetscCallMPI(
+        MPI_Comm_split_type(PETSC_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    PetscCallMPI(MPI_Comm_rank(node, &rank));
+    if (rank == 0) PetscCall(guarded([] { static_cast<void>(speeds_of(cpu{.threads = 1})); }));
+    PetscCallMPI(MPI_Barrier(node));
+    PetscCallMPI(MPI_Comm_free(&node));
+    PetscFunctionReturn(0);
+}
+
+}  // namespace
 }  // namespace nz::petsc
 
 /// PETSc calls it when it loads the library: the name is made of the file's.
@@ -50,5 +72,7 @@ extern "C" PETSC_VISIBILITY_PUBLIC PetscErrorCode PetscDLLibraryRegister_nz_pets
     for (const char* name : {root_type, seq_type})  // for -mat_seqaij_type
         PetscCall(MatSeqAIJRegister(name, convert_to_seqaijnz));
     PetscCall(PCRegister(multigrid_type, create_nzamg));
+    PetscCall(register_events());
+    PetscCall(measure_once_a_node());
     PetscFunctionReturn(0);
 }

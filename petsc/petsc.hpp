@@ -26,6 +26,8 @@ inline constexpr const char* multigrid_type = "nzamg";
 PetscErrorCode create_seqaijnz(Mat);
 PetscErrorCode create_mpiaijnz(Mat);
 PetscErrorCode create_nzamg(PC);
+/// What -log_view lists beyond PETSc's events.
+PetscErrorCode register_events();
 /// Converter, as MatConvert and -mat_seqaij_type call it.
 PetscErrorCode convert_to_seqaijnz(Mat, MatType, MatReuse, Mat*);
 

@@ -28,6 +28,7 @@ struct planned_product {
 /// The operations of MATSEQAIJ, which are the same for all its matrices. PETSc exports none of them
 /// by name, so they are kept when the first of them becomes a seqaijnz.
 _MatOps aij;
+PetscLogEvent plan_event;  ///< planning, building and new values, in -log_view
 
 planned_product*& product_of(Mat A) { return reinterpret_cast<planned_product*&>(A->spptr); }
 
@@ -78,13 +79,15 @@ PetscErrorCode refresh(Mat A) {
 
     PetscCall(view_of(A, view));
     const bool same_pattern = p.made_of == A && p.pattern == A->nonzerostate;
-    p.made_of = nullptr;  // where the next line fails, the next product plans anew
+    p.made_of = nullptr;  // where the next lines fail, the next product plans anew
+    PetscCall(PetscLogEventBegin(plan_event, A, nullptr, nullptr, nullptr));
     PetscCall(guarded([&] {
         if (!same_pattern)
             plan_anew(p, view);
         else if (p.op)
             update_values(p.op, p.plan, view);
     }));
+    PetscCall(PetscLogEventEnd(plan_event, A, nullptr, nullptr, nullptr));
     if (p.op && !same_pattern) PetscCall(PetscInfo(A, "nonzero: %s\n", p.plan.why.c_str()));
     p.made_of = A, p.values = values, p.pattern = A->nonzerostate;
     PetscFunctionReturn(0);
@@ -239,6 +242,12 @@ PetscErrorCode become_seqaijnz(Mat A) {
 
 PetscErrorCode convert_to_seqaijnz(Mat A, MatType, MatReuse reuse, Mat* out) {
     return convert(A, reuse, out, become_seqaijnz);
+}
+
+PetscErrorCode register_events() {
+    PetscFunctionBegin;
+    PetscCall(PetscLogEventRegister("MatNzSetUp", MAT_CLASSID, &plan_event));
+    PetscFunctionReturn(0);
 }
 
 PetscErrorCode create_seqaijnz(Mat A) {

@@ -10,7 +10,8 @@ int main(int argc, char** argv) {
     if (PetscInitialize(&argc, &argv, nullptr, nullptr)) return 1;
     PetscMPIInt rank = 0;
     MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
-    if (rank > 0) GTEST_FLAG_SET(output, "");  // one file of results is enough
+    auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
+    if (rank > 0) delete listeners.Release(listeners.default_xml_generator());  // one file will do
     int failed = RUN_ALL_TESTS();
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD);
     return PetscFinalize() || failed != 0;
