@@ -342,6 +342,18 @@ TEST(type, takes_one_thread_where_several_ranks_run) {
     MUST(MatDestroy(&B));
 }
 
+TEST(options, few_products_are_left_to_aij) {
+    const case_of square{"square", 97, 97, false, 9};
+    MUST(PetscOptionsSetValue(nullptr, "-mat_nz_expected_products", "5"));
+    Mat A = matrix(square, MATAIJ), B = matrix(square, "nz"), block = nullptr;
+    MUST(PetscOptionsClearValue(nullptr, "-mat_nz_expected_products"));
+    expect_same_products(A, B);
+    MUST(MatGetDiagonalBlock(B, &block));
+    EXPECT_NE(std::string::npos, viewed((PetscObject)block).find("nonzero: AIJ multiplies"));
+    MUST(MatDestroy(&A));
+    MUST(MatDestroy(&B));
+}
+
 TEST(options, below_their_range_are_refused) {
     MUST(PetscOptionsSetValue(nullptr, "-mat_nz_threads", "-1"));
     Mat A = nullptr;
