@@ -1,12 +1,14 @@
 // Times MatMult of AIJ against that of type nz, one after the other in one process:
 //   mpirun -n 2 petsc_product_bench -dll_append path/libnz_petsc.so -matrix poisson -n 100
-// -matrix: poisson (7 points, n^3 unknowns) or elasticity (3 n (n + 1)^2 unknowns).
+// -matrix: poisson (7 points, n^3 unknowns) or elasticity (3 n (n + 1)^2 unknowns). -distinct: no
+// two of their values are equal.
 // -log_view lists what the setup of nz took, as MatNzSetUp.
 #include <petscksp.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "nonzero/gen/distinct.hpp"
 #include "nonzero/gen/generate.hpp"
 
 namespace {
@@ -40,12 +42,15 @@ PetscErrorCode over_ranks(const host_matrix& A, PetscInt block, Mat* M) {
     PetscFunctionReturn(0);
 }
 
-/// Seconds of a product, the least of a few runs of ten.
-PetscErrorCode time_product(Mat A, Vec x, Vec y, double& best) {
+/// MatMult or MatMultTranspose.
+using product = PetscErrorCode (*)(Mat, Vec, Vec);
+
+/// best: the least so far of the seconds of a product, in runs of ten.
+PetscErrorCode time_product(product multiply, Mat A, Vec x, Vec y, double& best) {
     PetscFunctionBegin;
     PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
     const double start = MPI_Wtime();
-    for (int k = 0; k < 10; ++k) PetscCall(MatMult(A, x, y));
+    for (int k = 0; k < 10; ++k) PetscCall(multiply(A, x, y));
     PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
     best = std::min(best, (MPI_Wtime() - start) / 10);
     PetscFunctionReturn(0);
@@ -55,16 +60,19 @@ PetscErrorCode run() {
     char matrix[32] = "poisson";
     PetscInt n = 100;
     PetscMPIInt ranks = 1;
+    PetscBool distinct = PETSC_FALSE;
     Mat A = nullptr, B = nullptr;
     Vec x, y;
     PetscFunctionBegin;
     PetscCall(PetscOptionsGetString(nullptr, nullptr, "-matrix", matrix, sizeof matrix, nullptr));
     PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-n", &n, nullptr));
+    PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-distinct", &distinct, nullptr));
     PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
     const bool elastic = std::string(matrix) == "elasticity";
     {
-        const host_matrix whole =
+        host_matrix whole =
             elastic ? nz::elasticity3d<double>(n, n, n, 0.3) : nz::laplace3d<double>(n, n, n);
+        if (distinct) nz::make_distinct(std::span(whole.val), 1);
         PetscCall(over_ranks(whole, elastic ? 3 : 1, &A));
     }
     PetscCall(MatConvert(A, "nz", MAT_INITIAL_MATRIX, &B));
@@ -75,16 +83,20 @@ PetscErrorCode run() {
     const double start = MPI_Wtime();
     PetscCall(MatMult(B, x, y));
     const double first_product = MPI_Wtime() - start;
-    double of_aij = 1e30, of_nz = 1e30;
-    for (int k = 0; k < 12; ++k) {
-        PetscCall(time_product(A, x, y, of_aij));
-        PetscCall(time_product(B, x, y, of_nz));
+    double of_aij = 1e30, of_nz = 1e30, transposed_of_aij = 1e30, transposed_of_nz = 1e30;
+    for (int k = 0; k < 10; ++k) {
+        PetscCall(time_product(MatMult, A, x, y, of_aij));
+        PetscCall(time_product(MatMult, B, x, y, of_nz));
+        PetscCall(time_product(MatMultTranspose, A, x, y, transposed_of_aij));
+        PetscCall(time_product(MatMultTranspose, B, x, y, transposed_of_nz));
     }
     PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                          "%s %" PetscInt_FMT ", %d ranks: AIJ %.3f ms, nz %.3f ms, ratio %.2f; "
-                          "first product of nz %.1f ms\n",
-                          matrix, n, ranks, 1e3 * of_aij, 1e3 * of_nz, of_aij / of_nz,
-                          1e3 * first_product));
+                          "%s %" PetscInt_FMT "%s, %d ranks: MatMult AIJ %.2f ms, nz %.2f ms, "
+                          "ratio %.2f; MatMultTranspose %.2f, %.2f, %.2f; first product of nz "
+                          "%.0f ms\n",
+                          matrix, n, distinct ? " distinct" : "", ranks, 1e3 * of_aij, 1e3 * of_nz,
+                          of_aij / of_nz, 1e3 * transposed_of_aij, 1e3 * transposed_of_nz,
+                          transposed_of_aij / transposed_of_nz, 1e3 * first_product));
     for (Vec* v : {&x, &y}) PetscCall(VecDestroy(v));
     for (Mat* M : {&A, &B}) PetscCall(MatDestroy(M));
     PetscFunctionReturn(0);

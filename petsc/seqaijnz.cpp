@@ -17,6 +17,7 @@ namespace {
 struct planned_product {
     cpu on;
     std::int64_t expected_products;
+    bool transposed = false;  ///< also holds A^T, from the first product with it on
     nz::plan<PetscScalar, cpu> plan = {};
     std::unique_ptr<linear_operator<PetscScalar, cpu>> op = {};  ///< null: AIJ multiplies
     /// From which matrix, values and pattern it was made. PETSc moves the contents of matrices
@@ -67,17 +68,22 @@ constexpr std::int64_t fewest_products = 40;
 void plan_anew(planned_product& p, const aij_view& A) {
     p.op.reset();
     if (p.expected_products < fewest_products || is_mostly_empty(A)) return;
-    p.plan = make_plan(A, p.on, {.expected_products = p.expected_products});
+    p.plan =
+        make_plan(A, p.on, {.expected_products = p.expected_products, .transposed = p.transposed});
     p.op = build(p.plan, A);
 }
 
-/// Brings the product up to date with A.
-PetscErrorCode refresh(Mat A) {
+/// Brings the product up to date with A, for products with op(A).
+PetscErrorCode refresh(Mat A, transposition op) {
     PetscObjectState values = 0;
     aij_view view;
     PetscFunctionBegin;
     if (product_of(A) == nullptr) PetscCall(make_product(A));
     planned_product& p = *product_of(A);
+    if (op != transposition::plain && !p.transposed) {
+        p.transposed = true;
+        if (p.op) p.made_of = nullptr;
+    }
     PetscCall(PetscObjectStateGet((PetscObject)A, &values));
     if (p.made_of == A && p.values == values) PetscFunctionReturn(0);
 
@@ -124,7 +130,7 @@ PetscErrorCode multiply(Mat A, transposition op, Vec x, PetscScalar beta, Vec y)
 
 PetscErrorCode mult(Mat A, Vec x, Vec y) {
     PetscFunctionBegin;
-    PetscCall(refresh(A));
+    PetscCall(refresh(A, transposition::plain));
     if (product_of(A)->op)
         PetscCall(multiply(A, transposition::plain, x, 0, y));
     else
@@ -134,7 +140,7 @@ PetscErrorCode mult(Mat A, Vec x, Vec y) {
 
 PetscErrorCode mult_transposed(Mat A, Vec x, Vec y) {
     PetscFunctionBegin;
-    PetscCall(refresh(A));
+    PetscCall(refresh(A, transposition::transpose));
     if (product_of(A)->op)
         PetscCall(multiply(A, transposition::transpose, x, 0, y));
     else
@@ -145,7 +151,7 @@ PetscErrorCode mult_transposed(Mat A, Vec x, Vec y) {
 /// z = y + A x; y and z may be one vector.
 PetscErrorCode mult_add(Mat A, Vec x, Vec y, Vec z) {
     PetscFunctionBegin;
-    PetscCall(refresh(A));
+    PetscCall(refresh(A, transposition::plain));
     if (product_of(A)->op) {
         if (y != z) PetscCall(VecCopy(y, z));
         PetscCall(multiply(A, transposition::plain, x, 1, z));
@@ -157,7 +163,7 @@ PetscErrorCode mult_add(Mat A, Vec x, Vec y, Vec z) {
 
 PetscErrorCode mult_transposed_add(Mat A, Vec x, Vec y, Vec z) {
     PetscFunctionBegin;
-    PetscCall(refresh(A));
+    PetscCall(refresh(A, transposition::transpose));
     if (product_of(A)->op) {
         if (y != z) PetscCall(VecCopy(y, z));
         PetscCall(multiply(A, transposition::transpose, x, 1, z));
