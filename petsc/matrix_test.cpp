@@ -20,6 +20,7 @@ struct case_of {
     bool first_rank_only;  ///< the others have no rows and no columns
     PetscInt per_row;
 };
+void PrintTo(const case_of& c, std::ostream* out) { *out << c.name; }
 
 /// Whatever comes of (i, k), the same everywhere.
 PetscInt scrambled(PetscInt i, PetscInt k) {
@@ -185,6 +186,7 @@ struct change {
     std::string name;
     std::function<PetscErrorCode(Mat)> apply;
 };
+void PrintTo(const change& c, std::ostream* out) { *out << c.name; }
 
 /// d A e, integers again.
 PetscErrorCode scale_diagonally(Mat A) {

@@ -88,7 +88,8 @@ PetscErrorCode refresh(Mat A, transposition op) {
     if (p.made_of == A && p.values == values) PetscFunctionReturn(0);
 
     PetscCall(view_of(A, view));
-    const bool same_pattern = p.made_of == A && p.pattern == A->nonzerostate;
+    const bool same_pattern = p.made_of == A && p.pattern == A->nonzerostate &&
+                              p.plan.nnz == std::int64_t(view.val.size());
     p.made_of = nullptr;  // where the next lines fail, the next product plans anew
     PetscCall(PetscLogEventBegin(plan_event, A, nullptr, nullptr, nullptr));
     PetscCall(guarded([&] {
