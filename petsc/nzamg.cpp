@@ -1,0 +1,212 @@
+// nzamg: nonzero's algebraic multigrid as a preconditioner of PETSc's.
+//
+// On several ranks each of them sets up multigrid for its own block on the diagonal: block Jacobi,
+// not multigrid over all ranks. Iterations grow with the number of ranks.
+#include <petsc/private/pcimpl.h>
+
+#include <memory>
+#include <vector>
+
+#include "nonzero/solve/multigrid/amg.hpp"
+#include "petsc/petsc.hpp"
+
+namespace nz::petsc {
+namespace {
+
+struct multigrid {
+    amg_options options = {};
+    PetscInt threads = 0;
+    index dimension = 0;                         ///< of the coordinates; 0: none were set
+    std::vector<PetscReal> coordinates{};        ///< of this rank's nodes, `dimension` a node
+    std::unique_ptr<amg<PetscScalar, cpu>> M{};  ///< null where the rank has no rows
+};
+
+multigrid& multigrid_of(PC pc) { return *static_cast<multigrid*>(pc->data); }
+
+PetscErrorCode set_from_options(PC pc, PetscOptionItems* PetscOptionsObject) {
+    static const char* const cycles[] = {"v", "w", "amg_cycle", "", nullptr};
+    static const char* const smoothers[] = {"chebyshev", "l1_jacobi", "amg_smoother", "", nullptr};
+    multigrid& m = multigrid_of(pc);
+    amg_options& o = m.options;
+    auto cycle = PetscEnum(o.cycle), smoother = PetscEnum(o.smoother);
+    PetscReal strength = o.strength;
+    PetscBool check = PetscBool(o.check);
+    PetscFunctionBegin;
+    PetscOptionsHeadBegin(PetscOptionsObject, "nonzero's algebraic multigrid");
+    PetscCall(
+        PetscOptionsEnum("-pc_nzamg_cycle", "Cycle", nullptr, cycles, cycle, &cycle, nullptr));
+    PetscCall(PetscOptionsEnum("-pc_nzamg_smoother", "Smoother", nullptr, smoothers, smoother,
+                               &smoother, nullptr));
+    PetscCall(PetscOptionsInt("-pc_nzamg_degree", "Degree of the Chebyshev polynomial", nullptr,
+                              o.degree, &o.degree, nullptr));
+    PetscCall(PetscOptionsInt("-pc_nzamg_sweeps", "Passes of the smoother on each side", nullptr,
+                              o.sweeps, &o.sweeps, nullptr));
+    PetscCall(PetscOptionsReal("-pc_nzamg_strength", "From which strength couplings count", nullptr,
+                               strength, &strength, nullptr));
+    PetscCall(PetscOptionsInt("-pc_nzamg_coarse_rows", "Rows that are solved directly", nullptr,
+                              o.coarse_rows, &o.coarse_rows, nullptr));
+    PetscCall(PetscOptionsBool("-pc_nzamg_check", "Checks that the matrix is symmetric", nullptr,
+                               check, &check, nullptr));
+    PetscCall(PetscOptionsRangeInt("-pc_nzamg_threads", "Threads of a rank; 0: all", nullptr,
+                                   m.threads, &m.threads, nullptr, 0, max_threads));
+    PetscOptionsHeadEnd();
+    o.cycle = amg_cycle(cycle), o.smoother = amg_smoother(smoother);
+    o.strength = strength, o.check = check == PETSC_TRUE;
+    PetscFunctionReturn(0);
+}
+
+/// The vectors of a null space, side by side on each of this rank's rows.
+PetscErrorCode candidates_of(MatNullSpace space, PetscInt rows, candidates<PetscScalar>& near) {
+    PetscBool has_constant = PETSC_FALSE;
+    PetscInt count = 0;
+    const Vec* vectors = nullptr;
+    PetscFunctionBegin;
+    PetscCall(MatNullSpaceGetVecs(space, &has_constant, &count, &vectors));
+    const auto all = std::size_t(count) + (has_constant == PETSC_TRUE);
+    near.count = index(all);
+    PetscCall(guarded([&] { near.val.assign(std::size_t(rows) * all, 1); }));
+    for (std::size_t c = 0; c < std::size_t(count); ++c) {
+        const PetscScalar* values = nullptr;
+        PetscCall(VecGetArrayRead(vectors[c], &values));
+        for (std::size_t i = 0; i < std::size_t(rows); ++i) near.val[i * all + c] = values[i];
+        PetscCall(VecRestoreArrayRead(vectors[c], &values));
+    }
+    PetscFunctionReturn(0);
+}
+
+/// The rigid-body modes of this rank's nodes.
+PetscErrorCode rigid_body_candidates(const multigrid& m, PetscInt rows,
+                                     candidates<PetscScalar>& near) {
+    Vec nodes = nullptr;
+    MatNullSpace modes = nullptr;
+    PetscFunctionBegin;
+    PetscCall(
+        VecCreateSeqWithArray(PETSC_COMM_SELF, m.dimension, rows, m.coordinates.data(), &nodes));
+    PetscCall(MatNullSpaceCreateRigidBody(nodes, &modes));
+    PetscCall(candidates_of(modes, rows, near));
+    PetscCall(MatNullSpaceDestroy(&modes));
+    PetscCall(VecDestroy(&nodes));
+    PetscFunctionReturn(0);
+}
+
+/// What the coarser levels must represent: the near null space of the matrix, or the rigid-body
+/// modes where there is a coordinate for each unknown, or none.
+PetscErrorCode near_null_space(PC pc, PetscInt rows, index block, candidates<PetscScalar>& near) {
+    const multigrid& m = multigrid_of(pc);
+    MatNullSpace space = nullptr;
+    PetscFunctionBegin;
+    PetscCall(MatGetNearNullSpace(pc->pmat, &space));
+    if (space != nullptr)
+        PetscCall(candidates_of(space, rows, near));
+    else if (m.dimension > 1 && m.dimension == block && PetscInt(m.coordinates.size()) == rows)
+        PetscCall(rigid_body_candidates(m, rows, near));
+    PetscFunctionReturn(0);
+}
+
+/// A matrix of another type than AIJ is converted, for the time of the setup.
+PetscErrorCode set_up_of(PC pc, Mat A) {
+    multigrid& m = multigrid_of(pc);
+    PetscInt block = 1;
+    aij_view view;
+    candidates<PetscScalar> near;
+    PetscFunctionBegin;
+    PetscCall(view_of(A, view));
+    PetscCall(MatGetBlockSize(pc->pmat, &block));
+    PetscCall(near_null_space(pc, view.shape.rows, block, near));
+    amg_options options = m.options;
+    options.block = block;
+    m.M.reset();
+    if (view.shape.rows > 0)
+        PetscCall(guarded([&] {
+            m.M = std::make_unique<amg<PetscScalar, cpu>>(view, cpu{.threads = m.threads}, options,
+                                                          near);
+        }));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode set_up(PC pc) {
+    Mat block = nullptr, converted = nullptr;
+    PetscBool is_aij = PETSC_FALSE;
+    PetscFunctionBegin;
+    PetscCall(MatGetDiagonalBlock(pc->pmat, &block));
+    PetscCall(PetscObjectBaseTypeCompare((PetscObject)block, MATSEQAIJ, &is_aij));
+    if (!is_aij) PetscCall(MatConvert(block, MATSEQAIJ, MAT_INITIAL_MATRIX, &converted));
+    PetscCall(set_up_of(pc, is_aij ? block : converted));
+    PetscCall(MatDestroy(&converted));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode apply(PC pc, Vec x, Vec y) {
+    const auto& M = multigrid_of(pc).M;
+    const PetscScalar* from = nullptr;
+    PetscScalar* to = nullptr;
+    PetscFunctionBegin;
+    if (!M) PetscFunctionReturn(0);
+    const auto rows = std::size_t(M->shape().rows);
+    PetscCall(VecGetArrayRead(x, &from));
+    PetscCall(VecGetArray(y, &to));
+    PetscCall(guarded([&] { M->apply(1, {from, rows}, 0, {to, rows}); }));
+    PetscCall(VecRestoreArray(y, &to));
+    PetscCall(VecRestoreArrayRead(x, &from));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode view(PC pc, PetscViewer viewer) {
+    const auto& M = multigrid_of(pc).M;
+    PetscBool ascii = PETSC_FALSE;
+    PetscMPIInt ranks = 1;
+    PetscFunctionBegin;
+    PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+    if (!ascii) PetscFunctionReturn(0);
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
+    if (ranks > 1)
+        PetscCall(PetscViewerASCIIPrintf(
+            viewer, "block Jacobi: each rank's own block on the diagonal; the first rank's is\n"));
+    std::string levels;
+    PetscCall(guarded([&] { levels = M ? to_text(M->report()) : "not set up, or no rows\n"; }));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s", levels.c_str()));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode reset(PC pc) {
+    PetscFunctionBegin;
+    multigrid_of(pc).M.reset();
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode destroy(PC pc) {
+    PetscFunctionBegin;
+    delete &multigrid_of(pc);
+    pc->data = nullptr;
+    PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSetCoordinates_C", nullptr));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode set_coordinates(PC pc, PetscInt dimension, PetscInt nodes, PetscReal* xyz) {
+    multigrid& m = multigrid_of(pc);
+    PetscFunctionBegin;
+    PetscCall(guarded([&] {
+        m.coordinates.assign(xyz, xyz + std::size_t(dimension) * std::size_t(nodes));
+        m.dimension = dimension;
+    }));
+    PetscFunctionReturn(0);
+}
+
+}  // namespace
+
+PetscErrorCode create_nzamg(PC pc) {
+    PetscFunctionBegin;
+    PetscCall(guarded([&] { pc->data = new multigrid; }));
+    PetscCall(default_threads(multigrid_of(pc).threads));
+    pc->ops->setfromoptions = set_from_options;
+    pc->ops->setup = set_up;
+    pc->ops->apply = apply;
+    pc->ops->applytranspose = apply;  // multigrid is symmetric
+    pc->ops->view = view;
+    pc->ops->reset = reset;
+    pc->ops->destroy = destroy;
+    PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSetCoordinates_C", set_coordinates));
+    PetscFunctionReturn(0);
+}
+
+}  // namespace nz::petsc
