@@ -13,6 +13,18 @@ shares column_shares(const shares& rows, index cols) {
 }  // namespace
 
 template <class V>
+csr<V, host> rows_of(const csr<V, host_view>& A, range rows) {
+    const auto first = std::size_t(rows.first), last = std::size_t(rows.last);
+    const auto begin = std::ptrdiff_t(A.row_ptr[first]), end = std::ptrdiff_t(A.row_ptr[last]);
+    host_vector<offset> ptr(last - first + 1);
+    for (std::size_t i = first; i <= last; ++i) ptr[i - first] = A.row_ptr[i] - begin;
+    return {{index(last - first), A.shape.cols},
+            offset_vector(ptr),
+            {A.col_ind.begin() + begin, A.col_ind.begin() + end},
+            {A.val.begin() + begin, A.val.begin() + end}};
+}
+
+template <class V>
 matrix_slice<V> slice_of(const communicator& ranks, const csr<V, host_view>& A) {
     agree(&ranks, [&] { (void)order_of(A); });
     expect_equal(&ranks, "slice_of",
@@ -20,15 +32,7 @@ matrix_slice<V> slice_of(const communicator& ranks, const csr<V, host_view>& A) 
     matrix_slice<V> mine;
     mine.rows = balanced_shares(A.row_ptr, ranks.size());
     mine.cols = column_shares(mine.rows, A.shape.cols);
-    const range own = mine.rows.of(ranks.rank());
-    const auto first = std::size_t(own.first), last = std::size_t(own.last);
-    const auto begin = std::ptrdiff_t(A.row_ptr[first]), end = std::ptrdiff_t(A.row_ptr[last]);
-    host_vector<offset> ptr(last - first + 1);
-    for (std::size_t i = first; i <= last; ++i) ptr[i - first] = A.row_ptr[i] - begin;
-    mine.own = {{index(last - first), A.shape.cols},
-                offset_vector(ptr),
-                {A.col_ind.begin() + begin, A.col_ind.begin() + end},
-                {A.val.begin() + begin, A.val.begin() + end}};
+    mine.own = rows_of(A, mine.rows.of(ranks.rank()));
     return mine;
 }
 
@@ -69,10 +73,12 @@ host_vector<V> joined(const communicator& ranks, std::span<const V> own) {
 }
 
 #define NZ_INSTANTIATE(V)                                                             \
+    template csr<V, host> rows_of(const csr<V, host_view>&, range);                   \
     template matrix_slice<V> slice_of(const communicator&, const csr<V, host_view>&); \
     template matrix_slice<V> slice_from(const communicator&, csr<V, host>);           \
     template csr<V, host> own_block(const matrix_slice<V>&, int);                     \
     template host_vector<V> joined(const communicator&, std::span<const V>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+template host_vector<index> joined(const communicator&, std::span<const index>);
 
 }  // namespace nz

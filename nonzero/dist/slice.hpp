@@ -17,6 +17,10 @@ struct matrix_slice {
     [[nodiscard]] nz::shape shape() const { return {rows.total(), cols.total()}; }  ///< of all
 };
 
+/// The rows [first, last) of A, its columns as they are.
+template <class V>
+csr<V, host> rows_of(const csr<V, host_view>& A, range rows);
+
 /// This rank's rows of a matrix that every rank has as a whole: balanced_shares; the columns, where
 /// the matrix is not square, in equal_shares. Called by all ranks. Throws argument_error, on all of
 /// them, where A is no CSR or of another size on another rank.
