@@ -22,6 +22,22 @@ void agree(const communicator* ranks, const std::function<void()>& f);
 void expect_equal(const communicator* ranks, const std::string& what,
                   std::span<const double> numbers);
 
+/// The ranks that the vectors of `on` are shared out over; null: none.
+template <class B>
+const communicator* ranks_of(B on) {
+    if constexpr (requires { on.ranks; }) {
+        return on.ranks;
+    } else {
+        return nullptr;
+    }
+}
+
+/// The sum over the ranks, as `summed`; without ranks, the number itself.
+template <class T>
+T summed_over(const communicator* ranks, const T& mine) {
+    return ranks == nullptr ? mine : summed(*ranks, mine);
+}
+
 /// Whether it holds on all ranks; without ranks, whether it holds.
 bool on_all(const communicator* ranks, bool holds);
 

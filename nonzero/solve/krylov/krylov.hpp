@@ -13,16 +13,6 @@
 
 namespace nz {
 
-/// The ranks that the vectors of `on` are shared out over; null: none.
-template <class B>
-const communicator* ranks_of(B on) {
-    if constexpr (requires { on.ranks; }) {
-        return on.ranks;
-    } else {
-        return nullptr;
-    }
-}
-
 /// Throws argument_error unless A x = b, with M for a preconditioner where there is one, can be
 /// asked for; over ranks on all of them, also where they were given different options.
 template <class V, class B>
