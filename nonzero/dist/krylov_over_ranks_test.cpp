@@ -3,6 +3,7 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/distributed.hpp"
+#include "nonzero/dist/solve.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/gmres.hpp"
@@ -143,6 +144,61 @@ TEST(krylov_over_ranks, all_stop_where_one_rank_is_told_to) {
             EXPECT_GE(s.calls[std::size_t(by)], 5) << name;
         }
     });
+}
+
+/// Rank 0's report of nz::solve over three ranks, whose x is held to its tolerance.
+system_report solved_by_choice(const linear_system<double>& system, const system_options& o) {
+    system_report all;
+    on_ranks(3, [&](const communicator& ranks) {
+        const cpu on{.threads = 1, .ranks = &ranks};
+        auto slice = slice_of(ranks, view(system.A));
+        const auto b = slice_of<double>(slice.rows, ranks.rank(), system.b);
+        host_vector<double> x(b.size(), 0);
+        auto report = nz::solve<double>(on, std::move(slice), b, x, o);
+        const auto whole = joined<double>(ranks, x);
+        if (ranks.rank() != 0) return;
+        const auto r = residual_of<double>(system.A, whole, system.b);
+        EXPECT_LE(r.norm, 1.01 * o.tol * r.rhs) << system.name;
+        all = std::move(report);
+    });
+    return all;
+}
+
+TEST(solve_over_ranks, chooses_by_what_all_ranks_see) {
+    const auto method = [](const linear_system<double>& system, const system_options& o = {}) {
+        const auto report = solved_by_choice(system, o);
+        EXPECT_TRUE(report.converged()) << system.name << ": " << report.result().report.why;
+        return report.attempts.front().method;
+    };
+    const auto definite = manufactured("definite", laplace2d<double>(21, 17));
+    EXPECT_EQ(method(definite), krylov_method::cg);
+    EXPECT_EQ(method(manufactured("kkt", kkt(laplace2d<double>(12, 11), 40))),
+              krylov_method::minres);
+    EXPECT_EQ(method(manufactured("convection", convected(laplace2d<double>(31, 17)))),
+              krylov_method::bicgstab);
+    for (const auto p :
+         {preconditioning::none, preconditioning::jacobi, preconditioning::block_jacobi,
+          preconditioning::gauss_seidel, preconditioning::amg}) {
+        system_options o;
+        o.preconditioner = p, o.block = p == preconditioning::block_jacobi ? 3 : 1;
+        EXPECT_EQ(method(definite, o), krylov_method::cg) << name_of(p);
+    }
+}
+
+TEST(solve_over_ranks, says_on_all_ranks_what_does_not_suit) {
+    const auto system = manufactured("convection", convected(laplace2d<double>(9, 8)));
+    for (const auto m : {krylov_method::cg, krylov_method::minres}) {
+        system_options o;
+        o.method = m;
+        for (const auto& t : thrown_on_ranks(3, [&](const communicator& ranks) {
+                 auto slice = slice_of(ranks, view(system.A));
+                 const auto b = slice_of<double>(slice.rows, ranks.rank(), system.b);
+                 host_vector<double> x(b.size(), 0);
+                 (void)nz::solve<double>({.threads = 1, .ranks = &ranks}, std::move(slice), b, x,
+                                         o);
+             }))
+            EXPECT_NE(text_of(t).find("A is not symmetric"), std::string::npos) << text_of(t);
+    }
 }
 
 TEST(krylov_over_ranks, ranks_that_disagree_about_options_are_told) {
