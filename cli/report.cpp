@@ -102,7 +102,7 @@ nlohmann::json gpu_json(const gpu_info& g) {
 
 std::string matrix_name(const std::string& path) {
     std::string name = std::filesystem::path(path).filename();
-    for (const char* ending : {".gz", ".mtx", ".npz"})
+    for (const char* ending : {".gz", ".mtx", ".npz", ".petsc"})
         if (name.ends_with(ending)) name.resize(name.size() - std::string_view(ending).size());
     return name;
 }

@@ -36,7 +36,7 @@ class json_file {
 /// none of these endings, error where the file system refuses. Nothing where `path` is empty.
 void expect_writable(const std::string& path, std::span<const std::string_view> endings);
 inline constexpr std::string_view vector_endings[] = {".mtx", ".mtx.gz"};
-inline constexpr std::string_view matrix_endings[] = {".mtx", ".mtx.gz", ".npz"};
+inline constexpr std::string_view matrix_endings[] = {".mtx", ".mtx.gz", ".npz", ".petsc"};
 inline constexpr std::string_view any_ending[] = {""};
 
 /// The nz::error that `write` throws, or null: a result that cannot be written is shown all the

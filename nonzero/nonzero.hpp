@@ -1,14 +1,25 @@
 // The public headers: matrices from files or generators, their stats, plans and operators, solvers,
-// graphs. These headers, and those that they include, are what is installed.
+// graphs, matrices over processes. These headers, and those that they include, are what is
+// installed.
 #pragma once
 
+#include "nonzero/core/agreement.hpp"
+#include "nonzero/core/communicator.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/space.hpp"
 #include "nonzero/core/value.hpp"
+#include "nonzero/dist/distributed.hpp"
+#include "nonzero/dist/entries.hpp"
+#include "nonzero/dist/pagerank.hpp"
+#include "nonzero/dist/partitioned.hpp"
+#include "nonzero/dist/read_slice.hpp"
+#include "nonzero/dist/slice.hpp"
+#include "nonzero/dist/solve.hpp"
 #include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/stencil_rows.hpp"
 #include "nonzero/graph/bisection.hpp"
 #include "nonzero/graph/components.hpp"
 #include "nonzero/graph/fiedler.hpp"

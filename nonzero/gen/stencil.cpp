@@ -2,6 +2,7 @@
 #include "nonzero/gen/counter.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/gen/rows.hpp"
+#include "nonzero/gen/stencil_rows.hpp"
 
 namespace nz {
 
@@ -27,11 +28,20 @@ struct point {
 
 point place(grid g, index row) { return {row % g.x, row / g.x % g.y, row / g.x / g.y}; }
 
-/// 2 d on the diagonal, -1 for the neighbours along each of the d axes.
+/// The shape of some rows of a square matrix. Throws argument_error where they are not inside it.
+shape some_rows(const std::string& name, index n, range rows) {
+    expect(0 <= rows.first && rows.first <= rows.last && rows.last <= n,
+           name + ": rows " + std::to_string(rows.first) + " to " + std::to_string(rows.last) +
+               ", expected a range inside 0 to " + std::to_string(n));
+    return {index(rows.last - rows.first), n};
+}
+
+/// Rows of: 2 d on the diagonal, -1 for the neighbours along each of the d axes.
 template <class V>
-csr<V, host> star(grid g, double centre) {
+csr<V, host> star(const std::string& name, grid g, double centre, range rows) {
     const index n = g.x * g.y * g.z, layer = g.x * g.y;
-    return from_rows<V>({n, n}, [=](index i, auto add) {
+    return from_rows<V>(some_rows(name, n, rows), [=](index k, auto add) {
+        const index i = index(rows.first) + k;
         const point p = place(g, i);
         if (p.z > 0) add(i - layer, -1.0);
         if (p.y > 0) add(i - g.x, -1.0);
@@ -46,22 +56,35 @@ csr<V, host> star(grid g, double centre) {
 }  // namespace
 
 template <class V>
-csr<V, host> laplace2d(index nx, index ny) {
+csr<V, host> laplace2d_rows(index nx, index ny, range rows) {
     checked_size("laplace2d", {nx, ny});
-    return star<V>({nx, ny, 1}, 4);
+    return star<V>("laplace2d", {nx, ny, 1}, 4, rows);
+}
+template <class V>
+csr<V, host> laplace2d(index nx, index ny) {
+    return laplace2d_rows<V>(nx, ny, {0, checked_size("laplace2d", {nx, ny})});
 }
 
 template <class V>
-csr<V, host> laplace3d(index nx, index ny, index nz) {
+csr<V, host> laplace3d_rows(index nx, index ny, index nz, range rows) {
     checked_size("laplace3d", {nx, ny, nz});
-    return star<V>({nx, ny, nz}, 6);
+    return star<V>("laplace3d", {nx, ny, nz}, 6, rows);
+}
+template <class V>
+csr<V, host> laplace3d(index nx, index ny, index nz) {
+    return laplace3d_rows<V>(nx, ny, nz, {0, checked_size("laplace3d", {nx, ny, nz})});
 }
 
 template <class V>
 csr<V, host> laplace27(index nx, index ny, index nz) {
+    return laplace27_rows<V>(nx, ny, nz, {0, checked_size("laplace27", {nx, ny, nz})});
+}
+template <class V>
+csr<V, host> laplace27_rows(index nx, index ny, index nz, range rows) {
     const index n = checked_size("laplace27", {nx, ny, nz});
     const grid g{nx, ny, nz};
-    return from_rows<V>({n, n}, [=](index i, auto add) {
+    return from_rows<V>(some_rows("laplace27", n, rows), [=](index k, auto add) {
+        const index i = index(rows.first) + k;
         const point p = place(g, i);
         for (index z = std::max(p.z - 1, 0); z <= std::min(p.z + 1, g.z - 1); ++z)
             for (index y = std::max(p.y - 1, 0); y <= std::min(p.y + 1, g.y - 1); ++y)
@@ -89,10 +112,13 @@ csr<V, host> banded(index n, index half_width, double fill, std::uint64_t seed) 
     });
 }
 
-#define NZ_INSTANTIATE(V)                                 \
-    template csr<V, host> laplace2d(index, index);        \
-    template csr<V, host> laplace3d(index, index, index); \
-    template csr<V, host> laplace27(index, index, index); \
+#define NZ_INSTANTIATE(V)                                             \
+    template csr<V, host> laplace2d(index, index);                    \
+    template csr<V, host> laplace3d(index, index, index);             \
+    template csr<V, host> laplace27(index, index, index);             \
+    template csr<V, host> laplace2d_rows(index, index, range);        \
+    template csr<V, host> laplace3d_rows(index, index, index, range); \
+    template csr<V, host> laplace27_rows(index, index, index, range); \
     template csr<V, host> banded(index, index, double, std::uint64_t);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 

@@ -1,9 +1,11 @@
 #include "nonzero/graph/pagerank.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
+#include "nonzero/core/agreement.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/graph/pagerank_step.hpp"
 
@@ -18,9 +20,9 @@ void check_options(const pagerank_options& o) {
     if (o.max_iter < 0) throw argument_error("pagerank: max_iter is negative");
 }
 
-/// t over its sum.
+/// The sum of a teleport vector's elements.
 template <class V>
-host_vector<V> normalised(std::span<const V> t, std::size_t n) {
+double checked_sum(std::span<const V> t, std::size_t n) {
     if (t.size() != n)
         throw argument_error("pagerank: a teleport vector of " + std::to_string(t.size()) +
                              " elements, expected " + std::to_string(n));
@@ -31,11 +33,22 @@ host_vector<V> normalised(std::span<const V> t, std::size_t n) {
                                  " of the teleport vector is negative or no number");
         sum += double(t[i]);
     }
-    if (!(sum > 0) || !std::isfinite(sum))
-        throw argument_error("pagerank: the teleport vector sums to " + std::to_string(sum) +
-                             ", expected a positive number");
-    host_vector<V> of_sum_one(n);
-    for (std::size_t i = 0; i < n; ++i) of_sum_one[i] = V(double(t[i]) / sum);
+    return sum;
+}
+
+/// t over its sum, over all ranks where there are some.
+template <class V>
+host_vector<V> normalised(const communicator* ranks, std::span<const V> t, std::size_t n) {
+    double sum = 0;
+    agree(ranks, [&] { sum = checked_sum(t, n); });
+    sum = summed_over(ranks, sum);
+    agree(ranks, [&] {
+        if (!(sum > 0) || !std::isfinite(sum))
+            throw argument_error("pagerank: the teleport vector sums to " + std::to_string(sum) +
+                                 ", expected a positive number");
+    });
+    host_vector<V> of_sum_one(t.size());
+    for (std::size_t i = 0; i < t.size(); ++i) of_sum_one[i] = V(double(t[i]) / sum);
     return of_sum_one;
 }
 
@@ -62,7 +75,8 @@ class ranking {
   public:
     /// x at the start; t may be empty.
     ranking(const linear_operator<V, B>& product, B on, const vector<index, B>& links,
-            int at_a_time, host_vector<V> x, host_vector<V> t, const pagerank_options& o)
+            std::int64_t nodes, int at_a_time, host_vector<V> x, host_vector<V> t,
+            const pagerank_options& o)
         : product_(product),
           at_a_time_(at_a_time),
           options_(o),
@@ -73,7 +87,7 @@ class ranking {
           history_(from_host(on, std::span<const double>(std::vector<double>(longest_batch)))),
           state_(on, {}),
           step_{V(o.damping),
-                V(1 / double(x.size())),
+                V(1 / double(nodes)),
                 t.empty() ? nullptr : t_.data(),
                 links.data(),
                 q_.data(),
@@ -151,34 +165,52 @@ pagerank_graph<V, B>::pagerank_graph(B on, const csr<V, host_view>& any_G, link_
         product_ = plan_links<V>(on, G.shape, G.row_ptr, G.col_ind);
     }
     links_there_ = from_host(on, std::span<const index>(links_));
+    nodes_ = G.shape.rows;
+}
+
+template <class V, class B>
+pagerank_graph<V, B>::pagerank_graph(B on, std::unique_ptr<linear_operator<V, B>> product,
+                                     host_vector<index> links)
+    : on_(on), product_(std::move(product)), links_(std::move(links)) {
+    agree(ranks_of(on), [&] {
+        const auto n = index(links_.size());
+        if (product_->shape() != nz::shape{n, n})
+            throw argument_error("pagerank: the product is of another size than the graph");
+        links_there_ = from_host(on, std::span<const index>(links_));
+    });
+    nodes_ = summed_over(ranks_of(on), std::int64_t(links_.size()));
 }
 
 template <class V, class B>
 std::int64_t pagerank_graph<V, B>::dangling() const {
-    return std::count(links_.begin(), links_.end(), 0);
+    return summed_over(ranks_of(on_), std::int64_t(std::count(links_.begin(), links_.end(), 0)));
 }
 
 template <class V, class B>
 pagerank_result<V> pagerank_graph<V, B>::rank(const pagerank_options& o,
                                               std::span<const V> t) const {
-    check_options(o);
+    const communicator* const ranks = ranks_of(on_);
     const std::size_t n = links_.size();
-    const auto teleport = t.empty() ? host_vector<V>() : normalised(t, n);
+    const bool is_uniform = on_all(ranks, t.empty());  // a rank without nodes has no other t
+    agree(ranks, [&] { check_options(o); });
+    expect_equal(ranks, "pagerank", std::array{o.damping, o.tol, double(o.max_iter)});
+    const auto teleport = is_uniform ? host_vector<V>() : normalised(ranks, t, n);
     pagerank_result<V> result;
-    result.report.converged = n == 0;
-    if (n == 0) return result;
+    result.report.converged = nodes_ == 0;
+    if (nodes_ == 0) return result;
     const auto parts = [&](std::size_t i) { return V(std::max(links_[i], 1)); };
     host_vector<V> x(n);
     double dangling = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        const V r = teleport.empty() ? V(1 / double(n)) : teleport[i];
+        const V r = is_uniform ? V(1 / double(nodes_)) : teleport[i];
         x[i] = r / parts(i);
         if (links_[i] == 0) dangling += double(r);
     }
     const int at_a_time =
         iterations_at_a_time(std::accumulate(links_.begin(), links_.end(), std::int64_t(0)));
-    ranking<V, B> iterations(*product_, on_, links_there_, at_a_time, std::move(x), teleport, o);
-    result.report = iterations.run(dangling);
+    ranking<V, B> iterations(*product_, on_, links_there_, nodes_, at_a_time, std::move(x),
+                             teleport, o);
+    result.report = iterations.run(summed_over(ranks, dangling));
     result.rank = iterations.x();
     for (std::size_t i = 0; i < n; ++i) result.rank[i] *= parts(i);
     return result;

@@ -67,14 +67,21 @@ class pagerank_graph {
     /// Throws argument_error where G is malformed or not square; and what planning throws.
     pagerank_graph(B on, const csr<V, host_view>& G, link_direction);
 
+    /// From the product with L, which must be built with values of one, and the links that leave
+    /// each node: where nodes are shared out over on.ranks, this rank's. Called by all ranks.
+    /// Throws argument_error, on all of them, where the lengths differ.
+    pagerank_graph(B on, std::unique_ptr<linear_operator<V, B>> product, host_vector<index> links);
+
+    /// Over ranks called by all of them, with the same options: t and the result are this rank's
+    /// elements, and sum to 1 over all.
     /// @param t  n numbers, none negative, not all 0; made to sum to 1. Empty: the same for all.
     /// Throws argument_error where t or an option is wrong. Not converging is a value.
     [[nodiscard]] pagerank_result<V> rank(const pagerank_options& = {},
                                           std::span<const V> t = {}) const;
 
     [[nodiscard]] const linear_operator<V, B>& product() const { return *product_; }
-    [[nodiscard]] std::int64_t dangling() const;  ///< nodes without links
-    /// Links that leave each node.
+    [[nodiscard]] std::int64_t dangling() const;  ///< nodes without links, on all ranks
+    /// Links that leave each node of this rank.
     [[nodiscard]] std::span<const index> links() const { return links_; }
 
   private:
@@ -82,6 +89,7 @@ class pagerank_graph {
     std::unique_ptr<linear_operator<V, B>> product_;
     host_vector<index> links_;
     vector<index, B> links_there_;
+    std::int64_t nodes_ = 0;  ///< on all ranks
 };
 
 /// The same for ranking once.

@@ -2,6 +2,7 @@
 
 #include "nonzero/io/matrix_market.hpp"
 #include "nonzero/io/npz.hpp"
+#include "nonzero/io/petsc.hpp"
 #include "nonzero/io/text.hpp"
 
 namespace nz {
@@ -35,11 +36,13 @@ std::string_view name(symmetry s) {
 }
 
 file_info inspect(const std::string& path) {
+    if (petsc::is_petsc(path)) return petsc::inspect(path);
     return content_of(path) == content::zip ? npz::inspect(path) : matrix_market::inspect(path);
 }
 
 template <class V>
 csr<V, host> read(const std::string& path, const read_options& options) {
+    if (petsc::is_petsc(path)) return petsc::read<V>(path);
     return content_of(path) == content::zip ? npz::read<V>(path, options)
                                             : matrix_market::read<V>(path, options);
 }
@@ -47,14 +50,16 @@ csr<V, host> read(const std::string& path, const read_options& options) {
 template <class V>
 void write(const std::string& path, const csr<V, host_view>& A, const write_options& options) {
     if (order_of(A) != row_order::ascending) return write(path, view(canonical(A)), options);
-    if (path.ends_with(".npz")) {
+    const bool is_npz = path.ends_with(".npz");
+    if (is_npz || path.ends_with(".petsc")) {
         if (options.store != symmetry::general)
-            throw argument_error("write: .npz stores no symmetry, only .mtx does");
-        npz::write(path, A);
+            throw argument_error(std::string("write: ") + (is_npz ? ".npz" : ".petsc") +
+                                 " stores no symmetry, only .mtx does");
+        is_npz ? npz::write(path, A) : petsc::write(path, A);
     } else if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) {
         matrix_market::write(path, A, options.store, path.ends_with(".gz"));
     } else {
-        throw argument_error("write: " + path + " ends in none of .mtx, .mtx.gz, .npz");
+        throw argument_error("write: " + path + " ends in none of .mtx, .mtx.gz, .npz, .petsc");
     }
 }
 

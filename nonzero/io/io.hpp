@@ -23,7 +23,7 @@ struct read_options {
 
 /// What a file says of itself before its entries.
 struct file_info {
-    std::string format;  ///< "matrix market" or "npz"
+    std::string format;  ///< "matrix market", "npz" or "petsc"
     nz::shape shape;
     std::int64_t entries;  ///< stored: of a symmetric file one triangle, duplicates counted
     nz::field field;
@@ -35,11 +35,11 @@ struct file_info {
 /// Throws parse_error.
 file_info inspect(const std::string& path);
 
-/// Reads a matrix: Matrix Market, plain or gzipped (see matrix_market.hpp), or SciPy's .npz (see
-/// npz.hpp); which of them follows from the content. Duplicates are summed in the file's order,
-/// explicit zeros kept, symmetric files expanded. The result is the same bit for bit whatever the
-/// number of threads. Integers are rounded to V. Throws parse_error; a complex file into a real V
-/// is one.
+/// Reads a matrix: Matrix Market, plain or gzipped (see matrix_market.hpp), SciPy's .npz (see
+/// npz.hpp), or PETSc's binary format (see petsc.hpp); which of them follows from the content.
+/// Duplicates are summed in the file's order, explicit zeros kept, symmetric files expanded. The
+/// result is the same bit for bit whatever the number of threads. Integers are rounded to V. Throws
+/// parse_error; a complex file into a real V is one.
 template <class V>
 csr<V, host> read(const std::string& path, const read_options& = {});
 
@@ -47,10 +47,10 @@ struct write_options {
     symmetry store = symmetry::general;  ///< Matrix Market: the lower triangle where not general
 };
 
-/// Writes .mtx, .mtx.gz or .npz, by the name's end. The file appears under its name when it is
-/// complete: what fails leaves an older one as it was. Entries are written by rows with ascending
-/// columns, duplicates summed. Throws argument_error where the name ends otherwise, A is no CSR or
-/// not of the symmetry asked for; error where the file system refuses.
+/// Writes .mtx, .mtx.gz, .npz or .petsc, by the name's end. The file appears under its name when
+/// it is complete: what fails leaves an older one as it was. Entries are written by rows with
+/// ascending columns, duplicates summed. Throws argument_error where the name ends otherwise, A is
+/// no CSR or not of the symmetry asked for; error where the file system refuses.
 template <class V>
 void write(const std::string& path, const csr<V, host_view>& A, const write_options& = {});
 

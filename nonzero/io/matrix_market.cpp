@@ -17,6 +17,14 @@
 namespace nz::matrix_market {
 namespace {
 
+template <class V>
+void expect_values_fit(const std::string& path, const header& h) {
+    if (h.field == field::complex && !is_complex<V>)
+        throw parse_error(
+            path, 1,
+            fmt::format("complex values, expected real ones to read as {}", value_name<V>()));
+}
+
 /// Parses the body in parallel, and tells where it is at fault.
 template <class V>
 class body_reader {
@@ -24,10 +32,7 @@ class body_reader {
     body_reader(const std::string& path, const header& h, const read_options& options,
                 std::size_t chunk_bytes)
         : path_(path), h_(h), options_(options), chunk_bytes_(chunk_bytes) {
-        if (h.field == field::complex && !is_complex<V>)
-            throw parse_error(
-                path, 1,
-                fmt::format("complex values, expected real ones to read as {}", value_name<V>()));
+        expect_values_fit<V>(path, h);
     }
 
     /// Calls take(number, parsed) for every piece, from several threads. Throws parse_error.
@@ -186,27 +191,13 @@ std::map<std::int64_t, host_vector<V>> read_values(body_reader<V>& body) {
 template <class V>
 csr<V, host> read_array(body_reader<V>& body, const header& h, int threads) {
     assembler<V> to({index(h.rows), index(h.cols)}, h.entries);
-    std::int64_t first = 0;
-    host_vector<index> row, col;
-    host_vector<V> val;
+    std::int64_t before = 0;
     for (auto& [number, values] : read_values(body)) {
-        if (values.empty()) continue;
-        row.clear(), col.clear(), val.clear();
-        const auto push = [&](index i, index j, V v) {
-            row.push_back(i), col.push_back(j), val.push_back(v);
-        };
-        array_walk at(h, first);
-        for (const V v : values) {
-            if (v != V(0)) {
-                push(at.row(), at.col(), v);
-                if (h.symmetry != symmetry::general && at.row() != at.col())
-                    push(at.col(), at.row(), mirrored(h.symmetry, v));
-            }
-            at.advance();
-        }
-        first += std::int64_t(values.size());
-        values = {};
-        if (!row.empty()) to.add(number, row, col, val);
+        body_part<V> part{{}, {}, std::move(values), 0, false};
+        const auto count = std::int64_t(part.val.size());
+        place_array(h, before, part);
+        before += count;
+        if (!part.row.empty()) to.add(number, part.row, part.col, part.val);
     }
     return to.finish(threads);
 }
@@ -251,9 +242,62 @@ host_vector<V> read_vector(const std::string& path, const read_options& options,
     return x;
 }
 
-#define NZ_INSTANTIATE(V)                                                             \
-    template csr<V, host> read(const std::string&, const read_options&, std::size_t); \
-    template host_vector<V> read_vector(const std::string&, const read_options&, std::size_t);
+template <class V>
+body_part<V> read_part(const std::string& path, const header& h, std::int64_t first,
+                       std::int64_t last) {
+    expect_values_fit<V>(path, h);
+    const auto source = open_text_part(path, first, last, 0);
+    host_vector<char> buffer;
+    parsed<V> p;
+    body_part<V> part;
+    const auto append = [&](auto& to, const auto& from) {
+        to.insert(to.end(), from.begin(),
+                  from.begin() + std::ptrdiff_t(std::min(from.size(), p.size)));
+    };
+    while (!part.faulty) {
+        const auto piece = source->next(buffer);
+        if (!piece) break;
+        parse_lines(h, piece->text, p);
+        if (!h.dense) append(part.row, p.row), append(part.col, p.col);
+        append(part.val, p.val);
+        part.entries += p.entries;
+        part.faulty = p.fault_at != nullptr || !piece->fault.empty();
+    }
+    if (!h.dense) part.val.resize(part.row.size(), V(1));  // a pattern has no values
+    return part;
+}
+
+template <class V>
+void place_array(const header& h, std::int64_t before, body_part<V>& part) {
+    if (part.val.empty()) return;
+    const host_vector<V> values = std::exchange(part.val, {});
+    const auto push = [&](index i, index j, V v) {
+        part.row.push_back(i), part.col.push_back(j), part.val.push_back(v);
+    };
+    array_walk at(h, before);
+    for (const V v : values) {
+        if (v != V(0)) {
+            push(at.row(), at.col(), v);
+            if (h.symmetry != symmetry::general && at.row() != at.col())
+                push(at.col(), at.row(), mirrored(h.symmetry, v));
+        }
+        at.advance();
+    }
+}
+
+template <class V>
+void check(const std::string& path) {
+    const header h = read_header(path);
+    body_reader<V>(path, h, {}, 0).read([](std::int64_t, const parsed<V>&) {});
+}
+
+#define NZ_INSTANTIATE(V)                                                                      \
+    template csr<V, host> read(const std::string&, const read_options&, std::size_t);          \
+    template host_vector<V> read_vector(const std::string&, const read_options&, std::size_t); \
+    template body_part<V> read_part(const std::string&, const header&, std::int64_t,           \
+                                    std::int64_t);                                             \
+    template void place_array(const header&, std::int64_t, body_part<V>&);                     \
+    template void check<V>(const std::string&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz::matrix_market

@@ -1,7 +1,7 @@
 // Matrix Market files, plain or gzipped: the exchange format of the SuiteSparse collection.
 #pragma once
 
-#include "nonzero/io/io.hpp"
+#include "nonzero/io/matrix_market_header.hpp"
 
 namespace nz::matrix_market {
 
@@ -29,6 +29,30 @@ csr<V, host> read(const std::string& path, const read_options& = {}, std::size_t
 template <class V>
 host_vector<V> read_vector(const std::string& path, const read_options& = {},
                            std::size_t chunk_bytes = 0);
+
+/// A part of a file's body, in the file's order; what stands for two entries is two of them.
+template <class V>
+struct body_part {
+    host_vector<index> row, col;  ///< of an array empty, until `place_array` fills them
+    host_vector<V> val;
+    std::int64_t entries = 0;  ///< lines with an entry
+    bool faulty = false;       ///< a line is none: it ends before
+};
+
+/// The entries of the lines that start in the bytes [first, last) of a file that is not compressed,
+/// first no smaller than the header's `body`. Parts that touch have every line once between them.
+/// Throws parse_error where the file cannot be read at all.
+template <class V>
+body_part<V> read_part(const std::string& path, const header& h, std::int64_t first,
+                       std::int64_t last);
+/// Where an array's elements belong, `before` of which come in other parts. Zeros are dropped, as
+/// `read` drops them.
+template <class V>
+void place_array(const header& h, std::int64_t before, body_part<V>&);
+
+/// Throws as `read` what is wrong with a file; keeps nothing of it.
+template <class V>
+void check(const std::string& path);
 
 /// Writes every value with the fewest digits that read back as the same bits. Gzips where asked.
 template <class V>

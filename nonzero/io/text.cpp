@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <mutex>
 
 #include "nonzero/core/error.hpp"
@@ -89,17 +90,23 @@ std::size_t chunk_size(std::size_t asked, const input_file& file) {
 }
 
 /// Piece k holds the lines that start in [start + k * chunk, start + (k + 1) * chunk): every
-/// thread finds its own without asking the others.
+/// thread finds its own without asking the others. Where the start may be inside a line (`cut`),
+/// that line is left out.
 class plain_source : public text_source {
   public:
-    plain_source(const std::string& path, std::int64_t start, std::size_t chunk_bytes)
-        : file_(path), start_(start), chunk_(std::int64_t(chunk_size(chunk_bytes, file_))) {}
+    plain_source(const std::string& path, std::int64_t start, std::int64_t end, bool cut,
+                 std::size_t chunk_bytes)
+        : file_(path),
+          start_(start),
+          end_(std::min(end, file_.size())),
+          cut_(cut),
+          chunk_(std::int64_t(chunk_size(chunk_bytes, file_))) {}
 
     std::optional<lines> next(host_vector<char>& buffer) override {
         const std::int64_t k = next_.fetch_add(1);
-        if (k > (file_.size() - start_) / chunk_) return std::nullopt;
+        if (k > (end_ - start_) / chunk_) return std::nullopt;
         const std::int64_t first = start_ + k * chunk_;
-        const std::int64_t last = std::min(first + chunk_, file_.size());
+        const std::int64_t last = std::min(first + chunk_, end_);
         if (first >= last) return std::nullopt;
         return read_lines(k, first, last, buffer);
     }
@@ -117,11 +124,12 @@ class plain_source : public text_source {
         constexpr std::size_t tail = 256;  // bytes read beyond, in hope of the last line's end
         lines piece{k, first, {}, {}};
         // The byte before tells whether a line starts at the first.
-        const std::int64_t from = k == 0 ? first : first - 1;
+        const bool inside_line = k > 0 || cut_;
+        const std::int64_t from = inside_line ? first - 1 : first;
         const auto inside = std::size_t(last - from);
         fill(buffer, 0, from, inside + tail, piece.fault);
         std::size_t begin = 0;
-        if (k > 0) {
+        if (inside_line) {
             begin = line_end(buffer, 0, inside - 1);
             if (begin == 0) return piece;
         }
@@ -166,7 +174,9 @@ class plain_source : public text_source {
     }
 
     input_file file_;
-    std::int64_t start_, chunk_;
+    std::int64_t start_, end_;
+    bool cut_;
+    std::int64_t chunk_;
     std::atomic<std::int64_t> next_ = 0;
 };
 
@@ -309,8 +319,17 @@ std::unique_ptr<text_source> open_text(const std::string& path, std::int64_t sta
                                        std::size_t chunk_bytes) {
     if (content_of(path) == content::gzip)
         return std::make_unique<gzip_source>(path, start, chunk_bytes);
-    return std::make_unique<plain_source>(path, start, chunk_bytes);
+    return std::make_unique<plain_source>(path, start, std::numeric_limits<std::int64_t>::max(),
+                                          false, chunk_bytes);
 }
+
+std::unique_ptr<text_source> open_text_part(const std::string& path, std::int64_t first,
+                                            std::int64_t last, std::size_t chunk_bytes) {
+    NZ_ASSERT(first > 0);
+    return std::make_unique<plain_source>(path, first, last, true, chunk_bytes);
+}
+
+std::int64_t file_bytes(const std::string& path) { return input_file(path).size(); }
 
 opening text_start(const std::string& path, std::size_t bytes) {
     const auto source = open_text(path, 0, std::min(bytes, std::size_t(64) << 10));

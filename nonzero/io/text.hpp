@@ -42,6 +42,13 @@ class text_source {
 std::unique_ptr<text_source> open_text(const std::string& path, std::int64_t start,
                                        std::size_t chunk_bytes);
 
+/// The lines of a file that start in its bytes [first, last), in pieces as above; first is behind a
+/// line at least. The file is no gzip file. Throws parse_error.
+std::unique_ptr<text_source> open_text_part(const std::string& path, std::int64_t first,
+                                            std::int64_t last, std::size_t chunk_bytes);
+/// Bytes of a file. Throws parse_error.
+std::int64_t file_bytes(const std::string& path);
+
 /// The first lines of a text.
 struct opening {
     std::string text;     ///< fewer bytes than asked for where it ends or cannot be read on

@@ -532,7 +532,7 @@ REST: dict[str, Wrong] = {
     "write: name": (
         lambda: nz.write("/tmp/a.txt", A),
         ValueError,
-        "write: /tmp/a.txt ends in none of .mtx, .mtx.gz, .npz",
+        "write: /tmp/a.txt ends in none of .mtx, .mtx.gz, .npz, .petsc",
     ),
     "write: nowhere": (
         lambda: nz.write("/nowhere/a.mtx", A),

@@ -2,10 +2,13 @@
 #include "nonzero/solve/eigs/eigs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "nonzero/core/agreement.hpp"
 #include "nonzero/solve/eigs/dense_eigen.hpp"
 #include "nonzero/solve/eigs/vector_basis.hpp"
 #include "nonzero/solve/multigrid/aggregate.hpp"
@@ -34,14 +37,32 @@ void check_arguments(const linear_operator<V, B>& A, const eigs_options& o,
              std::to_string(n));
 }
 
-/// n numbers in [-1, 1]; the same on every machine, others for every `seed`.
+/// These elements of a vector of numbers in [-1, 1]; the same on every machine, others for every
+/// `seed`.
 template <class V>
-host_vector<V> noise(std::int64_t n, std::uint64_t seed) {
-    host_vector<V> v(static_cast<std::size_t>(n));
-    for (std::int64_t i = 0; i < n; ++i)
-        v[std::size_t(i)] =
+host_vector<V> noise(range elements, std::uint64_t seed) {
+    host_vector<V> v(static_cast<std::size_t>(elements.last - elements.first));
+    for (std::int64_t i = elements.first; i < elements.last; ++i)
+        v[std::size_t(i - elements.first)] =
             V(double(priority(index(i), std::uint32_t(seed + 1)) >> 32) * 0x1p-31 - 1);
     return v;
+}
+
+/// Which elements of all ranks' vectors this one has.
+range own_elements(const communicator* ranks, std::int64_t n) {
+    if (ranks == nullptr) return {0, n};
+    const auto all = gathered(*ranks, n);
+    const std::int64_t first =
+        std::accumulate(all.begin(), all.begin() + ranks->rank(), std::int64_t(0));
+    return {first, first + n};
+}
+
+/// How many vectors a guess has; a rank without elements learns it of the others.
+int count_vectors(const communicator* ranks, std::size_t elements, std::int64_t n) {
+    const int here = n == 0 ? 0 : int(elements / std::size_t(n));
+    if (ranks == nullptr) return here;
+    const auto all = gathered(*ranks, here);
+    return *std::max_element(all.begin(), all.end());
 }
 
 constexpr int most_degree = 100;      // of a polynomial
@@ -59,10 +80,16 @@ class davidson {
           M_(M),
           options_(o),
           guess_(guess),
+          ranks_(ranks_of(on)),
           n_(A.shape().rows),
-          wanted_(int(std::min<std::int64_t>(o.count, n_))),
-          capacity_(int(
-              std::min<std::int64_t>(o.basis > 0 ? o.basis : std::max(24, 2 * o.count + 12), n_))),
+          own_(own_elements(ranks_, n_)),
+          dimension_(summed_over(ranks_, n_)),
+          guesses_(count_vectors(ranks_, guess.size(), n_)),
+          matrix_bytes_(summed_over(ranks_, double(A.bytes()))),
+          monitored_(!on_all(ranks_, !o.monitor)),
+          wanted_(int(std::min<std::int64_t>(o.count, dimension_))),
+          capacity_(int(std::min<std::int64_t>(
+              o.basis > 0 ? o.basis : std::max(24, 2 * o.count + 12), dimension_))),
           kept_(std::min(wanted_ + std::max(1, (capacity_ - wanted_) / 3), capacity_ - 1)),
           sign_(o.which == spectrum_end::smallest ? -1 : 1),
           space_(on, n_),
@@ -143,15 +170,15 @@ class davidson {
     }
     bool append_noise() {
         for (int attempt = 0; attempt < 5; ++attempt) {
-            set(basis_.column(size_), noise<V>(n_, seed_++));
+            set(basis_.column(size_), noise<V>(own_, seed_++));
             if (append()) return true;
         }
         return false;
     }
     void append_guesses(int at_most) {
         const auto n = std::size_t(n_);
-        for (std::size_t first = 0; first < guess_.size() && size_ < at_most; first += n) {
-            set(basis_.column(size_), guess_.subspan(first, n));
+        for (std::size_t k = 0; k < std::size_t(guesses_) && size_ < at_most; ++k) {
+            set(basis_.column(size_), guess_.subspan(k * n, n));
             append();
         }
     }
@@ -189,7 +216,7 @@ class davidson {
                 if (!std::isfinite(theta_.front())) return;
                 set_interval();
                 far_ = std::min(far_, theta_.back() - left * std::abs(last_of(size_ - 1)));
-                if (size_ == n_ || has_converged(left)) return;
+                if (size_ == dimension_ || has_converged(left)) return;
             }
             if (size_ == capacity_) {
                 if (!products_dominate()) return;
@@ -212,7 +239,7 @@ class davidson {
     /// A product reads more than a step of Lanczos's does of the basis: then polynomials, which
     /// take some twice as many products, cost more than they spare.
     [[nodiscard]] bool products_dominate() const {
-        return double(A_.bytes()) > 0.5 * double(capacity_ + kept_) * double(n_) * sizeof(V);
+        return matrix_bytes_ > 0.5 * double(capacity_ + kept_) * double(dimension_) * sizeof(V);
     }
     [[nodiscard]] double last_of(int k) const {
         return y_[std::size_t(k + 1) * std::size_t(size_) - 1];
@@ -225,7 +252,7 @@ class davidson {
             residual_ = left * std::abs(last_of(converged));
             if (!(residual_ <= allowed())) break;
         }
-        return !tell(converged) || (converged == wanted_ && guess_.empty());
+        return !tell(converged) || (converged == wanted_ && guesses_ == 0);
     }
 
     // -- Rayleigh-Ritz ---------------------------------------------------------------------------
@@ -274,7 +301,7 @@ class davidson {
             const int k = stopped_ ? nothing : target();
             if (stopped_) return end("stopped by the caller");
             if (k == nothing) return end("converged");
-            if (size_ == n_)
+            if (size_ == dimension_)
                 return end("the basis is the whole space: rounding errors allow no more");
             if (products_ >= options_.max_products) return end("max_products were spent");
             if (!expand(k)) return end("no direction is left that is independent of the basis");
@@ -290,7 +317,8 @@ class davidson {
                 found_[std::size_t(done_)] = theta_[std::size_t(done_)];
             }
             if (done_ < wanted_) return done_;
-            if (M_ != nullptr || trusts_guess_ || size_ == n_ || !has_level()) return nothing;
+            if (M_ != nullptr || trusts_guess_ || size_ == dimension_ || !has_level())
+                return nothing;
             if (!checks_) {
                 if (products_ >= options_.max_products) return wanted_;
                 if (!start_check()) return nothing;
@@ -311,9 +339,11 @@ class davidson {
     }
     /// Calls the monitor. False where it asks to stop.
     bool tell(int converged) {
-        if (!options_.monitor) return true;
+        if (!monitored_) return true;
         const double relative = report_.norm > 0 ? residual_ / report_.norm : 0;
-        stopped_ = !options_.monitor({products_, converged, wanted_, checks_, relative});
+        const bool goes_on = !options_.monitor ||
+                             options_.monitor({products_, converged, wanted_, checks_, relative});
+        stopped_ = !on_all(ranks_, goes_on);
         return !stopped_;
     }
     bool expand(int k) {
@@ -386,7 +416,7 @@ class davidson {
     }
     [[nodiscard]] bool has_level() const { return std::isfinite(level()); }
     [[nodiscard]] double check_log() const {
-        return std::log(2 * check_factor * std::sqrt(double(n_)));
+        return std::log(2 * check_factor * std::sqrt(double(dimension_)));
     }
     /// The basis becomes the wanted pairs and a random vector, orthogonal to them, in which
     /// polynomials have lifted what is above cut_. False where no such vector is left.
@@ -396,7 +426,7 @@ class davidson {
         rotate(wanted_);
         checks_ = true;
         degrees_ = 0;
-        set(basis_.column(size_), noise<V>(n_, seed_++));
+        set(basis_.column(size_), noise<V>(own_, seed_++));
         for (double left = check_log();
              left > 0 && products_ < options_.max_products && !stopped_;) {
             if (orthogonalise() == 0) return false;
@@ -456,7 +486,13 @@ class davidson {
     const linear_operator<V, B>* M_;
     const eigs_options& options_;
     std::span<const V> guess_;
-    std::int64_t n_;
+    const communicator* ranks_;
+    std::int64_t n_;          ///< elements of this rank
+    range own_;               ///< which of all
+    std::int64_t dimension_;  ///< elements of all ranks
+    int guesses_;
+    double matrix_bytes_;
+    bool monitored_;  ///< on any rank
     int wanted_, capacity_;
     int kept_;  ///< at a restart
     double sign_;
@@ -484,8 +520,12 @@ class davidson {
 template <class V, class B>
 eigs_result<V> eigs(B on, const linear_operator<V, B>& A, const eigs_options& o,
                     const linear_operator<V, B>* M, std::span<const V> guess) {
-    check_arguments(A, o, M, guess.size());
-    if (A.shape().rows == 0) {
+    const communicator* const ranks = ranks_of(on);
+    agree(ranks, [&] { check_arguments(A, o, M, guess.size()); });
+    expect_equal(ranks, "eigs",
+                 std::array{double(o.count), double(o.which), o.tol, double(o.max_products),
+                            double(o.basis), double(M != nullptr)});
+    if (summed_over(ranks, std::int64_t(A.shape().rows)) == 0) {
         eigs_result<V> nothing;
         nothing.report.converged = true;
         nothing.report.why = "converged";

@@ -67,9 +67,10 @@ struct eigs_result {
 /// need not be symmetric. The next vector is M times the residual, and the basis starts with more
 /// random vectors than `count`, so that multiple eigenvalues show as often as they are there.
 ///
-/// A, M and the vectors lie on `on`. `guess`: vectors that are near to what is wanted, n elements
-/// each. Whether A is symmetric is not checked. Same bits in every run with the same number of
-/// threads. Where n < count there are n pairs.
+/// Over ranks (on.ranks) called by all of them, with the same options; guess and vectors are each
+/// rank's own elements. A, M and the vectors lie on `on`. `guess`: vectors that are near to what is
+/// wanted, n elements each. Whether A is symmetric is not checked. Same bits in every run with the
+/// same number of threads. Where n < count there are n pairs.
 ///
 /// Moves    for a vector of the basis, it 6 times; for a product of a polynomial, 3 vectors.
 /// Throws   argument_error where A is not square, M not of its shape, or a length or an option is

@@ -126,6 +126,15 @@ void add_blocks(const std::vector<double>& partial, int width, std::int64_t bloc
         for (int k = 0; k < width; ++k) total[k] += partial[std::size_t(b * width + k)];
 }
 
+/// total_k = the sum over the ranks, where there are some, in their order.
+void add_ranks(cpu on, std::span<double> total) {
+    if (on.ranks == nullptr) return;
+    std::vector<double> all(total.size() * std::size_t(on.ranks->size()));
+    on.ranks->all_gather(std::as_bytes(total), std::as_writable_bytes(std::span(all)));
+    std::fill(total.begin(), total.end(), 0.0);
+    for (std::size_t k = 0; k < all.size(); ++k) total[k % total.size()] += all[k];
+}
+
 std::int64_t blocks_of(std::int64_t n) { return (n + block_rows - 1) / block_rows; }
 
 template <class V, class B>
@@ -176,6 +185,7 @@ void vector_basis<V, B>::project(int count, in<V, B> w) {
                     partial_.data() + b * count);
         });
         add_blocks(partial_, count, blocks_of(n_), coefficients_.data());
+        add_ranks(space_.on(), std::span(coefficients_).first(std::size_t(count)));
     } else {
         for (int k = 0; k < count; k += dots_at_once)
             space_.run(basis_dots<V>{vectors_.data() + k * n_, w.data(), n_,
@@ -194,6 +204,7 @@ double vector_basis<V, B>::subtract(int count, out<V, B> w) {
         });
         double total = 0;
         add_blocks(partial_, 1, blocks_of(n_), &total);
+        add_ranks(space_.on(), std::span(&total, 1));
         return std::sqrt(total);
     } else {
         space_.run(basis_subtract<V>{vectors_.data(), w.data(), n_, count, coefficients_.data()},
@@ -214,6 +225,7 @@ double vector_basis<V, B>::subtract_and_project(int count, out<V, B> w) {
         });
         std::vector<double> total(static_cast<std::size_t>(width));
         add_blocks(partial_, width, blocks_of(n_), total.data());
+        add_ranks(space_.on(), total);
         give(std::span(total).first(std::size_t(count)));
         return std::sqrt(total.back());
     } else {

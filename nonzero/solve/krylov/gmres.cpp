@@ -1,5 +1,7 @@
 #include "nonzero/solve/krylov/gmres.hpp"
 
+#include <array>
+
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/solve/krylov/gmres_steps.hpp"
 
@@ -127,13 +129,17 @@ class gmres_solve {
             const double residual = H.add(std::move(h));
             ++columns, ++report_.iterations;
             report_.history.push_back(residual / report_.rhs_norm);
-            if (options_.monitor)
-                stopped_ = !options_.monitor(report_.iterations, report_.history.back());
+            if (monitored_) stopped_ = !on_all(ranks_, is_wanted());
             if (stopped_ || residual <= target || length == 0) break;
             space_.scale(V(real<V>(1 / length)), out_of(basis(columns)));
         }
         update(H, columns);
         return true;
+    }
+
+    /// False where the caller wants to stop.
+    [[nodiscard]] bool is_wanted() const {
+        return !options_.monitor || options_.monitor(report_.iterations, report_.history.back());
     }
 
     /// basis j + 1 = A M basis j, made orthogonal to those before, not yet of length 1: a column.
@@ -184,6 +190,8 @@ class gmres_solve {
     vector<V, B> basis_, q_, z_;  ///< basis: restart + 1 vectors, one after the other
     vector<W, B> h_;              ///< the products of both passes of Gram-Schmidt, and |w|^2
     scalars_on<S, B> s_;
+    const communicator* ranks_ = ranks_of(space_.on());
+    bool monitored_ = !on_all(ranks_, !options_.monitor);  ///< on any rank
     bool stopped_ = false;
     solve_report report_;
 };
@@ -191,7 +199,8 @@ class gmres_solve {
 template <class V, class B>
 solve_report solve(B on, const linear_operator<V, B>& A, const linear_operator<V, B>* M, in<V, B> b,
                    out<V, B> x, const gmres_options& o) {
-    check_system<V, B>("gmres", A, M, b, x, o);
+    check_system<V, B>("gmres", on, A, M, b, x, o);
+    expect_equal(ranks_of(on), "gmres", std::array{double(o.restart)});
     if (o.restart < 1 || o.restart > 1000)
         throw argument_error("gmres: restart is " + std::to_string(o.restart) +
                              ", expected 1 to 1000");

@@ -1,10 +1,14 @@
 #include "nonzero/solve/krylov/krylov.hpp"
 
+#include <array>
+
 namespace nz {
 
+namespace {
+
 template <class V, class B>
-void check_system(const char* what, const linear_operator<V, B>& A, const linear_operator<V, B>* M,
-                  in<V, B> b, in<V, B> x, const solve_options& o) {
+void check_here(const char* what, const linear_operator<V, B>& A, const linear_operator<V, B>* M,
+                in<V, B> b, in<V, B> x, const solve_options& o) {
     const auto fail = [&](const std::string& why) {
         throw argument_error(std::string(what) + ": " + why);
     };
@@ -22,6 +26,18 @@ void check_system(const char* what, const linear_operator<V, B>& A, const linear
     if (!(o.tol >= 0)) fail("tol is " + std::to_string(o.tol) + ", expected 0 or more");
     if (o.max_iter < 0) fail("max_iter is negative");
     if (o.replace_every < 0) fail("replace_every is negative");
+}
+
+}  // namespace
+
+template <class V, class B>
+void check_system(const char* what, B on, const linear_operator<V, B>& A,
+                  const linear_operator<V, B>* M, in<V, B> b, in<V, B> x, const solve_options& o) {
+    const communicator* const ranks = ranks_of(on);
+    agree(ranks, [&] { check_here<V, B>(what, A, M, b, x, o); });
+    expect_equal(
+        ranks, what,
+        std::array{o.tol, double(o.max_iter), double(o.replace_every), double(M != nullptr)});
 }
 
 std::string describe(status v) {
@@ -137,7 +153,7 @@ solve_report solve_in_scale(B on, const linear_operator<V, B>& A, in<V, B> b, ou
 }
 
 #define NZ_INSTANTIATE(V, B)                                                        \
-    template void check_system(const char*, const linear_operator<V, B>&,           \
+    template void check_system(const char*, B, const linear_operator<V, B>&,        \
                                const linear_operator<V, B>*, in<V, B>, in<V, B>,    \
                                const solve_options&);                               \
     template solve_report solve_in_scale(                                           \

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "nonzero/core/agreement.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/solve/krylov/loop.hpp"
@@ -13,10 +14,10 @@
 namespace nz {
 
 /// Throws argument_error unless A x = b, with M for a preconditioner where there is one, can be
-/// asked for.
+/// asked for; over ranks on all of them, also where they were given different options.
 template <class V, class B>
-void check_system(const char* what, const linear_operator<V, B>& A, const linear_operator<V, B>* M,
-                  in<V, B> b, in<V, B> x, const solve_options&);
+void check_system(const char* what, B on, const linear_operator<V, B>& A,
+                  const linear_operator<V, B>* M, in<V, B> b, in<V, B> x, const solve_options&);
 
 /// How it ended, as solve_report::why says it.
 std::string describe(status);
@@ -204,9 +205,11 @@ class krylov_solve {
             const double taken_s = seconds_since(start);
             report_.iterations_s += taken_s;
             wanted = note(s);
-            if (!options_.monitor) batch_ = longest_batch;
+            // Ranks stop together, and look in after the same iterations.
+            if (monitored_) wanted = on_all(ranks_, wanted);
+            if (!monitored_) batch_ = longest_batch;
             // A progress line wants news 20 times a second.
-            else if (taken_s < 0.05)
+            else if (on_all(ranks_, taken_s < 0.05))
                 batch_ = std::min(2 * batch_, longest_batch);
         }
         return wanted;
@@ -248,7 +251,9 @@ class krylov_solve {
     const solve_options& options_;
     Method method_;
     vector<double, B> history_;
-    std::int64_t batch_ = options_.monitor || std::is_same_v<B, cpu> ? 1 : longest_batch;
+    const communicator* ranks_ = ranks_of(method_.space.on());
+    bool monitored_ = !on_all(ranks_, !options_.monitor);  ///< on any rank
+    std::int64_t batch_ = monitored_ || std::is_same_v<B, cpu> ? 1 : longest_batch;
     solve_report report_;
 };
 
@@ -257,7 +262,7 @@ template <class V, class B, class Method>
 solve_report solve_by(const char* name, B on, const linear_operator<V, B>& A,
                       const linear_operator<V, B>* M, in<V, B> b, out<V, B> x,
                       const solve_options& o) {
-    check_system<V, B>(name, A, M, b, x, o);
+    check_system<V, B>(name, on, A, M, b, x, o);
     return solve_in_scale<V, B>(on, A, b, x, o, [&](in<V, B> rhs) {
         return krylov_solve<V, B, Method>(on, A, M, rhs, x, o).run();
     });

@@ -1,0 +1,74 @@
+// A matrix whose rows are shared out over ranks, as an operator of any solver.
+#pragma once
+
+#include "nonzero/dist/halo.hpp"
+#include "nonzero/dist/slice.hpp"
+#include "nonzero/plan/plan.hpp"
+#include "nonzero/vector/vectors.hpp"
+
+namespace nz {
+
+/// One rank's part of a matrix that is shared out over on.ranks by rows: an operator between the
+/// rank's own elements of x and those of y. Solvers run over it unchanged where they are given the
+/// same `on`, which sums over the ranks.
+///
+///     own rows = | local | halo |     local: own columns; halo: the others' columns that own rows
+///                                     have, and only the rows that have some
+///
+///     y = alpha A x + beta y:   pack the elements of x that others need; start to send them
+///                               y = alpha local x + beta y
+///                               wait for the halo's elements of x
+///                               y += alpha halo x
+///
+/// The transposed product sends the halo's part of y back, and adds what comes in rank order. Both
+/// parts have a plan and a layout of their own. All ranks call a product together, with the same
+/// alpha and beta, of one such operator at a time. Same bits in every run with as many ranks, where
+/// the machine's speeds, which rank 0 tells the others, are known from a file or given.
+///
+/// Holds    beside both layouts, the halo's elements twice and those that others need.
+/// Sends    the elements of x that others need, once.
+/// Source   Saad 2003, section 11.5.
+template <class V, class B>
+class distributed final : public linear_operator<V, B> {
+  public:
+    /// Called by all ranks of on.ranks. Throws argument_error where on.ranks is null; on all ranks
+    /// what one of them throws: argument_error where A is no CSR or not the rank's share, what
+    /// planning and building throw.
+    distributed(B on, matrix_slice<V> A, const plan_options& = {});
+    distributed(const distributed&) = delete;
+    distributed& operator=(const distributed&) = delete;
+
+    [[nodiscard]] nz::shape shape() const override { return shape_; }  ///< own rows x own columns
+    [[nodiscard]] nz::shape global_shape() const { return {rows_.total(), cols_.total()}; }
+    [[nodiscard]] const shares& rows() const { return rows_; }
+    [[nodiscard]] const shares& cols() const { return cols_; }
+    [[nodiscard]] std::size_t bytes() const override;  ///< of this rank
+    /// The products of the own columns and of the others'; the latter null where there are none.
+    [[nodiscard]] const linear_operator<V, B>& local() const { return *local_; }
+    [[nodiscard]] const linear_operator<V, B>* others() const { return others_.get(); }
+    [[nodiscard]] const nz::halo& exchanges() const { return halo_; }
+
+  protected:
+    void multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const override;
+    void multiply_transposed(transposition op, V alpha, in<V, B> x, V beta,
+                             out<V, B> y) const override;
+    void scale(V beta, out<V, B> y) const override;
+
+  private:
+    void split(const matrix_slice<V>& A, csr<V, host>& local, csr<V, host>& others);
+    void make_messages();
+
+    B on_;  ///< of this rank alone: its sums ask no other
+    const communicator& ranks_;
+    shares rows_, cols_;
+    nz::shape shape_;
+    nz::halo halo_;
+    host_vector<index> edge_;  ///< own rows with entries in others' columns
+    std::unique_ptr<linear_operator<V, B>> local_, others_;
+    vector<index, B> sent_there_, edge_there_;
+    mutable vector<V, B> outgoing_, incoming_, edge_y_;
+    std::vector<message<const std::byte>> send_x_, send_y_;
+    std::vector<message<std::byte>> receive_x_, receive_y_;
+};
+
+}  // namespace nz

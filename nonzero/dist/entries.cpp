@@ -1,0 +1,135 @@
+#include "nonzero/dist/entries.hpp"
+
+#include <algorithm>
+
+#include "nonzero/core/agreement.hpp"
+#include "nonzero/dist/exchange.hpp"
+#include "nonzero/solve/symmetry.hpp"
+
+namespace nz {
+namespace {
+
+/// A list of each rank's own, filled in two passes so that none is larger than it need be:
+/// of(owner) and value(owner) for each item.
+template <class T, class Item, class Owner, class Value>
+std::vector<host_vector<T>> by_owner(const shares& all, std::span<const Item> items, Owner row_of,
+                                     Value value_of) {
+    std::vector<std::size_t> count(std::size_t(all.parts()), 0);
+    for (const Item& e : items) ++count[std::size_t(all.owner(row_of(e)))];
+    std::vector<host_vector<T>> to(count.size());
+    for (std::size_t r = 0; r < to.size(); ++r) to[r].reserve(count[r]);
+    for (const Item& e : items) to[std::size_t(all.owner(row_of(e)))].push_back(value_of(e));
+    return to;
+}
+
+}  // namespace
+
+shares balanced_shares(const communicator& ranks, index rows, std::span<const index> lengths) {
+    const int parts = ranks.size();
+    const auto first = index(equal_shares(rows, parts).of(ranks.rank()).first);
+    // A row counts as an entry more.
+    host_vector<std::int64_t> before{0};
+    for (const index length : lengths) before.push_back(before.back() + length + 1);
+    std::int64_t total = 0, others = 0;  // in rows before this rank's
+    const auto sums = gathered(ranks, before.back());
+    for (int r = 0; r < parts; ++r) {
+        if (r < ranks.rank()) others += sums[std::size_t(r)];
+        total += sums[std::size_t(r)];
+    }
+    // The p-th range begins at the first row with its share before it; one rank finds that row.
+    std::vector<index> found(std::size_t(parts) - 1, 0);
+    for (int p = 1; p < parts; ++p) {
+        const std::int64_t wanted = share(total, parts, p).first - others;
+        if (wanted <= 0 || wanted > before.back()) continue;
+        const auto at = std::lower_bound(before.begin(), before.end(), wanted);
+        found[std::size_t(p) - 1] = first + index(at - before.begin());
+    }
+    std::vector<index> all(found.size() * std::size_t(parts));
+    ranks.all_gather(std::as_bytes(std::span(found)), std::as_writable_bytes(std::span(all)));
+    shares balanced;
+    for (std::size_t p = 0; p < found.size(); ++p) {
+        index begin = 0;
+        for (std::size_t r = 0; r < std::size_t(parts); ++r)
+            begin = std::max(begin, all[r * found.size() + p]);
+        balanced.first.push_back(begin);
+    }
+    balanced.first.push_back(rows);
+    return balanced;
+}
+
+template <class V>
+shares balanced_shares(const communicator& ranks, index rows, std::span<const entry<V>> mine) {
+    const shares counted = equal_shares(rows, ranks.size());  // who counts which rows
+    const auto row_of = [](const entry<V>& e) { return e.row; };
+    std::vector<host_vector<index>> to;
+    agree(&ranks, [&] { to = by_owner<index>(counted, mine, row_of, row_of); });
+    const auto first = index(counted.of(ranks.rank()).first);
+    host_vector<index> lengths(std::size_t(counted.count(ranks.rank())), 0);
+    for (const auto& list : exchanged(ranks, to))
+        for (const index i : list) ++lengths[std::size_t(i - first)];
+    return balanced_shares(ranks, rows, lengths);
+}
+
+template <class V>
+csr<V, host> assembled(const communicator& ranks, const shares& rows, index cols,
+                       host_vector<entry<V>> mine) {
+    std::vector<host_vector<entry<V>>> to;
+    agree(&ranks, [&] {
+        to = by_owner<entry<V>>(
+            rows, std::span<const entry<V>>(mine), [](const entry<V>& e) { return e.row; },
+            [](const entry<V>& e) { return e; });
+    });
+    mine = {};
+    auto from = exchanged(ranks, to);
+    to.clear();
+    csr<V, host> own;
+    agree(&ranks, [&] {
+        const auto first = index(rows.of(ranks.rank()).first);
+        host_vector<index> row, col;
+        host_vector<V> val;
+        for (auto& list : from) {
+            for (const entry<V>& e : list)
+                row.push_back(e.row - first), col.push_back(e.col), val.push_back(e.val);
+            list = {};
+        }
+        own = assemble<V>({rows.count(ranks.rank()), cols}, row, col, val);
+    });
+    return own;
+}
+
+template <class V>
+matrix_slice<V> transpose(const communicator& ranks, const matrix_slice<V>& A) {
+    host_vector<entry<V>> mine;
+    mine.reserve(A.own.val.size());
+    const auto first = index(A.rows.of(ranks.rank()).first);
+    for_each_entry(view(A.own), 0, A.own.shape.rows, [&](index i, index j, V v) {
+        mine.push_back({j, first + i, v});
+    });
+    return {A.cols, A.rows, assembled(ranks, A.cols, A.rows.total(), std::move(mine))};
+}
+
+template <class V>
+bool is_symmetric(const communicator& ranks, const matrix_slice<V>& A) {
+    if (A.rows != A.cols) return false;
+    const auto T = transpose(ranks, A).own;
+    const ascending_rows<V> own(view(A.own));
+    double largest = 0;
+    for (const V v : T.val) largest = std::max(largest, double(std::abs(v)));
+    for (const double other : gathered(ranks, largest)) largest = std::max(largest, other);
+    const auto mirrors = [&](V t, V v) {
+        return std::abs(conjugated(transposition::conjugate_transpose, t) - v) <=
+               symmetry_tolerance * largest;
+    };
+    return on_all(&ranks, std::ranges::equal(T.col_ind, own.view.col_ind) &&
+                              std::ranges::equal(T.val, own.view.val, mirrors));
+}
+
+#define NZ_INSTANTIATE(V)                                                                   \
+    template shares balanced_shares(const communicator&, index, std::span<const entry<V>>); \
+    template csr<V, host> assembled(const communicator&, const shares&, index,              \
+                                    host_vector<entry<V>>);                                 \
+    template matrix_slice<V> transpose(const communicator&, const matrix_slice<V>&);        \
+    template bool is_symmetric(const communicator&, const matrix_slice<V>&);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz

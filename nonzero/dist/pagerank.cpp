@@ -1,0 +1,44 @@
+#include "nonzero/dist/pagerank.hpp"
+
+#include <algorithm>
+
+#include "nonzero/core/agreement.hpp"
+#include "nonzero/dist/distributed.hpp"
+#include "nonzero/dist/entries.hpp"
+
+namespace nz {
+namespace {
+
+template <class V>
+host_vector<index> row_lengths(const csr<V, host>& A) {
+    host_vector<index> lengths(std::size_t(A.shape.rows));
+    for (std::size_t i = 0; i < lengths.size(); ++i)
+        lengths[i] = index(A.row_ptr[i + 1] - A.row_ptr[i]);
+    return lengths;
+}
+
+}  // namespace
+
+template <class V>
+pagerank_graph<V, cpu> shared_pagerank_graph(cpu on, matrix_slice<V> G, link_direction direction) {
+    if (on.ranks == nullptr) throw argument_error("pagerank: on.ranks is null");
+    agree(on.ranks, [&] {
+        const auto [rows, cols] = G.shape();
+        if (rows != cols)
+            throw argument_error("pagerank: the graph's matrix is " + std::to_string(rows) + " x " +
+                                 std::to_string(cols) + ", expected a square one");
+        if (order_of(view(G.own)) == row_order::any) G.own = canonical(view(G.own));
+        std::ranges::fill(G.own.val, V(1));
+    });
+    auto T = transpose(*on.ranks, G);
+    const bool along_rows = direction == link_direction::row_links_to_column;
+    auto links = row_lengths(along_rows ? G.own : T.own);
+    matrix_slice<V> L = along_rows ? std::move(T) : std::move(G);
+    return {on, std::make_unique<distributed<V, cpu>>(on, std::move(L)), std::move(links)};
+}
+
+template pagerank_graph<float, cpu> shared_pagerank_graph(cpu, matrix_slice<float>, link_direction);
+template pagerank_graph<double, cpu> shared_pagerank_graph(cpu, matrix_slice<double>,
+                                                           link_direction);
+
+}  // namespace nz

@@ -1,0 +1,170 @@
+#include "nonzero/dist/read_slice.hpp"
+
+#include <array>
+#include <numeric>
+
+#include "nonzero/core/agreement.hpp"
+#include "nonzero/dist/entries.hpp"
+#include "nonzero/io/matrix_market.hpp"
+#include "nonzero/io/petsc.hpp"
+#include "nonzero/io/text.hpp"
+
+namespace nz {
+namespace {
+
+using matrix_market::body_part;
+using matrix_market::header;
+
+/// A file as rank 0 finds it, so that all ranks do the same with it.
+struct found_file {
+    content of = content::text;
+    bool is_petsc = false;
+    header h = {};
+    std::int64_t bytes = 0;
+};
+
+found_file find(const communicator& ranks, const std::string& path) {
+    found_file file;
+    agree(&ranks, [&] {
+        file.of = content_of(path);
+        file.is_petsc = petsc::is_petsc(path);
+        if (file.of == content::zip || file.is_petsc) return;
+        file.h = matrix_market::read_header(path);
+        file.bytes = file_bytes(path);
+    });
+    const header& h = file.h;
+    expect_equal(&ranks, path,
+                 std::array{double(file.of), double(file.is_petsc), double(h.rows), double(h.cols),
+                            double(h.entries), double(h.body), double(file.bytes)});
+    return file;
+}
+
+/// The numbers of all ranks: their sum before this one's, and in all.
+struct running_sum {
+    std::int64_t before = 0, total = 0;
+};
+running_sum sum_over(const communicator& ranks, std::int64_t mine) {
+    running_sum s;
+    const auto all = gathered(ranks, mine);
+    for (int r = 0; r < ranks.size(); ++r) {
+        if (r < ranks.rank()) s.before += all[std::size_t(r)];
+        s.total += all[std::size_t(r)];
+    }
+    return s;
+}
+
+/// This rank's part of the body. Throws on all ranks what is wrong with the file, with the line.
+template <class V>
+body_part<V> part_of(const communicator& ranks, const std::string& path, const found_file& file) {
+    body_part<V> part;
+    agree(&ranks, [&] {
+        const range bytes = share(file.bytes - file.h.body, ranks.size(), ranks.rank());
+        part = matrix_market::read_part<V>(path, file.h, file.h.body + bytes.first,
+                                           file.h.body + bytes.last);
+    });
+    const running_sum entries = sum_over(ranks, part.entries);
+    const bool good = on_all(&ranks, !part.faulty) && entries.total == file.h.entries;
+    agree(&ranks, [&] {
+        // What is wrong first in the file, one rank that goes through it from its start can tell.
+        if (!good && ranks.rank() == 0) {
+            matrix_market::check<V>(path);
+            throw parse_error(path, 0, "changed while it was read");
+        }
+        if (good && file.h.dense) matrix_market::place_array(file.h, entries.before, part);
+    });
+    return part;
+}
+
+template <class V>
+host_vector<entry<V>> entries_of(body_part<V> part) {
+    host_vector<entry<V>> all(part.row.size());
+    for (std::size_t k = 0; k < all.size(); ++k) all[k] = {part.row[k], part.col[k], part.val[k]};
+    return all;
+}
+
+template <class V>
+matrix_slice<V> read_petsc(const communicator& ranks, const std::string& path) {
+    petsc::header h;
+    host_vector<index> lengths;
+    agree(&ranks, [&] {
+        h = petsc::read_header(path);
+        lengths = petsc::read_lengths(path, h, share(h.rows, ranks.size(), ranks.rank()));
+    });
+    matrix_slice<V> A;
+    A.rows = balanced_shares(ranks, h.rows, lengths);
+    A.cols = h.rows == h.cols ? A.rows : equal_shares(h.cols, ranks.size());
+    agree(&ranks, [&] { lengths = petsc::read_lengths(path, h, A.rows.of(ranks.rank())); });
+    const running_sum entries =
+        sum_over(ranks, std::accumulate(lengths.begin(), lengths.end(), std::int64_t(0)));
+    agree(&ranks, [&] {
+        if (entries.total != h.entries)
+            throw parse_error(path, 0,
+                              "rows of " + std::to_string(entries.total) +
+                                  " entries in all, expected " + std::to_string(h.entries));
+        A.own = petsc::read_rows<V>(path, h, lengths, entries.before);
+    });
+    return A;
+}
+
+template <class V>
+csr<V, host> read_whole(const communicator& ranks, const std::string& path) {
+    csr<V, host> A;
+    agree(&ranks, [&] { A = read<V>(path); });
+    return A;
+}
+
+}  // namespace
+
+template <class V>
+matrix_slice<V> read_slice(const communicator& ranks, const std::string& path) {
+    const found_file file = find(ranks, path);
+    if (file.is_petsc) return read_petsc<V>(ranks, path);
+    if (file.of != content::text) return slice_of(ranks, view(read_whole<V>(ranks, path)));
+    auto mine = entries_of(part_of<V>(ranks, path, file));
+    const auto rows = index(file.h.rows), cols = index(file.h.cols);
+    matrix_slice<V> A;
+    A.rows = balanced_shares(ranks, rows, std::span<const entry<V>>(mine));
+    A.cols = rows == cols ? A.rows : equal_shares(cols, ranks.size());
+    A.own = assembled(ranks, A.rows, cols, std::move(mine));
+    return A;
+}
+
+template <class V>
+host_vector<V> read_vector_slice(const communicator& ranks, const std::string& path,
+                                 const shares& all) {
+    const found_file file = find(ranks, path);
+    const auto check_length = [&](std::int64_t n) {
+        if (n != all.total())
+            throw argument_error(path + ": " + std::to_string(n) + " elements, expected " +
+                                 std::to_string(all.total()));
+    };
+    if (file.of != content::text) {
+        host_vector<V> own;
+        agree(&ranks, [&] {
+            const auto v = read_vector<V>(path);
+            check_length(std::int64_t(v.size()));
+            const auto mine = slice_of<V>(all, ranks.rank(), v);
+            own.assign(mine.begin(), mine.end());
+        });
+        return own;
+    }
+    agree(&ranks, [&] {
+        if (file.h.rows != 1 && file.h.cols != 1) (void)read_vector<V>(path);  // says why not
+        check_length(file.h.rows * file.h.cols);
+    });
+    auto mine = entries_of(part_of<V>(ranks, path, file));
+    for (entry<V>& e : mine) e.row = std::max(e.row, e.col), e.col = 0;
+    const csr<V, host> own = assembled(ranks, all, 1, std::move(mine));
+    host_vector<V> x(std::size_t(own.shape.rows), V(0));
+    for_each_entry(view(own), 0, own.shape.rows,
+                   [&](index i, index, V v) { x[std::size_t(i)] = v; });
+    return x;
+}
+
+#define NZ_INSTANTIATE(V)                                                              \
+    template matrix_slice<V> read_slice(const communicator&, const std::string&);      \
+    template host_vector<V> read_vector_slice(const communicator&, const std::string&, \
+                                              const shares&);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz

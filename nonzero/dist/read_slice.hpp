@@ -1,0 +1,32 @@
+// Each rank reads its own part of a file.
+#pragma once
+
+#include <string>
+
+#include "nonzero/dist/slice.hpp"
+#include "nonzero/io/io.hpp"
+
+namespace nz {
+
+/// This rank's rows of the matrix in a file that every rank can open, shared out in
+/// balanced_shares, where an entry that the file lists twice counts twice. Every row has the bits
+/// that `nz::read` gives it.
+///
+/// A Matrix Market file is cut at bytes: each rank parses the lines that start in its part, and
+/// sends entries, mirrored ones of a symmetric file too, to the ranks whose rows they are in. Of a
+/// PETSc file each rank reads the lengths of its rows, then its rows. No rank holds more than its
+/// part of the file and its rows. What is compressed (.mtx.gz, .npz) cannot be cut: every rank
+/// reads it all, and keeps its rows.
+///
+/// Called by all ranks. Throws on all of them what one meets: parse_error as `nz::read`, with the
+/// same text; out_of_memory.
+template <class V>
+matrix_slice<V> read_slice(const communicator& ranks, const std::string& path);
+
+/// This rank's elements of the vector in a Matrix Market file. Called by all ranks, and throws, as
+/// above; argument_error where the file holds another number of elements.
+template <class V>
+host_vector<V> read_vector_slice(const communicator& ranks, const std::string& path,
+                                 const shares& all);
+
+}  // namespace nz

@@ -1,0 +1,232 @@
+// Files read by parts, against the readers of whole files.
+#include "nonzero/dist/read_slice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "nonzero/core/agreement.hpp"
+#include "nonzero/dist/entries.hpp"
+#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/stencil_rows.hpp"
+#include "nonzero/io/matrix_market.hpp"
+#include "nonzero/io/text.hpp"
+#include "test/files.hpp"
+#include "test/thread_ranks.hpp"
+#include "test/zoo.hpp"
+
+namespace nz::test {
+namespace {
+
+/// Each rank reads its rows of A, bit for bit. Where A's file lists an entry twice, ranks share the
+/// rows otherwise than slice_of does.
+template <class V>
+void expect_slices_of(const csr<V, host>& A, int size, const std::string& path,
+                      bool has_duplicates = false) {
+    on_ranks(size, [&](const communicator& ranks) {
+        const auto want = slice_of(ranks, view(A));
+        const auto got = read_slice<V>(ranks, path);
+        EXPECT_EQ(got.shape(), A.shape) << path;
+        EXPECT_TRUE(has_duplicates || got.rows == want.rows) << path;
+        EXPECT_TRUE(has_duplicates || got.cols == want.cols) << path;
+        host_vector<index> col;
+        host_vector<V> val;
+        const range own = got.rows.of(ranks.rank());
+        for_each_entry(view(A), own.first, own.last,
+                       [&](index, index j, V v) { col.push_back(j), val.push_back(v); });
+        EXPECT_TRUE(same_bits<index>(got.own.col_ind, col)) << path << ", rank " << ranks.rank();
+        EXPECT_TRUE(same_bits<V>(got.own.val, val)) << path << ", rank " << ranks.rank();
+        for (auto i = std::size_t(own.first); i < std::size_t(own.last); ++i)
+            EXPECT_EQ(got.own.row_ptr[i + 1 - std::size_t(own.first)],
+                      A.row_ptr[i + 1] - A.row_ptr[std::size_t(own.first)]);
+    });
+}
+
+TEST(read_slice, reads_the_corpus_as_the_reader_of_whole_files) {
+    auto paths = files_of("mtx/valid", ".mtx");
+    const auto packed = files_of("mtx/valid", ".gz");
+    paths.insert(paths.end(), packed.begin(), packed.end());
+    ASSERT_FALSE(paths.empty());
+    for (const std::string& path : paths) {
+        const auto A = read<std::complex<double>>(path);
+        const file_info file = inspect(path);
+        const bool twice =
+            file.symmetry != symmetry::general || file.entries > std::int64_t(A.val.size());
+        for (const int size : {1, 2, 3, 7}) {
+            expect_slices_of(A, size, path, twice);
+            if (file.field != field::complex)
+                expect_slices_of(read<double>(path), size, path, twice);
+        }
+    }
+}
+
+TEST(read_slice, reads_petsc_files_by_rows) {
+    const scratch_folder folder;
+    for (const auto& [name, bug, A] : zoo<double>()) {
+        write(folder.file("A.petsc"), view(A));
+        for (const int size : {1, 3, 8}) expect_slices_of(A, size, folder.file("A.petsc"));
+    }
+}
+
+TEST(read_slice, reads_compressed_files) {
+    const scratch_folder folder;
+    const auto A = from_rule<double>(40, 30, [](index, index, double u) { return u > 0.7; });
+    for (const char* name : {"A.mtx.gz", "A.npz"}) {
+        write(folder.file(name), view(A));
+        expect_slices_of(A, 3, folder.file(name));
+    }
+}
+
+TEST(read_slice, finds_the_same_fault_as_the_reader_of_whole_files) {
+    for (const std::string& path : files_of("mtx/invalid", "")) {
+        std::string want;
+        try {
+            (void)read<double>(path);
+            FAIL() << path << " can be read";
+        } catch (const parse_error& e) {
+            want = e.what();
+        }
+        for (const int size : {1, 2, 5}) {
+            const auto thrown = thrown_on_ranks(size, [&](const communicator& ranks) {
+                try {
+                    (void)read_slice<double>(ranks, path);
+                } catch (const parse_error& e) {
+                    EXPECT_NE(dynamic_cast<const agreed_error*>(&e), nullptr);
+                    throw;
+                }
+            });
+            for (const auto& t : thrown) EXPECT_EQ(text_of(t), want) << size << " ranks";
+        }
+    }
+}
+
+/// A file whose entries come in any order, with duplicates, comments and lines of any length.
+std::string awkward_text(const std::string& kind, bool last_newline) {
+    std::string text = "%%MatrixMarket matrix coordinate real " + kind + "\n% a comment\n9 9 12\n";
+    const int place[12][2] = {{9, 1}, {3, 2}, {3, 2}, {1, 1}, {5, 4}, {9, 9},
+                              {2, 1}, {7, 3}, {8, 8}, {3, 2}, {6, 5}, {9, 1}};
+    for (int k = 0; k < 12; ++k) {
+        if (k % 5 == 2) text += k == 2 ? "\n" : "% 1 1 1\r\n";
+        text += std::string(std::size_t(k % 3), ' ') + std::to_string(place[k][0]) + "  " +
+                std::to_string(place[k][1]) + " " + std::to_string(0.1 * k + 1e-9 * k) +
+                (k % 4 == 0 ? "\r\n" : "\n");
+    }
+    if (!last_newline) text.pop_back();
+    return text;
+}
+
+TEST(read_part, has_every_line_once_wherever_the_file_is_cut) {
+    const scratch_folder folder;
+    const std::string path = folder.file("A.mtx");
+    for (const char* kind : {"general", "symmetric"})
+        for (const bool last_newline : {true, false}) {
+            std::ofstream(path, std::ios::binary) << awkward_text(kind, last_newline);
+            const auto h = matrix_market::read_header(path);
+            const std::int64_t end = file_bytes(path);
+            const auto whole = matrix_market::read_part<double>(path, h, h.body, end);
+            EXPECT_EQ(whole.entries, 12);
+            for (std::int64_t cut = h.body; cut <= end; ++cut) {
+                auto both = matrix_market::read_part<double>(path, h, h.body, cut);
+                const auto rest = matrix_market::read_part<double>(path, h, cut, end);
+                EXPECT_FALSE(both.faulty || rest.faulty);
+                EXPECT_EQ(both.entries + rest.entries, 12) << "cut at byte " << cut;
+                both.row.insert(both.row.end(), rest.row.begin(), rest.row.end());
+                both.col.insert(both.col.end(), rest.col.begin(), rest.col.end());
+                both.val.insert(both.val.end(), rest.val.begin(), rest.val.end());
+                EXPECT_EQ(both.row, whole.row) << "cut at byte " << cut;
+                EXPECT_EQ(both.col, whole.col) << "cut at byte " << cut;
+                EXPECT_EQ(both.val, whole.val) << "cut at byte " << cut;
+            }
+            for (int size = 1; size <= 16; size += 3)
+                expect_slices_of(read<double>(path), size, path, true);
+        }
+}
+
+TEST(read_slice, a_file_that_one_rank_lacks_is_told_by_all) {
+    const scratch_folder folder;
+    const auto A = from_rule<double>(4, 4, [](index, index, double) { return true; });
+    write(folder.file("A.mtx"), view(A));
+    const auto thrown = thrown_on_ranks(3, [&](const communicator& ranks) {
+        (void)read_slice<double>(ranks, folder.file(ranks.rank() == 1 ? "B.mtx" : "A.mtx"));
+    });
+    for (const auto& t : thrown)
+        EXPECT_NE(text_of(t).find("B.mtx: cannot open"), std::string::npos) << text_of(t);
+}
+
+TEST(read_vector_slice, reads_arrays_and_coordinates) {
+    const scratch_folder folder;
+    const auto x = random_vector<double>(37, 4);
+    write_vector<double>(folder.file("x.mtx"), x);
+    write_vector<double>(folder.file("x.mtx.gz"), x);
+    std::ofstream(folder.file("s.mtx"))
+        << "%%MatrixMarket matrix coordinate real general\n1 37 2\n1 30 2.5\n1 3 1\n";
+    host_vector<double> sparse(37, 0);
+    sparse[29] = 2.5, sparse[2] = 1;
+    on_ranks(4, [&](const communicator& ranks) {
+        const shares all = equal_shares(37, 4);
+        for (const char* name : {"x.mtx", "x.mtx.gz", "s.mtx"}) {
+            const auto& want = name[0] == 's' ? sparse : x;
+            const auto mine = slice_of<double>(all, ranks.rank(), want);
+            EXPECT_TRUE(
+                same_bits<double>(read_vector_slice<double>(ranks, folder.file(name), all), mine))
+                << name;
+        }
+    });
+    const auto thrown = thrown_on_ranks(2, [&](const communicator& ranks) {
+        (void)read_vector_slice<double>(ranks, folder.file("x.mtx"), equal_shares(36, 2));
+    });
+    for (const auto& t : thrown)
+        EXPECT_EQ(text_of(t), folder.file("x.mtx") + ": 37 elements, expected 36");
+}
+
+TEST(transpose_over_ranks, is_the_transpose) {
+    for (const auto& [name, bug, A] : zoo<double>()) {
+        const auto T = transpose(view(A));
+        on_ranks(3, [&](const communicator& ranks) {
+            const auto slice = slice_of(ranks, view(A));
+            const auto got = transpose(ranks, slice);
+            EXPECT_EQ(got.rows, slice.cols);
+            const range own = got.rows.of(ranks.rank());
+            for (auto i = std::size_t(own.first); i < std::size_t(own.last); ++i) {
+                const auto k = i - std::size_t(own.first);
+                EXPECT_EQ(got.own.row_ptr[k + 1] - got.own.row_ptr[k],
+                          T.row_ptr[i + 1] - T.row_ptr[i]);
+            }
+            EXPECT_TRUE(
+                on_all(&ranks, std::equal(got.own.val.begin(), got.own.val.end(),
+                                          T.val.begin() + T.row_ptr[std::size_t(own.first)])))
+                << name;
+        });
+    }
+}
+
+TEST(stencil_rows, are_those_of_the_whole_matrix) {
+    const auto check = [](const csr<double, host>& A, auto rows_between) {
+        on_ranks(5, [&](const communicator& ranks) {
+            const shares rows = equal_shares(A.shape.rows, 5);
+            const auto slice =
+                slice_from(ranks, csr<double, host>(rows_between(rows.of(ranks.rank()))));
+            EXPECT_EQ(slice.rows, rows);
+            EXPECT_TRUE(same_matrix(slice.own, rows_of(view(A), rows.of(ranks.rank()))));
+        });
+    };
+    check(laplace2d<double>(5, 3), [](range r) { return laplace2d_rows<double>(5, 3, r); });
+    check(laplace3d<double>(5, 3, 2), [](range r) { return laplace3d_rows<double>(5, 3, 2, r); });
+    check(laplace27<double>(5, 3, 4), [](range r) { return laplace27_rows<double>(5, 3, 4, r); });
+    EXPECT_THROW(laplace2d_rows<double>(5, 3, {3, 16}), argument_error);
+    EXPECT_THROW(laplace2d_rows<double>(5, 3, {4, 3}), argument_error);
+}
+
+TEST(is_symmetric_over_ranks, tells_by_every_entry) {
+    auto A = from_rule<double>(50, 50, [](index i, index j, double) { return (i + j) % 7 < 2; });
+    for (double& v : A.val) v = 3;
+    for (const bool spoilt : {false, true}) {
+        if (spoilt) A.val[A.val.size() - 2] = 4;
+        on_ranks(4, [&](const communicator& ranks) {
+            EXPECT_EQ(is_symmetric(ranks, slice_of(ranks, view(A))), !spoilt);
+        });
+    }
+}
+
+}  // namespace
+}  // namespace nz::test

@@ -1,0 +1,84 @@
+#include "nonzero/dist/slice.hpp"
+
+#include "nonzero/core/agreement.hpp"
+#include "nonzero/dist/exchange.hpp"
+
+namespace nz {
+namespace {
+
+shares column_shares(const shares& rows, index cols) {
+    return rows.total() == cols ? rows : equal_shares(cols, rows.parts());
+}
+
+}  // namespace
+
+template <class V>
+csr<V, host> rows_of(const csr<V, host_view>& A, range rows) {
+    const auto first = std::size_t(rows.first), last = std::size_t(rows.last);
+    const auto begin = std::ptrdiff_t(A.row_ptr[first]), end = std::ptrdiff_t(A.row_ptr[last]);
+    host_vector<offset> ptr(last - first + 1);
+    for (std::size_t i = first; i <= last; ++i) ptr[i - first] = A.row_ptr[i] - begin;
+    return {{index(last - first), A.shape.cols},
+            offset_vector(ptr),
+            {A.col_ind.begin() + begin, A.col_ind.begin() + end},
+            {A.val.begin() + begin, A.val.begin() + end}};
+}
+
+template <class V>
+matrix_slice<V> slice_of(const communicator& ranks, const csr<V, host_view>& A) {
+    agree(&ranks, [&] { (void)order_of(A); });
+    expect_equal(&ranks, "slice_of",
+                 std::array{double(A.shape.rows), double(A.shape.cols), double(A.val.size())});
+    matrix_slice<V> mine;
+    mine.rows = balanced_shares(A.row_ptr, ranks.size());
+    mine.cols = column_shares(mine.rows, A.shape.cols);
+    mine.own = rows_of(A, mine.rows.of(ranks.rank()));
+    return mine;
+}
+
+template <class V>
+matrix_slice<V> slice_from(const communicator& ranks, csr<V, host> own) {
+    agree(&ranks, [&] { (void)order_of(view(own)); });
+    expect_equal(&ranks, "slice_from", std::array{double(own.shape.cols)});
+    matrix_slice<V> mine;
+    mine.rows = gathered_shares(ranks, own.shape.rows);
+    mine.cols = column_shares(mine.rows, own.shape.cols);
+    mine.own = std::move(own);
+    return mine;
+}
+
+template <class V>
+csr<V, host> own_block(const matrix_slice<V>& A, int rank) {
+    const range cols = A.cols.of(rank);
+    csr<V, host> block{{A.own.shape.rows, A.cols.count(rank)}, {}, {}, {}};
+    host_vector<offset> ptr{0};
+    for (index i = 0; i < A.own.shape.rows; ++i) {
+        for_each_entry(view(A.own), i, i + 1, [&](index, index j, V v) {
+            if (j < cols.first || j >= cols.last) return;
+            block.col_ind.push_back(j - index(cols.first)), block.val.push_back(v);
+        });
+        ptr.push_back(offset(block.val.size()));
+    }
+    block.row_ptr = offset_vector(ptr);
+    return block;
+}
+
+template <class V>
+host_vector<V> joined(const communicator& ranks, std::span<const V> own) {
+    std::vector<host_vector<V>> to(std::size_t(ranks.size()));
+    to[0].assign(own.begin(), own.end());
+    host_vector<V> all;
+    for (const auto& part : exchanged(ranks, to)) all.insert(all.end(), part.begin(), part.end());
+    return all;
+}
+
+#define NZ_INSTANTIATE(V)                                                             \
+    template csr<V, host> rows_of(const csr<V, host_view>&, range);                   \
+    template matrix_slice<V> slice_of(const communicator&, const csr<V, host_view>&); \
+    template matrix_slice<V> slice_from(const communicator&, csr<V, host>);           \
+    template csr<V, host> own_block(const matrix_slice<V>&, int);                     \
+    template host_vector<V> joined(const communicator&, std::span<const V>);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+template host_vector<index> joined(const communicator&, std::span<const index>);
+
+}  // namespace nz

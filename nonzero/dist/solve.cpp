@@ -1,0 +1,170 @@
+#include "nonzero/dist/solve.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "nonzero/core/agreement.hpp"
+#include "nonzero/core/stopwatch.hpp"
+#include "nonzero/dist/distributed.hpp"
+#include "nonzero/dist/entries.hpp"
+#include "nonzero/solve/krylov/bicgstab.hpp"
+#include "nonzero/solve/krylov/cg.hpp"
+#include "nonzero/solve/krylov/krylov.hpp"
+#include "nonzero/solve/krylov/minres.hpp"
+#include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/solve/preconditioners/gauss_seidel.hpp"
+#include "nonzero/solve/preconditioners/jacobi.hpp"
+
+namespace nz {
+namespace {
+
+struct choice {
+    krylov_method method;
+    preconditioning preconditioner;
+};
+
+/// What decides about methods; the same on all ranks.
+struct matrix_facts {
+    bool is_symmetric, is_positive, has_zero;  ///< the latter two: the diagonal
+};
+
+template <class V>
+matrix_facts facts_of(const communicator& ranks, const matrix_slice<V>& A,
+                      std::span<const V> diagonal) {
+    const auto is_positive = [](V d) { return std::real(d) > 0 && std::imag(d) == 0; };
+    return {is_symmetric(ranks, A), on_all(&ranks, std::ranges::all_of(diagonal, is_positive)),
+            !on_all(&ranks, std::ranges::find(diagonal, V(0)) == diagonal.end())};
+}
+
+/// What is tried, in this order. Throws unsuitable.
+std::vector<choice> choices_for(const matrix_facts& f, const system_options& o, bool is_complex) {
+    using enum krylov_method;
+    const bool is_definite = f.is_symmetric && f.is_positive;
+    const auto require = [](bool holds, const char* why) {
+        if (!holds) throw unsuitable(why);
+    };
+    require(o.method != minres || f.is_symmetric, "minres: A is not symmetric");
+    require(o.method != cg || is_definite, "cg: A is not symmetric, or its diagonal not positive");
+    const auto p =
+        o.preconditioner.value_or(f.has_zero ? preconditioning::none : preconditioning::jacobi);
+    if (p == preconditioning::amg) {
+        require(!is_complex, "amg: for real values only");
+        require(is_definite, "amg: A is not symmetric, or its diagonal not positive");
+    }
+    if (o.method) return {{*o.method, p}};
+    if (is_definite) return {{cg, p}};
+    if (!f.is_symmetric) return {{bicgstab, p}, {gmres, p}};
+    return {{minres, p}, {gmres, p}};
+}
+
+/// The diagonal matrix of the absolute values.
+template <class V>
+csr<V, host> absolute(std::span<const V> diagonal) {
+    host_vector<index> at(diagonal.size());
+    host_vector<V> val(diagonal.size());
+    for (std::size_t i = 0; i < at.size(); ++i) at[i] = index(i), val[i] = V(std::abs(diagonal[i]));
+    return assemble<V>({index(at.size()), index(at.size())}, at, at, val);
+}
+
+/// Of this rank's own block; null for none. Throws argument_error where the block does not suit it.
+template <class V>
+std::unique_ptr<linear_operator<V, cpu>> preconditioner_of(cpu alone, const choice& c,
+                                                           const csr<V, host>& block,
+                                                           std::span<const V> diagonal,
+                                                           index unknowns) {
+    const bool is_empty = block.shape.rows == 0;
+    switch (is_empty && c.preconditioner != preconditioning::none ? preconditioning::jacobi
+                                                                  : c.preconditioner) {
+        case preconditioning::jacobi:
+            if (c.method != krylov_method::minres) return jacobi(alone, view(block));
+            return jacobi(alone, view(absolute(diagonal)));
+        case preconditioning::block_jacobi:
+            return block_jacobi(alone, view(block), unknowns);
+        case preconditioning::gauss_seidel:
+            return gauss_seidel(alone, view(block));
+        case preconditioning::amg:
+            if constexpr (!is_complex<V>)
+                return std::make_unique<amg<V, cpu>>(
+                    block, alone, amg_options{.block = unknowns, .check = false});
+            break;
+        case preconditioning::none:
+            break;
+    }
+    return nullptr;
+}
+
+template <class V>
+solve_report solve_by(krylov_method method, cpu on, const linear_operator<V, cpu>& A,
+                      const linear_operator<V, cpu>* M, std::span<const V> b, std::span<V> x,
+                      const gmres_options& o) {
+    const auto by = [&](auto f) {
+        return M != nullptr ? f(on, A, *M, b, x, o) : f(on, A, b, x, o);
+    };
+    switch (method) {
+        case krylov_method::cg:
+            return by([](auto&&... all) { return cg<V, cpu>(all...); });
+        case krylov_method::minres:
+            return by([](auto&&... all) { return minres<V, cpu>(all...); });
+        case krylov_method::bicgstab:
+            return by([](auto&&... all) { return bicgstab<V, cpu>(all...); });
+        default:
+            return by([](auto&&... all) { return gmres<V, cpu>(all...); });
+    }
+}
+
+}  // namespace
+
+template <class V>
+system_report solve(cpu on, matrix_slice<V> A, std::span<const V> b, std::span<V> x,
+                    const system_options& o) {
+    if (on.ranks == nullptr) throw argument_error("solve: on.ranks is null");
+    const communicator& ranks = *on.ranks;
+    const cpu alone{.threads = on.threads};
+    if (A.shape().rows != A.shape().cols)
+        throw unsuitable("A is " + std::to_string(A.shape().rows) + " x " +
+                         std::to_string(A.shape().cols) + ", not square");
+    expect_equal(&ranks, "solve",
+                 std::array{o.method ? double(*o.method) : -1,
+                            o.preconditioner ? double(*o.preconditioner) : -1, double(o.block)});
+    const auto start = steady_clock::now();
+    csr<V, host> block;
+    host_vector<V> diagonal;
+    agree(&ranks, [&] {
+        if (o.block < 1) throw argument_error("solve: block is below 1");
+        block = own_block(A, ranks.rank());
+        diagonal = diagonal_of(view(block));
+    });
+    const auto choices = choices_for(facts_of<V>(ranks, A, diagonal), o, is_complex<V>);
+    const distributed<V, cpu> product(on, std::move(A));
+    system_report report;
+    report.product = product.local().method_name();
+    report.plan_s = seconds_since(start);
+    for (const choice& c : choices) {
+        solve_attempt a{c.method, c.preconditioner, {}, 0, 0};
+        const auto making = steady_clock::now();
+        std::unique_ptr<linear_operator<V, cpu>> M;
+        agree(&ranks, [&] { M = preconditioner_of<V>(alone, c, block, diagonal, o.block); });
+        a.preconditioner_s = seconds_since(making);
+        const auto iterating = steady_clock::now();
+        host_vector<V> attempted(x.begin(), x.end());
+        a.report = solve_by<V>(c.method, on, product, M.get(), b, attempted, o);
+        a.solve_s = seconds_since(iterating);
+        const double before =
+            report.attempts.empty() ? a.report.history.front() : report.result().report.relative;
+        const bool is_better = a.report.relative <= before;
+        if (is_better) std::copy(attempted.begin(), attempted.end(), x.begin());
+        if (is_better || report.attempts.empty()) report.best = report.attempts.size();
+        report.attempts.push_back(std::move(a));
+        if (report.attempts.back().report.converged) break;
+        if (report.attempts.back().report.why == stopped_by_caller) break;
+    }
+    return report;
+}
+
+#define NZ_INSTANTIATE(V)                                                                \
+    template system_report solve(cpu, matrix_slice<V>, std::span<const V>, std::span<V>, \
+                                 const system_options&);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz
