@@ -31,6 +31,36 @@ TEST_F(command, pagerank_finds_the_centre_of_a_star) {
     EXPECT_EQ(back["dangling"], 3);
 }
 
+TEST_F(command, nodes_keep_their_names) {
+    write("G.csv", "source,target\nAnn,Bo Li\nBo Li,Ann\nCy,Bo Li\n");
+    EXPECT_NE(nz("pagerank G.csv --top 1").out.find("    1  Bo Li  "), std::string::npos);
+    EXPECT_EQ(nlohmann::json::parse(nz("pagerank G.csv --json -").out)["top"][0]["name"], "Bo Li");
+    write("E.txt", "# from 0, with a gap\n0 7\n7 0\n30 31\n");
+    const auto parts = nz("partition E.txt -k 2 -o -");
+    EXPECT_EQ(parts.code, 0) << parts.err;
+    EXPECT_TRUE(parts.out == "0\t0\n7\t0\n30\t1\n31\t1\n" ||
+                parts.out == "0\t1\n7\t1\n30\t0\n31\t0\n")
+        << parts.out;
+    EXPECT_EQ(nz("partition E.txt -k 2 -o p.tsv").code, 0);
+    EXPECT_EQ(slurp(dir / "p.tsv"), parts.out);
+    EXPECT_EQ(nz("partition E.txt -k 2 -o p.dat").code, 2);
+}
+
+TEST_F(command, a_dash_is_stdin_and_stdout) {
+    write("E.txt", "1 2\n2 1\n");
+    const auto piped = [&](const std::string& arguments) {
+        return std::system(
+            ("cd '" + dir.string() + "' && cat E.txt | '" NZ_COMMAND "' " + arguments).c_str());
+    };
+    EXPECT_EQ(piped("convert - - >B.mtx"), 0);
+    EXPECT_EQ(slurp(dir / "B.mtx"),
+              "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n2 1 1\n");
+    EXPECT_EQ(piped("pagerank - -o - >r.tsv"), 0);
+    EXPECT_EQ(slurp(dir / "r.tsv"), "1\t0.5\n2\t0.5\n");
+    EXPECT_NE(piped("convert - - >/dev/full 2>err"), 0);
+    EXPECT_EQ(slurp(dir / "err"), "nz: -: cannot write: No space left on device\n");
+}
+
 TEST_F(command, pagerank_refuses) {
     write("G.mtx", std::string(pattern) + "2 2 1\n1 2\n");
     write("wide.mtx", std::string(pattern) + "2 3 1\n1 2\n");

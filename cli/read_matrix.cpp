@@ -1,5 +1,7 @@
 #include "cli/read_matrix.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "cli/command.hpp"
@@ -34,15 +36,37 @@ class progress_bar {
 }  // namespace
 
 template <class V>
-csr<V, host> read_matrix(const std::string& path, int threads) {
+named_matrix<V> read_named_matrix(const std::string& path, int threads) {
     progress_bar shown(path);
     read_options o;
     o.threads = threads;
     if (is_terminal(stderr)) o.progress = std::ref(shown);
-    return read<V>(path, o);
+    return read_named<V>(path, o);
 }
 
-#define NZ_INSTANTIATE(V) template csr<V, host> read_matrix(const std::string&, int);
+template <class V>
+csr<V, host> read_matrix(const std::string& path, int threads) {
+    return read_named_matrix<V>(path, threads).A;
+}
+
+std::string matrix_help() {
+    std::string text = "file:";
+    for (const file_format& f : file_formats()) text += fmt::format(" {}", f.endings[0]);
+    return text + ", or - (stdin)";
+}
+
+std::string formats_help() {
+    std::string text = "Files, also with .gz behind where they are text:\n";
+    for (const file_format& f : file_formats())
+        text += fmt::format(
+            "  {:18} {}\n", f.name,
+            fmt::join(f.endings.first(std::min<std::size_t>(f.endings.size(), 8)), " "));
+    return text;
+}
+
+#define NZ_INSTANTIATE(V)                                       \
+    template csr<V, host> read_matrix(const std::string&, int); \
+    template named_matrix<V> read_named_matrix(const std::string&, int);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz::cli

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/io/io.hpp"
 
 namespace nz::cli {
 
@@ -12,5 +12,14 @@ namespace nz::cli {
 /// complex matrix would have to become a real one. threads: 0 for as many as there are.
 template <class V>
 csr<V, host> read_matrix(const std::string& path, int threads = 0);
+
+/// The same, with what the file calls the nodes.
+template <class V>
+named_matrix<V> read_named_matrix(const std::string& path, int threads = 0);
+
+/// What the help of an argument says that names such a file, from nz::file_formats; and all of
+/// them, a line each.
+std::string matrix_help();
+std::string formats_help();
 
 }  // namespace nz::cli

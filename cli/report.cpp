@@ -13,6 +13,7 @@
 #include "cli/gpu_clocks.hpp"
 #include "nonzero/core/backend.hpp"
 #include "nonzero/core/error.hpp"
+#include "nonzero/io/io.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero_commit.hpp"
 
@@ -35,6 +36,7 @@ void json_file::write(const nlohmann::json& j) {
 
 void expect_writable(const std::string& path, std::span<const std::string_view> endings) {
     if (path.empty()) return;
+    if (path == "-") return;
     const auto ends = [&](std::string_view ending) { return path.ends_with(ending); };
     if (std::none_of(endings.begin(), endings.end(), ends))
         throw argument_error(fmt::format("{} ends in none of {}", path, fmt::join(endings, ", ")));
@@ -102,8 +104,12 @@ nlohmann::json gpu_json(const gpu_info& g) {
 
 std::string matrix_name(const std::string& path) {
     std::string name = std::filesystem::path(path).filename();
-    for (const char* ending : {".gz", ".mtx", ".npz", ".petsc"})
-        if (name.ends_with(ending)) name.resize(name.size() - std::string_view(ending).size());
+    const auto strip = [&](std::string_view ending) {
+        if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+    };
+    strip(".gz");
+    for (const file_format& f : file_formats())
+        for (const std::string_view ending : f.endings) strip(ending);
     return name;
 }
 

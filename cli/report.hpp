@@ -33,7 +33,8 @@ class json_file {
 };
 
 /// Throws now what writing to `path` would throw after the work: argument_error where its name has
-/// none of these endings, error where the file system refuses. Nothing where `path` is empty.
+/// none of these endings, error where the file system refuses. Nothing where `path` is empty, or
+/// "-", which is stdout.
 void expect_writable(const std::string& path, std::span<const std::string_view> endings);
 inline constexpr std::string_view vector_endings[] = {".mtx", ".mtx.gz"};
 inline constexpr std::string_view matrix_endings[] = {".mtx", ".mtx.gz", ".npz", ".petsc"};

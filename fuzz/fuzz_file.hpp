@@ -12,10 +12,11 @@
 
 namespace nz::fuzz {
 
-/// One file a process, overwritten by every input.
-inline std::string file_of(const std::uint8_t* data, std::size_t size) {
-    static const std::string path =
-        std::filesystem::temp_directory_path() / ("nonzero-fuzz-" + std::to_string(::getpid()));
+/// One file a process and ending, overwritten by every input.
+inline std::string file_of(const std::uint8_t* data, std::size_t size,
+                           const std::string& ending = "") {
+    const std::string path = std::filesystem::temp_directory_path() /
+                             ("nonzero-fuzz-" + std::to_string(::getpid()) + ending);
     std::FILE* const file = std::fopen(path.c_str(), "wb");
     if (file == nullptr || std::fwrite(data, 1, size, file) != size) std::abort();
     std::fclose(file);

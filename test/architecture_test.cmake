@@ -62,7 +62,7 @@ endforeach()
 # at hand.
 set(bare nonzero/core/parallel.hpp nonzero/formats/scatter.hpp nonzero/vector/fused.hpp
          nonzero/solve/multigrid/dense_inverse.cpp nonzero/graph/adjacency.cpp nonzero/graph/partition.cpp
-         nonzero/plan/machine.cpp nonzero/plan/plan_cache.cpp nonzero/io/matrix_market.cpp)
+         nonzero/plan/machine.cpp nonzero/plan/plan_cache.cpp)
 foreach(format bsr coo csc csr dia ell hll icrs jds jds_ell sell)
     list(APPEND bare nonzero/formats/${format}/${format}.cpp)
 endforeach()

@@ -10,6 +10,7 @@
 #include "cli/commands/plan_ratios.hpp"
 #include "cli/interruption.hpp"
 #include "cli/peer_methods.hpp"
+#include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
 #include "nonzero/core/gpu.hpp"
@@ -287,7 +288,7 @@ class session {
         if (json_.is_stdout()) return;
         fmt::print("{}{}: {} x {}, {} entries, {} distinct values, {}{}{}{}\n\n",
                    before == 0 ? "" : "\n", name, A.shape.rows, A.shape.cols, nnz,
-                   in.distinct_values, value_name<V>(),
+                   in.distinct_values, type_option<V>(),
                    in.copies > 1 ? fmt::format(", {} copies along the diagonal", in.copies) : "",
                    what_product(), launched());
         std::vector<const entry*> mine;
@@ -397,7 +398,7 @@ void add_bench(CLI::App& app, action& chosen) {
         "was measured is printed and written, and the exit code is 130.\n\n"
         "Example: nz bench A.mtx --methods csr.*,hll.column_guided --threads 1,2 --json A.json");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->paths, ".mtx, .mtx.gz or .npz")->required();
+    sub->add_option("matrix", o->paths, matrix_help())->required();
     sub->add_option("--methods", o->methods,
                     "methods to time: names, layout.*, or all; comma-separated")
         ->capture_default_str();

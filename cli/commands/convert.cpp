@@ -4,6 +4,7 @@
 #include "cli/command.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
+#include "cli/value_types.hpp"
 #include "nonzero/io/io.hpp"
 
 namespace nz::cli {
@@ -18,8 +19,9 @@ template <class V>
 int convert(const options& o) {
     const auto A = read_matrix<V>(o.from);
     write<V>(o.to, view(A), {.store = o.symmetric ? symmetry::symmetric : symmetry::general});
+    if (o.to == "-") return done;
     fmt::print("{}: {} x {}, {} nonzeros, {}\n", o.to, A.shape.rows, A.shape.cols, A.val.size(),
-               value_name<V>());
+               type_option<V>());
     return done;
 }
 
@@ -27,12 +29,12 @@ int convert(const options& o) {
 
 void add_convert(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("convert", "From one file format to another");
-    sub->footer(
-        "Complex matrices stay complex; all others become real, a pattern's entries 1.\n"
-        "Example: nz convert A.mtx.gz A.npz");
+    sub->footer(formats_help() +
+                "Complex matrices stay complex; all others become real, a pattern's entries 1.\n"
+                "Example: nz convert A.mtx.gz A.npz");
     const auto o = std::make_shared<options>();
-    sub->add_option("from", o->from, "Matrix Market, plain or gzipped, or .npz")->required();
-    sub->add_option("to", o->to, ".mtx, .mtx.gz or .npz")->required();
+    sub->add_option("from", o->from, matrix_help())->required();
+    sub->add_option("to", o->to, ".mtx, .mtx.gz or .npz; - for stdout")->required();
     sub->add_flag("--symmetric", o->symmetric, "store one triangle of a symmetric matrix");
     sub->callback([&chosen, o] {
         chosen = [o] {

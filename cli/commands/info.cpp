@@ -138,7 +138,7 @@ void print_json(const options& o, const report& r) {
          {{"format", r.file.format},
           {"field", name(r.file.field)},
           {"symmetry", name(r.file.symmetry)},
-          {"entries", r.file.entries}}},
+          {"entries", r.file.entries < 0 ? nlohmann::json() : nlohmann::json(r.file.entries)}}},
         {"rows", s.rows},
         {"cols", s.cols},
         {"nnz", s.nnz},
@@ -170,8 +170,10 @@ std::string symmetry_text(const report& r) {
 void print_facts(const options& o, const report& r) {
     const matrix_stats& s = r.stats;
     fmt::print("{}\n", o.path);
-    fmt::print("file          {}, {} {}, {} entries\n", r.file.format, name(r.file.field),
-               name(r.file.symmetry), r.file.entries);
+    const std::string entries =
+        r.file.entries < 0 ? "" : fmt::format(", {} entries", r.file.entries);
+    fmt::print("file          {}, {} {}{}\n", r.file.format, name(r.file.field),
+               name(r.file.symmetry), entries);
     fmt::print("size          {} x {}, {} nonzeros\n", s.rows, s.cols, s.nnz);
     fmt::print("symmetry      {}\n", symmetry_text(r));
     fmt::print("row length    min {}, mean {:.2f}, median {:g}, max {}, deviation {:.2f}\n",
@@ -235,7 +237,7 @@ void add_info(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("info", "Sizes, symmetry, row lengths, bytes in every format");
     sub->footer("Example: nz info A.mtx --json");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->path, "Matrix Market or .npz file")->required();
+    sub->add_option("matrix", o->path, matrix_help())->required();
     sub->add_flag("--json", o->json, "print as JSON");
     sub->callback([&chosen, o] { chosen = [o] { return show_info(*o); }; });
 }

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "cli/command.hpp"
+#include "cli/node_values.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
@@ -34,6 +35,7 @@ struct options : run_options {
 struct outcome {
     pagerank_report report;
     std::vector<std::size_t> best;  ///< nodes, highest rank first
+    std::vector<std::string> name;  ///< of those nodes
     std::vector<double> rank;       ///< ranks of those nodes
     std::vector<index> links;       ///< links that leave those nodes
     std::int64_t nodes = 0, entries = 0, dangling = 0;
@@ -83,7 +85,7 @@ double time_product(B on, const linear_operator<V, B>& op) {
 
 template <class V, class B>
 outcome rank_on(B on, const options& o) {
-    const auto G = read_matrix<V>(o.graph, o.threads);
+    const auto [G, names] = read_named_matrix<V>(o.graph, o.threads);
     const auto t = o.teleport.empty() ? host_vector<V>() : read_vector<V>(o.teleport);
     outcome all;
     auto start = std::chrono::steady_clock::now();
@@ -93,12 +95,11 @@ outcome rank_on(B on, const options& o) {
     auto [rank, report] = graph.rank(o.ranking, t);
     all.rank_s = seconds_since(start);
     if (o.time) all.product_s = time_product<V, B>(on, graph.product());
-    all.fault = fault_of([&] {
-        if (!o.to.empty()) write_vector<V>(o.to, rank);
-    });
+    all.fault = fault_of([&] { write_node_values<V>(o.to, names, rank); });
     all.report = std::move(report);
     all.best = best_of(rank, o.top);
     for (const std::size_t i : all.best) {
+        all.name.push_back(names.of(index(i)));
         all.rank.push_back(double(rank[i]));
         all.links.push_back(graph.links()[i]);
     }
@@ -111,7 +112,10 @@ outcome rank_on(B on, const options& o) {
 nlohmann::json to_json(const options& o, const outcome& all) {
     nlohmann::json top = nlohmann::json::array();
     for (std::size_t k = 0; k < all.best.size(); ++k)
-        top.push_back({{"node", all.best[k]}, {"rank", all.rank[k]}, {"links", all.links[k]}});
+        top.push_back({{"node", all.best[k]},
+                       {"name", all.name[k]},
+                       {"rank", all.rank[k]},
+                       {"links", all.links[k]}});
     nlohmann::json j = provenance("pagerank", o.on_gpu());
     j.update({{"graph", matrix_name(o.graph)},
               {"nodes", all.nodes},
@@ -141,9 +145,8 @@ void print(const options& o, const outcome& all) {
     const pagerank_report& r = all.report;
     table t({{"place"}, {"node"}, {"rank"}, {"links"}, {"", false}});
     for (std::size_t k = 0; k < all.best.size(); ++k)
-        t.add_row({fmt::format("{}", k + 1), fmt::format("{}", all.best[k]),
-                   fmt::format("{:.6e}", all.rank[k]), fmt::format("{}", all.links[k]),
-                   bar(all.rank[k] / all.rank[0], 24)});
+        t.add_row({fmt::format("{}", k + 1), all.name[k], fmt::format("{:.6e}", all.rank[k]),
+                   fmt::format("{}", all.links[k]), bar(all.rank[k] / all.rank[0], 24)});
     t.print();
     fmt::print("\ngraph       {} nodes, {} links, {} nodes without\n", all.nodes, all.entries,
                all.dangling);
@@ -161,7 +164,7 @@ template <class V>
 int rank(const options& o) {
     check_device(o);
     json_file json(o.json);
-    expect_writable(o.to, vector_endings);
+    expect_writable(o.to, node_file_endings);
     outcome all;
     if (o.on_gpu()) {
         const gpu_stream stream;
@@ -172,7 +175,7 @@ int rank(const options& o) {
         all.where = fmt::format("{} threads", thread_count(cpu{o.threads}));
     }
     json.write(to_json(o, all));
-    if (!json.is_stdout()) print(o, all);
+    if (!json.is_stdout() && o.to != "-") print(o, all);
     throw_if(all.fault);
     return all.report.converged ? done : answer_is_no;
 }
@@ -182,10 +185,11 @@ int rank(const options& o) {
 void add_pagerank(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("pagerank", "The nodes of a graph that matter, by PageRank");
     sub->footer(
-        "Every entry is a link, whatever its value. Nodes are numbered from 0.\n"
-        "Example: nz pagerank G.mtx --top 10 --device gpu");
+        "Every entry is a link, whatever its value. Nodes have the\n"
+        "names or numbers of an edge list, and are numbered from 0 in other files.\n\n"
+        "Example: nz pagerank web-Google.txt.gz --top 10");
     const auto o = std::make_shared<options>();
-    sub->add_option("graph", o->graph, "Matrix Market or .npz file")->required();
+    sub->add_option("graph", o->graph, matrix_help())->required();
     sub->add_option("--top", o->top, "number of nodes shown")->capture_default_str();
     sub->add_option("--direction", o->direction, "what an entry stands for")
         ->check(CLI::IsMember({"row-links-to-column", "column-links-to-row"}))
@@ -201,7 +205,8 @@ void add_pagerank(CLI::App& app, action& chosen) {
     sub->add_option("--max-iter", o->ranking.max_iter, "largest number of iterations")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    sub->add_option("-o,--output", o->to, "file for all ranks: .mtx or .mtx.gz");
+    sub->add_option("-o,--output", o->to,
+                    "file for all ranks: .tsv with names, .mtx or .mtx.gz without; - for stdout");
     sub->add_option("--type", o->type, "type of the ranks")
         ->check(CLI::IsMember({"float", "double"}))
         ->capture_default_str();

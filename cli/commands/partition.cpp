@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/node_values.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
@@ -106,9 +107,15 @@ void print(const options& o, const outcome& all) {
     t.print();
 }
 
+struct named_graph {
+    adjacency edges;
+    node_names names;
+};
+
 template <class V>
-adjacency read_graph(const options& o) {
-    return adjacency_of(view(read_matrix<V>(o.matrix, o.threads)));
+named_graph read_graph(const options& o) {
+    auto [A, names] = read_named_matrix<V>(o.matrix, o.threads);
+    return {adjacency_of(view(A)), std::move(names)};
 }
 
 void set_choices(options& o) {
@@ -127,8 +134,10 @@ int partition(options o) {
     check_device(o);
     set_choices(o);
     json_file json(o.json);
+    expect_writable(o.to, node_file_endings);
     const bool is_real = inspect(o.matrix).field != field::complex;
-    const adjacency graph = is_real ? read_graph<double>(o) : read_graph<std::complex<double>>(o);
+    const auto [graph, names] =
+        is_real ? read_graph<double>(o) : read_graph<std::complex<double>>(o);
     outcome all;
     all.nodes = graph.nodes(), all.edges = graph.edges();
     const auto start = std::chrono::steady_clock::now();
@@ -143,10 +152,10 @@ int partition(options o) {
     all.partition_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     all.random_cut = expected_random_cut(graph, o.cutting.parts);
-    const auto& part = all.parts.part;
-    if (!o.to.empty()) write_vector<double>(o.to, host_vector<double>(part.begin(), part.end()));
+    const auto fault = fault_of([&] { write_node_values<index>(o.to, names, all.parts.part); });
     json.write(to_json(o, all));
-    if (!json.is_stdout()) print(o, all);
+    if (!json.is_stdout() && o.to != "-") print(o, all);
+    throw_if(fault);
     return all.parts.search.converged ? done : answer_is_no;
 }
 
@@ -164,9 +173,10 @@ void add_partition(CLI::App& app, action& chosen) {
         "same.\n\n"
         "Example: nz partition A.mtx --parts 8 -o parts.mtx");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->matrix, "Matrix Market or .npz file; its values do not count")
-        ->required();
-    sub->add_option("-o,--output", o->to, "file for the parts: .mtx, 0 to k - 1 for every node");
+    sub->add_option("matrix", o->matrix, matrix_help())->required();
+    sub->add_option("-o,--output", o->to,
+                    "file for the parts, 0 to k - 1: .tsv with the nodes' names, .mtx or .mtx.gz "
+                    "without; - for stdout");
     sub->add_option("-k,--parts", o->cutting.parts, "number of parts")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();

@@ -88,7 +88,7 @@ void add_plan(CLI::App& app, action& chosen) {
         "$XDG_CACHE_HOME/nonzero, as tuned plans are.\n\n"
         "Example: nz plan A.mtx --device gpu --tune");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->matrix, "Matrix Market or .npz file")->required();
+    sub->add_option("matrix", o->matrix, matrix_help())->required();
     sub->add_option("--device", o->device, "device that multiplies")
         ->check(CLI::IsMember({"cpu", "gpu"}))
         ->capture_default_str();

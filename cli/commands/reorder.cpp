@@ -168,7 +168,7 @@ void add_reorder(CLI::App& app, action& chosen) {
         "blocks on the diagonal.\n\n"
         "Example: nz reorder A.mtx --method rcm -o B.npz");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->matrix, "Matrix Market or .npz file")->required();
+    sub->add_option("matrix", o->matrix, matrix_help())->required();
     sub->add_option("--method", o->method, "method of ordering")
         ->check(CLI::IsMember({"metis", "rcm"}))
         ->capture_default_str();

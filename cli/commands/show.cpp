@@ -351,6 +351,15 @@ csr<V, host> numbered(const csr<V, host_view>& A) {
     return numbers;
 }
 
+/// Says so where it is.
+bool is_too_large(const options& o, nz::shape shape, std::int64_t entries) {
+    if (shape.rows <= max_side && shape.cols <= max_side && entries <= max_nnz) return false;
+    fmt::print(stderr,
+               "nz: {}: {} with {} entries is too large to show; up to {} x {} with {} are\n",
+               o.path, text(shape), entries, max_side, max_side, max_nnz);
+    return true;
+}
+
 template <class V>
 int show(const options& o, const std::vector<std::string>& given) {
     const auto all = showables<V>(o);
@@ -360,6 +369,7 @@ int show(const options& o, const std::vector<std::string>& given) {
         if (std::find(what->options.begin(), what->options.end(), option) == what->options.end())
             throw argument_error(fmt::format("{} takes no {}", o.format, option));
     const auto own = read_matrix<V>(o.path);
+    if (is_too_large(o, own.shape, std::int64_t(own.val.size()))) return answer_is_no;
     const auto A = view(own);
     const auto numbers = numbered(A);
     try {
@@ -373,12 +383,7 @@ int show(const options& o, const std::vector<std::string>& given) {
 
 int check_and_show(const options& o, const std::vector<std::string>& given) {
     const file_info info = inspect(o.path);
-    if (info.shape.rows > max_side || info.shape.cols > max_side || info.entries > max_nnz) {
-        fmt::print(stderr,
-                   "nz: {}: {} with {} entries is too large to show; up to {} x {} with {} are\n",
-                   o.path, text(info.shape), info.entries, max_side, max_side, max_nnz);
-        return answer_is_no;
-    }
+    if (is_too_large(o, info.shape, info.entries)) return answer_is_no;
     return info.field == field::complex ? show<std::complex<double>>(o, given)
                                         : show<double>(o, given);
 }
@@ -389,7 +394,7 @@ void add_show(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("show", "The arrays of a small matrix in any format");
     sub->footer("Example: nz show A.mtx --format hll --hack 4");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->path, "Matrix Market or .npz file")->required();
+    sub->add_option("matrix", o->path, matrix_help())->required();
     std::vector<std::string> names;
     for (const auto& s : showables<double>({})) names.push_back(s.format);
     sub->add_option("--format", o->format, "format, one of " + CLI::detail::join(names))

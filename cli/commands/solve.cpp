@@ -208,7 +208,7 @@ void add_solve(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("solve", "A x = b, by a preconditioned Krylov method");
     sub->footer("Example: nz solve A.mtx -b b.mtx --method cg --precond amg --tol 1e-10 -o x.mtx");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->matrix, "Matrix Market or .npz file")->required();
+    sub->add_option("matrix", o->matrix, matrix_help())->required();
     sub->add_option(
         "-b", o->b,
         "Matrix Market vector (default: A times a random x*, so that the error is known)");

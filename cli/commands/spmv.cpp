@@ -84,21 +84,6 @@ double norm(const host_vector<V>& y) {
     return std::sqrt(sum);
 }
 
-/// As write_vector, to stdout.
-template <class V>
-int print_vector(const host_vector<V>& y) {
-    fmt::print("%%MatrixMarket matrix array {} general\n{} 1\n", is_complex<V> ? "complex" : "real",
-               y.size());
-    for (const V& v : y) {
-        if constexpr (is_complex<V>) {
-            fmt::print("{} {}\n", v.real(), v.imag());
-        } else {
-            fmt::print("{}\n", v);
-        }
-    }
-    return done;
-}
-
 /// What a product takes, and on what.
 struct measured {
     double setup_s, product_s;
@@ -165,7 +150,7 @@ void print(const measured& t, const csr<V, host_view>& A, double norm_of_y) {
     const double flops = double(A.val.size()) * (is_complex<V> ? 8 : 2);
     fmt::print("|y|_2    {:.15g}\n", norm_of_y);
     fmt::print("matrix   {} x {}, {} nonzeros, {}\n", A.shape.rows, A.shape.cols, A.val.size(),
-               value_name<V>());
+               type_option<V>());
     fmt::print("method   {}, {}, set up in {:.3g} ms\n", t.method, t.where, t.setup_s * 1e3);
     fmt::print("product  {:.3g} us, {:.3g} GFLOP/s\n", t.product_s * 1e6,
                flops / t.product_s * 1e-9);
@@ -200,17 +185,16 @@ int multiply(const options& o) {
     auto y = vector_or<V>(o.y0, std::size_t(swap ? A.shape.cols : A.shape.rows), V(0));
     const auto run = o.on_gpu() ? multiply_on_gpu<V> : multiply_on_cpu<V>;
     const measured t = run(o, m, A, alpha, x, beta, y);
-    if (o.to == "-") return print_vector(y);
     const auto fault = fault_of([&] {
         if (!o.to.empty()) write_vector<V>(o.to, y);
     });
-    print<V>(t, A, norm(y));
+    if (o.to != "-") print<V>(t, A, norm(y));
     throw_if(fault);
     return done;
 }
 
 int multiply_as_type(const options& o) {
-    if (o.to != "-") expect_writable(o.to, vector_endings);
+    expect_writable(o.to, vector_endings);
     return with_value_type(o.type.empty() ? type_of_file(o.matrix) : o.type,
                            [&]<class V>() { return multiply<V>(o); });
 }
@@ -221,7 +205,7 @@ void add_spmv(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("spmv", "One product, y = alpha op(A) x + beta y");
     sub->footer("Example: nz spmv A.mtx -x x.mtx -o y.mtx --method ell.row --alpha 2");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->matrix, "Matrix Market or .npz file")->required();
+    sub->add_option("matrix", o->matrix, matrix_help())->required();
     sub->add_option("-x", o->x, "Matrix Market vector (default: ones)");
     sub->add_option("-y", o->y0, "y before the product, which --beta scales (default: zeros)");
     sub->add_option("-o,--output", o->to, "file for y: .mtx or .mtx.gz, or - for stdout");

@@ -146,7 +146,7 @@ void add_spy(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("spy", "The sparsity picture, in the terminal or as PNG");
     sub->footer("Example: nz spy A.mtx -o spy.png --width 1200 --height 1200");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->path, "Matrix Market or .npz file")->required();
+    sub->add_option("matrix", o->path, matrix_help())->required();
     sub->add_option("-o,--output", o->output, "write a PNG instead of characters");
     sub->add_option("--width", o->width, "largest width, in characters, or pixels of the PNG")
         ->check(CLI::Range(1, max_picture_side));

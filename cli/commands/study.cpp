@@ -179,7 +179,7 @@ void add_study(CLI::App& app, action& chosen) {
         "against csr.serial and the fastest method of the CPU.\n\n"
         "Example: nz study matrices/*.mtx.gz --threads 1,2");
     const auto o = std::make_shared<study_options>();
-    sub->add_option("matrix", o->paths, ".mtx, .mtx.gz or .npz")->required();
+    sub->add_option("matrix", o->paths, matrix_help())->required();
     sub->add_option("--threads", o->threads, "numbers of threads [1, 2, 4, ... all cores]");
     sub->add_option("--device", o->device, "device whose kernels are compared")
         ->check(CLI::IsMember({"cpu", "gpu"}))

@@ -53,7 +53,13 @@ void remove_unfinished_files() noexcept {
         if (f.owner == ::getpid()) ::unlink(f.path);
 }
 
-atomic_file::atomic_file(std::string path) : path_(std::move(path)) {
+atomic_file::atomic_file(std::string path) : path_(std::move(path)), slot_(most_unfinished) {
+    if (path_ == "-") {
+        std::fflush(stdout);
+        fd_ = ::dup(STDOUT_FILENO);
+        if (fd_ < 0) fail();
+        return;
+    }
     struct stat existing {};
     if (::stat(path_.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode))
         throw error(path_ + ": cannot write: not an ordinary file");
@@ -70,6 +76,7 @@ atomic_file::atomic_file(std::string path) : path_(std::move(path)) {
 atomic_file::~atomic_file() {
     if (fd_ < 0) return;
     ::close(fd_);
+    if (temporary_.empty()) return;
     ::unlink(temporary_.c_str());
     strike(slot_);
 }
@@ -85,6 +92,10 @@ void atomic_file::write(std::span<const char> bytes) {
 
 void atomic_file::commit() {
     const bool whole = ::close(std::exchange(fd_, -1)) == 0;
+    if (temporary_.empty()) {
+        if (!whole) fail();
+        return;
+    }
     const bool done = whole && std::rename(temporary_.c_str(), path_.c_str()) == 0;
     const int reason = errno;
     if (!done) ::unlink(temporary_.c_str());

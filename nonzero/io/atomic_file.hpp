@@ -9,7 +9,8 @@ namespace nz {
 
 /// Written under a temporary name beside the target, which commit() replaces. Without commit the
 /// target stays as it was and the temporary file is removed. Everything throws nz::error,
-/// `path: reason`, where the file system refuses, or a folder, pipe or device has that name.
+/// `path: reason`, where the file system refuses, or a folder, pipe or device has that name. "-" is
+/// standard output, which gets what is written at once.
 class atomic_file {
   public:
     explicit atomic_file(std::string path);
@@ -19,7 +20,7 @@ class atomic_file {
 
     void write(std::span<const char> bytes);
     void commit();
-    /// For a library that wants to write the file by itself, before commit().
+    /// For a library that wants to write the file by itself, before commit(). Empty for "-".
     [[nodiscard]] const std::string& temporary_name() const { return temporary_; }
 
   private:

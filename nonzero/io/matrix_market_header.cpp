@@ -47,6 +47,12 @@ constexpr keyword<symmetry> symmetries[] = {{"general", symmetry::general},
 /// What some editors write before a text in UTF-8.
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
+bool is_banner(std::string_view word) {
+    constexpr std::string_view banner = "%%matrixmarket";
+    return std::equal(word.begin(), word.end(), banner.begin(), banner.end(),
+                      [](char a, char b) { return lower(a) == b; });
+}
+
 /// Reads the header from the start of a text.
 class header_parser {
   public:
@@ -109,11 +115,8 @@ class header_parser {
     }
 
     void read_banner() {
-        constexpr keyword<int> banners[] = {{"%%matrixmarket", 0}};
         constexpr keyword<int> objects[] = {{"matrix", 0}};
-        std::string first(words_.empty() ? std::string_view() : words_[0]);
-        std::transform(first.begin(), first.end(), first.begin(), lower);
-        if (first != banners[0].word)
+        if (words_.empty() || !is_banner(words_[0]))
             fail("no Matrix Market banner",
                  "'%%MatrixMarket matrix FORMAT FIELD SYMMETRY' on the first line");
         read_keyword(1, objects, "object");
@@ -172,6 +175,14 @@ class header_parser {
 };
 
 }  // namespace
+
+bool has_banner(const std::string& path) {
+    const opening start = text_start(path, 64);
+    std::string_view text = start.text;
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+    const auto words = split(text.substr(0, text.find('\n')));
+    return !words.empty() && is_banner(words[0]);
+}
 
 header read_header(const std::string& path) {
     constexpr std::size_t largest = std::size_t(1) << 28;

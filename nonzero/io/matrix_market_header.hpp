@@ -21,6 +21,9 @@ struct header {
 /// Throws parse_error.
 header read_header(const std::string& path);
 
+/// Whether a text's first word is `%%MatrixMarket`. Throws parse_error where it cannot be read.
+bool has_banner(const std::string& path);
+
 constexpr bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }

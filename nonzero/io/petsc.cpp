@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "nonzero/io/atomic_file.hpp"
+#include "nonzero/io/standard_input.hpp"
 #include "nonzero/io/text.hpp"
 
 namespace nz::petsc {
@@ -37,7 +38,7 @@ T number_at(const char* at) {
 template <class T, class F>
 void for_each_number(const std::string& path, std::int64_t at, std::int64_t count, F f) {
     constexpr std::int64_t piece = 1 << 16;
-    std::ifstream file(path, std::ios::binary);
+    std::ifstream file(place_of(path), std::ios::binary);
     file.seekg(at);
     std::vector<char> bytes(std::size_t(std::min(piece, count)) * sizeof(T));
     for (std::int64_t k = 0; k < count; k += piece) {

@@ -14,17 +14,18 @@
 #include <mutex>
 
 #include "nonzero/core/error.hpp"
+#include "nonzero/io/standard_input.hpp"
 
 namespace nz {
 namespace {
 
-constexpr std::size_t max_line_bytes = std::size_t(1) << 20;
 constexpr std::size_t inflate_input_bytes = std::size_t(256) << 10;
 
 /// A regular file, open for reading.
 class input_file {
   public:
-    explicit input_file(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    explicit input_file(const std::string& path)
+        : fd_(::open(place_of(path).c_str(), O_RDONLY | O_CLOEXEC)) {
         if (fd_ < 0) throw parse_error(path, 0, fmt::format("cannot open: {}", strerror(errno)));
         struct stat s {};
         if (::fstat(fd_, &s) != 0 || !S_ISREG(s.st_mode)) {
@@ -64,20 +65,20 @@ void pad(host_vector<char>& buffer, std::size_t end) {
     if (buffer.size() < end + text_padding) buffer.resize(end + text_padding, '\n');
 }
 
-std::string too_long() {
-    return fmt::format("a line of more than {} bytes, expected a text file", max_line_bytes);
+std::string too_long(std::size_t line_bytes) {
+    return fmt::format("a line of more than {} bytes, expected a text file", line_bytes);
 }
 
-/// Ends a piece, and says why, before its first line of more than max_line_bytes, so that no size
-/// of chunk lets one through; what stands behind `end` is the start of a line. Looks at one newline
-/// in each max_line_bytes where lines are short.
-void refuse_long_lines(const host_vector<char>& buffer, std::size_t begin, std::size_t& end,
-                       std::string& fault) {
-    for (std::size_t at = begin; buffer.size() - at > max_line_bytes;) {
-        const auto newline = std::string_view(&buffer[at], max_line_bytes + 1).rfind('\n');
+/// Ends a piece, and says why, before its first line of more than line_bytes, so that no size of
+/// chunk lets one through; what stands behind `end` is the start of a line. Looks at one newline in
+/// each line_bytes where lines are short.
+void refuse_long_lines(const host_vector<char>& buffer, std::size_t line_bytes, std::size_t begin,
+                       std::size_t& end, std::string& fault) {
+    for (std::size_t at = begin; buffer.size() - at > line_bytes;) {
+        const auto newline = std::string_view(&buffer[at], line_bytes + 1).rfind('\n');
         if (newline == std::string_view::npos) {
             end = std::min(end, at);
-            fault = too_long();
+            fault = too_long(line_bytes);
             return;
         }
         at += newline + 1;
@@ -95,12 +96,13 @@ std::size_t chunk_size(std::size_t asked, const input_file& file) {
 class plain_source : public text_source {
   public:
     plain_source(const std::string& path, std::int64_t start, std::int64_t end, bool cut,
-                 std::size_t chunk_bytes)
+                 std::size_t chunk_bytes, std::size_t line_bytes)
         : file_(path),
           start_(start),
           end_(std::min(end, file_.size())),
           cut_(cut),
-          chunk_(std::int64_t(chunk_size(chunk_bytes, file_))) {}
+          chunk_(std::int64_t(chunk_size(chunk_bytes, file_))),
+          line_bytes_(line_bytes) {}
 
     std::optional<lines> next(host_vector<char>& buffer) override {
         const std::int64_t k = next_.fetch_add(1);
@@ -138,7 +140,7 @@ class plain_source : public text_source {
             end = line_end(buffer, seen, buffer.size());
             if (end != 0) break;
             seen = buffer.size();
-            if (seen > inside + max_line_bytes) piece.fault = too_long();
+            if (seen > inside + line_bytes_) piece.fault = too_long(line_bytes_);
             const std::int64_t at = from + std::int64_t(seen);
             if (!piece.fault.empty() || !fill(buffer, seen, at, seen + tail, piece.fault)) break;
         }
@@ -148,7 +150,7 @@ class plain_source : public text_source {
         }
         if (end == 0)  // the lines before the fault
             for (end = buffer.size(); end > begin && buffer[end - 1] != '\n';) --end;
-        refuse_long_lines(buffer, begin, end, piece.fault);
+        refuse_long_lines(buffer, line_bytes_, begin, end, piece.fault);
         pad(buffer, end);
         piece.offset = from + std::int64_t(begin);
         piece.text = {buffer.data() + begin, end - begin};
@@ -177,14 +179,19 @@ class plain_source : public text_source {
     std::int64_t start_, end_;
     bool cut_;
     std::int64_t chunk_;
+    std::size_t line_bytes_;
     std::atomic<std::int64_t> next_ = 0;
 };
 
 /// Inflates one piece at a time, under a lock, while the other threads use theirs.
 class gzip_source : public text_source {
   public:
-    gzip_source(const std::string& path, std::int64_t start, std::size_t chunk_bytes)
-        : file_(path), chunk_(chunk_size(chunk_bytes, file_)), input_(inflate_input_bytes) {
+    gzip_source(const std::string& path, std::int64_t start, std::size_t chunk_bytes,
+                std::size_t line_bytes)
+        : file_(path),
+          chunk_(chunk_size(chunk_bytes, file_)),
+          line_bytes_(line_bytes),
+          input_(inflate_input_bytes) {
         if (inflateInit2(&z_, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
         host_vector<char> skipped;
         while (offset_ < start && !ended_) {
@@ -209,14 +216,14 @@ class gzip_source : public text_source {
             if (!ended_) inflate_some(buffer, chunk_);
             for (std::size_t n = buffer.size(); n > seen && end == 0; --n)
                 if (buffer[n - 1] == '\n') end = n;
-            if (ended_ || buffer.size() > max_line_bytes + chunk_) break;
+            if (ended_ || buffer.size() > line_bytes_ + chunk_) break;
         }
         if (ended_ && fault_.empty()) {
             if (!buffer.empty() && buffer.back() != '\n') buffer.push_back('\n');
             end = buffer.size();
         }
         std::string fault = ended_ ? fault_ : std::string();
-        refuse_long_lines(buffer, 0, end, fault);
+        refuse_long_lines(buffer, line_bytes_, 0, end, fault);
         if (!fault.empty()) ended_ = true;
         lines piece{number_++, offset_, {}, std::move(fault)};
         if (!ended_) rest_.assign(buffer.begin() + std::ptrdiff_t(end), buffer.end());
@@ -288,7 +295,7 @@ class gzip_source : public text_source {
     }
 
     input_file file_;
-    std::size_t chunk_;
+    std::size_t chunk_, line_bytes_;
     host_vector<char> input_, rest_;  ///< rest_: of the line that the last piece cut
     z_stream z_{};
     std::mutex mutex_;
@@ -305,28 +312,30 @@ class gzip_source : public text_source {
 
 content content_of(const std::string& path) {
     const input_file file(path);
-    char magic[4] = {};
+    char magic[20] = {};
     std::string fault;
     file.read(0, magic, sizeof magic, fault);
     if (!fault.empty()) throw parse_error(path, 0, fault);
     if (std::memcmp(magic, "\x1f\x8b", 2) == 0) return content::gzip;
     if (std::memcmp(magic, "PK\3\4", 4) == 0 || std::memcmp(magic, "PK\5\6", 4) == 0)
         return content::zip;
+    // "MATLAB 7.3" begins an HDF5 file; version 4 has no mark.
+    if (std::memcmp(magic, "MATLAB 5.0 MAT-file", 19) == 0) return content::matlab;
     return content::text;
 }
 
 std::unique_ptr<text_source> open_text(const std::string& path, std::int64_t start,
-                                       std::size_t chunk_bytes) {
+                                       std::size_t chunk_bytes, std::size_t line_bytes) {
     if (content_of(path) == content::gzip)
-        return std::make_unique<gzip_source>(path, start, chunk_bytes);
+        return std::make_unique<gzip_source>(path, start, chunk_bytes, line_bytes);
     return std::make_unique<plain_source>(path, start, std::numeric_limits<std::int64_t>::max(),
-                                          false, chunk_bytes);
+                                          false, chunk_bytes, line_bytes);
 }
 
 std::unique_ptr<text_source> open_text_part(const std::string& path, std::int64_t first,
                                             std::int64_t last, std::size_t chunk_bytes) {
     NZ_ASSERT(first > 0);
-    return std::make_unique<plain_source>(path, first, last, true, chunk_bytes);
+    return std::make_unique<plain_source>(path, first, last, true, chunk_bytes, usual_line_bytes);
 }
 
 std::int64_t file_bytes(const std::string& path) { return input_file(path).size(); }
@@ -360,8 +369,8 @@ std::string gzip_member(std::string_view text) {
     return packed;
 }
 
-std::int64_t line_at(const std::string& path, std::int64_t at) {
-    const auto source = open_text(path, 0, std::size_t(1) << 20);
+std::int64_t line_at(const std::string& path, std::int64_t at, std::size_t line_bytes) {
+    const auto source = open_text(path, 0, std::size_t(1) << 20, line_bytes);
     host_vector<char> buffer;
     std::int64_t line = 1;
     while (const auto piece = source->next(buffer)) {

@@ -12,9 +12,12 @@
 namespace nz {
 
 /// What the first bytes of a file tell.
-enum class content { text, gzip, zip };
+enum class content { text, gzip, zip, matlab };
 /// Throws parse_error where the file cannot be opened, or is no regular file.
 content content_of(const std::string& path);
+
+/// A longer line is a fault, unless a caller allows more: it marks what is no text.
+inline constexpr std::size_t usual_line_bytes = std::size_t(1) << 20;
 
 /// As many bytes may be read behind any text that is handed out; what they are is not told.
 inline constexpr std::size_t text_padding = 8;
@@ -40,7 +43,8 @@ class text_source {
 /// The text from byte `start` on, in pieces of about `chunk_bytes`; 0: 256 KB, and 1 MB of a file
 /// of more than 64 MB, which are few enough pieces to make CSR from. Throws parse_error.
 std::unique_ptr<text_source> open_text(const std::string& path, std::int64_t start,
-                                       std::size_t chunk_bytes);
+                                       std::size_t chunk_bytes,
+                                       std::size_t line_bytes = usual_line_bytes);
 
 /// The lines of a file that start in its bytes [first, last), in pieces as above; first is behind a
 /// line at least. The file is no gzip file. Throws parse_error.
@@ -61,6 +65,7 @@ opening text_start(const std::string& path, std::size_t bytes);
 std::string gzip_member(std::string_view text);
 
 /// The number, from 1, of the line that byte `at` of the text is in; reads all before it.
-std::int64_t line_at(const std::string& path, std::int64_t at);
+std::int64_t line_at(const std::string& path, std::int64_t at,
+                     std::size_t line_bytes = usual_line_bytes);
 
 }  // namespace nz
