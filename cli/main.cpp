@@ -1,8 +1,7 @@
 // nz: sparse matrices in every format, multiplied, shown, timed. One file a subcommand.
-#include <new>
-
 #include "cli/command.hpp"
 #include "cli/process.hpp"
+#include "cli/ranks.hpp"
 #include "nonzero/core/error.hpp"
 
 namespace nz::cli {
@@ -38,23 +37,22 @@ int run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
+        if (!is_speaker()) return done;  // mpirun would end the one that explains
         return app.exit(e) == 0 ? done : usage;
     }
     bound_waiting(argv);
-    const auto fail = [](const char* what, exit_code code) {
-        std::fprintf(stderr, "nz: %s\n", what);
+    const auto fail = [](const std::exception& e, exit_code code) {
+        tell_failure(e, code);
         return code;
     };
     try {
         return chosen();
     } catch (const nz::argument_error& e) {
-        return fail(e.what(), usage);
+        return fail(e, usage);
     } catch (const nz::parse_error& e) {
-        return fail(e.what(), input);
-    } catch (const std::bad_alloc&) {
-        return fail("out of memory", machine);
+        return fail(e, input);
     } catch (const std::exception& e) {
-        return fail(e.what(), machine);
+        return fail(e, machine);
     }
 }
 
@@ -65,5 +63,7 @@ int main(int argc, char** argv) {
     using namespace nz::cli;
     open_standard_streams();
     leave_no_unfinished_files();
-    return finish(run(argc, argv));
+    const int code = run(argc, argv);
+    leave_ranks();
+    return finish(code);
 }

@@ -2,9 +2,10 @@
 include(CMakePackageConfigHelpers)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nonzero)
 install(TARGETS nonzero EXPORT nonzero)
-# The public headers are nonzero.hpp and whatever it includes, directly or not.
-set(public_headers nonzero/nonzero.hpp)
-set(to_read nonzero/nonzero.hpp)
+# The public headers are nonzero.hpp and whatever it includes, directly or not; and the one that
+# needs MPI, which is included by who has it.
+set(public_headers nonzero/nonzero.hpp nonzero/dist/mpi.hpp)
+set(to_read ${public_headers})
 while(to_read)
     list(POP_FRONT to_read header)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${header})
@@ -29,4 +30,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nonzeroConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/nonzeroConfigVersion.cmake DESTINATION ${config_dir})
 if(TARGET nz)
     install(TARGETS nz)
+endif()
+if(TARGET nonzero_mpi)
+    install(TARGETS nonzero_mpi DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()

@@ -6,11 +6,12 @@
 
 namespace nz::cli {
 
-/// x*: numbers of one size, the same in every run.
+/// These elements of x*: numbers of one size, the same in every run.
 template <class V>
-host_vector<V> known_solution(std::size_t n) {
-    host_vector<V> x(n);
-    for (std::size_t i = 0; i < n; ++i) x[i] = counter(0, i).value<V>(0);
+host_vector<V> known_solution(range rows) {
+    host_vector<V> x;
+    for (auto i = std::uint64_t(rows.first); i < std::uint64_t(rows.last); ++i)
+        x.push_back(counter(0, i).value<V>(0));
     return x;
 }
 

@@ -10,9 +10,13 @@
 
 #include "cli/command.hpp"
 #include "cli/node_values.hpp"
+#include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
+#include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/dist/pagerank.hpp"
+#include "nonzero/dist/read_slice.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/measure.hpp"
 
@@ -109,6 +113,39 @@ outcome rank_on(B on, const options& o) {
     return all;
 }
 
+/// The same over several processes, each with its own nodes. Rank 0 has the ranks of all.
+template <class V>
+outcome rank_on_ranks(const communicator& ranks, const options& o) {
+    const cpu on{.threads = std::max(o.threads, 1), .ranks = &ranks};
+    auto G = read_slice<V>(ranks, o.graph);
+    const auto t =
+        o.teleport.empty() ? host_vector<V>() : read_vector_slice<V>(ranks, o.teleport, G.rows);
+    outcome all;
+    all.nodes = G.shape().rows;
+    all.entries = std::int64_t(summed(ranks, G.own.val.size()));
+    auto start = std::chrono::steady_clock::now();
+    const auto graph = shared_pagerank_graph(on, std::move(G), o.how());
+    all.plan_s = seconds_since(start);
+    start = std::chrono::steady_clock::now();
+    auto [own, report] = graph.rank(o.ranking, t);
+    all.rank_s = seconds_since(start);
+    all.report = std::move(report);
+    all.dangling = graph.dangling();
+    all.product = "shared out";
+    all.where = fmt::format("{} processes of {} threads", ranks.size(), on.threads);
+    const auto rank = joined<V>(ranks, own);
+    const auto links = joined<index>(ranks, graph.links());
+    if (ranks.rank() != 0) return all;
+    const node_names numbers;
+    all.fault = fault_of([&] { write_node_values<V>(o.to, numbers, rank); });
+    all.best = best_of(rank, o.top);
+    for (const std::size_t i : all.best) {
+        all.name.push_back(numbers.of(index(i)));
+        all.rank.push_back(double(rank[i])), all.links.push_back(links[i]);
+    }
+    return all;
+}
+
 nlohmann::json to_json(const options& o, const outcome& all) {
     nlohmann::json top = nlohmann::json::array();
     for (std::size_t k = 0; k < all.best.size(); ++k)
@@ -162,11 +199,20 @@ void print(const options& o, const outcome& all) {
 
 template <class V>
 int rank(const options& o) {
-    check_device(o);
-    json_file json(o.json);
-    expect_writable(o.to, node_file_endings);
+    const communicator* const ranks = ranks_of_this_run();
+    std::unique_ptr<json_file> json;
+    agree(ranks, [&] {
+        if (ranks != nullptr && (o.on_gpu() || o.time))
+            throw unavailable("--device gpu and --time: for one process only");
+        check_device(o);
+        if (!is_speaker()) return;
+        json = std::make_unique<json_file>(o.json);
+        expect_writable(o.to, node_file_endings);
+    });
     outcome all;
-    if (o.on_gpu()) {
+    if (ranks != nullptr) {
+        all = rank_on_ranks<V>(*ranks, o);
+    } else if (o.on_gpu()) {
         const gpu_stream stream;
         all = rank_on<V, gpu>(stream, o);
         all.where = describe_gpu(stream).name;
@@ -174,8 +220,9 @@ int rank(const options& o) {
         all = rank_on<V, cpu>(cpu{o.threads}, o);
         all.where = fmt::format("{} threads", thread_count(cpu{o.threads}));
     }
-    json.write(to_json(o, all));
-    if (!json.is_stdout() && o.to != "-") print(o, all);
+    if (!is_speaker()) return all.report.converged ? done : answer_is_no;
+    json->write(to_json(o, all));
+    if (!json->is_stdout() && o.to != "-") print(o, all);
     throw_if(all.fault);
     return all.report.converged ? done : answer_is_no;
 }

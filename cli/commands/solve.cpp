@@ -10,6 +10,7 @@
 #include "cli/commands/known_system.hpp"
 #include "cli/convergence.hpp"
 #include "cli/interruption.hpp"
+#include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
@@ -116,11 +117,14 @@ host_vector<V> read_vector_of(const std::string& path, std::size_t len) {
     return v;
 }
 
+/// |x - known| / |known|, over all ranks where there are some.
 template <class V>
-double relative_error(const host_vector<V>& x, const host_vector<V>& known) {
+double relative_error(const communicator* ranks, const host_vector<V>& x,
+                      const host_vector<V>& known) {
     double error2 = 0, size2 = 0;
     for (std::size_t i = 0; i < x.size(); ++i)
         error2 += norm2(x[i] - known[i]), size2 += norm2(known[i]);
+    if (ranks != nullptr) error2 = summed(*ranks, error2), size2 = summed(*ranks, size2);
     return size2 > 0 ? std::sqrt(error2 / size2) : 0;
 }
 
@@ -175,12 +179,12 @@ int solve(const options& o, std::unique_ptr<atomic_file> place) {
     try {
         if (A.shape.rows != A.shape.cols)
             throw unsuitable(fmt::format("A is {} x {}, not square", A.shape.rows, A.shape.cols));
-        const auto known = o.b.empty() ? known_solution<V>(n) : host_vector<V>();
+        const auto known = o.b.empty() ? known_solution<V>({0, A.shape.rows}) : host_vector<V>();
         const auto b =
             o.b.empty() ? product_with(cpu{o.threads}, A, known) : read_vector_of<V>(o.b, n);
         x = o.guess.empty() ? host_vector<V>(n, V(0)) : read_vector_of<V>(o.guess, n);
         all = solve_on_device<V>(o, A, b, x);
-        if (o.b.empty()) all.error = relative_error(x, known);
+        if (o.b.empty()) all.error = relative_error(nullptr, x, known);
     } catch (const unsuitable& e) {
         fmt::print(stderr, "nz: {}\n", e.what());
         return answer_is_no;
@@ -194,9 +198,61 @@ int solve(const options& o, std::unique_ptr<atomic_file> place) {
     return all.system.converged() ? done : answer_is_no;
 }
 
+/// The same over several processes, each with its own rows.
+template <class V>
+int solve_on_ranks(const options& o, const communicator& ranks,
+                   std::unique_ptr<atomic_file> place) {
+    const bool speaks = ranks.rank() == 0;
+    std::unique_ptr<json_file> json;
+    agree(&ranks, [&] {
+        if (speaks) json = std::make_unique<json_file>(o.json);
+    });
+    const cpu on{.threads = std::max(o.threads, 1), .ranks = &ranks};
+    auto A = read_slice<V>(ranks, o.matrix);
+    const nz::shape shape = A.shape();
+    const std::size_t nnz = summed(ranks, A.own.val.size());
+    outcome all;
+    host_vector<V> x(std::size_t(A.own.shape.rows), V(0));
+    const shares rows = A.rows;
+    try {
+        if (shape.rows != shape.cols)
+            throw unsuitable(fmt::format("A is {} x {}, not square", shape.rows, shape.cols));
+        const auto known = known_solution<V>(rows.of(ranks.rank()));
+        auto b = o.b.empty() ? host_vector<V>(x.size()) : read_vector_slice<V>(ranks, o.b, rows);
+        if (o.b.empty()) distributed<V, cpu>(on, A).apply(V(1), known, V(0), b);
+        if (!o.guess.empty()) x = read_vector_slice<V>(ranks, o.guess, rows);
+        system_options s = system_of(o);
+        if (!speaks) s.monitor = {};
+        all.system = nz::solve<V>(on, std::move(A), b, x, s);
+        all.where = fmt::format("{} processes of {} threads", ranks.size(), on.threads);
+        if (o.b.empty()) all.error = relative_error(&ranks, x, known);
+    } catch (const unsuitable& e) {  // on all ranks
+        if (speaks) fmt::print(stderr, "nz: {}\n", e.what());
+        return answer_is_no;
+    }
+    const auto whole = o.to.empty() ? host_vector<V>() : joined<V>(ranks, x);
+    if (speaks) {
+        place.reset();
+        const auto fault = written<V>(o.to, whole);
+        json->write(to_json(o, all, shape, nnz));
+        if (!json->is_stdout()) print(o, all, shape, nnz);
+        if (fault) std::rethrow_exception(fault);
+    }
+    return all.system.converged() ? done : answer_is_no;
+}
+
 int solve_as_type(options o) {
-    auto place = place_for(o.to);
-    if (o.type.empty()) o.type = type_of_file(o.matrix);
+    const communicator* const ranks = ranks_of_this_run();
+    std::unique_ptr<atomic_file> place;
+    agree(ranks, [&] {
+        if (ranks != nullptr && o.on_gpu())
+            throw unavailable("--device gpu: several processes solve on their CPUs only");
+        if (is_speaker()) place = place_for(o.to);
+        if (o.type.empty()) o.type = type_of_file(o.matrix);
+    });
+    if (ranks != nullptr)
+        return with_value_type(
+            o.type, [&]<class V>() { return solve_on_ranks<V>(o, *ranks, std::move(place)); });
     if (o.on_gpu() && o.type.starts_with('c'))
         throw argument_error("--device gpu: complex values are solved on the CPU only");
     return with_value_type(o.type, [&]<class V>() { return solve<V>(o, std::move(place)); });

@@ -1,15 +1,20 @@
 // nz spmv: one product, y = alpha op(A) x + beta y, from files to a file.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 
 #include "cli/command.hpp"
+#include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
+#include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/dist/distributed.hpp"
+#include "nonzero/dist/read_slice.hpp"
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
@@ -146,10 +151,10 @@ measured multiply_on_gpu(const options& o, const method<V>* m, const csr<V, host
 }
 
 template <class V>
-void print(const measured& t, const csr<V, host_view>& A, double norm_of_y) {
-    const double flops = double(A.val.size()) * (is_complex<V> ? 8 : 2);
+void print(const measured& t, nz::shape shape, std::size_t nnz, double norm_of_y) {
+    const double flops = double(nnz) * (is_complex<V> ? 8 : 2);
     fmt::print("|y|_2    {:.15g}\n", norm_of_y);
-    fmt::print("matrix   {} x {}, {} nonzeros, {}\n", A.shape.rows, A.shape.cols, A.val.size(),
+    fmt::print("matrix   {} x {}, {} nonzeros, {}\n", shape.rows, shape.cols, nnz,
                type_option<V>());
     fmt::print("method   {}, {}, set up in {:.3g} ms\n", t.method, t.where, t.setup_s * 1e3);
     fmt::print("product  {:.3g} us, {:.3g} GFLOP/s\n", t.product_s * 1e6,
@@ -188,15 +193,83 @@ int multiply(const options& o) {
     const auto fault = fault_of([&] {
         if (!o.to.empty()) write_vector<V>(o.to, y);
     });
-    if (o.to != "-") print<V>(t, A, norm(y));
+    if (o.to != "-") print<V>(t, A.shape, A.val.size(), norm(y));
     throw_if(fault);
     return done;
 }
 
-int multiply_as_type(const options& o) {
-    expect_writable(o.to, vector_endings);
-    return with_value_type(o.type.empty() ? type_of_file(o.matrix) : o.type,
-                           [&]<class V>() { return multiply<V>(o); });
+/// A vector shared out over ranks, or `otherwise` throughout.
+template <class V>
+host_vector<V> slice_or(const communicator& ranks, const std::string& path, const shares& all,
+                        V otherwise) {
+    return path.empty() ? host_vector<V>(std::size_t(all.count(ranks.rank())), otherwise)
+                        : read_vector_slice<V>(ranks, path, all);
+}
+
+/// The fastest of several products, each as long as the slowest rank takes.
+template <class F>
+double fastest_on_ranks(const communicator& ranks, F f) {
+    double best = 1e300, total = 0;
+    for (int run = 0; run < 3 || (total < 0.1 && run < 1000); ++run) {
+        (void)on_all(&ranks, true);  // all begin at once
+        const auto start = std::chrono::steady_clock::now();
+        f();
+        const auto all = gathered(ranks, seconds_since(start));
+        const double s = *std::max_element(all.begin(), all.end());
+        best = std::min(best, s), total += s;
+    }
+    return best;
+}
+
+/// The same over several processes, each with its own rows.
+template <class V>
+int multiply_on_ranks(const options& o, const communicator& ranks) {
+    V alpha{}, beta{};
+    plan_options planning;
+    agree(&ranks, [&] {
+        alpha = parse_coefficient<V>("--alpha", o.alpha);
+        beta = parse_coefficient<V>("--beta", o.beta);
+        if (!o.method.empty()) planning.methods.emplace_back(find_method<V>(o.method).name);
+        if (o.on_gpu())
+            throw unavailable("--device gpu: several processes multiply on their CPUs only");
+    });
+    const cpu on{.threads = std::max(o.threads, 1), .ranks = &ranks};
+    auto slice = read_slice<V>(ranks, o.matrix);
+    const std::size_t nnz = summed(ranks, slice.own.val.size());
+    const auto start = std::chrono::steady_clock::now();
+    const distributed<V, cpu> A(on, std::move(slice), planning);
+    const double setup_s = seconds_since(start);
+    const bool plain = o.how() == transposition::plain;
+    const auto x = slice_or<V>(ranks, o.x, plain ? A.cols() : A.rows(), V(1));
+    auto y = slice_or<V>(ranks, o.y0, plain ? A.rows() : A.cols(), V(0));
+    A.apply_transposed(o.how(), alpha, x, beta, y);
+    auto scratch = y;
+    const double product_s = o.to == "-" ? 0 : fastest_on_ranks(ranks, [&] {
+        A.apply_transposed(o.how(), alpha, x, V(0), scratch);
+    });
+    const double norm_of_y = vector_space<V, cpu>(on, std::int64_t(y.size())).norm(y);
+    const auto whole = o.to.empty() ? host_vector<V>() : joined<V>(ranks, y);
+    if (ranks.rank() != 0) return done;
+    const auto fault = fault_of([&] {
+        if (!o.to.empty()) write_vector<V>(o.to, whole);
+    });
+    if (o.to != "-")
+        print<V>({setup_s, product_s, std::string(A.local().method_name()),
+                  fmt::format("{} processes of {} threads", ranks.size(), on.threads)},
+                 A.global_shape(), nnz, norm_of_y);
+    throw_if(fault);
+    return done;
+}
+
+int multiply_as_type(options o) {
+    const communicator* const ranks = ranks_of_this_run();
+    agree(ranks, [&] {
+        if (is_speaker()) expect_writable(o.to, vector_endings);
+        if (o.type.empty()) o.type = type_of_file(o.matrix);
+    });
+    return with_value_type(o.type, [&]<class V>() {
+        return ranks != nullptr ? multiply_on_ranks<V>(o, *ranks) : multiply<V>(o);
+    });
 }
 
 }  // namespace

@@ -1,0 +1,16 @@
+// What the command asks of libnonzero_mpi.so, which it opens only where mpirun has started it.
+#pragma once
+
+#include "nonzero/core/communicator.hpp"
+
+namespace nz::cli {
+
+/// The functions of the plugin, by the one symbol it is looked up by.
+struct mpi_plugin {
+    const communicator* (*start)();  ///< MPI's start; all processes' ranks. Throws device_error.
+    void (*finish)();                ///< MPI's end, for which all processes meet
+    void (*abort)(int exit_code);    ///< ends all processes
+};
+inline constexpr const char* mpi_plugin_symbol = "nonzero_mpi_plugin";
+
+}  // namespace nz::cli

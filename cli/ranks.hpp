@@ -1,0 +1,28 @@
+// The processes of this run of the command, where mpirun has started several.
+#pragma once
+
+#include <exception>
+
+#include "cli/command.hpp"
+#include "nonzero/core/communicator.hpp"
+
+namespace nz::cli {
+
+/// Whether the environment says that a launcher of MPI's (mpirun, srun) has started several of us.
+bool is_started_on_ranks();
+
+/// Whether it is this process that prints: the first, or the only one.
+bool is_speaker();
+
+/// The ranks of this run; the first call starts MPI. Null where there is one process only. Throws
+/// unavailable where the plugin for MPI is missing or cannot be loaded.
+const communicator* ranks_of_this_run();
+
+/// Says on stderr why the command failed, once for all ranks. An error that not all ranks know of
+/// ends the others too.
+void tell_failure(const std::exception& e, int exit_code);
+
+/// Ends MPI where it was started; waits for all ranks.
+void leave_ranks();
+
+}  // namespace nz::cli
