@@ -63,7 +63,7 @@ PetscErrorCode measure_once_a_node() {
 }  // namespace nz::petsc
 
 /// PETSc calls it when it loads the library: the name is made of the file's.
-extern "C" PETSC_VISIBILITY_PUBLIC PetscErrorCode PetscDLLibraryRegister_nz_petsc() {
+extern "C" [[gnu::visibility("default")]] PetscErrorCode PetscDLLibraryRegister_nz_petsc() {
     using namespace nz::petsc;
     PetscFunctionBegin;
     PetscCall(MatRegister(seq_type, create_seqaijnz));

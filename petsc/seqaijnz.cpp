@@ -38,7 +38,7 @@ PetscErrorCode make_product(Mat A) {
     auto expected = PetscInt(100);  // those of a Krylov solve or two
     PetscFunctionBegin;
     PetscCall(default_threads(threads));
-    PetscObjectOptionsBegin((PetscObject)A);
+    PetscOptionsBegin(PETSC_COMM_SELF, ((PetscObject)A)->prefix, "Products by nonzero", "Mat");
     PetscCall(PetscOptionsRangeInt("-mat_nz_threads", "Threads of a rank; 0: all", nullptr, threads,
                                    &threads, nullptr, 0, max_threads));
     PetscCall(PetscOptionsBoundedInt("-mat_nz_expected_products",
