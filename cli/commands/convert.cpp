@@ -31,8 +31,8 @@ void add_convert(CLI::App& app, action& chosen) {
         "Complex matrices stay complex; all others become real, a pattern's entries 1.\n"
         "Example: nz convert A.mtx.gz A.npz");
     const auto o = std::make_shared<options>();
-    sub->add_option("from", o->from, "Matrix Market, plain or gzipped, or .npz")->required();
-    sub->add_option("to", o->to, ".mtx, .mtx.gz or .npz")->required();
+    sub->add_option("from", o->from, "Matrix Market, plain or gzipped, .npz or .petsc")->required();
+    sub->add_option("to", o->to, ".mtx, .mtx.gz, .npz or .petsc")->required();
     sub->add_flag("--symmetric", o->symmetric, "store one triangle of a symmetric matrix");
     sub->callback([&chosen, o] {
         chosen = [o] {
