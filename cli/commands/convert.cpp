@@ -34,7 +34,7 @@ void add_convert(CLI::App& app, action& chosen) {
                 "Example: nz convert A.mtx.gz A.npz");
     const auto o = std::make_shared<options>();
     sub->add_option("from", o->from, matrix_help())->required();
-    sub->add_option("to", o->to, ".mtx, .mtx.gz or .npz; - for stdout")->required();
+    sub->add_option("to", o->to, ".mtx, .mtx.gz, .npz or .petsc; - for stdout")->required();
     sub->add_flag("--symmetric", o->symmetric, "store one triangle of a symmetric matrix");
     sub->callback([&chosen, o] {
         chosen = [o] {
