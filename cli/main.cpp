@@ -2,6 +2,7 @@
 #include <new>
 
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/process.hpp"
 #include "nonzero/core/error.hpp"
 
@@ -33,10 +34,17 @@ int run(int argc, char** argv) {
              add_study,
          })
         add(app, chosen);
+    for (const auto add : {add_help, add_man, add_completion}) add(app, chosen);
+    if (argc == 1) {
+        std::fputs(app.help().c_str(), stdout);
+        return done;
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
-        return app.exit(e) == 0 ? done : usage;
+        if (e.get_exit_code() == 0) return app.exit(e);  // help was asked for, or the version
+        std::fprintf(stderr, "nz: %s\n", explain(app, e, {argv + 1, argv + argc}).c_str());
+        return usage;
     }
     bound_waiting(argv);
     const auto fail = [](const char* what, exit_code code) {
