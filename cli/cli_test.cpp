@@ -24,13 +24,77 @@ TEST_F(command, help_and_version) {
 }
 
 TEST_F(command, wrong_usage_exits_2) {
-    for (const char* arguments :
-         {"", "nonsense", "methods --nonsense", "methods --json --markdown"}) {
+    for (const char* arguments : {"nonsense", "methods --nonsense", "methods --json --markdown"}) {
         const auto [code, out, err] = nz(arguments);
         EXPECT_EQ(code, 2) << arguments;
         EXPECT_EQ(out, "") << arguments;
         EXPECT_NE(err, "") << arguments;
     }
+}
+
+TEST_F(command, help_is_near) {
+    EXPECT_EQ(nz("").out, nz("--help").out);
+    EXPECT_EQ(nz("help").out, nz("--help").out);
+    for (const std::string& name : subcommands())
+        EXPECT_EQ(nz("help " + name).out, nz(name + " --help").out) << name;
+    EXPECT_EQ(nz("help generate laplace2d").out, nz("generate laplace2d --help").out);
+}
+
+TEST_F(command, a_mistyped_name_is_answered_with_the_nearest) {
+    const auto said = [&](const std::string& arguments) {
+        const auto [code, out, err] = nz(arguments);
+        EXPECT_EQ(code, 2) << arguments;
+        EXPECT_EQ(out, "");
+        return err;
+    };
+    EXPECT_EQ(said("slove A.mtx"), "nz: no subcommand 'slove'; did you mean solve?\n");
+    EXPECT_EQ(said("help slove"), "nz: no subcommand 'slove'; did you mean solve?\n");
+    EXPECT_EQ(said("xyzzy"), "nz: no subcommand 'xyzzy'\n");
+    EXPECT_EQ(said("generate laplac2d"), "nz: no subcommand 'laplac2d'; did you mean laplace2d?\n");
+    EXPECT_EQ(said("solve A.mtx --metod=cg"),
+              "nz: nz solve has no option --metod; did you mean --method?\n");
+    EXPECT_EQ(said("solve --method").rfind("nz: --method", 0), 0U);
+    EXPECT_EQ(said("solve"), "nz: matrix is required (`nz solve --help` helps)\n");
+}
+
+TEST_F(command, complex_types_have_two_spellings) {
+    write("A.mtx", "%%MatrixMarket matrix array real general\n1 1\n2\n");
+    const auto y = nz("spmv A.mtx -o - --type cdouble");
+    EXPECT_EQ(y.code, 0) << y.err;
+    EXPECT_EQ(nz("spmv A.mtx -o - --type 'complex<double>'").out, y.out);
+    EXPECT_EQ(nz("spmv A.mtx -o - --type 'complex<int>'").code, 2);
+}
+
+/// A full disk is the machine's fault: whatever is printed and lost is exit code 4.
+TEST_F(command, a_full_disk_is_exit_code_4) {
+    write("A.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 2\n2 2 2\n3 3 2\n");
+    for (const char* what :
+         {"convert A.mtx -", "eigs A.mtx -k 1", "generate --list", "help", "info A.mtx", "machine",
+          "methods", "pagerank A.mtx", "partition A.mtx -k 2", "plan A.mtx", "reorder A.mtx",
+          "show A.mtx --format csr", "solve A.mtx", "spmv A.mtx", "spmv A.mtx -o -", "spy A.mtx",
+          "completion bash"}) {
+        const std::string line = "cd '" + dir.string() + "' && '" NZ_COMMAND "' " + what +
+                                 " >/dev/full 2>err </dev/null";
+        EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 4) << what;
+        EXPECT_EQ(slurp(dir / "err").rfind("nz: ", 0), 0U) << what << ": " << slurp(dir / "err");
+    }
+}
+
+TEST_F(command, manual_pages_and_completion_know_every_subcommand) {
+    EXPECT_EQ(nz("man man1").code, 0);
+    for (const std::string& name : subcommands()) {
+        const std::string page = slurp(dir / "man1" / ("nz-" + name + ".1"));
+        EXPECT_NE(page.find(".SH SYNOPSIS\n.B nz " + name + "\n"), std::string::npos) << name;
+        for (const char* shell : {"bash", "fish", "zsh"})
+            EXPECT_NE(nz("completion " + std::string(shell)).out.find(name), std::string::npos);
+    }
+    std::ofstream(dir / "nz.bash") << nz("completion bash").out;
+    const std::string complete =
+        "cd '" + dir.string() +
+        "' && bash -c '. ./nz.bash; COMP_WORDS=(nz sol); COMP_CWORD=1; _nz; echo ${COMPREPLY[*]};"
+        "COMP_WORDS=(nz solve --meth); COMP_CWORD=2; _nz; echo ${COMPREPLY[*]}' >said";
+    EXPECT_EQ(std::system(complete.c_str()), 0);
+    EXPECT_EQ(slurp(dir / "said"), "solve\n--method\n");
 }
 
 TEST_F(command, methods_as_json) {

@@ -1,5 +1,6 @@
 // nz: sparse matrices in every format, multiplied, shown, timed. One file a subcommand.
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/process.hpp"
 #include "cli/ranks.hpp"
 #include "nonzero/core/error.hpp"
@@ -34,11 +35,18 @@ int run(int argc, char** argv) {
              add_study,
          })
         add(app, chosen);
+    for (const auto add : {add_help, add_man, add_completion}) add(app, chosen);
+    if (argc == 1) {
+        std::fputs(app.help().c_str(), stdout);
+        return done;
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
         if (!is_speaker()) return done;  // mpirun would end the one that explains
-        return app.exit(e) == 0 ? done : usage;
+        if (e.get_exit_code() == 0) return app.exit(e);  // help was asked for, or the version
+        std::fprintf(stderr, "nz: %s\n", explain(app, e, {argv + 1, argv + argc}).c_str());
+        return usage;
     }
     bound_waiting(argv);
     const auto fail = [](const std::exception& e, exit_code code) {

@@ -34,6 +34,17 @@ std::string padded(const std::string& s, std::size_t width, bool right) {
     return right ? space + s : s + space;
 }
 
+/// At most `width` characters, the last of them an ellipsis where some are left out.
+std::string clipped(const std::string& s, std::size_t width) {
+    if (width_of(s) <= width) return s;
+    std::size_t end = 0;
+    for (std::size_t shown = 0; end < s.size(); ++end) {
+        const bool starts_character = (s[end] & 0xC0) != 0x80;
+        if (starts_character && ++shown == width) break;
+    }
+    return s.substr(0, end) + "…";
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines(1);
     for (const char c : text) {
@@ -96,7 +107,16 @@ void table::print_columns(const std::vector<std::size_t>& shown, std::FILE* to) 
 void table::print(std::FILE* to) const {
     std::vector<std::size_t> all(columns_.size());
     std::iota(all.begin(), all.end(), std::size_t(0));
-    print_columns(all, to);
+    if (!is_terminal(to)) return print_columns(all, to);
+    // A line of a terminal that is too long would wrap: text in the last column is cut off.
+    constexpr std::size_t least = 8;
+    const std::size_t width = line_width(to);
+    const std::vector<std::size_t> each = widths();
+    table narrow = *this;
+    const std::size_t before = total_width(all, each) - each.back();
+    if (!columns_.back().right && before + least <= width)
+        for (auto& row : narrow.rows_) row.back() = clipped(row.back(), width - before);
+    narrow.print_within(width, to);
 }
 
 void table::print_within(std::size_t width, std::FILE* to) const {

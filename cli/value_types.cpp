@@ -12,7 +12,16 @@ CLI::Option* add_option(CLI::App& sub, std::string& to, const std::string& what)
 #define NZ_ADD_NAME(V) names.push_back(type_option<V>());
     NZ_FOR_EACH_VALUE(NZ_ADD_NAME)
 #undef NZ_ADD_NAME
-    return sub.add_option("--type", to, what)->check(CLI::IsMember(names));
+    // C++ and reports of other libraries say complex<double>.
+    const auto spelling = [](std::string type) {
+        const std::string_view complex = "complex<";
+        if (type.starts_with(complex) && type.ends_with('>'))
+            type = "c" + type.substr(complex.size(), type.size() - complex.size() - 1);
+        return type;
+    };
+    return sub.add_option("--type", to, what)
+        ->check(CLI::IsMember(names))
+        ->transform(spelling, "", "spelling");
 }
 
 }  // namespace

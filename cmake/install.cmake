@@ -30,6 +30,22 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nonzeroConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/nonzeroConfigVersion.cmake DESTINATION ${config_dir})
 if(TARGET nz)
     install(TARGETS nz)
+    # Manual pages and completion are what the installed command itself says.
+    install(CODE "
+        set(to \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
+        function(run)
+            execute_process(COMMAND \"$<TARGET_FILE:nz>\" \${ARGV} COMMAND_ERROR_IS_FATAL ANY)
+        endfunction()
+        run(man \"\${to}/${CMAKE_INSTALL_MANDIR}/man1\")
+        foreach(file IN ITEMS bash-completion/completions/nz zsh/site-functions/_nz
+                              fish/vendor_completions.d/nz.fish)
+            string(REGEX MATCH \"^[a-z]+\" shell \${file})
+            get_filename_component(folder \"\${to}/${CMAKE_INSTALL_DATADIR}/\${file}\" DIRECTORY)
+            file(MAKE_DIRECTORY \"\${folder}\")
+            run(completion \${shell} OUTPUT_FILE \"\${to}/${CMAKE_INSTALL_DATADIR}/\${file}\")
+            message(STATUS \"Installing: \${to}/${CMAKE_INSTALL_DATADIR}/\${file}\")
+        endforeach()
+    ")
 endif()
 if(TARGET nonzero_mpi)
     install(TARGETS nonzero_mpi DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -217,11 +217,14 @@ void print_table(std::vector<const entry*> entries, const bandwidths& machine, b
                                 {"+-%"},
                                 {"GFLOP/s"},
                                 {"GB/s"},
-                                {"% of read"},
-                                {"MB"},
-                                {"setup ms"}};
-    if (on_gpu) columns.insert(columns.end(), {{"convert"}, {"upload"}, {"prepare"}});
-    columns.insert(columns.end(), {{"SpMVs"}, {"error/bound"}, {"error l2"}});
+                                {"% of read", true, true},
+                                {"MB", true, true},
+                                {"setup ms", true, true}};
+    if (on_gpu)
+        columns.insert(columns.end(),
+                       {{"convert", true, true}, {"upload", true, true}, {"prepare", true, true}});
+    columns.insert(columns.end(),
+                   {{"SpMVs", true, true}, {"error/bound", true, true}, {"error l2", true, true}});
     table t(columns);
     for (const entry* e : entries) {
         const std::int64_t how_many =
@@ -245,7 +248,8 @@ void print_table(std::vector<const entry*> entries, const bandwidths& machine, b
         cells.push_back(fmt::format("{:.1e}", e->t.error.l2));
         t.add_row(std::move(cells));
     }
-    t.print();
+    // In a file or a pipe, where nothing wraps, all columns are there.
+    is_terminal(stdout) ? t.print_within(line_width(stdout)) : t.print();
 }
 
 /// Who declined, a line each whatever the number of threads.

@@ -163,6 +163,7 @@ void print(const options& o, const outcome& all) {
 int search(options o) {
     check_device(o);
     json_file json(o.json);
+    expect_writable(o.vector_to, vector_endings);
     o.search.which = o.which == "smallest" ? spectrum_end::smallest : spectrum_end::largest;
     const auto A = read_matrix<double>(o.matrix, o.threads);
     std::string why = why_not_symmetric(A);
@@ -198,7 +199,7 @@ void add_eigs(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("eigs", "A few eigenpairs of a symmetric matrix");
     sub->footer("Example: nz eigs A.mtx -k 6 --which smallest");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->matrix, "Matrix Market or .npz file, real")->required();
+    sub->add_option("matrix", o->matrix, matrix_help())->required();
     sub->add_option("-k,--count", o->search.count, "number of eigenpairs")
         ->check(CLI::Range(1, 50))
         ->capture_default_str();

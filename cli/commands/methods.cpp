@@ -52,16 +52,22 @@ void print_markdown() {
     t.print_markdown();
 }
 
+/// What cannot run here is one line below.
 void print_table() {
-    table t({{"method", false},
-             {"backend", false},
-             {"deterministic", false},
-             {"runs here", false},
-             {"source", false}});
-    for (const auto& [m, backend, here] : lines())
-        t.add_row({std::string(m->name), backend, m->deterministic ? "yes" : "no", here,
+    table t({{"method", false}, {"backend", false}, {"deterministic", false}, {"source", false}});
+    int not_here = 0;
+    std::string why;
+    for (const auto& [m, backend, here] : lines()) {
+        if (here != "yes") {
+            ++not_here, why = here.substr(std::string_view("no: ").size());
+            continue;
+        }
+        t.add_row({std::string(m->name), backend, m->deterministic ? "yes" : "no",
                    std::string(m->source)});
+    }
     t.print();
+    if (not_here > 0)
+        fmt::print("\n{} more for a GPU do not run here: {}; --json lists them\n", not_here, why);
 }
 
 int list_methods(const options& o) {

@@ -1,8 +1,8 @@
 #include "nonzero/io/io.hpp"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
-#include <vector>
 
 #include "nonzero/io/edge_list.hpp"
 #include "nonzero/io/matlab.hpp"
@@ -94,8 +94,9 @@ constexpr std::string_view rutherford_boeing_endings[] = {
 enum kind { market, npz_archive, petsc_file, mat_file, edges, metis, boeing };
 
 /// The list of all formats, in the order of `kind`.
-const std::vector<door>& doors() {
-    static const std::vector<door> all{
+const auto& doors() {
+    static const std::array all{
+        // which takes no memory that could be missing
         make_door({"Matrix Market", matrix_market_endings, true, true}, matrix_market::inspect,
                   [](auto v, const std::string& path, const read_options& o) {
                       return matrix_market::read<decltype(v)>(path, o);
@@ -151,9 +152,10 @@ const door& door_of(const std::string& path) {
 }  // namespace
 
 std::span<const file_format> file_formats() {
-    static const std::vector<file_format> all = [] {
-        std::vector<file_format> formats;
-        for (const door& d : doors()) formats.push_back(d.format);
+    static const auto all = [] {
+        std::array<file_format, std::tuple_size_v<std::decay_t<decltype(doors())>>> formats;
+        std::transform(doors().begin(), doors().end(), formats.begin(),
+                       [](const door& d) { return d.format; });
         return formats;
     }();
     return all;
