@@ -43,7 +43,7 @@ int run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
-        if (!is_speaker()) return done;  // mpirun would end the one that explains
+        if (!is_speaker()) return done;                  // mpirun would end the one that explains
         if (e.get_exit_code() == 0) return app.exit(e);  // help was asked for, or the version
         std::fprintf(stderr, "nz: %s\n", explain(app, e, {argv + 1, argv + argc}).c_str());
         return usage;

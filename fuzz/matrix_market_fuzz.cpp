@@ -1,7 +1,7 @@
 // libFuzzer on the Matrix Market reader: a parse_error or a valid matrix, the same for every size
 // of chunk. Seeds: test/data/mtx.
 #include "fuzz/fuzz_file.hpp"
-#include "nonzero/io/matrix_market.hpp"
+#include "nonzero/io/matrix_market/matrix_market.hpp"
 
 namespace {
 

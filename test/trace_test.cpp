@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "nonzero/explain/traffic.hpp"
 #include "nonzero/formats/packed/packed_trace.hpp"
 #include "nonzero/plan/stats.hpp"
-#include "nonzero/plan/traffic.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {

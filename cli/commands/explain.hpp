@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "nonzero/plan/explain.hpp"
+#include "nonzero/explain/explain.hpp"
 
 namespace nz::cli {
 

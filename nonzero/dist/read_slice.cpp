@@ -5,7 +5,7 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/entries.hpp"
-#include "nonzero/io/matrix_market.hpp"
+#include "nonzero/io/matrix_market/matrix_market.hpp"
 #include "nonzero/io/petsc.hpp"
 #include "nonzero/io/text.hpp"
 

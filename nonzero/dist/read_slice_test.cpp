@@ -9,7 +9,7 @@
 #include "nonzero/dist/entries.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/gen/stencil_rows.hpp"
-#include "nonzero/io/matrix_market.hpp"
+#include "nonzero/io/matrix_market/matrix_market.hpp"
 #include "nonzero/io/text.hpp"
 #include "test/files.hpp"
 #include "test/thread_ranks.hpp"

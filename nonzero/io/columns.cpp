@@ -1,7 +1,7 @@
 #include "nonzero/io/columns.hpp"
 
 #include "nonzero/formats/assembler.hpp"
-#include "nonzero/io/matrix_market_lines.hpp"
+#include "nonzero/io/matrix_market/matrix_market_lines.hpp"
 
 namespace nz {
 

@@ -12,7 +12,7 @@
 
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/value.hpp"
-#include "nonzero/io/matrix_market_header.hpp"
+#include "nonzero/io/matrix_market/matrix_market_header.hpp"
 #include "nonzero/io/text.hpp"
 
 namespace nz::edge_list {

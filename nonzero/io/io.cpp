@@ -6,8 +6,8 @@
 
 #include "nonzero/io/edge_list.hpp"
 #include "nonzero/io/matlab.hpp"
-#include "nonzero/io/matrix_market.hpp"
-#include "nonzero/io/matrix_market_header.hpp"
+#include "nonzero/io/matrix_market/matrix_market.hpp"
+#include "nonzero/io/matrix_market/matrix_market_header.hpp"
 #include "nonzero/io/metis_graph.hpp"
 #include "nonzero/io/npz.hpp"
 #include "nonzero/io/petsc.hpp"

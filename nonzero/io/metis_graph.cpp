@@ -11,7 +11,7 @@
 
 #include "nonzero/formats/assembler.hpp"
 #include "nonzero/io/body_reader.hpp"
-#include "nonzero/io/matrix_market_header.hpp"
+#include "nonzero/io/matrix_market/matrix_market_header.hpp"
 
 namespace nz::metis_graph {
 namespace {

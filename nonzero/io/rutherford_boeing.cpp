@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "nonzero/io/columns.hpp"
-#include "nonzero/io/matrix_market_header.hpp"
+#include "nonzero/io/matrix_market/matrix_market_header.hpp"
 #include "nonzero/io/rutherford_boeing_header.hpp"
 
 namespace nz::rutherford_boeing {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <regex>
 
-#include "nonzero/io/matrix_market_header.hpp"
+#include "nonzero/io/matrix_market/matrix_market_header.hpp"
 
 namespace nz::rutherford_boeing {
 

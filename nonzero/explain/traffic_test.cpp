@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "nonzero/plan/explain.hpp"
+#include "nonzero/explain/explain.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {

@@ -1,4 +1,4 @@
-#include "nonzero/plan/explain.hpp"
+#include "nonzero/explain/explain.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "nonzero/io/matrix_market_header.hpp"
+#include "nonzero/io/matrix_market/matrix_market_header.hpp"
 
 #include <fmt/format.h>
 

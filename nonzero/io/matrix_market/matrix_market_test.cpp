@@ -1,5 +1,5 @@
 // What Matrix Market allows and what files in the wild do, case by case: hence over 500 lines.
-#include "nonzero/io/matrix_market.hpp"
+#include "nonzero/io/matrix_market/matrix_market.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,7 +1,7 @@
 // Matrix Market files, plain or gzipped: the exchange format of the SuiteSparse collection.
 #pragma once
 
-#include "nonzero/io/matrix_market_header.hpp"
+#include "nonzero/io/matrix_market/matrix_market_header.hpp"
 
 namespace nz::matrix_market {
 

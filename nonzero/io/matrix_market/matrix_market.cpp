@@ -1,4 +1,4 @@
-#include "nonzero/io/matrix_market.hpp"
+#include "nonzero/io/matrix_market/matrix_market.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "nonzero/formats/assembler.hpp"
 #include "nonzero/io/body_reader.hpp"
-#include "nonzero/io/matrix_market_lines.hpp"
+#include "nonzero/io/matrix_market/matrix_market_lines.hpp"
 
 namespace nz::matrix_market {
 namespace {

@@ -1,4 +1,4 @@
-#include "nonzero/plan/l1_model.hpp"
+#include "nonzero/explain/l1_model.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "nonzero/plan/traffic.hpp"
+#include "nonzero/explain/traffic.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,8 +1,8 @@
 // What binds a GPU kernel on a matrix: its traffic, and a sentence about it.
 #pragma once
 
-#include "nonzero/plan/l1_model.hpp"
-#include "nonzero/plan/traffic.hpp"
+#include "nonzero/explain/l1_model.hpp"
+#include "nonzero/explain/traffic.hpp"
 
 namespace nz {
 

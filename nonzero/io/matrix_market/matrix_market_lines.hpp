@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "nonzero/io/matrix_market_header.hpp"
+#include "nonzero/io/matrix_market/matrix_market_header.hpp"
 
 namespace nz::matrix_market {
 

@@ -6,8 +6,8 @@
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/io/atomic_file.hpp"
-#include "nonzero/io/matrix_market.hpp"
-#include "nonzero/io/matrix_market_lines.hpp"
+#include "nonzero/io/matrix_market/matrix_market.hpp"
+#include "nonzero/io/matrix_market/matrix_market_lines.hpp"
 #include "nonzero/io/text.hpp"
 
 namespace nz::matrix_market {

@@ -1,4 +1,4 @@
-#include "nonzero/io/matrix_market_lines.hpp"
+#include "nonzero/io/matrix_market/matrix_market_lines.hpp"
 
 #include <fast_float/fast_float.h>
 #include <fmt/format.h>
