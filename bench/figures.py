@@ -642,11 +642,46 @@ def python(m: Measurements) -> list[str]:
     return table(["measured", "on", "result"], lines, text=3)
 
 
+def ranks(m: Measurements, machine: str) -> list[str]:
+    """Products and CG over ranks of one thread beside one process of as many threads."""
+    r = m.json(f"{machine}/ranks.json")
+    lines = []
+    for p in r["products"]:
+        cells = [f"`{p['matrix']}`"]
+        for what in ("product", "cg"):
+            if f"{what}_ranks_s" not in p:
+                cells += ["-"] * 3
+                continue
+            ours, theirs = p[f"{what}_ranks_s"], p[f"{what}_threads_s"]
+            cells += [f"{ours * 1e3:.2f}", f"{theirs * 1e3:.2f}", f"{theirs / ours:.2f}"]
+        lines.append(cells)
+    n = r["ranks"]
+    return table(["matrix", f"product, {n} ranks [ms]", f"{n} threads [ms]", "speed of the ranks",
+                  f"iteration of CG, {n} ranks [ms]", f"{n} threads [ms]", "speed of the ranks"],
+                 lines)
+
+
+def petsc(m: Measurements, machine: str) -> list[str]:
+    """PETSc's own product beside that of libnz_petsc.so."""
+    lines = []
+    for p in m.json(f"{machine}/ranks.json")["petsc"]:
+        name = f"{p['matrix']} {p['n']}^3{', distinct' if p['distinct'] else ''}"
+        cells = [name, str(p["ranks"])]
+        for kind in ("", "_transposed"):
+            aij, nz = p[f"aij{kind}_s"], p[f"nz{kind}_s"]
+            cells += [f"{aij * 1e3:.2f}", f"{nz * 1e3:.2f}", f"{aij / nz:.2f}"]
+        gain = p["aij_s"] - p["nz_s"]
+        lines.append([*cells, f"{p['first_product_s'] * 1e3:.0f}",
+                      f"{p['first_product_s'] / gain:.0f}" if gain > 0 else "-"])
+    return table(["matrix", "ranks", "AIJ [ms]", "nz [ms]", "ratio", "transposed: AIJ [ms]",
+                  "nz [ms]", "ratio", "first product [ms]", "pays after, products"], lines)
+
+
 GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
         matrices, composition, classes, class_sizes, plan, plan_sizes, plan_misses, transposed,
         giants, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
-        cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python)}
+        cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc)}
 
 
 # ---- the documents -------------------------------------------------------------------------------

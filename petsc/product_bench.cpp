@@ -1,5 +1,6 @@
 // Times MatMult of AIJ against that of type nz, one after the other in one process:
 //   mpirun -n 2 petsc_product_bench -dll_append path/libnz_petsc.so -matrix poisson -n 100
+// and prints a line of JSON; times in seconds. bench/ranks_bench.py runs it.
 // -matrix: poisson (7 points, n^3 unknowns) or elasticity (3 n (n + 1)^2 unknowns). -distinct: no
 // two of their values are equal.
 // -log_view lists what the setup of nz took, as MatNzSetUp.
@@ -91,12 +92,12 @@ PetscErrorCode run() {
         PetscCall(time_product(MatMultTranspose, B, x, y, transposed_of_nz));
     }
     PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                          "%s %" PetscInt_FMT "%s, %d ranks: MatMult AIJ %.2f ms, nz %.2f ms, "
-                          "ratio %.2f; MatMultTranspose %.2f, %.2f, %.2f; first product of nz "
-                          "%.0f ms\n",
-                          matrix, n, distinct ? " distinct" : "", ranks, 1e3 * of_aij, 1e3 * of_nz,
-                          of_aij / of_nz, 1e3 * transposed_of_aij, 1e3 * transposed_of_nz,
-                          transposed_of_aij / transposed_of_nz, 1e3 * first_product));
+                          "{\"matrix\": \"%s\", \"n\": %" PetscInt_FMT
+                          ", \"distinct\": %s, \"ranks\": %d, "
+                          "\"aij_s\": %.6g, \"nz_s\": %.6g, \"aij_transposed_s\": %.6g, "
+                          "\"nz_transposed_s\": %.6g, \"first_product_s\": %.6g}\n",
+                          matrix, n, distinct ? "true" : "false", ranks, of_aij, of_nz,
+                          transposed_of_aij, transposed_of_nz, first_product));
     for (Vec* v : {&x, &y}) PetscCall(VecDestroy(v));
     for (Mat* M : {&A, &B}) PetscCall(MatDestroy(M));
     PetscFunctionReturn(0);

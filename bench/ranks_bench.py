@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Several processes on the CPUs of one machine: products and CG over ranks of one thread beside one
+process of as many threads, and PETSc's own product beside that of libnz_petsc.so.
+
+    bench/ranks_bench.py BUILD RESULT.json [--ranks 2]
+    bench/ranks_bench.py build/release bench/results/epyc-2/ranks.json
+
+BUILD: a build folder with nz, libnonzero_mpi.so and, for PETSc's part, petsc_product_bench
+(-DNONZERO_BENCH=ON). Both sides of a ratio take turns; the least of the rounds counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROUNDS = 5
+MATRICES = {
+    "laplace3d 120^3": ["laplace3d", "--nx", "120", "--ny", "120", "--nz", "120"],
+    "elasticity3d 32^3": ["elasticity3d", "--nx", "32", "--ny", "32", "--nz", "32"],
+    "random, 1,000,000 rows of 8": ["random", "--rows", "1000000", "--cols", "1000000",
+                                    "--per-row", "8"],
+}
+PETSC = [("poisson", 100), ("elasticity", 30)]
+
+
+def output_of(command: list[str]) -> str:
+    """What a command prints; its own words where it fails."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"ranks_bench: {' '.join(command)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def on_ranks(ranks: int, command: list[str]) -> list[str]:
+    """The command over ranks that stay on a core each."""
+    return ["mpirun", "--allow-run-as-root", "--bind-to", "core", "-n", str(ranks), *command]
+
+
+def product_s(command: list[str]) -> float:
+    """The time of a product that `nz spmv` prints."""
+    found = re.search(r"^product +([0-9.e+]+) us", output_of(command), re.M)
+    if found is None:
+        raise SystemExit(f"ranks_bench: {' '.join(command)} prints no time")
+    return float(found[1]) * 1e-6
+
+
+def iteration_s(command: list[str]) -> float:
+    """The time of an iteration of the last attempt that `nz solve --json -` tells."""
+    attempt = json.loads(output_of([*command, "--json", "-"]))["attempts"][-1]
+    return attempt["iterations_s"] / attempt["iterations"]
+
+
+def compared(nz: str, ranks: int, name: str, matrix: str) -> dict[str, Any]:
+    """One matrix: seconds of a product and of an iteration of CG, both ways."""
+    jobs = {"product": (product_s, [nz, "spmv", matrix])}
+    if not name.startswith("random"):
+        jobs["cg"] = (iteration_s, [nz, "solve", matrix, "--method", "cg", "--precond", "jacobi",
+                                    "--max-iter", "200", "--tol", "1e-30"])
+    row: dict[str, Any] = {"matrix": name}
+    for what, (seconds, command) in jobs.items():
+        over_ranks = on_ranks(ranks, [*command, "--threads", "1"])
+        threads = [*command, "--threads", str(ranks)]
+        times = [(seconds(over_ranks), seconds(threads)) for _ in range(ROUNDS)]
+        row[f"{what}_ranks_s"], row[f"{what}_threads_s"] = map(min, zip(*times, strict=True))
+    return row
+
+
+def petsc_rows(build: Path, ranks: int) -> list[dict[str, Any]]:
+    """PETSc's own product and ours in it; none where the bench is not built."""
+    bench, library = build / "petsc/petsc_product_bench", build / "petsc/libnz_petsc.so"
+    if not bench.exists():
+        return []
+    return [json.loads(output_of(on_ranks(count, [
+                str(bench), "-dll_append", str(library.resolve()), "-matrix", matrix, "-n", str(n),
+                *distinct])).splitlines()[-1])
+            for matrix, n in PETSC for distinct in ([], ["-distinct"]) for count in (1, ranks)]
+
+
+def main() -> None:
+    """Read the arguments, measure, write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=Path)
+    parser.add_argument("result", type=Path)
+    parser.add_argument("--ranks", type=int, default=2)
+    args = parser.parse_args()
+    nz = str((args.build / "nz").resolve())
+    machine = json.loads(output_of([nz, "machine", "--json"]))
+    commit = output_of(["git", "rev-parse", "--short=12", "HEAD"]).strip()
+    dirty = bool(output_of(["git", "status", "--porcelain", "--untracked-files=no"]).strip())
+    with tempfile.TemporaryDirectory() as folder:
+        rows = []
+        for k, (name, generator) in enumerate(MATRICES.items()):
+            matrix = f"{folder}/{k}.npz"
+            output_of([nz, "generate", *generator, "-o", matrix])
+            rows.append(compared(nz, args.ranks, name, matrix))
+    result = {"command": f"bench/ranks_bench.py BUILD RESULT --ranks {args.ranks}",
+              "commit": commit, "dirty": dirty, "date": str(datetime.date.today()),
+              "machine": machine["machine"]["cpu"], "ranks": args.ranks, "rounds": ROUNDS,
+              "products": rows, "petsc": petsc_rows(args.build, args.ranks)}
+    args.result.parent.mkdir(parents=True, exist_ok=True)
+    args.result.write_text(json.dumps(result, indent=1) + "\n")
+    print(f"{args.result}: {len(rows)} matrices, {len(result['petsc'])} of PETSc")
+
+
+if __name__ == "__main__":
+    main()
