@@ -217,7 +217,7 @@ void add_explain(CLI::App& app, action& chosen) {
         "Example: nz explain A.mtx --method ell.row --warp 3 -o warp.svg");
     const auto o = std::make_shared<explain_options>();
     o->type = "double";
-    sub->add_option("matrix", o->matrix, "Matrix Market or .npz file")->required();
+    sub->add_option("matrix", o->matrix, matrix_help())->required();
     sub->add_option("--method", o->method, "method, one of `nz methods` (default: all)");
     sub->add_option("--warp", o->warp, "number of the warp that is drawn")
         ->check(CLI::NonNegativeNumber)

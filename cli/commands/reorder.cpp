@@ -176,7 +176,7 @@ void add_reorder(CLI::App& app, action& chosen) {
                     "number of blocks on the diagonal that metis makes and that are counted")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
-    sub->add_option("-o,--output", o->to, "file for P A P^T: .mtx, .mtx.gz or .npz");
+    sub->add_option("-o,--output", o->to, "file for P A P^T: .mtx, .mtx.gz, .npz or .petsc");
     sub->add_option("--order", o->order_to,
                     "file for the order: .mtx; its k-th number is A's row that becomes row k");
     add_run_options(*sub, *o);

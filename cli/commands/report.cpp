@@ -11,6 +11,7 @@
 #include "cli/interruption.hpp"
 #include "cli/page/measurements_file.hpp"
 #include "cli/page/page.hpp"
+#include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/io/atomic_file.hpp"
 #include "nonzero/io/io.hpp"
@@ -140,7 +141,7 @@ void add_report(CLI::App& app, action& chosen) {
         "Example: nz report matrices/*.mtx.gz -o report.html\n"
         "         nz report --from study.json -o report.html");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->study.paths, ".mtx, .mtx.gz or .npz");
+    sub->add_option("matrix", o->study.paths, matrix_help());
     sub->add_option("-o,--output", o->output, "file for the page: .html")->required();
     auto* from = sub->add_option("--from", o->from, "draw the JSON of nz study, bench or report");
     sub->add_option("--threads", o->study.threads, "numbers of threads [1, 2, 4, ... all cores]")

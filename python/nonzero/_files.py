@@ -76,7 +76,7 @@ def read(path: str | os.PathLike[str], *, dtype: DTypeLike | None = None, thread
 
 
 def write(path: str | os.PathLike[str], A: Any) -> None:
-    """Write a matrix to .mtx, .mtx.gz or .npz, by the name's end.
+    """Write a matrix to .mtx, .mtx.gz, .npz or .petsc, by the name's end.
 
     The file appears under its name when it is complete; what fails leaves an older one as it was.
 
