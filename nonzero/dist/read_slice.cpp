@@ -15,27 +15,36 @@ namespace {
 using matrix_market::body_part;
 using matrix_market::header;
 
-/// A file as rank 0 finds it, so that all ranks do the same with it.
+/// How a file is read: cut at bytes, or at rows, or by every rank as a whole.
+enum class way { by_lines, petsc, whole };
+
+/// A file as each rank finds it; all find the same.
 struct found_file {
-    content of = content::text;
-    bool is_petsc = false;
-    header h = {};
-    std::int64_t bytes = 0;
+    way read = way::whole;
+    header h = {};           ///< of what is cut at bytes
+    std::int64_t bytes = 0;  ///< the same
 };
+
+way way_to_read(const std::string& path) {
+    if (path == "-")
+        throw argument_error("standard input comes to one process: several read a file only");
+    if (petsc::is_petsc(path)) return way::petsc;
+    if (content_of(path) != content::text) return way::whole;
+    return inspect(path).format == "matrix market" ? way::by_lines : way::whole;
+}
 
 found_file find(const communicator& ranks, const std::string& path) {
     found_file file;
     agree(&ranks, [&] {
-        file.of = content_of(path);
-        file.is_petsc = petsc::is_petsc(path);
-        if (file.of == content::zip || file.is_petsc) return;
+        file.read = way_to_read(path);
+        if (file.read != way::by_lines) return;
         file.h = matrix_market::read_header(path);
         file.bytes = file_bytes(path);
     });
     const header& h = file.h;
     expect_equal(&ranks, path,
-                 std::array{double(file.of), double(file.is_petsc), double(h.rows), double(h.cols),
-                            double(h.entries), double(h.body), double(file.bytes)});
+                 std::array{double(file.read), double(h.rows), double(h.cols), double(h.entries),
+                            double(h.body), double(file.bytes)});
     return file;
 }
 
@@ -118,8 +127,8 @@ csr<V, host> read_whole(const communicator& ranks, const std::string& path) {
 template <class V>
 matrix_slice<V> read_slice(const communicator& ranks, const std::string& path) {
     const found_file file = find(ranks, path);
-    if (file.is_petsc) return read_petsc<V>(ranks, path);
-    if (file.of != content::text) return slice_of(ranks, view(read_whole<V>(ranks, path)));
+    if (file.read == way::petsc) return read_petsc<V>(ranks, path);
+    if (file.read == way::whole) return slice_of(ranks, view(read_whole<V>(ranks, path)));
     auto mine = entries_of(part_of<V>(ranks, path, file));
     const auto rows = index(file.h.rows), cols = index(file.h.cols);
     matrix_slice<V> A;
@@ -138,7 +147,7 @@ host_vector<V> read_vector_slice(const communicator& ranks, const std::string& p
             throw argument_error(path + ": " + std::to_string(n) + " elements, expected " +
                                  std::to_string(all.total()));
     };
-    if (file.of != content::text) {
+    if (file.read != way::by_lines) {
         host_vector<V> own;
         agree(&ranks, [&] {
             const auto v = read_vector<V>(path);

@@ -77,6 +77,19 @@ TEST(read_slice, reads_compressed_files) {
     }
 }
 
+TEST(read_slice, reads_edge_lists) {
+    const scratch_folder folder;
+    std::ofstream(folder.file("a.txt")) << "# source target\n0 1\n1 2\n2 0\n2 3\n3 4\n4 0\n";
+    const auto A = read<double>(folder.file("a.txt"));
+    for (const int size : {1, 3, 7}) expect_slices_of(A, size, folder.file("a.txt"));
+}
+
+TEST(read_slice, refuses_standard_input) {
+    on_ranks(2, [&](const communicator& ranks) {
+        EXPECT_THROW((void)read_slice<double>(ranks, "-"), argument_error);
+    });
+}
+
 TEST(read_slice, finds_the_same_fault_as_the_reader_of_whole_files) {
     for (const std::string& path : files_of("mtx/invalid", "")) {
         std::string want;
