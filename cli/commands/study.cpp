@@ -8,6 +8,7 @@
 #include "cli/commands/study.hpp"
 #include "cli/commands/study_lessons.hpp"
 #include "cli/interruption.hpp"
+#include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 
 namespace nz::cli {
