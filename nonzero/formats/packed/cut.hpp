@@ -194,7 +194,8 @@ class chunk_partitioner {
         }
     }
 
-    /// Cuts consecutive rows into tiles; false where that does not pay.
+    /// Cuts consecutive rows into tiles, with a list for a row that no tile holds; false where that
+    /// does not pay.
     bool add_tiles(const std::vector<index>& rows, const list_size<V>& lists,
                    window_partition& w) const {
         if (!may_tile || rows.empty()) return false;
@@ -203,21 +204,27 @@ class chunk_partitioner {
         std::vector<packed_chunk> tiles;
         std::int64_t width = 0;
         for (std::size_t g = 0; g < rows.size(); g += tiles.back().rows) {
-            const offset start = begin(rows[g]);
-            std::size_t end = g;
-            while (end < rows.size() && end - g < std::size_t(most_tile_rows) &&
-                   begin(rows[end] + 1) - start <= most_tile_entries)
-                ++end;
-            if (end == g) return false;  // a row that no tile holds
-            packed_chunk c = rows_chunk({rows.data() + g, end - g}, 0);
-            c.kind = c.kind == packed_chunk::delta16 ? packed_chunk::tile16 : packed_chunk::tile32;
-            c.width = std::uint16_t((begin(rows[end - 1] + 1) - start + warp_rows - 1) / warp_rows);
-            width += c.width;
-            tiles.push_back(c);
+            tiles.push_back(length(rows[g]) > most_tile_entries
+                                ? rows_chunk({rows.data() + g, 1}, lanes_of_long_row)
+                                : tile_from(std::span(rows).subspan(g)));
+            width += tiles.back().width;
         }
         if (!lists.takes_more_than(width, std::ssize(tiles), o.tile_gain)) return false;
         for (const packed_chunk& c : tiles) add(c, w);
         return true;
+    }
+
+    /// The tile of as many of these consecutive rows as fit one.
+    [[nodiscard]] packed_chunk tile_from(std::span<const index> rows) const {
+        const offset start = begin(rows[0]);
+        std::size_t count = 1;
+        while (count < std::min(rows.size(), std::size_t(most_tile_rows)) &&
+               begin(rows[count] + 1) - start <= most_tile_entries)
+            ++count;
+        packed_chunk c = rows_chunk(rows.first(count), 0);
+        c.kind = c.kind == packed_chunk::delta16 ? packed_chunk::tile16 : packed_chunk::tile32;
+        c.width = std::uint16_t((begin(rows[count - 1] + 1) - start + warp_rows - 1) / warp_rows);
+        return c;
     }
 
     [[nodiscard]] std::vector<list_group> groups_in_order(const std::vector<index>& rows) const {

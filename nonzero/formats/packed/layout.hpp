@@ -96,6 +96,8 @@ NZ_HOST_DEVICE constexpr bool is_narrow(packed_chunk::columns kind) {
 /// and a bit for every row that has an entry.
 inline constexpr index most_tile_entries = 256;
 inline constexpr index most_tile_rows = 255;
+/// Lanes, as a power of two, of a row among tiles that has more entries than a tile: all.
+inline constexpr int lanes_of_long_row = 5;
 /// A window of more entries than 16 a row is cut without trying tiles: its lists pad little.
 inline constexpr index most_tiled_entries = 16 * 1024;
 inline constexpr unsigned tile_ends_words = 8;

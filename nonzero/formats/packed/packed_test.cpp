@@ -236,7 +236,7 @@ packed_options with_tiles() {
 }
 
 /// Columns within 16 bits of each other and beyond; more than 255 rows without an entry; rows that
-/// fill a tile; a window of no entries; long rows among short ones.
+/// fill a tile, and that no tile holds; a window of no entries; long rows among short ones.
 std::vector<csr<double, host>> rows_for_tiles() {
     std::vector<csr<double, host>> all;
     all.push_back(uneven_rows<double>(5000, 60, 3000));
@@ -244,6 +244,7 @@ std::vector<csr<double, host>> rows_for_tiles() {
     std::vector<index> length(7000, 0);
     for (std::size_t i = 0; i < length.size(); i += 300) length[i] = 256;
     for (std::size_t i = 4096; i < 6144; ++i) length[i] = i % 2 == 0 ? 3 : 1;
+    for (const std::size_t i : {100, 101, 5119, 6999}) length[i] = 257;
     all.push_back(from_lengths<double>(length, 5000));
     all.push_back(rmat<double>(13, 9, 0.57, 0.19, 0.19, 1));
     for (auto* const A : {&all[2], &all[3]})
@@ -264,6 +265,24 @@ TEST(packed, stores_tiles_and_gives_them_back) {
     }
     const auto one = tridiagonal<double>(5000, {1.0 / 3});  // values in a table
     EXPECT_EQ((packed<double, host>::from(view(one), with_tiles()).tiles), 0);
+}
+
+TEST(packed, makes_a_list_of_a_row_among_tiles_that_no_tile_holds) {
+    std::vector<index> length(1024, 2);
+    length[0] = length[500] = 300;
+    for (std::size_t i = 0; i < length.size(); i += 16) length[i] += 30;
+    const auto A = from_lengths<double>(length, 70'000);
+    auto options = packed_options::suited_to(gpu{}, 6'000'000);
+    options.tile_gain = 1;
+    const auto P = packed<double, host>::from(view(A), options);
+    std::vector<index> of_lists;
+    for (const packed_chunk& c : P.chunks) {
+        if (is_tile(c.kind)) continue;
+        EXPECT_EQ(c.rows, 1);
+        of_lists.push_back(c.first_row);
+    }
+    EXPECT_EQ(of_lists, (std::vector<index>{0, 500}));
+    EXPECT_EQ(to_csr(view(P)).col_ind, A.col_ind);
 }
 
 /// One product, and three at once, of P with beta 0 and others.
@@ -380,6 +399,12 @@ TEST_F(packed_on_gpu, packs_tiles_as_the_cpu_does) {
         ASSERT_GT((packed<double, host>::from(view(A), options).tiles), 0);
         expect_the_same_on_the_gpu("uneven rows", A);
     }
+    std::vector<index> length(3'000'000, 1);
+    for (std::size_t i = 0; i < length.size(); i += 97) length[i] = 100;
+    for (std::size_t i = 0; i < length.size(); i += 5000) length[i] = 257 + index(i % 900);
+    auto A = from_lengths<double>(length, 50'000);
+    for (std::size_t k = 0; k < A.val.size(); ++k) A.val[k] = 1 / (3 + double(k));
+    expect_the_same_on_the_gpu("rows that no tile holds", A);
     expect_the_same_on_the_gpu("uneven rows of floats",
                                uneven_rows<float>(2'500'003, 120, 1'000'000));
 }

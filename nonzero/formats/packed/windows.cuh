@@ -15,7 +15,7 @@ static_assert(window_threads == packed_window);
 constexpr int groups_per_window = packed_window / warp_size;
 constexpr int lane_classes = 6;  // 1, 2, 4 .. 32 lanes a row
 
-/// Two tiles in a row are full: of entries, or of rows.
+/// Two tiles in a row are full: of entries, or of rows. A row that no tile holds counts as one.
 constexpr int most_tiles_a_window = 2 * (most_tiled_entries / (most_tile_entries + 1) + 1) +
                                     2 * (packed_window / most_tile_rows + 1);
 
@@ -185,7 +185,8 @@ __device__ void cut_kept(const packing<V>& p, window& w, int from) {
     }
 }
 
-/// Cuts the window into tiles by one thread: where each starts. None where a row does not fit one.
+/// Cuts the window into tiles by one thread: where each starts. A row that no tile holds counts as
+/// one.
 template <class V>
 __device__ void find_tiles(const packing<V>& p, window& w) {
     const auto start_of = [&](index r) { return p.begin(w.first + r); };
@@ -200,7 +201,8 @@ __device__ void find_tiles(const packing<V>& p, window& w) {
                 high = middle - 1;
             }
         }
-        if (low == r || tiles == most_tiles_a_window) return;
+        if (tiles == most_tiles_a_window) return;
+        low = max(low, r + 1);
         w.tile_first[tiles] = r;
         w.tile_width += int((start_of(low) - start_of(r) + warp_size - 1) / warp_size);
         r = low;
@@ -231,7 +233,7 @@ __device__ bool choose_tiles(const packing<V>& p, window& w, bool sorted) {
     return w.tiles > 0;
 }
 
-/// The chunks of tiles.
+/// The chunks of tiles, and of the rows among them that no tile holds.
 template <class V>
 __device__ void cut_tiles(const packing<V>& p, window& w) {
     for (int t = int(threadIdx.x) / warp_size; t < w.tiles; t += window_warps) {
@@ -242,8 +244,12 @@ __device__ void cut_tiles(const packing<V>& p, window& w) {
         least = warp_min(least), most = warp_max(most);
         const auto entries = int(p.begin(w.first + end) - p.begin(w.first + first));
         packed_chunk c;
+        const bool fits = entries <= most_tile_entries;
         c.base = entries == 0 ? 0 : least;
-        c.kind = most - c.base <= index(max_delta16) ? packed_chunk::tile16 : packed_chunk::tile32;
+        c.kind = most - c.base <= index(max_delta16)
+                     ? (fits ? packed_chunk::tile16 : packed_chunk::delta16)
+                     : (fits ? packed_chunk::tile32 : packed_chunk::delta32);
+        if (!fits) c.log_lanes = lanes_of_long_row;
         c.width = std::uint16_t((entries + warp_size - 1) / warp_size);
         c.rows = std::uint8_t(end - first);
         c.first_row = w.first + first;
