@@ -26,6 +26,9 @@ inline constexpr index stats_sort_scope = 1024;
 inline constexpr std::int64_t stats_shares = 16;
 /// Bytes of a sector: what memory and the caches of a GPU move at least.
 inline constexpr std::int64_t sector_bytes = 32;
+/// Columns from which on the k-th entries of two neighbouring rows are far from each other: their
+/// part of x, of twice as many columns, is what a last-level cache may hold.
+inline constexpr index stats_far = index(1) << 20;
 
 /// What a format may know of a matrix before it is built. Computed by plan/stats.
 struct matrix_stats {
@@ -44,6 +47,9 @@ struct matrix_stats {
     std::int64_t column_sectors = 0;  ///< the k-th entries of stats_groups[0] rows, row after row
     /// The distinct sectors of each group of stats_groups[1] rows, summed over the groups.
     std::int64_t group_sectors = 0;
+    /// Entries more than stats_far columns from the entry of the same number in the row before,
+    /// within groups of stats_groups[0] rows.
+    std::int64_t far_columns = 0;
     double row_imbalance = 1;  ///< nonzeros of the heaviest of stats_shares equal shares of rows,
                                ///< over the mean
 

@@ -2,14 +2,17 @@
 
 #include "nonzero/formats/kernels.hpp"
 #include "nonzero/formats/method_row.hpp"
+#include "nonzero/formats/packed/stripes.hpp"
 
 namespace nz {
 
 namespace {
 
 template <class V, class... K>
-std::span<const method<V>> table_of(kernel_list<K...>) {
-    static constexpr method<V> table[] = {row<K, V>...};
+std::vector<method<V>> table_of(kernel_list<K...>) {
+    std::vector<method<V>> table{row<K, V>...};
+    if constexpr (std::floating_point<V>) table.push_back(stripes_method<V>());
+    std::ranges::sort(table, {}, &method<V>::name);
     return table;
 }
 
@@ -17,7 +20,8 @@ std::span<const method<V>> table_of(kernel_list<K...>) {
 
 template <class V>
 std::span<const method<V>> methods() {
-    return table_of<V>(all_kernels{});
+    static const std::vector<method<V>> all = table_of<V>(all_kernels{});
+    return all;
 }
 
 template <class V>

@@ -18,7 +18,7 @@ template <class V>
 using device_builder = std::unique_ptr<linear_operator<V, gpu>> (*)(gpu, const csr<V, device_view>&,
                                                                     const device_analysis<V>&);
 
-/// A method: a kernel over its layout.
+/// A method: a kernel over its layout, or over several.
 template <class V>
 struct method {
     std::string_view name;  ///< layout.kernel

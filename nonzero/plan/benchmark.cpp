@@ -276,10 +276,12 @@ template <class V, class Runner>
 using operator_at = std::unique_ptr<linear_operator<V, typename Runner::backend>>;
 
 /// build(), and what it took. Where something is prepared on a GPU the first time loads the kernels
-/// and fills the pool of memory, so it is the median of five more; one operator at a time.
+/// and fills the pool of memory, so it is the median of five more, or of as many as start within
+/// half a second; one operator at a time.
 template <class F>
 auto timed_build(F build, benchmark_result& t) {
-    constexpr std::size_t more = 5;
+    constexpr std::size_t most = 5;
+    constexpr double enough_s = 0.5;
     const auto timed = [&] {
         const auto start = steady_clock::now();
         auto op = build();
@@ -288,13 +290,14 @@ auto timed_build(F build, benchmark_result& t) {
     };
     auto op = timed();
     if (t.setup.preprocessing_s == 0) return op;
-    std::array<std::pair<setup_times, double>, more> took;
-    for (auto& [parts, all_s] : took) {
+    std::vector<std::pair<setup_times, double>> took;
+    for (const auto start = steady_clock::now();
+         took.empty() || (took.size() < most && seconds_since(start) < enough_s);) {
         op.reset();
         op = timed();
-        parts = t.setup, all_s = t.setup_s;
+        took.emplace_back(t.setup, t.setup_s);
     }
-    const auto median = took.begin() + more / 2;
+    const auto median = took.begin() + std::ssize(took) / 2;
     std::nth_element(took.begin(), median, took.end(), [](const auto& a, const auto& b) {
         return a.first.preprocessing_s < b.first.preprocessing_s;
     });

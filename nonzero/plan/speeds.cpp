@@ -63,6 +63,18 @@ double loads_that_miss_l1(const estimate& e, const matrix_stats& s, const machin
 
 namespace {
 
+/// Seconds of a load of x[j] that misses L1. Where neighbouring rows load near each other, the
+/// caches hold that part of x, however long x is.
+double seconds_of_gather(const estimate& e, const matrix_stats& s, const machine_speeds& m) {
+    const double x_bytes =
+        e.x_bytes > 0 ? e.x_bytes
+                      : e.vector_bytes * double(s.cols) / std::max(double(s.rows + s.cols), 1.0);
+    const double near_bytes =
+        std::min(x_bytes, 2.0 * stats_far * x_bytes / std::max(double(s.cols), 1.0));
+    const double far = double(s.far_columns) / std::max(double(s.nnz), 1.0);
+    return far / rate_for(m.gathers, x_bytes) + (1 - far) / rate_for(m.gathers, near_bytes);
+}
+
 /// Seconds of one work unit of a product that reads `bytes`. It reads from the last cache up to the
 /// smallest size in m.reads, and from memory from the largest size on.
 double unit_s(const machine_speeds& m, double bytes) {
@@ -75,11 +87,10 @@ double unit_s(const machine_speeds& m, double bytes) {
 }  // namespace
 
 double predicted_seconds(const estimate& e, const matrix_stats& s, const machine_speeds& m) {
-    const double x_bytes = e.vector_bytes * double(s.cols) / std::max(double(s.rows + s.cols), 1.0);
     const double requests = e.sector_requests > 0 ? e.sector_requests : double(s.nnz);
     const double units = e.work_units > 0 ? e.work_units : double(s.nnz) / m.lanes;
     const double misses = std::min(requests, loads_that_miss_l1(e, s, m, requests));
-    const double l1_s = 1 / m.gathers.front().per_s, x_s = 1 / rate_for(m.gathers, x_bytes);
+    const double l1_s = 1 / m.gathers.front().per_s, x_s = seconds_of_gather(e, s, m);
     const double request_s =
         m.units_load_x ? misses * std::max(0.0, x_s - l1_s) : requests * l1_s + misses * x_s;
     const double parts[] = {

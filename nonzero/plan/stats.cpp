@@ -276,7 +276,7 @@ class sectors_by_sorting {
 };
 
 struct sector_counts {
-    std::int64_t row = 0, column = 0, near = 0;
+    std::int64_t row = 0, column = 0, near = 0, far = 0;
 };
 
 /// Adds what the rows [first, last) meet; `near` counts the different sectors of all of them.
@@ -285,6 +285,9 @@ void count_sectors(const csr<V, host_view>& A, std::int64_t first, std::int64_t 
                    sector_counts& all) {
     constexpr std::int64_t warp = stats_groups[0];
     const auto sector_at = [&](offset k) { return A.col_ind[std::size_t(k)] / elements; };
+    const auto distance = [&](offset a, offset b) {
+        return std::abs(A.col_ind[std::size_t(a)] - A.col_ind[std::size_t(b)]);
+    };
     near.start(first / stats_groups[1],
                A.row_ptr[std::size_t(last)] - A.row_ptr[std::size_t(first)]);
     offset above = 0, above_len = 0;
@@ -296,6 +299,7 @@ void count_sectors(const csr<V, host_view>& A, std::int64_t first, std::int64_t 
             const index sector = sector_at(begin + k);
             all.row += sector != before;
             all.column += k >= above_len || sector_at(above + k) != sector;
+            all.far += k < above_len && distance(above + k, begin + k) > stats_far;
             near.add(sector);
             before = sector;
         }
@@ -320,6 +324,7 @@ void count_sectors_by(const csr<V, host_view>& A, int workers, matrix_stats& s) 
         });
         const std::lock_guard lock(one_at_a_time);
         s.row_sectors += mine.row, s.column_sectors += mine.column, s.group_sectors += mine.near;
+        s.far_columns += mine.far;
     });
 }
 
@@ -417,7 +422,7 @@ csr<V, host> sample_of(const csr<V, host_view>& A, std::int64_t every) {
 /// Multiplies the sums over a sample.
 void scale(matrix_stats& s, double times) {
     const auto scaled = [times](auto&... all) { ((all = std::int64_t(double(all) * times)), ...); };
-    scaled(s.row_sectors, s.column_sectors, s.group_sectors);
+    scaled(s.row_sectors, s.column_sectors, s.group_sectors, s.far_columns);
     scaled(s.packed.bytes, s.packed.width, s.packed.diagonal_width, s.packed.chunks);
     for (std::int64_t& blocks : s.blocks) scaled(blocks);
 }

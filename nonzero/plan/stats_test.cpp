@@ -61,11 +61,13 @@ lengths sorted_in_scopes(lengths n) {
     return n;
 }
 
-/// Sectors of four columns, as every row, every 32 rows and every 256 rows meet them.
+/// Sectors of four columns, as every row, every 32 rows and every 256 rows meet them; and columns
+/// far from those of the row before.
 void count_sectors(const csr<double, host>& A, matrix_stats& s) {
-    std::vector<std::vector<index>> rows(std::size_t(A.shape.rows));
-    for_each_entry(view(A), 0, A.shape.rows,
-                   [&](index i, index j, double) { rows[std::size_t(i)].push_back(j / 4); });
+    std::vector<std::vector<index>> rows(std::size_t(A.shape.rows)), columns = rows;
+    for_each_entry(view(A), 0, A.shape.rows, [&](index i, index j, double) {
+        rows[std::size_t(i)].push_back(j / 4), columns[std::size_t(i)].push_back(j);
+    });
     std::set<std::pair<std::size_t, index>> near;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         for (std::size_t k = 0; k < rows[i].size(); ++k) {
@@ -74,6 +76,7 @@ void count_sectors(const csr<double, host>& A, matrix_stats& s) {
             s.row_sectors += k == 0 || rows[i][k - 1] != sector;
             const bool below = i % 32 != 0 && k < rows[i - 1].size();
             s.column_sectors += !below || rows[i - 1][k] != sector;
+            s.far_columns += below && std::abs(columns[i - 1][k] - columns[i][k]) > (1 << 20);
         }
     }
     s.group_sectors = std::int64_t(near.size());
@@ -147,6 +150,7 @@ void expect_equal(const matrix_stats& a, const matrix_stats& b) {
     EXPECT_EQ(a.row_sectors, b.row_sectors);
     EXPECT_EQ(a.column_sectors, b.column_sectors);
     EXPECT_EQ(a.group_sectors, b.group_sectors);
+    EXPECT_EQ(a.far_columns, b.far_columns);
     for (std::size_t s = 0; s < std::size(stats_block_sides); ++s)
         EXPECT_EQ(a.blocks[s], b.blocks[s]) << stats_block_sides[s];
 }
@@ -210,6 +214,7 @@ void expect_the_same_on_the_gpu(const std::string& name, const csr<V, host>& A) 
     const double sampled = A.shape.cols > (1 << 25) ? 0.2 * double(want.nnz) : 0;
     EXPECT_NEAR(double(got.column_sectors), double(want.column_sectors), sampled);
     EXPECT_NEAR(double(got.group_sectors), double(want.group_sectors), sampled);
+    EXPECT_NEAR(double(got.far_columns), double(want.far_columns), sampled);
 }
 
 class stats_on_gpu : public ::testing::Test {

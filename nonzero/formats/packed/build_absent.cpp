@@ -1,6 +1,7 @@
 // Packing on the GPU in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/packed/packed.hpp"
+#include "nonzero/formats/packed/stripes.hpp"
 
 namespace nz {
 
@@ -24,12 +25,18 @@ bool refill(gpu on, const csr<V, device_view>&, packed<V, device>&) {
     require_gpu(on);
     return false;
 }
-#define NZ_INSTANTIATE(V)                                                   \
-    template std::shared_ptr<const packed_analysis<V>> analyse_for_packing( \
-        gpu, const csr<V, device_view>&, const std::function<void()>&);     \
-    template packed_size size_of_packed(const packed_analysis<V>&);         \
-    template packed<V, device> pack(gpu, const packed_analysis<V>&);        \
-    template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&);
+template <class V>
+csr<V, device> columns_between(gpu on, const csr<V, device_view>&, index, index) {
+    require_gpu(on);
+    return {};
+}
+#define NZ_INSTANTIATE(V)                                                      \
+    template std::shared_ptr<const packed_analysis<V>> analyse_for_packing(    \
+        gpu, const csr<V, device_view>&, const std::function<void()>&);        \
+    template packed_size size_of_packed(const packed_analysis<V>&);            \
+    template packed<V, device> pack(gpu, const packed_analysis<V>&);           \
+    template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&); \
+    template csr<V, device> columns_between(gpu, const csr<V, device_view>&, index, index);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

@@ -1,0 +1,106 @@
+#include "nonzero/formats/packed/stripes.hpp"
+
+#include <gtest/gtest.h>
+
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/oracle.hpp"
+#include "nonzero/plan/stats.hpp"
+#include "test/zoo.hpp"
+
+namespace nz::test {
+namespace {
+
+TEST(stripes, are_declined_where_x_is_short) {
+    matrix_stats s;
+    s.rows = s.nnz = 1000;
+    s.cols = stripe_bytes / 8;
+    EXPECT_FALSE(cost_of_stripes<double>(s).declined.empty());
+    ++s.cols;
+    EXPECT_TRUE(cost_of_stripes<double>(s).declined.empty());
+    EXPECT_FALSE(cost_of_stripes<float>(s).declined.empty());
+}
+
+TEST(stripes, are_as_many_as_keep_their_part_of_x_in_the_cache) {
+    EXPECT_EQ(stripes_for<double>(stripe_bytes / 8), 1);
+    EXPECT_EQ(stripes_for<double>(5 * stripe_bytes / 8), 5);
+    EXPECT_EQ(stripes_for<float>(5 * stripe_bytes / 8), 3);
+}
+
+class stripes_on_gpu : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
+    }
+};
+
+template <class V>
+csr<V, host> columns_between_on_cpu(const csr<V, host>& A, index first, index last) {
+    host_vector<index> rows, cols;
+    host_vector<V> values;
+    for_each_entry(view(A), 0, A.shape.rows, [&](index i, index j, V v) {
+        if (first <= j && j < last) rows.push_back(i), cols.push_back(j), values.push_back(v);
+    });
+    return assemble<V>(A.shape, rows, cols, values);
+}
+
+TEST_F(stripes_on_gpu, hold_the_columns_between_two) {
+    const gpu on{};
+    for (const auto& [name, bug, A] : zoo<double>()) {
+        SCOPED_TRACE(name);
+        const index middle = A.shape.cols / 3;
+        for (const auto& [first, last] :
+             {std::pair{0, middle}, {middle, A.shape.cols}, {middle, middle}}) {
+            const auto got = download(on, columns_between(on, view(upload(on, A)), first, last));
+            const auto want = columns_between_on_cpu(A, first, last);
+            EXPECT_EQ(got.shape, want.shape);
+            EXPECT_EQ(got.row_ptr, want.row_ptr);
+            EXPECT_EQ(got.col_ind, want.col_ind);
+            EXPECT_EQ(got.val, want.val);
+        }
+    }
+}
+
+/// Y = 2 A X - Y with `op`, of two vectors at once and one by one.
+template <class V>
+void expect_right_products(gpu on, const linear_operator<V, gpu>& op, const csr<V, host>& A) {
+    const auto rows = std::size_t(A.shape.rows), cols = std::size_t(A.shape.cols);
+    host_vector<V> X(2 * cols, V(0)), Y(2 * rows, V(3));
+    for (std::size_t k = 0; k < X.size(); ++k) X[k] = V(1) / V(1 + k % 37);
+    const auto x = to_device<V>(on, X);
+    auto y = to_device<V>(on, Y), again = to_device<V>(on, Y);
+    op.apply(V(2), {x.data(), cols}, V(-1), {y.data(), rows});
+    op.apply(V(2), {x.data(), cols}, V(-1), {again.data(), rows});
+    const auto want =
+        reference_product<V>(transposition::plain, V(2), view(A), std::span(X).first(cols), V(-1),
+                             std::span<const V>(Y).first(rows));
+    const auto got = to_host<V>(on, y);
+    EXPECT_TRUE(compare<V>(std::span(got).first(rows), want).holds());
+    EXPECT_EQ(got, to_host<V>(on, again));
+    auto many = to_device<V>(on, Y);
+    op.apply_many(V(2), {x, cols, 2}, V(-1), {many, rows, 2});
+    EXPECT_TRUE(compare<V>(std::span<const V>(to_host<V>(on, many)).first(rows), want).holds());
+}
+
+TEST_F(stripes_on_gpu, multiply_every_matrix_by_any_number_of_them) {
+    const gpu_stream on;
+    const auto all = []<class V>(gpu on, const std::vector<zoo_entry<V>>& matrices) {
+        for (const auto& [name, bug, A] : matrices)
+            for (const index stripes : {1, 2, 3, 7}) {
+                SCOPED_TRACE(name + " in " + std::to_string(stripes));
+                const auto op = build_stripes(on, view(upload(on, A)), stripes);
+                EXPECT_EQ(op->shape(), A.shape);
+                EXPECT_EQ(op->method_name(), "packed.stripes");
+                expect_right_products<V>(on, *op, A);
+            }
+    };
+    all(on, zoo<double>());
+    all(on, zoo<float>());
+}
+
+TEST_F(stripes_on_gpu, are_refused_where_there_is_not_one) {
+    const auto A = upload(gpu{}, zoo<double>().front().A);
+    EXPECT_THROW((void)build_stripes(gpu{}, view(A), 0), argument_error);
+}
+
+}  // namespace
+}  // namespace nz::test
