@@ -1,7 +1,10 @@
 #include "nonzero/formats/oracle.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
+
+#include "nonzero/core/parallel.hpp"
 
 namespace nz {
 namespace {
@@ -38,6 +41,17 @@ double ratio(real_l error, real_l bound) {
                                            : double(error / bound);
 }
 
+/// Parts of the rows that threads share: as many whatever the number of threads, so that sums over
+/// them have the same bits.
+constexpr std::int64_t parts = 64;
+
+/// f(rows, part) for each part of n rows.
+template <class F>
+void for_each_part(std::int64_t n, const F& f) {
+    parallel_for(thread_count({}), parts, 1,
+                 [&](std::int64_t p) { f(share(n, parts, p), std::size_t(p)); });
+}
+
 }  // namespace
 
 template <class V>
@@ -51,14 +65,14 @@ reference reference_product(transposition op, V alpha, const csr<V, host_view>& 
         throw argument_error("reference_product: y has the wrong length");
     reference r{std::vector<complex_l>(len), std::vector<complex_l>(len)};
     std::vector<std::int64_t> terms(len, 0);
-    for_each_entry(A, 0, A.shape.rows, [&](index i, index j, V v) {
+    const auto add = [&](index i, index j, V v) {
         if (swap) std::swap(i, j);
         const complex_l a = wide(conjugated(op, v)), b = wide(x[std::size_t(j)]);
         r.y[std::size_t(i)] += product(a, b);
         r.bound[std::size_t(i)] += magnitude_product(magnitude(a), magnitude(b));
         ++terms[std::size_t(i)];
-    });
-    for (std::size_t i = 0; i < len; ++i) {
+    };
+    const auto finish = [&](std::size_t i) {
         r.y[i] = product(wide(alpha), r.y[i]);
         r.bound[i] = magnitude_product(magnitude(wide(alpha)), r.bound[i]);
         if (beta != V(0)) {
@@ -67,24 +81,42 @@ reference reference_product(transposition op, V alpha, const csr<V, host_view>& 
             r.bound[i] += magnitude_product(magnitude(b), magnitude(y));
         }
         r.bound[i] *= gamma<V>(is_complex<V> ? 2 * terms[i] + 6 : terms[i] + 3);
+    };
+    if (swap) {
+        for_each_entry(A, 0, A.shape.rows, add);
+    } else {
+        for_each_part(A.shape.rows, [&](range rows, std::size_t) {
+            for_each_entry(A, rows.first, rows.last, add);
+        });
     }
+    parallel_for(thread_count({}), std::int64_t(len),
+                 [&](std::int64_t i) { finish(std::size_t(i)); });
     return r;
 }
 
 template <class V>
 agreement compare(std::span<const V> y, const reference& r) {
     if (y.size() != r.y.size()) throw argument_error("compare: y has the wrong length");
-    agreement a;
-    real_l squares = 0;
-    for (std::size_t i = 0; i < y.size(); ++i) {
-        const complex_l error = magnitude(wide(y[i]) - r.y[i]);
-        squares += error.real() * error.real() + error.imag() * error.imag();
-        const double here = std::max(ratio(error.real(), r.bound[i].real()),
-                                     ratio(error.imag(), r.bound[i].imag()));
-        if (here > a.worst) a.worst = here, a.row = i;
+    std::array<agreement, parts> of_part;
+    std::array<real_l, parts> squares{};
+    for_each_part(std::ssize(y), [&](range rows, std::size_t p) {
+        agreement& a = of_part[p];
+        for (auto i = std::size_t(rows.first); i < std::size_t(rows.last); ++i) {
+            const complex_l error = magnitude(wide(y[i]) - r.y[i]);
+            squares[p] += error.real() * error.real() + error.imag() * error.imag();
+            const double here = std::max(ratio(error.real(), r.bound[i].real()),
+                                         ratio(error.imag(), r.bound[i].imag()));
+            if (here > a.worst) a.worst = here, a.row = i;
+        }
+    });
+    agreement all;
+    real_l sum = 0;
+    for (std::size_t p = 0; p < parts; ++p) {
+        if (of_part[p].worst > all.worst) all = of_part[p];
+        sum += squares[p];
     }
-    a.l2 = double(std::sqrt(squares));
-    return a;
+    all.l2 = double(std::sqrt(sum));
+    return all;
 }
 
 #define NZ_INSTANTIATE(V)                                                            \

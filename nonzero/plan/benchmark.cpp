@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <tuple>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/gpu_graph.hpp"
 #include "nonzero/core/memory.hpp"
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/stats.hpp"
@@ -61,12 +63,15 @@ host_vector<V> random_vector(std::size_t n) {
 
 template <class V>
 double difference_norm(std::span<const V> a, std::span<const V> b) {
-    long double squares = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        const auto d = static_cast<long double>(std::abs(a[i] - b[i]));
-        squares += d * d;
-    }
-    return double(std::sqrt(squares));
+    std::array<long double, 64> squares{};  // of so many parts, whatever the number of threads
+    parallel_for(thread_count({}), std::ssize(squares), 1, [&](std::int64_t p) {
+        const range mine = share(std::ssize(a), std::ssize(squares), p);
+        for (auto i = std::size_t(mine.first); i < std::size_t(mine.last); ++i) {
+            const auto d = static_cast<long double>(std::abs(a[i] - b[i]));
+            squares[std::size_t(p)] += d * d;
+        }
+    });
+    return double(std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0L)));
 }
 
 /// The matrix with all that is the same for every method: x, what y is, how far it may be.
@@ -277,11 +282,11 @@ using operator_at = std::unique_ptr<linear_operator<V, typename Runner::backend>
 
 /// build(), and what it took. Where something is prepared on a GPU the first time loads the kernels
 /// and fills the pool of memory, so it is the median of five more, or of as many as start within
-/// half a second; one operator at a time.
+/// a fifth of a second; one operator at a time.
 template <class F>
 auto timed_build(F build, benchmark_result& t) {
     constexpr std::size_t most = 5;
-    constexpr double enough_s = 0.5;
+    constexpr double enough_s = 0.2;
     const auto timed = [&] {
         const auto start = steady_clock::now();
         auto op = build();
