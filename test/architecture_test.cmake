@@ -67,7 +67,7 @@ foreach(format bsr coo csc csr dia ell hll icrs jds jds_ell sell)
     list(APPEND bare nonzero/formats/${format}/${format}.cpp)
 endforeach()
 list(APPEND bare nonzero/formats/csr/csr_order.cpp nonzero/formats/packed/spmv.cpp
-     nonzero/formats/packed/spmv_many.cpp)
+     nonzero/formats/packed/spmv_many.cpp nonzero/formats/packed/spmv_rows.cpp)
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/nonzero/*.cpp ${SOURCE}/nonzero/*.hpp
      ${SOURCE}/cli/*.cpp)
 list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")

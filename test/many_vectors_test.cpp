@@ -11,65 +11,99 @@
 namespace nz::test {
 namespace {
 
-constexpr index counts[] = {0, 1, 2, 3, 8, 17, 64};
+using enum storage_order;
 
-/// Vectors at a stride beyond their length, and what each must become.
+/// How many vectors lie, and how far apart their lines beyond the least distance.
+struct arrangement {
+    index count;
+    storage_order x, y;
+    std::size_t gap = 1;
+};
+
+/// Every number of vectors at which a kernel changes its way, in every pair of orders.
+constexpr arrangement arrangements[] = {
+    {0, column_major, column_major},  {1, column_major, column_major},
+    {2, column_major, column_major},  {3, column_major, row_major},
+    {8, column_major, column_major},  {9, column_major, row_major},
+    {17, column_major, column_major}, {64, column_major, column_major},
+    {0, row_major, row_major},        {1, row_major, row_major},
+    {1, row_major, column_major, 0},  {2, row_major, row_major, 0},
+    {3, row_major, column_major},     {7, row_major, row_major},
+    {8, row_major, row_major, 0},     {8, row_major, row_major, 1},
+    {16, row_major, column_major, 4}, {31, row_major, row_major},
+    {32, row_major, row_major, 4},    {33, row_major, row_major, 0},
+    {64, row_major, column_major, 0}, {100, row_major, row_major, 0},
+    {256, row_major, row_major, 0},   {260, row_major, row_major, 0},
+};
+
+/// Vectors at a stride beyond the least, and what each must become.
 template <class V>
 struct many_case {
-    index count;
+    arrangement how;
     std::size_t x_stride, y_stride;
     V alpha, beta;
-    host_vector<V> X, Y;  ///< NaN between the vectors, in X where alpha and in Y where beta is 0
+    host_vector<V> X, Y;  ///< NaN in the gaps, in X where alpha and in Y where beta is 0
     std::vector<reference> want;
+
+    [[nodiscard]] std::size_t x_at(std::size_t i, std::size_t c) const {
+        return how.x == row_major ? i * x_stride + c : c * x_stride + i;
+    }
+    [[nodiscard]] std::size_t y_at(std::size_t i, std::size_t c) const {
+        return how.y == row_major ? i * y_stride + c : c * y_stride + i;
+    }
 };
 
 template <class V>
-host_vector<V> side_by_side(index count, std::size_t len, std::size_t stride, unsigned seed) {
-    host_vector<V> all(std::size_t(count) * stride, not_a_number<V>());
-    for (index c = 0; c < count; ++c) {
-        const auto v = random_vector<V>(len, seed + unsigned(c));
-        std::copy(v.begin(), v.end(), all.begin() + std::ptrdiff_t(std::size_t(c) * stride));
-    }
-    return all;
-}
-
-template <class V>
-many_case<V> make_case(const csr<V, host_view>& A, index count, V alpha, V beta) {
+many_case<V> make_case(const csr<V, host_view>& A, arrangement how, V alpha, V beta) {
     const auto rows = std::size_t(A.shape.rows), cols = std::size_t(A.shape.cols);
-    many_case<V> c{count, cols + 3, rows + 1, alpha, beta, {}, {}, {}};
-    c.X = side_by_side<V>(count, cols, c.x_stride, 100);
-    c.Y = side_by_side<V>(count, rows, c.y_stride, 900);
-    for (index k = 0; k < count; ++k) {
-        const auto x = std::span(c.X).subspan(std::size_t(k) * c.x_stride, cols);
-        const auto y = std::span(c.Y).subspan(std::size_t(k) * c.y_stride, rows);
+    const auto count = std::size_t(how.count);
+    const auto lines = [&](storage_order o, std::size_t len) {
+        return o == row_major ? std::pair(len, count) : std::pair(count, len);
+    };
+    const auto [x_lines, x_line] = lines(how.x, cols);
+    const auto [y_lines, y_line] = lines(how.y, rows);
+    many_case<V> c{how, x_line + how.gap, y_line + how.gap, alpha, beta, {}, {}, {}};
+    c.X.assign(x_lines * c.x_stride, not_a_number<V>());
+    c.Y.assign(y_lines * c.y_stride, not_a_number<V>());
+    for (std::size_t k = 0; k < count; ++k) {
+        const auto x = random_vector<V>(cols, 100 + unsigned(k));
+        const auto y = random_vector<V>(rows, 900 + unsigned(k));
+        for (std::size_t i = 0; i < cols && alpha != V(0); ++i) c.X[c.x_at(i, k)] = x[i];
+        for (std::size_t i = 0; i < rows && beta != V(0); ++i) c.Y[c.y_at(i, k)] = y[i];
         c.want.push_back(reference_product<V>(transposition::plain, alpha, A, x, beta, y));
     }
-    if (alpha == V(0)) std::fill(c.X.begin(), c.X.end(), not_a_number<V>());
-    if (beta == V(0)) std::fill(c.Y.begin(), c.Y.end(), not_a_number<V>());
     return c;
 }
 
-/// Every number of vectors.
 template <class V>
 std::vector<many_case<V>> many_cases(const csr<V, host_view>& A) {
     std::vector<many_case<V>> cases;
-    for (const index count : counts) cases.push_back(make_case<V>(A, count, V(1), V(0)));
-    cases.push_back(make_case<V>(A, 9, V(-2.5), V(1)));
+    bool adds = false;
+    for (const arrangement& how : arrangements) {
+        adds = !adds;
+        cases.push_back(make_case<V>(A, how, adds ? V(-2.5) : V(1), adds ? V(0.5) : V(0)));
+    }
+    cases.push_back(make_case<V>(A, {9, column_major, column_major}, V(-2.5), V(1)));
+    cases.push_back(make_case<V>(A, {9, row_major, row_major}, V(0), V(-2)));
     return cases;
 }
 /// For those that multiply vector by vector, as all but packed.warp do.
 template <class V>
 std::vector<many_case<V>> few_cases(const csr<V, host_view>& A) {
     std::vector<many_case<V>> cases;
-    cases.push_back(make_case<V>(A, 3, V(-2.5), V(0.5)));
-    cases.push_back(make_case<V>(A, 2, V(0), V(0)));
+    cases.push_back(make_case<V>(A, {3, column_major, column_major, 3}, V(-2.5), V(0.5)));
+    cases.push_back(make_case<V>(A, {2, column_major, column_major}, V(0), V(0)));
+    cases.push_back(make_case<V>(A, {3, row_major, row_major}, V(-2.5), V(0.5)));
+    cases.push_back(make_case<V>(A, {2, row_major, column_major}, V(1), V(0)));
+    cases.push_back(make_case<V>(A, {2, column_major, row_major}, V(1), V(0)));
     return cases;
 }
 
 template <class V>
 host_vector<V> multiply(const linear_operator<V, cpu>& op, const many_case<V>& c) {
     host_vector<V> Y = c.Y;
-    op.apply_many(c.alpha, {c.X, c.x_stride, c.count}, c.beta, {Y, c.y_stride, c.count});
+    op.apply_many(c.alpha, {c.X, c.x_stride, c.how.count, c.how.x}, c.beta,
+                  {Y, c.y_stride, c.how.count, c.how.y});
     return Y;
 }
 template <class V>
@@ -77,24 +111,26 @@ host_vector<V> multiply(const linear_operator<V, gpu>& op, const many_case<V>& c
     const gpu on{};
     const auto X = to_device<V>(on, c.X);
     auto Y = to_device<V>(on, c.Y);
-    op.apply_many(c.alpha, {X, c.x_stride, c.count}, c.beta, {Y, c.y_stride, c.count});
+    op.apply_many(c.alpha, {X, c.x_stride, c.how.count, c.how.x}, c.beta,
+                  {Y, c.y_stride, c.how.count, c.how.y});
     return to_host<V>(on, Y);
 }
 
 template <class V, class B>
 void check(const linear_operator<V, B>& op, const many_case<V>& c) {
     const auto rows = std::size_t(op.shape().rows);
-    const host_vector<V> Y = multiply(op, c);
+    host_vector<V> Y = multiply(op, c), gaps = c.Y;
     EXPECT_TRUE(same_bits<V>(Y, multiply(op, c))) << "another result at the second time";
-    for (index k = 0; k < c.count; ++k) {
-        const std::size_t at = std::size_t(k) * c.y_stride;
-        const auto y = std::span(Y).subspan(at, rows);
-        EXPECT_TRUE(compare<V>(y, c.want[std::size_t(k)]).holds())
-            << "vector " << k << " of " << c.count << ", alpha " << c.alpha << ", beta " << c.beta;
-        for (std::size_t i = at + rows; i < at + c.y_stride; ++i)
-            EXPECT_TRUE(same_bits<V>(std::span(Y).subspan(i, 1), std::span(c.Y).subspan(i, 1)))
-                << "wrote between the vectors";
+    for (std::size_t k = 0; k < std::size_t(c.how.count); ++k) {
+        host_vector<V> y(rows);
+        for (std::size_t i = 0; i < rows; ++i)
+            y[i] = std::exchange(Y[c.y_at(i, k)], V(0)), gaps[c.y_at(i, k)] = V(0);
+        EXPECT_TRUE(compare<V>(y, c.want[k]).holds())
+            << "vector " << k << " of " << c.how.count << ", x by rows " << (c.how.x == row_major)
+            << ", y by rows " << (c.how.y == row_major) << ", alpha " << c.alpha << ", beta "
+            << c.beta;
     }
+    EXPECT_TRUE(same_bits<V>(Y, gaps)) << "wrote between the vectors";
 }
 
 template <class V>
@@ -132,13 +168,17 @@ TYPED_TEST(many_vectors, are_right_where_rows_are_cut) {
     const auto own = from_lengths<V>({5, 70000, 600, 0, 4000, 9000, 7}, 70001);
     const auto A = view(own);
     const method<V>& m = find_method<V>("packed.warp");
-    for (const index count : {2, 11}) {
-        const auto c = make_case<V>(A, count, V(2), V(-1));
+    for (const arrangement how : {arrangement{2, column_major, column_major},
+                                  {11, column_major, column_major},
+                                  {8, row_major, row_major, 0},
+                                  {33, row_major, column_major}}) {
+        const auto c = make_case<V>(A, how, V(2), V(-1));
         check<V, cpu>(*m.on_cpu(cpu{2}, A), c);
         if (m.on_gpu == nullptr || !why_no_gpu().empty()) continue;
         const auto op = m.on_gpu(gpu{}, A);
         check<V, gpu>(*op, c);
-        const auto one = make_case<V>(A, 1, V(1), V(0));  // the counters are as they were
+        // The counters are as they were.
+        const auto one = make_case<V>(A, {1, column_major, column_major}, V(1), V(0));
         check<V, gpu>(*op, one);
         check<V, gpu>(*op, c);
     }
@@ -165,6 +205,15 @@ TEST(many_vectors, refuse_what_makes_no_sense) {
                  argument_error);
     EXPECT_THROW(op->apply_many(0, {X, half, 3}, 0, {Y, half, 3}), argument_error);
     EXPECT_NO_THROW(op->apply_many(1, {X, half, 1}, 0, {Y, half, 1}));  // no stride is taken
+    // By rows: a row has as many elements as there are vectors.
+    EXPECT_NO_THROW(op->apply_many(1, {X, 2, 2, row_major}, 0, {Y, 2, 2, row_major}));
+    EXPECT_NO_THROW(op->apply_many(1, {X, 3, 2}, 0, {Y, 2, 2, row_major}));
+    EXPECT_THROW(op->apply_many(1, {X, 1, 2, row_major}, 0, {Y, 2, 2, row_major}), argument_error);
+    EXPECT_THROW(op->apply_many(1, {X, 3, 2, row_major}, 0, {Y, 2, 2, row_major}), argument_error);
+    EXPECT_THROW(op->apply_many(1, {X, 2, 2, row_major}, 0, {Y, 3, 2, row_major}), argument_error);
+    EXPECT_THROW(op->apply_many(1, {X, half, 2, row_major}, 0, {Y, 2, 2, row_major}),
+                 argument_error);
+    EXPECT_THROW(op->apply_many(1, {X, 0, 1, row_major}, 0, {Y, 1, 1, row_major}), argument_error);
     // In the gaps between X's vectors too: a kernel may keep several of X while it writes Y.
     EXPECT_THROW(
         op->apply_many(1, {span(both).first(13), 10, 2}, 0, {span(both).subspan(3, 4), 2, 2}),

@@ -18,6 +18,13 @@ namespace {
     }                                                                                             \
     sparse_status_t mv(V alpha, sparse_matrix_t A, matrix_descr d, const V* x, V beta, V* y) {    \
         return mkl_sparse_##letter##_mv(SPARSE_OPERATION_NON_TRANSPOSE, alpha, A, d, x, beta, y); \
+    }                                                                                             \
+    sparse_status_t mm(V alpha, sparse_matrix_t A, matrix_descr d, sparse_layout_t order,         \
+                       const columns<std::span<const V>>& X, V beta,                              \
+                       const columns<std::span<V>>& Y) {                                          \
+        return mkl_sparse_##letter##_mm(SPARSE_OPERATION_NON_TRANSPOSE, alpha, A, d, order,       \
+                                        X.values.data(), X.count, MKL_INT(X.stride), beta,        \
+                                        Y.values.data(), MKL_INT(Y.stride));                      \
     }
 NZ_MKL(float, s)
 NZ_MKL(double, d)
@@ -45,7 +52,6 @@ class mkl_operator final : public plain_operator<V> {
   public:
     mkl_operator(cpu on, const csr<V, host_view>& A)
         : plain_operator<V>(A), threads_(thread_count(on)) {
-        constexpr int many_products = 1000000;
         use_our_openmp();
         mkl_set_num_threads_local(threads_);
         description_.type = SPARSE_MATRIX_TYPE_GENERAL;
@@ -70,10 +76,28 @@ class mkl_operator final : public plain_operator<V> {
         mv(alpha, handle_, description_, x.data(), beta, y.data());
     }
 
+    void multiply_many(V alpha, in_columns<V, cpu> X, V beta,
+                       out_columns<V, cpu> Y) const override {
+        if (X.order != Y.order) throw unavailable("mkl.csr: X and Y in one order only");
+        const sparse_layout_t order =
+            X.by_row() ? SPARSE_LAYOUT_ROW_MAJOR : SPARSE_LAYOUT_COLUMN_MAJOR;
+        mkl_set_num_threads_local(threads_);
+        if (hinted_for_ != std::pair(order, X.count)) {
+            check(mkl_sparse_set_mm_hint(handle_, SPARSE_OPERATION_NON_TRANSPOSE, description_,
+                                         order, X.count, many_products),
+                  "mkl_sparse_set_mm_hint");
+            check(mkl_sparse_optimize(handle_), "mkl_sparse_optimize");
+            hinted_for_ = {order, X.count};
+        }
+        check(mm(alpha, handle_, description_, order, X, beta, Y), "mkl_sparse_mm");
+    }
+
   private:
+    static constexpr int many_products = 1000000;
     int threads_;
     matrix_descr description_{};
     sparse_matrix_t handle_ = nullptr;
+    mutable std::pair<sparse_layout_t, index> hinted_for_{SPARSE_LAYOUT_ROW_MAJOR, 0};
 };
 
 template <class V>

@@ -7,7 +7,10 @@ std::span<const method<V>> cli::peer_methods() {
     static const std::vector<method<V>> table = [] {
         std::vector<method<V>> all;
 #if defined(NZ_WITH_CUSPARSE)
-        if constexpr (std::floating_point<V>) all = peers::cusparse_methods<V>();
+        if constexpr (std::floating_point<V>) {
+            all = peers::cusparse_methods<V>();
+            for (const method<V>& m : peers::cusparse_spmm_methods<V>()) all.push_back(m);
+        }
 #endif
 #if defined(NZ_WITH_CUSPARSE_SPMVOP)
         if constexpr (std::floating_point<V>)

@@ -28,6 +28,10 @@ std::string mkl_version();
 /// GPU only. Real values.
 template <class V>
 std::vector<method<V>> cusparse_methods();
+/// cuSPARSE's algorithms for Y = A X over CSR, each after its own preprocessing for as many vectors
+/// in that order. On a GPU only. Real values.
+template <class V>
+std::vector<method<V>> cusparse_spmm_methods();
 std::string cusparse_version();
 #endif
 

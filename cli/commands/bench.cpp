@@ -29,6 +29,7 @@ struct options {
     bool peers = false, cold = false, graph = false, chain = false, plan = false;
     bool transpose = false;
     index vectors = 1;
+    std::string order = "column";
     input_options input;
 
     [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
@@ -38,7 +39,8 @@ struct options {
         return chain ? launches::chain : launches::stream;
     }
     [[nodiscard]] product_kind product() const {
-        return {transpose ? transposition::transpose : transposition::plain, vectors};
+        return {transpose ? transposition::transpose : transposition::plain, vectors,
+                order == "row" ? storage_order::row_major : storage_order::column_major};
     }
 };
 
@@ -319,6 +321,7 @@ class session {
         j["device"] = o_.device;
         j["transposed"] = o_.transpose;
         j["vectors"] = o_.vectors;
+        if (o_.vectors > 1) j["order"] = o_.order;
         if (o_.on_gpu()) {
             j["caches"] = o_.cold ? "cold" : "hot";
             j["launches"] = o_.graph ? "graph" : o_.chain ? "chain" : "stream";
@@ -342,7 +345,8 @@ class session {
     }
     [[nodiscard]] std::string what_product() const {
         return (o_.transpose ? ", products with A^T" : "") +
-               (o_.vectors > 1 ? fmt::format(", {} vectors at once", o_.vectors) : "");
+               (o_.vectors > 1 ? fmt::format(", {} vectors at once, {}-major", o_.vectors, o_.order)
+                               : "");
     }
 
     options o_;
@@ -437,6 +441,9 @@ void add_bench(CLI::App& app, action& chosen) {
                   "time y = A^T x; with --plan, A^T is planned as well");
     sub->add_option("--vectors", o->vectors, "number of vectors multiplied at once")
         ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+    sub->add_option("--order", o->order, "storage order of several vectors: column- or row-major")
+        ->check(CLI::IsMember({"column", "row"}))
         ->capture_default_str();
     sub->add_flag("--plan", o->plan,
                   "time what the planner chooses as well; a GPU plans from a CSR in its memory");

@@ -29,8 +29,9 @@ struct gpu {
     using out = device_out<V>;
 
     int device = 0;
-    void* stream = nullptr;           ///< a cudaStream_t; null is the default stream
-    device_out<std::byte> scratch{};  ///< what the kernel's scratch_bytes asked for
+    void* stream = nullptr;                ///< a cudaStream_t; null is the default stream
+    device_out<std::byte> scratch{};       ///< what the kernel's scratch_bytes asked for
+    device_out<std::byte> more_scratch{};  ///< what its scratch_for_many asked for, or nothing
 };
 
 template <class V, class B>
@@ -38,12 +39,24 @@ using in = typename B::template in<V>;  ///< a vector that B reads
 template <class V, class B>
 using out = typename B::template out<V>;  ///< a vector that B writes
 
-/// Vectors side by side in one array, as BLAS takes them: the c-th starts at c * stride.
+/// How several vectors, the columns of a dense matrix, lie in one array.
+enum class storage_order : unsigned char {
+    column_major,  ///< each vector's elements side by side, as BLAS and Fortran hold them
+    row_major,     ///< each row's elements side by side, as NumPy and PyTorch hold them
+};
+
+/// Several vectors in one array. The i-th element of the c-th is the c * stride + i -th of a
+/// column-major array, the i * stride + c -th of a row-major one.
 template <class Array>
 struct columns {
     Array values = {};
-    std::size_t stride = 0;  ///< from one vector to the next, at least their length   [elements]
-    index count = 0;
+    std::size_t stride = 0;  ///< from one vector, or row, to the next; no less than it [elements]
+    index count = 0;         ///< vectors
+    storage_order order = storage_order::column_major;
+
+    [[nodiscard]] constexpr bool by_row() const { return order == storage_order::row_major; }
+    [[nodiscard]] constexpr std::size_t row_stride() const { return by_row() ? stride : 1; }
+    [[nodiscard]] constexpr std::size_t vector_stride() const { return by_row() ? 1 : stride; }
 };
 template <class V, class B>
 using in_columns = columns<in<V, B>>;  ///< vectors that B reads

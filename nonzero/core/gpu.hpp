@@ -106,5 +106,8 @@ void negate_alone(gpu on, device_out<V> x);
 /// to = the conjugate of from, of one length; they may be one vector. Complex values.
 template <class V>
 void conjugate(gpu on, device_span<V> from, device_out<V> to);
+/// to = from: as many vectors of `len` elements, either in any order; not overlapping.
+template <class V>
+void copy_vectors(gpu on, in_columns<V, gpu> from, out_columns<V, gpu> to, std::size_t len);
 
 }  // namespace nz

@@ -44,11 +44,16 @@ template <class V>
 void conjugate(gpu, device_span<V>, device_out<V>) {
     refuse();
 }
+template <class V>
+void copy_vectors(gpu, in_columns<V, gpu>, out_columns<V, gpu>, std::size_t) {
+    refuse();
+}
 
-#define NZ_INSTANTIATE(V)                              \
-    template void scale_vector(gpu, V, device_out<V>); \
-    template void negate_alone(gpu, device_out<V>);    \
-    template void conjugate(gpu, device_span<V>, device_out<V>);
+#define NZ_INSTANTIATE(V)                                        \
+    template void scale_vector(gpu, V, device_out<V>);           \
+    template void negate_alone(gpu, device_out<V>);              \
+    template void conjugate(gpu, device_span<V>, device_out<V>); \
+    template void copy_vectors(gpu, in_columns<V, gpu>, out_columns<V, gpu>, std::size_t);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <vector>
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/linear_operator.hpp"
@@ -153,10 +154,18 @@ class gpu_operator final : public linear_operator<V, gpu> {
         if constexpr (runs_many_on<K, gpu, V>) {
             const device_guard guard(on_);
             const auto mine = lock_scratch();
-            if (A_.shape.rows > 0) spmv_many(on_, K{}, alpha, view(A_), X, beta, Y);
+            if (A_.shape.rows > 0)
+                spmv_many(with_more_scratch(X), K{}, alpha, view(A_), X, beta, Y);
             check_launch(K::name.data());
         } else {
-            linear_operator<V, gpu>::multiply_many(alpha, X, beta, Y);
+            const auto [rows, cols] = A_.shape;
+            column_copy x(on_, X, cols), y(on_, Y, rows);
+            if (X.by_row()) copy_vectors<V>(on_, X, x.all, std::size_t(cols));
+            if (Y.by_row() && beta != V(0))
+                copy_vectors<V>(on_, as_input(Y), y.all, std::size_t(rows));
+            linear_operator<V, gpu>::multiply_many(alpha, X.by_row() ? as_input(x.all) : X, beta,
+                                                   Y.by_row() ? y.all : Y);
+            if (Y.by_row()) copy_vectors<V>(on_, as_input(y.all), Y, std::size_t(rows));
         }
     }
     void multiply(V alpha, device_span<V> x, V beta, device_out<V> y) const override {
@@ -179,15 +188,46 @@ class gpu_operator final : public linear_operator<V, gpu> {
     void scale(V beta, device_out<V> y) const override { scale_vector(on_, beta, y); }
 
   private:
+    /// Row-major vectors one after the other, for kernels that take one.
+    struct column_copy {
+        template <class Array>
+        column_copy(gpu on, const columns<Array>& of, index len)
+            : memory(on, of.by_row() ? std::size_t(len) * std::size_t(of.count) : 0),
+              all{memory, std::size_t(len), of.count} {}
+        device_array<V> memory;
+        out_columns<V, gpu> all;
+    };
+    static in_columns<V, gpu> as_input(const out_columns<V, gpu>& Y) {
+        return {Y.values, Y.stride, Y.count, Y.order};
+    }
+
     /// The kernels of one product follow each other in the stream: those of another thread's, which
     /// use the same scratch memory, come before or after them.
     [[nodiscard]] std::unique_lock<std::mutex> lock_scratch() const {
-        return scratch_.size() > 0 ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+        return scratch_.size() > 0 || K::hooks.scratch_for_many ? std::unique_lock(mutex_)
+                                                                : std::unique_lock<std::mutex>();
+    }
+
+    /// on_ with memory for these vectors, where K is faster with it and it is to be had: taken by
+    /// the first product that wants it, and kept. Call it with the lock.
+    [[nodiscard]] gpu with_more_scratch(const in_columns<V, gpu>& X) const {
+        gpu on = on_;
+        if constexpr (K::hooks.scratch_for_many) {
+            const std::size_t bytes = K::scratch_for_many(on, view(A_), X);
+            try {
+                if (bytes > 0 && (for_many_.empty() || for_many_.back().size() < bytes))
+                    for_many_.emplace_back(on_, bytes);
+                if (bytes > 0) on.more_scratch = for_many_.back();
+            } catch (const device_error&) {  // memory is short, or the stream is being captured
+            }
+        }
+        return on;
     }
 
     gpu on_;
     M A_;
     device_array<std::byte> scratch_;
+    mutable std::vector<device_array<std::byte>> for_many_;  ///< ascending; graphs may use any
     setup_times setup_;
     mutable std::mutex mutex_;
 };

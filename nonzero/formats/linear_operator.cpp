@@ -34,20 +34,29 @@ void check_columns(const char* name, const columns<Array>& all, index count, std
     };
     if (all.count != count || count < 0)
         wrong(" has " + std::to_string(all.count) + " vectors, expected " + std::to_string(count));
-    if (count > 1 && all.stride < len)
+    // `lines` runs of `line` elements: vectors, or rows.
+    const std::size_t line = all.by_row() ? std::size_t(count) : len;
+    const std::size_t lines = all.by_row() ? len : std::size_t(count);
+    if (lines > 1 && all.stride < line)
         wrong("'s stride is " + std::to_string(all.stride) + ", expected at least " +
-              std::to_string(len));
+              std::to_string(line));
     const std::size_t size = all.values.size();
     const auto fits = [&] {
-        if (count == 0) return true;
-        if (size < len) return false;
+        if (lines == 0 || line == 0) return true;
+        if (size < line) return false;
         // Divided, as the product with a large stride would wrap around.
-        return count == 1 || (size - len) / std::size_t(count - 1) >= all.stride;
+        return lines == 1 || (size - line) / (lines - 1) >= all.stride;
     };
     if (!fits())
         wrong(" has " + std::to_string(size) + " elements, too few for " + std::to_string(count) +
-              " vectors of " + std::to_string(len) + " at a stride of " +
-              std::to_string(all.stride));
+              " vectors of " + std::to_string(len) + (all.by_row() ? " by rows" : "") +
+              " at a stride of " + std::to_string(all.stride));
+}
+
+/// Whether a single vector's elements lie side by side.
+template <class Array>
+bool is_contiguous(const columns<Array>& one, std::size_t len) {
+    return !one.by_row() || one.stride == 1 || len <= 1;
 }
 
 }  // namespace
@@ -77,21 +86,42 @@ void linear_operator<V, B>::apply_many(V alpha, in_columns<V, B> X, V beta,
     check_columns("X", X, Y.count, std::size_t(cols));
     check_columns("Y", Y, Y.count, std::size_t(rows));
     check_overlap<V, B>("apply_many", X.values, Y.values);
-    if (Y.count == 1)
-        return apply(alpha, column(X, 0, std::size_t(cols)), beta, column(Y, 0, std::size_t(rows)));
-    if (alpha == V(0)) {
-        for (index c = 0; c < Y.count; ++c) scale(beta, column(Y, c, std::size_t(rows)));
-        return;
-    }
-    if (Y.count > 0) multiply_many(alpha, X, beta, Y);
+    const auto y_len = std::size_t(rows), x_len = std::size_t(cols);
+    if (Y.count == 1 && is_contiguous(X, x_len) && is_contiguous(Y, y_len))
+        return apply(alpha, column(X, 0, x_len), beta, column(Y, 0, y_len));
+    if (Y.count == 0) return;
+    if (alpha != V(0)) return multiply_many(alpha, X, beta, Y);
+    const std::size_t lines = Y.by_row() ? y_len : std::size_t(Y.count);
+    const std::size_t line = Y.by_row() ? std::size_t(Y.count) : y_len;
+    if (lines == 0 || line == 0) return;
+    if (Y.stride == line) return scale(beta, column(Y, 0, lines * line));
+    for (std::size_t k = 0; k < lines; ++k) scale(beta, column(Y, index(k), line));
 }
 
 template <class V, class B>
 void linear_operator<V, B>::multiply_many(V alpha, in_columns<V, B> X, V beta,
                                           out_columns<V, B> Y) const {
     const auto [rows, cols] = shape();
-    for (index c = 0; c < Y.count; ++c)
-        multiply(alpha, column(X, c, std::size_t(cols)), beta, column(Y, c, std::size_t(rows)));
+    const auto y_len = std::size_t(rows), x_len = std::size_t(cols);
+    if (!X.by_row() && !Y.by_row()) {
+        for (index c = 0; c < Y.count; ++c)
+            multiply(alpha, column(X, c, x_len), beta, column(Y, c, y_len));
+        return;
+    }
+    if constexpr (std::is_same_v<B, cpu>) {
+        host_vector<V> x(x_len), y(y_len);
+        for (std::size_t c = 0; c < std::size_t(Y.count); ++c) {
+            const V* const from = X.values.data() + c * X.vector_stride();
+            V* const to = Y.values.data() + c * Y.vector_stride();
+            for (std::size_t i = 0; i < x_len; ++i) x[i] = from[i * X.row_stride()];
+            if (beta != V(0))
+                for (std::size_t i = 0; i < y_len; ++i) y[i] = to[i * Y.row_stride()];
+            multiply(alpha, x, beta, y);
+            for (std::size_t i = 0; i < y_len; ++i) to[i * Y.row_stride()] = y[i];
+        }
+    } else {
+        throw unavailable("apply_many: this operator takes no row-major vectors on a GPU");
+    }
 }
 
 template <class V, class B>

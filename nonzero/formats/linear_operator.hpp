@@ -34,9 +34,13 @@ class linear_operator {
     void apply_transposed(transposition op, V alpha, in<V, B> x, V beta, out<V, B> y) const;
 
     /// Y = alpha A X + beta Y, vector by vector, each as by `apply` and within its bound; where the
-    /// method can, every entry of A is read once for eight of them, which may round otherwise than
-    /// `apply`. X and Y hold as many vectors, of strides no smaller than their lengths; X.values
-    /// and Y.values do not overlap, gaps between the vectors included. Throws as `apply`.
+    /// method can, every entry of A is read once for many of them, which may round otherwise than
+    /// `apply`. X and Y hold as many vectors, each in its own order, at strides no smaller than a
+    /// vector (column-major) or a row (row-major); X.values and Y.values do not overlap, gaps
+    /// included. Throws as `apply`. A method that multiplies vector by vector copies vectors that
+    /// are row-major; on a GPU that takes memory, which throws out_of_memory where there is none
+    /// and device_error within a capture. Operators of no method may take no row-major vectors on
+    /// a GPU: they throw unavailable.
     void apply_many(V alpha, in_columns<V, B> X, V beta, out_columns<V, B> Y) const;
 
     /// Takes the values of A, whose pattern is that of the matrix it was built from, in place; on a

@@ -56,6 +56,7 @@ struct kernel_hooks {
     bool build = false;          ///< the layout, made on the GPU, of a CSR that lies in its memory
     bool refill = false;         ///< bool (gpu, A, layout&): new values into it, on the GPU
     bool scratch_bytes = false;  ///< size_t (on, A): scratch memory of a product
+    bool scratch_for_many = false;  ///< size_t (gpu, A, X): what makes spmv_many faster, or 0
 };
 
 /// What a kernel's tag derives from to say which layout it reads.

@@ -102,6 +102,12 @@ constexpr bool hooks_match_functions() {
                              device_layout& to) { K::refill(on, A, to); },
         "K::refill and its hook go together");
     static_assert(h.scratch_bytes == scratch, "K::scratch_bytes and its hook go together");
+    static_assert(
+        h.scratch_for_many ==
+            requires(gpu on, const device_layout_view& A, const in_columns<any, gpu>& X) {
+                K::scratch_for_many(on, A, X);
+            },
+        "K::scratch_for_many and its hook go together");
     return true;
 }
 

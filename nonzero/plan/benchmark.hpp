@@ -19,6 +19,7 @@ struct benchmark_case {
 struct product_kind {
     transposition op = transposition::plain;
     index vectors = 1;  ///< vectors multiplied at once, side by side
+    storage_order order = storage_order::column_major;  ///< of several vectors, x and y alike
 };
 
 struct benchmark_result {

@@ -5,8 +5,6 @@
 
 namespace nz {
 
-enum class storage_order { row_major, column_major };
-
 /// Hacked ELLPACK: `hack_size` rows at a time are padded to the longest among them, so that one
 /// long row widens its own hack only. The last hack holds only the rows that are left.
 ///

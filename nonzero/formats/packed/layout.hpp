@@ -131,7 +131,9 @@ NZ_HOST_DEVICE constexpr unsigned words_of(packed_chunk::columns kind, unsigned 
 inline constexpr index packed_window = 1024;
 /// Chunks of a GPU block: its warps.
 inline constexpr index packed_block = 8;
-/// Vectors that a warp multiplies at once, where there are several.
+/// Vectors that a warp multiplies at once, where there are several in column-major order.
 inline constexpr int packed_vectors = 8;
+/// Vectors in row-major order that a GPU kernel multiplies at once.
+inline constexpr int packed_row_vectors = 256;
 
 }  // namespace nz

@@ -159,7 +159,8 @@ struct packed_warp : kernel_of<packed> {
                                         .work_on_gpu = true,
                                         .build = true,
                                         .refill = true,
-                                        .scratch_bytes = true};
+                                        .scratch_bytes = true,
+                                        .scratch_for_many = true};
     /// A diagonal is a loop over neighbours, eight to a vector, without gathers.
     static work work_on_cpu(const matrix_stats& s) {
         const double diagonal = double(s.packed.diagonal_width);
@@ -180,13 +181,19 @@ struct packed_warp : kernel_of<packed> {
     static bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
         return nz::refill(on, A, P);
     }
-    /// For each block of segments: a sum, a counter in 8 bytes, and a sum for each of several
-    /// vectors.
+    /// For each block of segments: a sum, a counter in 8 bytes, and for each of several vectors
+    /// another sum, for every eight of them a counter.
     template <class V>
     static std::size_t scratch_bytes(gpu, const packed<V, device_view>& A) {
         return std::size_t(A.segment_chunks / packed_block) *
-               ((1 + packed_vectors) * sizeof(V) + 2 * sizeof(unsigned));
+               (sizeof(V) + 2 * sizeof(unsigned) + packed_row_vectors * sizeof(V) +
+                packed_row_vectors / packed_vectors * sizeof(unsigned));
     }
+    /// Column-major vectors turned to row-major ones, where that pays: entries whose columns lie
+    /// apart then cost one request for several vectors, not one for each.
+    template <class V>
+    static std::size_t scratch_for_many(gpu, const packed<V, device_view>& A,
+                                        const in_columns<V, gpu>& X);
 };
 template <class V>
 void spmv(cpu, packed_warp, V alpha, const packed<V, host_view>& A, std::span<const V> x, V beta,
@@ -195,8 +202,9 @@ template <class V>
 void spmv(gpu, packed_warp, V alpha, const packed<V, device_view>& A, device_span<V> x, V beta,
           device_out<V> y);
 
-/// The same with several vectors. A chunk is decoded once for packed_vectors of them and read
-/// again, mostly from L1, for the next. Rounds otherwise than spmv; deterministic.
+/// The same with several vectors, each array in its own order. Column-major X: a chunk is decoded
+/// once for packed_vectors of them and read again, mostly from L1, for the next. Row-major X, and
+/// tiles: once for all of a row's. Rounds otherwise than spmv; deterministic.
 template <class V>
 void spmv_many(cpu, packed_warp, V alpha, const packed<V, host_view>& A, in_columns<V, cpu> X,
                V beta, out_columns<V, cpu> Y);

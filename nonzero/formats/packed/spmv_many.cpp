@@ -1,8 +1,9 @@
-// packed.warp with several vectors on the CPU: a chunk is decoded once for eight of them.
+// packed.warp with several vectors on the CPU. Column-major ones: a chunk is decoded once for eight
+// of them.
 #include <algorithm>
 #include <bit>
 
-#include "nonzero/formats/packed/packed.hpp"
+#include "nonzero/formats/packed/spmv_rows.hpp"
 #include "nonzero/formats/panel.hpp"
 
 namespace nz {
@@ -89,7 +90,7 @@ void add_chunk(const packed<V, host_view>& A, const packed_chunk& c, D value, so
         case packed_chunk::delta32:
             return add_list(code, c.width, c.base, value, at, x, sums);
         default:
-            return;  // with tiles, vectors are multiplied one by one
+            return;  // tiles are multiplied by rows
     }
 }
 
@@ -115,7 +116,7 @@ void multiply_chunks(V alpha, const packed<V, host_view>& A, std::span<const pac
         for (std::uint32_t r = 0; r < c.rows; ++r) {
             const index i = c.sorted ? A.perm[std::size_t(c.number) + r] : c.first_row + index(r);
             for (std::size_t v = 0; v < x.count; ++v) {
-                V& to = Y.values[(first + v) * Y.stride + std::size_t(i)];
+                V& to = Y.values[(first + v) * Y.vector_stride() + std::size_t(i) * Y.row_stride()];
                 to = scaled(alpha, sum_of_row(sums[v], r, c.log_lanes), beta, to);
             }
         }
@@ -127,13 +128,7 @@ void multiply_chunks(V alpha, const packed<V, host_view>& A, std::span<const pac
 template <class V>
 void spmv_many(cpu on, packed_warp, V alpha, const packed<V, host_view>& A, in_columns<V, cpu> X,
                V beta, out_columns<V, cpu> Y) {
-    if (A.tiles > 0) {
-        const auto rows = std::size_t(A.shape.rows), cols = std::size_t(A.shape.cols);
-        for (std::size_t c = 0; c < std::size_t(Y.count); ++c)
-            spmv(on, packed_warp{}, alpha, A, X.values.subspan(c * X.stride, cols), beta,
-                 Y.values.subspan(c * Y.stride, rows));
-        return;
-    }
+    if (X.by_row() || A.tiles > 0) return spmv_rows(on, alpha, A, X, beta, Y);
     const int threads = thread_count(on);
     with_decoder(A, [&](auto value) {
 #pragma omp parallel for schedule(static, 64) num_threads(threads)

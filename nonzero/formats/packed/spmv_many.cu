@@ -1,7 +1,11 @@
-// packed.warp with several vectors: a warp meets the entries of its chunk once for eight of them,
-// and the chunk stays in its caches from one eight to the next.
+// packed.warp with several vectors. Column-major ones: a warp meets the entries of its chunk once
+// for eight of them, and the chunk stays in its caches from one eight to the next. Where columns
+// lie apart, the vectors are turned to row-major ones first.
+#include <bit>
+
 #include "nonzero/core/cuda.cuh"
-#include "nonzero/formats/packed/packed.hpp"
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/packed/spmv_rows.hpp"
 
 namespace nz {
 namespace {
@@ -14,10 +18,16 @@ constexpr int most_vectors = packed_vectors;  ///< vectors that a warp multiplie
 template <class V>
 struct vectors {
     V* first;
-    std::size_t stride;
+    std::size_t stride, row_stride;
     int count;
     __device__ V* operator[](int c) const {
         return first + std::size_t(min(c, count - 1)) * stride;
+    }
+    /// Element i of vector c.
+    __device__ V* at(int c, index i) const { return (*this)[c] + std::size_t(i) * row_stride; }
+    /// At most `most` of them, from c on.
+    vectors from(int c, int most) const {
+        return {first + std::size_t(c) * stride, stride, row_stride, std::min(most, count - c)};
     }
 };
 
@@ -137,7 +147,8 @@ __global__ void __launch_bounds__(threads_per_block)
         for (int v = 0; v < many; ++v) {
             for (int step = (1 << log) / 2; step > 0; step /= 2)
                 s.of[v] += __shfl_down_sync(full_warp, s.of[v], unsigned(step));
-            if (stores && first + v < y.count) store_scaled(y[first + v] + i, alpha, s.of[v], beta);
+            if (stores && first + v < y.count)
+                store_scaled(y.at(first + v, i), alpha, s.of[v], beta);
         }
     }
 }
@@ -174,7 +185,7 @@ __global__ void __launch_bounds__(threads_per_block)
     if (mine)
         for (int p = 0; p < here; ++p) sum += of_warp[warp + p][lane];
     if (here == c.segments) {
-        if (mine) store_scaled(y[lane] + c.first_row, alpha, sum, beta);
+        if (mine) store_scaled(y.at(lane, c.first_row), alpha, sum, beta);
         return;
     }
     const int first = int(blockIdx.x) - c.number / warps_per_block;
@@ -191,7 +202,7 @@ __global__ void __launch_bounds__(threads_per_block)
     if (mine)
         for (int b = 0; b < blocks; ++b)
             sum += __ldcg(scratch.sum + std::size_t(first + b) * most_vectors + unsigned(lane));
-    if (mine) store_scaled(y[lane] + c.first_row, alpha, sum, beta);
+    if (mine) store_scaled(y.at(lane, c.first_row), alpha, sum, beta);
     if (lane == 0) scratch.arrived[first] = 0;  // for the next product
 }
 
@@ -215,27 +226,56 @@ void multiply(gpu on, V alpha, const packed<V, device_view>& A, vectors<const V>
         reinterpret_cast<V*>(counters + 2 * blocks * sizeof(unsigned)),
         reinterpret_cast<unsigned*>(counters)};
     for (int first = 0; first < x.count; first += most_vectors) {
-        const int some = std::min(most_vectors, x.count - first);
         multiply_segments<C><<<blocks, threads_per_block, 0, stream_of(on)>>>(
-            A, alpha, vectors<const V>{x.first + std::size_t(first) * x.stride, x.stride, some},
-            beta, vectors<V>{y.first + std::size_t(first) * y.stride, y.stride, some}, scratch);
+            A, alpha, x.from(first, most_vectors), beta, y.from(first, most_vectors), scratch);
+    }
+}
+
+/// Vectors that are turned at once.
+constexpr int most_turned = 32;
+constexpr int least_turned = 4;  ///< fewer share too little of a request
+
+/// By way of row-major vectors in on.more_scratch.
+template <class V>
+void multiply_turned(gpu on, V alpha, const packed<V, device_view>& A, const in_columns<V, gpu>& X,
+                     V beta, const out_columns<V, gpu>& Y) {
+    const auto cols = std::size_t(A.shape.cols);
+    const int at_once = int(on.more_scratch.size() / (cols * sizeof(V)));
+    for (int first = 0; first < Y.count; first += at_once) {
+        const int some = std::min(at_once, Y.count - first);
+        const device_out<V> turned{reinterpret_cast<V*>(on.more_scratch.data()),
+                                   cols * std::size_t(some)};
+        const auto later = [&](auto* from, std::size_t stride) {
+            return from + std::size_t(first) * stride;
+        };
+        copy_vectors<V>(on, {{later(X.values.data(), X.stride), 0}, X.stride, some},
+                        {turned, std::size_t(some), some, storage_order::row_major}, cols);
+        spmv_rows<V>(on, alpha, A, {turned, std::size_t(some), some, storage_order::row_major},
+                     beta,
+                     {{later(Y.values.data(), Y.vector_stride()), 0}, Y.stride, some, Y.order});
     }
 }
 
 }  // namespace
 
 template <class V>
+std::size_t packed_warp::scratch_for_many(gpu, const packed<V, device_view>& A,
+                                          const in_columns<V, gpu>& X) {
+    // Words of columns: two 16-bit distances or a 32-bit one each, and next to none by diagonals.
+    constexpr std::size_t least_words_a_column = 4;
+    const auto cols = std::size_t(A.shape.cols);
+    if (X.by_row() || X.count < least_turned || A.indices.len < least_words_a_column * cols)
+        return 0;
+    return cols * sizeof(V) * std::bit_ceil(unsigned(std::min(X.count, most_turned)));
+}
+
+template <class V>
 void spmv_many(gpu on, packed_warp, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X,
                V beta, out_columns<V, gpu> Y) {
-    if (A.tiles > 0) {
-        const auto rows = std::size_t(A.shape.rows), cols = std::size_t(A.shape.cols);
-        for (std::size_t c = 0; c < std::size_t(Y.count); ++c)
-            spmv(on, packed_warp{}, alpha, A, device_span<V>{X.values.data() + c * X.stride, cols},
-                 beta, device_out<V>{Y.values.data() + c * Y.stride, rows});
-        return;
-    }
-    const vectors<const V> x{X.values.data(), X.stride, X.count};
-    const vectors<V> y{Y.values.data(), Y.stride, Y.count};
+    if (on.more_scratch.size() > 0) return multiply_turned(on, alpha, A, X, beta, Y);
+    if (X.by_row() || A.tiles > 0) return spmv_rows(on, alpha, A, X, beta, Y);
+    const vectors<const V> x{X.values.data(), X.stride, 1, X.count};
+    const vectors<V> y{Y.values.data(), Y.vector_stride(), Y.row_stride(), Y.count};
     with_encoding(A.encoding, [&]<value_encoding C>() { multiply<C>(on, alpha, A, x, beta, y); });
 }
 
@@ -243,5 +283,9 @@ template void spmv_many(gpu, packed_warp, float, const packed<float, device_view
                         in_columns<float, gpu>, float, out_columns<float, gpu>);
 template void spmv_many(gpu, packed_warp, double, const packed<double, device_view>&,
                         in_columns<double, gpu>, double, out_columns<double, gpu>);
+template std::size_t packed_warp::scratch_for_many(gpu, const packed<float, device_view>&,
+                                                   const in_columns<float, gpu>&);
+template std::size_t packed_warp::scratch_for_many(gpu, const packed<double, device_view>&,
+                                                   const in_columns<double, gpu>&);
 
 }  // namespace nz

@@ -1,0 +1,17 @@
+// packed.warp with several vectors by rows, on either backend.
+#pragma once
+
+#include "nonzero/formats/packed/packed.hpp"
+
+namespace nz {
+
+/// Y = alpha A X + beta Y by loops along the vectors: fast where X is row-major, right in any order
+/// of either. On a GPU for real values, with packed.warp's own scratch memory in on.scratch.
+template <class V>
+void spmv_rows(cpu on, V alpha, const packed<V, host_view>& A, in_columns<V, cpu> X, V beta,
+               out_columns<V, cpu> Y);
+template <class V>
+void spmv_rows(gpu on, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X, V beta,
+               out_columns<V, gpu> Y);
+
+}  // namespace nz
