@@ -294,6 +294,55 @@ def class_sizes(m: Measurements) -> list[str]:
                   "CSR, MB", "cache, MB"], lines, text=3)
 
 
+def floor_s(run: collect.Run, threads: int) -> float:
+    """Nine bytes an entry (a double, and one for its place) and eight a row and a column, read.
+
+    A kernel that stores several entries by one number may take less.
+    """
+    a = run["matrices"][0]
+    read = next(b["read_gbps"] for b in run["bandwidth"] if b["threads"] == threads)
+    return (9 * a["nnz"] + 8 * (a["rows"] + a["cols"])) / (read * 1e9)
+
+
+def floors(m: Measurements) -> list[str]:
+    """What the plan takes beyond the cache with distinct values: time, bytes, setup."""
+    lines = []
+    for machine, name, threads, suites in PLACES:
+        here = runs_of_class(m, machine, suites, threads, "beyond distinct")
+        if not here:
+            continue
+        over, stored, setup = {}, {}, {}
+        for run in here:
+            a = run["matrices"][0]
+            row = summary.named(timed([run], threads)[a["name"]], "plan")
+            over[a["name"]] = row["median_s"] / floor_s(run, threads)
+            stored[a["name"]] = row["matrix_bytes"] / a["csr_bytes"]
+            setup[a["name"]] = row["preprocessing_s"] / row["median_s"]
+        cells = []
+        for each in (over, stored):
+            most = max(each, key=each.__getitem__)
+            mean = summary.geometric_mean(each.values())
+            cells.append(f"{mean:.2f}, highest {each[most]:.2f} `{most}`")
+        lines.append([name, *cells, spread_of(setup)])
+    return table(["machine", "time over the floor", "bytes stored over CSR's",
+                  "choosing and packing, in products of the plan"], lines)
+
+
+def stripes(m: Measurements, machine: str) -> list[str]:
+    """Stripes of columns beside all columns at once, where no cache holds x."""
+    lines = []
+    for run in m.runs(machine, "stripes"):
+        a = run["matrices"][0]
+        here = timed([run], 0)[a["name"]]
+        us = [f"{row['median_s'] * 1e6:,.0f}" for row in
+              (summary.named(here, "packed.warp"), summary.named(here, "packed.stripes"),
+               best_baseline(here))]
+        lines.append([f"{a['rows']:,} x {a['cols']:,}, {a['nnz']:,} entries", run["values"], *us,
+                      f"`{summary.named(here, 'plan')['chosen']}`"])
+    return table(["uniformly random", "values", "`packed.warp`, us", "`packed.stripes`, us",
+                  "best of cuSPARSE, us", "the plan's choice"], lines, text=2)
+
+
 # ---- the plan on a GPU ---------------------------------------------------------------------------
 
 AS_THEY_ARE = {"type": "double", "values": "as they are"}
@@ -679,7 +728,7 @@ def petsc(m: Measurements, machine: str) -> list[str]:
 
 GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
-        matrices, composition, classes, class_sizes, plan, plan_sizes, plan_misses, transposed,
+        matrices, composition, classes, class_sizes, floors, stripes, plan, plan_sizes, plan_misses, transposed,
         giants, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc)}
 
