@@ -312,7 +312,7 @@ class session {
         j["type"] = o_.type;
         j["values"] = o_.input.distinct ? "distinct" : "as they are";
         if (o_.input.distinct) j["seed"] = o_.input.seed;
-        j["storage"] = name_of(o_.input.storage);
+        if (o_.input.storage != value_storage::exact) j["storage"] = name_of(o_.input.storage);
         j["baselines"] = nlohmann::json::array();
         if (o_.peers)
             for (const auto& [name, version] : peer_libraries())

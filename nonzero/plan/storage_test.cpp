@@ -300,6 +300,11 @@ TEST(single_storage, counts_entries_in_one_place_each) {
         EXPECT_EQ(p.longest_row, 4);
         EXPECT_LE(worst(A, x, product(*build(p, A), x), p.bound), 1);
     }
+    if (!why_no_gpu().empty()) return;
+    const auto there = upload(gpu{}, A);
+    const auto p = make_plan(there, gpu{}, {.storage = value_storage::single});
+    EXPECT_EQ(p.longest_row, 4);
+    EXPECT_LE(worst(A, x, product(*build(p, there), x), p.bound), 1);
 }
 
 TEST(single_storage, of_floats_changes_nothing_and_of_complex_values_is_refused) {
