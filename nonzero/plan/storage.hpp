@@ -23,8 +23,7 @@ value_storage storage_named(std::string_view name);
 
 /// What a product with finite x keeps, entry by entry, unless it overflows or underflows in V:
 /// |y - A x| <= relative |A| |x| + absolute P |x|, where P has a one for each entry of A below
-/// `smallest` in magnitude, mostly none.
-/// An entry that is stored twice counts twice, in |A| too.
+/// `smallest` in magnitude. An entry that is stored twice counts twice, in |A| and in P.
 struct storage_bound {
     double unit_roundoff = 0;  ///< relative error of a stored value
     double relative = 0;       ///< that, and what V's own rounding adds in the longest row
