@@ -101,8 +101,11 @@ def class_of(run: collect.Run) -> str | None:
 
     Whether it is beyond the cache, the run says (``class``), or its CSR's bytes do. All values
     distinct are those that ``--distinct`` made; a matrix whose own values are all different counts
-    as it is. Copies of a matrix along the diagonal (``--tile``) count with distinct values only.
+    as it is. Copies of a matrix along the diagonal (``--tile``) count with distinct values only,
+    rounded values (``--storage``) not at all.
     """
+    if "storage" in run:
+        return None
     matrix = run["matrices"][0]
     said = matrix.get("class")
     distinct = run["values"] == "distinct"

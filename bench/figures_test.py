@@ -105,6 +105,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(figures.class_of(run("A", {}, tile=1)), "beyond")
         self.assertEqual(figures.class_of(run("A", {}, values="distinct")), "beyond distinct")
         self.assertEqual(figures.class_of({**run("A", {}, SMALL), "values": "as they are"}), "in")
+        self.assertIsNone(figures.class_of({**run("A", {}, SMALL), "storage": "single"}))
         said = run("A", {}, BIG, **{"class": "in_l2"})
         self.assertEqual(figures.class_of(said), "in")
 

@@ -124,6 +124,9 @@ TEST_F(measuring, bench_tiles_a_matrix_and_makes_its_values_distinct) {
     EXPECT_EQ(as_it_is["distinct_values"], 3);
     EXPECT_EQ(as_it_is.value("class", "in_llc"), "in_llc");  // of a cache that Linux knows
     EXPECT_EQ(matrix("--distinct")["distinct_values"], 898);
+    EXPECT_FALSE(parsed("A.json").contains("storage"));
+    EXPECT_EQ(matrix("--distinct --storage single")["distinct_values"], 898);
+    EXPECT_EQ(parsed("A.json")["storage"], "single");
     for (const char* entries : {"1e4", "10000"}) {
         const json tiled = matrix(std::string("--tile ") + entries);
         EXPECT_EQ(tiled["tile"], 12);

@@ -253,6 +253,22 @@ TEST_F(command, plan_says_why_of_every_method) {
     EXPECT_NE(nz("spmv A.mtx --threads 2").out.find("method   " + chosen + ","), std::string::npos);
 }
 
+TEST_F(command, plan_says_how_values_are_stored) {
+    write("A.mtx", std::string(banner) + three_by_three);
+    const auto plan = [&](const std::string& options) {
+        return nz("plan A.mtx --threads 1 " + options);
+    };
+    EXPECT_EQ(plan("").out.find("storage"), std::string::npos);
+    EXPECT_EQ(nlohmann::json::parse(plan("--json").out)["storage"], "exact");
+    EXPECT_NE(plan("--storage single").out.find("\nstorage single: |y - A x| <= 5.96e-08 |A| |x|"),
+              std::string::npos);
+    const auto j = nlohmann::json::parse(plan("--json --storage single").out);
+    EXPECT_EQ(j["storage"], "single");
+    EXPECT_EQ(j["bound"]["unit_roundoff"], 0x1p-24);
+    EXPECT_EQ(plan("--storage quarter").code, 2);
+    EXPECT_EQ(plan("--storage single --type cdouble").code, 2);
+}
+
 TEST_F(command, plan_tuned_is_kept) {
     setenv("XDG_CACHE_HOME", dir.c_str(), 1);  // where no plan is kept yet
     write("A.mtx", std::string(banner) + three_by_three);

@@ -39,4 +39,14 @@ void add_type_of_file_option(CLI::App& sub, std::string& to) {
     add_option(sub, to, "type of the values (default: double, or cdouble for a complex matrix)");
 }
 
+CLI::Option* add_storage_option(CLI::App& sub, value_storage& to, const std::string& what) {
+    std::vector<std::string> names;
+    for (const value_storage s : value_storages) names.emplace_back(name_of(s));
+    return sub
+        .add_option_function<std::string>(
+            "--storage", [&to](const std::string& name) { to = storage_named(name); }, what)
+        ->check(CLI::IsMember(names))
+        ->default_str(std::string(name_of(to)));
+}
+
 }  // namespace nz::cli

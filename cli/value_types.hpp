@@ -6,6 +6,7 @@
 
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/value.hpp"
+#include "nonzero/plan/storage.hpp"
 
 namespace nz::cli {
 
@@ -32,5 +33,7 @@ std::string type_of_file(const std::string& path);
 void add_type_option(CLI::App& sub, std::string& to);
 /// The same where the default is type_of_file of the matrix.
 void add_type_of_file_option(CLI::App& sub, std::string& to);
+/// Adds --storage, the precision in which values are stored.
+CLI::Option* add_storage_option(CLI::App& sub, value_storage& to, const std::string& what);
 
 }  // namespace nz::cli

@@ -314,6 +314,7 @@ class session {
         j["type"] = o_.type;
         j["values"] = o_.input.distinct ? "distinct" : "as they are";
         if (o_.input.distinct) j["seed"] = o_.input.seed;
+        if (o_.input.storage != value_storage::exact) j["storage"] = name_of(o_.input.storage);
         j["baselines"] = nlohmann::json::array();
         if (o_.peers)
             for (const auto& [name, version] : peer_libraries())
@@ -437,6 +438,8 @@ void add_bench(CLI::App& app, action& chosen) {
     sub->add_option("--seed", o->input.seed, "seed of these factors")
         ->needs(distinct)
         ->capture_default_str();
+    add_storage_option(*sub, o->input.storage,
+                       "round every value first, as a plan with this storage does");
     sub->add_flag("--transpose", o->transpose,
                   "time y = A^T x; with --plan, A^T is planned as well");
     sub->add_option("--vectors", o->vectors, "number of vectors multiplied at once")

@@ -28,6 +28,8 @@ bench_input<V> read_bench_input(const std::string& path, const input_options& o)
         make_distinct<V>(in.A.val, o.seed);
         in.distinct_values = count_distinct<V>(in.A.val);
     }
+    auto rounded = stored_values<V>(cpu{}, in.A.val, o.storage);
+    if (!rounded.empty()) in.A.val = std::move(rounded);
     return in;
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/plan/storage.hpp"
 
 namespace nz::cli {
 
@@ -14,6 +14,7 @@ struct input_options {
     std::optional<double> tile;  ///< entries: whole copies along the diagonal until it has them
     bool distinct = false;       ///< no two values equal, by make_distinct
     std::uint64_t seed = 1;      ///< seed of the values' factors
+    value_storage storage = value_storage::exact;  ///< every value as a plan would store it
 };
 /// Throws argument_error where `tile` is no whole number from 1 to 10^12.
 void check(const input_options&);
@@ -22,10 +23,10 @@ template <class V>
 struct bench_input {
     std::string name;
     csr<V, host> A;
-    std::int64_t copies = 1;  ///< how often the file's matrix stands on the diagonal
-    std::int64_t distinct_values = 0;
+    std::int64_t copies = 1;           ///< how often the file's matrix stands on the diagonal
+    std::int64_t distinct_values = 0;  ///< before they are rounded
 };
-/// Throws as read_matrix, tiled, make_distinct and count_distinct.
+/// Throws as read_matrix, tiled, make_distinct, count_distinct and stored_values.
 template <class V>
 bench_input<V> read_bench_input(const std::string& path, const input_options&);
 

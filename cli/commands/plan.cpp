@@ -71,6 +71,12 @@ nlohmann::json to_json(const plan_report& p) {
                         {"cols", p.shape.cols},
                         {"nnz", p.nnz},
                         {"plan_machine", p.machine},
+                        {"storage", name_of(p.storage)},
+                        {"bound",
+                         {{"unit_roundoff", p.bound.unit_roundoff},
+                          {"relative", p.bound.relative},
+                          {"absolute", p.bound.absolute},
+                          {"smallest", p.bound.smallest}}},
                         {"chosen", p.chosen().method},
                         {"why", p.why},
                         {"break_even_products", p.break_even_products()},
@@ -100,6 +106,8 @@ void add_plan(CLI::App& app, action& chosen) {
     sub->add_option("--expected-products", o->planning.expected_products,
                     "number of products over which the setup must pay (default: it does not count)")
         ->check(CLI::PositiveNumber);
+    add_storage_option(*sub, o->planning.storage,
+                       "precision of the stored values; products are summed in the matrix' type");
     sub->add_flag("--json", o->json, "print as JSON");
     sub->callback([&chosen, o] { chosen = [o] { return plan_as_type(*o); }; });
 }

@@ -11,11 +11,12 @@
 #include <ostream>
 
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
-#include "nonzero/formats/with_transpose.hpp"
 #include "nonzero/plan/benchmark.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/plan_cache.hpp"
+#include "nonzero/plan/planning.hpp"
 #include "nonzero/plan/speeds.hpp"
 #include "nonzero/plan/stats.hpp"
 
@@ -150,13 +151,6 @@ void check_options(const plan_options& o) {
 }
 
 template <class V>
-const method<V>& named(std::span<const method<V>> among, std::string_view name) {
-    for (const method<V>& m : among)
-        if (m.name == name) return m;
-    return find_method<V>(name);  // throws, naming near ones, unless it is another's list
-}
-
-template <class V>
 std::vector<const method<V>*> to_judge(std::span<const method<V>> among, const plan_options& o) {
     std::vector<const method<V>*> chosen;
     for (const std::string& name : o.methods) chosen.push_back(&named(among, name));
@@ -225,6 +219,28 @@ subject look_at(const csr<V, device_view>& A, gpu on, bool vouched, device_analy
     }
 }
 
+template <class B>
+offset_span on_host(B, const offset_span& row_ptr, offset_vector&) {
+    return row_ptr;
+}
+offset_span on_host(gpu on, const device_offset_span& row_ptr, offset_vector& owner) {
+    copy(on, row_ptr, owner);
+    return owner;
+}
+
+/// In entries as they are stored: where they stand in any order, the stats are of a copy that has
+/// those in one place added up.
+template <class V, class S, class B>
+std::int64_t longest_row(const csr<V, S>& A, B on, const subject& found) {
+    if (found.order == row_order::ascending) return found.stats.max_row_nnz();
+    offset_vector owner;
+    return on_host(on, A.row_ptr, owner).visit([&](const auto* row_ptr) {
+        return parallel_reduce(
+            thread_count({}), std::int64_t(A.shape.rows), std::int64_t(0), larger_of(),
+            [&](std::int64_t i) { return std::int64_t(row_ptr[i + 1] - row_ptr[i]); });
+    });
+}
+
 /// The plan for A without any timing. `known` gets what building may use.
 template <class V, class S, class B>
 plan<V, B> predict(const csr<V, S>& A, B on, const plan_options& o,
@@ -236,10 +252,14 @@ plan<V, B> predict(const csr<V, S>& A, B on, const plan_options& o,
     const subject found = look_at(A, on, o.vouched, known != nullptr ? *known : mine);
     const machine_speeds machine =
         o.speeds ? *o.speeds : machine_for(on, csr_bytes<V>(found.stats), o.fresh);
+    const std::int64_t longest = longest_row(A, on, found);
     plan<V, B> p{{.shape = A.shape,
                   .nnz = std::int64_t(A.val.size()),
                   .machine = o.speeds ? "the one given" : machine_name(on),
                   .expected_products = o.expected_products,
+                  .storage = o.storage,
+                  .longest_row = longest,
+                  .bound = bound_of<V>(o.storage, longest),
                   .candidates = {},
                   .why = {}},
                  o.vouched,
@@ -271,20 +291,21 @@ std::shared_ptr<const P> of_transpose(plan_options o, F plan_it) {
 
 }  // namespace
 
+namespace {
+
+/// Of a matrix whose values are as they are to be stored, as all that follow.
 template <class V, class B>
-plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o,
-                     std::span<const method<V>> among) {
-    const thread_limit limit(on);
+plan<V, B> plan_as_stored(const csr<V, host_view>& A, B on, const plan_options& o,
+                          std::span<const method<V>> among) {
     auto p = predict(A, on, o, among);
     if (o.tune) tune(p, A, o);
     p = settled(std::move(p));
     if (o.transposed)
-        p.of_transpose = of_transpose<plan<V, B>>(
-            o, [&](const plan_options& q) { return make_plan(view(transpose(A)), on, q, among); });
+        p.of_transpose = of_transpose<plan<V, B>>(o, [&](const plan_options& q) {
+            return plan_as_stored(view(transpose(A)), on, q, among);
+        });
     return p;
 }
-
-namespace {
 
 /// Tuned, or as it was kept.
 template <class V, class B>
@@ -295,7 +316,7 @@ plan<V, B> known_or_tuned(const csr<V, host_view>& A, B on, const plan_options& 
     const std::string path = plan_path<V>(key, on);
     if (!o.fresh && !path.empty())
         if (auto known = load_plan<V>(path, key, on, o)) return *std::move(known);
-    auto p = make_plan(A, on, o, methods<V>());
+    auto p = plan_as_stored(A, on, o, methods<V>());
     try {
         if (!path.empty()) save_plan(path, key, p, o);
     } catch (const error&) {  // tuned anew next time, then
@@ -303,23 +324,33 @@ plan<V, B> known_or_tuned(const csr<V, host_view>& A, B on, const plan_options& 
     return p;
 }
 
-}  // namespace
-
 template <class V, class B>
-plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o) {
+plan<V, B> plan_as_stored(const csr<V, host_view>& A, B on, const plan_options& o) {
     // An untuned plan is made about as soon as it would be found again.
-    if (!o.tune || !o.cache || o.speeds) return make_plan(A, on, o, methods<V>());
-    const thread_limit limit(on);
+    if (!o.tune || !o.cache || o.speeds) return plan_as_stored(A, on, o, methods<V>());
     plan_options plain = o;
     plain.transposed = false;
     auto p = known_or_tuned(A, on, plain);
     if (o.transposed)
         p.of_transpose = of_transpose<plan<V, B>>(
-            o, [&](const plan_options& q) { return make_plan(view(transpose(A)), on, q); });
+            o, [&](const plan_options& q) { return plan_as_stored(view(transpose(A)), on, q); });
     return p;
 }
 
-namespace {
+}  // namespace
+
+template <class V, class B>
+plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o,
+                     std::span<const method<V>> among) {
+    const thread_limit limit(on);
+    return plan_as_stored(stored_matrix(on, A, o.storage).view, on, o, among);
+}
+
+template <class V, class B>
+plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o) {
+    const thread_limit limit(on);
+    return plan_as_stored(stored_matrix(on, A, o.storage).view, on, o);
+}
 
 template <class V>
 plan<V, gpu> plan_on_device(const csr<V, device_view>& A, gpu on, const plan_options& o,
@@ -330,163 +361,35 @@ plan<V, gpu> plan_on_device(const csr<V, device_view>& A, gpu on, const plan_opt
     if (built_on_device && !o.tune) return settled(predict(A, on, o, methods<V>(), known));
     require_gpu(on);
     check_sizes(A);
-    return make_plan(download(on, A), on, o);
+    const thread_limit limit(on);
+    const csr<V, host> here = download(on, A);
+    return plan_as_stored(view(here), on, o);
 }
 
-}  // namespace
-
 template <class V>
-plan<V, gpu> make_plan(const csr<V, device_view>& A, gpu on, const plan_options& o) {
+plan<V, gpu> make_plan(const csr<V, device_view>& any_A, gpu on, const plan_options& o) {
+    const stored_matrix stored(on, any_A, o.storage);
     plan_options plain = o;
     plain.transposed = false;
-    auto p = plan_on_device<V>(A, on, plain, nullptr);
-    if (o.transposed)
+    auto p = plan_on_device<V>(stored.view, on, plain, nullptr);
+    if (o.transposed) {
+        const auto T = transpose(on, stored.view);
         p.of_transpose =
-            std::make_shared<const plan<V, gpu>>(make_plan(transpose(on, A), on, plain));
+            std::make_shared<const plan<V, gpu>>(plan_on_device<V>(view(T), on, plain, nullptr));
+    }
     return p;
 }
 
-namespace {
-
-/// attempt(method) for the chosen method, or the next that is smaller or does not refuse.
-template <class V, class B, class F>
-std::unique_ptr<linear_operator<V, B>> build_first(const plan<V, B>& p, F attempt) {
-    std::exception_ptr last;
-    double most_bytes = std::numeric_limits<double>::infinity();
-    for (const candidate& c : p.candidates) {
-        if (!c.declined.empty() || c.matrix_bytes >= most_bytes) continue;
-        try {
-            return attempt(named(p.among, c.method));
-        } catch (const std::bad_alloc&) {
-            last = std::current_exception(), most_bytes = c.matrix_bytes;
-        } catch (const device_error&) {
-            last = std::current_exception(), most_bytes = c.matrix_bytes;
-        } catch (const argument_error&) {
-            last = std::current_exception();  // the builder refuses this matrix
-        }
-    }
-    std::rethrow_exception(last);
-}
-
-template <class V, class B, class S>
-void check_planned(const plan<V, B>& p, const csr<V, S>& A) {
-    if (p.empty()) throw argument_error("build: the plan is empty");
-    check_sizes(A);
-    if (A.shape != p.shape || std::int64_t(A.val.size()) != p.nnz)
-        throw argument_error(fmt::format(
-            "build: the plan is for {} x {} with {} entries, the matrix is {} x {} with {}",
-            p.shape.rows, p.shape.cols, p.nnz, A.shape.rows, A.shape.cols, A.val.size()));
-}
-
-}  // namespace
-
-template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>& p, const csr<V, host_view>& A) {
-    check_planned(p, A);
-    const thread_limit limit(p.on);
-    auto op = build_first(p, [&](const method<V>& m) { return m.template on<B>()(p.on, A); });
-    if (p.of_transpose == nullptr) return op;
-    return with_transpose(p.on, std::move(op), build(*p.of_transpose, transpose(A)));
-}
-
-namespace {
-
-template <class V>
-std::unique_ptr<linear_operator<V, gpu>> build_on_device(const plan<V, gpu>& p,
-                                                         const csr<V, device_view>& A,
-                                                         const device_analysis<V>& known) {
-    check_planned(p, A);
-    std::optional<csr<V, host>> here;
-    return build_first(p, [&](const method<V>& m) {
-        if (m.from_device != nullptr) return m.from_device(p.on, A, known);
-        if (!here) here = download(p.on, A);
-        return m.on_gpu(p.on, view(*here));
-    });
-}
-
-}  // namespace
-
-template <class V>
-std::unique_ptr<linear_operator<V, gpu>> build(const plan<V, gpu>& p,
-                                               const csr<V, device_view>& A) {
-    auto op = build_on_device(p, A, {.checked = p.vouched});
-    if (p.of_transpose == nullptr) return op;
-    return with_transpose(p.on, std::move(op), build(*p.of_transpose, transpose(p.on, A)));
-}
-
-template <class V>
-planned<V> plan_and_build(const csr<V, device_view>& A, gpu on, const plan_options& o) {
-    plan_options plain = o;
-    plain.transposed = false;
-    device_analysis<V> known;
-    planned<V> made{plan_on_device(A, on, plain, &known), nullptr};
-    made.op = build_on_device(made.plan, A, known);
-    if (!o.transposed) return made;
-    known = {};  // its memory may be needed
-    const auto T = transpose(on, A);
-    auto of_transpose = plan_and_build(view(T), on, plain);
-    made.plan.of_transpose = std::make_shared<const plan<V, gpu>>(std::move(of_transpose.plan));
-    made.op = with_transpose(on, std::move(made.op), std::move(of_transpose.op));
-    return made;
-}
-
-namespace {
-
-template <class V>
-bool take(linear_operator<V, cpu>& op, cpu, const csr<V, host_view>& A) {
-    return op.take_values(A);
-}
-template <class V>
-bool take(linear_operator<V, gpu>& op, gpu on, const csr<V, host_view>& A) {
-    const device_guard guard(on);
-    return op.takes_values() && op.take_values(view(upload(on, A)));
-}
-template <class V>
-bool take(linear_operator<V, gpu>& op, gpu, const csr<V, device_view>& A) {
-    return op.take_values(A);
-}
-
-/// Frees what op holds before it is built anew, so that both need not fit the memory.
-template <class V, class B, class S>
-void take_or_build(std::unique_ptr<linear_operator<V, B>>& op, const plan<V, B>& p,
-                   const csr<V, S>& A) {
-    check_planned(p, A);
-    const thread_limit limit(p.on);
-    if (op != nullptr && take(*op, p.on, A)) return;
-    op.reset();
-    op = build(p, A);
-}
-
-}  // namespace
-
-template <class V, class B>
-void update_values(std::unique_ptr<linear_operator<V, B>>& op, const plan<V, B>& p,
-                   const csr<V, host_view>& A) {
-    take_or_build(op, p, A);
-}
-template <class V>
-void update_values(std::unique_ptr<linear_operator<V, gpu>>& op, const plan<V, gpu>& p,
-                   const csr<V, device_view>& A) {
-    take_or_build(op, p, A);
-}
-
-#define NZ_FOR_BACKEND(V, B)                                                                \
-    template plan<V, B> make_plan(const csr<V, host_view>&, B, const plan_options&);        \
-    template plan<V, B> make_plan(const csr<V, host_view>&, B, const plan_options&,         \
-                                  std::span<const method<V>>);                              \
-    template std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>&,                \
-                                                          const csr<V, host_view>&);        \
-    template void update_values(std::unique_ptr<linear_operator<V, B>>&, const plan<V, B>&, \
-                                const csr<V, host_view>&);
-#define NZ_INSTANTIATE(V)                                                                       \
-    NZ_FOR_BACKEND(V, cpu)                                                                      \
-    NZ_FOR_BACKEND(V, gpu)                                                                      \
-    template plan<V, gpu> make_plan(const csr<V, device_view>&, gpu, const plan_options&);      \
-    template std::unique_ptr<linear_operator<V, gpu>> build(const plan<V, gpu>&,                \
-                                                            const csr<V, device_view>&);        \
-    template planned<V> plan_and_build(const csr<V, device_view>&, gpu, const plan_options&);   \
-    template void update_values(std::unique_ptr<linear_operator<V, gpu>>&, const plan<V, gpu>&, \
-                                const csr<V, device_view>&);
+#define NZ_FOR_BACKEND(V, B)                                                         \
+    template plan<V, B> make_plan(const csr<V, host_view>&, B, const plan_options&); \
+    template plan<V, B> make_plan(const csr<V, host_view>&, B, const plan_options&,  \
+                                  std::span<const method<V>>);
+#define NZ_INSTANTIATE(V)                                                                      \
+    NZ_FOR_BACKEND(V, cpu)                                                                     \
+    NZ_FOR_BACKEND(V, gpu)                                                                     \
+    template plan<V, gpu> make_plan(const csr<V, device_view>&, gpu, const plan_options&);     \
+    template plan<V, gpu> plan_on_device(const csr<V, device_view>&, gpu, const plan_options&, \
+                                         device_analysis<V>*);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -9,6 +9,7 @@
 
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/plan/speeds.hpp"
+#include "nonzero/plan/storage.hpp"
 
 namespace nz {
 
@@ -25,6 +26,9 @@ struct plan_options {
     /// Also plans products with A^T, for which `build` stores A^T in addition to A. On a GPU, most
     /// methods have no such product otherwise; on a CPU it is faster.
     bool transposed = false;
+    /// The precision of the stored values, of A^T too. Fewer bytes are read where methods have a
+    /// narrow encoding; the others multiply the same rounded values.
+    value_storage storage = value_storage::exact;
     /// The caller vouches that A is a CSR with ascending columns in each row: make_plan does not
     /// check. If it is not, the behaviour is undefined.
     bool vouched = false;
@@ -58,8 +62,11 @@ struct plan_report {
     std::int64_t nnz = 0;
     std::string machine;  ///< the machine that the plan is for
     std::int64_t expected_products = many_products;
-    std::vector<candidate> candidates;  ///< best first; those that decline last, by name
-    std::string why;                    ///< the choice, in one sentence
+    value_storage storage = value_storage::exact;  ///< as plan_options has it
+    std::int64_t longest_row = 0;                  ///< entries of the longest row
+    storage_bound bound = {};                      ///< what its products keep
+    std::vector<candidate> candidates;             ///< best first; those that decline last, by name
+    std::string why;                               ///< the choice, in one sentence
 
     /// The method chosen.
     [[nodiscard]] const candidate& chosen() const { return candidates.front(); }
@@ -87,8 +94,9 @@ struct plan : plan_report {
 /// The plan for A: its stats, each method's estimate, what that takes on this machine. The columns
 /// of a row may stand in any order, and more than once: methods that need them ascending are built
 /// from a canonical copy, whose making counts as setup. The choice is deterministic unless `tune`
-/// is set. Throws argument_error for arrays that are no CSR, an unknown method or a negative
-/// option, and unavailable where the machine, or every method, is.
+/// is set. Throws argument_error for arrays that are no CSR, an unknown method, a negative option,
+/// values that the storage asked for does not hold, and unavailable where the machine, or every
+/// method, is.
 template <class V, class B>
 plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& = {});
 template <class V, class B>
@@ -99,7 +107,7 @@ plan<V, B> make_plan(const csr<V, host>& A, B on, const plan_options& options = 
 /// choice is among the methods that the GPU builds: others would take hundreds of SpMVs to build.
 /// They take part where they are named in `methods`, or with `tune`; then, and where the values are
 /// complex, A is copied to the CPU. Also throws device_error where the GPU lacks the memory for the
-/// analysis (34 bytes a row).
+/// analysis (34 bytes a row, and 8 an entry where values are rounded).
 template <class V>
 plan<V, gpu> make_plan(const csr<V, device_view>& A, gpu on, const plan_options& = {});
 template <class V>
@@ -111,9 +119,10 @@ template <class V, class B>
 plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options&,
                      std::span<const method<V>> among);
 
-/// Builds the chosen method, or, where that runs out of memory or its builder refuses A, the next
-/// in the order of the plan that is smaller. Throws argument_error where A is not of the shape
-/// that was planned for, else what the last attempt threw.
+/// Builds the chosen method from A's values as the plan stores them, or, where that runs out of
+/// memory or its builder refuses A, the next in the order of the plan that is smaller. Throws
+/// argument_error where A is not of the shape that was planned for or has values that the plan's
+/// storage does not hold, else what the last attempt threw.
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>&, const csr<V, host_view>& A);
 template <class V, class B>

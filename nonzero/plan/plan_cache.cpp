@@ -110,6 +110,7 @@ json key_of(const structure_key& k, B on, const plan_options& o) {
             {"expected_products", o.expected_products},
             {"tune", o.tune},
             {"deterministic", o.deterministic},
+            {"storage", name_of(o.storage)},
             {"methods", o.methods}};
 }
 
@@ -139,7 +140,7 @@ candidate candidate_of(const json& j) {
 /// Whether it names methods that are here, and numbers that are times and sizes.
 template <class V, class B>
 bool plausible(const plan<V, B>& p) {
-    if (p.candidates.empty() || !p.chosen().declined.empty()) return false;
+    if (p.candidates.empty() || !p.chosen().declined.empty() || p.longest_row < 0) return false;
     return std::all_of(p.candidates.begin(), p.candidates.end(), [&](const candidate& c) {
         const auto m = std::find_if(p.among.begin(), p.among.end(),
                                     [&](const method<V>& k) { return k.name == c.method; });
@@ -183,6 +184,9 @@ std::optional<plan<V, B>> load_plan(const std::string& path, const structure_key
                       .nnz = k.nnz,
                       .machine = j.at("machine"),
                       .expected_products = o.expected_products,
+                      .storage = o.storage,
+                      .longest_row = j.at("longest_row"),
+                      .bound = bound_of<V>(o.storage, j.at("longest_row")),
                       .candidates = {},
                       .why = j.at("why")},
                      o.vouched,
@@ -198,7 +202,10 @@ std::optional<plan<V, B>> load_plan(const std::string& path, const structure_key
 template <class V, class B>
 void save_plan(const std::string& path, const structure_key& k, const plan<V, B>& p,
                const plan_options& o) {
-    json j = {{"machine", p.machine}, {"why", p.why}, {"candidates", json::array()}};
+    json j = {{"machine", p.machine},
+              {"why", p.why},
+              {"longest_row", p.longest_row},
+              {"candidates", json::array()}};
     for (const candidate& c : p.candidates) j["candidates"].push_back(to_json(c));
     keep(path, key_of<V>(k, p.on, o), j);
 }

@@ -23,6 +23,21 @@ double plan_report::break_even_products() const {
     return std::ceil((mine.setup_s() - other.setup_s()) / gain);
 }
 
+namespace {
+
+/// What the products of a plan keep; nothing where values are stored exactly, as ever.
+std::string storage_line(const plan_report& p) {
+    if (p.storage == value_storage::exact) return {};
+    std::string text = fmt::format("storage {}: |y - A x| <= {:.3g} |A| |x|", name_of(p.storage),
+                                   p.bound.relative);
+    if (p.bound.absolute > 0)
+        text += fmt::format(", and {:.2g} |x_j| for each entry below {:.2g}", p.bound.absolute,
+                            p.bound.smallest);
+    return text + "\n";
+}
+
+}  // namespace
+
 std::string to_text(const plan_report& p) {
     std::size_t width = 6;
     for (const candidate& c : p.candidates) width = std::max(width, c.method.size());
@@ -40,6 +55,7 @@ std::string to_text(const plan_report& p) {
     }
     text += fmt::format("\nmatrix  {} x {}, {} entries\nmachine {}\nchosen  {}\n", p.shape.rows,
                         p.shape.cols, p.nnz, p.machine, p.why);
+    text += storage_line(p);
     const double even = p.break_even_products();
     text += even == 0 ? "setup   the cheapest there is\n"
                       : fmt::format("setup   {:.0f} us; pays from {:.0f} products on, against {}\n",

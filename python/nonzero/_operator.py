@@ -341,6 +341,7 @@ def plan(
     deterministic: bool = True,
     methods: str | Sequence[str] = (),
     transposed: bool = False,
+    storage: str = "exact",
     keep: bool = True,
 ) -> Operator:
     """Choose and build the fastest product with a sparse matrix.
@@ -369,6 +370,10 @@ def plan(
         To choose from. [all]
     transposed : bool
         Store A^T in addition now, and not when ``op.T`` first multiplies.
+    storage : "exact" or "single"
+        Precision of the stored values, of A^T too: bit for bit, or float64 rounded to float32,
+        which takes fewer bytes; products are summed in float64. ``op.plan.bound`` says how far
+        they may be from A x.
     keep : bool
         Keep a reference to the arrays of A, for ``op.T``, `update_values` and pickling. They must
         then not change, but by `update_values`.
@@ -383,7 +388,8 @@ def plan(
     TypeError
         Where A is no sparse matrix, or of a dtype that does not become one of nonzero's.
     ValueError
-        Where the arrays are no CSR of that shape, or an option is wrong.
+        Where the arrays are no CSR of that shape, an option is wrong, or the storage does not hold
+        a value.
     MemoryError
         Where the memory of CPU or GPU does not suffice.
     Unavailable
@@ -406,6 +412,7 @@ def plan(
         "deterministic": bool(deterministic),
         "methods": names(methods, "methods"),
         "transposed": bool(transposed),
+        "storage": str(storage),
     }
     op = _planned(matrix, options)
     if not keep:

@@ -58,6 +58,20 @@ class Plan:
         return str(self._report["machine"])
 
     @property
+    def storage(self) -> str:
+        """The precision of the stored values: "exact" or "single"."""
+        return str(self._report["storage"])
+
+    @property
+    def bound(self) -> float:
+        """The c of ``abs(y - A @ x) <= c * (abs(A) @ abs(x))``, which every product keeps.
+
+        Unless it overflows or underflows; with ``storage="single"``, also unless A has entries
+        below 1.2e-38 in magnitude, each of which may add 7e-46 of its element of x.
+        """
+        return float(self._report["bound"])
+
+    @property
     def candidates(self) -> list[Candidate]:
         """All of them, best first; those that decline last."""
         return [Candidate(**c) for c in self._report["candidates"]]

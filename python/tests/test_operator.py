@@ -148,6 +148,30 @@ def test_options_of_a_plan() -> None:
         check(nz.plan(A, threads=threads) @ x, A.toarray(), x)
 
 
+def test_values_stored_in_single_precision() -> None:
+    A = matrix(40, 30)
+    x = np.linspace(-1, 1, 30)
+    exact, single = nz.plan(A), nz.plan(A, storage="single")
+    assert exact.plan.storage == "exact" and single.plan.storage == "single"
+    assert 2**-24 < single.plan.bound < 1.001 * 2**-24
+    for values in (A.data, A.data / 3):
+        A.data = values
+        single.update_values(values)
+        rounded = sp.csr_matrix((values.astype("f4").astype("f8"), A.indices, A.indptr), A.shape)
+        for op in (single, pickle.loads(pickle.dumps(single))):
+            check(op @ x, rounded.toarray(), x)
+            check(op.T @ np.ones(40), rounded.T.toarray(), np.ones(40))
+        assert (np.abs(single @ x - A @ x) <= single.plan.bound * (abs(A) @ np.abs(x))).all()
+        assert not np.array_equal(single @ x, A @ x)
+    A.data[0] = 1e39
+    with pytest.raises(ValueError, match="beyond the range of single precision"):
+        nz.plan(A, storage="single")
+    with pytest.raises(ValueError, match="not one of exact and single"):
+        nz.plan(A, storage="double")
+    with pytest.raises(ValueError, match="stored exactly only"):
+        nz.plan(A.astype("c16"), storage="single")
+
+
 def test_the_transpose_is_stored_when_it_first_multiplies() -> None:
     op = nz.plan(nz.generate.laplace2d(30), methods="ell.row")
     before = op.nbytes

@@ -145,23 +145,31 @@ class level_product final : public linear_operator<V, B> {
 /// From this many nonzeros on a GPU packs a level's matrix, or plans its product.
 constexpr std::size_t worth_packing = 200000;
 
-/// The operator that multiplies by M, which it takes. On a CPU, planning the coarser levels and
-/// building what is planned would take longer than that gains over the few dozen products of a
-/// solve (docs/decisions/multigrid.md).
+/// The operator that multiplies by M, which it takes or leaves. On a CPU, planning the coarser
+/// levels and building what is planned would take longer than that gains over the few dozen
+/// products of a solve (docs/decisions/multigrid.md). Rounded values are packed, as CSR would gain
+/// nothing.
 template <class V>
-std::unique_ptr<linear_operator<V, cpu>> product_with(cpu on, csr<V, host> M) {
-    return std::make_unique<level_product<V, cpu>>(on, std::move(M));
+std::unique_ptr<linear_operator<V, cpu>> product_with(cpu on, csr<V, host>&& M, value_storage how) {
+    const stored_matrix stored(on, view(M), how);
+    if (stored.rounded.empty()) return std::make_unique<level_product<V, cpu>>(on, std::move(M));
+    return find_method<V>("packed.warp").on_cpu(on, stored.view);
 }
 template <class V>
-std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, const csr<V, host>& M) {
+std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, const csr<V, host>& M,
+                                                      value_storage how) {
     if (M.val.size() < worth_packing) return find_method<V>("csr.subwarp").on_gpu(on, view(M));
-    return build(make_plan(view(M), on, product_options<V>(on)), view(M));
+    plan_options o = product_options<V>(on);
+    o.storage = how;
+    return build(make_plan(view(M), on, o), view(M));
 }
 /// Packs M, which stays as it is, or takes it.
 template <class V>
-std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, csr<V, device>&& M) {
+std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, csr<V, device>&& M,
+                                                      value_storage how) {
     const auto pack = find_method<V>("packed.warp").from_device;
-    if (M.val.size() >= worth_packing && pack != nullptr) return pack(on, view(M), {});
+    if (M.val.size() >= worth_packing && pack != nullptr)
+        return pack(on, stored_matrix(on, view(M), how).view, {});
     return std::make_unique<level_product<V, gpu>>(on, std::move(M));
 }
 
@@ -352,12 +360,12 @@ void amg<V, B>::add_levels(C here, const csr<V, host_view>& A, const amg_options
         level& l = levels_.emplace_back();
         report_.levels.push_back({current.shape.rows, offset(current.val.size()), 0, {}});
         if (current.shape.rows <= o.coarse_rows) {
-            l.inverse = product_with(on, dense_inverse(here, current));
+            l.inverse = product_with(on, dense_inverse(here, current), value_storage::exact);
             report_.direct = true;
             return;
         }
         if (levels_.size() > 1)
-            l.own = product_with(on, std::move(made.A));
+            l.own = product_with(on, std::move(made.A), o.below_finest);
         else if (finest == nullptr)
             l.own = build(make_plan(A, on, product_options<V>(on)), A);
         l.A = l.own != nullptr ? l.own.get() : finest;
@@ -377,8 +385,8 @@ void amg<V, B>::add_levels(C here, const csr<V, host_view>& A, const amg_options
             {block, distance, eps, o.omega / report_.levels.back().spectral_radius, most}, diagonal,
             std::move(made.near));
         if (made.A.shape.rows == 0) return;
-        l.P = product_with(on, std::move(made.P));
-        l.R = product_with(on, std::move(made.R));
+        l.P = product_with(on, std::move(made.P), o.below_finest);
+        l.R = product_with(on, std::move(made.R), o.below_finest);
         current = view(made.A);  // its arrays stay in their place when they are moved
         diagonal = {};
     }

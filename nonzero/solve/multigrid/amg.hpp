@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 
+#include "nonzero/plan/storage.hpp"
 #include "nonzero/solve/multigrid/chebyshev.hpp"
 #include "nonzero/solve/multigrid/prolongation.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
@@ -30,7 +31,11 @@ struct amg_options {
     index coarse_rows = 500;  ///< up to these a level is solved directly
     int max_levels = 25;
     int lanczos_iterations = 10;  ///< Lanczos iterations for the spectral radius of each level
-    bool check = true;            ///< checks that A is symmetric, which takes about a product
+    /// The precision of all matrices but the finest level's: prolongations, restrictions, coarser
+    /// levels. `single` takes fewer bytes a cycle, where levels are packed, and a longer setup. The
+    /// coarsest level's inverse, and what the setup computes with, stay exact.
+    value_storage below_finest = value_storage::exact;
+    bool check = true;  ///< checks that A is symmetric, which takes about a product
 };
 
 /// What one level is.
@@ -65,7 +70,8 @@ class amg final : public matrix_free_operator<V, B> {
     ///              for each of a node's `block` unknowns
     /// @param finest  multiplies by A, and outlives this object; null: planned and built here
     /// Throws argument_error where A is malformed, not square, not symmetric, where a diagonal
-    /// entry is not positive or a value is no number, or where an option or `near` does not suit.
+    /// entry is not positive or a value is no number, where a value of a level does not fit
+    /// `below_finest`, or where an option or `near` does not suit.
     amg(const csr<V, host_view>& A, B on, const amg_options& options = {},
         const candidates<V>& near = {}, const linear_operator<V, B>* finest = nullptr);
     amg(const csr<V, host>& A, B on, const amg_options& options = {},

@@ -54,6 +54,18 @@ class multigrid : public ::testing::Test {
         expect_solved(A, to_host<double>(on, in<double, T>(x)), b, tol);
         return int(report.iterations);
     }
+    /// With all levels but the finest in single precision, against all in double.
+    void expect_no_more_iterations(const csr<double, host>& A, amg_options o,
+                                   const candidates<double>& near = {}) {
+        const amg<double, T> exact(A, on, o, near);
+        o.below_finest = value_storage::single;
+        const amg<double, T> single(A, on, o, near);
+        ASSERT_GT(exact.report().levels.size(), 1U);
+        EXPECT_LT(single.bytes(), exact.bytes());
+        EXPECT_LE(iterations(A, single), iterations(A, exact));
+        const auto x = random_vector<double>(std::size_t(A.shape.rows), 1);
+        EXPECT_NE(apply(single, x), apply(exact, x));
+    }
     /// |b - A x| <= tol |b|, but for the rounding of the residual that the solver computed: its
     /// product's, by the oracle's bound, and that of two sums of n squares.
     static void expect_solved(const csr<double, host>& A, const host_vector<double>& x,
@@ -203,6 +215,25 @@ TYPED_TEST(multigrid, keeps_apply_s_contract) {
     EXPECT_EQ(this->apply(M, x, 1.0, 0.0, nan), Mx);
     EXPECT_EQ(this->apply(M, nan, 0.0, 1.0, y), y);
     EXPECT_THROW(this->apply(M, random_vector<double>(5, 1)), argument_error);
+}
+
+/// A plus a random diagonal, so that the values of no level fit a table.
+csr<double, host> of_many_values(csr<double, host> A) {
+    const auto more = random_vector<double>(std::size_t(A.shape.rows), 9);
+    for (std::size_t i = 0; i < more.size(); ++i)
+        for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k)
+            if (std::size_t(A.col_ind[k]) == i) A.val[k] += 0.1 * std::abs(more[i]);
+    return A;
+}
+
+/// Of sizes that a GPU packs.
+TYPED_TEST(multigrid, of_levels_in_single_precision_takes_no_more_iterations) {
+    this->expect_no_more_iterations(of_many_values(laplace3d<double>(50, 50, 50)), {});
+    this->expect_no_more_iterations(of_many_values(laplace2d<double>(300, 300)),
+                                    {.cycle = amg_cycle::w});
+    this->expect_no_more_iterations(elasticity3d<double>(20, 18, 16, 0.3),
+                                    {.strength = 0, .block = 3},
+                                    rigid_body_modes<double>(elasticity3d_nodes(20, 18, 16)));
 }
 
 TYPED_TEST(multigrid, takes_floats) {
