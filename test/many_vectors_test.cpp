@@ -29,11 +29,10 @@ constexpr arrangement arrangements[] = {
     {0, row_major, row_major},        {1, row_major, row_major},
     {1, row_major, column_major, 0},  {2, row_major, row_major, 0},
     {3, row_major, column_major},     {7, row_major, row_major},
-    {8, row_major, row_major, 0},     {8, row_major, row_major, 1},
-    {16, row_major, column_major, 4}, {31, row_major, row_major},
-    {32, row_major, row_major, 4},    {33, row_major, row_major, 0},
-    {64, row_major, column_major, 0}, {100, row_major, row_major, 0},
-    {256, row_major, row_major, 0},   {260, row_major, row_major, 0},
+    {8, row_major, row_major, 0},     {16, row_major, column_major, 4},
+    {31, row_major, row_major},       {32, row_major, row_major, 4},
+    {33, row_major, row_major, 0},    {64, row_major, column_major, 0},
+    {100, row_major, row_major, 0},   {260, row_major, row_major, 0},
 };
 
 /// Vectors at a stride beyond the least, and what each must become.
@@ -78,8 +77,11 @@ many_case<V> make_case(const csr<V, host_view>& A, arrangement how, V alpha, V b
 template <class V>
 std::vector<many_case<V>> many_cases(const csr<V, host_view>& A) {
     std::vector<many_case<V>> cases;
+    // The oracle takes long for many vectors, of which kernels only take more of the same.
+    const index most = A.val.size() < 300 ? 300 : A.val.size() < 3000 ? 64 : 17;
     bool adds = false;
     for (const arrangement& how : arrangements) {
+        if (how.count > most) continue;
         adds = !adds;
         cases.push_back(make_case<V>(A, how, adds ? V(-2.5) : V(1), adds ? V(0.5) : V(0)));
     }
