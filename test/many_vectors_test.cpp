@@ -192,6 +192,25 @@ TYPED_TEST(many_vectors, are_right_where_rows_are_cut) {
     }
 }
 
+/// Few products over every kind of chunk that small matrices have, for a sanitizer on a GPU.
+TEST(many_vectors_on_a_gpu, stay_within_their_arrays) {
+    if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
+    using V = double;
+    const csr<V, host> matrices[] = {
+        from_lengths<V>({5, 3000, 300, 0, 7}, 3001),
+        from_lengths<V>({1, 9, 2, 30, 0, 4, 1, 1, 17, 3}, 40),
+        from_rule<V>(70, 70, [](index i, index j) { return j == i || j == i + 1 || j == i - 3; })};
+    for (const csr<V, host>& own : matrices) {
+        const auto A = view(own);
+        const auto op = find_method<V>("packed.warp").on_gpu(gpu{}, A);
+        for (const arrangement how : {arrangement{3, row_major, column_major},
+                                      {8, row_major, row_major, 0},
+                                      {8, column_major, column_major},
+                                      {33, row_major, row_major, 0}})
+            check<V, gpu>(*op, make_case<V>(A, how, V(2), V(-1)));
+    }
+}
+
 TEST(many_vectors, refuse_what_makes_no_sense) {
     const csr<double, host> A{{2, 3}, {0, 1, 2}, {0, 2}, {1, 2}};
     const auto op = find_method<double>("csr.serial").on_cpu(cpu{1}, view(A));
