@@ -196,10 +196,11 @@ TYPED_TEST(many_vectors, are_right_where_rows_are_cut) {
 TEST(many_vectors_on_a_gpu, stay_within_their_arrays) {
     if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
     using V = double;
-    const csr<V, host> matrices[] = {
-        from_lengths<V>({5, 3000, 300, 0, 7}, 3001),
-        from_lengths<V>({1, 9, 2, 30, 0, 4, 1, 1, 17, 3}, 40),
-        from_rule<V>(70, 70, [](index i, index j) { return j == i || j == i + 1 || j == i - 3; })};
+    const csr<V, host> matrices[] = {from_lengths<V>({5, 3000, 300, 0, 7}, 3001),
+                                     from_lengths<V>({1, 9, 2, 30, 0, 4, 1, 1, 17, 3}, 40),
+                                     from_rule<V>(70, 70, [](index i, index j, double) {
+                                         return j == i || j == i + 1 || j == i - 3;
+                                     })};
     for (const csr<V, host>& own : matrices) {
         const auto A = view(own);
         const auto op = find_method<V>("packed.warp").on_gpu(gpu{}, A);
