@@ -53,6 +53,21 @@ class measuring : public testing::Test {
     fs::path dir;
 };
 
+TEST_F(measuring, bench_takes_several_vectors_in_either_order) {
+    for (const std::string order : {"row", "column"}) {
+        ASSERT_EQ(
+            nz("bench A.mtx --methods csr.serial,packed.warp --threads 1 --vectors 3 --order " +
+               order + " --seconds 0.001 --json A.json"),
+            0)
+            << text("err");
+        const json j = parsed("A.json");
+        EXPECT_EQ(j["vectors"], 3);
+        EXPECT_EQ(j["order"], order);
+        ASSERT_EQ(j["rows"].size(), 2);
+        for (const json& row : j["rows"]) EXPECT_TRUE(row["validated"]) << row["method"];
+    }
+}
+
 TEST_F(measuring, bench_json_has_everything_and_its_numbers_agree) {
     ASSERT_EQ(nz("bench A.mtx --methods csr.* --threads 1,2 --seconds 0.001 --json A.json"), 0)
         << text("err");

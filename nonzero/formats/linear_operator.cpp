@@ -91,11 +91,20 @@ void linear_operator<V, B>::apply_many(V alpha, in_columns<V, B> X, V beta,
         return apply(alpha, column(X, 0, x_len), beta, column(Y, 0, y_len));
     if (Y.count == 0) return;
     if (alpha != V(0)) return multiply_many(alpha, X, beta, Y);
-    const std::size_t lines = Y.by_row() ? y_len : std::size_t(Y.count);
-    const std::size_t line = Y.by_row() ? std::size_t(Y.count) : y_len;
-    if (lines == 0 || line == 0) return;
-    if (Y.stride == line) return scale(beta, column(Y, 0, lines * line));
-    for (std::size_t k = 0; k < lines; ++k) scale(beta, column(Y, index(k), line));
+    if (!Y.by_row()) {
+        for (index c = 0; c < Y.count; ++c) scale(beta, column(Y, c, y_len));
+        return;
+    }
+    const auto count = std::size_t(Y.count);
+    if constexpr (std::is_same_v<B, cpu>) {
+        for (std::size_t i = 0; i < y_len; ++i)
+            for (V& y : Y.values.subspan(i * Y.stride, count))
+                y = beta == V(0) ? V(0) : product(beta, y);
+    } else if (Y.stride == count) {
+        scale(beta, column(Y, 0, y_len * count));
+    } else {
+        for (index i = 0; i < rows; ++i) scale(beta, column(Y, i, count));
+    }
 }
 
 template <class V, class B>

@@ -86,29 +86,37 @@ def lend(x: Any) -> Any:
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, order: str = "C") -> Any:
-    """Make an uninitialised array of the library, and on the device, of `like`.
-
-    On a GPU matrices are made in Fortran order, in which their columns are contiguous.
-    """
+    """Make an uninitialised array of the library, and on the device, of `like`."""
     library = library_of(like)
     if library == "cupy":
         import cupy
 
         with like.device:
-            return cupy.empty(shape, dtype, order="F")
+            return cupy.empty(shape, dtype, order=order)
     if library == "torch":
         import torch
 
         kind = getattr(torch, dtype.name)
-        if len(shape) == 2 and (order == "F" or like.device.type != "cpu"):
+        if len(shape) == 2 and order == "F":
             return torch.empty(shape[::-1], dtype=kind, device=like.device).T
         return torch.empty(shape, dtype=kind, device=like.device)
     return np.empty(shape, dtype, order="F" if order == "F" else "C")
 
 
-def by_columns(x: Any) -> Any:
-    """Give `x` with contiguous columns, copied where they are not: what GPUs take."""
+def on_gpu(x: Any, *, rows_will_do: bool) -> Any:
+    """Give `x` as GPUs take it, copied where it lies otherwise.
+
+    With contiguous columns, or with contiguous rows where they will do.
+    """
     library = library_of(x)
+    if rows_will_do and x.ndim == 2 and library == "torch":
+        plain = x.resolve_conj().resolve_neg()
+        if plain.stride(1) == 1 and plain.stride(0) >= plain.shape[1]:
+            return plain
+    if rows_will_do and x.ndim == 2 and library == "cupy":
+        row = x.shape[1] * x.itemsize
+        if x.strides[1] == x.itemsize and x.strides[0] >= row:
+            return x
     if library == "cupy":
         import cupy
 

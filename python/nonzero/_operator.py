@@ -15,12 +15,12 @@ from nonzero._arguments import names, whole
 from nonzero._arrays import (
     as_dtype,
     assign,
-    by_columns,
     device_of,
     dtype_of,
     empty,
     lend,
     library_of,
+    on_gpu,
     stream_of,
 )
 from nonzero._device import device_product
@@ -120,7 +120,7 @@ class Operator(ArrayOperator):
         ----------
         x : array, (cols,) or (cols, k)
             Of the operator's dtype and on its device: a NumPy, CuPy or PyTorch array. It is used
-            where it lies, whatever its strides; columns that are not contiguous are copied.
+            where it lies; a matrix neither whose columns nor whose rows are contiguous is copied.
         out : array, (rows,) or (rows, k), optional
             Takes the result, and is read where beta is not 0. It may not overlap with x. Made
             where it is not given: then beta must be 0.
@@ -251,11 +251,13 @@ class Operator(ArrayOperator):
         x = self._checked(x, "x")
         if kind is not PLAIN:
             self._store_transpose()
+        # A GPU multiplies by A^T, or by a preconditioner, column by column.
+        by_rows = self.device < 0 or (kind is PLAIN and self._options.get("name") != "amg")
         if out is None:
             if beta:
                 raise ValueError("out: missing, expected an array, as beta is not 0")
             rows = self.shape[0] if kind is PLAIN else self.shape[1]
-            order = "F" if x.ndim == 2 and not _is_row_major(x) else "C"
+            order = "C" if x.ndim == 1 or (by_rows and _is_row_major(x)) else "F"
             result = empty((rows, *x.shape[1:]), self.dtype, x, order)
         else:
             result = self._checked(out, "out")
@@ -263,7 +265,7 @@ class Operator(ArrayOperator):
                 raise ValueError("out: a view that conjugates or negates, expected a plain tensor")
         stream = stream_of(x) if self.device >= 0 else 0
         if self.device >= 0:
-            x, own = by_columns(x), by_columns(result)
+            x, own = on_gpu(x, rows_will_do=by_rows), on_gpu(result, rows_will_do=by_rows)
             self._core.apply(kind, lend(x), lend(own), alpha, beta, stream)
             if own is not result:
                 assign(result, own)

@@ -43,8 +43,8 @@ def spmv(
         Made by `nonzero.plan`. Where gradients are wanted it must keep its matrix, as it does by
         default.
     x : Tensor, (cols,) or (cols, k)
-        Of the operator's dtype and on its device. Its columns are copied where they are not
-        contiguous.
+        Of the operator's dtype and on its device. It is copied where neither its columns nor its
+        rows are contiguous.
     values : Tensor, (nnz,), optional
         Taken for the values of the matrix, in the order of the CSR arrays that the operator was
         planned from, also by its T and H; of its dtype and on its device. The operator itself
@@ -55,7 +55,8 @@ def spmv(
     Returns
     -------
     Tensor, (rows,) or (rows, k)
-        Its columns are contiguous. On a GPU it is complete in PyTorch's current stream.
+        Contiguous where x is, else its columns are. On a GPU it is complete in PyTorch's current
+        stream.
 
     Raises
     ------
@@ -262,7 +263,11 @@ def _product(
 def _product_like(
     x: torch.Tensor, values: torch.Tensor | None, handle: int, adjoint: bool, rows: int
 ) -> torch.Tensor:
-    return x.new_empty(rows) if x.dim() == 1 else x.new_empty((x.shape[1], rows)).T
+    if x.dim() == 1:
+        return x.new_empty(rows)
+    if x.is_contiguous() and not adjoint:
+        return x.new_empty((rows, x.shape[1]))
+    return x.new_empty((x.shape[1], rows)).T
 
 
 def _product_saves(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:

@@ -87,37 +87,57 @@ class array {
     std::optional<Py_buffer> buffer_;
 };
 
+/// Whether an array's columns are contiguous, or its rows: whether the library takes it so.
+inline bool lies_by(storage_order order, const array& a) {
+    const int along = order == storage_order::row_major ? 1 : 0, across = 1 - along;
+    return (a.length(along) <= 1 || a.stride(along) == 1) &&
+           (a.length(across) <= 1 || a.stride(across) >= a.length(along));
+}
+
+/// An array's elements as several vectors in that order, as it lies.
+template <class Columns, class V>
+Columns columns_of(const array& a, V* data, storage_order order) {
+    const bool by_row = order == storage_order::row_major;
+    const auto line = std::size_t(a.length(by_row ? 1 : 0));
+    const auto lines = std::size_t(a.length(by_row ? 0 : 1));
+    const std::size_t stride = lines > 1 ? std::size_t(a.stride(by_row ? 0 : 1)) : line;
+    return {
+        {data, lines == 0 ? 0 : (lines - 1) * stride + line}, stride, index(a.length(1)), order};
+}
+
 /// Columns of an array in CPU memory as the library takes them: borrowed where each is contiguous,
-/// else copied.
+/// or where rows are and they will do, else copied.
 template <class V>
 class borrowed_columns {
   public:
-    explicit borrowed_columns(const array& a) : a_(a), data_(a.data<V>()) {
-        if (lies_by_columns()) return;
-        copy_.resize(std::size_t(a.size()));
+    borrowed_columns(const array& a, bool rows_will_do)
+        : a_(a), data_(a.data<V>()), borrowed_(true) {
+        using enum storage_order;
+        if (lies_by(column_major, a)) return;
+        if (rows_will_do && lies_by(row_major, a)) {
+            order_ = row_major;
+            return;
+        }
+        copy();
+    }
+    /// Copies the elements, one column after the other, if it has not.
+    void copy() {
+        if (!borrowed_) return;
+        borrowed_ = false, order_ = storage_order::column_major;
+        copy_.resize(std::size_t(a_.size()));
         each([&](V& own, V& theirs) { own = theirs; });
     }
-    [[nodiscard]] V* data() { return lies_by_columns() ? data_ : copy_.data(); }
-    /// From a column to the next.                                                      [elements]
-    [[nodiscard]] std::size_t stride() const {
-        return std::size_t(lies_by_columns() && a_.length(1) > 1 ? a_.stride(1) : a_.length(0));
-    }
-    [[nodiscard]] std::span<V> first() { return {data(), std::size_t(a_.length(0))}; }
     [[nodiscard]] columns<std::span<V>> all() {
-        const auto count = std::size_t(a_.length(1)), rows = std::size_t(a_.length(0));
-        return {std::span<V>(data(), count == 0 ? 0 : (count - 1) * stride() + rows), stride(),
-                index(count)};
+        using borrowed = columns<std::span<V>>;
+        if (borrowed_) return columns_of<borrowed>(a_, data_, order_);
+        return {copy_, std::size_t(a_.length(0)), index(a_.length(1))};
     }
     /// Brings what was written to a copy to the array.
     void write_back() {
-        if (!lies_by_columns()) each([&](V& own, V& theirs) { theirs = own; });
+        if (!borrowed_) each([&](V& own, V& theirs) { theirs = own; });
     }
 
   private:
-    [[nodiscard]] bool lies_by_columns() const {
-        return (a_.length(0) <= 1 || a_.stride(0) == 1) &&
-               (a_.length(1) <= 1 || a_.stride(1) >= a_.length(0));
-    }
     template <class F>
     void each(F f) {
         const std::int64_t rows = a_.length(0), count = a_.length(1);
@@ -129,6 +149,8 @@ class borrowed_columns {
 
     const array& a_;
     V* data_;
+    bool borrowed_;
+    storage_order order_ = storage_order::column_major;
     host_vector<V> copy_;
 };
 

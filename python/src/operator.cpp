@@ -64,24 +64,29 @@ class in_stream_of_caller {
     gpu own_, callers_;
 };
 
-/// The columns of an array in GPU memory, which must each be contiguous.
+/// The columns of an array in GPU memory, which must be contiguous: each of them, or, where rows
+/// will do, each row.
 template <class Columns, class V>
-Columns device_columns(const array& a) {
-    const auto rows = std::size_t(a.length(0)), count = std::size_t(a.length(1));
-    if ((rows > 1 && a.stride(0) != 1) || (count > 1 && a.stride(1) < a.length(0)))
-        throw nb::value_error(
-            (std::string(a.name()) + ": expected contiguous columns (order='F') on a GPU").c_str());
-    const std::size_t stride = count > 1 ? std::size_t(a.stride(1)) : rows;
-    return {{a.data<V>(), count == 0 ? 0 : (count - 1) * stride + rows}, stride, index(count)};
+Columns device_columns(const array& a, bool rows_will_do) {
+    using enum storage_order;
+    const bool by_column = lies_by(column_major, a);
+    if (!by_column && !(rows_will_do && lies_by(row_major, a)))
+        throw nb::value_error((std::string(a.name()) + ": expected contiguous columns (order='F')" +
+                               (rows_will_do ? " or rows" : "") + " on a GPU")
+                                  .c_str());
+    return columns_of<Columns>(a, a.data<V>(), by_column ? column_major : row_major);
 }
 
+template <class X, class Y>
+bool overlap(const X& x, const Y& y) {
+    const auto *const x0 = x.values.data(), *const x1 = x0 + x.values.size();
+    const auto *const y0 = y.values.data(), *const y1 = y0 + y.values.size();
+    return x0 != x1 && y0 != y1 && std::less<>()(x0, y1) && std::less<>()(y0, x1);
+}
 /// Throws ValueError where columns that are written share memory with columns that are read.
 template <class X, class Y>
 void expect_apart(const X& x, const Y& y) {
-    const auto *const x0 = x.values.data(), *const x1 = x0 + x.values.size();
-    const auto *const y0 = y.values.data(), *const y1 = y0 + y.values.size();
-    if (x0 != x1 && y0 != y1 && std::less<>()(x0, y1) && std::less<>()(y0, x1))
-        throw nb::value_error("out: overlaps with x, expected memory of its own");
+    if (overlap(x, y)) throw nb::value_error("out: overlaps with x, expected memory of its own");
 }
 
 template <class V, class B>
@@ -117,15 +122,17 @@ class typed_operator final : public any_operator {
         const nb::gil_scoped_release others_run;
         const std::shared_lock held(replacing_);
         if constexpr (std::is_same_v<B, cpu>) {
-            borrowed_columns<V> X(x), Y(y);
+            borrowed_columns<V> X(x, plain), Y(y, plain);
+            // Rows of two matrices may alternate in one array.
+            if ((X.all().by_row() || Y.all().by_row()) && overlap(X.all(), Y.all())) X.copy();
             expect_apart(X.all(), Y.all());
             multiply(op, one, alpha, X.all(), beta, Y.all());
             Y.write_back();
         } else {
             const in_stream_of_caller s(
                 on_, {.device = on_.device, .stream = reinterpret_cast<void*>(stream)});
-            const auto X = device_columns<in_columns<V, gpu>, V>(x);
-            const auto Y = device_columns<out_columns<V, gpu>, V>(y);
+            const auto X = device_columns<in_columns<V, gpu>, V>(x, plain);
+            const auto Y = device_columns<out_columns<V, gpu>, V>(y, plain);
             expect_apart(X, Y);
             multiply(op, one, alpha, X, beta, Y);
         }
@@ -229,7 +236,9 @@ class typed_operator final : public any_operator {
     }
     auto transposed(const csr<V, host_view>& A) const { return transpose(A); }
     auto transposed(const csr<V, device_view>& A) const { return transpose(on_, A); }
-    static in_columns<V, B> as_input(const auto& x) { return {x.values, x.stride, x.count}; }
+    static in_columns<V, B> as_input(const auto& x) {
+        return {x.values, x.stride, x.count, x.order};
+    }
 
     /// f(A), without the GIL and while no product runs; A lies where its arrays do.
     template <class F>

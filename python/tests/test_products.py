@@ -352,6 +352,16 @@ def test_x_that_is_out() -> None:
     op.apply(columns[:, :2], columns[:, 2:])
 
 
+def test_rows_of_two_matrices_may_alternate() -> None:
+    A = matrix(8, 8)
+    both = np.zeros((8, 6))
+    both[:, :2] = np.arange(16.0).reshape(8, 2)
+    X = both[:, :2].copy()
+    nz.plan(A).apply(both[:, :2], both[:, 2:4])
+    check(both[:, 2:4], A.toarray(), X)
+    assert np.array_equal(both[:, :2], X) and not both[:, 4:].any()
+
+
 def test_what_is_copied_may_overlap() -> None:
     A = matrix(8, 8)
     buffer = np.arange(8.0)

@@ -261,11 +261,17 @@ void multiply_turned(gpu on, V alpha, const packed<V, device_view>& A, const in_
 template <class V>
 std::size_t packed_warp::scratch_for_many(gpu, const packed<V, device_view>& A,
                                           const in_columns<V, gpu>& X) {
-    // Words of columns: two 16-bit distances or a 32-bit one each, and next to none by diagonals.
+    // By the measurements in docs/decisions/several-vectors.md: the segments of long rows take a
+    // kernel of their own for every eight column-major vectors. Other matrices gain from many
+    // vectors on, where rows are sorted, so that their entries lie apart, and columns have enough
+    // entries (two a word, or one) to be worth turning.
+    constexpr int least_without_segments = 16;
     constexpr std::size_t least_words_a_column = 4;
     const auto cols = std::size_t(A.shape.cols);
-    if (X.by_row() || X.count < least_turned || A.indices.len < least_words_a_column * cols)
-        return 0;
+    const bool scattered = X.count >= least_without_segments &&
+                           2 * A.perm.len >= std::size_t(A.shape.rows) &&
+                           A.indices.len >= least_words_a_column * cols;
+    if (X.by_row() || X.count < least_turned || (A.segment_chunks == 0 && !scattered)) return 0;
     return cols * sizeof(V) * std::bit_ceil(unsigned(std::min(X.count, most_turned)));
 }
 

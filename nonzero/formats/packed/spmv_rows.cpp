@@ -21,67 +21,119 @@ struct some_entries {
     std::size_t count = 0;
 };
 
-/// sums[v] += the products of a row's entries with row-major vectors, of whose rows `stride`
-/// elements are apart; entry after entry for each vector.
+/// The loops along the vectors. They give the same bits, whatever the machine has.
 template <class V>
-using row_loop = void (*)(const some_entries<V>&, const V* x, std::size_t stride, std::size_t count,
-                          V* sums);
+struct row_loops {
+    /// sums[v] += the products of a row's entries with row-major vectors, of whose rows `stride`
+    /// elements are apart; entry after entry for each vector. fresh: sums are zero, whatever they
+    /// hold.
+    void (*add)(const some_entries<V>&, const V* x, std::size_t stride, std::size_t count,
+                bool fresh, V* sums);
+    /// y[v] = alpha sums[v] + beta y[v], y not read where beta is 0.
+    void (*store)(V alpha, const V* sums, V beta, V* y, std::size_t count);
+};
 
 template <class V>
 void add_plainly(const some_entries<V>& e, const V* x, std::size_t stride, std::size_t count,
-                 V* sums) {
+                 bool fresh, V* sums) {
+    if (fresh) std::fill_n(sums, count, V(0));
     for (std::size_t k = 0; k < e.count; ++k)
         for (std::size_t v = 0; v < count; ++v)
             sums[v] += product(e.val[k], x[std::size_t(e.col_ind[k]) * stride + v]);
 }
+template <class V>
+void store_plainly(V alpha, const V* sums, V beta, V* y, std::size_t count) {
+    for (std::size_t v = 0; v < count; ++v) y[v] = scaled(alpha, sums[v], beta, y[v]);
+}
 
 #if defined(NZ_AVX512)
-constexpr std::size_t line_bytes = 64;  // of a cache, and a register of AVX-512
-/// As many vectors as a line holds.
-template <class V>
-using line __attribute__((vector_size(line_bytes), may_alias)) = V;
+/// A register of that many bytes.
+template <class V, std::size_t bytes>
+using simd_vector __attribute__((vector_size(bytes))) = V;
 
-/// The same bits, for `lines` lines of vectors.
-template <std::size_t lines, class V>
-NZ_ALWAYS_INLINE void add_lines(const some_entries<V>& e, const V* x, std::size_t stride, V* sums) {
-    line<V> s[lines], row[lines];
-    std::memcpy(s, sums, sizeof s);
-    for (std::size_t k = 0; k < e.count; ++k) {
-        std::memcpy(row, x + std::size_t(e.col_ind[k]) * stride, sizeof row);
-        for (std::size_t l = 0; l < lines; ++l) s[l] += e.val[k] * row[l];
+template <class V, std::size_t bytes>
+struct simd_loops {
+    using vec = simd_vector<V, bytes>;
+    static constexpr std::size_t lanes = bytes / sizeof(V);
+
+    static NZ_ALWAYS_INLINE void read(const V* from, vec& to) { std::memcpy(&to, from, bytes); }
+    static NZ_ALWAYS_INLINE void write(const vec& from, V* to) { std::memcpy(to, &from, bytes); }
+
+    template <std::size_t registers>
+    static NZ_ALWAYS_INLINE void add_some(const some_entries<V>& e, const V* x, std::size_t stride,
+                                          bool fresh, V* sums) {
+        vec s[registers];
+        NZ_UNROLL
+        for (std::size_t l = 0; l < registers; ++l) {
+            s[l] = vec{};
+            if (!fresh) read(sums + l * lanes, s[l]);
+        }
+        for (std::size_t k = 0; k < e.count; ++k) {
+            const V* const row = x + std::size_t(e.col_ind[k]) * stride;
+            const V a = e.val[k];
+            NZ_UNROLL
+            for (std::size_t l = 0; l < registers; ++l) {
+                vec r;
+                read(row + l * lanes, r);
+                s[l] += a * r;
+            }
+        }
+        NZ_UNROLL
+        for (std::size_t l = 0; l < registers; ++l) write(s[l], sums + l * lanes);
     }
-    std::memcpy(sums, s, sizeof s);
-}
-template <class V>
-NZ_ALWAYS_INLINE void add_all(const some_entries<V>& e, const V* x, std::size_t stride,
-                              std::size_t count, V* sums) {
-    constexpr std::size_t in_line = line_bytes / sizeof(V);
-    std::size_t v = 0;
-    for (; v + 4 * in_line <= count; v += 4 * in_line) add_lines<4>(e, x + v, stride, sums + v);
-    for (; v + in_line <= count; v += in_line) add_lines<1>(e, x + v, stride, sums + v);
-    if (v < count) add_plainly(e, x + v, stride, count - v, sums + v);
-}
+    static NZ_ALWAYS_INLINE void add(const some_entries<V>& e, const V* x, std::size_t stride,
+                                     std::size_t count, bool fresh, V* sums) {
+        constexpr std::size_t most = 8;  // registers; their loads of X need others
+        std::size_t v = 0;
+        for (; v + most * lanes <= count; v += most * lanes)
+            add_some<most>(e, x + v, stride, fresh, sums + v);
+        for (; v + 2 * lanes <= count; v += 2 * lanes)
+            add_some<2>(e, x + v, stride, fresh, sums + v);
+        for (; v + lanes <= count; v += lanes) add_some<1>(e, x + v, stride, fresh, sums + v);
+        if (v < count) add_plainly(e, x + v, stride, count - v, fresh, sums + v);
+    }
+    static NZ_ALWAYS_INLINE void store(V alpha, const V* sums, V beta, V* y, std::size_t count) {
+        std::size_t v = 0;
+        for (; v + lanes <= count; v += lanes) {
+            vec s, old;
+            read(sums + v, s);
+            s = alpha * s;
+            if (beta != V(0)) read(y + v, old), s += beta * old;
+            write(s, y + v);
+        }
+        store_plainly(alpha, sums + v, beta, y + v, count - v);
+    }
+};
+
 template <class V>
 NZ_AVX512 void add_avx512(const some_entries<V>& e, const V* x, std::size_t stride,
-                          std::size_t count, V* sums) {
-    add_all(e, x, stride, count, sums);
+                          std::size_t count, bool fresh, V* sums) {
+    simd_loops<V, 64>::add(e, x, stride, count, fresh, sums);
+}
+template <class V>
+NZ_AVX512 void store_avx512(V alpha, const V* sums, V beta, V* y, std::size_t count) {
+    simd_loops<V, 64>::store(alpha, sums, beta, y, count);
 }
 template <class V>
 NZ_AVX2 void add_avx2(const some_entries<V>& e, const V* x, std::size_t stride, std::size_t count,
-                      V* sums) {
-    add_all(e, x, stride, count, sums);
+                      bool fresh, V* sums) {
+    simd_loops<V, 32>::add(e, x, stride, count, fresh, sums);
+}
+template <class V>
+NZ_AVX2 void store_avx2(V alpha, const V* sums, V beta, V* y, std::size_t count) {
+    simd_loops<V, 32>::store(alpha, sums, beta, y, count);
 }
 #endif
 
 template <class V>
-row_loop<V> fastest_row_loop() {
+row_loops<V> fastest_row_loops() {
 #if defined(NZ_AVX512)
     if constexpr (std::floating_point<V>) {
-        if (has_avx512()) return add_avx512<V>;
-        if (__builtin_cpu_supports("avx2")) return add_avx2<V>;
+        if (has_avx512()) return {add_avx512<V>, store_avx512<V>};
+        if (__builtin_cpu_supports("avx2")) return {add_avx2<V>, store_avx2<V>};
     }
 #endif
-    return add_plainly<V>;
+    return {add_plainly<V>, store_plainly<V>};
 }
 
 /// A row of the product in the making, for some of the vectors.
@@ -97,31 +149,55 @@ class row_of_sums {
           X_(X),
           Y_(Y),
           count_(std::min(vectors_at_once, std::size_t(Y.count) - first)),
-          add_(fastest_row_loop<V>()) {}
+          loops_(fastest_row_loops<V>()) {}
 
-    void begin() { std::fill_n(sums_.begin(), count_, V(0)); }
+    void begin() { fresh_ = true; }
     void add(index j, V v) {
         if (entries_.count == entries_at_once) add_entries();
         entries_.col_ind[entries_.count] = j;
         entries_.val[entries_.count++] = v;
     }
+    /// The entries of `lanes` neighbouring lanes of a chunk of lists, from `column` and the place
+    /// `at` of the first one's first on.
+    template <class Column, class D>
+    void add_list(const Column* column, std::size_t lanes, std::size_t width, index base, D value,
+                  std::size_t at) {
+        std::size_t n = entries_.count;
+        for (std::size_t s = 0; s < width; ++s, column += 32, at += 32) {
+            if (n + lanes > entries_at_once) {
+                entries_.count = n;
+                add_entries();
+                n = 0;
+            }
+            for (std::size_t l = 0; l < lanes; ++l, ++n) {
+                if (column[l] == Column(-1)) {  // padding stands behind a row's last entry
+                    entries_.count = n;
+                    return;
+                }
+                entries_.col_ind[n] = base + index(column[l]);
+                entries_.val[n] = value[at + l];
+            }
+        }
+        entries_.count = n;
+    }
     void store(index i) {
         add_entries();
         V* const to = y_ + std::size_t(i) * Y_.row_stride();
-        for (std::size_t v = 0; v < count_; ++v) {
-            V& y = to[v * Y_.vector_stride()];
-            y = scaled(alpha_, sums_[v], beta_, y);
-        }
+        if (Y_.vector_stride() == 1) return loops_.store(alpha_, sums_.data(), beta_, to, count_);
+        for (std::size_t v = 0; v < count_; ++v)
+            store_plainly(alpha_, &sums_[v], beta_, to + v * Y_.vector_stride(), 1);
     }
 
   private:
     void add_entries() {
         if (X_.vector_stride() == 1) {
-            add_(entries_, x_, X_.row_stride(), count_, sums_.data());
+            loops_.add(entries_, x_, X_.row_stride(), count_, fresh_, sums_.data());
         } else {
             for (std::size_t v = 0; v < count_; ++v)
-                add_plainly(entries_, x_ + v * X_.vector_stride(), X_.row_stride(), 1, &sums_[v]);
+                add_plainly(entries_, x_ + v * X_.vector_stride(), X_.row_stride(), 1, fresh_,
+                            &sums_[v]);
         }
+        fresh_ = false;
         entries_.count = 0;
     }
 
@@ -131,22 +207,11 @@ class row_of_sums {
     const in_columns<V, cpu>& X_;
     const out_columns<V, cpu>& Y_;
     std::size_t count_;
-    row_loop<V> add_;
+    row_loops<V> loops_;
+    bool fresh_ = true;
     some_entries<V> entries_;
     std::array<V, vectors_at_once> sums_;
 };
-
-/// f(column, value) for the entries of the r-th row of a chunk of lists, or of a segment.
-template <class Column, class D, class F>
-void for_each_of_list(const Column* column, const packed_chunk& c, std::uint32_t r, D value,
-                      std::size_t at, F f) {
-    const std::uint32_t lanes = 1U << c.log_lanes;
-    for (std::size_t s = 0; s < c.width; ++s)
-        for (std::size_t k = 32 * s + r * lanes; k < 32 * s + (r + 1) * lanes; ++k) {
-            if (column[k] == Column(-1)) return;  // padding stands behind a row's last entry
-            f(c.base + index(column[k]), value[at + k]);
-        }
-}
 
 template <class D, class V>
 void add_row(const packed<V, host_view>& A, const packed_chunk& c, std::uint32_t r, D value,
@@ -154,10 +219,12 @@ void add_row(const packed<V, host_view>& A, const packed_chunk& c, std::uint32_t
     const std::uint32_t* const code =
         A.indices.data() + std::size_t(c.index_at) * packed_index_unit;
     const std::size_t at = std::size_t(c.val_at) * packed_value_unit;
-    const auto add = [&](index j, V v) { to.add(j, v); };
+    const std::size_t lanes = std::size_t(1) << c.log_lanes, first = r * lanes;
     if (c.kind == packed_chunk::delta16)
-        return for_each_of_list(reinterpret_cast<const std::uint16_t*>(code), c, r, value, at, add);
-    if (c.kind == packed_chunk::delta32) return for_each_of_list(code, c, r, value, at, add);
+        return to.add_list(reinterpret_cast<const std::uint16_t*>(code) + first, lanes, c.width,
+                           c.base, value, at + first);
+    if (c.kind == packed_chunk::delta32)
+        return to.add_list(code + first, lanes, c.width, c.base, value, at + first);
     const index i = c.first_row + index(r);
     for (std::size_t s = 0; s < c.width; ++s) {
         const std::uint32_t* const word = code + s * words_a_column(c.kind);
@@ -168,7 +235,7 @@ void add_row(const packed<V, host_view>& A, const packed_chunk& c, std::uint32_t
         } else {
             v = value[at + 32 * s + r];
         }
-        add(i + std::int32_t(word[0]), v);
+        to.add(i + std::int32_t(word[0]), v);
     }
 }
 
