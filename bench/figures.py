@@ -346,6 +346,31 @@ def stripes(m: Measurements, machine: str) -> list[str]:
                   "best of cuSPARSE, us", "the plan's choice"], lines, text=2)
 
 
+def several_vectors(m: Measurements, machine: str) -> list[str]:
+    """Products with several vectors by their order, beside the fastest of cuSPARSE's SpMM."""
+    def rows(suite: str, order: str, count: int) -> Rows:
+        return timed((run for run in m.runs(machine, suite)
+                      if run["order"] == order and run["vectors"] == count), 0)
+
+    def us_of(row: Row | None) -> str:
+        return f"{row['median_s'] * 1e6:,.0f}"
+
+    def best(here: list[Row]) -> str:
+        return us_of(summary.best_of([r for r in here if "spmm" in r["method"]], peer=True))
+
+    lines = []
+    counts = sorted({run["vectors"] for run in m.runs(machine, "vectors")})
+    for name in sorted(rows("vectors", "row", counts[0])):
+        for k in counts:
+            by_row, by_column = (rows("vectors", o, k)[name] for o in ("row", "column"))
+            ways = (rows(f"vectors-{way}", "column", k)[name] for way in ("as-they-lie", "turned"))
+            lines.append([f"`{name}`", str(k), us_of(summary.named(by_row, "packed.warp")),
+                          best(by_row), *(us_of(summary.named(way, "packed.warp")) for way in ways),
+                          best(by_column)])
+    return table(["matrix", "K", "row-major", "best", "column-major, as it lies", "turned", "best"],
+                 lines)
+
+
 # ---- the plan on a GPU ---------------------------------------------------------------------------
 
 AS_THEY_ARE = {"type": "double", "values": "as they are"}
@@ -731,7 +756,7 @@ def petsc(m: Measurements, machine: str) -> list[str]:
 
 GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
-        matrices, composition, classes, class_sizes, floors, stripes, plan, plan_sizes, plan_misses, transposed,
+        matrices, composition, classes, class_sizes, floors, stripes, several_vectors, plan, plan_sizes, plan_misses, transposed,
         giants, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc)}
 
