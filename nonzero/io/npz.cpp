@@ -221,7 +221,8 @@ std::optional<stored_header> read_stored_header(const std::string& path) {
 
 host_vector<index> read_stored_lengths(const std::string& path, const stored_header& h,
                                        range rows) {
-    npy array = sparse_archive(path).array("indptr");
+    const sparse_archive a(path);
+    npy array = a.array("indptr");
     host_vector<std::int64_t> ptr;
     array.cut({rows.first, rows.last + 1});
     array.read_integers(ptr, 0, h.entries);
