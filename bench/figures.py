@@ -680,7 +680,8 @@ def petsc(m: Measurements, machine: str) -> list[str]:
 
 def ranks_solvers(m: Measurements, machine: str) -> list[str]:
     """Solvers over ranks beside PETSc's."""
-    lines = [[p["solver"], f"{p.get('plan_s', 0) * 1e3:.0f}", f"{p['setup_s'] * 1e3:.0f}",
+    lines = [[p["solver"], f"{p['plan_s'] * 1e3:.0f}" if "plan_s" in p else "-",
+              f"{p['setup_s'] * 1e3:.0f}",
               f"{p['solve_s'] * 1e3:.0f}", str(p["iterations"]),
               f"{p['solve_s'] / p['iterations'] * 1e3:.2f}", f"{p['product_s'] * 1e3:.2f}"]
              for p in m.json(f"{machine}/ranks.json")["solvers"]]
