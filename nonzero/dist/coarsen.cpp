@@ -165,9 +165,9 @@ coarser_level<V> coarsen(cpu on, const communicator& ranks, const shares& rows,
     const shares made = scaled(aggregates, k);
     agree(&ranks, [&] {
         const auto all = with_halo(own, own_aggregates, of_halo, how.block);
-        auto P = smoothed_prolongation<V>(on, view(level.A), how.block, how.eps, how.omega, all.of,
-                                          T.fine, diagonal);
-        c.P.own = numbered_globally(std::move(P), unknowns_of(all.numbers, k), made.total());
+        const auto P = smoothed_prolongation<V>(on, view(level.A), how.block, how.eps, how.omega,
+                                                all.of, T.fine, diagonal);
+        c.P.own = numbered_globally(view(P), unknowns_of(all.numbers, k), made.total());
     });
     const auto P_of_halo = rows_of_halo(ranks, level.halo, view(c.P.own));
     bool overflows = false;

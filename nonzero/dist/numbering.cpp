@@ -26,10 +26,10 @@ host_vector<index> columns_outside(const csr<V, host_view>& A, range own) {
 
 namespace {
 
-/// The rows of A with other numbers in place of its columns: number_of(j), which ascend from where
-/// `rotate` says that the row's columns begin.
-template <class V, class Number, class First>
-csr<V, host> renumbered(const csr<V, host_view>& A, index cols, Number number_of, First first_of) {
+/// The rows of A with other numbers in place of its columns, number_of(j). They ascend once the
+/// columns that part_of(begin, end) finds in a row stand before all others.
+template <class V, class Number, class Part>
+csr<V, host> renumbered(const csr<V, host_view>& A, index cols, Number number_of, Part part_of) {
     csr<V, host> B{{A.shape.rows, cols}, {}, {}, {}};
     B.col_ind.resize(A.col_ind.size()), B.val.assign(A.val.begin(), A.val.end());
     host_vector<offset> ptr(std::size_t(A.shape.rows) + 1);
@@ -39,7 +39,7 @@ csr<V, host> renumbered(const csr<V, host_view>& A, index cols, Number number_of
         const auto col = B.col_ind.begin() + ptr[i];
         const auto val = B.val.begin() + ptr[i];
         std::transform(begin, end, col, number_of);
-        const auto [first, last] = first_of(begin, end);
+        const auto [first, last] = part_of(begin, end);
         std::rotate(col, col + (first - begin), col + (last - begin));
         std::rotate(val, val + (first - begin), val + (last - begin));
     }
@@ -61,7 +61,8 @@ csr<V, host> numbered_locally(const csr<V, host_view>& A, const local_columns& c
 }
 
 template <class V>
-csr<V, host> numbered_globally(csr<V, host> A, const local_columns& columns, index cols) {
+csr<V, host> numbered_globally(const csr<V, host_view>& A, const local_columns& columns,
+                               index cols) {
     const auto before =
         std::lower_bound(columns.others.begin(), columns.others.end(), index(columns.own.first)) -
         columns.others.begin();
@@ -71,13 +72,13 @@ csr<V, host> numbered_globally(csr<V, host> A, const local_columns& columns, ind
                          std::lower_bound(begin, end, columns.own_count() + index(before)));
     };
     return renumbered(
-        csr<V, host_view>(view(A)), cols, [&](index l) { return columns.global_of(l); }, others);
+        A, cols, [&](index l) { return columns.global_of(l); }, others);
 }
 
 #define NZ_INSTANTIATE(V)                                                                   \
     template host_vector<index> columns_outside(const csr<V, host_view>&, range);           \
     template csr<V, host> numbered_locally(const csr<V, host_view>&, const local_columns&); \
-    template csr<V, host> numbered_globally(csr<V, host>, const local_columns&, index);
+    template csr<V, host> numbered_globally(const csr<V, host_view>&, const local_columns&, index);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

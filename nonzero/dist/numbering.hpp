@@ -38,6 +38,7 @@ csr<V, host> numbered_locally(const csr<V, host_view>& A, const local_columns& c
 
 /// And back: of `cols` columns in all.
 template <class V>
-csr<V, host> numbered_globally(csr<V, host> A, const local_columns& columns, index cols);
+csr<V, host> numbered_globally(const csr<V, host_view>& A, const local_columns& columns,
+                               index cols);
 
 }  // namespace nz

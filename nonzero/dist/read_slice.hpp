@@ -19,7 +19,7 @@ namespace nz {
 /// Files of other kinds, and what is compressed, every rank reads as a whole, and keeps its rows.
 ///
 /// Called by all ranks. Throws on all of them what one meets: parse_error as `nz::read`, with the
-/// same text; out_of_memory.
+/// same text (of a PETSc or SciPy file perhaps another of its faults); out_of_memory.
 template <class V>
 matrix_slice<V> read_slice(const communicator& ranks, const std::string& path);
 

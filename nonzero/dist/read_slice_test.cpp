@@ -76,6 +76,7 @@ TEST(read_slice, reads_scipys_files_as_the_reader_of_whole_files) {
         for (const int size : {1, 2, 5}) expect_slices_of(A, size, path, true);
     }
     for (const std::string& path : files_of("npz/invalid", "")) {
+        if (path.ends_with("wrong_checksum.npz")) continue;  // no rank sees a whole array
         const auto thrown = thrown_on_ranks(3, [&](const communicator& ranks) {
             EXPECT_THROW((void)read_slice<double>(ranks, path), parse_error) << path;
         });
