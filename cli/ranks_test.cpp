@@ -88,7 +88,7 @@ int number_after(const std::string& text, const std::string& word) {
 }
 
 TEST_F(ranks, precondition_by_multigrid_over_all_of_them) {
-    const auto system = manufactured("laplace", laplace3d<double>(20, 20, 20));
+    const auto system = manufactured("laplace", laplace3d<double>(14, 14, 14));
     nz::write(file("A.mtx"), view(system.A));
     write_vector<double>(file("b.mtx"), system.b);
     const std::string solve = "solve A.mtx -b b.mtx -o x.mtx --method cg --precond amg";
@@ -107,22 +107,21 @@ TEST_F(ranks, precondition_by_multigrid_over_all_of_them) {
 TEST_F(ranks, find_eigenpairs_as_one_does) {
     const auto A = laplace2d<double>(24, 17);
     nz::write(file("A.mtx"), view(A));
-    const auto alone = nlohmann::json::parse(nz("eigs A.mtx -k 3 --json -").out);
-    for (const int processes : {2, 4}) {
-        const auto got = nz_on(processes, "eigs A.mtx -k 3 -o v.mtx --json -");
-        ASSERT_EQ(got.code, 0) << got.err;
-        const auto told = nlohmann::json::parse(got.out);  // which rank 0 alone has written
-        ASSERT_EQ(told["values"].size(), 3U);
-        EXPECT_EQ(told["preconditioner"], "amg");
-        const double within = 2 * told["tol"].get<double>() * told["norm"].get<double>();
-        for (std::size_t k = 0; k < 3; ++k)
-            EXPECT_NEAR(told["values"][k].get<double>(), alone["values"][k].get<double>(), within);
-        const auto v = read_vector<double>(file("v.mtx"));
-        ASSERT_EQ(v.size(), 408U);
-        const double theta = told["values"][0];
-        const auto r = reference_product<double>(transposition::plain, 1, view(A), v, -theta, v);
-        for (const auto& e : r.y) EXPECT_LE(std::abs(double(e.real())), within);
-    }
+    const auto alone = nlohmann::json::parse(nz("eigs A.mtx -k 2 --json -").out);
+    const auto got = nz_on(2, "eigs A.mtx -k 2 -o v.mtx --json -");
+    ASSERT_EQ(got.code, 0) << got.err;
+    const auto told = nlohmann::json::parse(got.out);  // which rank 0 alone has written
+    ASSERT_EQ(told["values"].size(), 2U);
+    EXPECT_EQ(told["preconditioner"], "amg");
+    const double within = 2 * told["tol"].get<double>() * told["norm"].get<double>();
+    for (std::size_t k = 0; k < 2; ++k)
+        EXPECT_NEAR(told["values"][k].get<double>(), alone["values"][k].get<double>(), within);
+    const auto v = read_vector<double>(file("v.mtx"));
+    ASSERT_EQ(v.size(), 408U);
+    const double theta = told["values"][0];
+    const auto r = reference_product<double>(transposition::plain, 1, view(A), v, -theta, v);
+    for (const auto& e : r.y) EXPECT_LE(std::abs(double(e.real())), within);
+
     nz::write(file("B.mtx"), view(convected(laplace2d<double>(9, 8))));
     const auto refused = nz_on(2, "eigs B.mtx");
     EXPECT_EQ(refused.code, 1);
