@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import collect
+import dist_model
 import summary
 
 Row = dict[str, Any]
@@ -754,11 +755,28 @@ def petsc(m: Measurements, machine: str) -> list[str]:
                   "nz [ms]", "ratio", "first product [ms]", "pays after, products"], lines)
 
 
+def ranks_solvers(m: Measurements, machine: str) -> list[str]:
+    """Solvers over ranks beside PETSc's."""
+    lines = [[p["solver"], f"{p['plan_s'] * 1e3:.0f}" if "plan_s" in p else "-",
+              f"{p['setup_s'] * 1e3:.0f}",
+              f"{p['solve_s'] * 1e3:.0f}", str(p["iterations"]),
+              f"{p['solve_s'] / p['iterations'] * 1e3:.2f}", f"{p['product_s'] * 1e3:.2f}"]
+             for p in m.json(f"{machine}/ranks.json")["solvers"]]
+    return table(["solver", "plan [ms]", "setup [ms]", "solve [ms]", "iterations",
+                  "an iteration [ms]", "a product [ms]"], lines)
+
+
+def many_gpus(_m: Measurements) -> list[str]:
+    """A model's table, of no measurement of several GPUs."""
+    return dist_model.gpu_table()
+
+
 GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
         matrices, composition, classes, class_sizes, floors, stripes, several_vectors, plan, plan_sizes, plan_misses, transposed,
         giants, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
-        cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc)}
+        cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
+        ranks_solvers, many_gpus)}
 
 
 # ---- the documents -------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/io/io.hpp"
@@ -78,6 +79,53 @@ TEST_F(ranks, solve_as_one_does) {
         const auto r = residual_of(system.A, read_vector<double>(file("x.mtx")), system.b);
         EXPECT_LE(r.norm, 1.01e-8 * r.rhs);
     }
+}
+
+/// The number that stands after the word at the beginning of a line.
+int number_after(const std::string& text, const std::string& word) {
+    const std::size_t at = text.find("\n" + word);
+    return at == std::string::npos ? -1 : std::atoi(text.c_str() + at + 1 + word.size());
+}
+
+TEST_F(ranks, precondition_by_multigrid_over_all_of_them) {
+    const auto system = manufactured("laplace", laplace3d<double>(14, 14, 14));
+    nz::write(file("A.mtx"), view(system.A));
+    write_vector<double>(file("b.mtx"), system.b);
+    const std::string solve = "solve A.mtx -b b.mtx -o x.mtx --method cg --precond amg";
+    const int alone = number_after(nz(solve).out, "iterations");
+    ASSERT_GT(alone, 0);
+    for (const int processes : {2, 4}) {
+        const auto got = nz_on(processes, solve);
+        ASSERT_EQ(got.code, 0) << got.err;
+        EXPECT_LE(number_after(got.out, "iterations"), alone + 3) << got.out;
+        EXPECT_GT(number_after(got.out, "iterations"), 0) << got.out;
+        const auto r = residual_of(system.A, read_vector<double>(file("x.mtx")), system.b);
+        EXPECT_LE(r.norm, 1.01e-8 * r.rhs);
+    }
+}
+
+TEST_F(ranks, find_eigenpairs_as_one_does) {
+    const auto A = laplace2d<double>(24, 17);
+    nz::write(file("A.mtx"), view(A));
+    const auto alone = nlohmann::json::parse(nz("eigs A.mtx -k 2 --json -").out);
+    const auto got = nz_on(2, "eigs A.mtx -k 2 -o v.mtx --json -");
+    ASSERT_EQ(got.code, 0) << got.err;
+    const auto told = nlohmann::json::parse(got.out);  // which rank 0 alone has written
+    ASSERT_EQ(told["values"].size(), 2U);
+    EXPECT_EQ(told["preconditioner"], "amg");
+    const double within = 2 * told["tol"].get<double>() * told["norm"].get<double>();
+    for (std::size_t k = 0; k < 2; ++k)
+        EXPECT_NEAR(told["values"][k].get<double>(), alone["values"][k].get<double>(), within);
+    const auto v = read_vector<double>(file("v.mtx"));
+    ASSERT_EQ(v.size(), 408U);
+    const double theta = told["values"][0];
+    const auto r = reference_product<double>(transposition::plain, 1, view(A), v, -theta, v);
+    for (const auto& e : r.y) EXPECT_LE(std::abs(double(e.real())), within);
+
+    nz::write(file("B.mtx"), view(convected(laplace2d<double>(9, 8))));
+    const auto refused = nz_on(2, "eigs B.mtx");
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_EQ(count(refused.err, "A is not symmetric"), 1) << refused.err;
 }
 
 TEST_F(ranks, rank_a_graph_as_one_does) {

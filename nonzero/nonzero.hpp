@@ -9,6 +9,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/space.hpp"
 #include "nonzero/core/value.hpp"
+#include "nonzero/dist/amg.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/entries.hpp"
 #include "nonzero/dist/pagerank.hpp"

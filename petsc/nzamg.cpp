@@ -1,12 +1,12 @@
-// nzamg: nonzero's algebraic multigrid as a preconditioner of PETSc's.
-//
-// On several ranks each of them sets up multigrid for its own block on the diagonal: block Jacobi,
-// not multigrid over all ranks. Iterations grow with the number of ranks.
+// nzamg: nonzero's algebraic multigrid as a preconditioner of PETSc's, over all ranks of its
+// matrix.
 #include <petsc/private/pcimpl.h>
 
 #include <memory>
 #include <vector>
 
+#include "nonzero/dist/amg.hpp"
+#include "nonzero/dist/mpi.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "petsc/petsc.hpp"
 
@@ -16,9 +16,11 @@ namespace {
 struct multigrid {
     amg_options options = {};
     PetscInt threads = 0;
-    index dimension = 0;                         ///< of the coordinates; 0: none were set
-    std::vector<PetscReal> coordinates{};        ///< of this rank's nodes, `dimension` a node
-    std::unique_ptr<amg<PetscScalar, cpu>> M{};  ///< null where the rank has no rows
+    index dimension = 0;                   ///< of the coordinates; 0: none were set
+    std::vector<PetscReal> coordinates{};  ///< of this rank's nodes, `dimension` a node
+    std::unique_ptr<mpi_ranks> ranks{};    ///< null where there is one
+    std::unique_ptr<linear_operator<PetscScalar, cpu>> M{};
+    amg_report report{};
 };
 
 multigrid& multigrid_of(PC pc) { return *static_cast<multigrid*>(pc->data); }
@@ -74,14 +76,14 @@ PetscErrorCode candidates_of(MatNullSpace space, PetscInt rows, candidates<Petsc
     PetscFunctionReturn(0);
 }
 
-/// The rigid-body modes of this rank's nodes.
-PetscErrorCode rigid_body_candidates(const multigrid& m, PetscInt rows,
+/// The rigid-body modes of all ranks' nodes, on this rank's rows.
+PetscErrorCode rigid_body_candidates(MPI_Comm ranks, const multigrid& m, PetscInt rows,
                                      candidates<PetscScalar>& near) {
     Vec nodes = nullptr;
     MatNullSpace modes = nullptr;
     PetscFunctionBegin;
-    PetscCall(
-        VecCreateSeqWithArray(PETSC_COMM_SELF, m.dimension, rows, m.coordinates.data(), &nodes));
+    PetscCall(VecCreateMPIWithArray(ranks, m.dimension, rows, PETSC_DECIDE, m.coordinates.data(),
+                                    &nodes));
     PetscCall(MatNullSpaceCreateRigidBody(nodes, &modes));
     PetscCall(candidates_of(modes, rows, near));
     PetscCall(MatNullSpaceDestroy(&modes));
@@ -93,17 +95,36 @@ PetscErrorCode rigid_body_candidates(const multigrid& m, PetscInt rows,
 /// modes where there is a coordinate for each unknown, or none.
 PetscErrorCode near_null_space(PC pc, PetscInt rows, index block, candidates<PetscScalar>& near) {
     const multigrid& m = multigrid_of(pc);
+    const auto ranks = PetscObjectComm((PetscObject)pc);
     MatNullSpace space = nullptr;
     PetscFunctionBegin;
     PetscCall(MatGetNearNullSpace(pc->pmat, &space));
-    if (space != nullptr)
+    if (space != nullptr) {
         PetscCall(candidates_of(space, rows, near));
-    else if (m.dimension > 1 && m.dimension == block && PetscInt(m.coordinates.size()) == rows)
-        PetscCall(rigid_body_candidates(m, rows, near));
+        PetscFunctionReturn(0);
+    }
+    int has_coordinates =
+        m.dimension > 1 && m.dimension == block && PetscInt(m.coordinates.size()) == rows;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &has_coordinates, 1, MPI_INT, MPI_LAND, ranks));
+    if (has_coordinates != 0) PetscCall(rigid_body_candidates(ranks, m, rows, near));
     PetscFunctionReturn(0);
 }
 
-/// A matrix of another type than AIJ is converted, for the time of the setup.
+/// own: this rank's rows with all columns, or the whole matrix. Called by all ranks.
+void make_levels(multigrid& m, MPI_Comm comm, const aij_view& own, const amg_options& options,
+                 const candidates<PetscScalar>& near) {
+    const auto keep = [&](auto M) { m.report = M->report(), m.M = std::move(M); };
+    m.M.reset();
+    m.ranks = std::make_unique<mpi_ranks>(comm);
+    if (m.ranks->size() == 1)
+        return keep(
+            std::make_unique<amg<PetscScalar, cpu>>(own, cpu{.threads = m.threads}, options, near));
+    const auto slice = slice_from(*m.ranks, rows_of(own, {0, own.shape.rows}));
+    const cpu on{.threads = m.threads, .ranks = m.ranks.get()};
+    keep(std::make_unique<distributed_amg<PetscScalar>>(on, slice, options, near));
+}
+
+/// A: of this rank's rows.
 PetscErrorCode set_up_of(PC pc, Mat A) {
     multigrid& m = multigrid_of(pc);
     PetscInt block = 1;
@@ -115,23 +136,25 @@ PetscErrorCode set_up_of(PC pc, Mat A) {
     PetscCall(near_null_space(pc, view.shape.rows, block, near));
     amg_options options = m.options;
     options.block = block;
-    m.M.reset();
-    if (view.shape.rows > 0)
-        PetscCall(guarded([&] {
-            m.M = std::make_unique<amg<PetscScalar, cpu>>(view, cpu{.threads = m.threads}, options,
-                                                          near);
-        }));
+    PetscCall(
+        guarded([&] { make_levels(m, PetscObjectComm((PetscObject)pc), view, options, near); }));
     PetscFunctionReturn(0);
 }
 
+/// A matrix of another type than AIJ is converted, for the time of the setup.
 PetscErrorCode set_up(PC pc) {
-    Mat block = nullptr, converted = nullptr;
+    Mat A = pc->pmat, converted = nullptr, own = nullptr;
+    PetscMPIInt ranks = 1;
     PetscBool is_aij = PETSC_FALSE;
     PetscFunctionBegin;
-    PetscCall(MatGetDiagonalBlock(pc->pmat, &block));
-    PetscCall(PetscObjectBaseTypeCompare((PetscObject)block, MATSEQAIJ, &is_aij));
-    if (!is_aij) PetscCall(MatConvert(block, MATSEQAIJ, MAT_INITIAL_MATRIX, &converted));
-    PetscCall(set_up_of(pc, is_aij ? block : converted));
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
+    const char* const aij = ranks > 1 ? MATMPIAIJ : MATSEQAIJ;
+    PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, aij, &is_aij));
+    if (!is_aij) PetscCall(MatConvert(A, aij, MAT_INITIAL_MATRIX, &converted));
+    if (!is_aij) A = converted;
+    if (ranks > 1) PetscCall(MatMPIAIJGetLocalMat(A, MAT_INITIAL_MATRIX, &own));
+    PetscCall(set_up_of(pc, ranks > 1 ? own : A));
+    PetscCall(MatDestroy(&own));
     PetscCall(MatDestroy(&converted));
     PetscFunctionReturn(0);
 }
@@ -141,7 +164,6 @@ PetscErrorCode apply(PC pc, Vec x, Vec y) {
     const PetscScalar* from = nullptr;
     PetscScalar* to = nullptr;
     PetscFunctionBegin;
-    if (!M) PetscFunctionReturn(0);
     const auto rows = std::size_t(M->shape().rows);
     PetscCall(VecGetArrayRead(x, &from));
     PetscCall(VecGetArray(y, &to));
@@ -154,16 +176,11 @@ PetscErrorCode apply(PC pc, Vec x, Vec y) {
 PetscErrorCode view(PC pc, PetscViewer viewer) {
     const auto& M = multigrid_of(pc).M;
     PetscBool ascii = PETSC_FALSE;
-    PetscMPIInt ranks = 1;
     PetscFunctionBegin;
     PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
     if (!ascii) PetscFunctionReturn(0);
-    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
-    if (ranks > 1)
-        PetscCall(PetscViewerASCIIPrintf(
-            viewer, "block Jacobi: each rank's own block on the diagonal; the first rank's is\n"));
     std::string levels;
-    PetscCall(guarded([&] { levels = M ? to_text(M->report()) : "not set up, or no rows\n"; }));
+    PetscCall(guarded([&] { levels = M ? to_text(multigrid_of(pc).report) : "not set up\n"; }));
     PetscCall(PetscViewerASCIIPrintf(viewer, "%s", levels.c_str()));
     PetscFunctionReturn(0);
 }
@@ -171,6 +188,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
 PetscErrorCode reset(PC pc) {
     PetscFunctionBegin;
     multigrid_of(pc).M.reset();
+    multigrid_of(pc).ranks.reset();
     PetscFunctionReturn(0);
 }
 

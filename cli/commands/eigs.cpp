@@ -8,17 +8,25 @@
 #include <cmath>
 #include <ctime>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/command.hpp"
 #include "cli/interruption.hpp"
+#include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
+#include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/dist/amg.hpp"
+#include "nonzero/dist/entries.hpp"
+#include "nonzero/dist/read_slice.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/solve/preconditioners/jacobi.hpp"
+#include "nonzero/solve/solve.hpp"
 #include "nonzero/solve/symmetry.hpp"
 
 namespace nz::cli {
@@ -31,6 +39,7 @@ struct options : run_options {
 
 struct outcome {
     eigs_result<double> pairs;
+    host_vector<double> first;  ///< the first eigenvector, whole, where it is to be written
     std::string product, where;
     nz::shape shape;
     std::size_t nnz = 0;
@@ -90,6 +99,21 @@ std::string why_not_symmetric(csr<double, host> A) {
     return {};
 }
 
+/// The search, with a line of progress where somebody sees it.
+template <class B>
+eigs_result<double> watched_search(B on, const linear_operator<double, B>& A, const options& o,
+                                   const linear_operator<double, B>* M) {
+    progress_line line(o.search.tol);
+    std::optional<interruption> stop;
+    eigs_options with = o.search;
+    // Without anybody to monitor, Ctrl-C ends the process as it does elsewhere.
+    if (is_speaker() && is_terminal(stderr)) {
+        stop.emplace();
+        with.monitor = std::ref(line);
+    }
+    return eigs<double, B>(on, A, with, M);
+}
+
 template <class B>
 outcome search_on(B on, const options& o, const csr<double, host_view>& A) {
     outcome all;
@@ -103,17 +127,49 @@ outcome search_on(B on, const options& o, const csr<double, host_view>& A) {
         M = std::make_unique<amg<double, B>>(A, on, amg_options{.check = false},
                                              candidates<double>{}, op.get());
     all.preconditioner_s = seconds_since(start);
-    progress_line line(o.search.tol);
-    std::optional<interruption> stop;
-    eigs_options with = o.search;
-    // Without anybody to monitor, Ctrl-C ends the process as it does elsewhere.
-    if (is_terminal(stderr)) {
-        stop.emplace();
-        with.monitor = std::ref(line);
-    }
-    all.pairs = eigs<double, B>(on, *op, with, M.get());
+    all.pairs = watched_search(on, *op, o, M.get());
     all.cpu_s = double(std::clock() - began) / CLOCKS_PER_SEC;
     all.product = op->method_name();
+    if (!o.vector_to.empty() && !all.pairs.values.empty()) {
+        const auto v = all.pairs.vector(0);
+        all.first.assign(v.begin(), v.end());
+    }
+    return all;
+}
+
+/// Whether A may have the preconditioner amg, as far as its diagonal tells. Called by all ranks.
+bool has_positive_diagonal(const communicator& ranks, const matrix_slice<double>& A) {
+    const auto diagonal = diagonal_of(view(own_block(A, ranks.rank())));
+    return on_all(&ranks, std::ranges::all_of(diagonal, [](double d) { return d > 0; }));
+}
+
+/// The same over several processes, each with its own rows. Throws unsuitable on all ranks.
+outcome search_on_ranks(const communicator& ranks, options& o) {
+    const cpu on{.threads = std::max(o.threads, 1), .ranks = &ranks};
+    const auto A = read_slice<double>(ranks, o.matrix);
+    outcome all;
+    all.shape = A.shape(), all.nnz = summed(ranks, A.own.val.size());
+    if (!is_symmetric(ranks, A)) throw unsuitable("A is not symmetric");
+    const bool is_positive = has_positive_diagonal(ranks, A);
+    if (o.preconditioner == "amg" && !is_positive) throw unsuitable("A's diagonal is not positive");
+    if (o.preconditioner.empty())
+        o.preconditioner = o.which == "smallest" && is_positive ? "amg" : "none";
+    const std::clock_t began = std::clock();
+    auto start = std::chrono::steady_clock::now();
+    const distributed<double, cpu> op(on, A);
+    all.plan_s = seconds_since(start);
+    start = std::chrono::steady_clock::now();
+    std::unique_ptr<linear_operator<double, cpu>> M;
+    if (o.preconditioner == "amg")
+        M = std::make_unique<distributed_amg<double>>(on, A, amg_options{.check = false},
+                                                      candidates<double>{}, &op);
+    all.preconditioner_s = seconds_since(start);
+    all.pairs = watched_search(on, op, o, M.get());
+    all.cpu_s = summed(ranks, double(std::clock() - began) / CLOCKS_PER_SEC);
+    all.product = op.method_name();
+    all.where = fmt::format("{} processes of {} threads", ranks.size(), on.threads);
+    if (!o.vector_to.empty() && !all.pairs.values.empty())
+        all.first = joined<double>(ranks, all.pairs.vector(0));
     return all;
 }
 
@@ -160,19 +216,13 @@ void print(const options& o, const outcome& all) {
                r.converged ? fmt::format("yes, to {:g}", o.search.tol) : "no: " + r.why);
 }
 
-int search(options o) {
-    check_device(o);
-    json_file json(o.json);
-    expect_writable(o.vector_to, vector_endings);
-    o.search.which = o.which == "smallest" ? spectrum_end::smallest : spectrum_end::largest;
+/// On one process. Throws unsuitable.
+outcome search_alone(options& o) {
     const auto A = read_matrix<double>(o.matrix, o.threads);
     std::string why = why_not_symmetric(A);
     const std::string indefinite = why.empty() ? why_not_definite(view(A)) : "";
     if (o.preconditioner == "amg") why = why.empty() ? indefinite : why;
-    if (!why.empty()) {
-        fmt::print(stderr, "nz: {}\n", why);
-        return answer_is_no;
-    }
+    if (!why.empty()) throw unsuitable(why);
     if (o.preconditioner.empty())
         o.preconditioner = o.which == "smallest" && indefinite.empty() ? "amg" : "none";
     outcome all;
@@ -185,12 +235,34 @@ int search(options o) {
         all.where = fmt::format("{} threads", thread_count(cpu{o.threads}));
     }
     all.shape = A.shape, all.nnz = A.val.size();
-    if (!o.vector_to.empty() && !all.pairs.values.empty())
-        write_vector<double>(o.vector_to, all.pairs.vector(0));
-    json.write(to_json(o, all));
-    if (!json.is_stdout()) print(o, all);
-    if (interruption::happened()) return interrupted_exit;
-    return all.pairs.report.converged ? done : answer_is_no;
+    return all;
+}
+
+int search(options o) {
+    const communicator* const ranks = ranks_of_this_run();
+    std::unique_ptr<json_file> json;
+    agree(ranks, [&] {
+        if (ranks != nullptr && o.on_gpu())
+            throw unavailable("--device gpu: several processes search on their CPUs only");
+        check_device(o);
+        if (!is_speaker()) return;
+        json = std::make_unique<json_file>(o.json);
+        expect_writable(o.vector_to, vector_endings);
+    });
+    o.search.which = o.which == "smallest" ? spectrum_end::smallest : spectrum_end::largest;
+    outcome all;
+    try {
+        all = ranks != nullptr ? search_on_ranks(*ranks, o) : search_alone(o);
+    } catch (const unsuitable& e) {  // on all ranks
+        if (is_speaker()) fmt::print(stderr, "nz: {}\n", e.what());
+        return answer_is_no;
+    }
+    const int code = all.pairs.report.converged ? done : answer_is_no;
+    if (!is_speaker()) return code;
+    if (!all.first.empty()) write_vector<double>(o.vector_to, all.first);
+    json->write(to_json(o, all));
+    if (!json->is_stdout()) print(o, all);
+    return interruption::happened() ? interrupted_exit : code;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/halo_steps.hpp"
+#include "nonzero/dist/numbering.hpp"
 #include "nonzero/dist/same_speeds.hpp"
 
 namespace nz {
@@ -85,12 +86,7 @@ void distributed<V, B>::split(const matrix_slice<V>& A, csr<V, host>& local, csr
     const range own = A.cols.of(ranks_.rank());
     const auto is_own = [&](index j) { return j >= own.first && j < own.last; };
     auto& columns = halo_.columns;
-    std::copy_if(A.own.col_ind.begin(), A.own.col_ind.end(), std::back_inserter(columns),
-                 [&](index j) { return !is_own(j); });
-    others.col_ind.reserve(columns.size()), others.val.reserve(columns.size());
-    std::sort(columns.begin(), columns.end());
-    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-    columns.shrink_to_fit();
+    columns = columns_outside(view(A.own), own);
     host_vector<offset> ptr{0};
     for (index i = 0; i < A.own.shape.rows; ++i) {
         for_each_entry(view(A.own), i, i + 1, [&](index, index j, V v) {

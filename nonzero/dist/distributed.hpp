@@ -43,6 +43,7 @@ class distributed final : public linear_operator<V, B> {
     [[nodiscard]] const shares& rows() const { return rows_; }
     [[nodiscard]] const shares& cols() const { return cols_; }
     [[nodiscard]] std::size_t bytes() const override;  ///< of this rank
+    [[nodiscard]] std::string_view method_name() const override { return local_->method_name(); }
     /// The products of the own columns and of the others'; the latter null where there are none.
     [[nodiscard]] const linear_operator<V, B>& local() const { return *local_; }
     [[nodiscard]] const linear_operator<V, B>* others() const { return others_.get(); }

@@ -1,9 +1,11 @@
 #include "nonzero/dist/entries.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/exchange.hpp"
+#include "nonzero/solve/multigrid/diagonal.hpp"
 #include "nonzero/solve/symmetry.hpp"
 
 namespace nz {
@@ -111,17 +113,37 @@ matrix_slice<V> transpose(const communicator& ranks, const matrix_slice<V>& A) {
 template <class V>
 bool is_symmetric(const communicator& ranks, const matrix_slice<V>& A) {
     if (A.rows != A.cols) return false;
-    const auto T = transpose(ranks, A).own;
-    const ascending_rows<V> own(view(A.own));
+    const range mine = A.rows.of(ranks.rank());
+    const auto first = index(mine.first);
+    std::unique_ptr<ascending_rows<V>> own;
+    agree(&ranks, [&] { own = std::make_unique<ascending_rows<V>>(view(A.own)); });
+    const csr<V, host_view> rows = own->view;
     double largest = 0;
-    for (const V v : T.val) largest = std::max(largest, double(std::abs(v)));
+    for (const V v : rows.val) largest = std::max(largest, double(std::abs(v)));
     for (const double other : gathered(ranks, largest)) largest = std::max(largest, other);
-    const auto mirrors = [&](V t, V v) {
-        return std::abs(conjugated(transposition::conjugate_transpose, t) - v) <=
-               symmetry_tolerance * largest;
+    // Whether the entry in row j of this rank and column i mirrors v.
+    const auto mirrors = [&](index i, index j, V v) {
+        return rows.row_ptr.visit([&](const auto* row_ptr) {
+            const auto at = position_of(row_ptr, rows.col_ind.data(), j - first, i);
+            if (at == row_ptr[j - first + 1]) return false;
+            const V mirrored =
+                conjugated(transposition::conjugate_transpose, rows.val[std::size_t(at)]);
+            return double(std::abs(mirrored - v)) <= symmetry_tolerance * largest;
+        });
     };
-    return on_all(&ranks, std::ranges::equal(T.col_ind, own.view.col_ind) &&
-                              std::ranges::equal(T.val, own.view.val, mirrors));
+    bool good = true;
+    std::vector<host_vector<entry<V>>> to(std::size_t(ranks.size()));  // who has the mirrored ones
+    agree(&ranks, [&] {
+        for_each_entry(rows, 0, rows.shape.rows, [&](index i, index j, V v) {
+            if (j >= mine.first && j < mine.last)
+                good = good && mirrors(first + i, j, v);
+            else
+                to[std::size_t(A.rows.owner(j))].push_back({first + i, j, v});
+        });
+    });
+    for (const auto& list : exchanged(ranks, to))
+        for (const entry<V>& e : list) good = good && mirrors(e.row, e.col, e.val);
+    return on_all(&ranks, good);
 }
 
 #define NZ_INSTANTIATE(V)                                                                   \

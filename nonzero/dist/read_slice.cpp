@@ -1,11 +1,13 @@
 #include "nonzero/dist/read_slice.hpp"
 
 #include <array>
+#include <functional>
 #include <numeric>
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/entries.hpp"
 #include "nonzero/io/matrix_market/matrix_market.hpp"
+#include "nonzero/io/npz.hpp"
 #include "nonzero/io/petsc.hpp"
 #include "nonzero/io/text.hpp"
 
@@ -16,7 +18,7 @@ using matrix_market::body_part;
 using matrix_market::header;
 
 /// How a file is read: cut at bytes, or at rows, or by every rank as a whole.
-enum class way { by_lines, petsc, whole };
+enum class way { by_lines, petsc, npz, whole };
 
 /// A file as each rank finds it; all find the same.
 struct found_file {
@@ -29,6 +31,8 @@ way way_to_read(const std::string& path) {
     if (path == "-")
         throw argument_error("standard input comes to one process: several read a file only");
     if (petsc::is_petsc(path)) return way::petsc;
+    if (content_of(path) == content::zip)
+        return npz::read_stored_header(path) ? way::npz : way::whole;
     if (content_of(path) != content::text) return way::whole;
     return inspect(path).format == "matrix market" ? way::by_lines : way::whole;
 }
@@ -91,26 +95,58 @@ host_vector<entry<V>> entries_of(body_part<V> part) {
     return all;
 }
 
+/// A file in which rows are found by their number.
 template <class V>
-matrix_slice<V> read_petsc(const communicator& ranks, const std::string& path) {
-    petsc::header h;
+struct file_of_rows {
+    nz::shape shape = {};
+    std::int64_t entries = 0;
+    std::function<host_vector<index>(range)> lengths = {};
+    std::function<csr<V, host>(std::span<const index> lengths, std::int64_t before)> rows = {};
+};
+
+template <class V>
+file_of_rows<V> open_petsc(const std::string& path) {
+    const petsc::header h = petsc::read_header(path);
+    return {{h.rows, h.cols},
+            h.entries,
+            [=](range rows) { return petsc::read_lengths(path, h, rows); },
+            [=](std::span<const index> lengths, std::int64_t before) {
+                return petsc::read_rows<V>(path, h, lengths, before);
+            }};
+}
+
+template <class V>
+file_of_rows<V> open_npz(const std::string& path) {
+    const auto h = npz::read_stored_header(path);
+    if (!h) throw parse_error(path, 0, "changed while it was read");
+    return {h->shape, h->entries,
+            [=](range rows) { return npz::read_stored_lengths(path, *h, rows); },
+            [=](std::span<const index> lengths, std::int64_t before) {
+                return npz::read_stored_rows<V>(path, *h, lengths, before);
+            }};
+}
+
+template <class V>
+matrix_slice<V> read_by_rows(const communicator& ranks, const std::string& path, way how) {
+    file_of_rows<V> file;
     host_vector<index> lengths;
     agree(&ranks, [&] {
-        h = petsc::read_header(path);
-        lengths = petsc::read_lengths(path, h, share(h.rows, ranks.size(), ranks.rank()));
+        file = how == way::petsc ? open_petsc<V>(path) : open_npz<V>(path);
+        lengths = file.lengths(share(file.shape.rows, ranks.size(), ranks.rank()));
     });
+    const auto [rows, cols] = file.shape;
     matrix_slice<V> A;
-    A.rows = balanced_shares(ranks, h.rows, lengths);
-    A.cols = h.rows == h.cols ? A.rows : equal_shares(h.cols, ranks.size());
-    agree(&ranks, [&] { lengths = petsc::read_lengths(path, h, A.rows.of(ranks.rank())); });
+    A.rows = balanced_shares(ranks, rows, lengths);
+    A.cols = rows == cols ? A.rows : equal_shares(cols, ranks.size());
+    agree(&ranks, [&] { lengths = file.lengths(A.rows.of(ranks.rank())); });
     const running_sum entries =
         sum_over(ranks, std::accumulate(lengths.begin(), lengths.end(), std::int64_t(0)));
     agree(&ranks, [&] {
-        if (entries.total != h.entries)
+        if (entries.total != file.entries)
             throw parse_error(path, 0,
                               "rows of " + std::to_string(entries.total) +
-                                  " entries in all, expected " + std::to_string(h.entries));
-        A.own = petsc::read_rows<V>(path, h, lengths, entries.before);
+                                  " entries in all, expected " + std::to_string(file.entries));
+        A.own = file.rows(lengths, entries.before);
     });
     return A;
 }
@@ -127,7 +163,8 @@ csr<V, host> read_whole(const communicator& ranks, const std::string& path) {
 template <class V>
 matrix_slice<V> read_slice(const communicator& ranks, const std::string& path) {
     const found_file file = find(ranks, path);
-    if (file.read == way::petsc) return read_petsc<V>(ranks, path);
+    if (file.read == way::petsc || file.read == way::npz)
+        return read_by_rows<V>(ranks, path, file.read);
     if (file.read == way::whole) return slice_of(ranks, view(read_whole<V>(ranks, path)));
     auto mine = entries_of(part_of<V>(ranks, path, file));
     const auto rows = index(file.h.rows), cols = index(file.h.cols);

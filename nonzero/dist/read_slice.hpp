@@ -14,12 +14,12 @@ namespace nz {
 ///
 /// A Matrix Market file is cut at bytes: each rank parses the lines that start in its part, and
 /// sends entries, mirrored ones of a symmetric file too, to the ranks whose rows they are in. Of a
-/// PETSc file each rank reads the lengths of its rows, then its rows. No rank holds more than its
-/// part of the file and its rows. Files of other kinds, and what is compressed (.mtx.gz, .npz),
-/// every rank reads as a whole, and keeps its rows.
+/// PETSc file, and of a SciPy file (.npz) in csr that is not compressed, each rank reads the
+/// lengths of its rows, then its rows. No rank holds more than its part of the file and its rows.
+/// Files of other kinds, and what is compressed, every rank reads as a whole, and keeps its rows.
 ///
 /// Called by all ranks. Throws on all of them what one meets: parse_error as `nz::read`, with the
-/// same text; out_of_memory.
+/// same text (of a PETSc or SciPy file perhaps another of its faults); out_of_memory.
 template <class V>
 matrix_slice<V> read_slice(const communicator& ranks, const std::string& path);
 

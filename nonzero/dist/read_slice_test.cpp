@@ -13,6 +13,7 @@
 #include "nonzero/io/text.hpp"
 #include "test/files.hpp"
 #include "test/thread_ranks.hpp"
+#include "test/watched_memory.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
@@ -60,11 +61,39 @@ TEST(read_slice, reads_the_corpus_as_the_reader_of_whole_files) {
     }
 }
 
-TEST(read_slice, reads_petsc_files_by_rows) {
+TEST(read_slice, reads_petsc_and_scipy_files_by_rows) {
     const scratch_folder folder;
-    for (const auto& [name, bug, A] : zoo<double>()) {
-        write(folder.file("A.petsc"), view(A));
-        for (const int size : {1, 3, 8}) expect_slices_of(A, size, folder.file("A.petsc"));
+    for (const auto& [name, bug, A] : zoo<double>())
+        for (const char* file : {"A.petsc", "A.npz"}) {
+            write(folder.file(file), view(A));
+            for (const int size : {1, 3, 8}) expect_slices_of(A, size, folder.file(file));
+        }
+}
+
+TEST(read_slice, reads_scipys_files_as_the_reader_of_whole_files) {
+    for (const std::string& path : files_of("npz/valid", ".npz")) {
+        const auto A = read<std::complex<double>>(path);
+        for (const int size : {1, 2, 5}) expect_slices_of(A, size, path, true);
+    }
+    for (const std::string& path : files_of("npz/invalid", "")) {
+        if (path.ends_with("wrong_checksum.npz")) continue;  // no rank sees a whole array
+        const auto thrown = thrown_on_ranks(3, [&](const communicator& ranks) {
+            EXPECT_THROW((void)read_slice<double>(ranks, path), parse_error) << path;
+        });
+        for (const auto& t : thrown) EXPECT_EQ(text_of(t), "") << path;
+    }
+}
+
+/// A rank that read the whole matrix would hold eight times its rows.
+TEST(read_slice, holds_little_more_than_the_rows_of_each_rank) {
+    const scratch_folder folder;
+    const auto A = laplace3d<double>(70, 70, 70);
+    for (const char* name : {"A.petsc", "A.npz"}) {
+        const std::string path = folder.file(name);
+        write(path, view(A));
+        (void)most_bytes_held();
+        on_ranks(8, [&](const communicator& ranks) { (void)read_slice<double>(ranks, path); });
+        EXPECT_LE(double(most_bytes_held()), 1.6 * double(bytes(A))) << name;
     }
 }
 

@@ -45,6 +45,21 @@ shares balanced_shares(offset_span row_ptr, int parts) {
     return all;
 }
 
+shares whole_blocks(shares all, index block) {
+    for (std::size_t r = 0; r + 1 < all.first.size(); ++r) all.first[r] -= all.first[r] % block;
+    return all;
+}
+
+shares joined_ranges(const shares& all, int parts) {
+    shares joined = all;
+    for (int p = 0; p < parts; ++p) {
+        const range group = share(all.parts(), parts, p);
+        for (std::int64_t r = group.first + 1; r < group.last; ++r)
+            joined.first[std::size_t(r)] = all.first[std::size_t(group.last)];
+    }
+    return joined;
+}
+
 shares gathered_shares(const communicator& ranks, index count) {
     std::int64_t end = 0;
     shares all;

@@ -36,6 +36,13 @@ shares equal_shares(index n, int parts);
 /// its elements of the vectors. `row_ptr`: rows + 1 positions. Throws argument_error as above.
 shares balanced_shares(offset_span row_ptr, int parts);
 
+/// Every range from a multiple of `block` on, the one at or before its begin. block: positive.
+shares whole_blocks(shares all, index block);
+
+/// Neighbouring ranges joined on the first of their ranks, in `parts` groups of about as many
+/// ranks each: so many ranks have rows then, the others none. parts: 1 to all.parts().
+shares joined_ranges(const shares& all, int parts);
+
 /// Ranges of these lengths, `count` being this rank's. Called by all ranks. Throws argument_error,
 /// on all of them, where a count is negative or their sum above 2^31 - 1.
 shares gathered_shares(const communicator& ranks, index count);

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/stopwatch.hpp"
-#include "nonzero/dist/distributed.hpp"
+#include "nonzero/dist/amg.hpp"
 #include "nonzero/dist/entries.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/solve/krylov/minres.hpp"
-#include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 
@@ -83,14 +83,21 @@ std::unique_ptr<linear_operator<V, cpu>> preconditioner_of(cpu alone, const choi
             return block_jacobi(alone, view(block), unknowns);
         case preconditioning::gauss_seidel:
             return gauss_seidel(alone, view(block));
-        case preconditioning::amg:
-            if constexpr (!is_complex<V>)
-                return std::make_unique<amg<V, cpu>>(
-                    block, alone, amg_options{.block = unknowns, .check = false});
-            break;
+        case preconditioning::amg:  // of all ranks
         case preconditioning::none:
             break;
     }
+    return nullptr;
+}
+
+/// Over all ranks. A is given up once the levels are made.
+template <class V>
+std::unique_ptr<linear_operator<V, cpu>> multigrid_of(cpu on, const matrix_slice<V>& A,
+                                                      index unknowns,
+                                                      const linear_operator<V, cpu>& product) {
+    if constexpr (!is_complex<V>)
+        return std::make_unique<distributed_amg<V>>(
+            on, A, amg_options{.block = unknowns, .check = false}, candidates<V>{}, &product);
     return nullptr;
 }
 
@@ -136,7 +143,9 @@ system_report solve(cpu on, matrix_slice<V> A, std::span<const V> b, std::span<V
         diagonal = diagonal_of(view(block));
     });
     const auto choices = choices_for(facts_of<V>(ranks, A, diagonal), o, is_complex<V>);
-    const distributed<V, cpu> product(on, std::move(A));
+    const bool by_multigrid = choices.front().preconditioner == preconditioning::amg;
+    if (by_multigrid) block = {};
+    const distributed<V, cpu> product{on, by_multigrid ? A : std::move(A)};
     system_report report;
     report.product = product.local().method_name();
     report.plan_s = seconds_since(start);
@@ -144,7 +153,10 @@ system_report solve(cpu on, matrix_slice<V> A, std::span<const V> b, std::span<V
         solve_attempt a{c.method, c.preconditioner, {}, 0, 0};
         const auto making = steady_clock::now();
         std::unique_ptr<linear_operator<V, cpu>> M;
-        agree(&ranks, [&] { M = preconditioner_of<V>(alone, c, block, diagonal, o.block); });
+        if (c.preconditioner == preconditioning::amg)
+            M = multigrid_of(on, std::exchange(A, {}), o.block, product);
+        else
+            agree(&ranks, [&] { M = preconditioner_of<V>(alone, c, block, diagonal, o.block); });
         a.preconditioner_s = seconds_since(making);
         const auto iterating = steady_clock::now();
         host_vector<V> attempted(x.begin(), x.end());

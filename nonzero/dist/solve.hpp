@@ -8,9 +8,10 @@ namespace nz {
 
 /// As nz::solve of a whole matrix, over on.ranks: b and x are this rank's elements.
 ///
-/// Symmetry and the diagonal are looked at over all ranks. A preconditioner is that of the rank's
-/// own block, rows and columns: entries between ranks do not enter it, so that with more ranks amg,
-/// sgs and block-jacobi take more iterations; jacobi takes as many. Where nothing is asked for:
+/// Symmetry and the diagonal are looked at over all ranks. amg is distributed_amg, over all ranks.
+/// The other preconditioners are those of the rank's own block, rows and columns: entries between
+/// ranks do not enter them, so that with more ranks sgs and block-jacobi take more iterations;
+/// jacobi takes as many. Where nothing is asked for:
 ///
 ///     symmetric, diagonal positive    cg with jacobi
 ///     symmetric                       minres with |diagonal|, then gmres with jacobi

@@ -1,6 +1,9 @@
 // SciPy's sparse .npz files (scipy.sparse.save_npz): the door to Python.
 #pragma once
 
+#include <optional>
+
+#include "nonzero/core/backend.hpp"
 #include "nonzero/io/io.hpp"
 
 namespace nz::npz {
@@ -11,6 +14,21 @@ namespace nz::npz {
 file_info inspect(const std::string& path);
 template <class V>
 csr<V, host> read(const std::string& path, const read_options& = {});
+
+/// A matrix in csr whose arrays are not compressed, so that its rows can be read by parts.
+struct stored_header {
+    nz::shape shape;
+    std::int64_t entries;
+};
+/// Empty where it is of another format, or compressed. Throws parse_error as `read`.
+std::optional<stored_header> read_stored_header(const std::string& path);
+/// The lengths of the rows [first, last). Throws parse_error as `read`.
+host_vector<index> read_stored_lengths(const std::string& path, const stored_header&, range rows);
+/// The rows with these lengths that have so many entries before them, as `read` has them; the
+/// archive's checksums are not compared. Throws parse_error as `read`.
+template <class V>
+csr<V, host> read_stored_rows(const std::string& path, const stored_header&,
+                              std::span<const index> lengths, std::int64_t before);
 
 /// Writes csr, uncompressed, which scipy.sparse.load_npz reads.
 template <class V>

@@ -1,5 +1,4 @@
-// Setup and cycle of multigrid on either backend. Over 500 lines, as the setups on the CPU and on
-// the GPU are one loop over levels and share its helpers.
+// The setup of multigrid on either backend: one loop over levels.
 #include "nonzero/solve/multigrid/amg.hpp"
 
 #include <fmt/format.h>
@@ -7,51 +6,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <ostream>
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/plan/plan.hpp"
+#include "nonzero/solve/multigrid/coarsening.hpp"
 #include "nonzero/solve/multigrid/dense_inverse.hpp"
 #include "nonzero/solve/multigrid/spgemm.hpp"
 
 namespace nz {
 
 namespace {
-
-void check_options(const amg_options& o) {
-    const auto require = [](bool holds, const char* what) {
-        if (!holds) throw argument_error(std::string("amg: ") + what);
-    };
-    require(o.degree >= 1, "degree is below 1");
-    require(o.sweeps >= 1, "sweeps is below 1");
-    require(o.eigenvalue_ratio == 0 || o.eigenvalue_ratio > 1,
-            "eigenvalue_ratio is neither 0 nor above 1");
-    require(o.aggregation_distance >= 0 && o.aggregation_distance <= 2,
-            "aggregation_distance is not in [0, 2]");
-    require(o.strength >= 0 && o.strength < 1, "strength is not in [0, 1)");
-    require(o.omega >= 0 && o.omega < 2, "omega is not in [0, 2)");
-    require(o.block >= 1, "block is below 1");
-    require(o.coarse_rows >= 1 && o.coarse_rows <= 5000, "coarse_rows is not in [1, 5000]");
-    require(o.max_levels >= 1, "max_levels is below 1");
-    require(o.lanczos_iterations >= 1, "lanczos_iterations is below 1");
-}
-
-/// The first row that `wrong` names, or -1. In parallel.
-template <class Wrong>
-std::int64_t first_wrong_row(index rows, Wrong wrong) {
-    std::int64_t first = rows;
-    std::mutex one_at_a_time;
-    const int threads = thread_count({});
-    parallel(threads, [&](int t) {
-        const range mine = share(rows, threads, t);
-        std::int64_t i = mine.first;
-        while (i < mine.last && !wrong(index(i))) ++i;
-        const std::lock_guard lock(one_at_a_time);
-        if (i < mine.last) first = std::min(first, i);
-    });
-    return first == rows ? -1 : first;
-}
 
 /// Whether a row's entries differ from those of its column by more than rounding.
 template <class V, class P>
@@ -77,14 +42,7 @@ host_vector<V> suitable_diagonal(const csr<V, host_view>& A, bool symmetric) {
         throw argument_error(
             fmt::format("amg: the matrix is {} x {}, not square", A.shape.rows, A.shape.cols));
     auto diagonal = diagonal_of(cpu{}, A);
-    const auto not_positive = [&](index row) {
-        const V d = diagonal[std::size_t(row)];
-        return !(d > V(0)) || std::isinf(d);
-    };
-    if (const auto i = first_wrong_row(A.shape.rows, not_positive); i >= 0)
-        throw argument_error(
-            fmt::format("amg: the matrix is not positive definite: its diagonal is {} in row {}",
-                        diagonal[std::size_t(i)], i));
+    require_positive<V>(diagonal);
     if (!symmetric) return diagonal;
     const auto i = A.row_ptr.visit([&](const auto* row_ptr) {
         return first_wrong_row(
@@ -173,25 +131,6 @@ std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, csr<V, device>&& M
     return std::make_unique<level_product<V, gpu>>(on, std::move(M));
 }
 
-/// The ratio of the largest to the smallest eigenvalue that Chebyshev's polynomial damps. With
-/// aggregates over two steps a smaller one takes fewer iterations (docs/experiments/multigrid.md).
-double eigenvalue_ratio_of(const amg_options& o, int distance) {
-    return o.eigenvalue_ratio > 0 ? o.eigenvalue_ratio : distance == 2 ? 8 : 12;
-}
-
-/// The strength of a coarser level, whose couplings spread, over that of the finer one.
-constexpr double coarser_strength = 0.2;
-
-/// What the candidates are where none are given.
-template <class V>
-candidates<V> constants(index rows, index block) {
-    if (block == 1) return constant_candidate<V>(rows);
-    candidates<V> c{block, host_vector<V>(std::size_t(rows) * std::size_t(block), V(0))};
-    for (std::size_t i = 0; i < std::size_t(rows); ++i)
-        c.val[i * std::size_t(block) + i % std::size_t(block)] = V(1);
-    return c;
-}
-
 template <class V, class C>
 using candidates_on =
     std::conditional_t<std::is_same_v<C, cpu>, candidates<V>, device_candidates<V>>;
@@ -217,7 +156,7 @@ csr<V, device_view> first_matrix(gpu on, const csr<V, host_view>& A, csr<V, devi
 /// The finest level's candidates; on a GPU the constant is made there.
 template <class V>
 candidates<V> first_candidates(cpu, const candidates<V>& given, index rows, index block) {
-    return given.count > 0 ? given : constants<V>(rows, block);
+    return given.count > 0 ? given : constant_candidates<V>(rows, block);
 }
 template <class V>
 device_candidates<V> first_candidates(gpu on, const candidates<V>& given, index rows, index block) {
@@ -229,13 +168,6 @@ device_candidates<V> first_candidates(gpu on, const candidates<V>& given, index 
     const auto near = first_candidates(cpu{}, given, rows, block);
     return {near.count, from_host(on, std::span<const V>(near.val))};
 }
-
-/// A coarser level must have at most this share of the rows of the level before it.
-constexpr double worth_a_level = 0.8;
-/// A coarser level may have at most this many times the finest level's entries, for each candidate
-/// and unknown. A graph without geometry, such as a random one, couples all its aggregates: its
-/// coarser levels would be dense.
-constexpr double most_growth = 4;
 
 /// How a level is made from the one before.
 struct coarsening {
@@ -265,11 +197,6 @@ coarser<V, C> coarsen(C on, const csr<V, typename C::view>& A, Graph strong, con
     c.A = galerkin_product(on, view(c.R), A, view(c.P), how.most);
     replace_zero_diagonal(on, c.A);  // of a candidate that an aggregate was too small for
     return c;
-}
-
-/// Entries that a level may have.
-offset most_entries(std::size_t finest, index block, index candidates) {
-    return offset(most_growth * double(finest) * std::max(1.0, double(candidates) / block));
 }
 
 /// The diagonal for the smoother, which takes it. On a CPU the coarsening needs it as well: a copy,
@@ -306,21 +233,12 @@ csr<V, host> dense_inverse(gpu on, const csr<V, device_view>& A) {
     return nz::dense_inverse(cpu{}, view(download(on, A)));
 }
 
-template <class V>
-std::span<const V> borrowed_from(cpu, const V* at, std::size_t n) {
-    return {at, n};
-}
-template <class V>
-device_span<V> borrowed_from(gpu, const V* at, std::size_t n) {
-    return {at, n};
-}
-
 }  // namespace
 
 template <class V, class B>
 amg<V, B>::amg(const csr<V, host_view>& any_A, B on, const amg_options& o,
                const candidates<V>& near, const linear_operator<V, B>* finest)
-    : matrix_free_operator<V, B>(on, any_A.shape), kind_(o.cycle) {
+    : matrix_free_operator<V, B>(on, any_A.shape), levels_(on, o.cycle) {
     check_options(o);
     const ascending_rows<V> given(any_A);
     const csr<V, host_view>& A = given.view;
@@ -341,7 +259,7 @@ amg<V, B>::amg(const csr<V, host_view>& any_A, B on, const amg_options& o,
         if (A.val.size() <= std::size_t(max_narrow_offset)) add_levels(on, A, o, near, {}, finest);
     }
     if (levels_.empty()) add_levels(helpers(on), A, o, near, std::move(diagonal), finest);
-    idle_.push_back(std::make_unique<workspaces>(make_workspaces()));
+    levels_.finish();
     report_.setup_s = seconds_since(start);
 }
 
@@ -354,36 +272,39 @@ void amg<V, B>::add_levels(C here, const csr<V, host_view>& A, const amg_options
     coarser<V, C> made;  // what the level before made for this one
     auto current = first_matrix(here, A, made.A);
     made.near = first_candidates(here, near, A.shape.rows, o.block);
-    const offset most = most_entries(A.val.size(), o.block, made.near.count);
+    const offset most = most_entries(offset(A.val.size()), o.block, made.near.count);
     double eps = o.strength;
     for (index block = o.block;; block = made.near.count, eps *= coarser_strength) {
-        level& l = levels_.emplace_back();
-        report_.levels.push_back({current.shape.rows, offset(current.val.size()), 0, {}});
+        const bool is_finest = levels_.empty();
+        auto& l = levels_.add(current.shape.rows);
+        auto& told = report_.levels.emplace_back();
+        told.rows = current.shape.rows, told.nnz = offset(current.val.size());
         if (current.shape.rows <= o.coarse_rows) {
             l.inverse = product_with(on, dense_inverse(here, current), value_storage::exact);
             report_.direct = true;
             return;
         }
-        if (levels_.size() > 1)
+        if (!is_finest)
             l.own = product_with(on, std::move(made.A), o.below_finest);
         else if (finest == nullptr)
             l.own = build(make_plan(A, on, product_options<V>(on)), A);
         l.A = l.own != nullptr ? l.own.get() : finest;
-        report_.levels.back().method = l.A->method_name();
+        told.method = l.A->method_name();
         if (diagonal.size() == 0) diagonal = diagonal_of(here, current);
         auto norm = l1_norms(here, current);
         const double bound = gershgorin_bound<V>(here, diagonal, norm);
         auto strong = strong_couplings<V>(here, current, block, eps, diagonal);
-        const int distance = levels_.size() > 1           ? 1
+        const int distance = !is_finest                   ? 1
                              : o.aggregation_distance > 0 ? o.aggregation_distance
                                                           : suitable_distance(here, strong);
-        add_smoother(l, moved_to(on, for_smoother(here, diagonal)), moved_to(on, std::move(norm)),
-                     bound, o, distance);
-        if (int(levels_.size()) >= o.max_levels) return;
-        made = coarsen<V>(
-            here, current, std::move(strong),
-            {block, distance, eps, o.omega / report_.levels.back().spectral_radius, most}, diagonal,
-            std::move(made.near));
+        told.spectral_radius =
+            levels_.add_smoother({moved_to(on, for_smoother(here, diagonal)),
+                                  moved_to(on, std::move(norm)), bound, distance},
+                                 o);
+        if (int(report_.levels.size()) >= o.max_levels) return;
+        made = coarsen<V>(here, current, std::move(strong),
+                          {block, distance, eps, o.omega / told.spectral_radius, most}, diagonal,
+                          std::move(made.near));
         if (made.A.shape.rows == 0) return;
         l.P = product_with(on, std::move(made.P), o.below_finest);
         l.R = product_with(on, std::move(made.R), o.below_finest);
@@ -393,112 +314,13 @@ void amg<V, B>::add_levels(C here, const csr<V, host_view>& A, const amg_options
 }
 
 template <class V, class B>
-void amg<V, B>::add_smoother(level& l, vector<V, B> diagonal, vector<V, B> norm, double bound,
-                             const amg_options& o, int distance) {
-    const B on = this->on();
-    invert_each<V>(on, diagonal);
-    // Where rows sum to zero the bound is 2, which most stencils all but reach.
-    constexpr double of_zero_sums = 2.001;
-    double radius = bound;
-    if (bound > of_zero_sums)
-        radius = std::min(bound, 1.05 * spectral_radius<V, B>(on, *l.A, in<V, B>(diagonal),
-                                                              o.lanczos_iterations));
-    report_.levels.back().spectral_radius = radius;
-    std::vector<smoother_step> once{{0, 1}};
-    if (o.smoother == amg_smoother::chebyshev) {
-        const int degree = o.degree + (levels_.size() > 1);
-        once = chebyshev_steps(degree, radius / eigenvalue_ratio_of(o, distance), 1.1 * radius);
-        l.w = std::move(diagonal);
-    } else {
-        invert_each<V>(on, norm);
-        l.w = std::move(norm);
-    }
-    for (int s = 0; s < o.sweeps; ++s) l.steps.insert(l.steps.end(), once.begin(), once.end());
-}
-
-template <class V, class B>
-typename amg<V, B>::workspaces amg<V, B>::make_workspaces() const {
-    workspaces all;
-    for (std::size_t l = 0; l < levels_.size(); ++l) {
-        vector_space<V, B> space(this->on(), report_.levels[l].rows);
-        auto x = l == 0 ? vector<V, B>() : space.zero();  // the finest is the caller's
-        auto r = space.zero(), d = space.zero();
-        all.push_back({std::move(space), scalars_on<one_scalar<V>, B>(this->on(), {V(0)}),
-                       std::move(x), std::move(r), std::move(d)});
-    }
-    return all;
-}
-
-/// x += p(W A) W r, the smoother's steps; w.r = b - A x before, and afterwards where `residual`.
-template <class V, class B>
-void amg<V, B>::smooth(const level& l, workspace& w, smoothing from, const V* b, out<V, B> x,
-                       bool residual) const {
-    const auto run = [&](const auto& step) { w.space.run(step, w.none.data()); };
-    const V *const W = l.w.data(), *const r = w.r.data();
-    for (std::size_t k = 0; k < l.steps.size(); ++k) {
-        const V f = V(l.steps[k].from_last), c = V(l.steps[k].from_residual);
-        const bool first = k == 0 && from == smoothing::zero;
-        const V* const last = k == 1 && from == smoothing::zero ? x.data() : w.d.data();
-        if (first) {
-            run(first_correction<V>{c, W, b, w.r.data(), x.data()});
-        } else if (k == 0 && from == smoothing::coarse) {
-            run(coarse_correction<V>{c, W, r, w.d.data(), w.d.data(), x.data()});
-        } else {
-            run(next_correction<V>{f, c, W, r, last, w.d.data(), x.data()});
-        }
-        if (residual || k + 1 < l.steps.size())
-            l.A->apply(V(-1), first ? in<V, B>(x) : in<V, B>(w.d), V(1), w.r);
-    }
-}
-
-/// One cycle on level l and below for A x = b; b null: w.r holds b - A x.
-template <class V, class B>
-void amg<V, B>::cycle(std::size_t l, workspaces& all, smoothing from, const V* b, out<V, B> x,
-                      bool residual) const {
-    const level& here = levels_[l];
-    workspace& w = all[l];
-    if (here.inverse != nullptr)
-        return here.inverse->apply(
-            V(1), b != nullptr ? borrowed_from(this->on(), b, x.size()) : in<V, B>(w.r), V(0), x);
-    smooth(here, w, from, b, x, true);
-    if (here.P == nullptr) return smooth(here, w, smoothing::again, nullptr, x, residual);
-    workspace& below = all[l + 1];
-    const bool twice = kind_ == amg_cycle::w && levels_[l + 1].inverse == nullptr;
-    here.R->apply(V(1), w.r, V(0), below.r);
-    cycle(l + 1, all, smoothing::zero, nullptr, below.x, twice);
-    if (twice) cycle(l + 1, all, smoothing::again, nullptr, below.x, false);
-    here.P->apply(V(1), below.x, V(0), w.d);
-    here.A->apply(V(-1), w.d, V(1), w.r);
-    smooth(here, w, smoothing::coarse, nullptr, x, residual);
-}
-
-template <class V, class B>
-std::unique_ptr<typename amg<V, B>::workspaces> amg<V, B>::take_workspaces() const {
-    const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return std::make_unique<workspaces>(make_workspaces());
-    auto w = std::move(idle_.back());
-    idle_.pop_back();
-    return w;
-}
-
-template <class V, class B>
 void amg<V, B>::map(in<V, B> x, out<V, B> y) const {
-    if (y.size() == 0) return;
-    auto all = take_workspaces();
-    cycle(0, *all, smoothing::zero, x.data(), y, false);
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(all));
+    if (y.size() > 0) levels_.cycle(x, y);
 }
 
 template <class V, class B>
 std::size_t amg<V, B>::bytes() const {
-    std::size_t sum = 0;
-    for (const level& l : levels_) {
-        sum += l.w.size() * sizeof(V);
-        for (const op* o : {&l.own, &l.P, &l.R, &l.inverse})
-            if (*o != nullptr) sum += (*o)->bytes();
-    }
-    return sum;
+    return levels_.bytes();
 }
 
 template <class V, class B>

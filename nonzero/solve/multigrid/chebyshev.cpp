@@ -56,20 +56,21 @@ struct tridiagonal {
 }  // namespace
 
 template <class V>
-host_vector<V> hashed_vector(std::int64_t n) {
+host_vector<V> hashed_vector(std::int64_t n, std::int64_t first) {
     host_vector<V> v(static_cast<std::size_t>(n));
     parallel_for(thread_count({}), n, [&](std::int64_t i) {
-        v[std::size_t(i)] = V(double(priority(index(i), 0) >> 32) * 0x1p-31 - 1);
+        v[std::size_t(i)] = V(double(priority(index(first + i), 0) >> 32) * 0x1p-31 - 1);
     });
     return v;
 }
 
 template <class V, class B>
-double spectral_radius(B on, const linear_operator<V, B>& A, in<V, B> w, int steps) {
+double spectral_radius(B on, const linear_operator<V, B>& A, in<V, B> w, int steps,
+                       std::int64_t first_row) {
     const auto n = std::int64_t(A.shape().rows);
     vector_space<V, B> space(on, n);
     scalars_on<one_scalar<V>, B> sum(on, {V(0)});
-    vector<V, B> v = from_host(on, std::span<const V>(hashed_vector<V>(n)));
+    vector<V, B> v = from_host(on, std::span<const V>(hashed_vector<V>(n, first_row)));
     vector<V, B> u = space.zero(), q = space.zero();
     const auto orthogonalise = [&](V alpha, V beta, const vector<V, B>& along, vector<V, B>& z) {
         space.run(lanczos_step<V>{alpha, beta, w.data(), q.data(), along.data(), z.data()},
@@ -92,13 +93,13 @@ double spectral_radius(B on, const linear_operator<V, B>& A, in<V, B> w, int ste
     return T.diagonal.empty() ? 0 : T.largest_eigenvalue();
 }
 
-template host_vector<float> hashed_vector(std::int64_t);
-template host_vector<double> hashed_vector(std::int64_t);
-template double spectral_radius(cpu, const linear_operator<float, cpu>&, std::span<const float>,
-                                int);
-template double spectral_radius(cpu, const linear_operator<double, cpu>&, std::span<const double>,
-                                int);
-template double spectral_radius(gpu, const linear_operator<float, gpu>&, device_span<float>, int);
-template double spectral_radius(gpu, const linear_operator<double, gpu>&, device_span<double>, int);
+template host_vector<float> hashed_vector(std::int64_t, std::int64_t);
+template host_vector<double> hashed_vector(std::int64_t, std::int64_t);
+#define NZ_INSTANTIATE(V, B) \
+    template double spectral_radius(B, const linear_operator<V, B>&, in<V, B>, int, std::int64_t);
+NZ_INSTANTIATE(float, cpu)
+NZ_INSTANTIATE(double, cpu)
+NZ_INSTANTIATE(float, gpu)
+NZ_INSTANTIATE(double, gpu)
 
 }  // namespace nz

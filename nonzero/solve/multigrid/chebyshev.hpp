@@ -84,14 +84,16 @@ struct lanczos_step {
     NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const { s.value = t[0]; }
 };
 
-/// n elements in [-1, 1], the same on every machine.
+/// Elements first to first + n - 1 of a vector in [-1, 1] that is the same on every machine.
 template <class V>
-host_vector<V> hashed_vector(std::int64_t n);
+host_vector<V> hashed_vector(std::int64_t n, std::int64_t first = 0);
 
 /// An estimate from below of the largest eigenvalue of W A, A symmetric positive semidefinite and
 /// W diagonal, positive: `steps` of Lanczos from a fixed start. Same bits in every run.
+/// Where on.ranks share A out, `first_row` is this rank's first.
 /// Source: Golub and Van Loan 2013, section 10.1, in the inner product of the inverse of W.
 template <class V, class B>
-double spectral_radius(B on, const linear_operator<V, B>& A, in<V, B> w, int steps);
+double spectral_radius(B on, const linear_operator<V, B>& A, in<V, B> w, int steps,
+                       std::int64_t first_row = 0);
 
 }  // namespace nz

@@ -1,18 +1,30 @@
 #include "nonzero/solve/multigrid/diagonal.hpp"
 
-#include <cmath>
+#include <fmt/format.h>
 
-#include "nonzero/core/parallel.hpp"
+#include <cmath>
 
 namespace nz {
 
 template <class V>
-host_vector<V> diagonal_of(cpu on, const csr<V, host_view>& A) {
+void require_positive(std::span<const V> diagonal, std::int64_t first_row) {
+    const auto wrong = [&](index row) {
+        const V d = diagonal[std::size_t(row)];
+        return !(d > V(0)) || std::isinf(d);
+    };
+    if (const auto i = first_wrong_row(index(diagonal.size()), wrong); i >= 0)
+        throw argument_error(
+            fmt::format("amg: the matrix is not positive definite: its diagonal is {} in row {}",
+                        diagonal[std::size_t(i)], first_row + i));
+}
+
+template <class V>
+host_vector<V> diagonal_of(cpu on, const csr<V, host_view>& A, index first_row) {
     host_vector<V> d(std::size_t(A.shape.rows));
     A.row_ptr.visit([&](const auto* row_ptr) {
         parallel_for(thread_count(on), A.shape.rows, [&](std::int64_t row) {
             const auto i = index(row);
-            const auto k = position_of(row_ptr, A.col_ind.data(), i, i);
+            const auto k = position_of(row_ptr, A.col_ind.data(), i, first_row + i);
             d[std::size_t(i)] = k < row_ptr[row + 1] ? A.val[std::size_t(k)] : V(0);
         });
     });
@@ -43,11 +55,11 @@ double gershgorin_bound(cpu on, std::span<const V> diagonal, std::span<const V> 
 }
 
 template <class V>
-void replace_zero_diagonal(cpu on, csr<V, host>& A) {
+void replace_zero_diagonal(cpu on, csr<V, host>& A, index first_row) {
     view(A).row_ptr.visit([&](const auto* row_ptr) {
         parallel_for(thread_count(on), A.shape.rows, [&](std::int64_t row) {
             const auto i = index(row);
-            const auto k = position_of(row_ptr, A.col_ind.data(), i, i);
+            const auto k = position_of(row_ptr, A.col_ind.data(), i, first_row + i);
             if (k < row_ptr[row + 1] && A.val[std::size_t(k)] == V(0)) A.val[std::size_t(k)] = V(1);
         });
     });
@@ -60,10 +72,11 @@ void invert_each(cpu on, std::span<V> v) {
 }
 
 #define NZ_INSTANTIATE(V)                                                          \
-    template host_vector<V> diagonal_of(cpu, const csr<V, host_view>&);            \
+    template void require_positive(std::span<const V>, std::int64_t);              \
+    template host_vector<V> diagonal_of(cpu, const csr<V, host_view>&, index);     \
     template host_vector<V> l1_norms(cpu, const csr<V, host_view>&);               \
     template double gershgorin_bound(cpu, std::span<const V>, std::span<const V>); \
-    template void replace_zero_diagonal(cpu, csr<V, host>&);                       \
+    template void replace_zero_diagonal(cpu, csr<V, host>&, index);                \
     template void invert_each(cpu, std::span<V>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

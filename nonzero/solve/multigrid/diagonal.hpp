@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <mutex>
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/vector/vectors.hpp"
 
@@ -24,9 +26,31 @@ P position_of(const P* row_ptr, const index* col_ind, index i, index j) {
     return at < last && col_ind[at] == j ? at : last;
 }
 
-/// The diagonal of a square A whose columns ascend; 0 where none is stored.
+/// The first row that `wrong` names, or -1. In parallel.
+template <class Wrong>
+std::int64_t first_wrong_row(index rows, Wrong wrong) {
+    std::int64_t first = rows;
+    std::mutex one_at_a_time;
+    const int threads = thread_count({});
+    parallel(threads, [&](int t) {
+        const range mine = share(rows, threads, t);
+        std::int64_t i = mine.first;
+        while (i < mine.last && !wrong(index(i))) ++i;
+        const std::lock_guard lock(one_at_a_time);
+        if (i < mine.last) first = std::min(first, i);
+    });
+    return first == rows ? -1 : first;
+}
+
+/// Throws argument_error unless all are positive and finite, as on the diagonal of a symmetric
+/// positive definite matrix. first_row: where they begin.
 template <class V>
-host_vector<V> diagonal_of(cpu on, const csr<V, host_view>& A);
+void require_positive(std::span<const V> diagonal, std::int64_t first_row = 0);
+
+/// The diagonal of a square A whose columns ascend; 0 where none is stored. first_row: of a larger
+/// matrix, where A's begin.
+template <class V>
+host_vector<V> diagonal_of(cpu on, const csr<V, host_view>& A, index first_row = 0);
 template <class V>
 device_array<V> diagonal_of(gpu on, const csr<V, device_view>& A);
 
@@ -54,9 +78,9 @@ double gershgorin_bound(cpu on, std::span<const V> diagonal, std::span<const V> 
 template <class V>
 double gershgorin_bound(gpu on, device_span<V> diagonal, device_span<V> norm);
 
-/// Zeros that A stores on its diagonal become ones.
+/// Zeros that A stores on its diagonal become ones. first_row: as above.
 template <class V>
-void replace_zero_diagonal(cpu on, csr<V, host>& A);
+void replace_zero_diagonal(cpu on, csr<V, host>& A, index first_row = 0);
 template <class V>
 void replace_zero_diagonal(gpu on, csr<V, device>& A);
 

@@ -18,6 +18,15 @@ candidates<V> constant_candidate(index rows) {
 }
 
 template <class V>
+candidates<V> constant_candidates(index rows, index block, index first_row) {
+    if (block == 1) return constant_candidate<V>(rows);
+    candidates<V> c{block, host_vector<V>(std::size_t(rows) * std::size_t(block), V(0))};
+    for (std::size_t i = 0; i < std::size_t(rows); ++i)
+        c.val[i * std::size_t(block) + (std::size_t(first_row) + i) % std::size_t(block)] = V(1);
+    return c;
+}
+
+template <class V>
 candidates<V> rigid_body_modes(std::span<const double> xyz) {
     if (xyz.size() % 3 != 0)
         throw argument_error("rigid_body_modes: " + std::to_string(xyz.size()) +
@@ -213,6 +222,7 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
 
 #define NZ_INSTANTIATE(V)                                                                         \
     template candidates<V> constant_candidate(index);                                             \
+    template candidates<V> constant_candidates(index, index, index);                              \
     template candidates<V> rigid_body_modes(std::span<const double>);                             \
     template tentative<V> tentative_prolongation(cpu, const aggregation&, index, candidates<V>);  \
     template csr<V, host> smoothed_prolongation(cpu, const csr<V, host_view>&, index, double,     \

@@ -17,6 +17,11 @@ struct candidates {
 template <class V>
 candidates<V> constant_candidate(index rows);
 
+/// What the candidates are where none are given: the constant, one for each of a node's `block`
+/// unknowns. first_row: of a larger matrix, where the rows begin.
+template <class V>
+candidates<V> constant_candidates(index rows, index block, index first_row = 0);
+
 /// The three translations and three rotations of a body in space, for unknowns (u, v, w) a node.
 /// @param xyz  coordinates of the nodes, three a node; their mean is taken for the origin
 /// Throws argument_error where their number is not a multiple of three.

@@ -1,11 +1,31 @@
-// What multigrid's setup made, as numbers and as text.
+// The options of multigrid, and what its setup made as numbers and as text.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
 
-#include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/core/error.hpp"
+#include "nonzero/solve/multigrid/options.hpp"
 
 namespace nz {
+
+void check_options(const amg_options& o) {
+    const auto require = [](bool holds, const char* what) {
+        if (!holds) throw argument_error(std::string("amg: ") + what);
+    };
+    require(o.degree >= 1, "degree is below 1");
+    require(o.sweeps >= 1, "sweeps is below 1");
+    require(o.eigenvalue_ratio == 0 || o.eigenvalue_ratio > 1,
+            "eigenvalue_ratio is neither 0 nor above 1");
+    require(o.aggregation_distance >= 0 && o.aggregation_distance <= 2,
+            "aggregation_distance is not in [0, 2]");
+    require(o.strength >= 0 && o.strength < 1, "strength is not in [0, 1)");
+    require(o.omega >= 0 && o.omega < 2, "omega is not in [0, 2)");
+    require(o.block >= 1, "block is below 1");
+    require(o.coarse_rows >= 1 && o.coarse_rows <= 5000, "coarse_rows is not in [1, 5000]");
+    require(o.max_levels >= 1, "max_levels is below 1");
+    require(o.lanczos_iterations >= 1, "lanczos_iterations is below 1");
+}
 
 double amg_report::operator_complexity() const {
     double sum = 0;

@@ -1,0 +1,66 @@
+// Algebraic multigrid of a matrix whose rows are shared out over ranks.
+#pragma once
+
+#include "nonzero/dist/distributed.hpp"
+#include "nonzero/solve/multigrid/cycle.hpp"
+#include "nonzero/solve/multigrid/prolongation.hpp"
+#include "nonzero/solve/preconditioners/function_operator.hpp"
+
+namespace nz {
+
+/// `amg` over on.ranks: one cycle from x = 0, y = M b with M near the inverse of A. M is symmetric
+/// positive definite.
+///
+///     aggregates     of a rank's own nodes, by their couplings with each other
+///     prolongation   smoothed by the whole of A: its rows reach the neighbours' aggregates
+///     R A P          each rank its fine rows' part, which goes to the ranks of the coarse rows
+///     coarse levels  on fewer ranks where each had few rows, then on one, which solves the last
+///                    directly; the others wait for their elements of the prolongation
+///     smoothers      over the distributed product; spectral radii by sums over the ranks
+///
+/// Of one rank it is `amg`. With more ranks more aggregates end at a rank's rows, so that it may
+/// take a few iterations more (docs/distributed.md). Same bits in every run with as many ranks.
+/// All ranks apply it together. Numbers of the report are those of all ranks.
+///
+/// Source: Tuminaro, Tong 2000, doi:10.1109/SC.2000.10008, section 3 ("uncoupled" aggregation).
+template <class V>
+class distributed_amg final : public matrix_free_operator<V, cpu> {
+  public:
+    /// Called by all ranks of on.ranks.
+    /// @param A     symmetric positive definite; not needed any more afterwards
+    /// @param near  this rank's rows of what the coarser levels must represent, of as many
+    ///              candidates on all ranks; where there is none: the constant, one for each of a
+    ///              node's `block` unknowns
+    /// @param finest  multiplies by A over the ranks, and outlives this object; null on all ranks:
+    ///                planned and built here
+    /// A node's unknowns may lie on two ranks. Throws on all ranks what one of them throws:
+    /// argument_error where on.ranks is null, where A is not the rank's share, not square, not
+    /// symmetric, where a diagonal entry is not positive or a value is no number, or where an
+    /// option or `near` does not suit or is not the same on all ranks.
+    distributed_amg(cpu on, const matrix_slice<V>& A, const amg_options& options = {},
+                    const candidates<V>& near = {},
+                    const linear_operator<V, cpu>* finest = nullptr);
+
+    [[nodiscard]] const amg_report& report() const { return report_; }
+    [[nodiscard]] std::size_t bytes() const override;  ///< of this rank
+    [[nodiscard]] setup_times setup() const override { return {.conversion_s = report_.setup_s}; }
+
+  protected:
+    void map(in<V, cpu> x, out<V, cpu> y) const override;
+    void multiply_transposed(transposition, V alpha, in<V, cpu> x, V beta,
+                             out<V, cpu> y) const override {
+        this->apply(alpha, x, beta, y);  // M is symmetric
+    }
+
+  private:
+    void add_levels(const matrix_slice<V>& A, const amg_options&, candidates<V> near,
+                    const linear_operator<V, cpu>* finest);
+
+    multigrid_levels<V, cpu> levels_;
+    amg_report report_;
+    /// Where the levels are on other ranks than x: from those of x to those of the levels.
+    std::unique_ptr<distributed<V, cpu>> moves_;
+    mutable host_vector<V> moved_b_, moved_x_;
+};
+
+}  // namespace nz

@@ -1,0 +1,73 @@
+// The levels of multigrid and the cycle over them, whoever has made them.
+#pragma once
+
+#include <mutex>
+
+#include "nonzero/solve/multigrid/chebyshev.hpp"
+#include "nonzero/solve/multigrid/options.hpp"
+
+namespace nz {
+
+/// A level: its product, its smoother, and how the next coarser level is reached.
+template <class V, class B>
+struct multigrid_level {
+    using op = std::unique_ptr<linear_operator<V, B>>;
+    std::int64_t rows = 0;  ///< of this rank
+    op own;                 ///< null where A is another's
+    const linear_operator<V, B>* A = nullptr;
+    op P, R;         ///< P is null on the last level; R is null where P transposed takes its place
+    op inverse;      ///< on the last level, unless it is smoothed only
+    vector<V, B> w;  ///< inverse of the diagonal, or of the rows' l1 norms
+    std::vector<smoother_step> steps;
+};
+
+/// What a level's smoother is made of.
+template <class V, class B>
+struct smoother_inputs {
+    vector<V, B> diagonal, norm;  ///< of A, and the l1 norms of its rows
+    double bound;                 ///< which no eigenvalue of D^-1 A exceeds
+    int distance;                 ///< aggregation distance of the level
+    std::int64_t first_row = 0;   ///< of this rank
+};
+
+/// The levels, finest first, and the cycle. Where `on` has ranks, vectors are this rank's elements
+/// and all ranks call everything together.
+template <class V, class B>
+class multigrid_levels {
+  public:
+    using level = multigrid_level<V, B>;
+    multigrid_levels(B on, amg_cycle kind) : on_(on), kind_(kind) {}
+
+    [[nodiscard]] bool empty() const { return levels_.empty(); }
+    level& add(std::int64_t rows);
+    /// Gives the last level its smoother; returns the spectral radius of D^-1 A, an estimate.
+    double add_smoother(smoother_inputs<V, B>, const amg_options&);
+    /// Makes the memory of the first cycle, once all levels are there.
+    void finish() { idle_.push_back(std::make_unique<workspaces>(make_workspaces())); }
+    /// One cycle from x = 0 for A x = b. From several threads at once, unless it is over ranks.
+    void cycle(in<V, B> b, out<V, B> x) const;
+    [[nodiscard]] std::size_t bytes() const;
+
+  private:
+    struct workspace {
+        vector_space<V, B> space;
+        scalars_on<one_scalar<V>, B> none;  ///< which the smoothers' fused kernels do not read
+        vector<V, B> x, r, d;
+    };
+    using workspaces = std::vector<workspace>;
+
+    [[nodiscard]] workspaces make_workspaces() const;
+    [[nodiscard]] std::unique_ptr<workspaces> take_workspaces() const;
+    /// From which state the smoother starts: x = 0, x lacking w.d, or x and its residual.
+    enum class smoothing { zero, coarse, again };
+    void smooth(const level&, workspace&, smoothing, const V* b, out<V, B> x, bool residual) const;
+    void cycle(std::size_t l, workspaces&, smoothing, const V* b, out<V, B> x, bool residual) const;
+
+    B on_;
+    amg_cycle kind_;
+    std::vector<level> levels_;
+    mutable std::mutex mutex_;  ///< guards the workspaces that no call uses now
+    mutable std::vector<std::unique_ptr<workspaces>> idle_;
+};
+
+}  // namespace nz

@@ -1,0 +1,58 @@
+// What a user may ask of multigrid, and what it tells about itself.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "nonzero/plan/storage.hpp"
+
+namespace nz {
+
+enum class amg_cycle { v, w };
+enum class amg_smoother { chebyshev, l1_jacobi };
+
+struct amg_options {
+    amg_cycle cycle = amg_cycle::v;
+    amg_smoother smoother = amg_smoother::chebyshev;
+    int degree = 2;  ///< degree of the Chebyshev polynomial on the finest level, one more below
+    int sweeps = 1;  ///< passes of the smoother before and after the coarser level
+    /// Chebyshev smooths from the largest eigenvalue over this ratio on; 0: 12, and 8 on the finest
+    /// level where its aggregation distance is 2.
+    double eigenvalue_ratio = 0;
+    /// The aggregation distance of the finest level, 1 or 2 (`aggregate`); 0: suitable_distance.
+    int aggregation_distance = 0;
+    double strength = 0.08;   ///< eps of strong_couplings; a fifth of it on every coarser level
+    double omega = 1.6;       ///< damping of the smoothed prolongation, over the spectral radius
+    index block = 1;          ///< unknowns a node, which are aggregated together
+    index coarse_rows = 500;  ///< up to these a level is solved directly
+    int max_levels = 25;
+    int lanczos_iterations = 10;  ///< Lanczos iterations for the spectral radius of each level
+    /// The precision of all matrices but the finest level's: prolongations, restrictions, coarser
+    /// levels. `single` takes fewer bytes a cycle, where levels are packed, and a longer setup. The
+    /// coarsest level's inverse, and what the setup computes with, stay exact.
+    value_storage below_finest = value_storage::exact;
+    bool check = true;  ///< checks that A is symmetric, which takes about a product
+};
+/// Throws argument_error where an option is out of its range.
+void check_options(const amg_options&);
+
+/// What one level is.
+struct amg_level_report {
+    index rows = 0;
+    offset nnz = 0;
+    double spectral_radius = 0;  ///< that of D^-1 A, an estimate; 0 on a level solved directly
+    std::string method;          ///< method of its product
+};
+struct amg_report {
+    std::vector<amg_level_report> levels;  ///< finest first
+    bool direct = false;                   ///< the last is solved directly; else smoothed only
+    double setup_s = 0;
+    [[nodiscard]] double operator_complexity() const;  ///< nonzeros of all levels over the first's
+    [[nodiscard]] double grid_complexity() const;      ///< rows of all levels over the first's
+};
+/// A table of the levels, and the complexities below it.
+std::string to_text(const amg_report&);
+std::ostream& operator<<(std::ostream&, const amg_report&);
+
+}  // namespace nz
