@@ -36,6 +36,11 @@ EXAMPLE = """%%MatrixMarket matrix coordinate real general
 4 3 8
 4 4 7
 """
+PICTURE = """    | 4 1 . . |
+A = | 1 5 2 . |
+    | . . 6 . |
+    | 3 . 8 7 |
+"""
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s:#]+)(?:#[^)\s]*)?\)")
 CODE = re.compile(r"`([^`]+)`")
 
@@ -139,7 +144,7 @@ def format_page(layout: str, methods: list[str], example: Path) -> str:
     kernels = "\n".join(f"- [`{name}`](../kernels/{name}.md)" for name in methods)
     parts = [f"# `{layout}`", f"```text\n{docstring(layout)}\n```"]
     if arrays:
-        parts += ["## Its arrays", f"Of\n\n```text\n{EXAMPLE}```", f"```text\n{arrays}```"]
+        parts += ["## Its arrays", f"```text\n{PICTURE}```", f"```text\n{arrays}```"]
         parts += ['<a href="../show.html">The explorer</a> shows this matrix in all formats.']
     return "\n\n".join([*parts, "## Its kernels", kernels]) + "\n"
 
