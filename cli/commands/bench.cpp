@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/commands/bench_input.hpp"
 #include "cli/commands/plan_ratios.hpp"
 #include "cli/interruption.hpp"
 #include "cli/peer_methods.hpp"
+#include "cli/progress.hpp"
 #include "cli/quiet.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
@@ -293,11 +295,13 @@ class session {
         const auto nnz = std::int64_t(A.val.size());
         matrices_.push_back(to_json(in, cache_));
         const std::size_t before = entries_.size();
+        std::optional<running_clock> clock(std::in_place, "timing " + name);
         for (benchmark_result& t :
              o_.on_gpu()
                  ? run_benchmark<V>(gpu{}, view(A), cases, how, o_.found(), o_.product(), o_.how())
                  : run_benchmark<V>(view(A), cases, how, o_.product()))
             entries_.push_back({name, flops<V>(nnz) * o_.vectors, std::move(t)});
+        clock.reset();
         if (json_.is_stdout()) return;
         const std::string head = fmt::format(
             "{}: {} x {}, {} entries, {} distinct values, {}{}{}{}", name, A.shape.rows,

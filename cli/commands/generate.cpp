@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/command.hpp"
+#include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
 #include "nonzero/io/io.hpp"
@@ -24,8 +26,10 @@ struct options {
 template <class V>
 int generate_file(const char* name, const options& o) {
     expect_writable(o.output, matrix_endings);
+    std::optional<running_clock> clock(std::in_place, "generating " + o.output);
     const auto A = generate<V>(name, o.parameters, o.seed);
     write<V>(o.output, view(A));
+    clock.reset();
     fmt::print("{}: {} x {}, {} nonzeros\n", o.output, A.shape.rows, A.shape.cols, A.val.size());
     return done;
 }
