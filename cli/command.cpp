@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -22,7 +23,10 @@ std::vector<std::string> with_lone_json(const std::vector<std::string>& argument
         const std::string next = k + 1 < arguments.size() ? arguments[k + 1] : "";
         const bool option = next.empty() || (next.starts_with('-') && next != "-");
         std::error_code ignored;
-        const bool other_file = !next.ends_with(".json") && std::filesystem::exists(next, ignored);
+        // A file that is named twice is meant to be written, which json_file refuses.
+        const bool other_file = !next.ends_with(".json") &&
+                                std::filesystem::exists(next, ignored) &&
+                                std::count(arguments.begin(), arguments.end(), next) == 1;
         if (option || other_file) all.back() = "--json=-";
     }
     return all;
