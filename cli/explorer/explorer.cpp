@@ -97,15 +97,24 @@ class explorer {
     /// A layout and all kernels over it; or why there is none.
     template <template <class, class> class L>
     void add(layout_tag<L> tag, const std::string& format) {
-        try {
-            const std::size_t before = layouts.size();
-            all_kernels::for_each([&]<class K>() { add_kernel<K>(tag, format); });
-            if (layouts.size() > before) return;
-            const auto build = [&](const auto& B) { return built<V>(tag, B, o_); };
-            (void)number_of(layout_json(format, explore_layout(A_, numbers_, build), A_), layouts);
-        } catch (const argument_error& e) {
-            declined.push_back({{"format", format}, {"why", e.what()}});
-        }
+        const std::size_t before = layouts.size();
+        std::string why;
+        const auto attempt = [&](auto add_one) {
+            try {
+                add_one();
+            } catch (const argument_error& e) {
+                why = e.what();
+            }
+        };
+        // Kernels of one format differ in their layouts' parameters: one may decline alone.
+        all_kernels::for_each([&]<class K>() { attempt([&] { add_kernel<K>(tag, format); }); });
+        if (layouts.size() == before && why.empty())
+            attempt([&] {
+                const auto build = [&](const auto& B) { return built<V>(tag, B, o_); };
+                (void)number_of(layout_json(format, explore_layout(A_, numbers_, build), A_),
+                                layouts);
+            });
+        if (layouts.size() == before) declined.push_back({{"format", format}, {"why", why}});
     }
 
     json layouts = json::array(), kernels = json::array(), declined = json::array();
