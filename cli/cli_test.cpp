@@ -235,6 +235,41 @@ TEST_F(command, spmv_refuses) {
               "%%MatrixMarket matrix array complex general\n1 1\n1 -2\n");
 }
 
+/// The longest line, in characters: bytes that continue none.
+std::size_t longest_line(const std::string& text) {
+    std::istringstream lines(text);
+    std::size_t longest = 0;
+    for (std::string line; std::getline(lines, line);)
+        longest = std::max(longest, std::size_t(std::count_if(line.begin(), line.end(), [](char c) {
+                               return (c & 0xC0) != 0x80;
+                           })));
+    return longest;
+}
+
+TEST_F(command, tables_fit_80_columns_unless_they_need_not) {
+    write("A.mtx", std::string(banner) + three_by_three);
+    for (const std::string arguments : {"plan A.mtx --threads 1", "bench A.mtx --seconds 0.001"})
+        EXPECT_LE(longest_line(nz(arguments).out), 80U) << arguments;
+    EXPECT_GT(longest_line(nz("bench A.mtx --seconds 0.001 --wide").out), 80U);
+    EXPECT_NE(nz("plan A.mtx --threads 1").out.find("<- chosen"), std::string::npos);
+    EXPECT_NE(nz("methods --wide").out.find("algorithm 3\n"), std::string::npos);
+}
+
+TEST_F(command, json_goes_to_a_file_or_alone_to_stdout) {
+    write("A.mtx", std::string(banner) + three_by_three);
+    for (const std::string sub : {"info A.mtx", "plan A.mtx --threads 1", "explain A.mtx"}) {
+        const auto alone = nz(sub + " --json");
+        EXPECT_TRUE(nlohmann::json::accept(alone.out)) << sub;
+        const std::string name = sub.substr(0, sub.find(' '));
+        EXPECT_TRUE(nlohmann::json::accept(nz(name + " --json A.mtx").out)) << sub;
+        const auto to_file = nz(sub + " --json r.json");
+        EXPECT_EQ(to_file.code, 0) << to_file.err;
+        EXPECT_FALSE(nlohmann::json::accept(to_file.out)) << sub;  // text as without it
+        EXPECT_TRUE(nlohmann::json::accept(slurp(dir / "r.json")));
+    }
+    EXPECT_EQ(nz("info A.mtx --json r.txt").code, 2);
+}
+
 TEST_F(command, plan_says_why_of_every_method) {
     write("A.mtx", std::string(banner) + three_by_three);
     const auto [code, out, err] = nz("plan A.mtx --threads 2");
@@ -242,7 +277,7 @@ TEST_F(command, plan_says_why_of_every_method) {
     EXPECT_EQ(err, "");
     const auto methods = nlohmann::json::parse(nz("methods --json").out);
     for (const auto& row : methods)
-        EXPECT_NE(out.find(std::string(row["name"]) + " "), std::string::npos) << row["name"];
+        EXPECT_NE(out.find(std::string(row["name"])), std::string::npos) << row["name"];
     EXPECT_NE(out.find("\nchosen  "), std::string::npos) << out;
 
     const auto j = nlohmann::json::parse(nz("plan A.mtx --threads 2 --json").out);

@@ -2,10 +2,35 @@
 
 #include <omp.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
 
 namespace nz::cli {
+
+CLI::Option* add_json_option(CLI::App& sub, std::string& to, const std::string& what) {
+    return sub.add_option("--json", to, "write " + what + " to FILE.json, or, alone, to stdout");
+}
+
+std::vector<std::string> with_lone_json(const std::vector<std::string>& arguments) {
+    std::vector<std::string> all;
+    for (std::size_t k = 0; k < arguments.size(); ++k) {
+        all.push_back(arguments[k]);
+        if (arguments[k] != "--json") continue;
+        const std::string next = k + 1 < arguments.size() ? arguments[k + 1] : "";
+        const bool option = next.empty() || (next.starts_with('-') && next != "-");
+        std::error_code ignored;
+        // A file that is named twice is meant to be written, which json_file refuses.
+        const bool other_file = !next.ends_with(".json") &&
+                                std::filesystem::exists(next, ignored) &&
+                                std::count(arguments.begin(), arguments.end(), next) == 1;
+        if (option || other_file) all.back() = "--json=-";
+    }
+    return all;
+}
 
 void add_run_options(CLI::App& sub, run_options& to) {
     sub.add_option("--device", to.device, "device that computes")
@@ -13,7 +38,7 @@ void add_run_options(CLI::App& sub, run_options& to) {
         ->capture_default_str();
     sub.add_option("--threads", to.threads, "number of threads (default: all)")
         ->check(CLI::Range(1, max_threads));
-    sub.add_option("--json", to.json, "file for the report: .json, or - for stdout");
+    add_json_option(sub, to.json);
 }
 
 void check_device(const run_options& o) {

@@ -37,6 +37,13 @@ void add_spmv(CLI::App& app, action& chosen);
 void add_spy(CLI::App& app, action& chosen);
 void add_study(CLI::App& app, action& chosen);
 
+/// Adds --json: `to` becomes the name of a file, or "-" for stdout, which --json alone stands for.
+CLI::Option* add_json_option(CLI::App& sub, std::string& to,
+                             const std::string& what = "the report");
+/// The arguments with "--json=-" for a --json that no name of a file follows: it would else take
+/// the next argument, such as the matrix, for one.
+std::vector<std::string> with_lone_json(const std::vector<std::string>& arguments);
+
 /// The options of subcommands that compute and report: --device, --threads and --json.
 struct run_options {
     std::string device = "cpu", json;
@@ -50,8 +57,13 @@ void check_device(const run_options&);
 
 /// True where `to` is a terminal: only there are colours, progress and wide characters for show.
 bool is_terminal(std::FILE* to);
+/// Adds --wide, after which lines have no end.
+void add_wide_option(CLI::App& sub);
 /// Characters of a line: the terminal's, and 80 at least and where `to` is none.
 std::size_t line_width(std::FILE* to);
+
+/// Words in lines of at most `width` characters, all but the first after `indent` spaces.
+std::string wrapped(const std::string& text, std::size_t width, std::size_t indent = 0);
 
 struct column {
     std::string name;       ///< its lines, where it has several, stand one below the other
@@ -65,14 +77,17 @@ class table {
     explicit table(std::vector<column> columns) : columns_(std::move(columns)) {}
     /// Throws argument_error unless there is a cell for every column.
     void add_row(std::vector<std::string> cells);
-    void print(std::FILE* to = stdout) const;
-    /// In lines of `width` characters: optional columns are left out, the last one first; where
-    /// that does not suffice, several tables share the other columns, each with the first one.
+    /// Within the lines of the terminal, or of 80 characters where there is none.
+    void print(std::FILE* to = stdout) const { print_within(line_width(to), to); }
+    /// In lines of `width` characters: optional columns are left out, the last one first. Where
+    /// that does not suffice text in the last column is cut off, or several tables share the
+    /// columns, each with the first one.
     void print_within(std::size_t width, std::FILE* to = stdout) const;
     void print_markdown(std::FILE* to = stdout) const;
 
   private:
     [[nodiscard]] std::vector<std::size_t> widths() const;
+    void clip(std::size_t column, std::size_t width);
     void print_columns(const std::vector<std::size_t>& shown, std::FILE* to) const;
 
     std::vector<column> columns_;

@@ -40,12 +40,13 @@ int run(int argc, char** argv) {
         std::fputs(app.help().c_str(), stdout);
         return done;
     }
+    const std::vector<std::string> arguments = with_lone_json({argv + 1, argv + argc});
     try {
-        app.parse(argc, argv);
+        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // last first
     } catch (const CLI::ParseError& e) {
         if (!is_speaker()) return done;                  // mpirun would end the one that explains
         if (e.get_exit_code() == 0) return app.exit(e);  // help was asked for, or the version
-        std::fprintf(stderr, "nz: %s\n", explain(app, e, {argv + 1, argv + argc}).c_str());
+        std::fprintf(stderr, "nz: %s\n", explain(app, e, arguments).c_str());
         return usage;
     }
     bound_waiting(argv);

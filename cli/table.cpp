@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <sstream>
 
 #include "cli/command.hpp"
 #include "nonzero/core/error.hpp"
@@ -13,7 +14,17 @@ namespace nz::cli {
 
 bool is_terminal(std::FILE* to) { return isatty(fileno(to)) == 1; }
 
+namespace {
+bool wide = false;  // what --wide was given for: every line of this process
+}
+
+void add_wide_option(CLI::App& sub) {
+    sub.add_flag_callback(
+        "--wide", [] { wide = true; }, "show all columns, however long the lines");
+}
+
 std::size_t line_width(std::FILE* to) {
+    if (wide) return std::size_t(1) << 20;
     constexpr std::size_t usual = 80;
     winsize size = {};
     if (ioctl(fileno(to), TIOCGWINSZ, &size) != 0) return usual;
@@ -104,19 +115,8 @@ void table::print_columns(const std::vector<std::size_t>& shown, std::FILE* to) 
     for (const auto& row : rows_) line([&](std::size_t c) { return row[c]; });
 }
 
-void table::print(std::FILE* to) const {
-    std::vector<std::size_t> all(columns_.size());
-    std::iota(all.begin(), all.end(), std::size_t(0));
-    if (!is_terminal(to)) return print_columns(all, to);
-    // A line of a terminal that is too long would wrap: text in the last column is cut off.
-    constexpr std::size_t least = 8;
-    const std::size_t width = line_width(to);
-    const std::vector<std::size_t> each = widths();
-    table narrow = *this;
-    const std::size_t before = total_width(all, each) - each.back();
-    if (!columns_.back().right && before + least <= width)
-        for (auto& row : narrow.rows_) row.back() = clipped(row.back(), width - before);
-    narrow.print_within(width, to);
+void table::clip(std::size_t column, std::size_t width) {
+    for (auto& row : rows_) row[column] = clipped(row[column], width);
 }
 
 void table::print_within(std::size_t width, std::FILE* to) const {
@@ -125,6 +125,13 @@ void table::print_within(std::size_t width, std::FILE* to) const {
     std::iota(left.begin(), left.end(), std::size_t(0));
     for (std::size_t c = columns_.size(); c-- > 0 && total_width(left, each) > width;)
         if (columns_[c].optional) std::erase(left, c);
+    constexpr std::size_t least = 8;  // characters that are worth a column
+    const std::size_t all = total_width(left, each), last = left.back();
+    if (all > width && !columns_[last].right && all - each[last] + least <= width) {
+        table narrow = *this;
+        narrow.clip(last, width - (all - each[last]));
+        return narrow.print_columns(left, to);
+    }
     std::vector<std::size_t> shown;
     for (const std::size_t c : left) {
         shown.push_back(c);
@@ -147,6 +154,20 @@ void table::print_markdown(std::FILE* to) const {
     line([&](std::size_t c) { return columns_[c].name; });
     line([&](std::size_t c) { return std::string(columns_[c].right ? "---:" : "---"); });
     for (const auto& row : rows_) line([&](std::size_t c) { return row[c]; });
+}
+
+std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
+    std::istringstream words(text);
+    std::string all, line, word;
+    while (words >> word) {
+        if (!line.empty() && line.size() + 1 + word.size() > width) {
+            all += line + "\n";
+            line = std::string(indent, ' ') + word;
+        } else {
+            line += (line.empty() ? "" : " ") + word;
+        }
+    }
+    return all + line;
 }
 
 std::string bar(double fraction, int width) {

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/commands/bench_input.hpp"
 #include "cli/commands/plan_ratios.hpp"
 #include "cli/interruption.hpp"
 #include "cli/peer_methods.hpp"
+#include "cli/progress.hpp"
+#include "cli/quiet.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
@@ -213,7 +216,12 @@ void print_table(std::vector<const entry*> entries, const bandwidths& machine, b
     std::stable_sort(entries.begin(), entries.end(), [](const entry* a, const entry* b) {
         return a->t.time.median_s < b->t.time.median_s;
     });
-    std::vector<column> columns{{"method", false},
+    // Of what is checked and no doubt. It is marked, as it need not be the first.
+    const auto first = std::find_if(entries.begin(), entries.end(), [](const entry* e) {
+        return e->t.validated() && !is_busy(e->t);
+    });
+    const entry* const winner = first == entries.end() ? nullptr : *first;
+    std::vector<column> columns{{"method (* fastest)", false},
                                 {on_gpu ? "launches" : "threads"},
                                 {"us"},
                                 {"+-%"},
@@ -232,15 +240,18 @@ void print_table(std::vector<const entry*> entries, const bandwidths& machine, b
         const std::int64_t how_many =
             on_gpu ? e->t.time.repeats_per_block : std::int64_t(e->t.threads);
         const bool planned = e->t.method == planned_name;
-        std::vector<std::string> cells{planned ? fmt::format("plan: {}", e->t.built) : e->t.method,
-                                       std::to_string(how_many),
-                                       fmt::format("{:.1f}", e->t.time.median_s * 1e6),
-                                       fmt::format("{:.1f}", e->t.time.spread * 100),
-                                       fmt::format("{:.2f}", e->gflops()),
-                                       fmt::format("{:.1f}", e->t.gbps()),
-                                       fmt::format("{:.0f}", share_of_read(e->t, machine) * 100),
-                                       fmt::format("{:.2f}", e->t.matrix_bytes * 1e-6),
-                                       ms(e->t.setup_s)};
+        std::string name = planned ? fmt::format("plan: {}", e->t.built) : e->t.method;
+        if (e == winner) name += " *";
+        std::vector<std::string> cells{
+            std::move(name),
+            std::to_string(how_many),
+            doubtful(e->t, fmt::format("{:.1f}", e->t.time.median_s * 1e6)),
+            fmt::format("{:.1f}", e->t.time.spread * 100),
+            fmt::format("{:.2f}", e->gflops()),
+            fmt::format("{:.1f}", e->t.gbps()),
+            fmt::format("{:.0f}", share_of_read(e->t, machine) * 100),
+            fmt::format("{:.2f}", e->t.matrix_bytes * 1e-6),
+            ms(e->t.setup_s)};
         if (on_gpu)
             for (const double part :
                  {e->t.setup.conversion_s, e->t.setup.upload_s, e->t.setup.preprocessing_s})
@@ -250,8 +261,7 @@ void print_table(std::vector<const entry*> entries, const bandwidths& machine, b
         cells.push_back(fmt::format("{:.1e}", e->t.error.l2));
         t.add_row(std::move(cells));
     }
-    // In a file or a pipe, where nothing wraps, all columns are there.
-    is_terminal(stdout) ? t.print_within(line_width(stdout)) : t.print();
+    t.print();
 }
 
 /// Who declined, a line each whatever the number of threads.
@@ -260,7 +270,8 @@ void print_declined(const std::vector<const entry*>& entries) {
     for (const entry* e : entries) {
         if (e->t.declined.empty() || std::count(said.begin(), said.end(), e->t.method) > 0)
             continue;
-        fmt::print("{}{} declines: {}\n", said.empty() ? "\n" : "", e->t.method, e->t.declined);
+        fmt::print("{}{}\n", said.empty() ? "\n" : "",
+                   wrapped(e->t.method + " declines: " + e->t.declined, line_width(stdout), 2));
         said.push_back(e->t.method);
     }
 }
@@ -286,21 +297,28 @@ class session {
         const auto nnz = std::int64_t(A.val.size());
         matrices_.push_back(to_json(in, cache_));
         const std::size_t before = entries_.size();
+        std::optional<running_clock> clock(std::in_place, "timing " + name);
         for (benchmark_result& t :
              o_.on_gpu()
                  ? run_benchmark<V>(gpu{}, view(A), cases, how, o_.found(), o_.product(), o_.how())
                  : run_benchmark<V>(view(A), cases, how, o_.product()))
             entries_.push_back({name, flops<V>(nnz) * o_.vectors, std::move(t)});
+        clock.reset();
         if (json_.is_stdout()) return;
-        fmt::print("{}{}: {} x {}, {} entries, {} distinct values, {}{}{}{}\n\n",
-                   before == 0 ? "" : "\n", name, A.shape.rows, A.shape.cols, nnz,
-                   in.distinct_values, type_option<V>(),
-                   in.copies > 1 ? fmt::format(", {} copies along the diagonal", in.copies) : "",
-                   what_product(), launched());
+        const std::string head = fmt::format(
+            "{}: {} x {}, {} entries, {} distinct values, {}{}{}{}", name, A.shape.rows,
+            A.shape.cols, nnz, in.distinct_values, type_option<V>(),
+            in.copies > 1 ? fmt::format(", {} copies along the diagonal", in.copies) : "",
+            what_product(), launched());
+        fmt::print("{}{}\n\n", before == 0 ? "" : "\n", wrapped(head, line_width(stdout), 2));
         std::vector<const entry*> mine;
         for (std::size_t k = before; k < entries_.size(); ++k) mine.push_back(&entries_[k]);
         print_table(mine, machine_, o_.on_gpu());
         print_declined(mine);
+        std::vector<const benchmark_result*> times;
+        for (const entry* e : mine) times.push_back(&e->t);
+        if (const std::string note = busy_note(times); !note.empty())
+            fmt::print("\n{}\n", wrapped(note, line_width(stdout)));
         std::fflush(stdout);
     }
 
@@ -428,7 +446,8 @@ void add_bench(CLI::App& app, action& chosen) {
                     "seconds for each method, matrix and number of threads")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    sub->add_option("--json", o->json, "write all results to FILE.json, or to stdout for -");
+    add_json_option(*sub, o->json, "all results");
+    add_wide_option(*sub);
     sub->add_flag("--peers", o->peers, "time the other libraries that this build has as well");
     sub->add_option("--tile", o->input.tile,
                     "repeat each matrix along the diagonal until it has that many entries");

@@ -86,8 +86,8 @@ nlohmann::json to_json(const traffic& t) {
 }
 
 template <class V>
-void print_json(const explain_options& o, const csr<V, host_view>& A, const traffic& of_warp,
-                const explanation& e, const l1_model& m) {
+nlohmann::json to_json(const explain_options& o, const csr<V, host_view>& A, const traffic& of_warp,
+                       const explanation& e, const l1_model& m) {
     nlohmann::json j = provenance("explain");
     j.update({{"matrix", matrix_name(o.matrix)},
               {"rows", A.shape.rows},
@@ -114,7 +114,7 @@ void print_json(const explain_options& o, const csr<V, host_view>& A, const traf
         j["warp"] = to_json(of_warp);
         j["warp"]["number"] = o.warp;
     }
-    fmt::print("{}\n", j.dump(1));
+    return j;
 }
 
 /// "row_kernel, block 0, warp 3"
@@ -176,16 +176,15 @@ int explain_one(const explain_options& o, const csr<V, host_view>& A) {
     const std::string title = name + (warps == 0 ? ": no warp"
                                                  : fmt::format(": warp {} of {} ({})", o.warp,
                                                                warps, place_of(*t, o.warp)));
+    json_file json(o.json);
     const warp_requests picture = requests_to_draw(o, *t);
     if (!o.picture.empty()) write_picture(o, picture, title);
 
     const traffic of_warp = warps > 0 ? traffic_of_warp(*t, o.warp) : traffic{};
     const l1_model l1 = l1_of_this_machine();
     const explanation e = explain(*t, std::int64_t(A.val.size()), l1, o.threads);
-    if (o.json) {
-        print_json(o, A, of_warp, e, l1);
-        return done;
-    }
+    json.write(to_json(o, A, of_warp, e, l1));
+    if (json.is_stdout()) return done;
     fmt::print("{}\n\n", title);
     if (warps > 0 && o.picture.empty()) print_picture(picture), fmt::print("\n");
     print_figures(of_warp, e);
@@ -231,7 +230,8 @@ void add_explain(CLI::App& app, action& chosen) {
         ->capture_default_str();
     sub->add_option("--threads", o->threads, "number of threads (default: all)")
         ->check(CLI::Range(1, max_threads));
-    sub->add_flag("--json", o->json, "print as JSON");
+    add_wide_option(*sub);
+    add_json_option(*sub, o->json);
     sub->callback([&chosen, o] { chosen = [o] { return explain_matrix(*o); }; });
 }
 

@@ -9,11 +9,10 @@
 namespace nz::cli {
 
 struct explain_options {
-    std::string matrix, method, type, picture;
+    std::string matrix, method, type, picture, json;
     std::int64_t warp = 0;
     int requests = 0;  ///< of the picture: 0 for as many as are usual
     int threads = 0;
-    bool json = false;
 };
 
 /// The requests of a warp, the first `most` of them; `all` counts the others too.

@@ -176,6 +176,7 @@ std::string describe(const l1_model& m) {
 
 template <class V>
 int explain_all(const explain_options& o, const csr<V, host_view>& A) {
+    json_file json(o.json);
     const bool on_gpu = has_gpu();
     const l1_model l1 = l1_of_this_machine();
     const matrix_stats stats = compute_stats(A);
@@ -183,10 +184,6 @@ int explain_all(const explain_options& o, const csr<V, host_view>& A) {
     for (const method<V>& m : methods<V>())
         if (m.exists_on_gpu) lines.push_back(line_of(m, A, stats, l1, on_gpu, o.threads));
     std::stable_sort(lines.begin(), lines.end(), before);
-    if (!o.json) {
-        print_text(o, lines, l1, on_gpu, A.shape, A.val.size());
-        return done;
-    }
     nlohmann::json j = provenance("explain", on_gpu);
     j.update({{"matrix", matrix_name(o.matrix)},
               {"rows", A.shape.rows},
@@ -195,7 +192,8 @@ int explain_all(const explain_options& o, const csr<V, host_view>& A) {
               {"value", value_name<V>()},
               {"methods", nlohmann::json::array()}});
     for (const line& l : lines) j["methods"].push_back(to_json(l));
-    fmt::print("{}\n", j.dump(1));
+    json.write(j);
+    if (!json.is_stdout()) print_text(o, lines, l1, on_gpu, A.shape, A.val.size());
     return done;
 }
 

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/command.hpp"
+#include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
 #include "nonzero/io/io.hpp"
@@ -15,17 +17,19 @@ namespace nz::cli {
 namespace {
 
 struct options {
-    std::string output, type = "double";
+    std::string output, type = "double", json;
     std::uint64_t seed = 0;
     std::vector<double> parameters;
-    bool list = false, json = false;
+    bool list = false;
 };
 
 template <class V>
 int generate_file(const char* name, const options& o) {
     expect_writable(o.output, matrix_endings);
+    std::optional<running_clock> clock(std::in_place, "generating " + o.output);
     const auto A = generate<V>(name, o.parameters, o.seed);
     write<V>(o.output, view(A));
+    clock.reset();
     fmt::print("{}: {} x {}, {} nonzeros\n", o.output, A.shape.rows, A.shape.cols, A.val.size());
     return done;
 }
@@ -41,7 +45,7 @@ std::string option_name(const parameter& p) {
     return name;
 }
 
-void print_json() {
+nlohmann::json list_json() {
     nlohmann::json all = nlohmann::json::array();
     for (const auto& g : generators<double>()) {
         nlohmann::json parameters = nlohmann::json::array();
@@ -54,15 +58,14 @@ void print_json() {
         all.push_back(
             {{"name", g.name}, {"what", g.what}, {"seeded", g.seeded}, {"parameters", parameters}});
     }
-    fmt::print("{}\n", all.dump(2));
+    return all;
 }
 
 int list(const options& o) {
-    if (o.json) {
-        print_json();
-        return done;
-    }
-    table t({{"name", false}, {"what", false}, {"parameters", false}});
+    json_file json(o.json);
+    json.write(list_json());
+    if (json.is_stdout()) return done;
+    table t({{"name", false}, {"what", false}, {"parameters", false, true}});
     for (const auto& g : generators<double>()) {
         std::string parameters;
         for (const auto& p : g.parameters)
@@ -103,7 +106,8 @@ void add_generate(CLI::App& app, action& chosen) {
     sub->footer("Example: nz generate laplace2d --nx 100 --ny 100 -o A.npz");
     const auto o = std::make_shared<options>();
     auto* listed = sub->add_flag("--list", o->list, "list the generators and their parameters");
-    sub->add_flag("--json", o->json, "print the list as JSON")->needs(listed);
+    add_json_option(*sub, o->json, "the list")->needs(listed);
+    add_wide_option(*sub);
     sub->require_subcommand(0, 1);
     for (const auto& g : generators<double>()) add_generator(*sub, g, chosen);
     sub->callback([&chosen, o, sub] {

@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/commands/matrix_facts.hpp"
 #include "cli/read_matrix.hpp"
+#include "cli/report.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/stats.hpp"
 
@@ -18,8 +19,7 @@ namespace nz::cli {
 namespace {
 
 struct options {
-    std::string path;
-    bool json = false;
+    std::string path, json;
 };
 
 /// How symmetric A is, in numbers of its nonzeros a_ij.
@@ -130,29 +130,27 @@ nlohmann::json symmetry_json(const report& r) {
             {"value_share", r.share_off_diagonal(r.mirrored.equal)}};
 }
 
-void print_json(const options& o, const report& r) {
+nlohmann::json to_json(const options& o, const report& r) {
     const matrix_stats& s = r.stats;
-    const nlohmann::json all{
-        {"path", o.path},
-        {"file",
-         {{"format", r.file.format},
-          {"field", name(r.file.field)},
-          {"symmetry", name(r.file.symmetry)},
-          {"entries", r.file.entries < 0 ? nlohmann::json() : nlohmann::json(r.file.entries)}}},
-        {"rows", s.rows},
-        {"cols", s.cols},
-        {"nnz", s.nnz},
-        {"symmetry", symmetry_json(r)},
-        {"row_length", row_length_json(s)},
-        {"bandwidth", s.bandwidth},
-        {"diagonals", s.diagonals},
-        {"main_diagonal", r.square() ? nlohmann::json(r.mirrored.diagonal) : nullptr},
-        {"empty_rows", s.empty_rows()},
-        {"empty_columns", r.empty_columns},
-        {"distinct_values",
-         r.distinct > max_distinct ? nlohmann::json() : nlohmann::json(r.distinct)},
-        {"layouts", to_json(r.layouts)}};
-    fmt::print("{}\n", all.dump(2));
+    return {{"path", o.path},
+            {"file",
+             {{"format", r.file.format},
+              {"field", name(r.file.field)},
+              {"symmetry", name(r.file.symmetry)},
+              {"entries", r.file.entries < 0 ? nlohmann::json() : nlohmann::json(r.file.entries)}}},
+            {"rows", s.rows},
+            {"cols", s.cols},
+            {"nnz", s.nnz},
+            {"symmetry", symmetry_json(r)},
+            {"row_length", row_length_json(s)},
+            {"bandwidth", s.bandwidth},
+            {"diagonals", s.diagonals},
+            {"main_diagonal", r.square() ? nlohmann::json(r.mirrored.diagonal) : nullptr},
+            {"empty_rows", s.empty_rows()},
+            {"empty_columns", r.empty_columns},
+            {"distinct_values",
+             r.distinct > max_distinct ? nlohmann::json() : nlohmann::json(r.distinct)},
+            {"layouts", to_json(r.layouts)}};
 }
 
 std::string symmetry_text(const report& r) {
@@ -216,13 +214,12 @@ void print_layouts(const report& r) {
 }
 
 int show_info(const options& o) {
+    json_file json(o.json);
     const file_info file = inspect(o.path);
     const report r = file.field == field::complex ? examine<std::complex<double>>(o, file)
                                                   : examine<double>(o, file);
-    if (o.json) {
-        print_json(o, r);
-        return done;
-    }
+    json.write(to_json(o, r));
+    if (json.is_stdout()) return done;
     print_facts(o, r);
     fmt::print("\n");
     print_histogram(r);
@@ -238,7 +235,8 @@ void add_info(CLI::App& app, action& chosen) {
     sub->footer("Example: nz info A.mtx --json");
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->path, matrix_help())->required();
-    sub->add_flag("--json", o->json, "print as JSON");
+    add_wide_option(*sub);
+    add_json_option(*sub, o->json);
     sub->callback([&chosen, o] { chosen = [o] { return show_info(*o); }; });
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/command.hpp"
+#include "cli/quiet.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/plan/speeds.hpp"
@@ -13,7 +14,8 @@ namespace {
 
 struct options {
     std::vector<int> threads;
-    bool json = false, fresh = false;
+    std::string json;
+    bool fresh = false;
 };
 
 struct line {
@@ -45,7 +47,7 @@ nlohmann::json to_json(const gpu_report& g) {
     return j;
 }
 
-void print_json(const std::vector<line>& lines, const gpu_report& g) {
+nlohmann::json to_json(const std::vector<line>& lines, const gpu_report& g) {
     nlohmann::json rows = nlohmann::json::array();
     for (const auto& [threads, b] : lines)
         rows.push_back(
@@ -55,7 +57,7 @@ void print_json(const std::vector<line>& lines, const gpu_report& g) {
     all.update(flat);  // as readers of version 0.1 expect it
     all["bandwidth"] = rows;
     all["gpu"] = to_json(g);
-    fmt::print("{}\n", all.dump(2));
+    return all;
 }
 
 void print_text(const machine_info& m, const std::vector<line>& lines) {
@@ -71,6 +73,10 @@ void print_text(const machine_info& m, const std::vector<line>& lines) {
         t.add_row({fmt::format("{}", threads), fmt::format("{:.2f}", b.read_gbps),
                    fmt::format("{:.2f}", b.copy_gbps)});
     t.print();
+    for (const auto& [threads, b] : lines)
+        if (const auto note = busy_note(lines[0].measured.read_gbps, b.read_gbps, threads);
+            lines[0].threads == 1 && !note.empty())
+            fmt::print("\n{}\n", wrapped(note, line_width(stdout)));
 }
 
 /// "13.0" of 13000.
@@ -100,6 +106,7 @@ void print_text(const gpu_report& g) {
 }
 
 int describe(options o) {
+    json_file json(o.json);
     const machine_info m = describe_machine();
     if (o.threads.empty()) {
         o.threads.push_back(1);
@@ -111,12 +118,10 @@ int describe(options o) {
         if (o.fresh) (void)speeds_of(cpu{threads}, o.fresh);
     }
     const gpu_report g = describe_first_gpu(o.fresh);
-    if (o.json) {
-        print_json(lines, g);
-    } else {
-        print_text(m, lines);
-        print_text(g);
-    }
+    json.write(to_json(lines, g));
+    if (json.is_stdout()) return done;
+    print_text(m, lines);
+    print_text(g);
     return done;
 }
 
@@ -133,7 +138,7 @@ void add_machine(CLI::App& app, action& chosen) {
                     "number of threads to measure with (default: 1 and all)")
         ->delimiter(',')
         ->check(CLI::Range(1, max_threads));
-    sub->add_flag("--json", o->json, "print as JSON");
+    add_json_option(*sub, o->json);
     sub->add_flag("--fresh", o->fresh, "measure the GPU, and what plans know of the CPU, anew");
     sub->callback([&chosen, o] { chosen = [o] { return describe(*o); }; });
 }

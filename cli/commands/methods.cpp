@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/registry.hpp"
 
@@ -26,7 +27,7 @@ std::vector<line> lines() {
     return all;
 }
 
-void print_json() {
+nlohmann::json lines_json() {
     nlohmann::json rows = nlohmann::json::array();
     for (const auto& [m, backend, here] : lines())
         rows.push_back({{"name", m->name},
@@ -36,11 +37,12 @@ void print_json() {
                         {"source", m->source},
                         {"runs_here", here == "yes"},
                         {"here", here}});
-    fmt::print("{}\n", rows.dump(2));
+    return rows;
 }
 
 struct options {
-    bool json = false, markdown = false;
+    std::string json;
+    bool markdown = false;
 };
 
 // What runs on one machine is not the documentation's business, so it has no such column.
@@ -67,11 +69,16 @@ void print_table() {
     }
     t.print();
     if (not_here > 0)
-        fmt::print("\n{} more for a GPU do not run here: {}; --json lists them\n", not_here, why);
+        fmt::print("\n{}\n",
+                   wrapped(fmt::format("{} more for a GPU do not run here: {}; --json lists them",
+                                       not_here, why),
+                           line_width(stdout)));
 }
 
 int list_methods(const options& o) {
-    o.json ? print_json() : o.markdown ? print_markdown() : print_table();
+    json_file json(o.json);
+    json.write(lines_json());
+    if (!json.is_stdout()) o.markdown ? print_markdown() : print_table();
     return done;
 }
 
@@ -81,7 +88,8 @@ void add_methods(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("methods", "Every method: layout, kernel, backend, source");
     sub->footer("Example: nz methods --json");
     const auto o = std::make_shared<options>();
-    auto* json = sub->add_flag("--json", o->json, "print as JSON");
+    auto* json = add_json_option(*sub, o->json, "the list");
+    add_wide_option(*sub);
     sub->add_flag("--markdown", o->markdown, "print as the table of docs/methods.md")
         ->excludes(json);
     sub->callback([&chosen, o] { chosen = [o] { return list_methods(*o); }; });

@@ -180,7 +180,7 @@ nlohmann::json to_json(const options& o, const outcome& all) {
 
 void print(const options& o, const outcome& all) {
     const pagerank_report& r = all.report;
-    table t({{"place"}, {"node"}, {"rank"}, {"links"}, {"", false}});
+    table t({{"place"}, {"node"}, {"rank"}, {"links"}, {"", false, true}});
     for (std::size_t k = 0; k < all.best.size(); ++k)
         t.add_row({fmt::format("{}", k + 1), all.name[k], fmt::format("{:.6e}", all.rank[k]),
                    fmt::format("{}", all.links[k]), bar(all.rank[k] / all.rank[0], 24)});
@@ -193,8 +193,10 @@ void print(const options& o, const outcome& all) {
                r.setup_s * 1e3);
     fmt::print("iterations  {}, {:.3g} us each{}\n", r.iterations, r.iteration_s() * 1e6,
                o.time ? fmt::format(", {:.3g} us the product alone", all.product_s * 1e6) : "");
-    fmt::print("converged   {}: the last changed the ranks by {:.3g}, they lack at most {:.3g}\n",
-               r.converged ? "yes" : "no", r.change, r.error_bound(o.ranking.damping));
+    fmt::print(
+        "converged   {}: the last changed the ranks by {:.3g},\n"
+        "            they lack at most {:.3g}\n",
+        r.converged ? "yes" : "no", r.change, r.error_bound(o.ranking.damping));
 }
 
 template <class V>
@@ -259,6 +261,7 @@ void add_pagerank(CLI::App& app, action& chosen) {
         ->capture_default_str();
     sub->add_flag("--time", o->time, "also time the product alone");
     add_run_options(*sub, *o);
+    add_wide_option(*sub);
     sub->callback([&chosen, o] {
         chosen = [o] { return o->type == "float" ? rank<float>(*o) : rank<double>(*o); };
     });

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "cli/command.hpp"
 #include "cli/commands/plan_json.hpp"
 #include "cli/read_matrix.hpp"
@@ -14,9 +16,8 @@ namespace nz::cli {
 namespace {
 
 struct options {
-    std::string matrix, type, device = "cpu";
+    std::string matrix, type, json, device = "cpu";
     int threads = 0;
-    bool json = false;
     plan_options planning;
 
     [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
@@ -34,20 +35,49 @@ nlohmann::json candidate_json(const candidate& c) {
     return j;
 }
 
-void print_json(const plan_report& p, const options& o) {
+nlohmann::json json_of(const plan_report& p, const options& o) {
     nlohmann::json j = provenance("plan", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)}, {"device", o.device}});
     j.update(to_json(p));
-    fmt::print("{}\n", j.dump(1));
+    return j;
+}
+
+/// The candidates, what was chosen marked, and the words of the plan's own text behind them.
+void print(const plan_report& p) {
+    table t({{"method", false},
+             {"MB", true, true},
+             {"predicted us"},
+             {"measured us", true, true},
+             {"setup us", true, true},
+             {"", false}});
+    std::map<std::string, std::string> declined;  // methods by their reason
+    for (const candidate& c : p.candidates) {
+        if (!c.declined.empty()) {
+            std::string& methods = declined[c.declined];
+            methods += (methods.empty() ? "" : ", ") + c.method;
+            continue;
+        }
+        t.add_row({c.method, fmt::format("{:.3f}", c.bytes * 1e-6),
+                   fmt::format("{:.2f}", c.predicted_s * 1e6),
+                   c.measured_s > 0 ? fmt::format("{:.2f}", c.measured_s * 1e6) : "-",
+                   fmt::format("{:.0f}", c.setup_s() * 1e6), &c == &p.chosen() ? "<- chosen" : ""});
+    }
+    t.print();
+    if (!declined.empty()) fmt::print("\ndecline\n");
+    for (const auto& [why, methods] : declined)
+        fmt::print("  {}\n", wrapped(methods + ": " + why, line_width(stdout) - 2, 4));
+    const std::string text = to_text(p);
+    fmt::print("{}", text.substr(text.find("\nmatrix ")));
 }
 
 template <class V>
 int show_plan(const options& o) {
     if (o.on_gpu()) require_gpu(gpu{});
+    json_file json(o.json);
     const auto A = read_matrix<V>(o.matrix, o.threads);
     const auto show = [&](const plan_report& p) {
-        if (o.json) return print_json(p, o);
-        fmt::print("{}", to_text(p));
+        json.write(json_of(p, o));
+        if (!json.is_stdout()) print(p);
     };
     if (o.on_gpu()) {
         show(make_plan(A, gpu{}, o.planning));
@@ -108,7 +138,8 @@ void add_plan(CLI::App& app, action& chosen) {
         ->check(CLI::PositiveNumber);
     add_storage_option(*sub, o->planning.storage,
                        "precision of the stored values; products are summed in the matrix' type");
-    sub->add_flag("--json", o->json, "print as JSON");
+    add_json_option(*sub, o->json);
+    add_wide_option(*sub);
     sub->callback([&chosen, o] { chosen = [o] { return plan_as_type(*o); }; });
 }
 

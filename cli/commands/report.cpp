@@ -156,8 +156,7 @@ void add_report(CLI::App& app, action& chosen) {
         ->excludes(from)
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    sub->add_option("--json", o->study.json,
-                    "write the page's data to FILE.json too, or to stdout for -");
+    add_json_option(*sub, o->study.json, "the page's data");
     sub->callback([&chosen, o] { chosen = [o] { return report(*o); }; });
 }
 

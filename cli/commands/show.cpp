@@ -1,4 +1,4 @@
-// nz show: the arrays of any format, as a lecturer draws them.
+// nz show: the arrays of any format, as a lecturer draws them, or all of them as a page.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,8 +6,13 @@
 #include <map>
 
 #include "cli/command.hpp"
+#include "cli/explorer/built.hpp"
+#include "cli/explorer/drawing.hpp"
+#include "cli/explorer/explorer.hpp"
+#include "cli/page/page.hpp"
 #include "cli/read_matrix.hpp"
-#include "nonzero/formats/layouts.hpp"
+#include "cli/report.hpp"
+#include "nonzero/io/atomic_file.hpp"
 #include "nonzero/io/io.hpp"
 
 namespace nz::cli {
@@ -16,33 +21,11 @@ namespace {
 constexpr std::int64_t max_side = 64;  // rows and columns; more do not fit a screen
 constexpr std::int64_t max_nnz = 400;
 
-/// What the command line gives. A number of 0 stands for the format's default.
+/// What the command line gives.
 struct options {
-    std::string path, format;
-    index block_side = 0, chunk = 0, hack = 0, interleave = 0, sort_scope = 0, split_width = 0;
-    double least_fill = sectioning{}.least_fill;
-};
-
-std::string text(const nz::shape& s) { return fmt::format("{} x {}", s.rows, s.cols); }
-template <class T>
-std::string text(const T& v) {
-    if constexpr (is_complex<T>) {
-        return fmt::format("{}{:+}i", v.real(), v.imag());
-    } else if constexpr (std::is_unsigned_v<T>) {  // yes or no an element, the first one left
-        std::string bits;
-        for (int k = 0; k < std::numeric_limits<T>::digits; ++k)
-            bits += (v >> k & 1U) != 0 ? '1' : '.';
-        return bits;
-    } else {
-        return fmt::format("{}", v);
-    }
-}
-
-/// One array as it is printed: a cell an element, "*" for padding.
-struct drawing {
-    std::string name;
-    std::vector<std::string> cells;
-    bool holds_values = false, holds_bits = false;
+    std::string path, format, output;
+    bool html = false;
+    layout_options layout;
 };
 
 /// Part of the stored elements as a grid: (r, c) is element start + r * row_step + c * col_step.
@@ -115,55 +98,6 @@ std::vector<grid> grids(const sell<V, host_view>& A) {
     return panel_grids(A, "chunk", [](const auto& M, std::int64_t k) { return nz::chunk(M, k); });
 }
 
-/// The arrays of A. `numbers` is the same matrix with the values 1, 2, 3 ...: where its layout
-/// holds none of them there is no entry but padding, whatever the layout marks it with.
-template <class F>
-std::vector<drawing> drawings_of(const F& A, const F& numbers) {
-    using V = typename F::value;
-    std::vector<drawing> all;
-    const auto draw = [&](const auto& array, const auto& number) {
-        using T = std::decay_t<decltype(array[0])>;
-        drawing d{F::array_names[all.size()], {}, std::is_same_v<T, V>, std::is_unsigned_v<T>};
-        for (std::size_t k = 0; k < array.size(); ++k) {
-            bool padding = false;
-            if constexpr (std::is_same_v<T, V>) padding = !(std::abs(number[k]) >= real<V>(1));
-            d.cells.push_back(padding ? "*" : text(array[k]));
-        }
-        all.push_back(std::move(d));
-    };
-    const auto draw_all = [&](const auto&... array) {
-        std::apply([&](const auto&... number) { (draw(array, number), ...); }, F::arrays(numbers));
-    };
-    std::apply(draw_all, F::arrays(A));
-    // The column or row numbers stand before the values, element for element.
-    for (std::size_t k = 1; k < all.size(); ++k) {
-        if (!all[k].holds_values || all[k - 1].cells.size() != all[k].cells.size()) continue;
-        for (std::size_t e = 0; e < all[k].cells.size(); ++e)
-            if (all[k].cells[e] == "*") all[k - 1].cells[e] = "*";
-    }
-    return all;
-}
-
-/// Leaves out what is stored for alignment only: what lies between the last row and the pitch,
-/// and the bits beyond a word's elements.
-template <class F>
-void hide_alignment(const F& A, std::vector<drawing>& all) {
-    for (auto& d : all) {
-        for (std::size_t k = 0; k < d.cells.size(); ++k) {
-            if constexpr (requires { A.block_rows; }) {
-                if (d.name == "stored") d.cells[k].resize(std::size_t(A.block_rows * A.block_cols));
-            } else if constexpr (requires { A.pitch; }) {
-                const std::int64_t rows_left = A.shape.rows - std::int64_t(k) * 32 % A.pitch;
-                if (d.name == "stored") {
-                    d.cells[k].resize(std::size_t(std::clamp<std::int64_t>(rows_left, 0, 32)));
-                } else if (d.name != "offsets" && std::int64_t(k) % A.pitch >= A.shape.rows) {
-                    d.cells[k].clear();
-                }
-            }
-        }
-    }
-}
-
 std::size_t widest(const std::vector<std::string>& cells) {
     std::size_t width = 0;
     for (const auto& c : cells) width = std::max(width, c.size());
@@ -216,8 +150,7 @@ void print_scalars(const F& A, const std::string& prefix) {
 template <class F>
 void print_layout(const F& A, const F& numbers, const std::string& prefix = "") {
     print_scalars(A, prefix);
-    auto all = drawings_of(A, numbers);
-    hide_alignment(A, all);
+    const auto all = drawings_of(A, numbers);
     print_arrays(all, prefix);
     const auto pictures = grids(A);
     for (std::size_t k = 0; k < all.size(); ++k) {
@@ -236,7 +169,7 @@ void print_layout(const hyb<V, host_view>& A, const hyb<V, host_view>& numbers) 
     print_layout(A.coo, numbers.coo, "coo.");
 }
 
-std::string_view text(value_encoding c) {
+std::string_view encoding_name(value_encoding c) {
     constexpr std::string_view names[] = {"constant", "dictionary8", "dictionary16", "float32",
                                           "none"};
     return names[int(c)];
@@ -246,7 +179,7 @@ std::string_view text(value_encoding c) {
 template <class V>
 void print_layout(const packed<V, host_view>& A, const packed<V, host_view>&) {
     constexpr std::string_view kinds[] = {"constant_diagonals", "diagonals", "delta16", "delta32"};
-    fmt::print("encoding = {}\ntable  =", text(A.encoding));
+    fmt::print("encoding = {}\ntable  =", encoding_name(A.encoding));
     for (const V& v : A.table) fmt::print(" {}", text(v));
     fmt::print("\n");
     for (std::size_t k = 0; k < A.chunks.size(); ++k) {
@@ -275,80 +208,17 @@ struct showable {
     std::function<void(const csr<V, host_view>& A, const csr<V, host_view>& numbers)> print;
 };
 
-index or_default(index given, index otherwise) { return given > 0 ? given : otherwise; }
-
-/// The layout of A, as its own `from` makes it; by the options' numbers where it takes some.
-template <class V, template <class, class> class L>
-L<V, host> built(layout_tag<L>, const csr<V, host_view>& A, const options&) {
-    return L<V, host>::from(A);
-}
-template <class V>
-bsr<V, host> built(layout_tag<bsr>, const csr<V, host_view>& A, const options& o) {
-    return o.block_side > 0 ? bsr<V, host>::from(A, o.block_side, o.block_side)
-                            : bsr<V, host>::from(A);
-}
-template <class V>
-hll<V, host> built(layout_tag<hll>, const csr<V, host_view>& A, const options& o) {
-    return hll<V, host>::from(A, or_default(o.hack, hll<V, host>::default_hack_size));
-}
-template <class V>
-hll_rows<V, host> built(layout_tag<hll_rows>, const csr<V, host_view>& A, const options& o) {
-    return hll_rows<V, host>::from(A, or_default(o.hack, hll_rows<V, host>::default_hack_size));
-}
-template <class V>
-hyb<V, host> built(layout_tag<hyb>, const csr<V, host_view>& A, const options& o) {
-    return o.split_width > 0 ? hyb<V, host>::from(A, o.split_width) : hyb<V, host>::from(A);
-}
-template <class V>
-icrs<V, host> built(layout_tag<icrs>, const csr<V, host_view>& A, const options& o) {
-    const index all = std::clamp(A.shape.rows, 1, icrs<V, host>::default_interleave);
-    return icrs<V, host>::from(A, or_default(o.interleave, all));
-}
-template <class V>
-jds_ell<V, host> built(layout_tag<jds_ell>, const csr<V, host_view>& A, const options& o) {
-    return jds_ell<V, host>::from(A, {.least_fill = o.least_fill});
-}
-template <class V>
-sell<V, host> built(layout_tag<sell>, const csr<V, host_view>& A, const options& o) {
-    const index all = std::clamp(A.shape.rows, 1, sell<V, host>::default_chunk);
-    return sell<V, host>::from(A, or_default(o.chunk, all),
-                               or_default(o.sort_scope, stats_sort_scope));
-}
-
-/// The options that a layout takes.
-std::vector<std::string> options_of(const std::string& layout) {
-    static const std::map<std::string, std::vector<std::string>> taken = {
-        {"bsr", {"--block-side"}},
-        {"hll", {"--hack"}},
-        {"hll_rows", {"--hack"}},
-        {"hyb", {"--split-width"}},
-        {"icrs", {"--interleave"}},
-        {"jds_ell", {"--least-fill"}},
-        {"sell", {"--chunk", "--sort-scope"}},
-    };
-    const auto at = taken.find(layout);
-    return at == taken.end() ? std::vector<std::string>{} : at->second;
-}
-
 template <class V>
 std::vector<showable<V>> showables(const options& o) {
     std::vector<showable<V>> all;
     for_each_layout([&](auto layout, const char* name) {
         all.push_back({name, options_of(name), [=](const auto& A, const auto& numbers) {
-                           const auto own = built<V>(layout, A, o);
-                           const auto of_numbers = built<V>(layout, numbers, o);
+                           const auto own = built<V>(layout, A, o.layout);
+                           const auto of_numbers = built<V>(layout, numbers, o.layout);
                            print_layout(view(own), view(of_numbers));
                        }});
     });
     return all;
-}
-
-/// A's structure with the values 1, 2, 3 ...
-template <class V>
-csr<V, host> numbered(const csr<V, host_view>& A) {
-    auto numbers = csr<V, host>::from(A);
-    for (std::size_t k = 0; k < numbers.val.size(); ++k) numbers.val[k] = V(real<V>(k + 1));
-    return numbers;
 }
 
 /// Says so where it is.
@@ -360,8 +230,20 @@ bool is_too_large(const options& o, nz::shape shape, std::int64_t entries) {
     return true;
 }
 
+/// The page with all formats.
+template <class V>
+int write_page(const options& o) {
+    const auto own = read_matrix<V>(o.path);
+    if (is_too_large(o, own.shape, std::int64_t(own.val.size()))) return answer_is_no;
+    atomic_file page(o.output);
+    page.write(explorer_page(explored(matrix_name(o.path), view(own), o.layout, o.format)));
+    page.commit();
+    return done;
+}
+
 template <class V>
 int show(const options& o, const std::vector<std::string>& given) {
+    if (o.html) return write_page<V>(o);
     const auto all = showables<V>(o);
     const auto what =
         std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.format == o.format; });
@@ -382,6 +264,12 @@ int show(const options& o, const std::vector<std::string>& given) {
 }
 
 int check_and_show(const options& o, const std::vector<std::string>& given) {
+    constexpr std::string_view html_ending[] = {".html"};
+    if (o.html == o.output.empty())
+        throw argument_error("--html and -o FILE.html go together: the page is a file");
+    if (!o.html && o.format.empty())
+        throw argument_error("nz show takes --format, or --html for all formats");
+    expect_writable(o.output, html_ending);
     const file_info info = inspect(o.path);
     if (is_too_large(o, info.shape, info.entries)) return answer_is_no;
     return info.field == field::complex ? show<std::complex<double>>(o, given)
@@ -392,31 +280,39 @@ int check_and_show(const options& o, const std::vector<std::string>& given) {
 
 void add_show(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand("show", "The arrays of a small matrix in any format");
-    sub->footer("Example: nz show A.mtx --format hll --hack 4");
+    sub->footer(
+        "--html writes a page that opens from the disk: all formats, and their GPU kernels step "
+        "by\n"
+        "step. docs/show.md says how to read it.\n\n"
+        "Example: nz show A.mtx --format hll --hack 4\n"
+        "         nz show A.mtx --html -o show.html");
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->path, matrix_help())->required();
     std::vector<std::string> names;
     for (const auto& s : showables<double>({})) names.push_back(s.format);
     sub->add_option("--format", o->format, "format, one of " + CLI::detail::join(names))
         ->check(CLI::IsMember(names))
-        ->type_name("")
-        ->required();
+        ->type_name("");
+    sub->add_flag("--html", o->html, "write a page with all formats, --format first");
+    sub->add_option("-o,--output", o->output, "file for the page: .html");
     const auto number = [&](const char* name, index& to, const char* what) {
         sub->add_option(name, to, what)->check(CLI::PositiveNumber);
     };
-    number("--block-side", o->block_side, "bsr: rows and columns of a block");
-    number("--chunk", o->chunk, "sell: rows to a chunk (default: 32, or all)");
-    number("--hack", o->hack, "hll, hll_rows: rows to a hack");
-    number("--interleave", o->interleave, "icrs: rows to a group (default: 256, or all)");
-    sub->add_option("--least-fill", o->least_fill,
+    layout_options& l = o->layout;
+    number("--block-side", l.block_side, "bsr: rows and columns of a block");
+    number("--chunk", l.chunk, "sell: rows to a chunk (default: 32, or all)");
+    number("--hack", l.hack, "hll, hll_rows: rows to a hack");
+    number("--interleave", l.interleave, "icrs: rows to a group (default: 256, or all)");
+    sub->add_option("--least-fill", l.least_fill,
                     "jds_ell: least share of a section that is not padding")
         ->check(CLI::Range(0.0, 1.0));
-    number("--sort-scope", o->sort_scope, "sell: rows that are sorted together");
-    number("--split-width", o->split_width, "hyb: entries of a row in its ELL part");
+    number("--sort-scope", l.sort_scope, "sell: rows that are sorted together");
+    number("--split-width", l.split_width, "hyb: entries of a row in its ELL part");
     sub->callback([&chosen, o, sub] {
         std::vector<std::string> given;
         for (const CLI::Option* option : sub->get_options())
             if (option->count() > 0 && option->get_name() != "--format" &&
+                option->get_name() != "--html" && option->get_name() != "--output" &&
                 option->get_name().rfind("--", 0) == 0)
                 given.push_back(option->get_name());
         chosen = [o, given] { return check_and_show(*o, given); };

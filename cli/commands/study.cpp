@@ -8,6 +8,7 @@
 #include "cli/commands/study.hpp"
 #include "cli/commands/study_lessons.hpp"
 #include "cli/interruption.hpp"
+#include "cli/quiet.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 
@@ -42,6 +43,11 @@ void print_validation(std::span<const matrix_result> matrices) {
 
 namespace {
 
+/// GFLOP/s, "-" where it was not measured.
+std::string speed(const matrix_result& A, const benchmark_result* t) {
+    return t == nullptr ? "-" : doubtful(*t, number(A.gflops(*t)));
+}
+
 void print_serial(const cpu_study& s) {
     fmt::print("Serial CSR and HLL, GFLOP/s\n\n");
     std::vector<column> columns{{"matrix", false}, {"rows"}, {"columns"}, {"entries"}};
@@ -60,7 +66,7 @@ void print_serial(const cpu_study& s) {
                                        std::to_string(A.shape.cols), std::to_string(A.nnz)};
         for (const std::string& m : shown) {
             const benchmark_result* t = A.find(m, 1);
-            cells.push_back(number(t == nullptr ? 0 : A.gflops(*t)));
+            cells.push_back(speed(A, t));
             cells.push_back(t == nullptr ? "" : drawn(A.gflops(*t), most));
         }
         rows.add_row(std::move(cells));
@@ -82,7 +88,7 @@ void print_parallel(const cpu_study& s) {
             const benchmark_result* t = A.find(m, most);
             const benchmark_result* best = A.fastest(
                 [&](const benchmark_result& x) { return x.threads == most && !x.one_thread; });
-            cells.push_back(t == nullptr ? "-" : (t == best ? "*" : "") + number(A.gflops(*t)));
+            cells.push_back(t == nullptr ? "-" : (t == best ? "*" : "") + speed(A, t));
         }
         rows.add_row(std::move(cells));
     }
@@ -137,13 +143,13 @@ void print_best(const cpu_study& s) {
         const benchmark_result* const formats[] = {A.fastest("csr"), A.fastest("hll")};
         for (const benchmark_result* t : formats) {
             cells.push_back(t == nullptr ? "-" : t->method.substr(t->method.find('.') + 1));
-            cells.push_back(number(t == nullptr ? 0 : A.gflops(*t)));
+            cells.push_back(speed(A, t));
             cells.push_back(t == nullptr ? "" : drawn(A.gflops(*t), A.gflops(*best)));
         }
         const bool both = formats[0] != nullptr && formats[1] != nullptr;
         cells.push_back(number(both ? formats[0]->time.median_s / formats[1]->time.median_s : 0));
         cells.push_back(best->method);
-        cells.push_back(number(A.gflops(*best)));
+        cells.push_back(speed(A, best));
         rows.add_row(std::move(cells));
     }
     rows.print_within(line_width(stdout));
@@ -155,9 +161,10 @@ int study_on_cpu(const study_options& o) {
     const cpu_study s = measure_study(o);
     json.write(to_json(s));
     if (!json.is_stdout()) {
+        const auto lessons = lessons_of(s.matrices, s.most_threads());
+        print_summary(s.matrices, lessons);
         for (const auto print : {print_serial, print_parallel, print_means, print_best}) print(s);
         print_validation(s.matrices);
-        const auto lessons = lessons_of(s.matrices, s.most_threads());
         print_lessons(lessons);
         print_next_steps(lessons);
     }
@@ -188,7 +195,8 @@ void add_study(CLI::App& app, action& chosen) {
     sub->add_option("--seconds", o->seconds, "seconds of timing in all; large matrices take more")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    sub->add_option("--json", o->json, "write the charts' data to FILE.json, or to stdout for -");
+    add_wide_option(*sub);
+    add_json_option(*sub, o->json, "the charts' data");
     sub->callback([&chosen, o] {
         chosen = [o] { return o->device == "gpu" ? study_on_gpu(*o) : study_on_cpu(*o); };
     });

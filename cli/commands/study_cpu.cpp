@@ -5,6 +5,7 @@
 #include "cli/commands/study.hpp"
 #include "cli/commands/study_lessons.hpp"
 #include "cli/interruption.hpp"
+#include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "nonzero/plan/stats.hpp"
 
@@ -79,14 +80,13 @@ cpu_study measure_study(const study_options& o, const matrix_visitor& visit) {
     for (const std::string& path : o.paths) {
         if (interruption::happened()) break;
         const csr<V, host> A = read_matrix<V>(path);
+        const running_clock clock(fmt::format("timing {}, {} of {} matrices", matrix_name(path),
+                                              s.matrices.size() + 1, o.paths.size()));
         s.matrices.push_back({matrix_name(path), A.shape, std::int64_t(A.val.size()),
                               run_benchmark<V>(view(A), cases, how), path, compute_stats(view(A))});
         if (!interruption::happened()) s.matrices.back().plan = make_plan(A, cpu{s.most_threads()});
         if (visit) visit(view(A), s.matrices.back());
-        if (is_terminal(stderr))
-            fmt::print(stderr, "\r\033[K{} of {} matrices", s.matrices.size(), o.paths.size());
     }
-    if (is_terminal(stderr)) fmt::print(stderr, "\r\033[K");
     return s;
 }
 

@@ -4,8 +4,8 @@
 
 #include <cerrno>
 #include <map>
-#include <sstream>
 
+#include "cli/quiet.hpp"
 #include "nonzero/core/gpu.hpp"
 
 namespace nz::cli {
@@ -75,21 +75,6 @@ std::string why(const lesson& l, const benchmark_result* parallel) {
     return text;
 }
 
-/// Words in lines of at most `width` characters, all but the first after `indent` spaces.
-std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
-    std::istringstream words(text);
-    std::string all, line, word;
-    while (words >> word) {
-        if (!line.empty() && line.size() + 1 + word.size() > width) {
-            all += line + "\n";
-            line = std::string(indent, ' ') + word;
-        } else {
-            line += (line.empty() ? "" : " ") + word;
-        }
-    }
-    return all + line;
-}
-
 std::string percent(double share) { return share > 0 ? fmt::format("{:.0f}%", share * 100) : "-"; }
 
 /// exp of the mean logarithm of those above 0; 0 where none is.
@@ -122,7 +107,68 @@ void print_means(std::span<const lesson> lessons) {
                        line_width(stdout), 0));
 }
 
+/// "12.3 us"
+std::string text_of_seconds(double s) {
+    if (s >= 1) return fmt::format("{:.3g} s", s);
+    return s >= 1e-3 ? fmt::format("{:.3g} ms", s * 1e3) : fmt::format("{:.3g} us", s * 1e6);
+}
+
+std::string method_and_time(const benchmark_result& t) {
+    return fmt::format("{} with {} on {} thread{}", t.method, text_of_seconds(t.time.median_s),
+                       t.threads, t.threads == 1 ? "" : "s");
+}
+
+/// Of one matrix: the plan's choice between the fastest and the slowest.
+std::string learned_of(const lesson& l) {
+    const benchmark_result* slowest = l.fastest;
+    for (const benchmark_result& t : l.matrix->results)
+        if (t.measured() && t.time.median_s > slowest->time.median_s) slowest = &t;
+    const std::string ends = fmt::format("the fastest was {}, the slowest {}",
+                                         method_and_time(*l.fastest), method_and_time(*slowest));
+    if (l.planned == nullptr) return fmt::format("{}: {}.", l.matrix->name, ends);
+    return fmt::format("{}: the plan chose {}, {} of the fastest's speed; {}.", l.matrix->name,
+                       method_and_time(*l.planned), percent(lesson::ratio(l.planned, l.fastest)),
+                       ends);
+}
+
+/// Of several: how good the plan's choices are in the mean, and where they are best and worst.
+std::string learned_of(std::span<const lesson> lessons) {
+    std::vector<double> shares;
+    const lesson *best = nullptr, *worst = nullptr;
+    const auto share = [](const lesson& l) { return lesson::ratio(l.planned, l.fastest); };
+    for (const lesson& l : lessons) {
+        if (l.planned == nullptr) continue;
+        shares.push_back(share(l));
+        if (best == nullptr || share(l) > share(*best)) best = &l;
+        if (worst == nullptr || share(l) < share(*worst)) worst = &l;
+    }
+    if (best == nullptr) return "The plan chose nothing that was measured.";
+    const auto at = [&](const lesson& l) {
+        return fmt::format("{} ({} with {})", l.matrix->name, percent(share(l)), l.planned->method);
+    };
+    return fmt::format(
+        "What the plan chose has {} of the fastest method's speed in the mean of {} matrices: most "
+        "on {}, least on {}, where {} is the fastest.",
+        percent(geometric_mean(shares)), shares.size(), at(*best), at(*worst),
+        worst->fastest->method);
+}
+
 }  // namespace
+
+void print_summary(std::span<const matrix_result> matrices, std::span<const lesson> lessons) {
+    if (lessons.empty()) return;
+    const std::size_t width = line_width(stdout);
+    std::vector<const benchmark_result*> all;
+    for (const matrix_result& A : matrices)
+        for (const benchmark_result& t : A.results) all.push_back(&t);
+    if (const std::string note = busy_note(all); !note.empty())
+        fmt::print("{}\n\n", wrapped(note, width));
+    // Doubtful times teach nothing.
+    for (const lesson& l : lessons)
+        if (is_busy(*l.fastest) || (l.planned != nullptr && is_busy(*l.planned))) return;
+    const std::string learned = lessons.size() == 1 ? learned_of(lessons[0]) : learned_of(lessons);
+    fmt::print("{}\n\n", wrapped(learned, width));
+}
 
 double lesson::ratio(const benchmark_result* t, const benchmark_result* reference) {
     if (t == nullptr || reference == nullptr) return 0;

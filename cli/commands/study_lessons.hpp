@@ -23,6 +23,8 @@ struct lesson {
 
 /// One for each matrix on which something was measured. `threads`: the most that were studied.
 std::vector<lesson> lessons_of(std::span<const matrix_result>, int threads);
+/// The first lines of a study: in one sentence what was learned, or that the machine was busy.
+void print_summary(std::span<const matrix_result> matrices, std::span<const lesson> lessons);
 void print_lessons(std::span<const lesson>);
 /// Commands for the matrix on which the fastest method is furthest ahead of plain CSR.
 void print_next_steps(std::span<const lesson>);

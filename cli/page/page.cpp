@@ -1,6 +1,7 @@
 #include "cli/page/page.hpp"
 
 #include <cstdint>
+#include <span>
 
 #include "cli/page/embedded.hpp"
 
@@ -31,16 +32,30 @@ std::string escaped(const nlohmann::json& data) {
     return safe;
 }
 
+std::string together(std::span<const std::string_view> parts) {
+    std::string all;
+    for (const std::string_view part : parts) all += part;
+    return all;
+}
+
+std::string page_of(std::string_view title, std::span<const std::string_view> styles,
+                    std::span<const std::string_view> scripts, const nlohmann::json& data) {
+    std::string page(page_html);
+    put(page, "{{title}}", title);
+    put(page, "{{script}}", together(scripts));
+    put(page, "{{style}}", together(styles));
+    put(page, "{{data}}", escaped(data));
+    return page;
+}
+
 }  // namespace
 
 std::string report_page(const nlohmann::json& data) {
-    std::string script;
-    for (const std::string_view part : page_scripts) script += part;
-    std::string page(page_html);
-    put(page, "{{script}}", script);
-    put(page, "{{style}}", page_css);
-    put(page, "{{data}}", escaped(data));
-    return page;
+    return page_of("nonzero report", report_styles, report_scripts, data);
+}
+
+std::string explorer_page(const nlohmann::json& data) {
+    return page_of("nonzero show", explorer_styles, explorer_scripts, data);
 }
 
 std::string base64(std::string_view bytes) {

@@ -1,4 +1,5 @@
-// The page that nz report writes: one HTML file with its style, script and data in it.
+// The pages that nz report and nz show write: one HTML file each, with style, script and data in
+// it.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,6 +11,9 @@ namespace nz::cli {
 /// The page over `data`, the JSON of nz report, nz study or nz bench, from which its script draws
 /// everything. It asks for no other file. Nothing in `data` can end the element that holds it.
 std::string report_page(const nlohmann::json& data);
+
+/// The same over what `explored` tells of a matrix (cli/explorer/explorer.hpp).
+std::string explorer_page(const nlohmann::json& data);
 
 /// As RFC 4648 has it, with padding.
 std::string base64(std::string_view bytes);

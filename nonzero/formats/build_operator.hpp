@@ -5,6 +5,7 @@
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/formats/device_analysis.hpp"
 #include "nonzero/formats/kernel_operator.hpp"
+#include "nonzero/formats/registry.hpp"
 
 namespace nz {
 

@@ -1,0 +1,137 @@
+// The arrays of a layout, cell by cell, as nz show draws them.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "nonzero/formats/layouts.hpp"
+
+namespace nz::cli {
+
+inline std::string text(const nz::shape& s) { return fmt::format("{} x {}", s.rows, s.cols); }
+template <class T>
+std::string text(const T& v) {
+    if constexpr (is_complex<T>) {
+        return fmt::format("{}{:+}i", v.real(), v.imag());
+    } else if constexpr (std::is_unsigned_v<T>) {  // yes or no an element, the first one left
+        std::string bits;
+        for (int k = 0; k < std::numeric_limits<T>::digits; ++k)
+            bits += (v >> k & 1U) != 0 ? '1' : '.';
+        return bits;
+    } else {
+        return fmt::format("{}", v);
+    }
+}
+
+inline constexpr int no_entry = -1;
+
+/// One array: a cell an element, "*" for padding, "" for what stands there for alignment only.
+struct drawing {
+    std::string name;
+    std::vector<std::string> cells;
+    bool holds_values = false, holds_bits = false;
+    int element_bytes = 0;
+    std::vector<int> entries = {};  ///< which entry of the CSR a cell is of; empty: of none
+};
+
+/// A's structure with the values 1, 2, 3 ...
+template <class V>
+csr<V, host> numbered(const csr<V, host_view>& A) {
+    auto numbers = csr<V, host>::from(A);
+    for (std::size_t k = 0; k < numbers.val.size(); ++k) numbers.val[k] = V(real<V>(k + 1));
+    return numbers;
+}
+
+/// The column or row numbers stand before the values, element for element: "*" is theirs too.
+inline void give_entries_to_indices(std::vector<drawing>& all) {
+    for (std::size_t k = 1; k < all.size(); ++k) {
+        if (!all[k].holds_values) continue;
+        for (std::size_t i = k; i-- > 0 && all[i].name.ends_with("_ind") &&
+                                all[i].cells.size() == all[k].cells.size();) {
+            all[i].entries = all[k].entries;
+            for (std::size_t e = 0; e < all[i].cells.size(); ++e)
+                if (all[i].entries[e] == no_entry) all[i].cells[e] = "*";
+        }
+    }
+}
+
+/// Leaves out what is stored for alignment only: what lies between the last row and the pitch,
+/// and the bits beyond a word's elements.
+template <class F>
+void hide_alignment(const F& A, std::vector<drawing>& all) {
+    for (auto& d : all) {
+        for (std::size_t k = 0; k < d.cells.size(); ++k) {
+            if constexpr (requires { A.block_rows; }) {
+                if (d.name == "stored") d.cells[k].resize(std::size_t(A.block_rows * A.block_cols));
+            } else if constexpr (requires { A.pitch; }) {
+                const std::int64_t rows_left = A.shape.rows - std::int64_t(k) * 32 % A.pitch;
+                if (d.name == "stored") {
+                    d.cells[k].resize(std::size_t(std::clamp<std::int64_t>(rows_left, 0, 32)));
+                } else if (d.name != "offsets" && std::int64_t(k) % A.pitch >= A.shape.rows) {
+                    d.cells[k].clear();
+                }
+            }
+        }
+    }
+}
+
+/// The arrays of A. `numbers` is the same matrix with the values 1, 2, 3 ...: where its layout
+/// holds none of them there is no entry but padding, whatever the layout marks it with.
+template <class F>
+std::vector<drawing> drawings_of(const F& A, const F& numbers) {
+    using V = typename F::value;
+    std::vector<drawing> all;
+    const auto draw = [&](const auto& array, const auto& number) {
+        using T = std::decay_t<decltype(array[0])>;
+        constexpr bool holds_values = std::is_same_v<T, V>;
+        drawing d{F::array_names[all.size()], {}, holds_values, std::is_unsigned_v<T>};
+        d.element_bytes = int(array_bytes(array) / std::max<std::size_t>(array.size(), 1));
+        for (std::size_t k = 0; k < array.size(); ++k) {
+            d.cells.push_back(text(array[k]));
+            if constexpr (holds_values) {
+                d.entries.push_back(int(std::lround(std::abs(number[k]))) - 1);
+                if (d.entries.back() == no_entry) d.cells.back() = "*";
+            }
+        }
+        all.push_back(std::move(d));
+    };
+    const auto draw_all = [&](const auto&... array) {
+        std::apply([&](const auto&... number) { (draw(array, number), ...); }, F::arrays(numbers));
+    };
+    std::apply(draw_all, F::arrays(A));
+    give_entries_to_indices(all);
+    hide_alignment(A, all);
+    return all;
+}
+
+inline std::string chunk_text(const packed_chunk& c) {
+    constexpr std::string_view kinds[] = {"constant diagonals", "diagonals", "16-bit columns",
+                                          "32-bit columns"};
+    return fmt::format("{}: {} rows from {}, width {}", kinds[c.kind], c.rows, c.first_row,
+                       c.width);
+}
+
+/// A packed matrix encodes its values and columns: its cells belong to chunks, not to entries.
+template <class V>
+std::vector<drawing> drawings_of(const packed<V, host_view>& A, const packed<V, host_view>&) {
+    std::vector<drawing> all;
+    const auto draw = [&](const char* name, const auto& array, auto cell_text) {
+        drawing d{.name = name, .cells = {}};
+        d.element_bytes = int(sizeof(array[0]));
+        for (const auto& element : array) d.cells.push_back(cell_text(element));
+        all.push_back(std::move(d));
+    };
+    const auto plain = [](const auto& element) { return fmt::format("{}", element); };
+    draw("chunks", A.chunks, chunk_text);
+    draw("perm", A.perm, plain);
+    draw("indices", A.indices, plain);
+    draw("val", A.val, [](std::byte b) { return std::to_string(int(b)); });
+    draw("table", A.table, [](const V& v) { return text(v); });
+    return all;
+}
+
+}  // namespace nz::cli

@@ -1,0 +1,31 @@
+// That something goes on, where someone watches.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace nz::cli {
+
+/// From the second second of its life on, a line on stderr tells what goes on and for how long,
+/// where stderr is a terminal; it goes with the object. The thread behind it wakes twice a second,
+/// which a measurement does not feel.
+class running_clock {
+  public:
+    explicit running_clock(std::string label);
+    running_clock(const running_clock&) = delete;
+    running_clock& operator=(const running_clock&) = delete;
+    ~running_clock();
+
+  private:
+    void run();
+
+    std::string label_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool over_ = false;
+    std::thread thread_;
+};
+
+}  // namespace nz::cli
