@@ -12,6 +12,7 @@
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
 #include "nonzero/solve/multigrid/dense_inverse.hpp"
+#include "nonzero/solve/multigrid/first_wrong_row.hpp"
 #include "nonzero/solve/multigrid/spgemm.hpp"
 
 namespace nz {

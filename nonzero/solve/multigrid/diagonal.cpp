@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "nonzero/solve/multigrid/first_wrong_row.hpp"
+
 namespace nz {
 
 template <class V>

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <mutex>
 
-#include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/vector/vectors.hpp"
 
@@ -24,22 +22,6 @@ P position_of(const P* row_ptr, const index* col_ind, index i, index j) {
         at = P(std::lower_bound(col_ind + first, col_ind + last, j) - col_ind);
     }
     return at < last && col_ind[at] == j ? at : last;
-}
-
-/// The first row that `wrong` names, or -1. In parallel.
-template <class Wrong>
-std::int64_t first_wrong_row(index rows, Wrong wrong) {
-    std::int64_t first = rows;
-    std::mutex one_at_a_time;
-    const int threads = thread_count({});
-    parallel(threads, [&](int t) {
-        const range mine = share(rows, threads, t);
-        std::int64_t i = mine.first;
-        while (i < mine.last && !wrong(index(i))) ++i;
-        const std::lock_guard lock(one_at_a_time);
-        if (i < mine.last) first = std::min(first, i);
-    });
-    return first == rows ? -1 : first;
 }
 
 /// Throws argument_error unless all are positive and finite, as on the diagonal of a symmetric
