@@ -113,7 +113,7 @@ template <class V>
 method<V> stripes_method() {
     method<V> m{};
     m.name = name, m.deterministic = true;
-    m.source = "this project, by packed.warp; stripes after Im, Yelick and Vuduc 2004, section 3";
+    m.source = "Im, Yelick and Vuduc 2004, section 3, with packed.warp for each stripe";
     m.cost = m.cost_on_gpu = cost_of_stripes<V>;
     m.exists_on_gpu = true;
     if constexpr (has_cuda) m.on_gpu = stripes_from_host<V>, m.from_device = stripes_from_device<V>;
