@@ -208,7 +208,8 @@ TYPED_TEST(trace, of_every_kernel_but_that_with_work_on_the_cpu_exists) {
     using V = TypeParam;
     const auto traced = traced_methods<V>();
     for (const method<V>& m : methods<V>()) {
-        if (!m.exists_on_gpu || m.name == "packed.stripes") continue;  // its kernel is packed.warp's
+        if (!m.exists_on_gpu || m.name == "packed.stripes")
+            continue;  // its kernel is packed.warp's
         const bool there = std::find(traced.begin(), traced.end(), m.name) != traced.end();
         EXPECT_EQ(there, m.name != "hyb.host_tail") << m.name;
     }

@@ -1,4 +1,4 @@
-"""Conan 2 recipe of nonzero, made from the clone that it lies in: ``conan create packaging/conan``."""
+"""Conan 2 recipe of nonzero, of the clone that it lies in: ``conan create packaging/conan``."""
 
 import re
 from pathlib import Path
@@ -19,8 +19,12 @@ class NonzeroConan(ConanFile):
     topics = ("sparse", "spmv", "cuda", "openmp", "multigrid", "pagerank")
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"shared": [True, False], "fPIC": [True, False], "cuda": [True, False],
-               "command": [True, False]}
+    options = {
+        "shared": [True, False],
+        "fPIC": [True, False],
+        "cuda": [True, False],
+        "command": [True, False],
+    }
     default_options = {"shared": False, "fPIC": True, "cuda": False, "command": True}
     implements = ["auto_shared_fpic"]
 
@@ -52,8 +56,12 @@ class NonzeroConan(ConanFile):
     def generate(self):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables.update(
-            NONZERO_CUDA=bool(self.options.cuda), NONZERO_CLI=bool(self.options.command),
-            NONZERO_TESTS=False, NONZERO_PETSC=False, NONZERO_MATIO=False)
+            NONZERO_CUDA=bool(self.options.cuda),
+            NONZERO_CLI=bool(self.options.command),
+            NONZERO_TESTS=False,
+            NONZERO_PETSC=False,
+            NONZERO_MATIO=False,
+        )
         toolchain.generate()
         CMakeDeps(self).generate()
         PkgConfigDeps(self).generate()

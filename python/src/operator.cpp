@@ -113,6 +113,7 @@ class typed_operator final : public any_operator {
         const bool plain = op == transposition::plain;
         const index rows = plain ? A.rows : A.cols, cols = plain ? A.cols : A.rows;
         const bool one = x.dimensions() == 1;
+        const bool rows_will_do = plain && !one;
         for (const array* a : {&x, &y}) {
             a->expect_device(device());
             a->expect_type(type());
@@ -122,7 +123,7 @@ class typed_operator final : public any_operator {
         const nb::gil_scoped_release others_run;
         const std::shared_lock held(replacing_);
         if constexpr (std::is_same_v<B, cpu>) {
-            borrowed_columns<V> X(x, plain), Y(y, plain);
+            borrowed_columns<V> X(x, rows_will_do), Y(y, rows_will_do);
             // Rows of two matrices may alternate in one array.
             if ((X.all().by_row() || Y.all().by_row()) && overlap(X.all(), Y.all())) X.copy();
             expect_apart(X.all(), Y.all());
@@ -131,8 +132,8 @@ class typed_operator final : public any_operator {
         } else {
             const in_stream_of_caller s(
                 on_, {.device = on_.device, .stream = reinterpret_cast<void*>(stream)});
-            const auto X = device_columns<in_columns<V, gpu>, V>(x, plain);
-            const auto Y = device_columns<out_columns<V, gpu>, V>(y, plain);
+            const auto X = device_columns<in_columns<V, gpu>, V>(x, rows_will_do);
+            const auto Y = device_columns<out_columns<V, gpu>, V>(y, rows_will_do);
             expect_apart(X, Y);
             multiply(op, one, alpha, X, beta, Y);
         }

@@ -13,7 +13,9 @@ class Nonzero(CMakePackage, CudaPackage):
 
     variant("shared", default=True, description="A shared library")
     variant("command", default=True, description="The command nz")
-    variant("mpi", default=False, description="mpirun nz, and nonzero/dist/mpi.hpp", when="+command")
+    variant(
+        "mpi", default=False, description="mpirun nz, and nonzero/dist/mpi.hpp", when="+command"
+    )
     variant("petsc", default=False, description="libnz_petsc.so, nonzero within PETSc")
     variant("matio", default=True, description="Read MAT-files")
     variant("metis", default=True, description="Partition by METIS")
