@@ -78,6 +78,8 @@ template <class V>
 std::unique_ptr<linear_operator<V, gpu>> build_stripes(gpu on, const csr<V, device_view>& A,
                                                        index stripes) {
     if (stripes < 1) throw argument_error("packed.stripes: there must be at least one stripe");
+    require_gpu(on);
+    const device_builder<V> pack = find_method<V>("packed.warp").from_device;
     const auto start = steady_clock::now();
     const index width = width_of_stripe<V>(A.shape.cols, stripes);
     std::vector<stripe<V>> all;
@@ -85,7 +87,7 @@ std::unique_ptr<linear_operator<V, gpu>> build_stripes(gpu on, const csr<V, devi
         const auto part = columns_between(
             on, A, index(first), index(std::min<std::int64_t>(A.shape.cols, first + width)));
         if (all.empty() || part.val.size() > 0)
-            all.push_back(build_from_device<packed_warp>(on, view(part), {}));
+            all.push_back(pack(on, view(part), {}));
     }
     return std::make_unique<striped_operator<V>>(
         on, std::move(all), setup_times{.preprocessing_s = seconds_since(start)});
