@@ -86,8 +86,7 @@ std::unique_ptr<linear_operator<V, gpu>> build_stripes(gpu on, const csr<V, devi
     for (std::int64_t first = 0; all.empty() || first < A.shape.cols; first += width) {
         const auto part = columns_between(
             on, A, index(first), index(std::min<std::int64_t>(A.shape.cols, first + width)));
-        if (all.empty() || part.val.size() > 0)
-            all.push_back(pack(on, view(part), {}));
+        if (all.empty() || part.val.size() > 0) all.push_back(pack(on, view(part), {}));
     }
     return std::make_unique<striped_operator<V>>(
         on, std::move(all), setup_times{.preprocessing_s = seconds_since(start)});
