@@ -120,13 +120,15 @@ void linear_operator<V, B>::multiply_many(V alpha, in_columns<V, B> X, V beta,
     if constexpr (std::is_same_v<B, cpu>) {
         host_vector<V> x(x_len), y(y_len);
         for (std::size_t c = 0; c < std::size_t(Y.count); ++c) {
-            const V* const from = X.values.data() + c * X.vector_stride();
-            V* const to = Y.values.data() + c * Y.vector_stride();
-            for (std::size_t i = 0; i < x_len; ++i) x[i] = from[i * X.row_stride()];
+            const auto to = [&](std::size_t i) -> V& {
+                return Y.values[i * Y.row_stride() + c * Y.vector_stride()];
+            };
+            for (std::size_t i = 0; i < x_len; ++i)
+                x[i] = X.values[i * X.row_stride() + c * X.vector_stride()];
             if (beta != V(0))
-                for (std::size_t i = 0; i < y_len; ++i) y[i] = to[i * Y.row_stride()];
+                for (std::size_t i = 0; i < y_len; ++i) y[i] = to(i);
             multiply(alpha, x, beta, y);
-            for (std::size_t i = 0; i < y_len; ++i) to[i * Y.row_stride()] = y[i];
+            for (std::size_t i = 0; i < y_len; ++i) to(i) = y[i];
         }
     } else {
         throw unavailable("apply_many: this operator takes no row-major vectors on a GPU");

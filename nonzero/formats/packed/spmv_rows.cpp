@@ -144,10 +144,9 @@ class row_of_sums {
                 std::size_t first)
         : alpha_(alpha),
           beta_(beta),
-          x_(X.values.data() + first * X.vector_stride()),
-          y_(Y.values.data() + first * Y.vector_stride()),
           X_(X),
           Y_(Y),
+          first_(first),
           count_(std::min(vectors_at_once, std::size_t(Y.count) - first)),
           loops_(fastest_row_loops<V>()) {}
 
@@ -182,7 +181,8 @@ class row_of_sums {
     }
     void store(index i) {
         add_entries();
-        V* const to = y_ + std::size_t(i) * Y_.row_stride();
+        V* const to =
+            Y_.values.data() + first_ * Y_.vector_stride() + std::size_t(i) * Y_.row_stride();
         if (Y_.vector_stride() == 1) return loops_.store(alpha_, sums_.data(), beta_, to, count_);
         for (std::size_t v = 0; v < count_; ++v)
             store_plainly(alpha_, &sums_[v], beta_, to + v * Y_.vector_stride(), 1);
@@ -190,11 +190,17 @@ class row_of_sums {
 
   private:
     void add_entries() {
+        if (entries_.count == 0) {  // X may have no element that a pointer could point to
+            if (fresh_) std::fill_n(sums_.begin(), count_, V(0));
+            fresh_ = false;
+            return;
+        }
+        const V* const x = X_.values.data() + first_ * X_.vector_stride();
         if (X_.vector_stride() == 1) {
-            loops_.add(entries_, x_, X_.row_stride(), count_, fresh_, sums_.data());
+            loops_.add(entries_, x, X_.row_stride(), count_, fresh_, sums_.data());
         } else {
             for (std::size_t v = 0; v < count_; ++v)
-                add_plainly(entries_, x_ + v * X_.vector_stride(), X_.row_stride(), 1, fresh_,
+                add_plainly(entries_, x + v * X_.vector_stride(), X_.row_stride(), 1, fresh_,
                             &sums_[v]);
         }
         fresh_ = false;
@@ -202,10 +208,9 @@ class row_of_sums {
     }
 
     V alpha_, beta_;
-    const V* x_;
-    V* y_;
     const in_columns<V, cpu>& X_;
     const out_columns<V, cpu>& Y_;
+    std::size_t first_;  ///< of the vectors
     std::size_t count_;
     row_loops<V> loops_;
     bool fresh_ = true;
@@ -216,6 +221,7 @@ class row_of_sums {
 template <class D, class V>
 void add_row(const packed<V, host_view>& A, const packed_chunk& c, std::uint32_t r, D value,
              row_of_sums<V>& to) {
+    if (c.width == 0) return;  // then A's arrays may be empty
     const std::uint32_t* const code =
         A.indices.data() + std::size_t(c.index_at) * packed_index_unit;
     const std::size_t at = std::size_t(c.val_at) * packed_value_unit;
