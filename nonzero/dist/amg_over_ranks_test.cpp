@@ -29,7 +29,7 @@ struct solved {
     amg_report levels;
 };
 
-/// Conjugate gradients with multigrid over so many ranks, to 1e-8.
+/// Conjugate gradients with multigrid, to 1e-8, over that number of ranks.
 solved solve_over(int size, const system& s, const amg_options& o = {},
                   const candidates<double>& near = {}) {
     solved all;

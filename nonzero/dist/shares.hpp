@@ -40,7 +40,7 @@ shares balanced_shares(offset_span row_ptr, int parts);
 shares whole_blocks(shares all, index block);
 
 /// Neighbouring ranges joined on the first of their ranks, in `parts` groups of about as many
-/// ranks each: so many ranks have rows then, the others none. parts: 1 to all.parts().
+/// ranks each: `parts` ranks have rows then, the others none. parts: 1 to all.parts().
 shares joined_ranges(const shares& all, int parts);
 
 /// Ranges of these lengths, `count` being this rank's. Called by all ranks. Throws argument_error,

@@ -24,8 +24,8 @@ struct stored_header {
 std::optional<stored_header> read_stored_header(const std::string& path);
 /// The lengths of the rows [first, last). Throws parse_error as `read`.
 host_vector<index> read_stored_lengths(const std::string& path, const stored_header&, range rows);
-/// The rows with these lengths that have so many entries before them, as `read` has them; the
-/// archive's checksums are not compared. Throws parse_error as `read`.
+/// The rows with these lengths, behind that number of entries, as `read` has them; the archive's
+/// checksums are not compared. Throws parse_error as `read`.
 template <class V>
 csr<V, host> read_stored_rows(const std::string& path, const stored_header&,
                               std::span<const index> lengths, std::int64_t before);

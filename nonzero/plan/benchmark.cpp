@@ -63,7 +63,7 @@ host_vector<V> random_vector(std::size_t n) {
 
 template <class V>
 double difference_norm(std::span<const V> a, std::span<const V> b) {
-    std::array<long double, 64> squares{};  // of so many parts, whatever the number of threads
+    std::array<long double, 64> squares{};  // of a part each, by any number of threads
     parallel_for(thread_count({}), std::ssize(squares), 1, [&](std::int64_t p) {
         const range mine = share(std::ssize(a), std::ssize(squares), p);
         for (auto i = std::size_t(mine.first); i < std::size_t(mine.last); ++i) {

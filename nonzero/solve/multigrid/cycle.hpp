@@ -1,4 +1,4 @@
-// The levels of multigrid and the cycle over them, whoever has made them.
+// The levels of multigrid and the cycle over them, on one rank or on several.
 #pragma once
 
 #include <mutex>
