@@ -372,6 +372,33 @@ def several_vectors(m: Measurements, machine: str) -> list[str]:
                  lines)
 
 
+def unseen(m: Measurements, machine: str) -> list[str]:
+    """The plan on matrices that nothing was fitted to, beside other libraries and plain CSR."""
+    def best_csr(rows: list[Row]) -> Row | None:
+        return summary.best_of([r for r in rows if r["method"].startswith("csr.")], peer=False)
+
+    def best_rival(rows: list[Row]) -> Row | None:
+        rivals = [r for r in (best_baseline(rows), best_csr(rows)) if r is not None]
+        return min(rivals, key=lambda r: r["median_s"], default=None)
+
+    lines = []
+    for values in ("as they are", "distinct"):
+        here = [run for run in m.runs(machine, "unseen") if run["values"] == values]
+        for threads in (1, 2):
+            rows = {name: [r for r in some if r["threads"] == threads]
+                    for name, some in timed(here, threads).items()}
+            setup = {}
+            for name, some in rows.items():
+                row = summary.named(some, "plan")
+                setup[name] = row["setup_s"] / row["median_s"]
+            lines.append([values, str(threads),
+                          *(mean_cell(ratios(rows, method("plan"), pick))
+                            for pick in (best_baseline, best_csr, best_rival)), spread_of(setup)])
+    return table(["values", "threads", "against the best of Eigen and MKL",
+                  "against the best of our CSR", "against the best of all of them",
+                  "setup in products of the plan"], lines, text=2)
+
+
 # ---- the plan on a GPU ---------------------------------------------------------------------------
 
 AS_THEY_ARE = {"type": "double", "values": "as they are"}
@@ -773,7 +800,7 @@ def many_gpus(_m: Measurements) -> list[str]:
 
 GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
-        matrices, composition, classes, class_sizes, floors, stripes, several_vectors, plan, plan_sizes, plan_misses, transposed,
+        matrices, composition, classes, class_sizes, floors, stripes, several_vectors, unseen, plan, plan_sizes, plan_misses, transposed,
         giants, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
         ranks_solvers, many_gpus)}
