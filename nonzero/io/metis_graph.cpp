@@ -235,14 +235,19 @@ std::vector<placed_piece<V>> place(const std::string& path, const header& h,
                                    const body_reader<line_grammar<V>>& body,
                                    std::map<std::int64_t, neighbours<V>>& pieces) {
     std::vector<placed_piece<V>> placed;
-    std::int64_t nodes = 0, found = 0;
+    std::int64_t nodes = 0, used = 0, found = 0;
     for (auto& [number, p] : pieces) {
-        if (nodes + p.used > h.nodes)
-            throw parse_error(
-                path, body.line_of_entry(number, std::max<std::int64_t>(h.nodes - nodes, 0)),
-                fmt::format("one more line of a node, expected {} in all", h.nodes));
         placed.push_back({number, nodes, &p});
+        if (p.used > 0) used = nodes + p.used;
         nodes += p.entries, found += std::int64_t(p.col.size());
+    }
+    if (used > h.nodes) {
+        const auto holds_it = [&](const auto& piece) {
+            return h.nodes < piece.first + piece.lines->entries;
+        };
+        const auto& piece = *std::find_if(placed.begin(), placed.end(), holds_it);
+        throw parse_error(path, body.line_of_entry(piece.number, h.nodes - piece.first),
+                          fmt::format("one more line of a node, expected {} in all", h.nodes));
     }
     if (nodes < h.nodes)
         throw parse_error(

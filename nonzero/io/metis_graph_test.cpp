@@ -17,10 +17,10 @@ class metis_files : public ::testing::Test {
         std::ofstream(folder.file(name), std::ios::binary) << text;
         return folder.file(name);
     }
-    std::string message_of(const std::string& text) {
+    std::string message_of(const std::string& text, std::size_t chunk = 0) {
         const std::string path = write_file(text);
         try {
-            read<double>(path);
+            metis_graph::read<double>(path, {}, chunk);
         } catch (const parse_error& e) {
             return std::string(e.what()).substr(path.size());
         }
@@ -101,8 +101,17 @@ TEST_F(metis_files, say_where_they_are_wrong_and_what_was_expected) {
               ":2: 'x' is no size or weight of a node, expected a whole number");
 }
 
+TEST_F(metis_files, chunks_do_not_change_what_is_wrong) {
+    EXPECT_EQ(message_of("1 0\n\n\n\n\n1\n"), ":3: one more line of a node, expected 1 in all");
+    for (const char* text : {"3 3\n\n\n\n\n\n\n\n\n", "1 0\n\n\n\n\n1\n", "1 0\n\n\n% c\n\n1\n\n\n",
+                             "2 1\n2\n% c\n1\n\n\n1\n", "2 1\n2\n\n\n\n\n\n\n3\n"})
+        for (const std::size_t chunk : {1, 2, 3, 5})
+            EXPECT_EQ(message_of(text, chunk), message_of(text))
+                << text << "in chunks of " << chunk;
+}
+
 TEST_F(metis_files, neither_chunks_nor_threads_change_a_bit) {
-    for (const char* text : {plain, weighted}) {
+    for (const char* text : {plain, weighted, "4 1\n\n3\n2\n\n\n\n\n\n\n\n\n"}) {
         const std::string path = write_file(text);
         const auto want = read<double>(path);
         for (const std::size_t chunk : {1, 3, 8, 1000})
