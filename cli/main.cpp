@@ -1,6 +1,6 @@
 // nz: sparse matrices in every format, multiplied, shown, timed. One file a subcommand.
 #include "cli/command.hpp"
-#include "cli/help.hpp"
+#include "cli/help/help.hpp"
 #include "cli/process.hpp"
 #include "cli/ranks.hpp"
 #include "nonzero/core/error.hpp"

@@ -6,7 +6,7 @@
 
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/value.hpp"
-#include "nonzero/plan/storage.hpp"
+#include "nonzero/plan/storage/storage.hpp"
 
 namespace nz::cli {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "nonzero/plan/storage.hpp"
+#include "nonzero/plan/storage/storage.hpp"
 
 namespace nz::cli {
 

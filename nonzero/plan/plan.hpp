@@ -9,7 +9,7 @@
 
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/plan/speeds.hpp"
-#include "nonzero/plan/storage.hpp"
+#include "nonzero/plan/storage/storage.hpp"
 
 namespace nz {
 

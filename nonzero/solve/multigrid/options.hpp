@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "nonzero/plan/storage.hpp"
+#include "nonzero/plan/storage/storage.hpp"
 
 namespace nz {
 

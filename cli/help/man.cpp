@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "cli/help.hpp"
+#include "cli/help/help.hpp"
 #include "nonzero/io/atomic_file.hpp"
 
 namespace nz::cli {

@@ -1,4 +1,4 @@
-#include "cli/help.hpp"
+#include "cli/help/help.hpp"
 
 #include <fmt/format.h>
 

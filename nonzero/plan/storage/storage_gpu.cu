@@ -3,7 +3,7 @@
 
 #include "nonzero/core/cuda.cuh"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/plan/stored_values.hpp"
+#include "nonzero/plan/storage/stored_values.hpp"
 
 namespace nz {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/help.hpp"
+#include "cli/help/help.hpp"
 
 namespace nz::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "nonzero/plan/storage.hpp"
+#include "nonzero/plan/storage/storage.hpp"
 
 namespace nz {
 

@@ -1,4 +1,4 @@
-#include "nonzero/plan/storage.hpp"
+#include "nonzero/plan/storage/storage.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "nonzero/core/parallel.hpp"
-#include "nonzero/plan/stored_values.hpp"
+#include "nonzero/plan/storage/stored_values.hpp"
 
 namespace nz {
 

@@ -1,6 +1,6 @@
 // Rounding values in GPU memory in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/plan/storage.hpp"
+#include "nonzero/plan/storage/storage.hpp"
 
 namespace nz {
 

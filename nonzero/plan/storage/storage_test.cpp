@@ -1,5 +1,5 @@
 // Values stored in less than all their precision: only when asked, and within the bound promised.
-#include "nonzero/plan/storage.hpp"
+#include "nonzero/plan/storage/storage.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
