@@ -1,6 +1,7 @@
 #include "cli/ranks.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 
 #include "cli/mpi/plugin.hpp"
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/plan/gpu_machine.hpp"
 
 namespace nz::cli {
 namespace {
@@ -74,6 +76,18 @@ const communicator* ranks_of_this_run() {
     if (ranks != nullptr || !is_started_on_ranks()) return ranks;
     plugin = &loaded_plugin();
     return ranks = plugin->start();
+}
+
+std::string place_of(const communicator& all, cpu on) {
+    return fmt::format("{} processes of {} threads", all.size(), on.threads);
+}
+std::string place_of(const communicator& all, const gpu_rank& mine) {
+    return fmt::format("{} processes, {}, by {}", all.size(), describe_gpu(mine).name,
+                       mine.transport());
+}
+
+void add_share_gpu(CLI::App& sub, bool& to) {
+    sub.add_flag("--share-gpu", to, "let several processes run on one GPU");
 }
 
 void tell_failure(const std::exception& e, int exit_code) {

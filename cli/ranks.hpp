@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "cli/command.hpp"
-#include "nonzero/core/communicator.hpp"
+#include "nonzero/dist/gpu_ranks.hpp"
 
 namespace nz::cli {
 
@@ -17,6 +17,13 @@ bool is_speaker();
 /// The ranks of this run; the first call starts MPI. Null where there is one process only. Throws
 /// unavailable where the plugin for MPI is missing or cannot be loaded.
 const communicator* ranks_of_this_run();
+
+/// Where the ranks compute, for people to read.
+std::string place_of(const communicator&, cpu on);
+std::string place_of(const communicator&, const gpu_rank&);
+
+/// The option --share-gpu of a subcommand.
+void add_share_gpu(CLI::App& sub, bool& to);
 
 /// Says on stderr why the command failed, once for all ranks. An error that not all ranks know of
 /// ends the others too.

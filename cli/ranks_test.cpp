@@ -4,6 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "nonzero/core/gpu.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/io/io.hpp"
 #include "test/command.hpp"
@@ -66,6 +67,22 @@ TEST_F(ranks, multiply_as_one_does) {
     const auto want_back =
         reference_product<double>(transposition::transpose, 1, view(A), y, 0, {});
     EXPECT_TRUE(compare<double>(read_vector<double>(file("back.mtx")), want_back).holds());
+}
+
+TEST_F(ranks, multiply_and_solve_on_gpus_as_one_does) {
+    if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
+    const auto system = manufactured("laplace", laplace2d<double>(30, 20));
+    nz::write(file("A.mtx"), view(system.A));
+    write_vector<double>(file("b.mtx"), system.b);
+    const auto product = nz_on(2, "spmv A.mtx -x b.mtx -o y.mtx --device gpu --share-gpu");
+    ASSERT_EQ(product.code, 0) << product.err;
+    const auto want =
+        reference_product<double>(transposition::plain, 1, view(system.A), system.b, 0, {});
+    EXPECT_TRUE(compare<double>(read_vector<double>(file("y.mtx")), want).holds());
+    const auto solved = nz_on(2, "solve A.mtx -b b.mtx -o x.mtx --device gpu --share-gpu");
+    ASSERT_EQ(solved.code, 0) << solved.err;
+    const auto r = residual_of(system.A, read_vector<double>(file("x.mtx")), system.b);
+    EXPECT_LE(r.norm, 1.01e-8 * r.rhs);
 }
 
 TEST_F(ranks, solve_as_one_does) {
@@ -154,7 +171,12 @@ TEST_F(ranks, say_once_what_is_wrong_and_end) {
     expect("solve wide.mtx", 1, "A is 3 x 4, not square");
     expect("spmv wide.mtx -o out.txt", 2, "out.txt");
     expect("spmv wide.mtx --nonsense", 2, "--nonsense");
-    expect("spmv wide.mtx --device gpu", 4, "--device gpu");
+    if (gpu_count() < 3) {
+        const std::string why = gpu_count() == 0 ? why_no_gpu() : "would share a GPU";
+        for (const char* command : {"spmv wide.mtx --device gpu", "solve wide.mtx --device gpu"})
+            expect(command, 4, why);
+    }
+    expect("solve wide.mtx --device gpu --type cdouble", 2, "complex values");
 }
 
 TEST_F(ranks, a_file_that_one_process_lacks_ends_all) {

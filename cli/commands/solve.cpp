@@ -23,7 +23,7 @@ struct options : run_options {
     std::string matrix, b, guess, to, type, method, preconditioner;
     gmres_options solver;
     index block = 1;
-    bool plot = false;
+    bool plot = false, share_gpu = false;
 };
 
 /// What is shown and written in the end.
@@ -199,15 +199,14 @@ int solve(const options& o, std::unique_ptr<atomic_file> place) {
 }
 
 /// The same over several processes, each with its own rows.
-template <class V>
-int solve_on_ranks(const options& o, const communicator& ranks,
+template <class V, class B>
+int solve_on_ranks(const options& o, const communicator& ranks, B on, const std::string& where,
                    std::unique_ptr<atomic_file> place) {
     const bool speaks = ranks.rank() == 0;
     std::unique_ptr<json_file> json;
     agree(&ranks, [&] {
         if (speaks) json = std::make_unique<json_file>(o.json);
     });
-    const cpu on{.threads = std::max(o.threads, 1), .ranks = &ranks};
     auto A = read_slice<V>(ranks, o.matrix);
     const nz::shape shape = A.shape();
     const std::size_t nnz = summed(ranks, A.own.val.size());
@@ -219,12 +218,13 @@ int solve_on_ranks(const options& o, const communicator& ranks,
             throw unsuitable(fmt::format("A is {} x {}, not square", shape.rows, shape.cols));
         const auto known = known_solution<V>(rows.of(ranks.rank()));
         auto b = o.b.empty() ? host_vector<V>(x.size()) : read_vector_slice<V>(ranks, o.b, rows);
-        if (o.b.empty()) distributed<V, cpu>(on, A).apply(V(1), known, V(0), b);
+        const cpu here{.threads = std::max(o.threads, 1), .ranks = &ranks};
+        if (o.b.empty()) distributed<V, cpu>(here, A).apply(V(1), known, V(0), b);
         if (!o.guess.empty()) x = read_vector_slice<V>(ranks, o.guess, rows);
         system_options s = system_of(o);
         if (!speaks) s.monitor = {};
-        all.system = nz::solve<V>(on, std::move(A), b, x, s);
-        all.where = fmt::format("{} processes of {} threads", ranks.size(), on.threads);
+        all.system = nz::solve<V, B>(on, std::move(A), b, x, s);
+        all.where = where;
         if (o.b.empty()) all.error = relative_error(&ranks, x, known);
     } catch (const unsuitable& e) {  // on all ranks
         if (speaks) fmt::print(stderr, "nz: {}\n", e.what());
@@ -241,20 +241,31 @@ int solve_on_ranks(const options& o, const communicator& ranks,
     return all.system.converged() ? done : answer_is_no;
 }
 
+template <class V>
+int solve_on_ranks(const options& o, const communicator& ranks,
+                   std::unique_ptr<atomic_file> place) {
+    if constexpr (std::floating_point<V>) {
+        if (o.on_gpu()) {
+            const gpu_rank mine(ranks, o.share_gpu);
+            return solve_on_ranks<V, gpu>(o, ranks, mine, place_of(ranks, mine), std::move(place));
+        }
+    }
+    const cpu on{.threads = std::max(o.threads, 1), .ranks = &ranks};
+    return solve_on_ranks<V, cpu>(o, ranks, on, place_of(ranks, on), std::move(place));
+}
+
 int solve_as_type(options o) {
     const communicator* const ranks = ranks_of_this_run();
     std::unique_ptr<atomic_file> place;
     agree(ranks, [&] {
-        if (ranks != nullptr && o.on_gpu())
-            throw unavailable("--device gpu: several processes solve on their CPUs only");
         if (is_speaker()) place = place_for(o.to);
         if (o.type.empty()) o.type = type_of_file(o.matrix);
+        if (o.on_gpu() && o.type.starts_with('c'))
+            throw argument_error("--device gpu: complex values are solved on the CPU only");
     });
     if (ranks != nullptr)
         return with_value_type(
             o.type, [&]<class V>() { return solve_on_ranks<V>(o, *ranks, std::move(place)); });
-    if (o.on_gpu() && o.type.starts_with('c'))
-        throw argument_error("--device gpu: complex values are solved on the CPU only");
     return with_value_type(o.type, [&]<class V>() { return solve<V>(o, std::move(place)); });
 }
 
@@ -294,6 +305,7 @@ void add_solve(CLI::App& app, action& chosen) {
         ->capture_default_str();
     add_type_of_file_option(*sub, o->type);
     add_run_options(*sub, *o);
+    add_share_gpu(*sub, o->share_gpu);
     sub->add_flag("--plot", o->plot, "plot the residual, also where stdout is no terminal");
     sub->callback([&chosen, o] { chosen = [o] { return solve_as_type(*o); }; });
 }

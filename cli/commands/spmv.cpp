@@ -14,6 +14,7 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/dist/distributed.hpp"
+#include "nonzero/dist/gpu_ranks.hpp"
 #include "nonzero/dist/read_slice.hpp"
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/io/io.hpp"
@@ -28,7 +29,7 @@ namespace {
 struct options {
     std::string matrix, x, y0, to, method, type, device = "cpu";
     std::string alpha = "1", beta = "0";
-    bool transpose = false, conjugate_transpose = false;
+    bool transpose = false, conjugate_transpose = false, share_gpu = false;
     int threads = 0;
 
     [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
@@ -95,17 +96,24 @@ struct measured {
     std::string method, where;
 };
 
+/// The names of the methods that may be taken: the one asked for, or all that have this product.
+template <class V, class B>
+std::vector<std::string> usable_methods(const options& o) {
+    if (!o.method.empty()) return {std::string(find_method<V>(o.method).name)};
+    std::vector<std::string> those;
+    for (const method<V>& k : methods<V>()) {
+        const bool transposes = std::is_same_v<B, cpu> || k.transposed_on_gpu;
+        if (o.how() == transposition::plain || transposes) those.emplace_back(k.name);
+    }
+    return those;
+}
+
 /// Of that method, or of the one that the planner chooses among those that can multiply so.
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> operator_of(const options& o, const method<V>* m, B on,
                                                    const csr<V, host_view>& A) {
     if (m != nullptr) return m->template on<B>()(on, A);
-    plan_options those;
-    for (const method<V>& k : methods<V>()) {
-        const bool transposes = std::is_same_v<B, cpu> || k.transposed_on_gpu;
-        if (o.how() == transposition::plain || transposes) those.methods.emplace_back(k.name);
-    }
-    return build(make_plan(A, on, those), A);
+    return build(make_plan(A, on, {.methods = usable_methods<V, B>(o)}), A);
 }
 
 /// y = alpha op(A) x + beta y on the CPU; the time, unless nobody will read it, of further
@@ -222,43 +230,55 @@ double fastest_on_ranks(const communicator& ranks, F f) {
 }
 
 /// The same over several processes, each with its own rows.
-template <class V>
-int multiply_on_ranks(const options& o, const communicator& ranks) {
+template <class V, class B>
+int multiply_on_ranks(const options& o, const communicator& ranks, B on, const std::string& where) {
     V alpha{}, beta{};
     plan_options planning;
     agree(&ranks, [&] {
         alpha = parse_coefficient<V>("--alpha", o.alpha);
         beta = parse_coefficient<V>("--beta", o.beta);
-        if (!o.method.empty()) planning.methods.emplace_back(find_method<V>(o.method).name);
-        if (o.on_gpu())
-            throw unavailable("--device gpu: several processes multiply on their CPUs only");
+        planning.methods = usable_methods<V, B>(o);
     });
-    const cpu on{.threads = std::max(o.threads, 1), .ranks = &ranks};
     auto slice = read_slice<V>(ranks, o.matrix);
     const std::size_t nnz = summed(ranks, slice.own.val.size());
     const auto start = std::chrono::steady_clock::now();
-    const distributed<V, cpu> A(on, std::move(slice), planning);
+    const distributed<V, B> A(on, std::move(slice), planning);
     const double setup_s = seconds_since(start);
     const bool plain = o.how() == transposition::plain;
     const auto x = slice_or<V>(ranks, o.x, plain ? A.cols() : A.rows(), V(1));
     auto y = slice_or<V>(ranks, o.y0, plain ? A.rows() : A.cols(), V(0));
-    A.apply_transposed(o.how(), alpha, x, beta, y);
-    auto scratch = y;
+    vector<V, B> x_there, y_there;
+    agree(&ranks, [&] { x_there = from_host<V>(on, x), y_there = from_host<V>(on, y); });
+    A.apply_transposed(o.how(), alpha, x_there, beta, y_there);
+    y = to_host<V>(on, in<V, B>(y_there));
     const double product_s = o.to == "-" ? 0 : fastest_on_ranks(ranks, [&] {
-        A.apply_transposed(o.how(), alpha, x, V(0), scratch);
+        A.apply_transposed(o.how(), alpha, x_there, V(0), y_there);
+        if constexpr (std::is_same_v<B, gpu>) synchronize(on);
     });
-    const double norm_of_y = vector_space<V, cpu>(on, std::int64_t(y.size())).norm(y);
+    const cpu here{.threads = std::max(o.threads, 1), .ranks = &ranks};
+    const double norm_of_y = vector_space<V, cpu>(here, std::int64_t(y.size())).norm(y);
     const auto whole = o.to.empty() ? host_vector<V>() : joined<V>(ranks, y);
     if (ranks.rank() != 0) return done;
     const auto fault = fault_of([&] {
         if (!o.to.empty()) write_vector<V>(o.to, whole);
     });
     if (o.to != "-")
-        print<V>({setup_s, product_s, std::string(A.local().method_name()),
-                  fmt::format("{} processes of {} threads", ranks.size(), on.threads)},
+        print<V>({setup_s, product_s, std::string(A.local().method_name()), where},
                  A.global_shape(), nnz, norm_of_y);
     throw_if(fault);
     return done;
+}
+
+template <class V>
+int multiply_on_ranks(const options& o, const communicator& ranks) {
+    if constexpr (std::floating_point<V>) {
+        if (o.on_gpu()) {
+            const gpu_rank mine(ranks, o.share_gpu);
+            return multiply_on_ranks<V, gpu>(o, ranks, mine, place_of(ranks, mine));
+        }
+    }
+    const cpu on{.threads = std::max(o.threads, 1), .ranks = &ranks};
+    return multiply_on_ranks<V, cpu>(o, ranks, on, place_of(ranks, on));
 }
 
 int multiply_as_type(options o) {
@@ -266,6 +286,9 @@ int multiply_as_type(options o) {
     agree(ranks, [&] {
         if (is_speaker()) expect_writable(o.to, vector_endings);
         if (o.type.empty()) o.type = type_of_file(o.matrix);
+        if (ranks != nullptr && o.on_gpu() && o.type.starts_with('c'))
+            throw unavailable(
+                "--device gpu: several processes multiply complex values on CPUs only");
     });
     return with_value_type(o.type, [&]<class V>() {
         return ranks != nullptr ? multiply_on_ranks<V>(o, *ranks) : multiply<V>(o);
@@ -287,6 +310,7 @@ void add_spmv(CLI::App& app, action& chosen) {
     sub->add_option("--device", o->device, "device that multiplies")
         ->check(CLI::IsMember({"cpu", "gpu"}))
         ->capture_default_str();
+    add_share_gpu(*sub, o->share_gpu);
     sub->add_option("--alpha", o->alpha, "factor of A x: re, or re,im for complex types")
         ->capture_default_str();
     sub->add_option("--beta", o->beta, "factor of y: the same")->capture_default_str();

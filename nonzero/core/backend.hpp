@@ -6,6 +6,7 @@
 namespace nz {
 
 class communicator;
+class gpu_communicator;
 
 struct cpu {
     using view = host_view;
@@ -32,6 +33,8 @@ struct gpu {
     void* stream = nullptr;                ///< a cudaStream_t; null is the default stream
     device_out<std::byte> scratch{};       ///< what the kernel's scratch_bytes asked for
     device_out<std::byte> more_scratch{};  ///< what its scratch_for_many asked for, or nothing
+    /// Where vectors are shared out over ranks, those ranks; as a cpu's.
+    const gpu_communicator* ranks = nullptr;
 };
 
 template <class V, class B>

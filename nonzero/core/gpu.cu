@@ -60,6 +60,12 @@ device_memory memory_of(gpu on) {
     return m;
 }
 
+std::string pci_bus_id(gpu on) {
+    char text[32] = "";
+    check(cudaDeviceGetPCIBusId(text, int(sizeof(text)), on.device), "cudaDeviceGetPCIBusId");
+    return text;
+}
+
 gpu_stream::gpu_stream(int device) : device_(device) {
     const device_guard guard(gpu{.device = device});
     cudaStream_t s = nullptr;

@@ -34,6 +34,8 @@ struct device_memory {
     std::size_t free_bytes, total_bytes;
 };
 [[nodiscard]] device_memory memory_of(gpu on);
+/// Where it sits in its host, the same for all processes: "0000:1b:00.0".
+[[nodiscard]] std::string pci_bus_id(gpu on);
 
 /// Owns a stream that does not wait for the default stream.
 class gpu_stream {

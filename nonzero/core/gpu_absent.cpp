@@ -18,6 +18,7 @@ device_guard::~device_guard() = default;
 void check_launch(const char*) { refuse(); }
 void synchronize(gpu) { refuse(); }
 device_memory memory_of(gpu) { refuse(); }
+std::string pci_bus_id(gpu) { refuse(); }
 gpu_stream::gpu_stream(int device) : device_(device) { refuse(); }
 gpu_stream::~gpu_stream() = default;
 gpu beside(gpu) { refuse(); }

@@ -11,7 +11,7 @@ namespace nz {
 namespace {
 
 template <class B>
-const communicator& required_ranks(B on) {
+auto& required_ranks(B on) {
     if (on.ranks == nullptr) throw argument_error("distributed: on.ranks is null");
     return *on.ranks;
 }
@@ -36,26 +36,31 @@ void check_slice(const matrix_slice<V>& A, int rank, int size) {
                              std::to_string(expected.rows) + " x " + std::to_string(expected.cols));
 }
 
-/// A step over n elements that sums nothing.
-template <class V, class Step>
-void run_step(cpu on, std::size_t n, const Step& step) {
-    one_scalar<V> unused{};
-    run_fused(on, std::int64_t(n), step, &unused);
-}
-
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> built(B on, const csr<V, host>& A, const plan_options& o) {
     return build(make_plan(A, on, o), A);
 }
 
-template <class Byte, class V>
-void add_message(std::vector<message<Byte>>& list, const halo_segment& s, V* all) {
-    if constexpr (std::is_const_v<Byte>) {
-        list.push_back({s.peer, std::as_bytes(std::span(all + s.first, s.count))});
-    } else {
-        list.push_back({s.peer, std::as_writable_bytes(std::span(all + s.first, s.count))});
-    }
+/// The elements of a segment, as messages hold them.
+template <class V>
+std::span<std::byte> bytes_of(cpu, V* all, const halo_segment& s) {
+    return std::as_writable_bytes(std::span(all + s.first, s.count));
 }
+template <class V>
+device_out<std::byte> bytes_of(gpu, V* all, const halo_segment& s) {
+    return {reinterpret_cast<std::byte*>(all + s.first), s.count * sizeof(V)};
+}
+
+void start(cpu, const communicator& ranks, std::span<const message<const std::byte>> out,
+           std::span<const message<std::byte>> in) {
+    ranks.start(out, in);
+}
+void start(gpu on, const gpu_communicator& ranks, std::span<const gpu_send> out,
+           std::span<const gpu_receive> in) {
+    ranks.start_on_gpu(on, out, in);
+}
+void wait(cpu, const communicator& ranks) { ranks.wait(); }
+void wait(gpu on, const gpu_communicator& ranks) { ranks.wait_on_gpu(on); }
 
 }  // namespace
 
@@ -109,13 +114,16 @@ void distributed<V, B>::make_messages() {
     outgoing_ = make_vector<V>(on_, halo_.sent.size());
     incoming_ = make_vector<V>(on_, halo_.columns.size());
     edge_y_ = make_vector<V>(on_, edge_.size());
+    const auto most = std::max({outgoing_.size(), incoming_.size(), edge_y_.size()});
+    travelling_.emplace(on_, std::int64_t(most));
+    unused_.emplace(on_, one_scalar<V>{V(0)});
     for (const halo_segment& s : halo_.sends) {
-        add_message(send_x_, s, outgoing_.data());
-        add_message(receive_y_, s, outgoing_.data());
+        const auto bytes = bytes_of(on_, outgoing_.data(), s);
+        send_x_.push_back({s.peer, bytes}), receive_y_.push_back({s.peer, bytes});
     }
     for (const halo_segment& s : halo_.receives) {
-        add_message(receive_x_, s, incoming_.data());
-        add_message(send_y_, s, incoming_.data());
+        const auto bytes = bytes_of(on_, incoming_.data(), s);
+        receive_x_.push_back({s.peer, bytes}), send_y_.push_back({s.peer, bytes});
     }
 }
 
@@ -127,34 +135,36 @@ std::size_t distributed<V, B>::bytes() const {
 }
 
 template <class V, class B>
+template <class Step>
+void distributed<V, B>::run(std::size_t n, const Step& step) const {
+    run_fused(travelling_->on(), std::int64_t(n), step, unused_->data());
+}
+
+template <class V, class B>
 void distributed<V, B>::multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const {
-    run_step<V>(on_, halo_.sent.size(),
-                gather_step<V>{sent_there_.data(), x.data(), outgoing_.data()});
-    ranks_.start(send_x_, receive_x_);
+    run(halo_.sent.size(), gather_step<V>{sent_there_.data(), x.data(), outgoing_.data()});
+    start(on_, ranks_, send_x_, receive_x_);
     local_->apply(alpha, x, beta, y);
-    ranks_.wait();
+    wait(on_, ranks_);
     if (others_ == nullptr) return;
     others_->apply(alpha, incoming_, V(0), edge_y_);
-    run_step<V>(on_, edge_.size(),
-                scatter_add_step<V>{edge_there_.data(), edge_y_.data(), y.data()});
+    run(edge_.size(), scatter_add_step<V>{edge_there_.data(), edge_y_.data(), y.data()});
 }
 
 template <class V, class B>
 void distributed<V, B>::multiply_transposed(transposition op, V alpha, in<V, B> x, V beta,
                                             out<V, B> y) const {
     if (others_ != nullptr) {
-        run_step<V>(on_, edge_.size(),
-                    gather_step<V>{edge_there_.data(), x.data(), edge_y_.data()});
+        run(edge_.size(), gather_step<V>{edge_there_.data(), x.data(), edge_y_.data()});
         others_->apply_transposed(op, alpha, edge_y_, V(0), incoming_);
     }
-    ranks_.start(send_y_, receive_y_);
+    start(on_, ranks_, send_y_, receive_y_);
     local_->apply_transposed(op, alpha, x, beta, y);
-    ranks_.wait();
+    wait(on_, ranks_);
     // An element of y may be in the halo of several ranks: one after the other.
     for (const halo_segment& s : halo_.sends)
-        run_step<V>(on_, s.count,
-                    scatter_add_step<V>{sent_there_.data() + s.first, outgoing_.data() + s.first,
-                                        y.data()});
+        run(s.count, scatter_add_step<V>{sent_there_.data() + s.first, outgoing_.data() + s.first,
+                                         y.data()});
 }
 
 template <class V, class B>
@@ -165,5 +175,7 @@ void distributed<V, B>::scale(V beta, out<V, B> y) const {
 
 #define NZ_INSTANTIATE(V) template class distributed<V, cpu>;
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+template class distributed<float, gpu>;
+template class distributed<double, gpu>;
 
 }  // namespace nz

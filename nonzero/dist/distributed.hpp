@@ -1,12 +1,29 @@
 // A matrix whose rows are shared out over ranks, as an operator of any solver.
 #pragma once
 
+#include <optional>
+
+#include "nonzero/core/gpu_communicator.hpp"
 #include "nonzero/dist/halo.hpp"
 #include "nonzero/dist/slice.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz {
+
+/// How a backend's vectors travel between ranks.
+template <class B>
+struct transport_of {
+    using ranks = communicator;
+    using send = message<const std::byte>;
+    using receive = message<std::byte>;
+};
+template <>
+struct transport_of<gpu> {
+    using ranks = gpu_communicator;
+    using send = gpu_send;
+    using receive = gpu_receive;
+};
 
 /// One rank's part of a matrix that is shared out over on.ranks by rows: an operator between the
 /// rank's own elements of x and those of y. Solvers run over it unchanged where they are given the
@@ -23,7 +40,9 @@ namespace nz {
 /// The transposed product sends the halo's part of y back, and adds what comes in rank order. Both
 /// parts have a plan and a layout of their own. All ranks call a product together, with the same
 /// alpha and beta, of one such operator at a time. Same bits in every run with as many ranks, where
-/// the machine's speeds, which rank 0 tells the others, are known from a file or given.
+/// the machine's speeds, which rank 0 tells the others, are known from a file or given. On a GPU
+/// all of it happens in on.stream, and the CPU waits where on.ranks' transport does. Values on a
+/// GPU are float or double.
 ///
 /// Holds    beside both layouts, the halo's elements twice and those that others need.
 /// Sends    the elements of x that others need, once.
@@ -56,11 +75,18 @@ class distributed final : public linear_operator<V, B> {
     void scale(V beta, out<V, B> y) const override;
 
   private:
+    using send = typename transport_of<B>::send;
+    using receive = typename transport_of<B>::receive;
+
     void split(const matrix_slice<V>& A, csr<V, host>& local, csr<V, host>& others);
     void make_messages();
 
+    /// step over the first n elements of what travels.
+    template <class Step>
+    void run(std::size_t n, const Step& step) const;
+
     B on_;  ///< of this rank alone: its sums ask no other
-    const communicator& ranks_;
+    const typename transport_of<B>::ranks& ranks_;
     shares rows_, cols_;
     nz::shape shape_;
     nz::halo halo_;
@@ -68,8 +94,10 @@ class distributed final : public linear_operator<V, B> {
     std::unique_ptr<linear_operator<V, B>> local_, others_;
     vector<index, B> sent_there_, edge_there_;
     mutable vector<V, B> outgoing_, incoming_, edge_y_;
-    std::vector<message<const std::byte>> send_x_, send_y_;
-    std::vector<message<std::byte>> receive_x_, receive_y_;
+    std::vector<send> send_x_, send_y_;
+    std::vector<receive> receive_x_, receive_y_;
+    mutable std::optional<vector_space<V, B>> travelling_;
+    mutable std::optional<scalars_on<one_scalar<V>, B>> unused_;
 };
 
 }  // namespace nz

@@ -194,7 +194,7 @@ TEST(solve_over_ranks, says_on_all_ranks_what_does_not_suit) {
                  auto slice = slice_of(ranks, view(system.A));
                  const auto b = slice_of<double>(slice.rows, ranks.rank(), system.b);
                  host_vector<double> x(b.size(), 0);
-                 (void)nz::solve<double>({.threads = 1, .ranks = &ranks}, std::move(slice), b, x,
+                 (void)nz::solve<double>(cpu{.threads = 1, .ranks = &ranks}, std::move(slice), b, x,
                                          o);
              }))
             EXPECT_NE(text_of(t).find("A is not symmetric"), std::string::npos) << text_of(t);

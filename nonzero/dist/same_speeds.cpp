@@ -35,7 +35,8 @@ machine_speeds from_numbers(std::span<const double> all) {
 
 }  // namespace
 
-plan_options with_same_speeds(cpu on, const communicator& ranks, const plan_options& given) {
+template <class B>
+plan_options with_same_speeds(B on, const communicator& ranks, const plan_options& given) {
     plan_options options = given;
     if (!on_all(&ranks, !given.speeds)) return options;
     std::vector<host_vector<double>> to(std::size_t(ranks.size()));
@@ -46,5 +47,8 @@ plan_options with_same_speeds(cpu on, const communicator& ranks, const plan_opti
     options.speeds = from_numbers(exchanged(ranks, to)[0]);
     return options;
 }
+
+template plan_options with_same_speeds(cpu, const communicator&, const plan_options&);
+template plan_options with_same_speeds(gpu, const communicator&, const plan_options&);
 
 }  // namespace nz

@@ -38,7 +38,8 @@ matrix_facts facts_of(const communicator& ranks, const matrix_slice<V>& A,
 }
 
 /// What is tried, in this order. Throws unsuitable.
-std::vector<choice> choices_for(const matrix_facts& f, const system_options& o, bool is_complex) {
+template <class V, class B>
+std::vector<choice> choices_for(const matrix_facts& f, const system_options& o) {
     using enum krylov_method;
     const bool is_definite = f.is_symmetric && f.is_positive;
     const auto require = [](bool holds, const char* why) {
@@ -49,7 +50,8 @@ std::vector<choice> choices_for(const matrix_facts& f, const system_options& o, 
     const auto p =
         o.preconditioner.value_or(f.has_zero ? preconditioning::none : preconditioning::jacobi);
     if (p == preconditioning::amg) {
-        require(!is_complex, "amg: for real values only");
+        require(!is_complex<V>, "amg: for real values only");
+        require(std::is_same_v<B, cpu>, "amg: over ranks on CPUs only");
         require(is_definite, "amg: A is not symmetric, or its diagonal not positive");
     }
     if (o.method) return {{*o.method, p}};
@@ -68,11 +70,11 @@ csr<V, host> absolute(std::span<const V> diagonal) {
 }
 
 /// Of this rank's own block; null for none. Throws argument_error where the block does not suit it.
-template <class V>
-std::unique_ptr<linear_operator<V, cpu>> preconditioner_of(cpu alone, const choice& c,
-                                                           const csr<V, host>& block,
-                                                           std::span<const V> diagonal,
-                                                           index unknowns) {
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> preconditioner_of(B alone, const choice& c,
+                                                         const csr<V, host>& block,
+                                                         std::span<const V> diagonal,
+                                                         index unknowns) {
     const bool is_empty = block.shape.rows == 0;
     switch (is_empty && c.preconditioner != preconditioning::none ? preconditioning::jacobi
                                                                   : c.preconditioner) {
@@ -91,43 +93,43 @@ std::unique_ptr<linear_operator<V, cpu>> preconditioner_of(cpu alone, const choi
 }
 
 /// Over all ranks. A is given up once the levels are made.
-template <class V>
-std::unique_ptr<linear_operator<V, cpu>> multigrid_of(cpu on, const matrix_slice<V>& A,
-                                                      index unknowns,
-                                                      const linear_operator<V, cpu>& product) {
-    if constexpr (!is_complex<V>)
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> multigrid_of(B on, const matrix_slice<V>& A, index unknowns,
+                                                    const linear_operator<V, B>& product) {
+    if constexpr (!is_complex<V> && std::is_same_v<B, cpu>)
         return std::make_unique<distributed_amg<V>>(
             on, A, amg_options{.block = unknowns, .check = false}, candidates<V>{}, &product);
     return nullptr;
 }
 
-template <class V>
-solve_report solve_by(krylov_method method, cpu on, const linear_operator<V, cpu>& A,
-                      const linear_operator<V, cpu>* M, std::span<const V> b, std::span<V> x,
+template <class V, class B>
+solve_report solve_by(krylov_method method, B on, const linear_operator<V, B>& A,
+                      const linear_operator<V, B>* M, in<V, B> b, out<V, B> x,
                       const gmres_options& o) {
     const auto by = [&](auto f) {
         return M != nullptr ? f(on, A, *M, b, x, o) : f(on, A, b, x, o);
     };
     switch (method) {
         case krylov_method::cg:
-            return by([](auto&&... all) { return cg<V, cpu>(all...); });
+            return by([](auto&&... all) { return cg<V, B>(all...); });
         case krylov_method::minres:
-            return by([](auto&&... all) { return minres<V, cpu>(all...); });
+            return by([](auto&&... all) { return minres<V, B>(all...); });
         case krylov_method::bicgstab:
-            return by([](auto&&... all) { return bicgstab<V, cpu>(all...); });
+            return by([](auto&&... all) { return bicgstab<V, B>(all...); });
         default:
-            return by([](auto&&... all) { return gmres<V, cpu>(all...); });
+            return by([](auto&&... all) { return gmres<V, B>(all...); });
     }
 }
 
 }  // namespace
 
-template <class V>
-system_report solve(cpu on, matrix_slice<V> A, std::span<const V> b, std::span<V> x,
+template <class V, class B>
+system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> x,
                     const system_options& o) {
     if (on.ranks == nullptr) throw argument_error("solve: on.ranks is null");
     const communicator& ranks = *on.ranks;
-    const cpu alone{.threads = on.threads};
+    B alone = on;
+    alone.ranks = nullptr;
     if (A.shape().rows != A.shape().cols)
         throw unsuitable("A is " + std::to_string(A.shape().rows) + " x " +
                          std::to_string(A.shape().cols) + ", not square");
@@ -142,30 +144,33 @@ system_report solve(cpu on, matrix_slice<V> A, std::span<const V> b, std::span<V
         block = own_block(A, ranks.rank());
         diagonal = diagonal_of(view(block));
     });
-    const auto choices = choices_for(facts_of<V>(ranks, A, diagonal), o, is_complex<V>);
+    const auto choices = choices_for<V, B>(facts_of<V>(ranks, A, diagonal), o);
     const bool by_multigrid = choices.front().preconditioner == preconditioning::amg;
     if (by_multigrid) block = {};
-    const distributed<V, cpu> product{on, by_multigrid ? A : std::move(A)};
+    const distributed<V, B> product{on, by_multigrid ? A : std::move(A)};
     system_report report;
     report.product = product.local().method_name();
     report.plan_s = seconds_since(start);
+    vector<V, B> rhs;
+    agree(&ranks, [&] { rhs = from_host(alone, b); });
     for (const choice& c : choices) {
         solve_attempt a{c.method, c.preconditioner, {}, 0, 0};
         const auto making = steady_clock::now();
-        std::unique_ptr<linear_operator<V, cpu>> M;
+        std::unique_ptr<linear_operator<V, B>> M;
         if (c.preconditioner == preconditioning::amg)
-            M = multigrid_of(on, std::exchange(A, {}), o.block, product);
+            M = multigrid_of<V, B>(on, std::exchange(A, {}), o.block, product);
         else
-            agree(&ranks, [&] { M = preconditioner_of<V>(alone, c, block, diagonal, o.block); });
+            agree(&ranks, [&] { M = preconditioner_of<V, B>(alone, c, block, diagonal, o.block); });
         a.preconditioner_s = seconds_since(making);
         const auto iterating = steady_clock::now();
-        host_vector<V> attempted(x.begin(), x.end());
-        a.report = solve_by<V>(c.method, on, product, M.get(), b, attempted, o);
+        vector<V, B> attempted;
+        agree(&ranks, [&] { attempted = from_host(alone, std::span<const V>(x)); });
+        a.report = solve_by<V, B>(c.method, on, product, M.get(), rhs, attempted, o);
         a.solve_s = seconds_since(iterating);
         const double before =
             report.attempts.empty() ? a.report.history.front() : report.result().report.relative;
         const bool is_better = a.report.relative <= before;
-        if (is_better) std::copy(attempted.begin(), attempted.end(), x.begin());
+        if (is_better) std::ranges::copy(to_host<V>(alone, in<V, B>(attempted)), x.begin());
         if (is_better || report.attempts.empty()) report.best = report.attempts.size();
         report.attempts.push_back(std::move(a));
         if (report.attempts.back().report.converged) break;
@@ -174,9 +179,12 @@ system_report solve(cpu on, matrix_slice<V> A, std::span<const V> b, std::span<V
     return report;
 }
 
-#define NZ_INSTANTIATE(V)                                                                \
-    template system_report solve(cpu, matrix_slice<V>, std::span<const V>, std::span<V>, \
+#define NZ_INSTANTIATE(V, B)                                                           \
+    template system_report solve(B, matrix_slice<V>, std::span<const V>, std::span<V>, \
                                  const system_options&);
-NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+#define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
+NZ_INSTANTIATE(float, gpu)
+NZ_INSTANTIATE(double, gpu)
 
 }  // namespace nz

@@ -54,7 +54,7 @@ inline __device__ bool is_last_block(unsigned* ticket) {
 template <class Step>
 __global__ void __launch_bounds__(int(grid_of<Step>.threads))
     fused_kernel(std::int64_t n, Step step, typename Step::scalars* at,
-                 typename Step::totals* partial, unsigned* ticket) {
+                 typename Step::totals* partial, unsigned* ticket, typename Step::totals* of_rank) {
     using totals = typename Step::totals;
     constexpr int threads = int(grid_of<Step>.threads);
     wait_for_previous();
@@ -72,8 +72,20 @@ __global__ void __launch_bounds__(int(grid_of<Step>.threads))
         totals all = {};
         for (unsigned b = threadIdx.x; b < gridDim.x; b += unsigned(threads)) all += partial[b];
         all = sum_block<threads>(all);
-        if (threadIdx.x == 0) step.finish(*at, all);
+        if (threadIdx.x != 0) return;
+        of_rank == nullptr ? step.finish(*at, all) : void(*of_rank = all);
     }
+}
+
+/// The end of a step over ranks: their sums, added in rank order.
+template <class Step>
+__global__ void finish_kernel(Step step, typename Step::scalars* at,
+                              const typename Step::totals* of_ranks, int ranks) {
+    wait_for_previous();
+    if (skips<Step>(*at)) return;
+    typename Step::totals all = {};
+    for (int r = 0; r < ranks; ++r) all += of_ranks[r];
+    step.finish(*at, all);
 }
 
 template <class Step>
@@ -83,10 +95,23 @@ void launch_fused(gpu on, std::int64_t n, const Step& step, typename Step::scala
     constexpr fused_grid grid = grid_of<Step>;
     static_assert(grid.threads >= usual_grid.threads && grid.most_blocks <= usual_grid.most_blocks,
                   "the scratch memory has room for the sums of the usual blocks");
+    // The ticket, this rank's sums, all ranks', the blocks'.
+    using totals = typename Step::totals;
+    const auto bytes_at = [&](std::size_t k) { return scratch + k * max_sum_bytes; };
+    const auto sums_at = [&](std::size_t k) { return reinterpret_cast<totals*>(bytes_at(k)); };
+    totals* const of_rank = finishes<Step> && on.ranks != nullptr ? sums_at(1) : nullptr;
     launch<fused_kernel<Step>>(on, unsigned(grid.blocks(n)), unsigned(grid.threads), n, step, at,
-                               reinterpret_cast<typename Step::totals*>(scratch + max_sum_bytes),
-                               reinterpret_cast<unsigned*>(scratch));
+                               sums_at(1 + sums_of_ranks(on)), reinterpret_cast<unsigned*>(scratch),
+                               of_rank);
     check_launch("fused_kernel");
+    if (of_rank == nullptr) return;
+    if constexpr (finishes<Step>) {
+        const auto ranks = std::size_t(on.ranks->size());
+        on.ranks->gather_on_gpu(on, {bytes_at(1), sizeof(totals)},
+                                {bytes_at(2), ranks * sizeof(totals)});
+        launch<finish_kernel<Step>>(on, 1, 1, step, at, sums_at(2), int(ranks));
+        check_launch("finish_kernel");
+    }
 }
 
 }  // namespace nz

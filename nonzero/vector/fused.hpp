@@ -5,8 +5,8 @@
 #include <concepts>
 
 #include "nonzero/core/backend.hpp"
-#include "nonzero/core/communicator.hpp"
 #include "nonzero/core/error.hpp"
+#include "nonzero/core/gpu_communicator.hpp"
 #include "nonzero/core/value.hpp"
 
 namespace nz {
@@ -94,8 +94,12 @@ inline constexpr std::size_t max_sum_bytes = 64;
 constexpr std::size_t fused_scratch_bytes(cpu, std::int64_t n) {
     return std::size_t((n + fused_block - 1) / fused_block) * max_sum_bytes;
 }
-constexpr std::size_t fused_scratch_bytes(gpu, std::int64_t n) {
-    return std::size_t(usual_grid.blocks(n) + 1) * max_sum_bytes;
+/// Sums of this rank's and of all ranks', in a GPU's scratch memory.
+inline std::size_t sums_of_ranks(gpu on) {
+    return on.ranks == nullptr ? 0 : std::size_t(on.ranks->size()) + 1;
+}
+inline std::size_t fused_scratch_bytes(gpu on, std::int64_t n) {
+    return (std::size_t(usual_grid.blocks(n) + 1) + sums_of_ranks(on)) * max_sum_bytes;
 }
 
 #if !defined(__CUDACC__)  // which does not know OpenMP
@@ -151,7 +155,8 @@ void run_fused(cpu on, std::int64_t n, const Step& step, typename Step::scalars*
 template <class Step>
 void launch_fused(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at);
 
-/// The same in on.stream, without waiting; at points to GPU memory. Same bits in every run.
+/// The same in on.stream, without waiting; at points to GPU memory. Same bits in every run. Over
+/// ranks it waits where their transport does.
 template <fused_step Step>
 void run_fused(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
     static_assert(sizeof(typename Step::totals) <= max_sum_bytes);

@@ -71,7 +71,8 @@ constexpr int first_launches = 4, most_launches = 32;
 loop<gpu>::loop(gpu on, std::function<void()> iteration, loop_state* state, bool graph,
                 int at_a_time)
     : on_(on), iteration_(std::move(iteration)), state_(state) {
-    if (!graph || on.stream == nullptr) return;
+    // What ranks exchange is launched anew in every iteration.
+    if (!graph || on.stream == nullptr || on.ranks != nullptr) return;
     const device_guard guard(on);
     try {
         capture(at_a_time);

@@ -1,0 +1,183 @@
+// Ranks whose parts lie on GPUs: products against the oracle, solvers, and which transport is
+// taken. Ranks share this machine's GPU, by way of the CPU's memory; NCCL joins as many as there
+// are GPUs.
+#include <gtest/gtest.h>
+
+#include "nonzero/core/agreement.hpp"
+#include "nonzero/dist/distributed.hpp"
+#include "nonzero/dist/exchange.hpp"
+#include "nonzero/dist/gpu_ranks.hpp"
+#include "nonzero/dist/solve.hpp"
+#include "nonzero/gen/generate.hpp"
+#include "nonzero/solve/eigs/eigs.hpp"
+#include "nonzero/solve/krylov/cg.hpp"
+#include "test/files.hpp"
+#include "test/products.hpp"
+#include "test/thread_ranks.hpp"
+
+namespace nz::test {
+namespace {
+
+TEST(gpu_rank, is_refused_where_there_is_no_gpu_or_it_would_be_shared) {
+    const auto thrown =
+        thrown_on_ranks(2, [](const communicator& ranks) { const gpu_rank mine(ranks); });
+    for (const auto& t : thrown) {
+        ASSERT_TRUE(t);
+        EXPECT_THROW(std::rethrow_exception(t), unavailable);
+        if (gpu_count() != 1) continue;
+        EXPECT_EQ(text_of(t).rfind("ranks 0 and 1 would share a GPU of ", 0), 0U) << text_of(t);
+    }
+}
+
+template <class V>
+class ranks_on_gpus : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
+    }
+};
+using value_types = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(ranks_on_gpus, value_types);
+
+/// f(on, ranks) on so many ranks, which share GPUs where there are fewer.
+void on_gpus(int size, const std::function<void(gpu on, const communicator& ranks)>& f) {
+    on_ranks(size, [&](const communicator& ranks) {
+        const gpu_rank mine(ranks, true);
+        f(mine, ranks);
+    });
+}
+
+/// op's product, over all ranks: whole on rank 0.
+template <class V>
+host_vector<V> product_of(gpu on, const communicator& ranks, const distributed<V, gpu>& op,
+                          const product_case<V>& c) {
+    const bool plain = c.how == transposition::plain;
+    const auto x = slice_of<V>(plain ? op.cols() : op.rows(), ranks.rank(), c.x);
+    const auto y0 = slice_of<V>(plain ? op.rows() : op.cols(), ranks.rank(), c.y0);
+    const auto x_there = to_device<V>(on, x);
+    auto y_there = to_device<V>(on, y0);
+    op.apply_transposed(c.how, c.alpha, x_there, c.beta, y_there);
+    return joined<V>(ranks, to_host<V>(on, y_there));
+}
+
+/// A of both kinds: many entries in others' columns, and few.
+template <class V>
+std::vector<csr<V, host>> matrices() {
+    return {from_rule<V>(301, 301, [](index, index, double u) { return u > 0.9; }),
+            from_rule<V>(5000, 5000, [](index i, index j, double) { return std::abs(i - j) <= 2; }),
+            from_rule<V>(40, 900, [](index, index, double u) { return u > 0.7; }),
+            from_rule<V>(3, 3, [](index, index, double) { return true; })};
+}
+
+TYPED_TEST(ranks_on_gpus, multiply_like_the_oracle_with_the_same_bits) {
+    using V = TypeParam;
+    const plan_options both_ways{.transposed = true};
+    for (const auto& A : matrices<V>()) {
+        const auto cases = product_cases(view(A), {transposition::plain, transposition::transpose});
+        for (const int size : {1, 2, 4, 7})
+            on_gpus(size, [&](gpu on, const communicator& ranks) {
+                const distributed<V, gpu> op(on, slice_of(ranks, view(A)), both_ways);
+                for (const auto& c : cases) {
+                    const auto y = product_of<V>(on, ranks, op, c),
+                               again = product_of<V>(on, ranks, op, c);
+                    if (ranks.rank() != 0) continue;
+                    EXPECT_TRUE(compare<V>(y, c.want).holds())
+                        << A.shape.rows << " rows, " << size << " ranks, op " << int(c.how);
+                    EXPECT_TRUE(same_bits<V>(y, again)) << int(c.how);
+                }
+            });
+    }
+}
+
+TYPED_TEST(ranks_on_gpus, sum_over_all_ranks_with_the_same_bits) {
+    using V = TypeParam;
+    const auto x = random_vector<V>(100003, 1), y = random_vector<V>(100003, 2);
+    double want = 0, magnitude = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        want += double(x[i]) * double(y[i]);
+        magnitude += std::abs(double(x[i]) * double(y[i]));
+    }
+    // A tree of 17 levels, an element or two a thread, and the ranks' sums.
+    const double bound = 24 * double(std::numeric_limits<V>::epsilon()) * magnitude;
+    for (const int size : {1, 3, 5})
+        on_gpus(size, [&](gpu on, const communicator& ranks) {
+            const shares all = equal_shares(index(x.size()), ranks.size());
+            vector_space<V, gpu> space(on, all.count(ranks.rank()));
+            const auto mine = to_device<V>(on, slice_of<V>(all, ranks.rank(), x));
+            const auto other = to_device<V>(on, slice_of<V>(all, ranks.rank(), y));
+            const V dot = space.dot(mine, other);
+            EXPECT_NEAR(double(dot), want, bound);
+            const auto everywhere = gathered(ranks, dot);
+            for (const V other_dot : everywhere) EXPECT_EQ(other_dot, dot);
+            EXPECT_EQ(space.dot(mine, other), dot);
+        });
+}
+
+TYPED_TEST(ranks_on_gpus, solve_as_one_gpu_does) {
+    using V = TypeParam;
+    const auto A = laplace2d<V>(60, 50);
+    const host_vector<V> b(std::size_t(A.shape.rows), V(1));
+    const double tol = std::is_same_v<V, float> ? 1e-3 : 1e-8;
+    system_options o;
+    o.tol = tol, o.method = krylov_method::cg, o.preconditioner = preconditioning::jacobi;
+    std::int64_t alone = 0;
+    for (const int size : {1, 2, 3})
+        on_gpus(size, [&](gpu on, const communicator& ranks) {
+            auto slice = slice_of(ranks, view(A));
+            const shares rows = slice.rows;
+            const auto mine = slice_of<V>(rows, ranks.rank(), b);
+            host_vector<V> x(mine.size(), V(0));
+            const auto report = nz::solve<V, gpu>(on, std::move(slice), mine, x, o);
+            EXPECT_TRUE(report.converged()) << report.result().report.why;
+            const auto whole = joined<V>(ranks, x);
+            if (ranks.rank() != 0) return;
+            const auto r =
+                reference_product<V>(transposition::plain, V(-1), view(A), whole, V(1), b);
+            double rest2 = 0;
+            for (const auto& value : r.y) rest2 += double(std::norm(value));
+            EXPECT_LE(std::sqrt(rest2), 1.01 * tol * std::sqrt(double(b.size())));
+            const auto taken = report.result().report.iterations;
+            if (size == 1) alone = taken;
+            EXPECT_NEAR(double(taken), double(alone), 3);
+        });
+}
+
+TYPED_TEST(ranks_on_gpus, refuse_what_runs_on_cpus_only) {
+    using V = TypeParam;
+    const auto A = laplace2d<V>(8, 8);
+    on_gpus(2, [&](gpu on, const communicator& ranks) {
+        const distributed<V, gpu> op(on, slice_of(ranks, view(A)));
+        EXPECT_THROW(((void)eigs<V, gpu>(on, op)), unavailable);
+        auto slice = slice_of(ranks, view(A));
+        host_vector<V> x(std::size_t(slice.own.shape.rows), V(0));
+        const host_vector<V> b(x.size(), V(1));
+        system_options by_amg;
+        by_amg.preconditioner = preconditioning::amg;
+        EXPECT_THROW(((void)nz::solve<V, gpu>(on, std::move(slice), b, x, by_amg)), unsuitable);
+    });
+}
+
+TEST(nccl, joins_ranks_with_a_gpu_each) {
+    if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
+    const auto A = laplace2d<double>(300, 300);
+    on_ranks(gpu_count(), [&](const communicator& ranks) {
+        const gpu_rank mine(ranks);
+        const gpu on = mine;
+        if (mine.transport() != "NCCL") GTEST_SKIP() << "no NCCL here";
+        const distributed<double, gpu> op(on, slice_of(ranks, view(A)));
+        const auto cases = product_cases(view(A), {transposition::plain});
+        for (const auto& c : cases) {
+            const auto y = product_of<double>(on, ranks, op, c);
+            if (ranks.rank() != 0) continue;
+            EXPECT_TRUE(compare<double>(y, c.want).holds());
+        }
+        const host_vector<double> ones(std::size_t(op.shape().rows), 1);
+        const auto b = to_device<double>(on, ones);
+        auto x = to_device<double>(on, host_vector<double>(ones.size()));
+        const auto report = cg<double, gpu>(on, op, b, x);
+        EXPECT_TRUE(report.converged) << report.why;
+    });
+}
+
+}  // namespace
+}  // namespace nz::test
