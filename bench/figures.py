@@ -347,6 +347,23 @@ def stripes(m: Measurements, machine: str) -> list[str]:
                   "best of cuSPARSE, us", "the plan's choice"], lines, text=2)
 
 
+def storage(m: Measurements, machine: str) -> list[str]:
+    """The plan with values rounded to single precision, beside the exact one."""
+    plans: dict[str, dict[str, Row]] = {}
+    for run in m.runs(machine, "storage"):
+        name = run["matrices"][0]["name"]
+        row = summary.named(timed([run], 0)[name], "plan")
+        plans.setdefault(name, {})[run.get("storage", "exact")] = row
+    lines = []
+    for name, of in sorted(plans.items()):
+        exact, single = of["exact"], of["single"]
+        lines.append([f"`{name}`", *(f"{r['matrix_bytes'] / 1e6:,.0f}" for r in (exact, single)),
+                      *(f"{r['median_s'] * 1e6:,.0f}" for r in (exact, single)),
+                      f"{exact['median_s'] / single['median_s']:.2f}"])
+    return table(["matrix", "`exact`, MB", "`single`, MB", "`exact`, us", "`single`, us",
+                  "times as fast"], lines)
+
+
 def several_vectors(m: Measurements, machine: str) -> list[str]:
     """Products with several vectors by their order, beside the fastest of cuSPARSE's SpMM."""
     def rows(suite: str, order: str, count: int) -> Rows:
@@ -800,7 +817,8 @@ def many_gpus(_m: Measurements) -> list[str]:
 
 GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
-        matrices, composition, classes, class_sizes, floors, stripes, several_vectors, unseen, plan, plan_sizes, plan_misses, transposed,
+        matrices, composition, classes, class_sizes, floors, stripes, storage,
+        several_vectors, unseen, plan, plan_sizes, plan_misses, transposed,
         giants, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
         ranks_solvers, many_gpus)}
