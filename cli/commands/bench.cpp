@@ -104,9 +104,15 @@ class planned_operator final : public linear_operator<V, gpu> {
     setup_times setup_;
 };
 
+/// For several vectors the plan takes the same method, however many they are.
+template <bool transposed, bool several>
+plan_options planned_for() {
+    return {.vectors = several ? 2 : 1, .transposed = transposed};
+}
+
 /// From a CSR in the GPU's memory: what is timed as preparing is all that planning and building
 /// take.
-template <class V, bool transposed>
+template <class V, bool transposed, bool several>
 std::unique_ptr<linear_operator<V, gpu>> build_planned(gpu on, const csr<V, host_view>& A) {
     const auto start = std::chrono::steady_clock::now();
     const auto passed = [&] {
@@ -114,14 +120,14 @@ std::unique_ptr<linear_operator<V, gpu>> build_planned(gpu on, const csr<V, host
     };
     const auto on_device = upload(on, A);
     setup_times t{.upload_s = passed()};
-    auto op = plan_and_build(view(on_device), on, {.transposed = transposed}).op;
+    auto op = plan_and_build(view(on_device), on, planned_for<transposed, several>()).op;
     t.preprocessing_s = passed() - t.upload_s;
     return std::make_unique<planned_operator<V>>(on, std::move(op), t);
 }
 
 /// What the planner chooses, as a method of its own. Its setup is all of it: the stats, the
 /// choice, the building.
-template <class V, bool transposed>
+template <class V, bool transposed, bool several>
 const method<V>& planned_method() {
     static const method<V> planned = [] {
         method<V> m{};
@@ -129,9 +135,9 @@ const method<V>& planned_method() {
         m.cost = m.cost_on_gpu = csr<V, host>::cost;  // how much memory it takes, about
         m.transposed_on_cpu = m.transposed_on_gpu = transposed;
         m.on_cpu = [](cpu on, const csr<V, host_view>& A) {
-            return build(make_plan(A, on, {.transposed = transposed}), A);
+            return build(make_plan(A, on, planned_for<transposed, several>()), A);
         };
-        if (has_cuda) m.on_gpu = build_planned<V, transposed>;
+        if (has_cuda) m.on_gpu = build_planned<V, transposed, several>;
         return m;
     }();
     return planned;
@@ -145,8 +151,9 @@ std::vector<benchmark_case<V>> cases_of(const options& o, std::span<const int> t
     };
     auto all = those(choose_methods<V>(o), false);
     if (o.plan) {
-        const method<V>* const planned[] = {o.transpose ? &planned_method<V, true>()
-                                                        : &planned_method<V, false>()};
+        const method<V>* const planned[] = {o.transpose     ? &planned_method<V, true, false>()
+                                            : o.vectors > 1 ? &planned_method<V, false, true>()
+                                                            : &planned_method<V, false, false>()};
         for (const auto& c : those(planned, false)) all.push_back(c);
     }
     if (!o.peers) return all;

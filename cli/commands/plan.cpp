@@ -136,6 +136,8 @@ void add_plan(CLI::App& app, action& chosen) {
     sub->add_option("--expected-products", o->planning.expected_products,
                     "number of products over which the setup must pay (default: it does not count)")
         ->check(CLI::PositiveNumber);
+    sub->add_option("--vectors", o->planning.vectors, "number of vectors multiplied at once")
+        ->check(CLI::PositiveNumber);
     add_storage_option(*sub, o->planning.storage,
                        "precision of the stored values; products are summed in the matrix' type");
     add_json_option(*sub, o->json);

@@ -44,6 +44,8 @@ struct kernel_hooks {
     bool synchronises = false;      ///< on a GPU its product waits: no CUDA graph can hold it
     bool complex_on_gpu = false;    ///< its GPU kernel exists for complex values too
     bool x_by_texture = false;      ///< on a GPU it reads x by texture, which limits x's length
+    bool many_on_cpu = false;       ///< a CPU's for several vectors at once (spmv_many)
+    bool many_on_gpu = false;       ///< a GPU's
     bool refuses_disorder = false;  ///< build throws argument_error where A is no ascending CSR
 
     // Functions of the tag, named as the hook:

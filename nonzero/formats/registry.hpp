@@ -30,6 +30,7 @@ struct method {
     estimate (*cost)(const matrix_stats&);
     estimate (*cost_on_gpu)(const matrix_stats&);  ///< cost, or why it would be too slow on a GPU
     bool transposed_on_cpu, transposed_on_gpu;     ///< apply_transposed exists
+    bool many_on_cpu, many_on_gpu;                 ///< the one to take for several vectors
     bool exists_on_cpu, exists_on_gpu;             ///< declared, whether or not this build has it
     builder<V, cpu> on_cpu;                        ///< null: no such kernel on the CPU
     builder<V, gpu> on_gpu;  ///< null: no such kernel on the GPU, or no CUDA in this build

@@ -145,16 +145,27 @@ void check_options(const plan_options& o) {
     if (o.expected_products < 1)
         throw argument_error("make_plan: expected_products is " +
                              std::to_string(o.expected_products) + ", expected at least 1");
+    if (o.vectors < 1) throw argument_error("make_plan: vectors is below 1");
     if (!(o.tune_s > 0)) throw argument_error("make_plan: tune_s is not positive");
     if (o.speeds && !is_usable(*o.speeds))
         throw argument_error("make_plan: speeds lack a rate, or one is not positive");
 }
 
-template <class V>
+template <class B, class V>
+bool suits_several_vectors(const method<V>& m) {
+    if constexpr (std::is_same_v<B, cpu>) return m.many_on_cpu && m.on_cpu != nullptr;
+    return m.many_on_gpu && m.on_gpu != nullptr;
+}
+
+template <class B, class V>
 std::vector<const method<V>*> to_judge(std::span<const method<V>> among, const plan_options& o) {
     std::vector<const method<V>*> chosen;
     for (const std::string& name : o.methods) chosen.push_back(&named(among, name));
-    if (o.methods.empty())
+    if (!chosen.empty()) return chosen;
+    if (o.vectors > 1)
+        for (const method<V>& m : among)
+            if (suits_several_vectors<B>(m)) chosen.push_back(&m);
+    if (chosen.empty())
         for (const method<V>& m : among) chosen.push_back(&m);
     return chosen;
 }
@@ -246,7 +257,7 @@ template <class V, class S, class B>
 plan<V, B> predict(const csr<V, S>& A, B on, const plan_options& o,
                    std::span<const method<V>> among, device_analysis<V>* known = nullptr) {
     check_options(o);
-    const auto methods = to_judge(among, o);
+    const auto methods = to_judge<B>(among, o);
     require(on);
     device_analysis<V> mine;
     const subject found = look_at(A, on, o.vouched, known != nullptr ? *known : mine);

@@ -23,6 +23,9 @@ struct plan_options {
     bool fresh = false;                     ///< measures and tunes anew, whatever is in the file
     bool deterministic = true;              ///< only methods with the same bits in every run
     std::vector<std::string> methods = {};  ///< the methods to choose from; empty: all
+    /// Vectors that apply_many multiplies at once. For more than one the plan takes a method that
+    /// reads an entry once for several of them, where this machine has one.
+    index vectors = 1;
     /// Also plans products with A^T, for which `build` stores A^T in addition to A. On a GPU, most
     /// methods have no such product otherwise; on a CPU it is faster.
     bool transposed = false;

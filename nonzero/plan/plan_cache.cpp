@@ -111,6 +111,7 @@ json key_of(const structure_key& k, B on, const plan_options& o) {
             {"tune", o.tune},
             {"deterministic", o.deterministic},
             {"storage", name_of(o.storage)},
+            {"vectors", o.vectors > 1},
             {"methods", o.methods}};
 }
 

@@ -72,7 +72,7 @@ TEST_F(plan_file, of_other_things_is_not_taken) {
     for (const plan_options& o :
          {plan_options{.expected_products = 3}, plan_options{.tune = true},
           plan_options{.deterministic = false}, plan_options{.methods = {"csr.serial"}},
-          plan_options{.storage = value_storage::single}})
+          plan_options{.vectors = 8}, plan_options{.storage = value_storage::single}})
         EXPECT_FALSE(taken(key, on, o));
 }
 

@@ -9,6 +9,7 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/oracle.hpp"
+#include "nonzero/gen/generate.hpp"
 #include "nonzero/plan/speeds.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/zoo.hpp"
@@ -77,6 +78,18 @@ TEST_F(planning, takes_the_predicted_best_and_says_why_of_all) {
     text << p;
     for (const char* part : {"a.large", "b.unwilling  declines: not today", "chosen  c.small"})
         EXPECT_NE(text.str().find(part), std::string::npos) << text.str();
+}
+
+TEST_F(planning, for_several_vectors_takes_what_multiplies_them_at_once) {
+    options.vectors = 8;
+    for (const index n : {3, 300}) {
+        const auto B = laplace2d<double>(n, n);
+        EXPECT_EQ(make_plan(B, cpu{2}, options).chosen().method, "csr.balanced");
+    }
+    options.methods = {"ell.row"};
+    EXPECT_EQ(make_plan(laplace2d<double>(9, 9), cpu{2}, options).chosen().method, "ell.row");
+    options = {.vectors = 0};
+    EXPECT_THROW((void)make_plan(laplace2d<double>(9, 9), cpu{2}, options), argument_error);
 }
 
 TEST_F(planning, by_given_speeds_follows_from_them_alone) {

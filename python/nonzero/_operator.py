@@ -343,6 +343,7 @@ def plan(
     deterministic: bool = True,
     methods: str | Sequence[str] = (),
     transposed: bool = False,
+    vectors: int = 1,
     storage: str = "exact",
     keep: bool = True,
 ) -> Operator:
@@ -372,6 +373,9 @@ def plan(
         To choose from. [all]
     transposed : bool
         Store A^T in addition now, and not when ``op.T`` first multiplies.
+    vectors : int
+        That ``op @ X`` multiplies at once. With more than one, a method is chosen that reads an
+        entry of A once for several of them.
     storage : "exact" or "single"
         Precision of the stored values, of A^T too: bit for bit, or float64 rounded to float32,
         which takes fewer bytes; products are summed in float64. ``op.plan.bound`` says how far
@@ -414,6 +418,7 @@ def plan(
         "deterministic": bool(deterministic),
         "methods": names(methods, "methods"),
         "transposed": bool(transposed),
+        "vectors": whole(vectors, "vectors", 1, 2**31 - 1),
         "storage": str(storage),
     }
     op = _planned(matrix, options)

@@ -404,18 +404,19 @@ void bind_operators(nb::module_& m) {
         [](std::tuple<std::int64_t, std::int64_t> shape, nb::handle indptr, nb::handle indices,
            nb::handle data, int device, std::uintptr_t stream, int threads,
            std::optional<std::int64_t> products, bool tune, bool fresh, bool deterministic,
-           std::vector<std::string> methods, bool transposed, const std::string& storage) {
+           std::vector<std::string> methods, bool transposed, index vectors,
+           const std::string& storage) {
             plan_options options;
             if (products) options.expected_products = *products;
             options.tune = tune, options.fresh = fresh, options.deterministic = deterministic;
             options.methods = std::move(methods);
-            options.transposed = transposed;
+            options.transposed = transposed, options.vectors = vectors;
             options.storage = storage_named(storage);
             return make_operator(shape, indptr, indices, data, device, stream, threads, options);
         },
         "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "device"_a, "stream"_a,
         "threads"_a, "products"_a.none(), "tune"_a, "fresh"_a, "deterministic"_a, "methods"_a,
-        "transposed"_a, "storage"_a);
+        "transposed"_a, "vectors"_a, "storage"_a);
 }
 
 }  // namespace nz::python

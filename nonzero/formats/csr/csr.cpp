@@ -7,6 +7,7 @@
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/assembler.hpp"
+#include "nonzero/formats/csr/balanced_rows.hpp"
 #include "nonzero/formats/simd/simd.hpp"
 
 namespace nz {
@@ -205,18 +206,12 @@ template <class V>
 void spmv(cpu on, csr_balanced, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y) {
     const int threads = thread_count(on);
-    const std::int64_t rows = A.shape.rows;
     A.row_ptr.visit([&](const auto* row_ptr) {
-        // The first row that starts at or after the share of nonzeros of thread t.
-        const auto first_row = [&](int t) -> std::int64_t {
-            if (t == threads) return rows;
-            const offset target = share(offset(A.val.size()), threads, t).first;
-            return std::lower_bound(row_ptr, row_ptr + rows, target) - row_ptr;
-        };
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
-        for (int t = 0; t < threads; ++t)
-            multiply_rows(row_ptr, alpha, A, x, beta, y.data(), t == 0 ? 0 : first_row(t),
-                          first_row(t + 1));
+        for (int t = 0; t < threads; ++t) {
+            const range rows = balanced_rows(row_ptr, A.shape.rows, threads, t);
+            multiply_rows(row_ptr, alpha, A, x, beta, y.data(), rows.first, rows.last);
+        }
     });
 }
 

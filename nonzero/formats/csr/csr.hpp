@@ -179,12 +179,16 @@ struct csr_balanced : kernel_of<csr> {
     static constexpr std::string_view name = "csr.balanced";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, target = nnz / threads";
-    static constexpr kernel_hooks hooks{.work_on_cpu = true};
+    static constexpr kernel_hooks hooks{.many_on_cpu = true, .work_on_cpu = true};
     static constexpr auto work_on_cpu = work_of_row_loop;
 };
 template <class V>
 void spmv(cpu, csr_balanced, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
+/// With several vectors: SIMD runs along those that lie by rows, up to 64 doubles at once.
+template <class V>
+void spmv_many(cpu, csr_balanced, V alpha, const csr<V, host_view>& A, in_columns<V, cpu> X, V beta,
+               out_columns<V, cpu> Y);
 
 /// Equal shares of rows plus nonzeros, cut anywhere, so that one giant row is shared by all
 /// threads; what a cut row's parts sum to is added in the order of the threads.

@@ -154,7 +154,8 @@ struct packed_warp : kernel_of<packed> {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "Kreutzer et al. 2014; Kourtis et al., CF'08; Greathouse and Daga, SC'14";
-    static constexpr kernel_hooks hooks{.refuses_disorder = true,
+    static constexpr kernel_hooks hooks{.many_on_gpu = true,
+                                        .refuses_disorder = true,
                                         .work_on_cpu = true,
                                         .work_on_gpu = true,
                                         .build = true,
