@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Hold `nz explain` against a GPU's own counters, read by Nsight Compute.
 
-    bench/explain_check.py NZ MATRIX ... [--methods ell.row,csr.vector] [--type double]
-                           [--ncu ncu] [--json FILE]
+    bench/explain_check.py NZ [MATRIX ...] [--methods ell.row,csr.vector] [--type double]
+                           [--keep FOLDER] [--json FILE] [--markdown FILE] [--ncu ncu]
 
-Runs one product, `nz spmv MATRIX --device gpu --method METHOD -o -`, under ncu for every matrix and
-method, and compares what the kernels' loads asked for with what `nz explain --json` says:
+Without matrices it takes ten: those of matrices/ and four that it generates. For each, ncu runs
+once, over one product with every kernel that has a trace (`nz explain MATRIX --once`). Compared
+with what `nz explain --json` says of each kernel are
 
 - the sectors of loads of 4, 8, ... bytes a lane, from the counters of each instruction
   (``memory_l2_theoretical_sectors_global``, which no cache changes);
@@ -14,83 +15,110 @@ method, and compares what the kernels' loads asked for with what `nz explain --j
 The trace may be off by 3% of the sectors of columns, values and the rest of the matrix, and by 10%
 of those of x. An instruction does not say which array it reads, so loads of one width are compared
 together, and the sum of what each array may be off is allowed. Requests and the lanes that take
-part in them are printed and not judged: a compiler that unrolls a loop splits steps whose lanes
+part in them are shown and not judged: a compiler that unrolls a loop splits steps whose lanes
 take different numbers of trips. Loads by texture are left out on both sides.
+
+FOLDER keeps ncu's reports. Where they are there already ncu does not run, so that a trace can be
+mended and held against the same counters on a machine without a GPU. The JSON has every load of
+every kernel, with its line in the source where the build has -lineinfo.
 
 Exit code 0 where all agree, 1 where one does not, 2 where something could not be run. Needs a GPU
 whose counters the user may read, ncu, and its module ``ncu_report`` (extras/python of Nsight
-Compute) on PYTHONPATH. This script has not been run on a GPU yet.
+Compute; on PYTHONPATH where it is not in its usual place). This script has not been run on a GPU
+yet.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
+import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import ncu_counters
+from ncu_counters import Counted, Failure
+
+ROOT = Path(__file__).resolve().parent.parent
 MATRIX_TOLERANCE, X_TOLERANCE = 0.03, 0.10
-REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
-SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
-SECTORS_OF_INSTRUCTION = "memory_l2_theoretical_sectors_global"
-LANES_OF_INSTRUCTION = "thread_inst_executed_true"
-# LDG.E.64.CONSTANT, LDG.E.U8, ...: bytes a lane; without a size 4.
-LOAD = re.compile(r"\bLDG\.E((?:\.\w+)*)")
-SIZES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
-
-
-@dataclass
-class Counted:
-    """What the loads of one kernel, over all its launches, asked for."""
-
-    requests: int = 0
-    sectors: int = 0
-    lanes: int = 0  # threads that were not masked, over all requests
-    sectors_by_bytes: dict[int, int] | None = None
+# Beside those of matrices/: one so large that loads bypass L1, dense blocks, rows of very
+# different lengths, and columns in no order.
+GENERATED = {
+    "banded": ["banded", "--n", "1000000", "--half-width", "3"],
+    "elasticity3d": ["elasticity3d", "--nx", "12", "--ny", "12", "--nz", "12"],
+    "powerlaw": ["powerlaw", "--n", "50000"],
+    "random": ["random", "--rows", "50000", "--cols", "50000", "--per-row", "8"],
+}
 
 
 @dataclass
 class Comparison:
     """Sectors of the loads of one width, or of all (bytes 0), of one kernel."""
 
-    matrix: str
-    method: str
-    kernel: str
     bytes: int
     predicted: int
-    measured: int
+    counted: int
     allowed: float  # sectors that the two may differ by
 
     @property
     def agrees(self) -> bool:
         """Whether the difference is allowed."""
-        return abs(self.measured - self.predicted) <= self.allowed
+        return abs(self.counted - self.predicted) <= self.allowed
+
+    @property
+    def off(self) -> float:
+        """How much more was counted, as a part of what was predicted."""
+        return (self.counted - self.predicted) / max(self.predicted, 1)
+
+    def __str__(self) -> str:
+        """Say what differs by how much."""
+        return (f"{'all loads' if self.bytes == 0 else f'loads of {self.bytes} bytes'}: "
+                f"{self.predicted} sectors predicted, {self.counted} counted, {self.off:+.1%}")
 
 
-class Failure(Exception):
-    """Something could not be run or read; the text is one sentence."""
+@dataclass
+class Kernel:
+    """One kernel of one method on one matrix: the trace and the counters."""
+
+    matrix: str
+    method: str
+    kernel: str
+    predicted: dict[str, Any]  # an entry of `kernels` of `nz explain --json`
+    counted: Counted
+    comparisons: list[Comparison]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether loads of every width do."""
+        return all(c.agrees for c in self.comparisons)
+
+    @property
+    def whole(self) -> Comparison:
+        """Of all loads together."""
+        return next(c for c in self.comparisons if c.bytes == 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, so that a trace can be mended by it."""
+        return {
+            "matrix": self.matrix, "method": self.method, "kernel": self.kernel,
+            "agrees": self.agrees, "predicted": self.predicted,
+            "counted": {"requests": self.counted.requests, "sectors": self.counted.sectors,
+                        "lanes": self.counted.lanes,
+                        "loads": [asdict(load) for load in self.counted.loads.values()]},
+            "comparisons": [asdict(c) | {"agrees": c.agrees} for c in self.comparisons]}
 
 
-def bytes_of_load(sass: str) -> int | None:
-    """Bytes a lane of a load from global memory; None for any other instruction.
+@dataclass
+class Checked:
+    """All that was compared, and what could not be."""
 
-    Parameters
-    ----------
-    sass
-        An instruction as a disassembler prints it.
-    """
-    found = LOAD.search(sass)
-    if found is None:
-        return None
-    for part in found.group(1).split("."):
-        if part in SIZES:
-            return SIZES[part]
-    return 4
+    kernels: list[Kernel] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    machine: dict[str, Any] = field(default_factory=dict)  # what `nz explain --once` says of it
 
 
 def allowed_difference(kernel: dict[str, Any], value_bytes: int, load_bytes: int) -> float:
@@ -113,63 +141,61 @@ def allowed_difference(kernel: dict[str, Any], value_bytes: int, load_bytes: int
     return MATRIX_TOLERANCE * (all_sectors - x) + X_TOLERANCE * x
 
 
-def compare(matrix: str, predicted: dict[str, Any],
-            measured: dict[str, Counted]) -> list[Comparison]:
-    """All widths of all kernels of one method.
+def compare(kernel: dict[str, Any], value: str, seen: Counted) -> list[Comparison]:
+    """All widths of one kernel, then all loads together.
 
     Parameters
     ----------
-    matrix
-        Its name.
-    predicted
-        What `nz explain --method --json` printed.
-    measured
-        By kernel.
-
-    Raises
-    ------
-    Failure
-        Where a kernel that works by the trace was not seen.
+    kernel
+        An entry of ``kernels`` of `nz explain --json`.
+    value
+        The type of the values, "float" or "double".
+    seen
+        What was counted of it.
     """
-    value_bytes = {"float": 4, "double": 8}[predicted["value"]]
-    all_of: list[Comparison] = []
+    value_bytes = {"float": 4, "double": 8}[value]
+    by_bytes = seen.sectors_by_bytes
+    widths = {int(b): c["sectors"] for b, c in kernel.get("loads_by_bytes", {}).items()}
+    rows = [(b, widths.get(b, 0), by_bytes.get(b, 0)) for b in sorted({*widths, *by_bytes})]
+    rows.append((0, sum(widths.values()), seen.sectors))
+    return [Comparison(b, predicted, counted, allowed_difference(kernel, value_bytes, b))
+            for b, predicted, counted in rows]
+
+
+def check_method(matrix: str, value: str, predicted: dict[str, Any], launches: list[Any],
+                 to: Checked) -> None:
+    """Compare the kernels of one product.
+
+    Parameters
+    ----------
+    matrix, value
+        Its name and the type of its values.
+    predicted
+        An entry of ``methods`` of `nz explain --json`.
+    launches
+        Actions of ``ncu_report``.
+    to
+        Gets them, and a failure for each kernel that works by the trace and was not seen.
+    """
+    method = predicted["method"]
+    counted = ncu_counters.count(launches)
     for kernel in predicted["kernels"]:
         name = kernel["kernel"]
-        if name not in measured:
-            raise Failure(f"{predicted['method']} on {matrix}: ncu saw no kernel {name}")
-        seen = measured[name]
-        by_bytes = seen.sectors_by_bytes or {}
-        widths = {int(b): c["sectors"] for b, c in kernel.get("loads_by_bytes", {}).items()}
-        rows = [(b, widths.get(b, 0), by_bytes.get(b, 0)) for b in sorted({*widths, *by_bytes})]
-        rows.append((0, sum(widths.values()), seen.sectors))
-        all_of += [Comparison(matrix, predicted["method"], name, b, p, m,
-                              allowed_difference(kernel, value_bytes, b)) for b, p, m in rows]
-    return all_of
+        if kernel["working_warps"] == 0:
+            continue
+        if name not in counted:
+            to.failures.append(f"{method} on {matrix}: ncu saw no kernel {name}, but "
+                               f"{', '.join(sorted(counted)) or 'none'}")
+            continue
+        to.kernels.append(Kernel(matrix, method, name, kernel, counted[name],
+                                 compare(kernel, value, counted[name])))
 
 
-def count_action(action: Any, to: Counted) -> None:
-    """Add one launch, an action of ``ncu_report``."""
-    to.requests += int(action.metric_by_name(REQUESTS).as_uint64())
-    to.sectors += int(action.metric_by_name(SECTORS).as_uint64())
-    by_bytes = to.sectors_by_bytes = to.sectors_by_bytes or {}
-    for size, sectors in of_loads(action, SECTORS_OF_INSTRUCTION):
-        by_bytes[size] = by_bytes.get(size, 0) + sectors
-    to.lanes += sum(lanes for _, lanes in of_loads(action, LANES_OF_INSTRUCTION))
-
-
-def of_loads(action: Any, name: str) -> list[tuple[int, int]]:
-    """Bytes a lane, and the metric, of every load from global memory."""
-    metric = action.metric_by_name(name)
-    addresses = metric.correlation_ids()
-    counted = [(bytes_of_load(action.sass_by_pc(addresses.as_uint64(k))), int(metric.as_uint64(k)))
-               for k in range(metric.num_instances())]
-    return [(size, n) for size, n in counted if size is not None]
-
-
-def run(command: list[str]) -> str:
+def run(command: list[str], **environment: str) -> str:
     """What the command prints; Failure with its last line on stderr where it fails."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False,
+                              env=os.environ | environment)
     except OSError as e:
         raise Failure(f"{command[0]}: {e.strerror}") from e
     if done.returncode != 0:
@@ -178,85 +204,156 @@ def run(command: list[str]) -> str:
     return done.stdout
 
 
-def measure(nz: str, ncu: str, matrix: Path, method: str, value: str,
-            kernels: set[str]) -> dict[str, Counted]:
-    """The counters of one product, by kernel."""
-    try:
-        import ncu_report
-    except ImportError as e:
-        raise Failure("no module ncu_report: Nsight Compute has it in extras/python") from e
-    with tempfile.TemporaryDirectory() as folder:
-        report = str(Path(folder) / "counters.ncu-rep")
-        run([ncu, "--force-overwrite", "-o", report, "--section", "SourceCounters",
-             "--metrics", f"{REQUESTS},{SECTORS},{SECTORS_OF_INSTRUCTION},{LANES_OF_INSTRUCTION}",
-             "--kernel-name-base", "function",
-             "--kernel-name", f"regex:^({'|'.join(sorted(kernels))})$",
-             nz, "spmv", str(matrix), "--device", "gpu", "--method", method, "--type", value,
-             "-o", "-"])
-        context = ncu_report.load_report(report)
-        counted: dict[str, Counted] = {}
-        for r in range(context.num_ranges()):
-            of_range = context.range_by_idx(r)
-            for a in range(of_range.num_actions()):
-                action = of_range.action_by_idx(a)
-                name = action.name(action.NameBase_FUNCTION)
-                count_action(action, counted.setdefault(name, Counted()))
-        return counted
+def multiply_under_ncu(o: argparse.Namespace, matrix: Path, report: Path, once: Path) -> None:
+    """One product with each kernel, its counters into `report`, the methods in order into `once`.
+
+    The clocks and the caches are left as they are: no count depends on them.
+    """
+    if report.exists() and once.exists():
+        return
+    said = run([o.ncu, "--force-overwrite", "-o", str(report), "--metrics",
+                ",".join(ncu_counters.METRICS), "--cache-control", "none",
+                "--clock-control", "none", "--kernel-name-base", "function",
+                "--kernel-name", "regex:_kernel$",
+                o.nz, "explain", str(matrix), "--once", "--type", o.type, "--json", str(once)])
+    if not report.exists():
+        raise Failure(f"ncu wrote no report: {(said.strip() or 'no reason given').splitlines()[-1]}")
 
 
-def explained(nz: str, matrix: Path, value: str, *more: str) -> dict[str, Any]:
-    """What `nz explain --json` says."""
-    return json.loads(run([nz, "explain", str(matrix), "--type", value, "--json", *more]))
+def check_matrix(o: argparse.Namespace, matrix: Path, folder: Path, to: Checked) -> None:
+    """Compare all kernels on one matrix; Failure where it could not be read or multiplied."""
+    name = matrix.name.split(".")[0]
+    # Without a GPU in sight `nz explain` only counts, and times nothing.
+    predicted = json.loads(run([o.nz, "explain", str(matrix), "--type", o.type, "--json=-"],
+                               CUDA_VISIBLE_DEVICES=""))
+    methods = {m["method"]: m for m in predicted["methods"] if "declined" not in m}
+    if not_there := set(o.methods) - set(methods):
+        to.failures.append(f"{', '.join(sorted(not_there))} on {name}: declined, or no trace")
+    file, once = folder / f"{name}.{o.type}.ncu-rep", folder / f"{name}.{o.type}.once.json"
+    multiply_under_ncu(o, matrix, file, once)
+    to.machine = json.loads(once.read_text())
+    multiplied = to.machine.pop("multiplied")
+    report = ncu_counters.load_report(o.ncu, file)
+    products = ncu_counters.products_of(report)
+    if len(products) != len(multiplied):
+        raise Failure(f"{name}: nz multiplied {len(multiplied)} times, ncu saw {len(products)}")
+    for method, launches in zip(multiplied, products):
+        if method not in methods or (o.methods and method not in o.methods):
+            continue
+        try:
+            check_method(name, o.type, methods[method], launches, to)
+        except Failure as e:
+            to.failures.append(f"{method} on {name}: {e}")
 
 
-def print_comparisons(rows: list[Comparison]) -> None:
-    """One line a comparison."""
-    for c in rows:
-        off = (c.measured - c.predicted) / max(c.predicted, 1)
-        print(f"{c.matrix:<20} {c.method:<18} {c.kernel:<24} "
-              f"{'all' if c.bytes == 0 else c.bytes:>4} {c.predicted:>12} {c.measured:>12} "
-              f"{off:>+7.1%} {'' if c.agrees else 'DIFFERS'}")
+def print_kernel(k: Kernel) -> None:
+    """A line for each width, and one of what is not judged."""
+    for c in k.comparisons:
+        print(f"{k.matrix:<20} {k.method:<18} {k.kernel:<24} "
+              f"{'all' if c.bytes == 0 else c.bytes:>4} {c.predicted:>12} {c.counted:>12} "
+              f"{c.off:>+7.1%} {'' if c.agrees else 'DIFFERS'}")
+    loads = k.predicted["loads"]
+    print(f"  {k.kernel}: {loads['requests']} requests of {loads['lanes']} lanes predicted, "
+          f"{k.counted.requests} of {k.counted.lanes} counted")
+
+
+def table_of(checked: Checked) -> str:
+    """A line a kernel, in Markdown: on how many matrices it agrees, and where it is furthest off.
+
+    Parameters
+    ----------
+    checked
+        Everything that was compared.
+    """
+    of_kernel: dict[tuple[str, str], list[Kernel]] = {}
+    for k in checked.kernels:
+        of_kernel.setdefault((k.method, k.kernel), []).append(k)
+    lines = ["| method | kernel | agrees | sectors of all loads, furthest off | on | "
+             "requests there |", "| --- | --- | ---: | ---: | --- | ---: |"]
+    for (method, kernel), all_of in sorted(of_kernel.items()):
+        worst = max(all_of, key=lambda k: abs(k.whole.off))
+        predicted = max(worst.predicted["loads"]["requests"], 1)
+        lines.append(f"| {method} | {kernel} | {sum(k.agrees for k in all_of)} of {len(all_of)} | "
+                     f"{worst.whole.off:+.1%} | {worst.matrix} | "
+                     f"{worst.counted.requests / predicted - 1:+.1%} |")
+    return "\n".join(lines) + "\n"
+
+
+def write(o: argparse.Namespace, checked: Checked) -> None:
+    """Write the files that were asked for, anew after every matrix."""
+    if o.json:
+        o.json.write_text(json.dumps(
+            {"machine": checked.machine, "failures": checked.failures,
+             "kernels": [k.to_json() for k in checked.kernels]}, indent=1) + "\n")
+    if o.markdown:
+        o.markdown.write_text(table_of(checked))
+
+
+def print_end(checked: Checked) -> None:
+    """What differs by how much, the furthest off first, and what could not be run."""
+    differing = sorted((k for k in checked.kernels if not k.agrees),
+                       key=lambda k: -max(abs(c.off) for c in k.comparisons if not c.agrees))
+    print(f"\n{len(checked.kernels) - len(differing)} of {len(checked.kernels)} kernels agree")
+    for k in differing:
+        said = "; ".join(str(c) for c in k.comparisons if not c.agrees)
+        print(f"{k.method} ({k.kernel}) on {k.matrix}: {said}")
+    for failure in checked.failures:
+        print(f"explain_check: {failure}", file=sys.stderr)
+
+
+def ten_matrices(nz: str, folder: Path) -> list[Path]:
+    """Return those of matrices/, and those of GENERATED, made in `folder` where not there."""
+    made = []
+    for name, arguments in GENERATED.items():
+        made.append(folder / f"{name}.npz")
+        if not made[-1].exists():
+            run([nz, "generate", *arguments, "-o", str(made[-1])])
+    return [*sorted((ROOT / "matrices").glob("*.mtx.gz")), *made]
+
+
+def check(o: argparse.Namespace, folder: Path) -> int:
+    """Compare on all matrices; the exit code."""
+    checked = Checked()
+    print(f"{'matrix':<20} {'method':<18} {'kernel':<24} {'of':>4} {'predicted':>12} "
+          f"{'counted':>12} {'off':>7}  sectors, by bytes of a lane's load")
+    for matrix in o.matrices or ten_matrices(o.nz, folder):
+        before = len(checked.kernels)
+        try:
+            check_matrix(o, matrix, folder, checked)
+        except Failure as e:
+            checked.failures.append(str(e))
+        for kernel in checked.kernels[before:]:
+            print_kernel(kernel)
+        sys.stdout.flush()
+        write(o, checked)
+    print_end(checked)
+    return 2 if checked.failures else 0 if all(k.agrees for k in checked.kernels) else 1
 
 
 def main() -> int:
     """Run the command."""
     arguments = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     arguments.add_argument("nz", help="the command nz, of a build with CUDA")
-    arguments.add_argument("matrices", nargs="+", type=Path)
-    arguments.add_argument("--methods", default="", help="separated by commas (default: all)")
+    arguments.add_argument("matrices", nargs="*", type=Path, help="(default: ten)")
+    arguments.add_argument("--methods", default=[], type=lambda text: text.split(","),
+                           help="separated by commas (default: all)")
     arguments.add_argument("--type", default="double", choices=["float", "double"])
     arguments.add_argument("--ncu", default="ncu")
-    arguments.add_argument("--json", type=Path, help="file for all comparisons")
+    arguments.add_argument("--keep", type=Path, help="folder for ncu's reports")
+    arguments.add_argument("--json", type=Path, help="file for all that was compared")
+    arguments.add_argument("--markdown", type=Path, help="file for a table, a line a kernel")
     o = arguments.parse_args()
-    rows: list[Comparison] = []
-    print(f"{'matrix':<20} {'method':<18} {'kernel':<24} {'of':>4} {'predicted':>12} "
-          f"{'measured':>12} {'off':>7}  sectors, by bytes of a lane's load")
-    try:
-        for matrix in o.matrices:
-            methods = o.methods.split(",") if o.methods else [
-                m["method"] for m in explained(o.nz, matrix, o.type)["methods"]
-                if "declined" not in m]
-            for method in methods:
-                predicted = explained(o.nz, matrix, o.type, "--method", method)
-                working = [k for k in predicted["kernels"] if k["working_warps"] > 0]
-                predicted["kernels"] = working
-                kernels = {k["kernel"] for k in working}
-                if not kernels:
-                    continue
-                seen = measure(o.nz, o.ncu, matrix, method, o.type, kernels)
-                found = compare(predicted["matrix"], predicted, seen)
-                print_comparisons(found)
-                for k in working:
-                    loads, counted = k["loads"], seen[k["kernel"]]
-                    print(f"  {k['kernel']}: {loads['requests']} requests of {loads['lanes']} "
-                          f"lanes predicted, {counted.requests} of {counted.lanes} counted")
-                rows += found
-    except Failure as e:
-        print(f"explain_check: {e}", file=sys.stderr)
-        return 2
-    if o.json:
-        o.json.write_text(json.dumps([asdict(c) | {"agrees": c.agrees} for c in rows], indent=1))
-    return 0 if all(c.agrees for c in rows) else 1
+    names = [m.name.split(".")[0] for m in o.matrices]
+    if len(set(names)) < len(names):
+        arguments.error("two matrices have one name")
+    with tempfile.TemporaryDirectory() as folder:
+        kept = o.keep or Path(folder)
+        kept.mkdir(parents=True, exist_ok=True)
+        try:
+            return check(o, kept)
+        except Failure as e:
+            print(f"explain_check: {e}", file=sys.stderr)
+            return 2
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ namespace {
 
 class line {
   public:
-    explicit line(double tol) : tol_(tol) {}
+    line(double tol, std::string_view what) : tol_(tol), what_(what) {}
     line(const line&) = delete;
     line& operator=(const line&) = delete;
     ~line() {
@@ -25,7 +25,7 @@ class line {
     bool show(std::int64_t iteration, double residual) {
         const auto now = std::chrono::steady_clock::now();
         if (is_seen_ && now - last_ > std::chrono::milliseconds(50)) {
-            fmt::print(stderr, "\r\033[K{} iterations, residual {:.2e} of {:g}", iteration,
+            fmt::print(stderr, "\r\033[K{} iterations, {} {:.2e} of {:g}", iteration, what_,
                        residual, tol_);
             last_ = now, drawn_ = true;
         }
@@ -34,6 +34,7 @@ class line {
 
   private:
     double tol_;
+    std::string_view what_;
     bool is_seen_ = is_terminal(stderr);
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
     bool drawn_ = false;
@@ -49,8 +50,8 @@ double decade_of(double residual) {
 
 }  // namespace
 
-std::function<bool(std::int64_t, double)> progress_line(double tol) {
-    const auto shown = std::make_shared<line>(tol);
+std::function<bool(std::int64_t, double)> progress_line(double tol, std::string_view what) {
+    const auto shown = std::make_shared<line>(tol, what);
     return [shown](std::int64_t iteration, double residual) {
         return shown->show(iteration, residual);
     };

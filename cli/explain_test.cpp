@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/kernel_trace.hpp"
 #include "test/command.hpp"
 
@@ -106,7 +107,39 @@ TEST_F(command, explain_lists_all_kernels) {
             return m["method"] == method && m.contains("binds") != m.contains("declined");
         })) << method;
     }
+    const auto one = json::parse(nz("explain A.mtx --method hll.warp --json").out);
+    EXPECT_TRUE(std::any_of(j["methods"].begin(), j["methods"].end(), [&](const json& m) {
+        return m["method"] == "hll.warp" && m["kernels"] == one["kernels"];
+    }));
     EXPECT_NE(out.find("hyb.host_tail         declined: "), std::string::npos);
+}
+
+TEST_F(command, explain_shows_its_progress_and_after_ctrl_c_what_it_has) {
+    ASSERT_EQ(nz("generate laplace3d --nx 80 --ny 80 --nz 80 -o L.npz").code, 0);
+    const std::string arguments = "explain L.npz --threads 1 --json j.json";
+    // The JSON's place is held once counting begins.
+    EXPECT_EQ(interrupted(arguments, stage::pipe, "ls | grep -q part && sleep 0.2"), "130\n");
+    EXPECT_EQ(slurp(dir / "err"), "");
+    EXPECT_NE(slurp(dir / "out").find("What binds each:"), std::string::npos);
+    const auto j = json::parse(slurp(dir / "j.json"));
+    EXPECT_EQ(j["interrupted"], true);
+    EXPECT_LT(j["methods"].size(), traced_methods<double>().size());
+    if (std::system("script --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "script is missing";
+    EXPECT_EQ(interrupted(arguments, stage::terminal, "grep -qs 'counting L, ' seen"), "130\n");
+}
+
+TEST_F(command, explain_multiplies_once_on_a_gpu) {
+    write("A.mtx", tridiagonal(100));
+    if (const std::string why = why_no_gpu(); !why.empty()) {
+        const auto r = nz("explain A.mtx --once --json once.json");
+        EXPECT_EQ(r.code, 4);
+        EXPECT_NE(r.err.find(why), std::string::npos) << r.err;
+        GTEST_SKIP() << why;
+    }
+    EXPECT_EQ(nz("explain A.mtx --once --json once.json").code, 0);
+    const auto all = json::parse(slurp(dir / "once.json"))["multiplied"];
+    EXPECT_EQ(all.size(), traced_methods<double>().size()) << all;
+    EXPECT_EQ(nz("explain A.mtx --once --method ell.row").out, "ell.row\n");
 }
 
 TEST_F(command, explain_takes_matrices_without_rows_entries_or_breadth) {
@@ -141,6 +174,7 @@ TEST_F(command, explain_refuses_what_it_cannot_draw) {
     expect("A.mtx --method ell.row --warp -1", 2, "--warp");
     expect("A.mtx --method ell.row -o warp.png", 2, "warp.png");
     expect("A.mtx --warp 1", 2, "apply to one --method");
+    expect("A.mtx --method ell.row --once --warp 1", 2, "without --once");
     expect("A.mtx --method csr.serial", 1, "does not run on the GPU");
     expect("A.mtx --method hyb.host_tail", 1, "its kernel has no trace");
     expect("nowhere.mtx", 3, "nowhere.mtx");

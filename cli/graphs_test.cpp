@@ -123,6 +123,22 @@ TEST_F(command, eigs_of_a_path) {
     EXPECT_NE(largest.out.find("converged   yes"), std::string::npos) << largest.out;
 }
 
+TEST_F(command, pagerank_shows_its_progress_and_after_ctrl_c_what_it_has) {
+    ASSERT_EQ(nz("generate laplace2d --nx 100 --ny 100 -o G.npz").code, 0);
+    // Never done.
+    const std::string arguments =
+        "pagerank G.npz --tol 0 --max-iter 1000000000000 --json j.json -o r.mtx";
+    EXPECT_EQ(interrupted(arguments, stage::pipe, "sleep 3"), "130\n") << slurp(dir / "err");
+    EXPECT_EQ(slurp(dir / "err"), "");
+    EXPECT_NE(slurp(dir / "out").find("converged   no"), std::string::npos) << slurp(dir / "out");
+    EXPECT_GT(int(nlohmann::json::parse(slurp(dir / "j.json"))["iterations"]), 0);
+    EXPECT_TRUE(fs::exists(dir / "r.mtx"));
+    if (std::system("script --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "script is missing";
+    EXPECT_EQ(interrupted(arguments, stage::terminal, "grep -qs ' iterations, change ' seen"),
+              "130\n")
+        << slurp(dir / "seen");
+}
+
 TEST_F(command, eigs_shows_its_progress_on_a_terminal) {
     if (std::system("script --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "script is missing";
     ASSERT_EQ(nz("generate laplace3d --nx 32 --ny 32 --nz 32 -o L.npz").code, 0);

@@ -22,6 +22,11 @@ running_clock::~running_clock() {
     thread_.join();
 }
 
+void running_clock::relabel(std::string label) {
+    const std::lock_guard lock(mutex_);
+    label_ = std::move(label);
+}
+
 void running_clock::run() {
     using namespace std::chrono_literals;
     bool drawn = false;

@@ -17,6 +17,8 @@ class running_clock {
     running_clock(const running_clock&) = delete;
     running_clock& operator=(const running_clock&) = delete;
     ~running_clock();
+    /// Says from now on that something else goes on, and for how long all of it did.
+    void relabel(std::string label);
 
   private:
     void run();

@@ -47,6 +47,23 @@ class command : public testing::Test {
         std::ofstream(dir / name, std::ios::binary) << text;
     }
 
+    /// Runs nz and sends it Ctrl-C as soon as `condition`, a shell's, holds; its exit code. Into a
+    /// pipe, which ends in the file out, or in a terminal, whose screen the file seen then shows.
+    enum class stage { pipe, terminal };
+    [[nodiscard]] std::string interrupted(const std::string& arguments, stage where,
+                                          const std::string& condition) const {
+        const std::string start = "sh -c 'echo $$ >pid; exec " NZ_COMMAND " " + arguments + "'";
+        std::ofstream(dir / "start.sh")
+            << (where == stage::pipe ? "(" + start + " 2>err; echo $? >code) | cat >out"
+                                     : "script -qefc \"sh run.sh\" seen >screen; echo $? >code");
+        std::ofstream(dir / "run.sh") << start << '\n';
+        (void)std::system(("cd '" + dir.string() +
+                           "' && { sh start.sh </dev/null & for k in $(seq 300); do " + condition +
+                           " && break; sleep 0.1; done; kill -INT $(cat pid); wait; }")
+                              .c_str());
+        return slurp(dir / "code");
+    }
+
     /// The names of the subcommands, from the command's own help.
     [[nodiscard]] std::vector<std::string> subcommands() const {
         std::istringstream help(nz("--help").out);

@@ -88,6 +88,16 @@ class Report(unittest.TestCase):
         self.nz("report", "--from", "in.json", "-o", "r.html")
         return self.page()
 
+    def test_takes_a_list_of_edges_as_it_is(self) -> None:
+        (self.folder / "my.tsv").write_text("alice\tbob\nbob\tcarol\ncarol\talice\neve\tbob\n")
+        options = ("--threads", "1", "--seconds", "0.1", "--solve-seconds", "0.05")
+        told = self.nz("report", "my.tsv", *options, "-o", "r.html").stdout
+        data = self.page().data()
+        self.assertEqual(told, f"r.html: 1 matrix, {len(data['results'])} results\n")
+        (matrix,) = data["matrices"]
+        self.assertEqual([matrix[k] for k in ("name", "rows", "cols", "nnz")], ["my", 4, 4, 4])
+        self.assertTrue(all(r.get("validated", True) for r in data["results"]))
+
     def test_measures_what_study_info_plan_and_solve_do(self) -> None:
         self.nz("generate", "laplace2d", "--nx", "20", "--ny", "15", "-o", "A.mtx")
         self.nz(

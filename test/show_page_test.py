@@ -40,6 +40,20 @@ def wide_lines(rows: int, cols: int) -> str:
     return head + "".join(f"{i + 1} {j + 1} {v}\n" for (i, j), v in lines)
 
 
+def stencil(side: int) -> str:
+    """-1, 2, -1 on three diagonals."""
+    lines = [(i, j, 2 if i == j else -1) for i in range(side) for j in (i - 1, i, i + 1)]
+    lines = [(i, j, v) for i, j, v in lines if 0 <= j < side]
+    head = f"%%MatrixMarket matrix coordinate real general\n{side} {side} {len(lines)}\n"
+    return head + "".join(f"{i + 1} {j + 1} {v}\n" for i, j, v in lines)
+
+
+# Five full diagonals of 320 different values: a table whose numbers take two bytes.
+MANY_VALUES = "%%MatrixMarket matrix coordinate real general\n64 64 320\n" + "".join(
+    f"{i + 1} {(i + 7 * k) % 64 + 1} {64 * k + i + 1}\n" for i in range(64) for k in range(5)
+)
+
+
 class Page(unittest.TestCase):
     """Pages of small matrices."""
 
@@ -82,7 +96,7 @@ class DataOfThePage(Page):
             count = len(data["matrix"]["entries"])
             self.assertGreaterEqual(len({m["format"] for m in data["layouts"]}), 10)
             for layout in data["layouts"]:
-                if layout["format"] == "packed":  # whose values are encoded
+                if layout["format"] == "packed":  # its values are in a table
                     continue
                 with self.subTest(layout["format"]):
                     values = [a for a in layout["arrays"] if a["role"] == "values"]
@@ -95,6 +109,46 @@ class DataOfThePage(Page):
                     self.assertEqual(
                         layout["bytes"], sum(a["bytes"] * len(a["cells"]) for a in layout["arrays"])
                     )
+
+    def test_what_an_entry_lights_of_packed_says_where_and_what_it_is(self) -> None:
+        seen = set()
+        for data in [*self.matrices(), *(self.data_of(m) for m in (stencil(33), MANY_VALUES))]:
+            (layout,) = [m for m in data["layouts"] if m["format"] == "packed"]
+            cells = {a["name"]: a["cells"] for a in layout["arrays"]}
+            numbers = next(a["entries"] for a in layout["arrays"] if a["name"] == "val")
+            held = [e for e in numbers if e >= 0]
+            self.assertEqual(len(held), len(set(held)))
+            self.assertEqual(
+                layout["bytes"], sum(a["bytes"] * len(a["cells"]) for a in layout["arrays"])
+            )
+            for e, (row, col, value) in enumerate(data["matrix"]["entries"]):
+                lit: dict[str, list[str]] = {}
+                for name, element in layout["places"][e]:
+                    lit.setdefault(name, []).append(cells[name][element])
+                with self.subTest(data["matrix"]["entries"][e]):
+                    self.assertEqual([int(r) for r in lit.get("perm", [row])], [row])
+                    (chunk,) = lit["chunks"]
+                    kind, rest = chunk.split(": ")
+                    first = int(rest.split("from ")[1].split(",")[0])
+                    seen |= {kind, *("perm" for _ in lit.get("perm", []))}
+                    words = lit["indices"]
+                    if "diagonals" in kind:
+                        self.assertEqual(int(words[0]), col - row)
+                        self.assertEqual(words[1][row - first], "1")
+                    else:
+                        base = int(rest.split("columns from ")[1])
+                        self.assertIn(str(col - base), words[0].split("|"))
+                    if kind == "constant diagonals":
+                        self.assertEqual(float(words[2]), value)
+                        self.assertNotIn(e, held)
+                        continue
+                    self.assertEqual([float(v) for v in lit["table"]], [value])
+                    if e in held:
+                        self.assertEqual(cells["table"][int(cells["val"][numbers.index(e)])],
+                                         lit["table"][0])
+                    else:  # all have one value
+                        self.assertEqual(cells["val"], [])
+        self.assertEqual(seen, {"constant diagonals", "diagonals", "16-bit columns", "perm"})
 
     def test_columns_beside_values_are_the_entries_columns(self) -> None:
         for data in self.matrices():
@@ -217,6 +271,30 @@ class InABrowser(Page):
                 # col_ind, val; col_ind, val; col_ind, val; col_ind, val; x of columns 0, 1, 2
                 "Lane 1 of warp 0, block 0, loads its value in step 6 and multiplies it in step 9.",
                 0,
+            ],
+        )
+
+    def test_an_entry_lights_its_place_in_packed(self) -> None:
+        _, seen = self.act(
+            stencil(33),
+            """const [panel] = panels();
+            choose(panel, 'packed', 'packed.warp');
+            at(1, 2).click();
+            seen = [lit(panel), panel.querySelector('.reader').textContent];
+            panel.querySelector('[data-array=indices] [data-element="4"]').click();
+            seen.push([...document.querySelectorAll('.dense .lit')].length);
+            at(32, 31).click();
+            seen.push(lit(panel), panel.querySelector('.reader').textContent)""",
+        )
+        self.assertEqual(
+            seen,
+            [
+                ["chunks[0]", *(f"indices[{k}]" for k in range(8, 12)), "x[2]", "y[1]"],
+                "Lane 1 of warp 0, block 0, multiplies it in step 8.",
+                32,  # of the main diagonal's mask
+                ["chunks[1]", "indices[16]", "val[0]", "table[1]", "x[31]", "y[32]"],
+                "Lane 0 of warp 1, block 0, loads its value in step 14 and multiplies it in "
+                "step 18.",
             ],
         )
 

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/command.hpp"
+#include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
 #include "nonzero/core/error.hpp"
+#include "nonzero/core/gpu.hpp"
 #include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {
@@ -97,7 +100,7 @@ nlohmann::json to_json(const explain_options& o, const csr<V, host_view>& A, con
               {"method", e.method},
               {"layout_bytes", e.layout_bytes},
               {"all", to_json(e.all)},
-              {"kernels", nlohmann::json::array()},
+              {"kernels", kernels_json(e)},
               {"l1_model",
                {{"bytes", m.bytes},
                 {"multiprocessors", m.multiprocessors},
@@ -106,10 +109,6 @@ nlohmann::json to_json(const explain_options& o, const csr<V, host_view>& A, con
                 {"x_hit_rate", e.l1.x_rate()}}},
               {"bytes_beyond_l1", e.bytes_beyond_l1()},
               {"binds", what_binds(e, m)}});
-    for (const kernel_traffic& k : e.kernels) {
-        j["kernels"].push_back(to_json(k.of));
-        j["kernels"].back()["kernel"] = k.kernel;
-    }
     if (e.all.warps > 0) {
         j["warp"] = to_json(of_warp);
         j["warp"]["number"] = o.warp;
@@ -182,7 +181,9 @@ int explain_one(const explain_options& o, const csr<V, host_view>& A) {
 
     const traffic of_warp = warps > 0 ? traffic_of_warp(*t, o.warp) : traffic{};
     const l1_model l1 = l1_of_this_machine();
+    std::optional<running_clock> clock(std::in_place, "counting " + name);
     const explanation e = explain(*t, std::int64_t(A.val.size()), l1, o.threads);
+    clock.reset();
     json.write(to_json(o, A, of_warp, e, l1));
     if (json.is_stdout()) return done;
     fmt::print("{}\n\n", title);
@@ -195,18 +196,30 @@ int explain_one(const explain_options& o, const csr<V, host_view>& A) {
 template <class V>
 int explain_as(const explain_options& o) {
     if (!o.method.empty()) (void)find_method<V>(o.method);  // before an hour of reading
+    if (o.once) require_gpu(gpu{});
     const auto own = read_matrix<V>(o.matrix, o.threads);
+    if (o.once) return explain_once<V>(o, view(own));
     return o.method.empty() ? explain_all<V>(o, view(own)) : explain_one<V>(o, view(own));
 }
 
 int explain_matrix(const explain_options& o) {
     expect_writable(o.picture, svg_ending);
-    if (o.method.empty() && (!o.picture.empty() || o.warp != 0 || o.requests != 0))
-        throw argument_error("-o, --warp and --requests apply to one --method");
+    const bool draws = !o.method.empty() && !o.once;
+    if (!draws && (!o.picture.empty() || o.warp != 0 || o.requests != 0))
+        throw argument_error("-o, --warp and --requests apply to one --method, without --once");
     return o.type == "float" ? explain_as<float>(o) : explain_as<double>(o);
 }
 
 }  // namespace
+
+nlohmann::json kernels_json(const explanation& e) {
+    nlohmann::json all = nlohmann::json::array();
+    for (const kernel_traffic& k : e.kernels) {
+        all.push_back(to_json(k.of));
+        all.back()["kernel"] = k.kernel;
+    }
+    return all;
+}
 
 void add_explain(CLI::App& app, action& chosen) {
     auto* sub = app.add_subcommand(
@@ -218,6 +231,8 @@ void add_explain(CLI::App& app, action& chosen) {
     o->type = "double";
     sub->add_option("matrix", o->matrix, matrix_help())->required();
     sub->add_option("--method", o->method, "method, one of `nz methods` (default: all)");
+    sub->add_flag("--once", o->once,
+                  "multiply once with each kernel on the GPU, for a profiler to count");
     sub->add_option("--warp", o->warp, "number of the warp that is drawn")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();

@@ -1,6 +1,7 @@
 // What the files of nz explain share.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ struct explain_options {
     std::int64_t warp = 0;
     int requests = 0;  ///< of the picture: 0 for as many as are usual
     int threads = 0;
+    bool once = false;  ///< multiply on the GPU, rather than count
 };
 
 /// The requests of a warp, the first `most` of them; `all` counts the others too.
@@ -34,6 +36,13 @@ std::string svg_picture(const warp_requests&, const std::string& title);
 
 /// "columns", "values", "x", "y" or "structure".
 std::string_view role_name(array_role);
+
+/// What each kernel of a method asks for, by its name.
+nlohmann::json kernels_json(const explanation&);
+
+/// One product on the GPU by every traced kernel, or by that of one method, for a profiler.
+template <class V>
+int explain_once(const explain_options&, const csr<V, host_view>& A);
 
 /// The table over all methods, best first.
 template <class V>

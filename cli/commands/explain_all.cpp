@@ -7,6 +7,8 @@
 
 #include "cli/command.hpp"
 #include "cli/commands/explain.hpp"
+#include "cli/interruption.hpp"
+#include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/plan/measure.hpp"
@@ -64,7 +66,8 @@ line line_of(const method<V>& m, const csr<V, host_view>& A, const matrix_stats&
         l.declined = "its kernel has no trace";
         return l;
     }
-    l.figures = explain(*t, std::int64_t(A.val.size()), l1, threads);
+    l.figures = explain(*t, std::int64_t(A.val.size()), l1, threads, interruption::flag());
+    if (interruption::happened()) return l;
     l.binds = what_binds(l.figures, l1);
     l.weight = l.figures.moved_bytes() * std::max(1.0, l.figures.tail(l1));
     const estimate e = m.cost_on_gpu(stats);
@@ -72,6 +75,22 @@ line line_of(const method<V>& m, const csr<V, host_view>& A, const matrix_stats&
     l.predicted_s = predicted_seconds(e, stats, speeds_of(gpu{}));
     if (m.on_gpu != nullptr) l.measured_s = measure(m, A);
     return l;
+}
+
+/// All methods that have a kernel on a GPU; after Ctrl-C those that were done before.
+template <class V>
+std::vector<line> lines_of(const explain_options& o, const csr<V, host_view>& A,
+                           const matrix_stats& stats, const l1_model& l1, bool on_gpu) {
+    std::vector<line> lines;
+    running_clock clock("counting " + matrix_name(o.matrix));
+    for (const method<V>& m : methods<V>()) {
+        if (!m.exists_on_gpu) continue;
+        clock.relabel(fmt::format("counting {}, {}", matrix_name(o.matrix), m.name));
+        line l = line_of(m, A, stats, l1, on_gpu, o.threads);
+        if (interruption::happened()) break;
+        lines.push_back(std::move(l));
+    }
+    return lines;
 }
 
 /// Methods without a time, and all where there is no GPU, stand in the order of the bytes that
@@ -95,6 +114,7 @@ nlohmann::json to_json(const line& l) {
                         {"lanes", l.figures.lanes()},
                         {"warp_imbalance", l.figures.all.warp_imbalance()},
                         {"x_hit_rate", l.figures.l1.x_rate()},
+                        {"kernels", kernels_json(l.figures)},
                         {"binds", l.binds}};
     if (l.predicted_s > 0) j["predicted_s"] = l.predicted_s;
     if (l.measured_s > 0) j["measured_s"] = l.measured_s;
@@ -177,12 +197,11 @@ std::string describe(const l1_model& m) {
 template <class V>
 int explain_all(const explain_options& o, const csr<V, host_view>& A) {
     json_file json(o.json);
+    const interruption ctrl_c;
     const bool on_gpu = has_gpu();
     const l1_model l1 = l1_of_this_machine();
     const matrix_stats stats = compute_stats(A);
-    std::vector<line> lines;
-    for (const method<V>& m : methods<V>())
-        if (m.exists_on_gpu) lines.push_back(line_of(m, A, stats, l1, on_gpu, o.threads));
+    std::vector<line> lines = lines_of(o, A, stats, l1, on_gpu);
     std::stable_sort(lines.begin(), lines.end(), before);
     nlohmann::json j = provenance("explain", on_gpu);
     j.update({{"matrix", matrix_name(o.matrix)},
@@ -190,11 +209,12 @@ int explain_all(const explain_options& o, const csr<V, host_view>& A) {
               {"cols", A.shape.cols},
               {"nnz", A.val.size()},
               {"value", value_name<V>()},
+              {"interrupted", interruption::happened()},
               {"methods", nlohmann::json::array()}});
     for (const line& l : lines) j["methods"].push_back(to_json(l));
     json.write(j);
     if (!json.is_stdout()) print_text(o, lines, l1, on_gpu, A.shape, A.val.size());
-    return done;
+    return interruption::happened() ? interrupted_exit : int(done);
 }
 
 template int explain_all(const explain_options&, const csr<float, host_view>&);

@@ -10,6 +10,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands/matrix_facts.hpp"
+#include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/io/io.hpp"
@@ -111,6 +112,7 @@ template <class V>
 report examine(const options& o, const file_info& file) {
     const auto own = read_matrix<V>(o.path);
     const auto A = view(own);
+    const running_clock clock("looking at " + o.path);
     report r;
     r.file = file;
     r.stats = compute_stats(A);

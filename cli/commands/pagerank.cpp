@@ -7,9 +7,13 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 
 #include "cli/command.hpp"
+#include "cli/convergence.hpp"
+#include "cli/interruption.hpp"
 #include "cli/node_values.hpp"
+#include "cli/progress.hpp"
 #include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
@@ -87,16 +91,27 @@ double time_product(B on, const linear_operator<V, B>& op) {
     }
 }
 
+/// Shows its progress; Ctrl-C ends it with the ranks of the last iteration.
+template <class V, class B>
+pagerank_result<V> watched_rank(const pagerank_graph<V, B>& graph, pagerank_options ranking,
+                                const host_vector<V>& t) {
+    const interruption stop;
+    ranking.monitor = progress_line(ranking.tol, "change");
+    return graph.rank(ranking, t);
+}
+
 template <class V, class B>
 outcome rank_on(B on, const options& o) {
     const auto [G, names] = read_named_matrix<V>(o.graph, o.threads);
     const auto t = o.teleport.empty() ? host_vector<V>() : read_vector<V>(o.teleport);
     outcome all;
+    std::optional<running_clock> clock(std::in_place, "planning the product with " + o.graph);
     auto start = std::chrono::steady_clock::now();
     const pagerank_graph<V, B> graph(on, view(G), o.how());
     all.plan_s = seconds_since(start);
+    clock.reset();
     start = std::chrono::steady_clock::now();
-    auto [rank, report] = graph.rank(o.ranking, t);
+    auto [rank, report] = watched_rank(graph, o.ranking, t);
     all.rank_s = seconds_since(start);
     if (o.time) all.product_s = time_product<V, B>(on, graph.product());
     all.fault = fault_of([&] { write_node_values<V>(o.to, names, rank); });
@@ -226,6 +241,7 @@ int rank(const options& o) {
     json->write(to_json(o, all));
     if (!json->is_stdout() && o.to != "-") print(o, all);
     throw_if(all.fault);
+    if (interruption::happened()) return interrupted_exit;
     return all.report.converged ? done : answer_is_no;
 }
 

@@ -125,7 +125,8 @@ int report(const options& o) {
     page.commit();
     json.write(data);
     if (!json.is_stdout())
-        fmt::print("{}: {} matrices, {} results\n", o.output, data["matrices"].size(),
+        fmt::print("{}: {} {}, {} results\n", o.output, data["matrices"].size(),
+                   data["matrices"].size() == 1 ? "matrix" : "matrices",
                    data[data.contains("results") ? "results" : "rows"].size());
     return code;
 }

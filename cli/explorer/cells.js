@@ -107,9 +107,11 @@ function sectorsToDraw(array) {
     return sectors;
 }
 
+/** Values of four digits; the digits of structure are numbers, or one each: bits. */
 function cellText(array, k) {
-    return array.cells[k] === '*' || array.cells[k] === '' && array.entries ? '·' :
-                                                                              brief(array.cells[k]);
+    const text = array.cells[k];
+    if (text === '*' || text === '' && array.entries) return '·';
+    return array.role === 'values' ? brief(text) : text;
 }
 
 /** An array, cell by cell, in the sectors of 32 bytes that memory delivers. */

@@ -108,30 +108,4 @@ std::vector<drawing> drawings_of(const F& A, const F& numbers) {
     return all;
 }
 
-inline std::string chunk_text(const packed_chunk& c) {
-    constexpr std::string_view kinds[] = {"constant diagonals", "diagonals", "16-bit columns",
-                                          "32-bit columns"};
-    return fmt::format("{}: {} rows from {}, width {}", kinds[c.kind], c.rows, c.first_row,
-                       c.width);
-}
-
-/// A packed matrix encodes its values and columns: its cells belong to chunks, not to entries.
-template <class V>
-std::vector<drawing> drawings_of(const packed<V, host_view>& A, const packed<V, host_view>&) {
-    std::vector<drawing> all;
-    const auto draw = [&](const char* name, const auto& array, auto cell_text) {
-        drawing d{.name = name, .cells = {}};
-        d.element_bytes = int(sizeof(array[0]));
-        for (const auto& element : array) d.cells.push_back(cell_text(element));
-        all.push_back(std::move(d));
-    };
-    const auto plain = [](const auto& element) { return fmt::format("{}", element); };
-    draw("chunks", A.chunks, chunk_text);
-    draw("perm", A.perm, plain);
-    draw("indices", A.indices, plain);
-    draw("val", A.val, [](std::byte b) { return std::to_string(int(b)); });
-    draw("table", A.table, [](const V& v) { return text(v); });
-    return all;
-}
-
 }  // namespace nz::cli

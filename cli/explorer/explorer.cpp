@@ -2,6 +2,7 @@
 
 #include <complex>
 
+#include "cli/explorer/packed_cells.hpp"
 #include "cli/explorer/places.hpp"
 #include "cli/explorer/steps.hpp"
 #include "nonzero/formats/build_operator.hpp"
@@ -27,7 +28,8 @@ json scalars_json(const F& A) {
 }
 
 json array_json(const drawing& d) {
-    const std::string role = d.holds_values || d.name == "val"                 ? "values"
+    const bool holds_values = d.holds_values || d.name == "val" || d.name == "table";
+    const std::string role = holds_values                                      ? "values"
                              : d.name.ends_with("_ind") || d.name == "indices" ? "columns"
                                                                                : "structure";
     json j = {{"name", d.name}, {"role", role}, {"bytes", d.element_bytes}, {"cells", d.cells}};

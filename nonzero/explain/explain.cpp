@@ -84,9 +84,10 @@ double explanation::tail(const l1_model& m) const {
     return workers == 0 ? 1 : double(all.busiest_requests) * workers / double(all.requests());
 }
 
-explanation explain(const kernel_trace& t, std::int64_t nnz, const l1_model& m, int threads) {
+explanation explain(const kernel_trace& t, std::int64_t nnz, const l1_model& m, int threads,
+                    const std::atomic<bool>* interrupted) {
     explanation e{.method = t.method(),
-                  .kernels = traffic_of(t, threads),
+                  .kernels = traffic_of(t, threads, interrupted),
                   .all = {},
                   .l1 = model_l1(t, m),
                   .layout_bytes = t.bytes(),

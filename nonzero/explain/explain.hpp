@@ -29,8 +29,10 @@ struct explanation {
     [[nodiscard]] double tail(const l1_model&) const;
 };
 
-/// One pass over the trace, and the model's sample. `nnz` is the matrix's own.
-explanation explain(const kernel_trace&, std::int64_t nnz, const l1_model&, int threads = 0);
+/// One pass over the trace, and the model's sample. `nnz` is the matrix's own. Where `interrupted`
+/// is set meanwhile it returns soon, and what it returns means nothing.
+explanation explain(const kernel_trace&, std::int64_t nnz, const l1_model&, int threads = 0,
+                    const std::atomic<bool>* interrupted = nullptr);
 
 /// The waste that is largest, in one sentence, or that there is none to speak of. It compares
 /// counts, not times.

@@ -105,11 +105,13 @@ traffic traffic_of_warp(const kernel_trace& t, std::int64_t warp) {
     return c.counted;
 }
 
-std::vector<kernel_traffic> traffic_of(const kernel_trace& t, int threads) {
+std::vector<kernel_traffic> traffic_of(const kernel_trace& t, int threads,
+                                       const std::atomic<bool>* interrupted) {
     std::vector<kernel_traffic> all;
     std::int64_t first = 0;
     for (const warp_grid& g : t.grids()) {
         const auto block = [&](std::int64_t b) {
+            if (interrupted != nullptr && *interrupted) return traffic{};
             return traffic_of_block(t, first + b * g.warps_per_block, g.warps_per_block);
         };
         const auto join = [](traffic a, const traffic& b) { return a += b; };

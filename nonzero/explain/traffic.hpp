@@ -1,6 +1,7 @@
 // How much the warps of a GPU kernel ask of the memory, counted from the kernel's trace.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,10 @@ struct kernel_traffic {
 /// What one warp touches. Throws argument_error where there is no such warp.
 traffic traffic_of_warp(const kernel_trace&, std::int64_t warp);
 /// What all warps touch, for each kernel, the launches of one kernel together. Computed in
-/// parallel, the same for any number of threads (0: all).
-std::vector<kernel_traffic> traffic_of(const kernel_trace&, int threads = 0);
+/// parallel, the same for any number of threads (0: all). Where `interrupted` is set by another
+/// thread or a signal it returns soon, and what it returns means nothing.
+std::vector<kernel_traffic> traffic_of(const kernel_trace&, int threads = 0,
+                                       const std::atomic<bool>* interrupted = nullptr);
 /// The kernels together.
 traffic total(const std::vector<kernel_traffic>&);
 

@@ -105,8 +105,9 @@ class ranking {
         report_.in_graph = iterations.in_graph();
         s = state_.read();
         report_.setup_s = seconds_since(start);
-        while (s.now == status::running && s.iterations < options_.max_iter)
-            s = batch(iterations, s);
+        bool wanted = true;
+        while (wanted && s.now == status::running && s.iterations < options_.max_iter)
+            wanted = batch(iterations, s);
         report_.converged = s.now == status::converged;
         report_.iterations = s.iterations;
         if (!report_.history.empty()) report_.change = report_.history.back();
@@ -119,18 +120,32 @@ class ranking {
         product_.apply(V(1), x_, V(0), q_);
         space_.run(step_, state_.data());
     }
-    pagerank_state batch(loop<B>& iterations, pagerank_state s) {
-        s.pause_at = std::min(options_.max_iter, s.iterations + longest_batch);
+    /// False where a monitor wants to stop.
+    bool batch(loop<B>& iterations, pagerank_state& s) {
+        s.pause_at = std::min(options_.max_iter, s.iterations + batch_);
         s.history_from = s.iterations;
         state_.write(s);
         const auto start = steady_clock::now();
         iterations.run();
         s = state_.read();
-        report_.iterations_s += seconds_since(start);
+        const double taken_s = seconds_since(start);
+        report_.iterations_s += taken_s;
+        const bool wanted = note(s);
+        if (!monitored_) return true;
+        // As the solvers do: ranks stop together, and look in some 20 times a second.
+        if (on_all(ranks_, taken_s < 0.05)) batch_ = std::min(2 * batch_, longest_batch);
+        return on_all(ranks_, wanted);
+    }
+    /// Fetches the batch's history; false where `monitor` wants to stop.
+    bool note(const pagerank_state& s) {
         const auto changes = to_host<double>(space_.on(), in<double, B>(history_));
-        report_.history.insert(report_.history.end(), changes.begin(),
-                               changes.begin() + (s.iterations - s.history_from));
-        return s;
+        bool wanted = true;
+        for (std::int64_t k = s.history_from; k < s.iterations; ++k) {
+            report_.history.push_back(changes[std::size_t(k - s.history_from)]);
+            if (options_.monitor)
+                wanted = options_.monitor(k + 1, report_.history.back()) && wanted;
+        }
+        return wanted;
     }
 
     const linear_operator<V, B>& product_;
@@ -141,6 +156,10 @@ class ranking {
     vector<double, B> history_;
     scalars_on<pagerank_state, B> state_;
     pagerank_step<V> step_;
+    const communicator* ranks_ = ranks_of(space_.on());
+    bool monitored_ = !on_all(ranks_, !options_.monitor);  ///< on any rank
+    /// Iterations until a monitor is told; a GPU waits once for all of them.
+    std::int64_t batch_ = !monitored_ ? longest_batch : std::is_same_v<B, cpu> ? 1 : 64;
     pagerank_report report_;
 };
 

@@ -1,6 +1,7 @@
 // PageRank: where a walk along a graph's links is found in the long run.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct pagerank_options {
     double tol = 1e-10;            ///< tolerance of the change in one iteration, |r' - r|_1
     std::int64_t max_iter = 1000;  ///< at most
     bool graph = true;  ///< on a GPU: iterations as a CUDA graph, as solve_options has it
+    /// Called in order for each iteration with its change, in batches; false ends the ranking.
+    std::function<bool(std::int64_t iteration, double change)> monitor = {};
 };
 
 struct pagerank_report {

@@ -111,6 +111,26 @@ TYPED_TEST(page_rank, is_what_the_definition_says_and_sums_to_1) {
     }
 }
 
+TYPED_TEST(page_rank, tells_its_monitor_every_change_and_ends_where_that_wants_to) {
+    using V = typename TypeParam::V;
+    for (const auto& [name, G] : graphs<V>()) {
+        std::vector<double> told;
+        pagerank_options o{.tol = this->tol};
+        o.monitor = [&](std::int64_t iteration, double change) {
+            EXPECT_EQ(iteration, std::int64_t(told.size()) + 1);
+            told.push_back(change);
+            return true;
+        };
+        const auto watched = this->rank(G, o);
+        EXPECT_EQ(told, watched.report.history) << name;
+        EXPECT_EQ(watched.rank, this->rank(G, {.tol = this->tol}).rank) << name;
+        o.monitor = [](std::int64_t, double) { return false; };
+        o.tol = 0;
+        const auto stopped = this->rank(G, o);
+        EXPECT_LE(stopped.report.iterations, 64) << name;
+    }
+}
+
 TYPED_TEST(page_rank, teleports_where_it_is_told_to) {
     using V = typename TypeParam::V;
     for (const auto& [name, G] : graphs<V>()) {

@@ -34,12 +34,15 @@ TEST(file_formats, follow_from_the_name_where_the_content_does_not_say) {
     EXPECT_EQ(format_of("a.graph", "1 0\n"), "METIS graph");
     EXPECT_EQ(format_of("a.graph", "%%MatrixMarket matrix array real general\n1 1\n"),
               "matrix market");
-    for (const char* name : {"a.mtx", "a", "a.dat"}) {
+    for (const std::string name : {"a.mtx", "a", "a.dat"}) {
         try {
             format_of(name, "1 2\n");
             ADD_FAILURE() << name << " was read";
         } catch (const parse_error& e) {
-            EXPECT_NE(std::string(e.what()).find("no Matrix Market banner"), std::string::npos);
+            const std::string what = e.what();
+            EXPECT_NE(what.find("no Matrix Market banner"), std::string::npos);
+            EXPECT_EQ(what.find("a list of edges is named .txt, .tsv") == std::string::npos,
+                      name == "a.mtx");
         }
     }
 }

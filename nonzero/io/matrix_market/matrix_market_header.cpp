@@ -116,9 +116,12 @@ class header_parser {
 
     void read_banner() {
         constexpr keyword<int> objects[] = {{"matrix", 0}};
-        if (words_.empty() || !is_banner(words_[0]))
+        if (words_.empty() || !is_banner(words_[0])) {
+            const bool is_named_so = path_.ends_with(".mtx") || path_.ends_with(".mtx.gz");
             fail("no Matrix Market banner",
-                 "'%%MatrixMarket matrix FORMAT FIELD SYMMETRY' on the first line");
+                 std::string("'%%MatrixMarket matrix FORMAT FIELD SYMMETRY' on the first line") +
+                     (is_named_so ? "" : "; a list of edges is named .txt, .tsv or .csv"));
+        }
         read_keyword(1, objects, "object");
         h_.dense = read_keyword(2, formats, "format");
         h_.field = read_keyword(3, fields, "field");
