@@ -63,7 +63,7 @@ class Part:
 
 
 def cube(n: int, ranks: int, boxes: bool) -> Part:
-    """n^3 unknowns, in contiguous ranges of rows (slabs), or in cubes as a partitioner makes them."""
+    """n^3 unknowns, in contiguous ranges of rows (slabs), or in cubes as partitioners make them."""
     rows = n**3 / ranks
     if ranks == 1:
         return Part(rows, 0, 0)
@@ -75,7 +75,7 @@ def cube(n: int, ranks: int, boxes: bool) -> Part:
 
 # ---- multigrid -----------------------------------------------------------------------------------
 
-WORTH_A_RANK = 1000  # rows of a level: with fewer each, fewer ranks have it (nonzero/dist/coarsen.cpp)
+WORTH_A_RANK = 1000  # rows of a level; else fewer ranks have it (nonzero/dist/coarsen.cpp)
 WORTH_A_GPU = 300_000  # the same where a GPU's messages cost more than its rows
 DIRECT = 500  # rows of a level that one rank solves directly
 SMOOTHED = 6 * 8  # bytes a row of a smoother's step: four vectors read, two written
@@ -159,7 +159,7 @@ def prolongation(A: Part, number: int, ranks: int, coarse: float, coarse_ranks: 
 
 def levels_of(rows: float, ranks: int, how: Shrinking,
               worth: float = WORTH_A_RANK) -> list[Level]:
-    """The levels of so many unknowns, finest first; `worth` rows of a level make it worth a rank."""
+    """The levels of so many unknowns, finest first; a rank has `worth` rows or more of each."""
     levels: list[Level] = []
     while True:
         k = len(levels)
@@ -255,8 +255,8 @@ def amg_table() -> list[str]:
 
 def level_table(ranks: int) -> list[str]:
     """The levels on so many GPUs."""
-    lines = ["| level | rows | entries a row | GPUs that hold it | rows each | halo of a product [KB] "
-             "| messages a cycle | cycle [ms] |", "| ---: |" + " ---: |" * 7]
+    lines = ["| level | rows | entries a row | GPUs that hold it | rows each "
+             "| halo of a product [KB] | messages a cycle | cycle [ms] |", "| ---: |" + " ---: |" * 7]
     gpu = h200()
     for level in levels_of(SIDE**3, ranks, measured_shrinking()):
         cells = [f"{level.number}", f"{level.all_rows:,.0f}",
