@@ -2,6 +2,7 @@
 #pragma once
 
 #include <exception>
+#include <functional>
 
 #include "cli/command.hpp"
 #include "nonzero/core/communicator.hpp"
@@ -17,6 +18,11 @@ bool is_speaker();
 /// The ranks of this run; the first call starts MPI. Null where there is one process only. Throws
 /// unavailable where the plugin for MPI is missing or cannot be loaded.
 const communicator* ranks_of_this_run();
+
+/// f(ranks) on the first `count` of this run's ranks, which are then all there are; the others
+/// sleep until it is done. What all of those throw, all others throw too. Called by all ranks of
+/// the run.
+void on_first_ranks(int count, const std::function<void(const communicator&)>& f);
 
 /// Says on stderr why the command failed, once for all ranks. An error that not all ranks know of
 /// ends the others too.

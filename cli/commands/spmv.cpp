@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cli/command.hpp"
+#include "cli/rank_memory.hpp"
 #include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
@@ -15,6 +16,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/read_slice.hpp"
+#include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
@@ -26,12 +28,14 @@ namespace nz::cli {
 namespace {
 
 struct options {
-    std::string matrix, x, y0, to, method, type, device = "cpu";
+    std::string matrix, x, y0, to, method, type, device = "cpu", json;
     std::string alpha = "1", beta = "0";
     bool transpose = false, conjugate_transpose = false;
     int threads = 0;
 
     [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
+    /// Whether somebody reads how long a product takes.
+    [[nodiscard]] bool times() const { return to != "-" || !json.empty(); }
     [[nodiscard]] transposition how() const {
         return conjugate_transpose ? transposition::conjugate_transpose
                : transpose         ? transposition::transpose
@@ -93,6 +97,7 @@ double norm(const host_vector<V>& y) {
 struct measured {
     double setup_s, product_s;
     std::string method, where;
+    memory_of_ranks memory = {};  ///< empty where there is one process
 };
 
 /// Of that method, or of the one that the planner chooses among those that can multiply so.
@@ -119,7 +124,7 @@ measured multiply_on_cpu(const options& o, const method<V>* m, const csr<V, host
     op->apply_transposed(o.how(), alpha, x, beta, y);
     auto scratch = y;
     const auto product = [&] { op->apply_transposed(o.how(), alpha, x, V(0), scratch); };
-    return {setup_s, o.to == "-" ? 0 : fastest(product), std::string(op->method_name()),
+    return {setup_s, o.times() ? fastest(product) : 0, std::string(op->method_name()),
             fmt::format("{} threads", thread_count(cpu{o.threads}))};
 }
 
@@ -146,8 +151,26 @@ measured multiply_on_gpu(const options& o, const method<V>* m, const csr<V, host
         return last.seconds_since(first);
     };
     const double s =
-        o.to == "-" ? 0 : time_interleaved(std::span(&product, 1), {.seconds = 0.1})[0].min_s;
+        o.times() ? time_interleaved(std::span(&product, 1), {.seconds = 0.1})[0].min_s : 0;
     return {setup_s, s, std::string(op->method_name()), describe_gpu(on).name};
+}
+
+nlohmann::json to_json(const options& o, const measured& t, nz::shape shape, std::size_t nnz,
+                       double norm_of_y) {
+    nlohmann::json j = provenance("spmv", o.on_gpu());
+    j.update({{"matrix", matrix_name(o.matrix)},
+              {"rows", shape.rows},
+              {"cols", shape.cols},
+              {"nnz", nnz},
+              {"type", o.type},
+              {"device", o.device},
+              {"method", t.method},
+              {"where", t.where},
+              {"setup_s", t.setup_s},
+              {"product_s", t.product_s},
+              {"norm_of_y", norm_of_y}});
+    if (!t.memory.empty()) j["memory"] = to_json(t.memory);
+    return j;
 }
 
 template <class V>
@@ -159,10 +182,23 @@ void print(const measured& t, nz::shape shape, std::size_t nnz, double norm_of_y
     fmt::print("method   {}, {}, set up in {:.3g} ms\n", t.method, t.where, t.setup_s * 1e3);
     fmt::print("product  {:.3g} us, {:.3g} GFLOP/s\n", t.product_s * 1e6,
                flops / t.product_s * 1e-9);
+    if (!t.memory.empty()) fmt::print("memory   {}\n", to_text(t.memory));
+}
+
+/// Writes y, then what the options ask for of the report.
+template <class V>
+void tell(const options& o, json_file& json, const measured& t, nz::shape shape, std::size_t nnz,
+          double norm_of_y, const host_vector<V>& y) {
+    const auto fault = fault_of([&] {
+        if (!o.to.empty()) write_vector<V>(o.to, y);
+    });
+    json.write(to_json(o, t, shape, nnz, norm_of_y));
+    if (o.to != "-" && !json.is_stdout()) print<V>(t, shape, nnz, norm_of_y);
+    throw_if(fault);
 }
 
 template <class V>
-int multiply(const options& o) {
+int multiply(const options& o, json_file& json) {
     const V alpha = parse_coefficient<V>("--alpha", o.alpha);
     const V beta = parse_coefficient<V>("--beta", o.beta);
     const method<V>* const m = o.method.empty() ? nullptr : &find_method<V>(o.method);
@@ -190,11 +226,7 @@ int multiply(const options& o) {
     auto y = vector_or<V>(o.y0, std::size_t(swap ? A.shape.cols : A.shape.rows), V(0));
     const auto run = o.on_gpu() ? multiply_on_gpu<V> : multiply_on_cpu<V>;
     const measured t = run(o, m, A, alpha, x, beta, y);
-    const auto fault = fault_of([&] {
-        if (!o.to.empty()) write_vector<V>(o.to, y);
-    });
-    if (o.to != "-") print<V>(t, A.shape, A.val.size(), norm(y));
-    throw_if(fault);
+    tell<V>(o, json, t, A.shape, A.val.size(), norm(y), y);
     return done;
 }
 
@@ -223,7 +255,7 @@ double fastest_on_ranks(const communicator& ranks, F f) {
 
 /// The same over several processes, each with its own rows.
 template <class V>
-int multiply_on_ranks(const options& o, const communicator& ranks) {
+int multiply_on_ranks(const options& o, const communicator& ranks, json_file* json) {
     V alpha{}, beta{};
     plan_options planning;
     agree(&ranks, [&] {
@@ -234,7 +266,11 @@ int multiply_on_ranks(const options& o, const communicator& ranks) {
             throw unavailable("--device gpu: several processes multiply on their CPUs only");
     });
     const cpu on{.threads = std::max(o.threads, 1), .ranks = &ranks};
+    memory_watch watch;
     auto slice = read_slice<V>(ranks, o.matrix);
+    const double share = share_bytes(slice, ranks.rank());
+    watch.leave_out(
+        [&] { planning = with_same_speeds(cpu{.threads = on.threads}, ranks, planning); });
     const std::size_t nnz = summed(ranks, slice.own.val.size());
     const auto start = std::chrono::steady_clock::now();
     const distributed<V, cpu> A(on, std::move(slice), planning);
@@ -244,31 +280,34 @@ int multiply_on_ranks(const options& o, const communicator& ranks) {
     auto y = slice_or<V>(ranks, o.y0, plain ? A.rows() : A.cols(), V(0));
     A.apply_transposed(o.how(), alpha, x, beta, y);
     auto scratch = y;
-    const double product_s = o.to == "-" ? 0 : fastest_on_ranks(ranks, [&] {
-        A.apply_transposed(o.how(), alpha, x, V(0), scratch);
-    });
+    const auto product = [&] { A.apply_transposed(o.how(), alpha, x, V(0), scratch); };
+    const double product_s = o.times() ? fastest_on_ranks(ranks, product) : 0;
     const double norm_of_y = vector_space<V, cpu>(on, std::int64_t(y.size())).norm(y);
+    const auto memory = gathered_memory(ranks, watch, share);
     const auto whole = o.to.empty() ? host_vector<V>() : joined<V>(ranks, y);
-    if (ranks.rank() != 0) return done;
-    const auto fault = fault_of([&] {
-        if (!o.to.empty()) write_vector<V>(o.to, whole);
-    });
-    if (o.to != "-")
-        print<V>({setup_s, product_s, std::string(A.local().method_name()),
-                  fmt::format("{} processes of {} threads", ranks.size(), on.threads)},
-                 A.global_shape(), nnz, norm_of_y);
-    throw_if(fault);
+    if (json == nullptr) return done;
+    tell<V>(o, *json,
+            {setup_s, product_s, std::string(A.local().method_name()),
+             fmt::format("{} processes of {} threads", ranks.size(), on.threads), memory},
+            A.global_shape(), nnz, norm_of_y, whole);
     return done;
 }
 
 int multiply_as_type(options o) {
     const communicator* const ranks = ranks_of_this_run();
+    std::unique_ptr<json_file> json;  // of the process that prints
     agree(ranks, [&] {
-        if (is_speaker()) expect_writable(o.to, vector_endings);
+        if (is_speaker()) {
+            expect_writable(o.to, vector_endings);
+            if (o.to == "-" && o.json == "-")
+                throw argument_error("--json and --output: only one of them to stdout");
+            json = std::make_unique<json_file>(o.json);
+        }
         if (o.type.empty()) o.type = type_of_file(o.matrix);
     });
     return with_value_type(o.type, [&]<class V>() {
-        return ranks != nullptr ? multiply_on_ranks<V>(o, *ranks) : multiply<V>(o);
+        return ranks != nullptr ? multiply_on_ranks<V>(o, *ranks, json.get())
+                                : multiply<V>(o, *json);
     });
 }
 
@@ -296,6 +335,7 @@ void add_spmv(CLI::App& app, action& chosen) {
     add_type_of_file_option(*sub, o->type);
     sub->add_option("--threads", o->threads, "number of threads (default: all)")
         ->check(CLI::Range(1, max_threads));
+    add_json_option(*sub, o->json);
     sub->callback([&chosen, o] { chosen = [o] { return multiply_as_type(*o); }; });
 }
 
