@@ -90,6 +90,9 @@ void distributed<V, B>::split(const matrix_slice<V>& A, csr<V, host>& local, csr
     const auto is_own = [&](index j) { return j >= own.first && j < own.last; };
     auto& columns = halo_.columns;
     columns = columns_outside(view(local), own);
+    const auto leaving =
+        local.col_ind.size() - std::size_t(std::ranges::count_if(local.col_ind, is_own));
+    others.col_ind.reserve(leaving), others.val.reserve(leaving);
     host_vector<offset> stay{0}, leave{0};
     stay.reserve(std::size_t(local.shape.rows) + 1);
     std::size_t kept = 0;
@@ -115,6 +118,7 @@ void distributed<V, B>::split(const matrix_slice<V>& A, csr<V, host>& local, csr
     local.shape.cols = index(own.last - own.first);
     local.row_ptr = offset_vector(stay);
     local.col_ind.resize(kept), local.val.resize(kept);
+    if (leaving > kept / 8) local.col_ind.shrink_to_fit(), local.val.shrink_to_fit();
 }
 
 template <class V, class B>
