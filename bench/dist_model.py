@@ -1,14 +1,16 @@
-"""What a product over many ranks should take: a model, no measurement. scripts/dist-check prints it.
+"""What a product over many ranks should take, and an iteration of CG with multigrid: a model, no
+measurement. scripts/dist-check prints it.
 
 Of a cube of n^3 unknowns and 7 points each rank has as many unknowns. Its own columns are
-multiplied while the halo travels; the halo's entries are multiplied afterwards.
+multiplied while the halo travels; the halo's entries are multiplied afterwards. The levels of
+multigrid shrink as those that one GPU made of a smaller cube.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ENTRY = 12  # bytes of an entry in CSR: value and column
@@ -25,20 +27,22 @@ class Machine:
     launch: float  # of all kernels of a product [s]
     latency: float  # of a message [s]
     link: float  # bytes/s in each direction
+    at_once: bool = False  # whether a rank's messages wait together, or one after the other
 
 
 @dataclass(frozen=True)
 class Part:
-    """A rank's part: the one with most neighbours."""
+    """A rank's part of a product: the one with most neighbours."""
 
     rows: float
     halo: float  # elements received, and as many sent
-    neighbours: int
+    neighbours: float
+    entries: float = POINTS  # a row
 
     @property
     def local_bytes(self) -> float:
         """Memory that the own columns' product moves."""
-        return self.rows * (POINTS * ENTRY + ROW)
+        return self.rows * (self.entries * ENTRY + ROW)
 
     @property
     def halo_bytes(self) -> float:
@@ -47,7 +51,8 @@ class Part:
 
     def message_s(self, m: Machine) -> float:
         """From the first message's start to the last one's end."""
-        return self.neighbours * m.latency + self.halo_bytes / m.link
+        waits = min(self.neighbours, 1) if m.at_once else self.neighbours
+        return waits * m.latency + self.halo_bytes / m.link
 
     def product_s(self, m: Machine) -> float:
         """Messages beside the own columns, then an entry for each of the halo's elements."""
@@ -58,7 +63,7 @@ class Part:
 
 
 def cube(n: int, ranks: int, boxes: bool) -> Part:
-    """n^3 unknowns, in contiguous ranges of rows (slabs), or in cubes as a partitioner makes them."""
+    """n^3 unknowns, in contiguous ranges of rows (slabs), or in cubes as partitioners make them."""
     rows = n**3 / ranks
     if ranks == 1:
         return Part(rows, 0, 0)
@@ -68,7 +73,124 @@ def cube(n: int, ranks: int, boxes: bool) -> Part:
     return Part(rows, 6 * rows ** (2 / 3), 6)
 
 
+# ---- multigrid -----------------------------------------------------------------------------------
+
+WORTH_A_RANK = 1000  # rows of a level; else fewer ranks have it (nonzero/dist/coarsen.cpp)
+WORTH_A_GPU = 300_000  # the same where a GPU's messages cost more than its rows
+DIRECT = 500  # rows of a level that one rank solves directly
+SMOOTHED = 6 * 8  # bytes a row of a smoother's step: four vectors read, two written
+ALL_AROUND = 26  # neighbours of a cube whose rows reach beyond its edges and corners
+
+
+@dataclass(frozen=True)
+class Shrinking:
+    """How levels follow each other: of the finest, of the next, of all below."""
+
+    rows: tuple[float, float]  # of a level over the next one's: of the finest, of others
+    entries: tuple[float, float, float]  # a row: of the finest, of the second level, of others
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level of multigrid as the ranks that hold it see it."""
+
+    number: int
+    all_rows: float
+    ranks: int  # that hold it
+    A: Part
+    P: Part  # to the next coarser level; of the last one no rows
+    products: int  # with A in a cycle
+    steps: int  # of the smoother in a cycle
+
+    @property
+    def is_last(self) -> bool:
+        """Whether one rank solves it directly."""
+        return self.products == 0
+
+    @property
+    def halo_bytes(self) -> float:
+        """Bytes that a rank receives in a cycle on this level."""
+        return self.products * self.A.halo_bytes + 2 * self.P.halo_bytes
+
+    @property
+    def messages(self) -> float:
+        """Messages that a rank receives in a cycle on this level."""
+        return self.products * self.A.neighbours + 2 * self.P.neighbours
+
+    def cycle_s(self, m: Machine) -> float:
+        """What a cycle spends on this level."""
+        if self.is_last:  # the dense inverse
+            return m.launch + self.all_rows**2 * 8 / m.memory
+        smoothing = self.steps * (m.launch / LAUNCHES + self.A.rows * SMOOTHED / m.memory)
+        return self.products * self.A.product_s(m) + 2 * self.P.product_s(m) + smoothing
+
+
+def shell(rows: float, reach: float) -> float:
+    """Elements around a cube of so many, up to that distance."""
+    side = rows ** (1 / 3)
+    return (side + 2 * reach) ** 3 - rows
+
+
+def reach_of(entries: float) -> float:
+    """How far a row reaches whose entries fill a cube."""
+    return (entries ** (1 / 3) - 1) / 2
+
+
+def part_of_level(number: int, all_rows: float, ranks: int, entries: float) -> Part:
+    """A rank's cube of a level: rows of the finest reach over its faces, others all around."""
+    rows = all_rows / ranks
+    if ranks == 1:
+        return Part(rows, 0, 0, entries)
+    if number == 0:
+        return Part(rows, 6 * rows ** (2 / 3), min(6, ranks - 1), entries)
+    return Part(rows, shell(rows, reach_of(entries)), min(ALL_AROUND, ranks - 1), entries)
+
+
+def prolongation(A: Part, number: int, ranks: int, coarse: float, coarse_ranks: int) -> Part:
+    """A rank's rows of P, smoothed by A: each reaches the aggregates that A's row does."""
+    side = (A.rows * ranks / coarse) ** (1 / 3)  # of an aggregate
+    entries = 1 + 6 / side if number == 0 else (1 + 2 * reach_of(A.entries) / side) ** 3
+    if ranks == 1:
+        return Part(A.rows, 0, 0, entries)
+    if coarse_ranks < ranks:  # all that one rank collects, from all that it collects from
+        return Part(A.rows, coarse / coarse_ranks, math.ceil(ranks / coarse_ranks) - 1, entries)
+    return Part(A.rows, shell(coarse / ranks, 1), min(ALL_AROUND, ranks - 1), entries)
+
+
+def levels_of(rows: float, ranks: int, how: Shrinking,
+              worth: float = WORTH_A_RANK) -> list[Level]:
+    """The levels of so many unknowns, finest first; a rank has `worth` rows or more of each."""
+    levels: list[Level] = []
+    while True:
+        k = len(levels)
+        if rows <= DIRECT:
+            return [*levels, Level(k, rows, 1, Part(rows, 0, 0, rows), Part(0, 0, 0), 0, 0)]
+        mine = ranks_of_level(rows, ranks, worth)
+        A = part_of_level(k, rows, mine, how.entries[min(k, 2)])
+        coarse = rows / how.rows[min(k, 1)]
+        degree = 2 if k == 0 else 3  # of Chebyshev's polynomial, before and after
+        P = prolongation(A, k, mine, coarse, ranks_of_level(coarse, ranks, worth))
+        levels.append(Level(k, rows, mine, A, P, 2 * degree, 2 * degree))
+        rows = coarse
+
+
+def ranks_of_level(rows: float, ranks: int, worth: float) -> int:
+    """How many ranks hold a level."""
+    return 1 if rows <= DIRECT else min(ranks, max(1, int(rows / worth)))
+
+
+def iteration_s(levels: list[Level], ranks: int, m: Machine) -> float:
+    """An iteration of CG: a product, a cycle, eight vectors read or written, two sums."""
+    finest = levels[0].A
+    sums = 2 * math.ceil(math.log2(ranks)) * m.latency
+    vectors = 8 * 8 * finest.rows / m.memory
+    return finest.product_s(m) + vectors + sums + sum(level.cycle_s(m) for level in levels)
+
+
+# ---- the tables ----------------------------------------------------------------------------------
+
 SIDE = 1000
+GPUS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 LAUNCHES = 4  # packing, own columns, the halo's, adding
 LATENCY, LINK = 5e-6, 50e9  # assumed: 400 Gbit/s a GPU
 
@@ -80,18 +202,66 @@ def h200() -> Machine:
     return Machine(gpu["name"], gpu["read_gbps"] * 1e9, LAUNCHES * gpu["launch_s"], LATENCY, LINK)
 
 
+def measured_shrinking() -> Shrinking:
+    """Of the largest cube whose levels were made and measured on one GPU."""
+    path = Path(__file__).resolve().parent / "results/h200/amg/amg.json"
+    levels = json.loads(path.read_text())["problems"]["laplace3d:160"]["levels"]
+    rows = [level["rows"] for level in levels]
+    entries = [level["nonzeros"] / level["rows"] for level in levels]
+    return Shrinking((rows[0] / rows[1], rows[1] / rows[2]), (POINTS, entries[1], entries[2]))
+
+
 def gpu_table() -> list[str]:
     """A product of the cube of side SIDE on 4 to 1,024 GPUs, as a table of Markdown."""
     lines = ["| GPUs | rows each | slabs: halo [MB] | product [ms] | efficiency | cubes: halo [MB] "
              "| product [ms] | efficiency |", "| ---: |" + " ---: |" * 7]
     gpu = h200()
     alone = cube(SIDE, 1, boxes=False).local_bytes / gpu.memory
-    for ranks in (4, 8, 16, 32, 64, 128, 256, 512, 1024):
+    for ranks in GPUS:
         cells = [f"{ranks:,}", f"{SIDE**3 // ranks:,}"]
         for boxes in (False, True):
             part = cube(SIDE, ranks, boxes)
             seconds = part.product_s(gpu)
             cells += [f"{part.halo_bytes / 1e6:.1f}", f"{seconds * 1e3:.3f}",
                       f"{alone / ranks / seconds:.0%}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def amg_table() -> list[str]:
+    """An iteration of CG with multigrid on the same cube and GPUs."""
+    lines = ["| GPUs | levels on all of them | halo of the finest level [MB] | of the others [MB] "
+             "| messages | iteration [ms] | of it the coarser levels [ms] | efficiency "
+             "| messages at once: iteration [ms] | levels on fewer GPUs: iteration [ms] |",
+             "| ---: |" + " ---: |" * 9]
+    gpu, how = h200(), measured_shrinking()
+    alone = iteration_s(levels_of(SIDE**3, 1, how), 1, gpu)
+    for ranks in GPUS:
+        levels = levels_of(SIDE**3, ranks, how)
+        finest = levels[0].A
+        seconds = iteration_s(levels, ranks, gpu)
+        at_once = iteration_s(levels, ranks, replace(gpu, at_once=True))
+        fewer = iteration_s(levels_of(SIDE**3, ranks, how, WORTH_A_GPU), ranks, gpu)
+        halo = [level.halo_bytes for level in levels]
+        cells = [f"{ranks:,}", f"{sum(level.ranks == ranks for level in levels)} of {len(levels)}",
+                 f"{(halo[0] + finest.halo_bytes) / 1e6:.1f}", f"{sum(halo[1:]) / 1e6:.1f}",
+                 f"{finest.neighbours + sum(level.messages for level in levels):.0f}",
+                 f"{seconds * 1e3:.2f}",
+                 f"{sum(level.cycle_s(gpu) for level in levels[1:]) * 1e3:.2f}",
+                 f"{alone / ranks / seconds:.0%}", f"{at_once * 1e3:.2f}", f"{fewer * 1e3:.2f}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def level_table(ranks: int) -> list[str]:
+    """The levels on so many GPUs."""
+    lines = ["| level | rows | entries a row | GPUs that hold it | rows each "
+             "| halo of a product [KB] | messages a cycle | cycle [ms] |", "| ---: |" + " ---: |" * 7]
+    gpu = h200()
+    for level in levels_of(SIDE**3, ranks, measured_shrinking()):
+        cells = [f"{level.number}", f"{level.all_rows:,.0f}",
+                 "dense" if level.is_last else f"{level.A.entries:.0f}", f"{level.ranks:,}",
+                 f"{level.A.rows:,.0f}", f"{level.A.halo_bytes / 1e3:,.1f}",
+                 f"{level.messages:.0f}", f"{level.cycle_s(gpu) * 1e3:.3f}"]
         lines.append("| " + " | ".join(cells) + " |")
     return lines

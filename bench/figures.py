@@ -815,13 +815,24 @@ def many_gpus(_m: Measurements) -> list[str]:
     return dist_model.gpu_table()
 
 
+def many_gpus_amg(_m: Measurements) -> list[str]:
+    """The same of CG with multigrid."""
+    return dist_model.amg_table()
+
+
+def many_gpus_levels(_m: Measurements, gpus: str) -> list[str]:
+    """The same of the levels of multigrid, on so many GPUs."""
+    return dist_model.level_table(int(gpus))
+
+
 GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
         matrices, composition, classes, class_sizes, floors, stripes, storage,
         several_vectors, unseen, plan, plan_sizes, plan_misses, transposed,
         giants, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
-        ranks_solvers, many_gpus)}
+        ranks_solvers, many_gpus,
+        many_gpus_amg, many_gpus_levels)}
 
 
 # ---- the documents -------------------------------------------------------------------------------

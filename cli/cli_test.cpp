@@ -1,5 +1,6 @@
 // The command as its users meet it: what it prints where, and which code it exits with.
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -217,6 +218,11 @@ TEST_F(command, spmv_computes_what_it_says) {
     EXPECT_NE(summary.out.find("GFLOP/s"), std::string::npos);
     EXPECT_EQ(summary.out.find('\033'), std::string::npos);
     EXPECT_EQ(summary.err, "");
+    const auto told = nlohmann::json::parse(nz("spmv A.mtx -x x.mtx --json -").out);
+    EXPECT_NEAR(told["norm_of_y"], std::sqrt(201.0 * 201 + 30 * 30 + 504 * 504), 1e-12);
+    EXPECT_EQ(told["rows"], 3);
+    EXPECT_GT(told["product_s"], 0);
+    EXPECT_FALSE(told.contains("memory"));  // that of a rank among several
 }
 
 TEST_F(command, spmv_refuses) {
@@ -224,7 +230,7 @@ TEST_F(command, spmv_refuses) {
     write("x.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n10\n");
     write("C.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 -2\n");
     for (const char* what : {"-x x.mtx", "--method csr.nonsense", "--alpha two", "--alpha 1,2",
-                             "--beta 1x", "--threads 0", "--type int"}) {
+                             "--beta 1x", "--threads 0", "--type int", "--json -"}) {
         const auto [code, out, err] = nz("spmv A.mtx -o - " + std::string(what));
         EXPECT_EQ(code, 2) << what << ": " << err;
         EXPECT_EQ(out, "") << what;

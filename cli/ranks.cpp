@@ -90,6 +90,19 @@ void add_share_gpu(CLI::App& sub, bool& to) {
     sub.add_flag("--share-gpu", to, "let several processes run on one GPU");
 }
 
+void on_first_ranks(int count, const std::function<void(const communicator&)>& f) {
+    std::exception_ptr fault;
+    if (const auto those = plugin->first(count); those != nullptr) try {
+            f(*those);
+        } catch (const agreed_error& e) {  // any other ends all ranks
+            if (e.rank == ranks->rank()) fault = std::current_exception();
+        }
+    plugin->meet_asleep();
+    agree(ranks, [&] {
+        if (fault) std::rethrow_exception(fault);
+    });
+}
+
 void tell_failure(const std::exception& e, int exit_code) {
     const bool no_memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr;
     const char* const what = no_memory ? "out of memory" : e.what();

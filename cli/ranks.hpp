@@ -2,6 +2,7 @@
 #pragma once
 
 #include <exception>
+#include <functional>
 
 #include "cli/command.hpp"
 #include "nonzero/dist/gpu_ranks.hpp"
@@ -24,6 +25,11 @@ std::string place_of(const communicator&, const gpu_rank&);
 
 /// The option --share-gpu of a subcommand.
 void add_share_gpu(CLI::App& sub, bool& to);
+
+/// f(ranks) on the first `count` of this run's ranks, which are then all there are; the others
+/// sleep until it is done. What all of those throw, all others throw too. Called by all ranks of
+/// the run.
+void on_first_ranks(int count, const std::function<void(const communicator&)>& f);
 
 /// Says on stderr why the command failed, once for all ranks. An error that not all ranks know of
 /// ends the others too.

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/gen/generate.hpp"
@@ -59,6 +60,7 @@ TEST_F(ranks, multiply_as_one_does) {
     EXPECT_EQ(count(got.out, "|y|_2"), 1);
     EXPECT_NE(got.out.find("60 x 45"), std::string::npos) << got.out;
     EXPECT_NE(got.out.find("3 processes"), std::string::npos) << got.out;
+    EXPECT_EQ(count(got.out, "times its share"), 1) << got.out;
     const auto want = reference_product<double>(transposition::plain, 2, view(A), x, -1, y);
     EXPECT_TRUE(compare<double>(read_vector<double>(file("z.mtx")), want).holds());
     const auto back = nz_on(3, "spmv A.mtx -x y.mtx --transpose -o -");
@@ -157,6 +159,78 @@ TEST_F(ranks, rank_a_graph_as_one_does) {
     for (std::size_t i = 0; i < r.size(); ++i) EXPECT_NEAR(r[i], want[i], 1.2e-11);
 }
 
+TEST_F(ranks, measure_the_product_on_growing_numbers_of_them) {
+    const index n = 3600;
+    nz::write(file("A.mtx"), view(laplace2d<double>(60, 60)));
+    const auto got = nz_on(4, "bench A.mtx --ranks-table --seconds 0.001 --json A.json");
+    ASSERT_EQ(got.code, 0) << got.err;
+    EXPECT_EQ(count(got.out, "A: 3600 x 3600"), 1) << got.out;
+    std::istringstream lines(got.out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+    const auto told = nlohmann::json::parse(slurp(dir / "A.json"));
+    ASSERT_EQ(told["over_ranks"].size(), 3U);
+    EXPECT_EQ(told["processes"], 4);
+    for (const auto& row : told["over_ranks"]) {
+        const int count = row["ranks"];
+        SCOPED_TRACE(count);
+        ASSERT_EQ(row["entries"].size(), std::size_t(count));
+        ASSERT_EQ(row["memory"]["most_bytes"].size(), std::size_t(count));
+        EXPECT_EQ(row["threads"], 1);
+        double entries = 0, most = 0;
+        for (const double e : row["entries"]) entries += e, most = std::max(most, e);
+        EXPECT_EQ(entries, 5 * double(n) - 4 * 60);
+        EXPECT_NEAR(row["imbalance"], most * count / entries, 1e-12);
+        EXPECT_LT(row["imbalance"], 1.1);
+        // A row of the grid from each neighbour.
+        for (int r = 0; r < count; ++r)
+            EXPECT_NEAR(row["halo_bytes"][std::size_t(r)],
+                        8.0 * 60 *
+                            (count == 1                 ? 0
+                             : r == 0 || r == count - 1 ? 1
+                                                        : 2),
+                        8.0);
+        const double s = row["median_s"];
+        EXPECT_GT(s, 0);
+        EXPECT_GT(row["without_messages_s"], 0);
+        EXPECT_GE(row["communication_share"], 0);
+        EXPECT_LT(row["communication_share"], 1);
+        EXPECT_NEAR(row["speed_up"], told["over_ranks"][0]["median_s"].get<double>() / s, 1e-9);
+        EXPECT_NEAR(row["efficiency"], row["speed_up"].get<double>() / count, 1e-12);
+        EXPECT_NEAR(row["gflops"], 2 * entries / s * 1e-9, 1e-9);
+    }
+}
+
+TEST_F(ranks, measure_on_all_of_them_alone) {
+    nz::write(file("A.mtx"), view(random<double>(40, 30, 5, 1)));
+    for (const std::string more : {"", " --transpose --type float --methods csr.*"}) {
+        const auto got = nz_on(2, "bench A.mtx A.mtx --seconds 0.001 --json -" + more);
+        ASSERT_EQ(got.code, 0) << got.err;
+        const auto told = nlohmann::json::parse(got.out);
+        ASSERT_EQ(told["over_ranks"].size(), 2U);  // a matrix each
+        EXPECT_EQ(told["over_ranks"][1]["ranks"], 2);
+        EXPECT_FALSE(told["over_ranks"][1].contains("speed_up"));
+        if (!more.empty()) {
+            EXPECT_TRUE(told["over_ranks"][0]["method"].get<std::string>().starts_with("csr."));
+        }
+    }
+}
+
+/// One that read the whole file, or held its rows twice, would hold more.
+TEST_F(ranks, hold_little_more_than_their_share) {
+    const auto A = laplace3d<double>(90, 90, 90);
+    for (const std::string name : {"A.petsc", "A.mtx"}) {
+        nz::write(file(name.c_str()), view(A));
+        const auto got = nz_on(4, "spmv " + name + " --json -");
+        ASSERT_EQ(got.code, 0) << got.err;
+        const auto memory = nlohmann::json::parse(got.out)["memory"];
+        double all = 0;
+        for (const double share : memory["share_bytes"]) all += share;
+        EXPECT_NEAR(all, double(bytes(A)) + 16.0 * 90 * 90 * 90, 4 * 16);
+        EXPECT_LE(memory["heaviest_over_share"], 1.6) << name << memory;
+        EXPECT_GE(memory["heaviest_over_share"], 0.9) << name << memory;
+    }
+}
+
 TEST_F(ranks, say_once_what_is_wrong_and_end) {
     nz::write(file("wide.mtx"), view(random<double>(3, 4, 2, 1)));
     write("bad.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 x\n");
@@ -177,6 +251,9 @@ TEST_F(ranks, say_once_what_is_wrong_and_end) {
             expect(command, 4, why);
     }
     expect("solve wide.mtx --device gpu --type cdouble", 2, "complex values");
+    expect("bench bad.mtx --ranks-table", 3, "bad.mtx:4: value 'x' is no number, expected one");
+    expect("bench wide.mtx --peers", 2, "for one process only");
+    expect("bench wide.mtx --threads 1,2", 2, "--threads: over several processes one number");
 }
 
 TEST_F(ranks, a_file_that_one_process_lacks_ends_all) {
@@ -188,6 +265,10 @@ TEST_F(ranks, a_file_that_one_process_lacks_ends_all) {
     const auto got = nz_on(3, "solve A.mtx", "./wrapper");
     EXPECT_EQ(got.code, 3) << got.err;
     EXPECT_EQ(count(got.err, "nz: rank 1 of 3: A.mtx: cannot open"), 1) << got.err;
+    // One rank alone can read it, two cannot, and the third is asleep then.
+    const auto table = nz_on(3, "bench A.mtx --ranks-table --seconds 0.001", "./wrapper");
+    EXPECT_EQ(table.code, 3) << table.err;
+    EXPECT_EQ(count(table.err, "nz: rank 1 of 3: A.mtx: cannot open"), 1) << table.err;
 }
 
 TEST_F(ranks, a_killed_process_ends_all) {
@@ -205,6 +286,13 @@ TEST_F(ranks, a_killed_process_ends_all) {
     const auto taken = std::chrono::steady_clock::now() - start;
     EXPECT_GT(taken, std::chrono::seconds(2)) << "it ended before the kill: " << got.err;
     EXPECT_LT(taken, std::chrono::seconds(30));
+}
+
+TEST_F(command, the_table_over_ranks_needs_several) {
+    nz::write((dir / "A.mtx").string(), view(laplace2d<double>(4, 4)));
+    const auto got = nz("bench A.mtx --ranks-table");
+    EXPECT_EQ(got.code, 2);
+    EXPECT_EQ(count(got.err, "mpirun -n 4 nz bench A.mtx --ranks-table"), 1) << got.err;
 }
 
 TEST_F(command, one_process_of_mpirun_needs_no_mpi) {

@@ -8,14 +8,17 @@
 
 #include "cli/command.hpp"
 #include "cli/commands/bench_input.hpp"
+#include "cli/commands/bench_ranks.hpp"
 #include "cli/commands/plan_ratios.hpp"
 #include "cli/interruption.hpp"
 #include "cli/peer_methods.hpp"
 #include "cli/progress.hpp"
 #include "cli/quiet.hpp"
+#include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
+#include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/plan/benchmark.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
@@ -30,7 +33,7 @@ struct options {
     std::string methods = "all", threads, type = "double", device = "cpu", json;
     double seconds = measure_options{}.seconds;
     bool peers = false, cold = false, graph = false, chain = false, plan = false;
-    bool transpose = false;
+    bool transpose = false, ranks_table = false;
     index vectors = 1;
     std::string order = "column";
     input_options input;
@@ -405,7 +408,40 @@ int run(const options& o) {
     return interruption::happened() ? interrupted_exit : int(done);
 }
 
+/// What of the options is for several processes. Throws where one is for a single process only.
+ranks_bench for_ranks(const options& o) {
+    if (o.on_gpu())
+        throw unavailable("--device gpu: several processes multiply on their CPUs only");
+    if (o.peers || o.plan || o.vectors > 1 || o.input.tile || o.input.distinct ||
+        o.input.storage != value_storage::exact)
+        throw argument_error(
+            "--peers, --plan, --vectors, --tile, --distinct and --storage: for one process only");
+    ranks_bench r{.paths = o.paths,
+                  .type = o.type,
+                  .json = o.json,
+                  .seconds = o.seconds,
+                  .transpose = o.transpose,
+                  .table = o.ranks_table};
+    if (o.methods != "all")
+        for (const method<double>* const m : choose_methods<double>(o))
+            r.methods.emplace_back(m->name);
+    const auto threads = o.threads.empty() ? std::vector{1} : parse_threads(o.threads);
+    if (threads.size() > 1)
+        throw argument_error("--threads: over several processes one number, of each of them");
+    r.threads = threads.front();
+    return r;
+}
+
 int bench(const options& o) {
+    if (const communicator* const ranks = ranks_of_this_run()) {
+        ranks_bench over_ranks;
+        agree(ranks, [&] { over_ranks = for_ranks(o); });
+        return bench_on_ranks(over_ranks, *ranks);
+    }
+    if (o.ranks_table)
+        throw argument_error(
+            "--ranks-table: for several processes, as in `mpirun -n 4 nz bench A.mtx "
+            "--ranks-table`");
     if (o.on_gpu()) {
         if (!o.threads.empty()) throw argument_error("--threads applies to --device cpu only");
         require_gpu(gpu{});
@@ -429,7 +465,12 @@ void add_bench(CLI::App& app, action& chosen) {
         "product keeps, and the norm. On a GPU its own events time blocks of `launches` products;\n"
         "its bandwidth is measured once and kept (see nz machine). Ctrl-C ends the measuring: "
         "what\n"
-        "was measured is printed and written, and the exit code is 130.\n\n"
+        "was measured is printed and written, and the exit code is 130.\n"
+        "Over several processes (mpirun): the product of the matrix shared out over them, by what\n"
+        "each plans with --methods. Messages: the share of its time that is gone where the ranks\n"
+        "only multiply. Imbalance: the most entries of a rank over the mean. Peak: the most "
+        "memory\n"
+        "that a rank held, from reading on, and how many times its rows, x and y that is.\n\n"
         "Example: nz bench A.mtx --methods csr.*,hll.column_guided --threads 1,2 --json A.json");
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->paths, matrix_help())->required();
@@ -476,6 +517,9 @@ void add_bench(CLI::App& app, action& chosen) {
         ->capture_default_str();
     sub->add_flag("--plan", o->plan,
                   "time what the planner chooses as well; a GPU plans from a CSR in its memory");
+    sub->add_flag("--ranks-table", o->ranks_table,
+                  "over several processes: on 1, 2, 4, ... and all of them, with speed-up and "
+                  "efficiency");
     sub->callback([&chosen, o] { chosen = [o] { return bench(*o); }; });
 }
 

@@ -10,10 +10,12 @@
 #include "cli/commands/known_system.hpp"
 #include "cli/convergence.hpp"
 #include "cli/interruption.hpp"
+#include "cli/rank_memory.hpp"
 #include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
+#include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/io/atomic_file.hpp"
 
 namespace nz::cli {
@@ -30,7 +32,8 @@ struct options : run_options {
 struct outcome {
     system_report system;
     std::string where;
-    double error = -1;  ///< |x - x*| / |x*| where the solution x* is known
+    double error = -1;            ///< |x - x*| / |x*| where the solution x* is known
+    memory_of_ranks memory = {};  ///< empty where there is one process
 };
 
 template <class Name>
@@ -71,6 +74,7 @@ nlohmann::json to_json(const options& o, const outcome& all, nz::shape shape, st
     j.update(cli::to_json(best));
     for (const solve_attempt& a : all.system.attempts) j["attempts"].push_back(cli::to_json(a));
     if (all.error >= 0) j["relative_error"] = all.error;
+    if (!all.memory.empty()) j["memory"] = to_json(all.memory);
     return j;
 }
 
@@ -103,6 +107,7 @@ void print(const options& o, const outcome& all, nz::shape shape, std::size_t nn
     fmt::print("iterations  {}\n", r.iterations);
     fmt::print("residual    |b - A x| / |b| = {:.3g}\n", r.relative_residual());
     if (all.error >= 0) fmt::print("error       |x - x*| / |x*| = {:.3g}\n", all.error);
+    if (!all.memory.empty()) fmt::print("memory      {}\n", to_text(all.memory));
     fmt::print("converged   {}\n",
                r.converged ? fmt::format("yes, to {:g}", o.solver.tol) : "no: " + r.why);
     if (o.plot || is_terminal(stdout)) print_convergence(r.history, o.solver.tol);
@@ -198,6 +203,16 @@ int solve(const options& o, std::unique_ptr<atomic_file> place) {
     return all.system.converged() ? done : answer_is_no;
 }
 
+/// This rank's elements of A x*: it asks no other, as it can tell every element of x*.
+template <class V>
+host_vector<V> product_with_known(const csr<V, host_view>& own) {
+    host_vector<V> b(std::size_t(own.shape.rows), V(0));
+    for_each_entry(own, 0, own.shape.rows, [&](index i, index j, V v) {
+        b[std::size_t(i)] += v * counter(0, std::uint64_t(j)).value<V>(0);
+    });
+    return b;
+}
+
 /// The same over several processes, each with its own rows.
 template <class V, class B>
 int solve_on_ranks(const options& o, const communicator& ranks, B on, const std::string& where,
@@ -207,7 +222,12 @@ int solve_on_ranks(const options& o, const communicator& ranks, B on, const std:
     agree(&ranks, [&] {
         if (speaks) json = std::make_unique<json_file>(o.json);
     });
+    memory_watch watch;
     auto A = read_slice<V>(ranks, o.matrix);
+    const double share = share_bytes(A, ranks.rank());
+    B alone = on;
+    alone.ranks = nullptr;
+    watch.leave_out([&] { (void)with_same_speeds(alone, ranks, {}); });
     const nz::shape shape = A.shape();
     const std::size_t nnz = summed(ranks, A.own.val.size());
     outcome all;
@@ -217,14 +237,14 @@ int solve_on_ranks(const options& o, const communicator& ranks, B on, const std:
         if (shape.rows != shape.cols)
             throw unsuitable(fmt::format("A is {} x {}, not square", shape.rows, shape.cols));
         const auto known = known_solution<V>(rows.of(ranks.rank()));
-        auto b = o.b.empty() ? host_vector<V>(x.size()) : read_vector_slice<V>(ranks, o.b, rows);
-        const cpu here{.threads = std::max(o.threads, 1), .ranks = &ranks};
-        if (o.b.empty()) distributed<V, cpu>(here, A).apply(V(1), known, V(0), b);
+        const auto b =
+            o.b.empty() ? product_with_known(view(A.own)) : read_vector_slice<V>(ranks, o.b, rows);
         if (!o.guess.empty()) x = read_vector_slice<V>(ranks, o.guess, rows);
         system_options s = system_of(o);
         if (!speaks) s.monitor = {};
         all.system = nz::solve<V, B>(on, std::move(A), b, x, s);
         all.where = where;
+        all.memory = gathered_memory(ranks, watch, share);
         if (o.b.empty()) all.error = relative_error(&ranks, x, known);
     } catch (const unsuitable& e) {  // on all ranks
         if (speaks) fmt::print(stderr, "nz: {}\n", e.what());

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cli/command.hpp"
+#include "cli/rank_memory.hpp"
 #include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
@@ -16,6 +17,7 @@
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/gpu_ranks.hpp"
 #include "nonzero/dist/read_slice.hpp"
+#include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
@@ -27,12 +29,14 @@ namespace nz::cli {
 namespace {
 
 struct options {
-    std::string matrix, x, y0, to, method, type, device = "cpu";
+    std::string matrix, x, y0, to, method, type, device = "cpu", json;
     std::string alpha = "1", beta = "0";
     bool transpose = false, conjugate_transpose = false, share_gpu = false;
     int threads = 0;
 
     [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
+    /// Whether somebody reads how long a product takes.
+    [[nodiscard]] bool times() const { return to != "-" || !json.empty(); }
     [[nodiscard]] transposition how() const {
         return conjugate_transpose ? transposition::conjugate_transpose
                : transpose         ? transposition::transpose
@@ -94,6 +98,7 @@ double norm(const host_vector<V>& y) {
 struct measured {
     double setup_s, product_s;
     std::string method, where;
+    memory_of_ranks memory = {};  ///< empty where there is one process
 };
 
 /// The names of the methods that may be taken: the one asked for, or all that have this product.
@@ -127,7 +132,7 @@ measured multiply_on_cpu(const options& o, const method<V>* m, const csr<V, host
     op->apply_transposed(o.how(), alpha, x, beta, y);
     auto scratch = y;
     const auto product = [&] { op->apply_transposed(o.how(), alpha, x, V(0), scratch); };
-    return {setup_s, o.to == "-" ? 0 : fastest(product), std::string(op->method_name()),
+    return {setup_s, o.times() ? fastest(product) : 0, std::string(op->method_name()),
             fmt::format("{} threads", thread_count(cpu{o.threads}))};
 }
 
@@ -154,8 +159,26 @@ measured multiply_on_gpu(const options& o, const method<V>* m, const csr<V, host
         return last.seconds_since(first);
     };
     const double s =
-        o.to == "-" ? 0 : time_interleaved(std::span(&product, 1), {.seconds = 0.1})[0].min_s;
+        o.times() ? time_interleaved(std::span(&product, 1), {.seconds = 0.1})[0].min_s : 0;
     return {setup_s, s, std::string(op->method_name()), describe_gpu(on).name};
+}
+
+nlohmann::json to_json(const options& o, const measured& t, nz::shape shape, std::size_t nnz,
+                       double norm_of_y) {
+    nlohmann::json j = provenance("spmv", o.on_gpu());
+    j.update({{"matrix", matrix_name(o.matrix)},
+              {"rows", shape.rows},
+              {"cols", shape.cols},
+              {"nnz", nnz},
+              {"type", o.type},
+              {"device", o.device},
+              {"method", t.method},
+              {"where", t.where},
+              {"setup_s", t.setup_s},
+              {"product_s", t.product_s},
+              {"norm_of_y", norm_of_y}});
+    if (!t.memory.empty()) j["memory"] = to_json(t.memory);
+    return j;
 }
 
 template <class V>
@@ -167,10 +190,23 @@ void print(const measured& t, nz::shape shape, std::size_t nnz, double norm_of_y
     fmt::print("method   {}, {}, set up in {:.3g} ms\n", t.method, t.where, t.setup_s * 1e3);
     fmt::print("product  {:.3g} us, {:.3g} GFLOP/s\n", t.product_s * 1e6,
                flops / t.product_s * 1e-9);
+    if (!t.memory.empty()) fmt::print("memory   {}\n", to_text(t.memory));
+}
+
+/// Writes y, then what the options ask for of the report.
+template <class V>
+void tell(const options& o, json_file& json, const measured& t, nz::shape shape, std::size_t nnz,
+          double norm_of_y, const host_vector<V>& y) {
+    const auto fault = fault_of([&] {
+        if (!o.to.empty()) write_vector<V>(o.to, y);
+    });
+    json.write(to_json(o, t, shape, nnz, norm_of_y));
+    if (o.to != "-" && !json.is_stdout()) print<V>(t, shape, nnz, norm_of_y);
+    throw_if(fault);
 }
 
 template <class V>
-int multiply(const options& o) {
+int multiply(const options& o, json_file& json) {
     const V alpha = parse_coefficient<V>("--alpha", o.alpha);
     const V beta = parse_coefficient<V>("--beta", o.beta);
     const method<V>* const m = o.method.empty() ? nullptr : &find_method<V>(o.method);
@@ -198,11 +234,7 @@ int multiply(const options& o) {
     auto y = vector_or<V>(o.y0, std::size_t(swap ? A.shape.cols : A.shape.rows), V(0));
     const auto run = o.on_gpu() ? multiply_on_gpu<V> : multiply_on_cpu<V>;
     const measured t = run(o, m, A, alpha, x, beta, y);
-    const auto fault = fault_of([&] {
-        if (!o.to.empty()) write_vector<V>(o.to, y);
-    });
-    if (o.to != "-") print<V>(t, A.shape, A.val.size(), norm(y));
-    throw_if(fault);
+    tell<V>(o, json, t, A.shape, A.val.size(), norm(y), y);
     return done;
 }
 
@@ -231,7 +263,8 @@ double fastest_on_ranks(const communicator& ranks, F f) {
 
 /// The same over several processes, each with its own rows.
 template <class V, class B>
-int multiply_on_ranks(const options& o, const communicator& ranks, B on, const std::string& where) {
+int multiply_on_ranks(const options& o, const communicator& ranks, B on, const std::string& where,
+                      json_file* json) {
     V alpha{}, beta{};
     plan_options planning;
     agree(&ranks, [&] {
@@ -239,7 +272,12 @@ int multiply_on_ranks(const options& o, const communicator& ranks, B on, const s
         beta = parse_coefficient<V>("--beta", o.beta);
         planning.methods = usable_methods<V, B>(o);
     });
+    memory_watch watch;
     auto slice = read_slice<V>(ranks, o.matrix);
+    const double share = share_bytes(slice, ranks.rank());
+    B alone = on;
+    alone.ranks = nullptr;
+    watch.leave_out([&] { planning = with_same_speeds(alone, ranks, planning); });
     const std::size_t nnz = summed(ranks, slice.own.val.size());
     const auto start = std::chrono::steady_clock::now();
     const distributed<V, B> A(on, std::move(slice), planning);
@@ -251,47 +289,51 @@ int multiply_on_ranks(const options& o, const communicator& ranks, B on, const s
     agree(&ranks, [&] { x_there = from_host<V>(on, x), y_there = from_host<V>(on, y); });
     A.apply_transposed(o.how(), alpha, x_there, beta, y_there);
     y = to_host<V>(on, in<V, B>(y_there));
-    const double product_s = o.to == "-" ? 0 : fastest_on_ranks(ranks, [&] {
+    const auto product = [&] {
         A.apply_transposed(o.how(), alpha, x_there, V(0), y_there);
         if constexpr (std::is_same_v<B, gpu>) synchronize(on);
-    });
+    };
+    const double product_s = o.times() ? fastest_on_ranks(ranks, product) : 0;
     const cpu here{.threads = std::max(o.threads, 1), .ranks = &ranks};
     const double norm_of_y = vector_space<V, cpu>(here, std::int64_t(y.size())).norm(y);
+    const auto memory = gathered_memory(ranks, watch, share);
     const auto whole = o.to.empty() ? host_vector<V>() : joined<V>(ranks, y);
-    if (ranks.rank() != 0) return done;
-    const auto fault = fault_of([&] {
-        if (!o.to.empty()) write_vector<V>(o.to, whole);
-    });
-    if (o.to != "-")
-        print<V>({setup_s, product_s, std::string(A.local().method_name()), where},
-                 A.global_shape(), nnz, norm_of_y);
-    throw_if(fault);
+    if (json == nullptr) return done;
+    tell<V>(o, *json, {setup_s, product_s, std::string(A.local().method_name()), where, memory},
+            A.global_shape(), nnz, norm_of_y, whole);
     return done;
 }
 
 template <class V>
-int multiply_on_ranks(const options& o, const communicator& ranks) {
+int multiply_on_ranks(const options& o, const communicator& ranks, json_file* json) {
     if constexpr (std::floating_point<V>) {
         if (o.on_gpu()) {
             const gpu_rank mine(ranks, o.share_gpu);
-            return multiply_on_ranks<V, gpu>(o, ranks, mine, place_of(ranks, mine));
+            return multiply_on_ranks<V, gpu>(o, ranks, mine, place_of(ranks, mine), json);
         }
     }
     const cpu on{.threads = std::max(o.threads, 1), .ranks = &ranks};
-    return multiply_on_ranks<V, cpu>(o, ranks, on, place_of(ranks, on));
+    return multiply_on_ranks<V, cpu>(o, ranks, on, place_of(ranks, on), json);
 }
 
 int multiply_as_type(options o) {
     const communicator* const ranks = ranks_of_this_run();
+    std::unique_ptr<json_file> json;  // of the process that prints
     agree(ranks, [&] {
-        if (is_speaker()) expect_writable(o.to, vector_endings);
+        if (is_speaker()) {
+            expect_writable(o.to, vector_endings);
+            if (o.to == "-" && o.json == "-")
+                throw argument_error("--json and --output: only one of them to stdout");
+            json = std::make_unique<json_file>(o.json);
+        }
         if (o.type.empty()) o.type = type_of_file(o.matrix);
         if (ranks != nullptr && o.on_gpu() && o.type.starts_with('c'))
             throw unavailable(
                 "--device gpu: several processes multiply complex values on CPUs only");
     });
     return with_value_type(o.type, [&]<class V>() {
-        return ranks != nullptr ? multiply_on_ranks<V>(o, *ranks) : multiply<V>(o);
+        return ranks != nullptr ? multiply_on_ranks<V>(o, *ranks, json.get())
+                                : multiply<V>(o, *json);
     });
 }
 
@@ -320,6 +362,7 @@ void add_spmv(CLI::App& app, action& chosen) {
     add_type_of_file_option(*sub, o->type);
     sub->add_option("--threads", o->threads, "number of threads (default: all)")
         ->check(CLI::Range(1, max_threads));
+    add_json_option(*sub, o->json);
     sub->callback([&chosen, o] { chosen = [o] { return multiply_as_type(*o); }; });
 }
 

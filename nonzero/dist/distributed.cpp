@@ -6,6 +6,7 @@
 #include "nonzero/dist/halo_steps.hpp"
 #include "nonzero/dist/numbering.hpp"
 #include "nonzero/dist/same_speeds.hpp"
+#include "nonzero/formats/adopted_csr.hpp"
 
 namespace nz {
 namespace {
@@ -36,9 +37,16 @@ void check_slice(const matrix_slice<V>& A, int rank, int size) {
                              std::to_string(expected.rows) + " x " + std::to_string(expected.cols));
 }
 
+/// By its plan. Where that chose a CPU's kernel that reads CSR, no rank holds its rows twice.
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> built(B on, const csr<V, host>& A, const plan_options& o) {
-    return build(make_plan(A, on, o), A);
+std::unique_ptr<linear_operator<V, B>> built(B on, csr<V, host> A, const plan_options& o) {
+    const auto p = make_plan(A, on, o);
+    if constexpr (std::is_same_v<B, cpu>) {
+        const bool as_it_is = p.of_transpose == nullptr && p.storage == value_storage::exact;
+        if (as_it_is)
+            if (auto op = adopted_csr(on, p.chosen().method, A)) return op;
+    }
+    return build(p, A);
 }
 
 /// The elements of a segment, as messages hold them.
@@ -68,43 +76,57 @@ template <class V, class B>
 distributed<V, B>::distributed(B on, matrix_slice<V> A, const plan_options& options)
     : on_(alone(on)), ranks_(required_ranks(on)) {
     agree(&ranks_, [&] { check_slice(A, ranks_.rank(), ranks_.size()); });
-    csr<V, host> local, others;
+    csr<V, host> local = std::move(A.own), others;
     agree(&ranks_, [&] { split(A, local, others); });
-    A.own = {};
     rows_ = std::move(A.rows), cols_ = std::move(A.cols);
     shape_ = {rows_.count(ranks_.rank()), cols_.count(ranks_.rank())};
     halo_ = make_halo(ranks_, cols_, std::move(halo_.columns));
     const plan_options o = with_same_speeds(on_, ranks_, options);
     agree(&ranks_, [&] {
-        local_ = built<V, B>(on_, local, o);
-        local = {};
-        if (!others.val.empty()) others_ = built<V, B>(on_, others, o);
+        local_ = built<V>(on_, std::move(local), o);
+        if (!others.val.empty()) others_ = built<V>(on_, std::move(others), o);
         make_messages();
     });
 }
 
-/// The entries of own rows in own columns and in others', the latter's columns and rows numbered
-/// among those that have entries.
+/// local: own rows; those of their entries that are in others' columns move to `others`. So no rank
+/// holds its rows twice. The columns that stay are numbered from the first own one; columns and
+/// rows of `others` among those that have entries.
 template <class V, class B>
 void distributed<V, B>::split(const matrix_slice<V>& A, csr<V, host>& local, csr<V, host>& others) {
-    local = own_block(A, ranks_.rank());
     const range own = A.cols.of(ranks_.rank());
     const auto is_own = [&](index j) { return j >= own.first && j < own.last; };
     auto& columns = halo_.columns;
-    columns = columns_outside(view(A.own), own);
-    host_vector<offset> ptr{0};
-    for (index i = 0; i < A.own.shape.rows; ++i) {
-        for_each_entry(view(A.own), i, i + 1, [&](index, index j, V v) {
-            if (is_own(j)) return;
+    columns = columns_outside(view(local), own);
+    const auto leaving =
+        local.col_ind.size() - std::size_t(std::ranges::count_if(local.col_ind, is_own));
+    others.col_ind.reserve(leaving), others.val.reserve(leaving);
+    host_vector<offset> stay{0}, leave{0};
+    stay.reserve(std::size_t(local.shape.rows) + 1);
+    std::size_t kept = 0;
+    for (index i = 0; i < local.shape.rows; ++i) {
+        const auto end = std::size_t(local.row_ptr[std::size_t(i) + 1]);
+        for (auto k = std::size_t(local.row_ptr[std::size_t(i)]); k < end; ++k) {
+            const index j = local.col_ind[k];
+            const V v = local.val[k];
+            if (is_own(j)) {
+                local.col_ind[kept] = j - index(own.first), local.val[kept++] = v;
+                continue;
+            }
             const auto at = std::lower_bound(columns.begin(), columns.end(), j);
             others.col_ind.push_back(index(at - columns.begin())), others.val.push_back(v);
-        });
-        if (offset(others.val.size()) == ptr.back()) continue;
-        ptr.push_back(offset(others.val.size()));
+        }
+        stay.push_back(offset(kept));
+        if (offset(others.val.size()) == leave.back()) continue;
+        leave.push_back(offset(others.val.size()));
         edge_.push_back(i);
     }
     others.shape = {index(edge_.size()), index(columns.size())};
-    others.row_ptr = offset_vector(ptr);
+    others.row_ptr = offset_vector(leave);
+    local.shape.cols = index(own.last - own.first);
+    local.row_ptr = offset_vector(stay);
+    local.col_ind.resize(kept), local.val.resize(kept);
+    if (leaving > kept / 8) local.col_ind.shrink_to_fit(), local.val.shrink_to_fit();
 }
 
 template <class V, class B>

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "nonzero/core/agreement.hpp"
-#include "nonzero/dist/entries.hpp"
+#include "nonzero/dist/assembly.hpp"
 #include "nonzero/io/matrix_market/matrix_market.hpp"
 #include "nonzero/io/npz.hpp"
 #include "nonzero/io/petsc.hpp"
@@ -16,6 +16,8 @@ namespace {
 
 using matrix_market::body_part;
 using matrix_market::header;
+
+constexpr const char* changed = "changed while it was read";
 
 /// How a file is read: cut at bytes, or at rows, or by every rank as a whole.
 enum class way { by_lines, petsc, npz, whole };
@@ -66,26 +68,85 @@ running_sum sum_over(const communicator& ranks, std::int64_t mine) {
     return s;
 }
 
-/// This rank's part of the body. Throws on all ranks what is wrong with the file, with the line.
+/// Throws on all ranks what is wrong with the file, with the line, where a rank's part is faulty or
+/// there are not as many entries as the header says. Returns how many come in parts before.
+template <class V>
+std::int64_t expect_whole(const communicator& ranks, const std::string& path,
+                          const found_file& file, std::int64_t entries, bool faulty) {
+    const running_sum all = sum_over(ranks, entries);
+    const bool good = on_all(&ranks, !faulty) && all.total == file.h.entries;
+    agree(&ranks, [&] {
+        // What is wrong first in the file, one rank that goes through it from its start can tell.
+        if (good || ranks.rank() != 0) return;
+        matrix_market::check<V>(path);
+        throw parse_error(path, 0, changed);
+    });
+    return all.before;
+}
+
+/// The bytes of a file's body that this rank parses.
+range own_bytes(const communicator& ranks, const found_file& file) {
+    const range part = share(file.bytes - file.h.body, ranks.size(), ranks.rank());
+    return {file.h.body + part.first, file.h.body + part.last};
+}
+
+/// This rank's part of the body, at once.
 template <class V>
 body_part<V> part_of(const communicator& ranks, const std::string& path, const found_file& file) {
     body_part<V> part;
+    const range bytes = own_bytes(ranks, file);
+    agree(&ranks,
+          [&] { part = matrix_market::read_part<V>(path, file.h, bytes.first, bytes.last); });
+    const auto before = expect_whole<V>(ranks, path, file, part.entries, part.faulty);
     agree(&ranks, [&] {
-        const range bytes = share(file.bytes - file.h.body, ranks.size(), ranks.rank());
-        part = matrix_market::read_part<V>(path, file.h, file.h.body + bytes.first,
-                                           file.h.body + bytes.last);
-    });
-    const running_sum entries = sum_over(ranks, part.entries);
-    const bool good = on_all(&ranks, !part.faulty) && entries.total == file.h.entries;
-    agree(&ranks, [&] {
-        // What is wrong first in the file, one rank that goes through it from its start can tell.
-        if (!good && ranks.rank() == 0) {
-            matrix_market::check<V>(path);
-            throw parse_error(path, 0, "changed while it was read");
-        }
-        if (good && file.h.dense) matrix_market::place_array(file.h, entries.before, part);
+        if (file.h.dense) matrix_market::place_array(file.h, before, part);
     });
     return part;
+}
+
+/// f(piece) for each piece of this rank's part of the body, and for an empty one while others have
+/// more: f may talk to the others.
+template <class V, class F>
+void for_each_piece(const communicator& ranks, const std::string& path, const found_file& file,
+                    F f) {
+    const range bytes = own_bytes(ranks, file);
+    std::unique_ptr<matrix_market::part_reader<V>> reader;
+    agree(&ranks, [&] {
+        reader =
+            std::make_unique<matrix_market::part_reader<V>>(path, file.h, bytes.first, bytes.last);
+    });
+    body_part<V> piece;
+    for (;;) {
+        bool has_piece = false;
+        agree(&ranks, [&] { has_piece = reader->next(piece); });
+        if (on_all(&ranks, !has_piece)) return;
+        f(piece);
+    }
+}
+
+/// Reads the file twice: how many entries the rows have, then the entries, which go to their rows
+/// piece by piece. No rank holds its part of the file.
+template <class V>
+matrix_slice<V> read_by_pieces(const communicator& ranks, const std::string& path,
+                               const found_file& file) {
+    row_counter counter(ranks, index(file.h.rows));
+    std::int64_t entries = 0;
+    bool faulty = false;
+    for_each_piece<V>(ranks, path, file, [&](const body_part<V>& piece) {
+        counter.add(piece.row);
+        entries += piece.entries, faulty = faulty || piece.faulty;
+    });
+    expect_whole<V>(ranks, path, file, entries, faulty);
+    row_filler<V> rows(ranks, counter.finish(), index(file.h.cols));
+    try {
+        for_each_piece<V>(ranks, path, file, [&](const body_part<V>& piece) {
+            rows.add(piece.row, piece.col, piece.val);
+        });
+        return rows.finish();
+    } catch (const argument_error&) {  // on all ranks: there are other entries than the first time
+    }
+    agree(&ranks, [&] { throw parse_error(path, 0, changed); });
+    return {};
 }
 
 template <class V>
@@ -118,7 +179,7 @@ file_of_rows<V> open_petsc(const std::string& path) {
 template <class V>
 file_of_rows<V> open_npz(const std::string& path) {
     const auto h = npz::read_stored_header(path);
-    if (!h) throw parse_error(path, 0, "changed while it was read");
+    if (!h) throw parse_error(path, 0, changed);
     return {h->shape, h->entries,
             [=](range rows) { return npz::read_stored_lengths(path, *h, rows); },
             [=](std::span<const index> lengths, std::int64_t before) {
@@ -165,6 +226,7 @@ matrix_slice<V> read_slice(const communicator& ranks, const std::string& path) {
     const found_file file = find(ranks, path);
     if (file.read == way::petsc || file.read == way::npz)
         return read_by_rows<V>(ranks, path, file.read);
+    if (file.read == way::by_lines && !file.h.dense) return read_by_pieces<V>(ranks, path, file);
     if (file.read == way::whole) return slice_of(ranks, view(read_whole<V>(ranks, path)));
     auto mine = entries_of(part_of<V>(ranks, path, file));
     const auto rows = index(file.h.rows), cols = index(file.h.cols);

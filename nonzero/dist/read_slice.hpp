@@ -12,11 +12,11 @@ namespace nz {
 /// balanced_shares, where an entry that the file lists twice counts twice. Every row has the bits
 /// that `nz::read` gives it.
 ///
-/// A Matrix Market file is cut at bytes: each rank parses the lines that start in its part, and
-/// sends entries, mirrored ones of a symmetric file too, to the ranks whose rows they are in. Of a
-/// PETSc file, and of a SciPy file (.npz) in csr that is not compressed, each rank reads the
-/// lengths of its rows, then its rows. No rank holds more than its part of the file and its rows.
-/// Files of other kinds, and what is compressed, every rank reads as a whole, and keeps its rows.
+/// A Matrix Market file is cut at bytes: each rank parses, twice and a little at a time, the lines
+/// that start in its part, and sends entries to the ranks whose rows they are in. Of a PETSc file,
+/// and of a SciPy file (.npz) in csr that is not compressed, each rank reads the lengths of its
+/// rows, then its rows. No rank holds much more than its rows. Files of other kinds, and what is
+/// compressed, every rank reads as a whole, and keeps its rows; of an array it holds its part.
 ///
 /// Called by all ranks. Throws on all of them what one meets: parse_error as `nz::read`, with the
 /// same text (of a PETSc or SciPy file perhaps another of its faults); out_of_memory.

@@ -1,12 +1,13 @@
 // Files read by parts, against the readers of whole files.
 #include "nonzero/dist/read_slice.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
 #include "nonzero/core/agreement.hpp"
-#include "nonzero/dist/entries.hpp"
+#include "nonzero/dist/assembly.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/gen/stencil_rows.hpp"
 #include "nonzero/io/matrix_market/matrix_market.hpp"
@@ -87,14 +88,46 @@ TEST(read_slice, reads_scipys_files_as_the_reader_of_whole_files) {
 /// A rank that read the whole matrix would hold eight times its rows.
 TEST(read_slice, holds_little_more_than_the_rows_of_each_rank) {
     const scratch_folder folder;
-    const auto A = laplace3d<double>(70, 70, 70);
-    for (const char* name : {"A.petsc", "A.npz"}) {
+    const auto A = laplace3d<double>(90, 90, 90);
+    for (const char* name : {"A.petsc", "A.npz", "A.mtx"}) {
         const std::string path = folder.file(name);
         write(path, view(A));
         (void)most_bytes_held();
         on_ranks(8, [&](const communicator& ranks) { (void)read_slice<double>(ranks, path); });
         EXPECT_LE(double(most_bytes_held()), 1.6 * double(bytes(A))) << name;
     }
+}
+
+/// Each rank has entries in every row, in pieces of which some are longer than others.
+TEST(read_slice, sums_what_several_ranks_have_in_the_files_order) {
+    const scratch_folder folder;
+    constexpr int n = 40, times = 700;
+    std::string text = "%%MatrixMarket matrix coordinate real general\n40 40 28000\n";
+    for (int k = 0; k < n * times; ++k) {  // values whose sum depends on its order
+        const int i = k % n + 1, j = (k / 97) % 3 == 0 ? i : k % 7 + 1;
+        text += fmt::format("{} {} {}\n", i, j, 1e16 / (1 + k % 13) * (k % 2 == 0 ? 1 : -1) + k);
+    }
+    std::ofstream(folder.file("A.mtx")) << text << std::string(300000, '\n');
+    const auto A = read<double>(folder.file("A.mtx"));
+    for (const int size : {1, 2, 5}) expect_slices_of(A, size, folder.file("A.mtx"), true);
+}
+
+TEST(row_filler, tells_of_other_entries_than_were_counted) {
+    for (const int more : {-1, 1})
+        for (const auto& t : thrown_on_ranks(3, [&](const communicator& ranks) {
+                 row_counter counter(ranks, 7);
+                 const index first[] = {index(ranks.rank()), 6, 6}, col[] = {0, 0, 0, 0};
+                 counter.add(first);
+                 row_filler<double> rows(ranks, counter.finish(), 7);
+                 const double val[] = {1, 1, 1, 1};
+                 const index second[] = {index(ranks.rank()), 6, 6, 6};
+                 const auto count = std::size_t(ranks.rank() == 1 ? 3 + more : 3);
+                 rows.add(std::span(second).first(count), std::span(col).first(count),
+                          std::span(val).first(count));
+                 (void)rows.finish();
+             }))
+            EXPECT_EQ(text_of(t), more > 0 ? "a row has more entries than were counted"
+                                           : "a row has fewer entries than were counted");
 }
 
 TEST(read_slice, reads_compressed_files) {

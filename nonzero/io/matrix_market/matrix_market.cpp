@@ -150,27 +150,61 @@ host_vector<V> read_vector(const std::string& path, const read_options& options,
 }
 
 template <class V>
+struct part_reader<V>::state {
+    header h;
+    std::unique_ptr<text_source> source;  ///< null once there is no more
+    host_vector<char> buffer = {};
+    parsed<V> lines = {};
+};
+
+template <class V>
+part_reader<V>::part_reader(const std::string& path, const header& h, std::int64_t first,
+                            std::int64_t last) {
+    constexpr std::size_t piece_bytes = std::size_t(1) << 17;  // whose entries take a MB or two
+    expect_type<V>(path, h);
+    state_ = std::make_unique<state>(state{h, open_text_part(path, first, last, piece_bytes)});
+}
+
+template <class V>
+part_reader<V>::~part_reader() = default;
+
+template <class V>
+bool part_reader<V>::next(body_part<V>& to) {
+    auto& [h, source, buffer, p] = *state_;
+    const auto piece = source == nullptr ? std::nullopt : source->next(buffer);
+    to.entries = 0, to.faulty = false;
+    to.row.clear(), to.col.clear(), to.val.clear();
+    if (!piece) {
+        source = nullptr;
+        return false;
+    }
+    parse_lines(h, piece->text, p);
+    const auto take = [&](auto& into, const auto& from) {
+        const auto used = std::ptrdiff_t(std::min(from.size(), p.size));
+        into.assign(from.begin(), from.begin() + used);
+    };
+    if (!h.dense) take(to.row, p.row), take(to.col, p.col);
+    take(to.val, p.val);
+    if (!h.dense) to.val.resize(to.row.size(), V(1));  // a pattern has no values
+    to.entries = p.entries;
+    to.faulty = p.fault_at != nullptr || !piece->fault.empty();
+    if (to.faulty) source = nullptr;
+    return true;
+}
+
+template <class V>
 body_part<V> read_part(const std::string& path, const header& h, std::int64_t first,
                        std::int64_t last) {
-    expect_type<V>(path, h);
-    const auto source = open_text_part(path, first, last, 0);
-    host_vector<char> buffer;
-    parsed<V> p;
-    body_part<V> part;
-    const auto append = [&](auto& to, const auto& from) {
-        to.insert(to.end(), from.begin(),
-                  from.begin() + std::ptrdiff_t(std::min(from.size(), p.size)));
+    part_reader<V> reader(path, h, first, last);
+    body_part<V> part, piece;
+    const auto append = [](auto& to, const auto& from) {
+        to.insert(to.end(), from.begin(), from.end());
     };
-    while (!part.faulty) {
-        const auto piece = source->next(buffer);
-        if (!piece) break;
-        parse_lines(h, piece->text, p);
-        if (!h.dense) append(part.row, p.row), append(part.col, p.col);
-        append(part.val, p.val);
-        part.entries += p.entries;
-        part.faulty = p.fault_at != nullptr || !piece->fault.empty();
+    while (reader.next(piece)) {
+        append(part.row, piece.row), append(part.col, piece.col), append(part.val, piece.val);
+        part.entries += piece.entries;
+        part.faulty = piece.faulty;
     }
-    if (!h.dense) part.val.resize(part.row.size(), V(1));  // a pattern has no values
     return part;
 }
 
@@ -202,6 +236,7 @@ void check(const std::string& path) {
 #define NZ_INSTANTIATE(V)                                                                      \
     template csr<V, host> read(const std::string&, const read_options&, std::size_t);          \
     template host_vector<V> read_vector(const std::string&, const read_options&, std::size_t); \
+    template class part_reader<V>;                                                             \
     template body_part<V> read_part(const std::string&, const header&, std::int64_t,           \
                                     std::int64_t);                                             \
     template void place_array(const header&, std::int64_t, body_part<V>&);                     \

@@ -1,6 +1,8 @@
 // Matrix Market files, plain or gzipped: the exchange format of the SuiteSparse collection.
 #pragma once
 
+#include <memory>
+
 #include "nonzero/io/matrix_market/matrix_market_header.hpp"
 
 namespace nz::matrix_market {
@@ -40,8 +42,24 @@ struct body_part {
 };
 
 /// The entries of the lines that start in the bytes [first, last) of a file that is not compressed,
-/// first no smaller than the header's `body`. Parts that touch have every line once between them.
-/// Throws parse_error where the file cannot be read at all.
+/// first no smaller than the header's `body`, in pieces of a MB or two. Parts that touch have
+/// every line once between them. Throws parse_error where the file cannot be read at all.
+template <class V>
+class part_reader {
+  public:
+    part_reader(const std::string& path, const header& h, std::int64_t first, std::int64_t last);
+    part_reader(const part_reader&) = delete;
+    part_reader& operator=(const part_reader&) = delete;
+    ~part_reader();
+    /// The next piece in place of what `to` holds. False, with an empty piece, after the last one
+    /// and after a faulty one.
+    bool next(body_part<V>& to);
+
+  private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+/// All pieces in one.
 template <class V>
 body_part<V> read_part(const std::string& path, const header& h, std::int64_t first,
                        std::int64_t last);
