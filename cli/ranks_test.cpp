@@ -247,8 +247,8 @@ TEST_F(ranks, say_once_what_is_wrong_and_end) {
     expect("spmv wide.mtx --nonsense", 2, "--nonsense");
     if (gpu_count() < 3) {
         const std::string why = gpu_count() == 0 ? why_no_gpu() : "would share a GPU";
-        for (const char* command : {"spmv wide.mtx --device gpu", "solve wide.mtx --device gpu"})
-            expect(command, 4, why);
+        for (const char* run : {"spmv wide.mtx --device gpu", "solve wide.mtx --device gpu"})
+            expect(run, 4, why);
     }
     expect("solve wide.mtx --device gpu --type cdouble", 2, "complex values");
     expect("bench bad.mtx --ranks-table", 3, "bad.mtx:4: value 'x' is no number, expected one");
