@@ -28,7 +28,8 @@ namespace {
 constexpr std::size_t shortlist = 5;
 
 std::string machine_name(cpu on) {
-    return fmt::format("{}, {} threads", describe_machine().cpu, thread_count(on));
+    static const std::string cpu = describe_machine().cpu;  // a file, read in a tenth of a ms
+    return fmt::format("{}, {} threads", cpu, thread_count(on));
 }
 std::string machine_name(gpu on) {
     static std::mutex one_at_a_time;
@@ -215,10 +216,10 @@ machine_speeds machine_for(gpu on, double bytes, bool fresh) {
 }
 
 template <class V, class B>
-subject look_at(const csr<V, host_view>& A, B, bool vouched, device_analysis<V>&) {
+subject look_at(const csr<V, host_view>& A, B on, bool vouched, device_analysis<V>&) {
     const row_order order = vouched ? row_order::ascending : order_of(A);
-    if (order == row_order::ascending) return {estimate_stats(A), order};
-    return {estimate_stats(view(canonical(A))), order};
+    if (order == row_order::ascending) return {estimate_stats(A, on), order};
+    return {estimate_stats(view(canonical(A)), on), order};
 }
 template <class V>
 subject look_at(const csr<V, device_view>& A, gpu on, bool vouched, device_analysis<V>& known) {

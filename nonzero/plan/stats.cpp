@@ -21,6 +21,11 @@ std::int64_t row_length(const csr<V, host_view>& A, std::int64_t i) {
     return A.row_ptr[std::size_t(i) + 1] - A.row_ptr[std::size_t(i)];
 }
 
+template <class V>
+std::span<const index> columns_of(const csr<V, host_view>& A, std::int64_t i) {
+    return {A.col_ind.data() + A.row_ptr[std::size_t(i)], std::size_t(row_length(A, i))};
+}
+
 /// A histogram of row lengths: short ones in an array, the few long ones in a map.
 class histogram {
   public:
@@ -150,11 +155,14 @@ std::int64_t blocks_of(const csr<V, host_view>& A, std::int64_t first, std::int6
                        std::vector<index>& last_row) {
     std::fill_n(last_row.begin(), std::size_t(A.shape.cols / side) + 1, -1);
     std::int64_t blocks = 0;
-    for_each_entry(A, first, last, [&](index i, index j, V) {
-        index& seen = last_row[std::size_t(j / side)];
-        blocks += seen != i / side;
-        seen = i / side;
-    });
+    for (std::int64_t i = first; i < last; ++i) {
+        const auto row = index(i / side);
+        for (const index j : columns_of(A, i)) {
+            index& seen = last_row[std::size_t(j / side)];
+            blocks += seen != row;
+            seen = row;
+        }
+    }
     return blocks;
 }
 
@@ -163,12 +171,14 @@ template <class V>
 std::int64_t find_diagonals(const csr<V, host_view>& A, std::int64_t first, std::int64_t last,
                             std::uint8_t* seen) {
     std::int64_t bandwidth = 0;
-    for_each_entry(A, first, last, [&](index i, index j, V) {
-        const std::int64_t d = std::int64_t(j) - i;
-        bandwidth = std::max(bandwidth, std::abs(d));
-        std::atomic_ref<std::uint8_t> here(seen[d]);
-        if (here.load(std::memory_order_relaxed) == 0) here.store(1, std::memory_order_relaxed);
-    });
+    for (std::int64_t i = first; i < last; ++i) {
+        for (const index j : columns_of(A, i)) {
+            const std::int64_t d = std::int64_t(j) - i;
+            bandwidth = std::max(bandwidth, std::abs(d));
+            std::atomic_ref<std::uint8_t> here(seen[d]);
+            if (here.load(std::memory_order_relaxed) == 0) here.store(1, std::memory_order_relaxed);
+        }
+    }
     return bandwidth;
 }
 
@@ -358,15 +368,23 @@ matrix_stats compute_stats(const csr<V, host_view>& A) {
 
 namespace {
 
-/// What the entries tell: of A, which is a matrix of nnz entries or a sample of it.
+/// What the entries tell: of A, which is a matrix or a sample of it.
 template <class V>
-matrix_stats stats_of_entries(const csr<V, host_view>& A, std::int64_t nnz) {
+matrix_stats stats_of_entries(const csr<V, host_view>& A, const packed_options& packing) {
     matrix_stats s;
     s.rows = A.shape.rows, s.cols = A.shape.cols, s.nnz = std::ssize(A.val);
     count_entries(A, s);
     count_sectors(A, s);
-    s.packed = size_of_packed(A, packed_options::suited_to(cpu{}, nnz));
+    s.packed = size_of_packed(A, packing);
     return s;
+}
+
+/// How a CPU packs. A plan for a GPU, whose matrix lies on the CPU, counts lists in place of tiles.
+packed_options packing_for(cpu on, std::int64_t nnz) { return packed_options::suited_to(on, nnz); }
+packed_options packing_for(gpu on, std::int64_t nnz) {
+    packed_options o = packed_options::suited_to(on, nnz);
+    o.tile_gain = HUGE_VAL;
+    return o;
 }
 
 /// What the shape and the lengths of the rows tell.
@@ -377,18 +395,30 @@ void add_stats_of_rows(const csr<V, host_view>& A, matrix_stats& s) {
     s.row_imbalance = imbalance_of_rows(A);
 }
 
+template <class V>
+matrix_stats stats_of_all(const csr<V, host_view>& A, const packed_options& packing) {
+    matrix_stats s = stats_of_entries(A, packing);
+    add_stats_of_rows(A, s);
+    return s;
+}
+
 /// Every `every`-th run of so many rows is a sample: a window of packed, whole groups.
 constexpr std::int64_t sample_rows = packed_window;
 static_assert(sample_rows % stats_groups[1] == 0);
-/// Entries of a sample, at least.
-constexpr std::int64_t sample_entries = 1 << 16;
+/// Entries of a sample, at least. A product on a CPU may take no longer than the stats of so many;
+/// of a small matrix an eighth does.
+std::int64_t sample_entries(gpu, std::int64_t) { return 1 << 16; }
+std::int64_t sample_entries(cpu, std::int64_t entries) {
+    return std::clamp<std::int64_t>(entries / 8, 1 << 14, 1 << 16);
+}
 
 /// One run in how many is of a sample; 1: all. Set end to end, they must begin as far from a
 /// multiple of 24 rows as in the matrix, or their blocks of 3 x 3 would be others: so it is 1 more
 /// than a multiple of 3. And it is odd, as matrices repeat after powers of two.
-std::int64_t runs_a_sample(std::int64_t entries) {
+template <class B>
+std::int64_t runs_a_sample(B on, std::int64_t entries) {
     static_assert(whole_blocks == 24 && sample_rows % 8 == 0);
-    return std::max<std::int64_t>(entries / sample_entries - 1, 0) / 6 * 6 + 1;
+    return std::max<std::int64_t>(entries / sample_entries(on, entries) - 1, 0) / 6 * 6 + 1;
 }
 /// The first run of the sample: not that of the first rows, which are often others than the rest.
 std::int64_t first_run(std::int64_t every) { return every / 2 / 3 * 3; }
@@ -405,6 +435,11 @@ template <class V>
 csr<V, host> sample_of(const csr<V, host_view>& A, std::int64_t every) {
     host_vector<offset> row_ptr{0};
     csr<V, host> some{{0, A.shape.cols}, {}, {}, {}};
+    offset entries = 0;
+    for_each_run(A.shape.rows, every, [&](range rows) {
+        entries += A.row_ptr[std::size_t(rows.last)] - A.row_ptr[std::size_t(rows.first)];
+    });
+    some.col_ind.reserve(std::size_t(entries)), some.val.reserve(std::size_t(entries));
     for_each_run(A.shape.rows, every, [&](range rows) {
         const offset begin = A.row_ptr[std::size_t(rows.first)];
         const offset end = A.row_ptr[std::size_t(rows.last)];
@@ -445,18 +480,17 @@ void count_diagonals(const csr<V, host_view>& A, std::int64_t every, matrix_stat
 
 template <class V>
 matrix_stats stats_of_ascending(const csr<V, host_view>& A) {
-    matrix_stats s = stats_of_entries(A, std::ssize(A.val));
-    add_stats_of_rows(A, s);
-    return s;
+    return stats_of_all(A, packing_for(cpu{}, std::ssize(A.val)));
 }
 
-template <class V>
-matrix_stats estimate_stats(const csr<V, host_view>& A) {
-    const std::int64_t every = runs_a_sample(std::ssize(A.val));
-    if (every == 1) return stats_of_ascending(A);
+template <class V, class B>
+matrix_stats estimate_stats(const csr<V, host_view>& A, B on) {
+    const packed_options packing = packing_for(on, std::ssize(A.val));
+    const std::int64_t every = runs_a_sample(on, std::ssize(A.val));
+    if (every == 1) return stats_of_all(A, packing);
     const csr<V, host> some = sample_of(A, every);
-    if (some.val.empty()) return stats_of_ascending(A);
-    matrix_stats s = stats_of_entries(view(some), std::ssize(A.val));
+    if (some.val.empty()) return stats_of_all(A, packing);
+    matrix_stats s = stats_of_entries(view(some), packing);
     scale(s, double(A.val.size()) / double(some.val.size()));
     add_stats_of_rows(A, s);
     if (double(s.rows) + double(s.cols) > room_for(s)) return s;
@@ -468,10 +502,11 @@ matrix_stats estimate_stats(const csr<V, host_view>& A) {
     return s;
 }
 
-#define NZ_INSTANTIATE(V)                                               \
-    template matrix_stats compute_stats(const csr<V, host_view>&);      \
-    template matrix_stats stats_of_ascending(const csr<V, host_view>&); \
-    template matrix_stats estimate_stats(const csr<V, host_view>&);
+#define NZ_INSTANTIATE(V)                                                \
+    template matrix_stats compute_stats(const csr<V, host_view>&);       \
+    template matrix_stats stats_of_ascending(const csr<V, host_view>&);  \
+    template matrix_stats estimate_stats(const csr<V, host_view>&, cpu); \
+    template matrix_stats estimate_stats(const csr<V, host_view>&, gpu);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -21,6 +21,7 @@ void check(const packed_options& o) {
     in("diagonal_fill", o.diagonal_fill, 1.0 / 32, 2);
     in("constant_fill", o.constant_fill, 1.0 / 32, 2);
     in("sort_gain", o.sort_gain, 0, HUGE_VAL);
+    in("local_scope", o.local_scope, 0, packed_window);
     in("tile_gain", o.tile_gain, 0, HUGE_VAL);
     in("pair_min_chunks", double(o.pair_min_chunks), 1, HUGE_VAL);
     in("quad_min_chunks", double(o.quad_min_chunks), 1, HUGE_VAL);
@@ -157,11 +158,13 @@ packed_options packed_options::suited_to(cpu, std::int64_t nnz) {
     o.lane_width = nnz < 1'000'000 ? 8 : nnz < 6'000'000 ? 16 : 32;
     o.split = index(std::clamp<std::int64_t>(nnz / 4752 / 32 * 32, 256, 2048));
     o.most_diagonals = 2 * o.lane_width;
+    o.local_scope = 256;
     return o;
 }
 
 packed_options packed_options::suited_to(gpu, std::int64_t nnz) {
     packed_options o = suited_to(cpu{}, nnz);
+    o.local_scope = 0;
     // An entry of a tile takes about as long as 1.2 of a list: mdual, which takes the same bytes
     // as either, is 1.2 times as slow by tiles (docs/experiments/packed.md).
     if (nnz >= 6'000'000) o.tile_gain = 1.2;

@@ -150,15 +150,15 @@ class chunk_partitioner {
         return log;
     }
 
-    /// The rows sorted by length, those of one length in order.
-    [[nodiscard]] std::vector<index> longest_first(const std::vector<index>& rows) const {
+    /// Appends the rows sorted by length, those of one length in order.
+    void append_longest_first(std::span<const index> rows, std::vector<index>& sorted) const {
         const offset longest = longest_of(rows);
         std::vector<std::size_t> place(std::size_t(longest) + 2, 0);  // of the next of each length
         for (const index i : rows) ++place[std::size_t(longest - length(i)) + 1];
         for (std::size_t k = 1; k < place.size(); ++k) place[k] += place[k - 1];
-        std::vector<index> sorted(rows.size());
-        for (const index i : rows) sorted[place[std::size_t(longest - length(i))]++] = i;
-        return sorted;
+        const std::size_t before = sorted.size();
+        sorted.resize(before + rows.size());
+        for (const index i : rows) sorted[before + place[std::size_t(longest - length(i))]++] = i;
     }
 
     /// The rows at [first, first + rows) of an order, which make one chunk of lists.
@@ -168,24 +168,70 @@ class chunk_partitioner {
         std::int64_t width;
     };
 
+    /// Rows in an order, and the chunks that they make.
+    struct list_cut {
+        std::vector<index> order = {};
+        std::vector<list_group> groups = {};
+    };
+
+    /// Every `scope` rows sorted.
+    [[nodiscard]] list_cut sorted_cut(std::span<const index> rows, std::size_t scope) const {
+        list_cut all;
+        for (std::size_t k = 0; k < rows.size(); k += scope) {
+            const std::size_t here = std::min(scope, rows.size() - k);
+            append_longest_first(rows.subspan(k, here), all.order);
+            append_groups_of_sorted(all.order, k, all.groups);
+        }
+        return all;
+    }
+
+    /// Whether L1 holds what local_scope of these rows load of x, but not what all of them load. A
+    /// chunk of rows from all over a window then finds little in L1 of what its neighbours loaded.
+    [[nodiscard]] bool are_local(std::span<const index> rows) const {
+        constexpr index line = index(64 / sizeof(V));
+        constexpr std::size_t most_lines = 256;  // half an L1 of 32 KB: the matrix takes the rest
+        const auto scope = std::size_t(o.local_scope);
+        if (scope == 0 || rows.size() <= scope) return false;
+        std::array<index, 4 * most_lines> met;  // a hash table, at most a quarter full
+        met.fill(-1);
+        std::size_t lines = 0;
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+            for (offset k = begin(rows[r]); k < begin(rows[r] + 1); ++k) {
+                const index here = A.col_ind[std::size_t(k)] / line;
+                std::size_t at = std::uint32_t(here) * 0x9e3779b9U >> 22;
+                while (met[at] >= 0 && met[at] != here) at = (at + 1) % met.size();
+                lines += met[at] < 0;
+                met[at] = here;
+                if (lines > most_lines) return r >= scope;
+            }
+        }
+        return false;
+    }
+
     /// Rows in order by groups of 32, or sorted, whichever has the smaller width in all; or as
     /// tiles, where these are all of a window's rows.
     void add_rows(std::vector<index> rows, bool may_keep_order, bool all,
                   window_partition& w) const {
-        const std::vector<index> by_length = longest_first(rows);
-        const std::vector<list_group> sorted = groups_of_sorted(by_length);
         std::vector<list_group> kept;
         if (may_keep_order) kept = groups_in_order(rows);
-        const bool keeps =
-            may_keep_order && double(width_of(kept)) <= o.sort_gain * double(width_of(sorted));
-        const std::vector<list_group>& groups = keeps ? kept : sorted;
+        const auto keeps_order = [&](const list_cut& sorted) {
+            return may_keep_order &&
+                   double(width_of(kept)) <= o.sort_gain * double(width_of(sorted.groups));
+        };
+        list_cut sorted = sorted_cut(rows, std::max<std::size_t>(rows.size(), 1));
+        bool keeps = keeps_order(sorted);
+        if (!keeps && are_local(rows)) {
+            sorted = sorted_cut(rows, std::size_t(o.local_scope));
+            keeps = keeps_order(sorted);
+        }
+        const std::vector<list_group>& groups = keeps ? kept : sorted.groups;
         if (all &&
             add_tiles(rows, {width_of(groups), std::ssize(groups), keeps ? 0 : std::ssize(rows)},
                       w))
             return;
         const auto perm_at = index(w.perm.size());
-        const std::vector<index>& order = keeps ? rows : by_length;
-        if (!keeps) w.perm.insert(w.perm.end(), by_length.begin(), by_length.end());
+        const std::vector<index>& order = keeps ? rows : sorted.order;
+        if (!keeps) w.perm.insert(w.perm.end(), order.begin(), order.end());
         for (const list_group& g : groups) {
             packed_chunk c = rows_chunk({order.data() + g.first, g.rows}, g.log_lanes);
             c.sorted = !keeps;
@@ -242,9 +288,10 @@ class chunk_partitioner {
         return groups;
     }
 
-    [[nodiscard]] std::vector<list_group> groups_of_sorted(const std::vector<index>& rows) const {
-        std::vector<list_group> groups;
-        for (std::size_t g = 0; g < rows.size();) {
+    /// The chunks of the rows from `first` on, which are sorted.
+    void append_groups_of_sorted(const std::vector<index>& rows, std::size_t first,
+                                 std::vector<list_group>& groups) const {
+        for (std::size_t g = first; g < rows.size();) {
             const unsigned log = log_lanes(length(rows[g]));
             std::size_t end = g;
             while (end < rows.size() && end - g < 32U >> log && log_lanes(length(rows[end])) == log)
@@ -252,7 +299,6 @@ class chunk_partitioner {
             groups.push_back({g, end - g, log, width_at(length(rows[g]), log)});
             g = end;
         }
-        return groups;
     }
 
     static std::int64_t width_of(const std::vector<list_group>& groups) {

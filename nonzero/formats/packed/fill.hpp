@@ -22,19 +22,29 @@ class chunk_encoder {
     void fill_by(const packed_chunk& c) const {
         if (c.kind <= packed_chunk::diagonals) return fill_diagonals<C>(c);
         if (is_tile(c.kind)) return fill_tile<C>(c);
+        lane_entries lanes;
         for (std::uint32_t lane = 0; lane < 32; ++lane) {
             const std::uint32_t r = lane >> c.log_lanes;
-            if (r >= c.rows) {
-                fill_lane<C>(c, lane, 0, 0);
-                continue;
-            }
+            if (r >= c.rows) break;  // the other lanes have none
             const index i = c.sorted ? P.perm[std::size_t(c.number) + r] : c.first_row + index(r);
             const range of_row = c.segments > 0 ? share(cut.length(i), c.segments, c.number)
                                                 : range{0, cut.length(i)};
             const std::uint32_t among = lane & ((1U << c.log_lanes) - 1);
-            fill_lane<C>(c, lane, cut.begin(i) + of_row.first + among, cut.begin(i) + of_row.last);
+            lanes.set(lane, cut.begin(i) + of_row.first + among, cut.begin(i) + of_row.last,
+                      c.log_lanes);
         }
+        fill_lanes<C>(c, lanes);
     }
+
+    /// Which entries the lanes of a chunk store: `stored` of them from `first` on, a step apart.
+    struct lane_entries {
+        std::array<offset, 32> first{};
+        std::array<std::uint32_t, 32> stored{};
+        void set(std::uint32_t lane, offset begin, offset end, unsigned log_step) {
+            first[lane] = begin;
+            if (begin < end) stored[lane] = std::uint32_t((end - begin - 1) >> log_step) + 1;
+        }
+    };
     template <value_encoding C>
     void fill_diagonals(const packed_chunk& c) const {
         bool same = false;
@@ -62,10 +72,12 @@ class chunk_encoder {
         const offset first = cut.begin(c.first_row), last = cut.begin(c.first_row + index(c.rows));
         std::uint32_t* const ends = P.indices.data() + std::size_t(c.index_at) * packed_index_unit +
                                     words_a_column(c.kind) * c.width;
+        lane_entries lanes;
         for (std::uint32_t lane = 0; lane < 32; ++lane) {
             const offset begin = std::min(last, first + offset(lane * c.width));
-            fill_lane<C>(c, lane, begin, std::min(last, begin + c.width));
+            lanes.set(lane, begin, std::min(last, begin + c.width), 0);
         }
+        fill_lanes<C>(c, lanes);
         for (index r = 0; r < index(c.rows); ++r) {
             const index i = c.first_row + r;
             if (cut.length(i) == 0) continue;
@@ -75,26 +87,35 @@ class chunk_encoder {
             ends[tile_ends_words + std::uint32_t(r) / 32] |= 1U << (r % 32);
         }
     }
-    /// Every `lanes`-th entry from `first`, in the column of `lane`; then padding.
     template <value_encoding C>
-    void fill_lane(const packed_chunk& c, std::uint32_t lane, offset first, offset last) const {
+    void fill_lanes(const packed_chunk& c, const lane_entries& lanes) const {
         auto* const code = P.indices.data() + std::size_t(c.index_at) * packed_index_unit;
-        auto* const delta16 = reinterpret_cast<std::uint16_t*>(code);
-        for (std::uint32_t s = 0; s < c.width; ++s) {
-            const offset k = first + (offset(s) << c.log_lanes);
-            const std::size_t at = std::size_t(s) * 32 + lane;
-            const bool padding = k >= last;
-            const auto distance =
-                padding ? padding32 : std::uint32_t(A.col_ind[std::size_t(k)] - c.base);
-            if (is_narrow(c.kind)) {
-                delta16[at] = padding ? padding16 : std::uint16_t(distance);
-            } else {
-                code[at] = distance;
-            }
-            if (!padding)
-                values.template put<C>(A.val[std::size_t(k)], P.val.data(),
-                                       std::size_t(c.val_at) * packed_value_unit + at);
+        if (is_narrow(c.kind)) {
+            fill_lanes<C>(c, lanes, reinterpret_cast<std::uint16_t*>(code));
+        } else {
+            fill_lanes<C>(c, lanes, code);
         }
+    }
+    /// Place after place, as they lie in memory; padding where a lane has no more entries.
+    template <value_encoding C, class Column>
+    void fill_lanes(const packed_chunk& c, const lane_entries& lanes, Column* column) const {
+        // In variables of their own: bytes are stored, which might be part of anything else.
+        const index* const col_ind = A.col_ind.data();
+        const V* const val = A.val.data();
+        std::byte* const to = P.val.data();
+        const std::uint32_t width = c.width, log_step = is_tile(c.kind) ? 0 : c.log_lanes;
+        const index base = c.base;
+        std::size_t at = std::size_t(c.val_at) * packed_value_unit;
+        for (std::uint32_t s = 0; s < width; ++s)
+            for (std::uint32_t lane = 0; lane < 32; ++lane, ++at, ++column) {
+                if (s >= lanes.stored[lane]) {
+                    *column = Column(-1);
+                    continue;
+                }
+                const offset k = lanes.first[lane] + (offset(s) << log_step);
+                *column = Column(col_ind[k] - base);
+                values.template put<C>(val[k], to, at);
+            }
     }
 
     const csr<V, host_view>& A;

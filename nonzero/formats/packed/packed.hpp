@@ -20,9 +20,12 @@ struct packed_options {
     index lane_width = 16;      ///< a row gets more lanes where one lane would hold more  [entries]
     index split = 512;          ///< longer rows are cut into segments                     [entries]
     index most_diagonals = 32;  ///< diagonals of a chunk at most
-    double diagonal_fill = 0.8;   ///< least share of entries among the places of the diagonals
-    double constant_fill = 0.5;   ///< the same where each diagonal has one value
-    double sort_gain = 1.1;       ///< rows are sorted where that divides the width by this much
+    double diagonal_fill = 0.8;  ///< least share of entries among the places of the diagonals
+    double constant_fill = 0.5;  ///< the same where each diagonal has one value
+    double sort_gain = 1.1;      ///< rows are sorted where that divides the width by this much
+    /// Rows that are sorted together where L1 holds what so many load of x, and does not hold it
+    /// for a window; 0: a window's in any case. On the CPU only.
+    index local_scope = 0;
     double tile_gain = HUGE_VAL;  ///< rows become tiles where that divides the bytes by this much
     std::int64_t pair_min_chunks = 6'000;   ///< from here on a GPU warp may take two chunks at once
     std::int64_t quad_min_chunks = 48'000;  ///< from here on it may take four
@@ -48,7 +51,8 @@ struct packed_options {
 ///    are marked `identical`: one warp of a GPU takes all their rows.
 ///  - Lists: other rows get as many lanes as keep `width` small, and are sorted by length within
 ///    the window where padding would cost more. Columns are distances from the chunk's smallest
-///    column, in 16 bits where they fit. All ones mark padding.
+///    column, in 16 bits where they fit. All ones mark padding. On a CPU, fewer rows are sorted
+///    together where only so few find what they share of x in L1.
 ///  - Tiles, on a GPU: in a window of short rows of very different lengths, whose values are not in
 ///    a table, lists are mostly padding. The lanes then share the entries of consecutive rows
 ///    equally, and flags mark where rows end. Without padding, but sums take more steps.

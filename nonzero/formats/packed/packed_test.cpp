@@ -336,10 +336,51 @@ TEST(packed, refuses_options_out_of_range) {
     EXPECT_THROW(with([](auto& o) { o.diagonal_fill = 0; }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.constant_fill = std::nan(""); }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.sort_gain = -1; }), argument_error);
+    EXPECT_THROW(with([](auto& o) { o.local_scope = -1; }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.tile_gain = std::nan(""); }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.pair_min_chunks = 0; }), argument_error);
     EXPECT_THROW(with([](auto& o) { o.quad_min_chunks = -1; }), argument_error);
     EXPECT_NO_THROW(with([](auto&) {}));
+}
+
+/// Uneven rows, each from column `step` times its number on.
+csr<double, host> uneven_rows(index rows, index step) {
+    std::vector<index> row, col;
+    std::vector<double> val;
+    for (index i = 0; i < rows; ++i)
+        for (index k = 0; k < 2 + i * 7 % 13; ++k)
+            row.push_back(i), col.push_back(step * i + 8 * k), val.push_back(1.0 + i + k);
+    return assemble<double>({rows, step * rows + 128}, row, col, val);
+}
+
+/// Over the sorted chunks, the most rows from the first to behind the last.
+index widest_scope(const packed<double, host>& P) {
+    index widest = 0;
+    for (const packed_chunk& c : P.chunks) {
+        if (!c.sorted) continue;
+        const auto [first, last] =
+            std::minmax_element(P.perm.begin() + c.number, P.perm.begin() + c.number + c.rows);
+        widest = std::max(widest, *last - *first + 1);
+    }
+    return widest;
+}
+
+TEST(packed, sorts_few_rows_together_where_l1_holds_only_their_x) {
+    auto options = packed_options::suited_to(cpu{}, 20'000);
+    const auto sorted = [&](index step) {
+        const auto A = uneven_rows(3000, step);
+        auto P = packed<double, host>::from(view(A), options);
+        expect_right_products(cpu{2}, view(P), A);
+        return P;
+    };
+    const auto within = widest_scope(sorted(4));  // 9 KB of x for 256 rows, 33 KB for a window
+    EXPECT_GT(within, 0);
+    EXPECT_LE(within, 256);
+    EXPECT_GT(widest_scope(sorted(1)), 256);   // 9 KB of x for a window
+    EXPECT_GT(widest_scope(sorted(16)), 256);  // 33 KB for 256 rows
+    options.local_scope = 0;
+    EXPECT_GT(widest_scope(sorted(4)), 256);
+    EXPECT_EQ(packed_options::suited_to(gpu{}, 20'000).local_scope, 0);
 }
 
 class packed_on_gpu : public ::testing::Test {

@@ -67,7 +67,11 @@ distinct<V> distinct_values(std::span<const V> values) {
             }
         });
         const std::lock_guard lock(one_at_a_time);
-        for (const value_bits<V>& v : mine.met) all.add(v);
+        if (mine.too_many()) {
+            all.met = std::move(mine.met);
+        } else {
+            for (const value_bits<V>& v : mine.met) all.add(v);
+        }
         all.all_float32 = all.all_float32 && mine.all_float32;
     });
     return all;

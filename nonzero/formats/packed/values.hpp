@@ -64,10 +64,9 @@ struct value_bits {
 template <class V>
 class value_numbers {
   public:
-    value_numbers() : keys_(slots), numbers_(slots, 0) {}
-
     /// Gives v that number unless it has one; whether it had none.
     bool add(const value_bits<V>& v, std::uint16_t number) {
+        if (keys_.empty()) keys_.resize(slots), numbers_.resize(slots, 0);  // most never need them
         const std::size_t at = slot_of(v);
         if (numbers_[at] != 0) return false;
         keys_[at] = v, numbers_[at] = std::uint16_t(number + 1);
