@@ -255,10 +255,10 @@ TEST(read_vector_slice, reads_arrays_and_coordinates) {
 }
 
 TEST(transpose_over_ranks, is_the_transpose) {
-    for (const auto& [name, bug, A] : zoo<double>()) {
-        const auto T = transpose(view(A));
+    for (const auto& m : zoo<double>()) {
+        const auto T = transpose(view(m.A));
         on_ranks(3, [&](const communicator& ranks) {
-            const auto slice = slice_of(ranks, view(A));
+            const auto slice = slice_of(ranks, view(m.A));
             const auto got = transpose(ranks, slice);
             EXPECT_EQ(got.rows, slice.cols);
             const range own = got.rows.of(ranks.rank());
@@ -270,7 +270,7 @@ TEST(transpose_over_ranks, is_the_transpose) {
             EXPECT_TRUE(
                 on_all(&ranks, std::equal(got.own.val.begin(), got.own.val.end(),
                                           T.val.begin() + T.row_ptr[std::size_t(own.first)])))
-                << name;
+                << m.name;
         });
     }
 }

@@ -179,8 +179,8 @@ bool part_reader<V>::next(body_part<V>& to) {
         return false;
     }
     parse_lines(h, piece->text, p);
-    const auto take = [&](auto& into, const auto& from) {
-        const auto used = std::ptrdiff_t(std::min(from.size(), p.size));
+    const auto take = [size = p.size](auto& into, const auto& from) {
+        const auto used = std::ptrdiff_t(std::min(from.size(), size));
         into.assign(from.begin(), from.begin() + used);
     };
     if (!h.dense) take(to.row, p.row), take(to.col, p.col);
