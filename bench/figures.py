@@ -389,6 +389,19 @@ def several_vectors(m: Measurements, machine: str) -> list[str]:
                  lines)
 
 
+def several_vectors_cpu(m: Measurements, machine: str) -> list[str]:
+    """Products with several vectors on a CPU beside MKL's."""
+    runs = m.runs(machine, "vectors")
+    lines = []
+    for order in ("row", "column"):
+        for k in sorted({run["vectors"] for run in runs}):
+            rows = timed((r for r in runs if r["order"] == order and r["vectors"] == k), 2)
+            lines.append([f"{order}-major", str(k),
+                          *(mean_cell(ratios(rows, method(name), method("mkl.csr")))
+                            for name in ("plan", "packed.warp"))])
+    return table(["vectors lie", "K", "plan / `mkl.csr`", "`packed.warp` / `mkl.csr`"], lines)
+
+
 def unseen(m: Measurements, machine: str) -> list[str]:
     """The plan on matrices that nothing was fitted to, beside other libraries and plain CSR."""
     def best_csr(rows: list[Row]) -> Row | None:
@@ -828,7 +841,7 @@ def many_gpus_levels(_m: Measurements, gpus: str) -> list[str]:
 GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
         matrices, composition, classes, class_sizes, floors, stripes, storage,
-        several_vectors, unseen, plan, plan_sizes, plan_misses, transposed,
+        several_vectors, several_vectors_cpu, unseen, plan, plan_sizes, plan_misses, transposed,
         giants, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
         ranks_solvers, many_gpus,
