@@ -126,7 +126,7 @@ class Level:
 
 
 def shell(rows: float, reach: float) -> float:
-    """Elements around a cube of so many, up to that distance."""
+    """Elements outside a cube of `rows` elements, within `reach` of it."""
     side = rows ** (1 / 3)
     return (side + 2 * reach) ** 3 - rows
 
@@ -159,7 +159,7 @@ def prolongation(A: Part, number: int, ranks: int, coarse: float, coarse_ranks: 
 
 def levels_of(rows: float, ranks: int, how: Shrinking,
               worth: float = WORTH_A_RANK) -> list[Level]:
-    """The levels of so many unknowns, finest first; a rank has `worth` rows or more of each."""
+    """The levels of `rows` unknowns, finest first; a rank has `worth` rows or more of each."""
     levels: list[Level] = []
     while True:
         k = len(levels)
@@ -254,7 +254,7 @@ def amg_table() -> list[str]:
 
 
 def level_table(ranks: int) -> list[str]:
-    """The levels on so many GPUs."""
+    """The levels on that number of GPUs, as lines of a table."""
     lines = ["| level | rows | entries a row | GPUs that hold it | rows each "
              "| halo of a product [KB] | messages a cycle | cycle [ms] |", "| ---: |" + " ---: |" * 7]
     gpu = h200()

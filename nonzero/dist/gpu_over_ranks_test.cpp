@@ -39,7 +39,7 @@ class ranks_on_gpus : public ::testing::Test {
 using value_types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(ranks_on_gpus, value_types);
 
-/// f(on, ranks) on so many ranks, which share GPUs where there are fewer.
+/// f(on, ranks) on `size` ranks, which share GPUs where there are fewer.
 void on_gpus(int size, const std::function<void(gpu on, const communicator& ranks)>& f) {
     on_ranks(size, [&](const communicator& ranks) {
         const gpu_rank mine(ranks, true);

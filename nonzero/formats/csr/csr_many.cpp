@@ -86,7 +86,7 @@ NZ_AVX2 void multiply_avx2(const rows_and_vectors<V, P>& p) {
 }
 #endif
 
-/// A loop over rows for so many vectors.
+/// A loop over rows that multiplies `count` vectors.
 template <class V, class P>
 struct rows_loop {
     std::size_t count;
