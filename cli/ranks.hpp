@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "cli/command.hpp"
-#include "nonzero/dist/gpu_ranks.hpp"
+#include "nonzero/dist/gpu/gpu_ranks.hpp"
 
 namespace nz::cli {
 

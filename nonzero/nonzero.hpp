@@ -12,7 +12,7 @@
 #include "nonzero/dist/amg.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/entries.hpp"
-#include "nonzero/dist/gpu_ranks.hpp"
+#include "nonzero/dist/gpu/gpu_ranks.hpp"
 #include "nonzero/dist/pagerank.hpp"
 #include "nonzero/dist/partitioned.hpp"
 #include "nonzero/dist/read_slice.hpp"

@@ -15,7 +15,7 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/dist/distributed.hpp"
-#include "nonzero/dist/gpu_ranks.hpp"
+#include "nonzero/dist/gpu/gpu_ranks.hpp"
 #include "nonzero/dist/read_slice.hpp"
 #include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/formats/registry.hpp"

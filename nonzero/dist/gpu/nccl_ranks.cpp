@@ -8,7 +8,7 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/dist/gpu_ranks.hpp"
+#include "nonzero/dist/gpu/gpu_ranks.hpp"
 
 namespace nz {
 namespace {

@@ -6,7 +6,7 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/exchange.hpp"
-#include "nonzero/dist/gpu_ranks.hpp"
+#include "nonzero/dist/gpu/gpu_ranks.hpp"
 #include "nonzero/dist/solve.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/solve/eigs/eigs.hpp"

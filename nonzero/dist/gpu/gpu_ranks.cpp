@@ -1,4 +1,4 @@
-#include "nonzero/dist/gpu_ranks.hpp"
+#include "nonzero/dist/gpu/gpu_ranks.hpp"
 
 #include <unistd.h>
 
