@@ -1,7 +1,5 @@
-// packed.warp with several vectors by rows: a warp a chunk and a span of vectors.
-#include <bit>
-
-#include "nonzero/formats/packed/row_major.cuh"
+// packed.warp with several vectors by rows: one to eight warps a chunk and a span of vectors.
+#include "nonzero/formats/packed/row_places.cuh"
 #include "nonzero/formats/packed/spmv_rows.hpp"
 
 namespace nz {
@@ -16,40 +14,30 @@ struct row_sums {
     unsigned* arrived;
 };
 
-/// The segments of a block, for one span: as for one vector.
-template <int width, bool side_by_side, class D, class V>
-__device__ void multiply_segments(const packed<V, device_view>& A, D value,
-                                  const vector_lanes& along, const strided_vectors<const V>& X,
-                                  V alpha, V beta, const strided_vectors<V>& Y,
-                                  staged_entries<V>* of_warp, row_sums<V> of_blocks) {
-    const unsigned block = blockIdx.x / along.spans, span = blockIdx.x % along.spans;
+/// What a warp's lanes have summed of its segment becomes a row of Y, for one span: as for one
+/// vector. The block's other warps have its other segments.
+template <int width, class V>
+__device__ void store_segments(const packed_chunk& c, const lane_of_vectors<width, V>& lane,
+                               neighbours<width, V> sum, V alpha, V beta,
+                               const strided_vectors<V>& Y, neighbours<width, V>* of_threads,
+                               row_sums<V> of_blocks) {
     const int warp = int(threadIdx.x) / warp_size;
-    const packed_chunk c = load_chunk(A.chunks.ptr + block * warps_per_block + unsigned(warp));
-    lane_of_vectors<width, side_by_side, V> lane(along, span, X);
-    auto sum = sum_segment(A, c, value, lane, of_warp[warp]);
     const bool mine = lane.group == 0 && lane.active;
-    const auto at = [&](V* sums) {
-        return reinterpret_cast<neighbours<width, V>*>(sums + lane_id() * width);
-    };
-    if (mine) *at(of_warp[warp].val) = sum;
+    if (mine) of_threads[threadIdx.x] = sum;
     __syncthreads();
     // The first warp of a row within this block adds its segments.
     if (c.segments == 0 || (c.number > 0 && warp > 0)) return;
-    const auto add = [&](const neighbours<width, V>& more) {
-#pragma unroll
-        for (int w = 0; w < width; ++w) sum.of[w] += more.of[w];
-    };
     const int here = min(c.segments - c.number, warps_per_block - warp);
     if (mine)
-        for (int p = 1; p < here; ++p) add(*at(of_warp[warp + p].val));
+        for (int p = 1; p < here; ++p) sum.add(of_threads[int(threadIdx.x) + p * warp_size]);
     if (here == c.segments) {
         if (mine) lane.store(Y, c.first_row, alpha, sum, beta);
         return;
     }
-    const unsigned first = block - unsigned(c.number / warps_per_block);
+    const unsigned block = blockIdx.x, first = block - unsigned(c.number / warps_per_block);
     const int blocks = (c.segments + warps_per_block - 1) / warps_per_block;
     V* const sums = of_blocks.sum + lane.vector;
-    unsigned* const arrived = of_blocks.arrived + first * row_sums<V>::counters + span;
+    unsigned* const arrived = of_blocks.arrived + first * row_sums<V>::counters + blockIdx.y;
     if (mine)
 #pragma unroll
         for (int w = 0; w < width; ++w)
@@ -73,64 +61,111 @@ __device__ void multiply_segments(const packed<V, device_view>& A, D value,
     if (lane_id() == 0) *arrived = 0;  // for the next product
 }
 
-template <value_encoding C, int width, bool side_by_side, class V>
-__global__ void __launch_bounds__(threads_per_block, 4)
+/// What a warp multiplies: some parts of a chunk, for a span of vectors.
+struct warp_share {
+    unsigned chunk;
+    int part, parts;
+};
+
+/// A block of segments has a warp a segment. Whole rows have 2^log_warps of them a chunk.
+template <class V>
+__device__ warp_share share_of_warp(const packed<V, device_view>& A, const vector_lanes& along) {
+    const unsigned warp = threadIdx.x / warp_size;
+    const unsigned blocks = unsigned(A.segment_chunks) / warps_per_block;
+    if (blockIdx.x < blocks) return {blockIdx.x * warps_per_block + warp, 0, 1 << along.log_warps};
+    const unsigned share = (blockIdx.x - blocks) * warps_per_block + warp;
+    return {unsigned(A.segment_chunks) + (share >> along.log_warps),
+            int(warp) & ((1 << along.log_warps) - 1), 1};
+}
+
+template <value_encoding C, int width, int places, class V>
+__global__ void __launch_bounds__(threads_per_block, 3)
     rows_kernel(packed<V, device_view> A, vector_lanes along, V alpha, strided_vectors<const V> X,
                 V beta, strided_vectors<V> Y, row_sums<V> of_blocks) {
-    __shared__ staged_entries<V> of_warp[warps_per_block];
-    const device_decoder<C, true, V> value(A);
-    const unsigned segment_blocks = unsigned(A.segment_chunks) / warps_per_block * along.spans;
-    if (blockIdx.x < segment_blocks)
-        return multiply_segments<width, side_by_side>(A, value, along, X, alpha, beta, Y, of_warp,
-                                                      of_blocks);
-    const unsigned warp = threadIdx.x / warp_size;
-    const unsigned share = (blockIdx.x - segment_blocks) * warps_per_block + warp;
-    const unsigned k = unsigned(A.segment_chunks) + share / along.spans;
-    if (k >= A.chunks.len) return;
-    const packed_chunk c = load_chunk(A.chunks.ptr + k);
-    const lane_of_vectors<width, side_by_side, V> lane(along, share % along.spans, X);
-    if (is_tile(c.kind))
-        return multiply_tile_rows(A, c, value, lane, alpha, beta, Y, of_warp[warp]);
-    multiply_rows(A, c, value, lane, alpha, beta, Y, of_warp[warp]);
+    __shared__ neighbours<width, V> of_threads[threads_per_block];
+    const warp_share mine = share_of_warp(A, along);
+    lane_of_vectors<width, V> lane(along, blockIdx.y, X);
+    const chunk_parts<places> parts{lane.log_groups()};
+    neighbours<width, V> sum[places]{};
+    // Warps beyond the last chunk multiply it too, as all must meet below; they store nothing.
+    const packed_chunk* const chunk = A.chunks.ptr + min(mine.chunk, unsigned(A.chunks.len) - 1);
+    {
+        const packed_chunk c = load_chunk(chunk);
+        for (int part = mine.part; part < mine.part + mine.parts; ++part)
+            add_places<C>(A, c, parts.place(part, lane.group), lane, sum);
+    }
+    const packed_chunk& c = *chunk;  // read again, for want of registers
+    if (mine.chunk < unsigned(A.segment_chunks)) {
+        add_neighbours(5, sum);
+        lane.add_groups(lane.log_groups(), sum[0]);
+        return store_segments(c, lane, sum[0], alpha, beta, Y, of_threads, of_blocks);
+    }
+    add_neighbours(c.log_lanes, sum);
+    lane.add_groups(parts.log_groups_of_row(c.log_lanes), sum[0]);
+    if (along.log_warps > 0) {  // a row may have several warps: the first adds the others' sums
+        const int warps = parts.of_row(c.log_lanes);
+        if (warps > 1) of_threads[threadIdx.x] = sum[0];
+        __syncthreads();
+        if (warps > 1 && mine.part % warps == 0)
+            for (int w = 1; w < warps; ++w) sum[0].add(of_threads[threadIdx.x + w * warp_size]);
+    }
+    if (mine.chunk < A.chunks.len)
+        store_places(A, c, parts.place(mine.part, lane.group), lane, sum, alpha, beta, Y);
 }
 
-/// Spans as wide as a warp's lanes reach, or narrower ones where the warps would be too few to fill
-/// the machine.
-vector_lanes lanes_along(int count, int width, std::int64_t chunks) {
-    constexpr std::int64_t enough_warps = 4096;  // 32 on each multiprocessor of an H200
-    vector_lanes along{count, 0, 1};
-    const auto span = [&] { return width << along.log_lanes; };
-    const auto spans = [&] { return (count - 1) / span() + 1; };
-    while (along.log_lanes < 5 && span() < count) ++along.log_lanes;
-    while (span() > packed_vectors && chunks * spans() < enough_warps) --along.log_lanes;
-    along.spans = unsigned(spans());
-    return along;
+/// Warps that fill the machine: 32 on each multiprocessor of an H200.
+constexpr std::int64_t enough_warps = 4096;
+
+/// How lanes run along the vectors, and how many neighbouring places a group takes.
+struct row_plan {
+    vector_lanes along;
+    int places;
+};
+
+/// Four places a group; where these are too few warps to fill the machine, two. A span is at most
+/// so wide that a chunk is one block's.
+template <class V>
+row_plan plan_rows(const packed<V, device_view>& A, int count, int width) {
+    constexpr int log_most_warps = 3;
+    static_assert(1 << log_most_warps == warps_per_block);
+    const auto plan_places = [&](int log_places) {
+        vector_lanes along{count, log_places, 0, 1};
+        while (along.log_warps < log_most_warps && width << along.log_lanes < count)
+            ++along.log_lanes, ++along.log_warps;
+        along.spans = unsigned((count - 1) / (width << along.log_lanes) + 1);
+        return row_plan{along, 1 << log_places};
+    };
+    const std::int64_t segments = A.segment_chunks, whole = std::int64_t(A.chunks.len) - segments;
+    const row_plan four = plan_places(2);
+    const std::int64_t warps = (segments + (whole << four.along.log_warps)) * four.along.spans;
+    return warps >= enough_warps ? four : plan_places(1);
 }
 
-template <int width, bool side_by_side, class V>
-void launch_rows(gpu on, V alpha, const packed<V, device_view>& A, strided_vectors<const V> X,
-                 V beta, strided_vectors<V> Y, int count) {
-    const std::int64_t chunks = std::int64_t(A.chunks.len), segments = A.segment_chunks;
-    const std::int64_t blocks = segments / warps_per_block;
+template <int width, class V>
+void launch_rows(gpu on, V alpha, const packed<V, device_view>& A,
+                 const strided_vectors<const V>& X, V beta, const strided_vectors<V>& Y,
+                 int count) {
+    const std::int64_t segments = A.segment_chunks, blocks = segments / warps_per_block;
+    const std::int64_t whole = A.tiles > 0 ? 0 : std::int64_t(A.chunks.len) - segments;
     // Behind what products with one vector leave: a sum and 8 bytes a block.
     V* const sums = reinterpret_cast<V*>(on.scratch.data() +
                                          std::size_t(blocks) * (sizeof(V) + 2 * sizeof(unsigned)));
     const row_sums<V> of_blocks{sums,
                                 reinterpret_cast<unsigned*>(sums + blocks * packed_row_vectors)};
-    const vector_lanes along = lanes_along(count, width, chunks);
-    const dim3 grid(unsigned(blocks) * along.spans +
-                    blocks_for((chunks - segments) * along.spans, warps_per_block));
+    const row_plan plan = plan_rows(A, count, width);
+    const vector_lanes& along = plan.along;
+    const std::int64_t warps = whole << along.log_warps;
+    const dim3 grid(unsigned(blocks + (warps + warps_per_block - 1) / warps_per_block),
+                    along.spans);
+    if (grid.x == 0) return;
     with_encoding(A.encoding, [&]<value_encoding C>() {
-        launch<rows_kernel<C, width, side_by_side, V>>(on, grid, threads_per_block, A, along, alpha,
-                                                       X, beta, Y, of_blocks);
+        const auto multiply = [&]<int some>() {
+            launch<rows_kernel<C, width, some, V>>(on, grid, threads_per_block, A, along, alpha, X,
+                                                   beta, Y, of_blocks);
+        };
+        if (plan.places == 4) return multiply.template operator()<4>();
+        multiply.template operator()<2>();
     });
-}
-
-/// Whether `width` elements of a row may be moved at once.
-template <class V>
-bool is_wide(const V* first, std::size_t row_stride, std::size_t vector_stride, int width) {
-    return vector_stride == 1 && row_stride % std::size_t(width) == 0 &&
-           std::uintptr_t(first) % (std::size_t(width) * sizeof(V)) == 0;
 }
 
 }  // namespace
@@ -138,22 +173,10 @@ bool is_wide(const V* first, std::size_t row_stride, std::size_t vector_stride, 
 template <class V>
 void spmv_rows(gpu on, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X, V beta,
                out_columns<V, gpu> Y) {
-    constexpr int width = 16 / sizeof(V);
-    for (int first = 0; first < Y.count; first += packed_row_vectors) {
-        const int count = std::min(packed_row_vectors, Y.count - first);
-        strided_vectors<const V> x{X.values.data() + std::size_t(first) * X.vector_stride(),
-                                   X.row_stride(), X.vector_stride(), true};
-        strided_vectors<V> y{Y.values.data() + std::size_t(first) * Y.vector_stride(),
-                             Y.row_stride(), Y.vector_stride(), false};
-        if (x.vector_stride != 1) {
-            launch_rows<1, false>(on, alpha, A, x, beta, y, count);
-        } else if (count % width == 0 && is_wide(x.first, x.row_stride, 1, width)) {
-            y.wide = is_wide(y.first, y.row_stride, y.vector_stride, width);
-            launch_rows<width, true>(on, alpha, A, x, beta, y, count);
-        } else {
-            launch_rows<1, true>(on, alpha, A, x, beta, y, count);
-        }
-    }
+    with_row_vectors(X, Y, [&]<int width>(const auto& x, const auto& y, int count) {
+        launch_rows<width>(on, alpha, A, x, beta, y, count);
+    });
+    if (A.tiles > 0) spmv_tile_rows(on, alpha, A, X, beta, Y);
 }
 
 template void spmv_rows(gpu, float, const packed<float, device_view>&, in_columns<float, gpu>,

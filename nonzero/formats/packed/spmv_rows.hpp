@@ -14,4 +14,9 @@ template <class V>
 void spmv_rows(gpu on, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X, V beta,
                out_columns<V, gpu> Y);
 
+/// The same for the chunks behind the segments of a matrix with tiles.
+template <class V>
+void spmv_tile_rows(gpu on, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X, V beta,
+                    out_columns<V, gpu> Y);
+
 }  // namespace nz
