@@ -231,28 +231,42 @@ void multiply(gpu on, V alpha, const packed<V, device_view>& A, vectors<const V>
     }
 }
 
-/// Vectors that are turned at once.
+/// Vectors that are turned at once: these, or more where they stay in L2.
 constexpr int most_turned = 32;
+constexpr std::size_t turned_bytes = std::size_t(32) << 20;
 constexpr int least_turned = 4;  ///< fewer share too little of a request
 
-/// By way of row-major vectors in on.more_scratch.
+template <class V>
+in_columns<V, gpu> as_input(const out_columns<V, gpu>& Y) {
+    return {Y.values, Y.stride, Y.count, Y.order};
+}
+
+/// By way of row-major vectors in on.more_scratch: X's, and behind them Y's.
 template <class V>
 void multiply_turned(gpu on, V alpha, const packed<V, device_view>& A, const in_columns<V, gpu>& X,
                      V beta, const out_columns<V, gpu>& Y) {
-    const auto cols = std::size_t(A.shape.cols);
-    const int at_once = int(on.more_scratch.size() / (cols * sizeof(V)));
+    const auto rows = std::size_t(A.shape.rows), cols = std::size_t(A.shape.cols);
+    V* const memory = reinterpret_cast<V*>(on.more_scratch.data());
+    const int at_once = int(on.more_scratch.size() / ((rows + cols) * sizeof(V)));
     for (int first = 0; first < Y.count; first += at_once) {
         const int some = std::min(at_once, Y.count - first);
-        const device_out<V> turned{reinterpret_cast<V*>(on.more_scratch.data()),
-                                   cols * std::size_t(some)};
-        const auto later = [&](auto* from, std::size_t stride) {
-            return from + std::size_t(first) * stride;
+        const auto turned = [&](V* at, std::size_t len) {
+            return out_columns<V, gpu>{
+                {at, len * std::size_t(some)}, std::size_t(some), some, storage_order::row_major};
         };
-        copy_vectors<V>(on, {{later(X.values.data(), X.stride), 0}, X.stride, some},
-                        {turned, std::size_t(some), some, storage_order::row_major}, cols);
-        spmv_rows<V>(on, alpha, A, {turned, std::size_t(some), some, storage_order::row_major},
-                     beta,
-                     {{later(Y.values.data(), Y.vector_stride()), 0}, Y.stride, some, Y.order});
+        const auto x = turned(memory, cols), y = turned(memory + cols * std::size_t(some), rows);
+        const in_columns<V, gpu> of_X{
+            {X.values.data() + std::size_t(first) * X.vector_stride(), 0}, X.stride, some, X.order};
+        const out_columns<V, gpu> of_Y{
+            {Y.values.data() + std::size_t(first) * Y.vector_stride(), 0}, Y.stride, some, Y.order};
+        copy_vectors<V>(on, of_X, x, cols);
+        if (Y.by_row()) {
+            spmv_rows<V>(on, alpha, A, as_input(x), beta, of_Y);
+            continue;
+        }
+        if (beta != V(0)) copy_vectors<V>(on, as_input(of_Y), y, rows);
+        spmv_rows<V>(on, alpha, A, as_input(x), beta, y);
+        copy_vectors<V>(on, as_input(y), of_Y, rows);
     }
 }
 
@@ -263,16 +277,14 @@ std::size_t packed_warp::scratch_for_many(gpu, const packed<V, device_view>& A,
                                           const in_columns<V, gpu>& X) {
     // By the measurements in docs/decisions/several-vectors.md: the segments of long rows take a
     // kernel of their own for every eight column-major vectors. Other matrices gain from many
-    // vectors on, where rows are sorted, so that their entries lie apart, and columns have enough
-    // entries (two a word, or one) to be worth turning.
+    // vectors on, where rows are sorted, so that their entries lie apart.
     constexpr int least_without_segments = 16;
-    constexpr std::size_t least_words_a_column = 4;
-    const auto cols = std::size_t(A.shape.cols);
-    const bool scattered = X.count >= least_without_segments &&
-                           2 * A.perm.len >= std::size_t(A.shape.rows) &&
-                           A.indices.len >= least_words_a_column * cols;
+    const bool scattered =
+        X.count >= least_without_segments && 2 * A.perm.len >= std::size_t(A.shape.rows);
     if (X.by_row() || X.count < least_turned || (A.segment_chunks == 0 && !scattered)) return 0;
-    return cols * sizeof(V) * std::bit_ceil(unsigned(std::min(X.count, most_turned)));
+    const std::size_t vector = (std::size_t(A.shape.rows) + std::size_t(A.shape.cols)) * sizeof(V);
+    const auto in_cache = int(std::min<std::size_t>(turned_bytes / vector, packed_row_vectors));
+    return vector * std::bit_ceil(unsigned(std::min(X.count, std::max(in_cache, most_turned))));
 }
 
 template <class V>
