@@ -6,14 +6,12 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/exchange.hpp"
-#include "nonzero/dist/gpu/gpu_ranks.hpp"
 #include "nonzero/dist/solve.hpp"
 #include "nonzero/gen/generate.hpp"
-#include "nonzero/solve/eigs/eigs.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "test/files.hpp"
+#include "test/gpu_ranks.hpp"
 #include "test/products.hpp"
-#include "test/thread_ranks.hpp"
 
 namespace nz::test {
 namespace {
@@ -38,14 +36,6 @@ class ranks_on_gpus : public ::testing::Test {
 };
 using value_types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(ranks_on_gpus, value_types);
-
-/// f(on, ranks) on `size` ranks, which share GPUs where there are fewer.
-void on_gpus(int size, const std::function<void(gpu on, const communicator& ranks)>& f) {
-    on_ranks(size, [&](const communicator& ranks) {
-        const gpu_rank mine(ranks, true);
-        f(mine, ranks);
-    });
-}
 
 /// op's product, over all ranks: whole on rank 0.
 template <class V>
@@ -140,21 +130,6 @@ TYPED_TEST(ranks_on_gpus, solve_as_one_gpu_does) {
             if (size == 1) alone = taken;
             EXPECT_NEAR(double(taken), double(alone), 3);
         });
-}
-
-TYPED_TEST(ranks_on_gpus, refuse_what_runs_on_cpus_only) {
-    using V = TypeParam;
-    const auto A = laplace2d<V>(8, 8);
-    on_gpus(2, [&](gpu on, const communicator& ranks) {
-        const distributed<V, gpu> op(on, slice_of(ranks, view(A)));
-        EXPECT_THROW(((void)eigs<V, gpu>(on, op)), unavailable);
-        auto slice = slice_of(ranks, view(A));
-        host_vector<V> x(std::size_t(slice.own.shape.rows), V(0));
-        const host_vector<V> b(x.size(), V(1));
-        system_options by_amg;
-        by_amg.preconditioner = preconditioning::amg;
-        EXPECT_THROW(((void)nz::solve<V, gpu>(on, std::move(slice), b, x, by_amg)), unsuitable);
-    });
 }
 
 TEST(nccl, joins_ranks_with_a_gpu_each) {
