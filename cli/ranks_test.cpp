@@ -81,10 +81,22 @@ TEST_F(ranks, multiply_and_solve_on_gpus_as_one_does) {
     const auto want =
         reference_product<double>(transposition::plain, 1, view(system.A), system.b, 0, {});
     EXPECT_TRUE(compare<double>(read_vector<double>(file("y.mtx")), want).holds());
-    const auto solved = nz_on(2, "solve A.mtx -b b.mtx -o x.mtx --device gpu --share-gpu");
-    ASSERT_EQ(solved.code, 0) << solved.err;
-    const auto r = residual_of(system.A, read_vector<double>(file("x.mtx")), system.b);
-    EXPECT_LE(r.norm, 1.01e-8 * r.rhs);
+    for (const std::string precond : {"jacobi", "amg"}) {
+        const auto solved =
+            nz_on(2, "solve A.mtx -b b.mtx -o x.mtx --device gpu --share-gpu --precond " + precond);
+        ASSERT_EQ(solved.code, 0) << solved.err;
+        EXPECT_NE(solved.out.find("preconditioner " + precond), std::string::npos) << solved.out;
+        const auto r = residual_of(system.A, read_vector<double>(file("x.mtx")), system.b);
+        EXPECT_LE(r.norm, 1.01e-8 * r.rhs);
+    }
+    const auto pairs = nz_on(2, "eigs A.mtx -k 2 --device gpu --share-gpu --json -");
+    ASSERT_EQ(pairs.code, 0) << pairs.err;
+    const auto found = nlohmann::json::parse(pairs.out);
+    EXPECT_EQ(found["preconditioner"], "amg");
+    const auto angle = [](int k, int n) { return 2 * std::cos(k * M_PI / (n + 1)); };
+    const double bound = 2e-8 * double(found["norm"]);
+    EXPECT_NEAR(double(found["values"][0]), 4 - angle(1, 30) - angle(1, 20), bound);
+    EXPECT_NEAR(double(found["values"][1]), 4 - angle(2, 30) - angle(1, 20), bound);
 }
 
 TEST_F(ranks, solve_as_one_does) {
@@ -247,7 +259,8 @@ TEST_F(ranks, say_once_what_is_wrong_and_end) {
     expect("spmv wide.mtx --nonsense", 2, "--nonsense");
     if (gpu_count() < 3) {
         const std::string why = gpu_count() == 0 ? why_no_gpu() : "would share a GPU";
-        for (const char* run : {"spmv wide.mtx --device gpu", "solve wide.mtx --device gpu"})
+        for (const char* run : {"spmv wide.mtx --device gpu", "solve wide.mtx --device gpu",
+                                "eigs wide.mtx --device gpu"})
             expect(run, 4, why);
     }
     expect("solve wide.mtx --device gpu --type cdouble", 2, "complex values");

@@ -35,6 +35,7 @@ namespace {
 struct options : run_options {
     std::string matrix, vector_to, preconditioner, which = "smallest";
     eigs_options search;
+    bool share_gpu = false;
 };
 
 struct outcome {
@@ -144,8 +145,8 @@ bool has_positive_diagonal(const communicator& ranks, const matrix_slice<double>
 }
 
 /// The same over several processes, each with its own rows. Throws unsuitable on all ranks.
-outcome search_on_ranks(const communicator& ranks, options& o) {
-    const cpu on{.threads = std::max(o.threads, 1), .ranks = &ranks};
+template <class B>
+outcome search_on_ranks(const communicator& ranks, B on, options& o) {
     const auto A = read_slice<double>(ranks, o.matrix);
     outcome all;
     all.shape = A.shape(), all.nnz = summed(ranks, A.own.val.size());
@@ -156,20 +157,32 @@ outcome search_on_ranks(const communicator& ranks, options& o) {
         o.preconditioner = o.which == "smallest" && is_positive ? "amg" : "none";
     const std::clock_t began = std::clock();
     auto start = std::chrono::steady_clock::now();
-    const distributed<double, cpu> op(on, A);
+    const distributed<double, B> op(on, A);
     all.plan_s = seconds_since(start);
     start = std::chrono::steady_clock::now();
-    std::unique_ptr<linear_operator<double, cpu>> M;
+    std::unique_ptr<linear_operator<double, B>> M;
     if (o.preconditioner == "amg")
-        M = std::make_unique<distributed_amg<double>>(on, A, amg_options{.check = false},
-                                                      candidates<double>{}, &op);
+        M = std::make_unique<distributed_amg<double, B>>(on, A, amg_options{.check = false},
+                                                         candidates<double>{}, &op);
     all.preconditioner_s = seconds_since(start);
     all.pairs = watched_search(on, op, o, M.get());
     all.cpu_s = summed(ranks, double(std::clock() - began) / CLOCKS_PER_SEC);
     all.product = op.method_name();
-    all.where = fmt::format("{} processes of {} threads", ranks.size(), on.threads);
     if (!o.vector_to.empty() && !all.pairs.values.empty())
         all.first = joined<double>(ranks, all.pairs.vector(0));
+    return all;
+}
+
+outcome search_on_ranks(const communicator& ranks, options& o) {
+    if (o.on_gpu()) {
+        const gpu_rank mine(ranks, o.share_gpu);
+        auto all = search_on_ranks<gpu>(ranks, mine, o);
+        all.where = place_of(ranks, mine);
+        return all;
+    }
+    const cpu on{.threads = std::max(o.threads, 1), .ranks = &ranks};
+    auto all = search_on_ranks(ranks, on, o);
+    all.where = place_of(ranks, on);
     return all;
 }
 
@@ -242,8 +255,6 @@ int search(options o) {
     const communicator* const ranks = ranks_of_this_run();
     std::unique_ptr<json_file> json;
     agree(ranks, [&] {
-        if (ranks != nullptr && o.on_gpu())
-            throw unavailable("--device gpu: several processes search on their CPUs only");
         check_device(o);
         if (!is_speaker()) return;
         json = std::make_unique<json_file>(o.json);
@@ -290,6 +301,7 @@ void add_eigs(CLI::App& app, action& chosen) {
         ->check(CLI::IsMember({"amg", "none"}));
     sub->add_option("-o,--output", o->vector_to, "file for the first eigenvector: .mtx");
     add_run_options(*sub, *o);
+    add_share_gpu(*sub, o->share_gpu);
     sub->callback([&chosen, o] { chosen = [o] { return search(*o); }; });
 }
 

@@ -9,20 +9,21 @@
 #include "nonzero/dist/entries.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
 #include "nonzero/solve/multigrid/dense_inverse.hpp"
+#include "nonzero/solve/multigrid/level_plan.hpp"
 
 namespace nz {
 namespace {
 
-template <class V>
-nz::shape own_shape(cpu on, const matrix_slice<V>& A) {
+template <class V, class B>
+nz::shape own_shape(B on, const matrix_slice<V>& A) {
     if (on.ranks == nullptr) throw argument_error("amg: on.ranks is null");
     return {A.own.shape.rows, A.own.shape.rows};
 }
 
 /// What one rank can check of its arguments.
-template <class V>
+template <class V, class B>
 void check_part(const communicator& ranks, const matrix_slice<V>& A, const amg_options& o,
-                const candidates<V>& near, const linear_operator<V, cpu>* finest) {
+                const candidates<V>& near, const linear_operator<V, B>* finest) {
     check_options(o);
     const auto require = [](bool holds, const char* what) {
         if (!holds) throw argument_error(std::string("amg: ") + what);
@@ -74,10 +75,26 @@ matrix_slice<V> identity(int rank, const shares& from, const shares& to) {
     return I;
 }
 
-/// Products that are not planned: planning takes longer than it gains over those of a solve.
-plan_options not_planned() {
-    plan_options o;
-    o.methods = {"csr.balanced"};
+/// The rank's threads that make the levels.
+cpu helpers(cpu on) { return {.threads = on.threads}; }
+cpu helpers(gpu) { return {}; }
+
+/// Methods of the products that are hardly planned: planning takes longer than it gains over those
+/// of a solve. On a GPU the second takes rows that are too long for the first.
+std::vector<std::string> plain_methods(cpu) { return {"csr.balanced"}; }
+std::vector<std::string> plain_methods(gpu) { return {"csr.subwarp", "csr.adaptive"}; }
+
+/// How the product of this rank's part of a coarser level is planned.
+template <class V, class B>
+plan_options coarser_options(B on, const matrix_slice<V>& part) {
+    if (std::is_same_v<B, gpu> && part.own.val.size() >= worth_packing)
+        return product_options<V>(on);
+    return {.methods = plain_methods(on)};
+}
+template <class V, class B>
+plan_options both_ways(B on, const matrix_slice<V>& part) {
+    plan_options o = coarser_options(on, part);
+    o.transposed = true;
     return o;
 }
 
@@ -95,11 +112,11 @@ int agreed_distance(const communicator& ranks, const strong_graph& strong) {
 
 }  // namespace
 
-template <class V>
-distributed_amg<V>::distributed_amg(cpu on, const matrix_slice<V>& given, const amg_options& o,
-                                    const candidates<V>& near,
-                                    const linear_operator<V, cpu>* finest)
-    : matrix_free_operator<V, cpu>(on, own_shape(on, given)), levels_(on, o.cycle) {
+template <class V, class B>
+distributed_amg<V, B>::distributed_amg(B on, const matrix_slice<V>& given, const amg_options& o,
+                                       const candidates<V>& near,
+                                       const linear_operator<V, B>* finest)
+    : matrix_free_operator<V, B>(on, own_shape(on, given)), levels_(on, o.cycle) {
     const communicator& ranks = *on.ranks;
     const auto start = steady_clock::now();
     agree(&ranks, [&] { check_part(ranks, given, o, near, finest); });
@@ -115,7 +132,7 @@ distributed_amg<V>::distributed_amg(cpu on, const matrix_slice<V>& given, const 
     candidates<V> candidate;
     agree(&ranks, [&] {
         const index rows = A.rows.count(ranks.rank()), first = index(A.rows.of(ranks.rank()).first);
-        require_positive<V>(diagonal_of(cpu{.threads = on.threads}, view(A.own), first), first);
+        require_positive<V>(diagonal_of(helpers(on), view(A.own), first), first);
         candidate = near.count > 0 ? near : constant_candidates<V>(rows, o.block, first);
     });
     const shares where = shares_of_level(whole_blocks(A.rows, o.block), o.coarse_rows);
@@ -124,20 +141,24 @@ distributed_amg<V>::distributed_amg(cpu on, const matrix_slice<V>& given, const 
     } else {
         candidate.val =
             nz::moved<V>(ranks, A.rows, where, candidate.val, std::size_t(candidate.count));
-        moves_ = std::make_unique<distributed<V, cpu>>(on, identity<V>(ranks.rank(), A.rows, where),
-                                                       not_planned());
+        auto I = identity<V>(ranks.rank(), A.rows, where);
+        const auto products = both_ways(on, I);
+        moves_ = std::make_unique<distributed<V, B>>(on, std::move(I), products);
         add_levels(moved(ranks, A, where), o, std::move(candidate), nullptr);
-        moved_b_.resize(std::size_t(where.count(ranks.rank())));
-        moved_x_.resize(moved_b_.size());
+        agree(&ranks, [&] {
+            moved_b_ = make_vector<V>(on, std::size_t(where.count(ranks.rank())));
+            moved_x_ = make_vector<V>(on, moved_b_.size());
+        });
     }
-    levels_.finish();
+    agree(&ranks, [&] { levels_.finish(); });
     report_.setup_s = seconds_since(start);
 }
 
-template <class V>
-void distributed_amg<V>::add_levels(const matrix_slice<V>& A, const amg_options& o,
-                                    candidates<V> near, const linear_operator<V, cpu>* finest) {
-    const cpu on = this->on(), alone{.threads = on.threads};
+template <class V, class B>
+void distributed_amg<V, B>::add_levels(const matrix_slice<V>& A, const amg_options& o,
+                                       candidates<V> near, const linear_operator<V, B>* finest) {
+    const B on = this->on();
+    const cpu here = helpers(on);
     const communicator& ranks = *on.ranks;
     coarser_level<V> made;
     const matrix_slice<V>* current = &A;
@@ -155,61 +176,67 @@ void distributed_amg<V>::add_levels(const matrix_slice<V>& A, const amg_options&
         const auto level = make_local_level(ranks, *current, block);
         if (rows.total() <= o.coarse_rows) {
             agree(&ranks, [&] {
-                const auto inverse = dense_inverse(alone, view(level.block));
-                l.inverse = find_method<V>("csr.balanced").on_cpu(alone, view(inverse));
+                const auto inverse = dense_inverse(here, view(level.block));
+                B alone = on;
+                alone.ranks = nullptr;
+                l.inverse =
+                    find_method<V>(plain_methods(on)[0]).template on<B>()(alone, view(inverse));
             });
             report_.direct = true;
             return;
         }
+        const auto products = is_finest ? product_options<V>(on) : coarser_options(on, *current);
         if (!is_finest)
-            l.own = std::make_unique<distributed<V, cpu>>(on, std::move(made.A), not_planned());
+            l.own = std::make_unique<distributed<V, B>>(on, std::move(made.A), products);
         else if (finest == nullptr)
-            l.own = std::make_unique<distributed<V, cpu>>(on, A,
-                                                          plan_options{.expected_products = 100});
+            l.own = std::make_unique<distributed<V, B>>(on, A, products);
         l.A = l.own != nullptr ? l.own.get() : finest;
         told.method = l.A->method_name();
-        host_vector<V> diagonal, norm;
-        double bound = 0;
+        host_vector<V> diagonal;
+        smoother_inputs<V, B> smoothed{{}, {}, 0, 0, mine.first};
         strong_graph strong;
         agree(&ranks, [&] {
-            diagonal = diagonal_of(alone, view(level.block));
-            norm = l1_norms(alone, view(level.A));
-            bound = gershgorin_bound<V>(alone, diagonal, norm);
-            strong = strong_couplings<V>(alone, view(level.block), block, eps, diagonal);
+            diagonal = diagonal_of(here, view(level.block));
+            const auto norm = l1_norms(here, view(level.A));
+            smoothed.bound = gershgorin_bound<V>(here, diagonal, norm);
+            smoothed.diagonal = from_host(on, std::span<const V>(diagonal));
+            smoothed.norm = from_host(on, std::span<const V>(norm));
+            strong = strong_couplings<V>(here, view(level.block), block, eps, diagonal);
         });
         const int distance = !is_finest                   ? 1
                              : o.aggregation_distance > 0 ? o.aggregation_distance
                                                           : agreed_distance(ranks, strong);
-        told.spectral_radius = levels_.add_smoother(
-            {diagonal, std::move(norm), largest(ranks, bound), distance, mine.first}, o);
+        smoothed.bound = largest(ranks, smoothed.bound), smoothed.distance = distance;
+        told.spectral_radius = levels_.add_smoother(std::move(smoothed), o);
         if (int(report_.levels.size()) >= o.max_levels) return;
         aggregation groups;
-        agree(&ranks, [&] { groups = aggregate(alone, strong, distance), strong = {}; });
-        made = coarsen<V>(alone, ranks, rows, level, groups, diagonal, std::move(made.near),
+        agree(&ranks, [&] { groups = aggregate(here, strong, distance), strong = {}; });
+        made = coarsen<V>(here, ranks, rows, level, groups, diagonal, std::move(made.near),
                           {block, eps, o.omega / told.spectral_radius, most, o.coarse_rows});
         if (made.A.rows.total() == 0) return;
-        plan_options both = not_planned();
-        both.transposed = true;
-        l.P = std::make_unique<distributed<V, cpu>>(on, std::move(made.P), both);
+        const auto there_and_back = both_ways(on, made.P);
+        l.P = std::make_unique<distributed<V, B>>(on, std::move(made.P), there_and_back);
         current = &made.A;
     }
 }
 
-template <class V>
-void distributed_amg<V>::map(in<V, cpu> x, out<V, cpu> y) const {
+template <class V, class B>
+void distributed_amg<V, B>::map(in<V, B> x, out<V, B> y) const {
     if (moves_ == nullptr) return levels_.cycle(x, y);
     moves_->apply(V(1), x, V(0), moved_b_);
     levels_.cycle(moved_b_, moved_x_);
     moves_->apply_transposed(transposition::transpose, V(1), moved_x_, V(0), y);
 }
 
-template <class V>
-std::size_t distributed_amg<V>::bytes() const {
+template <class V, class B>
+std::size_t distributed_amg<V, B>::bytes() const {
     return levels_.bytes() + (moves_ == nullptr ? 0 : moves_->bytes()) +
            (moved_b_.size() + moved_x_.size()) * sizeof(V);
 }
 
-template class distributed_amg<float>;
-template class distributed_amg<double>;
+template class distributed_amg<float, cpu>;
+template class distributed_amg<double, cpu>;
+template class distributed_amg<float, gpu>;
+template class distributed_amg<double, gpu>;
 
 }  // namespace nz

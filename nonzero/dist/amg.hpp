@@ -22,9 +22,13 @@ namespace nz {
 /// take a few iterations more (docs/distributed.md). Same bits in every run with as many ranks.
 /// All ranks apply it together. Numbers of the report are those of all ranks.
 ///
+/// The setup runs on the CPUs, with as many threads as on.threads says, of a GPU's as OpenMP
+/// offers; spectral radii are estimated where the cycle runs. On GPUs a cycle runs in on.stream,
+/// and the CPU waits where on.ranks' transport does.
+///
 /// Source: Tuminaro, Tong 2000, doi:10.1109/SC.2000.10008, section 3 ("uncoupled" aggregation).
-template <class V>
-class distributed_amg final : public matrix_free_operator<V, cpu> {
+template <class V, class B = cpu>
+class distributed_amg final : public matrix_free_operator<V, B> {
   public:
     /// Called by all ranks of on.ranks.
     /// @param A     symmetric positive definite; not needed any more afterwards
@@ -37,30 +41,29 @@ class distributed_amg final : public matrix_free_operator<V, cpu> {
     /// argument_error where on.ranks is null, where A is not the rank's share, not square, not
     /// symmetric, where a diagonal entry is not positive or a value is no number, or where an
     /// option or `near` does not suit or is not the same on all ranks.
-    distributed_amg(cpu on, const matrix_slice<V>& A, const amg_options& options = {},
-                    const candidates<V>& near = {},
-                    const linear_operator<V, cpu>* finest = nullptr);
+    distributed_amg(B on, const matrix_slice<V>& A, const amg_options& options = {},
+                    const candidates<V>& near = {}, const linear_operator<V, B>* finest = nullptr);
 
     [[nodiscard]] const amg_report& report() const { return report_; }
     [[nodiscard]] std::size_t bytes() const override;  ///< of this rank
     [[nodiscard]] setup_times setup() const override { return {.conversion_s = report_.setup_s}; }
 
   protected:
-    void map(in<V, cpu> x, out<V, cpu> y) const override;
-    void multiply_transposed(transposition, V alpha, in<V, cpu> x, V beta,
-                             out<V, cpu> y) const override {
+    void map(in<V, B> x, out<V, B> y) const override;
+    void multiply_transposed(transposition, V alpha, in<V, B> x, V beta,
+                             out<V, B> y) const override {
         this->apply(alpha, x, beta, y);  // M is symmetric
     }
 
   private:
     void add_levels(const matrix_slice<V>& A, const amg_options&, candidates<V> near,
-                    const linear_operator<V, cpu>* finest);
+                    const linear_operator<V, B>* finest);
 
-    multigrid_levels<V, cpu> levels_;
+    multigrid_levels<V, B> levels_;
     amg_report report_;
     /// Where the levels are on other ranks than x: from those of x to those of the levels.
-    std::unique_ptr<distributed<V, cpu>> moves_;
-    mutable host_vector<V> moved_b_, moved_x_;
+    std::unique_ptr<distributed<V, B>> moves_;
+    mutable vector<V, B> moved_b_, moved_x_;
 };
 
 }  // namespace nz

@@ -159,7 +159,7 @@ std::size_t distributed<V, B>::bytes() const {
 template <class V, class B>
 template <class Step>
 void distributed<V, B>::run(std::size_t n, const Step& step) const {
-    run_fused(travelling_->on(), std::int64_t(n), step, unused_->data());
+    if (n > 0) run_fused(travelling_->on(), std::int64_t(n), step, unused_->data());
 }
 
 template <class V, class B>

@@ -38,7 +38,7 @@ matrix_facts facts_of(const communicator& ranks, const matrix_slice<V>& A,
 }
 
 /// What is tried, in this order. Throws unsuitable.
-template <class V, class B>
+template <class V>
 std::vector<choice> choices_for(const matrix_facts& f, const system_options& o) {
     using enum krylov_method;
     const bool is_definite = f.is_symmetric && f.is_positive;
@@ -51,7 +51,6 @@ std::vector<choice> choices_for(const matrix_facts& f, const system_options& o) 
         o.preconditioner.value_or(f.has_zero ? preconditioning::none : preconditioning::jacobi);
     if (p == preconditioning::amg) {
         require(!is_complex<V>, "amg: for real values only");
-        require(std::is_same_v<B, cpu>, "amg: over ranks on CPUs only");
         require(is_definite, "amg: A is not symmetric, or its diagonal not positive");
     }
     if (o.method) return {{*o.method, p}};
@@ -96,8 +95,8 @@ std::unique_ptr<linear_operator<V, B>> preconditioner_of(B alone, const choice& 
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> multigrid_of(B on, const matrix_slice<V>& A, index unknowns,
                                                     const linear_operator<V, B>& product) {
-    if constexpr (!is_complex<V> && std::is_same_v<B, cpu>)
-        return std::make_unique<distributed_amg<V>>(
+    if constexpr (!is_complex<V>)
+        return std::make_unique<distributed_amg<V, B>>(
             on, A, amg_options{.block = unknowns, .check = false}, candidates<V>{}, &product);
     return nullptr;
 }
@@ -144,7 +143,7 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
         block = own_block(A, ranks.rank());
         diagonal = diagonal_of(view(block));
     });
-    const auto choices = choices_for<V, B>(facts_of<V>(ranks, A, diagonal), o);
+    const auto choices = choices_for<V>(facts_of<V>(ranks, A, diagonal), o);
     const bool by_multigrid = choices.front().preconditioner == preconditioning::amg;
     if (by_multigrid) block = {};
     const distributed<V, B> product{on, by_multigrid ? A : std::move(A)};

@@ -8,8 +8,7 @@ namespace nz {
 
 /// As nz::solve of a whole matrix, over on.ranks: b and x are this rank's elements, on the host.
 ///
-/// Symmetry and the diagonal are looked at over all ranks. amg is distributed_amg, over all ranks,
-/// on CPUs only.
+/// Symmetry and the diagonal are looked at over all ranks. amg is distributed_amg, over all ranks.
 /// The other preconditioners are those of the rank's own block, rows and columns: entries between
 /// ranks do not enter them, so that with more ranks sgs and block-jacobi take more iterations;
 /// jacobi takes as many. Where nothing is asked for:
@@ -23,7 +22,7 @@ namespace nz {
 /// for times.
 ///
 /// Throws   on all ranks, as `solve` of a whole matrix; argument_error where on.ranks is null;
-///          unsuitable for amg and sgs on GPUs.
+///          unsuitable for sgs on GPUs.
 template <class V, class B>
 system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> x,
                     const system_options& = {});

@@ -3,17 +3,18 @@
 // are GPUs.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "nonzero/core/agreement.hpp"
-#include "nonzero/dist/distributed.hpp"
+#include "nonzero/dist/amg.hpp"
 #include "nonzero/dist/exchange.hpp"
-#include "nonzero/dist/gpu/gpu_ranks.hpp"
 #include "nonzero/dist/solve.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/solve/eigs/eigs.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "test/files.hpp"
+#include "test/gpu_ranks.hpp"
 #include "test/products.hpp"
-#include "test/thread_ranks.hpp"
 
 namespace nz::test {
 namespace {
@@ -38,14 +39,6 @@ class ranks_on_gpus : public ::testing::Test {
 };
 using value_types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(ranks_on_gpus, value_types);
-
-/// f(on, ranks) on `size` ranks, which share GPUs where there are fewer.
-void on_gpus(int size, const std::function<void(gpu on, const communicator& ranks)>& f) {
-    on_ranks(size, [&](const communicator& ranks) {
-        const gpu_rank mine(ranks, true);
-        f(mine, ranks);
-    });
-}
 
 /// op's product, over all ranks: whole on rank 0.
 template <class V>
@@ -142,19 +135,32 @@ TYPED_TEST(ranks_on_gpus, solve_as_one_gpu_does) {
         });
 }
 
-TYPED_TEST(ranks_on_gpus, refuse_what_runs_on_cpus_only) {
+/// The eigenvalues of a Laplacian, with every copy, by multigrid and by polynomials.
+TYPED_TEST(ranks_on_gpus, find_the_eigenpairs_of_one_gpu) {
     using V = TypeParam;
-    const auto A = laplace2d<V>(8, 8);
-    on_gpus(2, [&](gpu on, const communicator& ranks) {
-        const distributed<V, gpu> op(on, slice_of(ranks, view(A)));
-        EXPECT_THROW(((void)eigs<V, gpu>(on, op)), unavailable);
-        auto slice = slice_of(ranks, view(A));
-        host_vector<V> x(std::size_t(slice.own.shape.rows), V(0));
-        const host_vector<V> b(x.size(), V(1));
-        system_options by_amg;
-        by_amg.preconditioner = preconditioning::amg;
-        EXPECT_THROW(((void)nz::solve<V, gpu>(on, std::move(slice), b, x, by_amg)), unsuitable);
-    });
+    const auto A = laplace3d<V>(9, 9, 9);
+    const double tol = std::is_same_v<V, float> ? 1e-4 : 1e-8;
+    const auto angle = [](int k) { return 2 * std::cos(k * M_PI / 10); };
+    for (const auto which : {spectrum_end::smallest, spectrum_end::largest})
+        for (const int size : {1, 3})
+            on_gpus(size, [&](gpu on, const communicator& ranks) {
+                const auto slice = slice_of(ranks, view(A));
+                const distributed<V, gpu> op(on, slice);
+                const distributed_amg<V, gpu> M(on, slice, {.coarse_rows = 100}, {}, &op);
+                const bool is_smallest = which == spectrum_end::smallest;
+                const auto search = [&] {
+                    return eigs<V, gpu>(on, op, {.count = 4, .which = which, .tol = tol},
+                                        is_smallest ? &M : nullptr);
+                };
+                const auto got = search();
+                EXPECT_TRUE(got.report.converged) << got.report.why;
+                ASSERT_EQ(got.values.size(), 4U);
+                const double sign = is_smallest ? -1 : 1, bound = 2 * tol * got.report.norm;
+                EXPECT_NEAR(got.values[0], 6 + sign * 3 * angle(1), bound);
+                for (std::size_t k = 1; k < 4; ++k)
+                    EXPECT_NEAR(got.values[k], 6 + sign * (2 * angle(1) + angle(2)), bound);
+                EXPECT_TRUE(same_bits<V>(got.vectors, search().vectors));
+            });
 }
 
 TEST(nccl, joins_ranks_with_a_gpu_each) {

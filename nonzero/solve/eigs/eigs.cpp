@@ -521,11 +521,7 @@ template <class V, class B>
 eigs_result<V> eigs(B on, const linear_operator<V, B>& A, const eigs_options& o,
                     const linear_operator<V, B>* M, std::span<const V> guess) {
     const communicator* const ranks = ranks_of(on);
-    agree(ranks, [&] {
-        if (std::is_same_v<B, gpu> && ranks != nullptr)
-            throw unavailable("eigs: over ranks on CPUs only");
-        check_arguments(A, o, M, guess.size());
-    });
+    agree(ranks, [&] { check_arguments(A, o, M, guess.size()); });
     expect_equal(ranks, "eigs",
                  std::array{double(o.count), double(o.which), o.tol, double(o.max_products),
                             double(o.basis), double(M != nullptr)});

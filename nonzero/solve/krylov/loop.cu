@@ -1,5 +1,6 @@
 // Iterations as a CUDA graph with a while node, so that the GPU needs no CPU from the first
 // iteration to the last.
+#include <algorithm>
 #include <memory>
 #include <type_traits>
 
@@ -63,14 +64,16 @@ owned_graph looped(const owned_graph& body, unsigned long long& handle) {
 }
 #endif
 
-/// Launches before the CPU looks in where the GPU cannot decide: more as the solve gets longer.
-constexpr int first_launches = 4, most_launches = 32;
+/// Iterations launched before the CPU looks in where the GPU cannot decide: a quarter of those so
+/// far, and at most this many. What is launched after the last one is wasted, and an iteration with
+/// multigrid takes long.
+constexpr int most_launches = 32;
 
 }  // namespace
 
 loop<gpu>::loop(gpu on, std::function<void()> iteration, loop_state* state, bool graph,
                 int at_a_time)
-    : on_(on), iteration_(std::move(iteration)), state_(state) {
+    : on_(on), iteration_(std::move(iteration)), state_(state), least_launches_(at_a_time) {
     // What ranks exchange is launched anew in every iteration.
     if (!graph || on.stream == nullptr || on.ranks != nullptr) return;
     const device_guard guard(on);
@@ -112,16 +115,17 @@ void loop<gpu>::run() {
         copy_to_host(on_, state_, &s, sizeof(s));
         return s.is_running();
     };
-    int launches = first_launches;
+    int launched = 0;
     do {
-        for (int k = 0; k < (loops_ ? 1 : launches); ++k) {
+        const int more = std::clamp(launched / 4, least_launches_, most_launches);
+        for (int k = 0; k < (loops_ ? 1 : more); ++k) {
             if (runnable_ != nullptr) {
                 check(cudaGraphLaunch(runnable_of(runnable_), stream_of(on_)), "cudaGraphLaunch");
             } else {
                 iteration_();
             }
         }
-        launches = std::min(2 * launches, most_launches);
+        launched += more;
     } while (is_running());
 }
 

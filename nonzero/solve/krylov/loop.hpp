@@ -89,8 +89,8 @@ class loop<gpu> {
   public:
     /// Captures the iteration in a graph where asked to and possible, as it is launched in
     /// on.stream; the state must be written before. `at_a_time` iterations make one pass of the
-    /// graph. Where products are cheap, fewer starts of passes pay, although the last pass may hold
-    /// some no-op iterations.
+    /// graph, or are launched at once where there is none. Where products are cheap, fewer starts
+    /// of passes pay, although the last pass may hold some no-op iterations.
     loop(gpu on, std::function<void()> iteration, loop_state* state, bool graph, int at_a_time = 1);
     ~loop();
     loop(const loop&) = delete;
@@ -106,6 +106,7 @@ class loop<gpu> {
     gpu on_;
     std::function<void()> iteration_;
     loop_state* state_;
+    int least_launches_ = 1;    ///< iterations, before the CPU looks in
     void* runnable_ = nullptr;  ///< a cudaGraphExec_t
     bool loops_ = false;        ///< it holds a while node, not one iteration
 };

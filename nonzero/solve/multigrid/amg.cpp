@@ -9,10 +9,10 @@
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/stopwatch.hpp"
-#include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
 #include "nonzero/solve/multigrid/dense_inverse.hpp"
 #include "nonzero/solve/multigrid/first_wrong_row.hpp"
+#include "nonzero/solve/multigrid/level_plan.hpp"
 #include "nonzero/solve/multigrid/spgemm.hpp"
 
 namespace nz {
@@ -57,16 +57,6 @@ host_vector<V> suitable_diagonal(const csr<V, host_view>& A, bool symmetric) {
 cpu helpers(cpu on) { return on; }
 cpu helpers(gpu) { return {}; }
 
-/// How the finest level's product is planned, and on a GPU every level's: no method that waits.
-template <class V, class B>
-plan_options product_options(B) {
-    plan_options o{.expected_products = 100};
-    if constexpr (std::is_same_v<B, gpu>)
-        for (const method<V>& m : methods<V>())
-            if (!m.synchronises && m.on_gpu != nullptr) o.methods.emplace_back(m.name);
-    return o;
-}
-
 /// A coarser level's matrix, kept as it was made.
 template <class V, class B>
 class level_product final : public linear_operator<V, B> {
@@ -100,9 +90,6 @@ class level_product final : public linear_operator<V, B> {
     B on_;
     matrix M_;
 };
-
-/// From this many nonzeros on a GPU packs a level's matrix, or plans its product.
-constexpr std::size_t worth_packing = 200000;
 
 /// The operator that multiplies by M, which it takes or leaves. On a CPU, planning the coarser
 /// levels and building what is planned would take longer than that gains over the few dozen
