@@ -283,8 +283,9 @@ std::size_t packed_warp::scratch_for_many(gpu, const packed<V, device_view>& A,
         X.count >= least_without_segments && 2 * A.perm.len >= std::size_t(A.shape.rows);
     if (X.by_row() || X.count < least_turned || (A.segment_chunks == 0 && !scattered)) return 0;
     const std::size_t vector = (std::size_t(A.shape.rows) + std::size_t(A.shape.cols)) * sizeof(V);
-    const auto in_cache = int(std::min<std::size_t>(turned_bytes / vector, packed_row_vectors));
-    return vector * std::bit_ceil(unsigned(std::min(X.count, std::max(in_cache, most_turned))));
+    const auto in_cache = std::min<std::size_t>(turned_bytes / vector, packed_row_vectors);
+    const unsigned most = std::max(std::bit_floor(unsigned(in_cache)), unsigned(most_turned));
+    return vector * std::min(std::bit_ceil(unsigned(X.count)), most);
 }
 
 template <class V>
