@@ -364,29 +364,41 @@ def storage(m: Measurements, machine: str) -> list[str]:
                   "times as fast"], lines)
 
 
-def several_vectors(m: Measurements, machine: str) -> list[str]:
-    """Products with several vectors by their order, beside the fastest of cuSPARSE's SpMM."""
-    def rows(suite: str, order: str, count: int) -> Rows:
-        return timed((run for run in m.runs(machine, suite)
-                      if run["order"] == order and run["vectors"] == count), 0)
+def best_spmm(rows: list[Row]) -> Row | None:
+    """The fastest of cuSPARSE's products with several vectors."""
+    return summary.best_of([r for r in rows if "spmm" in r["method"]], peer=True)
 
+
+def of_vectors(m: Measurements, machine: str, order: str, count: int) -> Rows:
+    """What was measured with so many vectors in that order on a GPU."""
+    return timed((run for run in m.runs(machine, "vectors")
+                  if run["order"] == order and run["vectors"] == count), 0)
+
+
+def several_vectors(m: Measurements, *machines: str) -> list[str]:
+    """Products with several vectors on GPUs, beside the fastest of cuSPARSE's SpMM."""
+    counts = sorted({run["vectors"] for run in m.runs(machines[0], "vectors")})
+    lines = [[f"{order}-major", str(k),
+              *(mean_cell(ratios(of_vectors(m, machine, order, k), method("packed.warp"),
+                                 best_spmm)) for machine in machines)]
+             for order in ("row", "column") for k in counts]
+    return table(["vectors lie", "K", *(f"NVIDIA {machine.upper()}" for machine in machines)], lines)
+
+
+def several_vectors_each(m: Measurements, machine: str) -> list[str]:
+    """The same by matrix, in microseconds."""
     def us_of(row: Row | None) -> str:
         return f"{row['median_s'] * 1e6:,.0f}"
 
-    def best(here: list[Row]) -> str:
-        return us_of(summary.best_of([r for r in here if "spmm" in r["method"]], peer=True))
-
     lines = []
     counts = sorted({run["vectors"] for run in m.runs(machine, "vectors")})
-    for name in sorted(rows("vectors", "row", counts[0])):
+    for name in sorted(of_vectors(m, machine, "row", counts[0])):
         for k in counts:
-            by_row, by_column = (rows("vectors", o, k)[name] for o in ("row", "column"))
-            ways = (rows(f"vectors-{way}", "column", k)[name] for way in ("as-they-lie", "turned"))
-            lines.append([f"`{name}`", str(k), us_of(summary.named(by_row, "packed.warp")),
-                          best(by_row), *(us_of(summary.named(way, "packed.warp")) for way in ways),
-                          best(by_column)])
-    return table(["matrix", "K", "row-major", "best", "column-major, as it lies", "turned", "best"],
-                 lines)
+            here = [of_vectors(m, machine, order, k)[name] for order in ("row", "column")]
+            lines.append([f"`{name}`", str(k),
+                          *(us_of(pick(rows)) for rows in here
+                            for pick in (method("packed.warp"), best_spmm))])
+    return table(["matrix", "K", "row-major", "best", "column-major", "best"], lines)
 
 
 def several_vectors_cpu(m: Measurements, machine: str) -> list[str]:
@@ -841,7 +853,7 @@ def many_gpus_levels(_m: Measurements, gpus: str) -> list[str]:
 GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
         matrices, composition, classes, class_sizes, floors, stripes, storage,
-        several_vectors, several_vectors_cpu, unseen, plan, plan_sizes, plan_misses, transposed,
+        several_vectors, several_vectors_each, several_vectors_cpu, unseen, plan, plan_sizes, plan_misses, transposed,
         giants, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
         ranks_solvers, many_gpus,
