@@ -72,6 +72,7 @@ void trace_part(const csr_adaptive<V, host_view>& A, index row, index part,
     const offset start = A.row_ptr[std::size_t(row)], row_end = A.row_ptr[std::size_t(row) + 1];
     const offset begin = start + offset(part) * A.capacity;
     trace_entries(A, begin, std::min(begin + A.capacity, row_end), first_thread, to);
+    to.broadcast(ptr, row);  // again, for the number of parts
     const traced_array sums{"part_sum", array_role::y, sizeof(V)};
     if (first_thread == 0) to.store(sums, first_lane(part));
     const std::int64_t parts = (row_end - start + A.capacity - 1) / A.capacity;

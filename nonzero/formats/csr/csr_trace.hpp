@@ -1,13 +1,19 @@
 // What the warps of csr.cu touch.
 #pragma once
 
+#include <algorithm>
+
 #include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/formats/trace.hpp"
 
 namespace nz {
 
+/// How many steps a compiler makes one of, in the loops of csr.cu.
+inline constexpr std::int64_t unrolled_steps = 4;
+
 /// Each lane finds the bounds of its row and walks its entries, every stride-th from the
-/// `skipped`-th on. A lane that is through waits for the others.
+/// `skipped`-th on. A lane that is through waits for the others. Steps are taken four at a time;
+/// what does not make four comes first. So the lanes of rows with other lengths fall out of step.
 template <class V>
 void trace_rows(warp_trace& to, const offset_span& row_ptr, std::span<const index> col_ind,
                 const per_lane& row, const per_lane& skipped, std::int64_t stride,
@@ -15,18 +21,26 @@ void trace_rows(warp_trace& to, const offset_span& row_ptr, std::span<const inde
     const traced_array ptr = structure_of("row_ptr", row_ptr);
     const per_lane end = load_each(to, ptr, row_ptr, moved(row, 1));
     per_lane k = load_each(to, ptr, row_ptr, row);
-    for (std::size_t l = 0; l < warp_lanes; ++l) k[l] += skipped[l];
-    for (bool more = true; more;) {
-        more = false;
-        const per_lane at = each_lane([&](int l) {
-            const std::int64_t entry = k[std::size_t(l)];
-            return entry < end[std::size_t(l)] ? entry : idle;
-        });
+    per_lane steps;
+    for (std::size_t l = 0; l < warp_lanes; ++l) {
+        k[l] += skipped[l];
+        steps[l] = k[l] < end[l] ? (end[l] - k[l] - 1) / stride + 1 : 0;
+    }
+    /// A step of the lanes for which takes(l) holds.
+    const auto step = [&](auto takes) {
+        const per_lane at = each_lane([&](int l) { return takes(l) ? k[std::size_t(l)] : idle; });
         to.load(values_of<V>("val"), at);
         to.load(columns_of("col_ind"), at);
         to.load(x_of<V>(by_texture), take_each(col_ind, at));
-        for (std::size_t l = 0; l < warp_lanes; ++l) k[l] += stride, more = more || k[l] < end[l];
-    }
+        for (int l = 0; l < warp_lanes; ++l)
+            if (takes(l)) k[std::size_t(l)] += stride;
+    };
+    const std::int64_t most = *std::max_element(steps.begin(), steps.end());
+    for (std::int64_t s = 0; s < std::min(most, unrolled_steps - 1); ++s)
+        step([&](int l) { return s < steps[std::size_t(l)] % unrolled_steps; });
+    for (std::int64_t s = 0; s + unrolled_steps <= most; s += unrolled_steps)
+        for (std::int64_t u = 0; u < unrolled_steps; ++u)
+            step([&](int l) { return s + unrolled_steps <= steps[std::size_t(l)]; });
 }
 
 template <class V>

@@ -1,7 +1,9 @@
 // What the warps of packed's spmv.cu touch, and of what it includes: lanes.cuh, tiles.cuh and
-// identical_offsets.cuh. Fields of a chunk that a kernel reads a second time, which a compiler may
-// keep in registers, are left out, as are the sums that blocks of one row hand on.
+// identical_offsets.cuh. Left out are fields of a tile that its kernel reads a second time, which a
+// compiler may keep in registers, and the sums that blocks of one row hand on.
 #pragma once
+
+#include <cstddef>
 
 #include "nonzero/formats/packed/packed.hpp"
 #include "nonzero/formats/trace.hpp"
@@ -55,12 +57,16 @@ class packed_tracer {
     /// segments of it too: then the last block does.
     void segment(std::int64_t number) {
         const packed_chunk& c = A_.chunks[std::size_t(number)];
-        header(number);
+        header_of_segment(number);
         listed(c);
+        field(number, offsetof(packed_chunk, segments));
+        if (c.segments > 0) field(number, offsetof(packed_chunk, number));
         const bool first_here = c.number == 0 || number % packed_block == 0;
         const bool last_block = c.number + (packed_block - number % packed_block) >= c.segments;
-        if (c.segments > 0 && first_here && last_block)
-            to_.store(y_of<V>(), first_lane(c.first_row));
+        if (c.segments == 0 || !first_here || !last_block) return;
+        to_.load(structure_of("chunks", 4),
+                 first_lane(field_at(number, offsetof(packed_chunk, first_row))));
+        to_.store(y_of<V>(), first_lane(c.first_row));
     }
 
     /// multiply_tile: flags, then every lane's own entries, then the rows.
@@ -117,6 +123,23 @@ class packed_tracer {
     void header(std::int64_t number) {
         to_.broadcast(structure_of("chunks", 16), 2 * number);
         to_.broadcast(structure_of("chunks", 16), 2 * number + 1);
+    }
+    /// One field of a header, of 4 bytes.
+    [[nodiscard]] static std::int64_t field_at(std::int64_t number, std::size_t bytes) {
+        constexpr std::int64_t fields = sizeof(packed_chunk) / 4;
+        return fields * number + std::int64_t(bytes / 4);
+    }
+    void field(std::int64_t number, std::size_t bytes) {
+        to_.broadcast(structure_of("chunks", 4), field_at(number, bytes));
+    }
+    /// What a segment needs of its header before the sum. Where that is all of the first half, it
+    /// is one load.
+    void header_of_segment(std::int64_t number) {
+        field(number, offsetof(packed_chunk, width));
+        if (A_.encoding != value_encoding::constant)
+            return to_.broadcast(structure_of("chunks", 16), 2 * number);
+        field(number, offsetof(packed_chunk, index_at));
+        field(number, offsetof(packed_chunk, base));
     }
     [[nodiscard]] std::int64_t code(const packed_chunk& c) const {
         return std::int64_t(c.index_at) * packed_index_unit;
