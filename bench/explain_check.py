@@ -2,7 +2,9 @@
 """Hold `nz explain` against a GPU's own counters, read by Nsight Compute.
 
     bench/explain_check.py NZ [MATRIX ...] [--methods ell.row,csr.vector] [--type double]
-                           [--keep FOLDER] [--json FILE] [--markdown FILE] [--ncu ncu]
+                           [--keep FOLDER] [--counters FILE] [--json FILE [--by-width]]
+                           [--markdown FILE] [--ncu ncu]
+    bench/explain_check.py build/dev/nz --counters bench/results/h100/explain.json
 
 Without matrices it takes ten: those of matrices/ and four that it generates. For each, ncu runs
 once, over one product with every kernel that has a trace (`nz explain MATRIX --once`). Compared
@@ -18,14 +20,14 @@ together, and the sum of what each array may be off is allowed. Requests and the
 part in them are shown and not judged: a compiler that unrolls a loop splits steps whose lanes
 take different numbers of trips. Loads by texture are left out on both sides.
 
-FOLDER keeps ncu's reports. Where they are there already ncu does not run, so that a trace can be
-mended and held against the same counters on a machine without a GPU. The JSON has every load of
-every kernel, with its line in the source where the build has -lineinfo.
+The JSON has every load of every kernel, with its line in the source where the build has -lineinfo;
+with --by-width the loads of each width together. --counters takes the counters of such a JSON, and
+--keep keeps ncu's reports: where they are there already ncu does not run. So a trace can be mended
+and held against the same counters on a machine without a GPU.
 
-Exit code 0 where all agree, 1 where one does not, 2 where something could not be run. Needs a GPU
-whose counters the user may read, ncu, and its module ``ncu_report`` (extras/python of Nsight
-Compute; on PYTHONPATH where it is not in its usual place). This script has not been run on a GPU
-yet.
+Exit code 0 where all agree, 1 where one does not, 2 where something could not be run. Unless there
+are counters, it needs a GPU whose counters the user may read, ncu, and its module ``ncu_report``
+(extras/python of Nsight Compute; on PYTHONPATH where it is not in its usual place).
 """
 
 from __future__ import annotations
@@ -101,15 +103,15 @@ class Kernel:
         """Of all loads together."""
         return next(c for c in self.comparisons if c.bytes == 0)
 
-    def to_json(self) -> dict[str, Any]:
-        """Everything, so that a trace can be mended by it."""
-        return {
-            "matrix": self.matrix, "method": self.method, "kernel": self.kernel,
-            "agrees": self.agrees, "predicted": self.predicted,
-            "counted": {"requests": self.counted.requests, "sectors": self.counted.sectors,
-                        "lanes": self.counted.lanes,
-                        "loads": [asdict(load) for load in self.counted.loads.values()]},
-            "comparisons": [asdict(c) | {"agrees": c.agrees} for c in self.comparisons]}
+    def to_json(self, by_width: bool) -> dict[str, Any]:
+        """Everything, so that a trace can be mended by it; or the sums for each width of loads."""
+        loads = self.counted.by_width if by_width else self.counted.loads.values()
+        told = {"matrix": self.matrix, "method": self.method, "kernel": self.kernel,
+                "agrees": self.agrees,
+                "counted": {"requests": self.counted.requests, "sectors": self.counted.sectors,
+                            "lanes": self.counted.lanes, "loads": [asdict(load) for load in loads]},
+                "comparisons": [asdict(c) | {"agrees": c.agrees} for c in self.comparisons]}
+        return told if by_width else told | {"predicted": self.predicted}
 
 
 @dataclass
@@ -220,6 +222,32 @@ def multiply_under_ncu(o: argparse.Namespace, matrix: Path, report: Path, once: 
         raise Failure(f"ncu wrote no report: {(said.strip() or 'no reason given').splitlines()[-1]}")
 
 
+def check_counted(matrix: str, value: str, methods: dict[str, Any], kernels: list[dict[str, Any]],
+                  to: Checked) -> None:
+    """Compare with the counters of an earlier run.
+
+    Parameters
+    ----------
+    matrix, value
+        Its name and the type of its values.
+    methods
+        Entries of ``methods`` of `nz explain --json`, by their names.
+    kernels
+        Entries of ``kernels`` of a JSON of this script, of this matrix.
+    to
+        Gets them, and a failure for each kernel of which there is no trace.
+    """
+    for before in kernels:
+        method, name = before["method"], before["kernel"]
+        traced = {k["kernel"]: k for k in methods.get(method, {"kernels": []})["kernels"]}
+        if name not in traced:
+            to.failures.append(f"{method} on {matrix}: no trace of {name}")
+            continue
+        counted = ncu_counters.counted_before(before["counted"])
+        to.kernels.append(Kernel(matrix, method, name, traced[name], counted,
+                                 compare(traced[name], value, counted)))
+
+
 def check_matrix(o: argparse.Namespace, matrix: Path, folder: Path, to: Checked) -> None:
     """Compare all kernels on one matrix; Failure where it could not be read or multiplied."""
     name = matrix.name.split(".")[0]
@@ -229,6 +257,11 @@ def check_matrix(o: argparse.Namespace, matrix: Path, folder: Path, to: Checked)
     methods = {m["method"]: m for m in predicted["methods"] if "declined" not in m}
     if not_there := set(o.methods) - set(methods):
         to.failures.append(f"{', '.join(sorted(not_there))} on {name}: declined, or no trace")
+    if o.counters:
+        before = json.loads(o.counters.read_text())
+        to.machine = before["machine"]
+        return check_counted(name, o.type, methods,
+                             [k for k in before["kernels"] if k["matrix"] == name], to)
     file, once = folder / f"{name}.{o.type}.ncu-rep", folder / f"{name}.{o.type}.once.json"
     multiply_under_ncu(o, matrix, file, once)
     to.machine = json.loads(once.read_text())
@@ -282,9 +315,10 @@ def table_of(checked: Checked) -> str:
 def write(o: argparse.Namespace, checked: Checked) -> None:
     """Write the files that were asked for, anew after every matrix."""
     if o.json:
-        o.json.write_text(json.dumps(
-            {"machine": checked.machine, "failures": checked.failures,
-             "kernels": [k.to_json() for k in checked.kernels]}, indent=1) + "\n")
+        kernels = ",\n".join(json.dumps(k.to_json(o.by_width)) for k in checked.kernels)
+        o.json.write_text(f'{{"machine": {json.dumps(checked.machine)},\n'
+                          f'"failures": {json.dumps(checked.failures)},\n'
+                          f'"kernels": [\n{kernels}\n]}}\n')
     if o.markdown:
         o.markdown.write_text(table_of(checked))
 
@@ -340,6 +374,10 @@ def main() -> int:
     arguments.add_argument("--type", default="double", choices=["float", "double"])
     arguments.add_argument("--ncu", default="ncu")
     arguments.add_argument("--keep", type=Path, help="folder for ncu's reports")
+    arguments.add_argument("--counters", type=Path,
+                           help="a JSON of an earlier run, whose counters are taken")
+    arguments.add_argument("--by-width", action="store_true",
+                           help="the JSON has the loads of each width together")
     arguments.add_argument("--json", type=Path, help="file for all that was compared")
     arguments.add_argument("--markdown", type=Path, help="file for a table, a line a kernel")
     o = arguments.parse_args()

@@ -270,6 +270,21 @@ class Command(unittest.TestCase):
         self.assertEqual(self.check("A.mtx", "--keep", "kept").returncode, 0)
         self.assertEqual(self.starts(), 1)
 
+    def test_takes_the_counters_of_an_earlier_run(self):
+        self.assertEqual(self.check("A.mtx", "--by-width").returncode, 1)
+        (self.folder / "all.json").rename(self.folder / "before.json")
+        again = self.check("A.mtx", "--counters", "before.json", "--by-width")
+        self.assertEqual((again.returncode, again.stderr), (1, ""))
+        self.assertEqual((self.folder / "all.json").read_text(),
+                         (self.folder / "before.json").read_text())
+        self.methods["hyb.device"][1] = predicted(10, 40, 10, "segmented_kernel")
+        self.assertEqual(self.check("A.mtx", "--counters", "before.json").returncode, 0)
+        self.assertEqual(self.starts(), 1)
+        del self.methods["csr.scalar"]
+        done = self.check("A.mtx", "--counters", "before.json")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("csr.scalar on A: no trace of scalar_kernel\n", done.stderr)
+
     def test_a_kernel_that_was_not_seen_is_a_failure_of_its_own(self):
         self.launches[6] = launch("panel_kernel", 1, 1)
         done = self.check("A.mtx")

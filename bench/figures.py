@@ -382,7 +382,8 @@ def several_vectors(m: Measurements, *machines: str) -> list[str]:
               *(mean_cell(ratios(of_vectors(m, machine, order, k), method("packed.warp"),
                                  best_spmm)) for machine in machines)]
              for order in ("row", "column") for k in counts]
-    return table(["vectors lie", "K", *(f"NVIDIA {machine.upper()}" for machine in machines)], lines)
+    return table(["vectors lie", "K", *(f"NVIDIA {machine.upper()}" for machine in machines)],
+                 lines)
 
 
 def several_vectors_each(m: Measurements, machine: str) -> list[str]:
@@ -399,6 +400,25 @@ def several_vectors_each(m: Measurements, machine: str) -> list[str]:
                           *(us_of(pick(rows)) for rows in here
                             for pick in (method("packed.warp"), best_spmm))])
     return table(["matrix", "K", "row-major", "best", "column-major", "best"], lines)
+
+
+def explained(m: Measurements, machine: str) -> list[str]:
+    """`nz explain` beside a GPU's counters, a line a kernel."""
+    of_kernel: dict[tuple[str, str], list[Any]] = {}
+    for kernel in m.json(f"{machine}/explain.json")["kernels"]:
+        of_kernel.setdefault((kernel["method"], kernel["kernel"]), []).append(kernel)
+    lines = []
+    for (name, kernel), here in sorted(of_kernel.items()):
+        whole = {k["matrix"]: next(c for c in k["comparisons"] if c["bytes"] == 0) for k in here}
+        off = {matrix: (c["counted"] - c["predicted"]) / max(c["predicted"], 1)
+               for matrix, c in whole.items()}
+        worst = max(off, key=lambda matrix: abs(off[matrix]))
+        sectors = sum(c["counted"] for c in whole.values())
+        furthest = f"{off[worst]:+.2%} `{worst}`" if abs(off[worst]) >= 5e-5 else "none"
+        lines.append([f"`{name}`", f"`{kernel}`", f"{sum(k['agrees'] for k in here)} of {len(here)}",
+                      f"{sectors:,}", furthest])
+    return table(["method", "kernel", "agrees on", "sectors counted", "furthest off"], lines,
+                 text=2)
 
 
 def several_vectors_cpu(m: Measurements, machine: str) -> list[str]:
@@ -853,7 +873,8 @@ def many_gpus_levels(_m: Measurements, gpus: str) -> list[str]:
 GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
         matrices, composition, classes, class_sizes, floors, stripes, storage,
-        several_vectors, several_vectors_each, several_vectors_cpu, unseen, plan, plan_sizes, plan_misses, transposed,
+        explained, several_vectors, several_vectors_each, several_vectors_cpu, unseen, plan,
+        plan_sizes, plan_misses, transposed,
         giants, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
         ranks_solvers, many_gpus,

@@ -65,6 +65,29 @@ class Counted:
             by_bytes[load.bytes] = by_bytes.get(load.bytes, 0) + load.sectors
         return by_bytes
 
+    @property
+    def by_width(self) -> list[Load]:
+        """The loads of each width together, the narrowest first."""
+        widths: dict[int, Load] = {}
+        for load in self.loads.values():
+            of_width = widths.setdefault(load.bytes, Load("", load.bytes, None))
+            of_width.requests += load.requests
+            of_width.lanes += load.lanes
+            of_width.sectors += load.sectors
+        return [widths[width] for width in sorted(widths)]
+
+
+def counted_before(counted: dict[str, Any]) -> Counted:
+    """What `explain_check --json` wrote as ``counted``.
+
+    Parameters
+    ----------
+    counted
+        With ``requests``, ``sectors`` and ``loads``.
+    """
+    loads = {("", k): Load(**load) for k, load in enumerate(counted["loads"])}
+    return Counted(counted["requests"], counted["sectors"], loads)
+
 
 def bytes_of_load(sass: str) -> int | None:
     """Bytes a lane of a load from global memory; None for any other instruction.
