@@ -130,28 +130,102 @@ void multiply_rows(rows_and_vectors<V, P> p, std::size_t vectors,
         }
 }
 
+/// Vectors that are turned at once, and the rows of them that stay in L1 while they are.
+constexpr std::size_t turned_vectors = 32, turned_rows = 64;
+
+/// `vectors` column-major ones, from the first on, as row-major ones side by side.
+template <class V>
+void turn(cpu on, const in_columns<V, cpu>& X, std::size_t first, std::size_t vectors,
+          std::span<V> to) {
+    const auto rows = std::int64_t(to.size() / vectors), step = std::int64_t(turned_rows);
+    const V* const x = X.values.data() + first * X.vector_stride();
+#pragma omp parallel for schedule(static) num_threads(thread_count(on))
+    for (std::int64_t tile = 0; tile < rows; tile += step)
+        for (std::size_t v = 0; v < vectors; ++v)
+            for (std::int64_t j = tile; j < std::min(tile + step, rows); ++j)
+                to[std::size_t(j) * vectors + v] = x[v * X.vector_stride() + std::size_t(j)];
+}
+
+/// At most turned_vectors by rows, into a Y of any order: some rows' products at a time wait in L1.
+template <class V, class P>
+void multiply_tiles(const rows_and_vectors<V, P>& p, std::size_t vectors,
+                    std::span<const rows_loop<V, P>> loops) {
+    alignas(64) std::array<V, turned_rows * turned_vectors> tile;
+    for (std::int64_t first = p.first; first < p.last; first += std::int64_t(turned_rows)) {
+        const std::int64_t rows = std::min(std::int64_t(turned_rows), p.last - first);
+        multiply_rows<V, P>({p.row_ptr + first, p.col_ind, p.val, 0, rows, p.alpha, p.x, p.x_row, 1,
+                             p.x_first, V(0), tile.data(), vectors, 1, 0},
+                            vectors, loops);
+        for (std::size_t v = 0; v < vectors; ++v) {
+            V* const y = p.y + std::size_t(first) * p.y_row + p.y_first + v * p.y_vector;
+            for (std::size_t i = 0; i < std::size_t(rows); ++i) {
+                const V sum = tile[i * vectors + v];
+                y[i * p.y_row] = p.beta == V(0) ? sum : sum + p.beta * y[i * p.y_row];
+            }
+        }
+    }
+}
+
+/// f(rows) for the rows of each thread.
+template <class P, class F>
+void for_each_share(cpu on, const P* row_ptr, index rows, F f) {
+    const int threads = thread_count(on);
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+    for (int t = 0; t < threads; ++t) f(balanced_rows(row_ptr, rows, threads, t));
+}
+
+/// X by rows, as it lies or turned, some vectors after the other; Y in any order.
+template <class V, class P>
+void multiply_turned(cpu on, const P* row_ptr, V alpha, const csr<V, host_view>& A,
+                     const in_columns<V, cpu>& X, V beta, const out_columns<V, cpu>& Y) {
+    const auto count = std::size_t(Y.count), cols = std::size_t(A.shape.cols);
+    host_vector<V> memory(X.by_row() ? 0 : cols * std::min(count, turned_vectors));
+    for (std::size_t first = 0; first < count; first += turned_vectors) {
+        const std::size_t some = std::min(turned_vectors, count - first);
+        const std::span<V> turned(memory.data(), X.by_row() ? 0 : cols * some);
+        if (!X.by_row()) turn<V>(on, X, first, some, turned);
+        for_each_share(on, row_ptr, A.shape.rows, [&](range rows) {
+            multiply_tiles<V, P>(
+                {row_ptr, A.col_ind.data(), A.val.data(), rows.first, rows.last, alpha,
+                 X.by_row() ? X.values.data() : turned.data(), X.by_row() ? X.row_stride() : some,
+                 1, X.by_row() ? first : 0, beta, Y.values.data(), Y.row_stride(),
+                 Y.vector_stride(), first * Y.vector_stride()},
+                some, loops_by_rows<V, P>());
+        });
+    }
+}
+
+/// Whether column-major vectors are faster turned: where each element of X is loaded so often that
+/// this is worth a copy of it (docs/decisions/several-vectors.md).
+template <class V>
+bool turns(const csr<V, host_view>& A, const in_columns<V, cpu>& X) {
+    constexpr std::size_t least_entries_a_column = 10;
+    constexpr index least_vectors = 4;
+    return std::floating_point<V> && X.count >= least_vectors &&
+           A.val.size() >= least_entries_a_column * std::size_t(A.shape.cols);
+}
+
 }  // namespace
 
 template <class V>
 void spmv_many(cpu on, csr_balanced, V alpha, const csr<V, host_view>& A, in_columns<V, cpu> X,
                V beta, out_columns<V, cpu> Y) {
-    const int threads = thread_count(on);
     A.row_ptr.visit([&](const auto* row_ptr) {
         using P = std::remove_cvref_t<decltype(*row_ptr)>;
+        const bool by_rows = X.by_row() && Y.by_row();
+        if (!by_rows && (X.by_row() || turns(A, X)))
+            return multiply_turned(on, row_ptr, alpha, A, X, beta, Y);
         static constexpr rows_loop<V, P> in_any_order[] = {{4, multiply_plainly<4, V, P>},
                                                            {2, multiply_plainly<2, V, P>},
                                                            {1, multiply_plainly<1, V, P>}};
-        const auto loops = X.by_row() && Y.by_row()
-                               ? loops_by_rows<V, P>()
-                               : std::span<const rows_loop<V, P>>(in_any_order);
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-        for (int t = 0; t < threads; ++t) {
-            const range rows = balanced_rows(row_ptr, A.shape.rows, threads, t);
+        const auto loops =
+            by_rows ? loops_by_rows<V, P>() : std::span<const rows_loop<V, P>>(in_any_order);
+        for_each_share(on, row_ptr, A.shape.rows, [&](range rows) {
             multiply_rows<V, P>({row_ptr, A.col_ind.data(), A.val.data(), rows.first, rows.last,
                                  alpha, X.values.data(), X.row_stride(), X.vector_stride(), 0, beta,
                                  Y.values.data(), Y.row_stride(), Y.vector_stride(), 0},
                                 std::size_t(Y.count), loops);
-        }
+        });
     });
 }
 
