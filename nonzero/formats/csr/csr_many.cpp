@@ -146,6 +146,29 @@ void turn(cpu on, const in_columns<V, cpu>& X, std::size_t first, std::size_t ve
                 to[std::size_t(j) * vectors + v] = x[v * X.vector_stride() + std::size_t(j)];
 }
 
+/// Memory for n elements. The calling thread keeps what is no larger than this for its next
+/// product: new pages take the system as long as it takes to fill them.
+constexpr std::size_t kept_bytes = std::size_t(64) << 20;
+template <class V>
+class turned_memory {
+  public:
+    explicit turned_memory(std::size_t n) {
+        if (kept().size() < n) kept() = host_vector<V>(n);
+    }
+    ~turned_memory() {
+        if (kept().size() * sizeof(V) > kept_bytes) kept() = {};
+    }
+    turned_memory(const turned_memory&) = delete;
+    turned_memory& operator=(const turned_memory&) = delete;
+    [[nodiscard]] V* data() const { return kept().data(); }
+
+  private:
+    static host_vector<V>& kept() {
+        static thread_local host_vector<V> of_thread;
+        return of_thread;
+    }
+};
+
 /// At most turned_vectors by rows, into a Y of any order: some rows' products at a time wait in L1.
 template <class V, class P>
 void multiply_tiles(const rows_and_vectors<V, P>& p, std::size_t vectors,
@@ -179,7 +202,7 @@ template <class V, class P>
 void multiply_turned(cpu on, const P* row_ptr, V alpha, const csr<V, host_view>& A,
                      const in_columns<V, cpu>& X, V beta, const out_columns<V, cpu>& Y) {
     const auto count = std::size_t(Y.count), cols = std::size_t(A.shape.cols);
-    host_vector<V> memory(X.by_row() ? 0 : cols * std::min(count, turned_vectors));
+    const turned_memory<V> memory(X.by_row() ? 0 : cols * std::min(count, turned_vectors));
     for (std::size_t first = 0; first < count; first += turned_vectors) {
         const std::size_t some = std::min(turned_vectors, count - first);
         const std::span<V> turned(memory.data(), X.by_row() ? 0 : cols * some);
