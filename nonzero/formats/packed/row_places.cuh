@@ -122,7 +122,7 @@ struct diagonal_places {
     }
 };
 
-/// Adds to each place's sum. A step's columns are loaded before the sums of the step before it, so
+/// Adds to each place's sum. Columns are loaded before the sums of the steps before are done, so
 /// that these wait for X alone.
 template <bool padding_is_zero, class Places, int places, int width, class V>
 __device__ void add_steps(Places from, int count, lane_of_vectors<width, V>& lane,

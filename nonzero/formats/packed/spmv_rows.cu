@@ -61,6 +61,10 @@ __device__ void store_segments(const packed_chunk& c, const lane_of_vectors<widt
     if (lane_id() == 0) *arrived = 0;  // for the next product
 }
 
+/// With 80 registers a thread its four loads of X are in flight together; with 64, two, which more
+/// warps do not make good on graphs (docs/decisions/several-vectors.md).
+constexpr int resident_row_blocks = 3;
+
 /// What a warp multiplies: some parts of a chunk, for a span of vectors.
 struct warp_share {
     unsigned chunk;
@@ -79,7 +83,7 @@ __device__ warp_share share_of_warp(const packed<V, device_view>& A, const vecto
 }
 
 template <value_encoding C, int width, int places, class V>
-__global__ void __launch_bounds__(threads_per_block, 3)
+__global__ void __launch_bounds__(threads_per_block, resident_row_blocks)
     rows_kernel(packed<V, device_view> A, vector_lanes along, V alpha, strided_vectors<const V> X,
                 V beta, strided_vectors<V> Y, row_sums<V> of_blocks) {
     __shared__ neighbours<width, V> of_threads[threads_per_block];
