@@ -1,5 +1,8 @@
 #include "nonzero/dist/slice.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/exchange.hpp"
 
@@ -50,17 +53,34 @@ matrix_slice<V> slice_from(const communicator& ranks, csr<V, host> own) {
 template <class V>
 csr<V, host> own_block(const matrix_slice<V>& A, int rank) {
     const range cols = A.cols.of(rank);
-    csr<V, host> block{{A.own.shape.rows, A.cols.count(rank)}, {}, {}, {}};
-    host_vector<offset> ptr{0};
-    for (index i = 0; i < A.own.shape.rows; ++i) {
-        for_each_entry(view(A.own), i, i + 1, [&](index, index j, V v) {
-            if (j < cols.first || j >= cols.last) return;
-            block.col_ind.push_back(j - index(cols.first)), block.val.push_back(v);
+    const auto each_own = [&](auto f) {
+        for_each_entry(view(A.own), 0, A.own.shape.rows, [&](index i, index j, V v) {
+            if (j >= cols.first && j < cols.last) f(i, j - index(cols.first), v);
         });
-        ptr.push_back(offset(block.val.size()));
-    }
+    };
+    // Counted first: a block that grew would take twice its memory, as long as it is copied thrice.
+    host_vector<offset> ptr(std::size_t(A.own.shape.rows) + 1);
+    std::ranges::fill(ptr, 0);
+    each_own([&](index i, index, V) { ++ptr[std::size_t(i) + 1]; });
+    std::partial_sum(ptr.begin(), ptr.end(), ptr.begin());
+    const auto nnz = std::size_t(ptr.back());
+    csr<V, host> block{
+        {A.own.shape.rows, A.cols.count(rank)}, {}, host_vector<index>(nnz), host_vector<V>(nnz)};
+    std::size_t k = 0;
+    each_own([&](index, index j, V v) { block.col_ind[k] = j, block.val[k++] = v; });
     block.row_ptr = offset_vector(ptr);
     return block;
+}
+
+template <class V>
+host_vector<V> own_diagonal(const matrix_slice<V>& A, int rank) {
+    const auto first = index(A.rows.of(rank).first);
+    host_vector<V> diagonal(std::size_t(A.own.shape.rows));
+    std::ranges::fill(diagonal, V(0));
+    for_each_entry(view(A.own), 0, A.own.shape.rows, [&](index i, index j, V v) {
+        if (j == first + i) diagonal[std::size_t(i)] += v;
+    });
+    return diagonal;
 }
 
 template <class V>
@@ -77,6 +97,7 @@ host_vector<V> joined(const communicator& ranks, std::span<const V> own) {
     template matrix_slice<V> slice_of(const communicator&, const csr<V, host_view>&); \
     template matrix_slice<V> slice_from(const communicator&, csr<V, host>);           \
     template csr<V, host> own_block(const matrix_slice<V>&, int);                     \
+    template host_vector<V> own_diagonal(const matrix_slice<V>&, int);                \
     template host_vector<V> joined(const communicator&, std::span<const V>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 template host_vector<index> joined(const communicator&, std::span<const index>);

@@ -37,6 +37,9 @@ matrix_slice<V> slice_from(const communicator& ranks, csr<V, host> own);
 /// preconditioner that needs no other rank is made of. rank: whose slice it is.
 template <class V>
 csr<V, host> own_block(const matrix_slice<V>& A, int rank);
+/// The diagonal of a square matrix in own rows; 0 where no entry is stored, the sum of several.
+template <class V>
+host_vector<V> own_diagonal(const matrix_slice<V>& A, int rank);
 
 /// This rank's elements of a vector that every rank has as a whole.
 template <class V>

@@ -59,13 +59,20 @@ std::vector<choice> choices_for(const matrix_facts& f, const system_options& o) 
     return {{minres, p}, {gmres, p}};
 }
 
-/// The diagonal matrix of the absolute values.
+/// The diagonal matrix of the values, or of their absolute values.
 template <class V>
-csr<V, host> absolute(std::span<const V> diagonal) {
+csr<V, host> diagonal_matrix(std::span<const V> diagonal, bool absolute) {
     host_vector<index> at(diagonal.size());
     host_vector<V> val(diagonal.size());
-    for (std::size_t i = 0; i < at.size(); ++i) at[i] = index(i), val[i] = V(std::abs(diagonal[i]));
+    for (std::size_t i = 0; i < at.size(); ++i)
+        at[i] = index(i), val[i] = absolute ? V(std::abs(diagonal[i])) : diagonal[i];
     return assemble<V>({index(at.size()), index(at.size())}, at, at, val);
+}
+
+/// Whether a preconditioner is made of this rank's own block.
+bool takes_block(const choice& c) {
+    return c.preconditioner == preconditioning::block_jacobi ||
+           c.preconditioner == preconditioning::gauss_seidel;
 }
 
 /// Of this rank's own block; null for none. Throws argument_error where the block does not suit it.
@@ -74,12 +81,12 @@ std::unique_ptr<linear_operator<V, B>> preconditioner_of(B alone, const choice& 
                                                          const csr<V, host>& block,
                                                          std::span<const V> diagonal,
                                                          index unknowns) {
-    const bool is_empty = block.shape.rows == 0;
+    const bool is_empty = diagonal.empty();
     switch (is_empty && c.preconditioner != preconditioning::none ? preconditioning::jacobi
                                                                   : c.preconditioner) {
         case preconditioning::jacobi:
-            if (c.method != krylov_method::minres) return jacobi(alone, view(block));
-            return jacobi(alone, view(absolute(diagonal)));
+            return jacobi(alone,
+                          view(diagonal_matrix(diagonal, c.method == krylov_method::minres)));
         case preconditioning::block_jacobi:
             return block_jacobi(alone, view(block), unknowns);
         case preconditioning::gauss_seidel:
@@ -136,16 +143,17 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
                  std::array{o.method ? double(*o.method) : -1,
                             o.preconditioner ? double(*o.preconditioner) : -1, double(o.block)});
     const auto start = steady_clock::now();
-    csr<V, host> block;
     host_vector<V> diagonal;
     agree(&ranks, [&] {
         if (o.block < 1) throw argument_error("solve: block is below 1");
-        block = own_block(A, ranks.rank());
-        diagonal = diagonal_of(view(block));
+        diagonal = own_diagonal(A, ranks.rank());
     });
     const auto choices = choices_for<V>(facts_of<V>(ranks, A, diagonal), o);
+    csr<V, host> block;
+    agree(&ranks, [&] {
+        if (std::ranges::any_of(choices, takes_block)) block = own_block(A, ranks.rank());
+    });
     const bool by_multigrid = choices.front().preconditioner == preconditioning::amg;
-    if (by_multigrid) block = {};
     const distributed<V, B> product{on, by_multigrid ? A : std::move(A)};
     system_report report;
     report.product = product.local().method_name();
