@@ -370,7 +370,7 @@ def best_spmm(rows: list[Row]) -> Row | None:
 
 
 def of_vectors(m: Measurements, machine: str, order: str, count: int) -> Rows:
-    """What was measured with so many vectors in that order on a GPU."""
+    """What was measured with that number of vectors in that order on a GPU."""
     return timed((run for run in m.runs(machine, "vectors")
                   if run["order"] == order and run["vectors"] == count), 0)
 

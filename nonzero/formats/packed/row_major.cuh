@@ -40,7 +40,7 @@ struct alignas(n * sizeof(T)) neighbours {
     }
 };
 
-/// `from` and j rows of so many bytes: one instruction, where 64-bit strides would take five.
+/// j rows behind `from`, each of `bytes`: one instruction, where 64-bit strides would take five.
 template <class T>
 __device__ T* rows_behind(T* from, index j, std::int32_t bytes) {
     T* to = nullptr;
