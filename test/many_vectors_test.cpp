@@ -4,6 +4,7 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/registry.hpp"
+#include "nonzero/gen/generate.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/files.hpp"
 #include "test/products.hpp"
@@ -189,6 +190,25 @@ TYPED_TEST(many_vectors, are_right_where_rows_are_cut) {
         const auto one = make_case<V>(A, {1, column_major, column_major}, V(1), V(0));
         check<V, gpu>(*op, one);
         check<V, gpu>(*op, c);
+    }
+}
+
+/// As many rows as let a GPU's groups of lanes take four places each.
+TYPED_TEST(many_vectors, are_right_where_rows_are_many) {
+    using V = TypeParam;
+    if constexpr (!is_complex<V>) {  // which a GPU multiplies vector by vector
+        for (const csr<V, host>& own : {laplace2d<V>(130, 130), random<V>(17000, 300, 40, 7)}) {
+            const auto A = view(own);
+            const method<V>& m = find_method<V>("packed.warp");
+            for (const arrangement how : {arrangement{64, row_major, row_major, 0},
+                                          {35, row_major, row_major},
+                                          {20, column_major, column_major}}) {
+                const auto c = make_case<V>(A, how, V(2), V(-1));
+                check<V, cpu>(*m.on_cpu(cpu{2}, A), c);
+                if (m.on_gpu == nullptr || !why_no_gpu().empty()) continue;
+                check<V, gpu>(*m.on_gpu(gpu{}, A), c);
+            }
+        }
     }
 }
 
