@@ -18,7 +18,14 @@ from oracle import check, matrix, python
 
 METHODS = ["csr.static", "csr.merge", "ell.row", "packed.warp", "csc.serial"]
 
-INTERRUPTED = """
+# A process that was started in the background may ignore SIGINT, and its children with it.
+HEEDS_CTRL_C = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
+INTERRUPTED = (
+    HEEDS_CTRL_C
+    + """
 import sys, time
 import numpy as np, nonzero as nz
 
@@ -31,6 +38,7 @@ except KeyboardInterrupt:
     sys.exit(0)
 print("ended by itself", flush=True)
 """
+)
 
 
 def in_threads(*calls: Callable[[], object]) -> None:
@@ -250,8 +258,9 @@ def test_ctrl_c_ends_a_solve(setup: str, call: str) -> None:
 
 
 def test_ctrl_c_wins_over_what_a_callback_raises_later() -> None:
-    code = """
-import signal
+    code = (
+        HEEDS_CTRL_C
+        + """
 import numpy as np, nonzero as nz
 calls = []
 def callback(residual):
@@ -263,6 +272,7 @@ try:
 except KeyboardInterrupt:
     print(len(calls))
 """
+    )
     done = python(code)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "3\n"
