@@ -260,8 +260,12 @@ def check_matrix(o: argparse.Namespace, matrix: Path, folder: Path, to: Checked)
     if o.counters:
         before = json.loads(o.counters.read_text())
         to.machine = before["machine"]
-        return check_counted(name, o.type, methods,
-                             [k for k in before["kernels"] if k["matrix"] == name], to)
+        if (counted := to.machine.get("value", o.type)) != o.type:
+            raise Failure(f"{o.counters}: counted with {counted}, not {o.type}")
+        kernels = [k for k in before["kernels"] if k["matrix"] == name]
+        if not kernels:
+            raise Failure(f"{o.counters}: nothing was counted on {name}")
+        return check_counted(name, o.type, methods, kernels, to)
     file, once = folder / f"{name}.{o.type}.ncu-rep", folder / f"{name}.{o.type}.once.json"
     multiply_under_ncu(o, matrix, file, once)
     to.machine = json.loads(once.read_text())

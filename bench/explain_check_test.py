@@ -280,6 +280,9 @@ class Command(unittest.TestCase):
         self.methods["hyb.device"][1] = predicted(10, 40, 10, "segmented_kernel")
         self.assertEqual(self.check("A.mtx", "--counters", "before.json").returncode, 0)
         self.assertEqual(self.starts(), 1)
+        nothing = self.check("B.mtx", "--counters", "before.json")
+        self.assertEqual(nothing.returncode, 2)
+        self.assertIn("before.json: nothing was counted on B\n", nothing.stderr)
         del self.methods["csr.scalar"]
         done = self.check("A.mtx", "--counters", "before.json")
         self.assertEqual(done.returncode, 2)

@@ -245,6 +245,7 @@ TEST_F(ranks, hold_little_more_than_their_share) {
     const auto solved = nz_on(4, "solve A.petsc --precond jacobi --max-iter 3 --json -");
     const auto memory = nlohmann::json::parse(solved.out)["memory"];
     EXPECT_LE(memory["heaviest_over_share"], 2) << memory;
+    EXPECT_GE(memory["heaviest_over_share"], 0.9) << memory;
 }
 
 TEST_F(ranks, say_once_what_is_wrong_and_end) {
