@@ -84,7 +84,7 @@ std::string cuda_version(int v) { return fmt::format("{}.{}", v / 1000, v % 1000
 
 void print_text(const gpu_report& g) {
     if (!g.why_not.empty()) {
-        fmt::print("\ngpu     none: {}\n", g.why_not);
+        fmt::print("\ngpu     {}\n", wrapped("none: " + g.why_not, line_width(stdout) - 8, 8));
         return;
     }
     const gpu_info& w = g.what;

@@ -71,9 +71,8 @@ void print(const plan_report& p) {
 }
 
 template <class V>
-int show_plan(const options& o) {
+int show_plan(const options& o, json_file& json) {
     if (o.on_gpu()) require_gpu(gpu{});
-    json_file json(o.json);
     const auto A = read_matrix<V>(o.matrix, o.threads);
     const auto show = [&](const plan_report& p) {
         json.write(json_of(p, o));
@@ -90,8 +89,9 @@ int show_plan(const options& o) {
 int plan_as_type(const options& o) {
     if (o.on_gpu() && o.threads != 0)
         throw argument_error("--threads applies to --device cpu only");
+    json_file json(o.json);
     return with_value_type(o.type.empty() ? type_of_file(o.matrix) : o.type,
-                           [&]<class V>() { return show_plan<V>(o); });
+                           [&]<class V>() { return show_plan<V>(o, json); });
 }
 
 }  // namespace
