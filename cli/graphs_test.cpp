@@ -166,6 +166,21 @@ TEST_F(command, eigs_shows_its_progress_on_a_terminal) {
     EXPECT_EQ(slurp(dir / "err"), "");
 }
 
+TEST_F(command, what_takes_seconds_says_on_a_terminal_what_goes_on) {
+    if (std::system("script --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "script is missing";
+    ASSERT_EQ(nz("generate laplace3d --nx 90 --ny 90 --nz 90 -o L.npz").code, 0);
+    const std::string in = "cd " + dir.string() + " && ", run = std::string(NZ_COMMAND) + " ";
+    for (const auto& [arguments, said] : {std::pair("convert L.npz B.mtx.gz", "writing B.mtx.gz: "),
+                                          std::pair("partition L.npz", "partitioning L: ")}) {
+        ASSERT_EQ(std::system((in + "script -qec '" + run + arguments +
+                               "' seen >/dev/null "
+                               "</dev/null")
+                                  .c_str()),
+                  0);
+        EXPECT_NE(slurp(dir / "seen").find(said), std::string::npos) << slurp(dir / "seen");
+    }
+}
+
 TEST_F(command, eigs_refuses) {
     write("wide.mtx", std::string(pattern) + "2 3 1\n1 2\n");
     write("skew.mtx", std::string(pattern) + "2 2 1\n1 2\n");

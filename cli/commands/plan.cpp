@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/commands/plan_json.hpp"
+#include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
@@ -74,7 +76,10 @@ template <class V>
 int show_plan(const options& o, json_file& json) {
     if (o.on_gpu()) require_gpu(gpu{});
     const auto A = read_matrix<V>(o.matrix, o.threads);
+    std::optional<running_clock> clock(std::in_place,
+                                       "planning the product with " + matrix_name(o.matrix));
     const auto show = [&](const plan_report& p) {
+        clock.reset();
         json.write(json_of(p, o));
         if (!json.is_stdout()) print(p);
     };
