@@ -1,6 +1,8 @@
 // What holds of every subcommand: each test iterates those that the command itself lists, with the
 // options that their own help shows. A new subcommand fails here until its line in `uses` is
 // written.
+#include <sys/stat.h>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -134,6 +136,23 @@ TEST_F(every_subcommand, exits_4_where_its_file_does_not_fit) {
         const bool writes = takes(name, "--output") || name == "convert";
         if (writes) run(name + " " + u.arguments + " " + u.file);
         if (takes(name, "--json") && name != "report") run(run_of(name) + " --json r.json");
+    }
+}
+
+TEST_F(every_subcommand, ends_by_ctrl_c_in_a_pipe_and_leaves_no_unfinished_file) {
+    ASSERT_EQ(::mkfifo((dir / "F.mtx").c_str(), 0600), 0);  // reading it waits for a writer
+    for (const std::string& name : subcommands()) {
+        const use u = use_of(name);
+        if (u.arguments.find("A.mtx") == std::string::npos) continue;
+        // Of these the first Ctrl-C ends the measuring, and the second all (bench_test).
+        if (name == "bench" || name == "study") continue;
+        const std::string to_json = takes(name, "--json") ? " --json r.json" : "";
+        const std::string run =
+            name + " " + replaced(u.arguments, "A.mtx", "F.mtx") + " " + u.file + to_json;
+        (void)shell("{ timeout --foreground --preserve-status -k 20 -s INT 0.3 '" NZ_COMMAND "' " +
+                    run + " 2>err; echo $? >code; } | cat >out");
+        EXPECT_EQ(slurp(dir / "code"), "130\n") << run << ": " << slurp(dir / "err");
+        EXPECT_EQ(unfinished(), std::vector<std::string>()) << run;
     }
 }
 
