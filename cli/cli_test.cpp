@@ -66,21 +66,6 @@ TEST_F(command, complex_types_have_two_spellings) {
     EXPECT_EQ(nz("spmv A.mtx -o - --type 'complex<int>'").code, 2);
 }
 
-/// A full disk is the machine's fault: whatever is printed and lost is exit code 4.
-TEST_F(command, a_full_disk_is_exit_code_4) {
-    write("A.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 2\n2 2 2\n3 3 2\n");
-    for (const char* what :
-         {"convert A.mtx -", "eigs A.mtx -k 1", "generate --list", "help", "info A.mtx", "machine",
-          "methods", "pagerank A.mtx", "partition A.mtx -k 2", "plan A.mtx", "reorder A.mtx",
-          "show A.mtx --format csr", "solve A.mtx", "spmv A.mtx", "spmv A.mtx -o -", "spy A.mtx",
-          "completion bash"}) {
-        const std::string line = "cd '" + dir.string() + "' && '" NZ_COMMAND "' " + what +
-                                 " >/dev/full 2>err </dev/null";
-        EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 4) << what;
-        EXPECT_EQ(slurp(dir / "err").rfind("nz: ", 0), 0U) << what << ": " << slurp(dir / "err");
-    }
-}
-
 TEST_F(command, manual_pages_and_completion_know_every_subcommand) {
     EXPECT_EQ(nz("man man1").code, 0);
     for (const std::string& name : subcommands()) {

@@ -61,6 +61,19 @@ TEST_F(command, a_dash_is_stdin_and_stdout) {
     EXPECT_EQ(slurp(dir / "err"), "nz: -: cannot write: No space left on device\n");
 }
 
+TEST_F(command, a_dash_is_the_file_itself_where_its_content_says_what_it_is) {
+    write("A.mtx", std::string(pattern) + "2 3 2\n1 3\n2 1\n");
+    for (const char* name : {"A.npz", "A.petsc", "A.mtx.gz"})
+        ASSERT_EQ(nz("convert A.mtx " + std::string(name)).code, 0);
+    fs::copy(NZ_TEST_DATA "/mat/valid/plain.mat", dir / "A.mat");
+    for (const std::string name : {"A.mtx", "A.npz", "A.petsc", "A.mtx.gz", "A.mat"}) {
+        const std::string piped = "cd '" + dir.string() + "' && cat " + name +
+                                  " | '" NZ_COMMAND "' convert - - >B.mtx 2>err";
+        EXPECT_EQ(std::system(piped.c_str()), 0) << name << ": " << slurp(dir / "err");
+        EXPECT_EQ(slurp(dir / "B.mtx"), nz("convert " + name + " -").out) << name;
+    }
+}
+
 TEST_F(command, pagerank_refuses) {
     write("G.mtx", std::string(pattern) + "2 2 1\n1 2\n");
     write("wide.mtx", std::string(pattern) + "2 3 1\n1 2\n");
@@ -151,6 +164,21 @@ TEST_F(command, eigs_shows_its_progress_on_a_terminal) {
     EXPECT_NE(seen.find("residual"), std::string::npos) << seen;
     ASSERT_EQ(std::system((in + inner + " >out 2>err").c_str()), 0);
     EXPECT_EQ(slurp(dir / "err"), "");
+}
+
+TEST_F(command, what_takes_seconds_says_on_a_terminal_what_goes_on) {
+    if (std::system("script --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "script is missing";
+    ASSERT_EQ(nz("generate laplace3d --nx 90 --ny 90 --nz 90 -o L.npz").code, 0);
+    const std::string in = "cd " + dir.string() + " && ", run = std::string(NZ_COMMAND) + " ";
+    for (const auto& [arguments, said] : {std::pair("convert L.npz B.mtx.gz", "writing B.mtx.gz: "),
+                                          std::pair("partition L.npz", "partitioning L: ")}) {
+        ASSERT_EQ(std::system((in + "script -qec '" + run + arguments +
+                               "' seen >/dev/null "
+                               "</dev/null")
+                                  .c_str()),
+                  0);
+        EXPECT_NE(slurp(dir / "seen").find(said), std::string::npos) << slurp(dir / "seen");
+    }
 }
 
 TEST_F(command, eigs_refuses) {

@@ -13,6 +13,7 @@ int run(int argc, char** argv) {
                  "nz"};
     app.set_version_flag("--version", "nz " NZ_VERSION);
     app.require_subcommand(1);
+    fit_help(app);
     action chosen;
     for (const auto add : {
              add_bench,

@@ -39,6 +39,7 @@ class process : public command {
 const char* const printing[] = {
     "--help",
     "bench A.mtx --methods csr.serial --threads 1 --seconds 0.001",
+    "completion bash",
     "convert A.mtx B.mtx",
     "eigs A.mtx -k 1",
     "explain A.mtx --method csr.scalar",

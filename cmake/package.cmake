@@ -1,5 +1,6 @@
-# `cpack -G DEB` in the build folder: one .deb of the command, its pages and completion, the library
-# and its headers. What the files need dpkg-shlibdeps finds.
+# `cpack -G DEB` in the build folder: a .deb of the command, its pages and completion, the library
+# and its headers; and nonzero-mpi, of what the command opens under mpirun, so that the first does
+# not depend on MPI. What the files need dpkg-shlibdeps finds. What is PETSc's is in neither.
 set(CPACK_PACKAGE_NAME nonzero)
 set(CPACK_PACKAGE_VENDOR "The nonzero authors")
 set(CPACK_PACKAGE_CONTACT "The nonzero authors")
@@ -10,9 +11,17 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION math)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL Unspecified)
+set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_NAME nonzero)
 # Loaded at first use, if they are there.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libmetis5)
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-    "libmatio11, libfmt-dev, libpng-dev, libzip-dev, zlib1g-dev, pkg-config")
+set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_RECOMMENDS libmetis5)
+set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_SUGGESTS
+    "nonzero-mpi, libmatio11, libfmt-dev, libpng-dev, libzip-dev, zlib1g-dev, pkg-config")
+if(TARGET nonzero_mpi)
+    list(APPEND CPACK_COMPONENTS_ALL mpi)
+    set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "nonzero (= ${PROJECT_VERSION})")
+    set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS openmpi-bin)
+endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 include(CPack)

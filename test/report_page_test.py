@@ -6,6 +6,7 @@ skipped, where there is no Chromium.
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -119,7 +120,8 @@ class Page(unittest.TestCase):
         self.folder = Path(folder.name)
         self.data = json.loads(MEASURED.read_text())
 
-    def visit_report(self) -> Visit:
+    def visit_report(self, script: str = "") -> Visit:
+        """The page of the data, after `script` has run in it."""
         (self.folder / "in.json").write_text(json.dumps(self.data))
         page = self.folder / "r.html"
         subprocess.run(
@@ -128,6 +130,8 @@ class Page(unittest.TestCase):
             check=True,
             capture_output=True,
         )
+        end = f'<script nonce="nz">{script}</script></body>' if script else "</body>"
+        page.write_text(page.read_text().replace("</body>", end))
         seen = visit(page)
         self.assertEqual((seen.console, seen.requests), ([], []))
         self.assertNotIn("data-error", seen.page.root)
@@ -164,10 +168,66 @@ class Page(unittest.TestCase):
         ):
             self.assertIn(words, page.text[plot], plot)
 
+    def test_tables_sort_by_any_column_up_and_down(self) -> None:
+        page = self.visit_report("""
+            const all = [...document.querySelectorAll('table:not(.heat) th button')].map((button) => {
+                const head = button.parentElement, table = head.closest('table');
+                const column = [...head.parentElement.children].indexOf(head);
+                const cells = () => [...table.tBodies[0].rows].map(
+                    (row) => row.cells[column].textContent);
+                const sorted = () => {
+                    button.click();
+                    return [head.getAttribute('aria-sort'), cells()];
+                };
+                return {table: table.caption.textContent, column: button.textContent,
+                    words: head.className === 'words', before: cells(),
+                    after: [sorted(), sorted()]};
+            });
+            document.documentElement.dataset.seen = JSON.stringify(all);
+            """).page
+        columns = json.loads(page.root["data-seen"] or "[]")
+        self.assertGreater(len({c["table"] for c in columns}), 4)
+        for c in columns:
+            with self.subTest(f"{c['table']}: {c['column']}"):
+                self.assertEqual({way for way, _ in c["after"]}, {"ascending", "descending"})
+                for way, cells in c["after"]:
+                    self.assertEqual(Counter(cells), Counter(c["before"]))
+                    plain = [cell for cell in cells if re.fullmatch(r"[0-9.]+", cell)]
+                    if c["words"] or len(plain) < len(cells):
+                        continue
+                    numbers = [float(cell) for cell in cells]
+                    self.assertEqual(numbers, sorted(numbers, reverse=way == "descending"))
+
+    def test_it_fits_a_phone_and_a_desk(self) -> None:
+        self.visit_report()
+        report = (self.folder / "r.html").read_text()
+        for width in (1200, 400):
+            frame = self.folder / "frame.html"
+            frame.write_text(f"""<iframe width={width} height=900 frameborder=0
+                srcdoc="{html.escape(report)}"></iframe><script>
+                onload = () => {{
+                    const page = document.querySelector('iframe').contentDocument;
+                    const right = (e) => Math.ceil(e.getBoundingClientRect().right);
+                    document.documentElement.dataset.seen = JSON.stringify([
+                        page.documentElement.scrollWidth,
+                        ...[...page.querySelectorAll('figure > *')].map(right)]);
+                }}</script>""")
+            seen = json.loads(visit(frame).page.root["data-seen"] or "[]")
+            self.assertGreater(len(seen), len(PLOTS))
+            self.assertLessEqual(max(seen), width)
+
     def test_a_busy_machine_is_said(self) -> None:
         busy = sum(r.get("spread", 0) > 0.5 for r in self.data["results"])
         self.assertGreater(busy, 0)
         self.assertIn(f"The machine was busy: {busy} of ", self.visit_report().page.text[""])
+
+    def test_threads_that_are_slower_than_one_are_said(self) -> None:
+        said = "csr.static takes 2 times as long on 2 threads as on one (laplace2d)"
+        self.assertNotIn(said, self.visit_report().page.text[""])
+        for r in self.data["results"]:
+            if r["matrix"] == "laplace2d" and r["method"] == "csr.static":
+                r["median_s"] = 1e-3 * r["threads"]
+        self.assertIn(said, self.visit_report().page.text[""])
 
     def test_names_stay_text(self) -> None:
         hostile = "</script><img src=x onerror=alert(1)><b>"

@@ -400,7 +400,7 @@ void add_bench(CLI::App& app, action& chosen) {
         "only multiply. Imbalance: the most entries of a rank over the mean. Peak: the most "
         "memory\n"
         "that a rank held, from reading on, and how many times its rows, x and y that is.\n\n"
-        "Example: nz bench A.mtx --methods csr.*,hll.column_guided --threads 1,2 --json A.json");
+        "Example: nz bench A.mtx --methods csr.*,hll.column_guided --threads 1,2");
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->paths, matrix_help())->required();
     sub->add_option("--methods", o->methods,

@@ -1,7 +1,10 @@
 // nz convert: a matrix from one file format to another.
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "cli/command.hpp"
+#include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
@@ -18,7 +21,10 @@ struct options {
 template <class V>
 int convert(const options& o) {
     const auto A = read_matrix<V>(o.from);
+    std::optional<running_clock> clock;
+    if (o.to != "-") clock.emplace("writing " + o.to);  // else the matrix may be on the screen
     write<V>(o.to, view(A), {.store = o.symmetric ? symmetry::symmetric : symmetry::general});
+    clock.reset();
     if (o.to == "-") return done;
     fmt::print("{}: {} x {}, {} nonzeros, {}\n", o.to, A.shape.rows, A.shape.cols, A.val.size(),
                type_option<V>());

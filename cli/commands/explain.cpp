@@ -195,7 +195,7 @@ int explain_one(const explain_options& o, const csr<V, host_view>& A) {
 
 template <class V>
 int explain_as(const explain_options& o) {
-    if (!o.method.empty()) (void)find_method<V>(o.method);  // before an hour of reading
+    if (!o.method.empty()) (void)find_method<V>(o.method);  // as early
     if (o.once) require_gpu(gpu{});
     const auto own = read_matrix<V>(o.matrix, o.threads);
     if (o.once) return explain_once<V>(o, view(own));
@@ -204,6 +204,7 @@ int explain_as(const explain_options& o) {
 
 int explain_matrix(const explain_options& o) {
     expect_writable(o.picture, svg_ending);
+    (void)json_file(o.json);  // before an hour of reading
     const bool draws = !o.method.empty() && !o.once;
     if (!draws && (!o.picture.empty() || o.warp != 0 || o.requests != 0))
         throw argument_error("-o, --warp and --requests apply to one --method, without --once");

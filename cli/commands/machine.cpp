@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "cli/command.hpp"
+#include "cli/progress.hpp"
 #include "cli/quiet.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
@@ -84,7 +86,7 @@ std::string cuda_version(int v) { return fmt::format("{}.{}", v / 1000, v % 1000
 
 void print_text(const gpu_report& g) {
     if (!g.why_not.empty()) {
-        fmt::print("\ngpu     none: {}\n", g.why_not);
+        fmt::print("\ngpu     {}\n", wrapped("none: " + g.why_not, line_width(stdout) - 8, 8));
         return;
     }
     const gpu_info& w = g.what;
@@ -112,12 +114,14 @@ int describe(options o) {
         o.threads.push_back(1);
         if (m.cores > 1) o.threads.push_back(m.cores);
     }
+    std::optional<running_clock> clock(std::in_place, "measuring the machine");
     std::vector<line> lines;
     for (const int threads : o.threads) {
         lines.push_back({threads, measure_bandwidth(threads)});
         if (o.fresh) (void)speeds_of(cpu{threads}, o.fresh);
     }
     const gpu_report g = describe_first_gpu(o.fresh);
+    clock.reset();
     json.write(to_json(lines, g));
     if (json.is_stdout()) return done;
     print_text(m, lines);

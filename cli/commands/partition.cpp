@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/node_values.hpp"
+#include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
@@ -141,6 +143,7 @@ int partition(options o) {
     outcome all;
     all.nodes = graph.nodes(), all.edges = graph.edges();
     const auto start = std::chrono::steady_clock::now();
+    std::optional<running_clock> clock(std::in_place, "partitioning " + matrix_name(o.matrix));
     if (o.on_gpu()) {
         const gpu_stream stream;
         all.parts = nz::partition<gpu>(stream, graph, o.cutting);
@@ -149,6 +152,7 @@ int partition(options o) {
         all.parts = nz::partition(cpu{o.threads}, graph, o.cutting);
         all.where = fmt::format("{} threads", thread_count(cpu{o.threads}));
     }
+    clock.reset();
     all.partition_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     all.random_cut = expected_random_cut(graph, o.cutting.parts);

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/commands/plan_json.hpp"
+#include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
@@ -71,11 +73,13 @@ void print(const plan_report& p) {
 }
 
 template <class V>
-int show_plan(const options& o) {
+int show_plan(const options& o, json_file& json) {
     if (o.on_gpu()) require_gpu(gpu{});
-    json_file json(o.json);
     const auto A = read_matrix<V>(o.matrix, o.threads);
+    std::optional<running_clock> clock(std::in_place,
+                                       "planning the product with " + matrix_name(o.matrix));
     const auto show = [&](const plan_report& p) {
+        clock.reset();
         json.write(json_of(p, o));
         if (!json.is_stdout()) print(p);
     };
@@ -90,8 +94,9 @@ int show_plan(const options& o) {
 int plan_as_type(const options& o) {
     if (o.on_gpu() && o.threads != 0)
         throw argument_error("--threads applies to --device cpu only");
+    json_file json(o.json);
     return with_value_type(o.type.empty() ? type_of_file(o.matrix) : o.type,
-                           [&]<class V>() { return show_plan<V>(o); });
+                           [&]<class V>() { return show_plan<V>(o, json); });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
@@ -79,6 +80,7 @@ outcome reorder(const options& o) {
     const auto A = read_matrix<V>(o.matrix, o.threads);
     outcome all;
     all.shape = A.shape, all.nnz = A.val.size();
+    running_clock clock("ordering " + matrix_name(o.matrix));
     const auto start = std::chrono::steady_clock::now();
     const adjacency graph = adjacency_of(view(A));
     const ordering order =
@@ -90,6 +92,7 @@ outcome reorder(const options& o) {
         if (!o.order_to.empty())
             write_vector<double>(o.order_to, host_vector<double>(order.begin(), order.end()));
     });
+    clock.relabel("timing products with " + matrix_name(o.matrix));
     all.before.near = measure_nearness(view(A), o.blocks);
     all.after.near = measure_nearness(view(R), o.blocks);
     if (o.on_gpu()) {

@@ -290,8 +290,8 @@ void add_show(CLI::App& app, action& chosen) {
     sub->add_option("matrix", o->path, matrix_help())->required();
     std::vector<std::string> names;
     for (const auto& s : showables<double>({})) names.push_back(s.format);
-    sub->add_option("--format", o->format, "format, one of " + CLI::detail::join(names))
-        ->check(CLI::IsMember(names))
+    sub->add_option("--format", o->format, "format, one of " + CLI::detail::join(names, ", "))
+        ->check(CLI::IsMember(names).description(""))
         ->type_name("");
     sub->add_flag("--html", o->html, "write a page with all formats, --format first");
     sub->add_option("-o,--output", o->output, "file for the page: .html");

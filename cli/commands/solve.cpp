@@ -278,7 +278,7 @@ int solve_as_type(options o) {
     const communicator* const ranks = ranks_of_this_run();
     std::unique_ptr<atomic_file> place;
     agree(ranks, [&] {
-        if (is_speaker()) place = place_for(o.to);
+        if (is_speaker()) place = place_for(o.to), (void)json_file(o.json);
         if (o.type.empty()) o.type = type_of_file(o.matrix);
         if (o.on_gpu() && o.type.starts_with('c'))
             throw argument_error("--device gpu: complex values are solved on the CPU only");

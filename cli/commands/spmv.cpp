@@ -5,8 +5,10 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "cli/command.hpp"
+#include "cli/progress.hpp"
 #include "cli/rank_memory.hpp"
 #include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
@@ -233,7 +235,9 @@ int multiply(const options& o, json_file& json) {
     const auto x = vector_or<V>(o.x, std::size_t(swap ? A.shape.rows : A.shape.cols), V(1));
     auto y = vector_or<V>(o.y0, std::size_t(swap ? A.shape.cols : A.shape.rows), V(0));
     const auto run = o.on_gpu() ? multiply_on_gpu<V> : multiply_on_cpu<V>;
+    std::optional<running_clock> clock(std::in_place, "multiplying " + matrix_name(o.matrix));
     const measured t = run(o, m, A, alpha, x, beta, y);
+    clock.reset();
     tell<V>(o, json, t, A.shape, A.val.size(), norm(y), y);
     return done;
 }

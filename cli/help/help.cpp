@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
+#include <sstream>
 
 #include "nonzero/core/error.hpp"
 
@@ -64,12 +66,39 @@ const CLI::App* subcommand(const CLI::App& app, const std::string& name) {
     return at == all.end() ? nullptr : *at;
 }
 
+/// Names on the left, descriptions wrapped on the right of them.
+class fitting : public CLI::Formatter {
+    [[nodiscard]] std::string on_the_right(const std::string& text) const {
+        return wrapped(text, line_width(stdout) - get_column_width());
+    }
+    std::string make_option_desc(const CLI::Option* o) const override {
+        return on_the_right(o->get_description());
+    }
+    std::string make_subcommand(const CLI::App* sub) const override {
+        std::ostringstream out;
+        CLI::detail::format_help(out, sub->get_name(), on_the_right(sub->get_description()),
+                                 get_column_width());
+        return out.str();
+    }
+    /// Paragraphs are wrapped; examples, the last of them, stand as they are.
+    std::string make_footer(const CLI::App* app) const override {
+        std::string rest = app->get_footer(), text;
+        for (auto end = rest.find("\n\n"); end != std::string::npos; end = rest.find("\n\n")) {
+            text += wrapped(rest.substr(0, end), line_width(stdout)) + "\n\n";
+            rest.erase(0, end + 2);
+        }
+        return rest.empty() ? rest : text + rest + "\n";
+    }
+};
+
 std::string no_subcommand(const CLI::App& app, const std::string& word) {
     return with_guess(fmt::format("no subcommand '{}'", word),
                       nearest(word, names_of_subcommands(app)));
 }
 
 }  // namespace
+
+void fit_help(CLI::App& app) { app.formatter(std::make_shared<fitting>()); }
 
 std::vector<const CLI::App*> listed_subcommands(const CLI::App& app) {
     std::vector<const CLI::App*> listed;

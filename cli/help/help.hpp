@@ -21,6 +21,10 @@ void add_help(CLI::App& app, action& chosen);
 void add_man(CLI::App& app, action& chosen);
 void add_completion(CLI::App& app, action& chosen);
 
+/// Has the help of `app`, and of the subcommands added to it afterwards, fit into lines of the
+/// terminal.
+void fit_help(CLI::App& app);
+
 /// The subcommands that help lists, sorted by name; all those of `app` alone.
 std::vector<const CLI::App*> listed_subcommands(const CLI::App& app);
 

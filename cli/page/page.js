@@ -18,7 +18,23 @@ function warnings(data) {
             `The machine was busy: ${busy.length} of ${measured.length} times have a spread ` +
             'above half their median. Their bars are pale and say “busy”. Do not compare them; ' +
             'measure again when nothing else runs.');
+    notes.push(...slowerThreads(measured).slice(0, 1));
     return notes.map((note) => html('p', {class: 'note', role: 'alert'}, note));
+}
+
+/** What nz bench and nz study say of it, by the same numbers (cli/quiet.cpp). */
+function slowerThreads(measured) {
+    const plain = measured.filter((r) => r.method === 'csr.static');
+    return plain.flatMap((one) => {
+        if (one.threads !== 1 || one.median_s < 2e-4) return [];
+        return plain
+            .filter(
+                (r) => r.matrix === one.matrix && r.threads > 1 && r.median_s > 1.5 * one.median_s)
+            .map(
+                (r) => `The machine was busy: csr.static takes ` +
+                    `${short(r.median_s / one.median_s)} times as long on ${r.threads} threads ` +
+                    `as on one (${one.matrix}). Measure again when nothing else runs.`);
+    });
 }
 
 /** The first few, by name. */

@@ -41,6 +41,8 @@ A = | 1 5 2 . |
     | . . 6 . |
     | 3 . 8 7 |
 """
+# What stays out: the site's own sources, and logs, which no guide is mixed with.
+LEFT_OUT = {"site", "experiments"}
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s:#]+)(?:#[^)\s]*)?\)")
 CODE = re.compile(r"`([^`]+)`")
 
@@ -56,7 +58,11 @@ def linked(text: str, page: Path, extra: Path) -> str:
 
     def replace(match: re.Match[str]) -> str:
         file = (ROOT / "docs" / page.parent / match[2]).resolve()
-        in_site = file.is_relative_to(ROOT / "docs") and file.suffix in {".md", ".png", ".svg"}
+        in_site = (
+            file.is_relative_to(ROOT / "docs")
+            and file.relative_to(ROOT / "docs").parts[0] not in LEFT_OUT
+            and file.suffix in {".md", ".png", ".svg"}
+        )
         if in_site or not file.is_relative_to(ROOT) or not file.is_file():
             return match[0]
         name = f"files/{file.relative_to(ROOT)}.txt"
@@ -70,10 +76,10 @@ def linked(text: str, page: Path, extra: Path) -> str:
 
 
 def copy_documents(source: Path) -> None:
-    """Put the documents into the source folder; logs of experiments stay out."""
+    """Put the documents into the source folder."""
     for file in sorted((ROOT / "docs").rglob("*")):
         page = file.relative_to(ROOT / "docs")
-        if page.parts[0] in {"site", "experiments"} or not file.is_file():
+        if page.parts[0] in LEFT_OUT or not file.is_file():
             continue
         to = source / page
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -85,20 +91,15 @@ def copy_documents(source: Path) -> None:
 
 def docstring(layout: str) -> str:
     """Return the layout's own docstring, from its header: picture, bytes, what it suits, source."""
-    header = re.sub(r"_(rows|transposed|adaptive|host_tail)$", "", layout)
-    path = ROOT / "nonzero" / "formats" / header / f"{header}.hpp"
-    before, _, _ = path.read_text("utf-8").partition("struct ")
-    for name in (f"struct {layout} {{", f"using {layout} ="):
-        head, found, _ = path.read_text("utf-8").partition(name)
-        if found:
-            before = head
-    lines: list[str] = []
-    for line in reversed(before.splitlines()):
-        if line.startswith("///"):
-            lines.append(line[3:].removeprefix(" "))
-        elif lines:
-            break
-    return "\n".join(reversed(lines))
+    text = (ROOT / "nonzero" / "formats" / layout / f"{layout}.hpp").read_text("utf-8")
+    documented = r"((?:^///.*\n)+)template .*\n"
+    # A layout that is an alias: what it stands for is said first.
+    for names in ([f"struct {layout} {{"], [r"struct \w+ {", f"using {layout} ="]):
+        found = [re.search(documented + name, text, re.M) for name in names]
+        lines = "\n".join(match[1] for match in found if match is not None)
+        if lines:
+            return re.sub(r"^/// ?", "", lines, flags=re.M)
+    return ""
 
 
 def measured(method: str) -> str:
@@ -186,19 +187,24 @@ def write_index(source: Path, groups: dict[str, list[str]]) -> None:
     (source / "index.md").write_text(text + "\n", "utf-8")
 
 
-def write_api(source: Path) -> None:
-    """Run Doxygen over the headers that nonzero/nonzero.hpp installs."""
+def public_headers() -> list[str]:
+    """Return the headers that are installed, as cmake/install.cmake finds them."""
     seen: list[str] = []
-    wanted = ["nonzero/nonzero.hpp"]
+    wanted = ["nonzero/nonzero.hpp", "nonzero/dist/mpi.hpp"]
     while wanted:
         name = wanted.pop()
         if name in seen:
             continue
         seen.append(name)
         wanted += re.findall(r'#include "(nonzero/[^"]+)"', (ROOT / name).read_text("utf-8"))
+    return sorted(seen)
+
+
+def write_api(source: Path) -> None:
+    """Run Doxygen over the headers that are installed."""
     settings = f"""
         PROJECT_NAME = nonzero
-        INPUT = {" ".join(sorted(seen))}
+        INPUT = {" ".join(public_headers())}
         OUTPUT_DIRECTORY = {source / "extra"}
         HTML_OUTPUT = api
         GENERATE_LATEX = NO

@@ -18,6 +18,7 @@
 #include "nonzero/core/backend.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/value.hpp"
+#include "nonzero/io/standard_input.hpp"
 
 namespace nz::npz {
 
@@ -37,7 +38,7 @@ class npy {
         if (zip_stat(archive, name_.c_str(), 0, &s) != 0 || (s.valid & needed) != needed)
             fail("is missing, expected the arrays that scipy.sparse.save_npz writes");
         // Deflate makes at most 1032 bytes of one; other methods are held to the same.
-        const auto file_bytes = double(std::filesystem::file_size(path_));
+        const auto file_bytes = double(std::filesystem::file_size(place_of(path_)));
         if (double(s.comp_size) > file_bytes || double(s.size) > 1032.0 * double(s.comp_size) + 64)
             fail(fmt::format("{} bytes from {} of a file of {}, expected fewer", s.size,
                              s.comp_size, file_bytes));

@@ -6,6 +6,7 @@
 
 #include "nonzero/io/atomic_file.hpp"
 #include "nonzero/io/npy.hpp"
+#include "nonzero/io/standard_input.hpp"
 
 namespace nz::npz {
 namespace {
@@ -34,7 +35,7 @@ std::string reason(int code) {
 struct sparse_archive {
     explicit sparse_archive(const std::string& at) : path(at) {
         int code = 0;
-        zip = open_archive(path, ZIP_RDONLY, code);
+        zip = open_archive(place_of(path), ZIP_RDONLY, code);
         if (!zip)
             throw parse_error(path, 0, fmt::format("{}, expected a .npz archive", reason(code)));
         format = array("format").read_word();

@@ -17,8 +17,8 @@ namespace nz {
 ///
 /// Moves    interleave * the longest row of each group * (|V| + 4) + rows * 8 bytes of matrix a
 /// product, padding included (rows * 12 where positions pass 2^31).
-/// Suits    rows of nearly one length within a group; declines where padding passes three times
-/// nnz. Source   Liebmann 2015.
+/// Suits    rows of nearly one length within a group; declines where padding passes 3 times nnz.
+/// Source   Liebmann 2015.
 template <class V, class S>
 struct icrs {
     using value = V;
