@@ -299,13 +299,14 @@ def class_sizes(m: Measurements) -> list[str]:
 
 
 def floor_s(run: collect.Run, threads: int) -> float:
-    """Nine bytes an entry (a double, and one for its place) and eight a row and a column, read.
+    """A value and a byte for its place an entry, and a value a row and a column, read.
 
     A kernel that stores several entries by one number may take less.
     """
     a = run["matrices"][0]
+    value = 4 if run["type"] == "float" else 8
     read = next(b["read_gbps"] for b in run["bandwidth"] if b["threads"] == threads)
-    return (9 * a["nnz"] + 8 * (a["rows"] + a["cols"])) / (read * 1e9)
+    return ((value + 1) * a["nnz"] + value * (a["rows"] + a["cols"])) / (read * 1e9)
 
 
 def floors(m: Measurements) -> list[str]:
@@ -330,6 +331,42 @@ def floors(m: Measurements) -> list[str]:
         lines.append([name, *cells, spread_of(setup)])
     return table(["machine", "time over the floor", "bytes stored over CSR's",
                   "choosing and packing, in products of the plan"], lines)
+
+
+def launches(m: Measurements, machine: str) -> list[str]:
+    """Matrices as they are: products in a stream, in CUDA graphs, behind a kernel that rewrites x."""
+    plain = [run for run in m.runs(machine, "classes") if run["values"] == "as they are"]
+    other = m.runs(machine, "launches")
+    lines = []
+    for label, here in (
+            ("one after the other in a stream", plain),
+            ("the same in CUDA graphs", [run for run in other if run["launches"] == "graph"]),
+            ("each behind a kernel that rewrites x",
+             [run for run in other if run["launches"] == "chain"])):
+        of = timed(here, 0)
+        lines.append([label, *(mean_cell(ratios(of, method("plan"), pick))
+                               for pick in (method("cusparse.csr"), best_baseline))])
+    return table(["products", "against `cusparse.csr`", "against the best of cuSPARSE"], lines)
+
+
+def floats(m: Measurements, *machines: str) -> list[str]:
+    """Tiled matrices of distinct values in single precision, beside cuSPARSE and their floor."""
+    lines = []
+    for machine in machines:
+        here = m.runs(machine, "float")
+        of = timed(here, 0)
+        over = {}
+        for run in here:
+            name = run["matrices"][0]["name"]
+            over[name] = summary.named(of[name], "plan")["median_s"] / floor_s(run, 0)
+        most = max(over, key=over.__getitem__)
+        mean = summary.geometric_mean(over.values())
+        lines.append([f"NVIDIA {machine.upper()}",
+                      *(mean_cell(ratios(of, method("plan"), pick))
+                        for pick in (method("cusparse.csr"), best_baseline)),
+                      f"{mean:.2f}, highest {over[most]:.2f} `{most}`"])
+    return table(["float, tiled, all values distinct", "against `cusparse.csr`",
+                  "against the best of cuSPARSE", "time over the floor"], lines)
 
 
 def stripes(m: Measurements, machine: str) -> list[str]:
@@ -872,7 +909,7 @@ def many_gpus_levels(_m: Measurements, gpus: str) -> list[str]:
 
 GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
-        matrices, composition, classes, class_sizes, floors, stripes, storage,
+        matrices, composition, classes, class_sizes, floors, floats, launches, stripes, storage,
         explained, several_vectors, several_vectors_each, several_vectors_cpu, unseen, plan,
         plan_sizes, plan_misses, transposed,
         giants, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
