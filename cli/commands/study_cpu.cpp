@@ -87,7 +87,8 @@ cpu_study measure_study(const study_options& o, const matrix_visitor& visit) {
     how.block_s = std::min(how.block_s, how.seconds / (2 * min_blocks));
     for (const std::string& path : o.paths) {
         if (interruption::happened()) break;
-        const csr<V, host> A = read_matrix<V>(path);
+        const csr<V, host> A =
+            read_within_interruption(s.matrices.empty(), [&] { return read_matrix<V>(path); });
         running_clock clock(fmt::format("timing {}, {} of {} matrices", matrix_name(path),
                                         s.matrices.size() + 1, o.paths.size()));
         s.matrices.push_back({matrix_name(path), A.shape, std::int64_t(A.val.size()),

@@ -211,7 +211,8 @@ int study_on_gpu(const study_options& o) {
     how.block_s = std::min(how.block_s, how.seconds / (2 * min_blocks));
     for (const std::string& path : o.paths) {
         if (interruption::happened()) break;
-        const csr<V, host> own = read_matrix<V>(path);
+        const csr<V, host> own =
+            read_within_interruption(s.matrices.empty(), [&] { return read_matrix<V>(path); });
         const auto A = view(own);
         gpu_matrix result{{matrix_name(path), A.shape, std::int64_t(A.val.size()),
                            run_benchmark<V>(A, cpu_side, how)}};
