@@ -144,8 +144,6 @@ TEST_F(every_subcommand, ends_by_ctrl_c_in_a_pipe_and_leaves_no_unfinished_file)
     for (const std::string& name : subcommands()) {
         const use u = use_of(name);
         if (u.arguments.find("A.mtx") == std::string::npos) continue;
-        // Of these the first Ctrl-C ends the measuring, and the second all (bench_test).
-        if (name == "bench" || name == "study") continue;
         const std::string to_json = takes(name, "--json") ? " --json r.json" : "";
         const std::string run =
             name + " " + replaced(u.arguments, "A.mtx", "F.mtx") + " " + u.file + to_json;

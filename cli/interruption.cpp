@@ -1,7 +1,5 @@
 #include "cli/interruption.hpp"
 
-#include <csignal>
-
 namespace nz::cli {
 namespace {
 std::atomic<bool> interrupted = false;
@@ -21,6 +19,8 @@ interruption::interruption() {
     sigaction(SIGINT, &on_interrupt, nullptr);
 }
 interruption::~interruption() { sigaction(SIGINT, &before, nullptr); }
+suspended_interruption::suspended_interruption() { sigaction(SIGINT, &before, &kept_); }
+suspended_interruption::~suspended_interruption() { sigaction(SIGINT, &kept_, nullptr); }
 const std::atomic<bool>* interruption::flag() { return &interrupted; }
 
 }  // namespace nz::cli

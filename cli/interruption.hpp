@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <csignal>
+#include <optional>
 
 namespace nz::cli {
 
@@ -16,6 +18,27 @@ class interruption {
     static const std::atomic<bool>* flag();
     static bool happened() { return flag()->load(); }
 };
+
+/// While it lives within an interruption, Ctrl-C ends the process as it does outside of one.
+class suspended_interruption {
+  public:
+    suspended_interruption();
+    ~suspended_interruption();
+    suspended_interruption(const suspended_interruption&) = delete;
+    suspended_interruption& operator=(const suspended_interruption&) = delete;
+
+  private:
+    struct sigaction kept_ {};
+};
+
+/// What `read` returns. Where nothing is measured yet that Ctrl-C could leave, it ends the process:
+/// a pipe in which nothing comes is not waited for.
+template <class F>
+auto read_within_interruption(bool is_first, F read) {
+    std::optional<suspended_interruption> suspended;
+    if (is_first) suspended.emplace();
+    return read();
+}
 
 /// What nz bench and nz study return after Ctrl-C, once what they have is printed and written:
 /// 128 + SIGINT, as shells report it.

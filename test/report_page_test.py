@@ -37,6 +37,7 @@ PLOTS = [
     "speed-up",
     "efficiency",
     "plan",
+    "warp",
     "solvers",
 ]
 
@@ -165,8 +166,52 @@ class Page(unittest.TestCase):
             ("plan", "predicted"),
             ("format-bytes", "bytes / entry"),
             ("row-lengths", "entries in the row"),
+            ("warp", "lane"),
+            ("warp", "step"),
         ):
             self.assertIn(words, page.text[plot], plot)
+
+    def test_a_warp_is_drawn_as_it_was_counted(self) -> None:
+        explained = self.data["matrices"][0]["explain"]
+        for k, picture in enumerate(explained["pictures"]):
+            with self.subTest(picture["method"]):
+                seen = self.visit_report(f"""
+                    const chooser = document.querySelector('select[aria-label=kernel]');
+                    chooser.value = '{k}';
+                    chooser.dispatchEvent(new Event('change'));
+                    document.documentElement.dataset.seen =
+                        chooser.closest('section').textContent;
+                    """).page
+                working = sum(c != " " for step in picture["shown"] for c in step["lanes"])
+                self.assertEqual(seen.marks["warp"], working)
+                steps = [len(set(step["lanes"]) - {" "}) for step in picture["shown"]]
+                drawn = seen.text["warp"].split("sectors\n")[-1]
+                for number, sectors in enumerate(steps):
+                    self.assertRegex(drawn, rf"(^|\n){number}\n(.|\n)*\n{sectors}\n")
+                text = seen.root["data-seen"] or ""
+                self.assertIn(f"All of its {len(steps)} steps.", text)
+                self.assertIn(picture["place"], text)
+                for m in explained["methods"]:
+                    self.assertIn(m.get("binds", m.get("declined")), text)
+
+    def test_what_was_left_out_of_the_memorys_view_is_said(self) -> None:
+        explained = self.data["matrices"][0]["explain"]
+        explained["rows"], explained["entries"] = [1000, 5000], 1234567
+        explained["pictures"][0]["requests"] = 4013
+        text = self.visit_report().page.text[""]
+        self.assertIn("counted are rows 1,001 to 5,000 alone, as a matrix of 1,234,567", text)
+        self.assertIn("The first 13 of its 4,013 steps; 4,000 are left out.", text)
+
+    def test_times_of_a_gpu_stand_beside_its_kernels(self) -> None:
+        script = """
+            document.documentElement.dataset.seen = [...document.querySelectorAll('table')]
+                .map((table) => table.textContent)
+                .find((text) => text.startsWith('What each GPU kernel'));
+            """
+        self.assertNotIn("µs", self.visit_report(script).page.root["data-seen"] or "")
+        gpu = {"matrix": "laplace2d", "method": "packed.warp", "threads": 0, "median_s": 1.234e-5}
+        self.data["results"].append(gpu)
+        self.assertIn("12.3 µs", self.visit_report(script).page.root["data-seen"] or "")
 
     def test_tables_sort_by_any_column_up_and_down(self) -> None:
         page = self.visit_report("""
@@ -250,7 +295,10 @@ class Page(unittest.TestCase):
             capture_output=True,
         )
         for command, plots in (
-            ("study", {"methods", "roofline", "speed-up", "efficiency", "plan", "format-bytes"}),
+            (
+                "study",
+                {"methods", "roofline", "speed-up", "efficiency", "plan", "format-bytes", "warp"},
+            ),
             ("bench", {"methods", "roofline", "speed-up", "efficiency", "format-bytes"}),
         ):
             subprocess.run(
@@ -269,13 +317,17 @@ class Page(unittest.TestCase):
         name = {"name": "A", "rows": 0, "cols": 0, "nnz": 0}
         still = {"matrix": "A", "method": "m", "threads": 1, "median_s": 1e-6, "gflops": 0}
         odd = {**still, "spread": -4, "matrix_bytes": -5, "gbps": 7}
-        for what, rows, plots in (
-            ("nothing", [{"matrix": "A", "method": "m", "threads": 1}], set()),
-            ("no numbers", [{**still, "gflops": {}, "median_s": "fast"}, still, odd], {"methods"}),
+        step = {"array": 7, "role": "toString", "lanes": {}}
+        view = {"methods": [{"requests": 1}], "pictures": [{"shown": [step]}, {}]}
+        wordy = {**still, "gflops": {}, "median_s": "fast"}
+        for what, rows, explained, plots in (
+            ("nothing", [{"matrix": "A", "method": "m", "threads": 1}], 7, set()),
+            ("no numbers", [wordy, still, odd], view, {"methods"}),
         ):
             with self.subTest(what):
                 self.data = {"command": "bench", "matrices": [name], "rows": rows}
                 self.data |= {"bandwidth": 7, "solves": {"a": 1}, "lessons": [3]}
+                self.data["matrices"][0]["explain"] = explained
                 marks = self.visit_report().page.marks
                 self.assertEqual({plot for plot in marks if plot and marks[plot] > 0}, plots)
 
@@ -294,6 +346,11 @@ class Page(unittest.TestCase):
             for k in range(6)
             for row in self.data["results"]
         ]
+        explained = self.data["matrices"][0]["explain"]
+        for picture in explained["pictures"]:
+            picture["shown"] = (picture["shown"] * 5)[:48]
+        for matrix in self.data["matrices"]:
+            matrix["explain"] = explained
         ready = []
         for _ in range(3):  # other processes may slow down one of them
             page = self.visit_report().page

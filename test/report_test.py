@@ -137,6 +137,64 @@ class Report(unittest.TestCase):
         self.assertLessEqual(min(best["history"]), 1e-8)
         self.assertTrue(all(r["validated"] for r in data["results"] if "median_s" in r))
 
+    def test_the_memorys_view_is_that_of_explain(self) -> None:
+        self.nz("generate", "laplace2d", "--nx", "30", "--ny", "30", "-o", "A.mtx")
+        measured = ("A.mtx", "--threads", "1", "--seconds", "0.01", "--json", "m.json")
+        counted = {
+            m["method"]: {k: v for k, v in m.items() if k not in self.BESIDE_COUNTS}
+            for m in json.loads(self.nz("explain", "A.mtx", "--json").stdout)["methods"]
+        }
+        for command in (
+            ("study", *measured),
+            ("report", *measured, "--solve-seconds", "0", "-o", "r.html"),
+        ):
+            with self.subTest(command[0]):
+                self.nz(*command)
+                self.nz("report", "--from", "m.json", "-o", "r.html")
+                seen = self.page().data()["matrices"][0]["explain"]
+                self.assertEqual(seen["entries"], 4380)
+                self.assertNotIn("rows", seen)
+                self.assertEqual({m["method"]: m for m in seen["methods"]}, counted)
+                taken = [m["method"] for m in seen["methods"] if "declined" not in m]
+                self.assertGreater(len(taken), 15)
+                pictured = [p["method"] for p in seen["pictures"]]
+                self.assertEqual(pictured, [taken[0], taken[-1]])
+                for picture in seen["pictures"]:
+                    self.assert_explain_draws("A.mtx", picture)
+
+    #: What `nz explain` says of a method beside the counts that the page shows.
+    BESIDE_COUNTS = frozenset({"kernels", "predicted_s", "measured_s"})
+
+    def assert_explain_draws(self, matrix: str, picture: dict) -> None:
+        """`nz explain` has the same warp, and the sectors that the picture shows."""
+        one = ("--method", picture["method"], "--warp", str(picture["warp"]), "--requests", "48")
+        warp = json.loads(self.nz("explain", matrix, *one, "--json").stdout)["warp"]
+        self.assertEqual(warp["picture"], {k: picture[k] for k in ("requests", "shown")})
+        self.assertEqual(len(picture["shown"]), min(picture["requests"], 48))
+        self.assertEqual(
+            picture["requests"], warp["loads"]["requests"] + warp["stores"]["requests"]
+        )
+        if picture["requests"] <= 48:
+            sectors = sum(len(set(step["lanes"]) - {" "}) for step in picture["shown"])
+            self.assertEqual(sectors, warp["loads"]["sectors"] + warp["stores"]["sectors"])
+            lanes = sum(32 - step["lanes"].count(" ") for step in picture["shown"])
+            self.assertEqual(lanes, warp["loads"]["lanes"] + warp["stores"]["lanes"])
+
+    def test_a_part_of_a_large_matrix_is_counted(self) -> None:
+        n = 720
+        self.nz("generate", "laplace2d", "--nx", str(n), "--ny", str(n), "-o", "A.npz")
+        self.nz("study", "A.npz", "--threads", "1", "--seconds", "0.01", "--json", "m.json")
+        seen = json.loads((self.folder / "m.json").read_text())["matrices"][0]["explain"]
+        first, last = seen["rows"]
+        self.assertLessEqual(seen["entries"], 2_000_000)
+        self.assertGreater(seen["entries"], 2_000_000 - 5)
+        self.assertAlmostEqual(first + last, n * n, delta=n)  # in the middle
+        (scalar,) = (m for m in seen["methods"] if m["method"] == "csr.scalar")
+        # Of each entry the column and the value once, x once at most, and of each row its bounds.
+        rows, entries = last - first, seen["entries"]
+        self.assertGreaterEqual(scalar["used_bytes"], 12 * entries)
+        self.assertLessEqual(scalar["used_bytes"], 20 * entries + 8 * rows)
+
     def test_the_page_holds_its_data_and_asks_for_nothing(self) -> None:
         data = json.loads(MEASURED.read_text())
         page = self.from_data(data)
@@ -217,7 +275,10 @@ class Report(unittest.TestCase):
         data = json.loads(MEASURED.read_text())
         rows = [r for r in data["results"] if r["matrix"] == "laplace2d"]
         A, plan = data["matrices"][0], data["plans"][0]
-        A["picture"]["png"] = base64.b64encode(random.Random(1).randbytes(65536)).decode()
+        A["picture"]["png"] = base64.b64encode(random.Random(1).randbytes(240 * 240)).decode()
+        for picture in A["explain"]["pictures"]:  # of as many steps as a page shows
+            picture["shown"] = (picture["shown"] * 4)[:48]
+            self.assertEqual(len(picture["shown"]), 48)
         big = {**data, "matrices": [], "results": [], "plans": [], "solves": []}
         for k in range(30):
             named = {"matrix": f"A{k}"}

@@ -230,7 +230,8 @@ class session {
     template <class V>
     void measure_matrix(const std::string& path, std::span<const benchmark_case<V>> cases,
                         const measure_options& how) {
-        const bench_input<V> in = read_bench_input<V>(path, o_.input);
+        const bench_input<V> in = read_within_interruption(
+            matrices_.empty(), [&] { return read_bench_input<V>(path, o_.input); });
         const csr<V, host>& A = in.A;
         const std::string& name = in.name;
         const auto nnz = std::int64_t(A.val.size());

@@ -7,13 +7,11 @@
 #include <optional>
 
 #include "cli/command.hpp"
-#include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {
 namespace {
@@ -90,7 +88,7 @@ nlohmann::json to_json(const traffic& t) {
 
 template <class V>
 nlohmann::json to_json(const explain_options& o, const csr<V, host_view>& A, const traffic& of_warp,
-                       const explanation& e, const l1_model& m) {
+                       const warp_requests& picture, const explanation& e, const l1_model& m) {
     nlohmann::json j = provenance("explain");
     j.update({{"matrix", matrix_name(o.matrix)},
               {"rows", A.shape.rows},
@@ -112,19 +110,9 @@ nlohmann::json to_json(const explain_options& o, const csr<V, host_view>& A, con
     if (e.all.warps > 0) {
         j["warp"] = to_json(of_warp);
         j["warp"]["number"] = o.warp;
+        j["warp"]["picture"] = to_json(picture);
     }
     return j;
-}
-
-/// "row_kernel, block 0, warp 3"
-std::string place_of(const kernel_trace& t, std::int64_t warp) {
-    for (const warp_grid& g : t.grids()) {
-        if (warp < g.warps)
-            return fmt::format("{}, block {}, warp {}", g.kernel, warp / g.warps_per_block,
-                               warp % g.warps_per_block);
-        warp -= g.warps;
-    }
-    return {};
 }
 
 std::string xml(const std::string& text) {
@@ -184,7 +172,7 @@ int explain_one(const explain_options& o, const csr<V, host_view>& A) {
     std::optional<running_clock> clock(std::in_place, "counting " + name);
     const explanation e = explain(*t, std::int64_t(A.val.size()), l1, o.threads);
     clock.reset();
-    json.write(to_json(o, A, of_warp, e, l1));
+    json.write(to_json(o, A, of_warp, picture, e, l1));
     if (json.is_stdout()) return done;
     fmt::print("{}\n\n", title);
     if (warps > 0 && o.picture.empty()) print_picture(picture), fmt::print("\n");
@@ -212,6 +200,16 @@ int explain_matrix(const explain_options& o) {
 }
 
 }  // namespace
+
+std::string place_of(const kernel_trace& t, std::int64_t warp) {
+    for (const warp_grid& g : t.grids()) {
+        if (warp < g.warps)
+            return fmt::format("{}, block {}, warp {}", g.kernel, warp / g.warps_per_block,
+                               warp % g.warps_per_block);
+        warp -= g.warps;
+    }
+    return {};
+}
 
 nlohmann::json kernels_json(const explanation& e) {
     nlohmann::json all = nlohmann::json::array();

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/progress.hpp"
 #include "nonzero/explain/explain.hpp"
+#include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {
 
@@ -23,6 +25,8 @@ struct warp_requests {
     std::int64_t all = 0;
 };
 warp_requests requests_of(const kernel_trace&, std::int64_t warp, std::size_t most);
+/// "row_kernel, block 0, warp 3"
+std::string place_of(const kernel_trace&, std::int64_t warp);
 
 /// For each lane, which of the request's sectors it touches, numbered as lanes meet them; -1 where
 /// it is idle.
@@ -33,6 +37,9 @@ std::array<int, warp_lanes> sector_numbers(const access&);
 void print_picture(const warp_requests&);
 /// The same as SVG, with a title.
 std::string svg_picture(const warp_requests&, const std::string& title);
+/// The same as JSON: for each request that is shown its array, and a letter a lane as in the
+/// terminal.
+nlohmann::json to_json(const warp_requests&);
 
 /// "columns", "values", "x", "y" or "structure".
 std::string_view role_name(array_role);
@@ -43,6 +50,30 @@ nlohmann::json kernels_json(const explanation&);
 /// One product on the GPU by every traced kernel, or by that of one method, for a profiler.
 template <class V>
 int explain_once(const explain_options&, const csr<V, host_view>& A);
+
+/// A method's figures and times, or why there are none.
+struct explained_method {
+    std::string_view method;
+    std::string declined = {};
+    explanation figures = {};
+    std::string binds = {};
+    double weight = 0;                       ///< what orders them where no times are known
+    double predicted_s = 0, measured_s = 0;  ///< 0: not known
+};
+/// All but what each of its kernels asks for.
+nlohmann::json to_json(const explained_method&);
+
+struct explain_how {
+    l1_model l1;
+    bool on_gpu = false;  ///< times are predicted and measured as well
+    int threads = 0;      ///< 0: all
+};
+/// All methods that have a kernel on a GPU, best first, the declined ones last; after Ctrl-C those
+/// that were done before. The clock, labelled "counting `name`", tells which is counted.
+template <class V>
+std::vector<explained_method> explain_methods(const csr<V, host_view>& A, const matrix_stats&,
+                                              const explain_how&, const std::string& name,
+                                              running_clock&);
 
 /// The table over all methods, best first.
 template <class V>

@@ -3,30 +3,19 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "cli/command.hpp"
 #include "cli/commands/explain.hpp"
 #include "cli/interruption.hpp"
-#include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/plan/measure.hpp"
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {
 namespace {
-
-/// A method's figures and times, or why there are none.
-struct line {
-    std::string_view method;
-    std::string declined = {};
-    explanation figures = {};
-    std::string binds = {};
-    double weight = 0;                       ///< what orders them where no times are known
-    double predicted_s = 0, measured_s = 0;  ///< 0: not known
-};
 
 bool has_gpu() {
     try {
@@ -56,9 +45,9 @@ double measure(const method<V>& m, const csr<V, host_view>& A) {
 }
 
 template <class V>
-line line_of(const method<V>& m, const csr<V, host_view>& A, const matrix_stats& stats,
-             const l1_model& l1, bool on_gpu, int threads) {
-    line l{.method = m.name};
+explained_method explain_method(const method<V>& m, const csr<V, host_view>& A,
+                                const matrix_stats& stats, const explain_how& how) {
+    explained_method l{.method = m.name};
     l.declined = m.cost(stats).declined;
     if (!l.declined.empty()) return l;
     const auto t = trace_of<V>(m.name, A);
@@ -66,70 +55,39 @@ line line_of(const method<V>& m, const csr<V, host_view>& A, const matrix_stats&
         l.declined = "its kernel has no trace";
         return l;
     }
-    l.figures = explain(*t, std::int64_t(A.val.size()), l1, threads, interruption::flag());
+    l.figures = explain(*t, std::int64_t(A.val.size()), how.l1, how.threads, interruption::flag());
     if (interruption::happened()) return l;
-    l.binds = what_binds(l.figures, l1);
-    l.weight = l.figures.moved_bytes() * std::max(1.0, l.figures.tail(l1));
+    l.binds = what_binds(l.figures, how.l1);
+    l.weight = l.figures.moved_bytes() * std::max(1.0, l.figures.tail(how.l1));
     const estimate e = m.cost_on_gpu(stats);
-    if (!on_gpu || !e.declined.empty()) return l;
+    if (!how.on_gpu || !e.declined.empty()) return l;
     l.predicted_s = predicted_seconds(e, stats, speeds_of(gpu{}));
     if (m.on_gpu != nullptr) l.measured_s = measure(m, A);
     return l;
 }
 
-/// All methods that have a kernel on a GPU; after Ctrl-C those that were done before.
-template <class V>
-std::vector<line> lines_of(const explain_options& o, const csr<V, host_view>& A,
-                           const matrix_stats& stats, const l1_model& l1, bool on_gpu) {
-    std::vector<line> lines;
-    running_clock clock("counting " + matrix_name(o.matrix));
-    for (const method<V>& m : methods<V>()) {
-        if (!m.exists_on_gpu) continue;
-        clock.relabel(fmt::format("counting {}, {}", matrix_name(o.matrix), m.name));
-        line l = line_of(m, A, stats, l1, on_gpu, o.threads);
-        if (interruption::happened()) break;
-        lines.push_back(std::move(l));
-    }
-    return lines;
-}
-
 /// Methods without a time, and all where there is no GPU, stand in the order of the bytes that
 /// their requests move, times how much longer than an equal share the busiest warp works.
-bool before(const line& a, const line& b) {
+bool before(const explained_method& a, const explained_method& b) {
     if (a.declined.empty() != b.declined.empty()) return a.declined.empty();
     if (!a.declined.empty()) return a.method < b.method;
-    const auto time = [](const line& l) { return l.measured_s > 0 ? l.measured_s : l.predicted_s; };
+    const auto time = [](const explained_method& l) {
+        return l.measured_s > 0 ? l.measured_s : l.predicted_s;
+    };
     if ((time(a) > 0) != (time(b) > 0)) return time(a) > 0;
     if (time(a) != time(b)) return time(a) < time(b);
     return a.weight < b.weight;
 }
 
-nlohmann::json to_json(const line& l) {
-    if (!l.declined.empty()) return {{"method", l.method}, {"declined", l.declined}};
-    nlohmann::json j = {{"method", l.method},
-                        {"requests", l.figures.all.requests()},
-                        {"moved_bytes", l.figures.moved_bytes()},
-                        {"used_bytes", l.figures.all.all_loads().used_bytes},
-                        {"bytes_beyond_l1", l.figures.bytes_beyond_l1()},
-                        {"lanes", l.figures.lanes()},
-                        {"warp_imbalance", l.figures.all.warp_imbalance()},
-                        {"x_hit_rate", l.figures.l1.x_rate()},
-                        {"kernels", kernels_json(l.figures)},
-                        {"binds", l.binds}};
-    if (l.predicted_s > 0) j["predicted_s"] = l.predicted_s;
-    if (l.measured_s > 0) j["measured_s"] = l.measured_s;
-    return j;
-}
-
 std::string micros(double s) { return s > 0 ? fmt::format("{:.3g}", s * 1e6) : "-"; }
 
-void print_table(const std::vector<line>& lines, bool on_gpu) {
+void print_table(const std::vector<explained_method>& lines, bool on_gpu) {
     std::vector<column> columns{
         {"method", false}, {"moved"}, {"beyond\nL1", true, true}, {"columns"},
         {"values"},        {"x"},     {"lanes", true, true},      {"busiest\nover mean"}};
     if (on_gpu) columns.push_back({"predicted\nus"}), columns.push_back({"measured\nus"});
     table t(columns);
-    for (const line& l : lines) {
+    for (const explained_method& l : lines) {
         if (!l.declined.empty()) continue;
         const traffic& a = l.figures.all;
         const auto sectors = [&](array_role r) {
@@ -164,15 +122,15 @@ void print_wrapped(std::string_view name, const std::string& text) {
     fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
 }
 
-void print_text(const explain_options& o, const std::vector<line>& lines, const l1_model& l1,
-                bool on_gpu, shape s, std::size_t nnz) {
+void print_text(const explain_options& o, const std::vector<explained_method>& lines,
+                const l1_model& l1, bool on_gpu, shape s, std::size_t nnz) {
     fmt::print("{}: {} x {}, {} nonzeros, best first\n\n", matrix_name(o.matrix), s.rows, s.cols,
                nnz);
     print_table(lines, on_gpu);
     fmt::print("\nWhat binds each:\n");
-    for (const line& l : lines)
+    for (const explained_method& l : lines)
         if (l.declined.empty()) print_wrapped(l.method, l.binds);
-    for (const line& l : lines)
+    for (const explained_method& l : lines)
         if (!l.declined.empty()) print_wrapped(l.method, "declined: " + l.declined);
     fmt::print(
         "\nMoved are the sectors of all requests; beyond L1 those that miss, by a model of\n"
@@ -194,29 +152,74 @@ std::string describe(const l1_model& m) {
                        m.multiprocessors);
 }
 
+nlohmann::json to_json(const explained_method& l) {
+    if (!l.declined.empty()) return {{"method", l.method}, {"declined", l.declined}};
+    const traffic& all = l.figures.all;
+    nlohmann::json j = {{"method", l.method},
+                        {"requests", all.requests()},
+                        {"moved_bytes", l.figures.moved_bytes()},
+                        {"used_bytes", all.all_loads().used_bytes},
+                        {"used_of_moved", all.all_loads().used_of_moved()},
+                        {"sectors_a_request", {{"loads", all.all_loads().sectors_a_request()}}},
+                        {"bytes_beyond_l1", l.figures.bytes_beyond_l1()},
+                        {"lanes", l.figures.lanes()},
+                        {"warp_imbalance", all.warp_imbalance()},
+                        {"x_hit_rate", l.figures.l1.x_rate()},
+                        {"binds", l.binds}};
+    for (const array_role r : {array_role::columns, array_role::values, array_role::x})
+        if (all.of(r).requests > 0)
+            j["sectors_a_request"][role_name(r)] = all.of(r).sectors_a_request();
+    if (l.predicted_s > 0) j["predicted_s"] = l.predicted_s;
+    if (l.measured_s > 0) j["measured_s"] = l.measured_s;
+    return j;
+}
+
+template <class V>
+std::vector<explained_method> explain_methods(const csr<V, host_view>& A, const matrix_stats& stats,
+                                              const explain_how& how, const std::string& name,
+                                              running_clock& clock) {
+    std::vector<explained_method> all;
+    for (const method<V>& m : methods<V>()) {
+        if (!m.exists_on_gpu) continue;
+        clock.relabel(fmt::format("counting {}, {}", name, m.name));
+        explained_method l = explain_method(m, A, stats, how);
+        if (interruption::happened()) break;
+        all.push_back(std::move(l));
+    }
+    std::stable_sort(all.begin(), all.end(), before);
+    return all;
+}
+
 template <class V>
 int explain_all(const explain_options& o, const csr<V, host_view>& A) {
     json_file json(o.json);
     const interruption ctrl_c;
     const bool on_gpu = has_gpu();
     const l1_model l1 = l1_of_this_machine();
-    const matrix_stats stats = compute_stats(A);
-    std::vector<line> lines = lines_of(o, A, stats, l1, on_gpu);
-    std::stable_sort(lines.begin(), lines.end(), before);
+    const std::string name = matrix_name(o.matrix);
+    std::optional<running_clock> clock(std::in_place, "counting " + name);
+    const auto lines = explain_methods(A, compute_stats(A), {l1, on_gpu, o.threads}, name, *clock);
+    clock.reset();
     nlohmann::json j = provenance("explain", on_gpu);
-    j.update({{"matrix", matrix_name(o.matrix)},
+    j.update({{"matrix", name},
               {"rows", A.shape.rows},
               {"cols", A.shape.cols},
               {"nnz", A.val.size()},
               {"value", value_name<V>()},
               {"interrupted", interruption::happened()},
               {"methods", nlohmann::json::array()}});
-    for (const line& l : lines) j["methods"].push_back(to_json(l));
+    for (const explained_method& l : lines) {
+        j["methods"].push_back(to_json(l));
+        if (l.declined.empty()) j["methods"].back()["kernels"] = kernels_json(l.figures);
+    }
     json.write(j);
     if (!json.is_stdout()) print_text(o, lines, l1, on_gpu, A.shape, A.val.size());
     return interruption::happened() ? interrupted_exit : int(done);
 }
 
+template std::vector<explained_method> explain_methods(const csr<double, host_view>&,
+                                                       const matrix_stats&, const explain_how&,
+                                                       const std::string&, running_clock&);
 template int explain_all(const explain_options&, const csr<float, host_view>&);
 template int explain_all(const explain_options&, const csr<double, host_view>&);
 

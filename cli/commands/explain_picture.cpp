@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
 #include "cli/commands/explain.hpp"
@@ -114,6 +115,17 @@ void print_picture(const warp_requests& r) {
     }
     if (r.all > number) fmt::print("{:>7}  and {} more\n", "...", r.all - number);
     fmt::print("\nLanes with one letter touch one sector of 32 bytes; blank lanes are idle.\n");
+}
+
+nlohmann::json to_json(const warp_requests& r) {
+    nlohmann::json shown = nlohmann::json::array();
+    for (const access& a : r.shown) {
+        std::string lanes;
+        for (const int sector : sector_numbers(a)) lanes += sector < 0 ? ' ' : letter(sector);
+        shown.push_back({{"array", a.to.name}, {"role", role_name(a.to.role)}, {"lanes", lanes}});
+        if (a.store) shown.back()["store"] = true;
+    }
+    return {{"requests", r.all}, {"shown", std::move(shown)}};
 }
 
 std::string svg_picture(const warp_requests& r, const std::string& title) {

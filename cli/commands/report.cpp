@@ -51,7 +51,7 @@ void check(const std::vector<std::string>& paths) {
 
 /// What the page shows of a matrix beside its measurements.
 nlohmann::json facts_of(const csr<double, host_view>& A, const matrix_stats& stats) {
-    constexpr int side = 256;  // thirty pictures of 64 kB at most are 2.6 MB in base 64
+    constexpr int side = 240;  // thirty pictures of 58 kB at most are 2.3 MB in base 64
     const picture_size size = fit(A.shape, side, side);
     const picture p = spy(A, size.width, size.height);
     return {
@@ -158,6 +158,7 @@ void add_report(CLI::App& app, action& chosen) {
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     add_json_option(*sub, o->study.json, "the page's data");
+    o->study.explains = true;
     sub->callback([&chosen, o] { chosen = [o] { return report(*o); }; });
 }
 

@@ -198,6 +198,7 @@ void add_study(CLI::App& app, action& chosen) {
     add_wide_option(*sub);
     add_json_option(*sub, o->json, "the charts' data");
     sub->callback([&chosen, o] {
+        o->explains = !o->json.empty();  // nothing of it is printed
         chosen = [o] { return o->device == "gpu" ? study_on_gpu(*o) : study_on_cpu(*o); };
     });
 }

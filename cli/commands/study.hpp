@@ -19,6 +19,7 @@ struct study_options {
     std::vector<std::string> paths;
     std::string threads, device = "cpu", json;
     double seconds = 8;
+    bool explains = false;  ///< what GPU kernels ask of the memory is counted, on the CPU
 };
 
 /// nz study --device gpu. Throws unavailable where there is none.
@@ -37,6 +38,7 @@ struct matrix_result {
     std::string path = {};
     matrix_stats stats = {};
     plan_report plan = {};  ///< on the most threads; without candidates where it was not made
+    nlohmann::json explained = {};  ///< by memory_view; null where that was not asked
 
     /// The method the planner chooses; empty where it was not asked.
     [[nodiscard]] std::string planned() const {
@@ -105,6 +107,8 @@ struct tally {
 tally count_validated(std::span<const matrix_result>);
 /// The methods that are not validated, the largest errors, and how many are validated.
 void print_validation(std::span<const matrix_result>);
+/// A matrix's entry in the JSON, without its results.
+nlohmann::json to_json(const matrix_result&);
 /// A result's row of the JSON.
 nlohmann::json to_json(const matrix_result&, const benchmark_result&);
 

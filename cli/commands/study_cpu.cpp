@@ -1,6 +1,7 @@
 // What a study on a CPU measures, and its JSON.
 #include <algorithm>
 
+#include "cli/commands/memory_view.hpp"
 #include "cli/commands/plan_json.hpp"
 #include "cli/commands/study.hpp"
 #include "cli/commands/study_lessons.hpp"
@@ -44,6 +45,13 @@ mean cpu_study::mean_of(const std::string& method, int on_threads) const {
     return m;
 }
 
+nlohmann::json to_json(const matrix_result& A) {
+    nlohmann::json j = {
+        {"name", A.name}, {"rows", A.shape.rows}, {"cols", A.shape.cols}, {"nnz", A.nnz}};
+    if (!A.explained.is_null()) j["explain"] = A.explained;
+    return j;
+}
+
 nlohmann::json to_json(const matrix_result& A, const benchmark_result& t) {
     nlohmann::json row = {{"matrix", A.name}, {"method", t.method}, {"threads", t.threads}};
     if (!t.declined.empty()) row["declined"] = t.declined;
@@ -79,13 +87,17 @@ cpu_study measure_study(const study_options& o, const matrix_visitor& visit) {
     how.block_s = std::min(how.block_s, how.seconds / (2 * min_blocks));
     for (const std::string& path : o.paths) {
         if (interruption::happened()) break;
-        const csr<V, host> A = read_matrix<V>(path);
-        const running_clock clock(fmt::format("timing {}, {} of {} matrices", matrix_name(path),
-                                              s.matrices.size() + 1, o.paths.size()));
+        const csr<V, host> A =
+            read_within_interruption(s.matrices.empty(), [&] { return read_matrix<V>(path); });
+        running_clock clock(fmt::format("timing {}, {} of {} matrices", matrix_name(path),
+                                        s.matrices.size() + 1, o.paths.size()));
         s.matrices.push_back({matrix_name(path), A.shape, std::int64_t(A.val.size()),
                               run_benchmark<V>(view(A), cases, how), path, compute_stats(view(A))});
         if (!interruption::happened()) s.matrices.back().plan = make_plan(A, cpu{s.most_threads()});
         if (visit) visit(view(A), s.matrices.back());
+        if (o.explains && !interruption::happened())
+            s.matrices.back().explained =
+                memory_view(view(A), matrix_name(path), s.most_threads(), clock);
     }
     return s;
 }
@@ -99,8 +111,7 @@ nlohmann::json to_json(const cpu_study& s) {
     for (const lesson& l : lessons_of(s.matrices, s.most_threads()))
         j["lessons"].push_back(to_json(l));
     for (const matrix_result& A : s.matrices) {
-        j["matrices"].push_back(
-            {{"name", A.name}, {"rows", A.shape.rows}, {"cols", A.shape.cols}, {"nnz", A.nnz}});
+        j["matrices"].push_back(to_json(A));
         j["best"].push_back(
             {{"matrix", A.name},
              {"csr", chosen(A, A.fastest("csr"))},

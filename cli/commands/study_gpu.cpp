@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "cli/commands/memory_view.hpp"
 #include "cli/commands/study.hpp"
 #include "cli/interruption.hpp"
 #include "cli/read_matrix.hpp"
@@ -165,11 +166,8 @@ nlohmann::json to_json(const gpu_study& s) {
     for (const char* list : {"matrices", "results", "best"}) j[list] = nlohmann::json::array();
     tally n;
     for (const gpu_matrix& A : s.matrices) {
-        j["matrices"].push_back({{"name", A.name},
-                                 {"rows", A.shape.rows},
-                                 {"cols", A.shape.cols},
-                                 {"nnz", A.nnz},
-                                 {"structured", A.structured}});
+        j["matrices"].push_back(cli::to_json(A));
+        j["matrices"].back()["structured"] = A.structured;
         j["best"].push_back({{"matrix", A.name},
                              {"csr", chosen(A, A.fastest_on_gpu("csr"))},
                              {"hll", chosen(A, A.fastest_on_gpu("hll"))},
@@ -213,13 +211,18 @@ int study_on_gpu(const study_options& o) {
     how.block_s = std::min(how.block_s, how.seconds / (2 * min_blocks));
     for (const std::string& path : o.paths) {
         if (interruption::happened()) break;
-        const csr<V, host> own = read_matrix<V>(path);
+        const csr<V, host> own =
+            read_within_interruption(s.matrices.empty(), [&] { return read_matrix<V>(path); });
         const auto A = view(own);
         gpu_matrix result{{matrix_name(path), A.shape, std::int64_t(A.val.size()),
                            run_benchmark<V>(A, cpu_side, how)}};
         for (benchmark_result& t : run_benchmark<V>(gpu{}, A, gpu_side, how))
             result.results.push_back(std::move(t));
         result.structured = find_method<V>("dia.row").cost(compute_stats(A)).declined.empty();
+        if (o.explains && !interruption::happened()) {
+            running_clock clock("counting " + result.name);
+            result.explained = memory_view(A, result.name, threads[0], clock);
+        }
         s.matrices.push_back(std::move(result));
         if (is_terminal(stderr))
             fmt::print(stderr, "\r\033[K{} of {} matrices", s.matrices.size(), o.paths.size());

@@ -115,7 +115,8 @@ function start() {
         chooser.value = String(matrices.indexOf(A));
         const builders = [
             () => matrixSection(A), () => methodsSection(data, A), () => rooflineSection(data, A),
-            () => threadsSection(data, A), () => planSection(data, A), () => solversSection(A)
+            () => threadsSection(data, A), () => planSection(data, A), () => memorySection(A),
+            () => solversSection(A)
         ];
         detail.replaceChildren(...builders.map(attempt).filter((part) => part !== undefined));
         attempt(() => redraw());

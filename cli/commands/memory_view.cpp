@@ -1,0 +1,112 @@
+#include "cli/commands/memory_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+
+#include "cli/commands/explain.hpp"
+#include "nonzero/core/error.hpp"
+
+namespace nz::cli {
+namespace {
+
+using V = double;
+using rows_of = csr<V, host_view>;
+
+/// About a second of counting for each million.
+constexpr offset most_entries = 2'000'000;
+
+struct row_range {
+    index first, last;  ///< [first, last)
+};
+
+/// The rows between two entries that are `most_entries` apart about the middle; one row at least.
+row_range middle_rows(const rows_of& A) {
+    const offset nnz = A.row_ptr.back(), low = (nnz - most_entries) / 2;
+    const auto count_starts = [&](auto passes) {
+        const auto starts = std::views::iota(index(0), index(A.row_ptr.size()));
+        const auto of = [&](index i) { return passes(A.row_ptr[std::size_t(i)]); };
+        return index(std::ranges::partition_point(starts, of) - starts.begin());
+    };
+    const index first =
+        std::min(count_starts([&](offset start) { return start < low; }), index(A.shape.rows - 1));
+    const index behind = count_starts([&](offset start) { return start <= low + most_entries; });
+    return {first, std::max(index(first + 1), index(behind - 1))};
+}
+
+/// Those rows as a matrix; `row_ptr` holds where they start.
+rows_of part_of(const rows_of& A, row_range r, std::vector<std::int32_t>& row_ptr) {
+    const offset begin = A.row_ptr[std::size_t(r.first)], end = A.row_ptr[std::size_t(r.last)];
+    row_ptr.clear();
+    for (index i = r.first; i <= r.last; ++i)
+        row_ptr.push_back(std::int32_t(A.row_ptr[std::size_t(i)] - begin));
+    const auto length = std::size_t(end - begin);
+    return {{index(r.last - r.first), A.shape.cols},
+            offset_span(std::span<const std::int32_t>(row_ptr)),
+            A.col_ind.subspan(std::size_t(begin), length),
+            A.val.subspan(std::size_t(begin), length)};
+}
+
+/// The requests of the first warp at work from the middle of the first launch on, where rows are
+/// like others; as many as a screen shows.
+nlohmann::json picture_of(std::string_view method, const rows_of& A) {
+    constexpr std::size_t most = 48;
+    const auto t = trace_of<V>(method, A);
+    const std::int64_t warps = t->warps(), middle = warps > 0 ? t->grids()[0].warps / 2 : 0;
+    for (std::int64_t k = 0; k < warps; ++k) {
+        const std::int64_t warp = (middle + k) % warps;
+        const warp_requests requests = requests_of(*t, warp, most);
+        if (requests.all == 0) continue;
+        nlohmann::json j = to_json(requests);
+        j.update({{"method", method}, {"warp", warp}, {"place", place_of(*t, warp)}});
+        return j;
+    }
+    return nullptr;
+}
+
+/// The first and the last method of the table: what the least and the most waste looks like.
+nlohmann::json pictures_of(const std::vector<explained_method>& best_first, const rows_of& A) {
+    std::vector<std::string_view> ends;
+    for (const explained_method& m : best_first)
+        if (m.declined.empty()) ends.push_back(m.method);
+    if (ends.size() > 2) ends.erase(ends.begin() + 1, ends.end() - 1);
+    nlohmann::json pictures = nlohmann::json::array();
+    for (const std::string_view method : ends) {
+        nlohmann::json picture = picture_of(method, A);
+        if (!picture.is_null()) pictures.push_back(std::move(picture));
+    }
+    return pictures;
+}
+
+nlohmann::json view_of(const rows_of& A, const std::string& name, int threads,
+                       running_clock& clock) {
+    const l1_model l1 = l1_of_this_machine();
+    const auto methods =
+        explain_methods(A, compute_stats(A), {.l1 = l1, .threads = threads}, name, clock);
+    if (methods.empty()) return nullptr;
+    nlohmann::json j = {{"entries", A.val.size()},
+                        {"l1_model", describe(l1)},
+                        {"methods", nlohmann::json::array()},
+                        {"pictures", pictures_of(methods, A)}};
+    for (const explained_method& m : methods) j["methods"].push_back(to_json(m));
+    return j;
+}
+
+}  // namespace
+
+nlohmann::json memory_view(const csr<V, host_view>& A, const std::string& name, int threads,
+                           running_clock& clock) try {
+    if (offset(A.val.size()) <= most_entries) return view_of(A, name, threads, clock);
+    std::vector<std::int32_t> row_ptr;
+    const row_range rows = middle_rows(A);
+    nlohmann::json j = view_of(part_of(A, rows, row_ptr), name, threads, clock);
+    if (!j.is_null()) j["rows"] = {rows.first, rows.last};
+    return j;
+} catch (const error& e) {  // which does not cost what was measured
+    fmt::print(stderr, "nz: {}: what kernels ask of the memory was not counted: {}\n", name,
+               e.what());
+    return nullptr;
+}
+
+}  // namespace nz::cli
