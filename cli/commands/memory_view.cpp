@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "cli/commands/explain.hpp"
 #include "nonzero/core/error.hpp"
@@ -21,18 +20,25 @@ struct row_range {
     index first, last;  ///< [first, last)
 };
 
+/// The first row that starts at an entry or behind it.
+index row_from(const rows_of& A, offset entry) {
+    index low = 0, high = A.shape.rows;
+    while (low < high) {
+        const index middle = low + (high - low) / 2;
+        if (A.row_ptr[std::size_t(middle)] < entry) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 /// The rows between two entries that are `most_entries` apart about the middle; one row at least.
 row_range middle_rows(const rows_of& A) {
-    const offset nnz = A.row_ptr.back(), low = (nnz - most_entries) / 2;
-    const auto count_starts = [&](auto passes) {
-        const auto starts = std::views::iota(index(0), index(A.row_ptr.size()));
-        const auto of = [&](index i) { return passes(A.row_ptr[std::size_t(i)]); };
-        return index(std::ranges::partition_point(starts, of) - starts.begin());
-    };
-    const index first =
-        std::min(count_starts([&](offset start) { return start < low; }), index(A.shape.rows - 1));
-    const index behind = count_starts([&](offset start) { return start <= low + most_entries; });
-    return {first, std::max(index(first + 1), index(behind - 1))};
+    const offset low = (A.row_ptr.back() - most_entries) / 2;
+    const index first = std::min(row_from(A, low), A.shape.rows - 1);
+    return {first, std::max(first + 1, row_from(A, low + most_entries + 1) - 1)};
 }
 
 /// Those rows as a matrix; `row_ptr` holds where they start.
