@@ -42,7 +42,11 @@ nlohmann::json to_json(const gpu_report& g) {
     nlohmann::json j = gpu_json(g.what);
     j.update({{"read_gbps", g.speeds.memory.read_gbps},
               {"copy_gbps", g.speeds.memory.copy_gbps},
+              {"l2_read_gbps", g.speeds.l2_read_gbps},
+              {"upload_gbps", g.speeds.upload_gbps},
               {"launch_s", g.speeds.launch_s},
+              {"latency_s", g.speeds.latency_s},
+              {"resident_warps", g.speeds.resident_warps},
               {"gathers", nlohmann::json::array()}});
     for (const gather_rate& at : g.speeds.gathers)
         j["gathers"].push_back({{"x_bytes", at.x_bytes}, {"per_s", at.per_s}});
