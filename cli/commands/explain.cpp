@@ -1,5 +1,5 @@
 // nz explain: which addresses the warps of a GPU kernel touch, and what that costs; without a GPU.
-#include "cli/commands/explain.hpp"
+#include "cli/explain/explain.hpp"
 
 #include <fmt/format.h>
 

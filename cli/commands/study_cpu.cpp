@@ -1,10 +1,10 @@
 // What a study on a CPU measures, and its JSON.
 #include <algorithm>
 
-#include "cli/commands/memory_view.hpp"
 #include "cli/commands/plan_json.hpp"
 #include "cli/commands/study.hpp"
 #include "cli/commands/study_lessons.hpp"
+#include "cli/explain/memory_view.hpp"
 #include "cli/interruption.hpp"
 #include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <map>
 
-#include "cli/commands/memory_view.hpp"
 #include "cli/commands/study.hpp"
+#include "cli/explain/memory_view.hpp"
 #include "cli/interruption.hpp"
 #include "cli/read_matrix.hpp"
 #include "nonzero/core/gpu.hpp"

@@ -1,10 +1,10 @@
-#include "cli/commands/memory_view.hpp"
+#include "cli/explain/memory_view.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "cli/commands/explain.hpp"
+#include "cli/explain/explain.hpp"
 #include "nonzero/core/error.hpp"
 
 namespace nz::cli {

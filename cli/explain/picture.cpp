@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
-#include "cli/commands/explain.hpp"
+#include "cli/explain/explain.hpp"
 
 namespace nz::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "cli/command.hpp"
-#include "cli/commands/explain.hpp"
+#include "cli/explain/explain.hpp"
 #include "cli/interruption.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
