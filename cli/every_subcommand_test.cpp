@@ -121,7 +121,7 @@ TEST_F(every_subcommand, finds_that_its_file_cannot_be_written_before_it_reads) 
     EXPECT_EQ(unfinished(), std::vector<std::string>());
 }
 
-/// No file may grow: to whoever writes one the disk is full.
+/// With `ulimit -f 0` every write to a file fails, as on a full disk.
 TEST_F(every_subcommand, exits_4_where_its_file_does_not_fit) {
     const auto run = [&](const std::string& arguments) {
         EXPECT_EQ(shell("(ulimit -f 0; exec '" NZ_COMMAND "' " + arguments + ") >/dev/null 2>&1"),

@@ -146,38 +146,30 @@ TEST_F(command, pagerank_shows_its_progress_and_after_ctrl_c_what_it_has) {
     EXPECT_NE(slurp(dir / "out").find("converged   no"), std::string::npos) << slurp(dir / "out");
     EXPECT_GT(int(nlohmann::json::parse(slurp(dir / "j.json"))["iterations"]), 0);
     EXPECT_TRUE(fs::exists(dir / "r.mtx"));
-    if (std::system("script --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "script is missing";
+    if (!has_terminals()) GTEST_SKIP() << no_terminals;
     EXPECT_EQ(interrupted(arguments, stage::terminal, "grep -qs ' iterations, change ' seen"),
               "130\n")
         << slurp(dir / "seen");
 }
 
 TEST_F(command, eigs_shows_its_progress_on_a_terminal) {
-    if (std::system("script --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "script is missing";
+    if (!has_terminals()) GTEST_SKIP() << no_terminals;
     ASSERT_EQ(nz("generate laplace3d --nx 32 --ny 32 --nz 32 -o L.npz").code, 0);
-    const std::string inner = std::string(NZ_COMMAND) + " eigs L.npz --which largest --threads 1";
-    const std::string in = "cd " + dir.string() + " && ";
-    ASSERT_EQ(std::system((in + "script -qec '" + inner + "' seen >/dev/null </dev/null").c_str()),
-              0);
-    const std::string seen = slurp(dir / "seen");
+    const std::string eigs = "eigs L.npz --which largest --threads 1", seen = on_terminal(eigs);
     EXPECT_NE(seen.find(" of 6 pairs"), std::string::npos) << seen;
     EXPECT_NE(seen.find("residual"), std::string::npos) << seen;
-    ASSERT_EQ(std::system((in + inner + " >out 2>err").c_str()), 0);
-    EXPECT_EQ(slurp(dir / "err"), "");
+    const auto piped = nz(eigs);
+    EXPECT_EQ(piped.code, 0);
+    EXPECT_EQ(piped.err, "");
 }
 
 TEST_F(command, what_takes_seconds_says_on_a_terminal_what_goes_on) {
-    if (std::system("script --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "script is missing";
+    if (!has_terminals()) GTEST_SKIP() << no_terminals;
     ASSERT_EQ(nz("generate laplace3d --nx 90 --ny 90 --nz 90 -o L.npz").code, 0);
-    const std::string in = "cd " + dir.string() + " && ", run = std::string(NZ_COMMAND) + " ";
     for (const auto& [arguments, said] : {std::pair("convert L.npz B.mtx.gz", "writing B.mtx.gz: "),
                                           std::pair("partition L.npz", "partitioning L: ")}) {
-        ASSERT_EQ(std::system((in + "script -qec '" + run + arguments +
-                               "' seen >/dev/null "
-                               "</dev/null")
-                                  .c_str()),
-                  0);
-        EXPECT_NE(slurp(dir / "seen").find(said), std::string::npos) << slurp(dir / "seen");
+        const std::string seen = on_terminal(arguments);
+        EXPECT_NE(seen.find(said), std::string::npos) << seen;
     }
 }
 

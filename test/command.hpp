@@ -64,6 +64,22 @@ class command : public testing::Test {
         return slurp(dir / "code");
     }
 
+    /// Whether there is a `script`, which makes terminals. Tests of what nz shows on one are
+    /// skipped without, with the reason no_terminals.
+    [[nodiscard]] static bool has_terminals() {
+        return std::system("script --version >/dev/null 2>&1") == 0;
+    }
+    static constexpr const char* no_terminals = "no terminal can be made: script is missing";
+    /// What nz shows on a terminal.
+    [[nodiscard]] std::string on_terminal(const std::string& arguments) const {
+        EXPECT_EQ(std::system(("cd '" + dir.string() + "' && script -qec \"" NZ_COMMAND " " +
+                               arguments + "\" seen >screen </dev/null")
+                                  .c_str()),
+                  0)
+            << arguments;
+        return slurp(dir / "seen");
+    }
+
     /// The names of the subcommands, from the command's own help.
     [[nodiscard]] std::vector<std::string> subcommands() const {
         std::istringstream help(nz("--help").out);
