@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "cli/gpu_clocks.hpp"
+#include "cli/conditions/gpu_clocks.hpp"
 #include "nonzero/core/backend.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/io/io.hpp"

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "cli/command.hpp"
+#include "cli/conditions/quiet.hpp"
 #include "cli/progress.hpp"
-#include "cli/quiet.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/plan/speeds.hpp"

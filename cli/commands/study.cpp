@@ -7,8 +7,8 @@
 #include "cli/command.hpp"
 #include "cli/commands/study.hpp"
 #include "cli/commands/study_lessons.hpp"
+#include "cli/conditions/quiet.hpp"
 #include "cli/interruption.hpp"
-#include "cli/quiet.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <map>
 
-#include "cli/quiet.hpp"
+#include "cli/conditions/quiet.hpp"
 #include "nonzero/core/gpu.hpp"
 
 namespace nz::cli {

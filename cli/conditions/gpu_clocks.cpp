@@ -1,4 +1,4 @@
-#include "cli/gpu_clocks.hpp"
+#include "cli/conditions/gpu_clocks.hpp"
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-#include "cli/quiet.hpp"
+#include "cli/conditions/quiet.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // What is said of results that a busy machine gave.
-#include "cli/quiet.hpp"
+#include "cli/conditions/quiet.hpp"
 
 #include <gtest/gtest.h>
 

@@ -22,7 +22,7 @@ function warnings(data) {
     return notes.map((note) => html('p', {class: 'note', role: 'alert'}, note));
 }
 
-/** What nz bench and nz study say of it, by the same numbers (cli/quiet.cpp). */
+/** What nz bench and nz study say of it, by the same numbers (cli/conditions/quiet.cpp). */
 function slowerThreads(measured) {
     const plain = measured.filter((r) => r.method === 'csr.static');
     return plain.flatMap((one) => {
