@@ -592,6 +592,33 @@ def giants(m: Measurements, machine: str) -> list[str]:
                   "packing ms", "commit"], lines)
 
 
+def large(m: Measurements, *machines: str) -> list[str]:
+    """Generated matrices of some 10^8 entries, all distinct, beside cuSPARSE."""
+    made_by = m.json("matrices.json")["generated"]
+    lines = []
+    for machine in machines:
+        runs = m.runs(machine, "large")
+        of = timed(runs, 0)
+        name_ = f"NVIDIA {machine.upper()}"
+        for run in runs:
+            a = run["matrices"][0]
+            rows = of[a["name"]]
+            plan_, best = summary.named(rows, "plan"), best_baseline(rows)
+            csr_s = summary.named(rows, "cusparse.csr")["median_s"]
+            lines.append([name_, made_by[a["name"]], f"{a['nnz'] / 1e6:,.0f}",
+                          f"`{plan_['chosen']}`", f"{plan_['median_s'] * 1e6:,.0f}",
+                          f"{csr_s / plan_['median_s']:.2f}x",
+                          f"{best['median_s'] / plan_['median_s']:.2f}x `{best['method']}`",
+                          f"{plan_['median_s'] / floor_s(run, 0):.2f}"])
+        both = (ratios(of, method("plan"), pick)
+                for pick in (method("cusparse.csr"), best_baseline))
+        lines.append([name_, "geometric mean", "", "", "",
+                      *(f"{summary.geometric_mean(r.values()):.2f}x" for r in both), ""])
+    return table(["machine", "matrix", "million entries", "planned", "us",
+                  "against `cusparse.csr`", "against the best of cuSPARSE", "over the floor"],
+                 lines, text=2)
+
+
 def generated(m: Measurements, machine: str) -> list[str]:
     """The plan on kinds of matrices that the collections hold few of."""
     made_by = m.json("matrices.json")["generated"]
@@ -912,7 +939,7 @@ GENERATORS: dict[str, Callable[..., list[str]]] = {
         matrices, composition, classes, class_sizes, floors, floats, launches, stripes, storage,
         explained, several_vectors, several_vectors_each, several_vectors_cpu, unseen, plan,
         plan_sizes, plan_misses, transposed,
-        giants, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
+        giants, large, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
         ranks_solvers, many_gpus,
         many_gpus_amg, many_gpus_levels)}
