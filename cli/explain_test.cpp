@@ -114,6 +114,46 @@ TEST_F(command, explain_lists_all_kernels) {
     EXPECT_NE(out.find("hyb.host_tail         declined: "), std::string::npos);
 }
 
+TEST_F(command, explain_predicts_times_without_a_gpu) {
+    ASSERT_EQ(nz("generate laplace3d --nx 40 --ny 40 --nz 40 -o L.npz").code, 0);
+    const std::string h100 = std::string(NZ_SOURCE_DIR) + "/bench/results/h100/machine.json";
+    const auto [code, out, err] = nz("explain L.npz --gpu " + h100);
+    EXPECT_EQ(code, 0) << err;
+    EXPECT_LE(widest_line(out), 80U) << out;
+    EXPECT_NE(out.find("Times are predicted for an NVIDIA H100 80GB HBM3,\nwhich is not here"),
+              std::string::npos)
+        << out;
+    const auto j = json::parse(nz("explain L.npz --json --gpu " + h100).out);
+    EXPECT_EQ(j["predicted_for"], "NVIDIA H100 80GB HBM3");
+    double last = 0;
+    for (const json& m : j["methods"]) {
+        if (m.contains("declined")) continue;
+        EXPECT_GE(m["predicted_s"], last) << m["method"];
+        EXPECT_FALSE(m.contains("measured_s"));
+        last = m["predicted_s"];
+    }
+    // No product of these bytes takes less than a launch, nor a millisecond.
+    EXPECT_GT(j["methods"][0]["predicted_s"], 2e-6);
+    EXPECT_LT(last, 1e-3);
+    if (why_no_gpu().empty()) return;
+    const auto plain = json::parse(nz("explain L.npz --json").out);
+    EXPECT_EQ(plain["predicted_for"], "NVIDIA H200");
+    EXPECT_LT(plain["methods"][0]["predicted_s"], j["methods"][0]["predicted_s"]);
+}
+
+TEST_F(command, explain_refuses_a_file_that_tells_of_no_gpu) {
+    write("A.mtx", tridiagonal(10));
+    write("none.json", R"({"gpu": {"none": "no driver"}})");
+    write("less.json", R"({"gpu": {"name": "A"}})");
+    write("text.json", "no JSON at all");
+    for (const char* const name : {"none.json", "less.json", "text.json", "missing.json"})
+        for (const char* const method : {"", " --method csr.vector"}) {
+            const auto r = nz(std::string("explain A.mtx --gpu ") + name + method);
+            EXPECT_EQ(r.code, 3) << name;
+            EXPECT_NE(r.err.find(std::string(name) + ": "), std::string::npos) << r.err;
+        }
+}
+
 TEST_F(command, explain_shows_its_progress_and_after_ctrl_c_what_it_has) {
     ASSERT_EQ(nz("generate laplace3d --nx 80 --ny 80 --nz 80 -o L.npz").code, 0);
     const std::string arguments = "explain L.npz --threads 1 --json j.json";

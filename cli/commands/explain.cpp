@@ -168,7 +168,7 @@ int explain_one(const explain_options& o, const csr<V, host_view>& A) {
     if (!o.picture.empty()) write_picture(o, picture, title);
 
     const traffic of_warp = warps > 0 ? traffic_of_warp(*t, o.warp) : traffic{};
-    const l1_model l1 = l1_of_this_machine();
+    const l1_model l1 = l1_model::of(gpu_to_explain(o.gpu));
     std::optional<running_clock> clock(std::in_place, "counting " + name);
     const explanation e = explain(*t, std::int64_t(A.val.size()), l1, o.threads);
     clock.reset();
@@ -192,7 +192,8 @@ int explain_as(const explain_options& o) {
 
 int explain_matrix(const explain_options& o) {
     expect_writable(o.picture, svg_ending);
-    (void)json_file(o.json);  // before an hour of reading
+    (void)json_file(o.json);      // before an hour of reading
+    (void)gpu_to_explain(o.gpu);  // as early
     const bool draws = !o.method.empty() && !o.once;
     if (!draws && (!o.picture.empty() || o.warp != 0 || o.requests != 0))
         throw argument_error("-o, --warp and --requests apply to one --method, without --once");
@@ -238,6 +239,9 @@ void add_explain(CLI::App& app, action& chosen) {
     sub->add_option("--requests", o->requests,
                     "requests that are drawn (default: 24, in a file 200)")
         ->check(CLI::Range(1, 10'000));
+    sub->add_option("--gpu", o->gpu,
+                    "GPU to predict for: what nz machine --json wrote there (default: this\n"
+                    "machine's, or an H200)");
     sub->add_option("-o,--output", o->picture, "write the picture to a file: .svg");
     sub->add_option("--type", o->type, "type of the values")
         ->check(CLI::IsMember({"float", "double"}))

@@ -17,15 +17,6 @@
 namespace nz::cli {
 namespace {
 
-bool has_gpu() {
-    try {
-        require_gpu(gpu{});
-        return true;
-    } catch (const error&) {
-        return false;
-    }
-}
-
 /// A product of the method on this machine's GPU, data hot.                                   [s]
 template <class V>
 double measure(const method<V>& m, const csr<V, host_view>& A) {
@@ -60,14 +51,15 @@ explained_method explain_method(const method<V>& m, const csr<V, host_view>& A,
     l.binds = what_binds(l.figures, how.l1);
     l.weight = l.figures.moved_bytes() * std::max(1.0, l.figures.tail(how.l1));
     const estimate e = m.cost_on_gpu(stats);
-    if (!how.on_gpu || !e.declined.empty()) return l;
-    l.predicted_s = predicted_seconds(e, stats, speeds_of(gpu{}));
-    if (m.on_gpu != nullptr) l.measured_s = measure(m, A);
+    if (!e.declined.empty()) return l;
+    if (how.predict_for != nullptr) l.predicted_s = predicted_seconds(e, stats, *how.predict_for);
+    if (how.measure && m.on_gpu != nullptr) l.measured_s = measure(m, A);
     return l;
 }
 
-/// Methods without a time, and all where there is no GPU, stand in the order of the bytes that
-/// their requests move, times how much longer than an equal share the busiest warp works.
+/// By the time, measured or else predicted. Methods without one stand behind those, in the order of
+/// the bytes that their requests move, times how much longer than an equal share the busiest warp
+/// works.
 bool before(const explained_method& a, const explained_method& b) {
     if (a.declined.empty() != b.declined.empty()) return a.declined.empty();
     if (!a.declined.empty()) return a.method < b.method;
@@ -81,11 +73,12 @@ bool before(const explained_method& a, const explained_method& b) {
 
 std::string micros(double s) { return s > 0 ? fmt::format("{:.3g}", s * 1e6) : "-"; }
 
-void print_table(const std::vector<explained_method>& lines, bool on_gpu) {
+void print_table(const std::vector<explained_method>& lines, bool measured) {
     std::vector<column> columns{
         {"method", false}, {"moved"}, {"beyond\nL1", true, true}, {"columns"},
-        {"values"},        {"x"},     {"lanes", true, true},      {"busiest\nover mean"}};
-    if (on_gpu) columns.push_back({"predicted\nus"}), columns.push_back({"measured\nus"});
+        {"values"},        {"x"},     {"lanes", true, true},      {"busiest\nover mean"},
+        {"predicted\nus"}};
+    if (measured) columns.push_back({"measured\nus"});
     table t(columns);
     for (const explained_method& l : lines) {
         if (!l.declined.empty()) continue;
@@ -100,8 +93,9 @@ void print_table(const std::vector<explained_method>& lines, bool on_gpu) {
                                        sectors(array_role::values),
                                        sectors(array_role::x),
                                        fmt::format("{:.1f}", l.figures.lanes()),
-                                       fmt::format("{:.1f}", a.warp_imbalance())};
-        if (on_gpu) cells.push_back(micros(l.predicted_s)), cells.push_back(micros(l.measured_s));
+                                       fmt::format("{:.1f}", a.warp_imbalance()),
+                                       micros(l.predicted_s)};
+        if (measured) cells.push_back(micros(l.measured_s));
         t.add_row(std::move(cells));
     }
     t.print_within(line_width(stdout));
@@ -123,10 +117,10 @@ void print_wrapped(std::string_view name, const std::string& text) {
 }
 
 void print_text(const explain_options& o, const std::vector<explained_method>& lines,
-                const l1_model& l1, bool on_gpu, shape s, std::size_t nnz) {
+                const l1_model& l1, const gpu_info& gpu, bool measured, shape s, std::size_t nnz) {
     fmt::print("{}: {} x {}, {} nonzeros, best first\n\n", matrix_name(o.matrix), s.rows, s.cols,
                nnz);
-    print_table(lines, on_gpu);
+    print_table(lines, measured);
     fmt::print("\nWhat binds each:\n");
     for (const explained_method& l : lines)
         if (l.declined.empty()) print_wrapped(l.method, l.binds);
@@ -136,15 +130,11 @@ void print_text(const explain_options& o, const std::vector<explained_method>& l
         "\nMoved are the sectors of all requests; beyond L1 those that miss, by a model of\n"
         "{}.\nColumns, values and x are sectors a request; lanes take part in one.\n",
         describe(l1));
-    if (!on_gpu)
-        fmt::print(
-            "There is no GPU here: no time is predicted or measured. Best is what moves\n"
-            "least, times the busiest warp's work over an equal share.\n");
+    fmt::print("Times are predicted for an {}{}", gpu.name,
+               measured ? ".\n" : ",\nwhich is not here: none is measured.\n");
 }
 
 }  // namespace
-
-l1_model l1_of_this_machine() { return has_gpu() ? l1_model::of(describe_gpu(gpu{})) : l1_model{}; }
 
 std::string describe(const l1_model& m) {
     return fmt::format("{} with LRU replacement, {} of {} multiprocessors",
@@ -194,18 +184,22 @@ template <class V>
 int explain_all(const explain_options& o, const csr<V, host_view>& A) {
     json_file json(o.json);
     const interruption ctrl_c;
-    const bool on_gpu = has_gpu();
-    const l1_model l1 = l1_of_this_machine();
+    const bool measured = o.gpu.empty() && why_no_gpu().empty();
+    const gpu_info gpu = gpu_to_explain(o.gpu);
+    const l1_model l1 = l1_model::of(gpu);
+    const machine_speeds speeds = speeds_to_explain(o.gpu);
     const std::string name = matrix_name(o.matrix);
     std::optional<running_clock> clock(std::in_place, "counting " + name);
-    const auto lines = explain_methods(A, compute_stats(A), {l1, on_gpu, o.threads}, name, *clock);
+    const auto lines =
+        explain_methods(A, compute_stats(A), {l1, &speeds, measured, o.threads}, name, *clock);
     clock.reset();
-    nlohmann::json j = provenance("explain", on_gpu);
+    nlohmann::json j = provenance("explain", measured);
     j.update({{"matrix", name},
               {"rows", A.shape.rows},
               {"cols", A.shape.cols},
               {"nnz", A.val.size()},
               {"value", value_name<V>()},
+              {"predicted_for", gpu.name},
               {"interrupted", interruption::happened()},
               {"methods", nlohmann::json::array()}});
     for (const explained_method& l : lines) {
@@ -213,7 +207,7 @@ int explain_all(const explain_options& o, const csr<V, host_view>& A) {
         if (l.declined.empty()) j["methods"].back()["kernels"] = kernels_json(l.figures);
     }
     json.write(j);
-    if (!json.is_stdout()) print_text(o, lines, l1, on_gpu, A.shape, A.val.size());
+    if (!json.is_stdout()) print_text(o, lines, l1, gpu, measured, A.shape, A.val.size());
     return interruption::happened() ? interrupted_exit : int(done);
 }
 

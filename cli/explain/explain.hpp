@@ -7,12 +7,14 @@
 
 #include "cli/progress.hpp"
 #include "nonzero/explain/explain.hpp"
+#include "nonzero/plan/speeds.hpp"
 #include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {
 
 struct explain_options {
     std::string matrix, method, type, picture, json;
+    std::string gpu;  ///< a file of `nz machine --json`; empty for this machine's GPU
     std::int64_t warp = 0;
     int requests = 0;  ///< of the picture: 0 for as many as are usual
     int threads = 0;
@@ -65,8 +67,9 @@ nlohmann::json to_json(const explained_method&);
 
 struct explain_how {
     l1_model l1;
-    bool on_gpu = false;  ///< times are predicted and measured as well
-    int threads = 0;      ///< 0: all
+    const machine_speeds* predict_for = nullptr;  ///< null: no time is predicted
+    bool measure = false;                         ///< on this machine's GPU
+    int threads = 0;                              ///< 0: all
 };
 /// All methods that have a kernel on a GPU, best first, the declined ones last; after Ctrl-C those
 /// that were done before. The clock, labelled "counting `name`", tells which is counted.
@@ -79,8 +82,11 @@ std::vector<explained_method> explain_methods(const csr<V, host_view>& A, const 
 template <class V>
 int explain_all(const explain_options&, const csr<V, host_view>& A);
 
-/// The L1 that is modelled: this machine's GPU's, or an H200's.
-l1_model l1_of_this_machine();
+/// The GPU of that file of `nz machine --json`; where it is empty this machine's, or an H200 where
+/// there is none. Throws parse_error where the file tells of no GPU.
+gpu_info gpu_to_explain(const std::string& file);
+/// Its speeds.
+machine_speeds speeds_to_explain(const std::string& file);
 /// "an L1 of 256 KiB, ..."; what is modelled, in a line.
 std::string describe(const l1_model&);
 

@@ -1,4 +1,4 @@
-// The files of the pages, as CMake puts them into the command.
+// The files that CMake puts into the command: the pages' own, and what an H200 measured.
 #pragma once
 
 #include <string_view>
@@ -12,5 +12,8 @@ extern const std::string_view report_styles[1];
 extern const std::string_view report_scripts[8];
 extern const std::string_view explorer_styles[2];
 extern const std::string_view explorer_scripts[5];
+
+/// What `nz machine --json` wrote on a machine with an H200.
+extern const std::string_view machine_of_an_h200;
 
 }  // namespace nz::cli

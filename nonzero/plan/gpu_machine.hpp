@@ -36,6 +36,16 @@ struct gpu_speeds {
     std::vector<gather_rate> gathers;  ///< x from 16 KB by doubling to 512 MB, as memory allows
 };
 
+/// A GPU, here or elsewhere.
+struct known_gpu {
+    gpu_info what;
+    gpu_speeds speeds;
+};
+
+/// The GPU that `text` tells of, which `nz machine --json` wrote. Throws parse_error, which begins
+/// with `name`, where it tells of none, lacks a figure, or no GPU can be so.
+known_gpu read_known_gpu(const std::string& text, const std::string& name);
+
 /// Throws unavailable where there is no such GPU.
 gpu_info describe_gpu(gpu on);
 /// Medians of several runs, in about half a second. Throws unavailable and device_error.

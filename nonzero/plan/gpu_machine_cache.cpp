@@ -36,6 +36,39 @@ void set_rates(gpu_speeds& s, const measured_rates& all) {
     for (std::size_t k = 0; k < s.gathers.size(); ++k) s.gathers[k].per_s = all[6 + k];
 }
 
+/// Throws json::exception where it is no whole number: a cast of 1e300 would be undefined.
+std::int64_t whole(const json& j) { return j.get_ref<const json::number_integer_t&>(); }
+
+/// Throws json::exception where a figure is missing or no number.
+gpu_speeds read_speeds(const json& j) {
+    gpu_speeds s{.memory = {.read_gbps = j.at("read_gbps"), .copy_gbps = j.at("copy_gbps")},
+                 .l2_read_gbps = j.at("l2_read_gbps"),
+                 .launch_s = j.at("launch_s"),
+                 .latency_s = j.at("latency_s"),
+                 .upload_gbps = j.at("upload_gbps"),
+                 .resident_warps = whole(j.at("resident_warps")),
+                 .gathers = {}};
+    for (const json& at : j.at("gathers"))
+        s.gathers.push_back({.x_bytes = whole(at.at("x_bytes")), .per_s = at.at("per_s")});
+    return s;
+}
+
+/// The same.
+gpu_info read_info(const json& j) {
+    return {.name = j.at("name"),
+            .compute_capability = int(whole(j.at("compute_capability"))),
+            .multiprocessors = int(whole(j.at("multiprocessors"))),
+            .memory_bytes = whole(j.at("memory_bytes")),
+            .l2_bytes = whole(j.at("l2_bytes")),
+            .driver_version = int(whole(j.at("driver_version"))),
+            .runtime_version = int(whole(j.at("runtime_version")))};
+}
+
+bool plausible(const gpu_info& g) {
+    return g.multiprocessors > 0 && g.multiprocessors < 1'000'000 && g.l2_bytes >= 1 << 12 &&
+           g.l2_bytes < std::int64_t(1) << 50;
+}
+
 /// What a GPU can be, by wide margins on both sides of what bench/results holds.
 bool plausible(const gpu_speeds& s) {
     const auto within = [](double x, double least, double most) { return x >= least && x <= most; };
@@ -43,26 +76,35 @@ bool plausible(const gpu_speeds& s) {
                within(s.l2_read_gbps, 1, 1e6) && within(s.launch_s, 1e-7, 1e-3) &&
                within(s.latency_s, 1e-8, 1e-5) && within(s.upload_gbps, 0.01, 1e5) &&
                s.resident_warps > 0;
-    for (const gather_rate& g : s.gathers) all = all && g.x_bytes > 0 && within(g.per_s, 1e7, 1e14);
+    std::int64_t last = 0;
+    for (const gather_rate& g : s.gathers) {
+        all = all && g.x_bytes > last && within(g.per_s, 1e7, 1e14);
+        last = g.x_bytes;
+    }
     return all && !s.gathers.empty();
 }
 
 }  // namespace
+
+known_gpu read_known_gpu(const std::string& text, const std::string& name) {
+    const json all = json::parse(text, nullptr, false);
+    if (all.is_discarded()) throw parse_error(name, 0, "is no JSON");
+    try {
+        const json& gpu = all.at("gpu");
+        if (gpu.contains("none")) throw parse_error(name, 0, "tells of a machine without a GPU");
+        known_gpu g{read_info(gpu), read_speeds(gpu)};
+        if (plausible(g.what) && plausible(g.speeds)) return g;
+    } catch (const json::exception&) {  // a figure is missing
+    }
+    throw parse_error(name, 0, "does not tell all that `nz machine --json` tells of a GPU");
+}
 
 std::string gpu_cache_path(const gpu_info& g) { return cache_path("machine-" + g.name); }
 
 std::optional<gpu_speeds> load_gpu_speeds(const std::string& path, const gpu_info& g) {
     const json j = load_kept(path, key_of(g));
     try {
-        gpu_speeds s{.memory = {.read_gbps = j.at("read_gbps"), .copy_gbps = j.at("copy_gbps")},
-                     .l2_read_gbps = j.at("l2_read_gbps"),
-                     .launch_s = j.at("launch_s"),
-                     .latency_s = j.at("latency_s"),
-                     .upload_gbps = j.at("upload_gbps"),
-                     .resident_warps = j.at("resident_warps"),
-                     .gathers = {}};
-        for (const json& at : j.at("gathers"))
-            s.gathers.push_back({.x_bytes = at.at("x_bytes"), .per_s = at.at("per_s")});
+        gpu_speeds s = read_speeds(j);
         if (plausible(s)) return s;
     } catch (const json::exception&) {  // nothing, or of the right key and yet not ours
     }

@@ -10,6 +10,7 @@
 
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/plan/speeds.hpp"
 
 namespace nz::test {
 namespace {
@@ -92,6 +93,33 @@ TEST_F(gpu_cache, that_is_corrupt_is_ignored) {
     }
     std::ofstream(path) << text;
     EXPECT_TRUE(loads());
+}
+
+TEST(known_gpus, are_read_from_what_nz_machine_wrote) {
+    for (const std::string gpu : {"h100", "h200"}) {
+        const std::string path = NZ_SOURCE_DIR "/bench/results/" + gpu + "/machine.json";
+        std::ifstream file(path);
+        const std::string text(std::istreambuf_iterator<char>(file), {});
+        const known_gpu g = read_known_gpu(text, path);
+        EXPECT_NE(g.what.name.find(gpu == "h100" ? "H100" : "H200"), std::string::npos);
+        const machine_speeds s = speeds_of(g);
+        EXPECT_GT(s.reads.front().per_s, s.reads.back().per_s);
+        EXPECT_EQ(s.gathers.size(), g.speeds.gathers.size());
+        EXPECT_EQ(s.workers, 64 * g.what.multiprocessors);
+
+        const auto replaced = [&](const std::string& what, const std::string& by) {
+            std::string other = text;
+            const auto at = other.find("\"" + what + "\": ", other.find("\"gpu\": {"));
+            EXPECT_NE(at, std::string::npos) << what;
+            return other.replace(at, what.size() + 4, "\"" + what + "\": " + by);
+        };
+        for (const std::string& bad :
+             {std::string(), std::string("[]"), std::string("{}"), text.substr(0, text.size() / 2),
+              replaced("l2_bytes", "1e300, \"was\": "), replaced("multiprocessors", "0, \"was\": "),
+              replaced("latency_s", "-1, \"was\": "), replaced("x_bytes", "0, \"was\": "),
+              replaced("read_gbps", "\"fast\", \"was\": "), replaced("gathers", "{}, \"was\": ")})
+            EXPECT_THROW((void)read_known_gpu(bad, "bad.json"), parse_error) << bad;
+    }
 }
 
 TEST_F(gpu_cache, that_cannot_be_written_says_so) {

@@ -288,31 +288,25 @@ machine_speeds speeds_of(cpu on, bool fresh) {
     return known[threads] = std::move(s);
 }
 
-namespace {
-
-machine_speeds gpu_speeds_of(gpu on, bool fresh) {
-    const gpu_speeds g = known_gpu_speeds(on, fresh);
-    const gpu_info info = describe_gpu(on);
-    machine_speeds s{.launch_s = g.launch_s,
-                     .unit_s = g.latency_s,
+machine_speeds speeds_of(const known_gpu& g) {
+    const double l2_bytes = double(g.what.l2_bytes);
+    machine_speeds s{.launch_s = g.speeds.launch_s,
+                     .unit_s = g.speeds.latency_s,
                      .out_of_cache_factor = 2,  // fitted (docs/experiments/planner.md)
-                     .workers = double(g.resident_warps),
+                     .workers = double(g.speeds.resident_warps),
                      .lanes = 32,
-                     .reads = {},
+                     // What fits the L2 cache stays there from product to product.
+                     .reads = {{l2_bytes / 2, g.speeds.l2_read_gbps * 1e9},
+                               {l2_bytes * 2, g.speeds.memory.read_gbps * 1e9}},
                      .gathers = {},
-                     .convert_bytes_per_s = speeds_of(cpu{}, fresh).convert_bytes_per_s,
-                     .upload_bytes_per_s = g.upload_gbps * 1e9};
-    // What fits the L2 cache stays there from product to product.
-    s.evicting_bytes = double(info.l2_bytes) / 2;
-    s.reads = {{double(info.l2_bytes) / 2, g.l2_read_gbps * 1e9},
-               {double(info.l2_bytes) * 2, g.memory.read_gbps * 1e9}};
-    for (const gather_rate& at : g.gathers) s.gathers.push_back({double(at.x_bytes), at.per_s});
+                     .evicting_bytes = l2_bytes / 2,
+                     .upload_bytes_per_s = g.speeds.upload_gbps * 1e9};
+    for (const gather_rate& at : g.speeds.gathers)
+        s.gathers.push_back({double(at.x_bytes), at.per_s});
     for (const rate_at& r : s.gathers)
         if (r.per_s > s.gathers.front().per_s / 2) s.l1_bytes = r.bytes;
     return s;
 }
-
-}  // namespace
 
 machine_speeds speeds_of(gpu on, bool fresh) {
     static std::mutex one_at_a_time;
@@ -321,7 +315,9 @@ machine_speeds speeds_of(gpu on, bool fresh) {
     const std::lock_guard lock(one_at_a_time);
     const auto at = known.find(on.device);
     if (at != known.end() && !fresh) return at->second;
-    return known[on.device] = gpu_speeds_of(on, fresh);
+    machine_speeds s = speeds_of(known_gpu{describe_gpu(on), known_gpu_speeds(on, fresh)});
+    s.convert_bytes_per_s = speeds_of(cpu{}, fresh).convert_bytes_per_s;
+    return known[on.device] = std::move(s);
 }
 
 }  // namespace nz

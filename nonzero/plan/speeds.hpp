@@ -32,6 +32,9 @@ machine_speeds speeds_of(cpu on, bool fresh = false);
 /// The same from known_gpu_speeds. Throws unavailable where there is no such GPU.
 machine_speeds speeds_of(gpu on, bool fresh = false);
 
+/// The same of any GPU; only convert_bytes_per_s, which is a CPU's, is 0.
+machine_speeds speeds_of(const known_gpu&);
+
 /// Whether every speed that a plan needs is set, positive and finite.
 bool is_usable(const machine_speeds&);
 
