@@ -48,8 +48,8 @@ struct matrix_stats {
     /// The distinct sectors of each group of stats_groups[1] rows, summed over the groups.
     std::int64_t group_sectors = 0;
     /// Entries more than stats_far columns from the entry of the same number in the row before,
-    /// within groups of stats_groups[0] rows.
-    std::int64_t far_columns = 0;
+    /// within groups of stats_groups[0] rows; and how many have such an entry before them.
+    std::int64_t far_columns = 0, compared_columns = 0;
     double row_imbalance = 1;  ///< nonzeros of the heaviest of stats_shares equal shares of rows,
                                ///< over the mean
 

@@ -71,7 +71,7 @@ double seconds_of_gather(const estimate& e, const matrix_stats& s, const machine
                       : e.vector_bytes * double(s.cols) / std::max(double(s.rows + s.cols), 1.0);
     const double near_bytes =
         std::min(x_bytes, 2.0 * stats_far * x_bytes / std::max(double(s.cols), 1.0));
-    const double far = double(s.far_columns) / std::max(double(s.nnz), 1.0);
+    const double far = double(s.far_columns) / std::max(double(s.compared_columns), 1.0);
     return far / rate_for(m.gathers, x_bytes) + (1 - far) / rate_for(m.gathers, near_bytes);
 }
 

@@ -286,7 +286,7 @@ class sectors_by_sorting {
 };
 
 struct sector_counts {
-    std::int64_t row = 0, column = 0, near = 0, far = 0;
+    std::int64_t row = 0, column = 0, near = 0, far = 0, compared = 0;
 };
 
 /// Adds what the rows [first, last) meet; `near` counts the different sectors of all of them.
@@ -310,6 +310,7 @@ void count_sectors(const csr<V, host_view>& A, std::int64_t first, std::int64_t 
             all.row += sector != before;
             all.column += k >= above_len || sector_at(above + k) != sector;
             all.far += k < above_len && distance(above + k, begin + k) > stats_far;
+            all.compared += k < above_len;
             near.add(sector);
             before = sector;
         }
@@ -334,7 +335,7 @@ void count_sectors_by(const csr<V, host_view>& A, int workers, matrix_stats& s) 
         });
         const std::lock_guard lock(one_at_a_time);
         s.row_sectors += mine.row, s.column_sectors += mine.column, s.group_sectors += mine.near;
-        s.far_columns += mine.far;
+        s.far_columns += mine.far, s.compared_columns += mine.compared;
     });
 }
 
@@ -457,7 +458,8 @@ csr<V, host> sample_of(const csr<V, host_view>& A, std::int64_t every) {
 /// Multiplies the sums over a sample.
 void scale(matrix_stats& s, double times) {
     const auto scaled = [times](auto&... all) { ((all = std::int64_t(double(all) * times)), ...); };
-    scaled(s.row_sectors, s.column_sectors, s.group_sectors, s.far_columns);
+    scaled(s.row_sectors, s.column_sectors, s.group_sectors);
+    scaled(s.far_columns, s.compared_columns);
     scaled(s.packed.bytes, s.packed.width, s.packed.diagonal_width, s.packed.chunks);
     for (std::int64_t& blocks : s.blocks) scaled(blocks);
 }

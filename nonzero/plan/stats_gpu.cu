@@ -23,7 +23,8 @@ struct survey {
     unsigned rows_of_length[short_lengths];
     unsigned long_rows;  ///< rows of short_lengths entries or more; their lengths are listed
     unsigned broken;     ///< row_ptr does not ascend from 0 to nnz
-    count group_width, entries, row_sectors, column_sectors, group_sectors, far_columns;
+    count group_width, entries, row_sectors, column_sectors, group_sectors;
+    count far_columns, compared_columns;
 };
 
 /// 0 where row_ptr does not ascend from 0 to nnz, which is noted.
@@ -162,7 +163,8 @@ __global__ void __launch_bounds__(entry_threads)
     enter_rows(A, here, g);
     const index* const c = A.col_ind.ptr;
     const offset total = g.before[group_rows];
-    count row_sectors = 0, column_sectors = 0, group_sectors = 0, far_columns = 0;
+    count row_sectors = 0, column_sectors = 0, group_sectors = 0;
+    count far_columns = 0, compared_columns = 0;
     for (offset e = threadIdx.x; e < total; e += entry_threads) {
         const int row = row_of(g, e);
         const offset p = g.from[row] + (e - g.before[row]), k = p - g.begin[row];
@@ -173,6 +175,7 @@ __global__ void __launch_bounds__(entry_threads)
         const index above = has_above ? c[g.begin[row - 1] + k] : c[p];
         column_sectors += !has_above || above / elements != sector;
         far_columns += abs(c[p] - above) > stats_far;
+        compared_columns += has_above;
         const auto bit = std::uint64_t(sector - here.first_sector);
         if (!leads || bit >= std::uint64_t(here.sectors)) continue;
         const unsigned mask = 1U << (bit % 32);
@@ -183,6 +186,7 @@ __global__ void __launch_bounds__(entry_threads)
     add_of_block(&s->column_sectors, column_sectors);
     add_of_block(&s->group_sectors, group_sectors);
     add_of_block(&s->far_columns, far_columns);
+    add_of_block(&s->compared_columns, compared_columns);
     if (threadIdx.x == 0) atomicAdd(&s->entries, count(total));
 }
 
@@ -283,6 +287,7 @@ matrix_stats stats_of_ascending(gpu on, const csr<V, device_view>& A, device_ana
     m.column_sectors = of_all(s.column_sectors);
     m.group_sectors = of_all(s.group_sectors);
     m.far_columns = of_all(s.far_columns);
+    m.compared_columns = of_all(s.compared_columns);
     known.packing = packing;
     m.packed = size_of_packed(*packing);
     return m;

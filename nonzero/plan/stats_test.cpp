@@ -76,6 +76,7 @@ void count_sectors(const csr<double, host>& A, matrix_stats& s) {
             s.row_sectors += k == 0 || rows[i][k - 1] != sector;
             const bool below = i % 32 != 0 && k < rows[i - 1].size();
             s.column_sectors += !below || rows[i - 1][k] != sector;
+            s.compared_columns += below;
             s.far_columns += below && std::abs(columns[i - 1][k] - columns[i][k]) > (1 << 20);
         }
     }
@@ -151,6 +152,7 @@ void expect_equal(const matrix_stats& a, const matrix_stats& b) {
     EXPECT_EQ(a.column_sectors, b.column_sectors);
     EXPECT_EQ(a.group_sectors, b.group_sectors);
     EXPECT_EQ(a.far_columns, b.far_columns);
+    EXPECT_EQ(a.compared_columns, b.compared_columns);
     for (std::size_t s = 0; s < std::size(stats_block_sides); ++s)
         EXPECT_EQ(a.blocks[s], b.blocks[s]) << stats_block_sides[s];
 }
@@ -215,6 +217,7 @@ void expect_the_same_on_the_gpu(const std::string& name, const csr<V, host>& A) 
     EXPECT_NEAR(double(got.column_sectors), double(want.column_sectors), sampled);
     EXPECT_NEAR(double(got.group_sectors), double(want.group_sectors), sampled);
     EXPECT_NEAR(double(got.far_columns), double(want.far_columns), sampled);
+    EXPECT_NEAR(double(got.compared_columns), double(want.compared_columns), sampled);
 }
 
 class stats_on_gpu : public ::testing::Test {
