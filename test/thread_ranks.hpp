@@ -61,7 +61,8 @@ class meeting {
   private:
     template <class Ready>
     void wait(std::unique_lock<std::mutex>& lock, Ready ready) {
-        constexpr std::chrono::seconds limit(30);
+        // A rank may work for minutes by itself where sanitizers watch many tests at once.
+        constexpr std::chrono::seconds limit(300);
         const bool done = changed_.wait_for(lock, limit, [&] { return failed_ || ready(); });
         if (!done || !ready()) throw device_error("a rank waits for one that does not come");
     }

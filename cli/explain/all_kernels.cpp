@@ -74,10 +74,15 @@ bool before(const explained_method& a, const explained_method& b) {
 std::string micros(double s) { return s > 0 ? fmt::format("{:.3g}", s * 1e6) : "-"; }
 
 void print_table(const std::vector<explained_method>& lines, bool measured) {
-    std::vector<column> columns{
-        {"method", false}, {"moved"}, {"beyond\nL1", true, true}, {"columns"},
-        {"values"},        {"x"},     {"lanes", true, true},      {"busiest\nover mean"},
-        {"predicted\nus"}};
+    std::vector<column> columns{{"method", false},
+                                {"moved"},
+                                {"beyond\nL1", true, true},
+                                {"columns"},
+                                {"values"},
+                                {"x"},
+                                {"lanes", true, true},
+                                {"busiest\nover mean", true, true},
+                                {"predicted\nus"}};
     if (measured) columns.push_back({"measured\nus"});
     table t(columns);
     for (const explained_method& l : lines) {
