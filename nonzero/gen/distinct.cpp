@@ -77,16 +77,24 @@ V distinct_value(V v, double factor, std::uint64_t id, int width) {
 
 template <class V>
 void make_distinct(std::span<V> val, std::uint64_t seed) {
-    const int width = std::max(int(std::bit_width(std::max<std::size_t>(val.size(), 1) - 1)), 1);
+    make_distinct(val, seed, 0, val.size());
+}
+
+template <class V>
+void make_distinct(std::span<V> val, std::uint64_t seed, std::uint64_t first, std::uint64_t count) {
+    expect(first <= count && val.size() <= count - first,
+           "make_distinct: a part of other values than there are");
+    const int width = std::max(int(std::bit_width(std::max<std::uint64_t>(count, 1) - 1)), 1);
     const int most = std::is_same_v<V, float> ? mantissa_bits<float> + most_exponent_bits
                                               : 2 * mantissa_bits<float>;
     expect(width <= most, "make_distinct: more entries than values of that type");
     const permutation id(seed, width);
     const counter random(seed, 0);
     parallel_for(thread_count({}), std::int64_t(val.size()), [&](std::int64_t k) {
-        const double factor = (1 + random.uniform(std::uint64_t(k))) / 2;
+        const std::uint64_t number = first + std::uint64_t(k);
+        const double factor = (1 + random.uniform(number)) / 2;
         V& v = val[std::size_t(k)];
-        v = distinct_value(v, factor, id(std::uint64_t(k)), width);
+        v = distinct_value(v, factor, id(number), width);
     });
 }
 
@@ -138,8 +146,9 @@ std::int64_t count_distinct(std::span<const V> val) {
     return distinct;
 }
 
-#define NZ_INSTANTIATE(V)                                     \
-    template void make_distinct(std::span<V>, std::uint64_t); \
+#define NZ_INSTANTIATE(V)                                                                   \
+    template void make_distinct(std::span<V>, std::uint64_t);                               \
+    template void make_distinct(std::span<V>, std::uint64_t, std::uint64_t, std::uint64_t); \
     template std::int64_t count_distinct(std::span<const V>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 

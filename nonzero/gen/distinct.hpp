@@ -17,6 +17,11 @@ namespace nz {
 template <class V>
 void make_distinct(std::span<V> val, std::uint64_t seed);
 
+/// The same for a part of `count` values, those from number `first` on: each becomes what it
+/// becomes where all are given at once. Throws argument_error also where the part is none.
+template <class V>
+void make_distinct(std::span<V> val, std::uint64_t seed, std::uint64_t first, std::uint64_t count);
+
 /// How many different bit patterns the values have. Takes as much memory as the values once more;
 /// throws device_error where that exceeds the machine's.
 template <class V>

@@ -38,6 +38,22 @@ TYPED_TEST(distinct_of, no_two_values_are_equal) {
     }
 }
 
+TYPED_TEST(distinct_of, parts_become_what_the_whole_becomes) {
+    using V = TypeParam;
+    host_vector<V> whole(1001);
+    for (std::size_t k = 0; k < whole.size(); ++k) whole[k] = V(real<V>(k % 5));
+    host_vector<V> parts = whole;
+    make_distinct<V>(whole, 3);
+    std::size_t first = 0;
+    for (const std::size_t last : {0, 1, 400, 1001}) {
+        make_distinct<V>(std::span(parts).subspan(first, last - first), 3, first, whole.size());
+        first = last;
+    }
+    EXPECT_EQ(std::memcmp(parts.data(), whole.data(), whole.size() * sizeof(V)), 0);
+    EXPECT_THROW(make_distinct<V>(std::span(parts), 3, 1, parts.size()), argument_error);
+    EXPECT_THROW(make_distinct<V>(std::span(parts), 3, 2000, parts.size()), argument_error);
+}
+
 TYPED_TEST(distinct_of, each_is_the_original_by_a_factor_from_a_half_to_one) {
     using V = TypeParam;
     using R = real<V>;
