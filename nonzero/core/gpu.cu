@@ -81,8 +81,14 @@ gpu beside(gpu on) {
     const std::lock_guard lock(one_at_a_time);
     auto at = streams.find(on.device);
     if (at == streams.end()) {
+        // Blocks of its kernels start before those of on.stream that wait for a place: else
+        // messages would travel once a product's last blocks have started, not beside it.
+        int least = 0, greatest = 0;
+        check(cudaDeviceGetStreamPriorityRange(&least, &greatest),
+              "cudaDeviceGetStreamPriorityRange");
         cudaStream_t s = nullptr;
-        check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+        check(cudaStreamCreateWithPriority(&s, cudaStreamNonBlocking, greatest),
+              "cudaStreamCreateWithPriority");
         at = streams.emplace(on.device, s).first;
     }
     on.stream = at->second;
