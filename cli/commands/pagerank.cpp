@@ -31,7 +31,7 @@ struct options : run_options {
     std::string graph, teleport, to, type = "double", direction = "row-links-to-column";
     pagerank_options ranking;
     std::size_t top = 20;
-    bool time = false;
+    bool time = false, share_gpu = false;
 
     [[nodiscard]] link_direction how() const {
         return direction == "row-links-to-column" ? link_direction::row_links_to_column
@@ -129,9 +129,8 @@ outcome rank_on(B on, const options& o) {
 }
 
 /// The same over several processes, each with its own nodes. Rank 0 has the ranks of all.
-template <class V>
-outcome rank_on_ranks(const communicator& ranks, const options& o) {
-    const cpu on{.threads = std::max(o.threads, 1), .ranks = &ranks};
+template <class V, class B>
+outcome rank_on_ranks(const communicator& ranks, const options& o, B on, std::string where) {
     auto G = read_slice<V>(ranks, o.graph);
     const auto t =
         o.teleport.empty() ? host_vector<V>() : read_vector_slice<V>(ranks, o.teleport, G.rows);
@@ -139,7 +138,7 @@ outcome rank_on_ranks(const communicator& ranks, const options& o) {
     all.nodes = G.shape().rows;
     all.entries = std::int64_t(summed(ranks, G.own.val.size()));
     auto start = std::chrono::steady_clock::now();
-    const auto graph = shared_pagerank_graph(on, std::move(G), o.how());
+    const auto graph = shared_pagerank_graph<V, B>(on, std::move(G), o.how());
     all.plan_s = seconds_since(start);
     start = std::chrono::steady_clock::now();
     auto [own, report] = graph.rank(o.ranking, t);
@@ -147,7 +146,7 @@ outcome rank_on_ranks(const communicator& ranks, const options& o) {
     all.report = std::move(report);
     all.dangling = graph.dangling();
     all.product = "shared out";
-    all.where = fmt::format("{} processes of {} threads", ranks.size(), on.threads);
+    all.where = std::move(where);
     const auto rank = joined<V>(ranks, own);
     const auto links = joined<index>(ranks, graph.links());
     if (ranks.rank() != 0) return all;
@@ -159,6 +158,16 @@ outcome rank_on_ranks(const communicator& ranks, const options& o) {
         all.rank.push_back(double(rank[i])), all.links.push_back(links[i]);
     }
     return all;
+}
+
+template <class V>
+outcome rank_on_ranks(const communicator& ranks, const options& o) {
+    if (o.on_gpu()) {
+        const gpu_rank mine(ranks, o.share_gpu);
+        return rank_on_ranks<V, gpu>(ranks, o, mine, place_of(ranks, mine));
+    }
+    const cpu on{.threads = std::max(o.threads, 1), .ranks = &ranks};
+    return rank_on_ranks<V, cpu>(ranks, o, on, place_of(ranks, on));
 }
 
 nlohmann::json to_json(const options& o, const outcome& all) {
@@ -219,8 +228,7 @@ int rank(const options& o) {
     const communicator* const ranks = ranks_of_this_run();
     std::unique_ptr<json_file> json;
     agree(ranks, [&] {
-        if (ranks != nullptr && (o.on_gpu() || o.time))
-            throw unavailable("--device gpu and --time: for one process only");
+        if (ranks != nullptr && o.time) throw unavailable("--time: for one process only");
         check_device(o);
         if (!is_speaker()) return;
         json = std::make_unique<json_file>(o.json);
@@ -277,6 +285,7 @@ void add_pagerank(CLI::App& app, action& chosen) {
         ->capture_default_str();
     sub->add_flag("--time", o->time, "also time the product alone");
     add_run_options(*sub, *o);
+    add_share_gpu(*sub, o->share_gpu);
     add_wide_option(*sub);
     sub->callback([&chosen, o] {
         chosen = [o] { return o->type == "float" ? rank<float>(*o) : rank<double>(*o); };

@@ -19,8 +19,8 @@ host_vector<index> row_lengths(const csr<V, host>& A) {
 
 }  // namespace
 
-template <class V>
-pagerank_graph<V, cpu> shared_pagerank_graph(cpu on, matrix_slice<V> G, link_direction direction) {
+template <class V, class B>
+pagerank_graph<V, B> shared_pagerank_graph(B on, matrix_slice<V> G, link_direction direction) {
     if (on.ranks == nullptr) throw argument_error("pagerank: on.ranks is null");
     agree(on.ranks, [&] {
         const auto [rows, cols] = G.shape();
@@ -34,11 +34,14 @@ pagerank_graph<V, cpu> shared_pagerank_graph(cpu on, matrix_slice<V> G, link_dir
     const bool along_rows = direction == link_direction::row_links_to_column;
     auto links = row_lengths(along_rows ? G.own : T.own);
     matrix_slice<V> L = along_rows ? std::move(T) : std::move(G);
-    return {on, std::make_unique<distributed<V, cpu>>(on, std::move(L)), std::move(links)};
+    return {on, std::make_unique<distributed<V, B>>(on, std::move(L)), std::move(links)};
 }
 
-template pagerank_graph<float, cpu> shared_pagerank_graph(cpu, matrix_slice<float>, link_direction);
-template pagerank_graph<double, cpu> shared_pagerank_graph(cpu, matrix_slice<double>,
-                                                           link_direction);
+#define NZ_INSTANTIATE(V, B) \
+    template pagerank_graph<V, B> shared_pagerank_graph(B, matrix_slice<V>, link_direction);
+NZ_INSTANTIATE(float, cpu)
+NZ_INSTANTIATE(double, cpu)
+NZ_INSTANTIATE(float, gpu)
+NZ_INSTANTIATE(double, gpu)
 
 }  // namespace nz
