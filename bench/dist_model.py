@@ -73,6 +73,32 @@ def cube(n: int, ranks: int, boxes: bool) -> Part:
     return Part(rows, 6 * rows ** (2 / 3), 6)
 
 
+# ---- held to what was measured ------------------------------------------------------------------
+
+
+def fitted_messages(measured: list[tuple[float, float]]) -> tuple[float, float]:
+    """Latency [s] and bytes/s of messages, from (bytes, seconds) of some: relative least squares."""
+    w = [1 / seconds**2 for _, seconds in measured]
+    b = [size for size, _ in measured]
+    t = [seconds for _, seconds in measured]
+    sw, swb = sum(w), sum(wi * bi for wi, bi in zip(w, b, strict=True))
+    swbb = sum(wi * bi * bi for wi, bi in zip(w, b, strict=True))
+    swt = sum(wi * ti for wi, ti in zip(w, t, strict=True))
+    swbt = sum(wi * bi * ti for wi, bi, ti in zip(w, b, t, strict=True))
+    per_byte = (sw * swbt - swb * swt) / (sw * swbb - swb**2)
+    return (swt - per_byte * swb) / sw, 1 / per_byte
+
+
+def expected_product_s(alone_s: float, entries: list[float], halo_entries: list[float],
+                       message_s: float, launch_s: float) -> float:
+    """A product over ranks, from that of one rank: the slowest rank's own columns beside the
+    messages, then its entries in others' columns, by two kernels more.
+    """
+    entry_s = alone_s / sum(entries)
+    return max(max((all_ - halo) * entry_s, message_s) + halo * entry_s
+               for all_, halo in zip(entries, halo_entries, strict=True)) + 2 * launch_s
+
+
 # ---- multigrid -----------------------------------------------------------------------------------
 
 WORTH_A_RANK = 1000  # rows of a level; else fewer ranks have it (nonzero/dist/coarsen.cpp)

@@ -31,6 +31,20 @@ class Products(unittest.TestCase):
         self.assertAlmostEqual(part.product_s(replace(slow, at_once=True)), 1, places=3)
 
 
+class Measured(unittest.TestCase):
+    def test_latency_and_rate_are_found_again(self):
+        told = [(size, 2e-5 + size / 3e11) for size in (1e5, 4e5, 3.2e7)]
+        latency, rate = model.fitted_messages(told)
+        self.assertAlmostEqual(latency * 1e5, 2)
+        self.assertAlmostEqual(rate / 1e11, 3)
+
+    def test_a_product_waits_for_the_slower_of_own_columns_and_messages(self):
+        def expected(message_s):
+            return model.expected_product_s(12.0, [6, 6], [2, 1], message_s, 0.5)
+        self.assertAlmostEqual(expected(3), 5 + 1 + 1)  # rank 1: 5 own, then 1
+        self.assertAlmostEqual(expected(9), 9 + 2 + 1)  # rank 0 has 2 of others
+
+
 class Multigrid(unittest.TestCase):
     def test_levels_shrink_to_one_that_is_solved_directly(self):
         levels = model.levels_of(8**7, 64, EIGHTHS)

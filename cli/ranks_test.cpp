@@ -89,6 +89,21 @@ TEST_F(ranks, multiply_and_solve_on_gpus_as_one_does) {
         const auto r = residual_of(system.A, read_vector<double>(file("x.mtx")), system.b);
         EXPECT_LE(r.norm, 1.01e-8 * r.rhs);
     }
+    const auto ranked = nz_on(2, "pagerank A.mtx --device gpu --share-gpu --json -");
+    ASSERT_EQ(ranked.code, 0) << ranked.err;
+    const auto here = nlohmann::json::parse(nz("pagerank A.mtx --json -").out);
+    const auto there = nlohmann::json::parse(ranked.out);
+    for (const char* change : {"rank", "node"})
+        EXPECT_NEAR(there["top"][0][change], here["top"][0][change], 1e-6) << change;
+    const auto timed = nz_on(2,
+                             "bench A.mtx --ranks-table --distinct --device gpu --share-gpu "
+                             "--seconds 0.01 --json -");
+    ASSERT_EQ(timed.code, 0) << timed.err;
+    const auto times = nlohmann::json::parse(timed.out);
+    EXPECT_EQ(times["device"], "gpu");
+    ASSERT_EQ(times["over_ranks"].size(), 2U);
+    for (const char* what : {"median_s", "without_messages_s", "messages_s"})
+        EXPECT_GT(times["over_ranks"][1][what], 0) << what;
     const auto pairs = nz_on(2, "eigs A.mtx -k 2 --device gpu --share-gpu --json -");
     ASSERT_EQ(pairs.code, 0) << pairs.err;
     const auto found = nlohmann::json::parse(pairs.out);
@@ -204,6 +219,7 @@ TEST_F(ranks, measure_the_product_on_growing_numbers_of_them) {
         const double s = row["median_s"];
         EXPECT_GT(s, 0);
         EXPECT_GT(row["without_messages_s"], 0);
+        EXPECT_GE(row["messages_s"], 0);
         EXPECT_GE(row["communication_share"], 0);
         EXPECT_LT(row["communication_share"], 1);
         EXPECT_NEAR(row["speed_up"], told["over_ranks"][0]["median_s"].get<double>() / s, 1e-9);
@@ -214,10 +230,11 @@ TEST_F(ranks, measure_the_product_on_growing_numbers_of_them) {
 
 TEST_F(ranks, measure_on_all_of_them_alone) {
     nz::write(file("A.mtx"), view(random<double>(40, 30, 5, 1)));
-    for (const std::string more : {"", " --transpose --type float --methods csr.*"}) {
+    for (const std::string more : {"", " --distinct --transpose --type float --methods csr.*"}) {
         const auto got = nz_on(2, "bench A.mtx A.mtx --seconds 0.001 --json -" + more);
         ASSERT_EQ(got.code, 0) << got.err;
         const auto told = nlohmann::json::parse(got.out);
+        EXPECT_EQ(told["values"], more.empty() ? "as they are" : "distinct");
         ASSERT_EQ(told["over_ranks"].size(), 2U);  // a matrix each
         EXPECT_EQ(told["over_ranks"][1]["ranks"], 2);
         EXPECT_FALSE(told["over_ranks"][1].contains("speed_up"));
@@ -265,7 +282,8 @@ TEST_F(ranks, say_once_what_is_wrong_and_end) {
     if (gpu_count() < 3) {
         const std::string why = gpu_count() == 0 ? why_no_gpu() : "would share a GPU";
         for (const char* run : {"spmv wide.mtx --device gpu", "solve wide.mtx --device gpu",
-                                "eigs wide.mtx --device gpu"})
+                                "eigs wide.mtx --device gpu", "pagerank wide.mtx --device gpu",
+                                "bench wide.mtx --device gpu"})
             expect(run, 4, why);
     }
     expect("solve wide.mtx --device gpu --type cdouble", 2, "complex values");

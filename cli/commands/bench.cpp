@@ -32,7 +32,7 @@ struct options {
     std::string methods = "all", threads, type = "double", device = "cpu", json;
     double seconds = measure_options{}.seconds;
     bool peers = false, cold = false, graph = false, chain = false, plan = false;
-    bool transpose = false, ranks_table = false;
+    bool transpose = false, ranks_table = false, share_gpu = false;
     index vectors = 1;
     std::string order = "column";
     input_options input;
@@ -340,16 +340,23 @@ int run(const options& o) {
 
 /// What of the options is for several processes. Throws where one is for a single process only.
 ranks_bench for_ranks(const options& o) {
-    if (o.on_gpu())
-        throw unavailable("--device gpu: several processes multiply on their CPUs only");
-    if (o.peers || o.plan || o.vectors > 1 || o.input.tile || o.input.distinct ||
-        o.input.storage != value_storage::exact)
+    if (o.on_gpu() && o.type.starts_with('c'))
+        throw unavailable("--device gpu: several processes multiply complex values on CPUs only");
+    if (o.peers || o.plan || o.vectors > 1 || o.input.tile ||
+        o.input.storage != value_storage::exact || o.cold || o.graph || o.chain)
         throw argument_error(
-            "--peers, --plan, --vectors, --tile, --distinct and --storage: for one process only");
+            "--peers, --plan, --vectors, --tile, --storage, --cold, --graph and --chain: for one "
+            "process only");
+    if (o.on_gpu() && !o.threads.empty())
+        throw argument_error("--threads applies to --device cpu only");
     ranks_bench r{.paths = o.paths,
                   .type = o.type,
                   .json = o.json,
                   .seconds = o.seconds,
+                  .seed = o.input.seed,
+                  .on_gpu = o.on_gpu(),
+                  .share_gpu = o.share_gpu,
+                  .distinct = o.input.distinct,
                   .transpose = o.transpose,
                   .table = o.ranks_table};
     if (o.methods != "all")
@@ -447,6 +454,7 @@ void add_bench(CLI::App& app, action& chosen) {
         ->capture_default_str();
     sub->add_flag("--plan", o->plan,
                   "time what the planner chooses as well; a GPU plans from a CSR in its memory");
+    add_share_gpu(*sub, o->share_gpu);
     sub->add_flag("--ranks-table", o->ranks_table,
                   "over several processes: on 1, 2, 4, ... and all of them, with speed-up and "
                   "efficiency");

@@ -12,9 +12,12 @@
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/core/gpu.hpp"
 #include "nonzero/dist/distributed.hpp"
+#include "nonzero/dist/gpu/gpu_ranks.hpp"
 #include "nonzero/dist/read_slice.hpp"
 #include "nonzero/dist/same_speeds.hpp"
+#include "nonzero/gen/distinct.hpp"
 #include "nonzero/plan/benchmark.hpp"
 #include "nonzero/plan/measure.hpp"
 
@@ -24,16 +27,18 @@ namespace {
 /// What one rank has to do in a product.
 struct rank_work {
     double entries = 0;
-    double halo_bytes = 0;  ///< elements of others that it receives
+    double halo_entries = 0;  ///< of these, those in others' columns
+    double halo_bytes = 0;    ///< elements of others that it receives
 };
 
 /// One matrix on so many ranks; the same on all of them.
 struct result {
-    std::string matrix, method;
+    std::string matrix, method, where;
     nz::shape shape = {};
     std::int64_t nnz = 0;
     timing product;      ///< from the first rank's start to the last one's end
     timing own_product;  ///< the same without messages: what the ranks multiply, and no more
+    timing messages;     ///< only those of a plain product, which travel beside it
     std::vector<rank_work> work;
     memory_of_ranks memory;
     double flops = 0;
@@ -58,10 +63,19 @@ struct result {
     }
 };
 
+void finish(cpu) {}
+void finish(gpu on) { synchronize(on); }
+
+/// The least time of a block. The end of a GPU's block is known some 20 us late.
+double block_s(cpu) { return measure_options{}.block_s; }
+double block_s(gpu) { return 1e-2; }
+
 /// Times work that all ranks do together. Every rank gets the longest rank's seconds, also as the
 /// clock of the harness, so that all repeat the work as often.
-std::vector<timing> timed_together(const communicator& ranks, double seconds,
+template <class B>
+std::vector<timing> timed_together(B on, double seconds,
                                    std::span<const std::function<void()>> work) {
+    const communicator& ranks = *on.ranks;
     double passed = 0;
     std::vector<timed_runs> all;
     for (const auto& product : work)
@@ -69,24 +83,33 @@ std::vector<timing> timed_together(const communicator& ranks, double seconds,
             (void)on_all(&ranks, true);  // all begin at once
             const auto start = std::chrono::steady_clock::now();
             for (std::int64_t k = 0; k < runs; ++k) product();
+            finish(on);
             const std::chrono::duration<double> mine = std::chrono::steady_clock::now() - start;
             const double longest = std::ranges::max(gathered(ranks, mine.count()));
             passed += longest;
             return longest;
         });
-    return time_interleaved(all, {.seconds = seconds, .now = [&] { return passed; }});
+    return time_interleaved(
+        all, {.seconds = seconds, .block_s = block_s(on), .now = [&] { return passed; }});
 }
 
-/// The product, and the same without messages: of the own columns, and of the others' as they came
-/// last.
-template <class V>
-void time_products(const ranks_bench& o, const communicator& ranks, const distributed<V, cpu>& A,
-                   result& r) {
+/// The product; the same without messages: of the own columns, and of the others' as they came
+/// last; the messages alone.
+template <class V, class B>
+void time_products(const ranks_bench& o, B on, const distributed<V, B>& A, result& r) {
     const transposition op = o.transpose ? transposition::transpose : transposition::plain;
-    const auto x = known_solution<V>((o.transpose ? A.rows() : A.cols()).of(ranks.rank()));
-    host_vector<V> y(std::size_t((o.transpose ? A.cols() : A.rows()).count(ranks.rank())), V(0));
+    const int rank = on.ranks->rank();
+    const auto there = [&](const host_vector<V>& v) {
+        return from_host(on, std::span<const V>(v));
+    };
+    const auto ones = [&](index n) { return there(host_vector<V>(std::size_t(n), V(1))); };
     const nz::shape edge = A.others() == nullptr ? nz::shape{} : A.others()->shape();
-    host_vector<V> edge_rows(std::size_t(edge.rows), V(1)), halo(std::size_t(edge.cols), V(1));
+    vector<V, B> x, y, edge_rows, halo;
+    agree(on.ranks, [&] {
+        x = there(known_solution<V>((o.transpose ? A.rows() : A.cols()).of(rank)));
+        y = ones((o.transpose ? A.cols() : A.rows()).count(rank));
+        edge_rows = ones(edge.rows), halo = ones(edge.cols);
+    });
     const std::function<void()> work[] = {
         [&] { A.apply_transposed(op, V(1), x, V(0), y); },
         [&] {
@@ -94,32 +117,68 @@ void time_products(const ranks_bench& o, const communicator& ranks, const distri
             if (A.others() == nullptr) return;
             o.transpose ? A.others()->apply_transposed(op, V(1), edge_rows, V(0), halo)
                         : A.others()->apply(V(1), halo, V(0), edge_rows);
-        }};
-    auto times = timed_together(ranks, o.seconds, work);
+        },
+        [&] { A.exchange(o.transpose ? in<V, B>(y) : in<V, B>(x)); }};
+    auto times = timed_together(on, o.seconds, work);
     r.product = std::move(times[0]), r.own_product = std::move(times[1]);
+    r.messages = std::move(times[2]);
+}
+
+/// As make_distinct of the values of all rows together.
+template <class V>
+void make_distinct_over(const communicator& ranks, matrix_slice<V>& A, std::uint64_t seed) {
+    const auto counts = gathered(ranks, std::uint64_t(A.own.val.size()));
+    const auto mine = counts.begin() + ranks.rank();
+    const auto sum = [](auto from, auto to) { return std::accumulate(from, to, std::uint64_t(0)); };
+    agree(&ranks, [&] {
+        make_distinct<V>(A.own.val, seed, sum(counts.begin(), mine),
+                         sum(counts.begin(), counts.end()));
+    });
 }
 
 template <class V>
-result measure(const ranks_bench& o, const std::string& path, const communicator& ranks) {
-    const cpu on{.threads = o.threads, .ranks = &ranks};
+rank_work work_of(const matrix_slice<V>& A, int rank) {
+    const range own = A.cols.of(rank);
+    const auto is_outside = [&](index j) { return j < own.first || j >= own.last; };
+    return {.entries = double(A.own.val.size()),
+            .halo_entries = double(std::ranges::count_if(A.own.col_ind, is_outside))};
+}
+
+template <class V, class B>
+result measure(const ranks_bench& o, const std::string& path, B on, std::string where) {
+    const communicator& ranks = *on.ranks;
     memory_watch watch;
     auto slice = read_slice<V>(ranks, path);
+    if (o.distinct) make_distinct_over(ranks, slice, o.seed);
     const double share = share_bytes(slice, ranks.rank());
     plan_options planning{.methods = o.methods};
-    watch.leave_out(
-        [&] { planning = with_same_speeds(cpu{.threads = o.threads}, ranks, planning); });
-    rank_work mine{.entries = double(slice.own.val.size())};
+    B alone = on;
+    alone.ranks = nullptr;
+    watch.leave_out([&] { planning = with_same_speeds(alone, ranks, planning); });
+    rank_work mine = work_of(slice, ranks.rank());
     result r;
-    r.matrix = matrix_name(path), r.shape = slice.shape();
+    r.matrix = matrix_name(path), r.shape = slice.shape(), r.where = std::move(where);
     r.nnz = summed(ranks, std::int64_t(slice.own.val.size()));
     r.flops = flops<V>(r.nnz);
-    const distributed<V, cpu> A(on, std::move(slice), planning);
+    const distributed<V, B> A(on, std::move(slice), planning);
     r.method = A.method_name();
-    time_products(o, ranks, A, r);
+    time_products(o, on, A, r);
     mine.halo_bytes = double(A.exchanges().columns.size() * sizeof(V));
     r.work = gathered(ranks, mine);
     r.memory = gathered_memory(ranks, watch, share);
     return r;
+}
+
+template <class V>
+result measure(const ranks_bench& o, const std::string& path, const communicator& ranks) {
+    if constexpr (std::floating_point<V>) {
+        if (o.on_gpu) {
+            const gpu_rank mine(ranks, o.share_gpu);
+            return measure<V, gpu>(o, path, mine, place_of(ranks, mine));
+        }
+    }
+    const cpu on{.threads = o.threads, .ranks = &ranks};
+    return measure<V, cpu>(o, path, on, place_of(ranks, on));
 }
 
 /// 1, 2, 4, ... and all of them; without a table all of them only.
@@ -131,14 +190,18 @@ std::vector<int> numbers_of_ranks(int all, bool table) {
 }
 
 nlohmann::json to_json(const result& r, const ranks_bench& o) {
-    auto entries = nlohmann::json::array(), halo = nlohmann::json::array();
-    for (const rank_work& w : r.work) entries.push_back(w.entries), halo.push_back(w.halo_bytes);
+    const auto of_ranks = [&](double rank_work::*what) {
+        auto all = nlohmann::json::array();
+        for (const rank_work& w : r.work) all.push_back(w.*what);
+        return all;
+    };
     nlohmann::json j = {{"matrix", r.matrix},
                         {"rows", r.shape.rows},
                         {"cols", r.shape.cols},
                         {"nnz", r.nnz},
                         {"ranks", r.ranks()},
                         {"threads", o.threads},
+                        {"where", r.where},
                         {"method", r.method},
                         {"median_s", r.product.median_s},
                         {"min_s", r.product.min_s},
@@ -146,9 +209,11 @@ nlohmann::json to_json(const result& r, const ranks_bench& o) {
                         {"block_s", r.product.block_s},
                         {"gflops", r.flops / r.product.median_s * 1e-9},
                         {"without_messages_s", r.own_product.median_s},
+                        {"messages_s", r.messages.median_s},
                         {"communication_share", r.communication()},
-                        {"entries", entries},
-                        {"halo_bytes", halo},
+                        {"entries", of_ranks(&rank_work::entries)},
+                        {"halo_entries", of_ranks(&rank_work::halo_entries)},
+                        {"halo_bytes", of_ranks(&rank_work::halo_bytes)},
                         {"imbalance", r.imbalance()},
                         {"memory", to_json(r.memory)}};
     if (r.alone_s > 0) j.update({{"speed_up", r.speed_up()}, {"efficiency", r.efficiency()}});
@@ -187,9 +252,9 @@ void print_table(const std::vector<result>& results, bool with_speed_up) {
 void print(const std::vector<result>& results, const ranks_bench& o, bool first) {
     const result& r = results.front();
     const std::string head =
-        fmt::format("{}: {} x {}, {} entries, {}{}, processes of {} thread{}", r.matrix,
-                    r.shape.rows, r.shape.cols, r.nnz, o.type,
-                    o.transpose ? ", products with A^T" : "", o.threads, o.threads > 1 ? "s" : "");
+        fmt::format("{}: {} x {}, {} entries, {}{}{}, {}", r.matrix, r.shape.rows, r.shape.cols,
+                    r.nnz, o.type, o.distinct ? ", all values distinct" : "",
+                    o.transpose ? ", products with A^T" : "", results.back().where);
     fmt::print("{}{}\n\n", first ? "" : "\n", wrapped(head, line_width(stdout), 2));
     print_table(results, o.table);
     std::fflush(stdout);
@@ -218,8 +283,10 @@ void measure_all(const ranks_bench& o, const communicator& ranks, json_file* jso
         for (const result& r : results) rows.push_back(to_json(r, o));
     }
     if (json == nullptr) return;
-    nlohmann::json j = provenance("bench");
+    nlohmann::json j = provenance("bench", o.on_gpu);
     j.update({{"type", o.type},
+              {"device", o.on_gpu ? "gpu" : "cpu"},
+              {"values", o.distinct ? "distinct" : "as they are"},
               {"transposed", o.transpose},
               {"processes", ranks.size()},
               {"over_ranks", rows}});

@@ -1,6 +1,7 @@
 // nz bench over several processes: the product of a matrix that is shared out over them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct ranks_bench {
     std::string type = {}, json = {};
     int threads = 1;  ///< of each rank
     double seconds = 0;
+    std::uint64_t seed = 1;  ///< of distinct values
+    bool on_gpu = false, share_gpu = false;
+    bool distinct = false;  ///< no two values equal, the same for any number of ranks
     bool transpose = false;
     bool table = false;  ///< on 1, 2, 4, ... ranks too, then with speed-up and efficiency
 };

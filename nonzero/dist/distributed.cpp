@@ -163,9 +163,20 @@ void distributed<V, B>::run(std::size_t n, const Step& step) const {
 }
 
 template <class V, class B>
-void distributed<V, B>::multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const {
+void distributed<V, B>::start_messages(in<V, B> x) const {
     run(halo_.sent.size(), gather_step<V>{sent_there_.data(), x.data(), outgoing_.data()});
     start(on_, ranks_, send_x_, receive_x_);
+}
+
+template <class V, class B>
+void distributed<V, B>::exchange(in<V, B> x) const {
+    start_messages(x);
+    wait(on_, ranks_);
+}
+
+template <class V, class B>
+void distributed<V, B>::multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const {
+    start_messages(x);
     local_->apply(alpha, x, beta, y);
     wait(on_, ranks_);
     if (others_ == nullptr) return;

@@ -67,6 +67,9 @@ class distributed final : public linear_operator<V, B> {
     [[nodiscard]] const linear_operator<V, B>& local() const { return *local_; }
     [[nodiscard]] const linear_operator<V, B>* others() const { return others_.get(); }
     [[nodiscard]] const nz::halo& exchanges() const { return halo_; }
+    /// Only the messages of a product: packs, sends and receives, and waits. For measuring them.
+    /// Called by all ranks.
+    void exchange(in<V, B> x) const;
 
   protected:
     void multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const override;
@@ -80,6 +83,8 @@ class distributed final : public linear_operator<V, B> {
 
     void split(const matrix_slice<V>& A, csr<V, host>& local, csr<V, host>& others);
     void make_messages();
+
+    void start_messages(in<V, B> x) const;
 
     /// step over the first n elements of what travels.
     template <class Step>

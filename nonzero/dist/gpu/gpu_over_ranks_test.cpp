@@ -8,6 +8,7 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/amg.hpp"
 #include "nonzero/dist/exchange.hpp"
+#include "nonzero/dist/pagerank.hpp"
 #include "nonzero/dist/solve.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/solve/eigs/eigs.hpp"
@@ -20,13 +21,16 @@ namespace nz::test {
 namespace {
 
 TEST(gpu_rank, is_refused_where_there_is_no_gpu_or_it_would_be_shared) {
-    const auto thrown =
-        thrown_on_ranks(2, [](const communicator& ranks) { const gpu_rank mine(ranks); });
+    const int gpus = gpu_count(), ranks_too_many = std::max(gpus, 1) + 1;
+    const auto thrown = thrown_on_ranks(
+        ranks_too_many, [](const communicator& ranks) { const gpu_rank mine(ranks); });
+    const std::string expected = "ranks 0 and " + std::to_string(gpus) + " would share a GPU of ";
     for (const auto& t : thrown) {
         ASSERT_TRUE(t);
         EXPECT_THROW(std::rethrow_exception(t), unavailable);
-        if (gpu_count() != 1) continue;
-        EXPECT_EQ(text_of(t).rfind("ranks 0 and 1 would share a GPU of ", 0), 0U) << text_of(t);
+        if (gpus > 0) {
+            EXPECT_EQ(text_of(t).rfind(expected, 0), 0U) << text_of(t);
+        }
     }
 }
 
@@ -161,6 +165,30 @@ TYPED_TEST(ranks_on_gpus, find_the_eigenpairs_of_one_gpu) {
                     EXPECT_NEAR(got.values[k], 6 + sign * (2 * angle(1) + angle(2)), bound);
                 EXPECT_TRUE(same_bits<V>(got.vectors, search().vectors));
             });
+}
+
+TYPED_TEST(ranks_on_gpus, rank_a_graph_like_one_process) {
+    using V = TypeParam;
+    const auto G = rmat<V>(9, 4, 0.57, 0.19, 0.19, 3);  // with nodes that have no links
+    const pagerank_options options{.tol = std::is_same_v<V, float> ? 1e-5 : 1e-10};
+    for (const auto direction :
+         {link_direction::row_links_to_column, link_direction::column_links_to_row}) {
+        const auto want = pagerank<V, cpu>(cpu{1}, view(G), direction, options);
+        for (const int size : {1, 2, 5})
+            on_gpus(size, [&](gpu on, const communicator& ranks) {
+                const auto graph =
+                    shared_pagerank_graph<V, gpu>(on, slice_of(ranks, view(G)), direction);
+                const auto own = graph.rank(options), again = graph.rank(options);
+                EXPECT_TRUE(own.report.converged);
+                EXPECT_TRUE(same_bits<V>(own.rank, again.rank));
+                const auto rank = joined<V>(ranks, own.rank);
+                if (ranks.rank() != 0) return;
+                double difference = 0;
+                for (std::size_t i = 0; i < want.rank.size(); ++i)
+                    difference += std::abs(double(rank[i]) - double(want.rank[i]));
+                EXPECT_LE(difference, 2 * want.report.error_bound(0.85) + options.tol);
+            });
+    }
 }
 
 TEST(nccl, joins_ranks_with_a_gpu_each) {
