@@ -4,7 +4,8 @@
 #include <memory>
 #include <type_traits>
 
-#include "nonzero/core/cuda.cuh"
+#include "nonzero/core/capture.cuh"
+#include "nonzero/core/gpu.hpp"
 #include "nonzero/solve/krylov/loop.hpp"
 
 namespace nz {
@@ -64,30 +65,63 @@ owned_graph looped(const owned_graph& body, unsigned long long& handle) {
 }
 #endif
 
-/// Iterations launched before the CPU looks in where the GPU cannot decide: a quarter of those so
-/// far, and at most this many. What is launched after the last one is wasted, and an iteration with
-/// multigrid takes long.
-constexpr int most_launches = 32;
+// Where the GPU cannot decide, the CPU looks at the state after some iterations. What is launched
+// after the last one is wasted, and an iteration with multigrid takes long: so the CPU waits for
+// each look among the first iterations. Later it launches the next ones before it waits, so that
+// the GPU never does.
+constexpr std::int64_t closely_watched = 32;  ///< iterations
+constexpr std::int64_t between_looks = 4;     ///< iterations, later
 
 }  // namespace
 
+/// Two places in the CPU's memory that the state is copied to in turn, in the order of the stream.
+struct loop<gpu>::watch {
+    watch() {
+        const beside_captures mine;
+        check(cudaHostAlloc(&seen, 2 * sizeof(loop_state), cudaHostAllocDefault), "cudaHostAlloc");
+        for (cudaEvent_t& e : arrived)
+            check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    }
+    watch(const watch&) = delete;
+    watch& operator=(const watch&) = delete;
+    ~watch() {
+        for (const cudaEvent_t e : arrived) cudaEventDestroy(e);
+        cudaFreeHost(seen);
+    }
+
+    void look(gpu on, const loop_state* state, int k) {
+        check(cudaMemcpyAsync(seen + k, state, sizeof(loop_state), cudaMemcpyDeviceToHost,
+                              stream_of(on)),
+              "cudaMemcpyAsync of an iteration's state");
+        check(cudaEventRecord(arrived[k], stream_of(on)), "cudaEventRecord");
+    }
+    /// What look k saw.
+    const loop_state& wait(int k) const {
+        check(cudaEventSynchronize(arrived[k]), "cudaEventSynchronize");
+        return seen[k];
+    }
+
+    loop_state* seen = nullptr;
+    cudaEvent_t arrived[2] = {};
+};
+
 loop<gpu>::loop(gpu on, std::function<void()> iteration, loop_state* state, bool graph,
                 int at_a_time)
-    : on_(on), iteration_(std::move(iteration)), state_(state), least_launches_(at_a_time) {
-    // What ranks exchange is launched anew in every iteration.
-    if (!graph || on.stream == nullptr || on.ranks != nullptr) return;
+    : on_(on), iteration_(std::move(iteration)), state_(state), at_a_time_(at_a_time) {
     const device_guard guard(on);
-    try {
-        capture(at_a_time);
-    } catch (const std::exception&) {
-        cudaGetLastError();  // what cannot be captured is launched one by one
-        drop_graph();
-    }
+    // What ranks exchange is launched anew in every iteration.
+    if (graph && on.stream != nullptr && on.ranks == nullptr) try {
+            capture();
+        } catch (const std::exception&) {
+            cudaGetLastError();  // what cannot be captured is launched one by one
+            drop_graph();
+        }
+    if (!loops_) watch_ = std::make_unique<watch>();
 }
 
-void loop<gpu>::capture(int at_a_time) {
+void loop<gpu>::capture() {
     owned_graph graph = captured(stream_of(on_), [&] {
-        for (int k = 0; k < at_a_time; ++k) iteration_();
+        for (int k = 0; k < at_a_time_; ++k) iteration_();
     });
     unsigned long long handle = 0;
 #if CUDART_VERSION >= 12040
@@ -108,25 +142,43 @@ void loop<gpu>::drop_graph() {
 
 loop<gpu>::~loop() { drop_graph(); }
 
+void loop<gpu>::launch(std::int64_t iterations) {
+    if (runnable_ == nullptr) {
+        for (std::int64_t k = 0; k < iterations; ++k) iteration_();
+        return;
+    }
+    for (std::int64_t k = 0; k < iterations; k += at_a_time_)
+        check(cudaGraphLaunch(runnable_of(runnable_), stream_of(on_)), "cudaGraphLaunch");
+}
+
+/// Which iterations are launched follows from the states after certain iterations, which all ranks
+/// share, and not from when a CPU sees them.
+void loop<gpu>::run_watched() {
+    const auto start = read_back(on_, state_);
+    const std::int64_t wanted = start.pause_at - start.iterations;
+    bool is_running = true;
+    int looks = 0;
+    for (std::int64_t launched = 0; is_running && launched < wanted;) {
+        const bool ahead = start.iterations + launched >= closely_watched;
+        const std::int64_t more = std::min(
+            wanted - launched, std::max<std::int64_t>(ahead ? between_looks : 1, at_a_time_));
+        launch(more);
+        launched += more;
+        watch_->look(on_, state_, looks % 2);
+        if (!ahead)
+            is_running = watch_->wait(looks % 2).is_running();
+        else if (looks > 0)
+            is_running = watch_->wait((looks + 1) % 2).is_running();
+        ++looks;
+    }
+    synchronize(on_);
+}
+
 void loop<gpu>::run() {
     const device_guard guard(on_);
-    loop_state s;
-    const auto is_running = [&] {
-        copy_to_host(on_, state_, &s, sizeof(s));
-        return s.is_running();
-    };
-    int launched = 0;
-    do {
-        const int more = std::clamp(launched / 4, least_launches_, most_launches);
-        for (int k = 0; k < (loops_ ? 1 : more); ++k) {
-            if (runnable_ != nullptr) {
-                check(cudaGraphLaunch(runnable_of(runnable_), stream_of(on_)), "cudaGraphLaunch");
-            } else {
-                iteration_();
-            }
-        }
-        launched += more;
-    } while (is_running());
+    if (!loops_) return run_watched();
+    do check(cudaGraphLaunch(runnable_of(runnable_), stream_of(on_)), "cudaGraphLaunch");
+    while (read_back(on_, state_).is_running());
 }
 
 }  // namespace nz

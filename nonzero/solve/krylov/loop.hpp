@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "nonzero/solve/krylov/report.hpp"
 #include "nonzero/vector/vectors.hpp"
@@ -90,7 +91,8 @@ class loop<gpu> {
     /// Captures the iteration in a graph where asked to and possible, as it is launched in
     /// on.stream; the state must be written before. `at_a_time` iterations make one pass of the
     /// graph, or are launched at once where there is none. Where products are cheap, fewer starts
-    /// of passes pay, although the last pass may hold some no-op iterations.
+    /// of passes pay, although the last pass may hold some no-op iterations. Without a graph all
+    /// ranks of on.ranks launch as many iterations.
     loop(gpu on, std::function<void()> iteration, loop_state* state, bool graph, int at_a_time = 1);
     ~loop();
     loop(const loop&) = delete;
@@ -100,15 +102,20 @@ class loop<gpu> {
     [[nodiscard]] bool in_graph() const { return runnable_ != nullptr; }
 
   private:
-    void capture(int at_a_time);
+    struct watch;  ///< how the CPU looks in where the GPU cannot decide
+
+    void capture();
     void drop_graph();
+    void run_watched();
+    void launch(std::int64_t iterations);
 
     gpu on_;
     std::function<void()> iteration_;
     loop_state* state_;
-    int least_launches_ = 1;    ///< iterations, before the CPU looks in
+    int at_a_time_ = 1;
     void* runnable_ = nullptr;  ///< a cudaGraphExec_t
-    bool loops_ = false;        ///< it holds a while node, not one iteration
+    bool loops_ = false;        ///< it holds a while node, not at_a_time_ iterations
+    std::unique_ptr<watch> watch_;
 };
 
 }  // namespace nz

@@ -4,6 +4,8 @@
 
 namespace nz {
 
+struct loop<gpu>::watch {};
+
 loop<gpu>::loop(gpu on, std::function<void()>, loop_state* state, bool, int)
     : on_(on), state_(state) {
     require_gpu(on);
