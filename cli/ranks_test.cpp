@@ -114,6 +114,24 @@ TEST_F(ranks, multiply_and_solve_on_gpus_as_one_does) {
     EXPECT_NEAR(double(found["values"][1]), 4 - angle(2, 30) - angle(1, 20), bound);
 }
 
+/// Processes that share no GPU sum through each other's memory, or by NCCL.
+TEST_F(ranks, solve_with_a_gpu_each_with_the_same_bits) {
+    if (gpu_count() < 2) GTEST_SKIP() << "fewer than two GPUs here";
+    const auto system = manufactured("laplace", laplace3d<double>(40, 30, 20));
+    nz::write(file("A.mtx"), view(system.A));
+    write_vector<double>(file("b.mtx"), system.b);
+    for (const std::string how : {"--method cg --precond jacobi", "--method cg --precond amg",
+                                  "--method gmres --precond jacobi"}) {
+        const std::string solve = "solve A.mtx -b b.mtx --device gpu " + how;
+        const auto first = nz_on(2, solve + " -o x.mtx"), second = nz_on(2, solve + " -o z.mtx");
+        ASSERT_EQ(first.code, 0) << first.err;
+        ASSERT_EQ(second.code, 0) << second.err;
+        EXPECT_EQ(slurp(dir / "x.mtx"), slurp(dir / "z.mtx")) << how;
+        const auto r = residual_of(system.A, read_vector<double>(file("x.mtx")), system.b);
+        EXPECT_LE(r.norm, 1.01e-8 * r.rhs) << how;
+    }
+}
+
 TEST_F(ranks, solve_as_one_does) {
     const auto system = manufactured("laplace", laplace2d<double>(30, 20));
     nz::write(file("A.mtx"), view(system.A), {.store = symmetry::symmetric});

@@ -9,6 +9,7 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/dist/gpu/gpu_ranks.hpp"
+#include "nonzero/dist/gpu/peer_mailbox.hpp"
 
 namespace nz {
 namespace {
@@ -75,6 +76,7 @@ class nccl_ranks final : public gpu_communicator {
             const device_guard guard(on);
             nccl().check(nccl().comm_init_rank(&comm_, size(), common, rank()), "ncclCommInitRank");
         });
+        mailbox_ = peer_mailbox::connect(by_cpu, on);
     }
     nccl_ranks(const nccl_ranks&) = delete;
     nccl_ranks& operator=(const nccl_ranks&) = delete;
@@ -84,6 +86,8 @@ class nccl_ranks final : public gpu_communicator {
 
     void gather_on_gpu(gpu on, device_span<std::byte> mine,
                        device_out<std::byte> all) const override {
+        if (mailbox_ != nullptr && peer_mailbox::takes(mine.size()))
+            return mailbox_->gather(on, mine, all);
         const device_guard guard(on);
         nccl().check(
             nccl().all_gather(mine.data(), all.data(), mine.size(), nccl_int8, comm_, on.stream),
@@ -113,6 +117,7 @@ class nccl_ranks final : public gpu_communicator {
 
   private:
     void* comm_ = nullptr;
+    std::unique_ptr<peer_mailbox> mailbox_;  ///< null where the GPUs do not reach each other
     mutable bool under_way_ = false;
 };
 
