@@ -93,23 +93,20 @@ distributed_amg<V, B>::distributed_amg(B on, const matrix_slice<V>& given, const
     const matrix_slice<V>& A = ascending.own.shape.rows > 0 ? ascending : given;
     if (o.check && !is_symmetric(ranks, A))
         throw argument_error("amg: the matrix is not symmetric");
-    candidates<V> candidate;
     agree(&ranks, [&] {
-        const index rows = A.rows.count(ranks.rank()), first = index(A.rows.of(ranks.rank()).first);
+        const auto first = index(A.rows.of(ranks.rank()).first);
         require_positive<V>(diagonal_of(helpers(on), view(A.own), first), first);
-        candidate = near.count > 0 ? near : constant_candidates<V>(rows, o.block, first);
     });
     const shares where = shares_of_level(whole_blocks(A.rows, o.block), o.coarse_rows);
     if (where == A.rows) {
-        make_levels<V, B>(on, A, o, std::move(candidate), finest, levels_, report_);
+        make_levels<V, B>(on, A, o, near, finest, levels_, report_);
     } else {
-        candidate.val =
-            nz::moved<V>(ranks, A.rows, where, candidate.val, std::size_t(candidate.count));
+        const candidates<V> there{
+            near.count, nz::moved<V>(ranks, A.rows, where, near.val, std::size_t(near.count))};
         auto I = identity<V>(ranks.rank(), A.rows, where);
         const auto products = both_ways<V>(on, I.own.val.size());
         moves_ = std::make_unique<distributed<V, B>>(on, std::move(I), products);
-        make_levels<V, B>(on, moved(ranks, A, where), o, std::move(candidate), nullptr, levels_,
-                          report_);
+        make_levels<V, B>(on, moved(ranks, A, where), o, there, nullptr, levels_, report_);
         agree(&ranks, [&] {
             moved_b_ = make_vector<V>(on, std::size_t(where.count(ranks.rank())));
             moved_x_ = make_vector<V>(on, moved_b_.size());

@@ -246,28 +246,37 @@ local_level<V, C> summed_here(C here, const communicator& ranks, const shares& m
         level.A.own =
             with_parts(here, view(part.own), rows, parts_from(from, ranks.rank(), columns));
         leave_used(here, level.A, nodes);
-        replace_zero_diagonal(here,
-                              level.A.own);  // of a candidate that an aggregate is too small for
+        // Of a candidate that an aggregate is too small for.
+        replace_zero_diagonal(here, level.A.own);
     });
     level.halo = make_halo(ranks, made, level.A.columns.others);
     return level;
 }
 
-/// R A P and its candidates, brought to the CPUs of the ranks that shall have them.
+/// A level that is small, on the CPUs.
 template <class V, class C>
-void hand_over(C here, const communicator& ranks, coarser_level<V, C>& c,
-               const local_matrix<V, C>& part, const candidates_on<V, C>& near) {
+next_level<V, cpu> on_cpus(C here, const local_level<V, C>& level,
+                           const candidates_on<V, C>& near) {
+    return {{level.rows, level.halo, {level.A.columns, on_host(here, level.A.own)}},
+            {near.count, to_host(here, in<V, C>(near.val))}};
+}
+
+/// R A P and its candidates on the CPUs of fewer ranks.
+template <class V, class C>
+next_level<V, cpu> moved_level(C here, const communicator& ranks, const shares& from,
+                               const shares& to, const local_matrix<V, C>& part,
+                               const candidates_on<V, C>& near) {
     host_vector<entry<V>> entries;
     host_vector<V> val;
     agree(&ranks, [&] {
         entries = entries_of(rows_from(here, view(part.own), 0), 0, part.columns);
         val = to_host(here, in<V, C>(near.val));
     });
-    c.A = {c.rows, c.rows, assembled(ranks, c.rows, c.rows.total(), std::move(entries))};
-    agree(&ranks, [&] {
-        replace_zero_diagonal(helpers(here), c.A.own, index(c.rows.of(ranks.rank()).first));
-    });
-    c.near_on_cpu = {near.count, moved<V>(ranks, c.numbered, c.rows, val, std::size_t(near.count))};
+    matrix_slice<V> A{to, to, assembled(ranks, to, to.total(), std::move(entries))};
+    agree(&ranks,
+          [&] { replace_zero_diagonal(helpers(here), A.own, index(to.of(ranks.rank()).first)); });
+    return {make_local_level<V>(helpers(here), ranks, A, near.count),
+            {near.count, moved<V>(ranks, from, to, val, std::size_t(near.count))}};
 }
 
 /// The finest level's rows where the setup runs.
@@ -368,14 +377,18 @@ coarser_level<V, C> coarsen(C here, const communicator& ranks, const local_level
     auto part = galerkin_part(here, ranks, level, c.P, c.numbered.total(), how.most);
     if (!on_all(&ranks, part.own.shape.rows == part.columns.count())) return {};
     c.rows = shares_of_level(c.numbered, how.coarse_rows);
-    if (c.rows == c.numbered && suits(here, c.rows, how.rows_worth_a_gpu)) {
-        c.level = summed_here(here, ranks, c.numbered, std::move(part), k);
-        c.near = std::move(coarse);
+    if (c.rows == c.numbered) {
+        auto made = summed_here(here, ranks, c.rows, std::move(part), k);
+        if (suits(here, c.rows, how.rows_worth_a_gpu))
+            c.here = {std::move(made), std::move(coarse)};
+        else
+            agree(&ranks, [&] { c.on_cpu = on_cpus(here, made, coarse); });
     } else {
-        hand_over(here, ranks, c, part, coarse);
+        c.on_cpu = moved_level(here, ranks, c.numbered, c.rows, part, coarse);
     }
-    const auto entries = offset(c.goes_on() ? c.level.A.own.val.size() : c.A.own.val.size());
-    return summed(ranks, entries) > how.most ? coarser_level<V, C>{} : std::move(c);
+    const std::size_t entries =
+        c.here.exists() ? c.here.level.A.own.val.size() : c.on_cpu.level.A.own.val.size();
+    return summed(ranks, offset(entries)) > how.most ? coarser_level<V, C>{} : std::move(c);
 }
 
 template <class V, class C>

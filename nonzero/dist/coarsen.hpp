@@ -72,18 +72,23 @@ struct coarsening_over_ranks {
     index rows_worth_a_gpu;  ///< of a rank, on average: with fewer a level leaves the GPUs
 };
 
-/// The next coarser level: `level` and `near` where C goes on, else `A` and `near_on_cpu` on the
-/// ranks that shall have them.
+/// A level that is still to be made, and its candidates.
 template <class V, class C>
-struct coarser_level {
-    shares rows;      ///< 0 in all: there is none
-    shares numbered;  ///< how the ranks number it, the columns of P: as it is, or was made
-    local_matrix<V, C> P;
+struct next_level {
     local_level<V, C> level;
     candidates_on<V, C> near;
-    matrix_slice<V> A;
-    candidates<V> near_on_cpu;
-    [[nodiscard]] bool goes_on() const { return A.rows.total() == 0; }
+    [[nodiscard]] bool exists() const { return level.rows.total() > 0; }
+};
+
+/// The next coarser level, either where C goes on with it or on the CPUs.
+template <class V, class C>
+struct coarser_level {
+    shares rows;  ///< 0 in all: there is none
+    shares
+        numbered;  ///< how the ranks number the columns of P: as its rows are, or before they move
+    local_matrix<V, C> P;
+    next_level<V, C> here;
+    next_level<V, cpu> on_cpu;
 };
 
 /// Which ranks have a level's rows: fewer than those that `all` names where each would have few.

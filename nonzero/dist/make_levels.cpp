@@ -18,6 +18,7 @@ template <class V, class B>
 struct making {
     B on;
     const communicator& ranks;
+    const matrix_slice<V>& A;  ///< of the finest level
     const amg_options& o;
     const linear_operator<V, B>* finest;
     multigrid_levels<V, B>& levels;
@@ -27,21 +28,31 @@ struct making {
     double eps;   ///< strength
 };
 
-/// A level on the CPUs, which is still to be made; of 0 rows in all: none.
+/// The finest level's candidates where the setup runs: the given ones, or the constant, which a GPU
+/// makes itself. rows: the rank's.
 template <class V>
-struct next_level {
-    matrix_slice<V> A;
-    candidates<V> near;
-};
-
-/// The candidates where the setup runs.
-template <class V>
-candidates<V> near_on(cpu, candidates<V> near) {
-    return near;
+candidates<V> first_candidates(cpu, const candidates<V>& given, range rows, index block) {
+    if (given.count > 0) return given;
+    return constant_candidates<V>(index(rows.last - rows.first), block, index(rows.first));
 }
 template <class V>
-device_candidates<V> near_on(gpu on, const candidates<V>& near) {
+device_candidates<V> first_candidates(gpu on, const candidates<V>& given, range rows, index block) {
+    if (given.count == 0 && block == 1) {
+        const device_guard guard(on);
+        const std::int64_t n = rows.last - rows.first;
+        device_candidates<V> ones{1, device_array<V>(on, std::size_t(n))};
+        vector_space<V, gpu>(on, n).fill(V(1), ones.val);
+        return ones;
+    }
+    const auto near = first_candidates(cpu{}, given, rows, block);
     return {near.count, from_host(on, std::span<const V>(near.val))};
+}
+
+/// A backend of this rank's own.
+template <class B>
+B alone(B on) {
+    on.ranks = nullptr;
+    return on;
 }
 
 /// A vector of the setup's where the cycle runs.
@@ -79,10 +90,8 @@ void add_inverse(const making<V, B>& m, C here, multigrid_level<V, B>& l,
     agree(&m.ranks, [&] {
         const auto on_cpu = on_host(here, block);
         const auto inverse = dense_inverse(helpers(m.on), view(on_cpu));
-        B alone = m.on;
-        alone.ranks = nullptr;
         const auto method = find_method<V>(plain_methods(m.on)[0]);
-        l.inverse = method.template on<B>()(alone, view(inverse));
+        l.inverse = method.template on<B>()(alone(m.on), view(inverse));
     });
     m.report.direct = true;
 }
@@ -168,13 +177,11 @@ coarser_level<V, C> coarser(const making<V, B>& m, C here, const local_level<V, 
                           m.o.rows_worth_a_gpu});
 }
 
-/// The levels from A's on that are made on C.
+/// The levels from `next` on that C makes; returns that with which the CPUs go on, if there is one.
 template <class V, class B, class C>
-next_level<V> add_levels(making<V, B>& m, C here, const matrix_slice<V>& A, candidates<V> given) {
-    auto level = make_local_level<V>(here, m.ranks, A, m.block);
-    candidates_on<V, C> near;
-    agree(&m.ranks, [&] { near = near_on(here, std::move(given)); });
+next_level<V, cpu> add_levels(making<V, B>& m, C here, next_level<V, C> next) {
     while (true) {
+        const auto& level = next.level;
         const bool is_finest = m.levels.empty(), is_last = level.rows.total() <= m.o.coarse_rows;
         auto& l = m.levels.add(level.own());
         auto& told = m.report.levels.emplace_back();
@@ -185,55 +192,60 @@ next_level<V> add_levels(making<V, B>& m, C here, const matrix_slice<V>& A, cand
             if (std::is_same_v<C, cpu> || !is_finest || m.block > 1 || is_last)
                 block = own_columns(here, view(level.A.own), level.own());
         });
-        if (is_last) return add_inverse(m, here, l, block), next_level<V>{};
+        if (is_last) return add_inverse(m, here, l, block), next_level<V, cpu>{};
         auto facts = look_at(m, here, level, block);
         const int distance = facts.smoothed.distance;
         if (!is_finest)
             add_product(m, here, l, level, std::move(block));
         else if (m.finest == nullptr)
-            l.own = std::make_unique<distributed<V, B>>(m.on, A, product_options<V>(m.on));
+            l.own = std::make_unique<distributed<V, B>>(m.on, m.A, product_options<V>(m.on));
         l.A = l.own != nullptr ? l.own.get() : m.finest;
         told.method = l.A->method_name();
         told.spectral_radius = m.levels.add_smoother(std::move(facts.smoothed), m.o);
         if (int(m.report.levels.size()) >= m.o.max_levels) return {};
-        auto c = coarser(m, here, level, std::move(facts), distance, std::move(near),
+        auto c = coarser(m, here, level, std::move(facts), distance, std::move(next.near),
                          told.spectral_radius);
         if (c.rows.total() == 0) return {};
         add_prolongation(m, here, l, level.rows, c);
-        m.block = c.goes_on() ? c.near.count : c.near_on_cpu.count, m.eps *= coarser_strength;
-        if (!c.goes_on()) return {std::move(c.A), std::move(c.near_on_cpu)};
-        level = std::move(c.level), near = std::move(c.near);
+        const bool goes_on = c.here.exists();
+        m.block = goes_on ? c.here.near.count : c.on_cpu.near.count, m.eps *= coarser_strength;
+        if (!goes_on) return std::move(c.on_cpu);
+        next = std::move(c.here);
     }
+}
+
+/// The same from the finest level on.
+template <class V, class B, class C>
+next_level<V, cpu> add_first_levels(making<V, B>& m, C here, const candidates<V>& near) {
+    next_level<V, C> first{make_local_level<V>(here, m.ranks, m.A, m.block), {}};
+    agree(&m.ranks,
+          [&] { first.near = first_candidates(here, near, m.A.rows.of(m.ranks.rank()), m.block); });
+    return add_levels(m, here, std::move(first));
 }
 
 }  // namespace
 
 template <class V, class B>
-void make_levels(B on, const matrix_slice<V>& A, const amg_options& o, candidates<V> near,
+void make_levels(B on, const matrix_slice<V>& A, const amg_options& o, const candidates<V>& near,
                  const linear_operator<V, B>* finest, multigrid_levels<V, B>& levels,
                  amg_report& report) {
     const communicator& ranks = *on.ranks;
-    const offset most = most_entries(summed(ranks, offset(A.own.val.size())), o.block, near.count);
-    making<V, B> m{on, ranks, o, finest, levels, report, most, o.block, o.strength};
-    next_level<V> next;
-    bool is_first = true;
-    if constexpr (std::is_same_v<B, gpu>) {
-        // Longer ones are not transposed on a GPU.
-        const bool fits = on_all(&ranks, A.own.val.size() <= std::size_t(max_narrow_offset));
-        if (fits && suits(on, A.rows, o.rows_worth_a_gpu)) {
-            next = add_levels(m, on, A, std::move(near));
-            is_first = false;
-        }
+    const offset most = most_entries(summed(ranks, offset(A.own.val.size())), o.block,
+                                     near.count > 0 ? near.count : o.block);
+    making<V, B> m{on, ranks, A, o, finest, levels, report, most, o.block, o.strength};
+    next_level<V, cpu> next;
+    // Longer ones are not transposed on a GPU.
+    const bool fits = on_all(&ranks, A.own.val.size() <= std::size_t(max_narrow_offset));
+    if (fits && suits(on, A.rows, o.rows_worth_a_gpu)) {
+        next = add_first_levels(m, alone(on), near);
+    } else {
+        next = add_first_levels(m, helpers(on), near);
     }
-    if (is_first) next = add_levels(m, helpers(on), A, std::move(near));
-    while (next.A.rows.total() > 0) {
-        const next_level<V> now = std::move(next);
-        next = add_levels(m, helpers(on), now.A, now.near);
-    }
+    while (next.exists()) next = add_levels(m, helpers(on), std::move(next));
 }
 
-#define NZ_INSTANTIATE(V, B)                                                                \
-    template void make_levels(B, const matrix_slice<V>&, const amg_options&, candidates<V>, \
+#define NZ_INSTANTIATE(V, B)                                                                       \
+    template void make_levels(B, const matrix_slice<V>&, const amg_options&, const candidates<V>&, \
                               const linear_operator<V, B>*, multigrid_levels<V, B>&, amg_report&);
 NZ_INSTANTIATE(float, cpu)
 NZ_INSTANTIATE(double, cpu)

@@ -7,11 +7,11 @@
 
 namespace nz {
 
-/// Adds A's levels and tells about them. A: square, ascending, no row of more ranks than hold some
-/// of its level; near: of its rows. finest: multiplies by A, or null. Called by all ranks of
-/// on.ranks.
+/// Adds A's levels and tells about them. A: square, ascending, shared out in whole nodes. near: of
+/// the rank's rows; where there is none: the constant, one for each of a node's unknowns. finest:
+/// multiplies by A, or null. Called by all ranks of on.ranks.
 template <class V, class B>
-void make_levels(B on, const matrix_slice<V>& A, const amg_options&, candidates<V> near,
+void make_levels(B on, const matrix_slice<V>& A, const amg_options&, const candidates<V>& near,
                  const linear_operator<V, B>* finest, multigrid_levels<V, B>& levels,
                  amg_report& report);
 

@@ -34,7 +34,7 @@ struct amg_options {
     value_storage below_finest = value_storage::exact;
     /// Of ranks on GPUs: the rows a rank, on average, from which on the GPUs make a level. Smaller
     /// ones are made on the CPUs.
-    index rows_worth_a_gpu = 50000;
+    index rows_worth_a_gpu = 10000;
     bool check = true;  ///< checks that A is symmetric, which takes about a product
 };
 /// Throws argument_error where an option is out of its range.
