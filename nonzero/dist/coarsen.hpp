@@ -58,7 +58,7 @@ own_couplings<gpu> couplings_of(gpu here, const local_level<V, gpu>& level,
                                 const csr<V, device>& block, index nodes, double eps,
                                 in<V, gpu> diagonal);
 
-/// What ranks tell each other of an own vector's elements, in the halo's order behind its own.
+/// `own` elements of a vector that is shared out, and behind them those of the halo's columns.
 /// Called by all ranks.
 template <class V, class C>
 vector<V, C> with_halo(C here, const communicator& ranks, const halo& h, in<V, C> own);

@@ -38,12 +38,17 @@ std::unique_ptr<linear_operator<V, B>> built(B on, csr<V, host> A, const plan_op
     return build(p, A);
 }
 
-/// In GPU memory, where it is not needed any more. One without entries is planned on the CPU.
+/// Of what lies in GPU memory, by the methods among those named that a GPU builds: for others it
+/// would come to the CPU. What has no entries is planned on the CPU.
 template <class V>
-std::unique_ptr<linear_operator<V, gpu>> built(gpu on, csr<V, device> A, const plan_options& o) {
-    if (A.val.size() > 0) return plan_and_build(view(A), on, o).op;
-    const host_vector<offset> ptr(std::size_t(A.shape.rows) + 1, 0);
-    return built<V, gpu>(on, csr<V, host>{A.shape, offset_vector(ptr), {}, {}}, o);
+std::unique_ptr<linear_operator<V, gpu>> built(gpu on, csr<V, device> A, plan_options o) {
+    if (A.val.size() == 0) {
+        const host_vector<offset> ptr(std::size_t(A.shape.rows) + 1, 0);
+        return built<V, gpu>(on, csr<V, host>{A.shape, offset_vector(ptr), {}, {}}, o);
+    }
+    std::erase_if(o.methods,
+                  [](const auto& name) { return find_method<V>(name).from_device == nullptr; });
+    return plan_and_build(view(A), on, o).op;
 }
 
 /// The elements of a segment, as messages hold them.

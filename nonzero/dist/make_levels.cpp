@@ -38,7 +38,6 @@ candidates<V> first_candidates(cpu, const candidates<V>& given, range rows, inde
 template <class V>
 device_candidates<V> first_candidates(gpu on, const candidates<V>& given, range rows, index block) {
     if (given.count == 0 && block == 1) {
-        const device_guard guard(on);
         const std::int64_t n = rows.last - rows.first;
         device_candidates<V> ones{1, device_array<V>(on, std::size_t(n))};
         vector_space<V, gpu>(on, n).fill(V(1), ones.val);
