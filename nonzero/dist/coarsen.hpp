@@ -83,9 +83,8 @@ struct next_level {
 /// The next coarser level, either where C goes on with it or on the CPUs.
 template <class V, class C>
 struct coarser_level {
-    shares rows;  ///< 0 in all: there is none
-    shares
-        numbered;  ///< how the ranks number the columns of P: as its rows are, or before they move
+    shares rows;      ///< 0 in all: there is none
+    shares numbered;  ///< as P's columns are: `rows`, or where the rows were before they move
     local_matrix<V, C> P;
     next_level<V, C> here;
     next_level<V, cpu> on_cpu;
