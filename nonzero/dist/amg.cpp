@@ -7,8 +7,7 @@
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/dist/coarsen.hpp"
 #include "nonzero/dist/entries.hpp"
-#include "nonzero/solve/multigrid/coarsening.hpp"
-#include "nonzero/solve/multigrid/dense_inverse.hpp"
+#include "nonzero/dist/make_levels.hpp"
 #include "nonzero/solve/multigrid/level_plan.hpp"
 
 namespace nz {
@@ -47,8 +46,8 @@ void expect_same(const communicator& ranks, const amg_options& o, index candidat
                  std::array{double(o.cycle), double(o.smoother), double(o.degree), double(o.sweeps),
                             o.eigenvalue_ratio, double(o.aggregation_distance), o.strength, o.omega,
                             double(o.block), double(o.coarse_rows), double(o.max_levels),
-                            double(o.lanczos_iterations), double(o.check), double(candidates),
-                            double(finest_given)});
+                            double(o.lanczos_iterations), double(o.rows_worth_a_gpu),
+                            double(o.check), double(candidates), double(finest_given)});
 }
 
 /// The rows of a slice on other ranks.
@@ -75,41 +74,6 @@ matrix_slice<V> identity(int rank, const shares& from, const shares& to) {
     return I;
 }
 
-/// The rank's threads that make the levels.
-cpu helpers(cpu on) { return {.threads = on.threads}; }
-cpu helpers(gpu) { return {}; }
-
-/// Methods of the products that are hardly planned: planning takes longer than it gains over those
-/// of a solve. On a GPU the second takes rows that are too long for the first.
-std::vector<std::string> plain_methods(cpu) { return {"csr.balanced"}; }
-std::vector<std::string> plain_methods(gpu) { return {"csr.subwarp", "csr.adaptive"}; }
-
-/// How the product of this rank's part of a coarser level is planned.
-template <class V, class B>
-plan_options coarser_options(B on, const matrix_slice<V>& part) {
-    if (std::is_same_v<B, gpu> && part.own.val.size() >= worth_packing)
-        return product_options<V>(on);
-    return {.methods = plain_methods(on)};
-}
-template <class V, class B>
-plan_options both_ways(B on, const matrix_slice<V>& part) {
-    plan_options o = coarser_options(on, part);
-    o.transposed = true;
-    return o;
-}
-
-double largest(const communicator& ranks, double mine) {
-    for (const double other : gathered(ranks, mine)) mine = std::max(mine, other);
-    return mine;
-}
-
-/// 1 or 2: what suits the ranks that have most of the rows.
-int agreed_distance(const communicator& ranks, const strong_graph& strong) {
-    const int mine = suitable_distance(cpu{}, strong);
-    const auto far = summed(ranks, offset(mine == 2 ? strong.nodes() : 0));
-    return 2 * far > summed(ranks, offset(strong.nodes())) ? 2 : 1;
-}
-
 }  // namespace
 
 template <class V, class B>
@@ -129,22 +93,20 @@ distributed_amg<V, B>::distributed_amg(B on, const matrix_slice<V>& given, const
     const matrix_slice<V>& A = ascending.own.shape.rows > 0 ? ascending : given;
     if (o.check && !is_symmetric(ranks, A))
         throw argument_error("amg: the matrix is not symmetric");
-    candidates<V> candidate;
     agree(&ranks, [&] {
-        const index rows = A.rows.count(ranks.rank()), first = index(A.rows.of(ranks.rank()).first);
+        const auto first = index(A.rows.of(ranks.rank()).first);
         require_positive<V>(diagonal_of(helpers(on), view(A.own), first), first);
-        candidate = near.count > 0 ? near : constant_candidates<V>(rows, o.block, first);
     });
     const shares where = shares_of_level(whole_blocks(A.rows, o.block), o.coarse_rows);
     if (where == A.rows) {
-        add_levels(A, o, std::move(candidate), finest);
+        make_levels<V, B>(on, A, o, near, finest, levels_, report_);
     } else {
-        candidate.val =
-            nz::moved<V>(ranks, A.rows, where, candidate.val, std::size_t(candidate.count));
+        const candidates<V> there{
+            near.count, nz::moved<V>(ranks, A.rows, where, near.val, std::size_t(near.count))};
         auto I = identity<V>(ranks.rank(), A.rows, where);
-        const auto products = both_ways(on, I);
+        const auto products = both_ways<V>(on, I.own.val.size());
         moves_ = std::make_unique<distributed<V, B>>(on, std::move(I), products);
-        add_levels(moved(ranks, A, where), o, std::move(candidate), nullptr);
+        make_levels<V, B>(on, moved(ranks, A, where), o, there, nullptr, levels_, report_);
         agree(&ranks, [&] {
             moved_b_ = make_vector<V>(on, std::size_t(where.count(ranks.rank())));
             moved_x_ = make_vector<V>(on, moved_b_.size());
@@ -152,72 +114,6 @@ distributed_amg<V, B>::distributed_amg(B on, const matrix_slice<V>& given, const
     }
     agree(&ranks, [&] { levels_.finish(); });
     report_.setup_s = seconds_since(start);
-}
-
-template <class V, class B>
-void distributed_amg<V, B>::add_levels(const matrix_slice<V>& A, const amg_options& o,
-                                       candidates<V> near, const linear_operator<V, B>* finest) {
-    const B on = this->on();
-    const cpu here = helpers(on);
-    const communicator& ranks = *on.ranks;
-    coarser_level<V> made;
-    const matrix_slice<V>* current = &A;
-    made.near = std::move(near);
-    const auto entries = [&] { return summed(ranks, offset(current->own.val.size())); };
-    const offset most = most_entries(entries(), o.block, made.near.count);
-    double eps = o.strength;
-    for (index block = o.block;; block = made.near.count, eps *= coarser_strength) {
-        const bool is_finest = levels_.empty();
-        const shares rows = current->rows;
-        const range mine = rows.of(ranks.rank());
-        auto& l = levels_.add(mine.last - mine.first);
-        auto& told = report_.levels.emplace_back();
-        told.rows = rows.total(), told.nnz = entries();
-        const auto level = make_local_level(ranks, *current, block);
-        if (rows.total() <= o.coarse_rows) {
-            agree(&ranks, [&] {
-                const auto inverse = dense_inverse(here, view(level.block));
-                B alone = on;
-                alone.ranks = nullptr;
-                l.inverse =
-                    find_method<V>(plain_methods(on)[0]).template on<B>()(alone, view(inverse));
-            });
-            report_.direct = true;
-            return;
-        }
-        const auto products = is_finest ? product_options<V>(on) : coarser_options(on, *current);
-        if (!is_finest)
-            l.own = std::make_unique<distributed<V, B>>(on, std::move(made.A), products);
-        else if (finest == nullptr)
-            l.own = std::make_unique<distributed<V, B>>(on, A, products);
-        l.A = l.own != nullptr ? l.own.get() : finest;
-        told.method = l.A->method_name();
-        host_vector<V> diagonal;
-        smoother_inputs<V, B> smoothed{{}, {}, 0, 0, mine.first};
-        strong_graph strong;
-        agree(&ranks, [&] {
-            diagonal = diagonal_of(here, view(level.block));
-            const auto norm = l1_norms(here, view(level.A));
-            smoothed.bound = gershgorin_bound<V>(here, diagonal, norm);
-            smoothed.diagonal = from_host(on, std::span<const V>(diagonal));
-            smoothed.norm = from_host(on, std::span<const V>(norm));
-            strong = strong_couplings<V>(here, view(level.block), block, eps, diagonal);
-        });
-        const int distance = !is_finest                   ? 1
-                             : o.aggregation_distance > 0 ? o.aggregation_distance
-                                                          : agreed_distance(ranks, strong);
-        smoothed.bound = largest(ranks, smoothed.bound), smoothed.distance = distance;
-        told.spectral_radius = levels_.add_smoother(std::move(smoothed), o);
-        if (int(report_.levels.size()) >= o.max_levels) return;
-        aggregation groups;
-        agree(&ranks, [&] { groups = aggregate(here, strong, distance), strong = {}; });
-        made = coarsen<V>(here, ranks, rows, level, groups, diagonal, std::move(made.near),
-                          {block, eps, o.omega / told.spectral_radius, most, o.coarse_rows});
-        if (made.A.rows.total() == 0) return;
-        const auto there_and_back = both_ways(on, made.P);
-        l.P = std::make_unique<distributed<V, B>>(on, std::move(made.P), there_and_back);
-        current = &made.A;
-    }
 }
 
 template <class V, class B>

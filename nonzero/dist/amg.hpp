@@ -22,9 +22,10 @@ namespace nz {
 /// take a few iterations more (docs/distributed.md). Same bits in every run with as many ranks.
 /// All ranks apply it together. Numbers of the report are those of all ranks.
 ///
-/// The setup runs on the CPUs, with as many threads as on.threads says, of a GPU's as OpenMP
-/// offers; spectral radii are estimated where the cycle runs. On GPUs a cycle runs in on.stream,
-/// and the CPU waits where on.ranks' transport does.
+/// Levels are made where the cycle runs; on GPUs as long as a rank has many rows
+/// (`rows_worth_a_gpu`), smaller ones on the CPUs, by as many threads as OpenMP offers. What ranks
+/// tell each other of a level goes by way of the CPUs. On GPUs a cycle runs in on.stream, and the
+/// CPU waits where on.ranks' transport does.
 ///
 /// Source: Tuminaro, Tong 2000, doi:10.1109/SC.2000.10008, section 3 ("uncoupled" aggregation).
 template <class V, class B = cpu>
@@ -56,9 +57,6 @@ class distributed_amg final : public matrix_free_operator<V, B> {
     }
 
   private:
-    void add_levels(const matrix_slice<V>& A, const amg_options&, candidates<V> near,
-                    const linear_operator<V, B>* finest);
-
     multigrid_levels<V, B> levels_;
     amg_report report_;
     /// Where the levels are on other ranks than x: from those of x to those of the levels.

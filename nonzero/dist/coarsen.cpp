@@ -1,10 +1,12 @@
 #include "nonzero/dist/coarsen.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/entries.hpp"
 #include "nonzero/dist/halo_rows.hpp"
+#include "nonzero/dist/local_rows.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
 #include "nonzero/solve/multigrid/spgemm.hpp"
 
@@ -15,43 +17,9 @@ namespace {
 /// at the rank's rows are too many of all, and messages take longer than the work.
 constexpr index worth_a_rank = 1000;
 
-/// The unknowns of the nodes of these.
-host_vector<index> in_whole_nodes(const host_vector<index>& unknowns, index block) {
-    if (block == 1) return unknowns;
-    host_vector<index> all;
-    for (std::size_t k = 0; k < unknowns.size(); ++k) {
-        const index node = unknowns[k] / block;
-        if (k > 0 && unknowns[k - 1] / block == node) continue;
-        for (index u = 0; u < block; ++u) all.push_back(node * block + u);
-    }
-    return all;
-}
-
-/// Numbers of nodes as those of their `k` unknowns.
-local_columns unknowns_of(const local_columns& nodes, index k) {
-    local_columns all{{nodes.own.first * k, nodes.own.last * k}, {}};
-    for (const index node : nodes.others)
-        for (index u = 0; u < k; ++u) all.others.push_back(node * k + u);
-    return all;
-}
-
 shares scaled(shares all, index factor) {
     for (index& first : all.first) first *= factor;
     return all;
-}
-
-/// A above B.
-template <class V>
-csr<V, host> stacked(csr<V, host> A, const csr<V, host>& B) {
-    host_vector<offset> ptr;
-    for (std::size_t i = 0; i < A.row_ptr.size(); ++i) ptr.push_back(A.row_ptr[i]);
-    const offset entries = ptr.back();
-    for (std::size_t i = 1; i < B.row_ptr.size(); ++i) ptr.push_back(entries + B.row_ptr[i]);
-    A.col_ind.insert(A.col_ind.end(), B.col_ind.begin(), B.col_ind.end());
-    A.val.insert(A.val.end(), B.val.begin(), B.val.end());
-    A.shape.rows += B.shape.rows;
-    A.row_ptr = offset_vector(ptr);
-    return A;
 }
 
 template <class T>
@@ -59,44 +27,266 @@ void append(host_vector<T>& to, const host_vector<T>& from) {
     to.insert(to.end(), from.begin(), from.end());
 }
 
-/// Own aggregates, and others' that the halo's nodes are in.
-struct known_aggregates {
-    local_columns numbers;  ///< of aggregates
-    aggregation of;         ///< that of each node, the halo's after the own ones
+/// A matrix of the host's where C computes.
+template <class V>
+csr<V, host> moved_to(cpu, csr<V, host> A) {
+    return A;
+}
+template <class V>
+csr<V, device> moved_to(gpu on, const csr<V, host>& A) {
+    return upload(on, A);
+}
+template <class V>
+csr<V, host> copied(cpu, const csr<V, host>& A) {
+    return A;
+}
+template <class V>
+csr<V, device> copied(gpu on, const csr<V, device>& A) {
+    return upload(on, view(A));
+}
+
+/// Takes out others' columns without entries, but for those of nodes that have some.
+template <class V, class C>
+void leave_used(C here, local_matrix<V, C>& A, index nodes) {
+    const index own = A.columns.own_count();
+    auto used = columns_outside(here, view(A.own), {0, own});
+    for (index& j : used) j = A.columns.global_of(j);
+    used = in_whole_nodes(used, nodes);
+    renumber_others(here, A.own, own, places_among(A.columns.others, used),
+                    own + index(used.size()));
+    A.columns.others = std::move(used);
+}
+
+/// The aggregates that the halo's nodes are in.
+struct aggregates_of_halo {
+    local_columns numbers;  ///< own aggregates, and these
+    host_vector<index> of;  ///< that of each of the nodes, or `isolated`
+
+    /// of_halo: the aggregates of the halo's unknowns, numbered over all ranks.
+    aggregates_of_halo(range own, const host_vector<index>& of_halo, index block)
+        : numbers{own, {}} {
+        std::copy_if(of_halo.begin(), of_halo.end(), std::back_inserter(numbers.others),
+                     [](index a) { return a != isolated; });
+        make_distinct(numbers.others);
+        for (std::size_t k = 0; k < of_halo.size(); k += std::size_t(block))
+            of.push_back(of_halo[k] == isolated ? isolated : numbers.local_of(of_halo[k]));
+    }
 };
 
-/// of_halo: the aggregates of the halo's unknowns, numbered over all ranks.
-known_aggregates with_halo(const aggregation& own, range own_numbers,
-                           const host_vector<index>& of_halo, index block) {
-    known_aggregates all{{own_numbers, {}}, own};
-    std::copy_if(of_halo.begin(), of_halo.end(), std::back_inserter(all.numbers.others),
-                 [](index a) { return a != isolated; });
-    make_distinct(all.numbers.others);
-    for (std::size_t k = 0; k < of_halo.size(); k += std::size_t(block))
-        all.of.of.push_back(of_halo[k] == isolated ? isolated : all.numbers.local_of(of_halo[k]));
-    all.of.count = all.numbers.count();
+template <class V>
+csr<V, host> smoothed(cpu here, const local_level<V, cpu>& level, const own_couplings<cpu>&,
+                      const coarsening_over_ranks& how, const aggregation& of,
+                      const candidates<V>& T, in<V, cpu> diagonal) {
+    return smoothed_prolongation<V>(here, view(level.A.own), how.block, how.eps, how.omega, of, T,
+                                    diagonal);
+}
+template <class V>
+csr<V, device> smoothed(gpu here, const local_level<V, gpu>& level,
+                        const own_couplings<gpu>& strong, const coarsening_over_ranks& how,
+                        const device_aggregation& of, const device_candidates<V>& T, in<V, gpu>) {
+    return smoothed_prolongation<V>(here, view(level.A.own), how.block, strong.all, how.omega, of,
+                                    T);
+}
+
+/// P, from the own part of T. own_numbers: of the rank's aggregates.
+template <class V, class C>
+local_matrix<V, C> prolongation(C here, const communicator& ranks, const local_level<V, C>& level,
+                                const own_couplings<C>& strong, const aggregation_on<C>& own,
+                                range own_numbers, const candidates_on<V, C>& T, in<V, C> diagonal,
+                                const coarsening_over_ranks& how) {
+    const auto k = std::size_t(T.count);
+    host_vector<index> nodes = level.halo.sent, aggregate_of;
+    host_vector<V> rows_of_T;
+    agree(&ranks, [&] {
+        for (index& i : nodes) i /= how.block;
+        aggregate_of = elements_at<index>(here, own.of, nodes);
+        for (index& a : aggregate_of)
+            if (a != isolated) a += index(own_numbers.first);
+        rows_of_T = elements_at<V>(here, T.val, level.halo.sent, k);
+    });
+    const auto aggregates = values_of_halo<index>(ranks, level.halo, aggregate_of);
+    const auto T_of_halo = values_of_halo<V>(ranks, level.halo, rows_of_T, k);
+    local_matrix<V, C> P;
+    agree(&ranks, [&] {
+        const aggregates_of_halo known(own_numbers, aggregates, how.block);
+        const aggregation_on<C> of{known.numbers.count(), extended<index>(here, own.of, known.of)};
+        const candidates_on<V, C> all{T.count, extended<V>(here, T.val, T_of_halo)};
+        P = {unknowns_of(known.numbers, T.count),
+             smoothed<V>(here, level, strong, how, of, all, diagonal)};
+        leave_used(here, P, 1);
+    });
+    return P;
+}
+
+/// This rank's rows of A P put together with those of P^T: its part of R A P, rows and columns in
+/// the same numbering. Of 0 rows where it has more than `most` entries, and has some columns.
+template <class V, class C>
+local_matrix<V, C> galerkin_part(C here, const communicator& ranks, const local_level<V, C>& level,
+                                 const local_matrix<V, C>& P, index cols, offset most) {
+    csr<V, host> sent;
+    agree(&ranks, [&] {
+        const auto rows = rows_at(here, view(P.own), level.halo.sent);
+        sent = numbered_globally(helpers(here), view(rows), P.columns, cols);
+    });
+    const auto P_of_halo = rows_of_halo(ranks, level.halo, view(sent));
+    local_matrix<V, C> part{P.columns, {}};
+    agree(&ranks, [&] {
+        auto& others = part.columns.others;
+        append(others, columns_outside(helpers(here), view(P_of_halo), P.columns.own));
+        make_distinct(others);
+        auto own = copied(here, P.own);
+        renumber_others(here, own, P.columns.own_count(), places_among(P.columns.others, others),
+                        part.columns.count());
+        const auto R = transposed(here, view(own));
+        const auto of_halo =
+            moved_to(here, numbered_locally(helpers(here), view(P_of_halo), part.columns));
+        const auto all = stacked(here, view(own), view(of_halo));
+        part.own = galerkin_product(here, view(R), view(level.A.own), view(all), most);
+    });
+    return part;
+}
+
+/// What other ranks have of this rank's rows, a row for each of them and each of its rows.
+template <class V>
+struct parts_of_others {
+    csr<V, host> rows;
+    host_vector<index> row_of;  ///< the own row that it is a part of
+    std::size_t before = 0;     ///< how many come from ranks before this one
+};
+
+/// from: entries of own rows, rank by rank, row by row.
+template <class V>
+parts_of_others<V> parts_from(const std::vector<host_vector<entry<V>>>& from, int rank,
+                              const local_columns& columns) {
+    parts_of_others<V> parts;
+    host_vector<offset> ptr{0};
+    for (int r = 0; r < int(from.size()); ++r) {
+        if (r == rank) parts.before = parts.row_of.size();
+        index last = -1;
+        for (const entry<V>& e : from[std::size_t(r)]) {
+            if (e.row != last) parts.row_of.push_back(columns.local_of(e.row)), ptr.push_back(0);
+            last = e.row;
+            parts.rows.col_ind.push_back(columns.local_of(e.col));
+            parts.rows.val.push_back(e.val);
+            ptr.back() = offset(parts.rows.val.size());
+        }
+    }
+    parts.rows.shape = {index(parts.row_of.size()), columns.count()};
+    parts.rows.row_ptr = offset_vector(ptr);
+    return parts;
+}
+
+/// What adds to each of `rows` rows the parts that stand behind all of them: those of ranks before,
+/// the own row, those of ranks behind, as entries from ranks are summed.
+template <class V>
+csr<V, host> sum_of_parts(index rows, const host_vector<index>& row_of, std::size_t before) {
+    host_vector<offset> ptr(std::size_t(rows) + 1, 1);
+    ptr[0] = 0;
+    for (const index i : row_of) ++ptr[std::size_t(i) + 1];
+    std::partial_sum(ptr.begin(), ptr.end(), ptr.begin());
+    host_vector<index> col(std::size_t(ptr.back()));
+    host_vector<offset> next = ptr;
+    const auto add = [&](std::size_t first, std::size_t last) {
+        for (std::size_t k = first; k < last; ++k)
+            col[std::size_t(next[std::size_t(row_of[k])]++)] = rows + index(k);
+    };
+    add(0, before);
+    for (index i = 0; i < rows; ++i) col[std::size_t(next[std::size_t(i)]++)] = i;
+    add(before, row_of.size());
+    host_vector<V> ones(col.size(), V(1));
+    return {
+        {rows, rows + index(row_of.size())}, offset_vector(ptr), std::move(col), std::move(ones)};
+}
+
+/// The entries of `rows`, the first of which is row `first` of a part, numbered over all ranks.
+template <class V>
+host_vector<entry<V>> entries_of(const csr<V, host>& rows, index first,
+                                 const local_columns& columns) {
+    host_vector<entry<V>> all;
+    all.reserve(rows.val.size());
+    for_each_entry(view(rows), 0, rows.shape.rows, [&](index i, index j, V v) {
+        all.push_back({columns.global_of(first + i), columns.global_of(j), v});
+    });
     return all;
 }
 
-/// This rank's part of R A P, as entries. Empty, and `overflows`, beyond `most`.
-template <class V>
-host_vector<entry<V>> galerkin_part(cpu on, const local_level<V>& level, const csr<V, host>& P,
-                                    const csr<V, host>& P_of_halo, range own_columns, offset most,
-                                    bool& overflows) {
-    local_columns columns{own_columns, columns_outside(view(P), own_columns)};
-    append(columns.others, columns_outside(view(P_of_halo), own_columns));
-    make_distinct(columns.others);
-    auto own = numbered_locally(view(P), columns);
-    const auto R = transposed(on, view(own));
-    const auto all = stacked(std::move(own), numbered_locally(view(P_of_halo), columns));
-    const auto C = galerkin_product(on, view(R), view(level.A), view(all), most);
-    overflows = C.shape.rows != columns.count();
-    host_vector<entry<V>> part;
-    part.reserve(C.val.size());
-    for_each_entry(view(C), 0, C.shape.rows, [&](index i, index j, V v) {
-        part.push_back({columns.global_of(i), columns.global_of(j), v});
+/// The first `rows` rows of a part, and what other ranks have of them.
+template <class V, class C>
+csr<V, space_of<C>> with_parts(C here, const csr<V, typename C::view>& part, index rows,
+                               const parts_of_others<V>& of_others) {
+    if (rows == 0) return moved_to(here, csr<V, host>{{0, part.shape.cols}, {0}, {}, {}});
+    const auto there = moved_to(here, of_others.rows);
+    auto all = stacked(here, rows_before(here, part, rows), view(there));
+    if (of_others.row_of.empty()) return all;
+    const auto sum = moved_to(here, sum_of_parts<V>(rows, of_others.row_of, of_others.before));
+    return spgemm(here, view(sum), view(all));
+}
+
+/// R A P where its parts are, from those of all ranks; `made` says whose rows are which.
+template <class V, class C>
+local_level<V, C> summed_here(C here, const communicator& ranks, const shares& made,
+                              local_matrix<V, C> part, index nodes) {
+    const index rows = part.columns.own_count();
+    std::vector<host_vector<entry<V>>> to(std::size_t(ranks.size()));
+    agree(&ranks, [&] {
+        const auto of_others = rows_from(here, view(part.own), rows);
+        for (const entry<V>& e : entries_of(of_others, rows, part.columns))
+            to[std::size_t(made.owner(e.row))].push_back(e);
     });
-    return part;
+    const auto from = exchanged(ranks, to);
+    local_level<V, C> level{made, {}, {part.columns, {}}};
+    agree(&ranks, [&] {
+        auto& columns = level.A.columns;
+        for (const auto& list : from)
+            for (const entry<V>& e : list)
+                if (!columns.is_own(e.col)) columns.others.push_back(e.col);
+        make_distinct(columns.others);
+        renumber_others(here, part.own, rows, places_among(part.columns.others, columns.others),
+                        columns.count());
+        level.A.own =
+            with_parts(here, view(part.own), rows, parts_from(from, ranks.rank(), columns));
+        leave_used(here, level.A, nodes);
+        // Of a candidate that an aggregate is too small for.
+        replace_zero_diagonal(here, level.A.own);
+    });
+    level.halo = make_halo(ranks, made, level.A.columns.others);
+    return level;
+}
+
+/// A level that is small, on the CPUs.
+template <class V, class C>
+next_level<V, cpu> on_cpus(C here, const local_level<V, C>& level,
+                           const candidates_on<V, C>& near) {
+    return {{level.rows, level.halo, {level.A.columns, on_host(here, level.A.own)}},
+            {near.count, to_host(here, in<V, C>(near.val))}};
+}
+
+/// R A P and its candidates on the CPUs of fewer ranks.
+template <class V, class C>
+next_level<V, cpu> moved_level(C here, const communicator& ranks, const shares& from,
+                               const shares& to, const local_matrix<V, C>& part,
+                               const candidates_on<V, C>& near) {
+    host_vector<entry<V>> entries;
+    host_vector<V> val;
+    agree(&ranks, [&] {
+        entries = entries_of(rows_from(here, view(part.own), 0), 0, part.columns);
+        val = to_host(here, in<V, C>(near.val));
+    });
+    matrix_slice<V> A{to, to, assembled(ranks, to, to.total(), std::move(entries))};
+    agree(&ranks,
+          [&] { replace_zero_diagonal(helpers(here), A.own, index(to.of(ranks.rank()).first)); });
+    return {make_local_level<V>(helpers(here), ranks, A, near.count),
+            {near.count, moved<V>(ranks, from, to, val, std::size_t(near.count))}};
+}
+
+/// The finest level's rows where the setup runs.
+template <class V>
+const csr<V, host>& first_matrix(cpu, const csr<V, host>& A) {
+    return A;
+}
+template <class V>
+csr<V, device> first_matrix(gpu on, const csr<V, host>& A) {
+    return upload(on, A);
 }
 
 }  // namespace
@@ -124,75 +314,113 @@ host_vector<V> moved(const communicator& ranks, const shares& from, const shares
     return all;
 }
 
-template <class V>
-local_level<V> make_local_level(const communicator& ranks, const matrix_slice<V>& A, index nodes) {
-    local_level<V> l;
+template <class V, class C>
+local_level<V, C> make_local_level(C here, const communicator& ranks, const matrix_slice<V>& A,
+                                   index nodes) {
+    local_level<V, C> l{A.rows, {}, {{A.cols.of(ranks.rank()), {}}, {}}};
     agree(&ranks, [&] {
-        l.block = own_block(A, ranks.rank());
-        l.columns.own = A.cols.of(ranks.rank());
-        l.columns.others = in_whole_nodes(columns_outside(view(A.own), l.columns.own), nodes);
-        l.A = numbered_locally(view(A.own), l.columns);
+        const auto& rows = first_matrix(here, A.own);
+        l.A.columns.others =
+            in_whole_nodes(columns_outside(here, view(rows), l.A.columns.own), nodes);
+        l.A.own = numbered_locally(here, view(rows), l.A.columns);
     });
-    l.halo = make_halo(ranks, A.cols, l.columns.others);
+    l.halo = make_halo(ranks, A.cols, l.A.columns.others);
     return l;
 }
 
 template <class V>
-coarser_level<V> coarsen(cpu on, const communicator& ranks, const shares& rows,
-                         const local_level<V>& level, const aggregation& own,
-                         std::span<const V> given_diagonal, candidates<V> near,
-                         const coarsening_over_ranks& how) {
+own_couplings<cpu> couplings_of(cpu here, const local_level<V, cpu>& level,
+                                const csr<V, host>& block, index nodes, double eps,
+                                in<V, cpu> diagonal) {
+    return {strong_couplings<V>(here, view(block), nodes, eps,
+                                diagonal.first(std::size_t(level.own())))};
+}
+template <class V>
+own_couplings<gpu> couplings_of(gpu here, const local_level<V, gpu>& level,
+                                const csr<V, device>& block, index nodes, double eps,
+                                in<V, gpu> diagonal) {
+    if (nodes > 1) return {{}, strong_couplings<V>(here, view(block), nodes, eps)};
+    auto all = strong_couplings<V>(here, view(level.A.own), 1, eps, diagonal);
+    auto own = couplings_within(here, all, level.own());
+    return {std::move(all), std::move(own)};
+}
+
+template <class V, class C>
+vector<V, C> with_halo(C here, const communicator& ranks, const halo& h, in<V, C> own) {
+    host_vector<V> sent;
+    agree(&ranks, [&] { sent = elements_at<V>(here, own, h.sent); });
+    const auto of_halo = values_of_halo<V>(ranks, h, sent);
+    vector<V, C> all;
+    agree(&ranks, [&] { all = extended<V>(here, own, of_halo); });
+    return all;
+}
+
+template <class V, class C>
+coarser_level<V, C> coarsen(C here, const communicator& ranks, const local_level<V, C>& level,
+                            const own_couplings<C>& strong, const aggregation_on<C>& own,
+                            in<V, C> diagonal, candidates_on<V, C> near,
+                            const coarsening_over_ranks& how) {
     const shares aggregates = gathered_shares(ranks, own.count);
     const index k = near.count;
     const double coarse_rows = double(aggregates.total()) * k;
-    if (coarse_rows == 0 || coarse_rows > worth_a_level * rows.total()) return {};
-    const auto own_aggregates = aggregates.of(ranks.rank());
-
-    tentative<V> T;
-    host_vector<index> of_own(std::size_t(level.columns.own_count()), isolated);
+    if (coarse_rows == 0 || coarse_rows > worth_a_level * level.rows.total()) return {};
+    candidates_on<V, C> fine, coarse;
     agree(&ranks, [&] {
-        T = tentative_prolongation(on, own, how.block, std::move(near));
-        for (std::size_t i = 0; i < of_own.size(); ++i)
-            if (const index a = own.of[i / std::size_t(how.block)]; a != isolated)
-                of_own[i] = index(own_aggregates.first) + a;
+        auto T = tentative_prolongation(here, own, how.block, std::move(near));
+        fine = std::move(T.fine), coarse = std::move(T.coarse);
     });
-    const auto of_halo = values_of_halo<index>(ranks, level.halo, of_own);
-    append(T.fine.val, values_of_halo<V>(ranks, level.halo, T.fine.val, std::size_t(k)));
-    host_vector<V> diagonal(given_diagonal.begin(), given_diagonal.end());
-    append(diagonal, values_of_halo<V>(ranks, level.halo, given_diagonal));
-
-    coarser_level<V> c;
-    const shares made = scaled(aggregates, k);
-    agree(&ranks, [&] {
-        const auto all = with_halo(own, own_aggregates, of_halo, how.block);
-        const auto P = smoothed_prolongation<V>(on, view(level.A), how.block, how.eps, how.omega,
-                                                all.of, T.fine, diagonal);
-        c.P.own = numbered_globally(view(P), unknowns_of(all.numbers, k), made.total());
-    });
-    const auto P_of_halo = rows_of_halo(ranks, level.halo, view(c.P.own));
-    bool overflows = false;
-    host_vector<entry<V>> part;
-    agree(&ranks, [&] {
-        part = galerkin_part(on, level, c.P.own, P_of_halo, made.of(ranks.rank()), how.most,
-                             overflows);
-    });
-    if (!on_all(&ranks, !overflows)) return {};
-    c.A.rows = c.A.cols = shares_of_level(made, how.coarse_rows);
-    c.A.own = assembled(ranks, c.A.rows, made.total(), std::move(part));
-    if (summed(ranks, offset(c.A.own.val.size())) > how.most) return {};
-    replace_zero_diagonal(on, c.A.own, index(c.A.rows.of(ranks.rank()).first));
-    c.P.rows = rows, c.P.cols = c.A.rows;
-    c.near = {k, moved<V>(ranks, made, c.A.rows, T.coarse.val, std::size_t(k))};
-    return c;
+    coarser_level<V, C> c;
+    c.numbered = scaled(aggregates, k);
+    c.P = prolongation<V, C>(here, ranks, level, strong, own, aggregates.of(ranks.rank()), fine,
+                             diagonal, how);
+    fine = {};
+    auto part = galerkin_part(here, ranks, level, c.P, c.numbered.total(), how.most);
+    if (!on_all(&ranks, part.own.shape.rows == part.columns.count())) return {};
+    c.rows = shares_of_level(c.numbered, how.coarse_rows);
+    if (c.rows == c.numbered) {
+        auto made = summed_here(here, ranks, c.rows, std::move(part), k);
+        if (suits(here, c.rows, how.rows_worth_a_gpu))
+            c.here = {std::move(made), std::move(coarse)};
+        else
+            agree(&ranks, [&] { c.on_cpu = on_cpus(here, made, coarse); });
+    } else {
+        c.on_cpu = moved_level(here, ranks, c.numbered, c.rows, part, coarse);
+    }
+    const std::size_t entries =
+        c.here.exists() ? c.here.level.A.own.val.size() : c.on_cpu.level.A.own.val.size();
+    return summed(ranks, offset(entries)) > how.most ? coarser_level<V, C>{} : std::move(c);
 }
 
-#define NZ_INSTANTIATE(V)                                                                         \
-    template host_vector<V> moved(const communicator&, const shares&, const shares&,              \
-                                  std::span<const V>, std::size_t);                               \
-    template local_level<V> make_local_level(const communicator&, const matrix_slice<V>&, index); \
-    template coarser_level<V> coarsen(                                                            \
-        cpu, const communicator&, const shares&, const local_level<V>&, const aggregation&,       \
-        std::span<const V>, candidates<V>, const coarsening_over_ranks&);
+template <class V, class C>
+split_rows<V, space_of<C>> split(C here, const shares& rows, const shares& cols, nz::halo halo,
+                                 const csr<V, space_of<C>>& A, csr<V, space_of<C>> block) {
+    const index own = block.shape.cols;
+    auto edge = edge_rows(here, view(A), own);
+    const auto at_edge = rows_at(here, view(A), edge);
+    return {rows,
+            cols,
+            std::move(halo),
+            std::move(edge),
+            std::move(block),
+            other_columns(helpers(here), view(at_edge), own)};
+}
+
+#define NZ_INSTANTIATE_ON(V, C)                                                                  \
+    template local_level<V, C> make_local_level(C, const communicator&, const matrix_slice<V>&,  \
+                                                index);                                          \
+    template own_couplings<C> couplings_of(C, const local_level<V, C>&,                          \
+                                           const csr<V, space_of<C>>&, index, double, in<V, C>); \
+    template vector<V, C> with_halo<V, C>(C, const communicator&, const halo&, in<V, C>);        \
+    template coarser_level<V, C> coarsen<V, C>(                                                  \
+        C, const communicator&, const local_level<V, C>&, const own_couplings<C>&,               \
+        const aggregation_on<C>&, in<V, C>, candidates_on<V, C>, const coarsening_over_ranks&);  \
+    template split_rows<V, space_of<C>> split<V, C>(                                             \
+        C, const shares&, const shares&, halo, const csr<V, space_of<C>>&, csr<V, space_of<C>>);
+#define NZ_INSTANTIATE(V)                                                            \
+    template host_vector<V> moved(const communicator&, const shares&, const shares&, \
+                                  std::span<const V>, std::size_t);                  \
+    NZ_INSTANTIATE_ON(V, cpu)                                                        \
+    NZ_INSTANTIATE_ON(V, gpu)
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

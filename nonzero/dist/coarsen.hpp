@@ -1,56 +1,130 @@
-// One level of multigrid over ranks from the one before.
+// One level of multigrid over ranks from the one before, on either backend.
 #pragma once
 
 #include "nonzero/dist/halo.hpp"
 #include "nonzero/dist/numbering.hpp"
 #include "nonzero/dist/slice.hpp"
+#include "nonzero/dist/split_rows.hpp"
 #include "nonzero/solve/multigrid/prolongation.hpp"
 
 namespace nz {
 
+/// The rank's threads that help a setup on C.
+inline cpu helpers(cpu on) { return {.threads = on.threads}; }
+inline cpu helpers(gpu) { return {}; }
+
+/// A matrix where C computes, its columns numbered as the rank knows them.
+template <class V, class C>
+struct local_matrix {
+    local_columns columns;
+    csr<V, space_of<C>> own;  ///< the rank's rows
+};
+
 /// A rank's rows as setup kernels take them.
-template <class V>
+template <class V, class C>
 struct local_level {
-    local_columns columns;  ///< others in whole nodes
-    nz::halo halo;          ///< columns.others
-    csr<V, host> A;         ///< own rows, numbered locally
-    csr<V, host> block;     ///< own rows and own columns
+    shares rows;    ///< the columns as well
+    nz::halo halo;  ///< A.columns.others, which are whole nodes
+    local_matrix<V, C> A;
+    [[nodiscard]] index own() const { return A.columns.own_count(); }
 };
 
 /// nodes: unknowns a node. Called by all ranks. A: square, ascending.
+template <class V, class C>
+local_level<V, C> make_local_level(C here, const communicator& ranks, const matrix_slice<V>& A,
+                                   index nodes);
+
+template <class C>
+using aggregation_on = std::conditional_t<std::is_same_v<C, cpu>, aggregation, device_aggregation>;
+
+/// The strong couplings between a rank's own nodes. On a GPU also `all` of its rows, of single
+/// unknowns, whose pattern both borrow.
+template <class C>
+struct own_couplings {
+    strong_graph own;
+};
+template <>
+struct own_couplings<gpu> {
+    marked_graph all, own;
+};
+/// block: A's own columns, of nodes of several unknowns, and on a CPU always. diagonal: that of all
+/// of A's columns.
 template <class V>
-local_level<V> make_local_level(const communicator& ranks, const matrix_slice<V>& A, index nodes);
+own_couplings<cpu> couplings_of(cpu here, const local_level<V, cpu>& level,
+                                const csr<V, host>& block, index nodes, double eps,
+                                in<V, cpu> diagonal);
+template <class V>
+own_couplings<gpu> couplings_of(gpu here, const local_level<V, gpu>& level,
+                                const csr<V, device>& block, index nodes, double eps,
+                                in<V, gpu> diagonal);
+
+/// `own` elements of a vector that is shared out, and behind them those of the halo's columns.
+/// Called by all ranks.
+template <class V, class C>
+vector<V, C> with_halo(C here, const communicator& ranks, const halo& h, in<V, C> own);
 
 /// How a level is made from the one before.
 struct coarsening_over_ranks {
-    index block;        ///< unknowns a node
-    double eps, omega;  ///< strength; damping over the spectral radius
-    offset most;        ///< entries
-    index coarse_rows;  ///< up to these one rank takes all
+    index block;             ///< unknowns a node
+    double eps, omega;       ///< strength; damping over the spectral radius
+    offset most;             ///< entries
+    index coarse_rows;       ///< up to these one rank takes all
+    index rows_worth_a_gpu;  ///< of a rank, on average: with fewer a level leaves the GPUs
 };
 
-/// The next coarser level.
-template <class V>
+/// A level that is still to be made, and its candidates.
+template <class V, class C>
+struct next_level {
+    local_level<V, C> level;
+    candidates_on<V, C> near;
+    [[nodiscard]] bool exists() const { return level.rows.total() > 0; }
+};
+
+/// The next coarser level, either where C goes on with it or on the CPUs.
+template <class V, class C>
 struct coarser_level {
-    matrix_slice<V> P, A;
-    candidates<V> near;
+    shares rows;      ///< 0 in all: there is none
+    shares numbered;  ///< as P's columns are: `rows`, or where the rows were before they move
+    local_matrix<V, C> P;
+    next_level<V, C> here;
+    next_level<V, cpu> on_cpu;
 };
 
 /// Which ranks have a level's rows: fewer than those that `all` names where each would have few.
 shares shares_of_level(const shares& all, index coarse_rows);
+/// Whether a level of these rows is made on C.
+inline bool suits(cpu, const shares&, index) { return true; }
+inline bool suits(gpu, const shares& rows, index rows_worth_a_gpu) {
+    return rows.total() / rows.parts() >= rows_worth_a_gpu;
+}
 
 /// Values of a vector, `width` a row, from those who have them to those who shall. Called by all.
 template <class V>
 host_vector<V> moved(const communicator& ranks, const shares& from, const shares& to,
                      std::span<const V> own, std::size_t width);
 
-/// P and A of 0 rows in all where the couplings are too weak for a level that is smaller, or where
-/// it would have too many entries. near: of this level, orthonormalised within aggregates. Called
-/// by all ranks.
+/// None where the couplings are too weak for a level that is smaller, or where it would have too
+/// many entries. near: of this level, orthonormalised within aggregates. Called by all ranks.
+template <class V, class C>
+coarser_level<V, C> coarsen(C here, const communicator& ranks, const local_level<V, C>& level,
+                            const own_couplings<C>& strong, const aggregation_on<C>& own,
+                            in<V, C> diagonal, candidates_on<V, C> near,
+                            const coarsening_over_ranks&);
+
+/// A where `distributed` multiplies by it. cols: how its columns are shared out. block: its own
+/// columns.
+template <class V, class C>
+split_rows<V, space_of<C>> split(C here, const shares& rows, const shares& cols, nz::halo halo,
+                                 const csr<V, space_of<C>>& A, csr<V, space_of<C>> block);
+
+/// A matrix of the setup's, on the host.
 template <class V>
-coarser_level<V> coarsen(cpu on, const communicator& ranks, const shares& rows,
-                         const local_level<V>& level, const aggregation& own,
-                         std::span<const V> diagonal, candidates<V> near,
-                         const coarsening_over_ranks&);
+csr<V, host> on_host(cpu, csr<V, host> A) {
+    return A;
+}
+template <class V>
+csr<V, host> on_host(gpu on, const csr<V, device>& A) {
+    return download(on, A);
+}
 
 }  // namespace nz

@@ -4,7 +4,6 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/halo_steps.hpp"
-#include "nonzero/dist/numbering.hpp"
 #include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/formats/adopted_csr.hpp"
 
@@ -23,19 +22,9 @@ B alone(B on) {
     return on;
 }
 
-template <class V>
-void check_slice(const matrix_slice<V>& A, int rank, int size) {
-    (void)order_of(view(A.own));
-    if (A.rows.parts() != size || A.cols.parts() != size)
-        throw argument_error(
-            "distributed: rows or columns are shared out over another number of "
-            "ranks than there are");
-    const nz::shape expected{A.rows.count(rank), A.cols.total()};
-    if (A.own.shape != expected)
-        throw argument_error("distributed: own rows are " + std::to_string(A.own.shape.rows) +
-                             " x " + std::to_string(A.own.shape.cols) + ", expected " +
-                             std::to_string(expected.rows) + " x " + std::to_string(expected.cols));
-}
+/// The rank's threads that take its rows apart.
+cpu helpers(cpu on) { return {.threads = on.threads}; }
+cpu helpers(gpu) { return {}; }
 
 /// By its plan. Where that chose a CPU's kernel that reads CSR, no rank holds its rows twice.
 template <class V, class B>
@@ -47,6 +36,19 @@ std::unique_ptr<linear_operator<V, B>> built(B on, csr<V, host> A, const plan_op
             if (auto op = adopted_csr(on, p.chosen().method, A)) return op;
     }
     return build(p, A);
+}
+
+/// Of what lies in GPU memory, by the methods among those named that a GPU builds: for others it
+/// would come to the CPU. What has no entries is planned on the CPU.
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> built(gpu on, csr<V, device> A, plan_options o) {
+    if (A.val.size() == 0) {
+        const host_vector<offset> ptr(std::size_t(A.shape.rows) + 1, 0);
+        return built<V, gpu>(on, csr<V, host>{A.shape, offset_vector(ptr), {}, {}}, o);
+    }
+    std::erase_if(o.methods,
+                  [](const auto& name) { return find_method<V>(name).from_device == nullptr; });
+    return plan_and_build(view(A), on, o).op;
 }
 
 /// The elements of a segment, as messages hold them.
@@ -74,59 +76,24 @@ void wait(gpu on, const gpu_communicator& ranks) { ranks.wait_on_gpu(on); }
 
 template <class V, class B>
 distributed<V, B>::distributed(B on, matrix_slice<V> A, const plan_options& options)
-    : on_(alone(on)), ranks_(required_ranks(on)) {
-    agree(&ranks_, [&] { check_slice(A, ranks_.rank(), ranks_.size()); });
-    csr<V, host> local = std::move(A.own), others;
-    agree(&ranks_, [&] { split(A, local, others); });
-    rows_ = std::move(A.rows), cols_ = std::move(A.cols);
-    shape_ = {rows_.count(ranks_.rank()), cols_.count(ranks_.rank())};
-    halo_ = make_halo(ranks_, cols_, std::move(halo_.columns));
+    : distributed(on, split(helpers(on), required_ranks(on), std::move(A)), options) {}
+
+template <class V, class B>
+template <class S>
+distributed<V, B>::distributed(B on, split_rows<V, S> A, const plan_options& options)
+    : on_(alone(on)),
+      ranks_(required_ranks(on)),
+      rows_(std::move(A.rows)),
+      cols_(std::move(A.cols)),
+      shape_{rows_.count(ranks_.rank()), cols_.count(ranks_.rank())},
+      halo_(std::move(A.halo)),
+      edge_(std::move(A.edge)) {
     const plan_options o = with_same_speeds(on_, ranks_, options);
     agree(&ranks_, [&] {
-        local_ = built<V>(on_, std::move(local), o);
-        if (!others.val.empty()) others_ = built<V>(on_, std::move(others), o);
+        local_ = built<V>(on_, std::move(A.local), o);
+        if (!A.others.val.empty()) others_ = built<V>(on_, std::move(A.others), o);
         make_messages();
     });
-}
-
-/// local: own rows; those of their entries that are in others' columns move to `others`. So no rank
-/// holds its rows twice. The columns that stay are numbered from the first own one; columns and
-/// rows of `others` among those that have entries.
-template <class V, class B>
-void distributed<V, B>::split(const matrix_slice<V>& A, csr<V, host>& local, csr<V, host>& others) {
-    const range own = A.cols.of(ranks_.rank());
-    const auto is_own = [&](index j) { return j >= own.first && j < own.last; };
-    auto& columns = halo_.columns;
-    columns = columns_outside(view(local), own);
-    const auto leaving =
-        local.col_ind.size() - std::size_t(std::ranges::count_if(local.col_ind, is_own));
-    others.col_ind.reserve(leaving), others.val.reserve(leaving);
-    host_vector<offset> stay{0}, leave{0};
-    stay.reserve(std::size_t(local.shape.rows) + 1);
-    std::size_t kept = 0;
-    for (index i = 0; i < local.shape.rows; ++i) {
-        const auto end = std::size_t(local.row_ptr[std::size_t(i) + 1]);
-        for (auto k = std::size_t(local.row_ptr[std::size_t(i)]); k < end; ++k) {
-            const index j = local.col_ind[k];
-            const V v = local.val[k];
-            if (is_own(j)) {
-                local.col_ind[kept] = j - index(own.first), local.val[kept++] = v;
-                continue;
-            }
-            const auto at = std::lower_bound(columns.begin(), columns.end(), j);
-            others.col_ind.push_back(index(at - columns.begin())), others.val.push_back(v);
-        }
-        stay.push_back(offset(kept));
-        if (offset(others.val.size()) == leave.back()) continue;
-        leave.push_back(offset(others.val.size()));
-        edge_.push_back(i);
-    }
-    others.shape = {index(edge_.size()), index(columns.size())};
-    others.row_ptr = offset_vector(leave);
-    local.shape.cols = index(own.last - own.first);
-    local.row_ptr = offset_vector(stay);
-    local.col_ind.resize(kept), local.val.resize(kept);
-    if (leaving > kept / 8) local.col_ind.shrink_to_fit(), local.val.shrink_to_fit();
 }
 
 template <class V, class B>
@@ -206,9 +173,17 @@ void distributed<V, B>::scale(V beta, out<V, B> y) const {
     beta == V(0) ? space.fill(V(0), y) : space.scale(beta, y);
 }
 
-#define NZ_INSTANTIATE(V) template class distributed<V, cpu>;
-NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
-template class distributed<float, gpu>;
-template class distributed<double, gpu>;
+#define NZ_INSTANTIATE(V, B, S) \
+    template distributed<V, B>::distributed(B, split_rows<V, S>, const plan_options&);
+#define NZ_INSTANTIATE_ON_CPU(V)        \
+    template class distributed<V, cpu>; \
+    NZ_INSTANTIATE(V, cpu, host)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
+#define NZ_INSTANTIATE_ON_GPU(V)        \
+    template class distributed<V, gpu>; \
+    NZ_INSTANTIATE(V, gpu, host)        \
+    NZ_INSTANTIATE(V, gpu, device)
+NZ_INSTANTIATE_ON_GPU(float)
+NZ_INSTANTIATE_ON_GPU(double)
 
 }  // namespace nz

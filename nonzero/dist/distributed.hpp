@@ -4,8 +4,7 @@
 #include <optional>
 
 #include "nonzero/core/gpu_communicator.hpp"
-#include "nonzero/dist/halo.hpp"
-#include "nonzero/dist/slice.hpp"
+#include "nonzero/dist/split_rows.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/vector/vectors.hpp"
 
@@ -54,6 +53,9 @@ class distributed final : public linear_operator<V, B> {
     /// what one of them throws: argument_error where A is no CSR or not the rank's share, what
     /// planning and building throw.
     distributed(B on, matrix_slice<V> A, const plan_options& = {});
+    /// The same of rows that are split already, on a GPU also of such as lie there.
+    template <class S>
+    distributed(B on, split_rows<V, S> A, const plan_options& = {});
     distributed(const distributed&) = delete;
     distributed& operator=(const distributed&) = delete;
 
@@ -81,7 +83,6 @@ class distributed final : public linear_operator<V, B> {
     using send = typename transport_of<B>::send;
     using receive = typename transport_of<B>::receive;
 
-    void split(const matrix_slice<V>& A, csr<V, host>& local, csr<V, host>& others);
     void make_messages();
 
     void start_messages(in<V, B> x) const;

@@ -1,9 +1,12 @@
 #include "nonzero/dist/entries.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
+#include <mutex>
 
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/dist/exchange.hpp"
 #include "nonzero/solve/multigrid/diagonal.hpp"
 #include "nonzero/solve/symmetry.hpp"
@@ -110,39 +113,67 @@ matrix_slice<V> transpose(const communicator& ranks, const matrix_slice<V>& A) {
     return {A.cols, A.rows, assembled(ranks, A.cols, A.rows.total(), std::move(mine))};
 }
 
+namespace {
+
+/// Whether an entry in own columns mirrors another one.
+template <class V>
+struct mirror {
+    csr<V, host_view> rows;  ///< own ones, ascending
+    index first;             ///< where they begin
+    double tolerance;
+    /// e: its row any, its column an own row.
+    bool operator()(const entry<V>& e) const {
+        return rows.row_ptr.visit([&](const auto* row_ptr) {
+            const index j = e.col - first;
+            const auto at = position_of(row_ptr, rows.col_ind.data(), j, e.row);
+            if (at == row_ptr[j + 1]) return false;
+            const V mirrored =
+                conjugated(transposition::conjugate_transpose, rows.val[std::size_t(at)]);
+            return double(std::abs(mirrored - e.val)) <= tolerance;
+        });
+    }
+};
+
+}  // namespace
+
 template <class V>
 bool is_symmetric(const communicator& ranks, const matrix_slice<V>& A) {
     if (A.rows != A.cols) return false;
     const range mine = A.rows.of(ranks.rank());
-    const auto first = index(mine.first);
+    const int threads = thread_count({});
     std::unique_ptr<ascending_rows<V>> own;
-    agree(&ranks, [&] { own = std::make_unique<ascending_rows<V>>(view(A.own)); });
-    const csr<V, host_view> rows = own->view;
     double largest = 0;
-    for (const V v : rows.val) largest = std::max(largest, double(std::abs(v)));
-    for (const double other : gathered(ranks, largest)) largest = std::max(largest, other);
-    // Whether the entry in row j of this rank and column i mirrors v.
-    const auto mirrors = [&](index i, index j, V v) {
-        return rows.row_ptr.visit([&](const auto* row_ptr) {
-            const auto at = position_of(row_ptr, rows.col_ind.data(), j - first, i);
-            if (at == row_ptr[j - first + 1]) return false;
-            const V mirrored =
-                conjugated(transposition::conjugate_transpose, rows.val[std::size_t(at)]);
-            return double(std::abs(mirrored - v)) <= symmetry_tolerance * largest;
-        });
-    };
-    bool good = true;
-    std::vector<host_vector<entry<V>>> to(std::size_t(ranks.size()));  // who has the mirrored ones
     agree(&ranks, [&] {
-        for_each_entry(rows, 0, rows.shape.rows, [&](index i, index j, V v) {
-            if (j >= mine.first && j < mine.last)
-                good = good && mirrors(first + i, j, v);
-            else
-                to[std::size_t(A.rows.owner(j))].push_back({first + i, j, v});
+        own = std::make_unique<ascending_rows<V>>(view(A.own));
+        const auto& val = own->view.val;
+        largest = parallel_reduce(threads, std::ssize(val), 0.0, larger_of(), [&](std::int64_t k) {
+            return double(std::abs(val[std::size_t(k)]));
+        });
+    });
+    for (const double other : gathered(ranks, largest)) largest = std::max(largest, other);
+    const mirror<V> mirrors{own->view, index(mine.first), symmetry_tolerance * largest};
+    std::atomic<bool> good = true;
+    std::vector<host_vector<entry<V>>> to(std::size_t(ranks.size()));  // who has the mirrored ones
+    std::mutex one_at_a_time;
+    agree(&ranks, [&] {
+        parallel(threads, [&](int t) {
+            const range part = share(own->view.shape.rows, threads, t);
+            host_vector<entry<V>> outside;
+            bool all_mirror = true;
+            for_each_entry(own->view, part.first, part.last, [&](index i, index j, V v) {
+                const entry<V> e{mirrors.first + i, j, v};
+                if (j < mine.first || j >= mine.last)
+                    outside.push_back(e);
+                else
+                    all_mirror = all_mirror && mirrors(e);
+            });
+            if (!all_mirror) good = false;
+            const std::lock_guard lock(one_at_a_time);
+            for (const entry<V>& e : outside) to[std::size_t(A.rows.owner(e.col))].push_back(e);
         });
     });
     for (const auto& list : exchanged(ranks, to))
-        for (const entry<V>& e : list) good = good && mirrors(e.row, e.col, e.val);
+        for (const entry<V>& e : list) good = good && mirrors(e);
     return on_all(&ranks, good);
 }
 

@@ -6,14 +6,11 @@ namespace {
 /// The entries of the rows that others need, of the array given.
 template <class T, class V>
 host_vector<T> entries_of_halo(const communicator& ranks, const halo& h,
-                               const csr<V, host_view>& own, std::span<const T> of) {
+                               const csr<V, host_view>& sent, std::span<const T> of) {
     std::vector<host_vector<T>> to(std::size_t(ranks.size()));
     for (const halo_segment& s : h.sends)
-        for (std::size_t k = s.first; k < s.first + s.count; ++k) {
-            const auto i = std::size_t(h.sent[k]);
-            auto& list = to[std::size_t(s.peer)];
-            list.insert(list.end(), of.begin() + own.row_ptr[i], of.begin() + own.row_ptr[i + 1]);
-        }
+        to[std::size_t(s.peer)].assign(of.begin() + sent.row_ptr[s.first],
+                                       of.begin() + sent.row_ptr[s.first + s.count]);
     host_vector<T> all;
     for (const auto& list : exchanged(ranks, to)) all.insert(all.end(), list.begin(), list.end());
     return all;
@@ -22,17 +19,17 @@ host_vector<T> entries_of_halo(const communicator& ranks, const halo& h,
 }  // namespace
 
 template <class V>
-csr<V, host> rows_of_halo(const communicator& ranks, const halo& h, const csr<V, host_view>& own) {
-    host_vector<index> lengths(std::size_t(own.shape.rows));
-    for (std::size_t i = 0; i < lengths.size(); ++i)
-        lengths[i] = index(own.row_ptr[i + 1] - own.row_ptr[i]);
+csr<V, host> rows_of_halo(const communicator& ranks, const halo& h, const csr<V, host_view>& sent) {
+    host_vector<index> lengths(std::size_t(sent.shape.rows));
+    for (std::size_t k = 0; k < lengths.size(); ++k)
+        lengths[k] = index(sent.row_ptr[k + 1] - sent.row_ptr[k]);
     lengths = values_of_halo<index>(ranks, h, lengths);
     host_vector<offset> ptr{0};
     for (const index length : lengths) ptr.push_back(ptr.back() + length);
-    return {{index(lengths.size()), own.shape.cols},
+    return {{index(lengths.size()), sent.shape.cols},
             offset_vector(ptr),
-            entries_of_halo<index>(ranks, h, own, own.col_ind),
-            entries_of_halo<V>(ranks, h, own, own.val)};
+            entries_of_halo<index>(ranks, h, sent, sent.col_ind),
+            entries_of_halo<V>(ranks, h, sent, sent.val)};
 }
 
 #define NZ_INSTANTIATE(V) \

@@ -28,17 +28,39 @@ struct local_columns {
 /// Sorts the numbers and leaves each once.
 void make_distinct(host_vector<index>&);
 
+/// All unknowns of the nodes that these belong to, `block` a node. Both ascend.
+host_vector<index> in_whole_nodes(const host_vector<index>& unknowns, index block);
+
+/// Numbers of nodes as those of their `k` unknowns.
+local_columns unknowns_of(const local_columns& nodes, index k);
+
+/// Where each stands among the others, or would stand. Both ascend.
+host_vector<index> places_among(std::span<const index> these, std::span<const index> others);
+
 /// The columns of A outside of `own`, ascending, each once.
 template <class V>
-host_vector<index> columns_outside(const csr<V, host_view>& A, range own);
+host_vector<index> columns_outside(cpu on, const csr<V, host_view>& A, range own);
 
 /// A with the columns that `columns` knows; ascending in each row, as A's are.
 template <class V>
-csr<V, host> numbered_locally(const csr<V, host_view>& A, const local_columns& columns);
+csr<V, host> numbered_locally(cpu on, const csr<V, host_view>& A, const local_columns& columns);
 
 /// And back: of `cols` columns in all.
 template <class V>
-csr<V, host> numbered_globally(const csr<V, host_view>& A, const local_columns& columns,
+csr<V, host> numbered_globally(cpu on, const csr<V, host_view>& A, const local_columns& columns,
                                index cols);
+
+/// The same on a GPU, in on.stream; lists are the host's. Values are float or double.
+template <class V>
+host_vector<index> columns_outside(gpu on, const csr<V, device_view>& A, range own);
+template <class V>
+csr<V, device> numbered_locally(gpu on, const csr<V, device_view>& A, const local_columns& columns);
+
+/// Columns from `own` on get other numbers, j that of own + to[j - own], of `cols` columns in all.
+/// `to` ascends for those that A has.
+template <class V>
+void renumber_others(cpu on, csr<V, host>& A, index own, std::span<const index> to, index cols);
+template <class V>
+void renumber_others(gpu on, csr<V, device>& A, index own, std::span<const index> to, index cols);
 
 }  // namespace nz

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/dist/exchange.hpp"
 
 namespace nz {
@@ -76,9 +77,12 @@ template <class V>
 host_vector<V> own_diagonal(const matrix_slice<V>& A, int rank) {
     const auto first = index(A.rows.of(rank).first);
     host_vector<V> diagonal(std::size_t(A.own.shape.rows));
-    std::ranges::fill(diagonal, V(0));
-    for_each_entry(view(A.own), 0, A.own.shape.rows, [&](index i, index j, V v) {
-        if (j == first + i) diagonal[std::size_t(i)] += v;
+    parallel_for(thread_count({}), A.own.shape.rows, [&](std::int64_t row) {
+        V sum(0);
+        for_each_entry(view(A.own), row, row + 1, [&](index i, index j, V v) {
+            if (j == first + i) sum += v;
+        });
+        diagonal[std::size_t(row)] = sum;
     });
     return diagonal;
 }

@@ -9,6 +9,7 @@
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/dist/amg.hpp"
 #include "nonzero/dist/entries.hpp"
+#include "nonzero/dist/local_rows.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
@@ -154,7 +155,14 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
         if (std::ranges::any_of(choices, takes_block)) block = own_block(A, ranks.rank());
     });
     const bool by_multigrid = choices.front().preconditioner == preconditioning::amg;
-    const distributed<V, B> product{on, by_multigrid ? A : std::move(A)};
+    matrix_slice<V> taken;  // by the product; multigrid needs the rows as well
+    agree(&ranks, [&] {
+        if (by_multigrid)
+            taken = {A.rows, A.cols, rows_from(cpu{}, view(A.own), 0)};
+        else
+            taken = std::move(A);
+    });
+    const distributed<V, B> product{on, std::move(taken)};
     system_report report;
     report.product = product.local().method_name();
     report.plan_s = seconds_since(start);

@@ -26,10 +26,29 @@ problem<V> poisson_in_the_plane() {
     return {manufactured("laplace2d", laplace2d<V>(120, 90)), {.coarse_rows = 60}};
 }
 template <class V>
-problem<V> elasticity() {
-    return {manufactured("elasticity3d", elasticity3d<V>(10, 10, 20, V(0.3))),
+problem<V> elasticity(index width = 10) {
+    return {manufactured("elasticity3d", elasticity3d<V>(width, width, 20, V(0.3))),
             {.strength = 0, .block = 3},
-            rigid_body_modes<V>(elasticity3d_nodes(10, 10, 20))};
+            rigid_body_modes<V>(elasticity3d_nodes(width, width, 20))};
+}
+
+/// Couplings a hundred times as strong along x as along y.
+problem<double> anisotropic() {
+    auto A = laplace2d<double>(120, 60);
+    for (index i = 0; i < A.shape.rows; ++i)
+        for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
+             k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k) {
+            const index apart = std::abs(A.col_ind[k] - i);
+            A.val[k] = apart == 0 ? 2.02 : apart == 1 ? -1 : -0.01;
+        }
+    return {manufactured("anisotropic", std::move(A)), {.coarse_rows = 60}};
+}
+
+/// Whose levels the GPUs make down to the last one.
+template <class V>
+problem<V> all_on_gpus(problem<V> p) {
+    p.options.rows_worth_a_gpu = 0;
+    return p;
 }
 
 /// A star beside a grid. The star's leaves are in one aggregate: a row of P^T too long for a warp.
@@ -142,7 +161,50 @@ TEST_F(amg_on_gpus, take_the_iterations_of_cpus_for_elasticity) {
 TEST_F(amg_on_gpus, plan_the_products_of_large_levels) {
     expect_as_on_cpus<double>({manufactured("laplace3d", laplace3d<double>(56, 56, 56))}, {1, 2});
 }
-TEST_F(amg_on_gpus, take_rows_of_any_length) { expect_as_on_cpus(star_and_grid(), {2}); }
+
+TEST_F(amg_on_gpus, make_the_levels_of_cpus_for_poisson) {
+    expect_as_on_cpus(all_on_gpus(poisson_in_the_plane<double>()), {1, 2, 3, 4, 7});
+    expect_as_on_cpus(all_on_gpus(poisson_in_the_plane<float>()), {1, 3});
+}
+/// Aggregates over two steps.
+TEST_F(amg_on_gpus, make_the_levels_of_cpus_for_poisson_in_space) {
+    expect_as_on_cpus<double>({manufactured("laplace3d", laplace3d<double>(24, 22, 26)),
+                               {.coarse_rows = 50, .rows_worth_a_gpu = 0}},
+                              {1, 2, 3, 4, 7});
+    expect_as_on_cpus<double>({manufactured("laplace27", laplace27<double>(24, 22, 26)),
+                               {.strength = 0.03, .coarse_rows = 50, .rows_worth_a_gpu = 0}},
+                              {2, 4});
+}
+TEST_F(amg_on_gpus, make_the_levels_of_cpus_for_weak_couplings) {
+    expect_as_on_cpus(all_on_gpus(anisotropic()), {1, 2, 3, 4, 7});
+}
+TEST_F(amg_on_gpus, make_the_levels_of_cpus_for_elasticity) {
+    expect_as_on_cpus(all_on_gpus(elasticity<double>()), {1, 2, 3, 4, 7});
+    auto without_modes = elasticity<double>();
+    without_modes.near = {};
+    expect_as_on_cpus(all_on_gpus(without_modes), {3});
+}
+/// Levels that stay on all ranks below the finest.
+TEST_F(amg_on_gpus, make_the_levels_of_cpus_one_after_the_other) {
+    expect_as_on_cpus<double>({manufactured("laplace2d", laplace2d<double>(300, 220)),
+                               {.coarse_rows = 50, .rows_worth_a_gpu = 0}},
+                              {1, 2, 3, 4});
+    expect_as_on_cpus<double>({manufactured("laplace3d", laplace3d<double>(44, 46, 48)),
+                               {.coarse_rows = 50, .rows_worth_a_gpu = 0}},
+                              {2, 3});
+    expect_as_on_cpus(all_on_gpus(elasticity<double>(20)), {2});
+}
+/// Which move to fewer ranks before the first level, so that others have none.
+TEST_F(amg_on_gpus, make_levels_where_ranks_have_no_rows) {
+    problem<double> p{manufactured("laplace2d", laplace2d<double>(60, 50)),
+                      {.coarse_rows = 50, .rows_worth_a_gpu = 0}};
+    expect_as_on_cpus(p, {7, 10});
+}
+
+TEST_F(amg_on_gpus, take_rows_of_any_length) {
+    expect_as_on_cpus(star_and_grid(), {2});
+    expect_as_on_cpus(all_on_gpus(star_and_grid()), {2});
+}
 /// More ranks than a level has rows for, and ranks without any.
 TEST_F(amg_on_gpus, go_on_where_ranks_have_no_rows) {
     const problem<double> small{manufactured("laplace2d", laplace2d<double>(2, 2))};
@@ -153,7 +215,9 @@ TEST_F(amg_on_gpus, go_on_where_ranks_have_no_rows) {
 }
 
 TEST_F(amg_on_gpus, have_the_same_bits_in_every_run) {
-    for (const auto& p : {poisson_in_the_plane<double>(), elasticity<double>()}) {
+    for (const auto& p :
+         {poisson_in_the_plane<double>(), elasticity<double>(),
+          all_on_gpus(poisson_in_the_plane<double>()), all_on_gpus(elasticity<double>())}) {
         const auto once = solve_on_gpus(3, p), again = solve_on_gpus(3, p);
         EXPECT_TRUE(same_bits<double>(once.Mb, again.Mb)) << p.name;
         EXPECT_TRUE(same_bits<double>(once.x, again.x)) << p.name;

@@ -119,10 +119,6 @@ std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, csr<V, device>&& M
     return std::make_unique<level_product<V, gpu>>(on, std::move(M));
 }
 
-template <class V, class C>
-using candidates_on =
-    std::conditional_t<std::is_same_v<C, cpu>, candidates<V>, device_candidates<V>>;
-
 /// The next coarser level, where the setup runs.
 template <class V, class C>
 struct coarser {

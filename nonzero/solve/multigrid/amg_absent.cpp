@@ -15,6 +15,9 @@ T absent(gpu on) {
 device_aggregation aggregate(gpu on, const marked_graph&, int) {
     return absent<device_aggregation>(on);
 }
+marked_graph couplings_within(gpu on, const marked_graph&, index) {
+    return absent<marked_graph>(on);
+}
 int suitable_distance(gpu on, const marked_graph&) { return absent<int>(on); }
 template <class V>
 marked_graph strong_couplings(gpu on, const csr<V, device_view>&, index, double, in<V, gpu>) {

@@ -39,6 +39,7 @@ class multigrid_levels {
     multigrid_levels(B on, amg_cycle kind) : on_(on), kind_(kind) {}
 
     [[nodiscard]] bool empty() const { return levels_.empty(); }
+    [[nodiscard]] std::size_t size() const { return levels_.size(); }
     level& add(std::int64_t rows);
     /// Gives the last level its smoother; returns the spectral radius of D^-1 A, an estimate.
     double add_smoother(smoother_inputs<V, B>, const amg_options&);

@@ -13,6 +13,7 @@ namespace nz {
 
 template <class T>
 void fill_bytes(gpu on, device_array<T>& to, int byte) {
+    if (to.size() == 0) return;
     check(cudaMemsetAsync(to.data(), byte, to.size() * sizeof(T), stream_of(on)),
           "cudaMemsetAsync");
 }

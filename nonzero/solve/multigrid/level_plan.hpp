@@ -21,4 +21,24 @@ plan_options product_options(B) {
     return o;
 }
 
+/// Methods of the products that are hardly planned: planning takes longer than it gains over those
+/// of a solve. On a GPU the second takes rows that are too long for the first.
+inline std::vector<std::string> plain_methods(cpu) { return {"csr.balanced"}; }
+inline std::vector<std::string> plain_methods(gpu) { return {"csr.subwarp", "csr.adaptive"}; }
+
+/// How the product of a rank's part of a coarser level, of so many entries, is planned.
+template <class V, class B>
+plan_options coarser_options(B on, std::size_t entries) {
+    plan_options o{.methods = plain_methods(on)};
+    if (std::is_same_v<B, gpu> && entries >= worth_packing) o = product_options<V>(on);
+    o.vouched = true;
+    return o;
+}
+template <class V, class B>
+plan_options both_ways(B on, std::size_t entries) {
+    plan_options o = coarser_options<V>(on, entries);
+    o.transposed = true;
+    return o;
+}
+
 }  // namespace nz

@@ -25,6 +25,7 @@ void check_options(const amg_options& o) {
     require(o.coarse_rows >= 1 && o.coarse_rows <= 5000, "coarse_rows is not in [1, 5000]");
     require(o.max_levels >= 1, "max_levels is below 1");
     require(o.lanczos_iterations >= 1, "lanczos_iterations is below 1");
+    require(o.rows_worth_a_gpu >= 0, "rows_worth_a_gpu is negative");
 }
 
 double amg_report::operator_complexity() const {

@@ -32,6 +32,9 @@ struct amg_options {
     /// levels. `single` takes fewer bytes a cycle, where levels are packed, and a longer setup. The
     /// coarsest level's inverse, and what the setup computes with, stay exact.
     value_storage below_finest = value_storage::exact;
+    /// Of ranks on GPUs: the rows a rank, on average, from which on the GPUs make a level. Smaller
+    /// ones are made on the CPUs.
+    index rows_worth_a_gpu = 10000;
     bool check = true;  ///< checks that A is symmetric, which takes about a product
 };
 /// Throws argument_error where an option is out of its range.

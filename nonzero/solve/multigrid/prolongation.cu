@@ -144,9 +144,7 @@ device_tentative<V> tentative_prolongation(gpu on, const device_aggregation& a, 
     device_array<V> columns(on, fine.val.size());
     device_tentative<V> t{{fine.count, device_array<V>(on, fine.val.size())},
                           {fine.count, device_array<V>(on, std::size_t(a.count) * k * k)}};
-    check(cudaMemcpyAsync(t.fine.val.data(), fine.val.data(), fine.val.size() * sizeof(V),
-                          cudaMemcpyDeviceToDevice, stream_of(on)),
-          "cudaMemcpyAsync");
+    copy_on_device(on, fine.val.data(), t.fine.val.data(), fine.val.size() * sizeof(V));
     fill_bytes(on, t.coarse.val, 0);
     launch_each(on, a.count,
                 orthonormalise<V>{sorted_key.data(), sorted_node.data(), std::int64_t(n), block,

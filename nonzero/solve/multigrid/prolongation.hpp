@@ -63,6 +63,9 @@ template <class V>
 struct device_tentative {
     device_candidates<V> fine, coarse;
 };
+template <class V, class B>
+using candidates_on =
+    std::conditional_t<std::is_same_v<B, cpu>, candidates<V>, device_candidates<V>>;
 template <class V>
 device_tentative<V> tentative_prolongation(gpu on, const device_aggregation&, index block,
                                            const device_candidates<V>& fine);

@@ -85,6 +85,14 @@ struct gather_lists {
     }
 };
 
+struct mark_within {
+    const index* col;
+    const char* strong;
+    index nodes;
+    char* to;
+    __device__ void operator()(std::int64_t k) const { to[k] = strong[k] && col[k] < nodes; }
+};
+
 template <class V>
 marked_graph graph_of_blocks(gpu on, const csr<V, device_view>& A, index block, V eps2) {
     const index nodes = A.shape.rows / block;
@@ -114,7 +122,9 @@ marked_graph graph_of_blocks(gpu on, const csr<V, device_view>& A, index block, 
 template <class V>
 marked_graph strong_couplings(gpu on, const csr<V, device_view>& A, index block, double eps,
                               in<V, gpu> known_diagonal) {
-    if (A.shape.rows != A.shape.cols || block < 1 || A.shape.rows % block != 0 || !(eps >= 0))
+    const bool is_known = block == 1 && known_diagonal.size() == std::size_t(A.shape.cols);
+    const bool fits = A.shape.rows == A.shape.cols || (is_known && A.shape.rows < A.shape.cols);
+    if (!fits || block < 1 || A.shape.rows % block != 0 || !(eps >= 0))
         throw argument_error(
             "strong_couplings: expected a square matrix of whole blocks, eps >= 0");
     const device_guard guard(on);
@@ -124,6 +134,14 @@ marked_graph strong_couplings(gpu on, const csr<V, device_view>& A, index block,
     launch_each(on, A.shape.rows,
                 mark_strong<V>{A, diagonal.val.data(), V(eps * eps), g.strong.data()});
     return g;
+}
+
+marked_graph couplings_within(gpu on, const marked_graph& g, index nodes) {
+    const device_guard guard(on);
+    marked_graph within{g.row_ptr, g.col_ind, device_array<char>(on, g.strong.size()), {}, {}};
+    launch_each(on, std::int64_t(g.strong.size()),
+                mark_within{g.col_ind.data(), g.strong.data(), nodes, within.strong.data()});
+    return within;
 }
 
 template marked_graph strong_couplings(gpu, const csr<float, device_view>&, index, double,

@@ -38,9 +38,13 @@ struct marked_graph {
     device_array<index> own_col_ind;
     [[nodiscard]] index nodes() const { return index(row_ptr.size()) - 1; }
 };
-/// Waits for on.stream where `block` is above 1.
+/// Waits for on.stream where `block` is above 1. Of single unknowns A may have more columns than
+/// rows, as the rows of one rank among several do: `diagonal` is then that of all columns.
 template <class V>
 marked_graph strong_couplings(gpu on, const csr<V, device_view>& A, index block, double eps,
                               in<V, gpu> diagonal = {});
+/// The couplings of such a graph between its first `nodes` nodes, which are all that it has rows
+/// of. Borrows the pattern that it borrows.
+marked_graph couplings_within(gpu on, const marked_graph&, index nodes);
 
 }  // namespace nz

@@ -1,0 +1,128 @@
+#include "nonzero/dist/split_rows.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "nonzero/core/agreement.hpp"
+#include "nonzero/core/parallel.hpp"
+#include "nonzero/dist/numbering.hpp"
+
+namespace nz {
+namespace {
+
+template <class V>
+void check_slice(const matrix_slice<V>& A, int rank, int size) {
+    (void)order_of(view(A.own));
+    if (A.rows.parts() != size || A.cols.parts() != size)
+        throw argument_error(
+            "distributed: rows or columns are shared out over another number of "
+            "ranks than there are");
+    const nz::shape expected{A.rows.count(rank), A.cols.total()};
+    if (A.own.shape != expected)
+        throw argument_error("distributed: own rows are " + std::to_string(A.own.shape.rows) +
+                             " x " + std::to_string(A.own.shape.cols) + ", expected " +
+                             std::to_string(expected.rows) + " x " + std::to_string(expected.cols));
+}
+
+/// What becomes of a run of rows: `kept` entries stay where it begins, the others are listed.
+template <class V>
+struct run_of_rows {
+    std::size_t begin = 0, kept = 0;
+    host_vector<index> col = {}, edge = {};
+    host_vector<V> val = {};
+    host_vector<offset> end = {};  ///< of each edge row among the listed
+};
+
+/// Takes the entries in others' columns, `columns`, out of these rows. length: of what stays of
+/// each row.
+template <class V>
+run_of_rows<V> compact(range rows, range own, std::span<const index> columns, csr<V, host>& local,
+                       offset* length) {
+    run_of_rows<V> run{.begin = std::size_t(local.row_ptr[std::size_t(rows.first)])};
+    std::size_t kept = run.begin;
+    for (std::int64_t i = rows.first; i < rows.last; ++i) {
+        const std::size_t before = kept, listed = run.col.size();
+        const auto end = std::size_t(local.row_ptr[std::size_t(i) + 1]);
+        for (auto k = std::size_t(local.row_ptr[std::size_t(i)]); k < end; ++k) {
+            const index j = local.col_ind[k];
+            const V v = local.val[k];
+            if (j >= own.first && j < own.last) {
+                local.col_ind[kept] = j - index(own.first), local.val[kept++] = v;
+                continue;
+            }
+            const auto at = std::lower_bound(columns.begin(), columns.end(), j);
+            run.col.push_back(index(at - columns.begin())), run.val.push_back(v);
+        }
+        length[i] = offset(kept - before);
+        if (run.col.size() > listed)
+            run.edge.push_back(index(i)), run.end.push_back(offset(run.col.size()));
+    }
+    run.kept = kept - run.begin;
+    return run;
+}
+
+/// Closes the gaps between the runs; how many entries there are.
+template <class V>
+std::size_t join(const std::vector<run_of_rows<V>>& runs, csr<V, host>& local) {
+    const auto close = [&](auto& all) {
+        auto to = all.begin();
+        for (const auto& run : runs) {
+            const auto from = all.begin() + std::ptrdiff_t(run.begin);
+            to = from == to ? to + std::ptrdiff_t(run.kept) : std::copy_n(from, run.kept, to);
+        }
+        return std::size_t(to - all.begin());
+    };
+    std::size_t kept = 0;
+    parallel(2,
+             [&](int t) { t == 0 ? void(kept = close(local.col_ind)) : void(close(local.val)); });
+    return kept;
+}
+
+/// Moves the entries in others' columns, which A.halo.columns names, out of `local`.
+template <class V>
+void move_others(cpu on, range own, split_rows<V>& A) {
+    auto &local = A.local, &others = A.others;
+    const int threads = thread_count(on);
+    host_vector<offset> stay(std::size_t(local.shape.rows) + 1), leave{0};
+    stay[0] = 0;
+    std::vector<run_of_rows<V>> runs(static_cast<std::size_t>(threads));
+    parallel(threads, [&](int t) {
+        const range rows = share(local.shape.rows, threads, t);
+        runs[std::size_t(t)] =
+            compact(rows, own, std::span(std::as_const(A.halo.columns)), local, stay.data() + 1);
+    });
+    std::partial_sum(stay.begin(), stay.end(), stay.begin());
+    const std::size_t all = local.col_ind.size(), kept = join(runs, local);
+    for (const auto& run : runs) {
+        for (const offset end : run.end) leave.push_back(offset(others.val.size()) + end);
+        others.col_ind.insert(others.col_ind.end(), run.col.begin(), run.col.end());
+        others.val.insert(others.val.end(), run.val.begin(), run.val.end());
+        A.edge.insert(A.edge.end(), run.edge.begin(), run.edge.end());
+    }
+    others.shape = {index(A.edge.size()), index(A.halo.columns.size())};
+    others.row_ptr = offset_vector(leave);
+    local.shape.cols = index(own.last - own.first);
+    local.row_ptr = offset_vector(stay);
+    local.col_ind.resize(kept), local.val.resize(kept);
+    if (all - kept > kept / 8) local.col_ind.shrink_to_fit(), local.val.shrink_to_fit();
+}
+
+}  // namespace
+
+template <class V>
+split_rows<V> split(cpu on, const communicator& ranks, matrix_slice<V> A) {
+    agree(&ranks, [&] { check_slice(A, ranks.rank(), ranks.size()); });
+    const range own = A.cols.of(ranks.rank());
+    split_rows<V> parts{std::move(A.rows), std::move(A.cols), {}, {}, std::move(A.own), {}};
+    agree(&ranks, [&] {
+        parts.halo.columns = columns_outside(on, view(parts.local), own);
+        move_others(on, own, parts);
+    });
+    parts.halo = make_halo(ranks, parts.cols, std::move(parts.halo.columns));
+    return parts;
+}
+
+#define NZ_INSTANTIATE(V) template split_rows<V> split(cpu, const communicator&, matrix_slice<V>);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz
