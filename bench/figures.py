@@ -919,6 +919,87 @@ def ranks_solvers(m: Measurements, machine: str) -> list[str]:
                   "an iteration [ms]", "a product [ms]"], lines)
 
 
+def expected_over_gpus(rows: list[Row], launch_s: float) -> dict[str, float]:
+    """Seconds of every product over all GPUs by the model whose messages are those measured alone."""
+    together = {p["matrix"]: p["over_ranks"][-1] for p in rows}
+    latency, rate = dist_model.fitted_messages(
+        [(max(r["halo_bytes"]), r["messages_s"]) for r in together.values()])
+    return {p["matrix"]: dist_model.expected_product_s(
+                p["over_ranks"][0]["median_s"], (r := together[p["matrix"]])["entries"],
+                r["halo_entries"], latency + max(r["halo_bytes"]) / rate, launch_s)
+            for p in rows}
+
+
+def gpus_products(m: Measurements, machine: str) -> list[str]:
+    """Products over several GPUs beside one of them, and beside the model."""
+    told = m.json(f"{machine}/gpus.json")
+    expected = expected_over_gpus(told["products"], told["gpu"]["launch_s"])
+    lines = []
+    for p in told["products"]:
+        one, together = p["over_ranks"][0], p["over_ranks"][-1]
+        seconds = together["median_s"]
+        lines.append([f"`{p['matrix']}`", f"{one['nnz'] / 1e6:,.0f}",
+                      f"{max(together['halo_bytes']) / 1e6:.2f}",
+                      *(f"{s * 1e6:,.0f}" for s in (one["median_s"], seconds)),
+                      f"{one['median_s'] / seconds:.2f}",
+                      *(f"{s * 1e6:,.0f}" for s in (together["without_messages_s"],
+                                                    together["messages_s"],
+                                                    expected[p["matrix"]])),
+                      f"{seconds / expected[p['matrix']]:.2f}"])
+    n = told["gpus"]
+    return table(["matrix", "million entries", "halo of a GPU [MB]", "1 GPU [us]", f"{n} GPUs [us]",
+                  "speed-up", "without messages [us]", "messages alone [us]", "model [us]",
+                  "measured over model"], lines)
+
+
+def gpus_messages(m: Measurements, machine: str) -> list[str]:
+    """Latency and rate of messages between GPUs, fitted to those of the products."""
+    rows = [p["over_ranks"][-1] for p in m.json(f"{machine}/gpus.json")["products"]]
+    latency, rate = dist_model.fitted_messages(
+        [(max(r["halo_bytes"]), r["messages_s"]) for r in rows])
+    return table(["messages of a product", "fitted"], [
+        ["packing, start, arrival, whatever their size", f"{latency * 1e6:.1f} us"],
+        ["in each direction", f"{rate / 1e9:.0f} GB/s"]])
+
+
+def gpus_solvers(m: Measurements, machine: str) -> list[str]:
+    """CG over several GPUs beside one of them."""
+    told = m.json(f"{machine}/gpus.json")
+    lines = []
+    for part, preconditioner in (("cg", "jacobi"), ("amg", "amg")):
+        for p in told[part]:
+            cells = []
+            for side in (p["one"], p["all"]):
+                cells += [*(f"{side[key] * 1e3:,.0f}" for key in
+                            ("plan_s", "preconditioner_s", "solve_s")),
+                          str(side["iterations"]), f"{side['iteration_s'] * 1e6:,.0f}"]
+            whole = [side["preconditioner_s"] + side["solve_s"] for side in (p["one"], p["all"])]
+            lines.append([f"`{p['problem']}`, {preconditioner}", *cells,
+                          f"{p['one']['iteration_s'] / p['all']['iteration_s']:.2f}",
+                          f"{whole[0] / whole[1]:.2f}"])
+    each = ["plan [ms]", "setup [ms]", "solve [ms]", "iterations", "iteration [us]"]
+    n = told["gpus"]
+    return table(["problem, preconditioner", *(f"1 GPU: {each[0]}", *each[1:]),
+                  *(f"{n} GPUs: {each[0]}", *each[1:]), "speed-up of an iteration",
+                  "of setup and solve"], lines)
+
+
+def gpus_large(m: Measurements, machine: str) -> list[str]:
+    """A system that one GPU does not hold."""
+    told = m.json(f"{machine}/large.json")["large"][0]
+    used = " and ".join(f"{b / 1e9:.1f}" for b in told["gpu_used_bytes"])
+    return table(["measured", "result"], [
+        ["unknowns, entries", f"{told['rows']:,}, {told['entries']:,}"],
+        ["in CSR", f"{told['csr_bytes'] / 1e9:.1f} GB"],
+        ["in use on the GPUs, of "
+         f"{told['gpu_memory_bytes'] / 1e9:.1f} GB each", f"{used} GB"],
+        ["making the rows, planning and packing",
+         f"{told['generate_s']:.0f} s, {told['setup_s']:.0f} s"],
+        ["iterations", f"{told['iterations']} of {told['iteration_s'] * 1e3:.1f} ms"],
+        ["residual over \\|b\\|", f"{told['relative_residual']:.2g}"],
+        ["error over \\|x\\|", f"{told['relative_error']:.2g}"]])
+
+
 def many_gpus(_m: Measurements) -> list[str]:
     """A model's table, of no measurement of several GPUs."""
     return dist_model.gpu_table()
@@ -941,7 +1022,7 @@ GENERATORS: dict[str, Callable[..., list[str]]] = {
         plan_sizes, plan_misses, transposed,
         giants, large, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
-        ranks_solvers, many_gpus,
+        ranks_solvers, gpus_products, gpus_messages, gpus_solvers, gpus_large, many_gpus,
         many_gpus_amg, many_gpus_levels)}
 
 

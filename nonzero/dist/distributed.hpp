@@ -84,6 +84,7 @@ class distributed final : public linear_operator<V, B> {
     using receive = typename transport_of<B>::receive;
 
     void make_messages();
+    void connect() const;
 
     void start_messages(in<V, B> x) const;
 
