@@ -184,6 +184,12 @@ TEST_F(amg_on_gpus, make_the_levels_of_cpus_for_elasticity) {
     without_modes.near = {};
     expect_as_on_cpus(all_on_gpus(without_modes), {3});
 }
+/// Nodes that are coupled to other ranks' alone, so that they are in no aggregate.
+TEST_F(amg_on_gpus, make_the_levels_of_cpus_for_circuits) {
+    expect_as_on_cpus<double>({manufactured("circuit", circuit<double>(6000, 5, 7, 3)),
+                               {.coarse_rows = 50, .rows_worth_a_gpu = 0}},
+                              {1, 2, 3, 7});
+}
 /// Levels that stay on all ranks below the finest.
 TEST_F(amg_on_gpus, make_the_levels_of_cpus_one_after_the_other) {
     expect_as_on_cpus<double>({manufactured("laplace2d", laplace2d<double>(300, 220)),

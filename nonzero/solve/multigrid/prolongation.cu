@@ -65,7 +65,8 @@ struct find_scale {
     }
 };
 
-/// Rows of I - omega D_f^-1 A_f.
+/// Rows of I - omega D_f^-1 A_f, empty where a node is isolated: over ranks it may be coupled to
+/// nodes of others all the same.
 template <class V>
 struct smoother_rows {
     device_offset_span ptr;
@@ -74,21 +75,24 @@ struct smoother_rows {
     const char* strong;  ///< null: all are
     const V* scale;
     V omega;
-    __device__ bool has(std::int64_t i, offset k) const {
+    const index* of;
+    __device__ bool is_left(std::int64_t i, offset k) const {
         return col[k] == i || (omega != V(0) && (strong == nullptr || strong[k]));
+    }
+    __device__ bool has(std::int64_t i, offset k) const {
+        return is_left(i, k) && of[i] != isolated;
     }
     __device__ V value(std::int64_t i, offset k) const {
         return col[k] == i ? V(1) - omega : rounded_product(scale[i], val[k]);
     }
 };
 
-/// The same, empty where a node of `block` rows is isolated.
+/// The same of nodes of `block` rows.
 template <class V>
 struct block_smoother_rows : smoother_rows<V> {
-    const index* of;
     index block;
     __device__ bool has(std::int64_t i, offset k) const {
-        return of[i / block] != isolated && smoother_rows<V>::has(i, k);
+        return this->is_left(i, k) && this->of[i / block] != isolated;
     }
 };
 
@@ -164,8 +168,8 @@ csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, index
     device_array<V> scale(on, std::size_t(A.shape.rows));
     launch_each(on, A.shape.rows,
                 find_scale<V>{A, diagonal.data(), strong, V(omega), scale.data()});
-    const smoother_rows<V> S{A.row_ptr, A.col_ind.data(), A.val.data(),
-                             strong,    scale.data(),     V(omega)};
+    const smoother_rows<V> S{A.row_ptr,    A.col_ind.data(), A.val.data(), strong,
+                             scale.data(), V(omega),         a.of.data()};
     const nz::shape shape{A.shape.rows, index(std::int64_t(a.count) * T.count)};
     const double a_row = double(A.val.size()) / std::max(A.shape.rows, 1);
     if (block == 1 && T.count == 1)
@@ -173,7 +177,7 @@ csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, index
                    on, shape, S, {a.of.data(), T.val.data()}, a_row < 16 ? 0 : 1)
             .run();
     return product_on_gpu<V, block_smoother_rows<V>, block_tentative_rows<V>>(
-               on, shape, {S, a.of.data(), block}, {a.of.data(), block, T.count, T.val.data()}, 2)
+               on, shape, {S, block}, {a.of.data(), block, T.count, T.val.data()}, 2)
         .run();
 }
 
