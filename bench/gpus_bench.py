@@ -60,7 +60,8 @@ class Runner:
         threads = max(len(os.sched_getaffinity(0)) // processes, 1)
         start = []
         if processes > 1:
-            start = ["mpirun", "--allow-run-as-root", "--bind-to", "none", "-n", str(processes)]
+            start = ["mpirun", "--allow-run-as-root", "--map-by", f"slot:PE={threads}", "--bind-to",
+                     "core", "-n", str(processes)]
         done = subprocess.run([*start, *command], capture_output=True, text=True,
                               env={**os.environ, "OMP_NUM_THREADS": str(threads)})
         if done.returncode != 0:

@@ -93,8 +93,8 @@ TEST_F(ranks, multiply_and_solve_on_gpus_as_one_does) {
     ASSERT_EQ(ranked.code, 0) << ranked.err;
     const auto here = nlohmann::json::parse(nz("pagerank A.mtx --json -").out);
     const auto there = nlohmann::json::parse(ranked.out);
-    for (const char* change : {"rank", "node"})
-        EXPECT_NEAR(there["top"][0][change], here["top"][0][change], 1e-6) << change;
+    // By symmetry four nodes have the highest rank, and rounding tells which comes first.
+    EXPECT_NEAR(there["top"][0]["rank"], here["top"][0]["rank"], 1e-9);
     const auto timed = nz_on(2,
                              "bench A.mtx --ranks-table --distinct --device gpu --share-gpu "
                              "--seconds 0.01 --json -");
