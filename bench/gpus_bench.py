@@ -61,7 +61,7 @@ class Runner:
         start = []
         if processes > 1:
             start = ["mpirun", "--allow-run-as-root", "--map-by", f"slot:PE={threads}", "--bind-to",
-                     "core", "-n", str(processes)]
+                     "core:overload-allowed", "-n", str(processes)]
         done = subprocess.run([*start, *command], capture_output=True, text=True,
                               env={**os.environ, "OMP_NUM_THREADS": str(threads)})
         if done.returncode != 0:
