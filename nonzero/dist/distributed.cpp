@@ -143,7 +143,7 @@ void distributed<V, B>::run(std::size_t n, const Step& step) const {
 
 template <class V, class B>
 void distributed<V, B>::start_messages(in<V, B> x) const {
-    run(halo_.sent.size(), gather_step<V>{sent_there_.data(), x.data(), outgoing_.data()});
+    run(halo_.sent.size(), pack_step<V>{sent_there_.data(), x.data(), outgoing_.data()});
     start(on_, ranks_, send_x_, receive_x_);
 }
 
@@ -160,14 +160,14 @@ void distributed<V, B>::multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const
     wait(on_, ranks_);
     if (others_ == nullptr) return;
     others_->apply(alpha, incoming_, V(0), edge_y_);
-    run(edge_.size(), scatter_add_step<V>{edge_there_.data(), edge_y_.data(), y.data()});
+    run(edge_.size(), add_at_step<V>{edge_there_.data(), edge_y_.data(), y.data()});
 }
 
 template <class V, class B>
 void distributed<V, B>::multiply_transposed(transposition op, V alpha, in<V, B> x, V beta,
                                             out<V, B> y) const {
     if (others_ != nullptr) {
-        run(edge_.size(), gather_step<V>{edge_there_.data(), x.data(), edge_y_.data()});
+        run(edge_.size(), pack_step<V>{edge_there_.data(), x.data(), edge_y_.data()});
         others_->apply_transposed(op, alpha, edge_y_, V(0), incoming_);
     }
     start(on_, ranks_, send_y_, receive_y_);
@@ -175,8 +175,8 @@ void distributed<V, B>::multiply_transposed(transposition op, V alpha, in<V, B> 
     wait(on_, ranks_);
     // An element of y may be in the halo of several ranks: one after the other.
     for (const halo_segment& s : halo_.sends)
-        run(s.count, scatter_add_step<V>{sent_there_.data() + s.first, outgoing_.data() + s.first,
-                                         y.data()});
+        run(s.count,
+            add_at_step<V>{sent_there_.data() + s.first, outgoing_.data() + s.first, y.data()});
 }
 
 template <class V, class B>

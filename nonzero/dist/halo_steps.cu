@@ -4,9 +4,9 @@
 
 namespace nz {
 
-#define NZ_INSTANTIATE(V)                                                                 \
-    template void launch_fused(gpu, std::int64_t, const gather_step<V>&, one_scalar<V>*); \
-    template void launch_fused(gpu, std::int64_t, const scatter_add_step<V>&, one_scalar<V>*);
+#define NZ_INSTANTIATE(V)                                                               \
+    template void launch_fused(gpu, std::int64_t, const pack_step<V>&, one_scalar<V>*); \
+    template void launch_fused(gpu, std::int64_t, const add_at_step<V>&, one_scalar<V>*);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

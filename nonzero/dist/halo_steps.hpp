@@ -7,7 +7,7 @@ namespace nz {
 
 /// to_k = x_at(k)
 template <class V>
-struct gather_step {
+struct pack_step {
     using scalars = one_scalar<V>;
     using totals = sums<V, 0>;
     const index* at;
@@ -21,7 +21,7 @@ struct gather_step {
 
 /// y_at(k) = y_at(k) + from_k; no index twice.
 template <class V>
-struct scatter_add_step {
+struct add_at_step {
     using scalars = one_scalar<V>;
     using totals = sums<V, 0>;
     const index* at;
