@@ -1018,8 +1018,9 @@ def gpus_solvers(m: Measurements, machine: str) -> list[str]:
     """CG over several GPUs beside one of them."""
     told = m.json(f"{machine}/gpus.json")
     lines = []
-    for part, preconditioner in (("cg", "jacobi"), ("amg", "amg")):
-        for p in told[part]:
+    by_amg = m.json(f"{machine}/amg.json")["amg"]
+    for here, preconditioner in ((told["cg"], "jacobi"), (by_amg, "amg")):
+        for p in here:
             cells = []
             for side in (p["one"], p["all"]):
                 cells += [*(f"{side[key] * 1e3:,.0f}" for key in
@@ -1052,6 +1053,51 @@ def gpus_large(m: Measurements, machine: str) -> list[str]:
         ["error over \\|x\\|", f"{told['relative_error']:.2g}"]])
 
 
+def ranks_aims(m: Measurements, gpus: str, cpus: str) -> list[str]:
+    """What was aimed at over ranks, beside what is reached."""
+    told, here = m.json(f"{gpus}/gpus.json"), m.json(f"{cpus}/ranks.json")
+    lines: list[list[str]] = []
+
+    def add(what: str, aim: float, each: Iterable[float]) -> None:
+        values = list(each)
+        mean, least = summary.geometric_mean(values), min(values)
+        lines.append([what, f"{aim:g}", f"{mean:.2f}, lowest {least:.2f}",
+                      "yes" if round(least, 2) >= aim else
+                      "in the mean" if round(mean, 2) >= aim else "no"])
+
+    gain = {p["matrix"]: p["over_ranks"][0]["median_s"] / p["over_ranks"][-1]["median_s"]
+            for p in told["products"]}
+    meshes = [name for name in gain if name.startswith(("laplace", "elasticity"))]
+    add("2 GPUs: product, stencils and elements, 10^8 entries and more", 1.85,
+        (gain[name] for name in meshes))
+    add("2 GPUs: product of graphs", 1, (g for name, g in gain.items() if name not in meshes))
+    add("2 GPUs: iteration of CG, 10^7 unknowns and more", 1.8,
+        (p["one"]["iteration_s"] / p["all"]["iteration_s"] for p in told["cg"]))
+    multigrid = m.json(f"{gpus}/amg.json")["amg"][-1]
+    whole = [side["preconditioner_s"] + side["solve_s"]
+             for side in (multigrid["one"], multigrid["all"])]
+    add(f"2 GPUs: CG with multigrid, {multigrid['problem']}, setup and solve", 1.6,
+        [whole[0] / whole[1]])
+    expected = expected_over_gpus(told["products"], told["gpu"]["launch_s"])
+    off = [p["over_ranks"][-1]["median_s"] / expected[p["matrix"]] - 1 for p in told["products"]]
+    near = sum(abs(o) <= 0.15 for o in off)
+    lines.append(["2 GPUs: products that the model tells", "within 15%", f"{near} of {len(off)}",
+                  "yes" if near == len(off) else "in part"])
+    for what, key in (("product", "product"), ("iteration of CG", "cg")):
+        add(f"CPU: {what}, 2 ranks over 2 threads", 0.9,
+            (p[f"{key}_threads_s"] / p[f"{key}_ranks_s"] for p in here["products"]
+             if f"{key}_ranks_s" in p))
+    add("CPU, 2 ranks: product over PETSc's AIJ", 1.3,
+        (p["aij_s"] / p["nz_s"] for p in here["petsc"] if p["ranks"] == here["ranks"]))
+    seconds = {p["solver"]: p.get("plan_s", 0) + p["setup_s"] + p["solve_s"]
+               for p in here["solvers"]}
+    add("CPU, 2 ranks: CG with Jacobi over PETSc's", 1.2,
+        [seconds["PETSc, cg + jacobi"] / seconds["nonzero, cg + jacobi"]])
+    add("CPU, 2 ranks: CG with multigrid over PETSc's with BoomerAMG", 1.5,
+        (s / seconds["nonzero, cg + amg"] for name, s in seconds.items() if "Boomer" in name))
+    return table(["measured, times as fast", "aim", "reached", "as aimed"], lines)
+
+
 def many_gpus(_m: Measurements) -> list[str]:
     """A model's table, of no measurement of several GPUs."""
     return dist_model.gpu_table()
@@ -1074,7 +1120,8 @@ GENERATORS: dict[str, Callable[..., list[str]]] = {
         plan_sizes, plan_misses, transposed,
         giants, large, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
-        ranks_solvers, gpus_products, gpus_messages, gpus_solvers, gpus_large, many_gpus,
+        ranks_solvers, gpus_products, gpus_messages, gpus_solvers, gpus_large,
+        ranks_aims, many_gpus,
         many_gpus_amg, many_gpus_levels)}
 
 
