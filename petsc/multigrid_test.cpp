@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "nonzero/dist/amg.hpp"
 #include "nonzero/dist/mpi.hpp"
+#include "nonzero/dist/solve/amg.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "petsc/testing.hpp"

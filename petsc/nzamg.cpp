@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "nonzero/dist/amg.hpp"
 #include "nonzero/dist/mpi.hpp"
+#include "nonzero/dist/solve/amg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "petsc/petsc.hpp"
 

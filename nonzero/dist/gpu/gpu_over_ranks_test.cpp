@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "nonzero/core/agreement.hpp"
-#include "nonzero/dist/amg.hpp"
 #include "nonzero/dist/exchange.hpp"
 #include "nonzero/dist/pagerank.hpp"
-#include "nonzero/dist/solve.hpp"
+#include "nonzero/dist/solve/amg.hpp"
+#include "nonzero/dist/solve/solve.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/solve/eigs/eigs.hpp"
 #include "nonzero/solve/krylov/cg.hpp"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "nonzero/dist/amg.hpp"
-#include "nonzero/dist/solve.hpp"
+#include "nonzero/dist/solve/amg.hpp"
+#include "nonzero/dist/solve/solve.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "test/files.hpp"
 #include "test/gpu_ranks.hpp"

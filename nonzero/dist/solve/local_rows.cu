@@ -1,5 +1,5 @@
 // A rank's rows on a GPU, taken apart and put together.
-#include "nonzero/dist/local_rows.hpp"
+#include "nonzero/dist/solve/local_rows.hpp"
 #include "nonzero/solve/multigrid/device_steps.cuh"
 
 namespace nz {

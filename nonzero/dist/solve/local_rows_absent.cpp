@@ -1,6 +1,6 @@
-// A rank's rows on a GPU in a build without CUDA.
+// nonzero/dist/solve/local_rows.hpp in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/dist/local_rows.hpp"
+#include "nonzero/dist/solve/local_rows.hpp"
 
 namespace nz {
 namespace {
@@ -11,18 +11,6 @@ T absent(gpu on) {
 }
 }  // namespace
 
-template <class V>
-host_vector<index> columns_outside(gpu on, const csr<V, device_view>&, range) {
-    return absent<host_vector<index>>(on);
-}
-template <class V>
-csr<V, device> numbered_locally(gpu on, const csr<V, device_view>&, const local_columns&) {
-    return absent<csr<V, device>>(on);
-}
-template <class V>
-void renumber_others(gpu on, csr<V, device>&, index, std::span<const index>, index) {
-    require_gpu(on);
-}
 template <class V>
 csr<V, device> own_columns(gpu on, const csr<V, device_view>&, index) {
     return absent<csr<V, device>>(on);
@@ -53,10 +41,6 @@ host_vector<T> elements_at(gpu on, device_span<T>, std::span<const index>, std::
 }
 
 #define NZ_INSTANTIATE(V)                                                                         \
-    template host_vector<index> columns_outside(gpu, const csr<V, device_view>&, range);          \
-    template csr<V, device> numbered_locally(gpu, const csr<V, device_view>&,                     \
-                                             const local_columns&);                               \
-    template void renumber_others(gpu, csr<V, device>&, index, std::span<const index>, index);    \
     template csr<V, device> own_columns(gpu, const csr<V, device_view>&, index);                  \
     template host_vector<index> edge_rows(gpu, const csr<V, device_view>&, index);                \
     template csr<V, host> rows_at(gpu, const csr<V, device_view>&, std::span<const index>);       \

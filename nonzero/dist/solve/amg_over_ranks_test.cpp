@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "nonzero/core/agreement.hpp"
-#include "nonzero/dist/amg.hpp"
 #include "nonzero/dist/entries.hpp"
+#include "nonzero/dist/solve/amg.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "test/systems.hpp"

@@ -1,12 +1,12 @@
-#include "nonzero/dist/coarsen.hpp"
+#include "nonzero/dist/solve/coarsen.hpp"
 
 #include <algorithm>
 #include <numeric>
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/entries.hpp"
-#include "nonzero/dist/halo_rows.hpp"
-#include "nonzero/dist/local_rows.hpp"
+#include "nonzero/dist/solve/halo_rows.hpp"
+#include "nonzero/dist/solve/local_rows.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
 #include "nonzero/solve/multigrid/spgemm.hpp"
 

@@ -1,4 +1,4 @@
-#include "nonzero/dist/solve.hpp"
+#include "nonzero/dist/solve/solve.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/stopwatch.hpp"
-#include "nonzero/dist/amg.hpp"
 #include "nonzero/dist/entries.hpp"
-#include "nonzero/dist/local_rows.hpp"
+#include "nonzero/dist/solve/amg.hpp"
+#include "nonzero/dist/solve/local_rows.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"

@@ -1,11 +1,11 @@
-#include "nonzero/dist/make_levels.hpp"
+#include "nonzero/dist/solve/make_levels.hpp"
 
 #include <algorithm>
 
 #include "nonzero/core/agreement.hpp"
-#include "nonzero/dist/coarsen.hpp"
 #include "nonzero/dist/distributed.hpp"
-#include "nonzero/dist/local_rows.hpp"
+#include "nonzero/dist/solve/coarsen.hpp"
+#include "nonzero/dist/solve/local_rows.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
 #include "nonzero/solve/multigrid/dense_inverse.hpp"
 #include "nonzero/solve/multigrid/level_plan.hpp"

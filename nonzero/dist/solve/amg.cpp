@@ -1,13 +1,13 @@
-#include "nonzero/dist/amg.hpp"
+#include "nonzero/dist/solve/amg.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/stopwatch.hpp"
-#include "nonzero/dist/coarsen.hpp"
 #include "nonzero/dist/entries.hpp"
-#include "nonzero/dist/make_levels.hpp"
+#include "nonzero/dist/solve/coarsen.hpp"
+#include "nonzero/dist/solve/make_levels.hpp"
 #include "nonzero/solve/multigrid/level_plan.hpp"
 
 namespace nz {
