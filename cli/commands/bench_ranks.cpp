@@ -66,7 +66,7 @@ struct result {
 void finish(cpu) {}
 void finish(gpu on) { synchronize(on); }
 
-/// The least time of a block. The end of a GPU's block is known some 20 us late.
+/// The least time of a block, which on a GPU ends with a wait that is no part of a product.
 double block_s(cpu) { return measure_options{}.block_s; }
 double block_s(gpu) { return 1e-2; }
 

@@ -8,8 +8,8 @@
 
 namespace nz {
 
-/// Memory of every rank's GPU that all other ranks write into. NCCL's gather of a few bytes takes
-/// some 20 us, of which CG has two or three an iteration (docs/decisions/nccl.md).
+/// Memory of every rank's GPU that all other ranks write into. CG gathers a few bytes two or three
+/// times an iteration, and waits for them (docs/experiments/several-gpus.md).
 class peer_mailbox {
   public:
     /// Called by all ranks of on's GPUs; null on all of them where one cannot write into another's

@@ -68,7 +68,7 @@ owned_graph looped(const owned_graph& body, unsigned long long& handle) {
 // Where the GPU cannot decide, the CPU looks at the state after some iterations. What is launched
 // after the last one is wasted, and an iteration with multigrid takes long: so the CPU waits for
 // each look among the first iterations. Later it launches the next ones before it waits, so that
-// the GPU never does.
+// the GPU never does (docs/experiments/several-gpus.md).
 constexpr std::int64_t closely_watched = 32;  ///< iterations
 constexpr std::int64_t between_looks = 4;     ///< iterations, later
 
