@@ -185,6 +185,27 @@ TEST(solve_over_ranks, chooses_by_what_all_ranks_see) {
     }
 }
 
+TEST(solve_over_ranks, negates_a_matrix_whose_diagonal_is_negative_on_all_ranks) {
+    auto system = manufactured("negative", laplace2d<double>(21, 17));
+    for (double& v : system.A.val) v = -v;
+    for (double& v : system.b) v = -v;
+    for (const auto p :
+         {preconditioning::jacobi, preconditioning::gauss_seidel, preconditioning::amg}) {
+        system_options o;
+        o.preconditioner = p;
+        const auto report = solved_by_choice(system, o);
+        EXPECT_TRUE(report.negated && report.converged()) << name_of(p);
+        EXPECT_EQ(report.attempts.front().method, krylov_method::cg) << name_of(p);
+    }
+    // Negative on two ranks of three.
+    for (index i = 0; i < 21; ++i)
+        for (auto k = std::size_t(system.A.row_ptr[std::size_t(i)]);
+             k < std::size_t(system.A.row_ptr[std::size_t(i) + 1]); ++k)
+            if (system.A.col_ind[k] == i) system.A.val[k] = 4;
+    const auto mixed = solved_by_choice(manufactured("mixed", std::move(system.A)), {});
+    EXPECT_FALSE(mixed.negated);
+}
+
 TEST(solve_over_ranks, says_on_all_ranks_what_does_not_suit) {
     const auto system = manufactured("convection", convected(laplace2d<double>(9, 8)));
     for (const auto m : {krylov_method::cg, krylov_method::minres}) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/dist/entries.hpp"
 #include "nonzero/dist/solve/amg.hpp"
@@ -36,6 +37,28 @@ matrix_facts facts_of(const communicator& ranks, const matrix_slice<V>& A,
     const auto is_positive = [](V d) { return std::real(d) > 0 && std::imag(d) == 0; };
     return {is_symmetric(ranks, A), on_all(&ranks, std::ranges::all_of(diagonal, is_positive)),
             !on_all(&ranks, std::ranges::find(diagonal, V(0)) == diagonal.end())};
+}
+
+template <class V>
+void negate(std::span<V> v) {
+    parallel_for(thread_count({}), std::int64_t(v.size()),
+                 [&](std::int64_t k) { v[std::size_t(k)] = -v[std::size_t(k)]; });
+}
+
+/// Negates A, its diagonal and b, into minus_b, where the diagonal is negative on all ranks;
+/// whether it is.
+template <class V>
+bool negate_where_negative(const communicator& ranks, matrix_slice<V>& A, host_vector<V>& diagonal,
+                           std::span<const V>& b, host_vector<V>& minus_b) {
+    const auto is_below_0 = [](V d) { return std::real(d) < 0; };
+    if (!on_all(&ranks, std::ranges::all_of(diagonal, is_below_0)) || A.shape().rows == 0)
+        return false;
+    agree(&ranks, [&] {
+        negate<V>(A.own.val), negate<V>(diagonal);
+        minus_b.assign(b.begin(), b.end()), negate<V>(minus_b);
+        b = minus_b;
+    });
+    return true;
 }
 
 /// What is tried, in this order. Throws unsuitable.
@@ -149,6 +172,8 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
         if (o.block < 1) throw argument_error("solve: block is below 1");
         diagonal = own_diagonal(A, ranks.rank());
     });
+    host_vector<V> minus_b;
+    const bool negated = negate_where_negative(ranks, A, diagonal, b, minus_b);
     const auto choices = choices_for<V>(facts_of<V>(ranks, A, diagonal), o);
     csr<V, host> block;
     agree(&ranks, [&] {
@@ -164,6 +189,7 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
     });
     const distributed<V, B> product{on, std::move(taken)};
     system_report report;
+    report.negated = negated;
     report.product = product.local().method_name();
     report.plan_s = seconds_since(start);
     vector<V, B> rhs;
