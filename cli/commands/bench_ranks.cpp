@@ -152,6 +152,7 @@ result measure(const ranks_bench& o, const std::string& path, B on, std::string 
     if (o.distinct) make_distinct_over(ranks, slice, o.seed);
     const double share = share_bytes(slice, ranks.rank());
     plan_options planning{.methods = o.methods};
+    planning.transposed = o.on_gpu && o.transpose;  // few methods multiply by A^T there
     B alone = on;
     alone.ranks = nullptr;
     watch.leave_out([&] { planning = with_same_speeds(alone, ranks, planning); });
