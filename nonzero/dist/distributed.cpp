@@ -4,6 +4,7 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/halo_steps.hpp"
+#include "nonzero/dist/own_backend.hpp"
 #include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/formats/adopted_csr.hpp"
 
@@ -15,16 +16,6 @@ auto& required_ranks(B on) {
     if (on.ranks == nullptr) throw argument_error("distributed: on.ranks is null");
     return *on.ranks;
 }
-
-template <class B>
-B alone(B on) {
-    on.ranks = nullptr;
-    return on;
-}
-
-/// The rank's threads that take its rows apart.
-cpu helpers(cpu on) { return {.threads = on.threads}; }
-cpu helpers(gpu) { return {}; }
 
 /// By its plan. Where that chose a CPU's kernel that reads CSR, no rank holds its rows twice.
 template <class V, class B>
@@ -97,8 +88,8 @@ distributed<V, B>::distributed(B on, split_rows<V, S> A, const plan_options& opt
     connect();
 }
 
-/// On GPUs the first messages: NCCL takes 0.4 s to connect two GPUs, which the first product need
-/// not wait for.
+/// On GPUs the first messages, for which NCCL connects two GPUs. The first solve took 0.37 s more
+/// without it (docs/experiments/several-gpus.md).
 template <class V, class B>
 void distributed<V, B>::connect() const {
     if constexpr (std::is_same_v<B, gpu>) {

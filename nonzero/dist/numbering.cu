@@ -24,16 +24,7 @@ struct number_row {
     V* val;
     __device__ index local_of(index j) const {
         if (j >= own.first && j < own.last) return index(j - own.first);
-        std::int64_t low = 0, high = count;
-        while (low < high) {
-            const std::int64_t mid = (low + high) / 2;
-            if (others[mid] < j) {
-                low = mid + 1;
-            } else {
-                high = mid;
-            }
-        }
-        return index(own.last - own.first + low);
+        return index(own.last - own.first + first_at_least(others, count, j));
     }
     __device__ void operator()(std::int64_t i) const {
         const offset begin = A.row_ptr[i], end = A.row_ptr[i + 1];

@@ -20,7 +20,7 @@ class peer_mailbox {
     peer_mailbox(const peer_mailbox&) = delete;
     peer_mailbox& operator=(const peer_mailbox&) = delete;
 
-    /// Whether so many bytes of each rank are gathered by it.
+    /// Whether `gather` takes so many bytes of each rank.
     [[nodiscard]] static bool takes(std::size_t bytes);
 
     /// all = mine of every rank, in rank order; in on.stream. Called by all ranks, of one stream

@@ -3,15 +3,12 @@
 
 #include "nonzero/dist/halo.hpp"
 #include "nonzero/dist/numbering.hpp"
+#include "nonzero/dist/own_backend.hpp"
 #include "nonzero/dist/slice.hpp"
 #include "nonzero/dist/split_rows.hpp"
 #include "nonzero/solve/multigrid/prolongation.hpp"
 
 namespace nz {
-
-/// The rank's threads that help a setup on C.
-inline cpu helpers(cpu on) { return {.threads = on.threads}; }
-inline cpu helpers(gpu) { return {}; }
 
 /// A matrix where C computes, its columns numbered as the rank knows them.
 template <class V, class C>

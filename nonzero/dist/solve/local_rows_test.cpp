@@ -133,23 +133,23 @@ TYPED_TEST(local_rows_on_gpu, are_those_of_the_cpu) {
     const cpu here{};
     for (const auto& [name, bug, unordered] : zoo<V>()) {
         const auto A = ascending(unordered);
-        const auto there = upload(on, A);
+        const auto A_on_gpu = upload(on, A);
         for (const range own : parts_of(A.shape.cols)) {
             SCOPED_TRACE(::testing::Message() << name << " from " << own.first << " on");
             const local_columns columns{own, columns_outside(here, view(A), own)};
-            EXPECT_EQ(columns_outside(on, view(there), own), columns.others);
+            EXPECT_EQ(columns_outside(on, view(A_on_gpu), own), columns.others);
             auto L = numbered_locally(here, view(A), columns);
-            auto L_there = numbered_locally(on, view(there), columns);
-            expect_equal(download(on, L_there), L);
+            auto L_on_gpu = numbered_locally(on, view(A_on_gpu), columns);
+            expect_equal(download(on, L_on_gpu), L);
             const index n = columns.own_count();
-            expect_equal(download(on, own_columns(on, view(L_there), n)),
+            expect_equal(download(on, own_columns(on, view(L_on_gpu), n)),
                          own_columns(here, view(L), n));
-            EXPECT_EQ(edge_rows(on, view(L_there), n), edge_rows(here, view(L), n));
+            EXPECT_EQ(edge_rows(on, view(L_on_gpu), n), edge_rows(here, view(L), n));
             host_vector<index> twice(columns.others.size());
             for (std::size_t k = 0; k < twice.size(); ++k) twice[k] = index(2 * k + 1);
             renumber_others(here, L, n, twice, n + 2 * index(twice.size()));
-            renumber_others(on, L_there, n, twice, n + 2 * index(twice.size()));
-            expect_equal(download(on, L_there), L);
+            renumber_others(on, L_on_gpu, n, twice, n + 2 * index(twice.size()));
+            expect_equal(download(on, L_on_gpu), L);
         }
     }
 }
@@ -162,26 +162,26 @@ TYPED_TEST(local_rows_on_gpu, are_taken_apart_as_on_the_cpu) {
     for (const auto& [name, bug, unordered] : zoo<V>()) {
         SCOPED_TRACE(name);
         const auto A = ascending(unordered);
-        const auto there = upload(on, A);
+        const auto A_on_gpu = upload(on, A);
         const auto rows = some_rows(A.shape.rows);
-        expect_equal(rows_at(on, view(there), rows), rows_at(here, view(A), rows));
-        expect_equal(rows_at(on, view(there), {}), rows_at(here, view(A), {}));
+        expect_equal(rows_at(on, view(A_on_gpu), rows), rows_at(here, view(A), rows));
+        expect_equal(rows_at(on, view(A_on_gpu), {}), rows_at(here, view(A), {}));
         for (const index cut : {index(0), A.shape.rows / 3, A.shape.rows}) {
             const auto below = rows_from(here, view(A), cut);
-            expect_equal(rows_from(on, view(there), cut), below);
-            const auto below_there = upload(on, below);
-            const auto all = stacked(on, rows_before(on, view(there), cut), view(below_there));
+            expect_equal(rows_from(on, view(A_on_gpu), cut), below);
+            const auto below_on_gpu = upload(on, below);
+            const auto all = stacked(on, rows_before(on, view(A_on_gpu), cut), view(below_on_gpu));
             expect_equal(download(on, all), A);
         }
     }
     const host_vector<V> v{0, 1, 2, 3, 4, 5}, more{7};
     const host_vector<index> places{2, 0, 2};
-    const auto v_there = to_device(on, std::span<const V>(v));
-    EXPECT_EQ(elements_at<V>(on, v_there, places, 2), elements_at<V>(here, v, places, 2));
-    EXPECT_EQ(elements_at<V>(on, v_there, {}), host_vector<V>{});
-    const auto all = extended<V>(on, v_there, more);
+    const auto v_on_gpu = to_device(on, std::span<const V>(v));
+    EXPECT_EQ(elements_at<V>(on, v_on_gpu, places, 2), elements_at<V>(here, v, places, 2));
+    EXPECT_EQ(elements_at<V>(on, v_on_gpu, {}), host_vector<V>{});
+    const auto all = extended<V>(on, v_on_gpu, more);
     EXPECT_EQ(to_host<V>(on, all), (host_vector<V>{0, 1, 2, 3, 4, 5, 7}));
-    EXPECT_EQ(to_host<V>(on, extended<V>(on, v_there, {})), v);
+    EXPECT_EQ(to_host<V>(on, extended<V>(on, v_on_gpu, {})), v);
 }
 
 }  // namespace

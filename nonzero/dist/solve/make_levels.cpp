@@ -47,27 +47,6 @@ device_candidates<V> first_candidates(gpu on, const candidates<V>& given, range 
     return {near.count, from_host(on, std::span<const V>(near.val))};
 }
 
-/// A backend of this rank's own.
-template <class B>
-B alone(B on) {
-    on.ranks = nullptr;
-    return on;
-}
-
-/// A vector of the setup's where the cycle runs.
-template <class V>
-host_vector<V> moved_to(cpu, host_vector<V> v) {
-    return v;
-}
-template <class V>
-device_array<V> moved_to(gpu on, const host_vector<V>& v) {
-    return from_host(on, std::span<const V>(v));
-}
-template <class V>
-device_array<V> moved_to(gpu, device_array<V> v) {
-    return v;
-}
-
 double largest(const communicator& ranks, double mine) {
     for (const double other : gathered(ranks, mine)) mine = std::max(mine, other);
     return mine;

@@ -9,6 +9,7 @@
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/dist/entries.hpp"
+#include "nonzero/dist/own_backend.hpp"
 #include "nonzero/dist/solve/amg.hpp"
 #include "nonzero/dist/solve/local_rows.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
@@ -158,8 +159,7 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
                     const system_options& o) {
     if (on.ranks == nullptr) throw argument_error("solve: on.ranks is null");
     const communicator& ranks = *on.ranks;
-    B alone = on;
-    alone.ranks = nullptr;
+    const B alone = nz::alone(on);
     if (A.shape().rows != A.shape().cols)
         throw unsuitable("A is " + std::to_string(A.shape().rows) + " x " +
                          std::to_string(A.shape().cols) + ", not square");

@@ -197,20 +197,6 @@ device_array<V> for_smoother(gpu, device_array<V>& diagonal) {
     return std::move(diagonal);
 }
 
-/// A vector of the setup's where the cycle runs.
-template <class V>
-host_vector<V> moved_to(cpu, host_vector<V> v) {
-    return v;
-}
-template <class V>
-device_array<V> moved_to(gpu on, const host_vector<V>& v) {
-    return from_host(on, std::span<const V>(v));
-}
-template <class V>
-device_array<V> moved_to(gpu, device_array<V> v) {
-    return v;
-}
-
 /// By the CPU.
 template <class V>
 csr<V, host> dense_inverse(gpu on, const csr<V, device_view>& A) {

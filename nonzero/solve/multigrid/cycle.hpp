@@ -71,4 +71,18 @@ class multigrid_levels {
     mutable std::vector<std::unique_ptr<workspaces>> idle_;
 };
 
+/// A vector of the setup's where the cycle runs.
+template <class V>
+host_vector<V> moved_to(cpu, host_vector<V> v) {
+    return v;
+}
+template <class V>
+device_array<V> moved_to(gpu on, const host_vector<V>& v) {
+    return from_host(on, std::span<const V>(v));
+}
+template <class V>
+device_array<V> moved_to(gpu, device_array<V> v) {
+    return v;
+}
+
 }  // namespace nz

@@ -18,6 +18,21 @@ void fill_bytes(gpu on, device_array<T>& to, int byte) {
           "cudaMemsetAsync");
 }
 
+/// How many of n ascending numbers are below `least`: where it stands among them, or would stand.
+inline __device__ std::int64_t first_at_least(const index* ascending, std::int64_t n,
+                                              std::int64_t least) {
+    std::int64_t low = 0, high = n;
+    while (low < high) {
+        const std::int64_t mid = (low + high) / 2;
+        if (ascending[mid] < least) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low;
+}
+
 /// A CUB algorithm, run(scratch, bytes): asked for its scratch memory, then run with it.
 template <class Run>
 void with_scratch(gpu on, Run run) {

@@ -25,20 +25,9 @@ struct orthonormalise {
     index block, k;
     V remainder;
     V *fine, *columns, *R;
-    __device__ std::int64_t first_at_least(std::int64_t a) const {
-        std::int64_t low = 0, high = n;
-        while (low < high) {
-            const std::int64_t mid = (low + high) / 2;
-            if (key[mid] < a) {
-                low = mid + 1;
-            } else {
-                high = mid;
-            }
-        }
-        return low;
-    }
     __device__ void operator()(std::int64_t a) const {
-        const std::int64_t first = first_at_least(a), count = first_at_least(a + 1) - first;
+        const std::int64_t first = first_at_least(key, n, a);
+        const std::int64_t count = first_at_least(key, n, a + 1) - first;
         V* const Q = columns + first * block * k;
         move_part<true>(node + first, count, block, k, Q, fine);
         gram_schmidt<V>{count * block, k, remainder, Q, R + a * k * k}.run();

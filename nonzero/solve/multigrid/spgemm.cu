@@ -29,20 +29,8 @@ struct column_start {
     const index* sorted;
     std::int64_t nnz;
     offset* length;
-    __device__ std::int64_t first_at_least(std::int64_t j) const {
-        std::int64_t low = 0, high = nnz;
-        while (low < high) {
-            const std::int64_t mid = (low + high) / 2;
-            if (sorted[mid] < j) {
-                low = mid + 1;
-            } else {
-                high = mid;
-            }
-        }
-        return low;
-    }
     __device__ void operator()(std::int64_t j) const {
-        length[j] = first_at_least(j + 1) - first_at_least(j);
+        length[j] = first_at_least(sorted, nnz, j + 1) - first_at_least(sorted, nnz, j);
     }
 };
 template <class V>
