@@ -27,8 +27,9 @@ namespace {
 /// What one rank has to do in a product.
 struct rank_work {
     double entries = 0;
-    double halo_entries = 0;  ///< of these, those in others' columns
-    double halo_bytes = 0;    ///< elements of others that it receives
+    double halo_entries = 0;    ///< of these, those in others' columns
+    double halo_bytes = 0;      ///< elements of others that it receives
+    double operator_bytes = 0;  ///< of both of its parts, as built
 };
 
 /// One matrix on so many ranks; the same on all of them.
@@ -165,6 +166,7 @@ result measure(const ranks_bench& o, const std::string& path, B on, std::string 
     r.method = A.method_name();
     time_products(o, on, A, r);
     mine.halo_bytes = double(A.exchanges().columns.size() * sizeof(V));
+    mine.operator_bytes = double(A.bytes());
     r.work = gathered(ranks, mine);
     r.memory = gathered_memory(ranks, watch, share);
     return r;
@@ -215,6 +217,7 @@ nlohmann::json to_json(const result& r, const ranks_bench& o) {
                         {"entries", of_ranks(&rank_work::entries)},
                         {"halo_entries", of_ranks(&rank_work::halo_entries)},
                         {"halo_bytes", of_ranks(&rank_work::halo_bytes)},
+                        {"operator_bytes", of_ranks(&rank_work::operator_bytes)},
                         {"imbalance", r.imbalance()},
                         {"memory", to_json(r.memory)}};
     if (r.alone_s > 0) j.update({{"speed_up", r.speed_up()}, {"efficiency", r.efficiency()}});
