@@ -7,6 +7,7 @@
 #include "nonzero/core/capture.cuh"
 #include "nonzero/core/device_complex.cuh"
 #include "nonzero/core/launch.cuh"
+#include "nonzero/core/staged_copy.cuh"
 
 namespace nz {
 
@@ -129,8 +130,9 @@ void copy_to_device(gpu on, const void* from, void* to, std::size_t bytes) {
     const device_guard guard(on);
     refuse_capture(on, "copying to the GPU");
     const beside_captures mine;
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(on)),
-          "cudaMemcpyAsync to the GPU");
+    if (!copy_staged(on, from, to, bytes))
+        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(on)),
+              "cudaMemcpyAsync to the GPU");
     // The caller may free `from` at once.
     check(cudaStreamSynchronize(stream_of(on)), "cudaMemcpyAsync to the GPU");
 }
