@@ -1,6 +1,7 @@
 // Linear systems with known solutions, and how a computed one stands against them.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "nonzero/formats/oracle.hpp"
@@ -40,6 +41,17 @@ csr<V, host> rotated(csr<V, host> A) {
             for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
                  k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k)
                 A.val[k] *= std::polar(real<V>(1), real<V>(i % 7 - A.col_ind[k] % 7));
+    }
+    return A;
+}
+
+/// The same matrix, the entries of each row in the other order.
+template <class V>
+csr<V, host> rows_reversed(csr<V, host> A) {
+    for (index i = 0; i < A.shape.rows; ++i) {
+        const auto first = A.row_ptr[std::size_t(i)], last = A.row_ptr[std::size_t(i) + 1];
+        std::reverse(A.col_ind.begin() + first, A.col_ind.begin() + last);
+        std::reverse(A.val.begin() + first, A.val.begin() + last);
     }
     return A;
 }

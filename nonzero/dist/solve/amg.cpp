@@ -77,30 +77,21 @@ matrix_slice<V> identity(int rank, const shares& from, const shares& to) {
 }  // namespace
 
 template <class V, class B>
-distributed_amg<V, B>::distributed_amg(B on, const matrix_slice<V>& given, const amg_options& o,
+distributed_amg<V, B>::distributed_amg(B on, const matrix_slice<V>& A, const amg_options& o,
                                        const candidates<V>& near,
                                        const linear_operator<V, B>* finest)
-    : matrix_free_operator<V, B>(on, own_shape(on, given)), levels_(on, o.cycle) {
+    : matrix_free_operator<V, B>(on, own_shape(on, A)), levels_(on, o.cycle) {
     const communicator& ranks = *on.ranks;
     const auto start = steady_clock::now();
-    agree(&ranks, [&] { check_part(ranks, given, o, near, finest); });
+    agree(&ranks, [&] { check_part(ranks, A, o, near, finest); });
     expect_same(ranks, o, near.count, finest != nullptr);
-    matrix_slice<V> ascending;  // where A is not
-    agree(&ranks, [&] {
-        if (order_of(view(given.own)) == row_order::any)
-            ascending = {given.rows, given.cols, canonical(view(given.own))};
-    });
-    const matrix_slice<V>& A = ascending.own.shape.rows > 0 ? ascending : given;
     if (o.check && !is_symmetric(ranks, A))
         throw argument_error("amg: the matrix is not symmetric");
-    agree(&ranks, [&] {
-        const auto first = index(A.rows.of(ranks.rank()).first);
-        require_positive<V>(diagonal_of(helpers(on), view(A.own), first), first);
-    });
     const shares where = shares_of_level(whole_blocks(A.rows, o.block), o.coarse_rows);
     if (where == A.rows) {
         make_levels<V, B>(on, A, o, near, finest, levels_, report_);
     } else {
+        agree(&ranks, [&] { (void)order_of(view(A.own)); });
         const candidates<V> there{
             near.count, nz::moved<V>(ranks, A.rows, where, near.val, std::size_t(near.count))};
         auto I = identity<V>(ranks.rank(), A.rows, where);

@@ -44,6 +44,12 @@ problem<double> anisotropic() {
     return {manufactured("anisotropic", std::move(A)), {.coarse_rows = 60}};
 }
 
+csr<double, host> with_diagonal_at(csr<double, host> A, index row, double value) {
+    for (auto k = A.row_ptr[std::size_t(row)]; k < A.row_ptr[std::size_t(row) + 1]; ++k)
+        if (A.col_ind[std::size_t(k)] == row) A.val[std::size_t(k)] = value;
+    return A;
+}
+
 /// Whose levels the GPUs make down to the last one.
 template <class V>
 problem<V> all_on_gpus(problem<V> p) {
@@ -210,6 +216,28 @@ TEST_F(amg_on_gpus, make_levels_where_ranks_have_no_rows) {
 TEST_F(amg_on_gpus, take_rows_of_any_length) {
     expect_as_on_cpus(star_and_grid(), {2});
     expect_as_on_cpus(all_on_gpus(star_and_grid()), {2});
+}
+TEST_F(amg_on_gpus, take_rows_in_any_order) {
+    auto p = all_on_gpus(poisson_in_the_plane<double>());
+    const auto ascending = solve_on_gpus(2, p);
+    p.A = rows_reversed(std::move(p.A));
+    const auto descending = solve_on_gpus(2, p);
+    EXPECT_TRUE(same_bits<double>(ascending.Mb, descending.Mb));
+    EXPECT_TRUE(same_bits<double>(ascending.x, descending.x));
+}
+TEST_F(amg_on_gpus, refuse_a_diagonal_that_is_not_positive) {
+    auto p = all_on_gpus(poisson_in_the_plane<double>());
+    p.options.check = false;  // whose look at the symmetry finds it, too
+    for (const index row : {7000, 9000}) p.A = with_diagonal_at(std::move(p.A), row, -1.5);
+    const auto thrown = thrown_on_ranks(2, [&](const communicator& ranks) {
+        const thread_limit one(cpu{1});
+        const gpu_rank mine(ranks, true);
+        const auto slice = slice_of(ranks, view(p.A));
+        (void)distributed_amg<double, gpu>(gpu(mine), slice, p.options);
+    });
+    for (const auto& t : thrown)
+        EXPECT_NE(text_of(t).find("its diagonal is -1.5 in row 7000"), std::string::npos)
+            << text_of(t);
 }
 /// More ranks than a level has rows for, and ranks without any.
 TEST_F(amg_on_gpus, go_on_where_ranks_have_no_rows) {

@@ -110,6 +110,18 @@ TEST(amg_over_ranks, have_the_same_bits_in_every_run) {
     }
 }
 
+/// Of a small matrix, whose rows move to fewer ranks first, and of one whose rows stay.
+TEST(amg_over_ranks, take_rows_in_any_order) {
+    for (const index width : {20, 120}) {
+        auto s = manufactured("laplace2d", laplace2d<double>(width, 90));
+        const auto ascending = solve_over(3, s, {.coarse_rows = 60});
+        s.A = rows_reversed(std::move(s.A));
+        const auto descending = solve_over(3, s, {.coarse_rows = 60});
+        EXPECT_EQ(ascending.Mb, descending.Mb);
+        EXPECT_EQ(ascending.x, descending.x);
+    }
+}
+
 TEST(amg_over_ranks, of_every_cycle_are_symmetric_and_positive) {
     const auto A = laplace3d<double>(16, 16, 16);
     for (const auto cycle : {amg_cycle::v, amg_cycle::w})

@@ -279,14 +279,21 @@ next_level<V, cpu> moved_level(C here, const communicator& ranks, const shares& 
             {near.count, moved<V>(ranks, from, to, val, std::size_t(near.count))}};
 }
 
-/// The finest level's rows where the setup runs.
+/// The finest level's rows where the setup runs, columns ascending.
 template <class V>
-const csr<V, host>& first_matrix(cpu, const csr<V, host>& A) {
-    return A;
+ascending_rows<V> first_matrix(cpu, const csr<V, host>& A) {
+    return ascending_rows<V>(view(A));
 }
 template <class V>
-csr<V, device> first_matrix(gpu on, const csr<V, host>& A) {
-    return upload(on, A);
+struct ascending_on_gpu {
+    csr<V, device> rows;
+    csr<V, device_view> view = nz::view(rows);
+};
+template <class V>
+ascending_on_gpu<V> first_matrix(gpu on, const csr<V, host>& A) {
+    auto given = upload(on, A);
+    if (order_of(on, view(given)) == row_order::ascending) return {std::move(given)};
+    return {canonical(on, view(given))};
 }
 
 }  // namespace
@@ -319,10 +326,10 @@ local_level<V, C> make_local_level(C here, const communicator& ranks, const matr
                                    index nodes) {
     local_level<V, C> l{A.rows, {}, {{A.cols.of(ranks.rank()), {}}, {}}};
     agree(&ranks, [&] {
-        const auto& rows = first_matrix(here, A.own);
+        const auto rows = first_matrix(here, A.own);
         l.A.columns.others =
-            in_whole_nodes(columns_outside(here, view(rows), l.A.columns.own), nodes);
-        l.A.own = numbered_locally(here, view(rows), l.A.columns);
+            in_whole_nodes(columns_outside(here, rows.view, l.A.columns.own), nodes);
+        l.A.own = numbered_locally(here, rows.view, l.A.columns);
     });
     l.halo = make_halo(ranks, A.cols, l.A.columns.others);
     return l;

@@ -196,8 +196,11 @@ next_level<V, cpu> add_levels(making<V, B>& m, C here, next_level<V, C> next) {
 template <class V, class B, class C>
 next_level<V, cpu> add_first_levels(making<V, B>& m, C here, const candidates<V>& near) {
     next_level<V, C> first{make_local_level<V>(here, m.ranks, m.A, m.block), {}};
-    agree(&m.ranks,
-          [&] { first.near = first_candidates(here, near, m.A.rows.of(m.ranks.rank()), m.block); });
+    const range mine = m.A.rows.of(m.ranks.rank());
+    agree(&m.ranks, [&] {
+        require_positive<V>(here, diagonal_of(here, view(first.level.A.own)), mine.first);
+        first.near = first_candidates(here, near, mine, m.block);
+    });
     return add_levels(m, here, std::move(first));
 }
 

@@ -43,7 +43,7 @@ host_vector<V> suitable_diagonal(const csr<V, host_view>& A, bool symmetric) {
         throw argument_error(
             fmt::format("amg: the matrix is {} x {}, not square", A.shape.rows, A.shape.cols));
     auto diagonal = diagonal_of(cpu{}, A);
-    require_positive<V>(diagonal);
+    require_positive<V>(cpu{}, diagonal);
     if (!symmetric) return diagonal;
     const auto i = A.row_ptr.visit([&](const auto* row_ptr) {
         return first_wrong_row(
@@ -209,10 +209,10 @@ template <class V, class B>
 amg<V, B>::amg(const csr<V, host_view>& any_A, B on, const amg_options& o,
                const candidates<V>& near, const linear_operator<V, B>* finest)
     : matrix_free_operator<V, B>(on, any_A.shape), levels_(on, o.cycle) {
+    const auto start = steady_clock::now();
     check_options(o);
     const ascending_rows<V> given(any_A);
     const csr<V, host_view>& A = given.view;
-    const auto start = steady_clock::now();
     auto diagonal = suitable_diagonal(A, o.check);
     if (A.shape.rows % o.block != 0)
         throw argument_error(

@@ -43,6 +43,10 @@ csr<V, device> transposed(gpu on, const csr<V, device_view>&) {
     return absent<csr<V, device>>(on);
 }
 template <class V>
+void require_positive(gpu on, device_span<V>, std::int64_t) {
+    require_gpu(on);
+}
+template <class V>
 device_array<V> diagonal_of(gpu on, const csr<V, device_view>&) {
     return absent<device_array<V>>(on);
 }
@@ -74,6 +78,7 @@ void invert_each(gpu on, device_out<V>) {
     template csr<V, device> spgemm(gpu, const csr<V, device_view>&, const csr<V, device_view>&, \
                                    offset);                                                     \
     template csr<V, device> transposed(gpu, const csr<V, device_view>&);                        \
+    template void require_positive(gpu, device_span<V>, std::int64_t);                          \
     template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);                      \
     template device_array<V> l1_norms(gpu, const csr<V, device_view>&);                         \
     template double gershgorin_bound(gpu, device_span<V>, device_span<V>);                      \

@@ -9,15 +9,19 @@
 namespace nz {
 
 template <class V>
-void require_positive(std::span<const V> diagonal, std::int64_t first_row) {
+void refuse_diagonal(V value, std::int64_t row) {
+    throw argument_error(fmt::format(
+        "amg: the matrix is not positive definite: its diagonal is {} in row {}", value, row));
+}
+
+template <class V>
+void require_positive(cpu, std::span<const V> diagonal, std::int64_t first_row) {
     const auto wrong = [&](index row) {
         const V d = diagonal[std::size_t(row)];
         return !(d > V(0)) || std::isinf(d);
     };
     if (const auto i = first_wrong_row(index(diagonal.size()), wrong); i >= 0)
-        throw argument_error(
-            fmt::format("amg: the matrix is not positive definite: its diagonal is {} in row {}",
-                        diagonal[std::size_t(i)], first_row + i));
+        refuse_diagonal(diagonal[std::size_t(i)], first_row + i);
 }
 
 template <class V>
@@ -74,7 +78,8 @@ void invert_each(cpu on, std::span<V> v) {
 }
 
 #define NZ_INSTANTIATE(V)                                                          \
-    template void require_positive(std::span<const V>, std::int64_t);              \
+    template void refuse_diagonal(V, std::int64_t);                                \
+    template void require_positive(cpu, std::span<const V>, std::int64_t);         \
     template host_vector<V> diagonal_of(cpu, const csr<V, host_view>&, index);     \
     template host_vector<V> l1_norms(cpu, const csr<V, host_view>&);               \
     template double gershgorin_bound(cpu, std::span<const V>, std::span<const V>); \

@@ -8,6 +8,16 @@
 namespace nz {
 namespace {
 
+/// The smallest row whose diagonal is not positive and finite.
+template <class V>
+struct find_not_positive {
+    const V* diagonal;
+    unsigned* first;
+    __device__ void operator()(std::int64_t i) const {
+        if (!(diagonal[i] > V(0)) || isinf(diagonal[i])) atomicMin(first, unsigned(i));
+    }
+};
+
 template <class V>
 struct find_diagonal {
     csr<V, device_view> A;
@@ -69,6 +79,18 @@ struct invert_one {
 }  // namespace
 
 template <class V>
+void require_positive(gpu on, device_span<V> diagonal, std::int64_t first_row) {
+    const device_guard guard(on);
+    device_array<unsigned> first(on, 1);
+    fill_bytes(on, first, 0xff);
+    launch_each(on, std::int64_t(diagonal.size()),
+                find_not_positive<V>{diagonal.data(), first.data()});
+    const std::size_t i = read_back(on, first.data());
+    if (i < diagonal.size())
+        refuse_diagonal(read_back(on, diagonal.data() + i), first_row + std::int64_t(i));
+}
+
+template <class V>
 device_array<V> diagonal_of(gpu on, const csr<V, device_view>& A) {
     const device_guard guard(on);
     device_array<V> d(on, std::size_t(A.shape.rows));
@@ -111,6 +133,7 @@ void invert_each(gpu on, device_out<V> v) {
 }
 
 #define NZ_INSTANTIATE(V)                                                  \
+    template void require_positive(gpu, device_span<V>, std::int64_t);     \
     template device_array<V> diagonal_of(gpu, const csr<V, device_view>&); \
     template device_array<V> l1_norms(gpu, const csr<V, device_view>&);    \
     template double gershgorin_bound(gpu, device_span<V>, device_span<V>); \

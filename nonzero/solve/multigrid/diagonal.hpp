@@ -25,9 +25,13 @@ P position_of(const P* row_ptr, const index* col_ind, index i, index j) {
 }
 
 /// Throws argument_error unless all are positive and finite, as on the diagonal of a symmetric
-/// positive definite matrix. first_row: where they begin.
+/// positive definite matrix. first_row: where they begin. The one on a GPU waits for on.stream.
 template <class V>
-void require_positive(std::span<const V> diagonal, std::int64_t first_row = 0);
+void require_positive(cpu on, std::span<const V> diagonal, std::int64_t first_row = 0);
+template <class V>
+void require_positive(gpu on, device_span<V> diagonal, std::int64_t first_row = 0);
+template <class V>
+[[noreturn]] void refuse_diagonal(V value, std::int64_t row);
 
 /// The diagonal of a square A whose columns ascend; 0 where none is stored. first_row: of a larger
 /// matrix, where A's begin.
