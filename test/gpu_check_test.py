@@ -58,7 +58,7 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(code, 0, out)
         self.assertIn("gpu-check: all green", out)
         for test in TESTS:
-            self.assertIn(f"\n== {test} (", out)
+            self.assertRegex(out, rf"(?m)^== {test}( \(.* s\))?$")
         self.assertIn("ranks_test GPU= shard= --gtest_brief=1 --gtest_filter=*gpu*", out)
         self.assertIn("== racecheck, part 8 of 8 (", out)
         self.assertIn("gpu_test GPU=0 shard=7 ", out)
@@ -68,7 +68,8 @@ class GpuCheck(unittest.TestCase):
         code, out = self.run_it(2)
         self.assertIn("GPU=1", out)
         self.assertIn("== memcheck of two GPUs (", out)
-        self.assertEqual(out.count("nz GPU= shard= solve "), 1)
+        self.assertIn("== racecheck of two GPUs (", out)
+        self.assertEqual(out.count("nz GPU= shard= solve "), 2)
         self.assertIn("amg_on_gpus_test GPU= shard= ", out)
 
     def test_names_what_failed(self):
@@ -76,6 +77,11 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("gpu-check: FAILED: cg_test\n", out)
         self.assertNotIn("all green", out)
+
+    def test_names_what_failed_alone(self):
+        code, out = self.run_it(1, failing="gpu_test")
+        self.assertEqual(code, 1)
+        self.assertIn("gpu-check: FAILED: gpu_test\n", out)
 
 
 if __name__ == "__main__":
