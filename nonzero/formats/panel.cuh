@@ -1,9 +1,9 @@
 // The inner loop of the GPU's column-major layouts: one thread walks one row with a stride.
 #pragma once
 
+#include "nonzero/core/gpu/texture.cuh"
 #include "nonzero/core/launch.cuh"
 #include "nonzero/core/loads.cuh"
-#include "nonzero/core/texture.cuh"
 
 namespace nz {
 

@@ -10,8 +10,8 @@
 #include <cuda/atomic>
 
 #include "nonzero/core/agreement.hpp"
-#include "nonzero/core/capture.cuh"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/gpu/capture.cuh"
 #include "nonzero/core/launch.cuh"
 
 namespace nz {

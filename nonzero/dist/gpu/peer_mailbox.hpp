@@ -20,7 +20,7 @@ class peer_mailbox {
     peer_mailbox(const peer_mailbox&) = delete;
     peer_mailbox& operator=(const peer_mailbox&) = delete;
 
-    /// Whether `gather` takes so many bytes of each rank.
+    /// Whether a rank can send that many bytes by `gather`.
     [[nodiscard]] static bool takes(std::size_t bytes);
 
     /// all = mine of every rank, in rank order; in on.stream. Called by all ranks, of one stream

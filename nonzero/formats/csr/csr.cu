@@ -1,7 +1,7 @@
 // The classic CSR kernels: a thread, a warp or part of a warp a row.
 #include "nonzero/core/device_complex.cuh"
+#include "nonzero/core/gpu/texture.cuh"
 #include "nonzero/core/launch.cuh"
-#include "nonzero/core/texture.cuh"
 #include "nonzero/formats/csr/csr.hpp"
 
 namespace nz {

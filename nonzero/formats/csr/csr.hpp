@@ -281,7 +281,7 @@ template <class V>
 void spmv(gpu, csr_vector_ldg, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
           device_out<V> y);
 
-/// One warp a row; x through a texture object (see core/texture.cuh for doubles and the size
+/// One warp a row; x through a texture object (see core/gpu/texture.cuh for doubles and the size
 /// limit, beyond which it declines).
 struct csr_vector_texture : csr_vector {
     static constexpr std::string_view name = "csr.vector_texture";

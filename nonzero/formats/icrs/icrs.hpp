@@ -130,7 +130,7 @@ void spmv(gpu, icrs_row_32, V alpha, const icrs<V, device_view>& A, device_span<
           device_out<V> y);
 
 /// icrs.row on the GPU with x through the texture units, as in the lecture but by a texture object
-/// (core/texture.cuh says how doubles get through, and the size limit).
+/// (core/gpu/texture.cuh says how doubles get through, and the size limit).
 struct icrs_row_texture : kernel_of<icrs> {
     static constexpr std::string_view name = "icrs.row_texture";
     static constexpr bool deterministic = true;

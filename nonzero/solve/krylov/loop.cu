@@ -4,8 +4,8 @@
 #include <memory>
 #include <type_traits>
 
-#include "nonzero/core/capture.cuh"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/gpu/capture.cuh"
 #include "nonzero/solve/krylov/loop.hpp"
 
 namespace nz {

@@ -30,6 +30,7 @@ template <class V>
 void require_positive(cpu on, std::span<const V> diagonal, std::int64_t first_row = 0);
 template <class V>
 void require_positive(gpu on, device_span<V> diagonal, std::int64_t first_row = 0);
+/// Throws what require_positive throws for this value in this row.
 template <class V>
 [[noreturn]] void refuse_diagonal(V value, std::int64_t row);
 

@@ -1,6 +1,6 @@
 // The GPU reads page-locked memory by itself. What lies in other memory is copied there first; the
 // driver lets one thread do so, which is a seventh of what the link carries.
-#include "nonzero/core/staged_copy.cuh"
+#include "nonzero/core/gpu/staged_copy.cuh"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include <map>
 #include <mutex>
 
-#include "nonzero/core/capture.cuh"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/gpu/capture.cuh"
 #include "nonzero/core/parallel.hpp"
 
 namespace nz {

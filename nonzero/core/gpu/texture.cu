@@ -2,7 +2,7 @@
 #include <mutex>
 #include <tuple>
 
-#include "nonzero/core/texture.cuh"
+#include "nonzero/core/gpu/texture.cuh"
 
 namespace nz {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "nonzero/core/capture.cuh"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/gpu/capture.cuh"
 
 // Nothing else is in this file: a test that defines these functions itself links in place of it
 // (test/cuda/device_memory_test.cpp).

@@ -4,10 +4,10 @@
 #include <map>
 #include <mutex>
 
-#include "nonzero/core/capture.cuh"
 #include "nonzero/core/device_complex.cuh"
+#include "nonzero/core/gpu/capture.cuh"
+#include "nonzero/core/gpu/staged_copy.cuh"
 #include "nonzero/core/launch.cuh"
-#include "nonzero/core/staged_copy.cuh"
 
 namespace nz {
 
