@@ -144,9 +144,12 @@ void count_rows(const csr<V, host_view>& A, matrix_stats& s) {
 int threads_with(double room, double bytes) {
     return int(std::clamp(room / bytes, 0.0, double(thread_count({}))));
 }
-/// Bytes that the analysis holds at most, but for a constant: the columns may be many more than
-/// the entries.
-double room_for(const matrix_stats& s) { return 8 * (double(s.nnz) + double(s.rows)); }
+/// Bytes that the analysis of A holds at most, but for a constant: the columns may be many more
+/// than the entries.
+template <class V>
+double room_for(const csr<V, host_view>& A) {
+    return 8 * (double(A.val.size()) + double(A.shape.rows));
+}
 
 /// Occupied side x side blocks of the rows [first, last), aligned at multiples of side. Scratch: of
 /// a number for each column of blocks, the row of blocks in which it was last met.
@@ -186,13 +189,10 @@ constexpr std::int64_t whole_blocks = 24;  ///< rows, of whole blocks of every s
 constexpr index least_side =
     *std::min_element(std::begin(stats_block_sides), std::end(stats_block_sides));
 
-/// Blocks and diagonals, by one array over the columns for each of `parts` parts of the rows and
-/// one over the diagonals.
+/// Blocks, by one array over the columns for each of `parts` parts of the rows.
 template <class V, std::size_t... b>
-void count_in_arrays(const csr<V, host_view>& A, int parts, matrix_stats& s,
-                     std::index_sequence<b...>) {
-    // Bytes, not bits: threads set neighbouring ones at the same time.
-    std::vector<std::uint8_t> seen(std::size_t(s.rows + s.cols), 0);
+void count_blocks_in_arrays(const csr<V, host_view>& A, int parts, matrix_stats& s,
+                            std::index_sequence<b...>) {
     // The first row of a part: equal nonzeros, and no block lies in two parts.
     static_assert(((whole_blocks % stats_block_sides[b] == 0) && ...));
     const auto first_row = [&](std::int64_t part) -> std::int64_t {
@@ -209,20 +209,53 @@ void count_in_arrays(const csr<V, host_view>& A, int parts, matrix_stats& s,
         std::vector<index> scratch(std::size_t(A.shape.cols / least_side) + 1);
         const std::int64_t first = first_row(part), last = first_row(part + 1);
         const std::int64_t blocks[] = {blocks_of<stats_block_sides[b]>(A, first, last, scratch)...};
-        const std::int64_t bandwidth = find_diagonals(A, first, last, seen.data() + s.rows);
         const std::lock_guard lock(one_at_a_time);
         ((s.blocks[b] += blocks[b]), ...);
-        s.bandwidth = std::max(s.bandwidth, bandwidth);
     });
+}
+
+/// Blocks of all sides, in at most `room` bytes of scratch or by merging rows.
+template <class V>
+void count_all_blocks(const csr<V, host_view>& A, double room, matrix_stats& s) {
+    constexpr std::size_t sides = std::size(stats_block_sides);
+    const double columns = sizeof(index) * (double(s.cols) / least_side + 1);
+    if (const int parts = threads_with(room, columns); parts > 0)
+        return count_blocks_in_arrays(A, parts, s, std::make_index_sequence<sides>());
+    for (std::size_t b = 0; b < sides; ++b)
+        s.blocks[b] = count_blocks(A, stats_block_sides[b], stats_block_sides[b]);
+}
+
+/// Every `every`-th run of so many rows is a sample: a window of packed, whole groups.
+constexpr std::int64_t sample_rows = packed_window;
+static_assert(sample_rows % stats_groups[1] == 0);
+/// The first run of the sample: not that of the first rows, which are often others than the rest.
+std::int64_t first_run(std::int64_t every) { return every / 2 / 3 * 3; }
+
+/// f(rows) for the rows of each run of the sample.
+template <class F>
+void for_each_run(std::int64_t rows, std::int64_t every, F f) {
+    for (std::int64_t k = first_run(every); k * sample_rows < rows; k += every)
+        f(range{k * sample_rows, std::min(rows, (k + 1) * sample_rows)});
+}
+
+/// The diagonals and the bandwidth of the sample, by an array over all diagonals.
+template <class V>
+void count_diagonals_in_array(const csr<V, host_view>& A, std::int64_t every, matrix_stats& s) {
+    // Bytes, not bits: threads set neighbouring ones at the same time.
+    std::vector<std::uint8_t> seen(std::size_t(s.rows + s.cols), 0);
+    std::vector<range> runs;
+    for_each_run(s.rows, every, [&](range rows) { runs.push_back(rows); });
+    s.bandwidth = parallel_reduce(thread_count({}), std::ssize(runs), std::int64_t(0), larger_of(),
+                                  [&](std::int64_t k) {
+                                      const auto [first, last] = runs[std::size_t(k)];
+                                      return find_diagonals(A, first, last, seen.data() + s.rows);
+                                  });
     s.diagonals = std::count(seen.begin(), seen.end(), 1);
 }
 
-/// The same where such arrays would take more than the entries do: blocks by merging rows, the
-/// diagonals sorted.
+/// The same of all rows where such an array would take more than the entries do.
 template <class V>
-void count_by_entries(const csr<V, host_view>& A, matrix_stats& s) {
-    for (std::size_t b = 0; b < std::size(stats_block_sides); ++b)
-        s.blocks[b] = count_blocks(A, stats_block_sides[b], stats_block_sides[b]);
+void count_diagonals_by_sorting(const csr<V, host_view>& A, matrix_stats& s) {
     host_vector<std::uint32_t> diagonal(A.val.size());  // column - row + rows, below 2^32
     const auto put_row = [&](std::int64_t i) {
         for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
@@ -238,15 +271,10 @@ void count_by_entries(const csr<V, host_view>& A, matrix_stats& s) {
     s.bandwidth = std::max(std::abs(least), std::abs(most));
 }
 
+/// Whether there is room for an array over the diagonals.
 template <class V>
-void count_entries(const csr<V, host_view>& A, matrix_stats& s) {
-    const double diagonals = double(s.rows) + double(s.cols);
-    const double columns = sizeof(index) * (double(s.cols) / least_side + 1);
-    const int parts = threads_with(room_for(s) - diagonals, columns);
-    if (parts > 0)
-        count_in_arrays(A, parts, s, std::make_index_sequence<std::size(stats_block_sides)>());
-    else
-        count_by_entries(A, s);
+bool few_columns(const csr<V, host_view>& A) {
+    return double(A.shape.rows) + double(A.shape.cols) <= room_for(A);
 }
 
 /// Counts the different sectors of a group of rows, by when each was last met.
@@ -339,10 +367,11 @@ void count_sectors_by(const csr<V, host_view>& A, int workers, matrix_stats& s) 
     });
 }
 
+/// In at most `room` bytes of scratch, or by sorting.
 template <class V>
-void count_sectors(const csr<V, host_view>& A, matrix_stats& s) {
+void count_sectors(const csr<V, host_view>& A, double room, matrix_stats& s) {
     const double sectors = double(s.cols) * sizeof(V) / sector_bytes + 1;
-    if (const int workers = threads_with(room_for(s), sectors * sizeof(index)); workers > 0)
+    if (const int workers = threads_with(room, sectors * sizeof(index)); workers > 0)
         count_sectors_by<sectors_by_array>(A, workers, s);
     else
         count_sectors_by<sectors_by_sorting>(A, thread_count({}), s);
@@ -369,13 +398,15 @@ matrix_stats compute_stats(const csr<V, host_view>& A) {
 
 namespace {
 
-/// What the entries tell: of A, which is a matrix or a sample of it.
+/// What the entries tell, but for diagonals: of A, which is a matrix or a sample of it. In at most
+/// `room` bytes of scratch an array.
 template <class V>
-matrix_stats stats_of_entries(const csr<V, host_view>& A, const packed_options& packing) {
+matrix_stats stats_of_entries(const csr<V, host_view>& A, double room,
+                              const packed_options& packing) {
     matrix_stats s;
     s.rows = A.shape.rows, s.cols = A.shape.cols, s.nnz = std::ssize(A.val);
-    count_entries(A, s);
-    count_sectors(A, s);
+    count_all_blocks(A, room, s);
+    count_sectors(A, room, s);
     s.packed = size_of_packed(A, packing);
     return s;
 }
@@ -398,14 +429,12 @@ void add_stats_of_rows(const csr<V, host_view>& A, matrix_stats& s) {
 
 template <class V>
 matrix_stats stats_of_all(const csr<V, host_view>& A, const packed_options& packing) {
-    matrix_stats s = stats_of_entries(A, packing);
+    matrix_stats s = stats_of_entries(A, room_for(A), packing);
+    few_columns(A) ? count_diagonals_in_array(A, 1, s) : count_diagonals_by_sorting(A, s);
     add_stats_of_rows(A, s);
     return s;
 }
 
-/// Every `every`-th run of so many rows is a sample: a window of packed, whole groups.
-constexpr std::int64_t sample_rows = packed_window;
-static_assert(sample_rows % stats_groups[1] == 0);
 /// Entries of a sample, at least. A product on a CPU may take no longer than the stats of so many;
 /// of a small matrix an eighth does.
 std::int64_t sample_entries(gpu, std::int64_t) { return 1 << 16; }
@@ -413,22 +442,17 @@ std::int64_t sample_entries(cpu, std::int64_t entries) {
     return std::clamp<std::int64_t>(entries / 8, 1 << 14, 1 << 16);
 }
 
-/// One run in how many is of a sample; 1: all. Set end to end, they must begin as far from a
-/// multiple of 24 rows as in the matrix, or their blocks of 3 x 3 would be others: so it is 1 more
-/// than a multiple of 3. And it is odd, as matrices repeat after powers of two.
+/// One run in how many is of a sample, of which there is one at least; 1: all. Set end to end, they
+/// must begin as far from a multiple of 24 rows as in the matrix, or their blocks of 3 x 3 would be
+/// others: so it is 1 more than a multiple of 3. And it is odd, as matrices repeat after powers of
+/// two.
 template <class B>
-std::int64_t runs_a_sample(B on, std::int64_t entries) {
+std::int64_t runs_a_sample(B on, std::int64_t rows, std::int64_t entries) {
     static_assert(whole_blocks == 24 && sample_rows % 8 == 0);
-    return std::max<std::int64_t>(entries / sample_entries(on, entries) - 1, 0) / 6 * 6 + 1;
-}
-/// The first run of the sample: not that of the first rows, which are often others than the rest.
-std::int64_t first_run(std::int64_t every) { return every / 2 / 3 * 3; }
-
-/// f(rows) for the rows of each run of the sample.
-template <class F>
-void for_each_run(std::int64_t rows, std::int64_t every, F f) {
-    for (std::int64_t k = first_run(every); k * sample_rows < rows; k += every)
-        f(range{k * sample_rows, std::min(rows, (k + 1) * sample_rows)});
+    std::int64_t every =
+        std::max<std::int64_t>(entries / sample_entries(on, entries) - 1, 0) / 6 * 6 + 1;
+    while (every > 1 && first_run(every) * sample_rows >= rows) every -= 6;
+    return every;
 }
 
 /// The rows of the sample, one run behind the other.
@@ -464,20 +488,6 @@ void scale(matrix_stats& s, double times) {
     for (std::int64_t& blocks : s.blocks) scaled(blocks);
 }
 
-/// The diagonals and the bandwidth of the sample.
-template <class V>
-void count_diagonals(const csr<V, host_view>& A, std::int64_t every, matrix_stats& s) {
-    std::vector<std::uint8_t> seen(std::size_t(s.rows + s.cols), 0);
-    std::vector<range> runs;
-    for_each_run(s.rows, every, [&](range rows) { runs.push_back(rows); });
-    s.bandwidth = parallel_reduce(thread_count({}), std::ssize(runs), std::int64_t(0), larger_of(),
-                                  [&](std::int64_t k) {
-                                      const auto [first, last] = runs[std::size_t(k)];
-                                      return find_diagonals(A, first, last, seen.data() + s.rows);
-                                  });
-    s.diagonals = std::count(seen.begin(), seen.end(), 1);
-}
-
 }  // namespace
 
 template <class V>
@@ -488,19 +498,24 @@ matrix_stats stats_of_ascending(const csr<V, host_view>& A) {
 template <class V, class B>
 matrix_stats estimate_stats(const csr<V, host_view>& A, B on) {
     const packed_options packing = packing_for(on, std::ssize(A.val));
-    const std::int64_t every = runs_a_sample(on, std::ssize(A.val));
+    const std::int64_t every = runs_a_sample(on, A.shape.rows, std::ssize(A.val));
     if (every == 1) return stats_of_all(A, packing);
     const csr<V, host> some = sample_of(A, every);
     if (some.val.empty()) return stats_of_all(A, packing);
-    matrix_stats s = stats_of_entries(view(some), packing);
+    // Arrays over the columns take about 1 ns a column to fill, rows 90 ns an entry to merge
+    // (EPYC).
+    constexpr double filled_sooner = 8;
+    const double room = std::min(room_for(A), filled_sooner * room_for(view(some)));
+    matrix_stats s = stats_of_entries(view(some), room, packing);
     scale(s, double(A.val.size()) / double(some.val.size()));
+    if (!few_columns(A)) count_diagonals_by_sorting(view(some), s);
     add_stats_of_rows(A, s);
-    if (double(s.rows) + double(s.cols) > room_for(s)) return s;
-    count_diagonals(A, every, s);
+    if (!few_columns(A)) return s;
+    count_diagonals_in_array(A, every, s);
     // Few diagonals in a sample may be all of them.
     constexpr double worth_counting = 3;  // places of the diagonals for each entry
     if (double(s.diagonals) * double(s.rows) < worth_counting * double(s.nnz))
-        count_diagonals(A, 1, s);
+        count_diagonals_in_array(A, 1, s);
     return s;
 }
 
