@@ -23,11 +23,10 @@ struct estimate {
     /// The work of all workers (the threads of a CPU, the resident warps of a GPU): entries on a
     /// CPU, dependent loads on a GPU. 0: one a nonzero, of which a warp does 32 at once.
     double work_units = 0;
-    double critical_units = 0;   ///< the work units of the busiest worker, however many there are
-    double imbalance = 1;        ///< the busiest worker's share over the mean share
-    bool bypasses_l1 = false;    ///< a large matrix's loads do not allocate in a GPU's L1
-    double setup_bytes = 0;      ///< moved by the build on the CPU; 0: CSR twice, the layout once
-    double gpu_setup_bytes = 0;  ///< moved by the build on the GPU, in place of setup_bytes
+    double critical_units = 0;  ///< the work units of the busiest worker, however many there are
+    double imbalance = 1;       ///< the busiest worker's share over the mean share
+    bool bypasses_l1 = false;   ///< a large matrix's loads do not allocate in a GPU's L1
+    double setup_bytes = 0;     ///< moved by the build on the CPU; 0: CSR twice, the layout once
     [[nodiscard]] double bytes() const { return matrix_bytes + vector_bytes; }
 };
 

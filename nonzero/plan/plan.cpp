@@ -56,13 +56,17 @@ double csr_bytes(const matrix_stats& s) {
     return csr<V, host>::cost(s).matrix_bytes;
 }
 
-/// What building takes, from a CSR that lies where S says.
-template <class S, class V>
-double setup_s(const estimate& e, const matrix_stats& s, const machine_speeds& machine) {
+/// What building takes, from a CSR that lies where S says. A GPU builds from its own memory what it
+/// can.
+template <class S, class V, class B>
+double setup_s(const method<V>& m, const estimate& e, const matrix_stats& s,
+               const machine_speeds& machine) {
     const double from = csr_bytes<V>(s);
-    if (std::is_same_v<S, host_view>) return predicted_setup_seconds(e, from, machine);
-    return (e.gpu_setup_bytes > 0 ? e.gpu_setup_bytes : from + e.matrix_bytes) /
-           machine.reads.back().per_s;
+    if (std::is_same_v<B, cpu> || m.from_device == nullptr)
+        return predicted_setup_seconds(e, from, machine);
+    const bool uploaded = std::is_same_v<S, host_view> && machine.upload_bytes_per_s > 0;
+    return (uploaded ? from / machine.upload_bytes_per_s : 0) +
+           (from + e.matrix_bytes) / machine.reads.back().per_s;
 }
 
 /// What the copy with ascending rows takes: 0.2 to 0.5 ns a byte of CSR on the CPU, 0.02 to 0.06 on
@@ -101,16 +105,21 @@ candidate judge(const method<V>& m, B on, const subject& of, const machine_speed
     if (!c.declined.empty()) return c;
     c.matrix_bytes = e.matrix_bytes, c.bytes = e.bytes();
     c.predicted_s = predicted_seconds(e, s, machine);
-    c.predicted_setup_s = setup_s<S, V>(e, s, machine);
+    c.predicted_setup_s = setup_s<S, V, B>(m, e, s, machine);
     if (of.order == row_order::any && !m.any_order)
         c.predicted_setup_s += ordering_s<S, V>(s, machine);
     return c;
 }
 
+/// How often a predicted setup counts: once, some matrices lost a third by a plan for 100 products
+/// (docs/experiments/planner.md).
+constexpr double predicted_setups = 2;
+
 /// Seconds that setup and products take in all; without a limit of them, a product alone.
 double total_s(const candidate& c, std::int64_t products) {
     if (products == many_products) return c.product_s();
-    return c.setup_s() + double(products) * c.product_s();
+    const double setups = c.measured_s > 0 ? 1 : predicted_setups;
+    return setups * c.setup_s() + double(products) * c.product_s();
 }
 
 /// Best first. Those that were timed come before those that were not, which were predicted to be
@@ -132,8 +141,9 @@ std::string why(const plan_report& p) {
     std::string text =
         fmt::format("{} {} {}", c.method, timed ? "took" : "should take", us(c.product_s()));
     if (p.expected_products != many_products)
-        text += fmt::format(" a product and {} of setup, the least for {} products in all",
-                            us(c.setup_s()), p.expected_products);
+        text += fmt::format(" a product and {} of setup, the least for {} products in all{}",
+                            us(c.setup_s()), p.expected_products,
+                            timed ? "" : ", setups counted twice");
     const auto next = std::find_if(p.candidates.begin() + 1, p.candidates.end(),
                                    [&](const candidate& o) { return o.declined.empty(); });
     if (next == p.candidates.end()) return text + "; no other method suits";

@@ -17,7 +17,8 @@ namespace nz {
 inline constexpr std::int64_t many_products = std::numeric_limits<std::int64_t>::max();
 
 struct plan_options {
-    std::int64_t expected_products = many_products;  ///< products that must repay the setup
+    /// Products that must repay the setup: twice, where it is predicted and not timed.
+    std::int64_t expected_products = many_products;
     bool tune = false;                      ///< times the few methods predicted to be fastest
     bool cache = true;                      ///< keeps tuned plans in a file, and reads them
     bool fresh = false;                     ///< measures and tunes anew, whatever is in the file

@@ -149,10 +149,28 @@ TEST_F(planning, for_few_products_counts_the_setup) {
     EXPECT_EQ(one.chosen().method, "b.cheap");
     EXPECT_EQ(one.break_even_products(), 0);
     EXPECT_NE(one.why.find("for 1 products in all"), std::string::npos) << one.why;
-    options.expected_products = std::int64_t(even * 1.01) + 1;
+    options.expected_products = std::int64_t(2 * even * 1.01) + 2;
     EXPECT_EQ(among(all).chosen().method, "a.quick");
-    options.expected_products = std::int64_t(even * 0.99) - 1;
+    options.expected_products = std::int64_t(2 * even * 0.99) - 2;
     EXPECT_EQ(among(all).chosen().method, "b.cheap");
+}
+
+/// Packing on a CPU takes several times as long as copying.
+TEST_F(planning, for_few_products_packs_nothing) {
+    const auto stencil = laplace3d<double>(60, 60, 60);
+    options.methods = {"packed.warp", "csr.balanced"};
+    options.speeds = machine_speeds{.launch_s = 1e-6,
+                                    .unit_s = 3.4e-10,
+                                    .workers = 2,
+                                    .units_load_x = true,
+                                    .reads = {{3e7, 1.6e11}, {7e7, 4.9e10}},
+                                    .gathers = {{2e4, 4e9}, {4e6, 2.3e9}, {7e7, 5e8}},
+                                    .convert_bytes_per_s = 2.3e10};
+    const auto p = make_plan(stencil, cpu{2}, options);
+    EXPECT_EQ(p.chosen().method, "packed.warp");
+    EXPECT_GT(p.chosen().predicted_setup_s, 2 * p.cheapest().predicted_setup_s);
+    options.expected_products = 3;
+    EXPECT_EQ(make_plan(stencil, cpu{2}, options).chosen().method, "csr.balanced");
 }
 
 TEST_F(planning, chooses_among_those_named_only) {

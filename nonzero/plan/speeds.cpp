@@ -106,12 +106,7 @@ double predicted_seconds(const estimate& e, const matrix_stats& s, const machine
 }
 
 double predicted_setup_seconds(const estimate& e, double csr_bytes, const machine_speeds& m) {
-    const double upload =
-        m.upload_bytes_per_s > 0
-            ? (e.gpu_setup_bytes > 0 ? csr_bytes : e.matrix_bytes) / m.upload_bytes_per_s
-            : 0;
-    if (e.gpu_setup_bytes > 0 && m.upload_bytes_per_s > 0)
-        return upload + e.gpu_setup_bytes / m.reads.back().per_s;
+    const double upload = m.upload_bytes_per_s > 0 ? e.matrix_bytes / m.upload_bytes_per_s : 0;
     const double moved = e.setup_bytes > 0 ? e.setup_bytes : 2 * csr_bytes + e.matrix_bytes;
     return upload + moved / m.convert_bytes_per_s;
 }

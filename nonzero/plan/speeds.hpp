@@ -43,7 +43,9 @@ double rate_for(const std::vector<rate_at>&, double bytes);
 
 /// What one product takes.                                                                     [s]
 double predicted_seconds(const estimate&, const matrix_stats&, const machine_speeds&);
-/// The time to build from a CSR of `csr_bytes` in CPU memory.                           [s]
+/// The time to build on the CPU from a CSR of `csr_bytes`, and to upload where the plan is for a
+/// GPU.
+///                                                                                      [s]
 double predicted_setup_seconds(const estimate&, double csr_bytes, const machine_speeds&);
 
 }  // namespace nz

@@ -10,11 +10,16 @@ estimate sell<V, S>::cost(const matrix_stats& s) {
     static_assert(stats_groups[0] == default_chunk);
     const std::int64_t chunks = (s.rows + default_chunk - 1) / default_chunk;
     const double stored = double(s.sorted_group_width) * default_chunk;
-    return {.matrix_bytes = stored * (sizeof(V) + sizeof(index)) +
-                            double(chunks + s.rows) * sizeof(index) +
-                            offset_bytes(double(chunks) + 1, stored),
+    const double bytes = stored * (sizeof(V) + sizeof(index)) +
+                         double(chunks + s.rows) * sizeof(index) +
+                         offset_bytes(double(chunks) + 1, stored);
+    // Rows of equal length, by which conversions are measured, are sorted at once; others take 1.4
+    // times as long in the mean (`bench/unseen_matrices.py tune`, EPYC).
+    constexpr double sorting = 1.4;
+    return {.matrix_bytes = bytes,
             .vector_bytes = vector_bytes<V>(s),
-            .declined = declined_padding(stored, double(s.nnz))};
+            .declined = declined_padding(stored, double(s.nnz)),
+            .setup_bytes = sorting * (2 * csr<V, host>::cost(s).matrix_bytes + bytes)};
 }
 
 template <class V, class S>
