@@ -111,15 +111,36 @@ candidate judge(const method<V>& m, B on, const subject& of, const machine_speed
     return c;
 }
 
-/// How often a predicted setup counts: once, some matrices lost a third by a plan for 100 products
+/// How often a predicted setup counts, as it and what it gains are off by a third
 /// (docs/experiments/planner.md).
-constexpr double predicted_setups = 2;
+constexpr double predicted_setups = 1.5;
 
 /// Seconds that setup and products take in all; without a limit of them, a product alone.
 double total_s(const candidate& c, std::int64_t products) {
     if (products == many_products) return c.product_s();
     const double setups = c.measured_s > 0 ? 1 : predicted_setups;
     return setups * c.setup_s() + double(products) * c.product_s();
+}
+
+/// Moves to the front what untimed methods the products are worth: that of the fastest product or
+/// that of the cheapest setup. The others' predictions are too far off to tell what lies between
+/// (docs/experiments/planner.md).
+void prefer_fastest_or_cheapest(plan_report& p) {
+    auto& all = p.candidates;
+    const auto end = std::find_if(all.begin(), all.end(),
+                                  [](const candidate& c) { return !c.declined.empty(); });
+    if (end == all.begin() || all.front().measured_s > 0) return;
+    const auto least = [&](auto cost) {
+        return std::min_element(all.begin(), end, [&](const candidate& a, const candidate& b) {
+            return cost(a) < cost(b);
+        });
+    };
+    const auto fastest = least([](const candidate& c) { return c.predicted_s; });
+    const auto cheapest =
+        least([](const candidate& c) { return std::pair(c.predicted_setup_s, c.predicted_s); });
+    const auto total = [&](auto c) { return total_s(*c, p.expected_products); };
+    const auto chosen = total(fastest) < total(cheapest) ? fastest : cheapest;
+    std::rotate(all.begin(), chosen, chosen + 1);
 }
 
 /// Best first. Those that were timed come before those that were not, which were predicted to be
@@ -131,6 +152,7 @@ void sort_candidates(plan_report& p) {
     };
     std::stable_sort(p.candidates.begin(), p.candidates.end(),
                      [&](const candidate& a, const candidate& b) { return rank(a) < rank(b); });
+    if (p.expected_products != many_products) prefer_fastest_or_cheapest(p);
 }
 
 std::string us(double s) { return fmt::format("{:.4g} us", s * 1e6); }
@@ -141,9 +163,8 @@ std::string why(const plan_report& p) {
     std::string text =
         fmt::format("{} {} {}", c.method, timed ? "took" : "should take", us(c.product_s()));
     if (p.expected_products != many_products)
-        text += fmt::format(" a product and {} of setup, the least for {} products in all{}",
-                            us(c.setup_s()), p.expected_products,
-                            timed ? "" : ", setups counted twice");
+        text += fmt::format(" a product and {} of setup, which suits {} products in all",
+                            us(c.setup_s()), p.expected_products);
     const auto next = std::find_if(p.candidates.begin() + 1, p.candidates.end(),
                                    [&](const candidate& o) { return o.declined.empty(); });
     if (next == p.candidates.end()) return text + "; no other method suits";

@@ -17,7 +17,8 @@ namespace nz {
 inline constexpr std::int64_t many_products = std::numeric_limits<std::int64_t>::max();
 
 struct plan_options {
-    /// Products that must repay the setup: twice, where it is predicted and not timed.
+    /// Products that must repay the setup, one and a half times where it is predicted and not
+    /// timed.
     std::int64_t expected_products = many_products;
     bool tune = false;                      ///< times the few methods predicted to be fastest
     bool cache = true;                      ///< keeps tuned plans in a file, and reads them

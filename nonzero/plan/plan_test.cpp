@@ -148,11 +148,33 @@ TEST_F(planning, for_few_products_counts_the_setup) {
     const auto one = among(all);
     EXPECT_EQ(one.chosen().method, "b.cheap");
     EXPECT_EQ(one.break_even_products(), 0);
-    EXPECT_NE(one.why.find("for 1 products in all"), std::string::npos) << one.why;
-    options.expected_products = std::int64_t(2 * even * 1.01) + 2;
+    EXPECT_NE(one.why.find("suits 1 products in all"), std::string::npos) << one.why;
+    options.expected_products = std::int64_t(1.5 * even * 1.01) + 2;
     EXPECT_EQ(among(all).chosen().method, "a.quick");
-    options.expected_products = std::int64_t(2 * even * 0.99) - 2;
+    options.expected_products = std::int64_t(1.5 * even * 0.99) - 2;
     EXPECT_EQ(among(all).chosen().method, "b.cheap");
+}
+
+/// Not what lies between, though it would be the least by its predictions.
+TEST_F(planning, for_few_products_takes_the_fastest_or_the_cheapest) {
+    const method<double> all[] = {
+        made("a.fast",
+             [](const matrix_stats&) {
+                 return estimate{.matrix_bytes = 1e6, .work_units = 1, .setup_bytes = 1e10};
+             }),
+        made("b.between",
+             [](const matrix_stats&) {
+                 return estimate{.matrix_bytes = 2e6, .work_units = 1, .setup_bytes = 1e8};
+             }),
+        made("c.cheap", [](const matrix_stats&) {
+            return estimate{.matrix_bytes = 1e8, .work_units = 1, .setup_bytes = 1e6};
+        })};
+    for (const auto& [products, method] :
+         {std::pair(std::int64_t(1), "c.cheap"), std::pair(std::int64_t(100), "c.cheap"),
+          std::pair(std::int64_t(1'000'000'000), "a.fast")}) {
+        options.expected_products = products;
+        EXPECT_EQ(among(all).chosen().method, method) << products;
+    }
 }
 
 /// Packing on a CPU takes several times as long as copying.
