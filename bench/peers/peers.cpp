@@ -20,6 +20,9 @@ std::span<const method<V>> cli::peer_methods() {
 #if defined(NZ_WITH_MKL)
         all.push_back(peers::mkl_csr<V>());
 #endif
+#if defined(NZ_AOCL_SPARSE)
+        if constexpr (std::floating_point<V>) all.push_back(peers::aocl_csr<V>());
+#endif
         return all;
     }();
     return table;
@@ -33,6 +36,9 @@ std::vector<cli::peer_library> cli::peer_libraries() {
     all.push_back({"Eigen", peers::eigen_version()});
 #if defined(NZ_WITH_MKL)
     all.push_back({"MKL", peers::mkl_version()});
+#endif
+#if defined(NZ_AOCL_SPARSE)
+    all.push_back({"AOCL-Sparse", peers::aocl_version()});
 #endif
     return all;
 }

@@ -23,6 +23,13 @@ method<V> mkl_csr();
 std::string mkl_version();
 #endif
 
+#if defined(NZ_AOCL_SPARSE)
+/// AOCL-Sparse: a handle over our arrays, told to expect many products, optimised. Real values.
+template <class V>
+method<V> aocl_csr();
+std::string aocl_version();
+#endif
+
 #if defined(NZ_WITH_CUSPARSE)
 /// cuSPARSE's algorithms for y = A x, each over its own format, after its own preprocessing. On a
 /// GPU only. Real values.
