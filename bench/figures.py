@@ -544,10 +544,31 @@ def unseen(m: Measurements, machine: str) -> list[str]:
                 setup[name] = row["setup_s"] / row["median_s"]
             lines.append([values, str(threads),
                           *(mean_cell(ratios(rows, method("plan"), pick))
-                            for pick in (best_baseline, best_csr, best_rival)), spread_of(setup)])
-    return table(["values", "threads", "against the best of Eigen and MKL",
-                  "against the best of our CSR", "against the best of all of them",
+                            for pick in (best_baseline, method("aocl.csr"), best_csr,
+                                         best_rival)), spread_of(setup)])
+    return table(["values", "threads", "against the best of Eigen, MKL and AOCL-Sparse",
+                  "AOCL-Sparse alone", "the best of our CSR", "the best of all of them",
                   "setup in products of the plan"], lines, text=2)
+
+
+def expected(m: Measurements, machine: str) -> list[str]:
+    """Plans for a number of products, from planning to the last of them, beside plain CSR."""
+    sets = [s["runs"] for s in m.json(f"{machine}/expected.json")["sets"]]
+
+    def of(runs: list[Row], threads: int, products: int, value: Callable[[Row], float]
+           ) -> dict[str, float]:
+        return {r["matrix"]: value(r) for r in runs
+                if (r["threads"], r["products"]) == (threads, products)}
+
+    lines = []
+    for threads, products in sorted({(r["threads"], r["products"]) for r in sets[-1]}):
+        lines.append([str(products), str(threads),
+                      *(mean_cell(of(runs, threads, products,
+                                     lambda r: r["plain_s"] / r["planned_s"])) for runs in sets),
+                      spread_of(of(sets[-1], threads, products,
+                                   lambda r: r["setup_s"] / r["plain_s"] * r["products"]))])
+    return table(["products", "threads", "before", "now", "setup in products of CSR"],
+                 sorted(lines, key=lambda line: (int(line[0]), int(line[1]))), text=2)
 
 
 # ---- the plan on a GPU ---------------------------------------------------------------------------
@@ -1116,8 +1137,8 @@ def many_gpus_levels(_m: Measurements, gpus: str) -> list[str]:
 GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
         matrices, composition, classes, class_sizes, floors, floats, aims, launches, stripes, storage,
-        explained, several_vectors, several_vectors_each, several_vectors_cpu, unseen, plan,
-        plan_sizes, plan_misses, transposed,
+        explained, several_vectors, several_vectors_each, several_vectors_cpu, unseen, expected,
+        plan, plan_sizes, plan_misses, transposed,
         giants, large, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
         ranks_solvers, gpus_products, gpus_messages, gpus_solvers, gpus_large,
