@@ -225,7 +225,7 @@ void count_all_blocks(const csr<V, host_view>& A, double room, matrix_stats& s) 
         s.blocks[b] = count_blocks(A, stats_block_sides[b], stats_block_sides[b]);
 }
 
-/// Every `every`-th run of so many rows is a sample: a window of packed, whole groups.
+/// The rows of a run: a window of packed, whole groups. A sample is every `every`-th run.
 constexpr std::int64_t sample_rows = packed_window;
 static_assert(sample_rows % stats_groups[1] == 0);
 /// The first run of the sample: not that of the first rows, which are often others than the rest.

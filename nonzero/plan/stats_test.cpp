@@ -307,7 +307,7 @@ TEST(stats, are_estimated_for_the_planner) {
     expect_estimated(random<double>(100'000, 80'000, 12, 1));
     expect_estimated(blocks<double>(60'000, 3, 8, 2));
     expect_estimated(random<double>(40'000, 30'000, 5, 3));   // fewer than half a million
-    expect_estimated(random<double>(20'000, 3'000, 200, 4));  // fewer runs than one in so many
+    expect_estimated(random<double>(20'000, 3'000, 200, 4));  // ten runs of long rows
 }
 
 TEST(stats, of_small_matrices_are_counted_for_the_planner_too) {
