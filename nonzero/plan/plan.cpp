@@ -122,8 +122,9 @@ double total_s(const candidate& c, std::int64_t products) {
     return setups * c.setup_s() + double(products) * c.product_s();
 }
 
-/// Moves to the front what untimed methods the products are worth: that of the fastest product or
-/// that of the cheapest setup. The others' predictions are too far off to tell what lies between
+/// Moves to the front, of untimed methods sorted by their totals, that of the fastest product or
+/// that of the cheapest setup, whichever is less in all. What lies between stays there only where
+/// it is predicted at less than half of that: predictions are too far off to tell less
 /// (docs/experiments/planner.md).
 void prefer_fastest_or_cheapest(plan_report& p) {
     auto& all = p.candidates;
@@ -140,6 +141,8 @@ void prefer_fastest_or_cheapest(plan_report& p) {
         least([](const candidate& c) { return std::pair(c.predicted_setup_s, c.predicted_s); });
     const auto total = [&](auto c) { return total_s(*c, p.expected_products); };
     const auto chosen = total(fastest) < total(cheapest) ? fastest : cheapest;
+    constexpr double clearly_less = 0.5;
+    if (total(all.begin()) < clearly_less * total(chosen)) return;
     std::rotate(all.begin(), chosen, chosen + 1);
 }
 
