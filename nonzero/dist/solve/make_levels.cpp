@@ -7,7 +7,7 @@
 #include "nonzero/dist/solve/coarsen.hpp"
 #include "nonzero/dist/solve/local_rows.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
-#include "nonzero/solve/multigrid/dense_inverse.hpp"
+#include "nonzero/solve/multigrid/pseudo_inverse.hpp"
 #include "nonzero/solve/multigrid/level_plan.hpp"
 
 namespace nz {
@@ -67,7 +67,7 @@ void add_inverse(const making<V, B>& m, C here, multigrid_level<V, B>& l,
                  const csr<V, space_of<C>>& block) {
     agree(&m.ranks, [&] {
         const auto on_cpu = on_host(here, block);
-        const auto inverse = dense_inverse(helpers(m.on), view(on_cpu));
+        const auto inverse = pseudo_inverse(helpers(m.on), view(on_cpu));
         const auto method = find_method<V>(plain_methods(m.on)[0]);
         l.inverse = method.template on<B>()(alone(m.on), view(inverse));
     });

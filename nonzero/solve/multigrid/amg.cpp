@@ -10,7 +10,7 @@
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
-#include "nonzero/solve/multigrid/dense_inverse.hpp"
+#include "nonzero/solve/multigrid/pseudo_inverse.hpp"
 #include "nonzero/solve/multigrid/first_wrong_row.hpp"
 #include "nonzero/solve/multigrid/level_plan.hpp"
 #include "nonzero/solve/multigrid/spgemm.hpp"
@@ -199,8 +199,8 @@ device_array<V> for_smoother(gpu, device_array<V>& diagonal) {
 
 /// By the CPU.
 template <class V>
-csr<V, host> dense_inverse(gpu on, const csr<V, device_view>& A) {
-    return nz::dense_inverse(cpu{}, view(download(on, A)));
+csr<V, host> pseudo_inverse(gpu on, const csr<V, device_view>& A) {
+    return nz::pseudo_inverse(cpu{}, view(download(on, A)));
 }
 
 }  // namespace
@@ -250,7 +250,7 @@ void amg<V, B>::add_levels(C here, const csr<V, host_view>& A, const amg_options
         auto& told = report_.levels.emplace_back();
         told.rows = current.shape.rows, told.nnz = offset(current.val.size());
         if (current.shape.rows <= o.coarse_rows) {
-            l.inverse = product_with(on, dense_inverse(here, current), value_storage::exact);
+            l.inverse = product_with(on, pseudo_inverse(here, current), value_storage::exact);
             report_.direct = true;
             return;
         }

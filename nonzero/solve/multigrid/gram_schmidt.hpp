@@ -15,7 +15,9 @@ inline constexpr V dependent_remainder = V(1e3) * std::numeric_limits<V>::epsilo
 
 /// Orthonormalises the k columns of Q, `rows` long and one after the other, and gives R, k x k by
 /// rows and zero before, with Q R = what they were. Modified Gram-Schmidt, twice; a column that
-/// depends on those before becomes zero. Sums are taken in the rows' order.
+/// depends on those before becomes zero. Sums are taken in the rows' order. A single column stays
+/// as it is: the coarser level's candidate is the constant then, and what a row's weak entries add
+/// up to on its diagonal does not change what the row makes of it (`smoothed_prolongation`).
 template <class V>
 struct gram_schmidt {
     std::int64_t rows;
@@ -24,10 +26,12 @@ struct gram_schmidt {
     V *Q, *R;
 
     NZ_HOST_DEVICE void run() const {
+        if (k == 1) return keep();
         for (index c = 0; c < k; ++c) orthonormalise(c);
     }
 
   private:
+    NZ_HOST_DEVICE void keep() const { R[0] = dot(Q, Q) > V(0) ? V(1) : V(0); }
     NZ_HOST_DEVICE V* column(index c) const { return Q + c * rows; }
     NZ_HOST_DEVICE V dot(const V* a, const V* b) const {
         V sum(0);
