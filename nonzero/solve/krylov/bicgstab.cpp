@@ -10,6 +10,7 @@ struct bicgstab_method : krylov_frame<V, B, bicgstab_scalars<wide_value<V>>> {
     using base = krylov_frame<V, B, bicgstab_scalars<wide_value<V>>>;
     using base::base, base::A, base::M, base::q, base::r, base::run, base::space, base::x, base::z;
     using typename base::scalars;
+    static constexpr bool is_erratic = true;
 
     void operator()() {
         // Without a preconditioner y is p and z is r.
@@ -26,7 +27,7 @@ struct bicgstab_method : krylov_frame<V, B, bicgstab_scalars<wide_value<V>>> {
     void finalize() {}
     void restart(scalars& now) {
         space.copy(r, u);
-        now.rho = now.residual2;
+        now.rho = now.least2 = now.residual2;
         now.alpha = now.beta = now.omega = 0;
     }
 

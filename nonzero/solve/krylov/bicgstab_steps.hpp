@@ -9,7 +9,12 @@ template <class W>
 struct bicgstab_scalars : krylov_state {
     W rho = 0;  ///< (u, r)
     W alpha = 0, beta = 0, omega = 0;
+    double least2 = 0;  ///< the least |r|^2 since the directions began
 };
+
+/// A residual this much above its least one does not come back: of 136 public systems 16 grew
+/// beyond it, and none of them converged. Squared.
+inline constexpr double divergence2 = 1e12;
 
 /// What all steps share.
 template <class V, int K>
@@ -103,7 +108,11 @@ struct bicgstab_update : bicgstab_step<V, 2> {
         const bool divides = norm2(below) > 0;
         s.beta = divides ? product(sum[1], s.alpha) / below : below;
         s.rho = sum[1];
-        s.end_iteration(real_part(sum[0]), divides ? status::running : status::breakdown);
+        const double r2 = real_part(sum[0]);
+        if (r2 < s.least2) s.least2 = r2;
+        s.end_iteration(r2, !divides                      ? status::breakdown
+                            : r2 > divergence2 * s.least2 ? status::diverged
+                                                          : status::running);
     }
     NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running(); }
 };

@@ -8,6 +8,8 @@
 namespace nz {
 namespace {
 
+constexpr index most_restart = 1000;
+
 /// The least-squares problem of a cycle: the Hessenberg matrix made triangular by rotations, column
 /// after column as they come. On the CPU.
 template <class W>
@@ -70,11 +72,13 @@ class gmres_solve {
           x_(x),
           options_(o),
           n_(A.shape().rows),
-          basis_(make<V>(std::size_t(n_) * (std::size_t(o.restart) + 1))),
+          restart_(o.restart),
+          basis_(make_basis(restart_)),
           q_(space_.make()),
           z_(space_.make()),
-          h_(make<W>(2 * std::size_t(o.restart) + 1)),
-          s_(on, {}) {}
+          h_(make<W>(2 * std::size_t(most_restart) + 1)),
+          s_(on, {}),
+          best_(space_, x) {}
 
     /// As krylov_solve's.
     std::optional<solve_report> run() {
@@ -89,22 +93,57 @@ class gmres_solve {
         for (;;) {
             if (report_.residual_norm <= target) return end("converged", true);
             if (report_.iterations >= options_.max_iter) return end(iterations_spent);
+            if (is_out_of_time()) return end(seconds_spent);
             const double before = report_.residual_norm;
-            const bool good = cycle(target);
-            report_.residual_norm = std::sqrt(find_residual().residual2);
+            const bool good = advance(target);
             report_.iterations_s = seconds_since(iterating);
+            if (report_.residual_norm <= target) continue;
             if (!good) return end(describe(status::not_finite));
-            if (stopped_ && report_.residual_norm > target) return end(stopped_by_caller);
+            if (stopped_) return end(stopped_by_caller);
+            const double left = report_.residual_norm / before;
             // Less than one part in a thousand: rounding errors, or A is singular.
-            if (report_.residual_norm > target && report_.residual_norm > 0.999 * before)
-                return end("a whole cycle did not reduce the residual");
+            if (left > stagnating && !grow() && (left > 0.999 || restart_ > options_.restart))
+                return end("stagnated: " + std::to_string(restart_) +
+                           " directions did not reduce the residual");
         }
     }
 
   private:
+    /// Where a cycle of 30 leaves more than this share of the residual, 10,000 iterations reduce it
+    /// by less than 1e-15: more directions at a time are worth their memory.
+    static constexpr double stagnating = 0.9;
+    static constexpr std::size_t most_basis_bytes = std::size_t(1) << 28;  ///< grown to, of a rank
+
     template <class T>
     vector<T, B> make(std::size_t len) const {
         return make_vector<T>(space_.on(), len);
+    }
+    vector<V, B> make_basis(index directions) const {
+        return make<V>(std::size_t(n_) * (std::size_t(directions) + 1));
+    }
+
+    /// Doubles the directions of a cycle; false where they, or the memory, do not suffice. Ranks
+    /// grow together.
+    bool grow() {
+        const auto more = index(std::min<std::int64_t>({2 * restart_, most_restart, rows_}));
+        if (more <= restart_) return false;
+        bool fits = std::size_t(n_) * std::size_t(more) * sizeof(V) <= most_basis_bytes;
+        vector<V, B> larger;
+        if (fits) try {
+                larger = make_basis(more);
+            } catch (const out_of_memory&) {
+                fits = false;
+            } catch (const std::bad_alloc&) {
+                fits = false;
+            }
+        if (!on_all(ranks_, fits)) return false;
+        basis_ = std::move(larger), restart_ = more;
+        find_residual();  // the first vector of the basis
+        return true;
+    }
+
+    [[nodiscard]] bool is_out_of_time() const {
+        return timed_ && !on_all(ranks_, seconds_since(start_) < options_.max_seconds);
     }
     V* basis(std::int64_t k) { return basis_.data() + k * n_; }
     in<V, B> in_of(const V* v) const { return {v, std::size_t(n_)}; }
@@ -117,12 +156,25 @@ class gmres_solve {
         return s_.read();
     }
 
-    /// Up to `restart` iterations and what they make of x; false where a number is not finite.
+    /// A cycle, which x is better for or remains as it was; false where a number is not finite.
+    bool advance(double target) {
+        best_.keep(report_.residual_norm * report_.residual_norm);
+        const bool good = cycle(target);
+        double residual2 = find_residual().residual2;
+        if (best_.beats(residual2)) {
+            best_.take();
+            residual2 = find_residual().residual2;
+        }
+        report_.residual_norm = std::sqrt(residual2);
+        return good;
+    }
+
+    /// Up to restart_ iterations and what they make of x; false where a number is not finite.
     bool cycle(double target) {
         rotated_hessenberg<W> H(report_.residual_norm);
         space_.scale(V(real<V>(1 / report_.residual_norm)), out_of(basis(0)));
         int columns = 0;
-        while (columns < options_.restart && report_.iterations < options_.max_iter) {
+        while (columns < restart_ && report_.iterations < options_.max_iter && !is_out_of_time()) {
             std::vector<W> h = orthogonalise(columns);
             const double length = std::abs(h.back());
             if (!loop_state::is_finite(length)) return update(H, columns), false;
@@ -187,11 +239,15 @@ class gmres_solve {
     out<V, B> x_;
     const gmres_options& options_;
     std::int64_t n_;
-    vector<V, B> basis_, q_, z_;  ///< basis: restart + 1 vectors, one after the other
+    index restart_;
+    vector<V, B> basis_, q_, z_;  ///< basis: restart_ + 1 vectors, one after the other
     vector<W, B> h_;              ///< the products of both passes of Gram-Schmidt, and |w|^2
     scalars_on<S, B> s_;
+    kept_solution<V, B> best_;  ///< of before a cycle
     const communicator* ranks_ = ranks_of(space_.on());
+    std::int64_t rows_ = summed_over(ranks_, n_);          ///< of all ranks
     bool monitored_ = !on_all(ranks_, !options_.monitor);  ///< on any rank
+    bool timed_ = std::isfinite(options_.max_seconds);
     bool stopped_ = false;
     solve_report report_;
 };
@@ -201,11 +257,12 @@ solve_report solve(B on, const linear_operator<V, B>& A, const linear_operator<V
                    out<V, B> x, const gmres_options& o) {
     check_system<V, B>("gmres", on, A, M, b, x, o);
     expect_equal(ranks_of(on), "gmres", std::array{double(o.restart)});
-    if (o.restart < 1 || o.restart > 1000)
-        throw argument_error("gmres: restart is " + std::to_string(o.restart) +
-                             ", expected 1 to 1000");
-    return solve_in_scale<V, B>(
-        on, A, b, x, o, [&](in<V, B> rhs) { return gmres_solve<V, B>(on, A, M, rhs, x, o).run(); });
+    if (o.restart < 1 || o.restart > most_restart)
+        throw argument_error("gmres: restart is " + std::to_string(o.restart) + ", expected 1 to " +
+                             std::to_string(most_restart));
+    return solve_in_scale<V, B>(on, {A, M, b}, x, o, [&](const linear_problem<V, B>& p) {
+        return gmres_solve<V, B>(on, p.A, p.M, p.b, x, o).run();
+    });
 }
 
 }  // namespace

@@ -1,6 +1,11 @@
 #include "nonzero/solve/krylov/krylov.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <cstdlib>
+
+#include "nonzero/solve/preconditioners/function_operator.hpp"
 
 namespace nz {
 
@@ -23,21 +28,31 @@ void check_here(const char* what, const linear_operator<V, B>& A, const linear_o
         if (len != std::size_t(shape.rows))
             fail("a vector of " + std::to_string(len) + " elements, expected " +
                  std::to_string(shape.rows));
-    if (!(o.tol >= 0)) fail("tol is " + std::to_string(o.tol) + ", expected 0 or more");
-    if (o.max_iter < 0) fail("max_iter is negative");
-    if (o.replace_every < 0) fail("replace_every is negative");
+    check_options(what, o);
 }
 
 }  // namespace
+
+void check_options(const char* what, const solve_options& o) {
+    const auto require = [&](bool holds, const std::string& why) {
+        if (!holds) throw argument_error(std::string(what) + ": " + why);
+    };
+    require(o.tol >= 0, fmt::format("tol is {:g}, expected 0 or more", o.tol));
+    require(o.max_iter >= 0, fmt::format("max_iter is {}, expected 0 or more", o.max_iter));
+    require(o.max_seconds >= 0,
+            fmt::format("max_seconds is {:g}, expected 0 or more", o.max_seconds));
+    require(o.replace_every >= 0,
+            fmt::format("replace_every is {}, expected 0 or more", o.replace_every));
+}
 
 template <class V, class B>
 void check_system(const char* what, B on, const linear_operator<V, B>& A,
                   const linear_operator<V, B>* M, in<V, B> b, in<V, B> x, const solve_options& o) {
     const communicator* const ranks = ranks_of(on);
     agree(ranks, [&] { check_here<V, B>(what, A, M, b, x, o); });
-    expect_equal(
-        ranks, what,
-        std::array{o.tol, double(o.max_iter), double(o.replace_every), double(M != nullptr)});
+    expect_equal(ranks, what,
+                 std::array{o.tol, double(o.max_iter), o.max_seconds, double(o.replace_every),
+                            double(M != nullptr)});
 }
 
 std::string describe(status v) {
@@ -50,7 +65,10 @@ std::string describe(status v) {
         case status::breakdown:
             return "broke down: a scalar product to divide by is zero";
         case status::singular_matrix:
-            return "A is singular to working precision: no direction is left that reduces b - A x";
+            return "A is singular, or too close to it for this method: no direction is left that "
+                   "reduces b - A x";
+        case status::diverged:
+            return "diverged: the residual grew to a million times its least";
         case status::not_finite:
             return "a product of A or M, or a sum, is not finite";
         default:
@@ -96,17 +114,23 @@ solve_report end_at_once(const wide_norm& rhs, double relative) {
     return report;
 }
 
-/// x and the report of a system in the scale 2^-k brought back to the caller's.
+/// The powers of two that a system is solved in: b over 2^of_b, A over 2^of_A.
+struct scale {
+    int of_b = 0, of_A = 0;
+    [[nodiscard]] int of_x() const { return of_b - of_A; }
+};
+
+/// x and the report of a scaled system brought back to the caller's scale.
 template <class V, class B>
-void restore(vector_space<V, B>& space, const linear_operator<V, B>& A, in<V, B> scaled_b, int k,
+void restore(vector_space<V, B>& space, const linear_problem<V, B>& scaled, const scale& by,
              double tol, out<V, B> x, solve_report& report) {
-    scale_by_power_of_2(space, k, x);
+    scale_by_power_of_2(space, by.of_x(), x);
     auto again = space.make(), q = space.make(), r = space.make();
     space.copy(x, again);
-    scale_by_power_of_2<V, B>(space, -k, again);
-    A.apply(V(1), again, V(0), q);
+    scale_by_power_of_2<V, B>(space, -by.of_x(), again);
+    scaled.A.apply(V(1), again, V(0), q);
     scalars_on<krylov_state, B> at(space.on(), {});
-    space.run(residual_step<V, krylov_state>{scaled_b.data(), q.data(), r.data()}, at.data());
+    space.run(residual_step<V, krylov_state>{scaled.b.data(), q.data(), r.data()}, at.data());
     const krylov_state s = at.read();
     const double residual = std::sqrt(s.residual2), rhs = std::sqrt(s.rhs2);
     if (!std::isfinite(residual)) {
@@ -117,19 +141,72 @@ void restore(vector_space<V, B>& space, const linear_operator<V, B>& A, in<V, B>
         report.why = "the solution is so small that its denormal numbers are too coarse for tol";
     }
     report.relative = residual / rhs;
-    report.residual_norm = std::ldexp(residual, k);
-    report.rhs_norm = std::ldexp(rhs, k);
+    report.residual_norm = std::ldexp(residual, by.of_b);
+    report.rhs_norm = std::ldexp(rhs, by.of_b);
+}
+
+/// 2^k v
+template <class V, class B>
+vector<V, B> times_power_of_2(vector_space<V, B>& space, int k, in<V, B> v) {
+    auto scaled = space.make();
+    space.copy(v, scaled);
+    scale_by_power_of_2(space, k, scaled);
+    return scaled;
+}
+
+/// The power of two of |A v| for a v of length 1 to 2; 0 where that is zero or not finite.
+template <class V, class B>
+int power_of_2_of(vector_space<V, B>& space, const linear_operator<V, B>& A, in<V, B> v) {
+    auto q = space.make();
+    A.apply(V(1), v, V(0), q);
+    const wide_norm size = norm_of<V, B>(space, q);
+    return size.significand == 0 || !std::isfinite(size.significand) ? 0 : size.power_of_2();
+}
+
+/// 2^k times what `op` does; null where that is `op` itself, or there is none.
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> times_power_of_2(vector_space<V, B>& space, int k,
+                                                        const linear_operator<V, B>* op) {
+    if (k == 0 || op == nullptr) return nullptr;
+    const auto f = [&space, op, k](in<V, B> x, out<V, B> y) {
+        op->apply(V(1), x, V(0), y);
+        scale_by_power_of_2(space, k, y);
+    };
+    return std::make_unique<function_operator<V, B, decltype(f)>>(space.on(), op->shape(), f);
+}
+
+template <class V, class B>
+using solver = std::function<std::optional<solve_report>(const linear_problem<V, B>&)>;
+
+/// With b and A over powers of two; none where A 0 is not 0.
+template <class V, class B>
+std::optional<solve_report> solve_scaled(B on, const linear_problem<V, B>& p, const scale& by,
+                                         out<V, B> x, const solve_options& o,
+                                         const solver<V, B>& solve) {
+    vector_space<V, B> space(on, p.A.shape().rows);
+    const auto A = times_power_of_2(space, -by.of_A, &p.A);
+    const auto M = times_power_of_2(space, by.of_A, p.M);
+    const auto b = times_power_of_2(space, -by.of_b, p.b);
+    const linear_problem<V, B> scaled{A ? *A : p.A, M ? M.get() : p.M, b};
+    scale_by_power_of_2(space, -by.of_x(), x);
+    auto report = solve(scaled);
+    if (!report) {
+        space.fill(V(0), x);
+        report = solve(scaled);
+    }
+    if (report) restore<V, B>(space, scaled, by, o.tol, x, *report);
+    return report;
 }
 
 }  // namespace
 
 template <class V, class B>
-solve_report solve_in_scale(B on, const linear_operator<V, B>& A, in<V, B> b, out<V, B> x,
-                            const solve_options& o,
-                            const std::function<std::optional<solve_report>(in<V, B>)>& solve) {
-    if (auto report = solve(b)) return *std::move(report);
-    vector_space<V, B> space(on, A.shape().rows);
-    const wide_norm size = norm_of<V, B>(space, b);
+solve_report solve_in_scale(B on, const linear_problem<V, B>& p, out<V, B> x,
+                            const solve_options& o, const solver<V, B>& solve) {
+    auto report = solve(p);
+    if (report && (report->converged || report->why == stopped_by_caller)) return *report;
+    vector_space<V, B> space(on, p.A.shape().rows);
+    const wide_norm size = norm_of<V, B>(space, p.b);
     if (size.significand == 0) {
         space.fill(V(0), x);
         return end_at_once(size, 0);
@@ -138,27 +215,22 @@ solve_report solve_in_scale(B on, const linear_operator<V, B>& A, in<V, B> b, ou
     if (!std::isfinite(size.significand) || !std::isfinite(norm_of<V, B>(space, x).significand))
         return end_at_once(size, nan);
     const int k = size.power_of_2();
-    auto scaled = space.make();
-    space.copy(b, scaled);
-    scale_by_power_of_2<V, B>(space, -k, scaled);
-    scale_by_power_of_2(space, -k, x);
-    auto report = solve(scaled);
-    if (!report) {
-        space.fill(V(0), x);
-        report = solve(scaled);
-    }
+    if (!report) report = solve_scaled<V, B>(on, p, {.of_b = k}, x, o, solve);
     if (!report) return end_at_once(size, nan);  // A 0 is not 0
-    restore<V, B>(space, A, scaled, k, o.tol, x, *report);
-    return *std::move(report);
+    if (report->converged || report->why == stopped_by_caller) return *report;
+    const int of_A = power_of_2_of<V, B>(space, p.A, times_power_of_2(space, -k, p.b));
+    // Up to here the type of the vectors has room for what A and its inverse make of one, twice.
+    constexpr int suits_squares = std::is_same_v<real<V>, float> ? 30 : 256;
+    if (std::abs(of_A) <= suits_squares) return *report;
+    return solve_scaled<V, B>(on, p, {k, of_A}, x, o, solve).value_or(*report);
 }
 
 #define NZ_INSTANTIATE(V, B)                                                        \
     template void check_system(const char*, B, const linear_operator<V, B>&,        \
                                const linear_operator<V, B>*, in<V, B>, in<V, B>,    \
                                const solve_options&);                               \
-    template solve_report solve_in_scale(                                           \
-        B, const linear_operator<V, B>&, in<V, B>, out<V, B>, const solve_options&, \
-        const std::function<std::optional<solve_report>(in<V, B>)>&);
+    template solve_report solve_in_scale(B, const linear_problem<V, B>&, out<V, B>, \
+                                         const solve_options&, const solver<V, B>&);
 #define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
 NZ_INSTANTIATE(float, gpu)

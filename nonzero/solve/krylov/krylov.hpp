@@ -19,9 +19,13 @@ template <class V, class B>
 void check_system(const char* what, B on, const linear_operator<V, B>& A,
                   const linear_operator<V, B>* M, in<V, B> b, in<V, B> x, const solve_options&);
 
+/// Throws argument_error where an option is out of its range.
+void check_options(const char* what, const solve_options&);
+
 /// How it ended, as solve_report::why says it.
 std::string describe(status);
 inline constexpr const char* iterations_spent = "max_iter iterations were spent";
+inline constexpr const char* seconds_spent = "max_seconds were spent";
 inline constexpr const char* stopped_by_caller = "stopped by the caller";
 inline constexpr const char* limited_by_rounding =
     "the true residual stays above what rounding errors allow";
@@ -37,14 +41,24 @@ inline bool suits_iterations(const krylov_state& s) {
     return s.rhs2 >= 0x1p-128 && s.rhs2 <= 0x1p128 && s.residual2 <= 0x1p128 * s.rhs2;
 }
 
-/// The report of `solve(b)`, which works on x and has none where that does not suit iterations:
-/// then b and x are scaled by the power of two that brings |b| to [1, 2), and a guess whose
-/// residual is beyond 2^64 |b| gives way to zero. x is scaled back, and converged means that x as
-/// it is then, rounded to denormal numbers perhaps, fulfils tol.
+/// What iterations work on: A x = b as it is, or times powers of two.
 template <class V, class B>
-solve_report solve_in_scale(B on, const linear_operator<V, B>& A, in<V, B> b, out<V, B> x,
-                            const solve_options&,
-                            const std::function<std::optional<solve_report>(in<V, B> b)>& solve);
+struct linear_problem {
+    const linear_operator<V, B>& A;
+    const linear_operator<V, B>* M;  ///< the preconditioner; null: there is none
+    in<V, B> b;
+};
+
+/// The report of `solve`, which works on x and has none where b and x do not suit iterations: then
+/// b and x are scaled by the power of two that brings |b| to [1, 2), and a guess whose residual is
+/// beyond 2^64 |b| gives way to zero. Where `solve` does not converge and A's products show that
+/// squares of its values leave the range of double, A and M are scaled as well and it is called
+/// again. x is scaled back, and converged means that x as it is then, rounded to denormal numbers
+/// perhaps, fulfils tol.
+template <class V, class B>
+solve_report solve_in_scale(
+    B on, const linear_problem<V, B>&, out<V, B> x, const solve_options&,
+    const std::function<std::optional<solve_report>(const linear_problem<V, B>&)>& solve);
 
 /// The scalars of `scaled_squares`.
 struct square_sums {
@@ -84,6 +98,30 @@ struct residual_step {
     }
 };
 
+/// A copy of x to go back to.
+template <class V, class B>
+class kept_solution {
+  public:
+    kept_solution(vector_space<V, B>& space, out<V, B> x) : space_(space), x_(x) {}
+    /// residual2: x's squared residual.
+    void keep(double residual2) {
+        if (copy_.size() == 0) copy_ = space_.make();
+        space_.copy(x_, copy_);
+        residual2_ = residual2;
+    }
+    /// Whether there is one that is better than an x with this squared residual, or NaN.
+    [[nodiscard]] bool beats(double residual2) const {
+        return std::isfinite(residual2_) && !(residual2 <= residual2_);
+    }
+    void take() { space_.copy(copy_, x_); }
+
+  private:
+    vector_space<V, B>& space_;
+    out<V, B> x_;
+    vector<V, B> copy_;
+    double residual2_ = std::numeric_limits<double>::infinity();
+};
+
 /// What the methods that krylov_solve runs have in common. Each derives from it and adds
 ///
 ///     void operator()();                 // one iteration; what a graph captures
@@ -106,6 +144,8 @@ struct krylov_frame {
           s(on, {}) {
         if (M != nullptr) z = space.make();
     }
+    /// Whether residuals may grow without bounds on the way.
+    static constexpr bool is_erratic = false;
     /// Iterations that make one pass of a graph: without a preconditioner a pass's start weighs
     /// more than a few wasted iterations at the end (docs/decisions/solvers.md).
     [[nodiscard]] int at_a_time() const { return M == nullptr ? 4 : 1; }
@@ -127,6 +167,8 @@ struct krylov_frame {
 template <class V, class B, class Method>
 class krylov_solve {
     using S = typename Method::scalars;
+    /// A tenth of the residual is worth a copy of x, which takes a tenth of an iteration.
+    static constexpr double notable_share = 100;
 
   public:
     krylov_solve(B on, const linear_operator<V, B>& A, const linear_operator<V, B>* M, in<V, B> b,
@@ -134,7 +176,9 @@ class krylov_solve {
         : b_(b),
           options_(o),
           method_(on, A, M, x),
-          history_(make_vector<double>(on, std::size_t(longest_batch))) {}
+          history_(make_vector<double>(on, std::size_t(longest_batch))),
+          best_(method_.space, x),
+          notable_(method_.space, x) {}
 
     /// None where b and x do not suit iterations.
     std::optional<solve_report> run() {
@@ -146,8 +190,8 @@ class krylov_solve {
         s.target2 = options_.tol * options_.tol * s.rhs2;
         s.history = history_.data();
         if (s.residual2 <= s.target2) return end_converged();
-        method_.restart(s);
-        method_.s.write(s);
+        best_.keep(s.residual2);
+        prepare(s);
         loop<B> iterations(
             method_.space.on(), [this] { method_(); }, method_.s.data(), options_.graph,
             method_.at_a_time());
@@ -166,25 +210,34 @@ class krylov_solve {
             method_.finalize();
             S s = find_residual();
             report_.iterations = s.iterations;
-            report_.residual_norm = std::sqrt(s.residual2);
             if (s.residual2 <= s.target2) return end_converged();
             const bool starts_again =
                 (s.now == status::breakdown && s.iterations > restarted_at) ||
                 (s.now == status::singular_matrix && s.residual2 <= at_start2 / 4);
-            if (s.now > status::converged && !starts_again) return end(describe(s.now));
-            if (stopped) return end(stopped_by_caller);
-            if (s.iterations >= options_.max_iter) return end(iterations_spent);
+            if (s.now > status::converged && !starts_again) return give_up(describe(s.now));
+            if (stopped) return give_up(stopped_by_caller);
+            if (s.iterations >= options_.max_iter) return give_up(iterations_spent);
+            if (is_out_of_time()) return give_up(seconds_spent);
             if (s.now == status::converged) {
-                if (s.residual2 > last_claim2 / 4) return end(limited_by_rounding);
+                if (s.residual2 > last_claim2 / 4) return give_up(limited_by_rounding);
                 last_claim2 = s.residual2;
             }
-            if (s.now != status::running) {
-                s.now = s.next = status::running;
-                restarted_at = s.iterations, at_start2 = s.residual2;
-                method_.restart(s);
+            if (!best_.beats(s.residual2)) best_.keep(s.residual2);
+            if (s.now == status::running) {
+                method_.s.write(s);
+                continue;
             }
-            method_.s.write(s);
+            s.now = s.next = status::running;
+            restarted_at = s.iterations, at_start2 = s.residual2;
+            prepare(s);
         }
+    }
+
+    /// The directions begin at x, whose residual s has.
+    void prepare(S& s) {
+        if constexpr (Method::is_erratic) s.notable2 = s.residual2 / notable_share;
+        method_.restart(s);
+        method_.s.write(s);
     }
 
     /// Runs until the next true residual is due; false where `monitor` wants to stop.
@@ -195,7 +248,7 @@ class krylov_solve {
                 ? std::min(options_.max_iter, s.iterations + options_.replace_every)
                 : options_.max_iter;
         bool wanted = true;
-        while (wanted && s.now == status::running && s.iterations < end) {
+        while (wanted && s.now == status::running && s.iterations < end && !is_out_of_time()) {
             s.pause_at = std::min(end, s.iterations + batch_);
             s.history_from = s.iterations;
             method_.s.write(s);
@@ -205,10 +258,11 @@ class krylov_solve {
             const double taken_s = seconds_since(start);
             report_.iterations_s += taken_s;
             wanted = note(s);
+            if constexpr (Method::is_erratic) keep_notable(s);
             // Ranks stop together, and look in after the same iterations.
             if (monitored_) wanted = on_all(ranks_, wanted);
-            if (!monitored_) batch_ = longest_batch;
-            // A progress line wants news 20 times a second.
+            if (!monitored_ && !timed_) batch_ = longest_batch;
+            // A progress line wants news 20 times a second, as the clock does.
             else if (on_all(ranks_, taken_s < 0.05))
                 batch_ = std::min(2 * batch_, longest_batch);
         }
@@ -236,11 +290,33 @@ class krylov_solve {
         return method_.s.read();
     }
 
+    /// Keeps x where the residual that is carried along is the least so far by far.
+    void keep_notable(S& s) {
+        if (!(s.residual2 <= s.notable2)) return;
+        notable_.keep(s.residual2);
+        s.notable2 = s.residual2 / notable_share;
+    }
+
+    /// Ranks stop together.
+    [[nodiscard]] bool is_out_of_time() const {
+        return timed_ && !on_all(ranks_, seconds_since(start_) < options_.max_seconds);
+    }
+
     solve_report end_converged() {
         report_.converged = true;
         return end("converged");
     }
+    /// x is the best of those whose residual is known.
+    solve_report give_up(std::string why) {
+        for (auto* const kept : {&notable_, &best_})
+            if (kept->beats(method_.s.read().residual2)) {
+                kept->take();
+                find_residual();
+            }
+        return end(std::move(why));
+    }
     solve_report end(std::string why) {
+        report_.residual_norm = std::sqrt(method_.s.read().residual2);
         report_.why = std::move(why);
         report_.relative = report_.residual_norm / report_.rhs_norm;
         return std::move(report_);
@@ -251,9 +327,12 @@ class krylov_solve {
     const solve_options& options_;
     Method method_;
     vector<double, B> history_;
+    kept_solution<V, B> best_;     ///< by |b - A x|
+    kept_solution<V, B> notable_;  ///< by the residual that is carried along, where it is erratic
     const communicator* ranks_ = ranks_of(method_.space.on());
     bool monitored_ = !on_all(ranks_, !options_.monitor);  ///< on any rank
-    std::int64_t batch_ = monitored_ || std::is_same_v<B, cpu> ? 1 : longest_batch;
+    bool timed_ = std::isfinite(options_.max_seconds);
+    std::int64_t batch_ = monitored_ || timed_ || std::is_same_v<B, cpu> ? 1 : longest_batch;
     solve_report report_;
 };
 
@@ -263,8 +342,8 @@ solve_report solve_by(const char* name, B on, const linear_operator<V, B>& A,
                       const linear_operator<V, B>* M, in<V, B> b, out<V, B> x,
                       const solve_options& o) {
     check_system<V, B>(name, on, A, M, b, x, o);
-    return solve_in_scale<V, B>(on, A, b, x, o, [&](in<V, B> rhs) {
-        return krylov_solve<V, B, Method>(on, A, M, rhs, x, o).run();
+    return solve_in_scale<V, B>(on, {A, M, b}, x, o, [&](const linear_problem<V, B>& p) {
+        return krylov_solve<V, B, Method>(on, p.A, p.M, p.b, x, o).run();
     });
 }
 

@@ -131,6 +131,29 @@ TYPED_TEST(every_scale, has_the_answer_of_scale_1) {
         }
 }
 
+/// Squares of A's values leave the range of their type, and b may be of A's size or of x's.
+TYPED_TEST(every_scale, of_the_matrix_has_an_answer) {
+    using V = typename TypeParam::V;
+    const bool is_float = std::is_same_v<real<V>, float>;
+    const auto powers = is_float ? std::vector{-110, -70, 70, 110}
+                                 : std::vector{-1000, -700, -520, -300, 300, 520, 700, 1000};
+    for (const int k : powers) {
+        auto scaled = this->A;
+        for (V& v : scaled.val) v = times_power_of_2(v, k);
+        const auto M = jacobi(this->on_, view(scaled));
+        for (const way w : ways)
+            for (const int of_b : {0, k})
+                for (const auto* with : {static_cast<decltype(M.get())>(nullptr), M.get()}) {
+                    const auto rhs = times_power_of_2(this->b, of_b);
+                    const auto [x, report] = this->solve(w, scaled, rhs, this->zeros(), with);
+                    EXPECT_TRUE(report.converged)
+                        << name_of(w) << ", 2^" << k << ", b " << of_b << ": " << report.why;
+                    const auto r = residual_of(scaled, x, rhs);
+                    EXPECT_LE(r.norm, this->tol * double(r.rhs) + r.rounding) << name_of(w);
+                }
+    }
+}
+
 /// x is rounded to the denormal numbers of V, and the report knows.
 TYPED_TEST(every_scale, says_where_denormal_numbers_are_too_coarse) {
     using V = typename TypeParam::V;

@@ -2,6 +2,9 @@
 // end.
 #include "nonzero/solve/krylov/krylov.hpp"
 
+#include <chrono>
+#include <thread>
+
 #include "nonzero/io/io.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/gmres.hpp"
@@ -180,6 +183,130 @@ TEST(gmres_options, are_checked) {
     const auto report = gmres<double, cpu>(cpu{}, *op, b, x, o);
     EXPECT_TRUE(report.converged);
     EXPECT_LE(report.iterations, 9);
+}
+
+/// The permutation that moves every element one place on: no less than n directions solve it.
+TYPED_TEST(krylov, directions_grow_where_gmres_stagnates) {
+    using V = typename TypeParam::V;
+    for (const index n : {31, 200, 700}) {
+        std::vector<index> row(static_cast<std::size_t>(n)), col(row.size());
+        for (index i = 0; i < n; ++i) row[std::size_t(i)] = i, col[std::size_t(i)] = (i + 1) % n;
+        const auto A = assemble<V>({n, n}, row, col, host_vector<V>(row.size(), V(1)));
+        host_vector<V> b(row.size(), V(0));
+        b[0] = V(1);
+        const auto both = solve(*this, A, b, {.tol = this->tol});
+        const auto& of_gmres = both.back();
+        EXPECT_TRUE(of_gmres.report.converged) << n << ": " << of_gmres.report.why;
+        EXPECT_LE(residual_of(A, of_gmres.x, b).norm, this->tol) << n;
+    }
+    // Of a singular matrix: no number of directions is enough, and it ends.
+    const auto A = shifted(convected(laplace2d<V>(9, 9)), real<V>(4));
+    auto b = host_vector<V>(81, V(1));
+    const auto report = solve(*this, A, b, {.tol = 1e-30}).back().report;
+    EXPECT_FALSE(report.converged);
+    EXPECT_LT(report.iterations, 10000);
+}
+
+/// Makes of a vector what has nothing to do with it.
+template <class T>
+auto rubbish(const solver_test<T>& on, index n, double size) {
+    using V = typename T::V;
+    using B = typename T::B;
+    const auto numbers = random_vector<V>(std::size_t(n), 4);
+    return make_operator<V>(on.on_, {n, n}, [numbers, size, on = on.on_](in<V, B> x, out<V, B> y) {
+        auto host = to_host<V>(on, x);
+        for (std::size_t i = 0; i < host.size(); ++i)
+            host[i] = V(real<V>(size)) * numbers[i] * V(std::abs(host[(i * 7) % host.size()]));
+        const auto there = from_host(on, std::span<const V>(host));
+        vector_space<V, B>(on, std::int64_t(host.size())).copy(there, y);
+    });
+}
+
+TYPED_TEST(krylov, x_is_never_worse_than_the_guess) {
+    using V = typename TypeParam::V;
+    if constexpr (std::is_same_v<typename TypeParam::B, cpu>) {
+        for (const auto& s : general_systems<V>())
+            for (const double size : {1e-6, 1.0, 1e9}) {
+                const auto M = rubbish(*this, s.A.shape.rows, size);
+                for (const std::int64_t most : {1, 7, 300}) {
+                    const auto o = solve_options{.tol = this->tol, .max_iter = most};
+                    for (const auto& of : solve(*this, s.A, s.b, o, &M)) {
+                        const auto r = residual_of(s.A, of.x, s.b);
+                        EXPECT_LE(r.norm, r.rhs + 2 * r.rounding) << of.method << ", " << s.name;
+                        // Beside A x, the solver's sums of n squares are rounded.
+                        EXPECT_NEAR(of.report.relative_residual(), double(r.norm / r.rhs),
+                                    double(2 * r.rounding / r.rhs) +
+                                        0x1p-52 * double(s.b.size() * r.norm / r.rhs))
+                            << of.method << ", " << s.name;
+                    }
+                }
+            }
+    }
+}
+
+/// Eigenvalues all around zero: residuals of BiCGSTAB grow beyond every bound.
+TYPED_TEST(krylov, bicgstab_ends_where_it_diverges) {
+    using V = typename TypeParam::V;
+    using B = typename TypeParam::B;
+    int diverged = 0;
+    for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+        const auto A = random<V>(400, 400, 6, seed);
+        const host_vector<V> b(400, V(1));
+        const auto op = this->operator_of(A);
+        const auto b_there = this->to_backend(b);
+        auto x = this->to_backend(host_vector<V>(400, V(0)));
+        const auto report =
+            bicgstab<V, B>(this->on_, *op, b_there, x, {.tol = this->tol, .max_iter = 3000});
+        if (report.why.find("diverged") == std::string::npos) continue;
+        ++diverged;
+        EXPECT_LT(report.iterations, 3000);
+        const auto least = *std::ranges::min_element(report.history);
+        EXPECT_GT(report.history.back(), 0.9e6 * least);
+        EXPECT_LE(report.relative_residual(), 1);
+        const auto r = residual_of(A, this->here(x), b);
+        EXPECT_NEAR(report.relative_residual(), double(r.norm / r.rhs),
+                    double(2 * r.rounding / r.rhs));
+    }
+    if constexpr (!is_complex<V>) EXPECT_GT(diverged, 0);
+}
+
+TYPED_TEST(krylov, time_is_bounded) {
+    using V = typename TypeParam::V;
+    using B = typename TypeParam::B;
+    const auto s = manufactured<V>("", rotated(convected(laplace2d<V>(31, 17))));
+    const auto op = this->operator_of(s.A);
+    const index n = s.A.shape.rows;
+    const auto slow = make_operator<V>(this->on_, {n, n}, [&](in<V, B> x, out<V, B> y) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        op->apply(V(1), x, V(0), y);
+    });
+    const auto b = this->to_backend(s.b);
+    const auto run = [&](auto method, double seconds) {
+        auto x = this->to_backend(host_vector<V>(s.b.size(), V(0)));
+        solve_options o{.tol = 1e-30, .max_seconds = seconds, .graph = false};
+        const out<V, B> to = x;
+        const in<V, B> from = b;
+        const auto start = steady_clock::now();
+        const auto report = method.template solve<V, B>(o, this->on_, slow, from, to);
+        EXPECT_LT(seconds_since(start), seconds + 10);
+        EXPECT_EQ(report.why, seconds_spent);
+        EXPECT_FALSE(report.converged);
+        const auto r = residual_of(s.A, this->here(x), s.b);
+        EXPECT_NEAR(report.relative_residual(), double(r.norm / r.rhs),
+                    double(2 * r.rounding / r.rhs));
+        EXPECT_LE(report.relative_residual(), 1);
+        return report.iterations;
+    };
+    for (const double seconds : {0.0, 0.03}) {
+        const auto of_bicgstab = run(by_bicgstab{}, seconds), of_gmres = run(by_gmres{}, seconds);
+        for (const auto iterations : {of_bicgstab, of_gmres}) {
+            EXPECT_EQ(iterations > 0, seconds > 0);
+            EXPECT_LE(iterations, 1 + seconds / 0.002);
+        }
+    }
+    solve_options wrong{.max_seconds = -1};
+    auto x = this->to_backend(host_vector<V>(s.b.size(), V(0)));
+    EXPECT_THROW((bicgstab<V, B>(this->on_, slow, b, x, wrong)), argument_error);
 }
 
 }  // namespace

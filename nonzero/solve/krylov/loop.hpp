@@ -18,6 +18,7 @@ enum class status : int {
     indefinite_preconditioner,  ///< (r, M r) is not positive
     breakdown,                  ///< a scalar to divide by is zero
     singular_matrix,            ///< what is left of b is no product of A
+    diverged,                   ///< the residual has grown far beyond its least
     not_finite,                 ///< NaN or Inf in a sum
 };
 
@@ -28,6 +29,7 @@ struct loop_state {
     status next = status::running;  ///< what was found out during it
     double residual2 = 0;           ///< |r|^2
     double target2 = 0;             ///< the squared residual that counts as converged
+    double notable2 = 0;            ///< the squared residual at which the CPU looks in
     double* history = nullptr;      ///< squares since iteration history_from, where B computes
     std::int64_t history_from = 0;
     unsigned long long while_handle = 0;  ///< handle of the graph's while node; 0: none
@@ -53,6 +55,7 @@ struct loop_state {
             next = r2 <= target2 ? status::converged : after;
             history[iterations - history_from] = r2;
             ++iterations;
+            if (r2 <= notable2) pause_at = iterations;
         }
         now = next;
 #if defined(__CUDA_ARCH__) && CUDART_VERSION >= 12040

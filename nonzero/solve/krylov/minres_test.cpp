@@ -227,10 +227,10 @@ TYPED_TEST(minimal_residuals, end_where_they_must) {
 
     auto overflows = A;
     for (V& v : overflows.val) v *= std::numeric_limits<real<V>>::max() / 4;
-    host_vector<V> alternating(400);
-    for (std::size_t i = 0; i < 400; ++i) alternating[i] = V((i + i / 20) % 2 == 0 ? 1 : -1);
+    host_vector<V> three(400, V(0));
+    three[17] = V(3);
     x.clear();
-    const auto bad = solve(*this, overflows, alternating, x);
+    const auto bad = solve(*this, overflows, three, x);
     EXPECT_FALSE(bad.converged);
     EXPECT_NE(bad.why.find("not finite"), std::string::npos) << bad.why;
     EXPECT_EQ(x, host_vector<V>(400, V(0))) << "x was spoilt";

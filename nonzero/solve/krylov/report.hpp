@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace nz {
 struct solve_options {
     double tol = 1e-8;              ///< tolerance of the relative residual, |b - A x| / |b|
     std::int64_t max_iter = 10000;  ///< at most
+    /// The solver ends between two iterations when that long has passed since the call  [s]. Which
+    /// iteration that is differs from run to run.
+    double max_seconds = std::numeric_limits<double>::infinity();
     /// Iterations after which b - A x takes the place of the residual carried along, whose rounding
     /// errors add up; 0: only where it seems to have converged.
     std::int64_t replace_every = 0;
@@ -27,13 +31,15 @@ struct solve_report {
     bool converged = false;       ///< |b - A x| <= tol |b|, with b - A x computed at the end
     std::string why;              ///< it ended, in one sentence
     std::int64_t iterations = 0;  ///< in all
-    double residual_norm = 0;     ///< |b - A x| at the end; of the last good x after a breakdown
+    double residual_norm = 0;     ///< |b - A x| at the end, of the x that is returned
     double rhs_norm = 0;          ///< |b|; infinite where that is beyond double
     double relative = 0;          ///< |b - A x| / |b|, finite also then; 0 where b is
-    std::vector<double> history;  ///< relative residuals: at the start, then after each iteration
-    bool in_graph = false;        ///< the iterations ran in a CUDA graph
-    double setup_s = 0;           ///< making vectors and graph                                [s]
-    double iterations_s = 0;      ///< the iterations alone                                    [s]
+    /// Relative residuals, at the start and after each iteration, as the method carries them along:
+    /// rounding errors part them from |b - A x|, and `relative` alone is computed from x.
+    std::vector<double> history;
+    bool in_graph = false;    ///< the iterations ran in a CUDA graph
+    double setup_s = 0;       ///< making vectors and graph                                [s]
+    double iterations_s = 0;  ///< the iterations alone                                    [s]
 
     [[nodiscard]] double relative_residual() const { return relative; }
     [[nodiscard]] double iteration_s() const {
