@@ -21,7 +21,8 @@ constexpr std::string_view name_of(preconditioning p) {
 }
 
 /// Where one of both is given it is used alone, and the other chosen; nothing else is tried.
-/// max_iter is for the first attempt; those that follow share as many again.
+/// max_iter is for the first attempt; those that follow share as many again. max_seconds is for all
+/// of it, setup included; planning and a preconditioner under way are finished first.
 struct system_options : gmres_options {
     std::optional<krylov_method> method = {};
     std::optional<preconditioning> preconditioner = {};
@@ -43,6 +44,8 @@ struct system_report {
     bool negated = false;                 ///< -A x = -b was solved, as A's diagonal is negative
     std::string product;                  ///< A's method
     double plan_s = 0;                    ///< planning and building the product                [s]
+    /// Where it has not converged: what stands in the way and what to try next, a sentence each.
+    std::vector<std::string> advice;
     [[nodiscard]] const solve_attempt& result() const { return attempts[best]; }
     [[nodiscard]] bool converged() const { return result().report.converged; }
 };
@@ -66,11 +69,15 @@ struct unsuitable : error {
 /// has not halved in max_iter / 4 iterations (500 at least). The next one starts from the best x so
 /// far and may take half of the iterations that are left, the last one all; one that was ended by
 /// that goes on when the others have failed. The search ends early
-/// where |b - A x| is within 8 units of rounding of | |A| |x| + |b| |: no method gets nearer.
+/// where |b - A x| is within 8 units of rounding of | |A| |x| + |b| |: no method gets nearer. But
+/// where these units alone are above tol (and above 1e-8, in single precision 2e-4) x is huge, the
+/// null space of A may have grown in it, and the next attempt starts from the x before. An attempt
+/// that throws is told as one that failed. x is never worse than the guess.
 ///
 /// Throws   argument_error where A is malformed, its columns not ascending, a length or an option
 ///          wrong; unsuitable where A is not square, or not what the method or preconditioner asked
-///          for needs; and what planning throws.
+///          for needs; what planning and the monitor throw; and, where every attempt threw, what
+///          the last one did.
 template <class V, class B>
 system_report solve(B on, const csr<V, host_view>& A, std::span<const V> b, std::span<V> x,
                     const system_options& = {});

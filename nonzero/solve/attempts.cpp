@@ -1,0 +1,205 @@
+#include "nonzero/solve/attempts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "nonzero/solve/krylov/bicgstab.hpp"
+#include "nonzero/solve/krylov/cg.hpp"
+#include "nonzero/solve/krylov/krylov.hpp"
+#include "nonzero/solve/krylov/minres.hpp"
+
+namespace nz {
+namespace {
+
+template <class V, class B>
+solve_report solve_by(krylov_method method, B on, const linear_operator<V, B>& A,
+                      const linear_operator<V, B>* M, in<V, B> b, out<V, B> x,
+                      const gmres_options& o) {
+    switch (method) {
+        case krylov_method::cg:
+            return M ? cg<V, B>(on, A, *M, b, x, o) : cg<V, B>(on, A, b, x, o);
+        case krylov_method::minres:
+            return M ? minres<V, B>(on, A, *M, b, x, o) : minres<V, B>(on, A, b, x, o);
+        case krylov_method::bicgstab:
+            return M ? bicgstab<V, B>(on, A, *M, b, x, o) : bicgstab<V, B>(on, A, b, x, o);
+        default:
+            return M ? gmres<V, B>(on, A, *M, b, x, o) : gmres<V, B>(on, A, b, x, o);
+    }
+}
+
+/// Stops an attempt whose residual no longer halves, and notes what the caller's monitor throws.
+class patience {
+  public:
+    patience(std::function<bool(std::int64_t, double)> monitor, std::int64_t iterations)
+        : monitor_(std::move(monitor)), iterations_(iterations) {}
+    bool is_running(std::int64_t k, double residual) {
+        if (monitor_ && !ask(k, residual)) return false;
+        if (residual <= least_ / 2) least_ = residual, since_ = k;
+        return !(lost_ = k - since_ >= iterations_);
+    }
+    [[nodiscard]] bool lost() const { return lost_; }
+    [[nodiscard]] bool monitor_threw() const { return asking_; }
+
+  private:
+    bool ask(std::int64_t k, double residual) {
+        asking_ = true;
+        const bool goes_on = monitor_(k, residual);
+        asking_ = false;
+        return goes_on;
+    }
+
+    std::function<bool(std::int64_t, double)> monitor_;
+    std::int64_t iterations_, since_ = 0;
+    double least_ = 1;
+    bool lost_ = false, asking_ = false;
+};
+
+/// | |A| |x| + |b| |, over |b|. In long double, whose range squares of doubles do not leave.
+template <class V>
+double rounding_scale(const csr<V, host_view>& A, std::span<const V> b, std::span<const V> x) {
+    using wide = long double;
+    wide sum2 = 0, b2 = 0;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        wide row = std::abs(b[i]);
+        b2 += row * row;
+        for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k)
+            row += wide(std::abs(A.val[k])) * wide(std::abs(x[std::size_t(A.col_ind[k])]));
+        sum2 += row * row;
+    }
+    return double(std::sqrt(sum2 / b2));
+}
+
+constexpr double unknown = std::numeric_limits<double>::infinity();
+
+template <class V, class B>
+class attempts {
+  public:
+    attempts(B on, const attempted_system<V, B>& s, const system_options& o, system_report& report)
+        : on_(on), system_(s), options_(o), report_(report) {}
+
+    void run(std::vector<choice> left) {
+        alone_ = left.size() == 1;
+        while (!left.empty()) {
+            const choice c = left.front();
+            left.erase(left.begin());
+            const bool first = report_.attempts.empty(), last = left.empty();
+            const std::int64_t share = first || last ? iterations_ : (iterations_ + 1) / 2;
+            attempt(c, share, last);
+            const solve_report& r = report_.attempts.back().report;
+            if (r.converged || is_over_) break;
+            if (r.why == describe(status::indefinite_matrix))
+                std::erase_if(left, [](choice d) { return d.method == krylov_method::cg; });
+            if (first) continue;
+            // What was ended by its share gets what the others leave.
+            if (share < iterations_ && r.why == iterations_spent) left.push_back(c);
+            iterations_ -= r.iterations;
+            if (iterations_ <= 0) break;
+        }
+        if (failure_ && !any_ran_) std::rethrow_exception(failure_);
+    }
+
+  private:
+    /// One method from the best x so far on.
+    void attempt(const choice& c, std::int64_t most, bool last) {
+        solve_attempt a{c.method, c.preconditioner, {}, 0, 0};
+        const std::int64_t patient = std::max<std::int64_t>(500, options_.max_iter / 4);
+        patience p(options_.monitor, last ? std::numeric_limits<std::int64_t>::max() : patient);
+        host_vector<V> x;
+        try {
+            x = found_by(c, most, last, p, a);
+            any_ran_ = true;
+        } catch (const std::exception& e) {
+            if (p.monitor_threw()) throw;
+            failure_ = std::current_exception();
+            a.report = {}, a.report.why = e.what(), a.report.relative = unknown;
+        }
+        report_.attempts.push_back(std::move(a));
+        if (!x.empty()) keep(std::move(x));
+    }
+
+    /// The x that an attempt ends with; its report and times in `a`.
+    host_vector<V> found_by(const choice& c, std::int64_t most, bool last, patience& p,
+                            solve_attempt& a) {
+        const auto start = steady_clock::now();
+        gmres_options o = options_;
+        const auto M = seconds_left() > 0 ? preconditioner_of(c) : nullptr;
+        a.preconditioner_s = seconds_since(start);
+        o.max_iter = most, o.max_seconds = seconds_left();
+        if (!last || options_.monitor)
+            o.monitor = [&](std::int64_t k, double r) { return p.is_running(k, r); };
+        const auto b_on_device = from_host(on_, system_.b);
+        auto x_on_device = from_host(on_, std::span<const V>(from_));
+        const auto iterating = steady_clock::now();
+        a.report =
+            solve_by<V, B>(c.method, on_, system_.product, M.get(), b_on_device, x_on_device, o);
+        a.solve_s = seconds_since(iterating);
+        if (p.lost() && !a.report.converged) a.report.why = "the residual no longer halves";
+        is_over_ = alone_ || a.report.why == stopped_by_caller || a.report.why == seconds_spent;
+        return to_host<V>(on_, in<V, B>(x_on_device));
+    }
+
+    /// Alone, a preconditioner that A does not suit is the caller's fault.
+    std::unique_ptr<linear_operator<V, B>> preconditioner_of(const choice& c) {
+        try {
+            return system_.make(c);
+        } catch (const argument_error& e) {
+            if (options_.method || options_.preconditioner) throw unsuitable(e.what());
+            throw;
+        }
+    }
+
+    [[nodiscard]] double seconds_left() const {
+        return std::max(0.0, options_.max_seconds - seconds_since(system_.start));
+    }
+
+    /// x becomes the result where it is the best so far, and where the next attempt starts from
+    /// where it is better than the guess and not huge.
+    void keep(host_vector<V> x) {
+        const solve_report& r = report_.attempts.back().report;
+        if (relative_ == unknown) relative_ = r.history.front();
+        const double before = report_.result().report.relative;
+        if (report_.attempts.size() == 1 || std::isnan(before) || r.relative < before) {
+            report_.best = report_.attempts.size() - 1;
+            std::copy(x.begin(), x.end(), system_.x.begin());
+        }
+        if (r.converged) return;
+        constexpr double unit = std::numeric_limits<real<V>>::epsilon() / 2;
+        const double rounding = 8 * unit * rounding_scale<V>(system_.A, system_.b, x);
+        // From such an x no method gets to tol: rounding errors of A x alone are larger. Where A is
+        // singular its null space may have grown in x, and another method may find a small x.
+        if (rounding > std::max(options_.tol, std::sqrt(unit))) return;
+        // No x can be expected to have a smaller residual.
+        if (r.relative <= rounding) is_over_ = true;
+        if (r.relative < relative_) relative_ = r.relative, from_ = std::move(x);
+    }
+
+    B on_;
+    const attempted_system<V, B>& system_;
+    const system_options& options_;
+    system_report& report_;
+    std::int64_t iterations_ = options_.max_iter;  ///< left for all
+    /// What the next attempt starts from.
+    host_vector<V> from_ = {system_.x.begin(), system_.x.end()};
+    double relative_ = unknown;  ///< its residual
+    bool alone_ = false, is_over_ = false, any_ran_ = false;
+    std::exception_ptr failure_;
+};
+
+}  // namespace
+
+template <class V, class B>
+void attempt_all(B on, const attempted_system<V, B>& s, std::vector<choice> choices,
+                 const system_options& o, system_report& report) {
+    attempts<V, B>(on, s, o, report).run(std::move(choices));
+}
+
+#define NZ_INSTANTIATE(V, B)                                                         \
+    template void attempt_all(B, const attempted_system<V, B>&, std::vector<choice>, \
+                              const system_options&, system_report&);
+#define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
+NZ_INSTANTIATE(float, gpu)
+NZ_INSTANTIATE(double, gpu)
+
+}  // namespace nz

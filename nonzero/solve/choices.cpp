@@ -1,0 +1,145 @@
+#include "nonzero/solve/choices.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "nonzero/solve/krylov/krylov.hpp"
+#include "nonzero/solve/symmetry.hpp"
+
+namespace nz {
+namespace {
+
+/// What is tried, in this order, where nothing was asked for.
+std::vector<choice> candidates_for(const matrix_facts& f) {
+    using enum krylov_method;
+    using enum preconditioning;
+    const auto diagonal = f.zero_on_diagonal >= 0 ? none : jacobi;
+    if (!f.is_symmetric) {
+        std::vector<choice> all{{bicgstab, diagonal}, {gmres, diagonal}};
+        if (f.zero_on_diagonal < 0) all.push_back({gmres, gauss_seidel});
+        return all;
+    }
+    if (!f.why_not_definite.empty())
+        return {{minres, diagonal}, {gmres, diagonal}, {bicgstab, diagonal}};
+    std::vector<choice> all;
+    if (!f.is_complex_valued) all.push_back({cg, amg});
+    for (const auto p : {jacobi, gauss_seidel}) all.push_back({cg, p});
+    all.push_back({minres, jacobi}), all.push_back({gmres, jacobi});
+    return all;
+}
+
+/// What was asked for, and what suits it where only one of both was. Throws unsuitable.
+choice asked_for(const system_options& o, const matrix_facts& f) {
+    using enum krylov_method;
+    using enum preconditioning;
+    const auto p = o.preconditioner;
+    const auto require_definite = [&](std::string_view what) {
+        if (!f.why_not_definite.empty())
+            throw unsuitable(std::string(what) + ": " + f.why_not_definite);
+    };
+    if (o.method == cg) require_definite(name_of(cg));
+    if (p == amg) require_definite(name_of(amg));
+    if (o.method == minres && !f.is_symmetric) throw unsuitable("minres: A is not symmetric");
+    if (p == amg && f.is_complex_valued) throw unsuitable("amg: for real values only");
+    if ((p == jacobi || p == gauss_seidel) && f.zero_on_diagonal >= 0)
+        throw unsuitable(std::string(name_of(*p)) + ": the diagonal is zero in row " +
+                         std::to_string(f.zero_on_diagonal));
+    const bool with_minres = f.is_symmetric && (p == none || p == jacobi);
+    const auto method = o.method                     ? *o.method
+                        : f.why_not_definite.empty() ? cg
+                        : with_minres                ? minres
+                                                     : bicgstab;
+    if (p) return {method, *p};
+    if (f.zero_on_diagonal >= 0) return {method, none};
+    const bool with_amg = method != minres && f.why_not_definite.empty() && !f.is_complex_valued;
+    return {method, with_amg ? amg : jacobi};
+}
+
+}  // namespace
+
+template <class V>
+matrix_facts facts_of(const csr<V, host_view>& A, std::span<const V> diagonal) {
+    matrix_facts f;
+    f.why_not_definite = why_not_definite(A);
+    f.is_symmetric = f.why_not_definite.empty() || is_symmetric(A);
+    const auto zero = std::find(diagonal.begin(), diagonal.end(), V(0));
+    if (zero != diagonal.end()) f.zero_on_diagonal = zero - diagonal.begin();
+    f.is_complex_valued = is_complex<V>;
+    return f;
+}
+
+std::vector<choice> choices_for(const matrix_facts& f, const system_options& o) {
+    if (o.method || o.preconditioner) return {asked_for(o, f)};
+    return candidates_for(f);
+}
+
+namespace {
+
+/// The largest magnitude in each row.
+template <class V>
+std::vector<double> row_sizes(const csr<V, host_view>& A) {
+    std::vector<double> sizes(std::size_t(A.shape.rows), 0.0);
+    for_each_entry(A, 0, A.shape.rows, [&](index i, index, V v) {
+        sizes[std::size_t(i)] = std::max(sizes[std::size_t(i)], double(std::abs(v)));
+    });
+    return sizes;
+}
+
+/// What A itself has against iterations.
+template <class V>
+void advise_on_rows(const csr<V, host_view>& A, std::vector<std::string>& advice) {
+    const auto sizes = row_sizes(A);
+    const auto [least, most] = std::ranges::minmax_element(sizes);
+    if (*least == 0) {
+        advice.push_back(fmt::format("row {} of A is zero: A is singular", least - sizes.begin()));
+        return;
+    }
+    constexpr double badly_scaled = 1e6;
+    if (*most / *least > badly_scaled)
+        advice.push_back(
+            fmt::format("the largest entries of A's rows differ by a factor of {:.1g}: divide each "
+                        "row, and its element of b, by its largest entry",
+                        *most / *least));
+}
+
+}  // namespace
+
+template <class V>
+std::vector<std::string> advice_for(const csr<V, host_view>& A, std::span<const V> diagonal,
+                                    const system_report& report, const system_options& o) {
+    std::vector<std::string> advice;
+    const auto ended_by = [&](std::string_view why) {
+        return std::ranges::any_of(report.attempts,
+                                   [&](const auto& a) { return a.report.why == why; });
+    };
+    const auto zeros = std::ranges::count(diagonal, V(0));
+    if (zeros > 0)
+        advice.push_back(fmt::format(
+            "A's diagonal is zero in {} of {} rows, first in row {}, and no "
+            "preconditioner was used: permute the rows so that none is",
+            zeros, diagonal.size(), std::ranges::find(diagonal, V(0)) - diagonal.begin()));
+    if (A.shape.rows > 0) advise_on_rows(A, advice);
+    if (ended_by(limited_by_rounding))
+        advice.push_back(fmt::format("rounding errors end at {:.1g}: ask for a larger tol",
+                                     report.result().report.relative));
+    if (ended_by(iterations_spent))
+        advice.push_back(fmt::format("allow more than {} iterations (max_iter)", o.max_iter));
+    if (ended_by(seconds_spent))
+        advice.push_back(fmt::format("allow more than {:g} seconds (max_seconds)", o.max_seconds));
+    if (o.method || o.preconditioner)
+        advice.push_back("ask for no method and no preconditioner: then others are tried as well");
+    else if (!ended_by(stopped_by_caller))
+        advice.push_back("where its memory suffices, take a direct solver");
+    return advice;
+}
+
+#define NZ_INSTANTIATE(V)                                                                      \
+    template matrix_facts facts_of(const csr<V, host_view>&, std::span<const V>);              \
+    template std::vector<std::string> advice_for(const csr<V, host_view>&, std::span<const V>, \
+                                                 const system_report&, const system_options&);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz

@@ -1,0 +1,32 @@
+// Which methods and preconditioners suit a system, and what to do where none of them was enough.
+#pragma once
+
+#include "nonzero/solve/solve.hpp"
+
+namespace nz {
+
+struct choice {
+    krylov_method method;
+    preconditioning preconditioner;
+};
+
+/// What decides about methods.
+struct matrix_facts {
+    std::string why_not_definite;  ///< empty where A is symmetric, its diagonal positive
+    bool is_symmetric = false;
+    std::int64_t zero_on_diagonal = -1;  ///< the first such row
+    bool is_complex_valued = false;
+};
+/// diagonal: A's.
+template <class V>
+matrix_facts facts_of(const csr<V, host_view>& A, std::span<const V> diagonal);
+
+/// What is tried, in this order. Throws unsuitable where what was asked for does not suit A.
+std::vector<choice> choices_for(const matrix_facts&, const system_options&);
+
+/// What the caller may try next, a sentence each, where no attempt of the report was enough.
+template <class V>
+std::vector<std::string> advice_for(const csr<V, host_view>& A, std::span<const V> diagonal,
+                                    const system_report&, const system_options&);
+
+}  // namespace nz
