@@ -48,6 +48,24 @@ TEST_F(command, info_counts) {
     EXPECT_NE(nz("info A.mtx").out.find("4 x 4, 6 nonzeros"), std::string::npos);
 }
 
+TEST_F(command, info_tells_how_an_edge_list_is_understood) {
+    write("a.csv", "author_id,coauthor_id\n1,2\n2,3\n");
+    const auto [code, out, err] = nz("info a.csv");
+    ASSERT_EQ(code, 0) << err;
+    EXPECT_NE(out.find("dialect       commas between words; 'author_id' 'coauthor_id' is a head if "
+                       "all nodes are numbers, else an edge; no weights; nodes are numbers from 1 "
+                       "to 3\n"),
+              std::string::npos)
+        << out;
+    write("b.CSV", "#java, go, 2\ngo, c, 3\n");
+    EXPECT_EQ(json::parse(nz("info b.CSV --json").out)["file"]["dialect"],
+              "commas between words; no head; the third word is a weight; nodes are names from "
+              "#java to go");
+    write("A.mtx", four_by_four);
+    EXPECT_TRUE(json::parse(nz("info A.mtx --json").out)["file"]["dialect"].is_null());
+    EXPECT_EQ(nz("info A.mtx").out.find("dialect"), std::string::npos);
+}
+
 TEST_F(command, info_sees_symmetry) {
     const auto symmetry_of = [&](const std::string& banner, const std::string& entries) {
         write("A.mtx", "%%MatrixMarket matrix coordinate " + banner + "\n" + entries);

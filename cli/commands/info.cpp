@@ -13,6 +13,7 @@
 #include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
+#include "nonzero/io/edge_list.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/stats.hpp"
 
@@ -84,6 +85,7 @@ std::int64_t count_empty_columns(const csr<V, host_view>& A) {
 /// Everything that is printed.
 struct report {
     file_info file{};
+    std::string dialect;  ///< of an edge list: how its lines are understood, and its nodes
     matrix_stats stats;
     length_summary lengths;
     std::vector<bin> bins;
@@ -109,12 +111,23 @@ struct report {
 };
 
 template <class V>
+std::string dialect_of(const std::string& path, const named_matrix<V>& G) {
+    std::string text = edge_list::describe(path);
+    const index nodes = G.A.shape.rows;
+    if (nodes == 0) return text + "; no nodes";
+    return text + fmt::format("; nodes are {} from {} to {}",
+                              G.names.name.empty() ? "numbers" : "names", G.names.of(0),
+                              G.names.of(nodes - 1));
+}
+
+template <class V>
 report examine(const options& o, const file_info& file) {
-    const auto own = read_matrix<V>(o.path);
-    const auto A = view(own);
+    const auto own = read_named_matrix<V>(o.path);
+    const auto A = view(own.A);
     const running_clock clock("looking at " + o.path);
     report r;
     r.file = file;
+    if (file.format == "edge list") r.dialect = dialect_of(o.path, own);
     r.stats = compute_stats(A);
     r.lengths = summarise(r.stats);
     r.bins = histogram(r.stats);
@@ -139,7 +152,8 @@ nlohmann::json to_json(const options& o, const report& r) {
              {{"format", r.file.format},
               {"field", name(r.file.field)},
               {"symmetry", name(r.file.symmetry)},
-              {"entries", r.file.entries < 0 ? nlohmann::json() : nlohmann::json(r.file.entries)}}},
+              {"entries", r.file.entries < 0 ? nlohmann::json() : nlohmann::json(r.file.entries)},
+              {"dialect", r.dialect.empty() ? nlohmann::json() : nlohmann::json(r.dialect)}}},
             {"rows", s.rows},
             {"cols", s.cols},
             {"nnz", s.nnz},
@@ -174,6 +188,7 @@ void print_facts(const options& o, const report& r) {
         r.file.entries < 0 ? "" : fmt::format(", {} entries", r.file.entries);
     fmt::print("file          {}, {} {}{}\n", r.file.format, name(r.file.field),
                name(r.file.symmetry), entries);
+    if (!r.dialect.empty()) fmt::print("dialect       {}\n", r.dialect);
     fmt::print("size          {} x {}, {} nonzeros\n", s.rows, s.cols, s.nnz);
     fmt::print("symmetry      {}\n", symmetry_text(r));
     fmt::print("row length    min {}, mean {:.2f}, median {:g}, max {}, deviation {:.2f}\n",

@@ -157,14 +157,22 @@ named_matrix<V> from_numbers(const std::string& path, pieces_of<V>& pieces, int 
     return all;
 }
 
+/// All names once, ascending.
 template <class V>
-named_matrix<V> from_names(const std::string& path, pieces_of<V>& pieces, int threads) {
-    named_matrix<V> all;
-    auto& names = all.names.name;
+std::vector<std::string> names_in(const pieces_of<V>& pieces) {
+    std::vector<std::string> names;
     for (const auto& [number, p] : pieces) names.insert(names.end(), p.name.begin(), p.name.end());
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     names.shrink_to_fit();
+    return names;
+}
+
+template <class V>
+named_matrix<V> from_names(const std::string& path, pieces_of<V>& pieces, int threads) {
+    named_matrix<V> all;
+    all.names.name = names_in(pieces);
+    const auto& names = all.names.name;
     const index nodes = checked_count(path, names.size());
     all.A = assemble_pieces(pieces, nodes, threads, [&](const parsed<V>& p) {
         host_vector<index> row;
@@ -176,16 +184,60 @@ named_matrix<V> from_names(const std::string& path, pieces_of<V>& pieces, int th
     return all;
 }
 
+[[noreturn]] void refuse_head(const std::string& path, const dialect& d) {
+    const bool is_known = d.head == head::known;
+    throw parse_error(
+        path, line_at(path, d.head_at),
+        fmt::format(
+            "'{}' and '{}' are names of columns or the nodes of an edge, as {}, expected {}",
+            d.head_words[0], d.head_words[1],
+            is_known ? "one is in other edges" : "neither is in another edge",
+            is_known ? "a head with weights too, such as source target weight"
+                     : "a first line of source and target, in front of an edge or in place "
+                       "of a head"));
+}
+
+/// Whether the first line, over edges of names, is an edge, too: one of its nodes is another
+/// edge's. Throws parse_error where it may be one and may be none.
+template <class V>
+bool begins_with_edge(const std::string& path, const dialect& d, const pieces_of<V>& pieces) {
+    if (d.head != head::known && d.head != head::possible) return false;
+    const auto names = names_in(pieces);
+    const auto occurs = [&](const std::string& name) {
+        return std::binary_search(names.begin(), names.end(), name);
+    };
+    const bool is_edge = occurs(d.head_words[0]) || occurs(d.head_words[1]);
+    if (is_edge != (d.head == head::possible)) refuse_head(path, d);
+    return is_edge;
+}
+
+template <class V>
+bool is_any(const pieces_of<V>& pieces, bool parsed<V>::*fact) {
+    return std::any_of(pieces.begin(), pieces.end(),
+                       [&](const auto& piece) { return piece.second.*fact; });
+}
+
 }  // namespace
 
 template <class V>
 named_matrix<V> read(const std::string& path, const read_options& options,
                      std::size_t chunk_bytes) {
-    const dialect d = read_dialect(path);
+    dialect d = read_dialect(path);
     if (!d.named)
-        if (auto pieces = read_pieces<V>(path, d, false, options, chunk_bytes))
+        if (auto pieces = read_pieces<V>(path, d, false, options, chunk_bytes)) {
+            const auto has_edges = [](const auto& p) { return p.second.entries > 0; };
+            if (d.head == head::possible && std::none_of(pieces->begin(), pieces->end(), has_edges))
+                refuse_head(path, d);
+            expect_columns_in_order(path, d);
             return from_numbers(path, *pieces, options.threads);
+        }
     auto pieces = read_pieces<V>(path, d, true, options, chunk_bytes);
+    // Among numbers a word such as #7 is no name.
+    d.strict =
+        is_any(*pieces, &parsed<V>::has_marked) && !is_any(*pieces, &parsed<V>::has_unmarked);
+    const bool again = begins_with_edge<V>(path, d, *pieces);
+    if (again) d.body = d.head_at;
+    if (again || d.strict) pieces = read_pieces<V>(path, d, true, options, chunk_bytes);
     return from_names(path, *pieces, options.threads);
 }
 
@@ -194,6 +246,8 @@ file_info inspect(const std::string& path) {
     return {"edge list",       {-1, -1}, -1, d.weighted ? field::real : field::pattern,
             symmetry::general, false};
 }
+
+std::string describe(const std::string& path) { return text_of(read_dialect(path)); }
 
 #define NZ_INSTANTIATE(V) \
     template named_matrix<V> read(const std::string&, const read_options&, std::size_t);

@@ -1,6 +1,7 @@
 // The lines of an edge list, parsed.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,16 +11,35 @@
 
 namespace nz::edge_list {
 
-/// How an edge list is written.
+/// What the first line is that is no comment.
+enum class head {
+    none,     ///< an edge
+    certain,  ///< the columns' names: where edges have a weight it has a word that is no number
+    known,    ///< such as source,target; an edge of those nodes is not told from it
+    possible  ///< two words: names of columns over numbers, else an edge or not
+};
+
+/// How an edge list is written, decided before its first edge.
 struct dialect {
     char separator = ' ';   ///< ' ' stands for any blanks
     bool weighted = false;  ///< a third word
-    bool named = false;     ///< the first edge's nodes are no numbers
+    bool named = false;     ///< one of the first edges' nodes is no number
+    bool strict = false;    ///< a node that looks like a comment is a fault
     std::int64_t body = 0;  ///< where its edges start in the text
+    edge_list::head head = edge_list::head::none;
+    std::int64_t head_at = 0;
+    std::array<std::string, 3> head_words{};
 };
 
-/// From the name's end and the first lines. Throws parse_error.
+/// From the name's end and the first lines. Throws parse_error, also where they may be read in two
+/// ways.
 dialect read_dialect(const std::string& path);
+
+/// Throws parse_error where the head is one, and names source and target in another order.
+void expect_columns_in_order(const std::string& path, const dialect&);
+
+/// In words: what stands between words, the first line, weights.
+std::string text_of(const dialect&);
 
 /// What some lines hold.
 template <class V>
@@ -30,7 +50,9 @@ struct parsed {
     std::vector<std::string> name;  ///< every name once
     std::int64_t entries = 0;
     const char* fault_at = nullptr;
-    bool has_names = false;  ///< numbers were asked for, and a line with a name ended the parsing
+    bool has_names = false;     ///< a node is no number
+    bool has_marked = false;    ///< a line begins with # or %
+    bool has_unmarked = false;  ///< another node is no number
 };
 
 /// Parses lines, the last one too ending in a newline. `named`: nodes as names, else as numbers.

@@ -74,6 +74,192 @@ TEST_F(edge_list_files, commas_and_tabs_leave_blanks_in_names) {
     EXPECT_EQ(names_of(quoted), (names{"0", "1", "2"}));
 }
 
+TEST_F(edge_list_files, a_head_is_seen_over_numbers_and_over_weights) {
+    const struct {
+        const char *name, *text;
+    } headed[] = {
+        {"a.csv", "author_id,coauthor_id\n0,1\n1,2\n2,0\n"},
+        {"a.csv",
+         "\xEF\xBB\xBF"
+         "author_id,coauthor_id\r\n0,1\r\n1,2\r\n2,0\r\n"},
+        {"a.csv", "\"author id\",\"coauthor id\"\n\n0,1\n1,2\n2,0\n"},
+        {"a.csv", "# written today\nauthor,coauthor,papers\n0,1,1\n1,2,1\n2,0,1\n"},
+        {"a.csv", "source,target\n0,1\n1,2\n2,0\n"},
+        {"a.csv", "#id,id_of_other\n0,1\n1,2\n2,0\n"},
+        {"a.tsv", "Von\tNach\n0\t1\n1\t2\n2\t0\n"},
+        {"a.txt", "FromNode ToNode\n0 1\n1 2\n2 0\n"},
+        {"a.edges", "i j w\n0 1 1\n1 2 1\n2 0 1\n"},
+    };
+    for (const auto& [name, text] : headed) {
+        const auto G = read_named<double>(write_file(name, text));
+        EXPECT_TRUE(same_matrix(G.A, triangle)) << text;
+        EXPECT_EQ(names_of(G), (names{"0", "1", "2"})) << text;
+    }
+    for (const char* text :
+         {"who,whom,times\na,b,1\nb,c,1\nc,a,1\n", "from,to\na,b\nb,c\nc,a\n", "a,b\nb,c\nc,a\n"}) {
+        const auto G = read_named<double>(write_file("a.csv", text));
+        EXPECT_TRUE(same_matrix(G.A, triangle)) << text;
+        EXPECT_EQ(names_of(G), (names{"a", "b", "c"})) << text;
+    }
+    // An edge of one name over numbers is an edge.
+    EXPECT_EQ(names_of(read_named<double>(write_file("b.csv", "x,1\n1,2\n"))),
+              (names{"1", "2", "x"}));
+    // Names that come late make the first line an edge, too, where it is connected.
+    std::string late = "b,a\n";
+    for (int k = 0; k < 9000; ++k) late += std::to_string(k) + ",1\n";
+    EXPECT_EQ(read<double>(write_file("c.csv", late)).shape.rows, 9000);
+    EXPECT_EQ(read<double>(write_file("c.csv", late + "c,b\n")).shape.rows, 9003);
+    EXPECT_NE(message_of("c.csv", late + "c,d\n").find("c.csv:1: 'b' and 'a' are names of columns"),
+              std::string::npos);
+}
+
+TEST_F(edge_list_files, a_head_alone_has_no_edges) {
+    for (const char* text : {"source,target\n", "\xEF\xBB\xBFsource,target\n", "from,to,weight\n",
+                             "# none\n\"Source\",\"Target\"\n# yet\n"})
+        EXPECT_EQ(read<double>(write_file("a.csv", text)).shape, (shape{0, 0})) << text;
+}
+
+TEST_F(edge_list_files, a_first_line_that_may_be_a_head_is_refused) {
+    const std::string doubt = "are names of columns or the nodes of an edge";
+    for (const char* text : {"author,coauthor\nAnn,Bob\nBob,Cem\n", "author,coauthor\n",
+                             "source,target\nsource,a\na,target\n"})
+        EXPECT_NE(message_of("a.csv", text).find(doubt), std::string::npos) << text;
+    EXPECT_NE(message_of("a.txt", "author coauthor\nAnn Bob\n").find(doubt), std::string::npos);
+    EXPECT_NE(message_of("a.csv", "who,whom,2020\n1,2,3\n").find(doubt), std::string::npos);
+    EXPECT_EQ(read<double>(write_file("b.csv", "a,b,2020\nc,d,3\n")).shape.rows, 4);
+    EXPECT_EQ(read<double>(write_file("b.csv", "a,b,2020\n")).shape.rows, 2);
+    // The third column's name tells.
+    EXPECT_EQ(read<double>(write_file("a.csv", "source,target,w\nsource,a,1\n")).shape.rows, 2);
+}
+
+TEST_F(edge_list_files, columns_in_another_order_are_refused) {
+    for (const char* text : {"id,source,target\n7,1,2\n", "target,source\n1,2\n",
+                             "weight,from,to\n0.5,1,2\n", "source,weight,target\n1,0.5,2\n"})
+        EXPECT_NE(message_of("a.csv", text).find("a.csv:1: columns "), std::string::npos) << text;
+    // An index that pandas or R writes has no name.
+    for (const char* text : {",source,target\n0,5,7\n", "\"\",\"from\",\"to\"\n\"1\",5,7\n"})
+        EXPECT_EQ(message_of("a.csv", text),
+                  "a.csv:1: a node without a name, expected source target weight, with commas "
+                  "between");
+    EXPECT_EQ(message_of("a.txt", "\"from\" \"to\"\n\"1\" 5 7\n\"2\" 7 5\n"),
+              "a.txt:2: 3 words, expected source target");
+}
+
+TEST_F(edge_list_files, digits_that_are_written_otherwise_are_other_names) {
+    for (const char* name : {"a.txt", "a.csv"}) {
+        const std::string separator = name == std::string("a.csv") ? "," : " ";
+        const auto G = read_named<double>(write_file(
+            name, "01" + separator + "001\n001" + separator + "1\n1" + separator + "01\n"));
+        EXPECT_EQ(names_of(G), (names{"001", "01", "1"}));
+        EXPECT_EQ(G.A.val.size(), 3U);
+    }
+    EXPECT_EQ(names_of(read_named<double>(write_file("b.txt", "0 -0\n-0 00\n"))),
+              (names{"-0", "0", "00"}));
+    EXPECT_EQ(names_of(read_named<double>(write_file("b.csv", "\"1\",\"01\"\n"))),
+              (names{"01", "1"}));
+    const auto late = read_named<double>(write_file("c.txt", "10 9\n9 2\n2 02\n"));
+    EXPECT_EQ(names_of(late), (names{"02", "10", "2", "9"}));
+}
+
+TEST_F(edge_list_files, what_stands_between_words_is_seen) {
+    const struct {
+        const char *name, *text;
+    } triangles[] = {
+        {"A.CSV", "0, 1\n1, 2\n2, 0\n"},       {"A.Csv", "0,1\n1,2\n2,0\n"},
+        {"A.TSV", "0\t1\n1\t2\n2\t0\n"},       {"a.txt", "0, 1\n1, 2\n2, 0\n"},
+        {"a.txt", "0,1\n1,2\n2,0\n"},          {"a.el", "0 ,1\n1 ,2\n2 ,0\n"},
+        {"a.txt", "0;1\n1;2\n2;0\n"},          {"a.csv", "0;1\n1;2\n2;0\n"},
+        {"a.txt", "0 1\t1\n1 2\t1\n2 0\t1\n"}, {"a.txt", "\"0\" \"1\"\n1 2\n2 0\n"},
+    };
+    for (const auto& [name, text] : triangles) {
+        const auto G = read_named<double>(write_file(name, text));
+        EXPECT_TRUE(same_matrix(G.A, triangle)) << name << '\n' << text;
+        EXPECT_EQ(names_of(G), (names{"0", "1", "2"})) << name << '\n' << text;
+    }
+    const auto packed = write_file("A.CSV.GZ", gzip_member("a, b\nb, c\n"));
+    EXPECT_EQ(names_of(read_named<double>(packed)), (names{"a", "b", "c"}));
+    const auto tabs = read_named<double>(write_file("a.txt", "New York\tBonn\nBonn\tNew York\n"));
+    EXPECT_EQ(names_of(tabs), (names{"Bonn", "New York"}));
+    const auto quotes = read_named<double>(write_file("a.txt", "\"New York\" Bonn 2\nBonn x 1\n"));
+    EXPECT_EQ(names_of(quotes), (names{"Bonn", "New York", "x"}));
+    for (const auto& [name, text] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"a.txt", "Smith,J Doe\nDoe,K Smith\n"},
+             {"a.txt", "New York,Bonn\nBad Ems,Rome\n"},
+             {"a.txt", "Ann Lee\t5\nBob Ray\t7\n"},
+             {"a.txt", "1;2;0,5\n2;3;1,5\n"},
+             {"a.csv", "1;2;0,5\n2;3;1,5\n"}})
+        EXPECT_NE(message_of(name, text).find(":1: "), std::string::npos) << text;
+    EXPECT_EQ(message_of("a.csv", "1;2;0,5\n2;3;1,5\n"),
+              "a.csv:1: commas or semicolons may stand between the words, expected a name that "
+              "says which, .tsv for tabs or .csv for commas, or quotes around names");
+}
+
+TEST_F(edge_list_files, a_mark_begins_a_comment_or_a_name) {
+    const auto tags = read_named<double>(write_file("a.csv", "java,go\n#java,go\n%x,java\n"));
+    EXPECT_EQ(names_of(tags), (names{"#java", "%x", "go", "java"}));
+    const auto first = read_named<double>(write_file("b.csv", "#java,go\ngo,c\n"));
+    EXPECT_EQ(names_of(first), (names{"#java", "c", "go"}));
+    for (const char* text :
+         {"# source, target\n0,1\n1,2\n# 7,8\n2,0\n", "%sym\n% 3 3\n0,1\n##\n1,2\n2,0\n#\n",
+          "#made by hand\n0,1\n1,2\n2,0\n"})
+        EXPECT_TRUE(same_matrix(read<double>(write_file("c.csv", text)), triangle)) << text;
+    EXPECT_EQ(message_of("d.csv", "0,1\n1,2\n#2,0\n"),
+              "d.csv:3: '#2' is a node or a comment, expected quotes around a node or a blank "
+              "behind the mark of a comment");
+    EXPECT_EQ(names_of(read_named<double>(write_file("d.csv", "0,1\n\"#2\",0\n"))),
+              (names{"#2", "0", "1"}));
+}
+
+TEST_F(edge_list_files, weights_may_be_quoted_or_attributes_that_networkx_writes) {
+    const csr<double, host> want{{2, 2}, {0, 1, 2}, {1, 0}, {0.5, 2}};
+    for (const char* text : {"0,1,\"0.5\"\n1,0,\"2\"\n", "i,j,\"w\"\n0,1,\"0.5\"\n1,0,2\n",
+                             "0,1,{'weight': 0.5}\n1,0,{'weight': 2}\n"})
+        EXPECT_TRUE(same_matrix(read<double>(write_file("a.csv", text)), want)) << text;
+    for (const char* text :
+         {"0 1 {'weight': 0.5}\n1 0 {'weight': 2}\n",
+          "0 1 {'a': \"}, 'weight': 7\", 'weight': 0.5}\n1 0 {'b': [1, {}], \"weight\": 2, 'c': "
+          "'\\''}\n"})
+        EXPECT_TRUE(same_matrix(read<double>(write_file("a.edgelist", text)), want)) << text;
+    EXPECT_TRUE(same_matrix(
+        read<double>(write_file("b.edgelist", "0 1 {}\n1 2 {'color': 'red', 'size': 3}\n2 0 {}\n")),
+        triangle));
+    EXPECT_EQ(message_of("c.edgelist", "0 1 {}\n1 2 {'weight': 'x'}\n"),
+              "c.edgelist:2: weight '{'weight': 'x'}' is no number, expected one");
+    EXPECT_EQ(message_of("c.edgelist", "0 1 {}\n1 2 {\n"),
+              "c.edgelist:2: weight '{' is no number, expected one");
+}
+
+TEST_F(edge_list_files, how_they_are_understood_is_told) {
+    EXPECT_EQ(edge_list::describe(write_file("a.csv", "who,whom,times\na,b,1\n")),
+              "commas between words; 'who' 'whom' 'times' is a head; the third word is a weight");
+    EXPECT_EQ(edge_list::describe(write_file("a.txt", "1 2\n")),
+              "blanks between words; no head; no weights");
+    EXPECT_EQ(
+        edge_list::describe(write_file("a.TSV", "von\tnach\n1\t2\n")),
+        "tabs between words; 'von' 'nach' is a head if all nodes are numbers, else an edge; no "
+        "weights");
+}
+
+TEST_F(edge_list_files, text_of_16_bits_is_refused) {
+    std::string little, big;
+    for (const char c : std::string("0 1\n1 2\n")) {
+        little += c, little += '\0';
+        big += '\0', big += c;
+    }
+    for (const char* name : {"a.txt", "a.csv", "a.mtx", "a.graph", "a.rb", "a"}) {
+        for (const std::string& text : {"\xFF\xFE" + little, "\xFE\xFF" + big}) {
+            EXPECT_NE(message_of(name, text).find(":1: is text in UTF-16"), std::string::npos)
+                << name;
+            EXPECT_NE(message_of(name, gzip_member(text)).find("UTF-16"), std::string::npos)
+                << name;
+            EXPECT_THROW((void)read_vector<double>(write_file(name, text)), parse_error);
+            EXPECT_THROW((void)inspect(write_file(name, text)), parse_error);
+        }
+        EXPECT_NE(message_of(name, little).find(":1: has zero bytes"), std::string::npos) << name;
+        EXPECT_NE(message_of(name, big).find(":1: has zero bytes"), std::string::npos) << name;
+    }
+}
+
 TEST_F(edge_list_files, edges_keep_their_direction_and_their_weights_are_summed) {
     const auto A = read<double>(write_file("a.txt", "0 1 0.5\n1 0 2\n0 1 +0.25\n2 2 -1e2\n"));
     EXPECT_TRUE(same_matrix(A, {{3, 3}, {0, 1, 2, 3}, {1, 0, 2}, {0.75, 2.0, -100.0}}));
@@ -114,6 +300,9 @@ TEST_F(edge_list_files, say_where_they_are_wrong_and_what_was_expected) {
               "a.tsv:2: a node without a name, expected source target, with tabs between");
     EXPECT_EQ(message_of("a.csv", "a,b\n\"c,d\n"),
               "a.csv:2: a quote without its end, expected one on the same line");
+    EXPECT_EQ(message_of("a.csv", "1,2\n\"c\"d,e\n"),
+              "a.csv:2: a word goes on behind its quotes, expected source target, with commas "
+              "between");
     EXPECT_EQ(message_of("a.txt", "0 1 2\n2 3 much\n"),
               "a.txt:2: weight 'much' is no number, expected one");
     EXPECT_EQ(message_of("a.txt", "0 1 1e400\n"),

@@ -131,13 +131,13 @@ const auto& doors() {
 }
 
 bool ends_as(std::string path, const file_format& f) {
-    if (f.text && path.ends_with(".gz")) path.resize(path.size() - 3);
     std::transform(path.begin(), path.end(), path.begin(), matrix_market::lower);
+    if (f.text && path.ends_with(".gz")) path.resize(path.size() - 3);
     return std::any_of(f.endings.begin(), f.endings.end(),
                        [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
-const door& door_of(const std::string& path) {
+const door& found_door(const std::string& path) {
     const auto& all = doors();
     const content c = content_of(path);
     if (c == content::zip) return all[npz_archive];
@@ -147,6 +147,12 @@ const door& door_of(const std::string& path) {
     for (const door& d : all)
         if (ends_as(path, d.format)) return d;
     return all[path == "-" ? edges : market];
+}
+
+const door& door_of(const std::string& path) {
+    const door& d = found_door(path);
+    if (d.format.text) expect_utf8(path);
+    return d;
 }
 
 }  // namespace
@@ -198,6 +204,7 @@ template <class V>
 host_vector<V> read_vector(const std::string& path, const read_options& options) {
     if (content_of(path) == content::zip)
         throw parse_error(path, 0, "is an archive, expected a Matrix Market vector");
+    expect_utf8(path);
     return matrix_market::read_vector<V>(path, options);
 }
 

@@ -7,19 +7,23 @@
 namespace nz::petsc {
 
 /// Numbers are big-endian: 1211216, rows, columns, entries; the length of every row; the columns;
-/// the values, double or complex double. Indices take 32 bits, as in PETSc's default build; values
-/// are complex where the file is as long as that makes it, which a real file followed by another
-/// object is not. No dense matrices, no block sizes (the .info file beside is not read).
+/// the values, double or complex double. Indices take 32 bits, or 64 where the first number does,
+/// as in builds of PETSc with such indices. Other objects may follow, vectors and index sets and
+/// matrices, and are not read. By them the values are known as real or complex: the objects begin
+/// where the values end, or the file ends there. No dense matrices, no single precision, no block
+/// sizes (the .info file beside is not read).
 struct header {
     index rows = 0, cols = 0;
     std::int64_t entries = 0;
     bool is_complex = false;
+    std::int64_t index_bytes = 4;
 };
 
-/// Whether the file begins as such a one. Throws parse_error where it cannot be opened.
+/// Whether the file begins with an object of PETSc's. Throws parse_error where it cannot be opened.
 bool is_petsc(const std::string& path);
 
-/// Throws parse_error where the file is none, or shorter than it says.
+/// Throws parse_error where the file does not begin with a matrix, is shorter than it says, or does
+/// not show whether its values are complex.
 header read_header(const std::string& path);
 file_info inspect(const std::string& path);
 

@@ -11,7 +11,12 @@ namespace nz::rutherford_boeing {
 /// - Types r, c, i (Rutherford-Boeing's integers) and p, of the symmetries u, s, h, z and r;
 ///   assembled ones only. Of a symmetric matrix one triangle is listed and both are kept.
 /// - Right-hand sides, guesses and solutions behind a Harwell-Boeing matrix are not read.
-/// - Duplicates are summed. Exponents as Fortran writes them: 1.0D+02, 1.0+102.
+/// - Numbers are read as the Fortran standard has it: formats of I, F, E, EN, ES, D and G with
+///   groups, blanks nX, new lines / and scale factors kP; a point that is not written is where the
+///   format has it, 1P scales numbers without exponent, blanks do not count, an empty field is 0.
+///   Exponents may be 1.0D+02 and 1.0+102. Where a line has as many words as fields, blanks divide
+///   them: SciPy's hb_write announces 25 characters of each number and writes 24.
+/// - Duplicates are summed.
 /// - Rows up to 2,147,483,647. What the header announces is allocated when it is met.
 /// - A line of at most 1 MiB, as everywhere.
 ///

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <limits>
-#include <regex>
+#include <optional>
+#include <utility>
 
 #include "nonzero/io/matrix_market/matrix_market_header.hpp"
 
@@ -29,7 +31,7 @@ void line_reader::next(std::string_view expected) {
     const std::size_t end = left_.find('\n');
     line_ = left_.substr(0, end);
     left_.remove_prefix(end + 1);
-    while (!line_.empty() && is_blank(line_.back())) line_.remove_suffix(1);
+    if (line_.ends_with('\r')) line_.remove_suffix(1);
     ++number_;
 }
 
@@ -39,31 +41,117 @@ void line_reader::fail(const std::string& what, const std::string& expected) con
 
 namespace {
 
-/// 1 where there are no digits, -1 where there are too many.
-std::int64_t number_of(const std::string& digits) {
-    std::int64_t n = 1;
-    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-    return status == std::errc::result_out_of_range ? -1 : n;
-}
+/// Lays out a format as the Fortran standard has it: repeat counts, groups, blanks nX, scale
+/// factors kP, which stay in force, new lines /, and numbers as I, F, E, EN, ES, D and G write
+/// them.
+class format_parser {
+  public:
+    /// `text` has neither blanks nor capitals.
+    explicit format_parser(std::string_view text) : text_(text) {}
 
-/// (26I3), (4E20.12), (1P,5D16.8), (1P5D16.8), (3(1PE26.18)): scale factors do not matter to
-/// numbers with exponents.
+    /// Nothing where it is no format of numbers, or one that is longer than files have.
+    std::optional<field_format> parse() {
+        if (!text_.starts_with('(') || !lay_out_from(1)) return std::nullopt;
+        // More numbers than fields: the last group begins again, on a new line.
+        format_.again = format_.fields.size();
+        if (!lay_out_from(group_) || format_.again == format_.fields.size()) return std::nullopt;
+        return std::move(format_);
+    }
+
+  private:
+    static constexpr std::size_t most_fields = 4096, most_columns = 4096, most_width = 256;
+
+    bool lay_out_from(std::size_t at) {
+        at_ = at;
+        begin_line();
+        return list(0) && at_ == text_.size();
+    }
+    void begin_line() { ++lines_, column_ = 0; }
+
+    bool take(char c) {
+        const bool found = at_ < text_.size() && text_[at_] == c;
+        at_ += found;
+        return found;
+    }
+    /// The whole number here; nothing where there is none, or it is too large.
+    std::optional<int> number() {
+        int n = 0;
+        const char* const end = text_.data() + text_.size();
+        const auto [stop, status] = std::from_chars(text_.data() + at_, end, n);
+        if (status != std::errc()) return std::nullopt;
+        at_ = std::size_t(stop - text_.data());
+        return n;
+    }
+
+    /// Up to the parenthesis that ends it.
+    bool list(int depth) {
+        while (at_ < text_.size()) {
+            if (take(',')) continue;
+            if (take(')')) return true;
+            if (!item(depth)) return false;
+        }
+        return false;
+    }
+    bool item(int depth) {
+        const std::size_t start = at_;
+        if (take('/')) {
+            begin_line();
+            return true;
+        }
+        const auto count = number();
+        if (take('p')) {
+            scale_ = count.value_or(0);
+            return count && std::abs(scale_) <= 99;
+        }
+        const int times = count.value_or(1);
+        if (times < 1 || times > int(most_fields)) return false;
+        if (take('x')) {
+            column_ += std::size_t(times);
+            return column_ <= most_columns;
+        }
+        if (!take('(')) return numbers(std::size_t(times));
+        if (depth == 0) group_ = start;
+        const std::size_t body = at_;
+        for (int k = 0; k < times; ++k) {
+            at_ = body;
+            if (!list(depth + 1)) return false;
+        }
+        return true;
+    }
+    /// Iw, Iw.m, Fw.d, Ew.d, Ew.dEe and their like.
+    bool numbers(std::size_t times) {
+        const char letter = at_ < text_.size() ? text_[at_++] : ' ';
+        if (std::string_view("ifedg").find(letter) == std::string_view::npos) return false;
+        if (letter == 'e') (void)(take('n') || take('s'));
+        const auto width = number();
+        const auto behind_point = take('.') ? number() : 0;
+        const auto exponent = take('e') ? number() : 1;
+        if (!width || !behind_point || !exponent) return false;
+        if (*width < 1 || *width > int(most_width) || *behind_point < 0) return false;
+        if (format_.fields.size() + times > 2 * most_fields) return false;
+        format_field f{.width = std::size_t(*width)};
+        if (letter != 'i') f.decimals = *behind_point, f.scale = scale_;
+        for (std::size_t k = 0; k < times; ++k) {
+            f.lines = std::exchange(lines_, 0), f.from = column_;
+            column_ += f.width;
+            format_.fields.push_back(f);
+        }
+        return true;
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0, group_ = 1, lines_ = 0, column_ = 0;
+    int scale_ = 0;
+    field_format format_;
+};
+
 field_format parse_format(const line_reader& lines, std::string_view word) {
-    static const std::regex known(
-        R"(\(([0-9]*)\(?(?:[0-9]+p,?)?([0-9]*)[iedfg]([0-9]+)(?:\.[0-9]+)?(?:e[0-9]+)?\)+)");
     std::string text;
     for (const char c : word)
         if (!is_blank(c)) text += lower(c);
-    std::smatch part;
-    if (std::regex_match(text, part, known)) {
-        const std::int64_t outer = number_of(part[1]), inner = number_of(part[2]);
-        const std::int64_t width = number_of(part[3]);
-        const bool fits = std::max(outer, inner) <= 4096 && width >= 1 && width <= 256;
-        if (fits && outer >= 1 && inner >= 1)
-            return {std::size_t(outer * inner), std::size_t(width)};
-    }
+    if (auto format = format_parser(text).parse()) return std::move(*format);
     lines.fail(fmt::format("format {}", shown(word)),
-               "one of equal fields, such as (10I8) or (4D20.13)");
+               "one of numbers, such as (10I8), (4D20.13) or (1P,3(2X,E24.16))");
 }
 
 std::string_view column_of(std::string_view line, std::size_t from, std::size_t length) {
@@ -110,6 +198,7 @@ class header_parser {
         if (words.size() < 4 || words.size() > 5 || words[0].size() != 3)
             lines_.fail(fmt::format("{} words", words.size()),
                         "a type of three letters such as rua, rows, columns, entries");
+        type_ = words[0];
         const char type[] = {lower(words[0][0]), lower(words[0][1]), lower(words[0][2])};
         h_.has_values = type[0] != 'p';
         h_.field = of_letter<field>(words[0], type[0],
@@ -151,10 +240,18 @@ class header_parser {
         lines_.next("the formats of pointers, indices and values");
         h_.pointers = parse_format(lines_, column_of(lines_.line(), 0, 16));
         h_.indices = parse_format(lines_, column_of(lines_.line(), 16, 16));
-        if (h_.has_values) h_.values = parse_format(lines_, column_of(lines_.line(), 32, 20));
+        if (!h_.has_values || h_.entries == 0) return;
+        const std::string_view values = column_of(lines_.line(), 32, 20);
+        if (values.empty())
+            lines_.fail(fmt::format("no format of values, as in a file without any (the fourth "
+                                    "number of line 2, VALCRD, is then 0), but type {}",
+                                    shown(type_)),
+                        "values, or a type of pattern such as pua");
+        h_.values = parse_format(lines_, values);
     }
 
     line_reader& lines_;
+    std::string type_;
     header h_;
 };
 

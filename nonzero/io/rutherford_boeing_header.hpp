@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "nonzero/io/io.hpp"
 #include "nonzero/io/text.hpp"
@@ -15,7 +16,7 @@ class line_reader {
   public:
     /// `path` must live.
     explicit line_reader(const std::string& path);
-    /// Moves to the next line, less its blanks at the end. Throws parse_error where there is none.
+    /// Moves to the next line. Throws parse_error where there is none.
     void next(std::string_view expected);
     [[nodiscard]] std::string_view line() const { return line_; }
     [[nodiscard]] double fraction() const { return source_->fraction(); }
@@ -31,9 +32,18 @@ class line_reader {
     std::int64_t number_ = 0;
 };
 
-/// A Fortran format of equal fields, such as (10I8) or (1P,4D20.13).
+/// One number of a Fortran format: where it stands in its line, and how it is written.
+struct format_field {
+    std::size_t lines = 0;  ///< so many lines further than the field before
+    std::size_t from = 0, width = 0;
+    int decimals = 0;  ///< digits behind the point of a number that is written without one
+    int scale = 0;     ///< a number that is written without exponent is 10^scale times too large
+};
+
+/// A Fortran format of numbers, such as (10I8), (1P,4D20.13) or (2X,3(I6,1X)).
 struct field_format {
-    std::size_t per_line = 1, width = 0;
+    std::vector<format_field> fields;
+    std::size_t again = 0;  ///< the one behind the last
 };
 
 struct header {

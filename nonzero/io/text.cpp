@@ -353,6 +353,16 @@ opening text_start(const std::string& path, std::size_t bytes) {
     return start;
 }
 
+void expect_utf8(const std::string& path) {
+    const std::string text = text_start(path, 64).text.substr(0, 64);
+    const bool marked = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
+    if (!marked && text.find('\0') == std::string::npos) return;
+    throw parse_error(path, 1,
+                      marked ? "is text in UTF-16, expected UTF-8, as iconv -f UTF-16 -t UTF-8 "
+                               "makes of it"
+                             : "has zero bytes, as text in UTF-16 or no text, expected UTF-8");
+}
+
 std::string gzip_member(std::string_view text) {
     z_stream z{};
     if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 16 + MAX_WBITS, 8,

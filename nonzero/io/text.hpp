@@ -61,6 +61,9 @@ struct opening {
 /// At least the first `bytes` of the text, in whole lines. Throws parse_error.
 opening text_start(const std::string& path, std::size_t bytes);
 
+/// Throws parse_error where the text begins as one of UTF-16 or UTF-32 does.
+void expect_utf8(const std::string& path);
+
 /// `text` as a gzip file, or as a part of one: such files may follow each other.
 std::string gzip_member(std::string_view text);
 

@@ -34,7 +34,12 @@ def dtype_code(dtype: DTypeLike) -> str:
 
 
 def read(path: str | os.PathLike[str], *, dtype: DTypeLike | None = None, threads: int = 0) -> Any:
-    """Read a matrix: Matrix Market, plain or gzipped, or SciPy's .npz, whatever its name.
+    """Read a matrix or a graph, in any format that the command reads.
+
+    Matrix Market, SciPy's .npz, MATLAB's .mat and PETSc's binary files under any name; by the
+    name's end edge lists (.csv, .tsv, .txt and others), METIS's .graph and Rutherford-Boeing. Text
+    may be gzipped. An edge list's nodes are rows in ascending order, of numbers or else of names;
+    one that may be read in two ways is refused.
 
     Parameters
     ----------
@@ -54,7 +59,8 @@ def read(path: str | os.PathLike[str], *, dtype: DTypeLike | None = None, thread
     Raises
     ------
     ValueError
-        Where the file is no matrix, with the line; or complex, and dtype real.
+        Where the file is no matrix or may be read in two ways, with the line; or complex, and dtype
+        real.
     OSError
         Where it cannot be opened.
     ImportError

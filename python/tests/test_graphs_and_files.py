@@ -103,6 +103,39 @@ def test_files_of_others(tmp_path: Path) -> None:
     assert np.array_equal(nz.read(tmp_path / "S.mtx").toarray(), symmetric.toarray())
 
 
+def test_edge_lists(tmp_path: Path) -> None:
+    cycle = np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]])
+    texts = {
+        "a.csv": "author_id,coauthor_id\n1,2\n2,3\n3,1\n",
+        "A.CSV": "1, 2\n2, 3\n3, 1\n",
+        "b.csv": "001,01\n01,1\n1,001\n",
+        "c.csv": '\ufeff"from","to","w"\na,b,"1"\nb,c,1\nc,a,1\n',
+        "d.csv": "#java,go\ngo,r\nr,#java\n",
+        "e.edgelist": "1 2 {}\n2 3 {'weight': 1}\n3 1 {}\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        assert np.array_equal(nz.read(tmp_path / name).toarray(), cycle), name
+    (tmp_path / "head.csv").write_text("source,target\n")
+    assert nz.read(tmp_path / "head.csv").shape == (0, 0)
+    (tmp_path / "doubt.csv").write_text("author,coauthor\nAnn,Bob\n")
+    with pytest.raises(ValueError, match="names of columns or the nodes of an edge"):
+        nz.read(tmp_path / "doubt.csv")
+    (tmp_path / "wide.csv").write_text("1,2\n", encoding="utf-16")
+    with pytest.raises(ValueError, match="UTF-16"):
+        nz.read(tmp_path / "wide.csv")
+
+
+def test_a_petsc_vector_behind_a_matrix(tmp_path: Path) -> None:
+    matrix_bytes = np.array([1211216, 3, 3, 4, 2, 1, 1, 0, 1, 1, 2], ">i4").tobytes()
+    vector = np.array([1211214, 3], ">i4").tobytes() + np.array([1, 2, 3], ">f8").tobytes()
+    path = tmp_path / "a.petsc"
+    path.write_bytes(matrix_bytes + np.array([4, 1, 5, 6], ">f8").tobytes() + vector)
+    A = nz.read(path)
+    assert A.dtype == np.float64
+    assert np.array_equal(A.toarray(), [[4, 1, 0], [0, 5, 0], [0, 0, 6]])
+
+
 def test_a_write_that_fails_leaves_the_older_file(tmp_path: Path) -> None:
     path = tmp_path / "A.mtx"
     nz.write(path, matrix(3, 3))
