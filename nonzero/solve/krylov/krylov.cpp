@@ -23,7 +23,7 @@ void check_here(const char* what, const linear_operator<V, B>& A, const linear_o
         if (len != std::size_t(shape.rows))
             fail("a vector of " + std::to_string(len) + " elements, expected " +
                  std::to_string(shape.rows));
-    if (!(o.tol >= 0)) fail("tol is " + std::to_string(o.tol) + ", expected 0 or more");
+    if (!(o.tol_of<V>() >= 0)) fail("tol is " + std::to_string(*o.tol) + ", expected 0 or more");
     if (o.max_iter < 0) fail("max_iter is negative");
     if (o.replace_every < 0) fail("replace_every is negative");
 }
@@ -35,9 +35,9 @@ void check_system(const char* what, B on, const linear_operator<V, B>& A,
                   const linear_operator<V, B>* M, in<V, B> b, in<V, B> x, const solve_options& o) {
     const communicator* const ranks = ranks_of(on);
     agree(ranks, [&] { check_here<V, B>(what, A, M, b, x, o); });
-    expect_equal(
-        ranks, what,
-        std::array{o.tol, double(o.max_iter), double(o.replace_every), double(M != nullptr)});
+    expect_equal(ranks, what,
+                 std::array{o.tol_of<V>(), double(o.max_iter), double(o.replace_every),
+                            double(M != nullptr)});
 }
 
 std::string describe(status v) {
@@ -148,7 +148,7 @@ solve_report solve_in_scale(B on, const linear_operator<V, B>& A, in<V, B> b, ou
         report = solve(scaled);
     }
     if (!report) return end_at_once(size, nan);  // A 0 is not 0
-    restore<V, B>(space, A, scaled, k, o.tol, x, *report);
+    restore<V, B>(space, A, scaled, k, o.tol_of<V>(), x, *report);
     return *std::move(report);
 }
 

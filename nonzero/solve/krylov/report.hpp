@@ -3,13 +3,22 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "nonzero/core/value.hpp"
+
 namespace nz {
 
+/// The tolerance where none is given, of solvers and of eigs: what rounding lets all of them reach.
+template <class V>
+inline constexpr double default_tol = std::numeric_limits<real<V>>::epsilon() < 1e-10 ? 1e-8 : 1e-5;
+
 struct solve_options {
-    double tol = 1e-8;              ///< tolerance of the relative residual, |b - A x| / |b|
+    /// Tolerance of the relative residual, |b - A x| / |b|; without, default_tol of the values.
+    std::optional<double> tol = {};
     std::int64_t max_iter = 10000;  ///< at most
     /// Iterations after which b - A x takes the place of the residual carried along, whose rounding
     /// errors add up; 0: only where it seems to have converged.
@@ -21,6 +30,11 @@ struct solve_options {
     /// and M launch can be captured. Without, or where they keep count on the CPU, kernel by
     /// kernel.
     bool graph = true;
+
+    template <class V>
+    [[nodiscard]] double tol_of() const {
+        return tol.value_or(default_tol<V>);
+    }
 };
 
 struct solve_report {
