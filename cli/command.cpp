@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "cli/numbers.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
 
@@ -37,7 +38,7 @@ void add_run_options(CLI::App& sub, run_options& to) {
         ->check(CLI::IsMember({"cpu", "gpu"}))
         ->capture_default_str();
     sub.add_option("--threads", to.threads, "number of threads (default: all)")
-        ->check(CLI::Range(1, max_threads));
+        ->transform(expect_number<int>({1, max_threads}));
     add_json_option(sub, to.json);
 }
 

@@ -32,8 +32,8 @@ const std::map<std::string, use> uses = {
     {"info", {"A.mtx"}},
     {"machine", {"--threads 1"}},
     {"methods", {""}},
-    {"pagerank", {"A.mtx", "-o r.mtx"}},
-    {"partition", {"A.mtx", "-o p.mtx"}},
+    {"pagerank", {"A.mtx", "-o r.tsv"}},
+    {"partition", {"A.mtx", "-o p.tsv"}},
     {"plan", {"A.mtx --threads 1"}},
     {"reorder", {"A.mtx", "-o P.mtx"}},
     {"report", {"A.mtx --threads 1 --seconds 0.001 --solve-seconds 0", "-o A.html"}},
@@ -169,6 +169,110 @@ TEST_F(every_subcommand, means_the_same_by_json) {
         fs::remove(dir / "r.json");
         EXPECT_EQ(nz(run + " --json r.txt").code, 2) << run;
     }
+}
+
+TEST_F(every_subcommand, writes_its_file_and_nothing_else_to_stdout_where_its_name_is_a_dash) {
+    std::map<std::string, use> all = uses;
+    all["generate"] = {"laplace2d --nx 3 --ny 3", "-o L.mtx"};
+    for (const auto& [name, u] : all) {
+        if (u.file.empty()) continue;
+        const std::string run = name + " " + u.arguments + " ";
+        const auto to_file = nz(run + u.file);
+        const std::string path = u.file.substr(u.file.rfind(' ') + 1);
+        const std::string content = slurp(dir / path);
+        const std::string to_stdout = u.file.substr(0, u.file.size() - path.size()) + "-";
+        const auto r = nz(run + to_stdout);
+        EXPECT_EQ(r.code, to_file.code) << run << to_stdout << ": " << r.err;
+        EXPECT_FALSE(content.empty()) << run;
+        if (name == "report")  // two measurements, two pages
+            EXPECT_TRUE(r.out.starts_with(content.substr(0, 100)) && r.out.ends_with("</html>\n"));
+        else
+            EXPECT_EQ(r.out, content) << run;
+        if (!takes(name, "--json") || name == "generate") continue;
+        const auto both = nz(run + to_stdout + " --json -");
+        EXPECT_EQ(both.code, 2) << run;
+        EXPECT_EQ(both.err, "nz: --json and --output: only one of them to stdout\n") << run;
+        EXPECT_EQ(both.out, "") << run;
+    }
+}
+
+/// The words that an option of numbers must refuse, by what its help says that it takes.
+std::vector<std::string> wrong_words(const std::string& takes) {
+    std::vector<std::string> words = {"abc", "nan", "inf", "1e999", "3x"};
+    if (takes.starts_with("UINT")) words.insert(words.end(), {"-1", "1.5"});
+    if (takes.starts_with("INT:"))
+        words.insert(words.end(), {"1.5", "9223372036854775808", "99999999999999999999999"});
+    const std::regex range("^[A-Z]+:(from|>|>=) ([-+.e0-9]+)(?: to ([-+.e0-9]+))?.*");
+    std::smatch m;
+    if (!std::regex_match(takes, m, range)) return words;
+    words.push_back(m[1] == ">" ? m[2].str() : std::to_string(std::stol(m[2]) - 1));
+    words.emplace_back("-1");
+    if (m[3].matched)
+        words.push_back(m[3].str().find('e') == std::string::npos
+                            ? std::to_string(std::stoll(m[3]) + 1)
+                            : "1e300");
+    return words;
+}
+
+/// One line of a few words, without a number that nobody reads.
+void expect_short(const std::string& err, const std::string& run) {
+    EXPECT_LE(err.size(), 160U) << run << ": " << err;
+    EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << run << ": " << err;
+    EXPECT_FALSE(std::regex_search(err, std::regex("[0-9]{20}|[0-9]\\.[0-9]{6}")))
+        << run << ": " << err;
+}
+
+TEST_F(every_subcommand, says_in_a_few_words_which_numbers_an_option_takes) {
+    std::vector<std::string> all = subcommands();
+    for (const json& g : json::parse(nz("generate --list --json").out))
+        all.push_back("generate " + g["name"].get<std::string>());
+    int tried = 0;
+    for (const std::string& name : all)
+        for (const auto& [option, takes] : options(name)) {
+            if (!std::regex_search(takes, std::regex("^(INT|UINT|FLOAT)"))) continue;
+            ++tried;
+            const bool of_generator = name.starts_with("generate ");
+            EXPECT_TRUE(of_generator || takes.find(':') < takes.find(' ')) << name << " " << takes;
+            for (const std::string& word : wrong_words(takes)) {
+                const std::string run = name + " " + option + " " + word;
+                const auto [code, out, err] = nz(run);
+                EXPECT_EQ(code, 2) << run;
+                EXPECT_TRUE(err.starts_with("nz: " + option + ": expected a "))
+                    << run << ": " << err;
+                EXPECT_NE(err.find(", not '" + word + "'"), std::string::npos)
+                    << run << ": " << err;
+                if (word.size() < 20) expect_short(err, run);
+            }
+        }
+    EXPECT_GE(tried, 60);
+}
+
+/// Numbers that are parts of a word, and those whose range only the library knows.
+TEST_F(every_subcommand, says_in_a_few_words_what_is_wrong_with_any_other_number) {
+    for (const char* run :
+         {"bench A.mtx --threads 0", "study A.mtx --threads -1", "bench A.mtx --tile 1.5",
+          "report A.mtx -o A.html --threads 1,1e9", "spmv A.mtx --alpha 1e999",
+          "spmv A.mtx --beta x", "generate laplace2d --nx -1 -o B.npz",
+          "generate banded --fill 2 -o B.npz", "generate powerlaw --exponent 1 -o B.npz",
+          "generate elasticity3d --poisson 0.5 -o B.npz", "generate laplace3d --nx 1e300 -o B.npz",
+          "explain A.mtx --method csr.scalar --warp 9223372036854775807"}) {
+        const auto [code, out, err] = nz(run);
+        EXPECT_EQ(code, 2) << run << ": " << err;
+        expect_short(err, run);
+    }
+}
+
+TEST_F(every_subcommand, takes_the_numbers_at_the_ends_of_a_range) {
+    for (const char* run :
+         {"solve A.mtx --tol 0 --max-iter 0", "solve A.mtx --max-iter 9223372036854775807",
+          "solve A.mtx --restart 1 --block 1", "eigs A.mtx -k 1 --tol 1e-300",
+          "plan A.mtx --threads 1 --expected-products 1 --vectors 1", "plan A.mtx --threads 010",
+          "partition A.mtx --parts +2 --imbalance 0"}) {
+        const auto [code, out, err] = nz(run);
+        EXPECT_NE(code, 2) << run << ": " << err;
+        EXPECT_EQ(err, "") << run;
+    }
+    EXPECT_EQ(json::parse(nz("reorder A.mtx --threads 1 --blocks 010 --json -").out)["blocks"], 10);
 }
 
 TEST_F(every_subcommand, answers_a_mistyped_name_with_the_nearest) {

@@ -43,6 +43,11 @@ void expect_writable(const std::string& path, std::span<const std::string_view> 
     const atomic_file probe(path);  // which its destructor removes again
 }
 
+void expect_one_to_stdout(std::initializer_list<std::string_view> paths) {
+    if (std::count(paths.begin(), paths.end(), "-") > 1)
+        throw argument_error("--json and --output: only one of them to stdout");
+}
+
 std::exception_ptr fault_of(const std::function<void()>& write) {
     try {
         write();

@@ -36,6 +36,8 @@ class json_file {
 /// none of these endings, error where the file system refuses. Nothing where `path` is empty, or
 /// "-", which is stdout.
 void expect_writable(const std::string& path, std::span<const std::string_view> endings);
+/// Throws argument_error where several of the paths of what a command writes are "-".
+void expect_one_to_stdout(std::initializer_list<std::string_view> paths);
 inline constexpr std::string_view vector_endings[] = {".mtx", ".mtx.gz"};
 inline constexpr std::string_view matrix_endings[] = {".mtx", ".mtx.gz", ".npz", ".petsc"};
 inline constexpr std::string_view any_ending[] = {""};

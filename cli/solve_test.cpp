@@ -64,6 +64,32 @@ TEST_F(solve, reads_and_writes_vectors) {
     EXPECT_EQ(nz("solve D.mtx -b short.mtx").code, 2);
 }
 
+TEST_F(solve, writes_x_alone_to_stdout) {
+    const auto to_file = nz("solve A.npz --threads 1 -o x.mtx");
+    const auto [code, out, err] = nz("solve A.npz --threads 1 --plot -o -");
+    EXPECT_EQ(code, 0);
+    EXPECT_EQ(err, "");
+    EXPECT_EQ(out, slurp(dir / "x.mtx"));
+    const auto stopped = nz("solve A.npz --max-iter 1 --method cg --precond none -o -");
+    EXPECT_EQ(stopped.code, 1);
+    EXPECT_EQ(stopped.err.rfind("nz: not converged: ", 0), 0U) << stopped.err;
+    EXPECT_EQ(stopped.out.rfind("%%MatrixMarket", 0), 0U) << stopped.out;
+}
+
+TEST_F(solve, reaches_the_tolerance_that_it_takes_by_itself) {
+    for (const std::string type : {"float", "double", "cfloat", "cdouble"})
+        for (const std::string of :
+             {"", " --method bicgstab", " --method gmres --precond jacobi"}) {
+            const auto j = report("A.npz --type " + type + of);
+            EXPECT_EQ(j["converged"], true) << type << of << ": " << j["why"];
+            EXPECT_EQ(j["tol"], type.find("float") == std::string::npos ? 1e-8 : 1e-5) << type;
+        }
+    EXPECT_EQ(report("A.npz --type float --tol 1e-4")["tol"], 1e-4);
+    const auto help = nz("solve --help").out;
+    EXPECT_NE(help.find("1e-08"), std::string::npos) << help;
+    EXPECT_NE(help.find("1e-05"), std::string::npos) << help;
+}
+
 TEST_F(solve, refuses_with_the_reason) {
     write("wide.mtx", std::string(banner) + "2 3 1\n1 1 1\n");
     write("skew.mtx", std::string(banner) + "2 2 4\n1 1 2\n1 2 1\n2 1 -1\n2 2 2\n");

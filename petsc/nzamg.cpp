@@ -1,13 +1,19 @@
 // nzamg: nonzero's algebraic multigrid as a preconditioner of PETSc's, over all ranks of its
 // matrix.
+//
+// What a matrix's values make impossible is a failed reason, as PETSc's own preconditioners have
+// it: KSP ends with KSP_DIVERGED_PC_FAILED, and SNES and TS go on from there with another step.
 #include <petsc/private/pcimpl.h>
 
+#include <cmath>
 #include <memory>
 #include <vector>
 
+#include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/mpi.hpp"
 #include "nonzero/dist/solve/amg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
+#include "petsc/apart.hpp"
 #include "petsc/petsc.hpp"
 
 namespace nz::petsc {
@@ -21,6 +27,8 @@ struct multigrid {
     std::unique_ptr<mpi_ranks> ranks{};    ///< null where there is one
     std::unique_ptr<linear_operator<PetscScalar, cpu>> M{};
     amg_report report{};
+    rows_apart apart{};     ///< that M leaves out
+    std::string failure{};  ///< why M could not be made of this matrix; empty where it was
 };
 
 multigrid& multigrid_of(PC pc) { return *static_cast<multigrid*>(pc->data); }
@@ -110,12 +118,25 @@ PetscErrorCode near_null_space(PC pc, PetscInt rows, index block, candidates<Pet
     PetscFunctionReturn(0);
 }
 
-/// own: this rank's rows with all columns, or the whole matrix. Called by all ranks.
-void make_levels(multigrid& m, MPI_Comm comm, const aij_view& own, const amg_options& options,
-                 const candidates<PetscScalar>& near) {
+/// Throws argument_error on all ranks where a value is not finite.
+void expect_finite(const communicator& ranks, const aij_view& own, PetscInt first) {
+    agree(&ranks, [&] {
+        for_each_entry(own, 0, own.shape.rows, [&](index i, index, PetscScalar v) {
+            if (!std::isfinite(v))
+                throw argument_error("amg: a value of the matrix is " + std::to_string(v) +
+                                     " in row " + std::to_string(first + i));
+        });
+    });
+}
+
+/// own: this rank's rows, from `first` on, with all columns, or the whole matrix. Called by all
+/// ranks.
+void make_levels(multigrid& m, MPI_Comm comm, const aij_view& own, PetscInt first,
+                 const amg_options& options, const candidates<PetscScalar>& near) {
     const auto keep = [&](auto M) { m.report = M->report(), m.M = std::move(M); };
     m.M.reset();
     m.ranks = std::make_unique<mpi_ranks>(comm);
+    expect_finite(*m.ranks, own, first);
     if (m.ranks->size() == 1)
         return keep(
             std::make_unique<amg<PetscScalar, cpu>>(own, cpu{.threads = m.threads}, options, near));
@@ -124,20 +145,56 @@ void make_levels(multigrid& m, MPI_Comm comm, const aij_view& own, const amg_opt
     keep(std::make_unique<distributed_amg<PetscScalar>>(on, slice, options, near));
 }
 
-/// A: of this rank's rows.
-PetscErrorCode set_up_of(PC pc, Mat A) {
+/// Tells PETSc that there is no M for this matrix.
+PetscErrorCode fail(PC pc) {
+    const multigrid& m = multigrid_of(pc);
+    const auto ranks = PetscObjectComm((PetscObject)pc);
+    PetscFunctionBegin;
+    PetscCheck(!pc->erroriffailure, ranks, PETSC_ERR_LIB, "nonzero: %s", m.failure.c_str());
+    PetscCall(PetscInfo(pc, "nonzero: %s\n", m.failure.c_str()));
+    PetscCall(PCSetFailedReason(pc, PC_SETUP_ERROR));
+    PetscFunctionReturn(0);
+}
+
+/// whole: the matrix over all ranks; A: this rank's rows of it.
+PetscErrorCode set_up_of(PC pc, Mat whole, Mat A) {
     multigrid& m = multigrid_of(pc);
-    PetscInt block = 1;
+    const auto ranks = PetscObjectComm((PetscObject)pc);
+    PetscInt rows = 0, cols = 0, block = 1, first = 0;
     aij_view view;
+    csr<PetscScalar, host> kept;
     candidates<PetscScalar> near;
     PetscFunctionBegin;
+    PetscCall(MatGetSize(whole, &rows, &cols));
+    PetscCheck(rows == cols, ranks, PETSC_ERR_ARG_WRONG,
+               "nonzero: amg: the matrix is %" PetscInt_FMT " x %" PetscInt_FMT ", not square",
+               rows, cols);
     PetscCall(view_of(A, view));
     PetscCall(MatGetBlockSize(pc->pmat, &block));
+    PetscCall(MatGetOwnershipRange(whole, &first, nullptr));
     PetscCall(near_null_space(pc, view.shape.rows, block, near));
     amg_options options = m.options;
     options.block = block;
-    PetscCall(
-        guarded([&] { make_levels(m, PetscObjectComm((PetscObject)pc), view, options, near); }));
+    PetscCall(guarded([&] { check_options(options); }));
+    PetscCall(set_rows_apart(whole, view, first, m.apart, kept));
+    if (m.apart.somewhere) {
+        view = nz::view(kept);
+        PetscCall(guarded([&] {
+            if (near.count == 0)
+                near = constant_candidates<PetscScalar>(view.shape.rows, block, first);
+            leave_out(m.apart, near);
+        }));
+    }
+    PetscCall(guarded([&] {
+        m.failure.clear();
+        try {
+            make_levels(m, ranks, view, first, options, near);
+        } catch (const argument_error& e) {  // of the values: all else was checked before
+            m.failure = e.what();
+        }
+    }));
+    PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+    if (!m.failure.empty()) PetscCall(fail(pc));
     PetscFunctionReturn(0);
 }
 
@@ -153,34 +210,46 @@ PetscErrorCode set_up(PC pc) {
     if (!is_aij) PetscCall(MatConvert(A, aij, MAT_INITIAL_MATRIX, &converted));
     if (!is_aij) A = converted;
     if (ranks > 1) PetscCall(MatMPIAIJGetLocalMat(A, MAT_INITIAL_MATRIX, &own));
-    PetscCall(set_up_of(pc, ranks > 1 ? own : A));
+    PetscCall(set_up_of(pc, A, ranks > 1 ? own : A));
     PetscCall(MatDestroy(&own));
     PetscCall(MatDestroy(&converted));
     PetscFunctionReturn(0);
 }
 
 PetscErrorCode apply(PC pc, Vec x, Vec y) {
-    const auto& M = multigrid_of(pc).M;
+    const multigrid& m = multigrid_of(pc);
+    const auto& M = m.M;
     const PetscScalar* from = nullptr;
     PetscScalar* to = nullptr;
     PetscFunctionBegin;
+    if (!M) {  // as MatSolve with a factor that failed
+        PetscCall(VecSetInf(y));
+        PetscFunctionReturn(0);
+    }
     const auto rows = std::size_t(M->shape().rows);
     PetscCall(VecGetArrayRead(x, &from));
     PetscCall(VecGetArray(y, &to));
-    PetscCall(guarded([&] { M->apply(1, {from, rows}, 0, {to, rows}); }));
+    PetscCall(guarded([&] {
+        M->apply(1, {from, rows}, 0, {to, rows});
+        multiply(m.apart, from, to);
+    }));
     PetscCall(VecRestoreArray(y, &to));
     PetscCall(VecRestoreArrayRead(x, &from));
     PetscFunctionReturn(0);
 }
 
 PetscErrorCode view(PC pc, PetscViewer viewer) {
-    const auto& M = multigrid_of(pc).M;
+    const multigrid& m = multigrid_of(pc);
     PetscBool ascii = PETSC_FALSE;
     PetscFunctionBegin;
     PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
     if (!ascii) PetscFunctionReturn(0);
     std::string levels;
-    PetscCall(guarded([&] { levels = M ? to_text(multigrid_of(pc).report) : "not set up\n"; }));
+    PetscCall(guarded([&] {
+        levels = m.M                 ? to_text(m.report)
+                 : m.failure.empty() ? "not set up\n"
+                                     : "not set up: " + m.failure + "\n";
+    }));
     PetscCall(PetscViewerASCIIPrintf(viewer, "%s", levels.c_str()));
     PetscFunctionReturn(0);
 }

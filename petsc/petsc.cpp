@@ -1,6 +1,7 @@
 #include "petsc/petsc.hpp"
 
 #include "nonzero/plan/speeds.hpp"
+#include "petsc/types.hpp"
 
 namespace nz::petsc {
 
@@ -62,8 +63,11 @@ PetscErrorCode measure_once_a_node() {
 }  // namespace
 }  // namespace nz::petsc
 
-/// PETSc calls it when it loads the library: the name is made of the file's.
-extern "C" [[gnu::visibility("default")]] PetscErrorCode PetscDLLibraryRegister_nz_petsc() {
+const void* nz_petsc_version_function() {
+    return reinterpret_cast<const void*>(&PetscGetVersionNumber);
+}
+
+PetscErrorCode nz_petsc_register_types() {
     using namespace nz::petsc;
     PetscFunctionBegin;
     PetscCall(MatRegister(seq_type, create_seqaijnz));

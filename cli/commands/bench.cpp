@@ -11,6 +11,7 @@
 #include "cli/commands/planned_method.hpp"
 #include "cli/conditions/quiet.hpp"
 #include "cli/interruption.hpp"
+#include "cli/numbers.hpp"
 #include "cli/peer_methods.hpp"
 #include "cli/progress.hpp"
 #include "cli/ranks.hpp"
@@ -429,25 +430,27 @@ void add_bench(CLI::App& app, action& chosen) {
         ->excludes(graph);
     sub->add_option("--seconds", o->seconds,
                     "seconds for each method, matrix and number of threads")
-        ->check(CLI::PositiveNumber)
+        ->transform(expect_number<double>({.least = 0, .open = true}))
         ->capture_default_str();
     add_json_option(*sub, o->json, "all results");
     add_wide_option(*sub);
     sub->add_flag("--peers", o->peers, "time the other libraries that this build has as well");
     sub->add_option("--tile", o->input.tile,
-                    "repeat each matrix along the diagonal until it has that many entries");
+                    "repeat each matrix along the diagonal until it has that many entries")
+        ->transform(expect_number<double>({1, 1e12}));
     auto* distinct =
         sub->add_flag("--distinct", o->input.distinct,
                       "multiply every value by its own random factor: no two are equal");
     sub->add_option("--seed", o->input.seed, "seed of these factors")
         ->needs(distinct)
+        ->transform(expect_number<std::uint64_t>())
         ->capture_default_str();
     add_storage_option(*sub, o->input.storage,
                        "round every value first, as a plan with this storage does");
     sub->add_flag("--transpose", o->transpose,
                   "time y = A^T x; with --plan, A^T is planned as well");
     sub->add_option("--vectors", o->vectors, "number of vectors multiplied at once")
-        ->check(CLI::Range(1, 1024))
+        ->transform(expect_number<index>({1, 1024}))
         ->capture_default_str();
     sub->add_option("--order", o->order, "storage order of several vectors: column- or row-major")
         ->check(CLI::IsMember({"column", "row"}))

@@ -14,6 +14,7 @@
 
 #include "cli/command.hpp"
 #include "cli/interruption.hpp"
+#include "cli/numbers.hpp"
 #include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
@@ -35,6 +36,7 @@ namespace {
 struct options : run_options {
     std::string matrix, vector_to, preconditioner, which = "smallest";
     eigs_options search;
+    double tol = default_tol<double>;
     bool share_gpu = false;
 };
 
@@ -104,9 +106,10 @@ std::string why_not_symmetric(csr<double, host> A) {
 template <class B>
 eigs_result<double> watched_search(B on, const linear_operator<double, B>& A, const options& o,
                                    const linear_operator<double, B>* M) {
-    progress_line line(o.search.tol);
+    progress_line line(o.tol);
     std::optional<interruption> stop;
     eigs_options with = o.search;
+    with.tol = o.tol;
     // Without anybody to monitor, Ctrl-C ends the process as it does elsewhere.
     if (is_speaker() && is_terminal(stderr)) {
         stop.emplace();
@@ -193,7 +196,7 @@ nlohmann::json to_json(const options& o, const outcome& all) {
               {"rows", all.shape.rows},
               {"nnz", all.nnz},
               {"which", o.which},
-              {"tol", o.search.tol},
+              {"tol", o.tol},
               {"preconditioner", o.preconditioner},
               {"device", o.device},
               {"where", all.where},
@@ -212,8 +215,13 @@ nlohmann::json to_json(const options& o, const outcome& all) {
     return j;
 }
 
+/// Where the vector goes to stdout only why it may be wrong is told, elsewhere.
 void print(const options& o, const outcome& all) {
     const eigs_report& r = all.pairs.report;
+    if (o.vector_to == "-") {
+        if (!r.converged) fmt::print(stderr, "nz: not converged: {}\n", r.why);
+        return;
+    }
     table t({{""}, {"eigenvalue"}, {"|A x - theta x| / |A|"}});
     for (std::size_t k = 0; k < all.pairs.values.size(); ++k)
         t.add_row({fmt::format("{}", k + 1), fmt::format("{:.15g}", all.pairs.values[k]),
@@ -226,7 +234,7 @@ void print(const options& o, const outcome& all) {
     fmt::print("search      {} products, {} restarts, {:.3g} ms\n", r.products, r.restarts,
                r.seconds * 1e3);
     fmt::print("converged   {}\n",
-               r.converged ? fmt::format("yes, to {:g}", o.search.tol) : "no: " + r.why);
+               r.converged ? fmt::format("yes, to {:g}", o.tol) : "no: " + r.why);
 }
 
 /// On one process. Throws unsuitable.
@@ -259,6 +267,7 @@ int search(options o) {
         if (!is_speaker()) return;
         json = std::make_unique<json_file>(o.json);
         expect_writable(o.vector_to, vector_endings);
+        expect_one_to_stdout({o.vector_to, o.json});
     });
     o.search.which = o.which == "smallest" ? spectrum_end::smallest : spectrum_end::largest;
     outcome all;
@@ -284,22 +293,23 @@ void add_eigs(CLI::App& app, action& chosen) {
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->matrix, matrix_help())->required();
     sub->add_option("-k,--count", o->search.count, "number of eigenpairs")
-        ->check(CLI::Range(1, 50))
+        ->transform(expect_number<int>({1, 50}))
         ->capture_default_str();
     sub->add_option("--which", o->which, "end of the spectrum")
         ->check(CLI::IsMember({"largest", "smallest"}))
         ->capture_default_str();
-    sub->add_option("--tol", o->search.tol, "tolerance of |A x - theta x| / |A|")
-        ->check(CLI::NonNegativeNumber)
+    sub->add_option("--tol", o->tol, "tolerance of |A x - theta x| / |A|")
+        ->transform(expect_number<double>({.least = 0}))
         ->capture_default_str();
     sub->add_option("--max-products", o->search.max_products, "largest number of products")
-        ->check(CLI::NonNegativeNumber)
+        ->transform(expect_number<std::int64_t>({.least = 0}))
         ->capture_default_str();
     sub->add_option("--precond", o->preconditioner,
                     "preconditioner (default: amg for the smallest where the diagonal is positive, "
                     "else none)")
         ->check(CLI::IsMember({"amg", "none"}));
-    sub->add_option("-o,--output", o->vector_to, "file for the first eigenvector: .mtx");
+    sub->add_option("-o,--output", o->vector_to,
+                    "file for the first eigenvector: .mtx or .mtx.gz, or - for stdout");
     add_run_options(*sub, *o);
     add_share_gpu(*sub, o->share_gpu);
     sub->callback([&chosen, o] { chosen = [o] { return search(*o); }; });

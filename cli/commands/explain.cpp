@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cli/command.hpp"
+#include "cli/numbers.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
@@ -173,7 +174,7 @@ int explain_one(const explain_options& o, const csr<V, host_view>& A) {
     const explanation e = explain(*t, std::int64_t(A.val.size()), l1, o.threads);
     clock.reset();
     json.write(to_json(o, A, of_warp, picture, e, l1));
-    if (json.is_stdout()) return done;
+    if (json.is_stdout() || o.picture == "-") return done;
     fmt::print("{}\n\n", title);
     if (warps > 0 && o.picture.empty()) print_picture(picture), fmt::print("\n");
     print_figures(of_warp, e);
@@ -192,6 +193,7 @@ int explain_as(const explain_options& o) {
 
 int explain_matrix(const explain_options& o) {
     expect_writable(o.picture, svg_ending);
+    expect_one_to_stdout({o.picture, o.json});
     (void)json_file(o.json);      // before an hour of reading
     (void)gpu_to_explain(o.gpu);  // as early
     const bool draws = !o.method.empty() && !o.once;
@@ -234,20 +236,20 @@ void add_explain(CLI::App& app, action& chosen) {
     sub->add_flag("--once", o->once,
                   "multiply once with each kernel on the GPU, for a profiler to count");
     sub->add_option("--warp", o->warp, "number of the warp that is drawn")
-        ->check(CLI::NonNegativeNumber)
+        ->transform(expect_number<std::int64_t>({.least = 0}))
         ->capture_default_str();
     sub->add_option("--requests", o->requests,
                     "requests that are drawn (default: 24, in a file 200)")
-        ->check(CLI::Range(1, 10'000));
+        ->transform(expect_number<int>({1, 10'000}));
     sub->add_option("--gpu", o->gpu,
                     "GPU to predict for: what nz machine --json wrote there (default: this\n"
                     "machine's, or an H200)");
-    sub->add_option("-o,--output", o->picture, "write the picture to a file: .svg");
+    sub->add_option("-o,--output", o->picture, "file for the picture: .svg, or - for stdout");
     sub->add_option("--type", o->type, "type of the values")
         ->check(CLI::IsMember({"float", "double"}))
         ->capture_default_str();
     sub->add_option("--threads", o->threads, "number of threads (default: all)")
-        ->check(CLI::Range(1, max_threads));
+        ->transform(expect_number<int>({1, max_threads}));
     add_wide_option(*sub);
     add_json_option(*sub, o->json);
     sub->callback([&chosen, o] { chosen = [o] { return explain_matrix(*o); }; });

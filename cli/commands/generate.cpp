@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli/command.hpp"
+#include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
@@ -26,10 +27,12 @@ struct options {
 template <class V>
 int generate_file(const char* name, const options& o) {
     expect_writable(o.output, matrix_endings);
-    std::optional<running_clock> clock(std::in_place, "generating " + o.output);
+    std::optional<running_clock> clock(std::in_place, std::string("generating ") + name);
     const auto A = generate<V>(name, o.parameters, o.seed);
+    if (o.output == "-") clock.reset();  // the matrix may be on the screen
     write<V>(o.output, view(A));
     clock.reset();
+    if (o.output == "-") return done;
     fmt::print("{}: {} x {}, {} nonzeros\n", o.output, A.shape.rows, A.shape.cols, A.val.size());
     return done;
 }
@@ -87,13 +90,18 @@ void add_generator(CLI::App& parent, const generator<double>& g, action& chosen)
         o->parameters[k] = p.value;
         sub->add_option(option_name(p), o->parameters[k], p.what)
             ->type_name(p.whole ? "INT" : "FLOAT")
+            ->transform(expect_number<double>())
             ->capture_default_str();
         if (k < 2) example += fmt::format(" {} {}", option_name(p), p.value);
     }
     if (g.seeded)
-        sub->add_option("--seed", o->seed, "seed of the random numbers")->capture_default_str();
+        sub->add_option("--seed", o->seed, "seed of the random numbers")
+            ->transform(expect_number<std::uint64_t>())
+            ->capture_default_str();
     add_type_option(*sub, o->type);
-    sub->add_option("-o,--output", o->output, "file to write: .npz, .mtx or .mtx.gz")->required();
+    sub->add_option("-o,--output", o->output,
+                    "file to write: .npz, .mtx, .mtx.gz or .petsc; - for stdout")
+        ->required();
     sub->footer(example + " -o A.npz");
     sub->callback(
         [&chosen, o, name = g.name] { chosen = [o, name] { return generate_as(name, *o); }; });

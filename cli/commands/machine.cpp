@@ -6,6 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/conditions/quiet.hpp"
+#include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
@@ -145,7 +146,7 @@ void add_machine(CLI::App& app, action& chosen) {
     sub->add_option("--threads", o->threads,
                     "number of threads to measure with (default: 1 and all)")
         ->delimiter(',')
-        ->check(CLI::Range(1, max_threads));
+        ->transform(expect_number<int>({1, max_threads}));
     add_json_option(*sub, o->json);
     sub->add_flag("--fresh", o->fresh, "measure the GPU, and what plans know of the CPU, anew");
     sub->callback([&chosen, o] { chosen = [o] { return describe(*o); }; });

@@ -13,6 +13,7 @@
 #include "cli/convergence.hpp"
 #include "cli/interruption.hpp"
 #include "cli/node_values.hpp"
+#include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
@@ -233,6 +234,7 @@ int rank(const options& o) {
         if (!is_speaker()) return;
         json = std::make_unique<json_file>(o.json);
         expect_writable(o.to, node_file_endings);
+        expect_one_to_stdout({o.to, o.json});
     });
     outcome all;
     if (ranks != nullptr) {
@@ -263,20 +265,23 @@ void add_pagerank(CLI::App& app, action& chosen) {
         "Example: nz pagerank web-Google.txt.gz --top 10");
     const auto o = std::make_shared<options>();
     sub->add_option("graph", o->graph, matrix_help())->required();
-    sub->add_option("--top", o->top, "number of nodes shown")->capture_default_str();
+    sub->add_option("--top", o->top, "number of nodes shown")
+        ->transform(expect_number<std::size_t>())
+        ->capture_default_str();
     sub->add_option("--direction", o->direction, "what an entry stands for")
         ->check(CLI::IsMember({"row-links-to-column", "column-links-to-row"}))
         ->capture_default_str();
     sub->add_option("--damping", o->ranking.damping, "probability of following a link")
+        ->transform(expect_number<double>({0, 1, true}))
         ->capture_default_str();
     sub->add_option("--teleport", o->teleport,
                     "Matrix Market vector: where else a walk goes on (default: anywhere)");
     sub->add_option("--tol", o->ranking.tol,
                     "tolerance of the change in an iteration, sum of |r' - r|")
-        ->check(CLI::NonNegativeNumber)
+        ->transform(expect_number<double>({.least = 0}))
         ->capture_default_str();
     sub->add_option("--max-iter", o->ranking.max_iter, "largest number of iterations")
-        ->check(CLI::NonNegativeNumber)
+        ->transform(expect_number<std::int64_t>({.least = 0}))
         ->capture_default_str();
     sub->add_option("-o,--output", o->to,
                     "file for all ranks: .tsv with names, .mtx or .mtx.gz without; - for stdout");

@@ -10,6 +10,7 @@
 
 #include "cli/command.hpp"
 #include "cli/node_values.hpp"
+#include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
@@ -137,6 +138,7 @@ int partition(options o) {
     set_choices(o);
     json_file json(o.json);
     expect_writable(o.to, node_file_endings);
+    expect_one_to_stdout({o.to, o.json});
     const bool is_real = inspect(o.matrix).field != field::complex;
     const auto [graph, names] =
         is_real ? read_graph<double>(o) : read_graph<std::complex<double>>(o);
@@ -182,7 +184,7 @@ void add_partition(CLI::App& app, action& chosen) {
                     "file for the parts, 0 to k - 1: .tsv with the nodes' names, .mtx or .mtx.gz "
                     "without; - for stdout");
     sub->add_option("-k,--parts", o->cutting.parts, "number of parts")
-        ->check(CLI::PositiveNumber)
+        ->transform(expect_number<index>({.least = 1}))
         ->capture_default_str();
     sub->add_option("--method", o->method, "method of partitioning")
         ->check(CLI::IsMember({"auto", "metis", "spectral"}))
@@ -190,15 +192,15 @@ void add_partition(CLI::App& app, action& chosen) {
     sub->add_flag("!--without-metis", o->cutting.with_metis, "do as where METIS is not installed");
     sub->add_option("--imbalance", o->cutting.imbalance,
                     "largest excess of a part over the mean: the heaviest over the mean, less 1")
-        ->check(CLI::NonNegativeNumber)
+        ->transform(expect_number<double>({.least = 0}))
         ->capture_default_str();
     sub->add_option("--tol", o->cutting.fiedler.tol,
                     "spectral: tolerance of |L v - lambda v| / lambda of each Fiedler vector")
-        ->check(CLI::NonNegativeNumber)
+        ->transform(expect_number<double>({.least = 0}))
         ->capture_default_str();
     sub->add_option("--max-products", o->cutting.fiedler.max_products,
                     "spectral: largest number of products for each Fiedler vector")
-        ->check(CLI::NonNegativeNumber)
+        ->transform(expect_number<std::int64_t>({.least = 0}))
         ->capture_default_str();
     sub->add_option("--precond", o->preconditioner, "spectral: preconditioner of the search")
         ->check(CLI::IsMember({"amg", "jacobi", "none"}))

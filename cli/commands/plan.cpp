@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands/plan_json.hpp"
+#include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
@@ -137,12 +138,12 @@ void add_plan(CLI::App& app, action& chosen) {
     sub->add_flag("--fresh", o->planning.fresh, "measure the machine, and tune, anew");
     add_type_of_file_option(*sub, o->type);
     sub->add_option("--threads", o->threads, "number of threads (default: all)")
-        ->check(CLI::Range(1, max_threads));
+        ->transform(expect_number<int>({1, max_threads}));
     sub->add_option("--expected-products", o->planning.expected_products,
                     "number of products over which the setup must pay (default: it does not count)")
-        ->check(CLI::PositiveNumber);
+        ->transform(expect_number<std::int64_t>({.least = 1}));
     sub->add_option("--vectors", o->planning.vectors, "number of vectors multiplied at once")
-        ->check(CLI::PositiveNumber);
+        ->transform(expect_number<index>({.least = 1}));
     add_storage_option(*sub, o->planning.storage,
                        "precision of the stored values; products are summed in the matrix' type");
     add_json_option(*sub, o->json);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
@@ -151,12 +152,13 @@ int reorder_as_type(const options& o) {
     json_file json(o.json);
     expect_writable(o.to, matrix_endings);
     expect_writable(o.order_to, vector_endings);
+    expect_one_to_stdout({o.to, o.order_to, o.json});
     if (inspect(o.matrix).field == field::complex && o.on_gpu())
         throw argument_error("--device gpu: complex values are multiplied on the CPU only");
     const bool is_real = inspect(o.matrix).field != field::complex;
     const outcome all = is_real ? reorder<double>(o) : reorder<std::complex<double>>(o);
     json.write(to_json(o, all));
-    if (!json.is_stdout()) print(o, all);
+    if (!json.is_stdout() && o.to != "-" && o.order_to != "-") print(o, all);
     throw_if(all.fault);
     return done;
 }
@@ -177,11 +179,13 @@ void add_reorder(CLI::App& app, action& chosen) {
         ->capture_default_str();
     sub->add_option("--blocks", o->blocks,
                     "number of blocks on the diagonal that metis makes and that are counted")
-        ->check(CLI::Range(1, 1000000))
+        ->transform(expect_number<index>({1, 1000000}))
         ->capture_default_str();
-    sub->add_option("-o,--output", o->to, "file for P A P^T: .mtx, .mtx.gz, .npz or .petsc");
+    sub->add_option("-o,--output", o->to,
+                    "file for P A P^T: .mtx, .mtx.gz, .npz or .petsc; - for stdout");
     sub->add_option("--order", o->order_to,
-                    "file for the order: .mtx; its k-th number is A's row that becomes row k");
+                    "file for the order: .mtx or .mtx.gz, or - for stdout; its k-th number is A's "
+                    "row that becomes row k");
     add_run_options(*sub, *o);
     sub->callback([&chosen, o] { chosen = [o] { return reorder_as_type(*o); }; });
 }

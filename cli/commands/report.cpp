@@ -9,6 +9,7 @@
 #include "cli/commands/report_solvers.hpp"
 #include "cli/commands/study.hpp"
 #include "cli/interruption.hpp"
+#include "cli/numbers.hpp"
 #include "cli/page/measurements_file.hpp"
 #include "cli/page/page.hpp"
 #include "cli/read_matrix.hpp"
@@ -113,7 +114,8 @@ measured_report measure(const options& o) {
 int report(const options& o) {
     if (o.study.paths.empty() == o.from.empty())
         throw argument_error("nz report takes matrices, or --from a file of measurements");
-    if (!o.output.ends_with(".html"))
+    expect_one_to_stdout({o.output, o.study.json});
+    if (o.output != "-" && !o.output.ends_with(".html"))
         throw argument_error("--output: " + o.output + " does not end in .html");
     atomic_file page(o.output);
     json_file json(o.study.json);
@@ -124,7 +126,7 @@ int report(const options& o) {
     page.write(report_page(data));
     page.commit();
     json.write(data);
-    if (!json.is_stdout())
+    if (!json.is_stdout() && o.output != "-")
         fmt::print("{}: {} {}, {} results\n", o.output, data["matrices"].size(),
                    data["matrices"].size() == 1 ? "matrix" : "matrices",
                    data[data.contains("results") ? "results" : "rows"].size());
@@ -143,19 +145,20 @@ void add_report(CLI::App& app, action& chosen) {
         "         nz report --from study.json -o report.html");
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->study.paths, matrix_help());
-    sub->add_option("-o,--output", o->output, "file for the page: .html")->required();
+    sub->add_option("-o,--output", o->output, "file for the page: .html, or - for stdout")
+        ->required();
     auto* from = sub->add_option("--from", o->from, "draw the JSON of nz study, bench or report");
     sub->add_option("--threads", o->study.threads, "numbers of threads [1, 2, 4, ... all cores]")
         ->excludes(from);
     sub->add_option("--seconds", o->study.seconds,
                     "seconds of timing in all; large matrices take more")
         ->excludes(from)
-        ->check(CLI::PositiveNumber)
+        ->transform(expect_number<double>({.least = 0, .open = true}))
         ->capture_default_str();
     sub->add_option("--solve-seconds", o->solve_seconds,
                     "seconds that each solver may iterate on each matrix; 0 for no solvers")
         ->excludes(from)
-        ->check(CLI::NonNegativeNumber)
+        ->transform(expect_number<double>({.least = 0}))
         ->capture_default_str();
     add_json_option(*sub, o->study.json, "the page's data");
     o->study.explains = true;

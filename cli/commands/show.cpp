@@ -9,6 +9,7 @@
 #include "cli/explorer/built.hpp"
 #include "cli/explorer/drawing.hpp"
 #include "cli/explorer/explorer.hpp"
+#include "cli/numbers.hpp"
 #include "cli/page/page.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
@@ -294,9 +295,9 @@ void add_show(CLI::App& app, action& chosen) {
         ->check(CLI::IsMember(names).description(""))
         ->type_name("");
     sub->add_flag("--html", o->html, "write a page with all formats, --format first");
-    sub->add_option("-o,--output", o->output, "file for the page: .html");
+    sub->add_option("-o,--output", o->output, "file for the page: .html, or - for stdout");
     const auto number = [&](const char* name, index& to, const char* what) {
-        sub->add_option(name, to, what)->check(CLI::PositiveNumber);
+        sub->add_option(name, to, what)->transform(expect_number<index>({.least = 1}));
     };
     layout_options& l = o->layout;
     number("--block-side", l.block_side, "bsr: rows and columns of a block");
@@ -305,7 +306,7 @@ void add_show(CLI::App& app, action& chosen) {
     number("--interleave", l.interleave, "icrs: rows to a group (default: 256, or all)");
     sub->add_option("--least-fill", l.least_fill,
                     "jds_ell: least share of a section that is not padding")
-        ->check(CLI::Range(0.0, 1.0));
+        ->transform(expect_number<double>({0, 1}));
     number("--sort-scope", l.sort_scope, "sell: rows that are sorted together");
     number("--split-width", l.split_width, "hyb: entries of a row in its ELL part");
     sub->callback([&chosen, o, sub] {

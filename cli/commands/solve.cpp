@@ -10,6 +10,7 @@
 #include "cli/commands/known_system.hpp"
 #include "cli/convergence.hpp"
 #include "cli/interruption.hpp"
+#include "cli/numbers.hpp"
 #include "cli/rank_memory.hpp"
 #include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
@@ -48,7 +49,7 @@ system_options system_of(const options& o) {
     s.method = named<krylov_method>(o.method, krylov_method_names);
     s.preconditioner = named<preconditioning>(o.preconditioner, preconditioning_names);
     s.block = o.block;
-    s.monitor = progress_line(o.solver.tol);
+    s.monitor = progress_line(*o.solver.tol);
     return s;
 }
 
@@ -64,7 +65,7 @@ nlohmann::json to_json(const options& o, const outcome& all, nz::shape shape, st
               {"where", all.where},
               {"negated", all.system.negated},
               {"product", all.system.product},
-              {"tol", o.solver.tol},
+              {"tol", *o.solver.tol},
               {"plan_s", all.system.plan_s},
               {"solver_setup_s", r.setup_s},
               {"iteration_s", r.iteration_s()},
@@ -90,7 +91,13 @@ void print_others(const system_report& system) {
     }
 }
 
+/// Where x goes to stdout only why there is no solution is told, elsewhere.
 void print(const options& o, const outcome& all, nz::shape shape, std::size_t nnz) {
+    if (o.to == "-") {
+        if (!all.system.converged())
+            fmt::print(stderr, "nz: not converged: {}\n", all.system.result().report.why);
+        return;
+    }
     const solve_attempt& best = all.system.result();
     const solve_report& r = best.report;
     fmt::print("matrix      {} x {}, {} nonzeros, {}\n", shape.rows, shape.cols, nnz, o.type);
@@ -109,8 +116,8 @@ void print(const options& o, const outcome& all, nz::shape shape, std::size_t nn
     if (all.error >= 0) fmt::print("error       |x - x*| / |x*| = {:.3g}\n", all.error);
     if (!all.memory.empty()) fmt::print("memory      {}\n", to_text(all.memory));
     fmt::print("converged   {}\n",
-               r.converged ? fmt::format("yes, to {:g}", o.solver.tol) : "no: " + r.why);
-    if (o.plot || is_terminal(stdout)) print_convergence(r.history, o.solver.tol);
+               r.converged ? fmt::format("yes, to {:g}", *o.solver.tol) : "no: " + r.why);
+    if (o.plot || is_terminal(stdout)) print_convergence(r.history, *o.solver.tol);
 }
 
 /// Throws argument_error where it is not of that length.
@@ -155,7 +162,7 @@ outcome solve_on_device(const options& o, const csr<V, host_view>& A, const host
 /// Holds the place of x until it is written, so that one that cannot be is known before the solve.
 /// Null where there is none to hold. Throws error.
 std::unique_ptr<atomic_file> place_for(const std::string& to) {
-    if (to.empty()) return nullptr;
+    if (to.empty() || to == "-") return nullptr;
     if (!to.ends_with(".mtx") && !to.ends_with(".mtx.gz"))
         throw argument_error("--output: " + to + " ends in none of .mtx, .mtx.gz");
     return std::make_unique<atomic_file>(to);
@@ -278,15 +285,19 @@ int solve_as_type(options o) {
     const communicator* const ranks = ranks_of_this_run();
     std::unique_ptr<atomic_file> place;
     agree(ranks, [&] {
-        if (is_speaker()) place = place_for(o.to), (void)json_file(o.json);
+        if (is_speaker()) {
+            expect_one_to_stdout({o.to, o.json});
+            place = place_for(o.to), (void)json_file(o.json);
+        }
         if (o.type.empty()) o.type = type_of_file(o.matrix);
         if (o.on_gpu() && o.type.starts_with('c'))
             throw argument_error("--device gpu: complex values are solved on the CPU only");
     });
-    if (ranks != nullptr)
-        return with_value_type(
-            o.type, [&]<class V>() { return solve_on_ranks<V>(o, *ranks, std::move(place)); });
-    return with_value_type(o.type, [&]<class V>() { return solve<V>(o, std::move(place)); });
+    return with_value_type(o.type, [&]<class V>() {
+        o.solver.tol = o.solver.tol_of<V>();
+        return ranks != nullptr ? solve_on_ranks<V>(o, *ranks, std::move(place))
+                                : solve<V>(o, std::move(place));
+    });
 }
 
 }  // namespace
@@ -300,7 +311,7 @@ void add_solve(CLI::App& app, action& chosen) {
         "-b", o->b,
         "Matrix Market vector (default: A times a random x*, so that the error is known)");
     sub->add_option("--guess", o->guess, "x at the start (default: zeros)");
-    sub->add_option("-o,--output", o->to, "file for x: .mtx or .mtx.gz");
+    sub->add_option("-o,--output", o->to, "file for x: .mtx or .mtx.gz, or - for stdout");
     sub->add_option(
            "--method", o->method,
            "solver (default: cg where A is symmetric, its diagonal positive; minres where it is "
@@ -311,17 +322,18 @@ void add_solve(CLI::App& app, action& chosen) {
                     "a zero; others "
                     "where that fails)")
         ->check(CLI::IsMember({"amg", "block-jacobi", "jacobi", "none", "sgs"}));
-    sub->add_option("--tol", o->solver.tol, "tolerance of |b - A x| / |b|")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
+    sub->add_option("--tol", o->solver.tol,
+                    fmt::format("tolerance of |b - A x| / |b| (default: {:g}; float, cfloat: {:g})",
+                                default_tol<double>, default_tol<float>))
+        ->transform(expect_number<double>({.least = 0}));
     sub->add_option("--max-iter", o->solver.max_iter, "largest number of iterations")
-        ->check(CLI::NonNegativeNumber)
+        ->transform(expect_number<std::int64_t>({.least = 0}))
         ->capture_default_str();
     sub->add_option("--restart", o->solver.restart, "number of iterations of a cycle of gmres")
-        ->check(CLI::Range(1, 1000))
+        ->transform(expect_number<int>({1, 1000}))
         ->capture_default_str();
     sub->add_option("--block", o->block, "unknowns that belong together, for block-jacobi and amg")
-        ->check(CLI::Range(1, 64))
+        ->transform(expect_number<index>({1, 64}))
         ->capture_default_str();
     add_type_of_file_option(*sub, o->type);
     add_run_options(*sub, *o);

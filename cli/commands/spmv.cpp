@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli/command.hpp"
+#include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "cli/rank_memory.hpp"
 #include "cli/ranks.hpp"
@@ -326,8 +327,7 @@ int multiply_as_type(options o) {
     agree(ranks, [&] {
         if (is_speaker()) {
             expect_writable(o.to, vector_endings);
-            if (o.to == "-" && o.json == "-")
-                throw argument_error("--json and --output: only one of them to stdout");
+            expect_one_to_stdout({o.to, o.json});
             json = std::make_unique<json_file>(o.json);
         }
         if (o.type.empty()) o.type = type_of_file(o.matrix);
@@ -365,7 +365,7 @@ void add_spmv(CLI::App& app, action& chosen) {
         ->excludes(t);
     add_type_of_file_option(*sub, o->type);
     sub->add_option("--threads", o->threads, "number of threads (default: all)")
-        ->check(CLI::Range(1, max_threads));
+        ->transform(expect_number<int>({1, max_threads}));
     add_json_option(*sub, o->json);
     sub->callback([&chosen, o] { chosen = [o] { return multiply_as_type(*o); }; });
 }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "cli/command.hpp"
+#include "cli/numbers.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/io/io.hpp"
@@ -135,6 +136,7 @@ int draw(const options& o) {
         fit(A.shape, o.width > 0 ? o.width : side, o.height > 0 ? o.height : side);
     const picture p = spy(A, s.width, s.height);
     write_png(o.output, p);
+    if (o.output == "-") return done;
     fmt::print("{}: {} x {} pixels, up to {} nonzeros in one\n", o.output, p.width, p.height,
                p.most);
     return done;
@@ -147,11 +149,12 @@ void add_spy(CLI::App& app, action& chosen) {
     sub->footer("Example: nz spy A.mtx -o spy.png --width 1200 --height 1200");
     const auto o = std::make_shared<options>();
     sub->add_option("matrix", o->path, matrix_help())->required();
-    sub->add_option("-o,--output", o->output, "write a PNG instead of characters");
+    sub->add_option("-o,--output", o->output,
+                    "file for a PNG, instead of characters; - for stdout");
     sub->add_option("--width", o->width, "largest width, in characters, or pixels of the PNG")
-        ->check(CLI::Range(1, max_picture_side));
+        ->transform(expect_number<int>({1, max_picture_side}));
     sub->add_option("--height", o->height, "largest height, in characters, or pixels of the PNG")
-        ->check(CLI::Range(1, max_picture_side));
+        ->transform(expect_number<int>({1, max_picture_side}));
     sub->add_option("--style", o->style, "style of the characters")
         ->check(CLI::IsMember({"auto", "dots", "shades"}))
         ->capture_default_str();

@@ -9,6 +9,7 @@
 #include "cli/commands/study_lessons.hpp"
 #include "cli/conditions/quiet.hpp"
 #include "cli/interruption.hpp"
+#include "cli/numbers.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 
@@ -193,7 +194,7 @@ void add_study(CLI::App& app, action& chosen) {
         ->check(CLI::IsMember({"cpu", "gpu"}))
         ->capture_default_str();
     sub->add_option("--seconds", o->seconds, "seconds of timing in all; large matrices take more")
-        ->check(CLI::PositiveNumber)
+        ->transform(expect_number<double>({.least = 0, .open = true}))
         ->capture_default_str();
     add_wide_option(*sub);
     add_json_option(*sub, o->json, "the charts' data");

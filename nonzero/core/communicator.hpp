@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "nonzero/core/cpp20.hpp"
+
 namespace nz {
 
 /// Bytes for another rank, or from it.

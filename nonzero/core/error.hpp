@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "nonzero/core/cpp20.hpp"
+
 namespace nz {
 
 /// The base of every exception of this library.

@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "nonzero/core/cpp20.hpp"
+
 namespace nz {
 
 void* allocate_pages(std::size_t bytes);  ///< cache-line aligned; throws std::bad_alloc

@@ -15,6 +15,8 @@
 #define NZ_HOST_DEVICE
 #endif
 
+#include "nonzero/core/cpp20.hpp"
+
 namespace nz {
 
 template <class V>

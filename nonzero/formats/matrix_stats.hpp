@@ -28,7 +28,7 @@ inline constexpr std::int64_t stats_shares = 16;
 inline constexpr std::int64_t sector_bytes = 32;
 /// Columns from which on the k-th entries of two neighbouring rows are far from each other: their
 /// part of x, of twice as many columns, is what a last-level cache may hold.
-inline constexpr index stats_far = index(1) << 20;
+inline constexpr index stats_far = 1 << 20;
 
 /// What a format may know of a matrix before it is built. Computed by plan/stats.
 struct matrix_stats {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "nonzero/core/cpp20.hpp"
+
 namespace nz {
 
 /// What Linux says of the machine; 0 or empty where it does not say.

@@ -168,7 +168,7 @@ class attempts {
         const double rounding = 8 * unit * rounding_scale<V>(system_.A, system_.b, x);
         // From such an x no method gets to tol: rounding errors of A x alone are larger. Where A is
         // singular its null space may have grown in x, and another method may find a small x.
-        if (rounding > std::max(options_.tol, std::sqrt(unit))) return;
+        if (rounding > std::max(options_.template tol_of<V>(), std::sqrt(unit))) return;
         // No x can be expected to have a smaller residual.
         if (r.relative <= rounding) is_over_ = true;
         if (r.relative < relative_) relative_ = r.relative, from_ = std::move(x);

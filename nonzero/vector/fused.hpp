@@ -14,7 +14,7 @@ namespace nz {
 /// What one element adds to each of K sums, and their totals.
 template <class V, int K>
 struct sums {
-    V part[K > 0 ? K : 1] = {};
+    V part[std::size_t(K > 0 ? K : 1)] = {};
     NZ_HOST_DEVICE V& operator[](int k) { return part[k]; }
     NZ_HOST_DEVICE const V& operator[](int k) const { return part[k]; }
     NZ_HOST_DEVICE void operator+=(const sums& other) {
@@ -137,7 +137,7 @@ void run_fused(cpu on, std::int64_t n, const Step& step, typename Step::scalars*
     };
     if constexpr (finishes<Step>) {
         NZ_ASSERT(on.scratch.size() >= fused_scratch_bytes(on, n));
-        auto* const partial = reinterpret_cast<totals*>(on.scratch.data());
+        auto* const partial = static_cast<totals*>(static_cast<void*>(on.scratch.data()));
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
         for (std::int64_t b = 0; b < blocks; ++b) partial[b] = block(b);
         totals all = {};

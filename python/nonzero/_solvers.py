@@ -209,7 +209,8 @@ def solve(
 
 def default_tol(dtype: np.dtype[Any]) -> float:
     """Give the tolerance where none is asked for, which rounding lets every method reach."""
-    return 1e-8 if np.finfo(dtype).eps < 1e-10 else 1e-5
+    tol: float = _nonzero.default_tol(single=np.finfo(dtype).bits == 32)
+    return tol
 
 
 def as_operator(A: Any) -> Operator:

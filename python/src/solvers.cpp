@@ -244,6 +244,10 @@ nb::dict eigenpairs(const any_operator& A, int count, const std::string& which, 
 }  // namespace
 
 void bind_solvers(nb::module_& m) {
+    m.def(
+        "default_tol",
+        [](bool single) { return single ? default_tol<float> : default_tol<double>; },
+        nb::kw_only(), "single"_a);
     m.def("solve", &solve_system, "shape"_a, "indptr"_a, "indices"_a, "data"_a, "b"_a, "x"_a,
           nb::kw_only(), "device"_a, "threads"_a, "tol"_a, "maxiter"_a, "restart"_a,
           "method"_a.none(), "preconditioner"_a.none(), "block"_a, "callback"_a.none());

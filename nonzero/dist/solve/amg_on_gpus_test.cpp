@@ -288,7 +288,8 @@ TEST_F(amg_on_gpus, precondition_a_solve_over_ranks) {
             EXPECT_EQ(report.result().method, krylov_method::cg);
             EXPECT_EQ(report.result().preconditioner, preconditioning::amg);
             const auto whole = joined<double>(ranks, x);
-            if (ranks.rank() == 0) expect_solved(p, whole, report.result().report, o.tol);
+            if (ranks.rank() == 0)
+                expect_solved(p, whole, report.result().report, o.tol_of<double>());
         });
 }
 

@@ -71,7 +71,7 @@ void expect_solved(const std::vector<linear_system<V>>& systems, solver<V> solve
             EXPECT_TRUE(same_bits<V>(got.x, again.x));
             EXPECT_EQ(got.report.history, again.report.history);
             const auto r = residual_of<V>(system.A, got.x, system.b);
-            EXPECT_LE(r.norm, 1.01 * o.tol * r.rhs + r.rounding);
+            EXPECT_LE(r.norm, 1.01 * o.tol_of<double>() * r.rhs + r.rounding);
             // Sums round otherwise, so the number of iterations may differ by a few.
             EXPECT_NEAR(double(got.report.iterations), double(alone.report.iterations),
                         3 + 0.1 * double(alone.report.iterations));
@@ -158,7 +158,7 @@ system_report solved_by_choice(const linear_system<double>& system, const system
         const auto whole = joined<double>(ranks, x);
         if (ranks.rank() != 0) return;
         const auto r = residual_of<double>(system.A, whole, system.b);
-        EXPECT_LE(r.norm, 1.01 * o.tol * r.rhs) << system.name;
+        EXPECT_LE(r.norm, 1.01 * o.tol_of<double>() * r.rhs) << system.name;
         all = std::move(report);
     });
     return all;

@@ -124,7 +124,9 @@ auto to_csr(const F& A) {
     host_vector<index> row, col;
     host_vector<V> val;
     for_each_entry(A, 0, piece_count(A), [&](index i, index j, V v) {
-        row.push_back(i), col.push_back(j), val.push_back(v);
+        row.push_back(i);
+        col.push_back(j);
+        val.push_back(v);
     });
     return assemble<V>(A.shape, row, col, val);
 }

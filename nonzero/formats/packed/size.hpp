@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "nonzero/core/cpp20.hpp"
+
 namespace nz {
 
 struct packed_size {

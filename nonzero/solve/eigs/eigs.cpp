@@ -28,7 +28,7 @@ void check_arguments(const linear_operator<V, B>& A, const eigs_options& o,
     if (M != nullptr && M->shape() != shape) fail("the preconditioner is not of A's shape");
     if (o.count < 1 || o.count > 50)
         fail(std::to_string(o.count) + " eigenpairs, expected 1 to 50");
-    if (!(o.tol >= 0)) fail("tol is negative or no number");
+    if (!(o.tol.value_or(0) >= 0)) fail("tol is negative or no number");
     if (o.max_products < 0) fail("max_products is negative");
     if (o.basis != 0 && (o.basis < o.count + 2 || o.basis > max_basis))
         fail("a basis of " + std::to_string(o.basis) + " vectors, expected count + 2 to 128");
@@ -282,7 +282,9 @@ class davidson {
                 checks_ = false;
             }
     }
-    [[nodiscard]] double allowed() const { return options_.tol * report_.norm; }
+    [[nodiscard]] double allowed() const {
+        return options_.tol.value_or(default_tol<V>) * report_.norm;
+    }
 
     /// The first vectors of the basis become the best `to` Ritz vectors.
     void rotate(int to) {
@@ -523,8 +525,8 @@ eigs_result<V> eigs(B on, const linear_operator<V, B>& A, const eigs_options& o,
     const communicator* const ranks = ranks_of(on);
     agree(ranks, [&] { check_arguments(A, o, M, guess.size()); });
     expect_equal(ranks, "eigs",
-                 std::array{double(o.count), double(o.which), o.tol, double(o.max_products),
-                            double(o.basis), double(M != nullptr)});
+                 std::array{double(o.count), double(o.which), o.tol.value_or(default_tol<V>),
+                            double(o.max_products), double(o.basis), double(M != nullptr)});
     if (summed_over(ranks, std::int64_t(A.shape().rows)) == 0) {
         eigs_result<V> nothing;
         nothing.report.converged = true;

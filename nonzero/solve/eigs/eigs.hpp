@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nonzero/formats/registry.hpp"
+#include "nonzero/solve/krylov/report.hpp"
 
 namespace nz {
 
@@ -23,7 +24,8 @@ struct eigs_progress {
 struct eigs_options {
     int count = 6;  ///< eigenpairs, at most 50
     spectrum_end which = spectrum_end::smallest;
-    double tol = 1e-8;                  ///< tolerance of |A x - theta x| / |A|, for each pair
+    /// Tolerance of |A x - theta x| / |A|, for each pair; without, default_tol of the values.
+    std::optional<double> tol = {};
     std::int64_t max_products = 10000;  ///< at most
     int basis = 0;                      ///< vectors held: from count + 2 to 128; 0: as suits count
     /// Called whenever a residual is known; false stops the search.

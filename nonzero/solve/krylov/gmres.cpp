@@ -88,7 +88,7 @@ class gmres_solve {
         report_.residual_norm = std::sqrt(s.residual2);
         report_.history.push_back(report_.residual_norm / report_.rhs_norm);
         report_.setup_s = seconds_since(start_);
-        const double target = options_.tol * report_.rhs_norm;
+        const double target = options_.template tol_of<V>() * report_.rhs_norm;
         const auto iterating = steady_clock::now();
         for (;;) {
             if (report_.residual_norm <= target) return end("converged", true);

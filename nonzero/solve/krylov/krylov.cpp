@@ -37,7 +37,8 @@ void check_options(const char* what, const solve_options& o) {
     const auto require = [&](bool holds, const std::string& why) {
         if (!holds) throw argument_error(std::string(what) + ": " + why);
     };
-    require(o.tol >= 0, fmt::format("tol is {:g}, expected 0 or more", o.tol));
+    require(!o.tol || *o.tol >= 0,
+            fmt::format("tol is {:g}, expected 0 or more", o.tol.value_or(0)));
     require(o.max_iter >= 0, fmt::format("max_iter is {}, expected 0 or more", o.max_iter));
     require(o.max_seconds >= 0,
             fmt::format("max_seconds is {:g}, expected 0 or more", o.max_seconds));
@@ -51,8 +52,8 @@ void check_system(const char* what, B on, const linear_operator<V, B>& A,
     const communicator* const ranks = ranks_of(on);
     agree(ranks, [&] { check_here<V, B>(what, A, M, b, x, o); });
     expect_equal(ranks, what,
-                 std::array{o.tol, double(o.max_iter), o.max_seconds, double(o.replace_every),
-                            double(M != nullptr)});
+                 std::array{o.tol_of<V>(), double(o.max_iter), o.max_seconds,
+                            double(o.replace_every), double(M != nullptr)});
 }
 
 std::string describe(status v) {
@@ -194,7 +195,7 @@ std::optional<solve_report> solve_scaled(B on, const linear_problem<V, B>& p, co
         space.fill(V(0), x);
         report = solve(scaled);
     }
-    if (report) restore<V, B>(space, scaled, by, o.tol, x, *report);
+    if (report) restore<V, B>(space, scaled, by, o.tol_of<V>(), x, *report);
     return report;
 }
 

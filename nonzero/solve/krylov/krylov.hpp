@@ -187,7 +187,8 @@ class krylov_solve {
         report_.rhs_norm = std::sqrt(s.rhs2);
         report_.residual_norm = std::sqrt(s.residual2);
         report_.history.push_back(report_.residual_norm / report_.rhs_norm);
-        s.target2 = options_.tol * options_.tol * s.rhs2;
+        const double tol = options_.template tol_of<V>();
+        s.target2 = tol * tol * s.rhs2;
         s.history = history_.data();
         if (s.residual2 <= s.target2) return end_converged();
         best_.keep(s.residual2);

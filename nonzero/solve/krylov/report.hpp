@@ -4,13 +4,21 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "nonzero/core/value.hpp"
+
 namespace nz {
 
+/// The tolerance where none is given, of solvers and of eigs: what rounding lets all of them reach.
+template <class V>
+inline constexpr double default_tol = std::numeric_limits<real<V>>::epsilon() < 1e-10 ? 1e-8 : 1e-5;
+
 struct solve_options {
-    double tol = 1e-8;              ///< tolerance of the relative residual, |b - A x| / |b|
+    /// Tolerance of the relative residual, |b - A x| / |b|; without, default_tol of the values.
+    std::optional<double> tol = {};
     std::int64_t max_iter = 10000;  ///< at most
     /// The solver ends between two iterations when that long has passed since the call  [s]. Which
     /// iteration that is differs from run to run.
@@ -25,6 +33,11 @@ struct solve_options {
     /// and M launch can be captured. Without, or where they keep count on the CPU, kernel by
     /// kernel.
     bool graph = true;
+
+    template <class V>
+    [[nodiscard]] double tol_of() const {
+        return tol.value_or(default_tol<V>);
+    }
 };
 
 struct solve_report {
