@@ -129,13 +129,15 @@ class davidson_search {
     double orthogonalise_projected() {
         const out<V, B> v = basis_.column(size_);
         constexpr double epsilon = std::numeric_limits<V>::epsilon();
+        // In single precision 100 units of rounding would be above the residuals that are wanted.
+        constexpr double orthogonal = (std::is_same_v<V, float> ? 10 : 100) * epsilon;
         double taken = std::hypot(length_of_coefficients(), deflate(v));
         double norm = size_ > 0 ? basis_.subtract_and_project(size_, v) : double(space_.norm(v));
         const double least = 100 * epsilon * std::hypot(taken, norm);
         // What is left of the basis in it says whether that must be taken as well.
         for (int pass = 0; pass < 2 && size_ + known_count_ > 0 && norm > least; ++pass) {
             taken = std::hypot(length_of_coefficients(), deflate(v));
-            if (!(taken > 100 * epsilon * norm)) break;
+            if (!(taken > orthogonal * norm)) break;
             norm = taken > 0.1 * norm ? basis_.subtract_and_project(size_, v)
                                       : basis_.subtract(size_, v);
             if (!(taken > 0.1 * norm)) break;
