@@ -1,4 +1,6 @@
 // nz pagerank, reorder, eigs and partition: what they say of small graphs, and what they refuse.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -185,6 +187,30 @@ TEST_F(command, eigs_refuses) {
     }
     for (const char* what : {"-k 0", "-k 51", "--which middle", "--tol -1"})
         EXPECT_EQ(nz("eigs A.mtx " + std::string(what)).code, 2) << what;
+    write("nan.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1\n2 1 nan\n");
+    const auto nan = nz("eigs nan.mtx");
+    EXPECT_EQ(nan.code, 1);
+    EXPECT_EQ(nan.err, "nz: A is not finite: row 0, column 1 has nan\n");
+}
+
+TEST_F(command, eigs_of_every_scale) {
+    for (const int power : {-1000, -560, 560, 1000}) {
+        std::string file = "%%MatrixMarket matrix coordinate real symmetric\n4 4 7\n";
+        for (int i = 1; i <= 4; ++i) file += fmt::format("{0} {0} {1}\n", i, std::ldexp(2, power));
+        for (int i = 1; i < 4; ++i)
+            file += fmt::format("{} {} {}\n", i + 1, i, std::ldexp(-1, power));
+        write("A.mtx", file);
+        const double golden = (1 + std::sqrt(5.0)) / 2;
+        for (const std::string how : {"", " --precond none", " --which largest"}) {
+            const auto [code, out, err] = nz("eigs A.mtx -k 1 --json -" + how);
+            EXPECT_EQ(code, 0) << power << how << ": " << err;
+            const auto j = nlohmann::json::parse(out);
+            EXPECT_NEAR(std::ldexp(double(j["values"][0]), -power),
+                        how == " --which largest" ? 2 + golden : 2 - golden, 1e-7)
+                << power << how;
+            EXPECT_LE(double(j["residuals"][0]), 1e-8) << power << how;
+        }
+    }
 }
 
 TEST_F(command, partition_cuts_a_path_in_the_middle) {

@@ -77,6 +77,36 @@ TEST_F(command, info_sees_symmetry) {
     EXPECT_EQ(symmetry_of("complex general", "2 2 2\n1 2 3 1\n2 1 3 -1\n"), "hermitian");
     EXPECT_EQ(symmetry_of("complex symmetric", "2 2 1\n2 1 3 1\n"), "symmetric");
     EXPECT_EQ(symmetry_of("pattern general", "2 3 2\n1 1\n2 3\n"), "not square");
+    // A zero that is stored, duplicates and rounding are no asymmetry.
+    EXPECT_EQ(symmetry_of("real general", "2 2 3\n1 1 1\n2 2 1\n1 2 0\n"), "symmetric");
+    EXPECT_EQ(nz("info A.mtx --json").code, 0);
+    EXPECT_EQ(json::parse(nz("info A.mtx --json").out)["symmetry"]["value_share"], 1);
+    EXPECT_EQ(symmetry_of("complex general", "2 2 3\n1 2 3 1\n2 1 3 -1\n1 1 1 0\n"), "hermitian");
+    EXPECT_EQ(symmetry_of("real general", "3 3 3\n1 2 3\n2 1 -3\n3 3 0\n"), "skew-symmetric");
+    EXPECT_EQ(symmetry_of("real general", "2 2 4\n1 2 3\n2 1 1\n2 1 1\n2 1 1\n"), "symmetric");
+    EXPECT_EQ(symmetry_of("real general", "2 2 3\n1 1 1\n1 2 3\n2 1 3.000000000001\n"),
+              "symmetric");
+    EXPECT_NE(nz("info A.mtx").out.find("symmetric up to rounding, 0.0 % of the values equal"),
+              std::string::npos);
+    EXPECT_EQ(symmetry_of("real general", "2 2 3\n1 1 1e30\n1 2 3\n2 1 4\n"), "unsymmetric");
+}
+
+/// A zero that an assembly left on one side.
+TEST_F(command, what_is_symmetric_by_its_values_is_so_for_all_subcommands) {
+    for (const char* zero : {"1 3 0", "3 1 0", "3 1 -0.0", "1 3 5\n1 3 -5"}) {
+        write("A.mtx", std::string("%%MatrixMarket matrix coordinate real general\n3 3 ") +
+                           (std::string(zero).find('\n') == std::string::npos ? "8" : "9") +
+                           "\n1 1 4\n2 2 4\n3 3 4\n1 2 -1\n2 1 -1\n2 3 -1\n3 2 -1\n" + zero + "\n");
+        EXPECT_EQ(json::parse(nz("info A.mtx --json").out)["symmetry"]["values"], "symmetric");
+        for (const char* does :
+             {"convert A.mtx B.mtx --symmetric", "eigs A.mtx -k 2", "eigs A.mtx -k 2 --precond amg",
+              "solve A.mtx --method cg", "solve A.mtx --precond amg", "solve A.mtx --method minres",
+              "info B.mtx", "eigs B.mtx -k 2"}) {
+            const auto [code, out, err] = nz(does);
+            EXPECT_EQ(code, 0) << does << " with " << zero << ": " << err;
+        }
+        EXPECT_EQ(json::parse(nz("info B.mtx --json").out)["file"]["symmetry"], "symmetric");
+    }
 }
 
 TEST_F(command, info_bins_many_lengths_by_octaves) {

@@ -189,7 +189,30 @@ TEST_F(ranks, find_eigenpairs_as_one_does) {
     nz::write(file("B.mtx"), view(convected(laplace2d<double>(9, 8))));
     const auto refused = nz_on(2, "eigs B.mtx");
     EXPECT_EQ(refused.code, 1);
-    EXPECT_EQ(count(refused.err, "A is not symmetric"), 1) << refused.err;
+    EXPECT_EQ(count(refused.err, "A is not symmetric: row 0, column 1 has"), 1) << refused.err;
+    auto nan = A;
+    nan.val[3] = std::numeric_limits<double>::quiet_NaN();
+    nz::write(file("N.mtx"), view(nan));
+    const auto no_number = nz_on(2, "eigs N.mtx");
+    EXPECT_EQ(no_number.code, 1);
+    EXPECT_EQ(count(no_number.err, "A is not finite: row 1, column 0 has nan"), 1) << no_number.err;
+}
+
+TEST_F(ranks, call_a_matrix_symmetric_by_its_values) {
+    // A zero on one side, as zeroed boundary rows leave it.
+    auto A = laplace2d<double>(9, 8);
+    host_vector<index> row, col;
+    host_vector<double> val;
+    for_each_entry(view(A), 0, 72, [&](index i, index j, double v) {
+        row.push_back(i), col.push_back(j), val.push_back(v);
+    });
+    row.push_back(70), col.push_back(3), val.push_back(0);
+    nz::write(file("A.mtx"), view(assemble<double>(A.shape, row, col, val)));
+    for (const char* does : {"eigs A.mtx -k 2", "eigs A.mtx -k 2 --precond amg",
+                             "solve A.mtx --method cg", "solve A.mtx --precond amg"}) {
+        const auto got = nz_on(2, does);
+        EXPECT_EQ(got.code, 0) << does << ": " << got.err;
+    }
 }
 
 TEST_F(ranks, rank_a_graph_as_one_does) {

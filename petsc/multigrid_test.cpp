@@ -479,5 +479,20 @@ TEST(nzamg, takes_a_matrix_of_nothing_but_such_rows) {
     }
 }
 
+/// Zeros on one side, as an assembly that inserts element by element leaves them.
+TEST(nzamg, calls_a_matrix_symmetric_by_its_values) {
+    Mat A = over_ranks(laplace3d<double>(8, 8, 8), 1, "nz");
+    PetscInt first = 0, last = 0;
+    MUST(MatGetOwnershipRange(A, &first, &last));
+    for (const PetscInt col : {PetscInt(100), PetscInt(411)})
+        MUST(MatSetValue(A, first, col, 0, INSERT_VALUES));
+    MUST(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    MUST(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    KSP ksp = solver_of(A);
+    EXPECT_LE(iterations(ksp, A), 30);
+    MUST(KSPDestroy(&ksp));
+    MUST(MatDestroy(&A));
+}
+
 }  // namespace
 }  // namespace nz::petsc

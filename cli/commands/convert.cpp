@@ -41,7 +41,8 @@ void add_convert(CLI::App& app, action& chosen) {
     const auto o = std::make_shared<options>();
     sub->add_option("from", o->from, matrix_help())->required();
     sub->add_option("to", o->to, ".mtx, .mtx.gz, .npz or .petsc; - for stdout")->required();
-    sub->add_flag("--symmetric", o->symmetric, "store one triangle of a symmetric matrix");
+    sub->add_flag("--symmetric", o->symmetric,
+                  "store the lower triangle of a matrix that is symmetric up to rounding");
     sub->callback([&chosen, o] {
         chosen = [o] {
             expect_writable(o->to, matrix_endings);

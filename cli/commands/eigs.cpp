@@ -82,26 +82,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Empty where A is equal to its transpose, as far as why_not_definite looks, whatever is on its
-/// diagonal: a multiple of I large enough makes that positive.
-std::string why_not_symmetric(csr<double, host> A) {
-    if (A.shape.rows != A.shape.cols)
-        return fmt::format("A is {} x {}, not square", A.shape.rows, A.shape.cols);
-    const auto T = transpose(view(A));
-    double largest = 0;
-    for (const double v : A.val) largest = std::max(largest, std::abs(v));
-    for (index i = 0; i < A.shape.rows; ++i) {
-        const auto first = std::size_t(A.row_ptr[std::size_t(i)]);
-        const auto last = std::size_t(A.row_ptr[std::size_t(i) + 1]);
-        bool same = T.row_ptr[std::size_t(i) + 1] == A.row_ptr[std::size_t(i) + 1];
-        for (std::size_t k = first; k < last && same; ++k)
-            same = A.col_ind[k] == T.col_ind[k] &&
-                   std::abs(A.val[k] - T.val[k]) <= symmetry_tolerance * largest;
-        if (!same) return fmt::format("A is not symmetric: row {} is not column {}", i, i);
-    }
-    return {};
-}
-
 /// The search, with a line of progress where somebody sees it.
 template <class B>
 eigs_result<double> watched_search(B on, const linear_operator<double, B>& A, const options& o,
@@ -153,7 +133,7 @@ outcome search_on_ranks(const communicator& ranks, B on, options& o) {
     const auto A = read_slice<double>(ranks, o.matrix);
     outcome all;
     all.shape = A.shape(), all.nnz = summed(ranks, A.own.val.size());
-    if (!is_symmetric(ranks, A)) throw unsuitable("A is not symmetric");
+    if (const auto why = why_not_symmetric(ranks, A); !why.empty()) throw unsuitable(why);
     const bool is_positive = has_positive_diagonal(ranks, A);
     if (o.preconditioner == "amg" && !is_positive) throw unsuitable("A's diagonal is not positive");
     if (o.preconditioner.empty())
@@ -240,7 +220,7 @@ void print(const options& o, const outcome& all) {
 /// On one process. Throws unsuitable.
 outcome search_alone(options& o) {
     const auto A = read_matrix<double>(o.matrix, o.threads);
-    std::string why = why_not_symmetric(A);
+    std::string why = why_not_symmetric(view(A));
     const std::string indefinite = why.empty() ? why_not_definite(view(A)) : "";
     if (o.preconditioner == "amg") why = why.empty() ? indefinite : why;
     if (!why.empty()) throw unsuitable(why);

@@ -26,17 +26,23 @@ struct options {
 
 /// How symmetric A is, in numbers of its nonzeros a_ij.
 struct mirror {
-    std::int64_t present = 0;    ///< entries whose a_ji is stored
-    std::int64_t equal = 0;      ///< entries that equal a_ji
-    std::int64_t opposite = 0;   ///< entries that equal -a_ji
-    std::int64_t conjugate = 0;  ///< entries that equal the conjugate of a_ji
-    std::int64_t diagonal = 0;   ///< entries on the diagonal, which face themselves
+    std::string values;         ///< the symmetry that they have, up to symmetry_tolerance
+    std::int64_t present = 0;   ///< entries whose a_ji is stored
+    std::int64_t equal = 0;     ///< entries that equal a_ji, which is 0 where it is not stored
+    std::int64_t diagonal = 0;  ///< entries on the diagonal, which face themselves
 };
 
 template <class V>
+std::string symmetry_of(const csr<V, host_view>& A) {
+    for (const symmetry s : {symmetry::symmetric, symmetry::hermitian, symmetry::skew_symmetric})
+        if (!first_asymmetry(A, s)) return std::string(name(s));
+    return "unsymmetric";
+}
+
+template <class V>
 mirror compare_with_transpose(const csr<V, host_view>& A) {
-    mirror m;
-    if (A.shape.rows != A.shape.cols) return m;
+    if (A.shape.rows != A.shape.cols) return {"not square"};
+    mirror m{symmetry_of(A)};
     const auto own = transpose(A);
     const auto T = view(own);
     for (std::size_t i = 0; i < std::size_t(A.shape.rows); ++i) {
@@ -44,12 +50,10 @@ mirror compare_with_transpose(const csr<V, host_view>& A) {
         const auto end = std::size_t(T.row_ptr[i + 1]);
         for_each_entry(A, std::int64_t(i), std::int64_t(i) + 1, [&](index, index j, V v) {
             while (t < end && T.col_ind[t] < j) ++t;
+            const bool is_present = t < end && T.col_ind[t] == j;
             m.diagonal += std::size_t(j) == i;
-            if (t == end || T.col_ind[t] != j) return;
-            ++m.present;
-            m.equal += v == T.val[t];
-            m.opposite += v == -T.val[t];
-            m.conjugate += v == conjugated(transposition::conjugate_transpose, T.val[t]);
+            m.present += is_present;
+            m.equal += v == (is_present ? T.val[t] : V(0));
         });
     }
     return m;
@@ -95,14 +99,6 @@ struct report {
     std::vector<layout_bytes> layouts;
 
     [[nodiscard]] bool square() const { return stats.rows == stats.cols; }
-    [[nodiscard]] std::string values() const {
-        if (!square()) return "not square";
-        const auto all = [&](std::int64_t n) { return n == stats.nnz; };
-        if (all(mirrored.equal)) return "symmetric";
-        if (all(mirrored.conjugate)) return "hermitian";
-        if (all(mirrored.opposite)) return "skew-symmetric";
-        return "unsymmetric";
-    }
     /// The share of entries off the diagonal that face another one, or a one of the same value.
     [[nodiscard]] double share_off_diagonal(std::int64_t n) const {
         const std::int64_t off = stats.nnz - mirrored.diagonal;
@@ -139,8 +135,8 @@ report examine(const options& o, const file_info& file) {
 }
 
 nlohmann::json symmetry_json(const report& r) {
-    if (!r.square()) return {{"values", r.values()}};
-    return {{"values", r.values()},
+    if (!r.square()) return {{"values", r.mirrored.values}};
+    return {{"values", r.mirrored.values},
             {"pattern_share", r.share_off_diagonal(r.mirrored.present)},
             {"value_share", r.share_off_diagonal(r.mirrored.equal)}};
 }
@@ -170,11 +166,13 @@ nlohmann::json to_json(const options& o, const report& r) {
 }
 
 std::string symmetry_text(const report& r) {
-    if (!r.square()) return r.values();
+    if (!r.square()) return r.mirrored.values;
     const double pattern = r.share_off_diagonal(r.mirrored.present);
     const double equal = r.share_off_diagonal(r.mirrored.equal);
     const auto share = [](double s) { return fmt::format("{:.1f} %", 100 * s); };
-    if (r.values() != "unsymmetric") return r.values();
+    if (r.mirrored.values == "symmetric" && equal < 1)
+        return fmt::format("symmetric up to rounding, {} of the values equal across", share(equal));
+    if (r.mirrored.values != "unsymmetric") return r.mirrored.values;
     if (pattern == 1)
         return fmt::format("symmetric pattern, {} of the values equal across", share(equal));
     return fmt::format("unsymmetric; {} of the entries off the diagonal face another",

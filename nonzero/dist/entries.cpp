@@ -1,15 +1,16 @@
 #include "nonzero/dist/entries.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/dist/exchange.hpp"
+#include "nonzero/formats/symmetry.hpp"
 #include "nonzero/solve/multigrid/diagonal.hpp"
-#include "nonzero/solve/symmetry.hpp"
 
 namespace nz {
 namespace {
@@ -115,66 +116,117 @@ matrix_slice<V> transpose(const communicator& ranks, const matrix_slice<V>& A) {
 
 namespace {
 
-/// Whether an entry in own columns mirrors another one.
 template <class V>
-struct mirror {
-    csr<V, host_view> rows;  ///< own ones, ascending
-    index first;             ///< where they begin
-    double tolerance;
-    /// e: its row any, its column an own row.
-    bool operator()(const entry<V>& e) const {
-        return rows.row_ptr.visit([&](const auto* row_ptr) {
-            const index j = e.col - first;
+bool is_before(const facing_entries<V>& a, const facing_entries<V>& b) {
+    return std::pair(a.row, a.col) < std::pair(b.row, b.col);
+}
+
+/// The first by rows of what the ranks found; the same on all of them.
+template <class V>
+std::optional<facing_entries<V>> first_of(const communicator& ranks,
+                                          const std::optional<facing_entries<V>>& mine) {
+    std::optional<facing_entries<V>> first;
+    for (const auto& found : gathered(ranks, mine))
+        if (found && (!first || is_before(*found, *first))) first = found;
+    return first;
+}
+/// An entry whose column is another rank's row, and the largest one of its own row.
+template <class V>
+struct outside_entry {
+    entry<V> e;
+    real<V> largest;
+};
+
+/// Own rows, ascending, and what they tell of entries that face them.
+template <class V>
+struct facing_rows {
+    csr<V, host_view> rows;
+    index first;  ///< where they begin
+    host_vector<real<V>> largest = largest_of_rows(rows);
+
+    /// e, where it is not what mirrors the entry across; its column is an own row, `size` the
+    /// largest entry of its row.
+    [[nodiscard]] std::optional<facing_entries<V>> asymmetry(const entry<V>& e,
+                                                             real<V> size) const {
+        const index j = e.col - first;
+        const V across = rows.row_ptr.visit([&](const auto* row_ptr) {
             const auto at = position_of(row_ptr, rows.col_ind.data(), j, e.row);
-            if (at == row_ptr[j + 1]) return false;
-            const V mirrored =
-                conjugated(transposition::conjugate_transpose, rows.val[std::size_t(at)]);
-            return double(std::abs(mirrored - e.val)) <= tolerance;
+            return at == row_ptr[j + 1] ? V(0) : rows.val[std::size_t(at)];
         });
+        if (mirror_each_other(self_adjoint<V>, e.val, across,
+                              double(std::min(size, largest[std::size_t(j)]))))
+            return std::nullopt;
+        return facing_entries<V>{e.row, e.col, e.val, across};
     }
 };
+
+/// What a thread, or a rank, has seen of its rows.
+template <class V>
+struct looked_at {
+    std::optional<facing_entries<V>> asymmetry;
+    host_vector<outside_entry<V>> outside;
+    void found(const std::optional<facing_entries<V>>& other) {
+        if (other && (!asymmetry || is_before(*other, *asymmetry))) asymmetry = other;
+    }
+};
+
+template <class V>
+looked_at<V> look_at_rows(const facing_rows<V>& own, range rows) {
+    looked_at<V> seen;
+    for_each_entry(own.rows, rows.first, rows.last, [&](index i, index j, V v) {
+        const entry<V> e{own.first + i, j, v};
+        const real<V> largest = own.largest[std::size_t(i)];
+        if (j < own.first || j >= own.first + own.rows.shape.rows)
+            seen.outside.push_back({e, largest});
+        else
+            seen.found(own.asymmetry(e, largest));
+    });
+    return seen;
+}
+
+/// The same as of a whole matrix. Called by all ranks.
+template <class V>
+std::optional<facing_entries<V>> first_asymmetry(const communicator& ranks, const shares& all,
+                                                 const facing_rows<V>& own) {
+    const int threads = thread_count({});
+    looked_at<V> seen;
+    std::vector<host_vector<outside_entry<V>>> to(std::size_t(ranks.size()));  // by who faces them
+    std::mutex one_at_a_time;
+    agree(&ranks, [&] {
+        parallel(threads, [&](int t) {
+            const auto part = look_at_rows(own, share(own.rows.shape.rows, threads, t));
+            const std::lock_guard lock(one_at_a_time);
+            seen.found(part.asymmetry);
+            for (const auto& o : part.outside) to[std::size_t(all.owner(o.e.col))].push_back(o);
+        });
+    });
+    for (const auto& list : exchanged(ranks, to))
+        for (const auto& [e, largest] : list) seen.found(own.asymmetry(e, largest));
+    return first_of(ranks, seen.asymmetry);
+}
 
 }  // namespace
 
 template <class V>
-bool is_symmetric(const communicator& ranks, const matrix_slice<V>& A) {
-    if (A.rows != A.cols) return false;
-    const range mine = A.rows.of(ranks.rank());
-    const int threads = thread_count({});
+std::string why_not_symmetric(const communicator& ranks, const matrix_slice<V>& A) {
+    const nz::shape shape = A.shape();
+    if (shape.rows != shape.cols)
+        return "A is " + std::to_string(shape.rows) + " x " + std::to_string(shape.cols) +
+               ", not square";
+    if (A.rows != A.cols) return "A's columns are not shared out as its rows are";
+    const auto first = index(A.rows.of(ranks.rank()).first);
     std::unique_ptr<ascending_rows<V>> own;
-    double largest = 0;
+    std::unique_ptr<facing_rows<V>> facing;
+    std::optional<facing_entries<V>> not_finite;
     agree(&ranks, [&] {
         own = std::make_unique<ascending_rows<V>>(view(A.own));
-        const auto& val = own->view.val;
-        largest = parallel_reduce(threads, std::ssize(val), 0.0, larger_of(), [&](std::int64_t k) {
-            return double(std::abs(val[std::size_t(k)]));
-        });
+        facing.reset(new facing_rows<V>{own->view, first});
+        not_finite = first_not_finite(own->view);
+        if (not_finite) not_finite->row += first;
     });
-    for (const double other : gathered(ranks, largest)) largest = std::max(largest, other);
-    const mirror<V> mirrors{own->view, index(mine.first), symmetry_tolerance * largest};
-    std::atomic<bool> good = true;
-    std::vector<host_vector<entry<V>>> to(std::size_t(ranks.size()));  // who has the mirrored ones
-    std::mutex one_at_a_time;
-    agree(&ranks, [&] {
-        parallel(threads, [&](int t) {
-            const range part = share(own->view.shape.rows, threads, t);
-            host_vector<entry<V>> outside;
-            bool all_mirror = true;
-            for_each_entry(own->view, part.first, part.last, [&](index i, index j, V v) {
-                const entry<V> e{mirrors.first + i, j, v};
-                if (j < mine.first || j >= mine.last)
-                    outside.push_back(e);
-                else
-                    all_mirror = all_mirror && mirrors(e);
-            });
-            if (!all_mirror) good = false;
-            const std::lock_guard lock(one_at_a_time);
-            for (const entry<V>& e : outside) to[std::size_t(A.rows.owner(e.col))].push_back(e);
-        });
-    });
-    for (const auto& list : exchanged(ranks, to))
-        for (const entry<V>& e : list) good = good && mirrors(e);
-    return on_all(&ranks, good);
+    if (const auto found = first_of(ranks, not_finite)) return text_of_not_finite(*found);
+    const auto found = first_asymmetry(ranks, A.rows, *facing);
+    return found ? text_of_asymmetry(*found) : "";
 }
 
 #define NZ_INSTANTIATE(V)                                                                   \
@@ -182,7 +234,7 @@ bool is_symmetric(const communicator& ranks, const matrix_slice<V>& A) {
     template csr<V, host> assembled(const communicator&, const shares&, index,              \
                                     host_vector<entry<V>>);                                 \
     template matrix_slice<V> transpose(const communicator&, const matrix_slice<V>&);        \
-    template bool is_symmetric(const communicator&, const matrix_slice<V>&);
+    template std::string why_not_symmetric(const communicator&, const matrix_slice<V>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

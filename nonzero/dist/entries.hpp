@@ -1,6 +1,8 @@
 // Entries of a matrix that come to a rank in no order, brought to the ranks whose rows they are in.
 #pragma once
 
+#include <string>
+
 #include "nonzero/dist/slice.hpp"
 
 namespace nz {
@@ -31,9 +33,15 @@ csr<V, host> assembled(const communicator& ranks, const shares& rows, index cols
 template <class V>
 matrix_slice<V> transpose(const communicator& ranks, const matrix_slice<V>& A);
 
-/// Whether A is symmetric (hermitian), up to symmetry_tolerance of its largest value. Called by all
-/// ranks; all get the same.
+/// Empty where A is symmetric (hermitian), else why not, in the words of the one of a whole matrix.
+/// Called by all ranks; all get the same.
 template <class V>
-bool is_symmetric(const communicator& ranks, const matrix_slice<V>& A);
+std::string why_not_symmetric(const communicator& ranks, const matrix_slice<V>& A);
+
+/// Whether why_not_symmetric finds nothing.
+template <class V>
+bool is_symmetric(const communicator& ranks, const matrix_slice<V>& A) {
+    return why_not_symmetric(ranks, A).empty();
+}
 
 }  // namespace nz

@@ -1,7 +1,6 @@
 #include "nonzero/io/columns.hpp"
 
 #include "nonzero/formats/assembler.hpp"
-#include "nonzero/io/matrix_market/matrix_market_lines.hpp"
 
 namespace nz {
 
@@ -26,7 +25,7 @@ csr<V, host> from_columns(nz::shape shape, symmetry s, std::span<const offset> e
             const V v = val.empty() ? V(1) : val[k];
             push(row[k], index(j), v);
             if (s != symmetry::general && row[k] != index(j))
-                push(index(j), row[k], matrix_market::mirrored(s, v));
+                push(index(j), row[k], mirrored(s, v));
             if (rows.size() >= piece_entries) add();
         }
     }

@@ -7,14 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/symmetry.hpp"
 
 namespace nz {
 
 /// What the values of a file are.
 enum class field { real, integer, pattern, complex };
-/// Which entries of a file stand for two.
-enum class symmetry { general, symmetric, skew_symmetric, hermitian };
 
 std::string_view name(field);     ///< as Matrix Market spells it
 std::string_view name(symmetry);  ///< as Matrix Market spells it
@@ -80,7 +78,9 @@ template <class V>
 named_matrix<V> read_named(const std::string& path, const read_options& = {});
 
 struct write_options {
-    symmetry store = symmetry::general;  ///< Matrix Market: the lower triangle where not general
+    /// Matrix Market: the lower triangle where not general, which then stands for both. Whether A
+    /// has that symmetry its values tell, up to symmetry_tolerance.
+    symmetry store = symmetry::general;
 };
 
 /// Writes .mtx, .mtx.gz, .npz or .petsc, by the name's end, or Matrix Market to standard output

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nonzero import _nonzero
 from nonzero._arguments import function, real, whole
@@ -56,14 +55,15 @@ def eigsh(
     v0 : array, (n,), optional
         A vector near to what is wanted; in CPU memory.
     maxiter : int, optional
-        Products at most. [10000]
+        Products at most, at each end of the spectrum. [10000]
     tol : float
         Of norm(A v - w v) / norm(A), for each pair. [1e-8, or 1e-5 in single precision, where
         it is 0]
     return_eigenvectors : bool
         Whether to return the vectors too.
     preconditioner : Operator, optional
-        Near the inverse of a definite A, for its smallest: what `amg` makes.
+        Near the inverse of a definite A, for its smallest: what `amg` makes. Where both ends are
+        searched, the largest are found without it.
     callback : callable, optional
         Is called with the products done, the pairs converged and the current residual.
 
@@ -103,58 +103,27 @@ def eigsh(
         if guess.shape != (n,):
             raise ValueError(f"v0: of shape {guess.shape}, expected ({n},)")
 
-    def search(end: str, count: int) -> dict[str, Any]:
-        found: dict[str, Any] = _nonzero.eigs(
-            op._core,
-            count=count,
-            which=end,
-            tol=target,
-            max_products=most,
-            threads=0,
-            M=None if preconditioner is None else preconditioner._core,
-            guess=guess,
-            callback=callback,
-        )
-        return found
-
-    k = min(k, n)
-    if which in ("SA", "LA"):
-        parts = [search(which, k)]
-    elif which == "LM":
-        parts = [search("SA", k), search("LA", k)]
-    elif which == "BE":
-        parts = [search("SA", k // 2)] if k > 1 else []
-        parts.append(search("LA", k - k // 2))
-    else:
+    if which not in ("LM", "LA", "SA", "BE"):
         raise ValueError(
             f"which: {which!r}, expected 'LM', 'LA', 'SA' or 'BE'; for the smallest in magnitude "
             "of a definite matrix take 'SA'"
         )
-    w, v = _merged(parts, k, n, which)
-    for p in parts:
-        if not p["converged"]:
-            why = p["why"].replace(
-                "max_products were spent", f"maxiter = {most} products were spent"
-            )
-            raise NoConvergence(f"eigsh: not all pairs have converged to {target:g}: {why}", w, v)
-    return (w, v) if return_eigenvectors else w
-
-
-def _merged(
-    parts: list[dict[str, Any]], k: int, n: int, which: str
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Put together what searches from both ends found, ascending, no pair twice."""
-    w = np.concatenate([p["values"] for p in parts])
-    v = np.concatenate([p["vectors"] for p in parts], axis=1)
-    if which == "LM" and len(w) > n:
-        # Of fewer than 2 k pairs each end found some that the other did: the one end's all.
-        smallest, largest = (p["values"] for p in parts)
-        keep = np.concatenate(
-            [np.ones(len(smallest), bool), np.arange(len(largest)) < n - len(smallest)]
+    found: dict[str, Any] = _nonzero.eigs(
+        op._core,
+        count=k,
+        which=which,
+        tol=target,
+        max_products=most,
+        threads=0,
+        M=None if preconditioner is None else preconditioner._core,
+        guess=guess,
+        callback=callback,
+    )
+    order = np.argsort(found["values"], kind="stable")
+    w, v = found["values"][order], found["vectors"][:, order]
+    if not found["converged"]:
+        why = found["why"].replace(
+            "max_products were spent", f"maxiter = {most} products were spent"
         )
-        w, v = w[keep], v[:, keep]
-    if which == "LM":
-        best = np.argsort(-np.abs(w), kind="stable")[:k]
-        w, v = w[best], v[:, best]
-    order = np.argsort(w, kind="stable")
-    return w[order], v[:, order]
+        raise NoConvergence(f"eigsh: not all pairs have converged to {target:g}: {why}", w, v)
+    return (w, v) if return_eigenvectors else w

@@ -197,7 +197,10 @@ nb::dict eigenpairs(const any_operator& A, int count, const std::string& which, 
     monitor watched(std::move(callback));
     eigs_options o;
     o.count = count, o.tol = tol, o.max_products = max_products;
-    o.which = which == "SA" ? spectrum_end::smallest : spectrum_end::largest;
+    o.which = which == "SA"   ? spectrum_end::smallest
+              : which == "LA" ? spectrum_end::largest
+              : which == "LM" ? spectrum_end::magnitude
+                              : spectrum_end::both;
     o.monitor = [&](const eigs_progress& p) {
         return watched.goes_on(p.products, p.converged, p.residual);
     };

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
+from hypothesis import given
+from hypothesis import strategies as st
 
 import nonzero as nz
 from oracle import DTYPES, matrix, numbers, spd
@@ -317,6 +319,110 @@ def test_all_eigenpairs_of_a_small_matrix(n: int) -> None:
             count = min(k, n)
             wanted = every[:count] if which == "SA" else every[n - count :]
             assert np.allclose(w, wanted, rtol=1e-7) and v.shape == (n, count)
+
+
+def diagonal(values: Any) -> Any:
+    return np.diag(np.asarray(values, float))
+
+
+def of_low_rank(n: int, rank: int, seed: int) -> Any:
+    u = np.random.default_rng(seed).standard_normal((n, rank))
+    return u @ np.diag(np.arange(1, rank + 1) * (-1.0) ** np.arange(rank)) @ u.T
+
+
+def bipartite(n: int, m: int, seed: int) -> Any:
+    B = np.random.default_rng(seed).integers(0, 2, (n, m)).astype(float)
+    return np.block([[np.zeros((n, n)), B], [B.T, np.zeros((m, m))]])
+
+
+def symmetric(n: int, seed: int) -> Any:
+    B = np.random.default_rng(seed).standard_normal((n, n))
+    return B + B.T
+
+
+seeds = st.integers(0, 2**31)
+sizes = st.integers(1, 40)
+symmetric_matrices = st.one_of(
+    st.builds(symmetric, sizes, seeds),
+    st.builds(of_low_rank, sizes, st.integers(0, 5), seeds),
+    st.builds(bipartite, st.integers(1, 12), st.integers(1, 12), seeds),
+    st.builds(diagonal, st.lists(st.sampled_from([-2, -1, 0, 1, 1 + 1e-9, 2]), min_size=1)),
+    st.builds(lambda n, w: w * np.eye(n), sizes, st.sampled_from([1.0, -3.0, 0.0])),
+)
+
+
+def selected(w: Any, k: int, which: str) -> Any:
+    """Of all eigenvalues those that `which` asks for, ascending."""
+    k = min(k, len(w))
+    if which == "LM":
+        return np.sort(w[np.argsort(-np.abs(w), kind="stable")[:k]])
+    if which == "BE":
+        return np.r_[w[: k // 2], w[len(w) - (k - k // 2) :]]
+    return w[:k] if which == "SA" else w[len(w) - k :]
+
+
+@given(
+    symmetric_matrices,
+    st.integers(1, 50),
+    st.sampled_from(["LM", "LA", "SA", "BE"]),
+    st.sampled_from(["float64", "float32"]),
+    st.one_of(st.just(0), st.integers(-1000, 1000)),
+)
+def test_eigenvectors_are_orthonormal_and_what_they_should_be(
+    dense: Any, k: int, which: str, dtype: str, power: int
+) -> None:
+    single = dtype == "float32"
+    power = power // 10 if single else power
+    dense = dense.astype(dtype).astype(float)
+    A = sp.csr_array(np.ldexp(dense, power).astype(dtype))
+    w, v = nz.eigsh(A, k, which=which)
+    exact = np.linalg.eigvalsh(dense)
+    norm = np.abs(exact).max()
+    tol = 1e-5 if single else 1e-8
+    rounding = 100 * np.finfo(dtype).eps
+    v = v.astype(float)
+    assert v.shape == (len(dense), min(k, len(dense)))
+    # In single precision a vector counts as orthogonal with 10 units of rounding left.
+    orthonormal = rounding if single else 1e-12
+    assert np.abs(v.T @ v - np.eye(v.shape[1])).max() <= orthonormal
+    w = np.ldexp(w, -power)
+    residual = np.linalg.norm(dense @ v - v * w, axis=0)
+    assert (residual <= (tol + rounding) * norm).all()
+    wanted = selected(exact, k, which)
+    if which == "LM":  # of w and -w either may be taken
+        w, wanted = np.sort(np.abs(w)), np.sort(np.abs(wanted))
+    assert np.abs(w - wanted).max() <= (tol + rounding) * norm
+
+
+@pytest.mark.parametrize("k", [1, 2, 6, 50])
+@pytest.mark.parametrize("which", ["LM", "BE"])
+def test_eigenvectors_of_the_identity_are_orthonormal(k: int, which: str) -> None:
+    w, v = nz.eigsh(sp.eye_array(100).tocsr(), k=k, which=which)
+    assert np.allclose(w, 1) and np.abs(v.T @ v - np.eye(k)).max() <= 1e-12
+
+
+def test_both_ends_as_far_as_they_came_are_orthonormal() -> None:
+    with pytest.raises(nz.NoConvergence, match="maxiter = 4 products were spent") as caught:
+        nz.eigsh(nz.generate.laplace2d(30), 6, maxiter=4)
+    v = caught.value.eigenvectors
+    assert v.shape == (900, 6) and np.abs(v.T @ v - np.eye(6)).max() <= 1e-12
+
+
+@pytest.mark.parametrize("scale", [2e-170, 2e-300, 1e165, 1e300])
+def test_eigsh_of_every_scale(scale: float) -> None:
+    A = sp.diags_array([-np.ones(29), 2 * np.ones(30), -np.ones(29)], offsets=[-1, 0, 1]).tocsr()
+    for which in ("SA", "LM", "BE"):
+        wanted = selected(np.linalg.eigvalsh(A.toarray()), 4, which)
+        w, v = nz.eigsh(scale * A, 4, which=which)
+        assert np.allclose(w / scale, wanted, rtol=0, atol=4e-8), which
+
+
+def test_eigsh_of_what_is_no_number() -> None:
+    for bad in (np.nan, np.inf):
+        A = sp.csr_array(np.diag([1.0, bad, 2.0]))
+        for which in ("SA", "LM", "BE"):
+            with pytest.raises(nz.NoConvergence, match="a product of A is not finite"):
+                nz.eigsh(A, 1, which=which)
 
 
 def test_eigsh_against_scipy() -> None:

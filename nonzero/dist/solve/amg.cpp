@@ -85,8 +85,9 @@ distributed_amg<V, B>::distributed_amg(B on, const matrix_slice<V>& A, const amg
     const auto start = steady_clock::now();
     agree(&ranks, [&] { check_part(ranks, A, o, near, finest); });
     expect_same(ranks, o, near.count, finest != nullptr);
-    if (o.check && !is_symmetric(ranks, A))
-        throw argument_error("amg: the matrix is not symmetric");
+    if (o.check)
+        if (const auto why = why_not_symmetric(ranks, A); !why.empty())
+            throw argument_error("amg: " + why);
     const shares where = shares_of_level(whole_blocks(A.rows, o.block), o.coarse_rows);
     if (where == A.rows) {
         make_levels<V, B>(on, A, o, near, finest, levels_, report_);

@@ -18,9 +18,10 @@ eigs_result<double> eigs_over(int size, const csr<double, host>& A, const eigs_o
     on_ranks(size, [&](const communicator& ranks) {
         const cpu on{.threads = 1, .ranks = &ranks};
         auto slice = slice_of(ranks, view(A));
-        const auto M = jacobi(cpu{1}, view(own_block(slice, ranks.rank())));
+        const auto M =
+            with_jacobi ? jacobi(cpu{1}, view(own_block(slice, ranks.rank()))) : nullptr;
         const distributed<double, cpu> op(on, std::move(slice));
-        const auto own = eigs<double, cpu>(on, op, options, with_jacobi ? M.get() : nullptr);
+        const auto own = eigs<double, cpu>(on, op, options, M.get());
         host_vector<double> vectors;
         for (std::size_t k = 0; k < own.values.size(); ++k) {
             const auto mine = own.vectors.empty() ? std::span<const double>() : own.vector(k);
@@ -57,6 +58,41 @@ TEST(eigs_over_ranks, are_those_of_one_process) {
                 }
             }
         }
+}
+
+TEST(eigs_over_ranks, of_both_ends_are_orthonormal_in_every_scale) {
+    host_vector<index> at;
+    host_vector<double> ones, three;
+    for (index i = 0; i < 40; ++i) at.push_back(i), ones.push_back(1), three.push_back(i % 3 - 1);
+    const std::vector<std::pair<std::string, csr<double, host>>> matrices{
+        {"identity", assemble<double>({40, 40}, at, at, ones)},
+        {"three values", assemble<double>({40, 40}, at, at, three)},
+        {"path", laplace2d<double>(17, 1)}};
+    for (const auto& [name, A] : matrices)
+        for (const auto which : {spectrum_end::magnitude, spectrum_end::both})
+            for (const int power : {0, -1000, 1000}) {
+                auto scaled = A;
+                for (double& v : scaled.val) v = std::ldexp(v, power);
+                const eigs_options o{.count = 6, .which = which};
+                const auto want = eigs_over(1, A, o);
+                for (const int size : {2, 5}) {
+                    const auto got = eigs_over(size, scaled, o);
+                    EXPECT_TRUE(got.report.converged) << name << got.report.why;
+                    ASSERT_EQ(got.values.size(), 6U) << name;
+                    for (std::size_t a = 0; a < 6; ++a) {
+                        EXPECT_NEAR(std::abs(std::ldexp(got.values[a], -power)),
+                                    std::abs(want.values[a]), 4e-8)
+                            << name << ", " << power;
+                        EXPECT_LE(got.report.residuals[a], o.tol) << name;
+                        for (std::size_t b = 0; b <= a; ++b) {
+                            double sum = 0;
+                            for (std::size_t i = 0; i < got.vector(a).size(); ++i)
+                                sum += got.vector(a)[i] * got.vector(b)[i];
+                            EXPECT_NEAR(sum, a == b, 1e-12) << name << ", " << power;
+                        }
+                    }
+                }
+            }
 }
 
 TEST(eigs_over_ranks, more_ranks_than_rows_and_fewer_rows_than_pairs) {

@@ -17,15 +17,6 @@ struct parsed {
     const char* fault_at = nullptr;  ///< the line that is none
 };
 
-/// What the entry across the diagonal holds.
-template <class V>
-V mirrored(symmetry s, V v) {
-    if constexpr (is_complex<V>) {
-        if (s == symmetry::hermitian) return std::conj(v);
-    }
-    return s == symmetry::skew_symmetric ? -v : v;
-}
-
 /// Parses lines, the last one too ending in a newline with text_padding behind it. The arrays are
 /// used again, and grow.
 template <class V>

@@ -1,4 +1,4 @@
-// A few eigenpairs at one end of a symmetric matrix's spectrum.
+// A few eigenpairs at the ends of a symmetric matrix's spectrum.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,15 @@
 
 namespace nz {
 
-enum class spectrum_end { smallest, largest };  ///< algebraically
+/// Algebraically the smallest or the largest; the largest in magnitude; or, of both ends, count / 2
+/// of the smallest and the rest of the largest.
+enum class spectrum_end { smallest, largest, magnitude, both };
 
 /// How a search stands.
 struct eigs_progress {
     std::int64_t products = 0;
     int converged = 0;    ///< pairs
-    int wanted = 0;       ///< pairs
+    int wanted = 0;       ///< pairs; for magnitude of each end as many as there can be
     bool checks = false;  ///< all have converged, and it looks for copies of them that it missed
     double residual = 0;  ///< |A x - theta x| / |A| of the pair that it works on
 };
@@ -25,12 +27,16 @@ struct eigs_options {
     int count = 6;  ///< eigenpairs, at most 50
     spectrum_end which = spectrum_end::smallest;
     /// Tolerance of |A x - theta x| / |A|, for each pair; without, default_tol of the values.
-    std::optional<double> tol = {};
-    std::int64_t max_products = 10000;  ///< at most
-    int basis = 0;                      ///< vectors held: from count + 2 to 128; 0: as suits count
-    /// Called whenever a residual is known; false stops the search.
-    std::function<bool(const eigs_progress&)> monitor = {};
-};
+    std::optional<double> tol = {template <class V> [[nodiscard]] double tol_of()
+                                     const {return tol.value_or(default_tol<V>);
+}
+};                                  // namespace nz
+std::int64_t max_products = 10000;  ///< at most, for each end
+int basis = 0;                      ///< vectors held: from count + 2 to 128; 0: as suits count
+/// Called whenever a residual is known; false stops the search.
+std::function<bool(const eigs_progress&)> monitor = {};
+}
+;
 
 struct eigs_report {
     bool converged = false;  ///< all pairs keep tol, with A x computed at the end
@@ -43,7 +49,7 @@ struct eigs_report {
 
 template <class V>
 struct eigs_result {
-    std::vector<double> values;  ///< the outermost first
+    std::vector<double> values;  ///< the outermost first; of magnitude and both ascending
     host_vector<V> vectors;      ///< orthonormal, n elements each, one after the other
     eigs_report report;
 
@@ -68,6 +74,14 @@ struct eigs_result {
 /// M, where given, applies an approximate inverse of A: for the smallest ones of a definite A. It
 /// need not be symmetric. The next vector is M times the residual, and the basis starts with more
 /// random vectors than `count`, so that multiple eigenvalues show as often as they are there.
+///
+/// For `magnitude` and `both` the smallest ones come first, with M where there is one, and then,
+/// without, the largest of what is orthogonal to their vectors. Rayleigh-Ritz on the vectors of
+/// both makes pairs that keep tol as well.
+///
+/// A whose norm has no square in V's numbers is multiplied by a power of two for the search, so
+/// that 2^k A has the same vectors and 2^k times the values, bit for bit where those are numbers. A
+/// product with a random vector tells its scale.
 ///
 /// Over ranks (on.ranks) called by all of them, with the same options; guess and vectors are each
 /// rank's own elements. A, M and the vectors lie on `on`. `guess`: vectors that are near to what is

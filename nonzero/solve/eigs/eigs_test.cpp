@@ -14,6 +14,7 @@
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/eigs/dense_eigen.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "test/solver_fixture.hpp"
 
 namespace nz::test {
@@ -90,6 +91,8 @@ class eigenpairs : public solver_test<T> {
     }
     static constexpr double epsilon = std::numeric_limits<value>::epsilon();
     static constexpr double tol = std::is_same_v<value, float> ? 1e-4 : 1e-9;
+    // In single precision a vector counts as orthogonal with 10 units of rounding left.
+    static constexpr double orthonormal = std::is_same_v<value, float> ? 100 * epsilon : 1e-12;
 };
 TYPED_TEST_SUITE(eigenpairs, real_everywhere);
 
@@ -240,6 +243,266 @@ TYPED_TEST(eigenpairs, are_orthonormal_and_what_their_residuals_say) {
             r2 +=
                 std::norm(Ax.y[i] - (long double)(result.values[a] * double(result.vector(a)[i])));
         EXPECT_LE(double(std::sqrt(r2)), this->tol * 8 + 225 * this->epsilon);
+    }
+}
+
+/// A as a list of columns, whose spectrum a dense solver tells.
+template <class V>
+std::vector<double> dense_of(const csr<V, host>& A) {
+    const auto n = std::size_t(A.shape.rows);
+    std::vector<double> dense(n * n, 0);
+    for_each_entry(view(A), 0, A.shape.rows, [&](index i, index j, V v) {
+        dense[std::size_t(i) * n + std::size_t(j)] += double(v);
+    });
+    return dense;
+}
+
+/// The edges of a complete graph between n and m nodes: eigenvalues +- sqrt(n m), and zeros.
+template <class V>
+csr<V, host> bipartite(index n, index m) {
+    host_vector<index> row, col;
+    for (index i = 0; i < n; ++i)
+        for (index j = n; j < n + m; ++j)
+            row.insert(row.end(), {i, j}), col.insert(col.end(), {j, i});
+    return assemble<V>({n + m, n + m}, row, col, host_vector<V>(row.size(), V(1)));
+}
+
+/// The matrix u u^T - v v^T, of three nonzeros in each of u and v.
+template <class V>
+csr<V, host> of_rank_two(index n) {
+    host_vector<index> row, col;
+    host_vector<V> val;
+    for (index i = 0; i < 3; ++i)
+        for (index j = 0; j < 3; ++j) {
+            row.insert(row.end(), {i, n - 1 - i}), col.insert(col.end(), {j, n - 1 - j});
+            val.insert(val.end(), {V(double(i + 1) * double(j + 1)), V(-2)});
+        }
+    return assemble<V>({n, n}, row, col, val);
+}
+
+/// Spectra in which both ends share an eigenvalue, or come near to it.
+template <class V>
+std::vector<std::pair<std::string, csr<V, host>>> shared_spectra() {
+    std::vector<double> dense;
+    std::vector<std::pair<std::string, csr<V, host>>> all{
+        {"identity", diagonal_of<V>(std::vector<double>(100, 1))},
+        {"minus identity", diagonal_of<V>(std::vector<double>(30, -1))},
+        {"zero", csr<V, host>{{40, 40}, offset_vector(host_vector<offset>(41, 0)), {}, {}}},
+        {"bipartite", bipartite<V>(7, 12)},
+        {"rank two", of_rank_two<V>(60)},
+        {"path", laplace2d<V>(40, 1)},
+        {"cube", laplace3d<V>(4, 4, 4)},
+        {"random", random_symmetric<V>(50, 7, dense)},
+        {"one", diagonal_of<V>({3})},
+        {"two", diagonal_of<V>({1, 1})},
+    };
+    for (const index n : {3, 5, 8, 13})
+        all.emplace_back("random of " + std::to_string(n), random_symmetric<V>(n, 1, dense));
+    for (const double step : {1e-6, 1e-12}) {  // far above and below tol
+        std::vector<double> near;
+        for (int k = 0; k < 70; ++k) near.push_back(1 + step * k);
+        all.emplace_back(step > 1e-9 ? "apart" : "near", diagonal_of<V>(near));
+    }
+    std::vector<double> twice;
+    for (int k = 0; k < 40; ++k) twice.push_back(k % 3 - 1);
+    all.emplace_back("three values", diagonal_of<V>(twice));
+    return all;
+}
+
+/// Of the ascending values the wanted ones, ascending.
+std::vector<double> wanted_of(std::vector<double> values, spectrum_end which, std::size_t count) {
+    count = std::min(count, values.size());
+    if (which == spectrum_end::both) {
+        values.erase(values.begin() + std::ptrdiff_t(count / 2),
+                     values.end() - std::ptrdiff_t(count - count / 2));
+        return values;
+    }
+    if (which != spectrum_end::magnitude) {
+        if (which == spectrum_end::largest) std::reverse(values.begin(), values.end());
+        values.resize(count);
+    } else {
+        std::stable_sort(values.begin(), values.end(),
+                         [](double a, double b) { return std::abs(a) > std::abs(b); });
+        values.resize(count);
+    }
+    std::sort(values.begin(), values.end());
+    return values;
+}
+
+/// The largest |v_a v_b - delta_ab| of the vectors.
+template <class V>
+double lack_of_orthonormality(const eigs_result<V>& found) {
+    double most = 0;
+    for (std::size_t a = 0; a < found.values.size(); ++a)
+        for (std::size_t b = 0; b <= a; ++b) {
+            double sum = 0;
+            for (std::size_t i = 0; i < found.vector(a).size(); ++i)
+                sum += double(found.vector(a)[i]) * double(found.vector(b)[i]);
+            most = std::max(most, std::abs(sum - double(a == b)));
+        }
+    return most;
+}
+
+/// The largest |A v - w v| of the pairs, over `norm`, by the oracle's product.
+template <class V>
+double largest_residual(const csr<V, host>& A, const eigs_result<V>& found, double norm) {
+    double most = 0;
+    for (std::size_t k = 0; k < found.values.size(); ++k) {
+        const auto v = found.vector(k);
+        const auto Av = reference_product<V>(transposition::plain, V(1), view(A), v, V(0), {});
+        long double r2 = 0;
+        for (std::size_t i = 0; i < v.size(); ++i) {
+            const long double r =
+                std::real(Av.y[i]) - (long double)(found.values[k]) * (long double)(v[i]);
+            r2 += r * r / ((long double)(norm) * (long double)(norm));
+        }
+        most = std::max(most, double(std::sqrt(r2)));
+    }
+    return most;
+}
+
+TYPED_TEST(eigenpairs, of_all_ends_are_orthonormal_and_those_of_a_dense_solver) {
+    using V = typename TypeParam::V;
+    for (const auto& [name, A] : shared_spectra<V>()) {
+        const auto exact = dense_eigen(A.shape.rows, dense_of(A)).values;
+        const double norm = std::max({std::abs(exact.front()), std::abs(exact.back()), 1e-300});
+        for (const int count : {1, 2, 3, 6, 7, 11, 37, 50})
+            for (const auto which : {spectrum_end::smallest, spectrum_end::largest,
+                                     spectrum_end::magnitude, spectrum_end::both}) {
+                const auto found =
+                    this->find(A, {.count = count, .which = which, .tol = this->tol});
+                const auto where =
+                    name + ", " + std::to_string(count) + ", " + std::to_string(int(which));
+                EXPECT_TRUE(found.report.converged) << where << ": " << found.report.why;
+                const auto want = wanted_of(exact, which, std::size_t(count));
+                auto got = found.values;
+                std::sort(got.begin(), got.end());
+                ASSERT_EQ(got.size(), want.size()) << where;
+                EXPECT_LE(lack_of_orthonormality(found), this->orthonormal) << where;
+                EXPECT_LE(largest_residual(A, found, norm), this->tol + 100 * this->epsilon)
+                    << where;
+                // Of w and -w either may be taken.
+                const bool by_magnitude = which == spectrum_end::magnitude;
+                const auto size = [&](double w) { return by_magnitude ? std::abs(w) : w; };
+                std::vector<double> sizes, wanted;
+                for (const double w : got) sizes.push_back(size(w));
+                for (const double w : want) wanted.push_back(size(w));
+                std::sort(sizes.begin(), sizes.end()), std::sort(wanted.begin(), wanted.end());
+                for (std::size_t k = 0; k < got.size(); ++k)
+                    EXPECT_NEAR(sizes[k], wanted[k], norm * (this->tol + 100 * this->epsilon))
+                        << where << ", " << k;
+            }
+    }
+}
+
+TYPED_TEST(eigenpairs, of_both_ends_stop_where_the_caller_wants) {
+    using V = typename TypeParam::V;
+    const auto A = laplace2d<V>(30, 30);
+    for (const auto which : {spectrum_end::magnitude, spectrum_end::both}) {
+        std::vector<eigs_progress> seen;
+        const auto all = this->find(
+            A, {.count = 4, .which = which, .tol = this->tol, .monitor = [&](const auto& p) {
+                    seen.push_back(p);
+                    return true;
+                }});
+        ASSERT_TRUE(all.report.converged) << all.report.why;
+        const int wanted = which == spectrum_end::both ? 4 : 8;
+        for (std::size_t k = 0; k < seen.size(); ++k) {
+            EXPECT_EQ(seen[k].wanted, wanted);
+            EXPECT_LE(seen[k].products, all.report.products);
+            EXPECT_GE(seen[k].products, seen[k == 0 ? 0 : k - 1].products);
+        }
+        EXPECT_EQ(seen.back().converged, wanted);
+        std::size_t called = 0;
+        const auto stopped = this->find(
+            A, {.count = 4, .which = which, .tol = this->tol, .monitor = [&](const auto&) {
+                    return ++called < 3;
+                }});
+        EXPECT_EQ(called, 3U);
+        EXPECT_FALSE(stopped.report.converged);
+        EXPECT_EQ(stopped.report.why, "stopped by the caller");
+        EXPECT_LE(lack_of_orthonormality(stopped), this->orthonormal);
+        const auto few = this->find(A, {.count = 4, .which = which, .max_products = 5});
+        EXPECT_FALSE(few.report.converged);
+        EXPECT_EQ(few.report.why, "max_products were spent");
+        EXPECT_EQ(few.values.size(), 4U);
+    }
+}
+
+/// 2^k A.
+template <class V>
+csr<V, host> times_power_of_2(csr<V, host> A, int k) {
+    for (V& v : A.val) v = std::ldexp(v, k);
+    return A;
+}
+
+/// The answers for 2^k A are 2^k times those for A, up to the products' rounding errors where A's
+/// values are denormal.
+TYPED_TEST(eigenpairs, are_those_of_every_scale) {
+    using V = typename TypeParam::V;
+    using limits = std::numeric_limits<V>;
+    std::vector<double> dense;
+    const std::vector<std::pair<std::string, csr<V, host>>> matrices{
+        {"line", laplace2d<V>(2, 1)},
+        {"square", laplace2d<V>(20, 20)},
+        {"random", random_symmetric<V>(30, 5, dense)},
+        {"rank two", of_rank_two<V>(60)}};
+    std::vector<int> powers{
+        limits::min_exponent,    limits::min_exponent + 20, -70, -31, 29, 31, 70,
+        limits::max_exponent - 8};
+    if (!std::is_same_v<V, float>)
+        for (const int k : {-1000, -700, -563, -530, -301, -300, 299, 301, 530, 565, 700, 1000})
+            powers.push_back(k);
+    for (const auto& [name, A] : matrices)
+        for (const auto which : {spectrum_end::smallest, spectrum_end::magnitude}) {
+            const eigs_options o{.count = 3, .which = which, .tol = this->tol};
+            const auto want = this->find(A, o);
+            ASSERT_TRUE(want.report.converged) << name;
+            for (const int k : powers) {
+                const auto B = times_power_of_2(A, k);
+                const auto got = this->find(B, o);
+                const auto where = name + " by 2^" + std::to_string(k);
+                EXPECT_TRUE(got.report.converged) << where << ": " << got.report.why;
+                ASSERT_EQ(got.values.size(), want.values.size()) << where;
+                const double within = std::ldexp(want.report.norm, k) * 2 * this->tol;
+                for (std::size_t j = 0; j < got.values.size(); ++j) {
+                    EXPECT_NEAR(got.values[j], std::ldexp(want.values[j], k), within) << where;
+                    EXPECT_LE(got.report.residuals[j], this->tol) << where;
+                }
+                EXPECT_LE(largest_residual(B, got, std::ldexp(want.report.norm, k)),
+                          this->tol + 100 * this->epsilon)
+                    << where;
+                EXPECT_EQ(got.report.norm > 0 && std::isfinite(got.report.norm), true) << where;
+            }
+        }
+}
+
+TYPED_TEST(eigenpairs, that_no_number_holds_are_not_claimed) {
+    using V = typename TypeParam::V;
+    if (std::is_same_v<V, float>) GTEST_SKIP() << "values are double";
+    // 3 x 3 of the largest number: its largest eigenvalue is three times that.
+    csr<V, host> A{{3, 3}, {0, 3, 6, 9}, {0, 1, 2, 0, 1, 2, 0, 1, 2}, {}};
+    A.val = host_vector<V>(9, std::numeric_limits<V>::max());
+    const auto found = this->find(A, {.count = 1, .which = spectrum_end::largest});
+    EXPECT_FALSE(found.report.converged);
+    EXPECT_EQ(found.report.why, "an eigenvalue is larger than the largest number");
+    for (const double r : found.report.residuals) EXPECT_TRUE(std::isfinite(r)) << r;
+}
+
+TYPED_TEST(eigenpairs, of_every_scale_are_found_with_a_preconditioner) {
+    using V = typename TypeParam::V;
+    using B = typename TypeParam::B;
+    const int most = std::numeric_limits<V>::max_exponent - 28;
+    const auto A = laplace2d<V>(20, 20);
+    const auto exact = laplace_eigenvalues(20, 20);
+    for (const int k : {-most, 0, most}) {
+        const auto scaled = times_power_of_2(A, k);
+        const auto M = jacobi<V>(this->on_, view(scaled));
+        const auto found = eigs<V, B>(this->on_, *this->operator_of(scaled),
+                                      {.count = 3, .tol = this->tol}, M.get());
+        EXPECT_TRUE(found.report.converged) << k << ": " << found.report.why;
+        for (std::size_t j = 0; j < 3; ++j)
+            EXPECT_NEAR(std::ldexp(found.values[j], -k), exact[j], 8 * this->tol) << k;
     }
 }
 

@@ -4,37 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/stopwatch.hpp"
+#include "nonzero/formats/symmetry.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
-#include "nonzero/solve/multigrid/pseudo_inverse.hpp"
-#include "nonzero/solve/multigrid/first_wrong_row.hpp"
 #include "nonzero/solve/multigrid/level_plan.hpp"
+#include "nonzero/solve/multigrid/pseudo_inverse.hpp"
 #include "nonzero/solve/multigrid/spgemm.hpp"
 
 namespace nz {
 
 namespace {
-
-/// Whether a row's entries differ from those of its column by more than rounding.
-template <class V, class P>
-bool lacks_symmetry(const csr<V, host_view>& A, const P* row_ptr, const host_vector<V>& diagonal,
-                    index row) {
-    constexpr V rounding = V(1e4) * std::numeric_limits<V>::epsilon();
-    for (P k = row_ptr[row]; k < row_ptr[row + 1]; ++k) {
-        const index j = A.col_ind[std::size_t(k)];
-        const P at = position_of(row_ptr, A.col_ind.data(), j, row);
-        const V mirrored = at < row_ptr[j + 1] ? A.val[std::size_t(at)] : V(0);
-        const V gap = std::abs(A.val[std::size_t(k)] - mirrored);
-        if (gap == V(0)) continue;
-        const V size = std::sqrt(diagonal[std::size_t(row)]) * std::sqrt(diagonal[std::size_t(j)]);
-        if (!(gap <= rounding * size)) return true;
-    }
-    return false;
-}
 
 /// A's diagonal. Throws argument_error, saying why, where A cannot be symmetric positive definite.
 template <class V>
@@ -45,11 +26,9 @@ host_vector<V> suitable_diagonal(const csr<V, host_view>& A, bool symmetric) {
     auto diagonal = diagonal_of(cpu{}, A);
     require_positive<V>(cpu{}, diagonal);
     if (!symmetric) return diagonal;
-    const auto i = A.row_ptr.visit([&](const auto* row_ptr) {
-        return first_wrong_row(
-            A.shape.rows, [&](index row) { return lacks_symmetry(A, row_ptr, diagonal, row); });
-    });
-    if (i >= 0) throw argument_error(fmt::format("amg: the matrix is not symmetric in row {}", i));
+    if (const auto why = why_not_finite(A); !why.empty()) throw argument_error("amg: " + why);
+    if (const auto found = first_asymmetry(A, symmetry::symmetric))
+        throw argument_error(fmt::format("amg: the matrix is not symmetric in row {}", found->row));
     return diagonal;
 }
 
