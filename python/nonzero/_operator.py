@@ -15,6 +15,8 @@ from nonzero._arguments import names, whole
 from nonzero._arrays import (
     as_dtype,
     assign,
+    copied,
+    dense,
     device_of,
     dtype_of,
     empty,
@@ -274,10 +276,9 @@ class Operator(ArrayOperator):
         return result if out is None else out
 
     def _checked(self, x: Any, name: str) -> Any:
-        if library_of(x) == "numpy" and not isinstance(x, _ndarray):
-            if name == "out":
-                raise TypeError(f"out: a {type(x).__name__}, expected an array")
-            x = np.asarray(x)
+        if name == "out" and library_of(x) == "numpy" and not isinstance(x, _ndarray):
+            raise TypeError(f"out: a {type(x).__name__}, expected an array")
+        x = dense(x, name)
         if device_of(x) != self.device:
             raise TypeError(
                 f"{name}: a {library_of(x)} array {_place(device_of(x))}, expected one "
@@ -291,13 +292,9 @@ class Operator(ArrayOperator):
 
     def _product(self, kind: Any, x: Any) -> Any:
         """Multiply arrays of any dtype that becomes the operator's, as SciPy's operators do."""
-        if library_of(x) == "numpy":
-            matrix = isinstance(x, np.matrix)
-            if hasattr(x, "tocsr"):
-                raise TypeError(f"x: a {type(x).__name__}, expected a dense array")
-            x = np.asarray(x)
-            if matrix:
-                return np.asmatrix(self._product(kind, x))
+        x = dense(x, "x")
+        if isinstance(x, np.matrix):
+            return np.asmatrix(self._product(kind, np.asarray(x)))
         if x.ndim not in (1, 2):
             raise ValueError(f"x: an array of {x.ndim} dimensions, expected 1 or 2")
         dtype = dtype_of(x)
@@ -314,8 +311,7 @@ class Operator(ArrayOperator):
         )
 
     def _of_vector(self, kind: Any, x: Any, length: int) -> Any:
-        if library_of(x) == "numpy" and not isinstance(x, np.ndarray):
-            x = np.asarray(x)
+        x = dense(x, "x")
         if tuple(x.shape) not in ((length,), (length, 1)):
             raise ValueError(f"x: of shape {tuple(x.shape)}, expected ({length},) or ({length}, 1)")
         return self._product(kind, x)
