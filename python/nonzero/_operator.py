@@ -350,7 +350,7 @@ def plan(
     A : sparse matrix or array of SciPy, CuPy or PyTorch, or (data, indices, indptr)
         CSR is used where it lies; other formats are converted by their library. Columns may stand
         in any order and more than once in a row. 64-bit column indices are copied to 32 bits.
-        Integer and boolean values become float64.
+        Integer and boolean values become float64, before what stands in one place is added.
     shape : (int, int), optional
         Of (data, indices, indptr).
     device : int or "cpu" or "gpu", optional
