@@ -59,7 +59,7 @@ class Operator(ArrayOperator):
     device : int
         The GPU on which the operator, x and y lie; -1 for the CPU.
     nbytes : int
-        Of the arrays that it holds.
+        Of the layout that it multiplies by.
     """
 
     def __init__(self, core: Any, matrix: Matrix | None, options: dict[str, Any]) -> None:
@@ -172,7 +172,7 @@ class Operator(ArrayOperator):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays that it holds."""
+        """Bytes of the layout that it multiplies by; the copy of A that `plan` keeps is beside."""
         return int(self._core.nbytes)
 
     @property
@@ -201,7 +201,7 @@ class Operator(ArrayOperator):
         ----------
         data : array, (nnz,)
             In the order of the arrays that the operator was planned from, which were CSR; of the
-            same dtype and on the same device. It is kept.
+            same dtype and on the same device. It is copied.
 
         Raises
         ------
@@ -217,6 +217,11 @@ class Operator(ArrayOperator):
             raise TypeError(f"data: of dtype {dtype_of(data)}, expected {self.dtype}")
         if tuple(data.shape) != tuple(A.data.shape):
             raise ValueError(f"data: of shape {tuple(data.shape)}, expected {tuple(A.data.shape)}")
+        self._take_values(copied(data))
+
+    def _take_values(self, data: Any) -> None:
+        """Take values that no one else changes."""
+        A = self._kept("update_values")
         changed = Matrix(data, A.indices, A.indptr, A.shape)
         with self._changing:
             self._core.update_values(*changed.lent(), stream_of(changed.data))
@@ -348,7 +353,7 @@ def plan(
     Parameters
     ----------
     A : sparse matrix or array of SciPy, CuPy or PyTorch, or (data, indices, indptr)
-        CSR is used where it lies; other formats are converted by their library. Columns may stand
+        CSR is read where it lies; other formats are converted by their library. Columns may stand
         in any order and more than once in a row. 64-bit column indices are copied to 32 bits.
         Integer and boolean values become float64, before what stands in one place is added.
     shape : (int, int), optional
@@ -377,13 +382,14 @@ def plan(
         which takes fewer bytes; products are summed in float64. ``op.plan.bound`` says how far
         they may be from A x.
     keep : bool
-        Keep a reference to the arrays of A, for ``op.T``, `update_values` and pickling. They must
-        then not change, but by `update_values`.
+        Keep a copy of the arrays of A, for ``op.T``, `update_values` and pickling, as well as for
+        `solve` and others that take the operator for its matrix.
 
     Returns
     -------
     Operator
-        With the layout that the method wants, beside A: `nbytes` bytes.
+        Of A as it is now: what becomes of A afterwards changes neither the operator nor its
+        transpose. With the layout that the method wants, `nbytes` bytes, beside the copy of A.
 
     Raises
     ------
@@ -417,7 +423,7 @@ def plan(
         "vectors": whole(vectors, "vectors", 1, 2**31 - 1),
         "storage": str(storage),
     }
-    op = _planned(matrix, options)
+    op = _planned(matrix.copied() if keep else matrix, options)
     if not keep:
         op._matrix = None
         op._options = {"name": op._core.report()["candidates"][0]["method"]}
