@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/core/threads.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 
 namespace nz {
@@ -64,7 +65,7 @@ std::string why_not_definite(const csr<V, host_view>& A) {
     const double tolerance = largest * (std::is_same_v<real<V>, float> ? 1e-4 : symmetry_tolerance);
     std::atomic<std::int64_t> first = A.shape.rows;
     std::mutex one_at_a_time;
-    parallel_for(thread_count({}), A.shape.rows, 1024, [&](std::int64_t i) {
+    parallel_for(thread_count({}, std::ssize(A.val)), A.shape.rows, 1024, [&](std::int64_t i) {
         if (i >= first || fault_of_row(A, std::size_t(i), tolerance).empty()) return;
         const std::lock_guard lock(one_at_a_time);
         first = std::min(first.load(), i);
@@ -88,7 +89,8 @@ bool is_symmetric(const csr<V, host_view>& A) {
         }
         return true;
     };
-    return parallel_reduce(thread_count({}), A.shape.rows, true, std::logical_and<>(), row_is);
+    return parallel_reduce(thread_count({}, std::ssize(A.val)), A.shape.rows, true,
+                           std::logical_and<>(), row_is);
 }
 
 #define NZ_INSTANTIATE(V)                                            \

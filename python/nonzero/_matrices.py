@@ -170,7 +170,8 @@ def _dtype_of(A: Any, name: str) -> np.dtype[Any]:
 def _value_type(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
     """Give the dtype in which nonzero computes with values of `dtype`."""
     if dtype.name in VALUE_TYPES:
-        return dtype.newbyteorder("=")
+        native: np.dtype[Any] = dtype.newbyteorder("=")
+        return native
     if dtype.kind in "biu":
         return np.dtype(np.float64)
     if dtype == np.float16:

@@ -300,7 +300,7 @@ def test_threads_that_wait_spin_for_a_moment_only(
 ) -> None:
     for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT"):
         monkeypatch.delenv(name, raising=False)
-    done = python(WAITING, OMP_DISPLAY_ENV="verbose", **asked)
+    done = python(WAITING, timeout=60, OMP_DISPLAY_ENV="verbose", **asked)
     assert done.returncode == 0, done.stderr
     if "GOMP_SPINCOUNT" not in done.stderr:
         pytest.skip("another OpenMP than GCC's")

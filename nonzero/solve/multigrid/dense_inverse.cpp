@@ -29,7 +29,7 @@ void invert(cpu on, host_vector<double>& a, std::int64_t n) {
     };
     host_vector<double> before(static_cast<std::size_t>(n)), column(before.size());
     for (std::int64_t k = 0; k < n; ++k) before[std::size_t(k)] = at(k, k);
-    constexpr std::int64_t worth_threads = 256;
+    constexpr std::int64_t worth_threads = 1024;  // docs/decisions/threads.md
     const int threads = n < worth_threads ? 1 : thread_count(on);
     const double tiny = double(n) * std::numeric_limits<double>::epsilon();
     for (std::int64_t k = 0; k < n; ++k) {
