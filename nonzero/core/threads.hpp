@@ -5,6 +5,20 @@
 
 namespace nz {
 
+/// Rows and entries of a matrix from which on a second thread pays for a loop over them, as
+/// measured in docs/decisions/threads.md.
+inline constexpr std::int64_t worth_sharing = 1 << 15;
+/// thread_count(on), or 1 where the loop is over fewer.
+[[nodiscard]] inline int thread_count(cpu on, std::int64_t elements) {
+    return elements < worth_sharing ? 1 : thread_count(on);
+}
+/// `on` with that many threads.
+[[nodiscard]] inline cpu worth(cpu on, std::int64_t elements) {
+    on.threads = thread_count(on, elements);
+    return on;
+}
+[[nodiscard]] inline gpu worth(gpu on, std::int64_t) { return on; }
+
 /// While it lives, the calling thread's loops that ask for no number of threads take
 /// thread_count(on) of them; of a GPU, as many as OpenMP offers.
 class thread_limit {

@@ -12,12 +12,16 @@
 #include <string>
 #include <thread>
 
+#include "nonzero/formats/packed/packed.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/graph/pagerank.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/solve/multigrid/pseudo_inverse.hpp"
+#include "nonzero/solve/preconditioners/jacobi.hpp"
+#include "nonzero/solve/symmetry.hpp"
 
 namespace nz::test {
 namespace {
@@ -113,6 +117,34 @@ TEST(one_thread, is_what_a_plan_for_one_takes) {
         }
         EXPECT_EQ(omp_get_max_threads(), all_threads);  // the user's own loops take all
     }).join();
+}
+
+TEST(one_thread, is_what_small_matrices_and_short_vectors_take) {
+    const auto A = laplace2d<double>(18, 18);
+    const auto M = view(A);
+    const auto starts_none = [](const char* what, auto f) {
+        // A thread for which OpenMP has not started any yet.
+        std::thread([&] {
+            omp_set_num_threads(all_threads);
+            const auto before = alive_threads();
+            f();
+            // One of an earlier test may end meanwhile.
+            EXPECT_TRUE(std::ranges::includes(before, alive_threads())) << what;
+            EXPECT_EQ(omp_get_max_threads(), all_threads) << what;
+        }).join();
+    };
+    starts_none("order", [&] { EXPECT_EQ(order_of(M), row_order::ascending); });
+    starts_none("stats", [&] { EXPECT_EQ(estimate_stats(M, cpu{}).nnz, std::ssize(A.val)); });
+    starts_none("definite", [&] { EXPECT_EQ(why_not_definite(M), ""); });
+    starts_none("symmetry", [&] { EXPECT_TRUE(is_symmetric(M)); });
+    starts_none("Jacobi", [&] { EXPECT_EQ(jacobi(cpu{}, M)->shape().rows, 324); });
+    starts_none("packed", [&] { EXPECT_EQ((packed<double, host>::from(M).shape.rows), 324); });
+    starts_none("inverse", [&] { EXPECT_EQ(pseudo_inverse(cpu{}, M).shape.rows, 324); });
+    starts_none("vectors", [&] {
+        vector_space<double, cpu> space({}, (worth_threads - 1) * fused_block);
+        const auto x = space.zero();
+        EXPECT_EQ(space.dot(x, x), 0);
+    });
 }
 
 /// What a child that forks here returns; -1 where it hangs or crashes.

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/core/threads.hpp"
 
 namespace nz {
 namespace {
@@ -30,7 +31,7 @@ template <class V, class Find>
 std::optional<facing_entries<V>> first_found(index rows, Find find) {
     std::atomic<std::int64_t> first = rows;
     std::mutex one_at_a_time;
-    parallel_for(thread_count({}), rows, 1024, [&](std::int64_t i) {
+    parallel_for(thread_count({}, rows), rows, 1024, [&](std::int64_t i) {
         if (i >= first || !find(std::size_t(i))) return;
         const std::lock_guard lock(one_at_a_time);
         first = std::min(first.load(), i);
@@ -50,7 +51,7 @@ std::string text(std::complex<R> v) {
 template <class V>
 host_vector<real<V>> largest_of_rows(const csr<V, host_view>& A) {
     host_vector<real<V>> largest(std::size_t(A.shape.rows), 0);
-    parallel_for(thread_count({}), A.shape.rows, 1024, [&](std::int64_t row) {
+    parallel_for(thread_count({}, std::ssize(A.val)), A.shape.rows, 1024, [&](std::int64_t row) {
         const auto i = std::size_t(row);
         for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k) {
             const real<V> size = std::abs(A.val[k]);

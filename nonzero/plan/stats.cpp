@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/core/threads.hpp"
 #include "nonzero/formats/bsr/bsr.hpp"
 #include "nonzero/formats/packed/packed.hpp"
 
@@ -499,6 +500,8 @@ template <class V, class B>
 matrix_stats estimate_stats(const csr<V, host_view>& A, B on) {
     const packed_options packing = packing_for(on, std::ssize(A.val));
     const std::int64_t every = runs_a_sample(on, A.shape.rows, std::ssize(A.val));
+    const std::int64_t columns = A.shape.cols;
+    const thread_limit limit(worth(cpu{}, A.shape.rows + columns + std::ssize(A.val)));
     if (every == 1) return stats_of_all(A, packing);
     const csr<V, host> some = sample_of(A, every);
     if (some.val.empty()) return stats_of_all(A, packing);

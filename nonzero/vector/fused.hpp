@@ -77,7 +77,7 @@ NZ_HOST_DEVICE bool skips(const typename Step::scalars& s) {
 /// Elements that a CPU thread sums up on their own. Fixed, so that a sum has the same bits for
 /// any number of threads; small beside any vector worth a second thread.
 inline constexpr std::int64_t fused_block = 4096;
-inline constexpr std::int64_t worth_threads = 3;  ///< blocks: less is done by one
+inline constexpr std::int64_t worth_threads = 3;  ///< blocks that pay (docs/decisions/threads.md)
 /// Blocks of threads on a GPU: a function of n alone, so that a sum has the same bits on all GPUs.
 struct fused_grid {
     std::int64_t threads, most_blocks;

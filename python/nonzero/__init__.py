@@ -14,6 +14,7 @@ What is imported here loads when it is first used, so that ``import nonzero`` ta
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -78,7 +79,29 @@ _HOMES = {
 __all__ = sorted(_HOMES)
 
 
+#: As the command `nz` sets them: threads that wait spin for a moment and then sleep.
+_WAITING = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "1000"}
+
+
+def _library() -> Any:
+    """Load the C++ library, whose threads then wait as the command's do.
+
+    OpenMP reads how when it loads, which is now unless another package brought it; child processes
+    shall not inherit it (docs/decisions/threads.md).
+    """
+    if any(name in os.environ for name in _WAITING):
+        return importlib.import_module("nonzero._nonzero")
+    os.environ.update(_WAITING)
+    try:
+        return importlib.import_module("nonzero._nonzero")
+    finally:
+        for name in _WAITING:
+            os.environ.pop(name, None)
+
+
 def __getattr__(name: str) -> Any:
+    if name == "_nonzero":  # what the package's modules import first of all
+        return _library()
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'nonzero' has no attribute {name!r}")

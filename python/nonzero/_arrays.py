@@ -56,9 +56,72 @@ def stream_of(x: Any) -> int:
 def dtype_of(x: Any) -> np.dtype[Any]:
     """Give the NumPy dtype of the elements of `x`."""
     if library_of(x) == "torch":
-        return np.dtype(str(x.dtype).removeprefix("torch."))
+        name = str(x.dtype).removeprefix("torch.")
+        try:
+            return np.dtype(name)
+        except TypeError:
+            raise TypeError(f"a tensor of dtype {name}, which NumPy does not have") from None
     dtype: np.dtype[Any] = np.dtype(x.dtype)
     return dtype
+
+
+def dense(x: Any, name: str) -> Any:
+    """Give `x` as an array of its library; of NumPy where it is a list or a number.
+
+    Raises
+    ------
+    TypeError
+        Where `x` is sparse, or no array of numbers.
+    """
+    kind = type(x).__name__
+    library = library_of(x)
+    if hasattr(x, "tocsr"):
+        raise TypeError(f"{name}: a sparse {kind}, expected a dense array")
+    if library == "torch":
+        import torch
+
+        if x.layout != torch.strided:
+            raise TypeError(f"{name}: a sparse {kind}, expected a dense tensor")
+    if library != "numpy" or isinstance(x, np.ndarray):
+        return x
+    try:
+        found = np.asarray(x)
+    except ValueError:  # rows of several lengths
+        found = np.empty(0, object)
+    if found.dtype.kind not in "biufc":
+        raise TypeError(f"{name}: a {kind}, expected an array of numbers")
+    return found
+
+
+def host_vector(v: Any, name: str, length: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Give a vector in CPU memory, contiguous, of that length and dtype; (length, 1) will do.
+
+    Raises
+    ------
+    TypeError
+        Where `v` is no dense array, or of a dtype that does not become the one wanted.
+    ValueError
+        Where it is of another shape.
+    """
+    host = to_numpy(dense(v, name))
+    if host.ndim == 2 and host.shape[1] == 1:
+        host = host[:, 0]
+    if host.shape != (length,):
+        raise ValueError(f"{name}: of shape {host.shape}, expected ({length},)")
+    if host.dtype.kind not in "biu" and not np.can_cast(host.dtype, dtype, "same_kind"):
+        raise TypeError(f"{name}: of dtype {host.dtype}, expected {dtype}")
+    return np.ascontiguousarray(host, dtype=dtype)
+
+
+def copied(x: Any) -> Any:
+    """Copy `x` to memory of its own, where it lies."""
+    library = library_of(x)
+    if library == "torch":
+        return x.detach().clone()
+    if library == "cupy":
+        with x.device:
+            return x.copy()
+    return np.array(x)
 
 
 def lend(x: Any) -> Any:

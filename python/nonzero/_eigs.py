@@ -9,6 +9,7 @@ import numpy as np
 
 from nonzero import _nonzero
 from nonzero._arguments import function, real, whole
+from nonzero._arrays import host_vector
 from nonzero._operator import Operator
 from nonzero._solvers import as_operator, default_tol
 
@@ -97,11 +98,7 @@ def eigsh(
     most = 10000 if maxiter is None else whole(maxiter, "maxiter", 0, 2**63 - 1)
     function(callback, "callback")
 
-    guess = None
-    if v0 is not None:
-        guess = np.ascontiguousarray(v0, dtype=op.dtype)
-        if guess.shape != (n,):
-            raise ValueError(f"v0: of shape {guess.shape}, expected ({n},)")
+    guess = None if v0 is None else host_vector(v0, "v0", n, op.dtype)
 
     if which not in ("LM", "LA", "SA", "BE"):
         raise ValueError(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nonzero import _nonzero
 from nonzero._arguments import real, whole
+from nonzero._arrays import host_vector
 from nonzero._matrices import as_matrix
 from nonzero._operator import device_number
 
@@ -96,11 +97,8 @@ def pagerank(
     host = matrix.on_cpu()
     indptr, indices, data = host.lent()
     if personalization is not None:
-        personalization = np.ascontiguousarray(personalization, dtype=host.dtype)
-        if personalization.shape != (host.shape[0],):
-            raise ValueError(
-                f"personalization: of shape {personalization.shape}, expected ({host.shape[0]},)"
-            )
+        personalization = host_vector(personalization, "personalization", host.shape[0], host.dtype)
+        _check_weights(personalization)
     return PageRank(
         **_without(
             _nonzero.pagerank(
@@ -119,6 +117,19 @@ def pagerank(
             "change",
         )
     )
+
+
+def _check_weights(personalization: NDArray[Any]) -> None:
+    wrong = np.flatnonzero(~((personalization >= 0) & np.isfinite(personalization)))
+    if len(wrong) > 0:
+        raise ValueError(
+            f"personalization: {personalization[wrong[0]]} at position {wrong[0]}, expected a "
+            "finite number, 0 or more"
+        )
+    with np.errstate(over="ignore"):
+        total = np.sum(personalization, dtype=np.float64)
+    if len(personalization) > 0 and not 0 < total < np.inf:
+        raise ValueError(f"personalization: sums to {total}, expected a positive finite number")
 
 
 @dataclass(frozen=True)

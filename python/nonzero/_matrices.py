@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from nonzero._arguments import pair
-from nonzero._arrays import VALUE_TYPES, as_dtype, device_of, dtype_of, lend, library_of, to_numpy
+from nonzero._arrays import (
+    VALUE_TYPES,
+    as_dtype,
+    copied,
+    device_of,
+    dtype_of,
+    lend,
+    library_of,
+    to_numpy,
+)
 
 
 @dataclass(frozen=True)
@@ -51,13 +60,17 @@ class Matrix:
             to_numpy(self.data), to_numpy(self.indices), to_numpy(self.indptr), self.shape
         )
 
+    def copied(self) -> Matrix:
+        """Give the matrix in memory of its own, which its owner does not change."""
+        return Matrix(copied(self.data), copied(self.indices), copied(self.indptr), self.shape)
+
 
 def as_matrix(A: Any, shape: tuple[int, int] | None = None, name: str = "A") -> Matrix:
     """Give the CSR arrays of `A`.
 
     Arrays that are those of a CSR already are used as they lie; everything else is converted by
-    the library that it is of. Integers and booleans become float64; on a GPU 64-bit column indices
-    become 32-bit ones.
+    the library that it is of. Integers and booleans become float64, before entries that stand more
+    than once are added; on a GPU 64-bit column indices become 32-bit ones.
 
     Raises
     ------
@@ -110,10 +123,21 @@ def _arrays_of(
         raise ValueError(f"{name}: a sparse array of {len(A.shape)} dimension, expected 2")
     if library_of(A) == "cupy" or type(A).__module__.startswith("cupyx."):
         with A.data.device:  # which need not be the current one
-            csr = A.tocsr()
+            csr = _with_wide_values(A, name).tocsr()
     else:
-        csr = A.tocsr()
+        csr = _with_wide_values(A, name).tocsr()
     return csr.data, csr.indices, csr.indptr, (int(csr.shape[0]), int(csr.shape[1]))
+
+
+def _with_wide_values(A: Any, name: str) -> Any:
+    """Give A with values of nonzero's, so that no sum of entries of one place overflows.
+
+    The arrays of a CSR are taken as they lie: nothing is added.
+    """
+    if getattr(A, "format", None) == "csr":
+        return A
+    wanted = _value_type(np.dtype(A.dtype), name)
+    return A if A.dtype == wanted else A.astype(wanted)
 
 
 def _arrays_of_torch(A: Any, name: str) -> tuple[Any, Any, Any, tuple[int, int]]:
@@ -125,7 +149,9 @@ def _arrays_of_torch(A: Any, name: str) -> tuple[Any, Any, Any, tuple[int, int]]
         )
     if A.dim() != 2 or A.dense_dim() != 0:
         raise ValueError(f"{name}: a sparse tensor of {A.dim()} dimensions, expected 2 sparse ones")
-    csr = A if A.layout == torch.sparse_csr else A.to_sparse_csr()
+    csr = A
+    if A.layout != torch.sparse_csr:  # its conversion adds what stands in one place
+        csr = A.to(getattr(torch, _value_type(_dtype_of(A, name), name).name)).to_sparse_csr()
     return (
         csr.values().detach(),
         csr.col_indices(),
@@ -134,17 +160,29 @@ def _arrays_of_torch(A: Any, name: str) -> tuple[Any, Any, Any, tuple[int, int]]
     )
 
 
-def _with_value_type(data: Any, name: str) -> Any:
-    dtype = dtype_of(data)
-    if dtype.name in VALUE_TYPES and dtype.isnative:
-        return data
+def _dtype_of(A: Any, name: str) -> np.dtype[Any]:
+    try:
+        return dtype_of(A)
+    except TypeError as e:
+        raise TypeError(f"{name}: {e}, expected one of {', '.join(VALUE_TYPES)}") from None
+
+
+def _value_type(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
+    """Give the dtype in which nonzero computes with values of `dtype`."""
     if dtype.name in VALUE_TYPES:
-        return as_dtype(data, dtype.newbyteorder("="))
+        native: np.dtype[Any] = dtype.newbyteorder("=")
+        return native
     if dtype.kind in "biu":
-        return as_dtype(data, np.dtype(np.float64))
+        return np.dtype(np.float64)
     if dtype == np.float16:
-        return as_dtype(data, np.dtype(np.float32))
+        return np.dtype(np.float32)
     raise TypeError(f"{name}: of dtype {dtype}, expected one of {', '.join(VALUE_TYPES)}")
+
+
+def _with_value_type(data: Any, name: str) -> Any:
+    dtype = _dtype_of(data, name)
+    wanted = _value_type(dtype, name)
+    return data if dtype == wanted and dtype.isnative else as_dtype(data, wanted)
 
 
 def _with_index_type(x: Any, name: str) -> Any:

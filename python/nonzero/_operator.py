@@ -15,6 +15,8 @@ from nonzero._arguments import names, whole
 from nonzero._arrays import (
     as_dtype,
     assign,
+    copied,
+    dense,
     device_of,
     dtype_of,
     empty,
@@ -57,7 +59,7 @@ class Operator(ArrayOperator):
     device : int
         The GPU on which the operator, x and y lie; -1 for the CPU.
     nbytes : int
-        Of the arrays that it holds.
+        Of the layout that it multiplies by.
     """
 
     def __init__(self, core: Any, matrix: Matrix | None, options: dict[str, Any]) -> None:
@@ -170,7 +172,7 @@ class Operator(ArrayOperator):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays that it holds."""
+        """Bytes of the layout that it multiplies by; the copy of A that `plan` keeps is beside."""
         return int(self._core.nbytes)
 
     @property
@@ -199,7 +201,7 @@ class Operator(ArrayOperator):
         ----------
         data : array, (nnz,)
             In the order of the arrays that the operator was planned from, which were CSR; of the
-            same dtype and on the same device. It is kept.
+            same dtype and on the same device. It is copied.
 
         Raises
         ------
@@ -215,6 +217,11 @@ class Operator(ArrayOperator):
             raise TypeError(f"data: of dtype {dtype_of(data)}, expected {self.dtype}")
         if tuple(data.shape) != tuple(A.data.shape):
             raise ValueError(f"data: of shape {tuple(data.shape)}, expected {tuple(A.data.shape)}")
+        self._take_values(copied(data))
+
+    def _take_values(self, data: Any) -> None:
+        """Take values that no one else changes."""
+        A = self._kept("update_values")
         changed = Matrix(data, A.indices, A.indptr, A.shape)
         with self._changing:
             self._core.update_values(*changed.lent(), stream_of(changed.data))
@@ -274,10 +281,9 @@ class Operator(ArrayOperator):
         return result if out is None else out
 
     def _checked(self, x: Any, name: str) -> Any:
-        if library_of(x) == "numpy" and not isinstance(x, _ndarray):
-            if name == "out":
-                raise TypeError(f"out: a {type(x).__name__}, expected an array")
-            x = np.asarray(x)
+        if name == "out" and library_of(x) == "numpy" and not isinstance(x, _ndarray):
+            raise TypeError(f"out: a {type(x).__name__}, expected an array")
+        x = dense(x, name)
         if device_of(x) != self.device:
             raise TypeError(
                 f"{name}: a {library_of(x)} array {_place(device_of(x))}, expected one "
@@ -291,13 +297,9 @@ class Operator(ArrayOperator):
 
     def _product(self, kind: Any, x: Any) -> Any:
         """Multiply arrays of any dtype that becomes the operator's, as SciPy's operators do."""
-        if library_of(x) == "numpy":
-            matrix = isinstance(x, np.matrix)
-            if hasattr(x, "tocsr"):
-                raise TypeError(f"x: a {type(x).__name__}, expected a dense array")
-            x = np.asarray(x)
-            if matrix:
-                return np.asmatrix(self._product(kind, x))
+        x = dense(x, "x")
+        if isinstance(x, np.matrix):
+            return np.asmatrix(self._product(kind, np.asarray(x)))
         if x.ndim not in (1, 2):
             raise ValueError(f"x: an array of {x.ndim} dimensions, expected 1 or 2")
         dtype = dtype_of(x)
@@ -314,8 +316,7 @@ class Operator(ArrayOperator):
         )
 
     def _of_vector(self, kind: Any, x: Any, length: int) -> Any:
-        if library_of(x) == "numpy" and not isinstance(x, np.ndarray):
-            x = np.asarray(x)
+        x = dense(x, "x")
         if tuple(x.shape) not in ((length,), (length, 1)):
             raise ValueError(f"x: of shape {tuple(x.shape)}, expected ({length},) or ({length}, 1)")
         return self._product(kind, x)
@@ -352,9 +353,9 @@ def plan(
     Parameters
     ----------
     A : sparse matrix or array of SciPy, CuPy or PyTorch, or (data, indices, indptr)
-        CSR is used where it lies; other formats are converted by their library. Columns may stand
+        CSR is read where it lies; other formats are converted by their library. Columns may stand
         in any order and more than once in a row. 64-bit column indices are copied to 32 bits.
-        Integer and boolean values become float64.
+        Integer and boolean values become float64, before what stands in one place is added.
     shape : (int, int), optional
         Of (data, indices, indptr).
     device : int or "cpu" or "gpu", optional
@@ -381,13 +382,14 @@ def plan(
         which takes fewer bytes; products are summed in float64. ``op.plan.bound`` says how far
         they may be from A x.
     keep : bool
-        Keep a reference to the arrays of A, for ``op.T``, `update_values` and pickling. They must
-        then not change, but by `update_values`.
+        Keep a copy of the arrays of A, for ``op.T``, `update_values` and pickling, as well as for
+        `solve` and others that take the operator for its matrix.
 
     Returns
     -------
     Operator
-        With the layout that the method wants, beside A: `nbytes` bytes.
+        Of A as it is now: what becomes of A afterwards changes neither the operator nor its
+        transpose. With the layout that the method wants, `nbytes` bytes, beside the copy of A.
 
     Raises
     ------
@@ -421,7 +423,7 @@ def plan(
         "vectors": whole(vectors, "vectors", 1, 2**31 - 1),
         "storage": str(storage),
     }
-    op = _planned(matrix, options)
+    op = _planned(matrix.copied() if keep else matrix, options)
     if not keep:
         op._matrix = None
         op._options = {"name": op._core.report()["candidates"][0]["method"]}

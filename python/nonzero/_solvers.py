@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nonzero import _nonzero
 from nonzero._arguments import function, real, whole
-from nonzero._arrays import empty, from_numpy, lend, library_of, stream_of, to_numpy
+from nonzero._arrays import empty, from_numpy, host_vector, lend, library_of, stream_of
 from nonzero._matrices import Matrix, as_matrix
 from nonzero._operator import Operator, device_number, plan
 from nonzero._plan import table_as_html
@@ -225,14 +225,7 @@ def as_operator(A: Any) -> Operator:
 
 def _vector(v: Any, A: Matrix, name: str) -> NDArray[Any]:
     """Give a vector on the CPU, contiguous and of the matrix's dtype."""
-    host = to_numpy(v)
-    if host.ndim == 2 and host.shape[1] == 1:
-        host = host[:, 0]
-    if host.shape != (A.shape[0],):
-        raise ValueError(f"{name}: of shape {host.shape}, expected ({A.shape[0]},)")
-    if host.dtype.kind not in "biu" and not np.can_cast(host.dtype, A.dtype, "same_kind"):
-        raise TypeError(f"{name}: of dtype {host.dtype}, expected {A.dtype}")
-    return np.ascontiguousarray(host, dtype=A.dtype)
+    return host_vector(v, name, A.shape[0], A.dtype)
 
 
 def _krylov(

@@ -166,7 +166,7 @@ class _Entry:
                 matrix = Matrix(taken, indices, indptr, (op.shape[0], op.shape[1]))
                 self._twin = _planned(matrix, options)
             else:
-                self._twin.update_values(taken)
+                self._twin._take_values(taken)
         self._taken = taken
 
     def pattern(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:

@@ -278,6 +278,36 @@ except KeyboardInterrupt:
     assert done.stdout == "3\n"
 
 
+WAITING = """
+import os
+import nonzero as nz
+before = dict(os.environ)
+nz.methods()
+assert dict(os.environ) == before
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "spins", "policy"),
+    [
+        ({}, "1000", "PASSIVE"),
+        ({"OMP_WAIT_POLICY": "active"}, None, "ACTIVE"),
+        ({"GOMP_SPINCOUNT": "77"}, "77", None),
+    ],
+)
+def test_threads_that_wait_spin_for_a_moment_only(
+    asked: dict[str, str], spins: str | None, policy: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT"):
+        monkeypatch.delenv(name, raising=False)
+    done = python(WAITING, timeout=60, OMP_DISPLAY_ENV="verbose", **asked)
+    assert done.returncode == 0, done.stderr
+    if "GOMP_SPINCOUNT" not in done.stderr:
+        pytest.skip("another OpenMP than GCC's")
+    for name, wanted in (("GOMP_SPINCOUNT", spins), ("OMP_WAIT_POLICY", policy)):
+        assert wanted is None or f"{name} = '{wanted}'" in done.stderr
+
+
 SUBINTERPRETER = """
 import sys
 {first}

@@ -220,3 +220,28 @@ def test_layer_learns_the_values() -> None:
         (nz.torch.spmv(op, x, values) - target).square().mean().backward()
         optimizer.step()
     np.testing.assert_allclose(values.detach().numpy(), A.data, atol=1e-2)
+
+
+def test_the_product_is_of_the_tensor_as_it_was() -> None:
+    A = torch.from_numpy(matrix("float64").toarray())
+    for given_as in (A.to_sparse_csr(), A.to_sparse()):
+        op = nz.plan(given_as)
+        given_as.values().mul_(10) if given_as.layout == torch.sparse_csr else (
+            given_as.coalesce().values().mul_(10)
+        )
+        for form, of_matrix in FORMS.values():
+            x = numbers(of_matrix(A).shape[1], "float64", 3)
+            y = nz.torch.spmv(form(op), torch.from_numpy(x))
+            np.testing.assert_allclose(y.resolve_conj().numpy(), of_matrix(A) @ x, rtol=1e-13)
+
+
+def test_new_values_of_a_tensor_are_as_they_were_given() -> None:
+    A = matrix("float64")
+    op = nz.plan(A)
+    values = torch.from_numpy(3 * A.data)
+    op.update_values(values)
+    values *= 10
+    x = torch.ones(9, dtype=torch.float64)
+    np.testing.assert_allclose(nz.torch.spmv(op, x).numpy(), 3 * A @ np.ones(9))
+    y = torch.ones(12, dtype=torch.float64)
+    np.testing.assert_allclose(nz.torch.spmv(op.T, y).numpy(), 3 * A.T @ np.ones(12))

@@ -1,17 +1,13 @@
 // Is this a CSR, and do the columns of its rows ascend? Asked of every matrix that comes in.
 #include <algorithm>
 
+#include "nonzero/core/threads.hpp"
 #include "nonzero/formats/csr/csr.hpp"
 
 namespace nz {
 namespace {
 
 [[noreturn]] void refuse(const std::string& what) { throw argument_error("csr: " + what); }
-
-/// Shorter arrays are looked at by one thread: starting the others takes as long.
-constexpr std::int64_t worth_sharing = 1 << 15;
-
-int threads_for(std::int64_t n) { return n < worth_sharing ? 1 : thread_count({}); }
 
 void check_ends(offset_span row_ptr, std::size_t nnz) {
     if (row_ptr[0] != 0) refuse("row_ptr[0] is " + std::to_string(row_ptr[0]) + ", expected 0");
@@ -25,7 +21,7 @@ void check_ends(offset_span row_ptr, std::size_t nnz) {
 template <class P>
 std::int64_t check_row_ptr(const P* ptr, std::int64_t rows, const index* col, std::int64_t nnz) {
     std::int64_t descents = 0, wrong = 0;
-#pragma omp parallel for schedule(static) num_threads(threads_for(rows)) \
+#pragma omp parallel for schedule(static) num_threads(thread_count({}, rows)) \
     reduction(+ : descents, wrong)
     for (std::int64_t i = 0; i < rows; ++i) {
         const std::int64_t first = ptr[i], last = ptr[i + 1];
@@ -60,7 +56,7 @@ column_counts count_columns(const index* col, std::int64_t nnz, index cols) {
     constexpr std::int64_t piece = 1 << 14;  // entries: 32 bits count them
     const std::int64_t pieces = (nnz + piece - 1) / piece;
     std::int64_t descents = 0, outside = 0;
-#pragma omp parallel for schedule(static) num_threads(threads_for(nnz)) \
+#pragma omp parallel for schedule(static) num_threads(thread_count({}, nnz)) \
     reduction(+ : descents, outside)
     for (std::int64_t p = 0; p < pieces; ++p) {
         const std::int64_t first = p * piece, last = std::min(first + piece, nnz);

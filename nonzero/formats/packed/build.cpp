@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/core/threads.hpp"
 #include "nonzero/formats/packed/fill.hpp"
 
 namespace nz {
@@ -195,6 +196,7 @@ packed<V, host> packed<V, S>::from(const csr<V, host_view>& A) {
 template <class V, class S>
 packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_options& o) {
     check(o);
+    const thread_limit limit(worth(cpu{}, A.shape.rows + std::ssize(A.val)));
     const auto values = value_encoder<V>::of(A.val);
     const chunk_partitioner<V> cut(A, o, values);
     std::vector<window_partition> windows = partition_windows(A, cut);

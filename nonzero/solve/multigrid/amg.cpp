@@ -7,6 +7,7 @@
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/stopwatch.hpp"
+#include "nonzero/core/threads.hpp"
 #include "nonzero/formats/symmetry.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
 #include "nonzero/solve/multigrid/level_plan.hpp"
@@ -214,13 +215,13 @@ amg<V, B>::amg(const csr<V, host_view>& any_A, B on, const amg_options& o,
 
 template <class V, class B>
 template <class C>
-void amg<V, B>::add_levels(C here, const csr<V, host_view>& A, const amg_options& o,
+void amg<V, B>::add_levels(C setup, const csr<V, host_view>& A, const amg_options& o,
                            const candidates<V>& near, vector<V, C> diagonal,
                            const linear_operator<V, B>* finest) {
     const B on = this->on();
     coarser<V, C> made;  // what the level before made for this one
-    auto current = first_matrix(here, A, made.A);
-    made.near = first_candidates(here, near, A.shape.rows, o.block);
+    auto current = first_matrix(setup, A, made.A);
+    made.near = first_candidates(setup, near, A.shape.rows, o.block);
     const offset most = most_entries(offset(A.val.size()), o.block, made.near.count);
     double eps = o.strength;
     for (index block = o.block;; block = made.near.count, eps *= coarser_strength) {
@@ -228,6 +229,7 @@ void amg<V, B>::add_levels(C here, const csr<V, host_view>& A, const amg_options
         auto& l = levels_.add(current.shape.rows);
         auto& told = report_.levels.emplace_back();
         told.rows = current.shape.rows, told.nnz = offset(current.val.size());
+        const C here = worth(setup, told.rows + told.nnz);
         if (current.shape.rows <= o.coarse_rows) {
             l.inverse = product_with(on, pseudo_inverse(here, current), value_storage::exact);
             report_.direct = true;

@@ -40,7 +40,7 @@ std::vector<std::int64_t> sweep(cpu on, lower_triangle& a, double rounding) {
     std::vector<std::int64_t> left(before.size());
     for (std::int64_t k = 0; k < n; ++k)
         before[std::size_t(k)] = a.at(k, k), left[std::size_t(k)] = k;
-    constexpr std::int64_t worth_threads = 256;
+    constexpr std::int64_t worth_threads = 400;  // docs/decisions/threads.md
     const int threads = n < worth_threads ? 1 : thread_count(on);
     const auto share_left = [&](std::int64_t k) { return a.at(k, k) / before[std::size_t(k)]; };
     while (!left.empty()) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/core/threads.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
 
@@ -90,7 +91,7 @@ csr<V, host> inverse_blocks(const csr<V, host_view>& A, std::size_t block) {
     M.col_ind.resize(std::size_t(ptr[rows]));
     M.val.assign(M.col_ind.size(), V(0));
     std::atomic<std::int64_t> singular{-1};
-    parallel_for(thread_count({}), std::int64_t(blocks), [&](std::int64_t b) {
+    parallel_for(thread_count({}, std::ssize(M.val)), std::int64_t(blocks), [&](std::int64_t b) {
         const std::size_t first = std::size_t(b) * block, n = std::min(block, rows - first);
         const std::span<V> values(M.val.data() + ptr[first], n * n);
         copy_block(A, first, n, values);
@@ -112,7 +113,7 @@ host_vector<V> diagonal_of(const csr<V, host_view>& A) {
     check_square("diagonal_of", A);
     (void)order_of(A);
     host_vector<V> d(std::size_t(A.shape.rows), V(0));
-    parallel_for(thread_count({}), std::ssize(d), [&](std::int64_t row) {
+    parallel_for(thread_count({}, std::ssize(A.val)), std::ssize(d), [&](std::int64_t row) {
         const auto i = std::size_t(row);
         for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k)
             if (std::size_t(A.col_ind[k]) == i) d[i] += A.val[k];
