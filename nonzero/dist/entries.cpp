@@ -1,9 +1,9 @@
 #include "nonzero/dist/entries.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/parallel.hpp"
@@ -115,30 +115,35 @@ matrix_slice<V> transpose(const communicator& ranks, const matrix_slice<V>& A) {
 
 namespace {
 
-/// Whether an entry in own columns mirrors another one.
+/// Own rows, and what they tell of entries across the diagonal.
 template <class V>
 struct mirror {
-    csr<V, host_view> rows;  ///< own ones, ascending
+    csr<V, host_view> rows;  ///< ascending
     index first;             ///< where they begin
     double tolerance;
+    std::optional<asymmetry<V>> found = {};  ///< the first so far
+
     /// e: its row any, its column an own row.
-    bool operator()(const entry<V>& e) const {
-        return rows.row_ptr.visit([&](const auto* row_ptr) {
+    void look_at(const entry<V>& e) {
+        const V across = rows.row_ptr.visit([&](const auto* row_ptr) {
             const index j = e.col - first;
             const auto at = position_of(row_ptr, rows.col_ind.data(), j, e.row);
-            if (at == row_ptr[j + 1]) return false;
-            const V mirrored =
-                conjugated(transposition::conjugate_transpose, rows.val[std::size_t(at)]);
-            return double(std::abs(mirrored - e.val)) <= tolerance;
+            return at == row_ptr[j + 1] ? V(0) : rows.val[std::size_t(at)];
         });
+        const V partner = conjugated(transposition::conjugate_transpose, across);
+        if (!(double(std::abs(e.val - partner)) <= tolerance))
+            keep(asymmetry<V>{e.row, e.col, e.val, across});
+    }
+    void keep(const std::optional<asymmetry<V>>& other) {
+        const auto place = [](const asymmetry<V>& a) { return std::pair(a.row, a.col); };
+        if (other && (!found || place(*other) < place(*found))) found = other;
     }
 };
 
 }  // namespace
 
 template <class V>
-bool is_symmetric(const communicator& ranks, const matrix_slice<V>& A) {
-    if (A.rows != A.cols) return false;
+std::optional<asymmetry<V>> first_asymmetry(const communicator& ranks, const matrix_slice<V>& A) {
     const range mine = A.rows.of(ranks.rank());
     const int threads = thread_count({});
     std::unique_ptr<ascending_rows<V>> own;
@@ -151,30 +156,31 @@ bool is_symmetric(const communicator& ranks, const matrix_slice<V>& A) {
         });
     });
     for (const double other : gathered(ranks, largest)) largest = std::max(largest, other);
-    const mirror<V> mirrors{own->view, index(mine.first), symmetry_tolerance * largest};
-    std::atomic<bool> good = true;
+    constexpr double relative = std::is_same_v<real<V>, float> ? 1e-4 : symmetry_tolerance;
+    mirror<V> seen{own->view, index(mine.first), relative * largest};
     std::vector<host_vector<entry<V>>> to(std::size_t(ranks.size()));  // who has the mirrored ones
     std::mutex one_at_a_time;
     agree(&ranks, [&] {
         parallel(threads, [&](int t) {
             const range part = share(own->view.shape.rows, threads, t);
             host_vector<entry<V>> outside;
-            bool all_mirror = true;
+            mirror<V> here{seen.rows, seen.first, seen.tolerance};
             for_each_entry(own->view, part.first, part.last, [&](index i, index j, V v) {
-                const entry<V> e{mirrors.first + i, j, v};
+                const entry<V> e{here.first + i, j, v};
                 if (j < mine.first || j >= mine.last)
                     outside.push_back(e);
                 else
-                    all_mirror = all_mirror && mirrors(e);
+                    here.look_at(e);
             });
-            if (!all_mirror) good = false;
             const std::lock_guard lock(one_at_a_time);
+            seen.keep(here.found);
             for (const entry<V>& e : outside) to[std::size_t(A.rows.owner(e.col))].push_back(e);
         });
     });
     for (const auto& list : exchanged(ranks, to))
-        for (const entry<V>& e : list) good = good && mirrors(e);
-    return on_all(&ranks, good);
+        for (const entry<V>& e : list) seen.look_at(e);
+    for (const auto& other : gathered(ranks, seen.found)) seen.keep(other);
+    return seen.found;
 }
 
 #define NZ_INSTANTIATE(V)                                                                   \
@@ -182,7 +188,8 @@ bool is_symmetric(const communicator& ranks, const matrix_slice<V>& A) {
     template csr<V, host> assembled(const communicator&, const shares&, index,              \
                                     host_vector<entry<V>>);                                 \
     template matrix_slice<V> transpose(const communicator&, const matrix_slice<V>&);        \
-    template bool is_symmetric(const communicator&, const matrix_slice<V>&);
+    template std::optional<asymmetry<V>> first_asymmetry(const communicator&,               \
+                                                         const matrix_slice<V>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -1,6 +1,8 @@
 // Entries of a matrix that come to a rank in no order, brought to the ranks whose rows they are in.
 #pragma once
 
+#include <optional>
+
 #include "nonzero/dist/slice.hpp"
 
 namespace nz {
@@ -31,9 +33,22 @@ csr<V, host> assembled(const communicator& ranks, const shares& rows, index cols
 template <class V>
 matrix_slice<V> transpose(const communicator& ranks, const matrix_slice<V>& A);
 
-/// Whether A is symmetric (hermitian), up to symmetry_tolerance of its largest value. Called by all
-/// ranks; all get the same.
+/// An entry that does not mirror the one across the diagonal; that is 0 where none is stored.
 template <class V>
-bool is_symmetric(const communicator& ranks, const matrix_slice<V>& A);
+struct asymmetry {
+    index row, col;  ///< as in the whole matrix
+    V here, across;
+};
+
+/// The first one by rows of a square A, up to symmetry_tolerance of its largest value (of float
+/// values: 1e-4), as is_symmetric of a whole matrix. Called by all ranks; all get the same.
+template <class V>
+std::optional<asymmetry<V>> first_asymmetry(const communicator& ranks, const matrix_slice<V>& A);
+
+/// Whether A is symmetric (hermitian), up to the same. Called by all ranks; all get the same.
+template <class V>
+bool is_symmetric(const communicator& ranks, const matrix_slice<V>& A) {
+    return A.rows == A.cols && !first_asymmetry(ranks, A);
+}
 
 }  // namespace nz
