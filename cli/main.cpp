@@ -8,13 +8,8 @@
 namespace nz::cli {
 namespace {
 
-int run(int argc, char** argv) {
-    CLI::App app{"Sparse matrix-vector products, y = alpha A x + beta y, in every storage format.",
-                 "nz"};
-    app.set_version_flag("--version", "nz " NZ_VERSION);
-    app.require_subcommand(1);
-    fit_help(app);
-    action chosen;
+/// Adds all subcommands; the callback of the one that the arguments name sets `chosen`.
+void add_subcommands(CLI::App& app, action& chosen) {
     for (const auto add : {
              add_bench,
              add_convert,
@@ -37,26 +32,56 @@ int run(int argc, char** argv) {
          })
         add(app, chosen);
     for (const auto add : {add_help, add_man, add_completion}) add(app, chosen);
-    if (argc == 1) {
-        std::fputs(app.help().c_str(), stdout);
-        return done;
-    }
-    const std::vector<std::string> arguments = with_lone_json({argv + 1, argv + argc});
+}
+
+/// What the arguments ask for. `chosen`: what the callbacks of app's subcommands set.
+request parse(CLI::App& app, const action& chosen, const std::vector<std::string>& arguments) {
+    if (arguments.empty())
+        return {.run = [&app] { return app.exit(CLI::CallForHelp()); },
+                .text = "nz",
+                .is_said_once = true};
+    request asked;
     try {
         app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // last first
+        asked.run = chosen;
+        const CLI::App& sub = *app.get_subcommands().front();
+        const std::string& name = sub.get_name();
+        asked.runs_over_ranks = has_share_gpu(sub);
+        asked.is_said_once = name == "help" || name == "man" || name == "completion";
+        asked.text = asked.runs_over_ranks ? text_of_arguments(sub) : "nz " + name;
     } catch (const CLI::ParseError& e) {
-        if (!is_speaker()) return done;                  // mpirun would end the one that explains
-        if (e.get_exit_code() == 0) return app.exit(e);  // help was asked for, or the version
-        std::fprintf(stderr, "nz: %s\n", explain(app, e, arguments).c_str());
-        return usage;
+        asked.is_said_once = true;
+        asked.text = "nz";
+        for (const std::string& word : arguments) {
+            const CLI::App* const sub = subcommand(app, word);
+            asked.runs_over_ranks =
+                asked.runs_over_ranks || (sub != nullptr && has_share_gpu(*sub));
+            asked.text += " " + word;
+        }
+        if (e.get_exit_code() == 0)  // help was asked for, or the version
+            asked.run = [&app, e] { return app.exit(e); };
+        else
+            asked.fault = explain(app, e, arguments);
     }
-    bound_waiting(argv);
+    return asked;
+}
+
+int run(int argc, char** argv) {
+    CLI::App app{"Sparse matrix-vector products, y = alpha A x + beta y, in every storage format.",
+                 "nz"};
+    app.set_version_flag("--version", "nz " NZ_VERSION);
+    app.require_subcommand(1);
+    fit_help(app);
+    action chosen;
+    add_subcommands(app, chosen);
+    const request asked = parse(app, chosen, with_lone_json({argv + 1, argv + argc}));
+    if (!asked.is_said_once) bound_waiting(argv);
     const auto fail = [](const std::exception& e, exit_code code) {
         tell_failure(e, code);
         return code;
     };
     try {
-        return chosen();
+        return run_by_all(asked);
     } catch (const nz::argument_error& e) {
         return fail(e, usage);
     } catch (const nz::parse_error& e) {

@@ -2,11 +2,17 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <new>
+#include <string_view>
+#include <thread>
 
 #include "cli/mpi/plugin.hpp"
 #include "nonzero/core/agreement.hpp"
@@ -29,6 +35,23 @@ constexpr launcher launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK
 int number_in(const char* variable) {
     const char* const text = std::getenv(variable);
     return text == nullptr ? 0 : std::atoi(text);
+}
+
+/// The launcher that has started several of us; null where none has.
+const launcher* launcher_of_this_run() {
+    // One that is started by another, as mpirun by srun, comes before it.
+    const auto* const at =
+        std::ranges::find_if(launchers, [](launcher l) { return std::getenv(l.size) != nullptr; });
+    return at == std::end(launchers) || number_in(at->size) <= 1 ? nullptr : at;
+}
+
+/// Whether the parent is a rank itself, such as a shell's script or a user's program.
+bool is_child_of_rank(const launcher& l) {
+    std::ifstream file("/proc/" + std::to_string(getppid()) + "/environ");
+    const std::string rank = std::string(l.rank) + "=";
+    for (std::string variable; std::getline(file, variable, '\0');)
+        if (variable.starts_with(rank)) return true;
+    return false;
 }
 
 /// Where the plugin may be: beside the command in a build tree, in the library's folder beside the
@@ -61,22 +84,97 @@ const mpi_plugin& loaded_plugin() {
         why + "; build nonzero where MPI is installed");
 }
 
+/// Starts MPI.
+void join(const launcher& l) {
+    plugin = &loaded_plugin();
+    const communicator* const all = plugin->start();
+    const int started = number_in(l.size);
+    if (all->size() == started) {
+        ranks = all;
+        return;
+    }
+    const int met = all->size();
+    plugin->finish();
+    throw unavailable(fmt::format(
+        "{} processes were started, but {} met: the launcher belongs to another MPI than nonzero "
+        "was built with",
+        started, met));
+}
+
+/// Another version may agree on other things in another way: this comes first, and stays as it is.
+void agree_on_version() {
+    std::array<char, 64> mine{};
+    constexpr std::string_view version = NZ_VERSION;
+    std::ranges::copy(version.substr(0, mine.size() - 1), mine.begin());
+    const auto all = gathered(*ranks, mine);
+    agree(ranks, [&] {
+        if (mine != all[0])
+            throw argument_error(
+                fmt::format("is nz {}, and rank 0 is nz {}: install the same on all", mine.data(),
+                            all[0].data()));
+    });
+}
+
+/// Rank 0's.
+std::string text_of_first(const std::string& mine) {
+    const auto lengths = gathered(*ranks, mine.size());
+    const std::size_t longest = std::ranges::max(lengths);
+    std::string padded = mine, all(longest * lengths.size(), '\0');
+    padded.resize(longest);
+    ranks->all_gather(std::as_bytes(std::span(padded)), std::as_writable_bytes(std::span(all)));
+    return all.substr(0, lengths[0]);
+}
+
+/// All ranks can do what they were asked for, and were asked for the same.
+void agree_on(const request& asked) {
+    agree(ranks, [&] {
+        if (!asked.fault.empty()) throw argument_error(asked.fault);
+    });
+    const std::string first = text_of_first(asked.text);
+    agree(ranks, [&] {
+        if (asked.text != first)
+            throw argument_error(
+                fmt::format("was started with `{}`, and rank 0 with `{}`; all need the same",
+                            asked.text, first));
+    });
+}
+
 }  // namespace
 
-bool is_started_on_ranks() {
-    return std::ranges::any_of(launchers, [](launcher l) { return number_in(l.size) > 1; });
-}
-
 bool is_speaker() {
-    return std::ranges::none_of(
-        launchers, [](launcher l) { return number_in(l.size) > 1 && number_in(l.rank) > 0; });
+    const launcher* const l = launcher_of_this_run();
+    return l == nullptr || number_in(l->rank) == 0;
 }
 
-const communicator* ranks_of_this_run() {
-    if (ranks != nullptr || !is_started_on_ranks()) return ranks;
-    plugin = &loaded_plugin();
-    return ranks = plugin->start();
+std::string text_of_arguments(const CLI::App& sub) {
+    std::string text = "nz " + sub.get_name();
+    for (const CLI::Option* o : sub.get_options()) {
+        if (o->count() == 0 || o->check_lname("threads")) continue;
+        if (!o->get_positional()) text += " " + o->get_name();
+        if (o->get_items_expected_max() == 0) continue;  // a flag
+        for (const std::string& word : o->results()) text += " " + word;
+    }
+    return text;
 }
+
+int run_by_all(const request& asked) {
+    const launcher* const l = launcher_of_this_run();
+    if (l == nullptr || (!asked.runs_over_ranks && is_child_of_rank(*l))) {
+        if (!asked.fault.empty()) throw argument_error(asked.fault);
+        return asked.run();
+    }
+    join(*l);
+    agree_on_version();
+    agree_on(asked);
+    if (asked.runs_over_ranks && !asked.is_said_once) return asked.run();
+    int code = done;
+    agree(ranks, [&] {
+        if (!asked.is_said_once || ranks->rank() == 0) code = asked.run();
+    });
+    return code;
+}
+
+const communicator* ranks_of_this_run() { return ranks; }
 
 std::string place_of(const communicator& all, cpu on) {
     return fmt::format("{} processes of {} threads", all.size(), on.threads);
@@ -88,6 +186,9 @@ std::string place_of(const communicator& all, const gpu_rank& mine) {
 
 void add_share_gpu(CLI::App& sub, bool& to) {
     sub.add_flag("--share-gpu", to, "let several processes run on one GPU");
+}
+bool has_share_gpu(const CLI::App& sub) {
+    return sub.get_option_no_throw("--share-gpu") != nullptr;
 }
 
 void on_first_ranks(int count, const std::function<void(const communicator&)>& f) {
@@ -107,7 +208,12 @@ void tell_failure(const std::exception& e, int exit_code) {
     const bool no_memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr;
     const char* const what = no_memory ? "out of memory" : e.what();
     if (ranks == nullptr) {
-        if (is_speaker()) std::fprintf(stderr, "nz: %s\n", what);
+        const launcher* const l = launcher_of_this_run();
+        if (l == nullptr) return void(std::fprintf(stderr, "nz: %s\n", what));
+        const int rank = number_in(l->rank);
+        if (rank > 0)
+            std::this_thread::sleep_for(std::min(rank + 4, 20) * std::chrono::milliseconds(500));
+        std::fprintf(stderr, "nz: rank %d of %d: %s\n", rank, number_in(l->size), what);
         return;
     }
     const auto* const agreed = dynamic_cast<const agreed_error*>(&e);

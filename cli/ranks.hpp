@@ -9,22 +9,45 @@
 
 namespace nz::cli {
 
-/// Whether the environment says that a launcher of MPI's (mpirun, srun) has started several of us.
-bool is_started_on_ranks();
-
-/// Whether it is this process that prints: the first, or the only one.
+/// Whether it is this process that prints: the first of those that a launcher of MPI's (mpirun,
+/// srun) has started, or the only one.
 bool is_speaker();
 
-/// The ranks of this run; the first call starts MPI. Null where there is one process only. Throws
-/// unavailable where the plugin for MPI is missing or cannot be loaded.
+/// What the arguments of this process ask for.
+struct request {
+    action run = {};               ///< empty where the arguments are wrong
+    std::string fault = {};        ///< what is wrong with them
+    std::string text = {};         ///< in which the processes of one run must be alike
+    bool runs_over_ranks = false;  ///< the processes compute together, else each by itself
+    bool is_said_once = false;     ///< help, say: by rank 0, for all that asked for it
+};
+
+/// What the arguments given to `sub` are, for people to read: what follows from them over ranks
+/// must be the same on all, so that all are there but --threads.
+std::string text_of_arguments(const CLI::App& sub);
+
+/// asked.run(). Where a launcher has started several processes they start MPI first of all, and
+/// agree on the version of nz and on what they were asked for: what one of them throws, all throw.
+/// A subcommand that does not run over ranks does so where the launcher started this very process;
+/// what a script or a program does on each rank goes on by itself.
+///
+/// Throws   argument_error where the arguments are wrong, or others than rank 0's; unavailable
+/// where
+///          the plugin for MPI is missing, cannot be loaded, or is of another MPI than the
+///          launcher; and what asked.run throws.
+int run_by_all(const request& asked);
+
+/// The ranks of this run, which `run_by_all` started. Null where there is one process only.
 const communicator* ranks_of_this_run();
 
 /// Where the ranks compute, for people to read.
 std::string place_of(const communicator&, cpu on);
 std::string place_of(const communicator&, const gpu_rank&);
 
-/// The option --share-gpu of a subcommand.
+/// The option --share-gpu of a subcommand that runs over ranks.
 void add_share_gpu(CLI::App& sub, bool& to);
+/// Whether it has that option, and so runs over ranks.
+bool has_share_gpu(const CLI::App& sub);
 
 /// f(ranks) on the first `count` of this run's ranks, which are then all there are; the others
 /// sleep until it is done. What all of those throw, all others throw too. Called by all ranks of
@@ -32,7 +55,9 @@ void add_share_gpu(CLI::App& sub, bool& to);
 void on_first_ranks(int count, const std::function<void(const communicator&)>& f);
 
 /// Says on stderr why the command failed, once for all ranks. An error that not all ranks know of
-/// ends the others too.
+/// ends the others too: by MPI, or where that has not started by the launcher, which ends all when
+/// a process ends with an error. Then ranks other than 0 wait some seconds before they say it:
+/// where all fail alike rank 0 is heard, and has ended the others.
 void tell_failure(const std::exception& e, int exit_code);
 
 /// Ends MPI where it was started; waits for all ranks.

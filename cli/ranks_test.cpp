@@ -14,6 +14,21 @@
 namespace nz::test {
 namespace {
 
+int count(const std::string& text, const std::string& what) {
+    int n = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+        ++n;
+    return n;
+}
+
+/// The first line that has it; empty where none has.
+std::string line_with(const std::string& text, const std::string& what) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        if (line.find(what) != std::string::npos) return line;
+    return "";
+}
+
 class ranks : public command {
   protected:
     void SetUp() override {
@@ -24,30 +39,39 @@ class ranks : public command {
     /// The command in so many processes. It must end by itself, also where one of them fails.
     [[nodiscard]] outcome nz_on(int processes, const std::string& arguments,
                                 const std::string& before = "") const {
+        return mpirun("-n " + std::to_string(processes) + " " + before + " $nz " + arguments);
+    }
+    /// What mpirun starts by these arguments, $nz being the command.
+    [[nodiscard]] outcome mpirun(const std::string& arguments) const {
 #if defined(NZ_MPIRUN)
         constexpr const char* mpirun = NZ_MPIRUN;
 #else
         constexpr const char* mpirun = "";
 #endif
-        const std::string line = "cd '" + dir.string() + "' && timeout 60 '" + mpirun +
-                                 "' --oversubscribe -n " + std::to_string(processes) + " " +
-                                 before + " '" NZ_COMMAND "' " + arguments +
-                                 " >out 2>err </dev/null";
+        const std::string line = "cd '" + dir.string() +
+                                 "' && nz='" NZ_COMMAND "' && timeout 60 '" + mpirun +
+                                 "' --oversubscribe " + arguments + " >out 2>err </dev/null";
         setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
         setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
         const int status = std::system(line.c_str());
         return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, slurp(dir / "out"),
                 slurp(dir / "err")};
     }
+    /// The same, which fails with that code, and says why, once, and which rank it is.
+    void expect_refusal(const std::string& arguments, int code, int rank, const std::string& why) {
+        const auto start = std::chrono::steady_clock::now();
+        const auto got = mpirun(arguments);
+        EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30)) << arguments;
+        EXPECT_EQ(got.code, code) << arguments << got.err;
+        const std::string name = "nz: rank " + std::to_string(rank) + " of ";
+        EXPECT_EQ(count(got.err, name), 1) << arguments << got.err;
+        EXPECT_EQ(count(got.err, "nz: "), 1) << arguments << got.err;
+        EXPECT_NE(line_with(got.err, name).find(why), std::string::npos) << arguments << got.err;
+        EXPECT_EQ(got.err.find("MPI_ERR"), std::string::npos) << arguments << got.err;
+        EXPECT_EQ(got.out, "") << arguments;
+    }
     [[nodiscard]] std::string file(const char* name) const { return (dir / name).string(); }
 };
-
-int count(const std::string& text, const std::string& what) {
-    int n = 0;
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
-        ++n;
-    return n;
-}
 
 TEST_F(ranks, multiply_as_one_does) {
     const auto A = from_rule<double>(60, 45, [](index, index, double u) { return u > 0.8; });
@@ -350,6 +374,108 @@ TEST_F(ranks, say_once_what_is_wrong_and_end) {
     expect("bench bad.mtx --ranks-table", 3, "bad.mtx:4: value 'x' is no number, expected one");
     expect("bench wide.mtx --peers", 2, "for one process only");
     expect("bench wide.mtx --threads 1,2", 2, "--threads: over several processes one number");
+}
+
+/// What ends a process before it could join the others: they would wait for it.
+TEST_F(ranks, one_with_wrong_arguments_ends_all) {
+    nz::write(file("A.mtx"), view(laplace2d<double>(4, 4)));
+    const std::string good = "-n 1 $nz spmv A.mtx";
+    const struct {
+        const char *arguments, *why;
+    } all[] = {
+        {"spmv A.mtx --nonsense", "has no option --nonsense"},
+        {"spmw A.mtx", "did you mean spmv?"},
+        {"solve A.mtx --tol abc", "--tol"},
+        {"solve A.mtx --method nothing", "--method"},
+        {"spmv A.mtx --threads 0", "--threads"},
+        {"spmv", "matrix is required"},
+        {"spmv A.mtx --transpose --conjugate-transpose", "excludes"},
+        {"info", "matrix is required"},
+        {"--nonsense", "has no option --nonsense"},
+    };
+    for (const auto& [arguments, why] : all) {
+        expect_refusal(good + " : -n 1 $nz " + arguments, 2, 1, why);
+        expect_refusal("-n 1 $nz " + std::string(arguments) + " : -n 2 $nz spmv A.mtx", 2, 0, why);
+    }
+    expect_refusal("-n 3 $nz spmv A.mtx --nonsense", 2, 0, "has no option --nonsense");
+    expect_refusal("-n 3 $nz info", 2, 0, "matrix is required");
+}
+
+TEST_F(ranks, one_that_was_asked_for_something_else_ends_all) {
+    nz::write(file("A.mtx"), view(laplace2d<double>(4, 4)));
+    const auto expect = [&](const std::string& first, const std::string& second) {
+        expect_refusal("-n 1 $nz " + first + " : -n 1 $nz " + second, 2, 1,
+                       "was started with `nz " + second + "`, and rank 0 with `nz " + first + "`");
+    };
+    expect("spmv A.mtx", "--help");
+    expect("spmv A.mtx", "solve --help");
+    expect("--version", "spmv A.mtx");
+    expect("spmv A.mtx", "solve A.mtx");
+    expect("solve A.mtx", "pagerank A.mtx");
+    expect("spmv A.mtx", "methods");
+    expect("methods", "machine");
+    expect("spmv A.mtx", "spmv A.mtx --device gpu");
+    expect("solve A.mtx", "solve A.mtx --tol 1e-6");
+    expect("solve A.mtx --tol 1e-6", "solve A.mtx --tol 1e-7");
+    expect("spmv A.mtx", "spmv A.mtx --transpose");
+    expect("spmv A.mtx -x x.mtx", "spmv A.mtx");
+    expect("bench A.mtx", "bench A.mtx A.mtx");
+    expect_refusal("-n 1 $nz spmv A.mtx : -n 1 $nz", 2, 1,
+                   "was started with `nz`, and rank 0 with `nz spmv A.mtx`");
+}
+
+TEST_F(ranks, may_have_numbers_of_threads_of_their_own) {
+    nz::write(file("A.mtx"), view(laplace2d<double>(4, 4)));
+    const auto got = mpirun("-n 1 $nz solve A.mtx --threads 2 : -n 1 $nz solve --threads=1 A.mtx");
+    EXPECT_EQ(got.code, 0) << got.err;
+}
+
+TEST_F(ranks, print_help_once) {
+    for (const std::string arguments : {"--help", "--version", "solve --help", "help solve", ""}) {
+        const auto got = nz_on(3, arguments);
+        EXPECT_EQ(got.code, 0) << arguments << got.err;
+        EXPECT_EQ(got.out, nz(arguments).out) << arguments;
+    }
+}
+
+/// As on a host where the package that has it is not installed.
+TEST_F(ranks, one_without_the_part_for_mpi_ends_all) {
+    nz::write(file("A.mtx"), view(laplace2d<double>(4, 4)));
+    fs::create_directory(dir / "bin");
+    fs::copy_file(NZ_COMMAND, dir / "bin" / "nz");
+    for (const std::string what : {"spmv A.mtx", "info A.mtx"}) {
+        const std::string without = " bin/nz " + what, with = " $nz " + what;
+        const std::string why = "libnonzero_mpi.so";
+        expect_refusal("-n 1" + with + " : -n 1" + without, 4, 1, why);
+        expect_refusal("-n 1" + without + " : -n 1" + with, 4, 0, why);
+        // Rank 0 says it at once; others may follow before a busy launcher ends them.
+        const auto all = mpirun("-n 3" + without);
+        EXPECT_EQ(all.code, 4) << all.err;
+        EXPECT_NE(line_with(all.err, "nz: rank 0 of 3").find(why), std::string::npos) << all.err;
+    }
+}
+
+/// Slurm, or MPICH, with a part for Open MPI: as many single processes.
+TEST_F(ranks, that_do_not_meet_are_told) {
+    nz::write(file("A.mtx"), view(laplace2d<double>(4, 4)));
+    setenv("PMI_SIZE", "2", 1);
+    setenv("PMI_RANK", "1", 1);
+    const auto got = nz("solve A.mtx");
+    unsetenv("PMI_SIZE");
+    unsetenv("PMI_RANK");
+    EXPECT_EQ(got.code, 4) << got.err;
+    EXPECT_EQ(count(got.err, "nz: rank 1 of 2: 2 processes were started, but 1 met"), 1) << got.err;
+    EXPECT_EQ(got.out, "");
+}
+
+TEST_F(ranks, a_script_runs_what_is_for_one_process_on_one_of_them) {
+    write("script",
+          "#!/bin/sh\n[ \"$OMPI_COMM_WORLD_RANK\" = 0 ] || exit 0\n"
+          "\"$1\" generate laplace2d --nx 3 --ny 3 -o A.mtx && \"$1\" info A.mtx\n");
+    fs::permissions(dir / "script", fs::perms::all);
+    const auto got = mpirun("-n 2 ./script $nz");
+    EXPECT_EQ(got.code, 0) << got.err;
+    EXPECT_EQ(count(got.out, "33 entries"), 1) << got.out;
 }
 
 TEST_F(ranks, a_file_that_one_process_lacks_ends_all) {

@@ -58,14 +58,6 @@ std::vector<std::string> long_options(const CLI::App& app) {
     return names;
 }
 
-/// The subcommand that `name` names, or null.
-const CLI::App* subcommand(const CLI::App& app, const std::string& name) {
-    const auto all = app.get_subcommands([](const CLI::App*) { return true; });
-    const auto at = std::find_if(all.begin(), all.end(),
-                                 [&](const CLI::App* sub) { return sub->get_name() == name; });
-    return at == all.end() ? nullptr : *at;
-}
-
 /// Names on the left, descriptions wrapped on the right of them.
 class fitting : public CLI::Formatter {
     [[nodiscard]] std::string on_the_right(const std::string& text) const {
@@ -97,6 +89,13 @@ std::string no_subcommand(const CLI::App& app, const std::string& word) {
 }
 
 }  // namespace
+
+const CLI::App* subcommand(const CLI::App& app, const std::string& name) {
+    const auto all = app.get_subcommands([](const CLI::App*) { return true; });
+    const auto at = std::find_if(all.begin(), all.end(),
+                                 [&](const CLI::App* sub) { return sub->get_name() == name; });
+    return at == all.end() ? nullptr : *at;
+}
 
 void fit_help(CLI::App& app) { app.formatter(std::make_shared<fitting>()); }
 

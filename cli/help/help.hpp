@@ -9,6 +9,9 @@
 
 namespace nz::cli {
 
+/// The subcommand that `name` names, or null.
+const CLI::App* subcommand(const CLI::App& app, const std::string& name);
+
 /// What is wrong with the arguments, in one line: with the nearest name where one is mistyped.
 std::string explain(const CLI::App& app, const CLI::ParseError& e,
                     const std::vector<std::string>& arguments);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "nonzero/core/agreement.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
@@ -34,11 +35,13 @@ class patience {
     patience(std::function<bool(std::int64_t, double)> monitor, std::int64_t iterations)
         : monitor_(std::move(monitor)), iterations_(iterations) {}
     bool is_running(std::int64_t k, double residual) {
-        if (monitor_ && !ask(k, residual)) return false;
+        if (monitor_ && !ask(k, residual)) stopped_ = true;
+        if (stopped_) return false;
         if (residual <= least_ / 2) least_ = residual, since_ = k;
         return !(lost_ = k - since_ >= iterations_);
     }
     [[nodiscard]] bool lost() const { return lost_; }
+    [[nodiscard]] bool stopped() const { return stopped_; }  ///< by the caller's monitor
     [[nodiscard]] bool monitor_threw() const { return asking_; }
 
   private:
@@ -52,23 +55,8 @@ class patience {
     std::function<bool(std::int64_t, double)> monitor_;
     std::int64_t iterations_, since_ = 0;
     double least_ = 1;
-    bool lost_ = false, asking_ = false;
+    bool lost_ = false, stopped_ = false, asking_ = false;
 };
-
-/// | |A| |x| + |b| |, over |b|. In long double, whose range squares of doubles do not leave.
-template <class V>
-double rounding_scale(const csr<V, host_view>& A, std::span<const V> b, std::span<const V> x) {
-    using wide = long double;
-    wide sum2 = 0, b2 = 0;
-    for (std::size_t i = 0; i < b.size(); ++i) {
-        wide row = std::abs(b[i]);
-        b2 += row * row;
-        for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k)
-            row += wide(std::abs(A.val[k])) * wide(std::abs(x[std::size_t(A.col_ind[k])]));
-        sum2 += row * row;
-    }
-    return double(std::sqrt(sum2 / b2));
-}
 
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
@@ -76,7 +64,9 @@ template <class V, class B>
 class attempts {
   public:
     attempts(B on, const attempted_system<V, B>& s, const system_options& o, system_report& report)
-        : on_(on), system_(s), options_(o), report_(report) {}
+        : on_(on), system_(s), options_(o), report_(report) {
+        agree(ranks_, [&] { b_on_device_ = from_host(on_, system_.b); });
+    }
 
     void run(std::vector<choice> left) {
         alone_ = left.size() == 1;
@@ -110,12 +100,14 @@ class attempts {
             x = found_by(c, most, last, p, a);
             any_ran_ = true;
         } catch (const std::exception& e) {
-            if (p.monitor_threw()) throw;
+            const bool on_all_ranks =
+                ranks_ == nullptr || dynamic_cast<const agreed_error*>(&e) != nullptr;
+            if (p.monitor_threw() || !on_all_ranks) throw;
             failure_ = std::current_exception();
             a.report = {}, a.report.why = e.what(), a.report.relative = unknown;
         }
         report_.attempts.push_back(std::move(a));
-        if (!x.empty()) keep(std::move(x));
+        if (report_.attempts.back().report.relative != unknown) keep(std::move(x));
     }
 
     /// The x that an attempt ends with; its report and times in `a`.
@@ -123,34 +115,41 @@ class attempts {
                             solve_attempt& a) {
         const auto start = steady_clock::now();
         gmres_options o = options_;
-        const auto M = seconds_left() > 0 ? preconditioner_of(c) : nullptr;
+        const auto M = seconds_left() > 0 ? preconditioner_of(c, last) : nullptr;
         a.preconditioner_s = seconds_since(start);
         o.max_iter = most, o.max_seconds = seconds_left();
         if (!last || options_.monitor)
             o.monitor = [&](std::int64_t k, double r) { return p.is_running(k, r); };
-        const auto b_on_device = from_host(on_, system_.b);
-        auto x_on_device = from_host(on_, std::span<const V>(from_));
+        vector<V, B> x_on_device;
+        agree(ranks_, [&] { x_on_device = from_host(on_, std::span<const V>(from_)); });
         const auto iterating = steady_clock::now();
         a.report =
-            solve_by<V, B>(c.method, on_, system_.product, M.get(), b_on_device, x_on_device, o);
+            solve_by<V, B>(c.method, on_, system_.product, M.get(), b_on_device_, x_on_device, o);
         a.solve_s = seconds_since(iterating);
-        if (p.lost() && !a.report.converged) a.report.why = "the residual no longer halves";
+        // Only some ranks may have a monitor, whose word counts more.
+        const bool stopped = !on_all(ranks_, !p.stopped());
+        const bool lost = !on_all(ranks_, !p.lost()) && !stopped;
+        if (lost && !a.report.converged) a.report.why = "the residual no longer halves";
         is_over_ = alone_ || a.report.why == stopped_by_caller || a.report.why == seconds_spent;
-        return to_host<V>(on_, in<V, B>(x_on_device));
+        host_vector<V> x;
+        agree(ranks_, [&] { x = to_host<V>(on_, in<V, B>(x_on_device)); });
+        return x;
     }
 
     /// Alone, a preconditioner that A does not suit is the caller's fault.
-    std::unique_ptr<linear_operator<V, B>> preconditioner_of(const choice& c) {
+    std::unique_ptr<linear_operator<V, B>> preconditioner_of(const choice& c, bool last) {
         try {
-            return system_.make(c);
+            return system_.make(c, last);
         } catch (const argument_error& e) {
             if (options_.method || options_.preconditioner) throw unsuitable(e.what());
             throw;
         }
     }
 
+    /// By the clock of the first rank.
     [[nodiscard]] double seconds_left() const {
-        return std::max(0.0, options_.max_seconds - seconds_since(system_.start));
+        const double mine = std::max(0.0, options_.max_seconds - seconds_since(system_.start));
+        return ranks_ == nullptr ? mine : gathered(*ranks_, mine).front();
     }
 
     /// x becomes the result where it is the best so far, and where the next attempt starts from
@@ -165,7 +164,7 @@ class attempts {
         }
         if (r.converged) return;
         constexpr double unit = std::numeric_limits<real<V>>::epsilon() / 2;
-        const double rounding = 8 * unit * rounding_scale<V>(system_.A, system_.b, x);
+        const double rounding = 8 * unit * system_.rounding_scale(x);
         // From such an x no method gets to tol: rounding errors of A x alone are larger. Where A is
         // singular its null space may have grown in x, and another method may find a small x.
         if (rounding > std::max(options_.template tol_of<V>(), std::sqrt(unit))) return;
@@ -178,6 +177,8 @@ class attempts {
     const attempted_system<V, B>& system_;
     const system_options& options_;
     system_report& report_;
+    const communicator* ranks_ = ranks_of(on_);
+    vector<V, B> b_on_device_;
     std::int64_t iterations_ = options_.max_iter;  ///< left for all
     /// What the next attempt starts from.
     host_vector<V> from_ = {system_.x.begin(), system_.x.end()};
@@ -188,6 +189,21 @@ class attempts {
 
 }  // namespace
 
+// In long double, whose range squares of doubles do not leave.
+template <class V>
+double rounding_scale(const csr<V, host_view>& A, std::span<const V> b, std::span<const V> x) {
+    using wide = long double;
+    wide sum2 = 0, b2 = 0;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        wide row = std::abs(b[i]);
+        b2 += row * row;
+        for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k)
+            row += wide(std::abs(A.val[k])) * wide(std::abs(x[std::size_t(A.col_ind[k])]));
+        sum2 += row * row;
+    }
+    return double(std::sqrt(sum2 / b2));
+}
+
 template <class V, class B>
 void attempt_all(B on, const attempted_system<V, B>& s, std::vector<choice> choices,
                  const system_options& o, system_report& report) {
@@ -197,7 +213,10 @@ void attempt_all(B on, const attempted_system<V, B>& s, std::vector<choice> choi
 #define NZ_INSTANTIATE(V, B)                                                         \
     template void attempt_all(B, const attempted_system<V, B>&, std::vector<choice>, \
                               const system_options&, system_report&);
-#define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
+#define NZ_INSTANTIATE_ON_CPU(V)                                                 \
+    NZ_INSTANTIATE(V, cpu)                                                       \
+    template double rounding_scale(const csr<V, host_view>&, std::span<const V>, \
+                                   std::span<const V>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
 NZ_INSTANTIATE(float, gpu)
 NZ_INSTANTIATE(double, gpu)

@@ -7,23 +7,31 @@
 
 namespace nz {
 
+/// Null for none; throws where A does not suit it. last: no attempt follows.
 template <class V, class B>
-using preconditioner_maker = std::function<std::unique_ptr<linear_operator<V, B>>(const choice&)>;
+using preconditioner_maker =
+    std::function<std::unique_ptr<linear_operator<V, B>>(const choice&, bool last)>;
 
-/// A x = b as the attempts see it.
+/// A x = b as the attempts see it; over ranks, where everything is called by all of them.
 template <class V, class B>
 struct attempted_system {
-    csr<V, host_view> A;
     const linear_operator<V, B>& product;  ///< by A, where B computes
     std::span<const V> b;
-    std::span<V> x;                        ///< the guess; the best x in the end
-    preconditioner_maker<V, B> make = {};  ///< null for none; throws where A does not suit it
+    std::span<V> x;  ///< the guess; the best x in the end
+    preconditioner_maker<V, B> make;
+    /// | |A| |x| + |b| |, over |b|: times a unit of rounding, what b - A x may be wrong by.
+    std::function<double(std::span<const V> x)> rounding_scale;
     steady_clock::time_point start = steady_clock::now();  ///< options.max_seconds counts from here
 };
 
+/// rounding_scale of a whole matrix.
+template <class V>
+double rounding_scale(const csr<V, host_view>& A, std::span<const V> b, std::span<const V> x);
+
 /// Tries one choice after the other, as `solve` says, and adds the attempts to the report. An
 /// attempt that throws, or whose x is no number, huge or worse than the guess, changes nothing for
-/// those after it. Throws what the last attempt threw where all did, and what the monitor throws.
+/// those after it. Throws what the last attempt threw where all did, what the monitor throws, and,
+/// over ranks, what not all of them throw.
 template <class V, class B>
 void attempt_all(B on, const attempted_system<V, B>&, std::vector<choice>, const system_options&,
                  system_report&);

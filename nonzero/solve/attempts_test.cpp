@@ -26,13 +26,16 @@ class faulty_attempts : public solver_test<T> {
     outcome run(const std::function<preconditioner()>& first) {
         outcome all{host_vector<value>(s.b.size(), value(0))};
         const auto product = this->operator_of(s.A);
-        const auto make = [&](const choice& c) -> preconditioner {
+        const auto make = [&](const choice& c, bool) -> preconditioner {
             if (c.preconditioner == preconditioning::amg) return first();
             return jacobi(this->on_, view(s.A));
         };
         std::vector<choice> choices{{krylov_method::cg, preconditioning::jacobi}};
         if (first) choices.insert(choices.begin(), {krylov_method::cg, preconditioning::amg});
-        attempt_all<value, backend>(this->on_, {view(s.A), *product, s.b, all.x, make}, choices,
+        const auto rounding = [&](std::span<const value> x) {
+            return rounding_scale<value>(view(s.A), s.b, x);
+        };
+        attempt_all<value, backend>(this->on_, {*product, s.b, all.x, make, rounding}, choices,
                                     options, all.report);
         return all;
     }
@@ -110,12 +113,17 @@ TYPED_TEST(faulty_attempts, are_thrown_where_no_other_ran) {
     host_vector<V> x(this->s.b.size(), V(0));
     const auto attempt = [&](auto make) {
         system_report report;
-        attempt_all<V, B>(this->on_, {view(A), *product, this->s.b, x, make}, one, this->options,
+        const auto rounding = [&](std::span<const V> at) {
+            return rounding_scale<V>(view(A), this->s.b, at);
+        };
+        attempt_all<V, B>(this->on_, {*product, this->s.b, x, make, rounding}, one, this->options,
                           report);
     };
     using made = typename TestFixture::preconditioner;
-    EXPECT_THROW(attempt([](const choice&) -> made { throw argument_error("no"); }), unsuitable);
-    EXPECT_THROW(attempt([](const choice&) -> made { throw unavailable("no"); }), unavailable);
+    EXPECT_THROW(attempt([](const choice&, bool) -> made { throw argument_error("no"); }),
+                 unsuitable);
+    EXPECT_THROW(attempt([](const choice&, bool) -> made { throw unavailable("no"); }),
+                 unavailable);
     EXPECT_EQ(x, host_vector<V>(x.size(), V(0)));
 }
 

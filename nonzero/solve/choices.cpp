@@ -88,40 +88,38 @@ std::vector<double> row_sizes(const csr<V, host_view>& A) {
     return sizes;
 }
 
-/// What A itself has against iterations.
-template <class V>
-void advise_on_rows(const csr<V, host_view>& A, std::vector<std::string>& advice) {
-    const auto sizes = row_sizes(A);
-    const auto [least, most] = std::ranges::minmax_element(sizes);
-    if (*least == 0) {
-        advice.push_back(fmt::format("row {} of A is zero: A is singular", least - sizes.begin()));
-        return;
-    }
-    constexpr double badly_scaled = 1e6;
-    if (*most / *least > badly_scaled)
-        advice.push_back(
-            fmt::format("the largest entries of A's rows differ by a factor of {:.1g}: divide each "
-                        "row, and its element of b, by its largest entry",
-                        *most / *least));
-}
-
 }  // namespace
 
 template <class V>
-std::vector<std::string> advice_for(const csr<V, host_view>& A, std::span<const V> diagonal,
-                                    const system_report& report, const system_options& o) {
+std::vector<std::string> obstacles_in(const csr<V, host_view>& A, std::span<const V> diagonal) {
+    std::vector<std::string> obstacles;
+    const auto zeros = std::ranges::count(diagonal, V(0));
+    if (zeros > 0)
+        obstacles.push_back(fmt::format(
+            "A's diagonal is zero in {} of {} rows, first in row {}, so that no "
+            "preconditioner was used: permute the rows so that none is",
+            zeros, diagonal.size(), std::ranges::find(diagonal, V(0)) - diagonal.begin()));
+    if (A.shape.rows == 0) return obstacles;
+    const auto sizes = row_sizes(A);
+    const auto [least, most] = std::ranges::minmax_element(sizes);
+    constexpr double badly_scaled = 1e6;
+    if (*least == 0)
+        obstacles.push_back(
+            fmt::format("row {} of A is zero: A is singular", least - sizes.begin()));
+    else if (*most / *least > badly_scaled)
+        obstacles.push_back(
+            fmt::format("the largest entries of A's rows differ by a factor of {:.1g}: divide each "
+                        "row, and its element of b, by its largest entry",
+                        *most / *least));
+    return obstacles;
+}
+
+std::vector<std::string> advice_for(const system_report& report, const system_options& o) {
     std::vector<std::string> advice;
     const auto ended_by = [&](std::string_view why) {
         return std::ranges::any_of(report.attempts,
                                    [&](const auto& a) { return a.report.why == why; });
     };
-    const auto zeros = std::ranges::count(diagonal, V(0));
-    if (zeros > 0)
-        advice.push_back(fmt::format(
-            "A's diagonal is zero in {} of {} rows, first in row {}, and no "
-            "preconditioner was used: permute the rows so that none is",
-            zeros, diagonal.size(), std::ranges::find(diagonal, V(0)) - diagonal.begin()));
-    if (A.shape.rows > 0) advise_on_rows(A, advice);
     if (ended_by(limited_by_rounding))
         advice.push_back(fmt::format("rounding errors end at {:.1g}: ask for a larger tol",
                                      report.result().report.relative));
@@ -136,10 +134,9 @@ std::vector<std::string> advice_for(const csr<V, host_view>& A, std::span<const 
     return advice;
 }
 
-#define NZ_INSTANTIATE(V)                                                                      \
-    template matrix_facts facts_of(const csr<V, host_view>&, std::span<const V>);              \
-    template std::vector<std::string> advice_for(const csr<V, host_view>&, std::span<const V>, \
-                                                 const system_report&, const system_options&);
+#define NZ_INSTANTIATE(V)                                                         \
+    template matrix_facts facts_of(const csr<V, host_view>&, std::span<const V>); \
+    template std::vector<std::string> obstacles_in(const csr<V, host_view>&, std::span<const V>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

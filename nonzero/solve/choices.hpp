@@ -10,7 +10,7 @@ struct choice {
     preconditioning preconditioner;
 };
 
-/// What decides about methods.
+/// What decides about methods. Over ranks: of the whole matrix, the same on all.
 struct matrix_facts {
     std::string why_not_definite;  ///< empty where A is symmetric, its diagonal positive
     bool is_symmetric = false;
@@ -24,9 +24,10 @@ matrix_facts facts_of(const csr<V, host_view>& A, std::span<const V> diagonal);
 /// What is tried, in this order. Throws unsuitable where what was asked for does not suit A.
 std::vector<choice> choices_for(const matrix_facts&, const system_options&);
 
-/// What the caller may try next, a sentence each, where no attempt of the report was enough.
+/// What stands in the way of iterations, a sentence each. diagonal: A's.
 template <class V>
-std::vector<std::string> advice_for(const csr<V, host_view>& A, std::span<const V> diagonal,
-                                    const system_report&, const system_options&);
+std::vector<std::string> obstacles_in(const csr<V, host_view>& A, std::span<const V> diagonal);
+/// What the caller may try next, a sentence each, where no attempt of the report was enough.
+std::vector<std::string> advice_for(const system_report&, const system_options&);
 
 }  // namespace nz

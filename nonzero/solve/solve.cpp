@@ -89,11 +89,14 @@ system_report solve(B on, const csr<V, host_view>& A, std::span<const V> b, std:
     const auto product = build(make_plan(matrix, on), matrix);
     report.product = product->method_name();
     report.plan_s = seconds_since(planning);
-    const auto make = [&](const choice& c) {
+    const auto make = [&](const choice& c, bool) {
         return make_preconditioner<V, B>(on, c, matrix, diagonal, o.block, *product);
     };
-    attempt_all<V, B>(on, {matrix, *product, b, x, make, start}, std::move(choices), o, report);
-    if (!report.converged()) report.advice = advice_for<V>(matrix, diagonal, report, o);
+    const auto rounding = [&](std::span<const V> at) { return rounding_scale<V>(matrix, b, at); };
+    attempt_all<V, B>(on, {*product, b, x, make, rounding, start}, std::move(choices), o, report);
+    if (report.converged()) return report;
+    report.advice = obstacles_in<V>(matrix, diagonal);
+    std::ranges::move(advice_for(report, o), std::back_inserter(report.advice));
     return report;
 }
 

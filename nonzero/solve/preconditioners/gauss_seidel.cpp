@@ -118,20 +118,22 @@ class gauss_seidel_operator final : public matrix_free_operator<V, B> {
 }  // namespace
 
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> gauss_seidel(B on, const csr<V, host_view>& A) {
-    if (order_of(A) == row_order::any) return gauss_seidel(on, view(canonical(A)));
+std::unique_ptr<linear_operator<V, B>> gauss_seidel(B on, const csr<V, host_view>& A,
+                                                    index first_row) {
+    if (order_of(A) == row_order::any) return gauss_seidel(on, view(canonical(A)), first_row);
     const host_vector<V> diagonal = diagonal_of(A);
     for (std::size_t i = 0; i < diagonal.size(); ++i) {
         const double size = norm2(V(1) / diagonal[i]);
         if (diagonal[i] == V(0) || !(size - size == 0) || !(size > 0))
             throw argument_error("gauss_seidel: the diagonal is zero or not finite in row " +
-                                 std::to_string(i) + " (counted from 0)");
+                                 std::to_string(first_row + std::int64_t(i)) + " (counted from 0)");
     }
     return std::make_unique<gauss_seidel_operator<V, B>>(on, A, diagonal);
 }
 
-#define NZ_INSTANTIATE_ON(V, B) \
-    template std::unique_ptr<linear_operator<V, B>> gauss_seidel(B, const csr<V, host_view>&);
+#define NZ_INSTANTIATE_ON(V, B)                                                               \
+    template std::unique_ptr<linear_operator<V, B>> gauss_seidel(B, const csr<V, host_view>&, \
+                                                                 index);
 #define NZ_INSTANTIATE(V) NZ_INSTANTIATE_ON(V, cpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 NZ_INSTANTIATE_ON(float, gpu)

@@ -13,9 +13,11 @@ namespace nz {
 /// Moves    what A's product moves, and 10 vectors or so.
 /// Suits    few colours: 2 for a 5- or 7-point stencil, dozens for elements of high order.
 /// Throws   argument_error where A is not square or a diagonal entry is zero, missing or not
-///          finite, with its row.
+///          finite, with its row, named from first_row on, where A's rows begin in the matrix
+///          that it is a block of.
 /// Source   Saad 2003, sections 10.2 and 12.4 (multicolour SSOR with omega = 1).
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> gauss_seidel(B on, const csr<V, host_view>& A);
+std::unique_ptr<linear_operator<V, B>> gauss_seidel(B on, const csr<V, host_view>& A,
+                                                    index first_row = 0);
 
 }  // namespace nz

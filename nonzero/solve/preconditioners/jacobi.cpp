@@ -80,7 +80,7 @@ void copy_block(const csr<V, host_view>& A, std::size_t first, std::size_t n, st
 
 /// The matrix of the blocks' inverses.
 template <class V>
-csr<V, host> inverse_blocks(const csr<V, host_view>& A, std::size_t block) {
+csr<V, host> inverse_blocks(const csr<V, host_view>& A, std::size_t block, index first_row) {
     const auto rows = std::size_t(A.shape.rows), blocks = (rows + block - 1) / block;
     csr<V, host> M{A.shape, {}, {}, {}};
     host_vector<offset> ptr(rows + 1);
@@ -90,17 +90,23 @@ csr<V, host> inverse_blocks(const csr<V, host_view>& A, std::size_t block) {
     }
     M.col_ind.resize(std::size_t(ptr[rows]));
     M.val.assign(M.col_ind.size(), V(0));
-    std::atomic<std::int64_t> singular{-1};
+    std::atomic<std::int64_t> singular = A.shape.rows;  // the first row of the first such block
     parallel_for(thread_count({}, std::ssize(M.val)), std::int64_t(blocks), [&](std::int64_t b) {
         const std::size_t first = std::size_t(b) * block, n = std::min(block, rows - first);
         const std::span<V> values(M.val.data() + ptr[first], n * n);
         copy_block(A, first, n, values);
-        if (!invert(values, n)) singular = std::int64_t(first);
+        if (!invert(values, n)) {
+            std::int64_t before = singular;
+            while (std::int64_t(first) < before &&
+                   !singular.compare_exchange_weak(before, std::int64_t(first))) {
+            }
+        }
         for (std::size_t k = 0; k < n * n; ++k)
             M.col_ind[std::size_t(ptr[first]) + k] = index(first + k % n);
     });
-    if (singular >= 0)
-        throw argument_error("block_jacobi: the block from row " + std::to_string(singular) +
+    if (singular < A.shape.rows)
+        throw argument_error("block_jacobi: the block from row " +
+                             std::to_string(first_row + singular) +
                              " on (counted from 0) is singular");
     M.row_ptr = offset_vector(ptr);
     return M;
@@ -122,34 +128,36 @@ host_vector<V> diagonal_of(const csr<V, host_view>& A) {
 }
 
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> jacobi(B on, const csr<V, host_view>& A) {
-    if (order_of(A) == row_order::any) return jacobi(on, view(canonical(A)));
+std::unique_ptr<linear_operator<V, B>> jacobi(B on, const csr<V, host_view>& A, index first_row) {
+    if (order_of(A) == row_order::any) return jacobi(on, view(canonical(A)), first_row);
     check_square("jacobi", A);
     host_vector<V> inverse = diagonal_of(A);
     for (std::size_t i = 0; i < inverse.size(); ++i) {
         const V d = std::exchange(inverse[i], V(1) / inverse[i]);
         if (d == V(0) || !is_finite(d) || !is_finite(inverse[i]))
             throw argument_error("jacobi: the diagonal is zero or not finite in row " +
-                                 std::to_string(i) + " (counted from 0)");
+                                 std::to_string(first_row + std::int64_t(i)) + " (counted from 0)");
     }
     return std::make_unique<jacobi_operator<V, B>>(on, inverse);
 }
 
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> block_jacobi(B on, const csr<V, host_view>& A, index block) {
-    if (order_of(A) == row_order::any) return block_jacobi(on, view(canonical(A)), block);
+std::unique_ptr<linear_operator<V, B>> block_jacobi(B on, const csr<V, host_view>& A, index block,
+                                                    index first_row) {
+    if (order_of(A) == row_order::any)
+        return block_jacobi(on, view(canonical(A)), block, first_row);
     check_square("block_jacobi", A);
     if (block < 1 || block > 64)
         throw argument_error("block_jacobi: blocks of " + std::to_string(block) +
                              " rows, expected 1 to 64");
-    const csr<V, host> M = inverse_blocks(A, std::size_t(block));
+    const csr<V, host> M = inverse_blocks(A, std::size_t(block), first_row);
     return build(make_plan(M, on), M);
 }
 
-#define NZ_INSTANTIATE_ON(V, B)                                                               \
-    template std::unique_ptr<linear_operator<V, B>> jacobi(B, const csr<V, host_view>&);      \
-    template std::unique_ptr<linear_operator<V, B>> block_jacobi(B, const csr<V, host_view>&, \
-                                                                 index);
+#define NZ_INSTANTIATE_ON(V, B)                                                                 \
+    template std::unique_ptr<linear_operator<V, B>> jacobi(B, const csr<V, host_view>&, index); \
+    template std::unique_ptr<linear_operator<V, B>> block_jacobi(B, const csr<V, host_view>&,   \
+                                                                 index, index);
 #define NZ_INSTANTIATE(V)                                          \
     template host_vector<V> diagonal_of(const csr<V, host_view>&); \
     NZ_INSTANTIATE_ON(V, cpu)
