@@ -74,6 +74,7 @@ nlohmann::json to_json(const options& o, const outcome& all, nz::shape shape, st
               {"attempts", nlohmann::json::array()}});
     j.update(cli::to_json(best));
     for (const solve_attempt& a : all.system.attempts) j["attempts"].push_back(cli::to_json(a));
+    if (!all.system.converged()) j["advice"] = all.system.advice;
     if (all.error >= 0) j["relative_error"] = all.error;
     if (!all.memory.empty()) j["memory"] = to_json(all.memory);
     return j;
@@ -117,6 +118,7 @@ void print(const options& o, const outcome& all, nz::shape shape, std::size_t nn
     if (!all.memory.empty()) fmt::print("memory      {}\n", to_text(all.memory));
     fmt::print("converged   {}\n",
                r.converged ? fmt::format("yes, to {:g}", *o.solver.tol) : "no: " + r.why);
+    for (const std::string& advice : all.system.advice) fmt::print("advice      {}\n", advice);
     if (o.plot || is_terminal(stdout)) print_convergence(r.history, *o.solver.tol);
 }
 
@@ -329,7 +331,12 @@ void add_solve(CLI::App& app, action& chosen) {
     sub->add_option("--max-iter", o->solver.max_iter, "largest number of iterations")
         ->transform(expect_number<std::int64_t>({.least = 0}))
         ->capture_default_str();
-    sub->add_option("--restart", o->solver.restart, "number of iterations of a cycle of gmres")
+    sub->add_option("--max-seconds", o->solver.max_seconds,
+                    "time that may pass, setup included, before x is what has been found [s] "
+                    "(default: any)")
+        ->transform(expect_number<double>({.least = 0}));
+    sub->add_option("--restart", o->solver.restart,
+                    "number of iterations of a cycle of gmres, at first")
         ->transform(expect_number<int>({1, 1000}))
         ->capture_default_str();
     sub->add_option("--block", o->block, "unknowns that belong together, for block-jacobi and amg")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,10 +34,15 @@ class SolveResult:
         Whether norm(b - A x) <= tol norm(b), with b - A x computed at the end.
     iterations : int
         Of all attempts.
+    relative_residual : float
+        norm(b - A x) / norm(b), with b - A x computed at the end.
     residuals : array
-        Relative residuals of the attempt that found x: at the start, then after each iteration.
+        Of the attempt that found x, at the start and after each iteration: relative residuals as
+        the method carries them along, which rounding errors part from norm(b - A x).
     why : str
         It ended, in one sentence.
+    advice : list of str
+        Where it has not converged: what stands in the way and what to try next, a sentence each.
     method, preconditioner : str
         That found x.
     setup_s, solve_s : float
@@ -48,18 +54,15 @@ class SolveResult:
     x: Any = field(repr=False)
     converged: bool
     iterations: int
+    relative_residual: float
     residuals: NDArray[np.float64] = field(repr=False)
     why: str
+    advice: list[str]
     method: str
     preconditioner: str
     setup_s: float
     solve_s: float
     attempts: list[dict[str, Any]] = field(repr=False)
-
-    @property
-    def relative_residual(self) -> float:
-        """norm(b - A x) / norm(b) at the end."""
-        return float(self.residuals[-1]) if len(self.residuals) else 0.0
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the relative residuals over the iterations, by matplotlib.
@@ -102,6 +105,7 @@ def solve(
     tol: float | None = None,
     rtol: float | None = None,
     maxiter: int = 10000,
+    max_seconds: float | None = None,
     method: str | None = None,
     preconditioner: str | None = None,
     restart: int = 30,
@@ -129,12 +133,15 @@ def solve(
         in single precision]
     maxiter : int
         Iterations of the first attempt; those that follow share as many again.
+    max_seconds : float, optional
+        The solve ends with the best x when that long has passed, setup included; planning and a
+        preconditioner under way are finished first. [no limit]
     method : {"cg", "minres", "bicgstab", "gmres"}, optional
         To use alone. [as suits A]
     preconditioner : {"none", "jacobi", "block-jacobi", "sgs", "amg"}, optional
         To use alone. [as suits A]
     restart : int
-        Vectors of gmres.
+        Vectors of gmres, at first.
     block : int
         Unknowns that belong together, for block-jacobi and amg.
     device : int or "cpu" or "gpu", optional
@@ -186,6 +193,7 @@ def solve(
             threads=whole(threads, "threads"),
             tol=target,
             maxiter=whole(maxiter, "maxiter", 0, 2**63 - 1),
+            max_seconds=_seconds(max_seconds),
             restart=whole(restart, "restart", 1, 1000),
             method=method,
             preconditioner=preconditioner,
@@ -197,8 +205,10 @@ def solve(
         x=from_numpy(x, b) if library_of(b) != "numpy" else x,
         converged=best["converged"],
         iterations=sum(a["iterations"] for a in r["attempts"]),
+        relative_residual=best["relative_residual"],
         residuals=best["residuals"],
         why=best["why"],
+        advice=r["advice"],
         method=best["method"],
         preconditioner=best["preconditioner"],
         setup_s=r["setup_s"],
@@ -228,6 +238,10 @@ def _vector(v: Any, A: Matrix, name: str) -> NDArray[Any]:
     return host_vector(v, name, A.shape[0], A.dtype)
 
 
+def _seconds(limit: float | None) -> float:
+    return math.inf if limit is None else real(limit, "max_seconds", 0)
+
+
 def _krylov(
     method: str,
     A: Any,
@@ -235,6 +249,7 @@ def _krylov(
     x0: Any,
     rtol: float,
     maxiter: int | None,
+    max_seconds: float | None,
     M: Operator | None,
     callback: Callback | None,
     restart: int = 30,
@@ -253,6 +268,7 @@ def _krylov(
         None if M is None else M._core,
         tol=real(rtol, "rtol", 0),
         maxiter=10 * op.shape[0] if maxiter is None else whole(maxiter, "maxiter", 0, 2**63 - 1),
+        max_seconds=_seconds(max_seconds),
         restart=whole(restart, "restart", 1, 1000),
         threads=0,
         stream=stream_of(x) if op.device >= 0 else 0,
@@ -282,6 +298,7 @@ def cg(
     *,
     rtol: float = 1e-5,
     maxiter: int | None = None,
+    max_seconds: float | None = None,
     M: Operator | None = None,
     callback: Callback | None = None,
 ) -> tuple[Any, int]:
@@ -297,6 +314,8 @@ def cg(
         Of the relative residual, norm(b - A x) / norm(b).
     maxiter : int, optional
         [10 n]
+    max_seconds : float, optional
+        x is what has been found when that long has passed. [no limit]
     M : Operator, optional
         The preconditioner, an approximate inverse of A: what `amg` makes.
     callback : callable, optional
@@ -322,7 +341,7 @@ def cg(
     >>> info
     0
     """
-    return _krylov("cg", A, b, x0, rtol, maxiter, M, callback)
+    return _krylov("cg", A, b, x0, rtol, maxiter, max_seconds, M, callback)
 
 
 def minres(
@@ -332,6 +351,7 @@ def minres(
     *,
     rtol: float = 1e-5,
     maxiter: int | None = None,
+    max_seconds: float | None = None,
     M: Operator | None = None,
     callback: Callback | None = None,
 ) -> tuple[Any, int]:
@@ -344,7 +364,7 @@ def minres(
     >>> info
     0
     """
-    return _krylov("minres", A, b, x0, rtol, maxiter, M, callback)
+    return _krylov("minres", A, b, x0, rtol, maxiter, max_seconds, M, callback)
 
 
 def bicgstab(
@@ -354,6 +374,7 @@ def bicgstab(
     *,
     rtol: float = 1e-5,
     maxiter: int | None = None,
+    max_seconds: float | None = None,
     M: Operator | None = None,
     callback: Callback | None = None,
 ) -> tuple[Any, int]:
@@ -366,7 +387,7 @@ def bicgstab(
     >>> info
     0
     """
-    return _krylov("bicgstab", A, b, x0, rtol, maxiter, M, callback)
+    return _krylov("bicgstab", A, b, x0, rtol, maxiter, max_seconds, M, callback)
 
 
 def gmres(
@@ -377,6 +398,7 @@ def gmres(
     rtol: float = 1e-5,
     restart: int = 30,
     maxiter: int | None = None,
+    max_seconds: float | None = None,
     M: Operator | None = None,
     callback: Callback | None = None,
 ) -> tuple[Any, int]:
@@ -384,10 +406,10 @@ def gmres(
 
     Parameters
     ----------
-    A, b, x0, rtol, maxiter, M, callback
+    A, b, x0, rtol, maxiter, max_seconds, M, callback
         As `cg` has them; `maxiter` counts inner iterations.
     restart : int
-        Vectors held.
+        Vectors held, at first.
 
     Returns
     -------
@@ -401,7 +423,7 @@ def gmres(
     >>> info
     0
     """
-    return _krylov("gmres", A, b, x0, rtol, maxiter, M, callback, restart)
+    return _krylov("gmres", A, b, x0, rtol, maxiter, max_seconds, M, callback, restart)
 
 
 def amg(

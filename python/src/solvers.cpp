@@ -78,6 +78,7 @@ nb::dict as_dict(const system_report& r) {
     }
     nb::dict d;
     d["attempts"] = attempts;
+    d["advice"] = r.advice;
     d["best"] = r.best;
     d["negated"] = r.negated;
     d["product"] = r.product;
@@ -88,14 +89,16 @@ nb::dict as_dict(const system_report& r) {
 
 nb::dict solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::handle data_,
                       nb::handle b_, nb::handle x_, int device, int threads, double tol,
-                      std::int64_t maxiter, int restart, const std::optional<std::string>& method,
+                      std::int64_t maxiter, double max_seconds, int restart,
+                      const std::optional<std::string>& method,
                       const std::optional<std::string>& preconditioner, index block,
                       nb::object callback) {
     const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
     const array b(b_, "b"), x(x_, "x0", true);
     monitor watched(std::move(callback));
     system_options o;
-    o.tol = tol, o.max_iter = maxiter, o.restart = restart, o.block = block;
+    o.tol = tol, o.max_iter = maxiter, o.max_seconds = max_seconds;
+    o.restart = restart, o.block = block;
     o.method = named<krylov_method>(method, krylov_method_names, "method");
     o.preconditioner =
         named<preconditioning>(preconditioner, preconditioning_names, "preconditioner");
@@ -129,12 +132,12 @@ solve_report run_krylov(const std::string& method, B on, const linear_operator<V
 }
 
 nb::dict krylov(const std::string& method, const any_operator& A, nb::handle b_, nb::handle x_,
-                const any_operator* M, double tol, std::int64_t maxiter, int restart, int threads,
-                std::uintptr_t stream, nb::object callback) {
+                const any_operator* M, double tol, std::int64_t maxiter, double max_seconds,
+                int restart, int threads, std::uintptr_t stream, nb::object callback) {
     const array b(b_, "b"), x(x_, "x0", true);
     monitor watched(std::move(callback));
     gmres_options o;
-    o.tol = tol, o.max_iter = maxiter, o.restart = restart;
+    o.tol = tol, o.max_iter = maxiter, o.max_seconds = max_seconds, o.restart = restart;
     o.monitor = [&](std::int64_t, double residual) { return watched.goes_on(residual); };
     for (const array* a : {&b, &x}) {
         a->expect_device(A.device());
@@ -252,10 +255,11 @@ void bind_solvers(nb::module_& m) {
         [](bool single) { return single ? default_tol<float> : default_tol<double>; },
         nb::kw_only(), "single"_a);
     m.def("solve", &solve_system, "shape"_a, "indptr"_a, "indices"_a, "data"_a, "b"_a, "x"_a,
-          nb::kw_only(), "device"_a, "threads"_a, "tol"_a, "maxiter"_a, "restart"_a,
-          "method"_a.none(), "preconditioner"_a.none(), "block"_a, "callback"_a.none());
+          nb::kw_only(), "device"_a, "threads"_a, "tol"_a, "maxiter"_a, "max_seconds"_a,
+          "restart"_a, "method"_a.none(), "preconditioner"_a.none(), "block"_a,
+          "callback"_a.none());
     m.def("krylov", &krylov, "method"_a, "A"_a, "b"_a, "x"_a, "M"_a.none(), nb::kw_only(), "tol"_a,
-          "maxiter"_a, "restart"_a, "threads"_a, "stream"_a, "callback"_a.none());
+          "maxiter"_a, "max_seconds"_a, "restart"_a, "threads"_a, "stream"_a, "callback"_a.none());
     m.def("amg", &amg_of, "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "device"_a,
           "threads"_a, "block"_a, "cycle"_a, "strength"_a.none());
     m.def("eigs", &eigenpairs, "A"_a, nb::kw_only(), "count"_a, "which"_a, "tol"_a,

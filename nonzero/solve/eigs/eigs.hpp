@@ -27,16 +27,17 @@ struct eigs_options {
     int count = 6;  ///< eigenpairs, at most 50
     spectrum_end which = spectrum_end::smallest;
     /// Tolerance of |A x - theta x| / |A|, for each pair; without, default_tol of the values.
-    std::optional<double> tol = {template <class V> [[nodiscard]] double tol_of()
-                                     const {return tol.value_or(default_tol<V>);
-}
-};                                  // namespace nz
-std::int64_t max_products = 10000;  ///< at most, for each end
-int basis = 0;                      ///< vectors held: from count + 2 to 128; 0: as suits count
-/// Called whenever a residual is known; false stops the search.
-std::function<bool(const eigs_progress&)> monitor = {};
-}
-;
+    std::optional<double> tol = {};
+    std::int64_t max_products = 10000;  ///< at most, for each end
+    int basis = 0;                      ///< vectors held: from count + 2 to 128; 0: as suits count
+    /// Called whenever a residual is known; false stops the search.
+    std::function<bool(const eigs_progress&)> monitor = {};
+
+    template <class V>
+    [[nodiscard]] double tol_of() const {
+        return tol.value_or(default_tol<V>);
+    }
+};
 
 struct eigs_report {
     bool converged = false;  ///< all pairs keep tol, with A x computed at the end

@@ -123,10 +123,11 @@ csr<V, host> pseudo_inverse(cpu on, const csr<V, host_view>& A) {
     if (A.shape.cols != n) throw argument_error("pseudo_inverse: the matrix is not square");
     lower_triangle a{n};
     for_each_entry(A, 0, n, [&](index i, index j, V v) { a.row(i)[j] = double(v); });
-    // Of singular matrices that came down from 10^6 rows up to 0.6 n eps was left, of regular ones
-    // 16 n eps and more (docs/experiments/multigrid.md).
-    constexpr double eps = std::numeric_limits<V>::epsilon();
-    invert(on, a, 4 * double(n) * eps);
+    // On the coarsest levels of singular matrices of up to 10^6 rows, 2e3 n eps and less was left
+    // of a diagonal entry, of regular ones 5e10 n eps and more; in single precision the two meet at
+    // some hundreds (docs/experiments/multigrid.md).
+    constexpr double of_rounding = std::is_same_v<V, float> ? 16 : 1e4;
+    invert(on, a, of_rounding * double(n) * double(std::numeric_limits<V>::epsilon()));
     csr<V, host> inverse{
         A.shape, {}, host_vector<index>(a.val.size()), host_vector<V>(a.val.size())};
     host_vector<offset> ptr(std::size_t(n) + 1);
