@@ -62,7 +62,8 @@ host_vector<real<V>> largest_of_rows(const csr<V, host_view>& A) {
 }
 
 template <class V>
-std::optional<facing_entries<V>> first_asymmetry(const csr<V, host_view>& any_A, symmetry s) {
+std::optional<facing_entries<V>> first_asymmetry(const csr<V, host_view>& any_A, symmetry s,
+                                                 double tolerance) {
     const ascending_rows<V> given(any_A);
     const auto& A = given.view;
     const auto largest = largest_of_rows(A);
@@ -70,7 +71,8 @@ std::optional<facing_entries<V>> first_asymmetry(const csr<V, host_view>& any_A,
         for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k) {
             const auto j = std::size_t(A.col_ind[k]);
             const V across = at(A, j, index(i));
-            if (!mirror_each_other(s, A.val[k], across, std::min(largest[i], largest[j])))
+            if (!mirror_each_other(s, A.val[k], across, std::min(largest[i], largest[j]),
+                                   tolerance))
                 return facing_entries<V>{index(i), index(j), A.val[k], across};
         }
         return std::nullopt;
@@ -117,13 +119,14 @@ std::string why_not_symmetric(const csr<V, host_view>& A) {
     return found ? text_of_asymmetry(*found) : "";
 }
 
-#define NZ_INSTANTIATE(V)                                                                          \
-    template host_vector<real<V>> largest_of_rows(const csr<V, host_view>&);                       \
-    template std::optional<facing_entries<V>> first_asymmetry(const csr<V, host_view>&, symmetry); \
-    template std::optional<facing_entries<V>> first_not_finite(const csr<V, host_view>&);          \
-    template std::string text_of_not_finite(const facing_entries<V>&);                             \
-    template std::string text_of_asymmetry(const facing_entries<V>&);                              \
-    template std::string why_not_finite(const csr<V, host_view>&);                                 \
+#define NZ_INSTANTIATE(V)                                                                         \
+    template host_vector<real<V>> largest_of_rows(const csr<V, host_view>&);                      \
+    template std::optional<facing_entries<V>> first_asymmetry(const csr<V, host_view>&, symmetry, \
+                                                              double);                            \
+    template std::optional<facing_entries<V>> first_not_finite(const csr<V, host_view>&);         \
+    template std::string text_of_not_finite(const facing_entries<V>&);                            \
+    template std::string text_of_asymmetry(const facing_entries<V>&);                             \
+    template std::string why_not_finite(const csr<V, host_view>&);                                \
     template std::string why_not_symmetric(const csr<V, host_view>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 

@@ -37,14 +37,15 @@ struct facing_entries {
     V here, across;
 };
 
-/// Whether `here` is what mirrors `across`, up to symmetry_tolerance; `size`: the smaller one of
-/// their rows' largest entries. A NaN mirrors a NaN, though not as its opposite.
+/// Whether `here` is what mirrors `across`, up to a tolerance of `size`, the smaller one of their
+/// rows' largest entries. A NaN mirrors a NaN, though not as its opposite.
 template <class V>
-bool mirror_each_other(symmetry s, V here, V across, double size) {
+bool mirror_each_other(symmetry s, V here, V across, double size,
+                       double tolerance = symmetry_tolerance<V>) {
     const V image = mirrored(s, across);
     if (here == image) return true;
     if (here != here && image != image) return s != symmetry::skew_symmetric;
-    return double(std::abs(here - image)) <= symmetry_tolerance<V> * size;
+    return double(std::abs(here - image)) <= tolerance * size;
 }
 
 /// The largest finite magnitude in each row.
@@ -54,7 +55,8 @@ host_vector<real<V>> largest_of_rows(const csr<V, host_view>& A);
 /// The first stored entry of a square A, by rows, that is not what mirrors the one across the
 /// diagonal. An entry that is not stored is 0, and duplicates are summed. Throws as order_of.
 template <class V>
-std::optional<facing_entries<V>> first_asymmetry(const csr<V, host_view>& A, symmetry s);
+std::optional<facing_entries<V>> first_asymmetry(const csr<V, host_view>& A, symmetry s,
+                                                 double tolerance = symmetry_tolerance<V>);
 
 /// The first stored entry, by rows, that is infinite or no number; what faces it is not looked up.
 /// Throws as order_of.
