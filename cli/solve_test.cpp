@@ -121,6 +121,19 @@ TEST_F(solve, not_converging_exits_1) {
 
 /// bcsstk17's file holds where entries are, each a 1: symmetric, its diagonal positive, singular
 /// and not definite, with eigenvalues next to zero. No method here gets to 1e-8.
+TEST_F(solve, ends_in_time_with_the_best_x) {
+    EXPECT_EQ(nz("generate laplace2d --nx 300 --ny 300 -o big.npz").code, 0);
+    const auto j = report("big.npz --method cg --precond none --tol 1e-14 --max-seconds 0.05");
+    EXPECT_EQ(j["why"], "max_seconds were spent");
+    EXPECT_FALSE(j["converged"]);
+    EXPECT_LE(j["residual"], 1);
+    EXPECT_EQ(j["advice"][0], "allow more than 0.05 seconds (max_seconds)");
+    const auto [code, out, err] = nz("solve big.npz --max-seconds 0");
+    EXPECT_EQ(code, 1);
+    EXPECT_NE(out.find("advice      allow more than 0 seconds"), std::string::npos) << out;
+    EXPECT_TRUE(report("A.npz --max-seconds 60")["converged"]);
+}
+
 TEST_F(solve, tries_others_and_says_what_it_got) {
     const std::string matrix = NZ_SOURCE_DIR "/matrices/bcsstk17.mtx.gz";
     const auto [code, out, err] = nz("solve " + matrix + " --tol 1e-4 --json j.json -o x.mtx");

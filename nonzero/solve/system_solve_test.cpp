@@ -177,6 +177,58 @@ TYPED_TEST(automatic_solve, takes_right_hand_sides_of_every_size) {
     EXPECT_TRUE(solve(*this, csr<V, host>{{0, 0}, {0}, {}, {}}, {}, to<V>(1)).report.converged());
 }
 
+/// Definite, indefinite and general matrices times 2^k, whose squares no number holds.
+TYPED_TEST(automatic_solve, takes_matrices_of_every_size) {
+    using V = typename TypeParam::V;
+    const auto powers = std::is_same_v<real<V>, float> ? std::vector{-100, -60, 60, 100}
+                                                       : std::vector{-1000, -520, 520, 1000};
+    const auto o = to<V>(this->tol);
+    for (auto systems : {definite_systems<V>(), indefinite_systems<V>(), general_systems<V>()})
+        for (auto& s : systems) {
+            const auto plain = s.A;
+            const auto b = s.b;
+            for (const int k : powers)
+                for (const int of_b : {0, k}) {
+                    s.A = plain, s.b = b;
+                    for (V& v : s.A.val) v *= V(std::ldexp(real<V>(1), k));
+                    for (V& v : s.b) v *= V(std::ldexp(real<V>(1), of_b));
+                    expect_solution(s, solve(*this, s.A, s.b, o), this->tol);
+                    if (this->HasFailure()) FAIL() << s.name << ", 2^" << k << ", b 2^" << of_b;
+                }
+        }
+}
+
+/// What stands in the way is said, and what to try next.
+TYPED_TEST(automatic_solve, advises_where_nothing_converged) {
+    using V = typename TypeParam::V;
+    const auto advice_of = [&](const csr<V, host>& A, const system_options& o) {
+        std::string all;
+        const host_vector<V> b(std::size_t(A.shape.rows), V(1));
+        for (const auto& line : solve(*this, A, b, o).report.advice) all += line + "\n";
+        return all;
+    };
+    const auto tells = [](const std::string& advice, const std::string& what) {
+        return advice.find(what) != std::string::npos;
+    };
+    const auto A = laplace2d<V>(20, 20);
+    EXPECT_EQ(advice_of(A, to<V>(this->tol)), "");
+    EXPECT_TRUE(tells(advice_of(A, to<V>(this->tol, 2)), "allow more than 2 iterations"));
+    EXPECT_TRUE(tells(advice_of(A, to<V>(1e-30)), "ask for a larger tol"));
+    auto in_no_time = to<V>(this->tol);
+    in_no_time.max_seconds = 0;
+    EXPECT_TRUE(tells(advice_of(A, in_no_time), "allow more than 0 seconds"));
+    const auto hole = kkt(laplace2d<V>(12, 11), 40);
+    EXPECT_TRUE(tells(advice_of(hole, to<V>(this->tol, 2)),
+                      "diagonal is zero in 40 of 172 rows, first in row 132"));
+    auto steep = convected(A);
+    for (offset k = steep.row_ptr[7]; k < steep.row_ptr[8]; ++k)
+        steep.val[std::size_t(k)] *= V(real<V>(1e7));
+    EXPECT_TRUE(tells(advice_of(steep, to<V>(this->tol, 1)), "rows differ by a factor of 1e+07"));
+    auto alone = to<V>(this->tol, 2);
+    alone.preconditioner = none;
+    EXPECT_TRUE(tells(advice_of(A, alone), "ask for no method and no preconditioner"));
+}
+
 TYPED_TEST(automatic_solve, refuses_what_does_not_suit) {
     using V = typename TypeParam::V;
     using B = typename TypeParam::B;

@@ -190,6 +190,69 @@ def test_solve_stopped_by_its_callback() -> None:
     assert not r.converged and r.iterations == 1 and "stopped" in r.why
 
 
+def test_solve_ends_in_time() -> None:
+    A, b = nz.generate.laplace2d(60), np.ones(3600)
+    r = nz.solve(A, b, max_seconds=0)
+    assert (r.converged, r.iterations, r.why) == (False, 0, "max_seconds were spent")
+    assert r.advice[0] == "allow more than 0 seconds (max_seconds)"
+    assert nz.solve(A, b, max_seconds=60).converged
+    for method in KRYLOV.values():
+        x, info = method(A, b, max_seconds=0)
+        assert info == 1 and not x.any()
+        with pytest.raises(ValueError, match="max_seconds"):
+            method(A, b, max_seconds=-1)
+    with pytest.raises(ValueError, match="max_seconds"):
+        nz.solve(A, b, max_seconds=math.nan)
+
+
+def test_the_residual_of_a_result_is_that_of_its_x() -> None:
+    A = nz.generate.laplace2d(20).astype("f4")
+    b = np.ones(400, "f4")
+    r = nz.solve(A, b, tol=1e-10)
+    true = relative_residual(A.astype("f8"), r.x.astype("f8"), b.astype("f8"))
+    assert r.relative_residual == pytest.approx(true, rel=0.5)
+    assert r.relative_residual > 100 * r.residuals[-1]  # what rounding parts from it
+
+
+@st.composite
+def semidefinite(draw: st.DrawFn) -> tuple[Any, list[Any]]:
+    """Give a Laplacian of some components, and a vector of ones on each of them."""
+    blocks, null = [], []
+    for _ in range(draw(st.integers(1, 3))):
+        n = draw(st.integers(2, 400))
+        rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+        edges = draw(st.integers(0, 2 * n))
+        i = np.r_[np.arange(n - 1), rng.integers(0, n, edges)]
+        j = np.r_[np.arange(1, n), rng.integers(0, n, edges)]
+        w = np.exp(rng.uniform(-1, 1, len(i)))
+        W = sp.coo_array((w, (i, j)), shape=(n, n)).tocsr()
+        blocks.append(sp.csr_array(sp.csgraph.laplacian(W + W.T)))
+    A = sp.csr_array(sp.block_diag(blocks))
+    start = np.cumsum([0] + [block.shape[0] for block in blocks])
+    for first, last in zip(start, start[1:], strict=False):
+        ones = np.zeros(A.shape[0])
+        ones[first:last] = 1
+        null.append(ones)
+    return A, null
+
+
+@given(semidefinite(), st.integers(0, 2**32 - 1), st.sampled_from([0, 1e-10, 1e-9]))
+def test_solutions_of_semidefinite_systems_are_small(
+    system: tuple[Any, list[Any]], seed: int, share: float
+) -> None:
+    A, null = system
+    least = np.random.default_rng(seed).standard_normal(A.shape[0])
+    for v in null:
+        least -= v * (v @ least) / (v @ v)
+    b = A @ least
+    for v in null:  # a part that is no product of A, below the tolerance
+        b += share * np.linalg.norm(b) / np.linalg.norm(v) * v
+    r = nz.solve(A, b, tol=1e-8)
+    assert r.converged, r.why
+    assert relative_residual(A, r.x, b) <= 1.01e-8
+    assert np.linalg.norm(r.x) <= 4 * np.linalg.norm(least) + 1e-6
+
+
 def test_solve_tries_the_next() -> None:
     # Neither positive definite nor of a diagonal that Jacobi can take.
     A = sp.csr_array(np.array([[0.0, 1], [1, 0]]))
