@@ -206,7 +206,7 @@ void expect_small_solution(const solver_test<T>& on, const semidefinite_matrix<V
     const auto report = nz::solve<V, typename T::B>(on.on_, view(m.A), s.b, x, o);
     EXPECT_TRUE(report.converged()) << name << ": " << report.result().report.why;
     const auto r = residual_of(m.A, x, s.b);
-    EXPECT_LE(r.norm, o.tol * double(r.rhs) + r.rounding) << name;
+    EXPECT_LE(r.norm, *o.tol * double(r.rhs) + r.rounding) << name;
     // From zero on nothing of the null space enters but by the preconditioner, which is no
     // projection: so much of it is no more than what the solution is made of.
     EXPECT_LE(norm(x), 4 * norm(s.least)) << name;
@@ -218,7 +218,7 @@ TYPED_TEST(semidefinite, systems_are_solved_by_a_small_x) {
     system_options o;
     o.tol = is_float ? 1e-4 : 1e-8;
     for (const auto& m : all_kinds<V>()) {
-        const auto s = system_of(m, o.tol / 10);
+        const auto s = system_of(m, *o.tol / 10);
         expect_small_solution(*this, m, s, o, m.name);
         for (const auto p :
              {preconditioning::amg, preconditioning::jacobi, preconditioning::gauss_seidel}) {
@@ -238,7 +238,7 @@ TYPED_TEST(semidefinite, systems_with_zero_rows_are_solved) {
     const auto m = components<V>({12, 1, 25});
     system_options o;
     o.tol = std::is_same_v<V, float> ? 1e-4 : 1e-8;
-    expect_small_solution(*this, m, system_of(m, o.tol / 10), o, m.name);
+    expect_small_solution(*this, m, system_of(m, *o.tol / 10), o, m.name);
 }
 
 /// b has a part that is no product of A and is above the tolerance: no method converges, and none

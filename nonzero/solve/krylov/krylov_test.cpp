@@ -267,7 +267,9 @@ TYPED_TEST(krylov, bicgstab_ends_where_it_diverges) {
         EXPECT_NEAR(report.relative_residual(), double(r.norm / r.rhs),
                     double(2 * r.rounding / r.rhs));
     }
-    if constexpr (!is_complex<V>) EXPECT_GT(diverged, 0);
+    if constexpr (!is_complex<V>) {
+        EXPECT_GT(diverged, 0);
+    }
 }
 
 TYPED_TEST(krylov, time_is_bounded) {
