@@ -58,7 +58,10 @@ TYPED_TEST(symmetry_of_values, is_the_same_for_everybody) {
         EXPECT_EQ(why_not_definite(view(A)).empty(), is_it) << name;
         const auto store = self_adjoint<V>;
         const auto path = folder.file("A.mtx");
-        EXPECT_EQ(accepts([&] { write(path, view(A), {.store = store}); }), is_it) << name;
+        // A file of one triangle holds no values that rounding parts.
+        EXPECT_EQ(accepts([&] { write(path, view(A), {.store = store}); }),
+                  is_it && name != "rounded")
+            << name;
         const host_vector<V> b(std::size_t(A.shape.rows), V(1));
         const auto by = [&](const system_options& o) {
             return accepts([&] {

@@ -107,7 +107,7 @@ class attempts {
             a.report = {}, a.report.why = e.what(), a.report.relative = unknown;
         }
         report_.attempts.push_back(std::move(a));
-        if (report_.attempts.back().report.relative != unknown) keep(std::move(x));
+        if (report_.attempts.back().report.relative != unknown) keep(std::move(x), last);
     }
 
     /// The x that an attempt ends with; its report and times in `a`.
@@ -154,7 +154,7 @@ class attempts {
 
     /// x becomes the result where it is the best so far, and where the next attempt starts from
     /// where it is better than the guess and not huge.
-    void keep(host_vector<V> x) {
+    void keep(host_vector<V> x, bool last) {
         const solve_report& r = report_.attempts.back().report;
         if (relative_ == unknown) relative_ = r.history.front();
         const double before = report_.result().report.relative;
@@ -162,7 +162,7 @@ class attempts {
             report_.best = report_.attempts.size() - 1;
             std::copy(x.begin(), x.end(), system_.x.begin());
         }
-        if (r.converged) return;
+        if (r.converged || is_over_ || last) return;
         constexpr double unit = std::numeric_limits<real<V>>::epsilon() / 2;
         const double rounding = 8 * unit * system_.rounding_scale(x);
         // From such an x no method gets to tol: rounding errors of A x alone are larger. Where A is

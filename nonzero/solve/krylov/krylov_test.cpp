@@ -249,7 +249,7 @@ TYPED_TEST(krylov, bicgstab_ends_where_it_diverges) {
     using V = typename TypeParam::V;
     using B = typename TypeParam::B;
     int diverged = 0;
-    for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    for (std::uint64_t seed = 1; seed < 40 && diverged < 2; ++seed) {
         const auto A = random<V>(400, 400, 6, seed);
         const host_vector<V> b(400, V(1));
         const auto op = this->operator_of(A);
