@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/core/threads.hpp"
 
 namespace nz {
 
@@ -13,7 +14,7 @@ template <class Wrong>
 std::int64_t first_wrong_row(index rows, Wrong wrong) {
     std::int64_t first = rows;
     std::mutex one_at_a_time;
-    const int threads = thread_count({});
+    const int threads = thread_count({}, rows);
     parallel(threads, [&](int t) {
         const range mine = share(rows, threads, t);
         std::int64_t i = mine.first;
