@@ -1,5 +1,6 @@
 // What is asked of eigs: which pairs, of a matrix of what scale. The search itself is davidson's.
 #include "nonzero/solve/eigs/eigs.hpp"
+#include "nonzero/solve/krylov/scaled_operator.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,7 @@
 #include "nonzero/solve/eigs/dense_eigen.hpp"
 #include "nonzero/solve/eigs/vector_basis.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
+#include "nonzero/solve/krylov/scaled_operator.hpp"
 
 namespace nz {
 namespace {
@@ -179,34 +181,6 @@ template <class V>
 inline constexpr int safe_exponent = std::is_same_v<V, float> ? 30 : 300;
 template <class V>
 inline constexpr int most_scale = std::is_same_v<V, float> ? 100 : 900;
-
-/// y = alpha A (2^k x) + beta y: x is scaled as A x may be beyond the numbers that there are.
-template <class V, class B>
-class scaled_operator final : public linear_operator<V, B> {
-  public:
-    scaled_operator(B on, const linear_operator<V, B>& A, int k)
-        : A_(A), factor_(std::ldexp(V(1), k)), space_(on, A.shape().rows), scaled_(space_.make()) {}
-    [[nodiscard]] nz::shape shape() const override { return A_.shape(); }
-    [[nodiscard]] std::size_t bytes() const override { return A_.bytes(); }
-
-  protected:
-    void multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const override {
-        space_.axpby(factor_, x, V(0), scaled_);
-        A_.apply(alpha, scaled_, beta, y);
-    }
-    void multiply_transposed(transposition, V, in<V, B>, V, out<V, B>) const override {
-        throw unavailable("eigs: a scaled operator is not transposed");
-    }
-    void scale(V beta, out<V, B> y) const override {
-        beta == V(0) ? space_.fill(V(0), y) : space_.scale(beta, y);
-    }
-
-  private:
-    const linear_operator<V, B>& A_;
-    V factor_;
-    mutable vector_space<V, B> space_;  // for one thread, as a search is
-    mutable vector<V, B> scaled_;
-};
 
 /// The k that brings 2^k A into the range in which norms have squares; 0 where it is there, or A
 /// is 0 or not finite. By the products of A with one random vector.

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
-#include "nonzero/solve/preconditioners/function_operator.hpp"
+#include "nonzero/solve/krylov/scaled_operator.hpp"
 
 namespace nz {
 
@@ -161,19 +162,18 @@ int power_of_2_of(vector_space<V, B>& space, const linear_operator<V, B>& A, in<
     auto q = space.make();
     A.apply(V(1), v, V(0), q);
     const wide_norm size = norm_of<V, B>(space, q);
-    return size.significand == 0 || !std::isfinite(size.significand) ? 0 : size.power_of_2();
+    if (size.significand == 0 || !std::isfinite(size.significand)) return 0;
+    constexpr int most =
+        std::numeric_limits<real<V>>::max_exponent - 2;  // of a power and its inverse
+    return std::clamp(size.power_of_2(), -most, most);
 }
 
-/// 2^k times what `op` does; null where that is `op` itself, or there is none.
+/// 2^k op; null where that is `op` itself, or there is none.
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> times_power_of_2(vector_space<V, B>& space, int k,
+std::unique_ptr<linear_operator<V, B>> times_power_of_2(B on, int k,
                                                         const linear_operator<V, B>* op) {
     if (k == 0 || op == nullptr) return nullptr;
-    const auto f = [&space, op, k](in<V, B> x, out<V, B> y) {
-        op->apply(V(1), x, V(0), y);
-        scale_by_power_of_2(space, k, y);
-    };
-    return std::make_unique<function_operator<V, B, decltype(f)>>(space.on(), op->shape(), f);
+    return std::make_unique<scaled_operator<V, B>>(on, *op, k);
 }
 
 template <class V, class B>
@@ -185,8 +185,8 @@ std::optional<solve_report> solve_scaled(B on, const linear_problem<V, B>& p, co
                                          out<V, B> x, const solve_options& o,
                                          const solver<V, B>& solve) {
     vector_space<V, B> space(on, p.A.shape().rows);
-    const auto A = times_power_of_2(space, -by.of_A, &p.A);
-    const auto M = times_power_of_2(space, by.of_A, p.M);
+    const auto A = times_power_of_2(on, -by.of_A, &p.A);
+    const auto M = times_power_of_2(on, by.of_A, p.M);
     const auto b = times_power_of_2(space, -by.of_b, p.b);
     const linear_problem<V, B> scaled{A ? *A : p.A, M ? M.get() : p.M, b};
     scale_by_power_of_2(space, -by.of_x(), x);
