@@ -118,6 +118,8 @@ class attempts {
         const auto M = seconds_left() > 0 ? preconditioner_of(c, last) : nullptr;
         a.preconditioner_s = seconds_since(start);
         o.max_iter = most, o.max_seconds = seconds_left();
+        // Long cycles take long: first it is others' turn.
+        if (!last) o.most_restart = std::min(o.most_restart, 4 * o.restart);
         if (!last || options_.monitor)
             o.monitor = [&](std::int64_t k, double r) { return p.is_running(k, r); };
         vector<V, B> x_on_device;

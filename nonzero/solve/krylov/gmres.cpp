@@ -8,7 +8,7 @@
 namespace nz {
 namespace {
 
-constexpr index most_restart = 1000;
+constexpr index longest_cycle = 1000;
 
 /// The least-squares problem of a cycle: the Hessenberg matrix made triangular by rotations, column
 /// after column as they come. On the CPU.
@@ -76,7 +76,7 @@ class gmres_solve {
           basis_(make_basis(restart_)),
           q_(space_.make()),
           z_(space_.make()),
-          h_(make<W>(2 * std::size_t(most_restart) + 1)),
+          h_(make<W>(2 * std::size_t(longest_cycle) + 1)),
           s_(on, {}),
           best_(space_, x) {}
 
@@ -125,7 +125,8 @@ class gmres_solve {
     /// Doubles the directions of a cycle; false where they, or the memory, do not suffice. Ranks
     /// grow together.
     bool grow() {
-        const auto more = index(std::min<std::int64_t>({2 * restart_, most_restart, rows_}));
+        const auto more = index(
+            std::min<std::int64_t>({2 * restart_, longest_cycle, options_.most_restart, rows_}));
         if (more <= restart_) return false;
         bool fits = std::size_t(n_) * std::size_t(more) * sizeof(V) <= most_basis_bytes;
         vector<V, B> larger;
@@ -256,10 +257,10 @@ template <class V, class B>
 solve_report solve(B on, const linear_operator<V, B>& A, const linear_operator<V, B>* M, in<V, B> b,
                    out<V, B> x, const gmres_options& o) {
     check_system<V, B>("gmres", on, A, M, b, x, o);
-    expect_equal(ranks_of(on), "gmres", std::array{double(o.restart)});
-    if (o.restart < 1 || o.restart > most_restart)
+    expect_equal(ranks_of(on), "gmres", std::array{double(o.restart), double(o.most_restart)});
+    if (o.restart < 1 || o.restart > longest_cycle)
         throw argument_error("gmres: restart is " + std::to_string(o.restart) + ", expected 1 to " +
-                             std::to_string(most_restart));
+                             std::to_string(longest_cycle));
     return solve_in_scale<V, B>(on, {A, M, b}, x, o, [&](const linear_problem<V, B>& p) {
         return gmres_solve<V, B>(on, p.A, p.M, p.b, x, o).run();
     });

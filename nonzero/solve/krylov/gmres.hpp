@@ -9,12 +9,13 @@ namespace nz {
 struct gmres_options : solve_options {
     /// Iterations from one restart to the next, at first; as many vectors are kept.
     index restart = 30;
+    index most_restart = 1000;  ///< to which restart may grow
 };
 
 /// Solves A x = b for any regular A by GMRES(restart), preconditioned from the right, so that what
 /// it minimises is the residual of A x = b. It starts again from where it is every `restart`
 /// iterations, with the true residual, so that replace_every has nothing to do. Where a cycle
-/// leaves more than 0.9 of the residual the next ones are twice as long, up to 1000 iterations, the
+/// leaves more than 0.9 of the residual the next ones are twice as long, up to most_restart, the
 /// rows of A or 256 MiB of vectors; where that does not help, or a cycle reduces the residual by
 /// nothing, it ends. Each new direction is made orthogonal twice by
 /// classical Gram-Schmidt, all scalar products of a pass in few fused kernels; on a GPU the CPU
