@@ -132,7 +132,8 @@ def test_solve_by_itself() -> None:
     b = np.random.default_rng(0).standard_normal(1728)
     r = nz.solve(A, b, tol=1e-10)
     assert r.converged and relative_residual(A, r.x, b) <= 1e-10
-    assert r.relative_residual == r.residuals[-1] <= 1e-10
+    assert r.relative_residual <= 1e-10
+    assert r.relative_residual == pytest.approx(r.residuals[-1], rel=1e-3)
     assert r.residuals[0] == pytest.approx(1) and len(r.residuals) == r.iterations + 1
     assert r.method == "cg" and r.preconditioner == "amg" and r.why == "converged"
     assert r.setup_s > 0 and r.solve_s > 0 and len(r.attempts) == 1
