@@ -34,7 +34,7 @@ void add_subcommands(CLI::App& app, action& chosen) {
     for (const auto add : {add_help, add_man, add_completion}) add(app, chosen);
 }
 
-/// What the arguments ask for. `chosen`: what the callbacks of app's subcommands set.
+/// Returns the request of the arguments. `chosen`: what the callbacks of subcommands set.
 request parse(CLI::App& app, const action& chosen, const std::vector<std::string>& arguments) {
     if (arguments.empty())
         return {.run = [&app] { return app.exit(CLI::CallForHelp()); },

@@ -1,4 +1,4 @@
-// Which numbers an option takes: its help says it, and so does the refusal of any other word.
+// The range of numbers of an option: its help names it, and so does the refusal of other words.
 #pragma once
 
 #include <fmt/format.h>

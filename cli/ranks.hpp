@@ -13,7 +13,7 @@ namespace nz::cli {
 /// srun) has started, or the only one.
 bool is_speaker();
 
-/// What the arguments of this process ask for.
+/// The request that the arguments of this process make.
 struct request {
     action run = {};               ///< empty where the arguments are wrong
     std::string fault = {};        ///< what is wrong with them

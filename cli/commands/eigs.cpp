@@ -195,7 +195,7 @@ nlohmann::json to_json(const options& o, const outcome& all) {
     return j;
 }
 
-/// Where the vector goes to stdout only why it may be wrong is told, elsewhere.
+/// Tells why the vector may be wrong on stderr, and nothing else, where stdout takes the vector.
 void print(const options& o, const outcome& all) {
     const eigs_report& r = all.pairs.report;
     if (o.vector_to == "-") {

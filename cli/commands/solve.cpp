@@ -92,7 +92,7 @@ void print_others(const system_report& system) {
     }
 }
 
-/// Where x goes to stdout only why there is no solution is told, elsewhere.
+/// Tells why there is no solution on stderr, and nothing else, where stdout takes x.
 void print(const options& o, const outcome& all, nz::shape shape, std::size_t nnz) {
     if (o.to == "-") {
         if (!all.system.converged())

@@ -122,7 +122,7 @@ class object_walk {
         const bool fits = cols >= 0 && (cols == 0 || first <= end_ / cols);
         return entries == -1 && fits ? added(4, 0, first * cols) : -1;  // a dense one
     }
-    /// The bytes of so many indices and scalars, -1 where the file is shorter.
+    /// The bytes of these counts of indices and scalars; -1 where the file is shorter.
     [[nodiscard]] std::int64_t added(std::int64_t header, std::int64_t indices,
                                      std::int64_t scalars) const {
         if (indices > end_ || scalars > end_) return -1;
@@ -215,7 +215,7 @@ header read_header(const std::string& path) {
                                       file_bytes(path), 4 * h.index_bytes));
     read_numbers(4);
     constexpr std::int64_t most = std::numeric_limits<index>::max();
-    // No file holds so many entries; a sum of bytes must fit into 64 bits.
+    // No file holds more entries than this; a sum of bytes must fit into 64 bits.
     constexpr std::int64_t most_entries = std::int64_t(1) << 56;
     if (std::min(sizes[1], sizes[2]) < 0 || std::max(sizes[1], sizes[2]) > most || sizes[3] < 0 ||
         sizes[3] > most_entries)

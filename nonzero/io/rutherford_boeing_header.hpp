@@ -34,7 +34,7 @@ class line_reader {
 
 /// One number of a Fortran format: where it stands in its line, and how it is written.
 struct format_field {
-    std::size_t lines = 0;  ///< so many lines further than the field before
+    std::size_t lines = 0;  ///< from the field before to this one
     std::size_t from = 0, width = 0;
     int decimals = 0;  ///< digits behind the point of a number that is written without one
     int scale = 0;     ///< a number that is written without exponent is 10^scale times too large

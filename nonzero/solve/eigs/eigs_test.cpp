@@ -479,7 +479,7 @@ TYPED_TEST(eigenpairs, are_those_of_every_scale) {
 
 TYPED_TEST(eigenpairs, that_no_number_holds_are_not_claimed) {
     using V = typename TypeParam::V;
-    if (std::is_same_v<V, float>) GTEST_SKIP() << "values are double";
+    if (std::is_same_v<V, float>) GTEST_SKIP() << "its eigenvalue is a double, which holds it";
     // 3 x 3 of the largest number: its largest eigenvalue is three times that.
     csr<V, host> A{{3, 3}, {0, 3, 6, 9}, {0, 1, 2, 0, 1, 2, 0, 1, 2}, {}};
     A.val = host_vector<V>(9, std::numeric_limits<V>::max());

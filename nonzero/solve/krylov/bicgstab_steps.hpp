@@ -12,8 +12,8 @@ struct bicgstab_scalars : krylov_state {
     double least2 = 0;  ///< the least |r|^2 since the directions began
 };
 
-/// A residual this much above its least one does not come back: of 136 public systems 16 grew
-/// beyond it, and none of them converged. Squared.
+/// A residual this much above its least one ends the iterations, squared: slu_cmat grew to 1e59 in
+/// 2,815 iterations without it.
 inline constexpr double divergence2 = 1e12;
 
 /// What all steps share.
