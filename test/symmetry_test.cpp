@@ -1,5 +1,5 @@
 // A matrix that is symmetric by its values is so for everybody who asks.
-#include "nonzero/formats/symmetry.hpp"
+#include "nonzero/matrix/symmetry.hpp"
 
 #include <gtest/gtest.h>
 

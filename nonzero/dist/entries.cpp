@@ -9,8 +9,8 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/dist/exchange.hpp"
-#include "nonzero/formats/symmetry.hpp"
-#include "nonzero/solve/multigrid/diagonal.hpp"
+#include "nonzero/matrix/diagonal.hpp"
+#include "nonzero/matrix/symmetry.hpp"
 
 namespace nz {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cub/device/device_select.cuh>
 
-#include "nonzero/solve/multigrid/device_steps.cuh"
+#include "nonzero/matrix/device_steps.cuh"
 
 namespace nz {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nonzero/formats/symmetry.hpp"
+#include "nonzero/matrix/symmetry.hpp"
 
 namespace nz {
 

@@ -6,7 +6,7 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/threads.hpp"
-#include "nonzero/formats/with_transpose.hpp"
+#include "nonzero/matrix/with_transpose.hpp"
 #include "nonzero/plan/planning.hpp"
 
 namespace nz {

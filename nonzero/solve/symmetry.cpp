@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "nonzero/solve/multigrid/first_wrong_row.hpp"
+#include "nonzero/matrix/first_wrong_row.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 
 namespace nz {

@@ -1,7 +1,7 @@
 // Whether a matrix is what conjugate gradients need, as far as that can be seen at once.
 #pragma once
 
-#include "nonzero/formats/symmetry.hpp"
+#include "nonzero/matrix/symmetry.hpp"
 
 namespace nz {
 

@@ -7,8 +7,8 @@
 #include "nonzero/dist/entries.hpp"
 #include "nonzero/dist/solve/halo_rows.hpp"
 #include "nonzero/dist/solve/local_rows.hpp"
+#include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
-#include "nonzero/solve/multigrid/spgemm.hpp"
 
 namespace nz {
 namespace {

@@ -1,6 +1,6 @@
 // A rank's rows on a GPU, taken apart and put together.
 #include "nonzero/dist/solve/local_rows.hpp"
-#include "nonzero/solve/multigrid/device_steps.cuh"
+#include "nonzero/matrix/device_steps.cuh"
 
 namespace nz {
 namespace {

@@ -1,6 +1,6 @@
 // Aggregates on a GPU, round by round as on the CPU.
+#include "nonzero/matrix/device_steps.cuh"
 #include "nonzero/solve/multigrid/aggregate.hpp"
-#include "nonzero/solve/multigrid/device_steps.cuh"
 
 namespace nz {
 namespace {

@@ -8,11 +8,11 @@
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/core/threads.hpp"
-#include "nonzero/formats/symmetry.hpp"
+#include "nonzero/matrix/spgemm.hpp"
+#include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
 #include "nonzero/solve/multigrid/level_plan.hpp"
 #include "nonzero/solve/multigrid/pseudo_inverse.hpp"
-#include "nonzero/solve/multigrid/spgemm.hpp"
 
 namespace nz {
 

@@ -1,7 +1,7 @@
 // Multigrid's setup on a GPU in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/solve/multigrid/prolongation.hpp"
-#include "nonzero/solve/multigrid/spgemm.hpp"
 
 namespace nz {
 namespace {

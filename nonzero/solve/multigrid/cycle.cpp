@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "nonzero/solve/multigrid/diagonal.hpp"
+#include "nonzero/matrix/diagonal.hpp"
 
 namespace nz {
 namespace {

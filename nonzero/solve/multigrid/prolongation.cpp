@@ -5,8 +5,8 @@
 #include <string>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/solve/multigrid/gram_schmidt.hpp"
-#include "nonzero/solve/multigrid/spgemm.hpp"
 
 namespace nz {
 

@@ -1,7 +1,7 @@
 // Smoothed prolongation on a GPU.
+#include "nonzero/matrix/spgemm.cuh"
 #include "nonzero/solve/multigrid/gram_schmidt.hpp"
 #include "nonzero/solve/multigrid/prolongation.hpp"
-#include "nonzero/solve/multigrid/spgemm.cuh"
 
 namespace nz {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "nonzero/gen/generate.hpp"
-#include "nonzero/solve/multigrid/spgemm.hpp"
+#include "nonzero/matrix/spgemm.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {

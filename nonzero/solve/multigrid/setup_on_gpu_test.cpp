@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "nonzero/gen/generate.hpp"
+#include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
-#include "nonzero/solve/multigrid/spgemm.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {

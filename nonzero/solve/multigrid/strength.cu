@@ -1,5 +1,5 @@
 // Strong couplings on a GPU.
-#include "nonzero/solve/multigrid/device_steps.cuh"
+#include "nonzero/matrix/device_steps.cuh"
 #include "nonzero/solve/multigrid/strength.hpp"
 
 namespace nz {

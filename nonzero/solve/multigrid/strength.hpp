@@ -2,7 +2,7 @@
 // aggregate.
 #pragma once
 
-#include "nonzero/solve/multigrid/diagonal.hpp"
+#include "nonzero/matrix/diagonal.hpp"
 
 namespace nz {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "nonzero/solve/multigrid/device_steps.cuh"
-#include "nonzero/solve/multigrid/spgemm.hpp"
+#include "nonzero/matrix/device_steps.cuh"
+#include "nonzero/matrix/spgemm.hpp"
 
 namespace nz {
 

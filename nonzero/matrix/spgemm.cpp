@@ -1,4 +1,4 @@
-#include "nonzero/solve/multigrid/spgemm.hpp"
+#include "nonzero/matrix/spgemm.hpp"
 
 #include <omp.h>
 

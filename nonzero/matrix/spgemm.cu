@@ -1,6 +1,6 @@
 // Products of sparse matrices, and transposes, on a GPU.
-#include "nonzero/solve/multigrid/spgemm.cuh"
-#include "nonzero/solve/multigrid/spgemm.hpp"
+#include "nonzero/matrix/spgemm.cuh"
+#include "nonzero/matrix/spgemm.hpp"
 
 namespace nz {
 namespace {

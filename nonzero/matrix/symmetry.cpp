@@ -1,4 +1,4 @@
-#include "nonzero/formats/symmetry.hpp"
+#include "nonzero/matrix/symmetry.hpp"
 
 #include <fmt/format.h>
 

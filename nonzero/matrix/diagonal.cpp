@@ -1,10 +1,10 @@
-#include "nonzero/solve/multigrid/diagonal.hpp"
+#include "nonzero/matrix/diagonal.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "nonzero/solve/multigrid/first_wrong_row.hpp"
+#include "nonzero/matrix/first_wrong_row.hpp"
 
 namespace nz {
 

@@ -1,9 +1,9 @@
 // Diagonals and norms on a GPU.
-#include "nonzero/solve/multigrid/diagonal.hpp"
+#include "nonzero/matrix/diagonal.hpp"
 
 #include <cstring>
 
-#include "nonzero/solve/multigrid/device_steps.cuh"
+#include "nonzero/matrix/device_steps.cuh"
 
 namespace nz {
 namespace {

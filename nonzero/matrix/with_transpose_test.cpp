@@ -1,6 +1,6 @@
 // A^T built beside A: its products by every op, on the CPU and on a GPU, and the transposing on a
 // GPU.
-#include "nonzero/formats/with_transpose.hpp"
+#include "nonzero/matrix/with_transpose.hpp"
 
 #include <gtest/gtest.h>
 

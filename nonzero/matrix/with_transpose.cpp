@@ -1,4 +1,4 @@
-#include "nonzero/formats/with_transpose.hpp"
+#include "nonzero/matrix/with_transpose.hpp"
 
 #include <mutex>
 

@@ -1,5 +1,5 @@
 // Products of sparse matrices against dense ones in long double.
-#include "nonzero/solve/multigrid/spgemm.hpp"
+#include "nonzero/matrix/spgemm.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
