@@ -86,6 +86,7 @@ nlohmann::json to_json(const solve_attempt& a) {
     return {{"method", name_of(a.method)},
             {"preconditioner", name_of(a.preconditioner)},
             {"converged", r.converged},
+            {"status", name_of(r.status)},
             {"why", r.why},
             {"iterations", r.iterations},
             {"relative_residual", r.relative_residual()},

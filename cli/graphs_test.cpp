@@ -130,6 +130,7 @@ TEST_F(command, eigs_of_a_path) {
         EXPECT_NEAR(double(j["values"][0]), 2 - golden, 1e-7);
         EXPECT_NEAR(double(j["values"][1]), 3 - golden, 1e-7);
         EXPECT_TRUE(j["converged"]);
+        EXPECT_EQ(j["status"], "converged");
     }
     EXPECT_EQ(slurp(dir / "x.mtx").substr(0, 45),
               "%%MatrixMarket matrix array real general\n4 1\n");

@@ -124,6 +124,7 @@ TEST_F(solve, not_converging_exits_1) {
 TEST_F(solve, ends_in_time_with_the_best_x) {
     EXPECT_EQ(nz("generate laplace2d --nx 300 --ny 300 -o big.npz").code, 0);
     const auto j = report("big.npz --method cg --precond none --tol 1e-14 --max-seconds 0.05");
+    EXPECT_EQ(j["status"], "max-seconds");
     EXPECT_EQ(j["why"], "max_seconds were spent");
     EXPECT_FALSE(j["converged"]);
     EXPECT_LE(j["relative_residual"], 1);

@@ -185,6 +185,7 @@ nlohmann::json to_json(const options& o, const outcome& all) {
               {"values", all.pairs.values},
               {"residuals", r.residuals},
               {"converged", r.converged},
+              {"status", name_of(r.status)},
               {"why", r.why},
               {"products", r.products},
               {"restarts", r.restarts},

@@ -78,11 +78,11 @@ class attempts {
             attempt(c, share, last);
             const solve_report& r = report_.attempts.back().report;
             if (r.converged || is_over_) break;
-            if (r.why == describe(status::indefinite_matrix))
+            if (r.status == status::indefinite_matrix)
                 std::erase_if(left, [](choice d) { return d.method == krylov_method::cg; });
             if (first) continue;
             // What was ended by its share gets what the others leave.
-            if (share < iterations_ && r.why == iterations_spent) left.push_back(c);
+            if (share < iterations_ && r.status == status::max_iter) left.push_back(c);
             iterations_ -= r.iterations;
             if (iterations_ <= 0) break;
         }
@@ -104,7 +104,8 @@ class attempts {
                 ranks_ == nullptr || dynamic_cast<const agreed_error*>(&e) != nullptr;
             if (p.monitor_threw() || !on_all_ranks) throw;
             failure_ = std::current_exception();
-            a.report = {}, a.report.why = e.what(), a.report.relative = unknown;
+            a.report = {}, a.report.end_by(status::failed, e.what());
+            a.report.relative = unknown;
         }
         report_.attempts.push_back(std::move(a));
         if (report_.attempts.back().report.relative != unknown) keep(std::move(x), last);
@@ -131,8 +132,9 @@ class attempts {
         // Only some ranks may have a monitor, whose word counts more.
         const bool stopped = !on_all(ranks_, !p.stopped());
         const bool lost = !on_all(ranks_, !p.lost()) && !stopped;
-        if (lost && !a.report.converged) a.report.why = "the residual no longer halves";
-        is_over_ = alone_ || a.report.why == stopped_by_caller || a.report.why == seconds_spent;
+        if (lost && !a.report.converged) a.report.end_by(status::no_longer_halves);
+        is_over_ = alone_ || a.report.status == status::stopped_by_caller ||
+                   a.report.status == status::max_seconds;
         host_vector<V> x;
         agree(ranks_, [&] { x = to_host<V>(on_, in<V, B>(x_on_device)); });
         return x;

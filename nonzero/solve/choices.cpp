@@ -116,20 +116,20 @@ std::vector<std::string> obstacles_in(const csr<V, host_view>& A, std::span<cons
 
 std::vector<std::string> advice_for(const system_report& report, const system_options& o) {
     std::vector<std::string> advice;
-    const auto ended_by = [&](std::string_view why) {
+    const auto ended_by = [&](status s) {
         return std::ranges::any_of(report.attempts,
-                                   [&](const auto& a) { return a.report.why == why; });
+                                   [&](const auto& a) { return a.report.status == s; });
     };
-    if (ended_by(limited_by_rounding))
+    if (ended_by(status::limited_by_rounding))
         advice.push_back(fmt::format("rounding errors end at {:.1g}: ask for a larger tol",
                                      report.result().report.relative));
-    if (ended_by(iterations_spent))
+    if (ended_by(status::max_iter))
         advice.push_back(fmt::format("allow more than {} iterations (max_iter)", o.max_iter));
-    if (ended_by(seconds_spent))
+    if (ended_by(status::max_seconds))
         advice.push_back(fmt::format("allow more than {:g} seconds (max_seconds)", o.max_seconds));
     if (o.method || o.preconditioner)
         advice.push_back("ask for no method and no preconditioner: then others are tried as well");
-    else if (!ended_by(stopped_by_caller))
+    else if (!ended_by(status::stopped_by_caller))
         advice.push_back("where its memory suffices, take a direct solver");
     return advice;
 }

@@ -161,7 +161,7 @@ TYPED_TEST(automatic_solve, is_stopped_by_its_caller_for_good) {
     const auto s = manufactured<V>("", rotated(shifted(laplace2d<V>(21, 17), real<V>(1.21))));
     const auto all = solve(*this, s.A, s.b, o);
     EXPECT_FALSE(all.report.converged());
-    EXPECT_EQ(all.report.attempts.back().report.why, "stopped by the caller");
+    EXPECT_EQ(all.report.attempts.back().report.status, status::stopped_by_caller);
 }
 
 TYPED_TEST(automatic_solve, takes_right_hand_sides_of_every_size) {

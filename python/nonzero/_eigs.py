@@ -19,14 +19,18 @@ class NoConvergence(RuntimeError):
 
     Attributes
     ----------
+    status : str
+        The search ended by: "max-products", "stopped-by-caller", "limited-by-rounding",
+        "not-finite" and others.
     eigenvalues : array, (found,)
         What it has.
     eigenvectors : array, (n, found)
         What it has.
     """
 
-    def __init__(self, why: str, eigenvalues: Any, eigenvectors: Any) -> None:
+    def __init__(self, why: str, status: str, eigenvalues: Any, eigenvectors: Any) -> None:
         super().__init__(why)
+        self.status = status
         self.eigenvalues = eigenvalues
         self.eigenvectors = eigenvectors
 
@@ -122,5 +126,7 @@ def eigsh(
         why = found["why"].replace(
             "max_products were spent", f"maxiter = {most} products were spent"
         )
-        raise NoConvergence(f"eigsh: not all pairs have converged to {target:g}: {why}", w, v)
+        raise NoConvergence(
+            f"eigsh: not all pairs have converged to {target:g}: {why}", found["status"], w, v
+        )
     return (w, v) if return_eigenvectors else w

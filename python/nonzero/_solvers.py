@@ -39,8 +39,11 @@ class SolveResult:
     residuals : array
         Of the attempt that found x, at the start and after each iteration: relative residuals as
         the method carries them along, which rounding errors part from norm(b - A x).
+    status : str
+        It ended by: "converged", "max-iter", "max-seconds", "stopped-by-caller",
+        "limited-by-rounding", "indefinite-matrix" and others; each attempt has its own.
     why : str
-        It ended, in one sentence.
+        The same, in one sentence.
     advice : list of str
         Where it has not converged: what stands in the way and what to try next, a sentence each.
     method, preconditioner : str
@@ -56,6 +59,7 @@ class SolveResult:
     iterations: int
     relative_residual: float
     residuals: NDArray[np.float64] = field(repr=False)
+    status: str
     why: str
     advice: list[str]
     method: str
@@ -207,6 +211,7 @@ def solve(
         iterations=sum(a["iterations"] for a in r["attempts"]),
         relative_residual=best["relative_residual"],
         residuals=best["residuals"],
+        status=best["status"],
         why=best["why"],
         advice=r["advice"],
         method=best["method"],

@@ -40,6 +40,7 @@ auto with_solver_type(char code, const char* name, int device, int threads, gpu 
 nb::dict as_dict(const solve_report& r) {
     nb::dict d;
     d["converged"] = r.converged;
+    d["status"] = std::string(name_of(r.status));
     d["why"] = r.why;
     d["iterations"] = r.iterations;
     d["relative_residual"] = r.relative_residual();
@@ -230,6 +231,7 @@ nb::dict eigenpairs(const any_operator& A, int count, const std::string& which, 
         d["vectors"] = owned(std::move(found.vectors), {std::size_t(A.shape().rows), pairs});
         d["residuals"] = owned(std::move(found.report.residuals));
         d["converged"] = found.report.converged;
+        d["status"] = std::string(name_of(found.report.status));
         d["why"] = found.report.why;
         d["products"] = found.report.products;
         d["norm"] = found.report.norm;

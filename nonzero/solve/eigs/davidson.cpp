@@ -106,7 +106,6 @@ class davidson_search {
 
   private:
     double& projected(int i, int j) { return projected_[std::size_t(j * capacity_ + i)]; }
-    void end(const char* why) { report_.why = why; }
     void set(out<V, B> to, std::span<const V> v) { space_.copy(from_host(space_.on(), v), to); }
     void multiply(in<V, B> x, out<V, B> y, V alpha = V(1), V beta = V(0)) {
         A_.apply(alpha, x, beta, y);
@@ -301,14 +300,13 @@ class davidson_search {
 
     void expand_until_done() {
         while (true) {
-            if (!std::isfinite(theta_.front())) return end("a product of A is not finite");
+            if (!std::isfinite(theta_.front())) return report_.end_by(status::not_finite);
             const int k = stopped_ ? nothing : target();
-            if (stopped_) return end(stopped_by_caller);
-            if (k == nothing) return end("converged");
-            if (size_ == dimension_)
-                return end("the basis is the whole space: rounding errors allow no more");
-            if (products_ >= options_.max_products) return end("max_products were spent");
-            if (!expand(k)) return end("no direction is left that is independent of the basis");
+            if (stopped_) return report_.end_by(status::stopped_by_caller);
+            if (k == nothing) return report_.end_by(status::converged);
+            if (size_ == dimension_) return report_.end_by(status::whole_space);
+            if (products_ >= options_.max_products) return report_.end_by(status::max_products);
+            if (!expand(k)) return report_.end_by(status::no_direction);
             ritz();
         }
     }
@@ -471,14 +469,14 @@ class davidson_search {
             report_.residuals.push_back(report_.norm > 0 ? norm / report_.norm : 0);
             report_.converged = report_.converged && norm <= allowed();
         }
-        if (!report_.converged && report_.why == "converged") {
+        if (!report_.converged && report_.status == status::converged) {
             if (retries_++ < 3 && wanted_ < capacity_) {
                 done_ = 0;
                 checks_ = false;
                 ritz();
                 return false;
             }
-            report_.why = "the true residuals stay above what rounding errors allow";
+            report_.end_by(status::limited_by_rounding);
         }
         values_.assign(theta_.begin(), theta_.begin() + count);
         for (double& value : values_) value *= sign_;

@@ -1,6 +1,5 @@
 // What is asked of eigs: which pairs, of a matrix of what scale. The search itself is davidson's.
 #include "nonzero/solve/eigs/eigs.hpp"
-#include "nonzero/solve/krylov/scaled_operator.hpp"
 
 #include <algorithm>
 #include <array>
@@ -88,7 +87,7 @@ eigs_options options_of(const eigs_options& o, spectrum_end which, pairs_at_ends
 void add(const eigs_report& r, eigs_report& to) {
     to.products += r.products, to.restarts += r.restarts;
     to.norm = std::max(to.norm, r.norm);
-    if (to.why.empty() || to.why == "converged") to.why = r.why;
+    if (to.status <= status::converged) to.end_by(r.status);
 }
 
 /// Rayleigh-Ritz on the vectors of both, which are orthonormal: what couples them goes, and what
@@ -145,7 +144,7 @@ eigs_result<V> search_both_ends(B on, const linear_operator<V, B>& A, const eigs
     eigs_result<V> low, high, result;
     // A sum of m orthogonal vectors with residuals of tol / sqrt(m) has one of at most tol.
     for (const double factor : {1.0, 1 / std::sqrt(double(pairs.lowest + pairs.highest))}) {
-        sum.why.clear();
+        sum.status = status::running;
         if (pairs.lowest > 0) {
             const auto own =
                 options_of(o, spectrum_end::smallest, pairs, factor * o.tol_of<V>(), sum);
@@ -154,7 +153,7 @@ eigs_result<V> search_both_ends(B on, const linear_operator<V, B>& A, const eigs
             add(low.report, sum);
         }
         const bool goes_on =
-            sum.why != stopped_by_caller &&
+            sum.status != status::stopped_by_caller &&
             std::ranges::all_of(low.values, [](double w) { return std::isfinite(w); });
         if (pairs.highest > 0 && goes_on) {
             const auto own =
@@ -164,12 +163,12 @@ eigs_result<V> search_both_ends(B on, const linear_operator<V, B>& A, const eigs
                                   {low.values, low.vectors});
             add(high.report, sum);
         }
-        sum.converged = sum.why == "converged";
+        sum.converged = sum.status == status::converged;
         result = joined(on, A, o, low, high, sum);
         sum.products = result.report.products;
         if (result.report.converged || !sum.converged) return result;
     }
-    result.report.why = "the true residuals stay above what rounding errors allow";
+    result.report.end_by(status::limited_by_rounding);
     return result;
 }
 
@@ -227,12 +226,25 @@ eigs_result<V> search_in_scale(B on, const linear_operator<V, B>& A, const eigs_
         value = std::ldexp(value, -k);
         if (std::isfinite(value) || !result.report.converged) continue;
         result.report.converged = false;
-        result.report.why = "an eigenvalue is larger than the largest number";
+        result.report.end_by(status::overflow);
     }
     return result;
 }
 
 }  // namespace
+
+void eigs_report::end_by(nz::status s) {
+    using enum nz::status;
+    status = s;
+    why = s == converged             ? "converged"
+          : s == not_finite          ? "a product of A is not finite"
+          : s == stopped_by_caller   ? "stopped by the caller"
+          : s == max_products        ? "max_products were spent"
+          : s == whole_space         ? "the basis is the whole space: rounding errors allow no more"
+          : s == no_direction        ? "no direction is left that is independent of the basis"
+          : s == limited_by_rounding ? "the true residuals stay above what rounding errors allow"
+                                     : "an eigenvalue is larger than the largest number";
+}
 
 template <class V, class B>
 eigs_result<V> eigs(B on, const linear_operator<V, B>& A, const eigs_options& o,
@@ -245,7 +257,7 @@ eigs_result<V> eigs(B on, const linear_operator<V, B>& A, const eigs_options& o,
     if (summed_over(ranks, std::int64_t(A.shape().rows)) == 0) {
         eigs_result<V> nothing;
         nothing.report.converged = true;
-        nothing.report.why = "converged";
+        nothing.report.end_by(status::converged);
         return nothing;
     }
     const auto start = steady_clock::now();

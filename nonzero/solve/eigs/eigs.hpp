@@ -40,12 +40,15 @@ struct eigs_options {
 };
 
 struct eigs_report {
-    bool converged = false;  ///< all pairs keep tol, with A x computed at the end
-    std::string why;         ///< it ended, in one sentence
+    bool converged = false;                   ///< all pairs keep tol, with A x computed at the end
+    nz::status status = nz::status::running;  ///< why the search ended
+    std::string why;                          ///< the same, in one sentence
     std::int64_t products = 0, restarts = 0;
     double norm = 0;                ///< norm of A, an estimate from below
     std::vector<double> residuals;  ///< |A x - theta x| / norm of each pair, at the end
     double seconds = 0;
+
+    void end_by(nz::status);  ///< sets status and why
 };
 
 template <class V>

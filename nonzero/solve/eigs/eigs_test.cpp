@@ -424,6 +424,7 @@ TYPED_TEST(eigenpairs, of_both_ends_stop_where_the_caller_wants) {
         EXPECT_LE(lack_of_orthonormality(stopped), this->orthonormal);
         const auto few = this->find(A, {.count = 4, .which = which, .max_products = 5});
         EXPECT_FALSE(few.report.converged);
+        EXPECT_EQ(few.report.status, status::max_products);
         EXPECT_EQ(few.report.why, "max_products were spent");
         EXPECT_EQ(few.values.size(), 4U);
     }
@@ -485,6 +486,7 @@ TYPED_TEST(eigenpairs, that_no_number_holds_are_not_claimed) {
     A.val = host_vector<V>(9, std::numeric_limits<V>::max());
     const auto found = this->find(A, {.count = 1, .which = spectrum_end::largest});
     EXPECT_FALSE(found.report.converged);
+    EXPECT_EQ(found.report.status, status::overflow);
     EXPECT_EQ(found.report.why, "an eigenvalue is larger than the largest number");
     for (const double r : found.report.residuals) EXPECT_TRUE(std::isfinite(r)) << r;
 }

@@ -89,6 +89,7 @@ TYPED_TEST(conjugate_gradients, spend_max_iter_and_say_so) {
     EXPECT_FALSE(report.converged);
     EXPECT_EQ(report.iterations, 7);
     EXPECT_EQ(report.history.size(), 8U);
+    EXPECT_EQ(report.status, status::max_iter);
     EXPECT_EQ(report.why, "max_iter iterations were spent");
     // x is up to date: the residual carried along is that of x.
     EXPECT_NEAR(report.history.back(), report.relative_residual(), 1e-5);
@@ -176,6 +177,7 @@ TYPED_TEST(conjugate_gradients, name_what_is_not_definite) {
     for (V& v : negative.val) v = -v;
     const auto no_matrix = solve(*this, negative, host_vector<V>(100, V(1)), x);
     EXPECT_FALSE(no_matrix.converged);
+    EXPECT_EQ(no_matrix.status, status::indefinite_matrix);
     EXPECT_NE(no_matrix.why.find("A is not positive definite"), std::string::npos) << no_matrix.why;
     EXPECT_EQ(x, host_vector<V>(100, V(0))) << "x was touched";
 
@@ -198,6 +200,7 @@ TYPED_TEST(conjugate_gradients, stop_at_numbers_that_are_not) {
     b[17] = nan;
     const auto bad_b = solve(*this, A, b, x);
     EXPECT_FALSE(bad_b.converged);
+    EXPECT_EQ(bad_b.status, status::not_finite_at_start);
     EXPECT_EQ(bad_b.why, "b, or b - A x at the start, is not finite");
     EXPECT_EQ(bad_b.iterations, 0);
 

@@ -91,20 +91,20 @@ class gmres_solve {
         const double target = options_.template tol_of<V>() * report_.rhs_norm;
         const auto iterating = steady_clock::now();
         for (;;) {
-            if (report_.residual_norm <= target) return end("converged", true);
-            if (report_.iterations >= options_.max_iter) return end(iterations_spent);
-            if (is_out_of_time()) return end(seconds_spent);
+            if (report_.residual_norm <= target) return end(status::converged);
+            if (report_.iterations >= options_.max_iter) return end(status::max_iter);
+            if (is_out_of_time()) return end(status::max_seconds);
             const double before = report_.residual_norm;
             const bool good = advance(target);
             report_.iterations_s = seconds_since(iterating);
             if (report_.residual_norm <= target) continue;
-            if (!good) return end(describe(status::not_finite));
-            if (stopped_) return end(stopped_by_caller);
+            if (!good) return end(status::not_finite);
+            if (stopped_) return end(status::stopped_by_caller);
             const double left = report_.residual_norm / before;
             // Less than one part in a thousand: rounding errors, or A is singular.
             if (left > stagnating && !grow() && (left > 0.999 || restart_ > options_.restart))
-                return end("stagnated: " + std::to_string(restart_) +
-                           " directions did not reduce the residual");
+                return end(status::stagnated, "stagnated: " + std::to_string(restart_) +
+                                                  " directions did not reduce the residual");
         }
     }
 
@@ -226,9 +226,8 @@ class gmres_solve {
         space_.axpy(V(1), M_ == nullptr ? q_ : z_, x_);
     }
 
-    solve_report end(std::string why, bool converged = false) {
-        report_.why = std::move(why);
-        report_.converged = converged;
+    solve_report end(status why, std::string sentence = {}) {
+        report_.end_by(why, std::move(sentence));
         report_.relative = report_.residual_norm / report_.rhs_norm;
         return std::move(report_);
     }

@@ -57,27 +57,6 @@ void check_system(const char* what, B on, const linear_operator<V, B>& A,
                             double(o.replace_every), double(M != nullptr)});
 }
 
-std::string describe(status v) {
-    switch (v) {
-        case status::indefinite_matrix:
-            return "A is not positive definite: (p, A p) is not positive for a direction p";
-        case status::indefinite_preconditioner:
-            return "the preconditioner M is not positive definite: (r, M r) is not positive for a "
-                   "residual r";
-        case status::breakdown:
-            return "broke down: a scalar product to divide by is zero";
-        case status::singular_matrix:
-            return "A is singular, or too close to it for this method: no direction is left that "
-                   "reduces b - A x";
-        case status::diverged:
-            return "diverged: the residual grew to a million times its least";
-        case status::not_finite:
-            return "a product of A or M, or a sum, is not finite";
-        default:
-            return "converged";
-    }
-}
-
 namespace {
 
 /// significand * 2^exponent: a norm may be beyond double where its vector is not.
@@ -108,8 +87,7 @@ void scale_by_power_of_2(vector_space<V, B>& space, int k, out<V, B> v) {
 /// Without an iteration: b is zero, or something is not finite.
 solve_report end_at_once(const wide_norm& rhs, double relative) {
     solve_report report;
-    report.converged = relative == 0;
-    report.why = report.converged ? "converged" : "b, or b - A x at the start, is not finite";
+    report.end_by(relative == 0 ? status::converged : status::not_finite_at_start);
     report.rhs_norm = std::ldexp(rhs.significand, rhs.exponent);
     report.residual_norm = report.relative = relative;
     report.history = {relative};
@@ -136,11 +114,9 @@ void restore(vector_space<V, B>& space, const linear_problem<V, B>& scaled, cons
     const krylov_state s = at.read();
     const double residual = std::sqrt(s.residual2), rhs = std::sqrt(s.rhs2);
     if (!std::isfinite(residual)) {
-        report.converged = false;
-        report.why = "the solution overflows: numbers of x are beyond the largest of their type";
+        report.end_by(status::overflow);
     } else if (report.converged && residual > report.residual_norm && residual > tol * rhs) {
-        report.converged = false;
-        report.why = "the solution is so small that its denormal numbers are too coarse for tol";
+        report.end_by(status::underflow);
     }
     report.relative = residual / rhs;
     report.residual_norm = std::ldexp(residual, by.of_b);
@@ -205,7 +181,10 @@ template <class V, class B>
 solve_report solve_in_scale(B on, const linear_problem<V, B>& p, out<V, B> x,
                             const solve_options& o, const solver<V, B>& solve) {
     auto report = solve(p);
-    if (report && (report->converged || report->why == stopped_by_caller)) return *report;
+    const auto is_final = [&] {
+        return report->converged || report->status == status::stopped_by_caller;
+    };
+    if (report && is_final()) return *report;
     vector_space<V, B> space(on, p.A.shape().rows);
     const wide_norm size = norm_of<V, B>(space, p.b);
     if (size.significand == 0) {
@@ -218,7 +197,7 @@ solve_report solve_in_scale(B on, const linear_problem<V, B>& p, out<V, B> x,
     const int k = size.power_of_2();
     if (!report) report = solve_scaled<V, B>(on, p, {.of_b = k}, x, o, solve);
     if (!report) return end_at_once(size, nan);  // A 0 is not 0
-    if (report->converged || report->why == stopped_by_caller) return *report;
+    if (is_final()) return *report;
     const int of_A = power_of_2_of<V, B>(space, p.A, times_power_of_2(space, -k, p.b));
     // Up to here the type of the vectors has room for what A and its inverse make of one, twice.
     constexpr int suits_squares = std::is_same_v<real<V>, float> ? 30 : 256;

@@ -22,14 +22,6 @@ void check_system(const char* what, B on, const linear_operator<V, B>& A,
 /// Throws argument_error where an option is out of its range.
 void check_options(const char* what, const solve_options&);
 
-/// How it ended, as solve_report::why says it.
-std::string describe(status);
-inline constexpr const char* iterations_spent = "max_iter iterations were spent";
-inline constexpr const char* seconds_spent = "max_seconds were spent";
-inline constexpr const char* stopped_by_caller = "stopped by the caller";
-inline constexpr const char* limited_by_rounding =
-    "the true residual stays above what rounding errors allow";
-
 /// What the scalars of every Krylov solver begin with.
 struct krylov_state : loop_state {
     double rhs2 = 0;  ///< |b|^2
@@ -190,7 +182,7 @@ class krylov_solve {
         const double tol = options_.template tol_of<V>();
         s.target2 = tol * tol * s.rhs2;
         s.history = history_.data();
-        if (s.residual2 <= s.target2) return end_converged();
+        if (s.residual2 <= s.target2) return end(status::converged);
         best_.keep(s.residual2);
         prepare(s);
         loop<B> iterations(
@@ -211,16 +203,16 @@ class krylov_solve {
             method_.finalize();
             S s = find_residual();
             report_.iterations = s.iterations;
-            if (s.residual2 <= s.target2) return end_converged();
+            if (s.residual2 <= s.target2) return end(status::converged);
             const bool starts_again =
                 (s.now == status::breakdown && s.iterations > restarted_at) ||
                 (s.now == status::singular_matrix && s.residual2 <= at_start2 / 4);
-            if (s.now > status::converged && !starts_again) return give_up(describe(s.now));
-            if (stopped) return give_up(stopped_by_caller);
-            if (s.iterations >= options_.max_iter) return give_up(iterations_spent);
-            if (is_out_of_time()) return give_up(seconds_spent);
+            if (s.now > status::converged && !starts_again) return give_up(s.now);
+            if (stopped) return give_up(status::stopped_by_caller);
+            if (s.iterations >= options_.max_iter) return give_up(status::max_iter);
+            if (is_out_of_time()) return give_up(status::max_seconds);
             if (s.now == status::converged) {
-                if (s.residual2 > last_claim2 / 4) return give_up(limited_by_rounding);
+                if (s.residual2 > last_claim2 / 4) return give_up(status::limited_by_rounding);
                 last_claim2 = s.residual2;
             }
             if (!best_.beats(s.residual2)) best_.keep(s.residual2);
@@ -303,22 +295,18 @@ class krylov_solve {
         return timed_ && !on_all(ranks_, seconds_since(start_) < options_.max_seconds);
     }
 
-    solve_report end_converged() {
-        report_.converged = true;
-        return end("converged");
-    }
     /// x is the best of those whose residual is known.
-    solve_report give_up(std::string why) {
+    solve_report give_up(status why) {
         for (auto* const kept : {&notable_, &best_})
             if (kept->beats(method_.s.read().residual2)) {
                 kept->take();
                 find_residual();
             }
-        return end(std::move(why));
+        return end(why);
     }
-    solve_report end(std::string why) {
+    solve_report end(status why) {
         report_.residual_norm = std::sqrt(method_.s.read().residual2);
-        report_.why = std::move(why);
+        report_.end_by(why);
         report_.relative = report_.residual_norm / report_.rhs_norm;
         return std::move(report_);
     }

@@ -10,18 +10,6 @@
 
 namespace nz {
 
-/// How an iteration stands.
-enum class status : int {
-    running,
-    converged,
-    indefinite_matrix,          ///< (p, A p) is not positive
-    indefinite_preconditioner,  ///< (r, M r) is not positive
-    breakdown,                  ///< a scalar to divide by is zero
-    singular_matrix,            ///< what is left of b is no product of A
-    diverged,                   ///< the residual has grown far beyond its least
-    not_finite,                 ///< NaN or Inf in a sum
-};
-
 /// What every iteration's scalars begin with: S derives from it and lives where B computes.
 struct loop_state {
     std::int64_t iterations = 0, pause_at = 0;

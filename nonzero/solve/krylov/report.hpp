@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nonzero/core/value.hpp"
@@ -15,6 +16,54 @@ namespace nz {
 /// The tolerance where none is given, of solvers and of eigs: what rounding lets all of them reach.
 template <class V>
 inline constexpr double default_tol = std::numeric_limits<real<V>>::epsilon() < 1e-10 ? 1e-8 : 1e-5;
+
+/// How iterations stand, and in the end why there are no more.
+enum class status : int {
+    running,
+    converged,
+    indefinite_matrix,          ///< (p, A p) is not positive
+    indefinite_preconditioner,  ///< (r, M r) is not positive
+    breakdown,                  ///< a scalar to divide by is zero
+    singular_matrix,            ///< what is left of b is no product of A
+    diverged,                   ///< the residual has grown far beyond its least
+    not_finite,                 ///< NaN or Inf in a sum
+    not_finite_at_start,        ///< NaN or Inf in b, the guess, or A times it
+    limited_by_rounding,        ///< the true residual stays above tol
+    stagnated,                  ///< a cycle of gmres did not reduce the residual
+    no_longer_halves,           ///< another method takes over
+    overflow,                   ///< the result is beyond the largest number
+    underflow,                  ///< the solution is among the denormal numbers
+    max_iter,                   ///< spent, as the next two
+    max_seconds,
+    max_products,
+    stopped_by_caller,
+    whole_space,   ///< the basis of eigs is all that there is
+    no_direction,  ///< nothing is left that is independent of that basis
+    failed,        ///< something threw
+};
+/// All of them, in their order, as JSON and Python have them.
+inline constexpr std::string_view status_names[] = {"running",
+                                                    "converged",
+                                                    "indefinite-matrix",
+                                                    "indefinite-preconditioner",
+                                                    "breakdown",
+                                                    "singular-matrix",
+                                                    "diverged",
+                                                    "not-finite",
+                                                    "not-finite-at-start",
+                                                    "limited-by-rounding",
+                                                    "stagnated",
+                                                    "no-longer-halves",
+                                                    "overflow",
+                                                    "underflow",
+                                                    "max-iter",
+                                                    "max-seconds",
+                                                    "max-products",
+                                                    "stopped-by-caller",
+                                                    "whole-space",
+                                                    "no-direction",
+                                                    "failed"};
+constexpr std::string_view name_of(status s) { return status_names[std::size_t(s)]; }
 
 struct solve_options {
     /// Tolerance of the relative residual, |b - A x| / |b|; without, default_tol of the values.
@@ -41,12 +90,13 @@ struct solve_options {
 };
 
 struct solve_report {
-    bool converged = false;       ///< |b - A x| <= tol |b|, with b - A x computed at the end
-    std::string why;              ///< it ended, in one sentence
-    std::int64_t iterations = 0;  ///< in all
-    double residual_norm = 0;     ///< |b - A x| at the end, of the x that is returned
-    double rhs_norm = 0;          ///< |b|; infinite where that is beyond double
-    double relative = 0;          ///< |b - A x| / |b|, finite also then; 0 where b is
+    bool converged = false;  ///< |b - A x| <= tol |b|, with b - A x computed at the end
+    nz::status status = nz::status::running;  ///< why it ended
+    std::string why;                          ///< the same, in one sentence
+    std::int64_t iterations = 0;              ///< in all
+    double residual_norm = 0;                 ///< |b - A x| at the end, of the x that is returned
+    double rhs_norm = 0;                      ///< |b|; infinite where that is beyond double
+    double relative = 0;                      ///< |b - A x| / |b|, finite also then; 0 where b is
     /// Relative residuals, at the start and after each iteration, as the method carries them along:
     /// rounding errors part them from |b - A x|, and `relative` alone is computed from x.
     std::vector<double> history;
@@ -54,6 +104,8 @@ struct solve_report {
     double setup_s = 0;       ///< making vectors and graph                                [s]
     double iterations_s = 0;  ///< the iterations alone                                    [s]
 
+    /// Sets status, why and converged. sentence: where it tells more than the status alone.
+    void end_by(nz::status, std::string sentence = {});
     [[nodiscard]] double relative_residual() const { return relative; }
     [[nodiscard]] double iteration_s() const {
         return iterations > 0 ? iterations_s / double(iterations) : 0;
