@@ -99,7 +99,7 @@ def expected_product_s(alone_s: float, entries: list[float], halo_entries: list[
 
 # ---- multigrid -----------------------------------------------------------------------------------
 
-WORTH_A_RANK = 1000  # rows of a level; else fewer ranks have it (nonzero/dist/solve/coarsen.cpp)
+WORTH_A_RANK = 1000  # rows of a level; else fewer ranks have it (nonzero/solve/multigrid/coarsen.cpp)
 WORTH_A_GPU = 300_000  # the same where a GPU's messages cost more than its rows
 DIRECT = 500  # rows of a level that one rank solves directly
 SMOOTHED = 6 * 8  # bytes a row of a smoother's step: four vectors read, two written

@@ -6,12 +6,12 @@
 #include <limits>
 
 #include "nonzero/dist/entries.hpp"
-#include "nonzero/dist/solve/amg.hpp"
-#include "nonzero/dist/solve/solve.hpp"
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/solve/multigrid/distributed_amg.hpp"
 #include "nonzero/solve/solve.hpp"
+#include "nonzero/solve/solve_over_ranks.hpp"
 #include "nonzero/solve/symmetry.hpp"
 #include "test/files.hpp"
 #include "test/mirrored.hpp"

@@ -20,8 +20,8 @@
 #include "cli/report.hpp"
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/dist/pagerank.hpp"
 #include "nonzero/dist/read_slice.hpp"
+#include "nonzero/graph/shared_pagerank.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/measure.hpp"
 

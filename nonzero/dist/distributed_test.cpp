@@ -5,7 +5,7 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/exchange.hpp"
-#include "nonzero/dist/partitioned.hpp"
+#include "nonzero/graph/partitioned.hpp"
 #include "test/files.hpp"
 #include "test/products.hpp"
 #include "test/thread_ranks.hpp"

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "nonzero/dist/solve/solve.hpp"
+#include "nonzero/solve/solve_over_ranks.hpp"
 #include "test/systems.hpp"
 #include "test/thread_ranks.hpp"
 

@@ -18,8 +18,7 @@ eigs_result<double> eigs_over(int size, const csr<double, host>& A, const eigs_o
     on_ranks(size, [&](const communicator& ranks) {
         const cpu on{.threads = 1, .ranks = &ranks};
         auto slice = slice_of(ranks, view(A));
-        const auto M =
-            with_jacobi ? jacobi(cpu{1}, view(own_block(slice, ranks.rank()))) : nullptr;
+        const auto M = with_jacobi ? jacobi(cpu{1}, view(own_block(slice, ranks.rank()))) : nullptr;
         const distributed<double, cpu> op(on, std::move(slice));
         const auto own = eigs<double, cpu>(on, op, options, M.get());
         host_vector<double> vectors;

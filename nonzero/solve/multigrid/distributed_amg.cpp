@@ -1,4 +1,4 @@
-#include "nonzero/dist/solve/amg.hpp"
+#include "nonzero/solve/multigrid/distributed_amg.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,8 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/dist/entries.hpp"
-#include "nonzero/dist/solve/coarsen.hpp"
-#include "nonzero/dist/solve/make_levels.hpp"
+#include "nonzero/solve/multigrid/coarsen.hpp"
+#include "nonzero/solve/multigrid/hierarchy.hpp"
 #include "nonzero/solve/multigrid/level_plan.hpp"
 
 namespace nz {

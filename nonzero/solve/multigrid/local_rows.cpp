@@ -1,4 +1,4 @@
-#include "nonzero/dist/solve/local_rows.hpp"
+#include "nonzero/solve/multigrid/local_rows.hpp"
 
 #include <algorithm>
 

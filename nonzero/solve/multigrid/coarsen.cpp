@@ -1,14 +1,14 @@
-#include "nonzero/dist/solve/coarsen.hpp"
+#include "nonzero/solve/multigrid/coarsen.hpp"
 
 #include <algorithm>
 #include <numeric>
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/entries.hpp"
-#include "nonzero/dist/solve/halo_rows.hpp"
-#include "nonzero/dist/solve/local_rows.hpp"
 #include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
+#include "nonzero/solve/multigrid/halo_rows.hpp"
+#include "nonzero/solve/multigrid/local_rows.hpp"
 
 namespace nz {
 namespace {

@@ -1,4 +1,4 @@
-#include "nonzero/dist/solve/halo_rows.hpp"
+#include "nonzero/solve/multigrid/halo_rows.hpp"
 
 namespace nz {
 namespace {

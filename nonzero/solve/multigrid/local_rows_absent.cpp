@@ -1,6 +1,6 @@
-// nonzero/dist/solve/local_rows.hpp in a build without CUDA.
+// nonzero/solve/multigrid/local_rows.hpp in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/dist/solve/local_rows.hpp"
+#include "nonzero/solve/multigrid/local_rows.hpp"
 
 namespace nz {
 namespace {

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "nonzero/core/agreement.hpp"
-#include "nonzero/dist/pagerank.hpp"
 #include "nonzero/gen/generate.hpp"
+#include "nonzero/graph/shared_pagerank.hpp"
 #include "test/files.hpp"
 #include "test/thread_ranks.hpp"
 

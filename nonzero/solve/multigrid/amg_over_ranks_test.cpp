@@ -6,9 +6,9 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/entries.hpp"
-#include "nonzero/dist/solve/amg.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/solve/multigrid/distributed_amg.hpp"
 #include "test/systems.hpp"
 #include "test/thread_ranks.hpp"
 

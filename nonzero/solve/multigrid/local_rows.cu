@@ -1,6 +1,6 @@
 // A rank's rows on a GPU, taken apart and put together.
-#include "nonzero/dist/solve/local_rows.hpp"
 #include "nonzero/matrix/device_steps.cuh"
+#include "nonzero/solve/multigrid/local_rows.hpp"
 
 namespace nz {
 namespace {

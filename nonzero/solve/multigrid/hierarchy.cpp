@@ -1,14 +1,14 @@
-#include "nonzero/dist/solve/make_levels.hpp"
+#include "nonzero/solve/multigrid/hierarchy.hpp"
 
 #include <algorithm>
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/distributed.hpp"
-#include "nonzero/dist/solve/coarsen.hpp"
-#include "nonzero/dist/solve/local_rows.hpp"
+#include "nonzero/solve/multigrid/coarsen.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
-#include "nonzero/solve/multigrid/pseudo_inverse.hpp"
 #include "nonzero/solve/multigrid/level_plan.hpp"
+#include "nonzero/solve/multigrid/local_rows.hpp"
+#include "nonzero/solve/multigrid/pseudo_inverse.hpp"
 
 namespace nz {
 namespace {

@@ -1,4 +1,4 @@
-#include "nonzero/dist/partitioned.hpp"
+#include "nonzero/graph/partitioned.hpp"
 
 #include <algorithm>
 #include <array>

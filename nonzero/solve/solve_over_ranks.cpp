@@ -1,4 +1,4 @@
-#include "nonzero/dist/solve/solve.hpp"
+#include "nonzero/solve/solve_over_ranks.hpp"
 
 #include <fmt/format.h>
 
@@ -13,11 +13,11 @@
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/dist/entries.hpp"
 #include "nonzero/dist/own_backend.hpp"
-#include "nonzero/dist/solve/amg.hpp"
-#include "nonzero/dist/solve/local_rows.hpp"
 #include "nonzero/solve/attempts.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
+#include "nonzero/solve/multigrid/distributed_amg.hpp"
 #include "nonzero/solve/multigrid/level_plan.hpp"
+#include "nonzero/solve/multigrid/local_rows.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 

@@ -1,4 +1,4 @@
-#include "nonzero/dist/pagerank.hpp"
+#include "nonzero/graph/shared_pagerank.hpp"
 
 #include <algorithm>
 
