@@ -1,7 +1,6 @@
 // The search at one end of a spectrum, beside pairs that are known: what eigs is made of.
 #pragma once
 
-#include "nonzero/core/communicator.hpp"
 #include "nonzero/solve/eigs/eigs.hpp"
 
 namespace nz {
@@ -20,13 +19,5 @@ template <class V, class B>
 eigs_result<V> davidson(B on, const linear_operator<V, B>& A, const eigs_options& o,
                         const linear_operator<V, B>* M, std::span<const V> guess,
                         const known_pairs<V>& known = {});
-
-/// These elements of a vector of numbers in [-1, 1]; the same on every machine, others for every
-/// `seed`.
-template <class V>
-host_vector<V> noise(range elements, std::uint64_t seed);
-
-/// Which elements of all ranks' vectors this one has.
-range own_elements(const communicator* ranks, std::int64_t n);
 
 }  // namespace nz
