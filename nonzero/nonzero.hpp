@@ -39,7 +39,6 @@
 #include "nonzero/solve/krylov/minres.hpp"
 #include "nonzero/solve/krylov/report.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
-#include "nonzero/solve/multigrid/distributed_amg.hpp"
 #include "nonzero/solve/preconditioners/colouring.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "nonzero/dist/mpi.hpp"
+#include "nonzero/dist/slice.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
-#include "nonzero/solve/multigrid/distributed_amg.hpp"
 #include "petsc/testing.hpp"
 
 namespace nz::petsc {

@@ -11,8 +11,8 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/mpi.hpp"
+#include "nonzero/dist/slice.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
-#include "nonzero/solve/multigrid/distributed_amg.hpp"
 #include "petsc/apart.hpp"
 #include "petsc/petsc.hpp"
 

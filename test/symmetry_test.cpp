@@ -9,7 +9,6 @@
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
-#include "nonzero/solve/multigrid/distributed_amg.hpp"
 #include "nonzero/solve/solve.hpp"
 #include "nonzero/solve/solve_over_ranks.hpp"
 #include "nonzero/solve/symmetry.hpp"

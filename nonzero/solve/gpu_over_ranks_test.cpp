@@ -6,12 +6,13 @@
 #include <cmath>
 
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/exchange.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/graph/shared_pagerank.hpp"
 #include "nonzero/solve/eigs/eigs.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
-#include "nonzero/solve/multigrid/distributed_amg.hpp"
+#include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/solve_over_ranks.hpp"
 #include "test/files.hpp"
 #include "test/gpu_ranks.hpp"

@@ -1,11 +1,16 @@
 // Algebraic multigrid by smoothed aggregation: a preconditioner, or a solver on its own.
 #pragma once
 
-#include "nonzero/solve/multigrid/cycle.hpp"
-#include "nonzero/solve/multigrid/prolongation.hpp"
+#include <memory>
+
+#include "nonzero/solve/multigrid/candidates.hpp"
+#include "nonzero/solve/multigrid/options.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
 
 namespace nz {
+
+template <class V>
+struct matrix_slice;
 
 /// One cycle of multigrid from x = 0: y = M b with M near the inverse of A. M is symmetric
 /// positive definite, so that conjugate gradients may use it. Setup and cycle have the same bits in
@@ -13,6 +18,26 @@ namespace nz {
 /// setup runs where the cycle does, below 2^31 entries; on a GPU a cycle runs in on.stream and
 /// waits for nothing, so that a CUDA graph can hold it.
 /// Source: Vanek, Mandel, Brezina 1996, doi:10.1007/BF02238511.
+///
+/// Over on.ranks, where A is a rank's rows:
+///
+///     aggregates     of a rank's own nodes, by their couplings with each other
+///     prolongation   smoothed by the whole of A: its rows reach the neighbours' aggregates
+///     R A P          each rank its fine rows' part, which goes to the ranks of the coarse rows
+///     coarse levels  on fewer ranks where each had few rows, then on one, which solves the last
+///                    directly; the others wait for their elements of the prolongation
+///     smoothers      over the distributed product; spectral radii by sums over the ranks
+///
+/// With more ranks more aggregates end at a rank's rows, so that it may
+/// take a few iterations more (docs/distributed.md). Same bits in every run with as many ranks.
+/// All ranks apply it together. Numbers of the report are those of all ranks.
+///
+/// Levels are made where the cycle runs; on GPUs as long as a rank has many rows
+/// (`rows_worth_a_gpu`), smaller ones on the CPUs, by as many threads as OpenMP offers. What ranks
+/// tell each other of a level goes by way of the CPUs. On GPUs a cycle runs in on.stream, and the
+/// CPU waits where on.ranks' transport does.
+///
+/// Source: Tuminaro, Tong 2000, doi:10.1109/SC.2000.10008, section 3 ("uncoupled" aggregation).
 template <class V, class B>
 class amg final : public matrix_free_operator<V, B> {
   public:
@@ -28,9 +53,23 @@ class amg final : public matrix_free_operator<V, B> {
     amg(const csr<V, host>& A, B on, const amg_options& options = {},
         const candidates<V>& near = {}, const linear_operator<V, B>* finest = nullptr)
         : amg(view(A), on, options, near, finest) {}
+    /// Called by all ranks of on.ranks.
+    /// @param A     symmetric positive definite; not needed any more afterwards
+    /// @param near  this rank's rows of what the coarser levels must represent, of as many
+    ///              candidates on all ranks; where there is none: the constant, one for each of a
+    ///              node's `block` unknowns
+    /// @param finest  multiplies by A over the ranks, and outlives this object; null on all ranks:
+    ///                planned and built here
+    /// A node's unknowns may lie on two ranks. Throws on all ranks what one of them throws:
+    /// argument_error where on.ranks is null, where A is not the rank's share, not square, not
+    /// symmetric, where a diagonal entry is not positive or a value is no number, or where an
+    /// option or `near` does not suit or is not the same on all ranks.
+    amg(B on, const matrix_slice<V>& A, const amg_options& options = {},
+        const candidates<V>& near = {}, const linear_operator<V, B>* finest = nullptr);
+    ~amg() override;
 
     [[nodiscard]] const amg_report& report() const { return report_; }
-    [[nodiscard]] std::size_t bytes() const override;
+    [[nodiscard]] std::size_t bytes() const override;  ///< of this rank
     [[nodiscard]] setup_times setup() const override { return {.conversion_s = report_.setup_s}; }
 
   protected:
@@ -41,14 +80,12 @@ class amg final : public matrix_free_operator<V, B> {
     }
 
   private:
-    /// The setup, by C. diagonal: A's where C has it, or empty.
-    template <class C>
-    void add_levels(C, const csr<V, host_view>& A, const amg_options&, const candidates<V>& near,
-                    vector<V, C> diagonal, const linear_operator<V, B>* finest);
-
-    multigrid_levels<V, B> levels_;
+    struct hierarchy;
+    std::unique_ptr<hierarchy> made_;
     amg_report report_;
 };
+template <class V, class B = cpu>
+using distributed_amg = amg<V, B>;
 
 /// By how much one cycle M of multigrid reduces the error, in the end: the largest eigenvalue of
 /// I - M A in magnitude, from `steps` of the power method with a fixed start.

@@ -5,8 +5,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "nonzero/dist/distributed.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
-#include "nonzero/solve/multigrid/distributed_amg.hpp"
+#include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/solve_over_ranks.hpp"
 #include "test/files.hpp"
 #include "test/gpu_ranks.hpp"

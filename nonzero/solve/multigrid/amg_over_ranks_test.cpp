@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/entries.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
-#include "nonzero/solve/multigrid/distributed_amg.hpp"
 #include "test/systems.hpp"
 #include "test/thread_ranks.hpp"
 

@@ -1,5 +1,7 @@
 // Multigrid: a symmetric positive definite preconditioner whose iterations do not grow.
 #include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/solve/multigrid/chebyshev.hpp"
+#include "nonzero/solve/multigrid/prolongation.hpp"
 
 #include <gtest/gtest.h>
 

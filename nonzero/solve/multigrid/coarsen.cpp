@@ -75,17 +75,16 @@ struct aggregates_of_halo {
 
 template <class V>
 csr<V, host> smoothed(cpu here, const local_level<V, cpu>& level, const own_couplings<cpu>&,
-                      const coarsening_over_ranks& how, const aggregation& of,
-                      const candidates<V>& T, in<V, cpu> diagonal) {
-    return smoothed_prolongation<V>(here, view(level.A.own), how.block, how.eps, how.omega, of, T,
+                      const coarsening& how, const aggregation& of, const candidates<V>& T,
+                      in<V, cpu> diagonal) {
+    return smoothed_prolongation<V>(here, level.matrix(), how.block, how.eps, how.omega, of, T,
                                     diagonal);
 }
 template <class V>
 csr<V, device> smoothed(gpu here, const local_level<V, gpu>& level,
-                        const own_couplings<gpu>& strong, const coarsening_over_ranks& how,
+                        const own_couplings<gpu>& strong, const coarsening& how,
                         const device_aggregation& of, const device_candidates<V>& T, in<V, gpu>) {
-    return smoothed_prolongation<V>(here, view(level.A.own), how.block, strong.all, how.omega, of,
-                                    T);
+    return smoothed_prolongation<V>(here, level.matrix(), how.block, strong.all, how.omega, of, T);
 }
 
 /// P, from the own part of T. own_numbers: of the rank's aggregates.
@@ -93,7 +92,7 @@ template <class V, class C>
 local_matrix<V, C> prolongation(C here, const communicator& ranks, const local_level<V, C>& level,
                                 const own_couplings<C>& strong, const aggregation_on<C>& own,
                                 range own_numbers, const candidates_on<V, C>& T, in<V, C> diagonal,
-                                const coarsening_over_ranks& how) {
+                                const coarsening& how) {
     const auto k = std::size_t(T.count);
     host_vector<index> nodes = level.halo.sent, aggregate_of;
     host_vector<V> rows_of_T;
@@ -141,7 +140,7 @@ local_matrix<V, C> galerkin_part(C here, const communicator& ranks, const local_
         const auto of_halo =
             moved_to(here, numbered_locally(helpers(here), view(P_of_halo), part.columns));
         const auto all = stacked(here, view(own), view(of_halo));
-        part.own = galerkin_product(here, view(R), view(level.A.own), view(all), most);
+        part.own = galerkin_product(here, view(R), level.matrix(), view(all), most);
     });
     return part;
 }
@@ -296,6 +295,40 @@ ascending_on_gpu<V> first_matrix(gpu on, const csr<V, host>& A) {
     return {canonical(on, view(given))};
 }
 
+/// Adds to c, whose P is there, R A P and its candidates; nothing where it has more than `most`
+/// entries.
+template <class V, class C>
+void add_whole_product(C here, const local_level<V, C>& level, candidates_on<V, C> near,
+                       offset most, coarser_level<V, C>& c) {
+    c.R = transposed(here, view(c.P.own));
+    auto A = galerkin_product(here, view(c.R), level.matrix(), view(c.P.own), most);
+    if (A.shape.rows == 0) return;
+    replace_zero_diagonal(here, A);  // of a candidate that an aggregate was too small for
+    c.rows = c.numbered;
+    c.here = {{c.rows, {}, {c.P.columns, std::move(A)}}, std::move(near)};
+}
+/// The same over ranks; this rank's entries of it.
+template <class V, class C>
+offset add_product_of_ranks(C here, const communicator& ranks, const local_level<V, C>& level,
+                            candidates_on<V, C> near, const coarsening& how,
+                            coarser_level<V, C>& c) {
+    const index k = near.count;
+    auto part = galerkin_part(here, ranks, level, c.P, c.numbered.total(), how.most);
+    if (!on_all(&ranks, part.own.shape.rows == part.columns.count())) return 0;
+    c.rows = shares_of_level(c.numbered, how.coarse_rows);
+    if (c.rows == c.numbered) {
+        auto made = summed_here(here, ranks, c.rows, std::move(part), k);
+        if (suits(here, c.rows, how.rows_worth_a_gpu))
+            c.here = {std::move(made), std::move(near)};
+        else
+            agree(&ranks, [&] { c.on_cpu = on_cpus(here, made, near); });
+    } else {
+        c.on_cpu = moved_level(here, ranks, c.numbered, c.rows, part, near);
+    }
+    return offset(c.here.exists() ? c.here.level.A.own.val.size()
+                                  : c.on_cpu.level.A.own.val.size());
+}
+
 }  // namespace
 
 shares shares_of_level(const shares& all, index coarse_rows) {
@@ -336,66 +369,74 @@ local_level<V, C> make_local_level(C here, const communicator& ranks, const matr
 }
 
 template <class V>
+local_level<V, cpu> make_local_level(cpu, const csr<V, host_view>& A) {
+    return {{{0, A.shape.rows}}, {}, {{{0, A.shape.rows}, {}}, {}}, A};
+}
+template <class V>
+local_level<V, gpu> make_local_level(gpu here, const csr<V, host_view>& A) {
+    return {{{0, A.shape.rows}}, {}, {{{0, A.shape.rows}, {}}, upload(here, A)}};
+}
+
+template <class V>
 own_couplings<cpu> couplings_of(cpu here, const local_level<V, cpu>& level,
-                                const csr<V, host>& block, index nodes, double eps,
+                                const csr<V, host_view>& block, index nodes, double eps,
                                 in<V, cpu> diagonal) {
-    return {strong_couplings<V>(here, view(block), nodes, eps,
-                                diagonal.first(std::size_t(level.own())))};
+    return {strong_couplings<V>(here, block, nodes, eps, diagonal.first(std::size_t(level.own())))};
 }
 template <class V>
 own_couplings<gpu> couplings_of(gpu here, const local_level<V, gpu>& level,
-                                const csr<V, device>& block, index nodes, double eps,
+                                const csr<V, device_view>& block, index nodes, double eps,
                                 in<V, gpu> diagonal) {
-    if (nodes > 1) return {{}, strong_couplings<V>(here, view(block), nodes, eps)};
-    auto all = strong_couplings<V>(here, view(level.A.own), 1, eps, diagonal);
+    if (nodes > 1) return {{}, strong_couplings<V>(here, block, nodes, eps)};
+    auto all = strong_couplings<V>(here, level.matrix(), 1, eps, diagonal);
+    if (level.A.columns.others.empty()) return {std::move(all), {}, true};
     auto own = couplings_within(here, all, level.own());
     return {std::move(all), std::move(own)};
 }
 
 template <class V, class C>
-vector<V, C> with_halo(C here, const communicator& ranks, const halo& h, in<V, C> own) {
-    host_vector<V> sent;
-    agree(&ranks, [&] { sent = elements_at<V>(here, own, h.sent); });
-    const auto of_halo = values_of_halo<V>(ranks, h, sent);
+vector<V, C> with_halo(C here, const communicator* ranks, const halo& h, in<V, C> own) {
     vector<V, C> all;
-    agree(&ranks, [&] { all = extended<V>(here, own, of_halo); });
+    if (ranks == nullptr) {  // by all threads, which a vector's own copy constructor is not
+        vector_space<V, C> space(here, std::int64_t(own.size()));
+        all = space.make();
+        space.copy(own, all);
+        return all;
+    }
+    host_vector<V> sent;
+    agree(ranks, [&] { sent = elements_at<V>(here, own, h.sent); });
+    const auto of_halo = values_of_halo<V>(*ranks, h, sent);
+    agree(ranks, [&] { all = extended<V>(here, own, of_halo); });
     return all;
 }
 
 template <class V, class C>
-coarser_level<V, C> coarsen(C here, const communicator& ranks, const local_level<V, C>& level,
+coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level<V, C>& level,
                             const own_couplings<C>& strong, const aggregation_on<C>& own,
-                            in<V, C> diagonal, candidates_on<V, C> near,
-                            const coarsening_over_ranks& how) {
-    const shares aggregates = gathered_shares(ranks, own.count);
+                            in<V, C> diagonal, candidates_on<V, C> near, const coarsening& how) {
+    const shares aggregates =
+        ranks == nullptr ? shares{{0, own.count}} : gathered_shares(*ranks, own.count);
     const index k = near.count;
     const double coarse_rows = double(aggregates.total()) * k;
     if (coarse_rows == 0 || coarse_rows > worth_a_level * level.rows.total()) return {};
     candidates_on<V, C> fine, coarse;
-    agree(&ranks, [&] {
+    agree(ranks, [&] {
         auto T = tentative_prolongation(here, own, how.block, std::move(near));
         fine = std::move(T.fine), coarse = std::move(T.coarse);
     });
     coarser_level<V, C> c;
     c.numbered = scaled(aggregates, k);
-    c.P = prolongation<V, C>(here, ranks, level, strong, own, aggregates.of(ranks.rank()), fine,
+    if (ranks == nullptr) {
+        c.P = {{{0, c.numbered.total()}, {}},
+               smoothed<V>(here, level, strong, how, own, fine, diagonal)};
+        add_whole_product(here, level, std::move(coarse), how.most, c);
+        return c;
+    }
+    c.P = prolongation<V, C>(here, *ranks, level, strong, own, aggregates.of(ranks->rank()), fine,
                              diagonal, how);
     fine = {};
-    auto part = galerkin_part(here, ranks, level, c.P, c.numbered.total(), how.most);
-    if (!on_all(&ranks, part.own.shape.rows == part.columns.count())) return {};
-    c.rows = shares_of_level(c.numbered, how.coarse_rows);
-    if (c.rows == c.numbered) {
-        auto made = summed_here(here, ranks, c.rows, std::move(part), k);
-        if (suits(here, c.rows, how.rows_worth_a_gpu))
-            c.here = {std::move(made), std::move(coarse)};
-        else
-            agree(&ranks, [&] { c.on_cpu = on_cpus(here, made, coarse); });
-    } else {
-        c.on_cpu = moved_level(here, ranks, c.numbered, c.rows, part, coarse);
-    }
-    const std::size_t entries =
-        c.here.exists() ? c.here.level.A.own.val.size() : c.on_cpu.level.A.own.val.size();
-    return summed(ranks, offset(entries)) > how.most ? coarser_level<V, C>{} : std::move(c);
+    const auto entries = add_product_of_ranks(here, *ranks, level, std::move(coarse), how, c);
+    return summed(*ranks, entries) > how.most ? coarser_level<V, C>{} : std::move(c);
 }
 
 template <class V, class C>
@@ -412,16 +453,17 @@ split_rows<V, space_of<C>> split(C here, const shares& rows, const shares& cols,
             other_columns(helpers(here), view(at_edge), own)};
 }
 
-#define NZ_INSTANTIATE_ON(V, C)                                                                  \
-    template local_level<V, C> make_local_level(C, const communicator&, const matrix_slice<V>&,  \
-                                                index);                                          \
-    template own_couplings<C> couplings_of(C, const local_level<V, C>&,                          \
-                                           const csr<V, space_of<C>>&, index, double, in<V, C>); \
-    template vector<V, C> with_halo<V, C>(C, const communicator&, const halo&, in<V, C>);        \
-    template coarser_level<V, C> coarsen<V, C>(                                                  \
-        C, const communicator&, const local_level<V, C>&, const own_couplings<C>&,               \
-        const aggregation_on<C>&, in<V, C>, candidates_on<V, C>, const coarsening_over_ranks&);  \
-    template split_rows<V, space_of<C>> split<V, C>(                                             \
+#define NZ_INSTANTIATE_ON(V, C)                                                                   \
+    template local_level<V, C> make_local_level(C, const communicator&, const matrix_slice<V>&,   \
+                                                index);                                           \
+    template local_level<V, C> make_local_level(C, const csr<V, host_view>&);                     \
+    template own_couplings<C> couplings_of(                                                       \
+        C, const local_level<V, C>&, const csr<V, typename C::view>&, index, double, in<V, C>);   \
+    template vector<V, C> with_halo<V, C>(C, const communicator*, const halo&, in<V, C>);         \
+    template coarser_level<V, C> coarsen<V, C>(C, const communicator*, const local_level<V, C>&,  \
+                                               const own_couplings<C>&, const aggregation_on<C>&, \
+                                               in<V, C>, candidates_on<V, C>, const coarsening&); \
+    template split_rows<V, space_of<C>> split<V, C>(                                              \
         C, const shares&, const shares&, halo, const csr<V, space_of<C>>&, csr<V, space_of<C>>);
 #define NZ_INSTANTIATE(V)                                                            \
     template host_vector<V> moved(const communicator&, const shares&, const shares&, \

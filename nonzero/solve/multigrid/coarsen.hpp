@@ -1,5 +1,8 @@
-// One level of multigrid over ranks from the one before, on either backend.
+// One level of multigrid from the one before, on either backend: of one process, or of a rank among
+// several. Where a communicator is null there is one process, which has all rows.
 #pragma once
+
+#include <optional>
 
 #include "nonzero/dist/halo.hpp"
 #include "nonzero/dist/numbering.hpp"
@@ -23,45 +26,61 @@ struct local_level {
     shares rows;    ///< the columns as well
     nz::halo halo;  ///< A.columns.others, which are whole nodes
     local_matrix<V, C> A;
+    std::optional<csr<V, typename C::view>> lent =
+        {};  ///< stands for A.own where that is another's
     [[nodiscard]] index own() const { return A.columns.own_count(); }
+    [[nodiscard]] csr<V, typename C::view> matrix() const { return lent ? *lent : view(A.own); }
+    /// A.own for one who holds it from now on: its arrays stay in their place.
+    csr<V, space_of<C>>&& give_away() {
+        lent = view(A.own);
+        return std::move(A.own);
+    }
 };
 
 /// nodes: unknowns a node. Called by all ranks. A: square, ascending.
 template <class V, class C>
 local_level<V, C> make_local_level(C here, const communicator& ranks, const matrix_slice<V>& A,
                                    index nodes);
+/// Of one process, which on a CPU borrows A.
+template <class V>
+local_level<V, cpu> make_local_level(cpu here, const csr<V, host_view>& A);
+template <class V>
+local_level<V, gpu> make_local_level(gpu here, const csr<V, host_view>& A);
 
 template <class C>
 using aggregation_on = std::conditional_t<std::is_same_v<C, cpu>, aggregation, device_aggregation>;
 
 /// The strong couplings between a rank's own nodes. On a GPU also `all` of its rows, of single
-/// unknowns, whose pattern both borrow.
+/// unknowns, whose pattern both borrow; of one process `all` are its own.
 template <class C>
 struct own_couplings {
     strong_graph own;
+    [[nodiscard]] const strong_graph& between_own() const { return own; }
 };
 template <>
 struct own_couplings<gpu> {
     marked_graph all, own;
+    bool are_all_own = false;
+    [[nodiscard]] const marked_graph& between_own() const { return are_all_own ? all : own; }
 };
-/// block: A's own columns, of nodes of several unknowns, and on a CPU always. diagonal: that of all
-/// of A's columns.
+/// block: A's own columns, of nodes of several unknowns, and on a CPU always; of one process A.
+/// diagonal: that of all of A's columns.
 template <class V>
 own_couplings<cpu> couplings_of(cpu here, const local_level<V, cpu>& level,
-                                const csr<V, host>& block, index nodes, double eps,
+                                const csr<V, host_view>& block, index nodes, double eps,
                                 in<V, cpu> diagonal);
 template <class V>
 own_couplings<gpu> couplings_of(gpu here, const local_level<V, gpu>& level,
-                                const csr<V, device>& block, index nodes, double eps,
+                                const csr<V, device_view>& block, index nodes, double eps,
                                 in<V, gpu> diagonal);
 
 /// `own` elements of a vector that is shared out, and behind them those of the halo's columns.
 /// Called by all ranks.
 template <class V, class C>
-vector<V, C> with_halo(C here, const communicator& ranks, const halo& h, in<V, C> own);
+vector<V, C> with_halo(C here, const communicator* ranks, const halo& h, in<V, C> own);
 
 /// How a level is made from the one before.
-struct coarsening_over_ranks {
+struct coarsening {
     index block;             ///< unknowns a node
     double eps, omega;       ///< strength; damping over the spectral radius
     offset most;             ///< entries
@@ -83,13 +102,14 @@ struct coarser_level {
     shares rows;      ///< 0 in all: there is none
     shares numbered;  ///< as P's columns are: `rows`, or where the rows were before they move
     local_matrix<V, C> P;
+    csr<V, space_of<C>> R;  ///< of one process: P transposed
     next_level<V, C> here;
     next_level<V, cpu> on_cpu;
 };
 
 /// Which ranks have a level's rows: fewer than those that `all` names where each would have few.
 shares shares_of_level(const shares& all, index coarse_rows);
-/// Whether a level of these rows is made on C.
+/// Whether ranks make a level of these rows on C.
 inline bool suits(cpu, const shares&, index) { return true; }
 inline bool suits(gpu, const shares& rows, index rows_worth_a_gpu) {
     return rows.total() / rows.parts() >= rows_worth_a_gpu;
@@ -103,10 +123,9 @@ host_vector<V> moved(const communicator& ranks, const shares& from, const shares
 /// None where the couplings are too weak for a level that is smaller, or where it would have too
 /// many entries. near: of this level, orthonormalised within aggregates. Called by all ranks.
 template <class V, class C>
-coarser_level<V, C> coarsen(C here, const communicator& ranks, const local_level<V, C>& level,
+coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level<V, C>& level,
                             const own_couplings<C>& strong, const aggregation_on<C>& own,
-                            in<V, C> diagonal, candidates_on<V, C> near,
-                            const coarsening_over_ranks&);
+                            in<V, C> diagonal, candidates_on<V, C> near, const coarsening&);
 
 /// A where `distributed` multiplies by it. cols: how its columns are shared out. block: its own
 /// columns.

@@ -4,6 +4,7 @@
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/solve/multigrid/prolongation.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {

@@ -1,0 +1,108 @@
+// The products of multigrid's levels, and how they are planned.
+#pragma once
+
+#include <type_traits>
+
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/plan/plan.hpp"
+#include "nonzero/vector/vectors.hpp"
+
+namespace nz {
+
+/// From this many nonzeros on a GPU packs a coarser level's matrix, or plans its product.
+inline constexpr std::size_t worth_packing = 200000;
+
+/// How the finest level's product is planned, and on a GPU every large level's: no method that
+/// waits.
+template <class V, class B>
+plan_options product_options(B) {
+    plan_options o{.expected_products = 100};
+    if constexpr (std::is_same_v<B, gpu>)
+        for (const method<V>& m : methods<V>())
+            if (!m.synchronises && m.on_gpu != nullptr) o.methods.emplace_back(m.name);
+    return o;
+}
+
+/// Methods of the products that are hardly planned: planning takes longer than it gains over those
+/// of a solve. On a GPU the second takes rows that are too long for the first.
+inline std::vector<std::string> plain_methods(cpu) { return {"csr.balanced"}; }
+inline std::vector<std::string> plain_methods(gpu) { return {"csr.subwarp", "csr.adaptive"}; }
+
+/// How the product of a rank's part of a coarser level, of so many entries, is planned.
+template <class V, class B>
+plan_options coarser_options(B on, std::size_t entries) {
+    plan_options o{.methods = plain_methods(on)};
+    if (std::is_same_v<B, gpu> && entries >= worth_packing) o = product_options<V>(on);
+    o.vouched = true;
+    return o;
+}
+template <class V, class B>
+plan_options both_ways(B on, std::size_t entries) {
+    plan_options o = coarser_options<V>(on, entries);
+    o.transposed = true;
+    return o;
+}
+
+/// A coarser level's matrix, kept as it was made.
+template <class V, class B>
+class level_product final : public linear_operator<V, B> {
+  public:
+    using matrix = csr<V, space_of<B>>;
+    using kernel = std::conditional_t<std::is_same_v<B, cpu>, csr_balanced, csr_subwarp>;
+    level_product(B on, matrix M) : on_(on), M_(std::move(M)) {}
+    [[nodiscard]] nz::shape shape() const override { return M_.shape; }
+    [[nodiscard]] std::size_t bytes() const override { return nz::bytes(M_); }
+    [[nodiscard]] std::string_view method_name() const override { return kernel::name; }
+
+  protected:
+    void multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const override {
+        if constexpr (std::is_same_v<B, cpu>) {
+            spmv(on_, kernel{}, alpha, view(M_), x, beta, y);
+        } else if constexpr (has_cuda) {
+            const device_guard guard(on_);
+            if (y.size() > 0) spmv(on_, kernel{}, alpha, view(M_), x, beta, y);
+            check_launch(kernel::name.data());
+        }
+    }
+    void multiply_transposed(transposition, V, in<V, B>, V, out<V, B>) const override {
+        throw unavailable("a level's product is not transposed");
+    }
+    void scale(V beta, out<V, B> y) const override {
+        vector_space<V, B> space(on_, std::int64_t(y.size()));
+        beta == V(0) ? space.fill(V(0), y) : space.scale(beta, y);
+    }
+
+  private:
+    B on_;
+    matrix M_;
+};
+
+/// The operator that multiplies by M, which it takes or leaves. On a CPU, planning the coarser
+/// levels and building what is planned would take longer than that gains over the few dozen
+/// products of a solve (docs/decisions/multigrid.md). Rounded values are packed, as CSR would gain
+/// nothing.
+template <class V>
+std::unique_ptr<linear_operator<V, cpu>> product_with(cpu on, csr<V, host>&& M, value_storage how) {
+    const stored_matrix stored(on, view(M), how);
+    if (stored.rounded.empty()) return std::make_unique<level_product<V, cpu>>(on, std::move(M));
+    return find_method<V>("packed.warp").on_cpu(on, stored.view);
+}
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, const csr<V, host>& M,
+                                                      value_storage how) {
+    if (M.val.size() < worth_packing) return find_method<V>("csr.subwarp").on_gpu(on, view(M));
+    plan_options o = product_options<V>(on);
+    o.storage = how;
+    return build(make_plan(view(M), on, o), view(M));
+}
+/// Packs M, which stays as it is, or takes it.
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, csr<V, device>&& M,
+                                                      value_storage how) {
+    const auto pack = find_method<V>("packed.warp").from_device;
+    if (M.val.size() >= worth_packing && pack != nullptr)
+        return pack(on, stored_matrix(on, view(M), how).view, {});
+    return std::make_unique<level_product<V, gpu>>(on, std::move(M));
+}
+
+}  // namespace nz
