@@ -45,6 +45,5 @@
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "nonzero/solve/preconditioners/mixed_precision.hpp"
 #include "nonzero/solve/solve.hpp"
-#include "nonzero/solve/solve_over_ranks.hpp"
 #include "nonzero/solve/symmetry.hpp"
 #include "nonzero/vector/vectors.hpp"

@@ -10,7 +10,6 @@
 #include "nonzero/io/io.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/solve.hpp"
-#include "nonzero/solve/solve_over_ranks.hpp"
 #include "nonzero/solve/symmetry.hpp"
 #include "test/files.hpp"
 #include "test/mirrored.hpp"

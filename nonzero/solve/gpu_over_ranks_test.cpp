@@ -13,7 +13,7 @@
 #include "nonzero/solve/eigs/eigs.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
-#include "nonzero/solve/solve_over_ranks.hpp"
+#include "nonzero/solve/solve.hpp"
 #include "test/files.hpp"
 #include "test/gpu_ranks.hpp"
 #include "test/products.hpp"

@@ -1,59 +1,282 @@
 #include "nonzero/solve/solve.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <fmt/format.h>
 
-#include "nonzero/plan/plan.hpp"
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "nonzero/core/agreement.hpp"
+#include "nonzero/core/parallel.hpp"
+#include "nonzero/core/stopwatch.hpp"
+#include "nonzero/dist/distributed.hpp"
+#include "nonzero/dist/entries.hpp"
+#include "nonzero/dist/own_backend.hpp"
 #include "nonzero/solve/attempts.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/solve/multigrid/level_product.hpp"
+#include "nonzero/solve/multigrid/local_rows.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 
 namespace nz {
 namespace {
 
-/// The absolute values on A's diagonal, which are positive definite.
+/// A row of the whole matrix, and what is on its diagonal.
+struct diagonal_place {
+    std::int64_t row = -1;  ///< -1: there is none
+    double value = 0;       ///< the real part
+};
+
+/// The first row of the whole matrix whose diagonal is so; the same on all ranks.
+template <class V, class F>
+diagonal_place first_place(const communicator& ranks, const shares& rows,
+                           std::span<const V> diagonal, F is_so) {
+    const auto at = std::ranges::find_if(diagonal, is_so);
+    diagonal_place mine;
+    if (at != diagonal.end())
+        mine = {rows.of(ranks.rank()).first + (at - diagonal.begin()), double(std::real(*at))};
+    for (const diagonal_place& place : gathered(ranks, mine))
+        if (place.row >= 0) return place;  // ranks have the rows in their order
+    return {};
+}
+
+/// As facts_of a whole matrix.
 template <class V>
-csr<V, host> absolute_diagonal(std::span<const V> diagonal) {
-    std::vector<index> at(diagonal.size());
+matrix_facts facts_of(const communicator& ranks, const matrix_slice<V>& A,
+                      std::span<const V> diagonal) {
+    const auto below =
+        first_place(ranks, A.rows, diagonal, [](V d) { return !(std::real(d) > 0); });
+    matrix_facts f;
+    f.why_not_definite = why_not_symmetric(ranks, A);
+    f.is_symmetric = f.why_not_definite.empty();
+    if (f.is_symmetric && below.row >= 0)
+        f.why_not_definite = fmt::format(
+            "A is not positive definite: its diagonal is {:.6g} in row {}", below.value, below.row);
+    f.zero_on_diagonal = first_place(ranks, A.rows, diagonal, [](V d) { return d == V(0); }).row;
+    f.is_complex_valued = is_complex<V>;
+    return f;
+}
+
+template <class V>
+void negate(std::span<V> v) {
+    parallel_for(thread_count({}), std::int64_t(v.size()),
+                 [&](std::int64_t k) { v[std::size_t(k)] = -v[std::size_t(k)]; });
+}
+
+/// The diagonal matrix of the values, or of their absolute values.
+template <class V>
+csr<V, host> diagonal_matrix(std::span<const V> diagonal, bool absolute) {
+    host_vector<index> at(diagonal.size());
     host_vector<V> val(diagonal.size());
-    for (std::size_t i = 0; i < at.size(); ++i) at[i] = index(i), val[i] = V(std::abs(diagonal[i]));
-    const auto n = index(at.size());
-    return assemble<V>({n, n}, at, at, val);
+    for (std::size_t i = 0; i < at.size(); ++i)
+        at[i] = index(i), val[i] = absolute ? V(std::abs(diagonal[i])) : diagonal[i];
+    return assemble<V>({index(at.size()), index(at.size())}, at, at, val);
 }
 
-/// Null for none. Throws argument_error where A does not suit it.
+/// Whether a preconditioner is made of this rank's own block.
+bool takes_block(preconditioning p) {
+    return p == preconditioning::block_jacobi || p == preconditioning::gauss_seidel;
+}
+
+/// A matrix that one process has as a whole, as `solve_system` asks for it.
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> make_preconditioner(B on, const choice& c,
-                                                           const csr<V, host_view>& A,
-                                                           std::span<const V> diagonal, index block,
-                                                           const linear_operator<V, B>& product) {
-    switch (c.preconditioner) {
-        case preconditioning::jacobi:
-            if (c.method == krylov_method::minres)
-                return jacobi(on, view(absolute_diagonal(diagonal)));
-            return jacobi(on, A);
-        case preconditioning::block_jacobi:
-            return block_jacobi(on, A, block);
-        case preconditioning::gauss_seidel:
-            return gauss_seidel(on, A);
-        case preconditioning::amg:
-            if constexpr (!is_complex<V>)
-                return std::make_unique<amg<V, B>>(
-                    A, on, amg_options{.block = block, .check = false}, candidates<V>{}, &product);
-            break;
-        case preconditioning::none:
-            break;
+class whole_matrix {
+  public:
+    whole_matrix(B on, const csr<V, host_view>& A) : on_(on), A_(A) {}
+    [[nodiscard]] static const communicator* ranks() { return nullptr; }
+    [[nodiscard]] index rows() const { return A_.shape.rows; }
+    [[nodiscard]] static index first_row() { return 0; }
+    void negate() {
+        values_.assign(A_.val.begin(), A_.val.end());
+        nz::negate<V>(values_);
+        A_.val = values_;
     }
-    return nullptr;
+    [[nodiscard]] matrix_facts facts(std::span<const V> diagonal) const {
+        return facts_of<V>(A_, diagonal);
+    }
+    std::string build_product(const choice*) {
+        product_ = build(make_plan(A_, on_), A_);
+        return std::string(product_->method_name());
+    }
+    [[nodiscard]] const linear_operator<V, B>& product() const { return *product_; }
+    std::unique_ptr<linear_operator<V, B>> multigrid(const amg_options& o, bool) const {
+        if constexpr (is_complex<V>)
+            return nullptr;
+        else
+            return std::make_unique<amg<V, B>>(A_, on_, o, candidates<V>{}, product_.get());
+    }
+    /// f of the rows and columns that preconditioners are made of.
+    template <class F>
+    auto with_block(F f) const {
+        return f(A_);
+    }
+    [[nodiscard]] double rounding(std::span<const V> b, std::span<const V> x) const {
+        return rounding_scale<V>(A_, b, x);
+    }
+    [[nodiscard]] std::vector<std::string> obstacles(std::span<const V> diagonal) const {
+        return obstacles_in<V>(A_, diagonal);
+    }
+
+  private:
+    B on_;
+    csr<V, host_view> A_;
+    host_vector<V> values_;  ///< negated
+    std::unique_ptr<linear_operator<V, B>> product_;
+};
+
+/// The same of a matrix over ranks. All of them call everything together.
+template <class V, class B>
+class matrix_over_ranks {
+  public:
+    matrix_over_ranks(B on, matrix_slice<V> A) : on_(on), A_(std::move(A)) {}
+    [[nodiscard]] const communicator* ranks() const { return &ranks_; }
+    [[nodiscard]] index rows() const { return A_.rows.total(); }
+    [[nodiscard]] index first_row() const { return index(A_.rows.of(ranks_.rank()).first); }
+    void negate() { nz::negate<V>(A_.own.val); }
+    [[nodiscard]] matrix_facts facts(std::span<const V> diagonal) const {
+        return facts_of<V>(ranks_, A_, diagonal);
+    }
+    /// Takes the rows over where nothing but the product needs them: of a single attempt without
+    /// multigrid. only: that attempt, or null.
+    std::string build_product(const choice* only) {
+        matrix_slice<V> taken;
+        agree(&ranks_, [&] {
+            if (only != nullptr && takes_block(only->preconditioner))
+                block_ = own_block(A_, ranks_.rank());
+            taken = {A_.rows, A_.cols, {}};
+            if (only != nullptr && only->preconditioner != preconditioning::amg)
+                taken.own = std::move(A_.own);
+            else
+                taken.own = rows_from(cpu{}, view(A_.own), 0);
+        });
+        product_ = std::make_unique<distributed<V, B>>(on_, std::move(taken));
+        return std::string(product_->local().method_name());
+    }
+    [[nodiscard]] const linear_operator<V, B>& product() const { return *product_; }
+    /// Where no attempt follows the rows go once the levels are made.
+    std::unique_ptr<linear_operator<V, B>> multigrid(const amg_options& o, bool last) {
+        std::unique_ptr<linear_operator<V, B>> M;
+        if constexpr (!is_complex<V>)
+            M = std::make_unique<amg<V, B>>(on_, A_, o, candidates<V>{}, product_.get());
+        if (last) A_.own = {};
+        return M;
+    }
+    /// f of this rank's own rows and columns.
+    template <class F>
+    auto with_block(F f) {
+        const auto block = block_.shape.rows > 0 ? std::move(block_) : own_block(A_, ranks_.rank());
+        return f(view(block));
+    }
+    [[nodiscard]] double rounding(std::span<const V> b, std::span<const V> at) const {
+        matrix_slice<double> sizes{A_.rows, A_.cols, {}};
+        host_vector<double> x(at.size()), y(b.size());
+        const auto size_of = [](const V& v) { return double(std::abs(v)); };
+        long double b2 = 0, sum2 = 0;
+        agree(&ranks_, [&] {
+            sizes.own = {A_.own.shape, A_.own.row_ptr, A_.own.col_ind,
+                         host_vector<double>(A_.own.val.size())};
+            std::ranges::transform(A_.own.val, sizes.own.val.begin(), size_of);
+            std::ranges::transform(at, x.begin(), size_of);
+            std::ranges::transform(b, y.begin(), size_of);
+            for (const long double v : y) b2 += v * v;
+        });
+        cpu here = helpers(on_);
+        here.ranks = &ranks_;
+        distributed<double, cpu>(here, std::move(sizes), {.methods = plain_methods(here)})
+            .apply(1, x, 1, y);
+        for (const long double v : y) sum2 += v * v;
+        return double(std::sqrt(summed(ranks_, sum2) / summed(ranks_, b2)));
+    }
+    [[nodiscard]] static std::vector<std::string> obstacles(std::span<const V>) { return {}; }
+
+  private:
+    B on_;
+    const communicator& ranks_ = *on_.ranks;
+    matrix_slice<V> A_;   ///< its rows only as long as an attempt may need them
+    csr<V, host> block_;  ///< own rows and columns, where A's went to the product
+    std::unique_ptr<distributed<V, B>> product_;
+};
+
+/// Negates A, its diagonal and b, into minus_b, where the diagonal is negative throughout; whether
+/// it is.
+template <class V, class Matrix>
+bool negate_where_negative(Matrix& A, host_vector<V>& diagonal, std::span<const V>& b,
+                           host_vector<V>& minus_b) {
+    const auto is_below_0 = [](V d) { return std::real(d) < 0; };
+    if (!on_all(A.ranks(), std::ranges::all_of(diagonal, is_below_0)) || A.rows() == 0)
+        return false;
+    agree(A.ranks(), [&] {
+        A.negate(), negate<V>(diagonal);
+        minus_b.assign(b.begin(), b.end()), negate<V>(minus_b);
+        b = minus_b;
+    });
+    return true;
 }
 
-template <class V>
-host_vector<V> negative(std::span<const V> v) {
-    host_vector<V> n(v.size());
-    for (std::size_t i = 0; i < v.size(); ++i) n[i] = -v[i];
-    return n;
+/// Of the rows and columns that `here` has by itself. Null for none. Throws argument_error where
+/// they do not suit it.
+template <class V, class B, class Matrix>
+std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, const choice& c,
+                                                          std::span<const V> diagonal,
+                                                          index unknowns) {
+    if (c.preconditioner == preconditioning::none) return nullptr;
+    if (!takes_block(c.preconditioner) || diagonal.empty())
+        return jacobi(here, view(diagonal_matrix(diagonal, c.method == krylov_method::minres)),
+                      A.first_row());
+    return A.with_block([&](const csr<V, host_view>& block) {
+        return c.preconditioner == preconditioning::gauss_seidel
+                   ? gauss_seidel(here, block, A.first_row())
+                   : block_jacobi(here, block, unknowns, A.first_row());
+    });
+}
+
+/// What both forms of `solve` do once their arguments are checked.
+template <class V, class B, class Matrix>
+system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<const V> b,
+                           std::span<V> x, const system_options& o,
+                           steady_clock::time_point start) {
+    system_report report;
+    host_vector<V> minus_b;
+    report.negated = negate_where_negative(A, diagonal, b, minus_b);
+    auto choices = choices_for(A.facts(diagonal), o);
+    const auto planning = steady_clock::now();
+    report.product = A.build_product(choices.size() == 1 ? &choices.front() : nullptr);
+    report.plan_s = seconds_since(planning);
+    const auto make = [&](const choice& c, bool last) {
+        if (c.preconditioner == preconditioning::amg)
+            return A.multigrid({.block = o.block, .check = false}, last);
+        std::unique_ptr<linear_operator<V, B>> M;
+        agree(A.ranks(), [&] {
+            const B here = A.ranks() == nullptr ? on : alone(on);
+            M = own_preconditioner<V>(here, A, c, diagonal, o.block);
+        });
+        return M;
+    };
+    const auto rounding = [&](std::span<const V> at) { return A.rounding(b, at); };
+    attempt_all<V, B>(on, {A.product(), b, x, make, rounding, start}, std::move(choices), o,
+                      report);
+    if (report.converged()) return report;
+    report.advice = A.obstacles(diagonal);
+    std::ranges::move(advice_for(report, o), std::back_inserter(report.advice));
+    return report;
+}
+
+void expect_square(nz::shape s) {
+    if (s.rows != s.cols)
+        throw unsuitable("A is " + std::to_string(s.rows) + " x " + std::to_string(s.cols) +
+                         ", not square");
+}
+
+void check_arguments(std::size_t rows, std::size_t b, std::size_t x, const system_options& o) {
+    for (const std::size_t len : {b, x})
+        if (len != rows)
+            throw argument_error("solve: a vector of " + std::to_string(len) +
+                                 " elements, expected " + std::to_string(rows));
+    if (o.block < 1) throw argument_error("solve: block is below 1");
+    check_options("solve", o);
 }
 
 }  // namespace
@@ -62,46 +285,36 @@ template <class V, class B>
 system_report solve(B on, const csr<V, host_view>& A, std::span<const V> b, std::span<V> x,
                     const system_options& o) {
     if (order_of(A) == row_order::any) return solve(on, view(canonical(A)), b, x, o);
-    if (A.shape.rows != A.shape.cols)
-        throw unsuitable("A is " + std::to_string(A.shape.rows) + " x " +
-                         std::to_string(A.shape.cols) + ", not square");
-    for (const std::size_t len : {b.size(), x.size()})
-        if (len != std::size_t(A.shape.rows))
-            throw argument_error("solve: a vector of " + std::to_string(len) +
-                                 " elements, expected " + std::to_string(A.shape.rows));
-    if (o.block < 1) throw argument_error("solve: block is below 1");
-    check_options("solve", o);
+    expect_square(A.shape);
+    check_arguments(std::size_t(A.shape.rows), b.size(), x.size(), o);
     const auto start = steady_clock::now();
     auto diagonal = diagonal_of(A);
-    const bool negated = !diagonal.empty() && std::all_of(diagonal.begin(), diagonal.end(),
-                                                          [](V v) { return std::real(v) < 0; });
-    csr<V, host_view> matrix = A;
-    host_vector<V> values, rhs;
-    if (negated) {
-        values = negative<V>(A.val), rhs = negative(b), diagonal = negative<V>(diagonal);
-        matrix.val = values, b = rhs;
-    }
-    const matrix_facts facts = facts_of<V>(matrix, diagonal);
-    auto choices = choices_for(facts, o);
-    system_report report;
-    report.negated = negated;
-    const auto planning = steady_clock::now();
-    const auto product = build(make_plan(matrix, on), matrix);
-    report.product = product->method_name();
-    report.plan_s = seconds_since(planning);
-    const auto make = [&](const choice& c, bool) {
-        return make_preconditioner<V, B>(on, c, matrix, diagonal, o.block, *product);
-    };
-    const auto rounding = [&](std::span<const V> at) { return rounding_scale<V>(matrix, b, at); };
-    attempt_all<V, B>(on, {*product, b, x, make, rounding, start}, std::move(choices), o, report);
-    if (report.converged()) return report;
-    report.advice = obstacles_in<V>(matrix, diagonal);
-    std::ranges::move(advice_for(report, o), std::back_inserter(report.advice));
-    return report;
+    return solve_system<V>(on, whole_matrix<V, B>(on, A), std::move(diagonal), b, x, o, start);
+}
+
+template <class V, class B>
+system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> x,
+                    const system_options& o) {
+    if (on.ranks == nullptr) throw argument_error("solve: on.ranks is null");
+    const communicator& ranks = *on.ranks;
+    expect_square(A.shape());
+    expect_equal(&ranks, "solve",
+                 std::array{o.method ? double(*o.method) : -1,
+                            o.preconditioner ? double(*o.preconditioner) : -1, double(o.block)});
+    host_vector<V> diagonal;
+    agree(&ranks, [&] {
+        check_arguments(std::size_t(A.rows.count(ranks.rank())), b.size(), x.size(), o);
+        diagonal = own_diagonal(A, ranks.rank());
+    });
+    const auto start = steady_clock::now();
+    return solve_system<V>(on, matrix_over_ranks<V, B>(on, std::move(A)), std::move(diagonal), b, x,
+                           o, start);
 }
 
 #define NZ_INSTANTIATE(V, B)                                                                    \
     template system_report solve(B, const csr<V, host_view>&, std::span<const V>, std::span<V>, \
+                                 const system_options&);                                        \
+    template system_report solve(B, matrix_slice<V>, std::span<const V>, std::span<V>,          \
                                  const system_options&);
 #define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)

@@ -4,7 +4,8 @@
 
 #include <limits>
 
-#include "nonzero/solve/solve_over_ranks.hpp"
+#include "nonzero/dist/slice.hpp"
+#include "nonzero/solve/solve.hpp"
 #include "test/systems.hpp"
 #include "test/thread_ranks.hpp"
 

@@ -9,7 +9,7 @@
 #include "nonzero/solve/krylov/minres.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
-#include "nonzero/solve/solve_over_ranks.hpp"
+#include "nonzero/solve/solve.hpp"
 #include "test/files.hpp"
 #include "test/systems.hpp"
 #include "test/thread_ranks.hpp"

@@ -8,7 +8,7 @@
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
-#include "nonzero/solve/solve_over_ranks.hpp"
+#include "nonzero/solve/solve.hpp"
 #include "test/files.hpp"
 #include "test/gpu_ranks.hpp"
 #include "test/systems.hpp"
