@@ -60,7 +60,7 @@ class worklist {
 /// Looks for independent sets among a graph's nodes, in rounds.
 class set_search {
   public:
-    set_search(cpu on, const strong_graph& g)
+    set_search(cpu on, const strong_graph<host>& g)
         : on_(on),
           g_(g),
           n_(g.nodes()),
@@ -117,7 +117,7 @@ class set_search {
     }
 
     cpu on_;
-    const strong_graph& g_;
+    const strong_graph<host>& g_;
     std::int64_t n_;
     host_vector<std::uint64_t> state_;  ///< state of a node
     host_vector<std::uint64_t> least_;  ///< least state in a node's neighbourhood with itself
@@ -127,7 +127,7 @@ class set_search {
 /// Looks for the distance-3 independent set of a graph, in rounds.
 class wide_search {
   public:
-    wide_search(cpu on, const strong_graph& g)
+    wide_search(cpu on, const strong_graph<host>& g)
         : on_(on),
           g_(g),
           n_(g.nodes()),
@@ -207,7 +207,7 @@ class wide_search {
     }
 
     cpu on_;
-    const strong_graph& g_;
+    const strong_graph<host>& g_;
     std::int64_t n_;
     host_vector<std::uint32_t> rank_;   ///< rank of an undecided node
     host_vector<std::uint32_t> least_;  ///< least rank in a node's neighbourhood
@@ -216,7 +216,7 @@ class wide_search {
 };
 
 /// Joins a node to the aggregate among its neighbours' with most edges to it.
-index most_common(const strong_graph& g, const host_vector<index>& of, index i,
+index most_common(const strong_graph<host>& g, const host_vector<index>& of, index i,
                   std::vector<index>& found) {
     found.clear();
     for (const index j : g.neighbours(i))
@@ -234,7 +234,7 @@ index most_common(const strong_graph& g, const host_vector<index>& of, index i,
 
 }  // namespace
 
-host_vector<char> independent_set(cpu on, const strong_graph& g, int distance) {
+host_vector<char> independent_set(cpu on, const strong_graph<host>& g, int distance) {
     host_vector<char> in(static_cast<std::size_t>(g.nodes()));
     const auto take = [&](const auto& set) {
         for_each_patch(on, g.nodes(), [&](std::size_t, index first, index last) {
@@ -256,7 +256,7 @@ namespace {
 /// Aggregates as they grow.
 class gathering {
   public:
-    gathering(cpu on, const strong_graph& g)
+    gathering(cpu on, const strong_graph<host>& g)
         : on_(on), g_(g), n_(g.nodes()), near_(std::size_t(n_)), roots_(n_) {
         for_each_patch(on_, n_, [&](std::size_t, index first, index last) {
             std::fill(near_.begin() + first, near_.begin() + last, isolated);
@@ -288,8 +288,8 @@ class gathering {
         count_ = before.back();
     }
     /// What is left joins the aggregate of most neighbours, in `passes` passes.
-    aggregation finish(int passes) {
-        aggregation result{count_, host_vector<index>(std::size_t(n_))};
+    aggregation<host> finish(int passes) {
+        aggregation<host> result{count_, host_vector<index>(std::size_t(n_))};
         for (int pass = 0; pass < passes; ++pass) {
             if (pass > 0) std::swap(near_, result.of);
             for_each_patch(on_, n_, [&](std::size_t, index first, index last) {
@@ -309,7 +309,7 @@ class gathering {
         return n;
     }
     cpu on_;
-    const strong_graph& g_;
+    const strong_graph<host>& g_;
     std::int64_t n_;
     host_vector<index> near_;
     worklist roots_;
@@ -318,7 +318,7 @@ class gathering {
 
 }  // namespace
 
-int suitable_distance(cpu, const strong_graph& g) {
+int suitable_distance(cpu, const strong_graph<host>& g) {
     const auto for_each_neighbour = [&](index i, auto f) {
         for (const index j : g.neighbours(i)) f(j);
     };
@@ -328,7 +328,7 @@ int suitable_distance(cpu, const strong_graph& g) {
     return votes > 0 ? 2 : 1;
 }
 
-aggregation aggregate(cpu on, const strong_graph& g, int distance) {
+aggregation<host> aggregate(cpu on, const strong_graph<host>& g, int distance) {
     constexpr int worth_an_aggregate = 3;  // neighbours that a later root must still find free
     gathering all(on, g);
     if (distance == 2) {

@@ -194,7 +194,7 @@ struct join_most_common {
 
 class builder_on_gpu {
   public:
-    builder_on_gpu(gpu on, const marked_graph& g)
+    builder_on_gpu(gpu on, const strong_graph<device>& g)
         : on_(on),
           n_(g.nodes()),
           g_{g.row_ptr, g.col_ind.data(), g.strong.data()},
@@ -203,7 +203,7 @@ class builder_on_gpu {
           undecided_(on, 1) {
         fill_bytes(on_, near_, 0xff);  // isolated
     }
-    device_aggregation build(int distance) {
+    aggregation<device> build(int distance) {
         constexpr int worth_an_aggregate = 3;
         if (distance == 2) {
             find_wide_set();
@@ -281,12 +281,12 @@ class builder_on_gpu {
 
 }  // namespace
 
-device_aggregation aggregate(gpu on, const marked_graph& g, int distance) {
+aggregation<device> aggregate(gpu on, const strong_graph<device>& g, int distance) {
     const device_guard guard(on);
     return builder_on_gpu(on, g).build(distance);
 }
 
-int suitable_distance(gpu on, const marked_graph& g) {
+int suitable_distance(gpu on, const strong_graph<device>& g) {
     if (g.nodes() == 0) return 1;
     const device_guard guard(on);
     device_array<int> on_device(on, distance_sample);

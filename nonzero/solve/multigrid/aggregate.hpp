@@ -8,9 +8,10 @@ namespace nz {
 /// No aggregate: the node has no neighbour, and only the smoother works on it.
 inline constexpr index isolated = -1;
 
+template <class S>
 struct aggregation {
-    index count = 0;        ///< number of aggregates
-    host_vector<index> of;  ///< each node's, or `isolated`
+    index count = 0;     ///< number of aggregates
+    array<index, S> of;  ///< each node's, or `isolated`
 };
 
 /// A maximal independent set, MIS-k with k = distance + 1, for an aggregation distance of 1 or 2:
@@ -21,7 +22,7 @@ struct aggregation {
 ///
 /// Source: Bell, Dalton, Olson 2012, section 4.2; the worklists and the new hash a round are from
 /// Kelley and Rajamanickam 2022, algorithm 3.
-host_vector<char> independent_set(cpu on, const strong_graph&, int distance = 1);
+host_vector<char> independent_set(cpu on, const strong_graph<host>&, int distance = 1);
 
 /// Every node of the set is the root of an aggregate, numbered in ascending order, and its
 /// neighbours join it. With distance 1, a second set among the nodes that are left gives more
@@ -31,21 +32,17 @@ host_vector<char> independent_set(cpu on, const strong_graph&, int distance = 1)
 ///
 /// Source: Bell, Dalton, Olson 2012, section 4.2; the second set is from Kelley and Rajamanickam
 /// 2022, algorithm 4.
-aggregation aggregate(cpu on, const strong_graph&, int distance = 1);
+aggregation<host> aggregate(cpu on, const strong_graph<host>&, int distance = 1);
 
 /// Which aggregation distance suits a graph as the finest level's: 2 where most nodes of a fixed
 /// sample have few neighbours, yet many nodes within two steps, as those of 7-point stencils in
 /// space (6 and 24) do and those of 5- and 9-point ones in the plane (4 and 12, 8 and 24) do not;
 /// else 1.
-int suitable_distance(cpu, const strong_graph&);
+int suitable_distance(cpu, const strong_graph<host>&);
 
 /// The same on a GPU, where `of` is: the same aggregates. Waits for on.stream.
-struct device_aggregation {
-    index count = 0;
-    device_array<index> of;
-};
-device_aggregation aggregate(gpu on, const marked_graph&, int distance = 1);
-int suitable_distance(gpu on, const marked_graph&);
+aggregation<device> aggregate(gpu on, const strong_graph<device>&, int distance = 1);
+int suitable_distance(gpu on, const strong_graph<device>&);
 
 /// The priority of a node in a round of independent_set: 32 bits above the node's number plus one,
 /// so that no two are equal and none is 0 or the largest.

@@ -12,7 +12,7 @@
 namespace nz::test {
 namespace {
 
-std::vector<std::set<index>> neighbour_sets(const strong_graph& g) {
+std::vector<std::set<index>> neighbour_sets(const strong_graph<host>& g) {
     std::vector<std::set<index>> s;
     for (index i = 0; i < g.nodes(); ++i) {
         const auto n = g.neighbours(i);
@@ -115,7 +115,7 @@ TEST(independent_set, is_independent_and_maximal_at_its_distance) {
 }
 
 /// Whether there is a path from any of the nodes to any other that stays among them.
-bool hang_together(const strong_graph& g, const std::vector<index>& nodes) {
+bool hang_together(const strong_graph<host>& g, const std::vector<index>& nodes) {
     std::set<index> left(nodes.begin(), nodes.end());
     std::vector<index> front{nodes[0]};
     left.erase(nodes[0]);
@@ -182,7 +182,7 @@ TEST(aggregates, are_the_same_for_any_number_of_threads) {
 }
 
 /// FNV-1a over the aggregates.
-std::uint64_t hash_of(const aggregation& a) {
+std::uint64_t hash_of(const aggregation<host>& a) {
     std::uint64_t h = 0xcbf29ce484222325U;
     for (const index i : a.of) h = (h ^ std::uint32_t(i)) * 0x100000001b3U;
     return h;

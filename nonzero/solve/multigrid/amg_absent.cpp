@@ -12,26 +12,27 @@ T absent(gpu on) {
 }
 }  // namespace
 
-device_aggregation aggregate(gpu on, const marked_graph&, int) {
-    return absent<device_aggregation>(on);
+aggregation<device> aggregate(gpu on, const strong_graph<device>&, int) {
+    return absent<aggregation<device>>(on);
 }
-marked_graph couplings_within(gpu on, const marked_graph&, index) {
-    return absent<marked_graph>(on);
+strong_graph<device> couplings_within(gpu on, const strong_graph<device>&, index) {
+    return absent<strong_graph<device>>(on);
 }
-int suitable_distance(gpu on, const marked_graph&) { return absent<int>(on); }
+int suitable_distance(gpu on, const strong_graph<device>&) { return absent<int>(on); }
 template <class V>
-marked_graph strong_couplings(gpu on, const csr<V, device_view>&, index, double, in<V, gpu>) {
-    return absent<marked_graph>(on);
-}
-template <class V>
-device_tentative<V> tentative_prolongation(gpu on, const device_aggregation&, index,
-                                           const device_candidates<V>&) {
-    return absent<device_tentative<V>>(on);
+strong_graph<device> strong_couplings(gpu on, const csr<V, device_view>&, index, double,
+                                      in<V, gpu>) {
+    return absent<strong_graph<device>>(on);
 }
 template <class V>
-csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>&, index, const marked_graph&,
-                                     double, const device_aggregation&,
-                                     const device_candidates<V>&) {
+tentative<V, device> tentative_prolongation(gpu on, const aggregation<device>&, index,
+                                            const candidates<V, device>&) {
+    return absent<tentative<V, device>>(on);
+}
+template <class V>
+csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>&, index,
+                                     const strong_graph<device>&, double,
+                                     const aggregation<device>&, const candidates<V, device>&) {
     return absent<csr<V, device>>(on);
 }
 template <class V>
@@ -67,22 +68,22 @@ void invert_each(gpu on, device_out<V>) {
     require_gpu(on);
 }
 
-#define NZ_INSTANTIATE(V)                                                                       \
-    template marked_graph strong_couplings(gpu, const csr<V, device_view>&, index, double,      \
-                                           in<V, gpu>);                                         \
-    template device_tentative<V> tentative_prolongation(gpu, const device_aggregation&, index,  \
-                                                        const device_candidates<V>&);           \
-    template csr<V, device> smoothed_prolongation(                                              \
-        gpu, const csr<V, device_view>&, index, const marked_graph&, double,                    \
-        const device_aggregation&, const device_candidates<V>&);                                \
-    template csr<V, device> spgemm(gpu, const csr<V, device_view>&, const csr<V, device_view>&, \
-                                   offset);                                                     \
-    template csr<V, device> transposed(gpu, const csr<V, device_view>&);                        \
-    template void require_positive(gpu, device_span<V>, std::int64_t);                          \
-    template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);                      \
-    template device_array<V> l1_norms(gpu, const csr<V, device_view>&);                         \
-    template double gershgorin_bound(gpu, device_span<V>, device_span<V>);                      \
-    template void replace_zero_diagonal(gpu, csr<V, device>&);                                  \
+#define NZ_INSTANTIATE(V)                                                                          \
+    template strong_graph<device> strong_couplings(gpu, const csr<V, device_view>&, index, double, \
+                                                   in<V, gpu>);                                    \
+    template tentative<V, device> tentative_prolongation(gpu, const aggregation<device>&, index,   \
+                                                         const candidates<V, device>&);            \
+    template csr<V, device> smoothed_prolongation(                                                 \
+        gpu, const csr<V, device_view>&, index, const strong_graph<device>&, double,               \
+        const aggregation<device>&, const candidates<V, device>&);                                 \
+    template csr<V, device> spgemm(gpu, const csr<V, device_view>&, const csr<V, device_view>&,    \
+                                   offset);                                                        \
+    template csr<V, device> transposed(gpu, const csr<V, device_view>&);                           \
+    template void require_positive(gpu, device_span<V>, std::int64_t);                             \
+    template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);                         \
+    template device_array<V> l1_norms(gpu, const csr<V, device_view>&);                            \
+    template double gershgorin_bound(gpu, device_span<V>, device_span<V>);                         \
+    template void replace_zero_diagonal(gpu, csr<V, device>&);                                     \
     template void invert_each(gpu, device_out<V>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

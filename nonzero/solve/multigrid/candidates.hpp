@@ -9,10 +9,10 @@ namespace nz {
 
 /// Vectors that the smoother hardly reduces, which the coarser levels must represent: the constant
 /// for Poisson problems, the rigid-body modes for elasticity.
-template <class V>
+template <class V, class S = host>
 struct candidates {
-    index count = 0;     ///< vectors
-    host_vector<V> val;  ///< rows * count: those of one row side by side
+    index count = 0;  ///< vectors
+    array<V, S> val;  ///< rows * count: those of one row side by side
 };
 
 /// One candidate of ones.

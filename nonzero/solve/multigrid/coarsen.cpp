@@ -75,7 +75,7 @@ struct aggregates_of_halo {
 
 template <class V>
 csr<V, host> smoothed(cpu here, const local_level<V, cpu>& level, const own_couplings<cpu>&,
-                      const coarsening& how, const aggregation& of, const candidates<V>& T,
+                      const coarsening& how, const aggregation<host>& of, const candidates<V>& T,
                       in<V, cpu> diagonal) {
     return smoothed_prolongation<V>(here, level.matrix(), how.block, how.eps, how.omega, of, T,
                                     diagonal);
@@ -83,16 +83,16 @@ csr<V, host> smoothed(cpu here, const local_level<V, cpu>& level, const own_coup
 template <class V>
 csr<V, device> smoothed(gpu here, const local_level<V, gpu>& level,
                         const own_couplings<gpu>& strong, const coarsening& how,
-                        const device_aggregation& of, const device_candidates<V>& T, in<V, gpu>) {
+                        const aggregation<device>& of, const candidates<V, device>& T, in<V, gpu>) {
     return smoothed_prolongation<V>(here, level.matrix(), how.block, strong.all, how.omega, of, T);
 }
 
 /// P, from the own part of T. own_numbers: of the rank's aggregates.
 template <class V, class C>
 local_matrix<V, C> prolongation(C here, const communicator& ranks, const local_level<V, C>& level,
-                                const own_couplings<C>& strong, const aggregation_on<C>& own,
-                                range own_numbers, const candidates_on<V, C>& T, in<V, C> diagonal,
-                                const coarsening& how) {
+                                const own_couplings<C>& strong, const aggregation<space_of<C>>& own,
+                                range own_numbers, const candidates<V, space_of<C>>& T,
+                                in<V, C> diagonal, const coarsening& how) {
     const auto k = std::size_t(T.count);
     host_vector<index> nodes = level.halo.sent, aggregate_of;
     host_vector<V> rows_of_T;
@@ -108,8 +108,9 @@ local_matrix<V, C> prolongation(C here, const communicator& ranks, const local_l
     local_matrix<V, C> P;
     agree(&ranks, [&] {
         const aggregates_of_halo known(own_numbers, aggregates, how.block);
-        const aggregation_on<C> of{known.numbers.count(), extended<index>(here, own.of, known.of)};
-        const candidates_on<V, C> all{T.count, extended<V>(here, T.val, T_of_halo)};
+        const aggregation<space_of<C>> of{known.numbers.count(),
+                                          extended<index>(here, own.of, known.of)};
+        const candidates<V, space_of<C>> all{T.count, extended<V>(here, T.val, T_of_halo)};
         P = {unknowns_of(known.numbers, T.count),
              smoothed<V>(here, level, strong, how, of, all, diagonal)};
         leave_used(here, P, 1);
@@ -255,7 +256,7 @@ local_level<V, C> summed_here(C here, const communicator& ranks, const shares& m
 /// A level that is small, on the CPUs.
 template <class V, class C>
 next_level<V, cpu> on_cpus(C here, const local_level<V, C>& level,
-                           const candidates_on<V, C>& near) {
+                           const candidates<V, space_of<C>>& near) {
     return {{level.rows, level.halo, {level.A.columns, on_host(here, level.A.own)}},
             {near.count, to_host(here, in<V, C>(near.val))}};
 }
@@ -264,7 +265,7 @@ next_level<V, cpu> on_cpus(C here, const local_level<V, C>& level,
 template <class V, class C>
 next_level<V, cpu> moved_level(C here, const communicator& ranks, const shares& from,
                                const shares& to, const local_matrix<V, C>& part,
-                               const candidates_on<V, C>& near) {
+                               const candidates<V, space_of<C>>& near) {
     host_vector<entry<V>> entries;
     host_vector<V> val;
     agree(&ranks, [&] {
@@ -298,7 +299,7 @@ ascending_on_gpu<V> first_matrix(gpu on, const csr<V, host>& A) {
 /// Adds to c, whose P is there, R A P and its candidates; nothing where it has more than `most`
 /// entries.
 template <class V, class C>
-void add_whole_product(C here, const local_level<V, C>& level, candidates_on<V, C> near,
+void add_whole_product(C here, const local_level<V, C>& level, candidates<V, space_of<C>> near,
                        offset most, coarser_level<V, C>& c) {
     c.R = transposed(here, view(c.P.own));
     auto A = galerkin_product(here, view(c.R), level.matrix(), view(c.P.own), most);
@@ -310,7 +311,7 @@ void add_whole_product(C here, const local_level<V, C>& level, candidates_on<V, 
 /// The same over ranks; this rank's entries of it.
 template <class V, class C>
 offset add_product_of_ranks(C here, const communicator& ranks, const local_level<V, C>& level,
-                            candidates_on<V, C> near, const coarsening& how,
+                            candidates<V, space_of<C>> near, const coarsening& how,
                             coarser_level<V, C>& c) {
     const index k = near.count;
     auto part = galerkin_part(here, ranks, level, c.P, c.numbered.total(), how.most);
@@ -412,14 +413,15 @@ vector<V, C> with_halo(C here, const communicator* ranks, const halo& h, in<V, C
 
 template <class V, class C>
 coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level<V, C>& level,
-                            const own_couplings<C>& strong, const aggregation_on<C>& own,
-                            in<V, C> diagonal, candidates_on<V, C> near, const coarsening& how) {
+                            const own_couplings<C>& strong, const aggregation<space_of<C>>& own,
+                            in<V, C> diagonal, candidates<V, space_of<C>> near,
+                            const coarsening& how) {
     const shares aggregates =
         ranks == nullptr ? shares{{0, own.count}} : gathered_shares(*ranks, own.count);
     const index k = near.count;
     const double coarse_rows = double(aggregates.total()) * k;
     if (coarse_rows == 0 || coarse_rows > worth_a_level * level.rows.total()) return {};
-    candidates_on<V, C> fine, coarse;
+    candidates<V, space_of<C>> fine, coarse;
     agree(ranks, [&] {
         auto T = tentative_prolongation(here, own, how.block, std::move(near));
         fine = std::move(T.fine), coarse = std::move(T.coarse);
@@ -453,17 +455,17 @@ split_rows<V, space_of<C>> split(C here, const shares& rows, const shares& cols,
             other_columns(helpers(here), view(at_edge), own)};
 }
 
-#define NZ_INSTANTIATE_ON(V, C)                                                                   \
-    template local_level<V, C> make_local_level(C, const communicator&, const matrix_slice<V>&,   \
-                                                index);                                           \
-    template local_level<V, C> make_local_level(C, const csr<V, host_view>&);                     \
-    template own_couplings<C> couplings_of(                                                       \
-        C, const local_level<V, C>&, const csr<V, typename C::view>&, index, double, in<V, C>);   \
-    template vector<V, C> with_halo<V, C>(C, const communicator*, const halo&, in<V, C>);         \
-    template coarser_level<V, C> coarsen<V, C>(C, const communicator*, const local_level<V, C>&,  \
-                                               const own_couplings<C>&, const aggregation_on<C>&, \
-                                               in<V, C>, candidates_on<V, C>, const coarsening&); \
-    template split_rows<V, space_of<C>> split<V, C>(                                              \
+#define NZ_INSTANTIATE_ON(V, C)                                                                    \
+    template local_level<V, C> make_local_level(C, const communicator&, const matrix_slice<V>&,    \
+                                                index);                                            \
+    template local_level<V, C> make_local_level(C, const csr<V, host_view>&);                      \
+    template own_couplings<C> couplings_of(                                                        \
+        C, const local_level<V, C>&, const csr<V, typename C::view>&, index, double, in<V, C>);    \
+    template vector<V, C> with_halo<V, C>(C, const communicator*, const halo&, in<V, C>);          \
+    template coarser_level<V, C> coarsen<V, C>(                                                    \
+        C, const communicator*, const local_level<V, C>&, const own_couplings<C>&,                 \
+        const aggregation<space_of<C>>&, in<V, C>, candidates<V, space_of<C>>, const coarsening&); \
+    template split_rows<V, space_of<C>> split<V, C>(                                               \
         C, const shares&, const shares&, halo, const csr<V, space_of<C>>&, csr<V, space_of<C>>);
 #define NZ_INSTANTIATE(V)                                                            \
     template host_vector<V> moved(const communicator&, const shares&, const shares&, \

@@ -47,21 +47,20 @@ local_level<V, cpu> make_local_level(cpu here, const csr<V, host_view>& A);
 template <class V>
 local_level<V, gpu> make_local_level(gpu here, const csr<V, host_view>& A);
 
-template <class C>
-using aggregation_on = std::conditional_t<std::is_same_v<C, cpu>, aggregation, device_aggregation>;
-
 /// The strong couplings between a rank's own nodes. On a GPU also `all` of its rows, of single
 /// unknowns, whose pattern both borrow; of one process `all` are its own.
 template <class C>
 struct own_couplings {
-    strong_graph own;
-    [[nodiscard]] const strong_graph& between_own() const { return own; }
+    strong_graph<host> own;
+    [[nodiscard]] const strong_graph<host>& between_own() const { return own; }
 };
 template <>
 struct own_couplings<gpu> {
-    marked_graph all, own;
+    strong_graph<device> all, own;
     bool are_all_own = false;
-    [[nodiscard]] const marked_graph& between_own() const { return are_all_own ? all : own; }
+    [[nodiscard]] const strong_graph<device>& between_own() const {
+        return are_all_own ? all : own;
+    }
 };
 /// block: A's own columns, of nodes of several unknowns, and on a CPU always; of one process A.
 /// diagonal: that of all of A's columns.
@@ -92,7 +91,7 @@ struct coarsening {
 template <class V, class C>
 struct next_level {
     local_level<V, C> level;
-    candidates_on<V, C> near;
+    candidates<V, space_of<C>> near;
     [[nodiscard]] bool exists() const { return level.rows.total() > 0; }
 };
 
@@ -124,8 +123,8 @@ host_vector<V> moved(const communicator& ranks, const shares& from, const shares
 /// many entries. near: of this level, orthonormalised within aggregates. Called by all ranks.
 template <class V, class C>
 coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level<V, C>& level,
-                            const own_couplings<C>& strong, const aggregation_on<C>& own,
-                            in<V, C> diagonal, candidates_on<V, C> near, const coarsening&);
+                            const own_couplings<C>& strong, const aggregation<space_of<C>>& own,
+                            in<V, C> diagonal, candidates<V, space_of<C>> near, const coarsening&);
 
 /// A where `distributed` multiplies by it. cols: how its columns are shared out. block: its own
 /// columns.

@@ -37,10 +37,11 @@ candidates<V> first_candidates(cpu, const candidates<V>& given, range rows, inde
     return constant_candidates<V>(index(rows.last - rows.first), block, index(rows.first));
 }
 template <class V>
-device_candidates<V> first_candidates(gpu on, const candidates<V>& given, range rows, index block) {
+candidates<V, device> first_candidates(gpu on, const candidates<V>& given, range rows,
+                                       index block) {
     if (given.count == 0 && block == 1) {
         const std::int64_t n = rows.last - rows.first;
-        device_candidates<V> ones{1, device_array<V>(on, std::size_t(n))};
+        candidates<V, device> ones{1, device_array<V>(on, std::size_t(n))};
         vector_space<V, gpu>(on, n).fill(V(1), ones.val);
         return ones;
     }
@@ -168,9 +169,9 @@ level_facts<V, B, C> look_at(const making<V, B>& m, C here, const local_level<V,
 /// The next coarser level; of 0 rows in all: none.
 template <class V, class B, class C>
 coarser_level<V, C> coarser(const making<V, B>& m, C here, const local_level<V, C>& level,
-                            level_facts<V, B, C> f, int distance, candidates_on<V, C> near,
+                            level_facts<V, B, C> f, int distance, candidates<V, space_of<C>> near,
                             double spectral_radius) {
-    aggregation_on<C> groups;
+    aggregation<space_of<C>> groups;
     agree(m.ranks, [&] {
         groups = aggregate(here, f.strong.between_own(), distance);
         f.strong.own = {};  // its memory serves what follows

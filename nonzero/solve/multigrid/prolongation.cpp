@@ -49,7 +49,7 @@ namespace {
 
 /// The nodes of each aggregate, ascending: those of a are nodes[ptr[a]] to nodes[ptr[a + 1] - 1].
 struct members {
-    members(cpu on, const aggregation& a) : ptr(std::size_t(a.count) + 1) {
+    members(cpu on, const aggregation<host>& a) : ptr(std::size_t(a.count) + 1) {
         // Each thread counts its share of the nodes, in counters of its own while they are few.
         const auto n = std::int64_t(a.of.size()), most = n / std::max(a.count, 1);
         const int threads = thread_count(on);
@@ -76,7 +76,7 @@ struct members {
 };
 
 /// Of P: `candidates` for each aggregate.
-index columns_of(const aggregation& a, index candidates) {
+index columns_of(const aggregation<host>& a, index candidates) {
     const std::int64_t cols = std::int64_t(a.count) * candidates;
     if (cols > std::numeric_limits<index>::max())
         throw argument_error("smoothed_prolongation: " + std::to_string(cols) +
@@ -94,7 +94,7 @@ class prolongation_row {
         in<V, cpu> diagonal;
         bool filter;
         V eps, omega;
-        const aggregation& to;
+        const aggregation<host>& to;
         index block;
         const candidates<V>& T;
     };
@@ -178,7 +178,8 @@ class prolongation_row {
 }  // namespace
 
 template <class V>
-tentative<V> tentative_prolongation(cpu on, const aggregation& a, index block, candidates<V> fine) {
+tentative<V> tentative_prolongation(cpu on, const aggregation<host>& a, index block,
+                                    candidates<V> fine) {
     const auto k = std::size_t(fine.count);
     tentative<V> t{std::move(fine), {index(k), host_vector<V>(std::size_t(a.count) * k * k, V(0))}};
     const members in(on, a);
@@ -199,7 +200,7 @@ tentative<V> tentative_prolongation(cpu on, const aggregation& a, index block, c
 
 template <class V>
 csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index block, double eps,
-                                   double omega, const aggregation& a,
+                                   double omega, const aggregation<host>& a,
                                    const candidates<V>& tentative, in<V, cpu> known_diagonal) {
     const index cols = columns_of(a, tentative.count);
     const diagonal_or_known<V, cpu> diagonal(on, A, known_diagonal);
@@ -220,14 +221,15 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
     return P.finish(on);
 }
 
-#define NZ_INSTANTIATE(V)                                                                         \
-    template candidates<V> constant_candidate(index);                                             \
-    template candidates<V> constant_candidates(index, index, index);                              \
-    template candidates<V> rigid_body_modes(std::span<const double>);                             \
-    template tentative<V> tentative_prolongation(cpu, const aggregation&, index, candidates<V>);  \
-    template csr<V, host> smoothed_prolongation(cpu, const csr<V, host_view>&, index, double,     \
-                                                double, const aggregation&, const candidates<V>&, \
-                                                in<V, cpu>);
+#define NZ_INSTANTIATE(V)                                                                     \
+    template candidates<V> constant_candidate(index);                                         \
+    template candidates<V> constant_candidates(index, index, index);                          \
+    template candidates<V> rigid_body_modes(std::span<const double>);                         \
+    template tentative<V> tentative_prolongation(cpu, const aggregation<host>&, index,        \
+                                                 candidates<V>);                              \
+    template csr<V, host> smoothed_prolongation(cpu, const csr<V, host_view>&, index, double, \
+                                                double, const aggregation<host>&,             \
+                                                const candidates<V>&, in<V, cpu>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

@@ -122,8 +122,8 @@ int bits_of(index n) {
 }  // namespace
 
 template <class V>
-device_tentative<V> tentative_prolongation(gpu on, const device_aggregation& a, index block,
-                                           const device_candidates<V>& fine) {
+tentative<V, device> tentative_prolongation(gpu on, const aggregation<device>& a, index block,
+                                            const candidates<V, device>& fine) {
     const device_guard guard(on);
     const std::size_t n = a.of.size(), k = std::size_t(fine.count);
     device_array<index> key(on, n), node(on, n), sorted_key(on, n), sorted_node(on, n);
@@ -135,8 +135,8 @@ device_tentative<V> tentative_prolongation(gpu on, const device_aggregation& a, 
                                                    0, bits_of(a.count), stream_of(on));
         });
     device_array<V> columns(on, fine.val.size());
-    device_tentative<V> t{{fine.count, device_array<V>(on, fine.val.size())},
-                          {fine.count, device_array<V>(on, std::size_t(a.count) * k * k)}};
+    tentative<V, device> t{{fine.count, device_array<V>(on, fine.val.size())},
+                           {fine.count, device_array<V>(on, std::size_t(a.count) * k * k)}};
     copy_on_device(on, fine.val.data(), t.fine.val.data(), fine.val.size() * sizeof(V));
     fill_bytes(on, t.coarse.val, 0);
     launch_each(on, a.count,
@@ -149,8 +149,8 @@ device_tentative<V> tentative_prolongation(gpu on, const device_aggregation& a, 
 
 template <class V>
 csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, index block,
-                                     const marked_graph& g, double omega,
-                                     const device_aggregation& a, const device_candidates<V>& T) {
+                                     const strong_graph<device>& g, double omega,
+                                     const aggregation<device>& a, const candidates<V, device>& T) {
     const device_guard guard(on);
     const char* const strong = block == 1 ? g.strong.data() : nullptr;
     const auto diagonal = diagonal_of(on, A);
@@ -170,12 +170,12 @@ csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, index
         .run();
 }
 
-#define NZ_INSTANTIATE(V)                                                                      \
-    template device_tentative<V> tentative_prolongation(gpu, const device_aggregation&, index, \
-                                                        const device_candidates<V>&);          \
-    template csr<V, device> smoothed_prolongation(                                             \
-        gpu, const csr<V, device_view>&, index, const marked_graph&, double,                   \
-        const device_aggregation&, const device_candidates<V>&);
+#define NZ_INSTANTIATE(V)                                                                        \
+    template tentative<V, device> tentative_prolongation(gpu, const aggregation<device>&, index, \
+                                                         const candidates<V, device>&);          \
+    template csr<V, device> smoothed_prolongation(                                               \
+        gpu, const csr<V, device_view>&, index, const strong_graph<device>&, double,             \
+        const aggregation<device>&, const candidates<V, device>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

@@ -8,17 +8,18 @@ namespace nz {
 
 /// The candidates cut up by aggregates and made orthonormal within each, T, and what represents
 /// them on the coarser level, with T coarse = fine.
-template <class V>
+template <class V, class S = host>
 struct tentative {
-    candidates<V> fine;    ///< T's rows: its k columns within their aggregate
-    candidates<V> coarse;  ///< aggregates * k rows
+    candidates<V, S> fine;    ///< T's rows: its k columns within their aggregate
+    candidates<V, S> coarse;  ///< aggregates * k rows
 };
 
 /// Modified Gram-Schmidt, twice, within each aggregate. A candidate that depends on those before,
 /// as in an aggregate of too few unknowns, leaves a column of zeros. `block` unknowns a node.
 /// Source: Vanek, Mandel, Brezina 1996, algorithm 4.1.
 template <class V>
-tentative<V> tentative_prolongation(cpu on, const aggregation&, index block, candidates<V> fine);
+tentative<V> tentative_prolongation(cpu on, const aggregation<host>&, index block,
+                                    candidates<V> fine);
 
 /// P = (I - omega D^-1 A_f) T, columns aggregate * k + candidate, rows ascending. A_f is A without
 /// its weak couplings, which are added to the diagonal so that the sums of the rows stay, D the
@@ -28,28 +29,17 @@ tentative<V> tentative_prolongation(cpu on, const aggregation&, index block, can
 /// Source: Vanek, Mandel, Brezina 1996, sections 3 and 5.1.
 template <class V>
 csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index block, double eps,
-                                   double omega, const aggregation&, const candidates<V>& tentative,
-                                   in<V, cpu> diagonal = {});
+                                   double omega, const aggregation<host>&,
+                                   const candidates<V>& tentative, in<V, cpu> diagonal = {});
 
 /// The same on a GPU: the same bits. Both wait for on.stream.
 template <class V>
-struct device_candidates {
-    index count = 0;
-    device_array<V> val;
-};
-template <class V>
-struct device_tentative {
-    device_candidates<V> fine, coarse;
-};
-template <class V, class B>
-using candidates_on =
-    std::conditional_t<std::is_same_v<B, cpu>, candidates<V>, device_candidates<V>>;
-template <class V>
-device_tentative<V> tentative_prolongation(gpu on, const device_aggregation&, index block,
-                                           const device_candidates<V>& fine);
+tentative<V, device> tentative_prolongation(gpu on, const aggregation<device>&, index block,
+                                            const candidates<V, device>& fine);
 template <class V>
 csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, index block,
-                                     const marked_graph&, double omega, const device_aggregation&,
-                                     const device_candidates<V>& tentative);
+                                     const strong_graph<device>&, double omega,
+                                     const aggregation<device>&,
+                                     const candidates<V, device>& tentative);
 
 }  // namespace nz

@@ -16,7 +16,7 @@ namespace {
 struct elastic {
     csr<double, host> A = elasticity3d<double>(6, 5, 4, 0.3);
     candidates<double> modes = rigid_body_modes<double>(elasticity3d_nodes(6, 5, 4));
-    aggregation groups = aggregate(cpu{}, strong_couplings(cpu{}, view(A), 3, 0));
+    aggregation<host> groups = aggregate(cpu{}, strong_couplings(cpu{}, view(A), 3, 0));
     tentative<double> T = tentative_prolongation(cpu{}, groups, 3, modes);
     csr<double, host> T_matrix = smoothed_prolongation(cpu{}, view(A), 3, 0, 0, groups, T.fine);
 };
@@ -94,7 +94,7 @@ TEST(smoothed_prolongation, is_one_step_of_jacobi_on_the_tentative_one) {
 
 TEST(smoothed_prolongation, refuses_more_columns_than_can_be_numbered) {
     const auto A = laplace2d<double>(4, 4);
-    const aggregation many{1 << 30, host_vector<index>(16, 0)};
+    const aggregation<host> many{1 << 30, host_vector<index>(16, 0)};
     const candidates<double> four{4, host_vector<double>(64, 1.0)};
     EXPECT_THROW((void)smoothed_prolongation(cpu{}, view(A), 1, 0, 0.5, many, four),
                  argument_error);

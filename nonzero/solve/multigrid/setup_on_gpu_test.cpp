@@ -90,7 +90,7 @@ TYPED_TEST(setup_on_gpu, coarsens_as_the_cpu_does) {
                 ASSERT_EQ(groups_on_device.count, groups.count);
                 ASSERT_EQ(to_host<index>(on, groups_on_device.of), groups.of);
                 auto T = tentative_prolongation(cpu{}, groups, block, near);
-                const device_candidates<V> near_on_device{
+                const candidates<V, device> near_on_device{
                     near.count, from_host(on, std::span<const V>(near.val))};
                 const auto T_on_device =
                     tentative_prolongation(on, groups_on_device, block, near_on_device);

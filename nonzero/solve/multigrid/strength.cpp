@@ -70,10 +70,11 @@ class block_row {
 /// The graph whose node i has the neighbours that write(i, to) writes, in one pass: they have the
 /// room of their rows in A. `make` gives each thread a `write` of its own.
 template <class Make>
-strong_graph graph_of(cpu on, const offset_span& row_ptr, index block, std::int64_t nodes,
-                      Make make) {
-    strong_graph g{host_vector<offset>(std::size_t(nodes)), host_vector<index>(std::size_t(nodes)),
-                   host_vector<index>(std::size_t(row_ptr.back()))};
+strong_graph<host> graph_of(cpu on, const offset_span& row_ptr, index block, std::int64_t nodes,
+                            Make make) {
+    strong_graph<host> g{host_vector<offset>(std::size_t(nodes)),
+                         host_vector<index>(std::size_t(nodes)),
+                         host_vector<index>(std::size_t(row_ptr.back()))};
     parallel_for(thread_count(on), nodes, run, make, [&](std::int64_t i, auto& write) {
         const offset first = row_ptr[std::size_t(i * block)];
         index* const to = g.target.data() + first;
@@ -103,8 +104,8 @@ host_vector<V> diagonal_blocks(cpu on, const csr<V, host_view>& A, index block) 
 }  // namespace
 
 template <class V>
-strong_graph strong_couplings(cpu on, const csr<V, host_view>& A, index block, double eps,
-                              in<V, cpu> known_diagonal) {
+strong_graph<host> strong_couplings(cpu on, const csr<V, host_view>& A, index block, double eps,
+                                    in<V, cpu> known_diagonal) {
     if (A.shape.rows != A.shape.cols || block < 1 || A.shape.rows % block != 0 || !(eps >= 0))
         throw argument_error(
             "strong_couplings: expected a square matrix of whole blocks, eps >= 0");
@@ -131,9 +132,9 @@ strong_graph strong_couplings(cpu on, const csr<V, host_view>& A, index block, d
     });
 }
 
-#define NZ_INSTANTIATE(V)                                                                \
-    template strong_graph strong_couplings(cpu, const csr<V, host_view>&, index, double, \
-                                           in<V, cpu>);
+#define NZ_INSTANTIATE(V)                                                                      \
+    template strong_graph<host> strong_couplings(cpu, const csr<V, host_view>&, index, double, \
+                                                 in<V, cpu>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

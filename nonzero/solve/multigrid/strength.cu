@@ -94,7 +94,7 @@ struct mark_within {
 };
 
 template <class V>
-marked_graph graph_of_blocks(gpu on, const csr<V, device_view>& A, index block, V eps2) {
+strong_graph<device> graph_of_blocks(gpu on, const csr<V, device_view>& A, index block, V eps2) {
     const index nodes = A.shape.rows / block;
     device_array<V> norm(on, static_cast<std::size_t>(nodes));
     launch_each(on, nodes, diagonal_block_norm<V>{A, block, norm.data()});
@@ -104,7 +104,7 @@ marked_graph graph_of_blocks(gpu on, const csr<V, device_view>& A, index block, 
     launch_each(
         on, nodes,
         merge_rows<V>{A, block, norm.data(), eps2, next.data(), neighbour.data(), count.data()});
-    marked_graph g;
+    strong_graph<device> g;
     offset edges = 0;
     g.own_row_ptr = row_pointers(on, count, edges);
     g.own_col_ind = device_array<index>(on, std::size_t(edges));
@@ -120,8 +120,8 @@ marked_graph graph_of_blocks(gpu on, const csr<V, device_view>& A, index block, 
 }  // namespace
 
 template <class V>
-marked_graph strong_couplings(gpu on, const csr<V, device_view>& A, index block, double eps,
-                              in<V, gpu> known_diagonal) {
+strong_graph<device> strong_couplings(gpu on, const csr<V, device_view>& A, index block, double eps,
+                                      in<V, gpu> known_diagonal) {
     const bool is_known = block == 1 && known_diagonal.size() == std::size_t(A.shape.cols);
     const bool fits = A.shape.rows == A.shape.cols || (is_known && A.shape.rows < A.shape.cols);
     if (!fits || block < 1 || A.shape.rows % block != 0 || !(eps >= 0))
@@ -129,24 +129,25 @@ marked_graph strong_couplings(gpu on, const csr<V, device_view>& A, index block,
             "strong_couplings: expected a square matrix of whole blocks, eps >= 0");
     const device_guard guard(on);
     if (block > 1) return graph_of_blocks(on, A, block, V(eps * eps));
-    marked_graph g{A.row_ptr, A.col_ind, device_array<char>(on, A.val.size()), {}, {}};
+    strong_graph<device> g{A.row_ptr, A.col_ind, device_array<char>(on, A.val.size()), {}, {}};
     const diagonal_or_known<V, gpu> diagonal(on, A, known_diagonal);
     launch_each(on, A.shape.rows,
                 mark_strong<V>{A, diagonal.val.data(), V(eps * eps), g.strong.data()});
     return g;
 }
 
-marked_graph couplings_within(gpu on, const marked_graph& g, index nodes) {
+strong_graph<device> couplings_within(gpu on, const strong_graph<device>& g, index nodes) {
     const device_guard guard(on);
-    marked_graph within{g.row_ptr, g.col_ind, device_array<char>(on, g.strong.size()), {}, {}};
+    strong_graph<device> within{
+        g.row_ptr, g.col_ind, device_array<char>(on, g.strong.size()), {}, {}};
     launch_each(on, std::int64_t(g.strong.size()),
                 mark_within{g.col_ind.data(), g.strong.data(), nodes, within.strong.data()});
     return within;
 }
 
-template marked_graph strong_couplings(gpu, const csr<float, device_view>&, index, double,
-                                       in<float, gpu>);
-template marked_graph strong_couplings(gpu, const csr<double, device_view>&, index, double,
-                                       in<double, gpu>);
+template strong_graph<device> strong_couplings(gpu, const csr<float, device_view>&, index, double,
+                                               in<float, gpu>);
+template strong_graph<device> strong_couplings(gpu, const csr<double, device_view>&, index, double,
+                                               in<double, gpu>);
 
 }  // namespace nz
