@@ -1,0 +1,98 @@
+// What solvers run on a GPU, in a build without CUDA.
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/solve/krylov/loop.hpp"
+#include "nonzero/solve/multigrid/local_rows.hpp"
+#include "nonzero/solve/multigrid/prolongation.hpp"
+
+namespace nz {
+namespace {
+template <class T>
+T absent(gpu on) {
+    require_gpu(on);
+    return T{};
+}
+}  // namespace
+
+struct loop<gpu>::watch {};
+
+loop<gpu>::loop(gpu on, std::function<void()>, loop_state* state, bool, int)
+    : on_(on), state_(state) {
+    require_gpu(on);
+}
+loop<gpu>::~loop() = default;
+void loop<gpu>::run() { require_gpu(on_); }
+
+aggregation<device> aggregate(gpu on, const strong_graph<device>&, int) {
+    return absent<aggregation<device>>(on);
+}
+strong_graph<device> couplings_within(gpu on, const strong_graph<device>&, index) {
+    return absent<strong_graph<device>>(on);
+}
+int suitable_distance(gpu on, const strong_graph<device>&) { return absent<int>(on); }
+template <class V>
+strong_graph<device> strong_couplings(gpu on, const csr<V, device_view>&, index, double,
+                                      in<V, gpu>) {
+    return absent<strong_graph<device>>(on);
+}
+template <class V>
+tentative<V, device> tentative_prolongation(gpu on, const aggregation<device>&, index,
+                                            const candidates<V, device>&) {
+    return absent<tentative<V, device>>(on);
+}
+template <class V>
+csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>&, index,
+                                     const strong_graph<device>&, double,
+                                     const aggregation<device>&, const candidates<V, device>&) {
+    return absent<csr<V, device>>(on);
+}
+
+template <class V>
+csr<V, device> own_columns(gpu on, const csr<V, device_view>&, index) {
+    return absent<csr<V, device>>(on);
+}
+template <class V>
+host_vector<index> edge_rows(gpu on, const csr<V, device_view>&, index) {
+    return absent<host_vector<index>>(on);
+}
+template <class V>
+csr<V, host> rows_at(gpu on, const csr<V, device_view>&, std::span<const index>) {
+    return absent<csr<V, host>>(on);
+}
+template <class V>
+csr<V, host> rows_from(gpu on, const csr<V, device_view>&, index) {
+    return absent<csr<V, host>>(on);
+}
+template <class V>
+csr<V, device_view> rows_before(gpu on, const csr<V, device_view>&, index) {
+    return absent<csr<V, device_view>>(on);
+}
+template <class V>
+csr<V, device> stacked(gpu on, const csr<V, device_view>&, const csr<V, device_view>&) {
+    return absent<csr<V, device>>(on);
+}
+template <class T>
+host_vector<T> elements_at(gpu on, device_span<T>, std::span<const index>, std::size_t) {
+    return absent<host_vector<T>>(on);
+}
+
+#define NZ_INSTANTIATE(V)                                                                          \
+    template strong_graph<device> strong_couplings(gpu, const csr<V, device_view>&, index, double, \
+                                                   in<V, gpu>);                                    \
+    template tentative<V, device> tentative_prolongation(gpu, const aggregation<device>&, index,   \
+                                                         const candidates<V, device>&);            \
+    template csr<V, device> smoothed_prolongation(                                                 \
+        gpu, const csr<V, device_view>&, index, const strong_graph<device>&, double,               \
+        const aggregation<device>&, const candidates<V, device>&);                                 \
+    template csr<V, device> own_columns(gpu, const csr<V, device_view>&, index);                   \
+    template host_vector<index> edge_rows(gpu, const csr<V, device_view>&, index);                 \
+    template csr<V, host> rows_at(gpu, const csr<V, device_view>&, std::span<const index>);        \
+    template csr<V, host> rows_from(gpu, const csr<V, device_view>&, index);                       \
+    template csr<V, device_view> rows_before(gpu, const csr<V, device_view>&, index);              \
+    template csr<V, device> stacked(gpu, const csr<V, device_view>&, const csr<V, device_view>&);  \
+    template host_vector<V> elements_at(gpu, device_span<V>, std::span<const index>, std::size_t);
+NZ_INSTANTIATE(float)
+NZ_INSTANTIATE(double)
+template host_vector<index> elements_at(gpu, device_span<index>, std::span<const index>,
+                                        std::size_t);
+
+}  // namespace nz
