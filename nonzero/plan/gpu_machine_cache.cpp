@@ -1,27 +1,11 @@
 // The file that keeps a GPU's speeds from one run to the next.
-#include <nlohmann/json.hpp>
-
-#include "nonzero/core/error.hpp"
-#include "nonzero/plan/cache_file.hpp"
-#include "nonzero/plan/gpu_machine.hpp"
-#include "nonzero/plan/steady.hpp"
+#include "nonzero/plan/kept_speeds.hpp"
 
 namespace nz {
 
 using nlohmann::json;
 
 namespace {
-
-/// What the speeds depend on: others are stale.
-json key_of(const gpu_info& g) {
-    return {{"name", g.name},
-            {"compute_capability", g.compute_capability},
-            {"multiprocessors", g.multiprocessors},
-            {"memory_bytes", g.memory_bytes},
-            {"l2_bytes", g.l2_bytes},
-            {"driver_version", g.driver_version},
-            {"runtime_version", g.runtime_version}};
-}
 
 /// All of them as rates, in one order.
 measured_rates rates_of(const gpu_speeds& s) {
@@ -84,6 +68,18 @@ bool plausible(const gpu_speeds& s) {
     return all && !s.gathers.empty();
 }
 
+json written(const gpu_speeds& s) {
+    json j = {{"read_gbps", s.memory.read_gbps},    {"copy_gbps", s.memory.copy_gbps},
+              {"l2_read_gbps", s.l2_read_gbps},     {"launch_s", s.launch_s},
+              {"latency_s", s.latency_s},           {"upload_gbps", s.upload_gbps},
+              {"resident_warps", s.resident_warps}, {"gathers", json::array()}};
+    for (const gather_rate& at : s.gathers)
+        j["gathers"].push_back({{"x_bytes", at.x_bytes}, {"per_s", at.per_s}});
+    return j;
+}
+
+constexpr kept_speeds<gpu_speeds> kept{read_speeds, written, plausible, rates_of, set_rates};
+
 }  // namespace
 
 known_gpu read_known_gpu(const std::string& text, const std::string& name) {
@@ -102,47 +98,17 @@ known_gpu read_known_gpu(const std::string& text, const std::string& name) {
 std::string gpu_cache_path(const gpu_info& g) { return cache_path("machine-" + g.name); }
 
 std::optional<gpu_speeds> load_gpu_speeds(const std::string& path, const gpu_info& g) {
-    const json j = load_kept(path, key_of(g));
-    try {
-        gpu_speeds s = read_speeds(j);
-        if (plausible(s)) return s;
-    } catch (const json::exception&) {  // nothing, or of the right key and yet not ours
-    }
-    return {};
+    return load_speeds(path, machine_key(g), kept);
 }
 
 void save_gpu_speeds(const std::string& path, const gpu_info& g, const gpu_speeds& s) {
-    json j = {{"read_gbps", s.memory.read_gbps},    {"copy_gbps", s.memory.copy_gbps},
-              {"l2_read_gbps", s.l2_read_gbps},     {"launch_s", s.launch_s},
-              {"latency_s", s.latency_s},           {"upload_gbps", s.upload_gbps},
-              {"resident_warps", s.resident_warps}, {"gathers", json::array()}};
-    for (const gather_rate& at : s.gathers)
-        j["gathers"].push_back({{"x_bytes", at.x_bytes}, {"per_s", at.per_s}});
-    keep(path, key_of(g), j);
+    keep(path, machine_key(g), written(s));
 }
 
 gpu_speeds known_gpu_speeds(gpu on, bool fresh) {
     const gpu_info g = describe_gpu(on);
-    const std::string path = gpu_cache_path(g);
-    if (!fresh && !path.empty())
-        if (const auto known = load_gpu_speeds(path, g)) return *known;
-    gpu_speeds s;
-    const auto with = [&](const measured_rates& all) {
-        set_rates(s, all);
-        return plausible(s);
-    };
-    const steady_rates all = measure_steadily([&] { return rates_of(s = measure_gpu(on)); }, with);
-    set_rates(s, all.best);
-    if (path.empty()) return s;
-    if (!all.steady) {
-        forget(path);
-        return s;
-    }
-    try {
-        save_gpu_speeds(path, g, s);
-    } catch (const error&) {  // measured anew next time, then
-    }
-    return s;
+    return known_or_measured(gpu_cache_path(g), machine_key(g), kept, fresh,
+                             [&] { return measure_gpu(on); });
 }
 
 }  // namespace nz

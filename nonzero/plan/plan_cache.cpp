@@ -9,9 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
-#include "nonzero/plan/cache_file.hpp"
-#include "nonzero/plan/gpu_machine.hpp"
-#include "nonzero/plan/machine.hpp"
+#include "nonzero/plan/kept_speeds.hpp"
 
 namespace nz {
 
@@ -78,24 +76,8 @@ std::int64_t count_distinct(std::span<const V> values) {
     return std::int64_t(seen.size());
 }
 
-json machine_key(cpu on) {
-    const machine_info m = describe_machine();
-    return {{"cpu", m.cpu},
-            {"cores", m.cores},
-            {"l2_bytes", m.l2_bytes},
-            {"l3_bytes", m.l3_bytes},
-            {"simd", m.simd},
-            {"threads", thread_count(on)},
-            {"memory", m.memory_bytes}};
-}
-json machine_key(gpu on) {
-    const gpu_info g = describe_gpu(on);
-    return {{"gpu", g.name},
-            {"compute_capability", g.compute_capability},
-            {"memory", g.memory_bytes},
-            {"driver", g.driver_version},
-            {"runtime", g.runtime_version}};
-}
+json key_of_machine(cpu on) { return machine_key(describe_machine(), thread_count(on)); }
+json key_of_machine(gpu on) { return machine_key(describe_gpu(on)); }
 
 template <class V, class B>
 json key_of(const structure_key& k, B on, const plan_options& o) {
@@ -106,7 +88,7 @@ json key_of(const structure_key& k, B on, const plan_options& o) {
             {"distinct_values", k.distinct_values},
             {"in_float", k.in_float},
             {"type", value_name<V>()},
-            {"machine", machine_key(on)},
+            {"machine", key_of_machine(on)},
             {"expected_products", o.expected_products},
             {"tune", o.tune},
             {"deterministic", o.deterministic},

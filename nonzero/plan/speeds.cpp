@@ -13,9 +13,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/memory.hpp"
 #include "nonzero/formats/sell/sell.hpp"
-#include "nonzero/plan/cache_file.hpp"
-#include "nonzero/plan/machine.hpp"
-#include "nonzero/plan/steady.hpp"
+#include "nonzero/plan/kept_speeds.hpp"
 
 namespace nz {
 
@@ -126,13 +124,6 @@ std::vector<rate_at> read_rates(const json& j) {
     return rates;
 }
 
-/// What the speeds depend on: others are stale.
-json key_of(const machine_info& m, int threads) {
-    return {{"cpu", m.cpu},           {"cores", m.cores},       {"l1d_bytes", m.l1d_bytes},
-            {"l2_bytes", m.l2_bytes}, {"l3_bytes", m.l3_bytes}, {"memory_bytes", m.memory_bytes},
-            {"simd", m.simd},         {"threads", threads}};
-}
-
 /// All of them as rates, in one order.
 measured_rates rates_of(const machine_speeds& s) {
     measured_rates all = {1 / s.launch_s, 1 / s.unit_s, s.convert_bytes_per_s};
@@ -163,18 +154,19 @@ bool plausible(const machine_speeds& s) {
            s.gathers.front().per_s >= 5e7;
 }
 
-std::optional<machine_speeds> load(const std::string& path, const json& key) {
-    const json j = load_kept(path, key);
-    try {
-        machine_speeds s{.launch_s = j.at("launch_s"),
-                         .unit_s = j.at("step_s"),
-                         .reads = read_rates(j.at("reads")),
-                         .gathers = read_rates(j.at("gathers")),
-                         .convert_bytes_per_s = j.at("convert_bytes_per_s")};
-        if (plausible(s)) return s;
-    } catch (const json::exception&) {  // nothing, or of the right key and yet not ours
-    }
-    return {};
+machine_speeds read_speeds(const json& j) {
+    return {.launch_s = j.at("launch_s"),
+            .unit_s = j.at("step_s"),
+            .reads = read_rates(j.at("reads")),
+            .gathers = read_rates(j.at("gathers")),
+            .convert_bytes_per_s = j.at("convert_bytes_per_s")};
+}
+json written(const machine_speeds& s) {
+    return {{"launch_s", s.launch_s},
+            {"step_s", s.unit_s},
+            {"reads", to_json(s.reads)},
+            {"gathers", to_json(s.gathers)},
+            {"convert_bytes_per_s", s.convert_bytes_per_s}};
 }
 
 /// 512 rows of 16 entries: 98 KB with doubles, of which a core's caches hold all.
@@ -237,34 +229,11 @@ machine_speeds measure_once(int threads) {
             .convert_bytes_per_s = measure_conversion()};
 }
 
-void save(const std::string& path, const json& key, const machine_speeds& s) {
-    try {
-        keep(path, key,
-             {{"launch_s", s.launch_s},
-              {"step_s", s.unit_s},
-              {"reads", to_json(s.reads)},
-              {"gathers", to_json(s.gathers)},
-              {"convert_bytes_per_s", s.convert_bytes_per_s}});
-    } catch (const error&) {  // measured anew next time, then
-    }
-}
-
 machine_speeds known_speeds(int threads, bool fresh) {
-    const json key = key_of(describe_machine(), threads);
-    const std::string path = cache_path("machine-cpu-" + std::to_string(threads));
-    if (!fresh && !path.empty())
-        if (const auto known = load(path, key)) return *known;
-    machine_speeds s;
-    const auto with = [&](const measured_rates& all) {
-        set_rates(s, all);
-        return plausible(s);
-    };
-    const steady_rates all =
-        measure_steadily([&] { return rates_of(s = measure_once(threads)); }, with);
-    set_rates(s, all.best);
-    if (path.empty()) return s;
-    all.steady ? save(path, key, s) : forget(path);
-    return s;
+    return known_or_measured<machine_speeds>(cache_path("machine-cpu-" + std::to_string(threads)),
+                                             machine_key(describe_machine(), threads),
+                                             {read_speeds, written, plausible, rates_of, set_rates},
+                                             fresh, [&] { return measure_once(threads); });
 }
 
 }  // namespace
