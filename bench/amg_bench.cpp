@@ -110,7 +110,7 @@ class solver_bench {
             finest = op_->in_single_precision();
             if constexpr (std::is_same_v<B, cpu>)  // by the method that was planned in double
                 if (finest == nullptr)
-                    finest = find_method<float>(op_->method_name()).on_cpu(on_, A.matrix);
+                    finest = build(find_method<float>(op_->method_name()), on_, A.matrix);
             auto inner = std::make_unique<amg<float, B>>(A.matrix, on_, p_.options,
                                                          candidates<float>{}, finest.get());
             M = std::make_unique<mixed_precision_operator<B>>(on_, std::move(inner));

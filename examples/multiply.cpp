@@ -7,7 +7,7 @@ int main(int argc, char** argv) {
     if (argc != 3) return std::fprintf(stderr, "usage: multiply A.mtx METHOD\n"), 2;
     try {
         const nz::csr<double, nz::host> A = nz::read<double>(argv[1]);
-        const auto op = nz::find_method<double>(argv[2]).on_cpu(nz::cpu{}, nz::view(A));
+        const auto op = nz::build(nz::find_method<double>(argv[2]), nz::cpu{}, nz::view(A));
         const std::vector<double> x(std::size_t(A.shape.cols), 1.0);
         std::vector<double> y(std::size_t(A.shape.rows));
         op->apply(1.0, x, 0.0, y);

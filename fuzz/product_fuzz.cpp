@@ -132,7 +132,7 @@ void check_method(const method<V>& m, int threads, transposition how, const csr<
     p.shape = A.shape, p.nnz = std::int64_t(A.val.size());
     p.on = cpu{threads}, p.among = methods<V>();
     p.candidates.push_back({.method = std::string(m.name)});
-    auto op = m.on_cpu(p.on, view(A));
+    auto op = build(m, p.on, view(A));
     check_one(*op, view(A), read_task<V>(in, how, 1, A.shape), m.name);
     if (what % 4 == 1) {
         const auto plain = transposition::plain;

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "nonzero/formats/oracle.hpp"
-#include "nonzero/formats/registry.hpp"
+#include "nonzero/matrix/build.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/files.hpp"
 #include "test/products.hpp"
@@ -49,7 +49,7 @@ TYPED_TEST(conformance, every_method_meets_the_zoo) {
             for (const int threads : {1, 2, 5}) {
                 SCOPED_TRACE(std::string(m.name) + " on '" + name + "' (" + bug + "), " +
                              std::to_string(threads) + " threads");
-                const auto op = m.on_cpu(cpu{threads}, A);
+                const auto op = build(m, cpu{threads}, A);
                 for (const auto& c : cases)
                     if (c.how == transposition::plain || m.transposed_on_cpu) check_product(*op, c);
                 ++ran;
@@ -71,7 +71,7 @@ TYPED_TEST(conformance, cost_is_the_bytes_that_are_built) {
         for (const method<V>& m : methods<V>()) {
             const estimate e = m.cost(stats);
             if (m.on_cpu == nullptr || !e.declined.empty()) continue;
-            EXPECT_EQ(double(m.on_cpu(cpu{1}, A)->bytes()), e.matrix_bytes)
+            EXPECT_EQ(double(build(m, cpu{1}, A)->bytes()), e.matrix_bytes)
                 << m.name << " on '" << name << "'";
         }
     }
@@ -86,7 +86,7 @@ TYPED_TEST(conformance, deterministic_methods_give_the_same_bits) {
         for (const method<V>& m : methods<V>()) {
             if (m.on_cpu == nullptr || !m.deterministic || !m.cost(stats).declined.empty())
                 continue;
-            const auto op = m.on_cpu(cpu{3}, A);
+            const auto op = build(m, cpu{3}, A);
             host_vector<V> first(std::size_t(A.shape.rows), V(0)), again = first;
             op->apply(V(1), x, V(0), first);
             for (int run = 0; run < 3; ++run) {
@@ -105,7 +105,7 @@ TYPED_TEST(conformance, padding_never_enters_the_sum) {
     for (const method<V>& m : methods<V>()) {
         if (m.on_cpu == nullptr || !m.cost(stats).declined.empty()) continue;
         host_vector<V> y(std::size_t(A.shape.rows), not_a_number<V>());
-        m.on_cpu(cpu{2}, A)->apply(V(1), c.x, V(0), y);
+        build(m, cpu{2}, A)->apply(V(1), c.x, V(0), y);
         EXPECT_TRUE(compare<V>(y, c.want).holds()) << m.name;
     }
 }
@@ -119,7 +119,7 @@ TYPED_TEST(conformance, a_stored_zero_times_infinity_is_nan) {
     for (const method<V>& m : methods<V>()) {
         if (m.on_cpu == nullptr || !m.cost(compute_stats(A)).declined.empty()) continue;
         host_vector<V> y(2, V(R(0)));
-        m.on_cpu(cpu{2}, A)->apply(V(1), x, V(0), y);
+        build(m, cpu{2}, A)->apply(V(1), x, V(0), y);
         EXPECT_TRUE(std::isnan(std::real(y[0]))) << m.name;
         EXPECT_EQ(y[1], V(R(3))) << m.name;
     }
@@ -140,7 +140,7 @@ TEST(registry, names_are_unique_sorted_and_say_their_source) {
 
 TEST(linear_operator, refuses_wrong_lengths_and_overlap) {
     const csr<double, host> A{{2, 3}, {0, 1, 2}, {0, 2}, {1, 2}};
-    const auto op = find_method<double>("csr.serial").on_cpu(cpu{1}, view(A));
+    const auto op = build(find_method<double>("csr.serial"), cpu{1}, view(A));
     host_vector<double> x(3, 1), y(2), both(5);
     EXPECT_NO_THROW(op->apply(1, x, 0, y));
     EXPECT_THROW(op->apply(1, y, 0, y), argument_error);
@@ -188,7 +188,7 @@ TYPED_TEST(conformance, alpha_and_beta_may_be_infinite_or_no_numbers) {
     for (const method<V>& m : methods<V>()) {
         if (m.on_cpu == nullptr || !m.cost(stats).declined.empty()) continue;
         SCOPED_TRACE(m.name);
-        const auto op = m.on_cpu(cpu{2}, view(own));
+        const auto op = build(m, cpu{2}, view(own));
         check_scalars_that_are_not_finite(*op, transposition::plain);
         if (m.transposed_on_cpu) check_scalars_that_are_not_finite(*op, transposition::transpose);
     }

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/formats/registry.hpp"
 #include "nonzero/gen/generate.hpp"
+#include "nonzero/matrix/build.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/files.hpp"
 #include "test/products.hpp"
@@ -81,7 +81,7 @@ TYPED_TEST(gpu_conformance, every_method_meets_the_zoo) {
                 continue;
             }
             SCOPED_TRACE(std::string(m.name) + " on '" + name + "' (" + bug + ")");
-            const auto op = m.on_gpu(on, A);
+            const auto op = build(m, on, A);
             for (const auto& c : cases)
                 if (c.how == transposition::plain || m.transposed_on_gpu) check_product(on, *op, c);
             ++ran;
@@ -105,7 +105,7 @@ TYPED_TEST(gpu_conformance, deterministic_methods_give_the_same_bits_in_20_runs)
         for (const method<V>& m : methods<V>()) {
             if (m.on_gpu == nullptr || !m.deterministic || !m.cost_on_gpu(stats).declined.empty())
                 continue;
-            const auto op = m.on_gpu(on, A);
+            const auto op = build(m, on, A);
             host_vector<V> first;
             for (int run = 0; run < 20; ++run) {
                 op->apply(V(1), x, V(0), y);
@@ -153,7 +153,7 @@ TYPED_TEST(gpu_conformance, products_wait_for_the_product_before) {
         for (const method<V>& m : methods<V>()) {
             if (m.on_gpu == nullptr || !m.deterministic || !m.cost_on_gpu(stats).declined.empty())
                 continue;
-            const auto op = m.on_gpu(on, A);
+            const auto op = build(m, on, A);
             const auto multiply_often = [&](bool one_by_one, bool in_place) {
                 auto from = to_device<V>(on, start), to = to_device<V>(on, start);
                 if (!one_by_one) keep_busy(on, some);
@@ -185,7 +185,7 @@ TYPED_TEST(gpu_conformance, padding_never_enters_the_sum) {
     for (const method<V>& m : methods<V>()) {
         if (m.on_gpu == nullptr || !m.cost_on_gpu(stats).declined.empty()) continue;
         guarded_on_gpu<V> y(on, host_vector<V>(std::size_t(A.shape.rows), not_a_number<V>()));
-        m.on_gpu(on, A)->apply(V(1), x, V(0), y.out());
+        build(m, on, A)->apply(V(1), x, V(0), y.out());
         EXPECT_TRUE(compare<V>(y.fetch(), c.want).holds()) << m.name;
     }
 }
@@ -200,7 +200,7 @@ TYPED_TEST(gpu_conformance, a_stored_zero_times_infinity_is_nan) {
     for (const method<V>& m : methods<V>()) {
         if (m.on_gpu == nullptr || !m.cost_on_gpu(compute_stats(A)).declined.empty()) continue;
         device_array<V> y(on, 2);
-        m.on_gpu(on, A)->apply(V(1), on_device, V(0), y);
+        build(m, on, A)->apply(V(1), on_device, V(0), y);
         const auto got = to_host<V>(on, y);
         EXPECT_TRUE(std::isnan(std::real(got[0]))) << m.name;
         EXPECT_EQ(got[1], V(3)) << m.name;

@@ -157,7 +157,7 @@ void multiply_by_every_method(const large_matrix& m) {
             skip(c.method, why);
             continue;
         }
-        const auto op = by.on_cpu(cpu{}, m.A);
+        const auto op = build(by, cpu{}, m.A);
         auto y = filled(m.A.shape.rows, 1);
         op->apply(1, m.x, 0, y);
         expect_product(c.method, m, y);
@@ -196,7 +196,7 @@ void multiply_on_the_gpu(const large_matrix& m) {
         // The sorts and sums of building take more memory: without it, they say so.
         if (!fits(c.method, c.matrix_bytes)) continue;
         try {
-            check(c.method, *find_method<float>(c.method).from_device(on, view(A), {}));
+            check(c.method, *build(find_method<float>(c.method), on, view(A)));
         } catch (const device_error& e) {
             skip(c.method, e.what());
         }

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/formats/registry.hpp"
 #include "nonzero/gen/generate.hpp"
+#include "nonzero/matrix/build.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/files.hpp"
 #include "test/products.hpp"
@@ -158,12 +158,12 @@ TYPED_TEST(many_vectors, are_right_by_every_method_on_every_matrix) {
             const auto& cases = m.name == "packed.warp" ? many : m.layout() == "csr" ? copied : few;
             SCOPED_TRACE(std::string(m.name) + " on '" + name + "'");
             if (m.on_cpu != nullptr && m.cost(stats).declined.empty()) {
-                const auto op = m.on_cpu(cpu{2}, A);
+                const auto op = build(m, cpu{2}, A);
                 for (const auto& c : cases) check<V, cpu>(*op, c);
             }
             if (m.on_gpu != nullptr && why_no_gpu().empty() && m.deterministic &&
                 m.cost_on_gpu(stats).declined.empty()) {
-                const auto op = m.on_gpu(gpu{}, A);
+                const auto op = build(m, gpu{}, A);
                 for (const auto& c : cases) check<V, gpu>(*op, c);
             }
             if (this->HasFailure()) return;
@@ -182,9 +182,9 @@ TYPED_TEST(many_vectors, are_right_where_rows_are_cut) {
                                   {8, row_major, row_major, 0},
                                   {33, row_major, column_major}}) {
         const auto c = make_case<V>(A, how, V(2), V(-1));
-        check<V, cpu>(*m.on_cpu(cpu{2}, A), c);
+        check<V, cpu>(*build(m, cpu{2}, A), c);
         if (m.on_gpu == nullptr || !why_no_gpu().empty()) continue;
-        const auto op = m.on_gpu(gpu{}, A);
+        const auto op = build(m, gpu{}, A);
         check<V, gpu>(*op, c);
         // The counters are as they were.
         const auto one = make_case<V>(A, {1, column_major, column_major}, V(1), V(0));
@@ -203,9 +203,9 @@ void check_many_rows() {
                                       {35, row_major, row_major},
                                       {20, column_major, column_major}}) {
             const auto c = make_case<V>(A, how, V(2), V(-1));
-            check<V, cpu>(*m.on_cpu(cpu{2}, A), c);
+            check<V, cpu>(*build(m, cpu{2}, A), c);
             if (m.on_gpu == nullptr || !why_no_gpu().empty()) continue;
-            check<V, gpu>(*m.on_gpu(gpu{}, A), c);
+            check<V, gpu>(*build(m, gpu{}, A), c);
         }
     }
 }
@@ -224,7 +224,7 @@ TEST(many_vectors_on_a_gpu, stay_within_their_arrays) {
                                      })};
     for (const csr<V, host>& own : matrices) {
         const auto A = view(own);
-        const auto op = find_method<V>("packed.warp").on_gpu(gpu{}, A);
+        const auto op = build(find_method<V>("packed.warp"), gpu{}, A);
         for (const arrangement how : {arrangement{3, row_major, column_major},
                                       {8, row_major, row_major, 0},
                                       {8, column_major, column_major},
@@ -235,7 +235,7 @@ TEST(many_vectors_on_a_gpu, stay_within_their_arrays) {
 
 TEST(many_vectors, refuse_what_makes_no_sense) {
     const csr<double, host> A{{2, 3}, {0, 1, 2}, {0, 2}, {1, 2}};
-    const auto op = find_method<double>("csr.serial").on_cpu(cpu{1}, view(A));
+    const auto op = build(find_method<double>("csr.serial"), cpu{1}, view(A));
     host_vector<double> X(6, 1), Y(4), both(20);
     using std::span;
     EXPECT_NO_THROW(op->apply_many(1, {X, 3, 2}, 0, {Y, 2, 2}));

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/matrix/build.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
 #include "test/systems.hpp"
 
@@ -39,7 +40,7 @@ class solver_test : public ::testing::Test {
         }
     }
     [[nodiscard]] auto operator_of(const csr<value, host>& A) const {
-        return find_method<value>("csr.merge").template on<backend>()(on_, view(A));
+        return build(find_method<value>("csr.merge"), on_, view(A));
     }
     /// y = alpha x, for a preconditioner.
     [[nodiscard]] auto multiple(index n, value alpha) const {

@@ -6,11 +6,10 @@
 #include <limits>
 
 #include "nonzero/dist/entries.hpp"
-#include "nonzero/formats/registry.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/matrix/build.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/solve.hpp"
-#include "nonzero/solve/symmetry.hpp"
 #include "test/files.hpp"
 #include "test/mirrored.hpp"
 #include "test/thread_ranks.hpp"
@@ -103,7 +102,7 @@ TYPED_TEST(symmetry_of_values, is_the_same_over_ranks) {
 template <class V>
 host_vector<V> product_of(const csr<V, host>& A, const host_vector<V>& x) {
     host_vector<V> y(x.size());
-    find_method<V>("csr.serial").template on<cpu>()(cpu{1}, view(A))->apply(V(1), x, V(0), y);
+    build(find_method<V>("csr.serial"), cpu{1}, view(A))->apply(V(1), x, V(0), y);
     return y;
 }
 

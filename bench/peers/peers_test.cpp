@@ -4,6 +4,7 @@
 #include "cli/peer_methods.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/oracle.hpp"
+#include "nonzero/matrix/build.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/zoo.hpp"
 
@@ -32,7 +33,7 @@ TYPED_TEST(peers_of, keep_the_bound_on_the_zoo) {
                 ASSERT_EQ(m.cost(compute_stats(A)).declined, "");
                 for (const int threads : {1, 2}) {
                     host_vector<V> y = y0;
-                    m.on_cpu(cpu{threads}, A)->apply(alpha, x, beta, y);
+                    build(m, cpu{threads}, A)->apply(alpha, x, beta, y);
                     EXPECT_TRUE(compare<V>(y, want).holds())
                         << m.name << " on '" << name << "', " << threads << " threads, beta "
                         << beta;
@@ -53,9 +54,9 @@ TEST(peers, decline_what_their_row_pointers_cannot_reach) {
         {1, 1}, offset_vector::wide(host_vector<offset>{0, 1}), {0}, {1.0}};
     for (const method<double>& m : cli::peer_methods<double>()) {
         if (m.on_cpu != nullptr) {
-            EXPECT_THROW((void)m.on_cpu(cpu{1}, view(wide)), argument_error) << m.name;
+            EXPECT_THROW((void)build(m, cpu{1}, view(wide)), argument_error) << m.name;
         } else if (why_no_gpu().empty()) {
-            EXPECT_THROW((void)m.on_gpu(gpu{}, view(wide)), argument_error) << m.name;
+            EXPECT_THROW((void)build(m, gpu{}, view(wide)), argument_error) << m.name;
         }
     }
 }
@@ -80,7 +81,7 @@ TYPED_TEST(peers_of, keep_the_bound_on_a_gpu) {
                 // Its values fit single precision where they were made so.
                 if (m.name == "cusparse.csr_mixed") continue;
                 auto y = to_device<V>(stream, y0);
-                m.on_gpu(stream, A)->apply(V(-2.5), x_on_device, V(2), y);
+                build(m, stream, A)->apply(V(-2.5), x_on_device, V(2), y);
                 EXPECT_TRUE(compare<V>(to_host<V>(stream, y), want).holds())
                     << m.name << " on '" << name << "'";
                 ++ran;
@@ -98,10 +99,10 @@ TEST(peers, mixed_precision_takes_what_floats_hold) {
         constexpr double tiny = 1.0 / (1 << 30);  // lost in single precision
         const auto x = to_device<double>(gpu{}, host_vector<double>{1 + tiny, 2});
         device_array<double> y(gpu{}, 2);
-        m.on_gpu(gpu{}, view(A))->apply(1, x, 0, y);
+        build(m, gpu{}, view(A))->apply(1, x, 0, y);
         EXPECT_EQ(to_host<double>(gpu{}, y), (host_vector<double>{1 + 1.5 * tiny, 6}));
         A.val[0] = 0.1;
-        EXPECT_THROW((void)m.on_gpu(gpu{}, view(A)), argument_error);
+        EXPECT_THROW((void)build(m, gpu{}, view(A)), argument_error);
     }
 }
 

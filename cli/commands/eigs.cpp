@@ -24,11 +24,11 @@
 #include "nonzero/dist/entries.hpp"
 #include "nonzero/dist/read_slice.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "nonzero/solve/solve.hpp"
-#include "nonzero/solve/symmetry.hpp"
 
 namespace nz::cli {
 namespace {

@@ -15,6 +15,7 @@
 #include "cli/report.hpp"
 #include "nonzero/io/edge_list.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/matrix/transpose.hpp"
 #include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {

@@ -67,7 +67,7 @@ template <class V, bool transposed, bool several>
 const method<V>& planned_method() {
     static const method<V> planned = [] {
         method<V> m{};
-        m.name = planned_name, m.deterministic = true;
+        m.name = planned_name, m.deterministic = m.any_order = true;
         m.cost = m.cost_on_gpu = csr<V, host>::cost;  // how much memory it takes, about
         m.transposed_on_cpu = m.transposed_on_gpu = transposed;
         m.on_cpu = [](cpu on, const csr<V, host_view>& A) {

@@ -120,7 +120,7 @@ std::vector<std::string> usable_methods(const options& o) {
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> operator_of(const options& o, const method<V>* m, B on,
                                                    const csr<V, host_view>& A) {
-    if (m != nullptr) return m->template on<B>()(on, A);
+    if (m != nullptr) return build(*m, on, A);
     return build(make_plan(A, on, {.methods = usable_methods<V, B>(o)}), A);
 }
 

@@ -22,7 +22,7 @@ template <class V>
 double measure(const method<V>& m, const csr<V, host_view>& A) {
     const gpu_stream stream;
     const gpu on = stream;
-    const auto op = m.on_gpu(on, A);
+    const auto op = build(m, on, A);
     const auto x = to_device<V>(on, host_vector<V>(std::size_t(A.shape.cols), V(1)));
     auto y = to_device<V>(on, host_vector<V>(std::size_t(A.shape.rows), V(0)));
     const timed_runs product = [&](std::int64_t runs) {

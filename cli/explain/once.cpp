@@ -8,6 +8,7 @@
 #include "cli/explain/explain.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/matrix/build.hpp"
 #include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {
@@ -27,7 +28,7 @@ bool is_wanted(const explain_options& o, const method<V>& m, const matrix_stats&
 template <class V>
 void multiply_once(gpu on, const method<V>& m, const csr<V, host_view>& A, device_array<V>& x,
                    device_array<V>& y) {
-    const auto op = m.on_gpu(on, A);
+    const auto op = build(m, on, A);
     negate_alone<V>(on, x);
     op->apply(V(1), x, V(0), y);
     negate_alone<V>(on, x);

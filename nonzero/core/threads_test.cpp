@@ -15,13 +15,13 @@
 #include "nonzero/formats/packed/packed.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/graph/pagerank.hpp"
+#include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/multigrid/pseudo_inverse.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
-#include "nonzero/solve/symmetry.hpp"
 
 namespace nz::test {
 namespace {
@@ -64,7 +64,7 @@ TEST_F(threads, stay_alive_beside_every_method) {
         for (const method<double>& m : methods<double>()) {
             if (m.on_cpu == nullptr) continue;
             try {
-                m.on_cpu(cpu{}, view(A))->apply(1, x, 0, y);
+                build(m, cpu{}, view(A))->apply(1, x, 0, y);
             } catch (const argument_error&) {
                 continue;  // a layout that declines the matrix
             }
@@ -133,8 +133,10 @@ TEST(one_thread, is_what_small_matrices_and_short_vectors_take) {
             EXPECT_EQ(omp_get_max_threads(), all_threads) << what;
         }).join();
     };
-    starts_none("order", [&] { EXPECT_EQ(order_of(M), row_order::ascending); });
-    starts_none("stats", [&] { EXPECT_EQ(estimate_stats(M, cpu{}).nnz, std::ssize(A.val)); });
+    starts_none("order", [&] { EXPECT_EQ(order_of(cpu{}, M), row_order::ascending); });
+    starts_none("stats", [&] {
+        EXPECT_EQ(estimate_stats(ascending<double>::known(M), cpu{}).nnz, std::ssize(A.val));
+    });
     starts_none("definite", [&] { EXPECT_EQ(why_not_definite(M), ""); });
     starts_none("symmetry", [&] { EXPECT_TRUE(is_symmetric(M)); });
     starts_none("Jacobi", [&] { EXPECT_EQ(jacobi(cpu{}, M)->shape().rows, 324); });
@@ -185,12 +187,12 @@ TEST_F(threads, that_a_fork_leaves_behind_are_not_waited_for_by_any_method) {
     const matrix_stats stats = compute_stats(view(A));
     for (const method<double>& m : methods<double>()) {
         if (m.on_cpu == nullptr || !m.cost(stats).declined.empty()) continue;
-        const auto op = m.on_cpu(cpu{}, view(A));
+        const auto op = build(m, cpu{}, view(A));
         host_vector<double> expected(x.size()), y(x.size());
         op->apply(1, x, 0, expected);
         EXPECT_EQ(in_child([&] {
                       op->apply(1, x, 0, y);
-                      m.on_cpu(cpu{4}, view(A))->apply(1, x, 0, y);
+                      build(m, cpu{4}, view(A))->apply(1, x, 0, y);
                       // Sums of integers are exact in any order.
                       return y == expected ? 0 : 1;
                   }),

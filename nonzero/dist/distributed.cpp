@@ -17,29 +17,38 @@ auto& required_ranks(B on) {
     return *on.ranks;
 }
 
+/// In order, which is looked at unless it is known.
+template <class V, class B, class S>
+ascending<V, B> ordered(B on, const csr<V, S>& A, bool in_order) {
+    return in_order ? ascending<V, B>::known(view(A), on) : ascending<V, B>(view(A), on);
+}
+
 /// By its plan. Where that chose a CPU's kernel that reads CSR, no rank holds its rows twice.
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> built(B on, csr<V, host> A, const plan_options& o) {
-    const auto p = make_plan(A, on, o);
-    if constexpr (std::is_same_v<B, cpu>) {
-        const bool as_it_is = p.of_transpose == nullptr && p.storage == value_storage::exact;
-        if (as_it_is)
-            if (auto op = adopted_csr(on, p.chosen().method, A)) return op;
-    }
-    return build(p, A);
+std::unique_ptr<linear_operator<V, B>> built(B on, csr<V, host> A, bool in_order,
+                                             const plan_options& o) {
+    if (std::is_same_v<B, gpu> || o.transposed || o.storage != value_storage::exact)
+        return plan_and_build(ordered(cpu{}, A, in_order), on, o).op;
+    const auto matrix = ordered(cpu{}, A, in_order);
+    const auto p = make_plan(matrix, on, o);
+    if constexpr (std::is_same_v<B, cpu>)
+        if (auto op = adopted_csr(on, p.chosen().method, A)) return op;
+    return build(p, matrix);
 }
 
 /// Of what lies in GPU memory, by the methods among those named that a GPU builds: for others it
 /// would come to the CPU. What has no entries is planned on the CPU.
 template <class V>
-std::unique_ptr<linear_operator<V, gpu>> built(gpu on, csr<V, device> A, plan_options o) {
+std::unique_ptr<linear_operator<V, gpu>> built(gpu on, csr<V, device> A, bool in_order,
+                                               plan_options o) {
     if (A.val.size() == 0) {
         const host_vector<offset> ptr(std::size_t(A.shape.rows) + 1, 0);
-        return built<V, gpu>(on, csr<V, host>{A.shape, offset_vector(ptr), {}, {}}, o);
+        return built<V, gpu>(on, csr<V, host>{A.shape, offset_vector(ptr), {}, {}}, true, o);
     }
     std::erase_if(o.methods,
                   [](const auto& name) { return find_method<V>(name).from_device == nullptr; });
-    return plan_and_build(view(A), on, o).op;
+    return in_order ? plan_and_build(ascending<V, gpu>::known(view(A), on), on, o).op
+                    : plan_and_build(view(A), on, o).op;
 }
 
 /// The elements of a segment, as messages hold them.
@@ -81,8 +90,8 @@ distributed<V, B>::distributed(B on, split_rows<V, S> A, const plan_options& opt
       edge_(std::move(A.edge)) {
     const plan_options o = with_same_speeds(on_, ranks_, options);
     agree(&ranks_, [&] {
-        local_ = built<V>(on_, std::move(A.local), o);
-        if (!A.others.val.empty()) others_ = built<V>(on_, std::move(A.others), o);
+        local_ = built<V>(on_, std::move(A.local), A.in_order, o);
+        if (!A.others.val.empty()) others_ = built<V>(on_, std::move(A.others), A.in_order, o);
         make_messages();
     });
     connect();

@@ -1,5 +1,6 @@
 // Products over ranks against the oracle: every matrix of the zoo, every value type, 1 to 16 ranks.
 #include "nonzero/dist/distributed.hpp"
+#include "nonzero/matrix/build.hpp"
 
 #include <gtest/gtest.h>
 
@@ -150,7 +151,7 @@ TEST(distributed, by_a_partition_takes_more_ranks_than_rows_and_names_wrong_part
 TEST(distributed, takes_many_vectors) {
     const auto A = from_rule<double>(60, 60, [](index, index, double u) { return u > 0.8; });
     const auto x = random_vector<double>(180, 3);
-    const auto whole = find_method<double>("csr.serial").on_cpu(cpu{1}, view(A));
+    const auto whole = build(find_method<double>("csr.serial"), cpu{1}, view(A));
     host_vector<double> want(180);
     whole->apply_many(1, {x, 60, 3}, 0, {want, 60, 3});
     on_ranks(3, [&](const communicator& ranks) {

@@ -215,13 +215,13 @@ std::string why_not_symmetric(const communicator& ranks, const matrix_slice<V>& 
                ", not square";
     if (A.rows != A.cols) return "A's columns are not shared out as its rows are";
     const auto first = index(A.rows.of(ranks.rank()).first);
-    std::unique_ptr<ascending_rows<V>> own;
+    std::optional<ascending<V>> own;
     std::unique_ptr<facing_rows<V>> facing;
     std::optional<facing_entries<V>> not_finite;
     agree(&ranks, [&] {
-        own = std::make_unique<ascending_rows<V>>(view(A.own));
-        facing.reset(new facing_rows<V>{own->view, first});
-        not_finite = first_not_finite(own->view);
+        own.emplace(view(A.own));
+        facing.reset(new facing_rows<V>{own->view(), first});
+        not_finite = first_not_finite(*own);
         if (not_finite) not_finite->row += first;
     });
     if (const auto found = first_of(ranks, not_finite)) return text_of_not_finite(*found);

@@ -1,5 +1,6 @@
 // Files read by parts, against the readers of whole files.
 #include "nonzero/dist/read_slice.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -30,7 +30,7 @@ csr<V, host> rows_of(const csr<V, host_view>& A, range rows) {
 
 template <class V>
 matrix_slice<V> slice_of(const communicator& ranks, const csr<V, host_view>& A) {
-    agree(&ranks, [&] { (void)order_of(A); });
+    agree(&ranks, [&] { validate(A, false); });
     expect_equal(&ranks, "slice_of",
                  std::array{double(A.shape.rows), double(A.shape.cols), double(A.val.size())});
     matrix_slice<V> mine;
@@ -42,7 +42,7 @@ matrix_slice<V> slice_of(const communicator& ranks, const csr<V, host_view>& A) 
 
 template <class V>
 matrix_slice<V> slice_from(const communicator& ranks, csr<V, host> own) {
-    agree(&ranks, [&] { (void)order_of(view(own)); });
+    agree(&ranks, [&] { validate(view(own), false); });
     expect_equal(&ranks, "slice_from", std::array{double(own.shape.cols)});
     matrix_slice<V> mine;
     mine.rows = gathered_shares(ranks, own.shape.rows);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "nonzero/dist/shares.hpp"
-#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 namespace nz {
 

@@ -6,13 +6,14 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/dist/numbering.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 namespace nz {
 namespace {
 
 template <class V>
-void check_slice(const matrix_slice<V>& A, int rank, int size) {
-    (void)order_of(view(A.own));
+row_order check_slice(const matrix_slice<V>& A, int rank, int size) {
+    const row_order order = order_of(cpu{}, view(A.own));
     if (A.rows.parts() != size || A.cols.parts() != size)
         throw argument_error(
             "distributed: rows or columns are shared out over another number of "
@@ -22,6 +23,7 @@ void check_slice(const matrix_slice<V>& A, int rank, int size) {
         throw argument_error("distributed: own rows are " + std::to_string(A.own.shape.rows) +
                              " x " + std::to_string(A.own.shape.cols) + ", expected " +
                              std::to_string(expected.rows) + " x " + std::to_string(expected.cols));
+    return order;
 }
 
 /// What becomes of a run of rows: `kept` entries stay where it begins, the others are listed.
@@ -111,9 +113,16 @@ void move_others(cpu on, range own, split_rows<V>& A) {
 
 template <class V>
 split_rows<V> split(cpu on, const communicator& ranks, matrix_slice<V> A) {
-    agree(&ranks, [&] { check_slice(A, ranks.rank(), ranks.size()); });
+    row_order order = row_order::any;
+    agree(&ranks, [&] { order = check_slice(A, ranks.rank(), ranks.size()); });
     const range own = A.cols.of(ranks.rank());
-    split_rows<V> parts{std::move(A.rows), std::move(A.cols), {}, {}, std::move(A.own), {}};
+    split_rows<V> parts{std::move(A.rows),
+                        std::move(A.cols),
+                        {},
+                        {},
+                        std::move(A.own),
+                        {},
+                        order == row_order::ascending};
     agree(&ranks, [&] {
         parts.halo.columns = columns_outside(on, view(parts.local), own);
         move_others(on, own, parts);

@@ -15,6 +15,7 @@ struct split_rows {
     host_vector<index> edge;  ///< own rows with entries in others' columns: the rows of `others`
     csr<V, S> local;          ///< columns numbered from the first own one
     csr<V, host> others;      ///< empty where there are none
+    bool in_order = false;    ///< the rows of both are known to ascend
 };
 
 /// The entries in others' columns are taken out of A in place, so that no rank holds its rows

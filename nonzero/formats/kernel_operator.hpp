@@ -108,24 +108,6 @@ class cpu_operator final : public linear_operator<V, cpu> {
     M A_;
 };
 
-/// f(A), or f of A's canonical copy where K's layout needs one: kernels over CSR take the columns
-/// of a row in any order, other layouts are made of ascending ones. Throws argument_error where A
-/// is no CSR.
-template <class K, class V, class F>
-auto with_order(const csr<V, host_view>& A, F f) {
-    const row_order order = order_of(A);
-    if (reads_csr<K, V> || order == row_order::ascending) return f(A);
-    const csr<V, host> ordered = canonical(A);
-    return f(view(ordered));
-}
-template <class K, class V, class F>
-auto with_order(gpu on, const csr<V, device_view>& A, F f) {
-    const row_order order = order_of(on, A);
-    if (reads_csr<K, V> || order == row_order::ascending) return f(A);
-    const csr<V, device> ordered = canonical(on, A);
-    return f(view(ordered));
-}
-
 template <class K, class V, class M>
 class gpu_operator final : public linear_operator<V, gpu> {
   public:
@@ -143,9 +125,7 @@ class gpu_operator final : public linear_operator<V, gpu> {
   protected:
     bool replace_values(const csr<V, device_view>& A) override {
         const device_guard guard(on_);
-        if constexpr (K::hooks.refill)
-            return with_order<K>(
-                on_, A, [&](const csr<V, device_view>& B) { return K::refill(on_, B, A_); });
+        if constexpr (K::hooks.refill) return K::refill(on_, A, A_);
         if constexpr (reads_csr<K, V>) return replace_in(on_, A, A_);
         return false;
     }

@@ -18,13 +18,11 @@ namespace {
 /// for a GPU, as traced_layout tells.
 template <class K, class V>
 auto layout_on_gpu(const csr<V, host_view>& A) {
-    return with_order<K>(A, [](const csr<V, host_view>& B) {
-        if constexpr (requires { traced_layout(K{}, B); }) {
-            return traced_layout(K{}, B);
-        } else {
-            return build_layout<K>(B);
-        }
-    });
+    if constexpr (requires { traced_layout(K{}, A); }) {
+        return traced_layout(K{}, A);
+    } else {
+        return build_layout<K>(A);
+    }
 }
 
 template <class K, class V>

@@ -40,13 +40,13 @@ concept runs_many_on = requires(B on, const typename K::template layout<V, typen
 /// does not compile, nor does a hook without its function or a function without its hook
 /// (formats/method_row.hpp).
 struct kernel_hooks {
-    bool one_thread = false;        ///< on a CPU it takes one thread, whatever the backend has
-    bool synchronises = false;      ///< on a GPU its product waits: no CUDA graph can hold it
-    bool complex_on_gpu = false;    ///< its GPU kernel exists for complex values too
-    bool x_by_texture = false;      ///< on a GPU it reads x by texture, which limits x's length
-    bool many_on_cpu = false;       ///< a CPU's for several vectors at once (spmv_many)
-    bool many_on_gpu = false;       ///< a GPU's
-    bool refuses_disorder = false;  ///< build throws argument_error where A is no ascending CSR
+    bool one_thread = false;      ///< on a CPU it takes one thread, whatever the backend has
+    bool synchronises = false;    ///< on a GPU its product waits: no CUDA graph can hold it
+    bool complex_on_gpu = false;  ///< its GPU kernel exists for complex values too
+    bool x_by_texture = false;    ///< on a GPU it reads x by texture, which limits x's length
+    bool many_on_cpu = false;     ///< a CPU's for several vectors at once (spmv_many)
+    bool many_on_gpu = false;     ///< a GPU's
+    bool packs = false;           ///< build also takes what analyse_for_packing found
 
     // Functions of the tag, named as the hook:
     bool work_on_cpu = false;         ///< work (const matrix_stats&)

@@ -92,10 +92,7 @@ constexpr bool hooks_match_functions() {
         h.from == requires(const csr<any, host_view>& A) { K::from(A); },
         "K::from and its hook go together");
     static_assert(
-        h.build ==
-            requires(gpu on, const csr<any, device_view>& A) {
-                K::build(on, A, device_analysis<any>{});
-            },
+        h.build == requires(gpu on, const csr<any, device_view>& A) { K::build(on, A); },
         "K::build and its hook go together");
     static_assert(
         h.refill == requires(gpu on, const csr<any, device_view>& A,
@@ -116,6 +113,7 @@ requires(hooks_match_functions<K>()) constexpr method<V> row = {
     .name = K::name,
     .deterministic = K::deterministic,
     .any_order = reads_csr<K, V>,
+    .packs = K::hooks.packs,
     .one_thread = K::hooks.one_thread,
     .synchronises = K::hooks.synchronises,
     .source = K::source,

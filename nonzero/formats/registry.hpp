@@ -1,22 +1,24 @@
 // The one list of methods. Planner, command, benches, tests and the docs' table iterate it.
 #pragma once
 
-#include "nonzero/formats/device_analysis.hpp"
 #include "nonzero/formats/linear_operator.hpp"
 
 namespace nz {
 
-/// Builds the layout and holds it. Throws argument_error where the layout declines or A is no CSR.
-/// The columns of a row may stand in any order, and more than once: what needs them ascending is
-/// built from a canonical copy.
+/// Builds the layout and holds it. Throws argument_error where the layout declines. A is known to
+/// be a CSR, and its rows ascend unless the method takes any order: `build` sees to that, and is
+/// what to call.
 template <class V, class B>
 using builder = std::unique_ptr<linear_operator<V, B>> (*)(B, const csr<V, host_view>&);
 
-/// The same from a CSR that lies on the GPU, of which it keeps nothing but a copy. What is known of
-/// it is not looked for again.
+template <class V>
+class packed_analysis;
+
+/// The same from a CSR that lies on the GPU, of which it keeps nothing but a copy. Where packing
+/// has analysed it, a method that packs does not do so again; null where not.
 template <class V>
 using device_builder = std::unique_ptr<linear_operator<V, gpu>> (*)(gpu, const csr<V, device_view>&,
-                                                                    const device_analysis<V>&);
+                                                                    const packed_analysis<V>*);
 
 /// A method: a kernel over its layout, or over several.
 template <class V>
@@ -24,8 +26,9 @@ struct method {
     std::string_view name;  ///< layout.kernel
     bool deterministic;     ///< same bits in every run with the same number of threads
     bool any_order;         ///< takes rows as they stand; others are built from an ordered copy
-    bool one_thread;        ///< on a CPU it takes one, whatever the backend has
-    bool synchronises;      ///< on a GPU `apply` waits for it, so that no CUDA graph can hold it
+    bool packs;  ///< on a GPU its builder starts from packing's analysis, which checks the matrix
+    bool one_thread;    ///< on a CPU it takes one, whatever the backend has
+    bool synchronises;  ///< on a GPU `apply` waits for it, so that no CUDA graph can hold it
     std::string_view source;
     estimate (*cost)(const matrix_stats&);
     estimate (*cost_on_gpu)(const matrix_stats&);  ///< cost, or why it would be too slow on a GPU

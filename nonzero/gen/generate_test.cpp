@@ -1,4 +1,5 @@
 #include "nonzero/gen/generate.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>

@@ -1,4 +1,5 @@
 #include "nonzero/gen/tiled.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "nonzero/matrix/ascending.hpp"
+
 namespace nz {
 namespace {
 
@@ -17,11 +19,12 @@ void for_each_link(const csr<V, host_view>& A, F f) {
 }  // namespace
 
 template <class V>
-adjacency adjacency_of(const csr<V, host_view>& A) {
+adjacency adjacency_of(const csr<V, host_view>& any_A) {
+    const ascending in_order(any_A);
+    const csr<V, host_view>& A = in_order.view();
     if (A.shape.rows != A.shape.cols)
         throw argument_error("adjacency: the matrix is " + std::to_string(A.shape.rows) + " x " +
                              std::to_string(A.shape.cols) + ", expected a square one");
-    if (order_of(A) == row_order::any) return adjacency_of(view(canonical(A)));
     const auto n = std::size_t(A.shape.rows);
     host_vector<offset> next;
     next.assign(n + 1, 0);

@@ -110,7 +110,7 @@ template <class B>
 fiedler_result fiedler(B on, const adjacency& graph, const fiedler_options& o) {
     check(graph, o);
     const auto L = laplacian_of(graph);
-    const auto op = build(make_plan(L, on), L);
+    const auto op = plan_and_build(ascending<double>::known(view(L)), on).op;
     const auto M = preconditioner_of(on, graph, L, o.preconditioner);
     // Constant vectors are known; without them the second eigenvector would be the first.
     host_vector<double> guess(static_cast<std::size_t>(graph.nodes()), 1);

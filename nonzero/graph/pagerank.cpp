@@ -1,4 +1,5 @@
 #include "nonzero/graph/pagerank.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 #include <algorithm>
 #include <array>
@@ -56,8 +57,7 @@ template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> plan_links(B on, nz::shape shape, offset_span row_ptr,
                                                   std::span<const index> col_ind) {
     const host_vector<V> ones(col_ind.size(), V(1));
-    const csr<V, host_view> L{shape, row_ptr, col_ind, ones};
-    return build(make_plan(L, on), L);
+    return plan_and_build(ascending<V>::known({shape, row_ptr, col_ind, ones}), on).op;
 }
 
 /// Iterations k that make one pass of the graph. (k - 1) / 2 products of the last pass are wasted
@@ -168,8 +168,8 @@ class ranking {
 template <class V, class B>
 pagerank_graph<V, B>::pagerank_graph(B on, const csr<V, host_view>& any_G, link_direction direction)
     : on_(on) {
-    const ascending_rows<V> given(any_G);
-    const csr<V, host_view>& G = given.view;
+    const ascending in_order(any_G);
+    const csr<V, host_view>& G = in_order.view();
     if (G.shape.rows != G.shape.cols)
         throw argument_error("pagerank: the graph's matrix is " + std::to_string(G.shape.rows) +
                              " x " + std::to_string(G.shape.cols) + ", expected a square one");
@@ -177,7 +177,7 @@ pagerank_graph<V, B>::pagerank_graph(B on, const csr<V, host_view>& any_G, link_
     if (direction == link_direction::row_links_to_column) {
         for (std::size_t i = 0; i < links_.size(); ++i)
             links_[i] = index(G.row_ptr[i + 1] - G.row_ptr[i]);
-        const auto L = transpose(G);
+        const auto L = transposed(cpu{}, G);
         product_ = plan_links<V>(on, L.shape, L.row_ptr, L.col_ind);
     } else {
         for (const index j : G.col_ind) ++links_[std::size_t(j)];

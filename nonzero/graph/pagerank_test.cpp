@@ -1,5 +1,6 @@
 // PageRank against its definition, iterated in long double on a dense matrix.
 #include "nonzero/graph/pagerank.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #include "nonzero/graph/reorder.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -113,9 +114,10 @@ void check_order(const ordering& order, index n) {
 }
 
 template <class V>
-csr<V, host> reordered(const csr<V, host_view>& A, const ordering& order) {
-    require_square(A.shape);
-    if (order_of(A) == row_order::any) return reordered(view(canonical(A)), order);
+csr<V, host> reordered(const csr<V, host_view>& any_A, const ordering& order) {
+    require_square(any_A.shape);
+    const ascending in_order(any_A);
+    const csr<V, host_view>& A = in_order.view();
     check_order(order, A.shape.rows);
     const ordering place = inverse_of(order);
     const std::size_t n = order.size();
@@ -158,10 +160,11 @@ host_vector<V> restored(std::span<const V> v, const ordering& order) {
 }
 
 template <class V>
-nearness measure_nearness(const csr<V, host_view>& A, index blocks) {
-    require_square(A.shape);
+nearness measure_nearness(const csr<V, host_view>& any_A, index blocks) {
+    require_square(any_A.shape);
     if (blocks < 1) throw argument_error("reorder: blocks is not positive");
-    if (order_of(A) == row_order::any) return measure_nearness(view(canonical(A)), blocks);
+    const ascending in_order(any_A);
+    const csr<V, host_view>& A = in_order.view();
     const std::int64_t n = A.shape.rows;
     nearness m;
     std::int64_t inside = 0;

@@ -1,5 +1,6 @@
 // Orders: that they are permutations, that they keep the entries, and what they bring together.
 #include "nonzero/graph/reorder.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 #include <gtest/gtest.h>
 

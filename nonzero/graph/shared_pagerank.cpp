@@ -27,7 +27,7 @@ pagerank_graph<V, B> shared_pagerank_graph(B on, matrix_slice<V> G, link_directi
         if (rows != cols)
             throw argument_error("pagerank: the graph's matrix is " + std::to_string(rows) + " x " +
                                  std::to_string(cols) + ", expected a square one");
-        if (order_of(view(G.own)) == row_order::any) G.own = canonical(view(G.own));
+        G.own = canonical(std::move(G.own));
         std::ranges::fill(G.own.val, V(1));
     });
     auto T = transpose(*on.ranks, G);

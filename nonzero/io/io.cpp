@@ -1,4 +1,5 @@
 #include "nonzero/io/io.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 #include <algorithm>
 #include <array>
@@ -185,8 +186,9 @@ std::string node_names::of(index row) const {
 }
 
 template <class V>
-void write(const std::string& path, const csr<V, host_view>& A, const write_options& options) {
-    if (order_of(A) != row_order::ascending) return write(path, view(canonical(A)), options);
+void write(const std::string& path, const csr<V, host_view>& any_A, const write_options& options) {
+    const ascending in_order(any_A);
+    const csr<V, host_view>& A = in_order.view();
     const bool is_npz = path.ends_with(".npz");
     if (is_npz || path.ends_with(".petsc")) {
         if (options.store != symmetry::general)

@@ -1,5 +1,6 @@
 // METIS's graph files: the manual's examples, and what is refused.
 #include "nonzero/io/metis_graph.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #include "nonzero/io/npz.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -101,14 +102,6 @@ csr<V, host> read_compressed(const sparse_archive& a, nz::shape shape) {
     A.col_ind.resize(std::size_t(A.row_ptr.back()));
     A.val.resize(std::size_t(A.row_ptr.back()));
     return A;
-}
-
-template <class V>
-bool is_canonical(const csr<V, host>& A) {
-    for (std::size_t i = 0; i < std::size_t(A.shape.rows); ++i)
-        for (auto k = std::size_t(A.row_ptr[i]) + 1; k < std::size_t(A.row_ptr[i + 1]); ++k)
-            if (A.col_ind[k - 1] >= A.col_ind[k]) return false;
-    return true;
 }
 
 template <class V>
@@ -254,7 +247,7 @@ csr<V, host> read_stored_rows(const std::string& path, const stored_header& h,
     indices.cut({before, before + ptr.back()}), data.cut({before, before + ptr.back()});
     indices.read_integers(A.col_ind, 0, std::int64_t(h.shape.cols) - 1);
     data.read_values(A.val);
-    return is_canonical(A) ? std::move(A) : canonical(view(A));
+    return canonical(std::move(A));
 }
 
 file_info inspect(const std::string& path) {
@@ -282,7 +275,7 @@ csr<V, host> read(const std::string& path, const read_options& options) {
     } else {
         A = transpose(view(read_compressed<V>(a, {a.shape.cols, a.shape.rows})));
     }
-    if (!is_canonical(A)) A = canonical(view(A));
+    A = canonical(std::move(A));
     if (options.progress) options.progress(1.0);
     return A;
 }

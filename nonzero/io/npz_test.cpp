@@ -1,4 +1,5 @@
 #include "nonzero/io/npz.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #include "nonzero/io/petsc.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 #include <fmt/format.h>
 
@@ -276,7 +277,7 @@ csr<V, host> read_rows(const std::string& path, const header& h, std::span<const
                        A.col_ind[std::size_t(k)] = index(j);
                    });
     A.val = read_values<V>(path, h, before, ptr.back());
-    return order_of(view(A)) == row_order::ascending ? std::move(A) : canonical(view(A));
+    return canonical(std::move(A));
 }
 
 template <class V>

@@ -1,4 +1,5 @@
 #include "nonzero/io/picture.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 #include <fmt/format.h>
 #include <png.h>
@@ -44,7 +45,7 @@ picture spy(const csr<V, host_view>& A, int width, int height) {
     if (width < 1 || height < 1 || width > max_picture_side || height > max_picture_side)
         throw argument_error(fmt::format("spy: {} x {} pixels, expected 1 to {} a side", width,
                                          height, max_picture_side));
-    (void)order_of(A);  // or a position would lead anywhere
+    validate(A, false);  // or a position would lead anywhere
     const std::size_t pixels = std::size_t(width) * std::size_t(height);
     picture p{width, height, std::vector<float>(pixels, 0.0F)};
     if (A.shape.rows == 0 || A.shape.cols == 0) return p;

@@ -1,8 +1,11 @@
-// Is this a CSR, and do the columns of its rows ascend? Asked of every matrix that comes in.
-#include <algorithm>
+#include "nonzero/matrix/ascending.hpp"
 
+#include <algorithm>
+#include <atomic>
+
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
-#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/assembler.hpp"
 
 namespace nz {
 namespace {
@@ -72,7 +75,38 @@ column_counts count_columns(const index* col, std::int64_t nnz, index cols) {
     return {descents, outside};
 }
 
+/// Orders every row of A and closes the gaps that summed duplicates leave.
+template <class V>
+void order_rows(host_vector<offset>& row_ptr, host_vector<index>& col, host_vector<V>& val) {
+    const auto rows = std::int64_t(row_ptr.size()) - 1;
+    host_vector<offset> kept(std::size_t(std::max<std::int64_t>(rows, 0)));
+    const auto order = [&](std::int64_t i, row_scratch<V>& scratch) {
+        const auto b = std::size_t(row_ptr[std::size_t(i)]);
+        const auto n = std::size_t(row_ptr[std::size_t(i) + 1]) - b;
+        kept[std::size_t(i)] =
+            offset(order_row<V>({col.data() + b, n}, {val.data() + b, n}, scratch));
+    };
+    parallel_for(
+        thread_count({}), rows, 256, [] { return row_scratch<V>(); }, order);
+    std::size_t to = 0;
+    for (std::size_t i = 0; i < std::size_t(rows); ++i) {
+        const auto from = std::size_t(row_ptr[i]), n = std::size_t(kept[i]);
+        row_ptr[i] = offset(to);
+        if (from != to) {
+            std::copy_n(col.data() + from, n, col.data() + to);
+            std::copy_n(val.data() + from, n, val.data() + to);
+        }
+        to += n;
+    }
+    row_ptr.back() = offset(to);
+    col.resize(to), val.resize(to);
+}
+
+std::atomic<std::int64_t> checks = 0;
+
 }  // namespace
+
+std::int64_t order_checks() { return checks; }
 
 template <class V, class S>
 void check_sizes(const csr<V, S>& A) {
@@ -89,7 +123,8 @@ void check_sizes(const csr<V, S>& A) {
 }
 
 template <class V>
-row_order order_of(const csr<V, host_view>& A) {
+row_order order_of(cpu, const csr<V, host_view>& A) {
+    ++checks;
     check_sizes(A);
     check_ends(A.row_ptr, A.val.size());
     return A.row_ptr.visit([&](const auto* ptr) {
@@ -104,17 +139,28 @@ row_order order_of(const csr<V, host_view>& A) {
 
 template <class V>
 void validate(const csr<V, host_view>& A, bool canonical) {
-    if (order_of(A) == row_order::ascending || !canonical) return;
+    if (order_of(cpu{}, A) == row_order::ascending || !canonical) return;
     for (std::int64_t i = 0; i < A.shape.rows; ++i)
         for (auto k = A.row_ptr[std::size_t(i)] + 1; k < A.row_ptr[std::size_t(i) + 1]; ++k)
             if (A.col_ind[std::size_t(k) - 1] >= A.col_ind[std::size_t(k)])
                 refuse("columns of row " + std::to_string(i) + " are not ascending");
 }
 
-#define NZ_INSTANTIATE(V)                                   \
-    template row_order order_of(const csr<V, host_view>&);  \
-    template void validate(const csr<V, host_view>&, bool); \
-    template void check_sizes(const csr<V, host_view>&);    \
+template <class V>
+csr<V, host> ordered_copy(cpu, const csr<V, host_view>& A) {
+    csr<V, host> B{A.shape, {}, {A.col_ind.begin(), A.col_ind.end()}, {A.val.begin(), A.val.end()}};
+    host_vector<offset> ptr(A.row_ptr.size());
+    for (std::size_t i = 0; i < ptr.size(); ++i) ptr[i] = A.row_ptr[i];
+    order_rows(ptr, B.col_ind, B.val);
+    B.row_ptr = offset_vector(ptr);
+    return B;
+}
+
+#define NZ_INSTANTIATE(V)                                              \
+    template row_order order_of(cpu, const csr<V, host_view>&);        \
+    template csr<V, host> ordered_copy(cpu, const csr<V, host_view>&); \
+    template void validate(const csr<V, host_view>&, bool);            \
+    template void check_sizes(const csr<V, host_view>&);               \
     template void check_sizes(const csr<V, device_view>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 

@@ -3,7 +3,7 @@
 
 #include "nonzero/core/device_complex.cuh"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 namespace nz {
 namespace {
@@ -168,16 +168,16 @@ csr<V, device> without_duplicates(gpu on, const csr<V, device_view>& B) {
 }  // namespace
 
 template <class V>
-csr<V, device> canonical(gpu on, const csr<V, device_view>& A) {
+csr<V, device> ordered_copy(gpu on, const csr<V, device_view>& A) {
     const device_guard guard(on);
-    auto B = transpose(on, view(transpose(on, A)));
+    auto B = transposed(on, view(transposed(on, A)));
     if (B.val.size() == 0) return B;
     return without_duplicates(on, view(B));
 }
 
 #define NZ_INSTANTIATE(V)                                         \
     template row_order order_of(gpu, const csr<V, device_view>&); \
-    template csr<V, device> canonical(gpu, const csr<V, device_view>&);
+    template csr<V, device> ordered_copy(gpu, const csr<V, device_view>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "nonzero/matrix/first_wrong_row.hpp"
 
@@ -35,6 +36,23 @@ host_vector<V> diagonal_of(cpu on, const csr<V, host_view>& A, index first_row) 
         });
     });
     return d;
+}
+
+template <class V>
+csr<V, host> diagonal_matrix(host_vector<V> diagonal) {
+    const auto n = index(diagonal.size());
+    host_vector<index> at(diagonal.size());
+    std::iota(at.begin(), at.end(), 0);
+    host_vector<offset> ptr(diagonal.size() + 1);
+    std::iota(ptr.begin(), ptr.end(), 0);
+    return {{n, n}, offset_vector(ptr), std::move(at), std::move(diagonal)};
+}
+
+template <class V>
+host_vector<V> magnitudes(std::span<const V> v) {
+    host_vector<V> sizes(v.size());
+    std::ranges::transform(v, sizes.begin(), [](V each) { return V(std::abs(each)); });
+    return sizes;
 }
 
 template <class V>
@@ -80,12 +98,17 @@ void invert_each(cpu on, std::span<V> v) {
 #define NZ_INSTANTIATE(V)                                                          \
     template void refuse_diagonal(V, std::int64_t);                                \
     template void require_positive(cpu, std::span<const V>, std::int64_t);         \
-    template host_vector<V> diagonal_of(cpu, const csr<V, host_view>&, index);     \
     template host_vector<V> l1_norms(cpu, const csr<V, host_view>&);               \
     template double gershgorin_bound(cpu, std::span<const V>, std::span<const V>); \
     template void replace_zero_diagonal(cpu, csr<V, host>&, index);                \
     template void invert_each(cpu, std::span<V>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
+#undef NZ_INSTANTIATE
+#define NZ_INSTANTIATE(V)                                                      \
+    template host_vector<V> diagonal_of(cpu, const csr<V, host_view>&, index); \
+    template csr<V, host> diagonal_matrix(host_vector<V>);                     \
+    template host_vector<V> magnitudes(std::span<const V>);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/core/threads.hpp"
+#include "nonzero/matrix/ascending.hpp"
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz {
@@ -40,6 +41,22 @@ template <class V>
 host_vector<V> diagonal_of(cpu on, const csr<V, host_view>& A, index first_row = 0);
 template <class V>
 device_array<V> diagonal_of(gpu on, const csr<V, device_view>& A);
+
+/// The same of any square CSR, duplicates summed. Throws argument_error where A is not square, and
+/// as order_of.
+template <class V>
+host_vector<V> diagonal_of(const csr<V, host_view>& A) {
+    if (A.shape.rows != A.shape.cols)
+        throw argument_error("diagonal_of: A is " + std::to_string(A.shape.rows) + " x " +
+                             std::to_string(A.shape.cols) + ", expected a square matrix");
+    return diagonal_of(worth(cpu{}, std::ssize(A.val)), ascending(A).view());
+}
+/// The matrix of these values on its diagonal and nothing off it.
+template <class V>
+csr<V, host> diagonal_matrix(host_vector<V> diagonal);
+/// The magnitudes of the values.
+template <class V>
+host_vector<V> magnitudes(std::span<const V> v);
 
 /// A's diagonal, which is looked for only where it is not known.
 template <class V, class B>

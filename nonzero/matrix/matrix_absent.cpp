@@ -1,28 +1,74 @@
-// What is asked and made of a CSR on the GPU, in a build without CUDA.
+// What is asked and made of a CSR on a GPU, in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/matrix/diagonal.hpp"
+#include "nonzero/matrix/spgemm.hpp"
 
 namespace nz {
+namespace {
+template <class T>
+T absent(gpu on) {
+    require_gpu(on);
+    return T{};
+}
+}  // namespace
 
 template <class V>
 row_order order_of(gpu on, const csr<V, device_view>&) {
-    require_gpu(on);
-    return {};
+    return absent<row_order>(on);
 }
 template <class V>
-csr<V, device> canonical(gpu on, const csr<V, device_view>&) {
-    require_gpu(on);
-    return {};
+csr<V, device> ordered_copy(gpu on, const csr<V, device_view>&) {
+    return absent<csr<V, device>>(on);
 }
 template <class V>
-csr<V, device> transpose(gpu on, const csr<V, device_view>&) {
-    require_gpu(on);
-    return {};
+csr<V, device> transposed(gpu on, const csr<V, device_view>&) {
+    return absent<csr<V, device>>(on);
 }
-#define NZ_INSTANTIATE(V)                                               \
-    template row_order order_of(gpu, const csr<V, device_view>&);       \
-    template csr<V, device> canonical(gpu, const csr<V, device_view>&); \
-    template csr<V, device> transpose(gpu, const csr<V, device_view>&);
+#define NZ_INSTANTIATE(V)                                                  \
+    template row_order order_of(gpu, const csr<V, device_view>&);          \
+    template csr<V, device> ordered_copy(gpu, const csr<V, device_view>&); \
+    template csr<V, device> transposed(gpu, const csr<V, device_view>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+#undef NZ_INSTANTIATE
+
+template <class V>
+csr<V, device> spgemm(gpu on, const csr<V, device_view>&, const csr<V, device_view>&, offset) {
+    return absent<csr<V, device>>(on);
+}
+template <class V>
+void require_positive(gpu on, device_span<V>, std::int64_t) {
+    require_gpu(on);
+}
+template <class V>
+device_array<V> diagonal_of(gpu on, const csr<V, device_view>&) {
+    return absent<device_array<V>>(on);
+}
+template <class V>
+device_array<V> l1_norms(gpu on, const csr<V, device_view>&) {
+    return absent<device_array<V>>(on);
+}
+template <class V>
+double gershgorin_bound(gpu on, device_span<V>, device_span<V>) {
+    return absent<double>(on);
+}
+template <class V>
+void replace_zero_diagonal(gpu on, csr<V, device>&) {
+    require_gpu(on);
+}
+template <class V>
+void invert_each(gpu on, device_out<V>) {
+    require_gpu(on);
+}
+#define NZ_INSTANTIATE(V)                                                                       \
+    template csr<V, device> spgemm(gpu, const csr<V, device_view>&, const csr<V, device_view>&, \
+                                   offset);                                                     \
+    template void require_positive(gpu, device_span<V>, std::int64_t);                          \
+    template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);                      \
+    template device_array<V> l1_norms(gpu, const csr<V, device_view>&);                         \
+    template double gershgorin_bound(gpu, device_span<V>, device_span<V>);                      \
+    template void replace_zero_diagonal(gpu, csr<V, device>&);                                  \
+    template void invert_each(gpu, device_out<V>);
+NZ_INSTANTIATE(float)
+NZ_INSTANTIATE(double)
 
 }  // namespace nz

@@ -226,45 +226,7 @@ void require_fit(index cols, index rows) {
                              " columns times one of " + std::to_string(rows) + " rows");
 }
 
-/// Positions of the entries of each column, for every share of the rows: counted, summed up in the
-/// order of columns and then shares.
-template <class V>
-struct column_counts {
-    column_counts(cpu on, const csr<V, host_view>& A, int parts)
-        : ptr(std::size_t(A.shape.cols) + 1), next(std::size_t(parts)) {
-        const auto cols = std::size_t(A.shape.cols);
-        parallel_for(thread_count(on), parts, [&](std::int64_t p) {
-            auto& n = next[std::size_t(p)];
-            n.assign(cols, 0);
-            const range rows = share(A.shape.rows, parts, p);
-            for_each_entry(A, rows.first, rows.last,
-                           [&](index, index j, V) { ++n[std::size_t(j)]; });
-        });
-        place_by_key(on, next, ptr);
-    }
-    host_vector<offset> ptr;
-    std::vector<host_vector<offset>> next;
-};
-
 }  // namespace
-
-template <class T>
-void place_by_key(cpu on, std::vector<host_vector<T>>& of, host_vector<T>& first) {
-    const std::size_t keys = first.size() - 1;
-    first[0] = 0;
-    parallel_for(thread_count(on), std::int64_t(keys), [&](std::int64_t j) {
-        T count = 0;
-        for (const auto& part : of) count += part[std::size_t(j)];
-        first[std::size_t(j) + 1] = count;
-    });
-    std::partial_sum(first.begin(), first.end(), first.begin());
-    parallel_for(thread_count(on), std::int64_t(keys), [&](std::int64_t j) {
-        T at = first[std::size_t(j)];
-        for (auto& part : of) at += std::exchange(part[std::size_t(j)], at);
-    });
-}
-template void place_by_key(cpu, std::vector<host_vector<index>>&, host_vector<index>&);
-template void place_by_key(cpu, std::vector<host_vector<offset>>&, host_vector<offset>&);
 
 template <class V>
 csr<V, host> spgemm(cpu on, const csr<V, host_view>& A, const csr<V, host_view>& B) {
@@ -293,37 +255,13 @@ csr<V, host> galerkin_product(cpu on, const csr<V, host_view>& R, const csr<V, h
     return C.overflows() ? csr<V, host>{} : C.finish(on);
 }
 
-template <class V>
-csr<V, host> transposed(cpu on, const csr<V, host_view>& A) {
-    // Counters for every column and share: no more shares than entries pay for.
-    const auto most = std::int64_t(A.val.size()) / std::max<std::int64_t>(A.shape.cols, 1);
-    const int parts =
-        int(std::clamp<std::int64_t>(thread_count(on), 1, std::max<std::int64_t>(most, 1)));
-    column_counts<V> at(on, A, parts);
-    csr<V, host> T{{A.shape.cols, A.shape.rows},
-                   {},
-                   host_vector<index>(A.val.size()),
-                   host_vector<V>(A.val.size())};
-    parallel_for(thread_count(on), parts, [&](std::int64_t p) {
-        offset* const next = at.next[std::size_t(p)].data();
-        const range rows = share(A.shape.rows, parts, p);
-        for_each_entry(A, rows.first, rows.last, [&](index i, index j, V v) {
-            const auto k = std::size_t(next[j]++);
-            T.col_ind[k] = i, T.val[k] = v;
-        });
-    });
-    T.row_ptr = offset_vector(at.ptr);
-    return T;
-}
-
 #define NZ_INSTANTIATE(V)                                                                      \
     template class row_runs<V>;                                                                \
     template class sparse_accumulator<V>;                                                      \
     template csr<V, host> spgemm(cpu, const csr<V, host_view>&, const csr<V, host_view>&);     \
     template csr<V, host> galerkin_product(cpu, const csr<V, host_view>&,                      \
                                            const csr<V, host_view>&, const csr<V, host_view>&, \
-                                           offset);                                            \
-    template csr<V, host> transposed(cpu, const csr<V, host_view>&);
+                                           offset);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 namespace nz {
 
@@ -125,16 +125,6 @@ class row_runs {
 template <class V>
 csr<V, host> spgemm(cpu on, const csr<V, host_view>& A, const csr<V, host_view>& B);
 
-/// From counts to places: of[p][j], the things with key j in part p, becomes the place of the first
-/// of them, those with one key side by side, the parts in order. first: of keys + 1 elements, where
-/// each key's start. T: index or offset.
-template <class T>
-void place_by_key(cpu on, std::vector<host_vector<T>>& of, host_vector<T>& first);
-
-/// A^T, in parallel; the same bits as transpose(A).
-template <class V>
-csr<V, host> transposed(cpu on, const csr<V, host_view>& A);
-
 inline constexpr offset any_number = std::numeric_limits<offset>::max();
 
 /// R A P, where R = P^T is given as well. Columns ascend. Same bits for any number of threads.
@@ -149,8 +139,6 @@ csr<V, host> galerkin_product(cpu on, const csr<V, host_view>& R, const csr<V, h
 template <class V>
 csr<V, device> spgemm(gpu on, const csr<V, device_view>& A, const csr<V, device_view>& B,
                       offset most = any_number);
-template <class V>
-csr<V, device> transposed(gpu on, const csr<V, device_view>& A);
 template <class V>
 csr<V, device> galerkin_product(gpu on, const csr<V, device_view>& R, const csr<V, device_view>& A,
                                 const csr<V, device_view>& P, offset most = any_number) {

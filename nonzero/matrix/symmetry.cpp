@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
+#include "nonzero/matrix/diagonal.hpp"
+#include "nonzero/matrix/first_wrong_row.hpp"
 
 namespace nz {
 namespace {
@@ -27,16 +27,10 @@ V at(const csr<V, host_view>& A, std::size_t i, index j) {
 }
 
 /// The first of find(row), of which each is an entry of that row or nothing. In parallel.
-template <class V, class Find>
-std::optional<facing_entries<V>> first_found(index rows, Find find) {
-    std::atomic<std::int64_t> first = rows;
-    std::mutex one_at_a_time;
-    parallel_for(thread_count({}, rows), rows, 1024, [&](std::int64_t i) {
-        if (i >= first || !find(std::size_t(i))) return;
-        const std::lock_guard lock(one_at_a_time);
-        first = std::min(first.load(), i);
-    });
-    return first < rows ? find(std::size_t(first)) : std::nullopt;
+template <class Find>
+auto first_found(index rows, Find find) {
+    const auto row = first_wrong_row(rows, [&](index i) { return bool(find(std::size_t(i))); });
+    return row < 0 ? std::nullopt : find(std::size_t(row));
 }
 
 std::string text(double v) { return fmt::format("{:.6g}", v); }
@@ -62,12 +56,11 @@ host_vector<real<V>> largest_of_rows(const csr<V, host_view>& A) {
 }
 
 template <class V>
-std::optional<facing_entries<V>> first_asymmetry(const csr<V, host_view>& any_A, symmetry s,
+std::optional<facing_entries<V>> first_asymmetry(const ascending<V>& in_order, symmetry s,
                                                  double tolerance) {
-    const ascending_rows<V> given(any_A);
-    const auto& A = given.view;
+    const csr<V, host_view>& A = in_order.view();
     const auto largest = largest_of_rows(A);
-    return first_found<V>(A.shape.rows, [&](std::size_t i) -> std::optional<facing_entries<V>> {
+    return first_found(A.shape.rows, [&](std::size_t i) -> std::optional<facing_entries<V>> {
         for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k) {
             const auto j = std::size_t(A.col_ind[k]);
             const V across = at(A, j, index(i));
@@ -80,9 +73,9 @@ std::optional<facing_entries<V>> first_asymmetry(const csr<V, host_view>& any_A,
 }
 
 template <class V>
-std::optional<facing_entries<V>> first_not_finite(const csr<V, host_view>& A) {
-    (void)order_of(A);
-    return first_found<V>(A.shape.rows, [&](std::size_t i) -> std::optional<facing_entries<V>> {
+std::optional<facing_entries<V>> first_not_finite(const ascending<V>& in_order) {
+    const csr<V, host_view>& A = in_order.given();
+    return first_found(A.shape.rows, [&](std::size_t i) -> std::optional<facing_entries<V>> {
         for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k)
             if (!is_finite(A.val[k]))
                 return facing_entries<V>{index(i), A.col_ind[k], A.val[k], V(0)};
@@ -105,29 +98,43 @@ std::string text_of_asymmetry(const facing_entries<V>& found) {
 }
 
 template <class V>
-std::string why_not_finite(const csr<V, host_view>& A) {
-    if (A.shape.rows != A.shape.cols)
-        return fmt::format("A is {} x {}, not square", A.shape.rows, A.shape.cols);
+std::string why_not_finite(const ascending<V>& A) {
+    const auto [rows, cols] = A.view().shape;
+    if (rows != cols) return fmt::format("A is {} x {}, not square", rows, cols);
     const auto found = first_not_finite(A);
     return found ? text_of_not_finite(*found) : "";
 }
 
 template <class V>
-std::string why_not_symmetric(const csr<V, host_view>& A) {
+std::string why_not_symmetric(const ascending<V>& A) {
     if (std::string why = why_not_finite(A); !why.empty()) return why;
     const auto found = first_asymmetry(A, self_adjoint<V>);
     return found ? text_of_asymmetry(*found) : "";
 }
 
-#define NZ_INSTANTIATE(V)                                                                         \
-    template host_vector<real<V>> largest_of_rows(const csr<V, host_view>&);                      \
-    template std::optional<facing_entries<V>> first_asymmetry(const csr<V, host_view>&, symmetry, \
-                                                              double);                            \
-    template std::optional<facing_entries<V>> first_not_finite(const csr<V, host_view>&);         \
-    template std::string text_of_not_finite(const facing_entries<V>&);                            \
-    template std::string text_of_asymmetry(const facing_entries<V>&);                             \
-    template std::string why_not_finite(const csr<V, host_view>&);                                \
-    template std::string why_not_symmetric(const csr<V, host_view>&);
+template <class V>
+std::string why_not_definite(const ascending<V>& A) {
+    if (std::string why = why_not_finite(A); !why.empty()) return why;
+    const auto found = first_asymmetry(A, self_adjoint<V>);
+    const auto diagonal = diagonal_of(cpu{}, A.view());
+    const auto row = first_wrong_row(
+        A.view().shape.rows, [&](index i) { return !(std::real(diagonal[std::size_t(i)]) > 0); });
+    if (row >= 0 && (!found || row <= found->row))
+        return fmt::format("A is not positive definite: its diagonal is {:.6g} in row {}",
+                           double(std::real(diagonal[std::size_t(row)])), row);
+    return found ? text_of_asymmetry(*found) : "";
+}
+
+#define NZ_INSTANTIATE(V)                                                                    \
+    template host_vector<real<V>> largest_of_rows(const csr<V, host_view>&);                 \
+    template std::optional<facing_entries<V>> first_asymmetry(const ascending<V>&, symmetry, \
+                                                              double);                       \
+    template std::optional<facing_entries<V>> first_not_finite(const ascending<V>&);         \
+    template std::string text_of_not_finite(const facing_entries<V>&);                       \
+    template std::string text_of_asymmetry(const facing_entries<V>&);                        \
+    template std::string why_not_finite(const ascending<V>&);                                \
+    template std::string why_not_symmetric(const ascending<V>&);                             \
+    template std::string why_not_definite(const ascending<V>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -1,11 +1,12 @@
-// Whether a matrix is its own mirror image: the one test of that, which reads values.
+// Whether a matrix is its own mirror image, and what conjugate gradients need, as far as that can
+// be seen at once: the one test of that, which reads values.
 #pragma once
 
 #include <cmath>
 #include <optional>
 #include <string>
 
-#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 namespace nz {
 
@@ -53,15 +54,14 @@ template <class V>
 host_vector<real<V>> largest_of_rows(const csr<V, host_view>& A);
 
 /// The first stored entry of a square A, by rows, that is not what mirrors the one across the
-/// diagonal. An entry that is not stored is 0, and duplicates are summed. Throws as order_of.
+/// diagonal. An entry that is not stored is 0.
 template <class V>
-std::optional<facing_entries<V>> first_asymmetry(const csr<V, host_view>& A, symmetry s,
+std::optional<facing_entries<V>> first_asymmetry(const ascending<V>& A, symmetry s,
                                                  double tolerance = symmetry_tolerance<V>);
 
 /// The first stored entry, by rows, that is infinite or no number; what faces it is not looked up.
-/// Throws as order_of.
 template <class V>
-std::optional<facing_entries<V>> first_not_finite(const csr<V, host_view>& A);
+std::optional<facing_entries<V>> first_not_finite(const ascending<V>& A);
 
 /// What is wrong with them, in one sentence.
 template <class V>
@@ -71,17 +71,41 @@ std::string text_of_asymmetry(const facing_entries<V>& found);
 
 /// Empty where A is square and finite; else why not, in one sentence that names a place.
 template <class V>
-std::string why_not_finite(const csr<V, host_view>& A);
+std::string why_not_finite(const ascending<V>& A);
 
 /// Empty where A is square, finite and symmetric (hermitian) up to symmetry_tolerance, whatever its
 /// diagonal; else why not, in one sentence that names a place.
 template <class V>
-std::string why_not_symmetric(const csr<V, host_view>& A);
+std::string why_not_symmetric(const ascending<V>& A);
+
+/// Empty where why_not_symmetric finds nothing and A's diagonal is positive; else why not, in one
+/// sentence that names a place. Rows counted from 0.
+template <class V>
+std::string why_not_definite(const ascending<V>& A);
 
 /// Whether why_not_symmetric finds nothing.
 template <class V>
-bool is_symmetric(const csr<V, host_view>& A) {
+bool is_symmetric(const ascending<V>& A) {
     return why_not_symmetric(A).empty();
+}
+
+/// The same of any CSR, duplicates summed. Throw as order_of.
+template <class V>
+std::optional<facing_entries<V>> first_asymmetry(const csr<V, host_view>& A, symmetry s,
+                                                 double tolerance = symmetry_tolerance<V>) {
+    return first_asymmetry(ascending(A), s, tolerance);
+}
+template <class V>
+std::string why_not_symmetric(const csr<V, host_view>& A) {
+    return why_not_symmetric(ascending(A));
+}
+template <class V>
+std::string why_not_definite(const csr<V, host_view>& A) {
+    return why_not_definite(ascending(A));
+}
+template <class V>
+bool is_symmetric(const csr<V, host_view>& A) {
+    return is_symmetric(ascending(A));
 }
 
 }  // namespace nz

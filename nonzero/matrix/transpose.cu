@@ -4,7 +4,7 @@
 
 #include "nonzero/core/device_complex.cuh"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 namespace nz {
 namespace {
@@ -124,14 +124,13 @@ csr<V, device> transpose_with(gpu on, const csr<V, device_view>& A) {
 }  // namespace
 
 template <class V>
-csr<V, device> transpose(gpu on, const csr<V, device_view>& A) {
-    (void)order_of(on, A);
+csr<V, device> transposed(gpu on, const csr<V, device_view>& A) {
     const device_guard guard(on);
     if (A.val.size() > 0xffffffffU) return transpose_with<std::uint64_t>(on, A);
     return transpose_with<std::uint32_t>(on, A);
 }
 
-#define NZ_INSTANTIATE(V) template csr<V, device> transpose(gpu, const csr<V, device_view>&);
+#define NZ_INSTANTIATE(V) template csr<V, device> transposed(gpu, const csr<V, device_view>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -1,4 +1,5 @@
 #include "nonzero/matrix/with_transpose.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 #include <mutex>
 
@@ -10,15 +11,6 @@ namespace {
 template <class V>
 void conjugate(cpu, std::span<const V> from, std::span<V> to) {
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::conj(from[i]);
-}
-
-template <class V>
-csr<V, host> transposed(cpu, const csr<V, host_view>& A) {
-    return transpose(A);
-}
-template <class V>
-csr<V, device> transposed(gpu on, const csr<V, device_view>& A) {
-    return transpose(on, A);
 }
 
 template <class V, class B>
@@ -63,7 +55,7 @@ class pair_of_operators final : public linear_operator<V, B> {
     }
     void scale(V beta, out<V, B> y) const override { scale_vector(on_, beta, y); }
     bool replace_values(const csr<V, typename B::view>& A) override {
-        return of_A_->take_values(A) && of_transpose_->take_values(view(transposed(on_, A)));
+        return of_A_->take_values(A) && of_transpose_->take_values(view(transpose(on_, A)));
     }
 
   private:

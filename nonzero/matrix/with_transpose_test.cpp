@@ -1,6 +1,7 @@
 // A^T built beside A: its products by every op, on the CPU and on a GPU, and the transposing on a
 // GPU.
 #include "nonzero/matrix/with_transpose.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 #include <gtest/gtest.h>
 
@@ -77,7 +78,7 @@ TYPED_TEST(transposed, on_the_gpu_is_what_it_is_on_the_cpu_bit_for_bit) {
 
 TEST(transposed, refuses_operators_that_are_no_pair) {
     const csr<double, host> A{{2, 3}, {0, 1, 2}, {0, 2}, {1, 2}};
-    const auto make = [&] { return find_method<double>("csr.serial").on_cpu(cpu{1}, view(A)); };
+    const auto make = [&] { return build(find_method<double>("csr.serial"), cpu{1}, view(A)); };
     EXPECT_THROW((void)with_transpose(cpu{1}, make(), make()), argument_error);
 }
 

@@ -7,6 +7,7 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/matrix/transpose.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/products.hpp"
@@ -90,12 +91,12 @@ TYPED_TEST(any_order, every_method_multiplies_rightly) {
         for (const method<V>& m : methods<V>()) {
             SCOPED_TRACE(std::string(m.name) + " on '" + name + "'");
             if (m.on_cpu != nullptr && m.cost(stats).declined.empty()) {
-                const auto op = m.on_cpu(cpu{2}, A);
+                const auto op = build(m, cpu{2}, A);
                 expect_product<V>(*op, transposition::plain, A);
                 expect_product<V>(*op, transposition::conjugate_transpose, A);
             }
             if (has_gpu && m.on_gpu != nullptr && m.cost_on_gpu(stats).declined.empty())
-                expect_product<V>(*m.on_gpu(gpu{}, A), transposition::plain, A);
+                expect_product<V>(*build(m, gpu{}, A), transposition::plain, A);
             if (this->HasFailure()) return;
         }
     }
@@ -245,7 +246,7 @@ std::vector<entry> entries() {
     for (const method<double>& m : methods<double>())
         if (m.on_cpu != nullptr)
             all.push_back(
-                {std::string(m.name), [&m](const auto& A) { (void)m.on_cpu(cpu{}, view(A)); }});
+                {std::string(m.name), [&m](const auto& A) { (void)build(m, cpu{}, view(A)); }});
     return all;
 }
 
@@ -276,7 +277,7 @@ TEST(no_csr, is_refused_on_the_gpu_by_every_entry) {
             if (by.on_gpu == nullptr) continue;
             const plan_options only{.deterministic = false, .methods = {std::string(by.name)}};
             if (by.from_device != nullptr) {
-                EXPECT_THROW((void)by.from_device(gpu{}, view(A), {}), argument_error) << by.name;
+                EXPECT_THROW((void)build(by, gpu{}, view(A)), argument_error) << by.name;
             }
             // One that declines so small a matrix has no plan.
             if (by.from_device != nullptr && by.cost_on_gpu(stats).declined.empty()) {
@@ -284,7 +285,7 @@ TEST(no_csr, is_refused_on_the_gpu_by_every_entry) {
                 auto op = build(p, on_device);
                 EXPECT_THROW((void)build(p, A), argument_error) << by.name;
             }
-            EXPECT_THROW((void)by.on_gpu(gpu{}, view(m.A)), argument_error) << by.name;
+            EXPECT_THROW((void)build(by, gpu{}, view(m.A)), argument_error) << by.name;
         }
     }
 }

@@ -14,6 +14,8 @@
 #include "nonzero/core/memory.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/stopwatch.hpp"
+#include "nonzero/matrix/build.hpp"
+#include "nonzero/matrix/transpose.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/stats.hpp"
 
@@ -141,7 +143,7 @@ class problem {
                  std::span<V>(serial_));
         };
         if (!transposed()) return by(A);
-        by(view(transpose(A)));
+        by(view(nz::transposed(cpu{}, A)));
     }
     host_vector<V> serial_;
     reference truth_;
@@ -328,14 +330,14 @@ auto timed_build(F build, benchmark_result& t) {
 template <class V, class Runner>
 operator_at<V, Runner> set_up(Runner& at, const problem<V>& p, const benchmark_case<V>& c,
                               benchmark_result& t) {
-    const auto build = c.m->template on<typename Runner::backend>();
-    t.declined = build == nullptr ? at.lacking : at.cost(c).declined;
+    t.declined =
+        c.m->template on<typename Runner::backend>() == nullptr ? at.lacking : at.cost(c).declined;
     if (!t.declined.empty()) return nullptr;
     operator_at<V, Runner> op;
     try {
         op = timed_build(
             [&] {
-                auto built = build(at.backend_of(c), p.A);
+                auto built = build(*c.m, at.backend_of(c), p.A);
                 at.finalize();
                 return built;
             },

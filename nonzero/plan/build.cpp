@@ -43,73 +43,94 @@ void check_planned(const plan<V, B>& p, const csr<V, S>& A) {
             p.shape.rows, p.shape.cols, p.nnz, A.shape.rows, A.shape.cols, A.val.size()));
 }
 
-/// Of a matrix whose values are as they are to be stored, as all that follow.
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> build_as_stored(const plan<V, B>& p,
-                                                       const csr<V, host_view>& A) {
-    auto op = build_first(p, [&](const method<V>& m) { return m.template on<B>()(p.on, A); });
-    if (p.of_transpose == nullptr) return op;
-    const auto T = transpose(A);
-    return with_transpose(p.on, std::move(op), build_as_stored(*p.of_transpose, view(T)));
+std::unique_ptr<linear_operator<V, B>> build_alone(const plan<V, B>& p, const subject<V, cpu>& M) {
+    return build_first(p, [&](const method<V>& m) { return nz::build(m, p.on, M.A); });
 }
-
 template <class V>
-std::unique_ptr<linear_operator<V, gpu>> build_on_device(const plan<V, gpu>& p,
-                                                         const csr<V, device_view>& A,
-                                                         const device_analysis<V>& known) {
-    check_planned(p, A);
-    std::optional<csr<V, host>> here;
+std::unique_ptr<linear_operator<V, gpu>> build_alone(const plan<V, gpu>& p,
+                                                     const subject<V, gpu>& M) {
+    std::optional<ascending<V>> here;
     return build_first(p, [&](const method<V>& m) {
-        if (m.from_device != nullptr) return m.from_device(p.on, A, known);
-        if (!here) here = download(p.on, A);
-        return m.on_gpu(p.on, view(*here));
+        if (m.from_device != nullptr) return nz::build(m, p.on, M.A, M.packing.get());
+        if (!here) here = on_host(p.on, M.A);
+        return nz::build(m, p.on, *here);
     });
 }
 
+/// The subject of building, after the one check of the matrix: by the analysis for packing, where
+/// the method chosen wants that anyway.
+template <class V, class B>
+subject<V, cpu> subject_for(const plan<V, B>& p, const csr<V, host_view>& A) {
+    return subject_of(p.on, ascending(A), p.of_transpose != nullptr);
+}
 template <class V>
-std::unique_ptr<linear_operator<V, gpu>> build_as_stored(const plan<V, gpu>& p,
-                                                         const csr<V, device_view>& A) {
-    auto op = build_on_device(p, A, {.checked = p.vouched});
-    if (p.of_transpose == nullptr) return op;
-    const auto T = transpose(p.on, A);
-    return with_transpose(p.on, std::move(op),
-                          build_on_device(*p.of_transpose, view(T), {.checked = p.vouched}));
+subject<V, gpu> subject_for(const plan<V, gpu>& p, const csr<V, device_view>& A) {
+    require_gpu(p.on);
+    if constexpr (!is_complex<V>)
+        if (named(p.among, p.chosen().method).packs) try {
+                auto packing = analyse_for_packing(p.on, A, [] {});
+                auto found =
+                    subject_of(p.on, ascending<V, gpu>::known(A, p.on), p.of_transpose != nullptr);
+                found.packing = std::move(packing);
+                return found;
+            } catch (const error&) {  // no CSR, in another order, or short of memory
+            }
+    return subject_of(p.on, ascending<V, gpu>(A, p.on), p.of_transpose != nullptr);
 }
 
 }  // namespace
+
+template <class V, class M, class B>
+std::unique_ptr<linear_operator<V, B>> build_subject(const plan<V, B>& p, const subject<V, M>& A) {
+    auto op = build_alone(p, A);
+    if (p.of_transpose == nullptr) return op;
+    return with_transpose(p.on, std::move(op), build_alone(*p.of_transpose, *A.transpose));
+}
 
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>& p, const csr<V, host_view>& A) {
     check_planned(p, A);
     const thread_limit limit(p.on);
-    return build_as_stored(p, stored_matrix(p.on, A, p.storage).view);
+    const stored_matrix stored(p.on, A, p.storage);
+    return build_subject(p, subject_for(p, stored.view));
 }
-
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> build(const plan<V, gpu>& p,
                                                const csr<V, device_view>& A) {
     check_planned(p, A);
-    return build_as_stored(p, stored_matrix(p.on, A, p.storage).view);
+    const stored_matrix stored(p.on, A, p.storage);
+    return build_subject(p, subject_for(p, stored.view));
 }
+template <class V, class M, class B>
+std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>& p, const ascending<V, M>& A) {
+    check_planned(p, A.given());
+    const thread_limit limit(p.on);
+    const stored_in_order stored(p.on, A, p.storage);
+    return build_subject(p, subject_of(p.on, stored.A, p.of_transpose != nullptr));
+}
+
+namespace {
+
+template <class V, class M, class B>
+planned<V, B> planned_and_built(const subject<V, M>& A, B on, const plan_options& o) {
+    auto p = plan_subject(A, on, o, methods<V>());
+    auto op = build_subject(p, A);
+    return {std::move(p), std::move(op)};
+}
+
+}  // namespace
 
 template <class V>
 planned<V> plan_and_build(const csr<V, device_view>& A, gpu on, const plan_options& o) {
     const stored_matrix stored(on, A, o.storage);
-    plan_options plain = o;
-    plain.transposed = false;
-    const auto made = [&](const csr<V, device_view>& M) {
-        device_analysis<V> known;
-        planned<V> p{plan_on_device(M, on, plain, &known), nullptr};
-        p.op = build_on_device(p.plan, M, known);
-        return p;
-    };
-    auto all = made(stored.view);
-    if (!o.transposed) return all;
-    const auto T = transpose(on, stored.view);
-    auto of_transpose = made(view(T));
-    all.plan.of_transpose = std::make_shared<const plan<V, gpu>>(std::move(of_transpose.plan));
-    all.op = with_transpose(on, std::move(all.op), std::move(of_transpose.op));
-    return all;
+    return planned_and_built(nz::subject_for(on, stored.view, o), on, o);
+}
+template <class V, class M, class B>
+planned<V, B> plan_and_build(const ascending<V, M>& A, B on, const plan_options& o) {
+    const thread_limit limit(on);
+    const stored_in_order stored(on, A, o.storage);
+    return planned_and_built(nz::subject_for(on, stored.A, o), on, o);
 }
 
 namespace {
@@ -119,13 +140,15 @@ bool take(linear_operator<V, cpu>& op, cpu, const csr<V, host_view>& A) {
     return op.take_values(A);
 }
 template <class V>
-bool take(linear_operator<V, gpu>& op, gpu on, const csr<V, host_view>& A) {
-    const device_guard guard(on);
-    return op.takes_values() && op.take_values(view(upload(on, A)));
+bool take(linear_operator<V, gpu>& op, gpu, const csr<V, device_view>& A) try {
+    return op.take_values(A);
+} catch (const argument_error&) {
+    return false;  // packed from rows that do not ascend, which building puts in order, or no CSR
 }
 template <class V>
-bool take(linear_operator<V, gpu>& op, gpu, const csr<V, device_view>& A) {
-    return op.take_values(A);
+bool take(linear_operator<V, gpu>& op, gpu on, const csr<V, host_view>& A) {
+    const device_guard guard(on);
+    return op.takes_values() && take(op, on, view(upload(on, A)));
 }
 
 /// Frees what op holds before it is built anew, so that both need not fit the memory.
@@ -137,7 +160,7 @@ void take_or_build(std::unique_ptr<linear_operator<V, B>>& op, const plan<V, B>&
     const stored_matrix stored(p.on, A, p.storage);
     if (op != nullptr && take(*op, p.on, stored.view)) return;
     op.reset();
-    op = build_as_stored(p, stored.view);
+    op = build_subject(p, subject_for(p, stored.view));
 }
 
 }  // namespace
@@ -153,7 +176,14 @@ void update_values(std::unique_ptr<linear_operator<V, gpu>>& op, const plan<V, g
     take_or_build(op, p, A);
 }
 
+#define NZ_FOR_PLACE(V, M, B)                                                            \
+    template std::unique_ptr<linear_operator<V, B>> build_subject(const plan<V, B>&,     \
+                                                                  const subject<V, M>&); \
+    template std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>&,             \
+                                                          const ascending<V, M>&);       \
+    template planned<V, B> plan_and_build(const ascending<V, M>&, B, const plan_options&);
 #define NZ_FOR_BACKEND(V, B)                                                                \
+    NZ_FOR_PLACE(V, cpu, B)                                                                 \
     template std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>&,                \
                                                           const csr<V, host_view>&);        \
     template void update_values(std::unique_ptr<linear_operator<V, B>>&, const plan<V, B>&, \
@@ -161,6 +191,7 @@ void update_values(std::unique_ptr<linear_operator<V, gpu>>& op, const plan<V, g
 #define NZ_INSTANTIATE(V)                                                                       \
     NZ_FOR_BACKEND(V, cpu)                                                                      \
     NZ_FOR_BACKEND(V, gpu)                                                                      \
+    NZ_FOR_PLACE(V, gpu, gpu)                                                                   \
     template std::unique_ptr<linear_operator<V, gpu>> build(const plan<V, gpu>&,                \
                                                             const csr<V, device_view>&);        \
     template planned<V> plan_and_build(const csr<V, device_view>&, gpu, const plan_options&);   \

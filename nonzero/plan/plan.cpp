@@ -79,17 +79,10 @@ double ordering_s(const matrix_stats& s, const machine_speeds& machine) {
                                         : passes_on_gpu * bytes / machine.reads.back().per_s;
 }
 
-/// How the planner finds a matrix.
-struct subject {
-    matrix_stats stats;
-    row_order order = row_order::ascending;
-};
-
-/// One method on this matrix, in the space S, and this machine.
+/// One method on a matrix in the space S, on this machine. in_order: its rows ascend as given.
 template <class S, class V, class B>
-candidate judge(const method<V>& m, B on, const subject& of, const machine_speeds& machine,
-                bool deterministic) {
-    const matrix_stats& s = of.stats;
+candidate judge(const method<V>& m, B on, const matrix_stats& s, bool in_order,
+                const machine_speeds& machine, bool deterministic) {
     candidate c{.method = std::string(m.name)};
     if (std::is_same_v<S, device_view> && m.from_device == nullptr) {
         c.declined = "it is built on the CPU only, and the matrix lies on the GPU";
@@ -106,8 +99,7 @@ candidate judge(const method<V>& m, B on, const subject& of, const machine_speed
     c.matrix_bytes = e.matrix_bytes, c.bytes = e.bytes();
     c.predicted_s = predicted_seconds(e, s, machine);
     c.predicted_setup_s = setup_s<S, V, B>(m, e, s, machine);
-    if (of.order == row_order::any && !m.any_order)
-        c.predicted_setup_s += ordering_s<S, V>(s, machine);
+    if (!in_order && !m.any_order) c.predicted_setup_s += ordering_s<S, V>(s, machine);
     return c;
 }
 
@@ -219,7 +211,7 @@ std::vector<benchmark_result> run(gpu on, const csr<V, host_view>& A,
     return run_benchmark<V>(on, A, make_gpu_cases<V>(methods), how);
 }
 
-/// Times the best few.
+/// Times the best few, and sorts anew.
 template <class V, class B>
 void tune(plan<V, B>& p, const csr<V, host_view>& A, const plan_options& o) {
     std::vector<const method<V>*> few;
@@ -249,20 +241,14 @@ machine_speeds machine_for(gpu on, double bytes, bool fresh) {
     return s;
 }
 
+/// The stats that methods are judged by.
 template <class V, class B>
-subject look_at(const csr<V, host_view>& A, B on, bool vouched, device_analysis<V>&) {
-    const row_order order = vouched ? row_order::ascending : order_of(A);
-    if (order == row_order::ascending) return {estimate_stats(A, on), order};
-    return {estimate_stats(view(canonical(A)), on), order};
+matrix_stats stats_for(B on, const subject<V, cpu>& M) {
+    return estimate_stats(M.A, on);
 }
 template <class V>
-subject look_at(const csr<V, device_view>& A, gpu on, bool vouched, device_analysis<V>& known) {
-    if constexpr (is_complex<V>) {
-        return look_at(view(download(on, A)), on, vouched, known);
-    } else {
-        matrix_stats stats = compute_stats(on, A, &known);
-        return {std::move(stats), known.ordered == nullptr ? row_order::ascending : row_order::any};
-    }
+matrix_stats stats_for(gpu on, const subject<V, gpu>& M) {
+    return M.stats ? *M.stats : estimate_stats(on_host(on, M.A), on);
 }
 
 template <class B>
@@ -276,29 +262,29 @@ offset_span on_host(gpu on, const device_offset_span& row_ptr, offset_vector& ow
 
 /// In entries as they are stored: where they stand in any order, the stats are of a copy that has
 /// those in one place added up.
-template <class V, class S, class B>
-std::int64_t longest_row(const csr<V, S>& A, B on, const subject& found) {
-    if (found.order == row_order::ascending) return found.stats.max_row_nnz();
+template <class V, class M, class B>
+std::int64_t longest_row(const ascending<V, M>& A, B on, const matrix_stats& stats) {
+    if (A.given_in_order()) return stats.max_row_nnz();
     offset_vector owner;
-    return on_host(on, A.row_ptr, owner).visit([&](const auto* row_ptr) {
+    return on_host(on, A.given().row_ptr, owner).visit([&](const auto* row_ptr) {
         return parallel_reduce(
-            thread_count({}), std::int64_t(A.shape.rows), std::int64_t(0), larger_of(),
+            thread_count({}), std::int64_t(A.given().shape.rows), std::int64_t(0), larger_of(),
             [&](std::int64_t i) { return std::int64_t(row_ptr[i + 1] - row_ptr[i]); });
     });
 }
 
-/// The plan for A without any timing. `known` gets what building may use.
-template <class V, class S, class B>
-plan<V, B> predict(const csr<V, S>& A, B on, const plan_options& o,
-                   std::span<const method<V>> among, device_analysis<V>* known = nullptr) {
+/// All methods judged and sorted: the plan without any timing.
+template <class V, class M, class B>
+plan<V, B> rank(const subject<V, M>& of, B on, const plan_options& o,
+                std::span<const method<V>> among) {
     check_options(o);
     const auto methods = to_judge<B>(among, o);
     require(on);
-    device_analysis<V> mine;
-    const subject found = look_at(A, on, o.vouched, known != nullptr ? *known : mine);
+    const matrix_stats stats = stats_for(on, of);
     const machine_speeds machine =
-        o.speeds ? *o.speeds : machine_for(on, csr_bytes<V>(found.stats), o.fresh);
-    const std::int64_t longest = longest_row(A, on, found);
+        o.speeds ? *o.speeds : machine_for(on, csr_bytes<V>(stats), o.fresh);
+    const auto& A = of.A.given();
+    const std::int64_t longest = longest_row(of.A, on, stats);
     plan<V, B> p{{.shape = A.shape,
                   .nnz = std::int64_t(A.val.size()),
                   .machine = o.speeds ? "the one given" : machine_name(on),
@@ -308,18 +294,18 @@ plan<V, B> predict(const csr<V, S>& A, B on, const plan_options& o,
                   .bound = bound_of<V>(o.storage, longest),
                   .candidates = {},
                   .why = {}},
-                 o.vouched,
                  on,
                  among};
     for (const method<V>* m : methods)
-        p.candidates.push_back(judge<S>(*m, on, found, machine, o.deterministic));
+        p.candidates.push_back(judge<typename M::view>(*m, on, stats, of.A.given_in_order(),
+                                                       machine, o.deterministic));
     sort_candidates(p);
     return p;
 }
 
-/// Its choice explained; throws where there is none.
+/// The choice explained; throws where there is none.
 template <class V, class B>
-plan<V, B> settled(plan<V, B> p) {
+plan<V, B> explain(plan<V, B> p) {
     if (p.candidates.empty() || !p.chosen().declined.empty())
         throw unavailable(fmt::format(
             "no method multiplies this {} matrix on this machine{}", value_name<V>(),
@@ -328,41 +314,23 @@ plan<V, B> settled(plan<V, B> p) {
     return p;
 }
 
-/// plan_it(options) for A^T, which has no A^T of its own.
-template <class P, class F>
-std::shared_ptr<const P> of_transpose(plan_options o, F plan_it) {
-    o.transposed = false;
-    return std::make_shared<const P>(plan_it(o));
+template <class V, class B>
+plan<V, B> choose(const subject<V, cpu>& A, B on, const plan_options& o,
+                  std::span<const method<V>> among) {
+    auto p = rank(A, on, o, among);
+    if (o.tune) tune(p, A.A.given(), o);
+    return explain(std::move(p));
 }
 
-}  // namespace
-
-namespace {
-
-/// Of a matrix whose values are as they are to be stored, as all that follow.
+/// The tuned plan that is kept, or `choose`, whose plan then is.
 template <class V, class B>
-plan<V, B> plan_as_stored(const csr<V, host_view>& A, B on, const plan_options& o,
-                          std::span<const method<V>> among) {
-    auto p = predict(A, on, o, among);
-    if (o.tune) tune(p, A, o);
-    p = settled(std::move(p));
-    if (o.transposed)
-        p.of_transpose = of_transpose<plan<V, B>>(o, [&](const plan_options& q) {
-            return plan_as_stored(view(transpose(A)), on, q, among);
-        });
-    return p;
-}
-
-/// Tuned, or as it was kept.
-template <class V, class B>
-plan<V, B> known_or_tuned(const csr<V, host_view>& A, B on, const plan_options& o) {
-    if (!o.vouched) (void)order_of(A);
+plan<V, B> recall_or_choose(const subject<V, cpu>& A, B on, const plan_options& o) {
     require(on);
-    const structure_key key = key_of(A);
+    const structure_key key = key_of(A.A.given());
     const std::string path = plan_path<V>(key, on);
     if (!o.fresh && !path.empty())
         if (auto known = load_plan<V>(path, key, on, o)) return *std::move(known);
-    auto p = plan_as_stored(A, on, o, methods<V>());
+    auto p = choose(A, on, o, methods<V>());
     try {
         if (!path.empty()) save_plan(path, key, p, o);
     } catch (const error&) {  // tuned anew next time, then
@@ -370,72 +338,70 @@ plan<V, B> known_or_tuned(const csr<V, host_view>& A, B on, const plan_options& 
     return p;
 }
 
+/// The plan of A alone. An untuned one is made about as soon as it would be found again.
 template <class V, class B>
-plan<V, B> plan_as_stored(const csr<V, host_view>& A, B on, const plan_options& o) {
-    // An untuned plan is made about as soon as it would be found again.
-    if (!o.tune || !o.cache || o.speeds) return plan_as_stored(A, on, o, methods<V>());
-    plan_options plain = o;
-    plain.transposed = false;
-    auto p = known_or_tuned(A, on, plain);
-    if (o.transposed)
-        p.of_transpose = of_transpose<plan<V, B>>(
-            o, [&](const plan_options& q) { return plan_as_stored(view(transpose(A)), on, q); });
-    return p;
+plan<V, B> plan_alone(const subject<V, cpu>& A, B on, const plan_options& o,
+                      std::span<const method<V>> among) {
+    const bool kept = o.tune && o.cache && !o.speeds && among.data() == methods<V>().data();
+    return kept ? recall_or_choose(A, on, o) : choose(A, on, o, among);
+}
+template <class V>
+plan<V, gpu> plan_alone(const subject<V, gpu>& A, gpu on, const plan_options& o,
+                        std::span<const method<V>> among) {
+    if (planned_on_device<V>(o)) return explain(rank(A, on, o, among));
+    require_gpu(on);
+    return plan_alone(subject<V, cpu>{on_host(on, A.A)}, on, o, among);
 }
 
 }  // namespace
+
+template <class V, class M, class B>
+plan<V, B> plan_subject(const subject<V, M>& A, B on, const plan_options& o,
+                        std::span<const method<V>> among) {
+    const thread_limit limit(on);
+    auto p = plan_alone(A, on, o, among);
+    if (A.transpose != nullptr)
+        p.of_transpose = std::make_shared<const plan<V, B>>(plan_alone(*A.transpose, on, o, among));
+    return p;
+}
 
 template <class V, class B>
 plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o,
                      std::span<const method<V>> among) {
     const thread_limit limit(on);
-    return plan_as_stored(stored_matrix(on, A, o.storage).view, on, o, among);
+    const stored_matrix stored(on, A, o.storage);
+    return plan_subject(subject_of(on, ascending(stored.view), o.transposed), on, o, among);
 }
-
 template <class V, class B>
 plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o) {
-    const thread_limit limit(on);
-    return plan_as_stored(stored_matrix(on, A, o.storage).view, on, o);
+    return make_plan(A, on, o, methods<V>());
 }
-
 template <class V>
-plan<V, gpu> plan_on_device(const csr<V, device_view>& A, gpu on, const plan_options& o,
-                            device_analysis<V>* known) {
-    const bool built_on_device =
-        std::all_of(o.methods.begin(), o.methods.end(),
-                    [](const auto& name) { return find_method<V>(name).from_device != nullptr; });
-    if (built_on_device && !o.tune) return settled(predict(A, on, o, methods<V>(), known));
-    require_gpu(on);
-    check_sizes(A);
+plan<V, gpu> make_plan(const csr<V, device_view>& A, gpu on, const plan_options& o) {
+    const stored_matrix stored(on, A, o.storage);
+    return plan_subject(subject_for(on, stored.view, o), on, o, methods<V>());
+}
+template <class V, class M, class B>
+plan<V, B> make_plan(const ascending<V, M>& A, B on, const plan_options& o) {
     const thread_limit limit(on);
-    const csr<V, host> here = download(on, A);
-    return plan_as_stored(view(here), on, o);
+    const stored_in_order stored(on, A, o.storage);
+    return plan_subject(subject_for(on, stored.A, o), on, o, methods<V>());
 }
 
-template <class V>
-plan<V, gpu> make_plan(const csr<V, device_view>& any_A, gpu on, const plan_options& o) {
-    const stored_matrix stored(on, any_A, o.storage);
-    plan_options plain = o;
-    plain.transposed = false;
-    auto p = plan_on_device<V>(stored.view, on, plain, nullptr);
-    if (o.transposed) {
-        const auto T = transpose(on, stored.view);
-        p.of_transpose =
-            std::make_shared<const plan<V, gpu>>(plan_on_device<V>(view(T), on, plain, nullptr));
-    }
-    return p;
-}
-
+#define NZ_FOR_PLACE(V, M, B)                                                      \
+    template plan<V, B> plan_subject(const subject<V, M>&, B, const plan_options&, \
+                                     std::span<const method<V>>);                  \
+    template plan<V, B> make_plan(const ascending<V, M>&, B, const plan_options&);
 #define NZ_FOR_BACKEND(V, B)                                                         \
     template plan<V, B> make_plan(const csr<V, host_view>&, B, const plan_options&); \
     template plan<V, B> make_plan(const csr<V, host_view>&, B, const plan_options&,  \
-                                  std::span<const method<V>>);
-#define NZ_INSTANTIATE(V)                                                                      \
-    NZ_FOR_BACKEND(V, cpu)                                                                     \
-    NZ_FOR_BACKEND(V, gpu)                                                                     \
-    template plan<V, gpu> make_plan(const csr<V, device_view>&, gpu, const plan_options&);     \
-    template plan<V, gpu> plan_on_device(const csr<V, device_view>&, gpu, const plan_options&, \
-                                         device_analysis<V>*);
+                                  std::span<const method<V>>);                       \
+    NZ_FOR_PLACE(V, cpu, B)
+#define NZ_INSTANTIATE(V)     \
+    NZ_FOR_BACKEND(V, cpu)    \
+    NZ_FOR_BACKEND(V, gpu)    \
+    NZ_FOR_PLACE(V, gpu, gpu) \
+    template plan<V, gpu> make_plan(const csr<V, device_view>&, gpu, const plan_options&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "nonzero/formats/registry.hpp"
+#include "nonzero/matrix/build.hpp"
 #include "nonzero/plan/speeds.hpp"
 #include "nonzero/plan/storage/storage.hpp"
 
@@ -34,9 +34,6 @@ struct plan_options {
     /// The precision of the stored values, of A^T too. Fewer bytes are read where methods have a
     /// narrow encoding; the others multiply the same rounded values.
     value_storage storage = value_storage::exact;
-    /// The caller vouches that A is a CSR with ascending columns in each row: make_plan does not
-    /// check. If it is not, the behaviour is undefined.
-    bool vouched = false;
     double tune_s = 0.1;  ///< the timing of each method                   [s]
     /// The machine to plan for, in place of this one as it was measured. Without tune, the choice
     /// then follows from the matrix and these numbers alone: it is the same on every machine and in
@@ -89,7 +86,6 @@ std::ostream& operator<<(std::ostream&, const plan_report&);
 /// Only chosen from, never timed or built, until `build`.
 template <class V, class B>
 struct plan : plan_report {
-    bool vouched = false;                           ///< as plan_options has it
     B on;                                           ///< where it multiplies
     std::span<const method<V>> among;               ///< the methods it names
     std::shared_ptr<const plan> of_transpose = {};  ///< the plan of A^T, where it was asked for
@@ -119,6 +115,9 @@ template <class V>
 plan<V, gpu> make_plan(const csr<V, device>& A, gpu on, const plan_options& options = {}) {
     return make_plan(view(A), on, options);
 }
+/// The same of a matrix that is known to be in order, wherever it lies: nothing is checked.
+template <class V, class M, class B>
+plan<V, B> make_plan(const ascending<V, M>& A, B on, const plan_options& = {});
 /// The same among other methods than the registry's; they must outlive the plan.
 template <class V, class B>
 plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options&,
@@ -143,22 +142,28 @@ std::unique_ptr<linear_operator<V, gpu>> build(const plan<V, gpu>& p, const csr<
     return build(p, view(A));
 }
 
-template <class V>
+/// The same of a matrix that is known to be in order: nothing is checked.
+template <class V, class M, class B>
+std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>&, const ascending<V, M>& A);
+
+template <class V, class B = gpu>
 struct planned {
-    nz::plan<V, gpu> plan;
-    std::unique_ptr<linear_operator<V, gpu>> op;
+    nz::plan<V, B> plan;
+    std::unique_ptr<linear_operator<V, B>> op;
 };
-/// make_plan and build at once, from a CSR on the GPU: what planning finds out of it, building need
-/// not find out again.
+/// make_plan and build at once: what planning finds out of the matrix, building need not find out
+/// again, and A^T is made once.
 template <class V>
 planned<V> plan_and_build(const csr<V, device_view>& A, gpu on, const plan_options& = {});
+template <class V, class M, class B>
+planned<V, B> plan_and_build(const ascending<V, M>& A, B on, const plan_options& = {});
 
 /// Gives `op`, which `build` made by this plan, the values of A, whose pattern must be that of the
 /// matrix it was built from: for codes that step in time. Nothing is planned again. What op does
 /// afterwards is, bit for bit, what build(p, A) would do. In place where the layout
-/// is CSR, or on a GPU packed with plain values before and after; otherwise op is built anew by the
-/// same plan. On a GPU it waits for the stream. Throws as `build`; op then has its old values or
-/// none.
+/// is CSR, or on a GPU packed from ascending rows with plain values before and after; otherwise op
+/// is built anew by the same plan. On a GPU it waits for the stream. Throws as `build`; op then has
+/// its old values or none.
 template <class V, class B>
 void update_values(std::unique_ptr<linear_operator<V, B>>& op, const plan<V, B>& p,
                    const csr<V, host_view>& A);

@@ -172,7 +172,6 @@ std::optional<plan<V, B>> load_plan(const std::string& path, const structure_key
                       .bound = bound_of<V>(o.storage, j.at("longest_row")),
                       .candidates = {},
                       .why = j.at("why")},
-                     o.vouched,
                      on,
                      methods<V>()};
         for (const json& c : j.at("candidates")) p.candidates.push_back(candidate_of(c));

@@ -30,7 +30,7 @@ estimate quick_but_slow_to_build(const matrix_stats&) {
 }
 estimate unwilling(const matrix_stats&) { return {.declined = "not today"}; }
 operator_ptr build_small(cpu on, const csr<double, host_view>& A) {
-    return find_method<double>("csr.serial").on_cpu(on, A);
+    return build(find_method<double>("csr.serial"), on, A);
 }
 operator_ptr build_without_memory(cpu, const csr<double, host_view>&) { throw std::bad_alloc(); }
 operator_ptr build_on_failing_device(cpu, const csr<double, host_view>&) {

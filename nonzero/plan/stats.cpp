@@ -389,16 +389,6 @@ double imbalance_of_rows(const csr<V, host_view>& A) {
     return A.val.empty() ? 1 : double(heaviest) * double(stats_shares) / double(A.val.size());
 }
 
-}  // namespace
-
-template <class V>
-matrix_stats compute_stats(const csr<V, host_view>& A) {
-    if (order_of(A) == row_order::ascending) return stats_of_ascending(A);
-    return stats_of_ascending(view(canonical(A)));
-}
-
-namespace {
-
 /// What the entries tell, but for diagonals: of A, which is a matrix or a sample of it. In at most
 /// `room` bytes of scratch an array.
 template <class V>
@@ -492,12 +482,13 @@ void scale(matrix_stats& s, double times) {
 }  // namespace
 
 template <class V>
-matrix_stats stats_of_ascending(const csr<V, host_view>& A) {
-    return stats_of_all(A, packing_for(cpu{}, std::ssize(A.val)));
+matrix_stats compute_stats(const ascending<V>& A) {
+    return stats_of_all(A.view(), packing_for(cpu{}, std::ssize(A.view().val)));
 }
 
 template <class V, class B>
-matrix_stats estimate_stats(const csr<V, host_view>& A, B on) {
+matrix_stats estimate_stats(const ascending<V>& in_order, B on) {
+    const csr<V, host_view>& A = in_order.view();
     const packed_options packing = packing_for(on, std::ssize(A.val));
     const std::int64_t every = runs_a_sample(on, A.shape.rows, std::ssize(A.val));
     const std::int64_t columns = A.shape.cols;
@@ -522,11 +513,10 @@ matrix_stats estimate_stats(const csr<V, host_view>& A, B on) {
     return s;
 }
 
-#define NZ_INSTANTIATE(V)                                                \
-    template matrix_stats compute_stats(const csr<V, host_view>&);       \
-    template matrix_stats stats_of_ascending(const csr<V, host_view>&);  \
-    template matrix_stats estimate_stats(const csr<V, host_view>&, cpu); \
-    template matrix_stats estimate_stats(const csr<V, host_view>&, gpu);
+#define NZ_INSTANTIATE(V)                                           \
+    template matrix_stats compute_stats(const ascending<V>&);       \
+    template matrix_stats estimate_stats(const ascending<V>&, cpu); \
+    template matrix_stats estimate_stats(const ascending<V>&, gpu);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

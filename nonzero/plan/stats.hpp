@@ -1,18 +1,18 @@
 // What a matrix is: the few numbers from which every format tells its cost.
 #pragma once
 
-#include "nonzero/formats/csr/csr.hpp"
-#include "nonzero/formats/device_analysis.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 namespace nz {
 
 /// Computed in parallel on the CPU, O(nnz). Of A's canonical copy, where its rows do not ascend.
 /// Throws argument_error where A is no CSR.
 template <class V>
-matrix_stats compute_stats(const csr<V, host_view>& A);
-/// The same of a CSR that is known to have ascending rows: nothing is checked.
+matrix_stats compute_stats(const ascending<V>& A);
 template <class V>
-matrix_stats stats_of_ascending(const csr<V, host_view>& A);
+matrix_stats compute_stats(const csr<V, host_view>& A) {
+    return compute_stats(ascending(A));
+}
 
 /// The same for a plan on that backend, in less time: where A has half a million entries or more,
 /// on a CPU 115 thousand, what tells of its entries (blocks, diagonals, bandwidth, sectors, packed)
@@ -20,7 +20,7 @@ matrix_stats stats_of_ascending(const csr<V, host_view>& A);
 /// On 51 matrices, with their own values and with distinct ones, the plan was that of
 /// compute_stats; four predicted times of 102 differed by 5 to 17%, the others by less.
 template <class V, class B>
-matrix_stats estimate_stats(const csr<V, host_view>& A, B on);
+matrix_stats estimate_stats(const ascending<V>& A, B on);
 
 /// The stats of a CSR in GPU memory, computed on the GPU, that the methods built on a GPU tell
 /// their costs from: all but diagonals, bandwidth, blocks, imbalance and the widths of other than
@@ -28,10 +28,8 @@ matrix_stats estimate_stats(const csr<V, host_view>& A, B on);
 /// sectors, which are an estimate from a sample, always the same, of more than 256 groups of 256
 /// rows (of fewer, where rows are long). 34 bytes a row of scratch memory. Waits for the GPU.
 /// Throws argument_error where A is no CSR, device_error where the memory does not suffice,
-/// unavailable without CUDA. Real values. `known` gets what building may use, A's canonical copy
-/// among it where its rows do not ascend.
+/// unavailable without CUDA. Real values.
 template <class V>
-matrix_stats compute_stats(gpu on, const csr<V, device_view>& A,
-                           device_analysis<V>* known = nullptr);
+matrix_stats compute_stats(gpu on, const csr<V, device_view>& A);
 
 }  // namespace nz

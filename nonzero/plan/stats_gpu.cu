@@ -8,6 +8,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/packed/packed.hpp"
 #include "nonzero/plan/stats.hpp"
+#include "nonzero/plan/subject.hpp"
 
 namespace nz {
 namespace {
@@ -267,9 +268,12 @@ std::vector<length_count> lengths_of(surveyed& s) {
     return all;
 }
 
-/// The stats of a matrix whose rows ascend. Throws argument_error where they do not.
+}  // namespace
+
 template <class V>
-matrix_stats stats_of_ascending(gpu on, const csr<V, device_view>& A, device_analysis<V>& known) {
+subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& in_order) {
+    const csr<V, device_view>& A = in_order.view();
+    const device_guard guard(on);
     const auto nnz = std::int64_t(A.val.len);
     const gpu aside = beside(on);
     start_after(aside, on);
@@ -288,30 +292,31 @@ matrix_stats stats_of_ascending(gpu on, const csr<V, device_view>& A, device_ana
     m.group_sectors = of_all(s.group_sectors);
     m.far_columns = of_all(s.far_columns);
     m.compared_columns = of_all(s.compared_columns);
-    known.packing = packing;
     m.packed = size_of_packed(*packing);
-    return m;
+    return {in_order, packing, std::move(m)};
 }
-
-}  // namespace
 
 template <class V>
-matrix_stats compute_stats(gpu on, const csr<V, device_view>& A, device_analysis<V>* known) {
+subject<V, gpu> looked_at(gpu on, const csr<V, device_view>& A) {
     check_sizes(A);
     const device_guard guard(on);
-    device_analysis<V> mine;
-    device_analysis<V>& found = known != nullptr ? *known : mine;
-    found = {nullptr, nullptr, true};
     try {
-        return stats_of_ascending(on, A, found);
+        return looked_at(on, ascending<V, gpu>::known(A, on));
     } catch (const argument_error&) {  // no CSR, or one of another order: looked at once more
-        if (order_of(on, A) == row_order::ascending) throw;
     }
-    found.ordered = std::make_shared<const csr<V, device>>(canonical(on, A));
-    return stats_of_ascending(on, view(*found.ordered), found);
+    return looked_at(on, ascending<V, gpu>(A, on));
 }
 
-template matrix_stats compute_stats(gpu, const csr<float, device_view>&, device_analysis<float>*);
-template matrix_stats compute_stats(gpu, const csr<double, device_view>&, device_analysis<double>*);
+template <class V>
+matrix_stats compute_stats(gpu on, const csr<V, device_view>& A) {
+    return *looked_at(on, A).stats;
+}
+
+#define NZ_INSTANTIATE(V)                                                \
+    template subject<V, gpu> looked_at(gpu, const ascending<V, gpu>&);   \
+    template subject<V, gpu> looked_at(gpu, const csr<V, device_view>&); \
+    template matrix_stats compute_stats(gpu, const csr<V, device_view>&);
+NZ_INSTANTIATE(float)
+NZ_INSTANTIATE(double)
 
 }  // namespace nz

@@ -110,12 +110,12 @@ TYPED_TEST(updated, take_the_transpose_along) {
 /// Of A, whose values are many and no floats: packed keeps them as they are, takes others in place.
 void expect_values_taken_in_place(csr<double, host> A) {
     const auto on_device = upload(gpu{}, A);
-    const auto op = find_method<double>("packed.warp").on_gpu(gpu{}, view(A));
+    const auto op = build(find_method<double>("packed.warp"), gpu{}, view(A));
     EXPECT_TRUE(op->takes_values());
     A.val = random_vector<double>(A.val.size(), 3);
     const auto other = upload(gpu{}, A);
     EXPECT_TRUE(op->take_values(view(other)));
-    const auto fresh = find_method<double>("packed.warp").on_gpu(gpu{}, view(A));
+    const auto fresh = build(find_method<double>("packed.warp"), gpu{}, view(A));
     EXPECT_TRUE(same_bits<double>(product(*op), product(*fresh)));
     A.val.assign(A.val.size(), 2.0);
     const auto constant = upload(gpu{}, A);

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
-#include "nonzero/solve/symmetry.hpp"
 
 namespace nz {
 namespace {
@@ -61,7 +61,7 @@ choice asked_for(const system_options& o, const matrix_facts& f) {
 }  // namespace
 
 template <class V>
-matrix_facts facts_of(const csr<V, host_view>& A, std::span<const V> diagonal) {
+matrix_facts facts_of(const ascending<V>& A, std::span<const V> diagonal) {
     matrix_facts f;
     f.why_not_definite = why_not_definite(A);
     f.is_symmetric = f.why_not_definite.empty() || is_symmetric(A);
@@ -134,8 +134,8 @@ std::vector<std::string> advice_for(const system_report& report, const system_op
     return advice;
 }
 
-#define NZ_INSTANTIATE(V)                                                         \
-    template matrix_facts facts_of(const csr<V, host_view>&, std::span<const V>); \
+#define NZ_INSTANTIATE(V)                                                    \
+    template matrix_facts facts_of(const ascending<V>&, std::span<const V>); \
     template std::vector<std::string> obstacles_in(const csr<V, host_view>&, std::span<const V>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 

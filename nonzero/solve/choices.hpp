@@ -1,6 +1,7 @@
 // Which methods and preconditioners suit a system, and what to do where none of them was enough.
 #pragma once
 
+#include "nonzero/matrix/ascending.hpp"
 #include "nonzero/solve/solve.hpp"
 
 namespace nz {
@@ -19,7 +20,7 @@ struct matrix_facts {
 };
 /// diagonal: A's.
 template <class V>
-matrix_facts facts_of(const csr<V, host_view>& A, std::span<const V> diagonal);
+matrix_facts facts_of(const ascending<V>& A, std::span<const V> diagonal);
 
 /// What is tried, in this order. Throws unsuitable where what was asked for does not suit A.
 std::vector<choice> choices_for(const matrix_facts&, const system_options&);

@@ -66,16 +66,6 @@ void negate(std::span<V> v) {
                  [&](std::int64_t k) { v[std::size_t(k)] = -v[std::size_t(k)]; });
 }
 
-/// The diagonal matrix of the values, or of their absolute values.
-template <class V>
-csr<V, host> diagonal_matrix(std::span<const V> diagonal, bool absolute) {
-    host_vector<index> at(diagonal.size());
-    host_vector<V> val(diagonal.size());
-    for (std::size_t i = 0; i < at.size(); ++i)
-        at[i] = index(i), val[i] = absolute ? V(std::abs(diagonal[i])) : diagonal[i];
-    return assemble<V>({index(at.size()), index(at.size())}, at, at, val);
-}
-
 /// Whether a preconditioner is made of this rank's own block.
 bool takes_block(preconditioning p) {
     return p == preconditioning::block_jacobi || p == preconditioning::gauss_seidel;
@@ -85,20 +75,22 @@ bool takes_block(preconditioning p) {
 template <class V, class B>
 class whole_matrix {
   public:
-    whole_matrix(B on, const csr<V, host_view>& A) : on_(on), A_(A) {}
+    whole_matrix(B on, const ascending<V>& A) : on_(on), given_(A), A_(A) {}
     [[nodiscard]] static const communicator* ranks() { return nullptr; }
-    [[nodiscard]] index rows() const { return A_.shape.rows; }
+    [[nodiscard]] index rows() const { return A_.view().shape.rows; }
     [[nodiscard]] static index first_row() { return 0; }
     void negate() {
-        values_.assign(A_.val.begin(), A_.val.end());
+        csr<V, host_view> other = given_.view();
+        values_.assign(other.val.begin(), other.val.end());
         nz::negate<V>(values_);
-        A_.val = values_;
+        other.val = values_;
+        A_ = ascending<V>::known(other);
     }
     [[nodiscard]] matrix_facts facts(std::span<const V> diagonal) const {
         return facts_of<V>(A_, diagonal);
     }
     std::string build_product(const choice*) {
-        product_ = build(make_plan(A_, on_), A_);
+        product_ = plan_and_build(A_, on_).op;
         return std::string(product_->method_name());
     }
     [[nodiscard]] const linear_operator<V, B>& product() const { return *product_; }
@@ -114,16 +106,16 @@ class whole_matrix {
         return f(A_);
     }
     [[nodiscard]] double rounding(std::span<const V> b, std::span<const V> x) const {
-        return rounding_scale<V>(A_, b, x);
+        return rounding_scale<V>(A_.view(), b, x);
     }
     [[nodiscard]] std::vector<std::string> obstacles(std::span<const V> diagonal) const {
-        return obstacles_in<V>(A_, diagonal);
+        return obstacles_in<V>(A_.view(), diagonal);
     }
 
   private:
     B on_;
-    csr<V, host_view> A_;
-    host_vector<V> values_;  ///< negated
+    ascending<V> given_, A_;
+    host_vector<V> values_;  ///< of A_, negated
     std::unique_ptr<linear_operator<V, B>> product_;
 };
 
@@ -168,7 +160,7 @@ class matrix_over_ranks {
     template <class F>
     auto with_block(F f) {
         const auto block = block_.shape.rows > 0 ? std::move(block_) : own_block(A_, ranks_.rank());
-        return f(view(block));
+        return f(ascending(view(block)));
     }
     [[nodiscard]] double rounding(std::span<const V> b, std::span<const V> at) const {
         matrix_slice<double> sizes{A_.rows, A_.cols, {}};
@@ -224,9 +216,13 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
                                                           index unknowns) {
     if (c.preconditioner == preconditioning::none) return nullptr;
     if (!takes_block(c.preconditioner) || diagonal.empty())
-        return jacobi(here, view(diagonal_matrix(diagonal, c.method == krylov_method::minres)),
+        return jacobi(here,
+                      ascending<V>::known(
+                          diagonal_matrix(c.method == krylov_method::minres
+                                              ? magnitudes(diagonal)
+                                              : host_vector<V>(diagonal.begin(), diagonal.end()))),
                       A.first_row());
-    return A.with_block([&](const csr<V, host_view>& block) {
+    return A.with_block([&](const ascending<V>& block) {
         return c.preconditioner == preconditioning::gauss_seidel
                    ? gauss_seidel(here, block, A.first_row())
                    : block_jacobi(here, block, unknowns, A.first_row());
@@ -282,14 +278,16 @@ void check_arguments(std::size_t rows, std::size_t b, std::size_t x, const syste
 }  // namespace
 
 template <class V, class B>
-system_report solve(B on, const csr<V, host_view>& A, std::span<const V> b, std::span<V> x,
+system_report solve(B on, const csr<V, host_view>& given, std::span<const V> b, std::span<V> x,
                     const system_options& o) {
-    if (order_of(A) == row_order::any) return solve(on, view(canonical(A)), b, x, o);
+    const ascending<V> in_order(given);
+    const csr<V, host_view>& A = in_order.view();
     expect_square(A.shape);
     check_arguments(std::size_t(A.shape.rows), b.size(), x.size(), o);
     const auto start = steady_clock::now();
-    auto diagonal = diagonal_of(A);
-    return solve_system<V>(on, whole_matrix<V, B>(on, A), std::move(diagonal), b, x, o, start);
+    auto diagonal = diagonal_of(worth(cpu{}, std::ssize(A.val)), A);
+    return solve_system<V>(on, whole_matrix<V, B>(on, in_order), std::move(diagonal), b, x, o,
+                           start);
 }
 
 template <class V, class B>

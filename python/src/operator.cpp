@@ -15,6 +15,7 @@
 
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 namespace nz::python {
 namespace {

@@ -95,9 +95,8 @@ TEST_F(device_memory_fails, every_method_from_either_side) {
     for (const method<double>& m : methods<double>()) {
         if (m.on_gpu == nullptr || !m.cost_on_gpu(stats).declined.empty()) continue;
         for_every_allocation(std::string(m.name), [&] {
-            expect_product(on, *m.on_gpu(on, view(A)), A);
-            if (m.from_device != nullptr)
-                expect_product(on, *m.from_device(on, view(upload(on, A)), {}), A);
+            expect_product(on, *build(m, on, view(A)), A);
+            if (m.from_device != nullptr) expect_product(on, *build(m, on, view(upload(on, A))), A);
         });
     }
 }

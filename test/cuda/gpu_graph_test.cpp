@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/formats/registry.hpp"
+#include "nonzero/matrix/build.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/products.hpp"
 
@@ -81,7 +81,7 @@ TYPED_TEST(gpu_graph, replays_what_apply_does) {
         if (m.on_gpu == nullptr || m.synchronises || !m.cost_on_gpu(stats).declined.empty())
             continue;
         SCOPED_TRACE(m.name);
-        const auto op = m.on_gpu(on, A);
+        const auto op = build(m, on, A);
         auto y = to_device<V>(on, y0);
         op->apply(V(-2.5), x, V(2), y);
         const auto direct = to_host<V>(on, y);
@@ -126,7 +126,7 @@ TYPED_TEST(gpu_graph, works_on_the_users_pointers_and_stream) {
     ASSERT_CUDA(cudaMemcpy(x, x_here.data(), cols * sizeof(V), cudaMemcpyHostToDevice));
     for (const method<V>& m : methods<V>()) {
         if (m.on_gpu == nullptr || !m.cost_on_gpu(stats).declined.empty()) continue;
-        const auto op = m.on_gpu(gpu{.stream = stream}, A);
+        const auto op = build(m, gpu{.stream = stream}, A);
         ASSERT_CUDA(cudaMemset(y, 0xff, rows * sizeof(V)));  // NaN
         ASSERT_CUDA(cudaDeviceSynchronize());
         const std::size_t before = memory_of(gpu{}).free_bytes;

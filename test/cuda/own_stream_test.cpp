@@ -155,7 +155,7 @@ TEST_F(own_stream, one_operator_serves_two_threads) {
         for (const method<double>& m : methods<double>()) {
             if (m.on_gpu == nullptr || !m.deterministic || !m.cost_on_gpu(stats).declined.empty())
                 continue;
-            const auto op = m.on_gpu(on, A);
+            const auto op = build(m, on, A);
             const auto want = product<double>(on, *op, x);
             EXPECT_EQ(
                 0, wrong_of_two_threads<double>(on, want, [&](auto& y) { op->apply(1, x, 0, y); }))

@@ -12,7 +12,7 @@ estimate csc<V, S>::cost(const matrix_stats& s) {
 
 template <class V, class S>
 csc<V, host> csc<V, S>::from(const csr<V, host_view>& A) {
-    csr<V, host> T = transpose(A);
+    csr<V, host> T = transposed(cpu{}, A);
     return {A.shape, std::move(T.row_ptr), std::move(T.col_ind), std::move(T.val)};
 }
 

@@ -35,42 +35,6 @@ csr<V, host> csr<V, S>::from(const csr<V, host_view>& A) {
     return B;
 }
 
-namespace {
-
-/// Prefix sums: ptr[i] becomes the start of bucket i, ptr[n] the total, from ptr[i + 1] = counts.
-void accumulate_counts(host_vector<offset>& ptr) {
-    std::partial_sum(ptr.begin(), ptr.end(), ptr.begin());
-}
-
-/// Orders every row of A and closes the gaps that summed duplicates leave.
-template <class V>
-void order_rows(host_vector<offset>& row_ptr, host_vector<index>& col, host_vector<V>& val) {
-    const auto rows = std::int64_t(row_ptr.size()) - 1;
-    host_vector<offset> kept(std::size_t(std::max<std::int64_t>(rows, 0)));
-    const auto order = [&](std::int64_t i, row_scratch<V>& scratch) {
-        const auto b = std::size_t(row_ptr[std::size_t(i)]);
-        const auto n = std::size_t(row_ptr[std::size_t(i) + 1]) - b;
-        kept[std::size_t(i)] =
-            offset(order_row<V>({col.data() + b, n}, {val.data() + b, n}, scratch));
-    };
-    parallel_for(
-        thread_count({}), rows, 256, [] { return row_scratch<V>(); }, order);
-    std::size_t to = 0;
-    for (std::size_t i = 0; i < std::size_t(rows); ++i) {
-        const auto from = std::size_t(row_ptr[i]), n = std::size_t(kept[i]);
-        row_ptr[i] = offset(to);
-        if (from != to) {
-            std::copy_n(col.data() + from, n, col.data() + to);
-            std::copy_n(val.data() + from, n, val.data() + to);
-        }
-        to += n;
-    }
-    row_ptr.back() = offset(to);
-    col.resize(to), val.resize(to);
-}
-
-}  // namespace
-
 template <class V>
 csr<V, host> assemble(shape shape, std::span<const index> row, std::span<const index> col,
                       std::span<const V> val) {
@@ -94,36 +58,6 @@ csr<V, host> assemble(shape shape, std::span<const index> row, std::span<const i
         to.add(p, row.subspan(first, n), col.subspan(first, n), val.subspan(first, n));
     });
     return to.finish();
-}
-
-template <class V>
-csr<V, host> canonical(const csr<V, host_view>& A) {
-    (void)order_of(A);
-    csr<V, host> B{A.shape, {}, {A.col_ind.begin(), A.col_ind.end()}, {A.val.begin(), A.val.end()}};
-    host_vector<offset> ptr(A.row_ptr.size());
-    for (std::size_t i = 0; i < ptr.size(); ++i) ptr[i] = A.row_ptr[i];
-    order_rows(ptr, B.col_ind, B.val);
-    B.row_ptr = offset_vector(ptr);
-    return B;
-}
-
-template <class V>
-csr<V, host> transpose(const csr<V, host_view>& A) {
-    (void)order_of(A);
-    csr<V, host> T{{A.shape.cols, A.shape.rows},
-                   {},
-                   host_vector<index>(A.val.size()),
-                   host_vector<V>(A.val.size())};
-    host_vector<offset> ptr(std::size_t(A.shape.cols) + 1, 0);
-    for (const index j : A.col_ind) ++ptr[std::size_t(j) + 1];
-    accumulate_counts(ptr);
-    host_vector<offset> next(ptr.begin(), ptr.end() - 1);
-    for_each_entry(A, 0, A.shape.rows, [&](index i, index j, V v) {
-        const auto at = std::size_t(next[std::size_t(j)]++);
-        T.col_ind[at] = i, T.val[at] = v;
-    });
-    T.row_ptr = offset_vector(ptr);
-    return T;
 }
 
 namespace {
@@ -321,8 +255,6 @@ int csr_subwarp::lanes(std::int64_t rows, std::int64_t nnz) {
     template csr<V, host> csr<V, host>::from(const csr<V, host_view>&);                       \
     template csr<V, host> assemble(shape, std::span<const index>, std::span<const index>,     \
                                    std::span<const V>);                                       \
-    template csr<V, host> canonical(const csr<V, host_view>&);                                \
-    template csr<V, host> transpose(const csr<V, host_view>&);                                \
     template void spmv(cpu, csr_serial, V, const csr<V, host_view>&, std::span<const V>, V,   \
                        std::span<V>);                                                         \
     template void spmv(cpu, csr_static, V, const csr<V, host_view>&, std::span<const V>, V,   \

@@ -27,7 +27,7 @@ struct csr {
 
     nz::shape shape;           ///< size of the matrix                             [rows x cols]
     array<offset, S> row_ptr;  ///< rows + 1, non-decreasing; row i is [row_ptr[i], row_ptr[i+1])
-    array<index, S> col_ind;   ///< nnz, in [0, cols); ascending within a row, or as order_of says
+    array<index, S> col_ind;   ///< nnz, in [0, cols); ascending within a row, or in any order
     array<V, S> val;           ///< nnz
 
     static auto scalars(auto& a) { return std::tie(a.shape); }
@@ -46,62 +46,10 @@ template <class V>
 csr<V, host> assemble(shape, std::span<const index> row, std::span<const index> col,
                       std::span<const V> val);
 
-/// How the columns of every row stand. A CSR of any order, a column twice in a row included, is a
-/// matrix like any other: entries in one place add up.
-enum class row_order { ascending, any };
-
-/// Throws argument_error, saying where, unless the arrays are as long as the shape wants them;
-/// reads no element of them.
-template <class V, class S>
-void check_sizes(const csr<V, S>& A);
-
-/// Looks at every index once, in parallel: O(rows + nnz), no allocation. Throws argument_error,
-/// saying where, unless row_ptr ascends from 0 to the number of entries and every column is in
-/// range.
+/// A^T of a CSR that is known to be one, in parallel; same bits on any number of threads. Rows of
+/// any order give rows of ascending columns, duplicates side by side.
 template <class V>
-[[nodiscard]] row_order order_of(const csr<V, host_view>& A);
-/// The same of a CSR in GPU memory, read on the GPU. Waits for on.stream. Also throws:
-/// device_error, unavailable without CUDA.
-template <class V>
-[[nodiscard]] row_order order_of(gpu on, const csr<V, device_view>& A);
-
-/// Throws argument_error, saying where, unless A is a CSR, and, where `canonical` is set, its
-/// columns ascend in every row.
-template <class V>
-void validate(const csr<V, host_view>& A, bool canonical = true);
-
-/// A with columns ascending and duplicates summed in the order given. Throws as order_of.
-template <class V>
-csr<V, host> canonical(const csr<V, host_view>& A);
-/// The same of a CSR in GPU memory, made on the GPU by two stable sorts, so that the two agree
-/// bit for bit. Throws as transpose.
-template <class V>
-csr<V, device> canonical(gpu on, const csr<V, device_view>& A);
-
-/// Borrows A where its rows ascend, else holds its canonical copy. Throws as order_of.
-template <class V>
-struct ascending_rows {
-    explicit ascending_rows(const csr<V, host_view>& A) : view(A) {
-        if (order_of(A) == row_order::ascending) return;
-        copy = canonical(A);
-        view = nz::view(copy);
-    }
-    ascending_rows(const ascending_rows&) = delete;
-    ascending_rows& operator=(const ascending_rows&) = delete;
-
-    csr<V, host> copy;
-    csr<V, host_view> view;
-};
-
-/// A^T; deterministic. Rows of any order give rows of ascending columns, duplicates side by side.
-/// Throws as order_of.
-template <class V>
-csr<V, host> transpose(const csr<V, host_view>& A);
-/// The same of a CSR in GPU memory, made on the GPU by a stable sort, so that the two agree bit
-/// for bit. Throws as order_of, and device_error where the memory does not suffice (20 bytes an
-/// entry of scratch, 32 beyond 2^32 of them), unavailable without CUDA.
-template <class V>
-csr<V, device> transpose(gpu on, const csr<V, device_view>& A);
+csr<V, host> transposed(cpu on, const csr<V, host_view>& A);
 
 /// How many independent pieces of stored entries A has: its rows.
 template <class V>

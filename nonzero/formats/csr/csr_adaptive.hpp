@@ -2,7 +2,6 @@
 #pragma once
 
 #include "nonzero/formats/csr/csr.hpp"
-#include "nonzero/formats/device_analysis.hpp"
 
 namespace nz {
 
@@ -84,8 +83,7 @@ struct csr_adaptive_blocks : kernel_of<csr_adaptive> {
     /// and two barriers between them.
     static work work_on_gpu(const matrix_stats&);
     template <class V>
-    static csr_adaptive<V, device> build(gpu on, const csr<V, device_view>& A,
-                                         const device_analysis<V>&) {
+    static csr_adaptive<V, device> build(gpu on, const csr<V, device_view>& A) {
         return adapt(on, A);
     }
     template <class V>

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "nonzero/formats/csr/csr.hpp"
-#include "nonzero/formats/device_analysis.hpp"
 #include "nonzero/formats/packed/layout.hpp"
 
 namespace nz {
@@ -159,7 +158,7 @@ struct packed_warp : kernel_of<packed> {
     static constexpr std::string_view source =
         "Kreutzer et al. 2014; Kourtis et al., CF'08; Greathouse and Daga, SC'14";
     static constexpr kernel_hooks hooks{.many_on_gpu = true,
-                                        .refuses_disorder = true,
+                                        .packs = true,
                                         .work_on_cpu = true,
                                         .work_on_gpu = true,
                                         .build = true,
@@ -179,8 +178,8 @@ struct packed_warp : kernel_of<packed> {
     /// Throws argument_error where A is no CSR with ascending columns.
     template <class V>
     static packed<V, device> build(gpu on, const csr<V, device_view>& A,
-                                   const device_analysis<V>& known) {
-        return known.packing == nullptr ? pack(on, A) : pack(on, *known.packing);
+                                   const packed_analysis<V>* known = nullptr) {
+        return known == nullptr ? pack(on, A) : pack(on, *known);
     }
     template <class V>
     static bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {

@@ -12,9 +12,9 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/oracle.hpp"
-#include "nonzero/formats/registry.hpp"
 #include "nonzero/formats/simd/simd.hpp"
 #include "nonzero/gen/generate.hpp"
+#include "nonzero/matrix/build.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
@@ -76,11 +76,10 @@ TEST(packed, is_rounded_to_single_precision_as_it_lies) {
         host_vector<float> y(std::size_t(A.shape.rows));
         for (std::size_t k = 0; k < A.val.size(); ++k) ASSERT_EQ(back.val[k], float(A.val[k]));
         const host_vector<float> x(std::size_t(A.shape.cols), 1.5F);
-        const auto same = find_method<float>("packed.warp").on_cpu(cpu{2}, view(back));
+        const auto same = build(find_method<float>("packed.warp"), cpu{2}, view(back));
         auto expected = y;
         same->apply(1, x, 0, expected);
-        find_method<double>("packed.warp")
-            .on_cpu(cpu{2}, view(A))
+        build(find_method<double>("packed.warp"), cpu{2}, view(A))
             ->in_single_precision()
             ->apply(1, x, 0, y);
         for (std::size_t i = 0; i < y.size(); ++i)

@@ -55,21 +55,16 @@ index width_of_stripe(std::int64_t columns, index stripes) {
 
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> stripes_from_device(gpu on, const csr<V, device_view>& A,
-                                                             const device_analysis<V>& known) {
+                                                             const packed_analysis<V>*) {
     require_gpu(on);
-    check_sizes(A);
     const device_guard guard(on);
-    const auto build = [&](const csr<V, device_view>& B) {
-        return build_stripes(on, B, std::max<index>(1, stripes_for<V>(B.shape.cols)));
-    };
-    if (known.checked) return build(known.ordered == nullptr ? A : view(*known.ordered));
-    return with_order<packed_warp>(on, A, build);
+    return build_stripes(on, A, std::max<index>(1, stripes_for<V>(A.shape.cols)));
 }
 
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> stripes_from_host(gpu on, const csr<V, host_view>& A) {
     require_gpu(on);
-    return stripes_from_device(on, view(upload(on, A)), device_analysis<V>{});
+    return stripes_from_device<V>(on, view(upload(on, A)), nullptr);
 }
 
 }  // namespace
@@ -86,7 +81,7 @@ std::unique_ptr<linear_operator<V, gpu>> build_stripes(gpu on, const csr<V, devi
     for (std::int64_t first = 0; all.empty() || first < A.shape.cols; first += width) {
         const auto part = columns_between(
             on, A, index(first), index(std::min<std::int64_t>(A.shape.cols, first + width)));
-        if (all.empty() || part.val.size() > 0) all.push_back(pack(on, view(part), {}));
+        if (all.empty() || part.val.size() > 0) all.push_back(pack(on, view(part), nullptr));
     }
     return std::make_unique<striped_operator<V>>(
         on, std::move(all), setup_times{.preprocessing_s = seconds_since(start)});

@@ -101,7 +101,7 @@ void check_symmetry(const csr<V, host_view>& A, symmetry store) {
         throw argument_error(
             fmt::format("write: a {} matrix has as many rows as columns", name(store)));
     // One half of the values is lost: it must be that of the other to the last bit.
-    if (const auto found = first_asymmetry(A, store, 0))
+    if (const auto found = first_asymmetry(ascending<V>::known(A), store, 0))
         throw argument_error(fmt::format("write: entry ({}, {}) does not fit a {} matrix",
                                          found->row + 1, found->col + 1, name(store)));
 }

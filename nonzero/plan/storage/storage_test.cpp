@@ -1,5 +1,6 @@
 // Values stored in less than all their precision: only when asked, and within the bound promised.
 #include "nonzero/plan/storage/storage.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -259,7 +259,7 @@ class conjugate_gradients_on_gpu : public ::testing::Test {
 TEST_F(conjugate_gradients_on_gpu, run_as_a_graph_with_the_same_bits_as_without) {
     const auto s = manufactured<double>("", laplace3d<double>(20, 21, 22));
     const auto solve = [&](gpu on, const solve_options& o, host_vector<double>& x) {
-        const auto op = find_method<double>("csr.merge").on_gpu(on, view(s.A));
+        const auto op = build(find_method<double>("csr.merge"), on, view(s.A));
         auto x_on_device = from_host(on, std::span<const double>(x));
         const auto report =
             cg<double, gpu>(on, *op, from_host(on, std::span<const double>(s.b)), x_on_device, o);
@@ -282,7 +282,7 @@ TEST_F(conjugate_gradients_on_gpu, run_as_a_graph_with_the_same_bits_as_without)
 TEST_F(conjugate_gradients_on_gpu, do_without_a_graph_where_a_preconditioner_waits) {
     const auto s = manufactured<double>("", laplace2d<double>(20, 20));
     const gpu on = *stream_;
-    const auto op = find_method<double>("csr.merge").on_gpu(on, view(s.A));
+    const auto op = build(find_method<double>("csr.merge"), on, view(s.A));
     const auto M =
         make_operator<double>(on, {400, 400}, [&](device_span<double> r, device_out<double> z) {
             auto here = to_host<double>(on, r);

@@ -1,6 +1,7 @@
 // BiCGSTAB and GMRES: manufactured solutions of systems that are not symmetric, and every way to
 // end.
 #include "nonzero/solve/krylov/krylov.hpp"
+#include "nonzero/matrix/build.hpp"
 
 #include <chrono>
 #include <thread>
@@ -162,7 +163,7 @@ TYPED_TEST(krylov, have_the_same_bits_in_every_run) {
 TEST(krylov_on_files, solve_memplus) {
     const auto A = read<double>(NZ_SOURCE_DIR "/matrices/memplus.mtx.gz");
     const auto s = manufactured<double>("memplus", A);
-    const auto op = find_method<double>("csr.merge").on_cpu(cpu{}, view(s.A));
+    const auto op = build(find_method<double>("csr.merge"), cpu{}, view(s.A));
     const auto M = jacobi(cpu{}, view(s.A));
     host_vector<double> x(s.b.size(), 0.0);
     const auto report = bicgstab<double, cpu>(cpu{}, *op, *M, s.b, x, {.tol = 1e-8});
@@ -173,7 +174,7 @@ TEST(krylov_on_files, solve_memplus) {
 
 TEST(gmres_options, are_checked) {
     const auto A = laplace2d<double>(3, 3);
-    const auto op = find_method<double>("csr.merge").on_cpu(cpu{}, view(A));
+    const auto op = build(find_method<double>("csr.merge"), cpu{}, view(A));
     host_vector<double> b(9, 1.0), x(9, 0.0);
     gmres_options o;
     o.restart = 0;

@@ -1,5 +1,6 @@
 // Strong couplings and aggregates: their definitions, checked by brute force.
 #include "nonzero/solve/multigrid/aggregate.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 #include <gtest/gtest.h>
 

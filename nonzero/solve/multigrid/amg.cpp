@@ -19,15 +19,17 @@ namespace {
 
 /// A's diagonal. Throws argument_error, saying why, where A cannot be symmetric positive definite.
 template <class V>
-host_vector<V> suitable_diagonal(const csr<V, host_view>& A, bool symmetric) {
+host_vector<V> suitable_diagonal(const ascending<V>& in_order, bool symmetric) {
+    const csr<V, host_view>& A = in_order.view();
     if (A.shape.rows != A.shape.cols)
         throw argument_error(
             fmt::format("amg: the matrix is {} x {}, not square", A.shape.rows, A.shape.cols));
     auto diagonal = diagonal_of(cpu{}, A);
     require_positive<V>(cpu{}, diagonal);
     if (!symmetric) return diagonal;
-    if (const auto why = why_not_finite(A); !why.empty()) throw argument_error("amg: " + why);
-    if (const auto found = first_asymmetry(A, symmetry::symmetric))
+    if (const auto why = why_not_finite(in_order); !why.empty())
+        throw argument_error("amg: " + why);
+    if (const auto found = first_asymmetry(in_order, symmetry::symmetric))
         throw argument_error(fmt::format("amg: the matrix is not symmetric in row {}", found->row));
     return diagonal;
 }
@@ -104,14 +106,14 @@ struct amg<V, B>::hierarchy {
 };
 
 template <class V, class B>
-amg<V, B>::amg(const csr<V, host_view>& any_A, B on, const amg_options& o,
-               const candidates<V>& near, const linear_operator<V, B>* finest)
-    : matrix_free_operator<V, B>(on, any_A.shape), made_(new hierarchy{{on, o.cycle}, {}, {}, {}}) {
+amg<V, B>::amg(const ascending<V>& in_order, B on, const amg_options& o, const candidates<V>& near,
+               const linear_operator<V, B>* finest)
+    : matrix_free_operator<V, B>(on, in_order.view().shape),
+      made_(new hierarchy{{on, o.cycle}, {}, {}, {}}) {
     const auto start = steady_clock::now();
     check_options(o);
-    const ascending_rows<V> given(any_A);
-    const csr<V, host_view>& A = given.view;
-    auto diagonal = suitable_diagonal(A, o.check);
+    const csr<V, host_view>& A = in_order.view();
+    auto diagonal = suitable_diagonal(in_order, o.check);
     if (A.shape.rows % o.block != 0)
         throw argument_error(
             fmt::format("amg: {} rows, not whole blocks of {}", A.shape.rows, o.block));
@@ -121,7 +123,7 @@ amg<V, B>::amg(const csr<V, host_view>& any_A, B on, const amg_options& o,
     if (finest != nullptr && finest->shape() != A.shape)
         throw argument_error("amg: the product given is of another shape than the matrix");
     if constexpr (std::is_same_v<B, gpu>) require_gpu(on);
-    make_levels<V, B>(on, A, std::move(diagonal), o, near, finest, made_->levels, report_);
+    make_levels<V, B>(on, in_order, std::move(diagonal), o, near, finest, made_->levels, report_);
     made_->levels.finish();
     report_.setup_s = seconds_since(start);
 }
@@ -143,7 +145,7 @@ amg<V, B>::amg(B on, const matrix_slice<V>& A, const amg_options& o, const candi
     if (where == A.rows) {
         make_levels<V, B>(on, A, o, near, finest, h.levels, report_);
     } else {
-        agree(&ranks, [&] { (void)order_of(view(A.own)); });
+        agree(&ranks, [&] { validate(view(A.own), false); });
         const candidates<V> there{
             near.count, nz::moved<V>(ranks, A.rows, where, near.val, std::size_t(near.count))};
         auto I = identity<V>(ranks.rank(), A.rows, where);

@@ -49,6 +49,9 @@ class amg final : public matrix_free_operator<V, B> {
     /// entry is not positive or a value is no number, where a value of a level does not fit
     /// `below_finest`, or where an option or `near` does not suit.
     amg(const csr<V, host_view>& A, B on, const amg_options& options = {},
+        const candidates<V>& near = {}, const linear_operator<V, B>* finest = nullptr)
+        : amg(ascending(A), on, options, near, finest) {}
+    amg(const ascending<V>& A, B on, const amg_options& options = {},
         const candidates<V>& near = {}, const linear_operator<V, B>* finest = nullptr);
     amg(const csr<V, host>& A, B on, const amg_options& options = {},
         const candidates<V>& near = {}, const linear_operator<V, B>* finest = nullptr)

@@ -198,7 +198,7 @@ TYPED_TEST(multigrid, has_the_same_bits_in_every_run) {
     }
     if constexpr (std::is_same_v<TypeParam, cpu>) {
         // The finest product is given: which method is planned depends on the threads.
-        const auto op = find_method<double>("csr.serial").on_cpu({}, view(A));
+        const auto op = build(find_method<double>("csr.serial"), cpu{}, view(A));
         const amg<double, cpu> alone(A, {.threads = 1}, {}, {}, op.get());
         for (const int threads : {2, 5})
             EXPECT_EQ(this->apply(amg<double, cpu>(A, {.threads = threads}, {}, {}, op.get()), x),
@@ -388,7 +388,7 @@ TEST(chebyshev, steps_are_the_polynomial_that_is_least) {
 TEST(spectral_radius, is_that_of_the_laplacian) {
     const index n = 30;
     const auto A = laplace2d<double>(n, n);
-    const auto op = find_method<double>("csr.serial").on_cpu({}, view(A));
+    const auto op = build(find_method<double>("csr.serial"), cpu{}, view(A));
     const host_vector<double> w(900, 0.25);
     const double want = 2 * std::pow(std::sin(std::acos(-1.0) / 2 * n / (n + 1)), 2);
     const double rough = spectral_radius<double, cpu>({}, *op, w, 10);

@@ -281,19 +281,12 @@ next_level<V, cpu> moved_level(C here, const communicator& ranks, const shares& 
 
 /// The finest level's rows where the setup runs, columns ascending.
 template <class V>
-ascending_rows<V> first_matrix(cpu, const csr<V, host>& A) {
-    return ascending_rows<V>(view(A));
+ascending<V> first_matrix(cpu, const csr<V, host>& A) {
+    return ascending(view(A));
 }
 template <class V>
-struct ascending_on_gpu {
-    csr<V, device> rows;
-    csr<V, device_view> view = nz::view(rows);
-};
-template <class V>
-ascending_on_gpu<V> first_matrix(gpu on, const csr<V, host>& A) {
-    auto given = upload(on, A);
-    if (order_of(on, view(given)) == row_order::ascending) return {std::move(given)};
-    return {canonical(on, view(given))};
+ascending<V, gpu> first_matrix(gpu on, const csr<V, host>& A) {
+    return ascending<V, gpu>(upload(on, A), on);
 }
 
 /// Adds to c, whose P is there, R A P and its candidates; nothing where it has more than `most`
@@ -362,8 +355,8 @@ local_level<V, C> make_local_level(C here, const communicator& ranks, const matr
     agree(&ranks, [&] {
         const auto rows = first_matrix(here, A.own);
         l.A.columns.others =
-            in_whole_nodes(columns_outside(here, rows.view, l.A.columns.own), nodes);
-        l.A.own = numbered_locally(here, rows.view, l.A.columns);
+            in_whole_nodes(columns_outside(here, rows.view(), l.A.columns.own), nodes);
+        l.A.own = numbered_locally(here, rows.view(), l.A.columns);
     });
     l.halo = make_halo(ranks, A.cols, l.A.columns.others);
     return l;
@@ -452,7 +445,8 @@ split_rows<V, space_of<C>> split(C here, const shares& rows, const shares& cols,
             std::move(halo),
             std::move(edge),
             std::move(block),
-            other_columns(helpers(here), view(at_edge), own)};
+            other_columns(helpers(here), view(at_edge), own),
+            true};
 }
 
 #define NZ_INSTANTIATE_ON(V, C)                                                                    \

@@ -83,7 +83,7 @@ void add_inverse(const making<V, B>& m, C here, multigrid_level<V, B>& l,
             l.inverse = product_with(m.on, std::move(inverse), value_storage::exact);
         } else {
             const auto method = find_method<V>(plain_methods(m.on)[0]);
-            l.inverse = method.template on<B>()(alone(m.on), view(inverse));
+            l.inverse = build(method, alone(m.on), ascending<V>::known(view(inverse)));
         }
     });
     m.report.direct = true;
@@ -248,12 +248,13 @@ void add_all_levels(making<V, B>& m, C here, const csr<V, host_view>& A, const c
 }  // namespace
 
 template <class V, class B>
-void make_levels(B on, const csr<V, host_view>& A, host_vector<V> diagonal, const amg_options& o,
+void make_levels(B on, const ascending<V>& in_order, host_vector<V> diagonal, const amg_options& o,
                  const candidates<V>& near, const linear_operator<V, B>* finest,
                  multigrid_levels<V, B>& levels, amg_report& report) {
+    const csr<V, host_view>& A = in_order.view();
     const offset most =
         most_entries(offset(A.val.size()), o.block, near.count > 0 ? near.count : o.block);
-    const auto planned = [&] { return build(make_plan(A, on, product_options<V>(on)), A); };
+    const auto planned = [&] { return plan_and_build(in_order, on, product_options<V>(on)).op; };
     making<V, B> m{on, nullptr, o, finest, planned, levels, report, most, o.block, o.strength};
     if constexpr (std::is_same_v<B, gpu>) {
         const device_guard guard(on);
@@ -287,7 +288,7 @@ void make_levels(B on, const matrix_slice<V>& A, const amg_options& o, const can
 }
 
 #define NZ_INSTANTIATE(V, B)                                                                       \
-    template void make_levels(B, const csr<V, host_view>&, host_vector<V>, const amg_options&,     \
+    template void make_levels(B, const ascending<V>&, host_vector<V>, const amg_options&,          \
                               const candidates<V>&, const linear_operator<V, B>*,                  \
                               multigrid_levels<V, B>&, amg_report&);                               \
     template void make_levels(B, const matrix_slice<V>&, const amg_options&, const candidates<V>&, \

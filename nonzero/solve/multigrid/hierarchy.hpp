@@ -7,11 +7,11 @@
 
 namespace nz {
 
-/// Adds A's levels and tells about them. A: square, ascending, its diagonal positive. near: where
+/// Adds A's levels and tells about them. A: square, its diagonal positive. near: where
 /// there is none, the constant, one for each of a node's unknowns. finest: multiplies by A, or
 /// null. diagonal: A's.
 template <class V, class B>
-void make_levels(B on, const csr<V, host_view>& A, host_vector<V> diagonal, const amg_options&,
+void make_levels(B on, const ascending<V>& A, host_vector<V> diagonal, const amg_options&,
                  const candidates<V>& near, const linear_operator<V, B>* finest,
                  multigrid_levels<V, B>& levels, amg_report& report);
 

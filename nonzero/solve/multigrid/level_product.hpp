@@ -33,7 +33,6 @@ template <class V, class B>
 plan_options coarser_options(B on, std::size_t entries) {
     plan_options o{.methods = plain_methods(on)};
     if (std::is_same_v<B, gpu> && entries >= worth_packing) o = product_options<V>(on);
-    o.vouched = true;
     return o;
 }
 template <class V, class B>
@@ -85,23 +84,25 @@ template <class V>
 std::unique_ptr<linear_operator<V, cpu>> product_with(cpu on, csr<V, host>&& M, value_storage how) {
     const stored_matrix stored(on, view(M), how);
     if (stored.rounded.empty()) return std::make_unique<level_product<V, cpu>>(on, std::move(M));
-    return find_method<V>("packed.warp").on_cpu(on, stored.view);
+    return build(find_method<V>("packed.warp"), on, ascending<V>::known(stored.view));
 }
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, const csr<V, host>& M,
                                                       value_storage how) {
-    if (M.val.size() < worth_packing) return find_method<V>("csr.subwarp").on_gpu(on, view(M));
+    if (M.val.size() < worth_packing)
+        return build(find_method<V>("csr.subwarp"), on, ascending<V>::known(view(M)));
     plan_options o = product_options<V>(on);
     o.storage = how;
-    return build(make_plan(view(M), on, o), view(M));
+    return plan_and_build(ascending<V>::known(view(M)), on, o).op;
 }
 /// Packs M, which stays as it is, or takes it.
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, csr<V, device>&& M,
                                                       value_storage how) {
-    const auto pack = find_method<V>("packed.warp").from_device;
-    if (M.val.size() >= worth_packing && pack != nullptr)
-        return pack(on, stored_matrix(on, view(M), how).view, {});
+    const method<V>& packed = find_method<V>("packed.warp");
+    if (M.val.size() >= worth_packing && packed.from_device != nullptr)
+        return build(packed, on,
+                     ascending<V, gpu>::known(stored_matrix(on, view(M), how).view, on));
     return std::make_unique<level_product<V, gpu>>(on, std::move(M));
 }
 

@@ -4,14 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include "nonzero/matrix/ascending.hpp"
+
 #include "test/zoo.hpp"
 
 namespace nz::test {
 namespace {
 
 template <class V>
-csr<V, host> ascending(const csr<V, host>& A) {
-    return order_of(view(A)) == row_order::ascending ? A : canonical(view(A));
+csr<V, host> in_order(const csr<V, host>& A) {
+    return order_of(cpu{}, view(A)) == row_order::ascending ? A : canonical(view(A));
 }
 std::vector<range> parts_of(index cols) {
     return {{0, cols}, {cols / 3, 2 * cols / 3}, {cols / 2, cols}, {0, cols / 2}, {cols, cols}};
@@ -55,14 +57,14 @@ TYPED_TEST(local_rows, are_the_rows_in_other_numbers) {
     using V = TypeParam;
     const cpu on{.threads = 3};
     for (const auto& [name, bug, unordered] : zoo<V>()) {
-        const auto A = ascending(unordered);
+        const auto A = in_order(unordered);
         for (const range own : parts_of(A.shape.cols)) {
             SCOPED_TRACE(::testing::Message() << name << " from " << own.first << " on");
             local_columns columns{own, columns_outside(on, view(A), own)};
             EXPECT_EQ(columns.others, columns_outside(cpu{1}, view(A), own));
             for (const index j : columns.others) EXPECT_FALSE(columns.is_own(j));
             const auto L = numbered_locally(on, view(A), columns);
-            EXPECT_EQ(order_of(view(L)), row_order::ascending);
+            EXPECT_EQ(order_of(cpu{}, view(L)), row_order::ascending);
             expect_equal(numbered_globally(on, view(L), columns, A.shape.cols), A);
             const auto block = own_columns(on, view(L), columns.own_count());
             const auto others = other_columns(on, view(L), columns.own_count());
@@ -91,7 +93,7 @@ TYPED_TEST(local_rows, are_taken_apart_and_put_together) {
     const cpu on{.threads = 3};
     for (const auto& [name, bug, unordered] : zoo<V>()) {
         SCOPED_TRACE(name);
-        const auto A = ascending(unordered);
+        const auto A = in_order(unordered);
         for (const index cut : {index(0), A.shape.rows / 3, A.shape.rows}) {
             const auto below = rows_from(on, view(A), cut);
             const auto all = stacked(on, rows_before(on, view(A), cut), view(below));
@@ -132,7 +134,7 @@ TYPED_TEST(local_rows_on_gpu, are_those_of_the_cpu) {
     const gpu on = stream;
     const cpu here{};
     for (const auto& [name, bug, unordered] : zoo<V>()) {
-        const auto A = ascending(unordered);
+        const auto A = in_order(unordered);
         const auto A_on_gpu = upload(on, A);
         for (const range own : parts_of(A.shape.cols)) {
             SCOPED_TRACE(::testing::Message() << name << " from " << own.first << " on");
@@ -161,7 +163,7 @@ TYPED_TEST(local_rows_on_gpu, are_taken_apart_as_on_the_cpu) {
     const cpu here{};
     for (const auto& [name, bug, unordered] : zoo<V>()) {
         SCOPED_TRACE(name);
-        const auto A = ascending(unordered);
+        const auto A = in_order(unordered);
         const auto A_on_gpu = upload(on, A);
         const auto rows = some_rows(A.shape.rows);
         expect_equal(rows_at(on, view(A_on_gpu), rows), rows_at(here, view(A), rows));

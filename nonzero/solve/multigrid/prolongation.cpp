@@ -5,6 +5,7 @@
 #include <string>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/core/place_by_key.hpp"
 #include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/solve/multigrid/gram_schmidt.hpp"
 

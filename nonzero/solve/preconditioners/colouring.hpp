@@ -1,7 +1,7 @@
 // Colours for the unknowns of a matrix, none of which meets its own colour in a row.
 #pragma once
 
-#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 namespace nz {
 
@@ -16,6 +16,10 @@ struct colouring {
 /// Deterministic. Throws argument_error where A is not square.
 /// Source   Saad 2003, section 3.3.3 (greedy multicolouring).
 template <class V>
-colouring colour(const csr<V, host_view>& A);
+colouring colour(const ascending<V>& A);
+template <class V>
+colouring colour(const csr<V, host_view>& A) {
+    return colour(ascending(A));
+}
 
 }  // namespace nz

@@ -1,10 +1,10 @@
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
 
+#include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/preconditioners/colouring.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel_steps.hpp"
-#include "nonzero/solve/preconditioners/jacobi.hpp"
 
 namespace nz {
 namespace {
@@ -39,13 +39,14 @@ csr<V, host> part(const csr<V, host_view>& A, const colouring& c, std::span<cons
 template <class V, class B>
 class gauss_seidel_operator final : public matrix_free_operator<V, B> {
   public:
-    gauss_seidel_operator(B on, const csr<V, host_view>& A, const host_vector<V>& diagonal)
-        : matrix_free_operator<V, B>(on, A.shape),
-          space_(on, A.shape.rows),
-          colours_(colour(A)),
+    gauss_seidel_operator(B on, const ascending<V>& in_order, const host_vector<V>& diagonal)
+        : matrix_free_operator<V, B>(on, in_order.view().shape),
+          space_(on, in_order.view().shape.rows),
+          colours_(colour(in_order)),
           order_(from_host(on, std::span<const index>(colours_.order))),
           y_(space_.make()),
           unused_(on, {}) {
+        const csr<V, host_view>& A = in_order.view();
         host_vector<V> inverse(diagonal.size());
         for (std::size_t k = 0; k < inverse.size(); ++k)
             inverse[k] = V(1) / diagonal[std::size_t(colours_.order[k])];
@@ -54,9 +55,9 @@ class gauss_seidel_operator final : public matrix_free_operator<V, B> {
         for (index c = 0; c < colours_.colours; ++c) {
             const range own = rows_of(c);
             const auto planned = [&](range cols) -> std::unique_ptr<linear_operator<V, B>> {
-                const auto M = part<V>(A, colours_, place, inverse, own, cols);
-                if (M.val.empty()) return nullptr;
-                return build(make_plan(M, on), M);
+                const auto M = ascending<V>::known(part<V>(A, colours_, place, inverse, own, cols));
+                if (M.view().val.empty()) return nullptr;
+                return plan_and_build(M, on).op;
             };
             before_.push_back(planned({0, own.first}));
             behind_.push_back(planned({own.last, A.shape.rows}));
@@ -118,22 +119,24 @@ class gauss_seidel_operator final : public matrix_free_operator<V, B> {
 }  // namespace
 
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> gauss_seidel(B on, const csr<V, host_view>& A,
+std::unique_ptr<linear_operator<V, B>> gauss_seidel(B on, const ascending<V>& in_order,
                                                     index first_row) {
-    if (order_of(A) == row_order::any) return gauss_seidel(on, view(canonical(A)), first_row);
-    const host_vector<V> diagonal = diagonal_of(A);
+    const csr<V, host_view>& A = in_order.view();
+    if (A.shape.rows != A.shape.cols)
+        throw argument_error("gauss_seidel: A is " + std::to_string(A.shape.rows) + " x " +
+                             std::to_string(A.shape.cols) + ", expected a square matrix");
+    const host_vector<V> diagonal = diagonal_of(worth(cpu{}, std::ssize(A.val)), A);
     for (std::size_t i = 0; i < diagonal.size(); ++i) {
         const double size = norm2(V(1) / diagonal[i]);
         if (diagonal[i] == V(0) || !(size - size == 0) || !(size > 0))
             throw argument_error("gauss_seidel: the diagonal is zero or not finite in row " +
                                  std::to_string(first_row + std::int64_t(i)) + " (counted from 0)");
     }
-    return std::make_unique<gauss_seidel_operator<V, B>>(on, A, diagonal);
+    return std::make_unique<gauss_seidel_operator<V, B>>(on, in_order, diagonal);
 }
 
-#define NZ_INSTANTIATE_ON(V, B)                                                               \
-    template std::unique_ptr<linear_operator<V, B>> gauss_seidel(B, const csr<V, host_view>&, \
-                                                                 index);
+#define NZ_INSTANTIATE_ON(V, B) \
+    template std::unique_ptr<linear_operator<V, B>> gauss_seidel(B, const ascending<V>&, index);
 #define NZ_INSTANTIATE(V) NZ_INSTANTIATE_ON(V, cpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 NZ_INSTANTIATE_ON(float, gpu)

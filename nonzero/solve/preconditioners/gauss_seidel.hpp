@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nonzero/formats/registry.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 namespace nz {
 
@@ -17,7 +18,12 @@ namespace nz {
 ///          that it is a block of.
 /// Source   Saad 2003, sections 10.2 and 12.4 (multicolour SSOR with omega = 1).
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> gauss_seidel(B on, const csr<V, host_view>& A,
+std::unique_ptr<linear_operator<V, B>> gauss_seidel(B on, const ascending<V>& A,
                                                     index first_row = 0);
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> gauss_seidel(B on, const csr<V, host_view>& A,
+                                                    index first_row = 0) {
+    return gauss_seidel(on, ascending(A), first_row);
+}
 
 }  // namespace nz

@@ -114,24 +114,11 @@ csr<V, host> inverse_blocks(const csr<V, host_view>& A, std::size_t block, index
 
 }  // namespace
 
-template <class V>
-host_vector<V> diagonal_of(const csr<V, host_view>& A) {
-    check_square("diagonal_of", A);
-    (void)order_of(A);
-    host_vector<V> d(std::size_t(A.shape.rows), V(0));
-    parallel_for(thread_count({}, std::ssize(A.val)), std::ssize(d), [&](std::int64_t row) {
-        const auto i = std::size_t(row);
-        for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k)
-            if (std::size_t(A.col_ind[k]) == i) d[i] += A.val[k];
-    });
-    return d;
-}
-
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> jacobi(B on, const csr<V, host_view>& A, index first_row) {
-    if (order_of(A) == row_order::any) return jacobi(on, view(canonical(A)), first_row);
+std::unique_ptr<linear_operator<V, B>> jacobi(B on, const ascending<V>& in_order, index first_row) {
+    const csr<V, host_view>& A = in_order.view();
     check_square("jacobi", A);
-    host_vector<V> inverse = diagonal_of(A);
+    host_vector<V> inverse = diagonal_of(worth(cpu{}, std::ssize(A.val)), A);
     for (std::size_t i = 0; i < inverse.size(); ++i) {
         const V d = std::exchange(inverse[i], V(1) / inverse[i]);
         if (d == V(0) || !is_finite(d) || !is_finite(inverse[i]))
@@ -142,25 +129,22 @@ std::unique_ptr<linear_operator<V, B>> jacobi(B on, const csr<V, host_view>& A, 
 }
 
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> block_jacobi(B on, const csr<V, host_view>& A, index block,
+std::unique_ptr<linear_operator<V, B>> block_jacobi(B on, const ascending<V>& in_order, index block,
                                                     index first_row) {
-    if (order_of(A) == row_order::any)
-        return block_jacobi(on, view(canonical(A)), block, first_row);
+    const csr<V, host_view>& A = in_order.view();
     check_square("block_jacobi", A);
     if (block < 1 || block > 64)
         throw argument_error("block_jacobi: blocks of " + std::to_string(block) +
                              " rows, expected 1 to 64");
-    const csr<V, host> M = inverse_blocks(A, std::size_t(block), first_row);
-    return build(make_plan(M, on), M);
+    const auto M = ascending<V>::known(inverse_blocks(A, std::size_t(block), first_row));
+    return plan_and_build(M, on).op;
 }
 
 #define NZ_INSTANTIATE_ON(V, B)                                                                 \
-    template std::unique_ptr<linear_operator<V, B>> jacobi(B, const csr<V, host_view>&, index); \
-    template std::unique_ptr<linear_operator<V, B>> block_jacobi(B, const csr<V, host_view>&,   \
-                                                                 index, index);
-#define NZ_INSTANTIATE(V)                                          \
-    template host_vector<V> diagonal_of(const csr<V, host_view>&); \
-    NZ_INSTANTIATE_ON(V, cpu)
+    template std::unique_ptr<linear_operator<V, B>> jacobi(B, const ascending<V>&, index);      \
+    template std::unique_ptr<linear_operator<V, B>> block_jacobi(B, const ascending<V>&, index, \
+                                                                 index);
+#define NZ_INSTANTIATE(V) NZ_INSTANTIATE_ON(V, cpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 NZ_INSTANTIATE_ON(float, gpu)
 NZ_INSTANTIATE_ON(double, gpu)

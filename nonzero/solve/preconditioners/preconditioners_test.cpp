@@ -1,10 +1,11 @@
 // Jacobi, block Jacobi, Gauss-Seidel: what they compute, what they refuse, and that they help.
 #include "nonzero/io/io.hpp"
+#include "nonzero/matrix/build.hpp"
+#include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/preconditioners/colouring.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
-#include "nonzero/solve/symmetry.hpp"
 #include "test/solver_fixture.hpp"
 
 namespace nz::test {
@@ -199,7 +200,7 @@ TEST(preconditioners_on_files, solve_lap3d_40) {
     for (double& v : A.val) v = -v;
     ASSERT_EQ(why_not_definite(view(A)), "");
     const auto s = manufactured<double>("", A);
-    const auto op = find_method<double>("csr.merge").on_cpu(cpu{}, view(s.A));
+    const auto op = build(find_method<double>("csr.merge"), cpu{}, view(s.A));
     const auto M = gauss_seidel(cpu{}, view(s.A));
     host_vector<double> x(s.b.size(), 0.0);
     const auto report = cg<double, cpu>(cpu{}, *op, *M, s.b, x, {.tol = 1e-10});
