@@ -66,8 +66,8 @@ set(bare nonzero/core/parallel.hpp nonzero/formats/scatter.hpp nonzero/vector/fu
 foreach(format bsr coo csc csr dia ell hll icrs jds jds_ell sell)
     list(APPEND bare nonzero/formats/${format}/${format}.cpp)
 endforeach()
-list(APPEND bare nonzero/formats/csr/csr_many.cpp nonzero/matrix/ascending.cpp nonzero/formats/packed/spmv.cpp
-     nonzero/formats/packed/spmv_many.cpp nonzero/formats/packed/spmv_rows.cpp)
+list(APPEND bare nonzero/formats/csr/csr_many.cpp nonzero/matrix/ascending.cpp nonzero/formats/packed/spmv/spmv.cpp
+     nonzero/formats/packed/spmm/column_major.cpp nonzero/formats/packed/spmm/row_major.cpp)
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/nonzero/*.cpp ${SOURCE}/nonzero/*.hpp
      ${SOURCE}/cli/*.cpp)
 list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")

@@ -2,7 +2,7 @@
 
 #include "nonzero/formats/kernels.hpp"
 #include "nonzero/formats/method_row.hpp"
-#include "nonzero/formats/packed/stripes.hpp"
+#include "nonzero/formats/packed/spmv/stripes.hpp"
 
 namespace nz {
 

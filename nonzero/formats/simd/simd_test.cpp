@@ -14,7 +14,7 @@
 
 #include "nonzero/formats/bsr/bsr_simd.hpp"
 #include "nonzero/formats/oracle.hpp"
-#include "nonzero/formats/packed/simd.hpp"
+#include "nonzero/formats/packed/spmv/simd.hpp"
 #include "nonzero/formats/panel.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "test/files.hpp"

@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "nonzero/formats/packed/lanes.cuh"
+#include "nonzero/formats/packed/spmv/lanes.cuh"
 
 namespace nz {
 namespace {

@@ -1,6 +1,6 @@
 // packed.warp with several vectors by rows: one to eight warps a chunk and a span of vectors.
-#include "nonzero/formats/packed/row_places.cuh"
-#include "nonzero/formats/packed/spmv_rows.hpp"
+#include "nonzero/formats/packed/spmm/row_major.hpp"
+#include "nonzero/formats/packed/spmm/slots.cuh"
 
 namespace nz {
 namespace {

@@ -1,4 +1,4 @@
-#include "nonzero/formats/packed/stripes.hpp"
+#include "nonzero/formats/packed/spmv/stripes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // the parts of rows that lanes share are added by a segmented scan.
 #pragma once
 
-#include "nonzero/formats/packed/lanes.cuh"
+#include "nonzero/formats/packed/spmv/lanes.cuh"
 
 namespace nz {
 namespace {

@@ -3,7 +3,7 @@
 // neighbouring ones, whose columns and values are then one load each.
 #pragma once
 
-#include "nonzero/formats/packed/row_major.cuh"
+#include "nonzero/formats/packed/spmm/lanes.cuh"
 
 namespace nz {
 namespace {

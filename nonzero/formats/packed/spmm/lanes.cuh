@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "nonzero/formats/packed/lanes.cuh"
+#include "nonzero/formats/packed/spmv/lanes.cuh"
 
 namespace nz {
 namespace {

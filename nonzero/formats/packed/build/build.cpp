@@ -4,7 +4,7 @@
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
-#include "nonzero/formats/packed/fill.hpp"
+#include "nonzero/formats/packed/build/fill.hpp"
 
 namespace nz {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/formats/packed/fill.cuh"
+#include "nonzero/formats/packed/build/fill.cuh"
 
 namespace nz {
 namespace {

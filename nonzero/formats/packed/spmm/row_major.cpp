@@ -1,6 +1,6 @@
 // packed.warp with several vectors by rows on the CPU: a row is decoded once, and SIMD runs along
 // the vectors.
-#include "nonzero/formats/packed/spmv_rows.hpp"
+#include "nonzero/formats/packed/spmm/row_major.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/packed/packed.hpp"
-#include "nonzero/formats/packed/simd.hpp"
+#include "nonzero/formats/packed/spmv/simd.hpp"
 #include "nonzero/formats/panel.hpp"
 #include "nonzero/formats/simd/simd.hpp"
 

@@ -1,5 +1,5 @@
-#include "nonzero/formats/packed/identical_offsets.cuh"
-#include "nonzero/formats/packed/tiles.cuh"
+#include "nonzero/formats/packed/spmv/identical_offsets.cuh"
+#include "nonzero/formats/packed/spmv/tiles.cuh"
 
 namespace nz {
 namespace {

@@ -1,7 +1,7 @@
 // Packing on the GPU in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/packed/packed.hpp"
-#include "nonzero/formats/packed/stripes.hpp"
+#include "nonzero/formats/packed/spmv/stripes.hpp"
 
 namespace nz {
 

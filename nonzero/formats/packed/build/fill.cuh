@@ -1,7 +1,7 @@
 // What a warp of a GPU writes into the streams for its chunk.
 #pragma once
 
-#include "nonzero/formats/packed/windows.cuh"
+#include "nonzero/formats/packed/build/windows.cuh"
 
 namespace nz {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "nonzero/formats/packed/spmv_rows.hpp"
+#include "nonzero/formats/packed/spmm/row_major.hpp"
 #include "nonzero/formats/panel.hpp"
 
 namespace nz {

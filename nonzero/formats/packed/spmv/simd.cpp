@@ -1,4 +1,4 @@
-#include "nonzero/formats/packed/simd.hpp"
+#include "nonzero/formats/packed/spmv/simd.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -5,7 +5,7 @@
 
 #include "nonzero/core/cuda.cuh"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/formats/packed/spmv_rows.hpp"
+#include "nonzero/formats/packed/spmm/row_major.hpp"
 
 namespace nz {
 namespace {

@@ -1,4 +1,4 @@
-#include "nonzero/formats/packed/simd.hpp"
+#include "nonzero/formats/packed/spmv/simd.hpp"
 #include "nonzero/formats/simd/gathers.hpp"
 
 // The loop over the entries of a packed chunk by gathers and under masks: no step asks whether a

@@ -3,7 +3,7 @@
 
 #include <climits>
 
-#include "nonzero/formats/packed/distinct.cuh"
+#include "nonzero/formats/packed/build/distinct.cuh"
 
 namespace nz {
 namespace {

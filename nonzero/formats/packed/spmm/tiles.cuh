@@ -2,8 +2,8 @@
 // shared memory, and then its groups of lanes take a row each.
 #pragma once
 
-#include "nonzero/formats/packed/row_major.cuh"
-#include "nonzero/formats/packed/tiles.cuh"
+#include "nonzero/formats/packed/spmm/lanes.cuh"
+#include "nonzero/formats/packed/spmv/tiles.cuh"
 
 namespace nz {
 namespace {

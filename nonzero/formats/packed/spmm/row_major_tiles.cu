@@ -1,8 +1,8 @@
 // packed.warp with several vectors by rows, of a matrix with tiles: a warp a chunk and a span of
 // vectors.
-#include "nonzero/formats/packed/row_places.cuh"
-#include "nonzero/formats/packed/spmv_rows.hpp"
-#include "nonzero/formats/packed/tile_rows.cuh"
+#include "nonzero/formats/packed/spmm/row_major.hpp"
+#include "nonzero/formats/packed/spmm/slots.cuh"
+#include "nonzero/formats/packed/spmm/tiles.cuh"
 
 namespace nz {
 namespace {

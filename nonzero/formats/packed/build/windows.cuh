@@ -4,7 +4,7 @@
 
 #include <cub/block/block_scan.cuh>
 
-#include "nonzero/formats/packed/diagonals.cuh"
+#include "nonzero/formats/packed/build/diagonals.cuh"
 
 namespace nz {
 namespace {

@@ -1,7 +1,7 @@
 // Fills the arrays of chunks that are cut, on the CPU. fill.cuh does the same on a GPU.
 #pragma once
 
-#include "nonzero/formats/packed/cut.hpp"
+#include "nonzero/formats/packed/build/cut.hpp"
 
 namespace nz {
 
