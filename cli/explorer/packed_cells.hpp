@@ -16,17 +16,20 @@ struct packed_entry {
     std::int64_t chunk, place;
 };
 
+/// In place of a decoder: the place of a value.
+struct place_itself {
+    static constexpr bool may_tile = true;
+    double operator[](std::size_t at) const { return double(at); }
+};
+
 /// All entries, by rows: an entry's number is that in the CSR.
 template <class V>
 std::vector<packed_entry> entries_of(const packed<V, host_view>& A) {
-    struct {
-        double operator[](std::size_t at) const { return double(at); }
-    } place_itself;
     std::vector<packed_entry> all;
     for (std::size_t k = 0; k < A.chunks.size(); ++k) {
         const packed_chunk& c = A.chunks[k];
         const bool has_places = c.kind != packed_chunk::constant_diagonals;
-        for_each_of_chunk(A, c, place_itself, [&](index i, index j, const auto& place) {
+        for_each_of_chunk(A, c, place_itself{}, [&](index i, index j, const auto& place) {
             all.push_back({i, j, std::int64_t(k), has_places ? std::int64_t(std::abs(place)) : -1});
         });
     }

@@ -1,75 +1,33 @@
 #include "nonzero/formats/bsr/bsr_simd.hpp"
 
-#include "nonzero/formats/simd/loads.hpp"
 #include "nonzero/formats/simd/simd.hpp"
+#include "nonzero/formats/simd/vectors.hpp"
 
 namespace nz {
 #if defined(NZ_AVX512)
 namespace {
 
-/// A row of a block as a vector; lanes outside the mask are 0.
-template <class V, bool wide>
-struct row_lanes;
-template <>
-struct row_lanes<double, false> {
-    using vector = __m256d;
-    NZ_AVX512 NZ_ALWAYS_INLINE static vector zero() { return _mm256_setzero_pd(); }
-    NZ_AVX512 NZ_ALWAYS_INLINE static vector load(const double* p, __mmask8 in) {
-        return _mm256_maskz_loadu_pd(in, p);
-    }
-    NZ_AVX512 NZ_ALWAYS_INLINE static vector add(vector sums, vector a, vector b) {
-        return _mm256_add_pd(sums, _mm256_mul_pd(a, b));
-    }
-    NZ_AVX512 NZ_ALWAYS_INLINE static double total(vector v) {
-        const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
-        return _mm_cvtsd_f64(_mm_hadd_pd(two, two));
-    }
-};
-template <>
-struct row_lanes<float, false> {
-    using vector = __m128;
-    NZ_AVX512 NZ_ALWAYS_INLINE static vector zero() { return _mm_setzero_ps(); }
-    NZ_AVX512 NZ_ALWAYS_INLINE static vector load(const float* p, __mmask8 in) {
-        return _mm_maskz_loadu_ps(in, p);
-    }
-    NZ_AVX512 NZ_ALWAYS_INLINE static vector add(vector sums, vector a, vector b) {
-        return _mm_add_ps(sums, _mm_mul_ps(a, b));
-    }
-    NZ_AVX512 NZ_ALWAYS_INLINE static float total(vector v) {
-        const __m128 two = _mm_add_ps(v, _mm_movehl_ps(v, v));
-        return _mm_cvtss_f32(_mm_hadd_ps(two, two));
-    }
-};
-template <>
-struct row_lanes<double, true> {
-    using vector = __m512d;
-    NZ_AVX512 NZ_ALWAYS_INLINE static vector zero() { return _mm512_setzero_pd(); }
-    NZ_AVX512 NZ_ALWAYS_INLINE static vector load(const double* p, __mmask8 in) {
-        return _mm512_maskz_loadu_pd(in, p);
-    }
-    NZ_AVX512 NZ_ALWAYS_INLINE static vector add(vector sums, vector a, vector b) {
-        return _mm512_add_pd(sums, _mm512_mul_pd(a, b));
-    }
-    NZ_AVX512 NZ_ALWAYS_INLINE static double total(vector v) {
-        return row_lanes<double, false>::total(
-            _mm256_add_pd(_mm512_castpd512_pd256(v), _mm512_extractf64x4_pd(v, 1)));
-    }
-};
-template <>
-struct row_lanes<float, true> {
-    using vector = __m256;
-    NZ_AVX512 NZ_ALWAYS_INLINE static vector zero() { return _mm256_setzero_ps(); }
-    NZ_AVX512 NZ_ALWAYS_INLINE static vector load(const float* p, __mmask8 in) {
-        return _mm256_maskz_loadu_ps(in, p);
-    }
-    NZ_AVX512 NZ_ALWAYS_INLINE static vector add(vector sums, vector a, vector b) {
-        return _mm256_add_ps(sums, _mm256_mul_ps(a, b));
-    }
-    NZ_AVX512 NZ_ALWAYS_INLINE static float total(vector v) {
-        return row_lanes<float, false>::total(
-            _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1)));
-    }
-};
+/// A row of a block, of at most four elements or eight; lanes outside the mask are 0.
+template <bool wide, class V>
+NZ_AVX512 NZ_ALWAYS_INLINE auto load_row(const V* p, __mmask8 in) {
+    if constexpr (wide) return avx512::load(p, in);
+    if constexpr (!wide) return avx512::load4(p, in);
+}
+
+NZ_AVX512 NZ_ALWAYS_INLINE double total(__m256d v) {
+    const __m128d two = _mm256_castpd256_pd128(v) + _mm256_extractf128_pd(v, 1);
+    return _mm_cvtsd_f64(_mm_hadd_pd(two, two));
+}
+NZ_AVX512 NZ_ALWAYS_INLINE double total(__m512d v) {
+    return total(_mm512_castpd512_pd256(v) + _mm512_extractf64x4_pd(v, 1));
+}
+NZ_AVX512 NZ_ALWAYS_INLINE float total(__m128 v) {
+    const __m128 two = v + _mm_movehl_ps(v, v);
+    return _mm_cvtss_f32(_mm_hadd_ps(two, two));
+}
+NZ_AVX512 NZ_ALWAYS_INLINE float total(__m256 v) {
+    return total(_mm256_castps256_ps128(v) + _mm256_extractf128_ps(v, 1));
+}
 
 /// Values of a matrix that streams from beyond the caches are prefetched this many bytes ahead.
 constexpr std::size_t fetched_ahead = 2048;
@@ -78,35 +36,36 @@ constexpr std::size_t fetched_ahead = 2048;
 template <int side, bool streaming, class V, class P>
 NZ_AVX512 void multiply_block_rows(const P* ptr, V alpha, const bsr<V, host_view>& A, const V* x,
                                    V beta, V* y, std::int64_t first, std::int64_t last) {
-    using lanes = row_lanes<V, (side > 4)>;
+    constexpr bool wide = side > 4;
+    using lanes = decltype(load_row<wide>(x, 0));
     constexpr std::uint64_t row = (1U << side) - 1;
     constexpr std::uint64_t full = ~std::uint64_t(0) >> (64 - side * side);
     for (std::int64_t i = first; i < last; ++i) {
-        typename lanes::vector sums[side];
+        lanes sums[side];
         NZ_UNROLL
-        for (int r = 0; r < side; ++r) sums[r] = lanes::zero();
+        for (int r = 0; r < side; ++r) sums[r] = lanes{};
         for (auto b = std::size_t(ptr[i]); b < std::size_t(ptr[i + 1]); ++b) {
             const V* const val = A.val.data() + b * side * side;
             const V* const xs = x + std::int64_t(A.block_col_ind[b]) * side;
             const std::uint64_t stored = A.stored[b];
             if constexpr (streaming) prefetch_lines<side * side * sizeof(V), fetched_ahead>(val);
             if (stored == full) {
-                const auto of_block = lanes::load(xs, row);
+                const auto of_block = load_row<wide>(xs, row);
                 NZ_UNROLL
                 for (int r = 0; r < side; ++r)
-                    sums[r] = lanes::add(sums[r], lanes::load(val + r * side, row), of_block);
+                    sums[r] += load_row<wide>(val + r * side, row) * of_block;
                 continue;
             }
             NZ_UNROLL
             for (int r = 0; r < side; ++r) {
                 const auto in = __mmask8(stored >> r * side & row);
-                sums[r] = lanes::add(sums[r], lanes::load(val + r * side, in), lanes::load(xs, in));
+                sums[r] += load_row<wide>(val + r * side, in) * load_row<wide>(xs, in);
             }
         }
         NZ_UNROLL
         for (int r = 0; r < side; ++r)
             if (const std::int64_t k = i * side + r; k < A.shape.rows)
-                y[k] = scaled(alpha, lanes::total(sums[r]), beta, y[k]);
+                y[k] = scaled(alpha, total(sums[r]), beta, y[k]);
     }
 }
 

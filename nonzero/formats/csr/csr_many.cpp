@@ -4,7 +4,7 @@
 #include <array>
 
 #include "nonzero/formats/csr/balanced_rows.hpp"
-#include "nonzero/formats/simd/loads.hpp"
+#include "nonzero/formats/simd/targets.hpp"
 
 namespace nz {
 namespace {
@@ -41,10 +41,6 @@ void multiply_plainly(const rows_and_vectors<V, P>& p) {
 }
 
 #if defined(NZ_AVX512)
-/// A register of that many bytes.
-template <class V, std::size_t bytes>
-using simd_vector __attribute__((vector_size(bytes))) = V;
-
 /// `registers` registers of vectors that lie by rows.
 template <std::size_t bytes, std::size_t registers, class V, class P>
 NZ_ALWAYS_INLINE void multiply_registers(const rows_and_vectors<V, P>& p) {
@@ -57,22 +53,14 @@ NZ_ALWAYS_INLINE void multiply_registers(const rows_and_vectors<V, P>& p) {
             NZ_UNROLL
             for (std::size_t l = 0; l < registers; ++l) {
                 vec r;
-                std::memcpy(&r, x + l * (bytes / sizeof(V)), bytes);
+                read(x + l * (bytes / sizeof(V)), r);
                 s[l] += a * r;
             }
         }
         V* const y = p.y + std::size_t(i) * p.y_row + p.y_first;
         NZ_UNROLL
-        for (std::size_t l = 0; l < registers; ++l) {
-            V* const to = y + l * (bytes / sizeof(V));
-            vec sum = p.alpha * s[l];
-            if (p.beta != V(0)) {
-                vec old;
-                std::memcpy(&old, to, bytes);
-                sum += p.beta * old;
-            }
-            std::memcpy(to, &sum, bytes);
-        }
+        for (std::size_t l = 0; l < registers; ++l)
+            write_scaled(p.alpha, s[l], p.beta, y + l * (bytes / sizeof(V)));
     }
 }
 
@@ -110,7 +98,7 @@ std::span<const rows_loop<V, P>> loops_by_rows() {
             {4, multiply_plainly<4, V, P>},  {2, multiply_plainly<2, V, P>},
             {1, multiply_plainly<1, V, P>}};
         if (has_avx512()) return avx512;
-        if (__builtin_cpu_supports("avx2")) return avx2;
+        if (has_avx2()) return avx2;
     }
 #endif
     static constexpr rows_loop<V, P> plain[] = {{4, multiply_plainly<4, V, P>},

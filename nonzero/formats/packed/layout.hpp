@@ -17,21 +17,32 @@ enum class value_encoding : index {
     none,          ///< the values as they are
 };
 
-/// f.operator()<encoding>(): the one switch over the encodings.
-template <class F>
+/// Whether values V are ever stored so: 16-bit indices save floats too little, and only doubles
+/// become floats.
+template <class V>
+constexpr bool may_encode(value_encoding c) {
+    if (c == value_encoding::dictionary16) return sizeof(V) > 4;
+    return c != value_encoding::float32 || std::is_same_v<V, double>;
+}
+
+/// f.operator()<encoding>(): the one switch over the encodings of values V.
+template <class V, class F>
 void with_encoding(value_encoding encoding, F f) {
     using enum value_encoding;
+    const auto call = [&]<value_encoding C>() {
+        if constexpr (may_encode<V>(C)) f.template operator()<C>();
+    };
     switch (encoding) {
         case constant:
-            return f.template operator()<constant>();
+            return call.template operator()<constant>();
         case dictionary8:
-            return f.template operator()<dictionary8>();
+            return call.template operator()<dictionary8>();
         case dictionary16:
-            return f.template operator()<dictionary16>();
+            return call.template operator()<dictionary16>();
         case float32:
-            return f.template operator()<float32>();
+            return call.template operator()<float32>();
         case none:
-            return f.template operator()<none>();
+            return call.template operator()<none>();
     }
 }
 
@@ -104,15 +115,15 @@ inline constexpr unsigned tile_ends_words = 8;
 inline constexpr unsigned tile_rows_words = 8;
 
 /// What a window's rows take as lists.
-template <class V>
 struct list_size {
     std::int64_t width, chunks, sorted_rows;
 
     /// Whether tiles take less than 1 / gain of the bytes. A stored place counts as a value and a
     /// 32-bit column, whatever it takes.
-    [[nodiscard]] NZ_HOST_DEVICE bool takes_more_than(std::int64_t tile_width, std::int64_t tiles,
+    [[nodiscard]] NZ_HOST_DEVICE bool takes_more_than(std::int64_t value_bytes,
+                                                      std::int64_t tile_width, std::int64_t tiles,
                                                       double gain) const {
-        constexpr std::int64_t column = 32 * (4 + std::int64_t(sizeof(V)));
+        const std::int64_t column = 32 * (4 + value_bytes);
         constexpr std::int64_t header = sizeof(packed_chunk);
         constexpr std::int64_t flags = sizeof(std::uint32_t) * (tile_ends_words + tile_rows_words);
         const std::int64_t lists = width * column + chunks * header + 4 * sorted_rows;

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "nonzero/formats/simd/gathers.hpp"
 #include "nonzero/formats/simd/simd.hpp"
+#include "nonzero/formats/simd/vectors.hpp"
 
 // Every loop here adds entry k of a row to sum k mod 8 and then the eight sums in one order,
 // ((0 + 4) + (1 + 5)) + ((2 + 6) + (3 + 7)), whatever rows it takes together: the same bits however
@@ -27,27 +27,12 @@ NZ_ALWAYS_INLINE void prefetch(const index* col_ind, const V* val) {
 
 // -- a row's sums --------------------------------------------------------------------------------
 
-struct sums_of_doubles {
-    __m256d low, high;
-};
-NZ_AVX2 NZ_ALWAYS_INLINE sums_of_doubles no_sums(double) {
-    return {_mm256_setzero_pd(), _mm256_setzero_pd()};
-}
-NZ_AVX2 NZ_ALWAYS_INLINE __m256 no_sums(float) { return _mm256_setzero_ps(); }
-
-NZ_AVX2 NZ_ALWAYS_INLINE __m256d plus(__m256d sums, __m256d val, __m256d x) {
-    return _mm256_add_pd(sums, _mm256_mul_pd(val, x));
-}
+using avx2::doubles;
 
 /// sums + the products of eight entries.
-NZ_AVX2 NZ_ALWAYS_INLINE sums_of_doubles add(sums_of_doubles s, const index* col_ind,
-                                             const double* val, const double* x) {
-    return {plus(s.low, _mm256_loadu_pd(val), gather4(col_ind, x)),
-            plus(s.high, _mm256_loadu_pd(val + 4), gather4(col_ind + 4, x))};
-}
-NZ_AVX2 NZ_ALWAYS_INLINE __m256 add(__m256 s, const index* col_ind, const float* val,
-                                    const float* x) {
-    return _mm256_add_ps(s, _mm256_mul_ps(_mm256_loadu_ps(val), gather8(col_ind, x)));
+template <class S, class V>
+NZ_AVX2 NZ_ALWAYS_INLINE S add(S s, const index* col_ind, const V* val, const V* x) {
+    return s + avx2::load(val) * avx2::gather8(col_ind, x);
 }
 
 /// n words of ones, then zeros.
@@ -62,16 +47,17 @@ NZ_AVX2 NZ_ALWAYS_INLINE __m256d add_last(__m256d s, const index* col_ind, const
     const __m128i narrow = _mm256_castsi256_si128(first_words(n));
     const __m256i wide = first_words(2 * n);
     const __m128i col = _mm_maskload_epi32(col_ind, narrow);
-    const __m256d from = concatenate(gather2(std::uint64_t(_mm_cvtsi128_si64(col)), x),
-                                     gather2(std::uint64_t(_mm_extract_epi64(col, 1)), x));
-    const __m256d terms = _mm256_mul_pd(_mm256_maskload_pd(val, wide), from);
-    return _mm256_add_pd(s, _mm256_and_pd(terms, _mm256_castsi256_pd(wide)));
+    const __m256d from =
+        avx2::concatenate(avx2::gather2(std::uint64_t(_mm_cvtsi128_si64(col)), x),
+                          avx2::gather2(std::uint64_t(_mm_extract_epi64(col, 1)), x));
+    const __m256d terms = _mm256_maskload_pd(val, wide) * from;
+    return s + _mm256_and_pd(terms, _mm256_castsi256_pd(wide));
 }
 /// The same of n < 8.
-NZ_AVX2 NZ_ALWAYS_INLINE sums_of_doubles add_last(sums_of_doubles s, const index* col_ind,
-                                                  const double* val, const double* x, int n) {
+NZ_AVX2 NZ_ALWAYS_INLINE doubles add_last(doubles s, const index* col_ind, const double* val,
+                                          const double* x, int n) {
     if (n < 4) return {add_last(s.low, col_ind, val, x, n), s.high};
-    return {plus(s.low, _mm256_loadu_pd(val), gather4(col_ind, x)),
+    return {s.low + _mm256_loadu_pd(val) * avx2::gather4(col_ind, x),
             n > 4 ? add_last(s.high, col_ind + 4, val + 4, x, n - 4) : s.high};
 }
 NZ_AVX2 NZ_ALWAYS_INLINE __m256 add_last(__m256 s, const index* col_ind, const float* val,
@@ -79,16 +65,17 @@ NZ_AVX2 NZ_ALWAYS_INLINE __m256 add_last(__m256 s, const index* col_ind, const f
     const __m256i in = first_words(n);
     const __m256i col = _mm256_maskload_epi32(col_ind, in);
     const __m128i low = _mm256_castsi256_si128(col), high = _mm256_extracti128_si256(col, 1);
-    const __m256 from = concatenate(gather2(std::uint64_t(_mm_cvtsi128_si64(low)), x),
-                                    gather2(std::uint64_t(_mm_extract_epi64(low, 1)), x),
-                                    gather2(std::uint64_t(_mm_cvtsi128_si64(high)), x),
-                                    gather2(std::uint64_t(_mm_extract_epi64(high, 1)), x));
-    const __m256 terms = _mm256_mul_ps(_mm256_maskload_ps(val, in), from);
-    return _mm256_add_ps(s, _mm256_and_ps(terms, _mm256_castsi256_ps(in)));
+    const __m256 from =
+        avx2::concatenate(avx2::gather2(std::uint64_t(_mm_cvtsi128_si64(low)), x),
+                          avx2::gather2(std::uint64_t(_mm_extract_epi64(low, 1)), x),
+                          avx2::gather2(std::uint64_t(_mm_cvtsi128_si64(high)), x),
+                          avx2::gather2(std::uint64_t(_mm_extract_epi64(high, 1)), x));
+    const __m256 terms = avx2::load(val, in) * from;
+    return s + avx2::keep(terms, in);
 }
 
 // The eight sums of a row added to four, and the totals of four rows.
-NZ_AVX2 NZ_ALWAYS_INLINE __m256d halved(sums_of_doubles s) { return _mm256_add_pd(s.low, s.high); }
+NZ_AVX2 NZ_ALWAYS_INLINE __m256d halved(doubles s) { return s.low + s.high; }
 NZ_AVX2 NZ_ALWAYS_INLINE __m128 halved(__m256 s) {
     return _mm_add_ps(_mm256_castps256_ps128(s), _mm256_extractf128_ps(s, 1));
 }
@@ -104,17 +91,6 @@ NZ_AVX2 NZ_ALWAYS_INLINE __m128 totals(__m128 a, __m128 b, __m128 c, __m128 d) {
 NZ_AVX2 NZ_ALWAYS_INLINE double first(__m256d v) { return _mm256_cvtsd_f64(v); }
 NZ_AVX2 NZ_ALWAYS_INLINE float first(__m128 v) { return _mm_cvtss_f32(v); }
 
-NZ_AVX2 NZ_ALWAYS_INLINE void put(double* y, __m256d sums, double alpha, double beta) {
-    __m256d v = _mm256_mul_pd(_mm256_set1_pd(alpha), sums);
-    if (beta != 0) v = _mm256_add_pd(v, _mm256_mul_pd(_mm256_set1_pd(beta), _mm256_loadu_pd(y)));
-    _mm256_storeu_pd(y, v);
-}
-NZ_AVX2 NZ_ALWAYS_INLINE void put(float* y, __m128 sums, float alpha, float beta) {
-    __m128 v = _mm_mul_ps(_mm_set1_ps(alpha), sums);
-    if (beta != 0) v = _mm_add_ps(v, _mm_mul_ps(_mm_set1_ps(beta), _mm_loadu_ps(y)));
-    _mm_storeu_ps(y, v);
-}
-
 // -- rows with AVX2: one after the other, four stored together -----------------------------------
 
 template <bool streaming, class V, class P>
@@ -123,7 +99,7 @@ NZ_AVX2 NZ_ALWAYS_INLINE auto sums_of_row(const csr_rows<V, P>& A, std::int64_t 
     const V* val = A.val + A.row_ptr[i];
     auto n = std::int64_t(A.row_ptr[i + 1] - A.row_ptr[i]);
     if constexpr (streaming) prefetch(col_ind, val);
-    auto s = no_sums(V());
+    auto s = avx2::spread(V(0));
     for (; n >= simd_lanes; n -= simd_lanes, col_ind += simd_lanes, val += simd_lanes) {
         if constexpr (streaming) prefetch(col_ind, val);
         s = add(s, col_ind, val, x);
@@ -140,7 +116,7 @@ NZ_AVX2 __attribute__((noinline)) void multiply_each(const csr_rows<V, P>& A, st
     for (; i + 4 <= last; i += 4) {
         const auto a = sums_of_row<streaming>(A, i, x), b = sums_of_row<streaming>(A, i + 1, x);
         const auto c = sums_of_row<streaming>(A, i + 2, x), d = sums_of_row<streaming>(A, i + 3, x);
-        put(y + i, totals(a, b, c, d), alpha, beta);
+        write_scaled(alpha, totals(a, b, c, d), beta, y + i);
     }
     for (; i < last; ++i) {
         const auto a = sums_of_row<streaming>(A, i, x);
@@ -164,7 +140,7 @@ NZ_AVX512 NZ_ALWAYS_INLINE __m256d halved(__m512d s) {
 template <class V>
 NZ_AVX512 NZ_ALWAYS_INLINE auto products_of(const index* col_ind, const V* val, const V* x,
                                             __mmask8 in) {
-    return times(load(val, in), gathered(x, numbers(col_ind, in), in));
+    return avx512::load(val, in) * avx512::gathered(x, avx512::numbers(col_ind, in), in);
 }
 
 template <bool streaming, class V, class P>
@@ -173,13 +149,13 @@ NZ_AVX512 NZ_ALWAYS_INLINE auto gathered_row(const csr_rows<V, P>& A, std::int64
     const V* val = A.val + A.row_ptr[i];
     auto n = std::int64_t(A.row_ptr[i + 1] - A.row_ptr[i]);
     if constexpr (streaming) prefetch(col_ind, val);
-    auto s = spread(V(0));
+    auto s = avx512::spread(V(0));
     for (; n >= simd_lanes; n -= simd_lanes, col_ind += simd_lanes, val += simd_lanes) {
         if constexpr (streaming) prefetch(col_ind, val);
-        s = added(s, every_lane, products_of(col_ind, val, x, every_lane));
+        s = avx512::added(s, avx512::every_lane, products_of(col_ind, val, x, avx512::every_lane));
     }
     const auto in = __mmask8((1U << n) - 1);
-    if (n > 0) s = added(s, in, products_of(col_ind, val, x, in));
+    if (n > 0) s = avx512::added(s, in, products_of(col_ind, val, x, in));
     return halved(s);
 }
 
@@ -192,7 +168,7 @@ NZ_AVX512 __attribute__((noinline)) void gather_each(const csr_rows<V, P>& A, st
         const auto a = gathered_row<streaming>(A, i, x), b = gathered_row<streaming>(A, i + 1, x);
         const auto c = gathered_row<streaming>(A, i + 2, x),
                    d = gathered_row<streaming>(A, i + 3, x);
-        put(y + i, totals(a, b, c, d), alpha, beta);
+        write_scaled(alpha, totals(a, b, c, d), beta, y + i);
     }
     for (; i < last; ++i) {
         const auto a = gathered_row<streaming>(A, i, x);
@@ -204,16 +180,6 @@ NZ_AVX512 __attribute__((noinline)) void gather_each(const csr_rows<V, P>& A, st
 // A processor predicts the end of every row; in a matrix of short rows of different lengths it is
 // wrong every few rows, and each miss delays the entries behind it.
 
-NZ_AVX512 NZ_ALWAYS_INLINE void write_products(const index* col_ind, const double* val,
-                                               const double* x, double* to) {
-    _mm256_storeu_pd(to, _mm256_mul_pd(_mm256_loadu_pd(val), gather4(col_ind, x)));
-    _mm256_storeu_pd(to + 4, _mm256_mul_pd(_mm256_loadu_pd(val + 4), gather4(col_ind + 4, x)));
-}
-NZ_AVX512 NZ_ALWAYS_INLINE void write_products(const index* col_ind, const float* val,
-                                               const float* x, float* to) {
-    _mm256_storeu_ps(to, _mm256_mul_ps(_mm256_loadu_ps(val), gather8(col_ind, x)));
-}
-
 /// Of n entries.
 template <bool gathers, bool streaming, class V>
 NZ_AVX512 NZ_ALWAYS_INLINE void write_all_products(const index* col_ind, const V* val, const V* x,
@@ -222,9 +188,9 @@ NZ_AVX512 NZ_ALWAYS_INLINE void write_all_products(const index* col_ind, const V
     for (; k + simd_lanes <= n; k += simd_lanes) {
         if constexpr (streaming) prefetch(col_ind + k, val + k);
         if constexpr (gathers) {
-            store(to + k, products_of(col_ind + k, val + k, x, every_lane));
+            avx512::store(to + k, products_of(col_ind + k, val + k, x, avx512::every_lane));
         } else {
-            write_products(col_ind + k, val + k, x, to + k);
+            avx2::store(to + k, avx2::load(val + k) * avx2::gather8(col_ind + k, x));
         }
     }
     for (; k < n; ++k) to[k] = val[k] * x[col_ind[k]];
@@ -274,37 +240,28 @@ NZ_AVX512 NZ_ALWAYS_INLINE __m256 totals(const __m256* s) {
     return _mm256_add_ps(sums, _mm256_setzero_ps());
 }
 
-NZ_AVX512 NZ_ALWAYS_INLINE void put(double* y, __m512d sums, double alpha, double beta) {
-    __m512d v = _mm512_mul_pd(_mm512_set1_pd(alpha), sums);
-    if (beta != 0) v = _mm512_add_pd(v, _mm512_mul_pd(_mm512_set1_pd(beta), _mm512_loadu_pd(y)));
-    _mm512_storeu_pd(y, v);
-}
-NZ_AVX512 NZ_ALWAYS_INLINE void put(float* y, __m256 sums, float alpha, float beta) {
-    __m256 v = _mm256_mul_ps(_mm256_set1_ps(alpha), sums);
-    if (beta != 0) v = _mm256_add_ps(v, _mm256_mul_ps(_mm256_set1_ps(beta), _mm256_loadu_ps(y)));
-    _mm256_storeu_ps(y, v);
-}
-
 /// Eight rows, whose products lie one after the other.
 template <class V, class P>
 NZ_AVX512 NZ_ALWAYS_INLINE void put_rows(const P* row_ptr, const V* products, V alpha, V beta,
                                          V* y) {
     const __m256i length = lengths(row_ptr);
     const std::uint64_t in = first_entries(length);
-    decltype(load(products, every_lane)) sums[simd_lanes];
+    decltype(avx512::load(products, avx512::every_lane)) sums[simd_lanes];
     NZ_UNROLL
     for (int r = 0; r < simd_lanes; ++r)
-        sums[r] = load(products + (row_ptr[r] - row_ptr[0]), __mmask8(in >> simd_lanes * r));
+        sums[r] =
+            avx512::load(products + (row_ptr[r] - row_ptr[0]), __mmask8(in >> simd_lanes * r));
     if (_mm256_cmpgt_epi32_mask(length, _mm256_set1_epi32(simd_lanes)) != 0) {
         NZ_UNROLL
         for (int r = 0; r < simd_lanes; ++r)
             for (P k = row_ptr[r] + simd_lanes; k < row_ptr[r + 1]; k += simd_lanes) {
                 const auto left = unsigned(std::min<P>(row_ptr[r + 1] - k, simd_lanes));
                 const auto rest = __mmask8((1U << left) - 1);
-                sums[r] = added(sums[r], every_lane, load(products + (k - row_ptr[0]), rest));
+                sums[r] = avx512::added(sums[r], avx512::every_lane,
+                                        avx512::load(products + (k - row_ptr[0]), rest));
             }
     }
-    put(y, totals(sums), alpha, beta);
+    write_scaled(alpha, totals(sums), beta, y);
 }
 
 template <bool gathers, bool streaming, class V, class P>
@@ -340,28 +297,24 @@ NZ_AVX512 void multiply_rows_avx512(const csr_rows<V, P>& A, V alpha, const V* x
     multiply_blocks<gathers, false>(A, alpha, x, beta, y);
 }
 
-template <class V, class P>
-std::vector<rows_loop<V, P>> find_rows_loops() {
-    std::vector<rows_loop<V, P>> loops;
-    if (has_avx512()) {
-        loops = {multiply_rows_avx512<true, V, P>, multiply_rows_avx512<false, V, P>};
-        if (!gathers_are_fast()) std::swap(loops[0], loops[1]);
-    }
-    if (__builtin_cpu_supports("avx2")) loops.push_back(multiply_rows_avx2<V, P>);
-    return loops;
-}
-
 }  // namespace
-#else
+#endif
 namespace {
 
 template <class V, class P>
 std::vector<rows_loop<V, P>> find_rows_loops() {
-    return {};
+    std::vector<rows_loop<V, P>> loops;
+#if defined(NZ_AVX512)
+    if (has_avx512()) {
+        loops = {multiply_rows_avx512<true, V, P>, multiply_rows_avx512<false, V, P>};
+        if (!gathers_are_fast()) std::swap(loops[0], loops[1]);
+    }
+    if (has_avx2()) loops.push_back(multiply_rows_avx2<V, P>);
+#endif
+    return loops;
 }
 
 }  // namespace
-#endif
 
 template <class V, class P>
 std::span<const rows_loop<V, P>> simd_rows_loops() {

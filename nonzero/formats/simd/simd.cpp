@@ -7,14 +7,10 @@
 #include <vector>
 
 #include "nonzero/formats/panel.hpp"
-#include "nonzero/formats/simd/loads.hpp"
+#include "nonzero/formats/simd/vectors.hpp"
 
 namespace nz {
 #if defined(NZ_AVX512)
-
-bool has_avx512() {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
-}
 
 namespace {
 
@@ -29,8 +25,8 @@ NZ_AVX512 double sum_by_gathers(std::span<const index> col_ind, const double* x)
 NZ_AVX512 double sum_by_loads(std::span<const index> col_ind, const double* x) {
     __m256d low = _mm256_setzero_pd(), high = _mm256_setzero_pd();
     for (std::size_t k = 0; k + simd_lanes <= col_ind.size(); k += simd_lanes) {
-        low = _mm256_add_pd(low, gather4(&col_ind[k], x));
-        high = _mm256_add_pd(high, gather4(&col_ind[k + 4], x));
+        low = _mm256_add_pd(low, avx2::gather4(&col_ind[k], x));
+        high = _mm256_add_pd(high, avx2::gather4(&col_ind[k + 4], x));
     }
     return _mm_cvtsd_f64(_mm256_castpd256_pd128(_mm256_add_pd(low, high)));
 }
@@ -63,31 +59,32 @@ bool gathers_are_fast() {
 
 namespace {
 
-/// The first n of `lanes` lanes.
-NZ_AVX512 unsigned first_lanes(std::int64_t n, int lanes) {
-    return (1U << std::clamp<std::int64_t>(n, 0, lanes)) - 1;
+/// The lanes of a register of 64 bytes.
+template <class V>
+using mask = std::conditional_t<sizeof(V) == 8, __mmask8, __mmask16>;
+/// The first n of them.
+template <class V>
+NZ_AVX512 mask<V> first_lanes(std::int64_t n) {
+    return mask<V>((1U << std::clamp<std::int64_t>(n, 0, 64 / sizeof(V))) - 1);
 }
 
 // One step of each width: sums + val * x[col], of the entries in `in` whose column is no padding.
 // The product is rounded before it is added, as it is everywhere else: no FMA, same bits.
 
 NZ_AVX512 __m512d step(__m512d sums, const index* col_ind, const double* val, const double* x,
-                       unsigned in) {
-    const __m256i col = _mm256_maskz_loadu_epi32(__mmask8(in), col_ind);
-    const __mmask8 stored = _mm256_mask_cmpge_epi32_mask(__mmask8(in), col, _mm256_setzero_si256());
-    const __m512d from = _mm512_mask_i32gather_pd(_mm512_setzero_pd(), stored, col, x, 8);
-    return _mm512_mask_add_pd(sums, stored, sums,
-                              _mm512_mul_pd(_mm512_maskz_loadu_pd(stored, val), from));
+                       __mmask8 in) {
+    const __m256i col = avx512::numbers(col_ind, in);
+    const __mmask8 stored = _mm256_mask_cmpge_epi32_mask(in, col, _mm256_setzero_si256());
+    return avx512::added(sums, stored,
+                         avx512::load(val, stored) * avx512::gathered(x, col, stored));
 }
 
 NZ_AVX512 __m512 step(__m512 sums, const index* col_ind, const float* val, const float* x,
-                      unsigned in) {
-    const __m512i col = _mm512_maskz_loadu_epi32(__mmask16(in), col_ind);
-    const __mmask16 stored =
-        _mm512_mask_cmpge_epi32_mask(__mmask16(in), col, _mm512_setzero_si512());
+                      __mmask16 in) {
+    const __m512i col = _mm512_maskz_loadu_epi32(in, col_ind);
+    const __mmask16 stored = _mm512_mask_cmpge_epi32_mask(in, col, _mm512_setzero_si512());
     const __m512 from = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), stored, col, x, 4);
-    return _mm512_mask_add_ps(sums, stored, sums,
-                              _mm512_mul_ps(_mm512_maskz_loadu_ps(stored, val), from));
+    return _mm512_mask_add_ps(sums, stored, sums, avx512::load(val, stored) * from);
 }
 
 // The same with x put together from single loads, where none of these entries is padding. An array
@@ -100,28 +97,28 @@ NZ_AVX512 NZ_ALWAYS_INLINE __m256i load_columns(const index* col_ind) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(col_ind));
 }
 NZ_AVX512 NZ_ALWAYS_INLINE __m512d step_by_loads(__m512d sums, const index* col_ind,
-                                                 const double* val, const double* x, unsigned in) {
+                                                 const double* val, const double* x, __mmask8 in) {
     if (in != 0xff || !none_is_padding(load_columns(col_ind)))
         return step(sums, col_ind, val, x, in);
-    const __m512d from =
-        _mm512_insertf64x4(_mm512_castpd256_pd512(gather4(col_ind, x)), gather4(col_ind + 4, x), 1);
-    return _mm512_add_pd(sums, _mm512_mul_pd(_mm512_loadu_pd(val), from));
+    const __m512d from = _mm512_insertf64x4(_mm512_castpd256_pd512(avx2::gather4(col_ind, x)),
+                                            avx2::gather4(col_ind + 4, x), 1);
+    return sums + _mm512_loadu_pd(val) * from;
 }
 NZ_AVX512 NZ_ALWAYS_INLINE bool none_of_16_is_padding(const index* col_ind) {
     return none_is_padding(
         _mm256_or_si256(load_columns(col_ind), load_columns(col_ind + simd_lanes)));
 }
 NZ_AVX512 NZ_ALWAYS_INLINE __m512 step_by_loads(__m512 sums, const index* col_ind, const float* val,
-                                                const float* x, unsigned in) {
+                                                const float* x, __mmask16 in) {
     if (in != 0xffff || !none_of_16_is_padding(col_ind)) return step(sums, col_ind, val, x, in);
-    const __m512d low = _mm512_castpd256_pd512(_mm256_castps_pd(gather8(col_ind, x)));
+    const __m512d low = _mm512_castpd256_pd512(_mm256_castps_pd(avx2::gather8(col_ind, x)));
     const __m512d from =
-        _mm512_insertf64x4(low, _mm256_castps_pd(gather8(col_ind + simd_lanes, x)), 1);
-    return _mm512_add_ps(sums, _mm512_mul_ps(_mm512_loadu_ps(val), _mm512_castpd_ps(from)));
+        _mm512_insertf64x4(low, _mm256_castps_pd(avx2::gather8(col_ind + simd_lanes, x)), 1);
+    return sums + _mm512_loadu_ps(val) * _mm512_castpd_ps(from);
 }
 template <bool gathers, class S, class V>
 NZ_AVX512 NZ_ALWAYS_INLINE S step_by(S sums, const index* col_ind, const V* val, const V* x,
-                                     unsigned in) {
+                                     mask<V> in) {
     if constexpr (gathers) return step(sums, col_ind, val, x, in);
     return step_by_loads(sums, col_ind, val, x, in);
 }
@@ -131,7 +128,7 @@ NZ_AVX2 __m256d step(__m256d sums, const index* col_ind, const double* val, cons
     const __m128i at = _mm_max_epi32(col, _mm_setzero_si128());
     const __m256d from = _mm256_set_pd(x[_mm_extract_epi32(at, 3)], x[_mm_extract_epi32(at, 2)],
                                        x[_mm_extract_epi32(at, 1)], x[_mm_cvtsi128_si32(at)]);
-    const __m256d more = _mm256_add_pd(sums, _mm256_mul_pd(_mm256_loadu_pd(val), from));
+    const __m256d more = sums + _mm256_loadu_pd(val) * from;
     return _mm256_blendv_pd(more, sums, _mm256_castsi256_pd(_mm256_cvtepi32_epi64(col)));
 }
 
@@ -143,31 +140,9 @@ NZ_AVX2 __m256 step(__m256 sums, const index* col_ind, const float* val, const f
                       x[_mm256_extract_epi32(at, 5)], x[_mm256_extract_epi32(at, 4)],
                       x[_mm256_extract_epi32(at, 3)], x[_mm256_extract_epi32(at, 2)],
                       x[_mm256_extract_epi32(at, 1)], x[_mm256_extract_epi32(at, 0)]);
-    const __m256 more = _mm256_add_ps(sums, _mm256_mul_ps(_mm256_loadu_ps(val), from));
+    const __m256 more = sums + _mm256_loadu_ps(val) * from;
     return _mm256_blendv_ps(more, sums, _mm256_castsi256_ps(col));
 }
-
-// Loads and stores by one name.
-NZ_AVX512 __m512d load512(const double* p) { return _mm512_loadu_pd(p); }
-NZ_AVX512 __m512 load512(const float* p) { return _mm512_loadu_ps(p); }
-NZ_AVX512 __m512d load512(const double* p, unsigned in) {
-    return _mm512_maskz_loadu_pd(__mmask8(in), p);
-}
-NZ_AVX512 __m512 load512(const float* p, unsigned in) {
-    return _mm512_maskz_loadu_ps(__mmask16(in), p);
-}
-NZ_AVX512 void store512(double* p, __m512d v) { _mm512_storeu_pd(p, v); }
-NZ_AVX512 void store512(float* p, __m512 v) { _mm512_storeu_ps(p, v); }
-NZ_AVX512 void store512(double* p, __m512d v, unsigned in) {
-    _mm512_mask_storeu_pd(p, __mmask8(in), v);
-}
-NZ_AVX512 void store512(float* p, __m512 v, unsigned in) {
-    _mm512_mask_storeu_ps(p, __mmask16(in), v);
-}
-NZ_AVX2 __m256d load256(const double* p) { return _mm256_loadu_pd(p); }
-NZ_AVX2 __m256 load256(const float* p) { return _mm256_loadu_ps(p); }
-NZ_AVX2 void store256(double* p, __m256d v) { _mm256_storeu_pd(p, v); }
-NZ_AVX2 void store256(float* p, __m256 v) { _mm256_storeu_ps(p, v); }
 
 // Panels of at most this many rows keep their sums in registers. In larger ones the sums stay in
 // L1, and every stored column is walked for all rows: where columns are far apart, as in ELL, 32
@@ -178,12 +153,12 @@ constexpr int narrow = 32;
 template <bool gathers, bool whole, class V>
 NZ_AVX512 void multiply_narrow_avx512(const panel<V>& A, const V* x, V* sums) {
     constexpr int lanes = 64 / sizeof(V), parts = narrow / lanes;
-    decltype(load512(sums)) sum[parts];
-    unsigned in[parts];
+    simd_vector<V, 64> sum[parts];
+    mask<V> in[parts];
     NZ_UNROLL
     for (int p = 0; p < parts; ++p) {
-        in[p] = first_lanes(whole ? narrow : A.rows - p * lanes, lanes);
-        sum[p] = load512(sums + p * lanes, in[p]);
+        in[p] = first_lanes<V>(whole ? narrow : A.rows - p * lanes);
+        sum[p] = avx512::load(sums + p * lanes, in[p]);
     }
     const index* col_ind = A.col_ind;
     const V* val = A.val;
@@ -193,7 +168,7 @@ NZ_AVX512 void multiply_narrow_avx512(const panel<V>& A, const V* x, V* sums) {
             sum[p] = step_by<gathers>(sum[p], col_ind + p * lanes, val + p * lanes, x, in[p]);
     }
     NZ_UNROLL
-    for (int p = 0; p < parts; ++p) store512(sums + p * lanes, sum[p], in[p]);
+    for (int p = 0; p < parts; ++p) avx512::store(sums + p * lanes, sum[p], in[p]);
 }
 
 template <bool gathers, class V>
@@ -201,25 +176,29 @@ NZ_AVX512 void multiply_panel_avx512(const panel<V>& A, const V* x, V* sums) {
     if (A.rows == narrow) return multiply_narrow_avx512<gathers, true>(A, x, sums);
     if (A.rows < narrow) return multiply_narrow_avx512<gathers, false>(A, x, sums);
     constexpr int lanes = 64 / sizeof(V);
-    constexpr unsigned every = (1U << lanes) - 1;
+    constexpr mask<V> every = (1U << lanes) - 1;
     for (std::int64_t k = 0; k < A.width; ++k) {
         const index* const col_ind = A.col_ind + k * A.pitch;
         const V* const val = A.val + k * A.pitch;
         std::int64_t r = 0;
-        for (; r + lanes <= A.rows; r += lanes)
-            store512(sums + r, step_by<gathers>(load512(sums + r), col_ind + r, val + r, x, every));
+        for (; r + lanes <= A.rows; r += lanes) {
+            simd_vector<V, 64> some;
+            read(sums + r, some);
+            write(step_by<gathers>(some, col_ind + r, val + r, x, every), sums + r);
+        }
         if (r == A.rows) continue;
-        const unsigned rest = first_lanes(A.rows - r, lanes);
-        store512(sums + r, step(load512(sums + r, rest), col_ind + r, val + r, x, rest), rest);
+        const mask<V> rest = first_lanes<V>(A.rows - r);
+        avx512::store(sums + r, step(avx512::load(sums + r, rest), col_ind + r, val + r, x, rest),
+                      rest);
     }
 }
 
 template <class V>
 NZ_AVX2 void multiply_narrow_avx2(const panel<V>& A, const V* x, V* sums) {
     constexpr int lanes = 32 / sizeof(V), parts = narrow / lanes;
-    decltype(load256(sums)) sum[parts];
+    simd_vector<V, 32> sum[parts];
     NZ_UNROLL
-    for (int p = 0; p < parts; ++p) sum[p] = load256(sums + p * lanes);
+    for (int p = 0; p < parts; ++p) read(sums + p * lanes, sum[p]);
     const index* col_ind = A.col_ind;
     const V* val = A.val;
     for (std::int64_t k = 0; k < A.width; ++k, col_ind += A.pitch, val += A.pitch) {
@@ -228,7 +207,7 @@ NZ_AVX2 void multiply_narrow_avx2(const panel<V>& A, const V* x, V* sums) {
             sum[p] = step(sum[p], col_ind + p * lanes, val + p * lanes, x);
     }
     NZ_UNROLL
-    for (int p = 0; p < parts; ++p) store256(sums + p * lanes, sum[p]);
+    for (int p = 0; p < parts; ++p) write(sum[p], sums + p * lanes);
 }
 
 template <class V>
@@ -239,35 +218,34 @@ NZ_AVX2 void multiply_panel_avx2(const panel<V>& A, const V* x, V* sums) {
         const index* const col_ind = A.col_ind + k * A.pitch;
         const V* const val = A.val + k * A.pitch;
         std::int64_t r = 0;
-        for (; r + lanes <= A.rows; r += lanes)
-            store256(sums + r, step(load256(sums + r), col_ind + r, val + r, x));
+        for (; r + lanes <= A.rows; r += lanes) {
+            simd_vector<V, 32> some;
+            read(sums + r, some);
+            write(step(some, col_ind + r, val + r, x), sums + r);
+        }
         for (; r < A.rows; ++r)
             if (col_ind[r] >= 0) sums[r] += val[r] * x[col_ind[r]];
     }
 }
 
-template <class V>
-std::vector<panel_loop<V>> find_panel_loops() {
-    std::vector<panel_loop<V>> loops;
-    if (has_avx512()) {
-        loops = {multiply_panel_avx512<true, V>, multiply_panel_avx512<false, V>};
-        if (!gathers_are_fast()) std::swap(loops[0], loops[1]);
-    }
-    if (__builtin_cpu_supports("avx2")) loops.push_back(multiply_panel_avx2<V>);
-    return loops;
-}
-
 }  // namespace
-#else
+#endif
 namespace {
 
 template <class V>
 std::vector<panel_loop<V>> find_panel_loops() {
-    return {};
+    std::vector<panel_loop<V>> loops;
+#if defined(NZ_AVX512)
+    if (has_avx512()) {
+        loops = {multiply_panel_avx512<true, V>, multiply_panel_avx512<false, V>};
+        if (!gathers_are_fast()) std::swap(loops[0], loops[1]);
+    }
+    if (has_avx2()) loops.push_back(multiply_panel_avx2<V>);
+#endif
+    return loops;
 }
 
 }  // namespace
-#endif
 
 template <class V>
 std::span<const panel_loop<V>> simd_panel_loops() {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "nonzero/core/parallel.hpp"
-#include "nonzero/formats/simd/loads.hpp"
+#include "nonzero/formats/simd/targets.hpp"
 #include "nonzero/solve/eigs/vector_basis_steps.hpp"
 
 namespace nz {
@@ -80,7 +80,6 @@ template <class V>
 NZ_AVX2 void add_avx2(const some_rows<V>& v, int count, const double* c, double* sum) {
     add_loop(v, count, c, sum);
 }
-bool has_avx2() { return __builtin_cpu_supports("avx2") != 0; }
 #endif
 
 template <class V>

@@ -37,7 +37,7 @@ unsigned walk_blocks(std::int64_t threads) {
 
 template <class V>
 void fill(gpu on, const packing<V>& p, output<V> to, value_encoding encoding, unsigned chunks) {
-    with_encoding(encoding, [&]<value_encoding C>() {
+    with_encoding<V>(encoding, [&]<value_encoding C>() {
         fill_chunks<C, V>
             <<<walk_blocks(std::int64_t(chunks) * warp_size), walk_threads, 0, stream_of(on)>>>(
                 p, to, chunks);

@@ -14,14 +14,15 @@ class chunk_encoder {
         : A(matrix), cut(cutting), values(coder), P(to) {}
 
     void fill(const packed_chunk& c) const {
-        with_encoding(values.encoding, [&]<value_encoding C>() { fill_by<C>(c); });
+        with_encoding<V>(values.encoding, [&]<value_encoding C>() { fill_by<C>(c); });
     }
 
   private:
     template <value_encoding C>
     void fill_by(const packed_chunk& c) const {
         if (c.kind <= packed_chunk::diagonals) return fill_diagonals<C>(c);
-        if (is_tile(c.kind)) return fill_tile<C>(c);
+        if constexpr (decoder<C, V>::may_tile)
+            if (is_tile(c.kind)) return fill_tile<C>(c);
         lane_entries lanes;
         for (std::uint32_t lane = 0; lane < 32; ++lane) {
             const std::uint32_t r = lane >> c.log_lanes;

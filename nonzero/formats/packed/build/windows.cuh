@@ -218,11 +218,11 @@ __device__ bool choose_tiles(const packing<V>& p, window& w, bool sorted) {
         return false;
     if (threadIdx.x == 0) {
         w.tiles = w.tile_width = 0;
-        const list_size<V> lists{sorted ? w.sorted_width : w.kept_width, w.chunk_count,
-                                 sorted ? w.rest_rows : 0};
+        const list_size lists{sorted ? w.sorted_width : w.kept_width, w.chunk_count,
+                              sorted ? w.rest_rows : 0};
         const offset entries = p.begin(w.first + w.rows) - p.begin(w.first);
         const auto pay = [&](offset width) {
-            return lists.takes_more_than(width, w.tiles, p.options.tile_gain);
+            return lists.takes_more_than(sizeof(V), width, w.tiles, p.options.tile_gain);
         };
         // Most windows end here, as tiles cannot be smaller than their entries.
         if (entries >= 0 && entries <= most_tiled_entries && pay(entries / warp_size))

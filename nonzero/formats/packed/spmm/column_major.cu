@@ -3,15 +3,14 @@
 // lie apart, the vectors are turned to row-major ones first.
 #include <bit>
 
-#include "nonzero/core/cuda.cuh"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/packed/decoder.cuh"
+#include "nonzero/formats/packed/segments.cuh"
 #include "nonzero/formats/packed/spmm/row_major.hpp"
 
 namespace nz {
 namespace {
 
-constexpr int warps_per_block = packed_block;
-constexpr int threads_per_block = warps_per_block * warp_size;
 constexpr int most_vectors = packed_vectors;  ///< vectors that a warp multiplies at once
 
 /// Vectors on the GPU; those beyond the last stand for the last again.
@@ -38,13 +37,7 @@ struct coded_values {
     const V* __restrict__ table;
     __device__ V operator[](std::size_t at) const {
         if constexpr (C == value_encoding::constant) return __ldg(table);
-        if constexpr (C == value_encoding::dictionary8)
-            return __ldg(table + __ldg(reinterpret_cast<const std::uint8_t*>(val) + at));
-        if constexpr (C == value_encoding::dictionary16)
-            return __ldg(table + __ldg(reinterpret_cast<const std::uint16_t*>(val) + at));
-        if constexpr (C == value_encoding::float32)
-            return V(__ldg(reinterpret_cast<const float*>(val) + at));
-        if constexpr (C == value_encoding::none) return __ldg(reinterpret_cast<const V*>(val) + at);
+        return decoded<C>(__ldg(reinterpret_cast<const stored_value<C, V>*>(val) + at), table);
     }
 };
 
@@ -129,7 +122,8 @@ __device__ void point(const V* (&to)[many], vectors<const V> x, int first) {
 /// Chunks of whole rows, from the first behind the segments: a warp each, all vectors.
 template <value_encoding C, int many, class V>
 __global__ void __launch_bounds__(threads_per_block)
-    multiply_rows(packed<V, device_view> A, V alpha, vectors<const V> x, V beta, vectors<V> y) {
+    column_major_kernel(packed<V, device_view> A, V alpha, vectors<const V> x, V beta,
+                        vectors<V> y) {
     const unsigned k =
         (blockIdx.x * threads_per_block + threadIdx.x) / warp_size + unsigned(A.segment_chunks);
     const int lane = int(threadIdx.x) % warp_size;
@@ -163,8 +157,8 @@ struct segments_scratch {
 /// Chunks of segments of long rows, and at most `most_vectors` vectors: as for one vector.
 template <value_encoding C, class V>
 __global__ void __launch_bounds__(threads_per_block)
-    multiply_segments(packed<V, device_view> A, V alpha, vectors<const V> x, V beta, vectors<V> y,
-                      segments_scratch<V> scratch) {
+    column_major_segments_kernel(packed<V, device_view> A, V alpha, vectors<const V> x, V beta,
+                                 vectors<V> y, segments_scratch<V> scratch) {
     __shared__ V of_warp[warps_per_block][most_vectors];
     const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
     const packed_chunk c = A.chunks.ptr[blockIdx.x * warps_per_block + unsigned(warp)];
@@ -191,13 +185,7 @@ __global__ void __launch_bounds__(threads_per_block)
     const int first = int(blockIdx.x) - c.number / warps_per_block;
     const int blocks = (c.segments + warps_per_block - 1) / warps_per_block;
     if (mine) scratch.sum[std::size_t(blockIdx.x) * most_vectors + unsigned(lane)] = sum;
-    __threadfence();  // the sums before their announcement
-    __syncwarp();
-    unsigned before = 0;
-    if (lane == 0) before = atomicAdd(scratch.arrived + first, 1U);
-    before = __shfl_sync(full_warp, before, 0);
-    if (before != unsigned(blocks) - 1) return;
-    __threadfence();  // the announcements before the sums of the others
+    if (!leaves_last(scratch.arrived + first, blocks, lane)) return;
     sum = 0;
     if (mine)
         for (int b = 0; b < blocks; ++b)
@@ -215,9 +203,9 @@ void multiply(gpu on, V alpha, const packed<V, device_view>& A, vectors<const V>
             A, alpha, x, beta, y);
     };
     if (rows > 0)
-        launch(x.count <= 2   ? multiply_rows<C, 2, V>
-               : x.count <= 4 ? multiply_rows<C, 4, V>
-                              : multiply_rows<C, most_vectors, V>);
+        launch(x.count <= 2   ? column_major_kernel<C, 2, V>
+               : x.count <= 4 ? column_major_kernel<C, 4, V>
+                              : column_major_kernel<C, most_vectors, V>);
     const unsigned blocks = unsigned(A.segment_chunks) / warps_per_block;
     if (blocks == 0) return;
     // Behind the sums of a product with one vector come its counters, as many unused, our sums.
@@ -226,7 +214,7 @@ void multiply(gpu on, V alpha, const packed<V, device_view>& A, vectors<const V>
         reinterpret_cast<V*>(counters + 2 * blocks * sizeof(unsigned)),
         reinterpret_cast<unsigned*>(counters)};
     for (int first = 0; first < x.count; first += most_vectors) {
-        multiply_segments<C><<<blocks, threads_per_block, 0, stream_of(on)>>>(
+        column_major_segments_kernel<C><<<blocks, threads_per_block, 0, stream_of(on)>>>(
             A, alpha, x.from(first, most_vectors), beta, y.from(first, most_vectors), scratch);
     }
 }
@@ -261,11 +249,11 @@ void multiply_turned(gpu on, V alpha, const packed<V, device_view>& A, const in_
             {Y.values.data() + std::size_t(first) * Y.vector_stride(), 0}, Y.stride, some, Y.order};
         copy_vectors<V>(on, of_X, x, cols);
         if (Y.by_row()) {
-            spmv_rows<V>(on, alpha, A, as_input(x), beta, of_Y);
+            spmm_row_major<V>(on, alpha, A, as_input(x), beta, of_Y);
             continue;
         }
         if (beta != V(0)) copy_vectors<V>(on, as_input(of_Y), y, rows);
-        spmv_rows<V>(on, alpha, A, as_input(x), beta, y);
+        spmm_row_major<V>(on, alpha, A, as_input(x), beta, y);
         copy_vectors<V>(on, as_input(y), of_Y, rows);
     }
 }
@@ -292,10 +280,11 @@ template <class V>
 void spmv_many(gpu on, packed_warp, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X,
                V beta, out_columns<V, gpu> Y) {
     if (on.more_scratch.size() > 0) return multiply_turned(on, alpha, A, X, beta, Y);
-    if (X.by_row() || A.tiles > 0) return spmv_rows(on, alpha, A, X, beta, Y);
+    if (X.by_row() || A.tiles > 0) return spmm_row_major(on, alpha, A, X, beta, Y);
     const vectors<const V> x{X.values.data(), X.stride, 1, X.count};
     const vectors<V> y{Y.values.data(), Y.vector_stride(), Y.row_stride(), Y.count};
-    with_encoding(A.encoding, [&]<value_encoding C>() { multiply<C>(on, alpha, A, x, beta, y); });
+    with_encoding<V>(A.encoding,
+                     [&]<value_encoding C>() { multiply<C>(on, alpha, A, x, beta, y); });
 }
 
 template void spmv_many(gpu, packed_warp, float, const packed<float, device_view>&,

@@ -1,11 +1,11 @@
-// packed.warp with several vectors by rows on the CPU: a row is decoded once, and SIMD runs along
+// packed.warp with several row-major vectors on the CPU: a row is decoded once, and SIMD runs along
 // the vectors.
 #include "nonzero/formats/packed/spmm/row_major.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "nonzero/formats/simd/loads.hpp"
+#include "nonzero/formats/simd/targets.hpp"
 
 namespace nz {
 namespace {
@@ -47,17 +47,10 @@ void store_plainly(V alpha, const V* sums, V beta, V* y, std::size_t count) {
 }
 
 #if defined(NZ_AVX512)
-/// A register of that many bytes.
-template <class V, std::size_t bytes>
-using simd_vector __attribute__((vector_size(bytes))) = V;
-
 template <class V, std::size_t bytes>
 struct simd_loops {
     using vec = simd_vector<V, bytes>;
     static constexpr std::size_t lanes = bytes / sizeof(V);
-
-    static NZ_ALWAYS_INLINE void read(const V* from, vec& to) { std::memcpy(&to, from, bytes); }
-    static NZ_ALWAYS_INLINE void write(const vec& from, V* to) { std::memcpy(to, &from, bytes); }
 
     template <std::size_t registers>
     static NZ_ALWAYS_INLINE void add_some(const some_entries<V>& e, const V* x, std::size_t stride,
@@ -95,11 +88,9 @@ struct simd_loops {
     static NZ_ALWAYS_INLINE void store(V alpha, const V* sums, V beta, V* y, std::size_t count) {
         std::size_t v = 0;
         for (; v + lanes <= count; v += lanes) {
-            vec s, old;
+            vec s;
             read(sums + v, s);
-            s = alpha * s;
-            if (beta != V(0)) read(y + v, old), s += beta * old;
-            write(s, y + v);
+            write_scaled(alpha, s, beta, y + v);
         }
         store_plainly(alpha, sums + v, beta, y + v, count - v);
     }
@@ -130,7 +121,7 @@ row_loops<V> fastest_row_loops() {
 #if defined(NZ_AVX512)
     if constexpr (std::floating_point<V>) {
         if (has_avx512()) return {add_avx512<V>, store_avx512<V>};
-        if (__builtin_cpu_supports("avx2")) return {add_avx2<V>, store_avx2<V>};
+        if (has_avx2()) return {add_avx2<V>, store_avx2<V>};
     }
 #endif
     return {add_plainly<V>, store_plainly<V>};
@@ -235,13 +226,9 @@ void add_row(const packed<V, host_view>& A, const packed_chunk& c, std::uint32_t
     for (std::size_t s = 0; s < c.width; ++s) {
         const std::uint32_t* const word = code + s * words_a_column(c.kind);
         if ((word[1] >> r & 1) == 0) continue;
-        V v{};
-        if (c.kind == packed_chunk::constant_diagonals) {
-            std::memcpy(static_cast<void*>(&v), word + 2, std::min<std::size_t>(sizeof(V), 8));
-        } else {
-            v = value[at + 32 * s + r];
-        }
-        to.add(i + std::int32_t(word[0]), v);
+        to.add(i + std::int32_t(word[0]), c.kind == packed_chunk::constant_diagonals
+                                              ? value_of_diagonal<V>(word)
+                                              : value[at + 32 * s + r]);
     }
 }
 
@@ -263,7 +250,8 @@ void multiply_tile(const packed<V, host_view>& A, const packed_chunk& c, D value
 template <class D, class V>
 void multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c, D value,
                     row_of_sums<V>& to) {
-    if (is_tile(c.kind)) return multiply_tile(A, c, value, to);
+    if constexpr (D::may_tile)
+        if (is_tile(c.kind)) return multiply_tile(A, c, value, to);
     for (std::uint32_t r = 0; r < c.rows; ++r) {
         if (c.segments == 0 || c.number == 0) to.begin();
         add_row(A, c, r, value, to);
@@ -275,8 +263,8 @@ void multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c, D valu
 }  // namespace
 
 template <class V>
-void spmv_rows(cpu on, V alpha, const packed<V, host_view>& A, in_columns<V, cpu> X, V beta,
-               out_columns<V, cpu> Y) {
+void spmm_row_major(cpu on, V alpha, const packed<V, host_view>& A, in_columns<V, cpu> X, V beta,
+                    out_columns<V, cpu> Y) {
     const int threads = thread_count(on);
     const auto segments = A.chunks.first(std::size_t(A.segment_chunks));
     const auto whole_rows = A.chunks.subspan(std::size_t(A.segment_chunks));
@@ -292,9 +280,9 @@ void spmv_rows(cpu on, V alpha, const packed<V, host_view>& A, in_columns<V, cpu
     });
 }
 
-#define NZ_INSTANTIATE(V)                                                               \
-    template void spmv_rows(cpu, V, const packed<V, host_view>&, in_columns<V, cpu>, V, \
-                            out_columns<V, cpu>);
+#define NZ_INSTANTIATE(V)                                                                    \
+    template void spmm_row_major(cpu, V, const packed<V, host_view>&, in_columns<V, cpu>, V, \
+                                 out_columns<V, cpu>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

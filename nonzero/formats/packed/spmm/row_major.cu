@@ -42,13 +42,7 @@ __device__ void store_segments(const packed_chunk& c, const lane_of_vectors<widt
 #pragma unroll
         for (int w = 0; w < width; ++w)
             sums[std::size_t(block) * packed_row_vectors + w] = sum.of[w];
-    __threadfence();  // the sums before their announcement
-    __syncwarp();
-    unsigned before = 0;
-    if (lane_id() == 0) before = atomicAdd(arrived, 1U);
-    before = __shfl_sync(full_warp, before, 0);
-    if (before != unsigned(blocks) - 1) return;
-    __threadfence();  // the announcements before the sums of the others
+    if (!leaves_last(arrived, blocks, lane_id())) return;
     sum = {};
     if (mine) {
         for (int b = 0; b < blocks; ++b)
@@ -82,21 +76,22 @@ __device__ warp_share share_of_warp(const packed<V, device_view>& A, const vecto
             int(warp) & ((1 << along.log_warps) - 1), 1};
 }
 
-template <value_encoding C, int width, int places, class V>
+template <value_encoding C, int width, int slots, class V>
 __global__ void __launch_bounds__(threads_per_block, resident_row_blocks)
-    rows_kernel(packed<V, device_view> A, vector_lanes along, V alpha, strided_vectors<const V> X,
-                V beta, strided_vectors<V> Y, row_sums<V> of_blocks) {
+    row_major_kernel(packed<V, device_view> A, vector_lanes along, V alpha,
+                     strided_vectors<const V> X, V beta, strided_vectors<V> Y,
+                     row_sums<V> of_blocks) {
     __shared__ neighbours<width, V> of_threads[threads_per_block];
     const warp_share mine = share_of_warp(A, along);
     lane_of_vectors<width, V> lane(along, blockIdx.y, X);
-    const chunk_parts<places> parts{lane.log_groups()};
-    neighbours<width, V> sum[places]{};
+    const chunk_parts<slots> parts{lane.log_groups()};
+    neighbours<width, V> sum[slots]{};
     // Warps beyond the last chunk multiply it too, as all must meet below; they store nothing.
     const packed_chunk* const chunk = A.chunks.ptr + min(mine.chunk, unsigned(A.chunks.len) - 1);
     {
         const packed_chunk c = load_chunk(chunk);
         for (int part = mine.part; part < mine.part + mine.parts; ++part)
-            add_places<C>(A, c, parts.place(part, lane.group), lane, sum);
+            add_slots<C>(A, c, parts.slot(part, lane.group), lane, sum);
     }
     const packed_chunk& c = *chunk;  // read again, for want of registers
     if (mine.chunk < unsigned(A.segment_chunks)) {
@@ -114,35 +109,35 @@ __global__ void __launch_bounds__(threads_per_block, resident_row_blocks)
             for (int w = 1; w < warps; ++w) sum[0].add(of_threads[threadIdx.x + w * warp_size]);
     }
     if (mine.chunk < A.chunks.len)
-        store_places(A, c, parts.place(mine.part, lane.group), lane, sum, alpha, beta, Y);
+        store_slots(A, c, parts.slot(mine.part, lane.group), lane, sum, alpha, beta, Y);
 }
 
 /// Warps that fill the machine: 32 on each multiprocessor of an H200.
 constexpr std::int64_t enough_warps = 4096;
 
-/// How lanes run along the vectors, and how many neighbouring places a group takes.
+/// How lanes run along the vectors, and how many neighbouring slots a group takes.
 struct row_plan {
     vector_lanes along;
-    int places;
+    int slots;
 };
 
-/// Four places a group; where these are too few warps to fill the machine, two. A span is at most
+/// Four slots a group; where these are too few warps to fill the machine, two. A span is at most
 /// so wide that a chunk is one block's.
 template <class V>
 row_plan plan_rows(const packed<V, device_view>& A, int count, int width) {
     constexpr int log_most_warps = 3;
     static_assert(1 << log_most_warps == warps_per_block);
-    const auto plan_places = [&](int log_places) {
-        vector_lanes along{count, log_places, 0, 1};
+    const auto plan_slots = [&](int log_slots) {
+        vector_lanes along{count, log_slots, 0, 1};
         while (along.log_warps < log_most_warps && width << along.log_lanes < count)
             ++along.log_lanes, ++along.log_warps;
         along.spans = unsigned((count - 1) / (width << along.log_lanes) + 1);
-        return row_plan{along, 1 << log_places};
+        return row_plan{along, 1 << log_slots};
     };
     const std::int64_t segments = A.segment_chunks, whole = std::int64_t(A.chunks.len) - segments;
-    const row_plan four = plan_places(2);
+    const row_plan four = plan_slots(2);
     const std::int64_t warps = (segments + (whole << four.along.log_warps)) * four.along.spans;
-    return warps >= enough_warps ? four : plan_places(1);
+    return warps >= enough_warps ? four : plan_slots(1);
 }
 
 template <int width, class V>
@@ -162,12 +157,12 @@ void launch_rows(gpu on, V alpha, const packed<V, device_view>& A,
     const dim3 grid(unsigned(blocks + (warps + warps_per_block - 1) / warps_per_block),
                     along.spans);
     if (grid.x == 0) return;
-    with_encoding(A.encoding, [&]<value_encoding C>() {
+    with_encoding<V>(A.encoding, [&]<value_encoding C>() {
         const auto multiply = [&]<int some>() {
-            launch<rows_kernel<C, width, some, V>>(on, grid, threads_per_block, A, along, alpha, X,
-                                                   beta, Y, of_blocks);
+            launch<row_major_kernel<C, width, some, V>>(on, grid, threads_per_block, A, along,
+                                                        alpha, X, beta, Y, of_blocks);
         };
-        if (plan.places == 4) return multiply.template operator()<4>();
+        if (plan.slots == 4) return multiply.template operator()<4>();
         multiply.template operator()<2>();
     });
 }
@@ -175,17 +170,17 @@ void launch_rows(gpu on, V alpha, const packed<V, device_view>& A,
 }  // namespace
 
 template <class V>
-void spmv_rows(gpu on, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X, V beta,
-               out_columns<V, gpu> Y) {
+void spmm_row_major(gpu on, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X, V beta,
+                    out_columns<V, gpu> Y) {
     with_row_vectors(X, Y, [&]<int width>(const auto& x, const auto& y, int count) {
         launch_rows<width>(on, alpha, A, x, beta, y, count);
     });
-    if (A.tiles > 0) spmv_tile_rows(on, alpha, A, X, beta, Y);
+    if (A.tiles > 0) spmm_row_major_tiles(on, alpha, A, X, beta, Y);
 }
 
-template void spmv_rows(gpu, float, const packed<float, device_view>&, in_columns<float, gpu>,
-                        float, out_columns<float, gpu>);
-template void spmv_rows(gpu, double, const packed<double, device_view>&, in_columns<double, gpu>,
-                        double, out_columns<double, gpu>);
+template void spmm_row_major(gpu, float, const packed<float, device_view>&, in_columns<float, gpu>,
+                             float, out_columns<float, gpu>);
+template void spmm_row_major(gpu, double, const packed<double, device_view>&,
+                             in_columns<double, gpu>, double, out_columns<double, gpu>);
 
 }  // namespace nz

@@ -8,15 +8,15 @@ namespace nz {
 /// Y = alpha A X + beta Y by loops along the vectors: fast where X is row-major, right in any order
 /// of either. On a GPU for real values, with packed.warp's own scratch memory in on.scratch.
 template <class V>
-void spmv_rows(cpu on, V alpha, const packed<V, host_view>& A, in_columns<V, cpu> X, V beta,
-               out_columns<V, cpu> Y);
+void spmm_row_major(cpu on, V alpha, const packed<V, host_view>& A, in_columns<V, cpu> X, V beta,
+                    out_columns<V, cpu> Y);
 template <class V>
-void spmv_rows(gpu on, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X, V beta,
-               out_columns<V, gpu> Y);
+void spmm_row_major(gpu on, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X, V beta,
+                    out_columns<V, gpu> Y);
 
 /// The same for the chunks behind the segments of a matrix with tiles.
 template <class V>
-void spmv_tile_rows(gpu on, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X, V beta,
-                    out_columns<V, gpu> Y);
+void spmm_row_major_tiles(gpu on, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X,
+                          V beta, out_columns<V, gpu> Y);
 
 }  // namespace nz

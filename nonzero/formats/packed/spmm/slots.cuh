@@ -1,6 +1,6 @@
-// What a group of lanes does with its places of a packed chunk and vectors in row-major order. A
-// place is one of a chunk's 32: what a lane has of it in a product with one vector. A group takes
-// neighbouring ones, whose columns and values are then one load each.
+// How a group of lanes multiplies its slots of a packed chunk by row-major vectors. A chunk has 32
+// slots: what each lane has of it in a product with one vector. A group takes neighbouring ones,
+// whose columns and values are then one load each.
 #pragma once
 
 #include "nonzero/formats/packed/spmm/lanes.cuh"
@@ -8,62 +8,40 @@
 namespace nz {
 namespace {
 
-/// What is stored of a value.
-template <value_encoding C, class V>
-struct stored_value {
-    using type = V;
-};
-template <class V>
-struct stored_value<value_encoding::dictionary8, V> {
-    using type = std::uint8_t;
-};
-template <class V>
-struct stored_value<value_encoding::dictionary16, V> {
-    using type = std::uint16_t;
-};
-template <class V>
-struct stored_value<value_encoding::float32, V> {
-    using type = float;
-};
-
-/// The values of neighbouring places, step by step.
-template <value_encoding C, int places, class V>
-struct place_values {
-    using stored = typename stored_value<C, V>::type;
-    static constexpr bool padding_is_zero = C >= value_encoding::float32;  ///< and no table's value
-    const stored* at;  ///< of the first place in this step
+/// The values of neighbouring slots, step by step.
+template <value_encoding C, int slots, class V>
+struct slot_values {
+    using stored = stored_value<C, V>;
+    const stored* at;  ///< of the first slot in this step
     const V* __restrict__ table;
 
-    __device__ place_values(const packed<V, device_view>& A, const packed_chunk& c, int place)
+    __device__ slot_values(const packed<V, device_view>& A, const packed_chunk& c, int slot)
         : at(reinterpret_cast<const stored*>(A.val.ptr) + std::size_t(c.val_at) * warp_size +
-             unsigned(place)),
+             unsigned(slot)),
           table(A.table.ptr) {}
 
-    __device__ void load(V (&v)[places]) const {
-        neighbours<places, stored> s{};
+    __device__ void load(V (&v)[slots]) const {
+        neighbours<slots, stored> s{};
         if constexpr (C != value_encoding::constant)
-            s = *reinterpret_cast<const neighbours<places, stored>*>(at);
+            s = *reinterpret_cast<const neighbours<slots, stored>*>(at);
 #pragma unroll
-        for (int p = 0; p < places; ++p) {
-            if constexpr (C >= value_encoding::float32) v[p] = V(s.of[p]);
-            if constexpr (C < value_encoding::float32) v[p] = __ldg(table + std::size_t(s.of[p]));
-        }
+        for (int p = 0; p < slots; ++p) v[p] = decoded<C>(s.of[p], table);
     }
 };
 
-/// Places whose columns are listed: each has an entry a step, or padding. Columns count from
+/// Slots whose columns are listed: each has an entry a step, or padding. Columns count from
 /// `base`.
-template <class Column, int places, class Values>
-struct listed_places {
+template <class Column, int slots, class Values>
+struct listed_slots {
     static constexpr bool narrow = sizeof(Column) == 2;
-    static constexpr int words = narrow ? (places + 1) / 2 : places;
+    static constexpr int words = narrow ? (slots + 1) / 2 : slots;
     using step = neighbours<words, std::uint32_t>;
-    const Column* column;  ///< of the first place in the next step
+    const Column* column;  ///< of the first slot in the next step
     Values value;
     index base;
 
     __device__ step load() const {
-        if constexpr (narrow && places == 1)
+        if constexpr (narrow && slots == 1)
             return {{*column | 0U}};
         else
             return *reinterpret_cast<const step*>(column);
@@ -85,25 +63,25 @@ struct listed_places {
     }
     __device__ static index column_of(const step& s, int p) { return index(distance(s, p)); }
     template <class V>
-    __device__ void values(const step&, V (&v)[places]) {
+    __device__ void values(const step&, V (&v)[slots]) {
         value.load(v);
         value.at += warp_size;
     }
 };
 
-/// Places by diagonals: a step is one, whose mask tells which of the chunk's rows have an entry.
-/// Columns count from the first place's row, `base`.
-template <bool constant, int places, class Values>
-struct diagonal_places {
+/// Slots by diagonals: a step is one, whose mask tells which of the chunk's rows have an entry.
+/// Columns count from the first slot's row, `base`.
+template <bool constant, int slots, class Values>
+struct diagonal_slots {
     using step = std::conditional_t<constant, int4, int2>;
     const step* diagonal;
     Values value;
     index base;
-    int place;  ///< the first, in the chunk
+    int slot;  ///< the first, in the chunk
 
     __device__ step load() const {
         step s = __ldg(diagonal);
-        s.y = int(unsigned(s.y) >> place);
+        s.y = int(unsigned(s.y) >> slot);
         return s;
     }
     __device__ static step nothing() { return {}; }
@@ -111,10 +89,10 @@ struct diagonal_places {
     __device__ static bool has(const step& s, int p) { return (s.y & 1 << p) != 0; }
     __device__ static index column_of(const step& s, int p) { return s.x + p; }
     template <class V>
-    __device__ void values(const step& s, V (&v)[places]) {
+    __device__ void values(const step& s, V (&v)[slots]) {
         if constexpr (constant) {
 #pragma unroll
-            for (int p = 0; p < places; ++p) v[p] = value_of(s, V());
+            for (int p = 0; p < slots; ++p) v[p] = value_of(s, V());
         } else {
             value.load(v);
         }
@@ -122,14 +100,14 @@ struct diagonal_places {
     }
 };
 
-/// Adds to each place's sum. Columns are loaded before the sums of the steps before are done, so
+/// Adds to each slot's sum. Columns are loaded before the sums of the steps before are done, so
 /// that these wait for X alone.
-template <bool padding_is_zero, class Places, int places, int width, class V>
-__device__ void add_steps(Places from, int count, lane_of_vectors<width, V>& lane,
-                          neighbours<width, V> (&sum)[places]) {
-    constexpr int steps = in_flight / places;
+template <bool adds_padding, class Slots, int slots, int width, class V>
+__device__ void add_steps(Slots from, int count, lane_of_vectors<width, V>& lane,
+                          neighbours<width, V> (&sum)[slots]) {
+    constexpr int steps = in_flight / slots;
     using elements = neighbours<width, V>;
-    typename Places::step next[steps];
+    typename Slots::step next[steps];
     const auto load = [&](int left) {
 #pragma unroll
         for (int u = 0; u < steps; ++u, from.advance())
@@ -141,98 +119,97 @@ __device__ void add_steps(Places from, int count, lane_of_vectors<width, V>& lan
     asm("" : "+l"(x));  // or the compiler would add the base to every column
 #pragma unroll 1
     for (int left = count; left > 0; left -= steps) {
-        elements xj[steps][places]{};
-        V v[steps][places]{};
+        elements xj[steps][slots]{};
+        V v[steps][slots]{};
 #pragma unroll
         for (int u = 0; u < steps; ++u) {
 #pragma unroll
-            for (int p = 0; p < places; ++p)
+            for (int p = 0; p < slots; ++p)
                 if (from.has(next[u], p))
                     xj[u][p] = gather(lane.row(x, from.column_of(next[u], p)));
             if (u == 0 || u < left) from.values(next[u], v[u]);
 #pragma unroll
-            for (int p = 0; p < places; ++p)
-                if (!padding_is_zero && !from.has(next[u], p)) v[u][p] = 0;
+            for (int p = 0; p < slots; ++p)
+                if (!adds_padding && !from.has(next[u], p)) v[u][p] = 0;
         }
         load(left - steps);
 #pragma unroll
         for (int u = 0; u < steps; ++u)
 #pragma unroll
-            for (int p = 0; p < places; ++p) sum[p].add(v[u][p], xj[u][p]);
+            for (int p = 0; p < slots; ++p) sum[p].add(v[u][p], xj[u][p]);
     }
 }
 
-/// Adds the entries of a chunk's places from `place` on, of whole rows or of a segment.
-template <value_encoding C, int places, int width, class V>
-__device__ void add_places(const packed<V, device_view>& A, const packed_chunk& c, int place,
-                           lane_of_vectors<width, V>& lane, neighbours<width, V> (&sum)[places]) {
-    using values = place_values<C, places, V>;
+/// Adds the entries of a chunk's slots from `slot` on, of whole rows or of a segment.
+template <value_encoding C, int slots, int width, class V>
+__device__ void add_slots(const packed<V, device_view>& A, const packed_chunk& c, int slot,
+                          lane_of_vectors<width, V>& lane, neighbours<width, V> (&sum)[slots]) {
+    using values = slot_values<C, slots, V>;
     const std::uint32_t* const code = A.indices.ptr + std::size_t(c.index_at) * packed_index_unit;
-    const values value(A, c, place);
-    const auto add = [&]<bool padding_is_zero>(const auto& from) {
-        add_steps<padding_is_zero>(from, int(c.width), lane, sum);
+    const values value(A, c, slot);
+    const auto add = [&]<bool adds_padding>(const auto& from) {
+        add_steps<adds_padding>(from, int(c.width), lane, sum);
     };
     if (c.kind == packed_chunk::delta16) {
-        const auto* const column = reinterpret_cast<const std::uint16_t*>(code) + place;
-        return add.template operator()<values::padding_is_zero>(
-            listed_places<std::uint16_t, places, values>{column, value, c.base});
+        const auto* const column = reinterpret_cast<const std::uint16_t*>(code) + slot;
+        return add.template operator()<padding_is_zero<C>>(
+            listed_slots<std::uint16_t, slots, values>{column, value, c.base});
     }
     if (c.kind == packed_chunk::delta32)
-        return add.template operator()<values::padding_is_zero>(
-            listed_places<std::uint32_t, places, values>{code + place, value, c.base});
-    const index row = c.first_row + place;
+        return add.template operator()<padding_is_zero<C>>(
+            listed_slots<std::uint32_t, slots, values>{code + slot, value, c.base});
+    const index row = c.first_row + slot;
     if (c.kind == packed_chunk::diagonals)
-        return add.template operator()<values::padding_is_zero>(
-            diagonal_places<false, places, values>{reinterpret_cast<const int2*>(code), value, row,
-                                                   place});
-    add.template operator()<false>(diagonal_places<true, places, values>{
-        reinterpret_cast<const int4*>(code), value, row, place});
+        return add.template operator()<padding_is_zero<C>>(diagonal_slots<false, slots, values>{
+            reinterpret_cast<const int2*>(code), value, row, slot});
+    add.template operator()<false>(
+        diagonal_slots<true, slots, values>{reinterpret_cast<const int4*>(code), value, row, slot});
 }
 
-/// Adds neighbouring places' sums, 2^log_places of them, in the first of each.
-template <int places, int width, class V>
-__device__ void add_neighbours(int log_places, neighbours<width, V> (&sum)[places]) {
+/// Adds neighbouring slots' sums, 2^log_slots of them, in the first of each.
+template <int slots, int width, class V>
+__device__ void add_neighbours(int log_slots, neighbours<width, V> (&sum)[slots]) {
 #pragma unroll
-    for (int step = 1; step < places; step *= 2)
-        if (1 << log_places > step)
+    for (int step = 1; step < slots; step *= 2)
+        if (1 << log_slots > step)
 #pragma unroll
-            for (int p = 0; p < places; p += 2 * step) sum[p].add(sum[p + step]);
+            for (int p = 0; p < slots; p += 2 * step) sum[p].add(sum[p + step]);
 }
 
-/// The groups of one warp and their places in a chunk, part by part: a part is what the warp's
+/// The groups of one warp and their slots in a chunk, part by part: a part is what the warp's
 /// groups take at once.
-template <int places>
+template <int slots>
 struct chunk_parts {
-    static constexpr int log_places = places / 2;
-    static_assert(places == 2 || places == 4);
+    static constexpr int log_slots = slots / 2;
+    static_assert(slots == 2 || slots == 4);
     int log_groups;
 
-    [[nodiscard]] __device__ int all() const { return (warp_size / places) >> log_groups; }
-    /// The first of a group's places in a part.
-    [[nodiscard]] __device__ int place(int part, int group) const {
-        return ((part << log_groups) + group) * places;
+    [[nodiscard]] __device__ int all() const { return (warp_size / slots) >> log_groups; }
+    /// The first of a group's slots in a part.
+    [[nodiscard]] __device__ int slot(int part, int group) const {
+        return ((part << log_groups) + group) * slots;
     }
-    /// Parts that share a row of 2^log_lanes places.
+    /// Parts that share a row of 2^log_lanes slots.
     [[nodiscard]] __device__ int of_row(int log_lanes) const {
-        return 1 << max(log_lanes - log_places - log_groups, 0);
+        return 1 << max(log_lanes - log_slots - log_groups, 0);
     }
     /// log2 of the groups of a part that share a row.
     [[nodiscard]] __device__ int log_groups_of_row(int log_lanes) const {
-        return min(max(log_lanes - log_places, 0), log_groups);
+        return min(max(log_lanes - log_slots, 0), log_groups);
     }
 };
 
-/// Rows of a chunk to Y: those that begin at one of the places from `place` on.
-template <int places, int width, class V>
-__device__ void store_places(const packed<V, device_view>& A, const packed_chunk& c, int place,
-                             const lane_of_vectors<width, V>& lane,
-                             const neighbours<width, V> (&sum)[places], V alpha, V beta,
-                             const strided_vectors<V>& Y) {
+/// Rows of a chunk to Y: those that begin at one of the slots from `slot` on.
+template <int slots, int width, class V>
+__device__ void store_slots(const packed<V, device_view>& A, const packed_chunk& c, int slot,
+                            const lane_of_vectors<width, V>& lane,
+                            const neighbours<width, V> (&sum)[slots], V alpha, V beta,
+                            const strided_vectors<V>& Y) {
     if (!lane.active) return;
 #pragma unroll
-    for (int p = 0; p < places; ++p) {
-        const int r = (place + p) >> c.log_lanes;
-        if (r << c.log_lanes != place + p || r >= int(c.rows)) continue;
+    for (int p = 0; p < slots; ++p) {
+        const int r = (slot + p) >> c.log_lanes;
+        if (r << c.log_lanes != slot + p || r >= int(c.rows)) continue;
         const index i = c.sorted ? __ldg(A.perm.ptr + c.number + r) : c.first_row + r;
         lane.store(Y, i, alpha, sum[p], beta);
     }

@@ -2,14 +2,12 @@
 #pragma once
 
 #include "nonzero/core/launch.cuh"
-#include "nonzero/core/loads.cuh"
-#include "nonzero/formats/packed/packed.hpp"
+#include "nonzero/formats/packed/decoder.cuh"
+#include "nonzero/formats/packed/segments.cuh"
 
 namespace nz {
 namespace {
 
-constexpr int warps_per_block = packed_block;
-constexpr int threads_per_block = warps_per_block * warp_size;
 /// What a multiprocessor has room for: 1024 threads on sm_75, 1536 on sm_86 to 89 and sm_120, 2048
 /// on the others.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -31,32 +29,6 @@ constexpr int resident_blocks = at_most_resident(streams ? 8 : 6);
 /// Loads of one kind that a lane issues before it uses the first. Eight leave registers for fewer
 /// warps and are slower (`au.E`, docs/experiments/packed.md).
 constexpr int in_flight = 4;
-
-/// The value of a stored place.
-template <value_encoding C, bool streams, class V>
-struct device_decoder {
-    static constexpr bool bypasses_l1 = streams;
-    static constexpr bool padding_is_zero = C >= value_encoding::float32;  ///< and no table's value
-    const std::byte* __restrict__ val;
-    const V* __restrict__ table;
-    V constant;
-    __device__ device_decoder(const packed<V, device_view>& A)
-        : val(A.val.ptr),
-          table(A.table.ptr),
-          constant(C == value_encoding::constant ? table[0] : 0) {}
-
-    __device__ V operator[](std::size_t at) const {
-        if constexpr (C == value_encoding::constant) return constant;
-        if constexpr (C == value_encoding::dictionary8)
-            return __ldg(table + __ldg(reinterpret_cast<const std::uint8_t*>(val) + at));
-        if constexpr (C == value_encoding::dictionary16)
-            return __ldg(table + load<streams>(reinterpret_cast<const std::uint16_t*>(val) + at));
-        if constexpr (C == value_encoding::float32)
-            return V(load<streams>(reinterpret_cast<const float*>(val) + at));
-        if constexpr (C == value_encoding::none)
-            return load<streams>(reinterpret_cast<const V*>(val) + at);
-    }
-};
 
 __device__ inline double value_of(int4 diagonal, double) {
     return __hiloint2double(diagonal.w, diagonal.z);
@@ -105,7 +77,7 @@ __device__ V sum_diagonals(const int2* __restrict__ diagonal, int width, D value
             xj[u] = (unsigned(d[u].y) & bit) != 0 ? gather(x + d[u].x) : V(0);
 #pragma unroll
         for (int u = 0; u < in_flight; ++u)
-            if (D::padding_is_zero || (unsigned(d[u].y) & bit) != 0) sum += v[u] * xj[u];
+            if (D::adds_padding || (unsigned(d[u].y) & bit) != 0) sum += v[u] * xj[u];
     }
     return sum;
 }

@@ -1,5 +1,5 @@
 #include "nonzero/formats/packed/spmv/simd.hpp"
-#include "nonzero/formats/simd/gathers.hpp"
+#include "nonzero/formats/simd/vectors.hpp"
 
 // The loop over the entries of a packed chunk by gathers and under masks: no step asks whether a
 // lane is missing.
@@ -7,6 +7,8 @@
 namespace nz {
 #if defined(NZ_AVX512)
 namespace {
+
+using namespace avx512;
 
 NZ_AVX512 NZ_ALWAYS_INLINE __m512d widened(const float* p, double) {
     return _mm512_cvtps_pd(_mm256_loadu_ps(p));
@@ -62,7 +64,7 @@ NZ_AVX512 void add_constant_diagonals(const std::uint32_t* word, std::uint32_t w
         NZ_UNROLL
         for (int p = 0; p < parts; ++p) {
             const auto in = __mmask8(word[1] >> p * simd_lanes);
-            s.of_part[p] = added(s.of_part[p], in, times(spread(v), load(xs + p * simd_lanes, in)));
+            s.of_part[p] = added(s.of_part[p], in, spread(v) * load(xs + p * simd_lanes, in));
         }
     }
     store_sums(s, sums);
@@ -78,7 +80,7 @@ NZ_AVX512 void add_diagonals(const std::uint32_t* word, std::uint32_t width, con
         for (int p = 0; p < parts; ++p) {
             const auto in = __mmask8(word[1] >> p * simd_lanes);
             const auto val = values(value, at + std::size_t(p * simd_lanes));
-            s.of_part[p] = added(s.of_part[p], in, times(val, load(xs + p * simd_lanes, in)));
+            s.of_part[p] = added(s.of_part[p], in, val * load(xs + p * simd_lanes, in));
         }
     }
     store_sums(s, sums);
@@ -96,15 +98,19 @@ NZ_AVX512 void add_list(const Column* column, std::uint32_t width, const V* x, V
             const __m256i columns = numbers(column + p * simd_lanes);
             const __mmask8 in = _mm256_cmpneq_epi32_mask(columns, padding);
             const auto val = values(value, at + std::size_t(p * simd_lanes));
-            s.of_part[p] = added(s.of_part[p], in, times(val, gathered(x, columns, in)));
+            s.of_part[p] = added(s.of_part[p], in, val * gathered(x, columns, in));
         }
     }
     store_sums(s, sums);
 }
 
 template <bool streaming, value_encoding C, class V>
-NZ_AVX512 void add_chunk(const packed_chunk& c, const std::uint32_t* code, decoder<C, V> value,
-                         std::size_t at, const V* x, V* sums) {
+NZ_AVX512 void add_chunk(const packed<V, host_view>& A, const packed_chunk& c, const V* x,
+                         V* sums) {
+    const std::uint32_t* const code =
+        A.indices.data() + std::size_t(c.index_at) * packed_index_unit;
+    const std::size_t at = std::size_t(c.val_at) * packed_value_unit;
+    const decoder<C, V> value{A.val.data(), A.table.data()};
     switch (c.kind) {
         case packed_chunk::constant_diagonals:
             return add_constant_diagonals(code, c.width, x + c.first_row, sums);
@@ -122,19 +128,17 @@ NZ_AVX512 void add_chunk(const packed_chunk& c, const std::uint32_t* code, decod
 
 }  // namespace
 
-template <value_encoding C, class V>
-chunk_loop<C, V> chunk_loop_of_gathers(bool streaming) {
-    return streaming ? add_chunk<true, C, V> : add_chunk<false, C, V>;
+template <class V>
+chunk_loop<V> chunk_loop_of_gathers(value_encoding encoding, bool streaming) {
+    chunk_loop<V> loop = nullptr;
+    with_encoding<V>(encoding, [&]<value_encoding C>() {
+        loop = streaming ? add_chunk<true, C, V> : add_chunk<false, C, V>;
+    });
+    return loop;
 }
 
-#define NZ_INSTANTIATE(V)                                                             \
-    template chunk_loop<value_encoding::constant, V> chunk_loop_of_gathers(bool);     \
-    template chunk_loop<value_encoding::dictionary8, V> chunk_loop_of_gathers(bool);  \
-    template chunk_loop<value_encoding::dictionary16, V> chunk_loop_of_gathers(bool); \
-    template chunk_loop<value_encoding::float32, V> chunk_loop_of_gathers(bool);      \
-    template chunk_loop<value_encoding::none, V> chunk_loop_of_gathers(bool);
-NZ_INSTANTIATE(float)
-NZ_INSTANTIATE(double)
+template chunk_loop<float> chunk_loop_of_gathers(value_encoding, bool);
+template chunk_loop<double> chunk_loop_of_gathers(value_encoding, bool);
 #endif
 
 }  // namespace nz

@@ -3,10 +3,8 @@
 #include <bit>
 
 #include "nonzero/core/parallel.hpp"
-#include "nonzero/formats/packed/packed.hpp"
+#include "nonzero/formats/packed/reader.hpp"
 #include "nonzero/formats/packed/spmv/simd.hpp"
-#include "nonzero/formats/panel.hpp"
-#include "nonzero/formats/simd/simd.hpp"
 
 namespace nz {
 namespace {
@@ -58,8 +56,7 @@ void add_constant_diagonals(const std::uint32_t* word, std::uint32_t width, cons
                             lane_sums<V>& sums) {
     for (std::uint32_t s = 0; s < width; ++s, word += 4) {
         const V* const xs = x + std::int32_t(word[0]);
-        V v{};
-        std::memcpy(static_cast<void*>(&v), word + 2, std::min<std::size_t>(sizeof(V), 8));
+        const V v = value_of_diagonal<V>(word);
         if (word[1] == full_mask) {
             for (std::size_t r = 0; r < 32; ++r) sums[r] += product(v, xs[r]);
             continue;
@@ -71,44 +68,21 @@ void add_constant_diagonals(const std::uint32_t* word, std::uint32_t width, cons
     }
 }
 
-template <class D, class V>
-void add_diagonals(const std::uint32_t* word, std::uint32_t width, const V* x, lane_sums<V>& sums,
-                   D value, std::size_t at) {
-    for (std::uint32_t s = 0; s < width; ++s, word += 2, at += 32) {
+template <class V>
+void add_diagonals(const std::uint32_t* word, const packed_chunk& c, const V* x, lane_sums<V>& sums,
+                   chunk_reader<V>& reader) {
+    std::size_t at = std::size_t(c.val_at) * packed_value_unit;
+    for (std::uint32_t s = 0; s < c.width; ++s, word += 2, at += 32) {
         const V* const xs = x + std::int32_t(word[0]);
+        const V* const val = reader.values(at, 32);
         if (word[1] == full_mask) {
-            for (std::size_t r = 0; r < 32; ++r) sums[r] += product(value[at + r], xs[r]);
+            for (std::size_t r = 0; r < 32; ++r) sums[r] += product(val[r], xs[r]);
             continue;
         }
         for (std::uint32_t left = word[1]; left != 0; left &= left - 1) {
             const auto r = std::size_t(std::countr_zero(left));
-            sums[r] += product(value[at + r], xs[r]);
+            sums[r] += product(val[r], xs[r]);
         }
-    }
-}
-
-/// A list is decoded into a panel, `at_once` columns at a time, which the panel's SIMD loop takes.
-template <class Column, value_encoding C, class V>
-void add_list(const Column* column, std::size_t width, const V* x, lane_sums<V>& sums,
-              decoder<C, V> value, std::size_t at) {
-    constexpr std::size_t at_once = 16;  // columns: 6 KB of L1
-    std::array<index, 32 * at_once> col_ind;
-    std::array<V, 32 * at_once> val;
-    if constexpr (C == value_encoding::constant) val.fill(value[0]);
-    for (std::size_t s = 0; s < width; s += at_once, column += 32 * at_once, at += 32 * at_once) {
-        const std::size_t taken = std::min(at_once, width - s);
-        for (std::size_t k = 0; k < taken; ++k)
-            for (std::size_t r = 32 * k; r < 32 * k + 32; ++r)
-                col_ind[r] = column[r] == Column(-1) ? index(-1) : index(column[r]);
-        const V* values = val.data();
-        if constexpr (C == value_encoding::none) {
-            values = reinterpret_cast<const V*>(value.val) + at;
-        } else if constexpr (C != value_encoding::constant) {
-            for (std::size_t k = 0; k < taken; ++k)
-                for (std::size_t r = 32 * k; r < 32 * k + 32; ++r) val[r] = value[at + r];
-        }
-        multiply_panel(panel<V>{col_ind.data(), values, 32, 32, std::int64_t(taken)}, x,
-                       sums.data());
     }
 }
 
@@ -121,37 +95,32 @@ bool fetches_ahead(const packed<V, host_view>& A) {
     return A.val.size() + A.indices.size() * sizeof(std::uint32_t) >= least_bytes;
 }
 
-/// The sums of a chunk's lanes; by `loop` where there is one.
-template <value_encoding C, class V>
-void multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c, decoder<C, V> value,
-                    const V* x, chunk_loop<C, V> loop, lane_sums<V>& sums) {
+/// The sums of a chunk's lanes; by `loop` where there is one. Tiles have a loop of their own.
+template <class V>
+void multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c, const V* x,
+                    chunk_loop<V> loop, chunk_reader<V>& reader, lane_sums<V>& sums) {
+    if (loop != nullptr) return loop(A, c, x, sums.data());
     const std::uint32_t* const code =
         A.indices.data() + std::size_t(c.index_at) * packed_index_unit;
-    const std::size_t at = std::size_t(c.val_at) * packed_value_unit;
-    if (loop != nullptr) return loop(c, code, value, at, x, sums.data());
     sums.fill(V(0));
-    switch (c.kind) {
-        case packed_chunk::constant_diagonals:
-            return add_constant_diagonals(code, c.width, x + c.first_row, sums);
-        case packed_chunk::diagonals:
-            return add_diagonals(code, c.width, x + c.first_row, sums, value, at);
-        case packed_chunk::delta16:
-            return add_list(reinterpret_cast<const std::uint16_t*>(code), c.width, x + c.base, sums,
-                            value, at);
-        case packed_chunk::delta32:
-            return add_list(code, c.width, x + c.base, sums, value, at);
-        default:
-            return;  // tiles have a loop of their own
-    }
+    if (c.kind == packed_chunk::constant_diagonals)
+        return add_constant_diagonals(code, c.width, x + c.first_row, sums);
+    if (c.kind == packed_chunk::diagonals)
+        return add_diagonals(code, c, x + c.first_row, sums, reader);
+    reader.for_each_panel(
+        c, [&](const panel<V>& some) { multiply_panel(some, x + c.base, sums.data()); });
 }
 
 /// Tiles are made for GPUs; on a CPU they are correct, not fast.
-template <value_encoding C, class V>
+template <class V>
 void multiply_tile(V alpha, const packed<V, host_view>& A, const packed_chunk& c,
-                   decoder<C, V> value, std::span<const V> x, V beta, std::span<V> y) {
+                   std::span<const V> x, V beta, std::span<V> y) {
     std::array<V, most_tile_rows> sums{};
-    for_each_of_tile(A, c, value, [&](index i, index j, V v) {
-        sums[std::size_t(i - c.first_row)] += product(v, x[std::size_t(j)]);
+    with_decoder(A, [&]<class D>(D value) {
+        if constexpr (D::may_tile)
+            for_each_of_tile(A, c, value, [&](index i, index j, V v) {
+                sums[std::size_t(i - c.first_row)] += product(v, x[std::size_t(j)]);
+            });
     });
     for (std::size_t r = 0; r < c.rows; ++r) {
         V& to = y[std::size_t(c.first_row) + r];
@@ -210,27 +179,28 @@ void put_rows(V alpha, const packed<V, host_view>& A, const packed_chunk& c,
     }
 }
 
-template <value_encoding C, class V>
-chunk_loop<C, V> fastest_loop(const packed<V, host_view>& A) {
+template <class V>
+chunk_loop<V> fastest_loop(const packed<V, host_view>& A) {
     if constexpr (std::floating_point<V>)
-        if (const auto loops = simd_chunk_loops<C, V>(fetches_ahead(A)); !loops.empty())
+        if (const auto loops = simd_chunk_loops<V>(A.encoding, fetches_ahead(A)); !loops.empty())
             return loops.front();
     return nullptr;
 }
 
-template <value_encoding C, class V>
+template <class V>
 void multiply_chunks(V alpha, const packed<V, host_view>& A, std::span<const packed_chunk> chunks,
-                     std::span<const V> x, V beta, std::span<V> y, decoder<C, V> value) {
-    const chunk_loop<C, V> loop = fastest_loop<C>(A);
+                     std::span<const V> x, V beta, std::span<V> y) {
+    const chunk_loop<V> loop = fastest_loop(A);
+    chunk_reader<V> reader(A);
     V of_segments(0);
     for (const packed_chunk& c : chunks) {
         if (c.rows == 0) continue;  // fills up a block
         if (is_tile(c.kind)) {
-            multiply_tile(alpha, A, c, value, x, beta, y);
+            multiply_tile(alpha, A, c, x, beta, y);
             continue;
         }
         lane_sums<V> sums;
-        multiply_chunk(A, c, value, x.data(), loop, sums);
+        multiply_chunk(A, c, x.data(), loop, reader, sums);
         add_lanes(c, sums);
         if (c.segments > 0) {
             of_segments = sums[0] = c.number == 0 ? sums[0] : of_segments + sums[0];
@@ -246,12 +216,10 @@ template <class V>
 void spmv(cpu on, packed_warp, V alpha, const packed<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y) {
     const int threads = thread_count(on);
-    with_decoder(A, [&](auto value) {
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
-        for (int t = 0; t < threads; ++t)
-            for (const auto of : {segments_of(A), whole_rows_of(A)})
-                multiply_chunks(alpha, A, share_of<V>(of, t, threads), x, beta, y, value);
-    });
+    for (int t = 0; t < threads; ++t)
+        for (const auto of : {segments_of(A), whole_rows_of(A)})
+            multiply_chunks(alpha, A, share_of<V>(of, t, threads), x, beta, y);
 }
 
 #define NZ_INSTANTIATE(V)                                                                        \

@@ -89,7 +89,7 @@ void spmv(gpu on, packed_warp, V alpha, const packed<V, device_view>& A, device_
         launch<kernel>(on, blocks_for(warps, warps_per_block), threads_per_block, A, alpha,
                        x.data(), beta, y.data());
     };
-    with_encoding(A.encoding, [&]<value_encoding C>() {
+    with_encoding<V>(A.encoding, [&]<value_encoding C>() {
         if constexpr (C >= value_encoding::float32)  // no table: there may be tiles
             if (A.tiles > 0)
                 return start.template operator()<packed_kernel<C, true, true, true, V>>();
