@@ -5,7 +5,7 @@
 #include "cli/explorer/packed_cells.hpp"
 #include "cli/explorer/places.hpp"
 #include "cli/explorer/steps.hpp"
-#include "nonzero/formats/build_operator.hpp"
+#include "nonzero/formats/kernel_operator.hpp"
 #include "nonzero/formats/kernels.hpp"
 
 namespace nz::cli {
@@ -133,7 +133,7 @@ class explorer {
                     if constexpr (requires { traced_layout(K{}, B); }) {
                         return traced_layout(K{}, B);
                     } else {
-                        return build_layout<K>(B);
+                        return layout_from<K, V>()(B);
                     }
                 };
                 const auto e = explore_layout(A_, numbers_, build);

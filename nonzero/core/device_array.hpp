@@ -13,6 +13,22 @@ void* allocate_device(gpu on, std::size_t bytes);
 /// being captured the memory is kept, until an array is made or released outside the capture.
 void release_device(gpu on, void* at) noexcept;
 
+/// Memory of one GPU, owned, of no type: compiled once for the arrays of all types.
+class device_block {
+  public:
+    device_block() = default;
+    device_block(gpu on, std::size_t bytes);
+    device_block(device_block&& o) noexcept;
+    device_block& operator=(device_block&& o) noexcept;
+    ~device_block();
+    [[nodiscard]] void* at() const { return at_; }
+
+  private:
+    int device_ = 0;
+    void* stream_ = nullptr;
+    void* at_ = nullptr;
+};
+
 /// Owns `len` elements of memory of one GPU; move-only. It belongs to the stream that it was made
 /// for: other streams use it only after start_after or a synchronisation, and it is destroyed when
 /// they are done. The stream must outlive the array.
@@ -22,33 +38,21 @@ class device_array {
     using value_type = T;
     device_array() = default;
     /// Uninitialised. Throws as allocate_device.
-    device_array(gpu on, std::size_t len)
-        : device_(on.device),
-          stream_(on.stream),
-          ptr_(len == 0 ? nullptr : static_cast<T*>(allocate_device(on, len * sizeof(T)))),
-          len_(len) {}
-    device_array(device_array&& o) noexcept { swap(o); }
+    device_array(gpu on, std::size_t len) : block_(on, len * sizeof(T)), len_(len) {}
+    device_array(device_array&& o) noexcept
+        : block_(std::move(o.block_)), len_(std::exchange(o.len_, 0)) {}
     device_array& operator=(device_array&& o) noexcept {
-        swap(o);
+        block_ = std::move(o.block_);
+        std::swap(len_, o.len_);
         return *this;
     }
-    ~device_array() {
-        if (ptr_ != nullptr) release_device({.device = device_, .stream = stream_}, ptr_);
-    }
     [[nodiscard]] std::size_t size() const { return len_; }
-    [[nodiscard]] T* data() const { return ptr_; }
-    operator device_span<T>() const { return {ptr_, len_}; }
-    operator device_out<T>() { return {ptr_, len_}; }
+    [[nodiscard]] T* data() const { return static_cast<T*>(block_.at()); }
+    operator device_span<T>() const { return {data(), len_}; }
+    operator device_out<T>() { return {data(), len_}; }
 
   private:
-    void swap(device_array& o) noexcept {
-        std::swap(device_, o.device_), std::swap(stream_, o.stream_);
-        std::swap(ptr_, o.ptr_), std::swap(len_, o.len_);
-    }
-
-    int device_ = 0;
-    void* stream_ = nullptr;
-    T* ptr_ = nullptr;
+    device_block block_;
     std::size_t len_ = 0;
 };
 

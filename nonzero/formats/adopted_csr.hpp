@@ -17,7 +17,7 @@ std::unique_ptr<linear_operator<V, cpu>> adopted_csr(cpu on, std::string_view me
     all_kernels::for_each([&]<class K>() {
         if constexpr (reads_csr<K, V> && runs_on<K, cpu, V>) {
             if (method == K::name)
-                op = std::make_unique<cpu_operator<K, V, csr<V, host>>>(on, std::move(A));
+                op = std::make_unique<cpu_operator<V, csr>>(on, std::move(A), kernel_on_cpu<K, V>);
         }
     });
     return op;

@@ -1,6 +1,4 @@
-// Builds the operator of a kernel from a CSR, on the CPU or on a GPU. Nothing is checked: the CSR
-// is known to be one, and its rows ascend unless the kernel reads CSR (matrix/build.hpp sees to
-// that).
+// Builds the operator of a kernel from a CSR, on the CPU or on a GPU. Nothing is checked here.
 #pragma once
 
 #include "nonzero/core/stopwatch.hpp"
@@ -9,83 +7,111 @@
 
 namespace nz {
 
-/// The layout of K; a kernel that wants other parameters than the layout's own has K::from.
-template <class K, class V>
-auto build_layout(const csr<V, host_view>& A) {
-    if constexpr (K::hooks.from) {
-        return K::from(A);
-    } else {
-        return K::template layout<V, host>::from(A);
+// One builder for each layout; those of its kernels differ in what they hand to it.
+
+template <class V, template <class, class> class L>
+std::unique_ptr<linear_operator<V, cpu>> built_on_cpu(cpu on, const csr<V, host_view>& A,
+                                                      const cpu_kernel<V, L>& k) {
+    return std::make_unique<cpu_operator<V, L>>(on, k.from(A), k);
+}
+
+template <class V, template <class, class> class L>
+std::unique_ptr<linear_operator<V, gpu>> built_from_device(gpu on, const csr<V, device_view>& A,
+                                                           const packed_analysis<V>* known,
+                                                           const gpu_kernel<V, L>& k) {
+    require_gpu(on);
+    const device_guard guard(on);
+    const auto start = steady_clock::now();
+    auto own = [&] {
+        if constexpr (reads_csr<kernel_of<L>, V>) {
+            return upload(on, A);
+        } else {
+            return k.build(on, A, known);
+        }
+    }();
+    synchronize(on);
+    const setup_times t{.preprocessing_s = seconds_since(start)};
+    return std::make_unique<gpu_operator<V, L>>(on, std::move(own), k, t);
+}
+
+template <class V, template <class, class> class L>
+std::unique_ptr<linear_operator<V, gpu>> converted(gpu on, const csr<V, host_view>& A,
+                                                   const gpu_kernel<V, L>& k) {
+    const auto start = steady_clock::now();
+    const auto here = k.from(A);
+    setup_times t{.conversion_s = seconds_since(start)};
+    auto on_device = upload(on, here);
+    t.upload_s = seconds_since(start) - t.conversion_s;
+    return std::make_unique<gpu_operator<V, L>>(on, std::move(on_device), k, t);
+}
+
+/// The same, made on the GPU.
+template <class V, template <class, class> class L>
+std::unique_ptr<linear_operator<V, gpu>> built_there(gpu on, const csr<V, host_view>& A,
+                                                     const gpu_kernel<V, L>& k) {
+    const auto start = steady_clock::now();
+    try {
+        const auto on_device = upload(on, A);
+        setup_times t{.upload_s = seconds_since(start)};
+        auto own = k.build(on, view(on_device), nullptr);
+        synchronize(on);
+        t.preprocessing_s = seconds_since(start) - t.upload_s;
+        return std::make_unique<gpu_operator<V, L>>(on, std::move(own), k, t);
+    } catch (const device_error&) {  // the layout may fit where CSR and scratch do not as well
+        return converted(on, A, k);
     }
 }
 
-template <class K, class V>
-std::unique_ptr<linear_operator<V, cpu>> build_on_cpu(cpu on, const csr<V, host_view>& A) {
-    auto own = build_layout<K>(A);
-    return std::make_unique<cpu_operator<K, V, decltype(own)>>(on, std::move(own));
-}
+// The builders of the registry: null where there is no such kernel or no CUDA in this build.
 
 template <class K, class V>
 constexpr builder<V, cpu> cpu_builder() {
-    if constexpr (runs_on<K, cpu, V>) return build_on_cpu<K, V>;
+    if constexpr (runs_on<K, cpu>)
+        return [](cpu on, const csr<V, host_view>& A) {
+            return built_on_cpu(on, A, kernel_on_cpu<K, V>);
+        };
     return nullptr;
 }
 
 /// The kernels for GPUs are written for real values, but for those with the hook.
 template <class K, class V>
-concept on_gpu = runs_on<K, gpu, V> &&(std::floating_point<V> || K::hooks.complex_on_gpu);
+concept on_gpu = runs_on<K, gpu> &&(std::floating_point<V> || K::hooks.complex_on_gpu);
 
+/// A method that is no kernel over one layout has an operator of its own.
 template <class K, class V>
-std::unique_ptr<linear_operator<V, gpu>> build_from_device(gpu on, const csr<V, device_view>& A,
-                                                           const packed_analysis<V>* known) {
-    require_gpu(on);
-    const device_guard guard(on);
-    const auto start = steady_clock::now();
-    auto own = [&] {
-        if constexpr (K::hooks.packs) {
-            return K::build(on, A, known);
-        } else if constexpr (K::hooks.build) {
-            return K::build(on, A);
-        } else {
-            return upload(on, A);
-        }
-    }();
-    synchronize(on);
-    const setup_times t{.preprocessing_s = seconds_since(start)};
-    return std::make_unique<gpu_operator<K, V, decltype(own)>>(on, std::move(own), t);
-}
-
-template <class K, class V>
-std::unique_ptr<linear_operator<V, gpu>> build_on_gpu(gpu on, const csr<V, host_view>& A) {
-    require_gpu(on);
-    const device_guard guard(on);
-    const auto start = steady_clock::now();
-    if constexpr (K::hooks.build) try {
-            const auto on_device = upload(on, A);
-            setup_times t{.upload_s = seconds_since(start)};
-            auto own = K::build(on, view(on_device));
-            synchronize(on);
-            t.preprocessing_s = seconds_since(start) - t.upload_s;
-            return std::make_unique<gpu_operator<K, V, decltype(own)>>(on, std::move(own), t);
-        } catch (const device_error&) {  // the layout may fit where CSR and scratch do not as well
-        }
-    const auto here = build_layout<K>(A);
-    setup_times t{.conversion_s = seconds_since(start)};
-    auto on_device = upload(on, here);
-    t.upload_s = seconds_since(start) - t.conversion_s;
-    return std::make_unique<gpu_operator<K, V, decltype(on_device)>>(on, std::move(on_device), t);
-}
+inline constexpr bool has_own_operator = K::template hooks_over<V>.operator_on_gpu != nullptr;
 
 template <class K, class V>
 constexpr device_builder<V> gpu_builder_from_device() {
-    if constexpr (has_cuda && on_gpu<K, V> && (K::hooks.build || reads_csr<K, V>))
-        return build_from_device<K, V>;
+    if constexpr (has_cuda && has_own_operator<K, V>) {
+        return K::template hooks_over<V>.operator_on_gpu;
+    } else if constexpr (has_cuda && on_gpu<K, V> &&
+                         (reads_csr<K, V> || K::template hooks_over<V>.build != nullptr)) {
+        return [](gpu on, const csr<V, device_view>& A, const packed_analysis<V>* known) {
+            return built_from_device(on, A, known, kernel_on_gpu<K, V>);
+        };
+    }
     return nullptr;
 }
 
 template <class K, class V>
 constexpr builder<V, gpu> gpu_builder() {
-    if constexpr (has_cuda && on_gpu<K, V>) return build_on_gpu<K, V>;
+    if constexpr (has_cuda && has_own_operator<K, V>) {
+        return [](gpu on, const csr<V, host_view>& A) {
+            require_gpu(on);
+            return K::template hooks_over<V>.operator_on_gpu(on, view(upload(on, A)), nullptr);
+        };
+    } else if constexpr (has_cuda && on_gpu<K, V>) {
+        return [](gpu on, const csr<V, host_view>& A) {
+            require_gpu(on);
+            const device_guard guard(on);
+            if constexpr (K::template hooks_over<V>.build != nullptr) {
+                return built_there(on, A, kernel_on_gpu<K, V>);
+            } else {
+                return converted(on, A, kernel_on_gpu<K, V>);
+            }
+        };
+    }
     return nullptr;
 }
 

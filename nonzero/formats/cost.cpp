@@ -10,6 +10,13 @@ std::string declined_padding(double stored, double nnz) {
                        stored, nnz, max_stored_per_nonzero);
 }
 
+estimate with_work(estimate e, const work& w) {
+    e.sector_requests = w.sector_requests, e.work_units = w.work_units,
+    e.critical_units = w.critical_units;
+    e.launches = w.launches, e.imbalance = w.imbalance, e.bypasses_l1 = w.bypasses_l1;
+    return e;
+}
+
 work thread_a_row_work(const matrix_stats& s, double widths, double widest, double units_an_entry) {
     const double warps = double(round_up_to_warp(s.rows) / warp_rows);
     return {.sector_requests = double(s.column_sectors),

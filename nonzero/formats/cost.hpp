@@ -49,12 +49,14 @@ double vector_bytes(const matrix_stats& s) {
 }
 
 /// What a kernel does in addition to moving bytes, in the units of estimate. A kernel's tag tells
-/// it by `work_on_cpu(stats)` and `work_on_gpu(stats)`; for a kernel without them the zeros stand.
+/// it by the hooks `work_on_cpu` and `work_on_gpu`; for a kernel without them the zeros stand.
 struct work {
     double sector_requests = 0, work_units = 0, critical_units = 0, launches = 1;
     double imbalance = 1;
     bool bypasses_l1 = false;
 };
+
+estimate with_work(estimate, const work&);
 
 /// Dependent loads of a warp outside its entries: its block starts, it finds its row, reduces its
 /// lanes and writes y.
@@ -84,7 +86,7 @@ inline work strided_work(double stored) { return {.work_units = 2.2 * stored}; }
 /// it no kernel under this rule ran over 50 times slower than the best (H200, thirty matrices).
 inline constexpr std::int64_t longest_walk_on_gpu = 1024;
 /// Hooks of GPU kernels that give a row to one thread, or to one warp, as a tag names them:
-/// `static constexpr auto work_on_gpu = work_of_thread_a_row;`
+/// `kernel_hooks hooks{.work_on_gpu = work_of_thread_a_row}`.
 inline std::int64_t longest_row_of_a_thread(const matrix_stats&) { return longest_walk_on_gpu; }
 inline std::int64_t longest_row_of_a_warp(const matrix_stats&) { return longest_walk_on_gpu * 32; }
 inline work work_of_thread_a_row(const matrix_stats& s) {

@@ -31,185 +31,269 @@ bool replace_in(gpu on, const csr<V, device_view>& A, csr<V, device>& to) {
     return true;
 }
 
-/// The scratch memory that K asks for.
-template <class K, class B, class M>
-std::size_t scratch_bytes(B on, const M& A) {
-    if constexpr (requires { K::scratch_bytes(on, A); }) {
-        return K::scratch_bytes(on, A);
-    } else {
-        return 0;
-    }
+/// How K's layout is made of a CSR: the layout's own way, or the hook's.
+template <class K, class V>
+constexpr auto layout_from() {
+    auto from = K::template hooks_over<V>.from;
+    if (from == nullptr) from = K::template layout<V, host>::from;
+    return from;
 }
 
-/// `rounded(view)` gives the same layout with its values in single precision.
-template <class M>
-concept has_rounded = requires(const M& A) {
-    rounded(view(A));
+/// A kernel over L on the CPU, as functions: operators are classes of the layout alone, and the
+/// compiler makes one for each layout, not for each kernel.
+template <class V, template <class, class> class L>
+struct cpu_kernel {
+    using own = L<V, host>;
+    using view = L<V, host_view>;
+
+    std::string_view name;
+    own (*from)(const csr<V, host_view>&);
+    std::size_t (*scratch_bytes)(cpu, const view&);  ///< null: it takes none
+    void (*multiply)(cpu, V, const view&, std::span<const V>, V, std::span<V>);
+    /// Null: by scatter.
+    void (*multiply_transposed)(cpu, transposition, V, const view&, std::span<const V>, V,
+                                std::span<V>);
+    /// Null: vector by vector.
+    void (*multiply_many)(cpu, V, const view&, in_columns<V, cpu>, V, out_columns<V, cpu>);
+    /// Null: it must be built from the matrix.
+    std::unique_ptr<linear_operator<float, cpu>> (*in_single_precision)(cpu, const view&);
 };
 
-template <class K, class V, class M>
+/// A backend with scratch memory of its own: one a call, so that one operator serves several
+/// threads at once.
+struct with_scratch {
+    with_scratch(cpu on, std::size_t bytes);
+    host_vector<std::byte> memory;
+    cpu on;
+};
+
+template <class V, template <class, class> class L>
 class cpu_operator final : public linear_operator<V, cpu> {
   public:
-    cpu_operator(cpu on, M A) : on_(on), A_(std::move(A)) {}
+    cpu_operator(cpu on, L<V, host>&& A, const cpu_kernel<V, L>& kernel)
+        : on_(on), A_(std::move(A)), kernel_(kernel) {}
     [[nodiscard]] nz::shape shape() const override { return A_.shape; }
     [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
-    [[nodiscard]] std::string_view method_name() const override { return K::name; }
-    [[nodiscard]] bool takes_values() const override { return reads_csr<K, V>; }
+    [[nodiscard]] std::string_view method_name() const override { return kernel_.name; }
+    [[nodiscard]] bool takes_values() const override { return is_csr; }
     [[nodiscard]] std::unique_ptr<linear_operator<float, cpu>> in_single_precision()
         const override {
-        if constexpr (has_rounded<M>) {
-            if (auto A = rounded(view(A_)))
-                return std::make_unique<cpu_operator<K, float, typename decltype(A)::value_type>>(
-                    on_, std::move(*A));
-        }
-        return nullptr;
+        if (kernel_.in_single_precision == nullptr) return nullptr;
+        return kernel_.in_single_precision(on_, view(A_));
     }
 
   protected:
     bool replace_values(const csr<V, host_view>& A) override {
-        if constexpr (reads_csr<K, V>) return replace_in(on_, A, A_);
+        if constexpr (is_csr) return replace_in(on_, A, A_);
         return false;
     }
     void multiply_many(V alpha, in_columns<V, cpu> X, V beta,
                        out_columns<V, cpu> Y) const override {
-        if constexpr (runs_many_on<K, cpu, V>) {
-            spmv_many(on_, K{}, alpha, view(A_), X, beta, Y);
-        } else {
-            linear_operator<V, cpu>::multiply_many(alpha, X, beta, Y);
-        }
+        if (kernel_.multiply_many == nullptr)
+            return linear_operator<V, cpu>::multiply_many(alpha, X, beta, Y);
+        kernel_.multiply_many(on_, alpha, view(A_), X, beta, Y);
     }
     void multiply(V alpha, std::span<const V> x, V beta, std::span<V> y) const override {
         const auto A = view(A_);
-        with_scratch(scratch_bytes<K>(on_, A),
-                     [&](cpu on) { spmv(on, K{}, alpha, A, x, beta, y); });
+        if (kernel_.scratch_bytes == nullptr) return kernel_.multiply(on_, alpha, A, x, beta, y);
+        const with_scratch s(on_, kernel_.scratch_bytes(on_, A));
+        kernel_.multiply(s.on, alpha, A, x, beta, y);
     }
     void multiply_transposed(transposition op, V alpha, std::span<const V> x, V beta,
                              std::span<V> y) const override {
         const auto A = view(A_);
-        if constexpr (runs_transposed_on<K, cpu, V>) {
-            spmv_transposed(on_, K{}, op, alpha, A, x, beta, y);
-        } else {
-            with_scratch(scatter_scratch_bytes<V>(on_, y.size()),
-                         [&](cpu on) { scatter(on, op, alpha, A, x, beta, y); });
-        }
+        if (kernel_.multiply_transposed != nullptr)
+            return kernel_.multiply_transposed(on_, op, alpha, A, x, beta, y);
+        const with_scratch s(on_, scatter_scratch_bytes<V>(on_, y.size()));
+        scatter(s.on, op, alpha, A, x, beta, y);
     }
     void scale(V beta, std::span<V> y) const override { scale_vector(on_, beta, y); }
 
   private:
-    // Per call, so that one operator serves several threads at once.
-    template <class F>
-    void with_scratch(std::size_t bytes, F f) const {
-        host_vector<std::byte> scratch(bytes);
-        cpu on = on_;
-        on.scratch = scratch;
-        f(on);
-    }
+    static constexpr bool is_csr = std::same_as<L<V, host>, csr<V, host>>;
     cpu on_;
-    M A_;
+    L<V, host> A_;
+    const cpu_kernel<V, L>& kernel_;
 };
 
-template <class K, class V, class M>
-class gpu_operator final : public linear_operator<V, gpu> {
+/// `rounded(view)` gives the same layout with its values in single precision.
+template <class M>
+concept has_rounded = requires(const M& A) {
+    rounded(A);
+};
+
+template <class K, class V, template <class, class> class L>
+std::unique_ptr<linear_operator<float, cpu>> rounded_operator(cpu on, const L<V, host_view>& A);
+
+/// The functions of K, whose layout is L.
+template <class K, class V, template <class, class> class L>
+constexpr cpu_kernel<V, L> functions_on_cpu(kernel_of<L>) {
+    using view = L<V, host_view>;
+    cpu_kernel<V, L> k{};
+    k.name = K::name;
+    k.from = layout_from<K, V>();
+    k.scratch_bytes = K::template hooks_over<V>.scratch_on_cpu;
+    k.multiply = [](cpu on, V alpha, const view& A, std::span<const V> x, V beta, std::span<V> y) {
+        spmv(on, K{}, alpha, A, x, beta, y);
+    };
+    if constexpr (runs_transposed_on<K, cpu>)
+        k.multiply_transposed = [](cpu on, transposition op, V alpha, const view& A,
+                                   std::span<const V> x, V beta, std::span<V> y) {
+            spmv_transposed(on, K{}, op, alpha, A, x, beta, y);
+        };
+    if constexpr (runs_many_on<K, cpu>)
+        k.multiply_many = [](cpu on, V alpha, const view& A, in_columns<V, cpu> X, V beta,
+                             out_columns<V, cpu> Y) { spmv_many(on, K{}, alpha, A, X, beta, Y); };
+    if constexpr (has_rounded<view>) k.in_single_precision = rounded_operator<K, V, L>;
+    return k;
+}
+template <class K, class V>
+inline constexpr auto kernel_on_cpu = functions_on_cpu<K, V>(typename K::over_layout{});
+
+template <class K, class V, template <class, class> class L>
+std::unique_ptr<linear_operator<float, cpu>> rounded_operator(cpu on, const L<V, host_view>& A) {
+    auto R = rounded(A);
+    if (!R) return nullptr;
+    return std::make_unique<cpu_operator<float, L>>(on, std::move(*R), kernel_on_cpu<K, float>);
+}
+
+/// The same on a GPU.
+template <class V, template <class, class> class L>
+struct gpu_kernel {
+    using own = L<V, device>;
+    using view = L<V, device_view>;
+
+    const char* name;
+    std::size_t (*scratch_bytes)(gpu, const view&);                                ///< null: none
+    std::size_t (*scratch_for_many)(gpu, const view&, const in_columns<V, gpu>&);  ///< null: none
+    own (*build)(gpu, const csr<V, device_view>&, const packed_analysis<V>*);
+    bool (*refill)(gpu, const csr<V, device_view>&, own&);
+    L<V, host> (*from)(const csr<V, host_view>&);
+    void (*multiply)(gpu, V, const view&, device_span<V>, V, device_out<V>);
+    /// Null: there is none.
+    void (*multiply_transposed)(gpu, transposition, V, const view&, device_span<V>, V,
+                                device_out<V>);
+    /// Null: vector by vector.
+    void (*multiply_many)(gpu, V, const view&, in_columns<V, gpu>, V, out_columns<V, gpu>);
+};
+
+/// The functions of K, whose layout is L.
+template <class K, class V, template <class, class> class L>
+constexpr gpu_kernel<V, L> functions_on_gpu(kernel_of<L>) {
+    using view = L<V, device_view>;
+    gpu_kernel<V, L> k{};
+    k.name = K::name.data();
+    constexpr layout_hooks<V, L> hooks = K::template hooks_over<V>;
+    k.scratch_bytes = hooks.scratch_on_gpu;
+    k.scratch_for_many = hooks.scratch_for_many;
+    k.build = hooks.build;
+    k.refill = hooks.refill;
+    k.from = layout_from<K, V>();
+    k.multiply = [](gpu on, V alpha, const view& A, device_span<V> x, V beta, device_out<V> y) {
+        spmv(on, K{}, alpha, A, x, beta, y);
+    };
+    if constexpr (runs_transposed_on<K, gpu>)
+        k.multiply_transposed = [](gpu on, transposition op, V alpha, const view& A,
+                                   device_span<V> x, V beta, device_out<V> y) {
+            spmv_transposed(on, K{}, op, alpha, A, x, beta, y);
+        };
+    if constexpr (runs_many_on<K, gpu>)
+        k.multiply_many = [](gpu on, V alpha, const view& A, in_columns<V, gpu> X, V beta,
+                             out_columns<V, gpu> Y) { spmv_many(on, K{}, alpha, A, X, beta, Y); };
+    return k;
+}
+template <class K, class V>
+inline constexpr auto kernel_on_gpu = functions_on_gpu<K, V>(typename K::over_layout{});
+
+/// The parts of an operator on a GPU that no layout changes: its stream and its scratch memory.
+template <class V>
+class operator_in_stream : public linear_operator<V, gpu> {
   public:
-    gpu_operator(gpu on, M A, const setup_times& setup)
-        : on_(on), A_(std::move(A)), scratch_(on, scratch_bytes<K>(on, view(A_))), setup_(setup) {
-        on_.scratch = scratch_;
-        zero_on_device(on_, on_.scratch);
-    }
-    [[nodiscard]] nz::shape shape() const override { return A_.shape; }
-    [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
-    [[nodiscard]] setup_times setup() const override { return setup_; }
-    [[nodiscard]] std::string_view method_name() const override { return K::name; }
-    [[nodiscard]] bool takes_values() const override { return reads_csr<K, V> || K::hooks.refill; }
+    [[nodiscard]] setup_times setup() const final { return setup_; }
 
   protected:
-    bool replace_values(const csr<V, device_view>& A) override {
-        const device_guard guard(on_);
-        if constexpr (K::hooks.refill) return K::refill(on_, A, A_);
-        if constexpr (reads_csr<K, V>) return replace_in(on_, A, A_);
-        return false;
-    }
-    void multiply_many(V alpha, in_columns<V, gpu> X, V beta,
-                       out_columns<V, gpu> Y) const override {
-        if constexpr (runs_many_on<K, gpu, V>) {
-            const device_guard guard(on_);
-            const auto mine = lock_scratch();
-            if (A_.shape.rows > 0)
-                spmv_many(with_more_scratch(X), K{}, alpha, view(A_), X, beta, Y);
-            check_launch(K::name.data());
-        } else {
-            const auto [rows, cols] = A_.shape;
-            column_copy x(on_, X, cols), y(on_, Y, rows);
-            if (X.by_row()) copy_vectors<V>(on_, X, x.all, std::size_t(cols));
-            if (Y.by_row() && beta != V(0))
-                copy_vectors<V>(on_, as_input(Y), y.all, std::size_t(rows));
-            linear_operator<V, gpu>::multiply_many(alpha, X.by_row() ? as_input(x.all) : X, beta,
-                                                   Y.by_row() ? y.all : Y);
-            if (Y.by_row()) copy_vectors<V>(on_, as_input(y.all), Y, std::size_t(rows));
-        }
-    }
-    void multiply(V alpha, device_span<V> x, V beta, device_out<V> y) const override {
-        const device_guard guard(on_);
-        const auto mine = lock_scratch();
-        if (y.size() > 0) spmv(on_, K{}, alpha, view(A_), x, beta, y);
-        check_launch(K::name.data());
-    }
-    void multiply_transposed(transposition op, V alpha, device_span<V> x, V beta,
-                             device_out<V> y) const override {
-        if constexpr (runs_transposed_on<K, gpu, V>) {
-            const device_guard guard(on_);
-            const auto mine = lock_scratch();
-            if (y.size() > 0) spmv_transposed(on_, K{}, op, alpha, view(A_), x, beta, y);
-            check_launch(K::name.data());
-        } else {
-            throw unavailable(std::string(K::name) + " has no transposed product on a GPU");
-        }
-    }
-    void scale(V beta, device_out<V> y) const override { scale_vector(on_, beta, y); }
+    operator_in_stream(gpu on, std::size_t scratch_bytes, bool scratch_for_many,
+                       const setup_times& setup);
+    void scale(V beta, device_out<V> y) const final;
+    /// Vector by vector, of copies where they are row-major.
+    void multiply_each(V alpha, in_columns<V, gpu> X, V beta, out_columns<V, gpu> Y) const;
+
+    /// Makes the GPU current while it lives, and holds the scratch memory: the kernels of one
+    /// product follow each other in the stream; those of another thread's, which use the same
+    /// memory, come before or after them.
+    class product_scope {
+      public:
+        explicit product_scope(const operator_in_stream&);
+
+      private:
+        device_guard guard_;
+        std::unique_lock<std::mutex> mine_;
+    };
+    [[noreturn]] void refuse_transposed() const;
+    /// on() with as much more scratch memory, where it is to be had: taken by the first product
+    /// that wants it, and kept. Call it within a product_scope.
+    [[nodiscard]] gpu with_more_scratch(std::size_t bytes) const;
+    [[nodiscard]] const gpu& on() const { return on_; }
 
   private:
-    /// Row-major vectors one after the other, for kernels that take one.
-    struct column_copy {
-        template <class Array>
-        column_copy(gpu on, const columns<Array>& of, index len)
-            : memory(on, of.by_row() ? std::size_t(len) * std::size_t(of.count) : 0),
-              all{memory, std::size_t(len), of.count} {}
-        device_array<V> memory;
-        out_columns<V, gpu> all;
-    };
-    static in_columns<V, gpu> as_input(const out_columns<V, gpu>& Y) {
-        return {Y.values, Y.stride, Y.count, Y.order};
-    }
-
-    /// The kernels of one product follow each other in the stream: those of another thread's, which
-    /// use the same scratch memory, come before or after them.
-    [[nodiscard]] std::unique_lock<std::mutex> lock_scratch() const {
-        return scratch_.size() > 0 || K::hooks.scratch_for_many ? std::unique_lock(mutex_)
-                                                                : std::unique_lock<std::mutex>();
-    }
-
-    /// on_ with memory for these vectors, where K is faster with it and it is to be had: taken by
-    /// the first product that wants it, and kept. Call it with the lock.
-    [[nodiscard]] gpu with_more_scratch(const in_columns<V, gpu>& X) const {
-        gpu on = on_;
-        if constexpr (K::hooks.scratch_for_many) {
-            const std::size_t bytes = K::scratch_for_many(on, view(A_), X);
-            try {
-                if (bytes > 0 && (for_many_.empty() || for_many_.back().size() < bytes))
-                    for_many_.emplace_back(on_, bytes);
-                if (bytes > 0) on.more_scratch = for_many_.back();
-            } catch (const device_error&) {  // memory is short, or the stream is being captured
-            }
-        }
-        return on;
-    }
-
     gpu on_;
-    M A_;
     device_array<std::byte> scratch_;
     mutable std::vector<device_array<std::byte>> for_many_;  ///< ascending; graphs may use any
     setup_times setup_;
+    bool is_locked_;
     mutable std::mutex mutex_;
+};
+
+template <class V, template <class, class> class L>
+class gpu_operator final : public operator_in_stream<V> {
+  public:
+    gpu_operator(gpu on, L<V, device>&& A, const gpu_kernel<V, L>& kernel, const setup_times& setup)
+        : operator_in_stream<V>(
+              on, kernel.scratch_bytes == nullptr ? 0 : kernel.scratch_bytes(on, view(A)),
+              kernel.scratch_for_many != nullptr, setup),
+          A_(std::move(A)),
+          kernel_(kernel) {}
+    [[nodiscard]] nz::shape shape() const override { return A_.shape; }
+    [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
+    [[nodiscard]] std::string_view method_name() const override { return kernel_.name; }
+    [[nodiscard]] bool takes_values() const override { return is_csr || kernel_.refill != nullptr; }
+
+  protected:
+    bool replace_values(const csr<V, device_view>& A) override {
+        const device_guard guard(this->on());
+        if constexpr (is_csr) return replace_in(this->on(), A, A_);
+        return kernel_.refill != nullptr && kernel_.refill(this->on(), A, A_);
+    }
+    void multiply_many(V alpha, in_columns<V, gpu> X, V beta,
+                       out_columns<V, gpu> Y) const override {
+        if (kernel_.multiply_many == nullptr) return this->multiply_each(alpha, X, beta, Y);
+        const product_scope scope(*this);
+        if (A_.shape.rows > 0) {
+            gpu on = this->on();
+            if (const auto more = kernel_.scratch_for_many; more != nullptr)
+                on = this->with_more_scratch(more(on, view(A_), X));
+            kernel_.multiply_many(on, alpha, view(A_), X, beta, Y);
+        }
+        check_launch(kernel_.name);
+    }
+    void multiply(V alpha, device_span<V> x, V beta, device_out<V> y) const override {
+        const product_scope scope(*this);
+        if (y.size() > 0) kernel_.multiply(this->on(), alpha, view(A_), x, beta, y);
+        check_launch(kernel_.name);
+    }
+    void multiply_transposed(transposition op, V alpha, device_span<V> x, V beta,
+                             device_out<V> y) const override {
+        if (kernel_.multiply_transposed == nullptr) this->refuse_transposed();
+        const product_scope scope(*this);
+        if (y.size() > 0) kernel_.multiply_transposed(this->on(), op, alpha, view(A_), x, beta, y);
+        check_launch(kernel_.name);
+    }
+
+  private:
+    using product_scope = typename operator_in_stream<V>::product_scope;
+    static constexpr bool is_csr = std::same_as<L<V, device>, csr<V, device>>;
+    L<V, device> A_;
+    const gpu_kernel<V, L>& kernel_;
 };
 
 }  // namespace nz

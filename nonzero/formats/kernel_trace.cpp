@@ -1,6 +1,6 @@
 #include "nonzero/formats/kernel_trace.hpp"
 
-#include "nonzero/formats/build_operator.hpp"
+#include "nonzero/formats/kernel_operator.hpp"
 #include "nonzero/formats/kernels.hpp"
 #include "nonzero/formats/traces.hpp"
 
@@ -12,60 +12,108 @@ std::int64_t kernel_trace::warps() const {
     return all;
 }
 
-namespace {
-
-/// The layout as the GPU's operator holds it: what the CPU builds, but where it is built otherwise
-/// for a GPU, as traced_layout tells.
-template <class K, class V>
-auto layout_on_gpu(const csr<V, host_view>& A) {
-    if constexpr (requires { traced_layout(K{}, A); }) {
-        return traced_layout(K{}, A);
-    } else {
-        return build_layout<K>(A);
-    }
+void kernel_trace::check(std::int64_t warp) const {
+    if (warp < 0 || warp >= warps())
+        throw argument_error(std::string(method()) + ": no warp " + std::to_string(warp) +
+                             " among " + std::to_string(warps()));
 }
 
-template <class K, class V>
+namespace {
+
+/// A kernel over L as functions, so that the classes below are of the layout alone.
+template <class V, template <class, class> class L>
+struct trace_functions {
+    using view = L<V, host_view>;
+    std::string_view name;
+    /// The layout as the GPU's operator holds it.
+    L<V, host> (*from)(const csr<V, host_view>&);
+    std::vector<warp_grid> (*launches)(const view&);
+    void (*trace)(const view&, std::int64_t warp, warp_trace&);
+};
+
+template <class V, template <class, class> class L>
 class trace_over final : public kernel_trace {
   public:
-    explicit trace_over(const csr<V, host_view>& A) : A_(layout_on_gpu<K>(A)) {
-        if (A.shape.rows > 0) grids_ = launches(K{}, view(A_));  // else nothing is launched
+    trace_over(const csr<V, host_view>& A, const trace_functions<V, L>& kernel)
+        : A_(kernel.from(A)), kernel_(kernel) {
+        if (A.shape.rows > 0) grids_ = kernel.launches(view(A_));  // else nothing is launched
     }
-    [[nodiscard]] std::string_view method() const override { return K::name; }
+    [[nodiscard]] std::string_view method() const override { return kernel_.name; }
     [[nodiscard]] std::span<const warp_grid> grids() const override { return grids_; }
     [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
     void trace(std::int64_t warp, access_sink& to) const override {
-        if (warp < 0 || warp >= warps())
-            throw argument_error(std::string(K::name) + ": no warp " + std::to_string(warp) +
-                                 " among " + std::to_string(warps()));
+        check(warp);
         warp_trace in_order(to);
-        nz::trace(K{}, view(A_), warp, in_order);
+        kernel_.trace(view(A_), warp, in_order);
     }
 
   private:
-    typename K::template layout<V, host> A_;
+    L<V, host> A_;
+    const trace_functions<V, L>& kernel_;
     std::vector<warp_grid> grids_;
 };
+
+/// The functions of K, whose layout is L.
+template <class K, class V, template <class, class> class L>
+constexpr trace_functions<V, L> functions_of(kernel_of<L>) {
+    using view = L<V, host_view>;
+    trace_functions<V, L> k{};
+    k.name = K::name;
+    k.from = layout_from<K, V>();
+    if constexpr (requires(const csr<V, host_view>& A) { traced_layout(K{}, A); })
+        k.from = [](const csr<V, host_view>& A) { return traced_layout(K{}, A); };
+    k.launches = [](const view& A) { return launches(K{}, A); };
+    k.trace = [](const view& A, std::int64_t warp, warp_trace& to) { nz::trace(K{}, A, warp, to); };
+    return k;
+}
+template <class K, class V>
+constexpr auto functions = functions_of<K, V>(typename K::over_layout{});
+
+/// A method with a trace, by name.
+template <class V>
+struct traced_method {
+    std::string_view name;
+    std::unique_ptr<kernel_trace> (*of)(const csr<V, host_view>&);
+};
+
+template <class V, template <class, class> class L>
+std::unique_ptr<kernel_trace> traced_by(const csr<V, host_view>& A,
+                                        const trace_functions<V, L>& kernel) {
+    return std::make_unique<trace_over<V, L>>(A, kernel);
+}
+
+/// Null where the kernel has no trace.
+template <class K, class V>
+constexpr traced_method<V> traced_method_of() {
+    if constexpr (traced<K, V>) {
+        return {K::name, [](const csr<V, host_view>& A) { return traced_by(A, functions<K, V>); }};
+    } else {
+        return {};
+    }
+}
+
+template <class V, class... K>
+constexpr std::array<traced_method<V>, sizeof...(K)> table_of(kernel_list<K...>) {
+    return {traced_method_of<K, V>()...};
+}
+template <class V>
+constexpr auto table = table_of<V>(all_kernels{});
 
 }  // namespace
 
 template <class V>
 std::unique_ptr<kernel_trace> trace_of(std::string_view method, const csr<V, host_view>& A) {
     (void)find_method<V>(method);
-    std::unique_ptr<kernel_trace> found;
-    all_kernels::for_each([&]<class K>() {
-        if constexpr (traced<K, V>)
-            if (K::name == method) found = std::make_unique<trace_over<K, V>>(A);
-    });
-    return found;
+    for (const traced_method<V>& m : table<V>)
+        if (m.of != nullptr && m.name == method) return m.of(A);
+    return nullptr;
 }
 
 template <class V>
 std::vector<std::string_view> traced_methods() {
     std::vector<std::string_view> names;
-    all_kernels::for_each([&]<class K>() {
-        if constexpr (traced<K, V>) names.push_back(K::name);
-    });
+    for (const traced_method<V>& m : table<V>)
+        if (m.of != nullptr) names.push_back(m.name);
     return names;
 }
 

@@ -27,6 +27,10 @@ class kernel_trace {
 
     /// The warps of all launches.
     [[nodiscard]] std::int64_t warps() const;
+
+  protected:
+    /// Throws argument_error unless there is such a warp.
+    void check(std::int64_t warp) const;
 };
 
 /// The trace of the method's kernel over A, of which nothing is kept; null where the method has no

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nonzero/formats/layouts.hpp"
+#include "nonzero/formats/packed/spmv/stripes.hpp"
 
 namespace nz {
 
@@ -64,6 +65,7 @@ using all_kernels = kernel_list<
     jds_diagonals,
     jds_ell_sections,
     jds_ell_serial,
+    packed_stripes,
     packed_warp,
     sell_chunk,
     sell_row,

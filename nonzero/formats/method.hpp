@@ -2,6 +2,8 @@
 #pragma once
 
 #include <concepts>
+#include <memory>
+#include <string>
 #include <string_view>
 
 #include "nonzero/core/format.hpp"
@@ -35,10 +37,15 @@ concept runs_many_on = requires(B on, const typename K::template layout<V, typen
     spmv_many(on, K{}, V(1), A, X, V(0), Y);
 };
 
-/// What a kernel's tag may declare in addition to its name, its source and whether it is
-/// deterministic: `static constexpr kernel_hooks hooks{.one_thread = true}`. A misspelt name here
-/// does not compile, nor does a hook without its function or a function without its hook
-/// (formats/method_row.hpp).
+template <class V, class B>
+class linear_operator;  // formats/linear_operator.hpp
+template <class V>
+class packed_analysis;  // formats/packed/packed.hpp
+struct work;            // formats/cost.hpp
+
+/// A tag's declarations beyond its name, its source and whether it is deterministic, whatever the
+/// values: `static constexpr kernel_hooks hooks{.one_thread = true, .work_on_cpu = row_work}`. A
+/// misspelt name does not compile.
 struct kernel_hooks {
     bool one_thread = false;      ///< on a CPU it takes one thread, whatever the backend has
     bool synchronises = false;    ///< on a GPU its product waits: no CUDA graph can hold it
@@ -48,25 +55,44 @@ struct kernel_hooks {
     bool many_on_gpu = false;     ///< a GPU's
     bool packs = false;           ///< build also takes what analyse_for_packing found
 
-    // Functions of the tag, named as the hook:
-    bool work_on_cpu = false;         ///< work (const matrix_stats&)
-    bool work_on_gpu = false;         ///< work (const matrix_stats&)
-    bool longest_row_on_gpu = false;  ///< int64_t (const matrix_stats&): it declines longer ones
-    bool declined_on_gpu = false;     ///< string (const matrix_stats&): why it declines, or empty
-    bool cost = false;                ///< estimate <V>(const matrix_stats&), not the layout's
-    bool from = false;                ///< the layout (const csr<V, host_view>&), not its own `from`
-    bool build = false;          ///< the layout, made on the GPU, of a CSR that lies in its memory
-    bool refill = false;         ///< bool (gpu, A, layout&): new values into it, on the GPU
-    bool scratch_bytes = false;  ///< size_t (on, A): scratch memory of a product
-    bool scratch_for_many = false;  ///< size_t (gpu, A, X): what makes spmv_many faster, or 0
+    work (*work_on_cpu)(const matrix_stats&) = nullptr;
+    work (*work_on_gpu)(const matrix_stats&) = nullptr;
+    /// The longest row that it does not decline.
+    std::int64_t (*longest_row_on_gpu)(const matrix_stats&) = nullptr;
+    /// Why it declines, or empty.
+    std::string (*declined_on_gpu)(const matrix_stats&) = nullptr;
 };
 
-/// What a kernel's tag derives from to say which layout it reads.
+/// The declarations that depend on the value type and on the layout L:
+/// `template <class V> static constexpr layout_hooks<V, icrs> hooks_over{.from = from_32<V>}`.
+template <class V, template <class, class> class L>
+struct layout_hooks {
+    estimate (*cost)(const matrix_stats&) = nullptr;         ///< not the layout's own
+    L<V, host> (*from)(const csr<V, host_view>&) = nullptr;  ///< not the layout's own
+    /// The layout, made on the GPU, of a CSR that lies in its memory.
+    L<V, device> (*build)(gpu, const csr<V, device_view>&, const packed_analysis<V>*) = nullptr;
+    /// New values into the layout, on the GPU; false where it must be built anew.
+    bool (*refill)(gpu, const csr<V, device_view>&, L<V, device>&) = nullptr;
+    /// Bytes of scratch memory that a product takes.
+    std::size_t (*scratch_on_cpu)(cpu, const L<V, host_view>&) = nullptr;
+    std::size_t (*scratch_on_gpu)(gpu, const L<V, device_view>&) = nullptr;
+    /// Bytes that make spmv_many faster with these vectors, or 0.
+    std::size_t (*scratch_for_many)(gpu, const L<V, device_view>&,
+                                    const in_columns<V, gpu>&) = nullptr;
+    /// Of a method that is no kernel over one layout: its operator, of a CSR in GPU memory.
+    std::unique_ptr<linear_operator<V, gpu>> (*operator_on_gpu)(
+        gpu, const csr<V, device_view>&, const packed_analysis<V>*) = nullptr;
+};
+
+/// Every kernel's tag derives from it, and says so which layout it reads.
 template <template <class, class> class L>
 struct kernel_of {
     template <class V, class S>
     using layout = L<V, S>;
+    using over_layout = kernel_of;
     static constexpr kernel_hooks hooks{};
+    template <class V>
+    static constexpr layout_hooks<V, L> hooks_over{};
 };
 
 }  // namespace nz

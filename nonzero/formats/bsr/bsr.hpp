@@ -99,13 +99,13 @@ struct bsr_block : kernel_of<bsr> {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "Im, Yelick and Vuduc 2004, section 2; rows of blocks shared as in csr.balanced";
-    static constexpr kernel_hooks hooks{
-        .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_warp;
     /// The rows of a block are lanes; each asks of one entry after the other whether it is fill.
     static work work_on_gpu(const matrix_stats&);
     /// A full block is a small dense product; in others every entry is asked whether it is fill.
     static work work_on_cpu(const matrix_stats&);
+    static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu,
+                                        .work_on_gpu = work_on_gpu,
+                                        .longest_row_on_gpu = longest_row_of_a_warp};
 };
 template <class V>
 void spmv(cpu, bsr_block, V alpha, const bsr<V, host_view>& A, std::span<const V> x, V beta,

@@ -66,8 +66,6 @@ struct coo_segmented : kernel_of<coo> {
     static constexpr std::string_view name = "coo.segmented";
     static constexpr bool deterministic = true;  // for one number of threads
     static constexpr std::string_view source = "CS121 2023; Bell and Garland, SC'09, section 4.4";
-    static constexpr kernel_hooks hooks{
-        .work_on_cpu = true, .work_on_gpu = true, .scratch_bytes = true};
     /// Every entry tests whether its row is still the one before, a branch often mispredicted.
     static work work_on_cpu(const matrix_stats& s) {
         return {.work_units = 2.2 * double(s.nnz) + 5 * double(s.rows)};
@@ -84,6 +82,9 @@ struct coo_segmented : kernel_of<coo> {
     /// On the GPU: what each warp knows only in part.
     template <class V>
     static std::size_t scratch_bytes(gpu, const coo<V, device_view>& A);
+    static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu, .work_on_gpu = work_on_gpu};
+    template <class V>
+    static constexpr layout_hooks<V, coo> hooks_over{.scratch_on_gpu = scratch_bytes<V>};
 };
 template <class V>
 void spmv(cpu, coo_segmented, V alpha, const coo<V, host_view>& A, std::span<const V> x, V beta,
@@ -98,7 +99,6 @@ struct coo_atomic : kernel_of<coo> {
     static constexpr std::string_view name = "coo.atomic";
     static constexpr bool deterministic = false;
     static constexpr std::string_view source = "CUDA C++ Programming Guide, atomic functions";
-    static constexpr kernel_hooks hooks{.work_on_gpu = true, .declined_on_gpu = true};
     /// Every entry is an addition to memory, and those of one row wait for each other.
     static work work_on_gpu(const matrix_stats& s) {
         return {.sector_requests = double(s.row_sectors + s.nnz),
@@ -107,6 +107,8 @@ struct coo_atomic : kernel_of<coo> {
                 .launches = 2};
     }
     static std::string declined_on_gpu(const matrix_stats&);
+    static constexpr kernel_hooks hooks{.work_on_gpu = work_on_gpu,
+                                        .declined_on_gpu = declined_on_gpu};
 };
 template <class V>
 void spmv(gpu, coo_atomic, V alpha, const coo<V, device_view>& A, device_span<V> x, V beta,

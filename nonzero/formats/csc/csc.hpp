@@ -70,7 +70,6 @@ struct csc_scatter : kernel_of<csc> {
     static constexpr std::string_view name = "csc.scatter";
     static constexpr bool deterministic = true;  // for one number of threads
     static constexpr std::string_view source = "Saad 2003, section 3.4, with private copies of y";
-    static constexpr kernel_hooks hooks{.work_on_cpu = true, .scratch_bytes = true};
     /// Every entry adds to an element of y, which is written first and summed up last.
     static work work_on_cpu(const matrix_stats& s) {
         return {.sector_requests = 2 * double(s.nnz + s.rows),
@@ -81,6 +80,9 @@ struct csc_scatter : kernel_of<csc> {
     static std::size_t scratch_bytes(cpu on, const csc<V, host_view>& A) {
         return scatter_scratch_bytes<V>(on, std::size_t(A.shape.rows));
     }
+    static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu};
+    template <class V>
+    static constexpr layout_hooks<V, csc> hooks_over{.scratch_on_cpu = scratch_bytes<V>};
 };
 template <class V>
 void spmv(cpu, csc_scatter, V alpha, const csc<V, host_view>& A, std::span<const V> x, V beta,

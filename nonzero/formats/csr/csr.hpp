@@ -89,8 +89,7 @@ struct csr_serial : kernel_of<csr> {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "PMPP chapter 10.1; Calzetta and Lori 2025, algorithm 1";
-    static constexpr kernel_hooks hooks{.one_thread = true, .work_on_cpu = true};
-    static constexpr auto work_on_cpu = work_of_row_loop;
+    static constexpr kernel_hooks hooks{.one_thread = true, .work_on_cpu = work_of_row_loop};
 };
 template <class V>
 void spmv(cpu, csr_serial, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
@@ -106,7 +105,7 @@ struct csr_static : kernel_of<csr> {
     static constexpr std::string_view name = "csr.static";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "PMPP chapter 10.2, with a block of rows a thread";
-    static constexpr kernel_hooks hooks{.work_on_cpu = true};
+    static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu};
 };
 template <class V>
 void spmv(cpu, csr_static, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
@@ -117,8 +116,7 @@ struct csr_guided : kernel_of<csr> {
     static constexpr std::string_view name = "csr.guided";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, CSR guided";
-    static constexpr kernel_hooks hooks{.work_on_cpu = true};
-    static constexpr auto work_on_cpu = work_of_row_loop;
+    static constexpr kernel_hooks hooks{.work_on_cpu = work_of_row_loop};
 };
 template <class V>
 void spmv(cpu, csr_guided, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
@@ -129,8 +127,7 @@ struct csr_balanced : kernel_of<csr> {
     static constexpr std::string_view name = "csr.balanced";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, target = nnz / threads";
-    static constexpr kernel_hooks hooks{.many_on_cpu = true, .work_on_cpu = true};
-    static constexpr auto work_on_cpu = work_of_row_loop;
+    static constexpr kernel_hooks hooks{.many_on_cpu = true, .work_on_cpu = work_of_row_loop};
 };
 template <class V>
 void spmv(cpu, csr_balanced, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
@@ -147,8 +144,6 @@ struct csr_merge : kernel_of<csr> {
     static constexpr bool deterministic = true;  // for one number of threads
     static constexpr std::string_view source =
         "Merrill and Garland, SC'16, doi:10.1109/SC.2016.57, algorithm 3";
-    static constexpr kernel_hooks hooks{
-        .complex_on_gpu = true, .work_on_cpu = true, .work_on_gpu = true, .scratch_bytes = true};
     static work work_on_cpu(const matrix_stats& s) {  // a long row is shared as well
         return {.work_units = work_of_row_loop(s).work_units};
     }
@@ -157,6 +152,10 @@ struct csr_merge : kernel_of<csr> {
     /// On the GPU: what the last row of each block carries.
     template <class V>
     static std::size_t scratch_bytes(gpu, const csr<V, device_view>& A);
+    static constexpr kernel_hooks hooks{
+        .complex_on_gpu = true, .work_on_cpu = work_on_cpu, .work_on_gpu = work_on_gpu};
+    template <class V>
+    static constexpr layout_hooks<V, csr> hooks_over{.scratch_on_gpu = scratch_bytes<V>};
 };
 template <class V>
 void spmv(cpu, csr_merge, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
@@ -174,9 +173,6 @@ struct csr_scalar : kernel_of<csr> {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "CS121 2023; ECE408 2020; PMPP chapter 10.2; Calzetta and Lori 2025, kernel 0";
-    static constexpr kernel_hooks hooks{
-        .complex_on_gpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     /// Every column and every value is a load that no other lane shares.
     static work work_on_gpu(const matrix_stats& s) {
         work w =
@@ -184,6 +180,9 @@ struct csr_scalar : kernel_of<csr> {
         w.sector_requests += 2 * double(s.nnz);
         return w;
     }
+    static constexpr kernel_hooks hooks{.complex_on_gpu = true,
+                                        .work_on_gpu = work_on_gpu,
+                                        .longest_row_on_gpu = longest_row_of_a_thread};
 };
 template <class V>
 void spmv(gpu, csr_scalar, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
@@ -195,9 +194,8 @@ struct csr_vector : kernel_of<csr> {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "CS121 2023; Bell and Garland, SC'09; Calzetta and Lori 2025, kernel 1";
-    static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_warp;
-    static constexpr auto work_on_gpu = work_of_warp_a_row;
+    static constexpr kernel_hooks hooks{.work_on_gpu = work_of_warp_a_row,
+                                        .longest_row_on_gpu = longest_row_of_a_warp};
 };
 template <class V>
 void spmv(gpu, csr_vector, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
@@ -237,8 +235,9 @@ struct csr_vector_texture : csr_vector {
     static constexpr std::string_view name = "csr.vector_texture";
     static constexpr std::string_view source =
         "CS121 2023; Liebmann 2015; Calzetta and Lori 2025, kernel 5";
-    static constexpr kernel_hooks hooks{
-        .x_by_texture = true, .work_on_gpu = true, .longest_row_on_gpu = true};
+    static constexpr kernel_hooks hooks{.x_by_texture = true,
+                                        .work_on_gpu = work_of_warp_a_row,
+                                        .longest_row_on_gpu = longest_row_of_a_warp};
 };
 template <class V>
 void spmv(gpu, csr_vector_texture, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
@@ -250,11 +249,12 @@ struct csr_subwarp : kernel_of<csr> {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "Bell and Garland, SC'09, with lanes as in Baskaran and Bordawekar, IBM RC24704 (2009)";
-    static constexpr kernel_hooks hooks{
-        .complex_on_gpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
     static int lanes(std::int64_t rows, std::int64_t nnz);
     static work work_on_gpu(const matrix_stats&);
     static std::int64_t longest_row_on_gpu(const matrix_stats&);
+    static constexpr kernel_hooks hooks{.complex_on_gpu = true,
+                                        .work_on_gpu = work_on_gpu,
+                                        .longest_row_on_gpu = longest_row_on_gpu};
 };
 template <class V>
 void spmv(gpu, csr_subwarp, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,

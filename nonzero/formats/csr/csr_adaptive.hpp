@@ -72,11 +72,6 @@ struct csr_adaptive_blocks : kernel_of<csr_adaptive> {
     static constexpr std::string_view name = "csr.adaptive";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Greathouse and Daga, SC'14, doi:10.1109/SC.2014.68";
-    static constexpr kernel_hooks hooks{.complex_on_gpu = true,
-                                        .work_on_gpu = true,
-                                        .declined_on_gpu = true,
-                                        .build = true,
-                                        .scratch_bytes = true};
     /// A block counts its rows in 32 bits, up to a block of threads past the last.
     static std::string declined_on_gpu(const matrix_stats&);
     /// Eight warps a block, each with a chain of its own: block, row, entries, x, rows again, sums
@@ -90,6 +85,11 @@ struct csr_adaptive_blocks : kernel_of<csr_adaptive> {
     static std::size_t scratch_bytes(gpu, const csr_adaptive<V, device_view>& A) {
         return A.block_part.size() * (sizeof(V) + sizeof(unsigned));
     }
+    static constexpr kernel_hooks hooks{
+        .complex_on_gpu = true, .work_on_gpu = work_on_gpu, .declined_on_gpu = declined_on_gpu};
+    template <class V>
+    static constexpr layout_hooks<V, csr_adaptive> hooks_over{.build = build<V>,
+                                                              .scratch_on_gpu = scratch_bytes<V>};
 };
 template <class V>
 void spmv(gpu, csr_adaptive_blocks, V alpha, const csr_adaptive<V, device_view>& A,

@@ -77,13 +77,13 @@ struct dia_row : kernel_of<dia> {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "CS121 2023, DIA format; Bell and Garland, SC'09, section 4";
-    static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     static work work_on_gpu(const matrix_stats& s) {  // every row walks all diagonals
         const double width = double(s.diagonals);
         return thread_a_row_work(s, width * double(round_up_to_warp(s.rows) / warp_rows), width,
                                  unrolled_units);
     }
+    static constexpr kernel_hooks hooks{.work_on_gpu = work_on_gpu,
+                                        .longest_row_on_gpu = longest_row_of_a_thread};
 };
 template <class V>
 void spmv(cpu, dia_row, V alpha, const dia<V, host_view>& A, std::span<const V> x, V beta,

@@ -76,9 +76,6 @@ struct ell_row : kernel_of<ell> {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "CS121 2023, ELL kernel; PMPP chapter 10.3; Bell and Garland, SC'09, section 4";
-    static constexpr kernel_hooks hooks{
-        .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     static work work_on_cpu(const matrix_stats& s) {
         return strided_work(double(s.rows) * double(s.max_row_nnz()));
     }
@@ -87,6 +84,9 @@ struct ell_row : kernel_of<ell> {
         return thread_a_row_work(s, widest * double(round_up_to_warp(s.rows) / warp_rows), widest,
                                  strided_units);
     }
+    static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu,
+                                        .work_on_gpu = work_on_gpu,
+                                        .longest_row_on_gpu = longest_row_of_a_thread};
 };
 template <class V>
 void spmv(cpu, ell_row, V alpha, const ell<V, host_view>& A, std::span<const V> x, V beta,

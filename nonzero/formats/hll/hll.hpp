@@ -102,12 +102,12 @@ struct hll_row_guided : kernel_of<hll_rows> {
     static constexpr std::string_view name = "hll.row_guided";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, OpenMP with HLL";
-    static constexpr kernel_hooks hooks{.work_on_cpu = true};
     /// Plain rows, each as long as the longest of its hack.
     static work work_on_cpu(const matrix_stats& s) {
         return {.work_units =
                     0.9 * double(s.group_width[0] * stats_groups[0]) + 8 * double(s.rows)};
     }
+    static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu};
 };
 template <class V>
 void spmv(cpu, hll_row_guided, V alpha, const hll_rows<V, host_view>& A, std::span<const V> x,
@@ -129,10 +129,10 @@ struct hll_column_guided : kernel_of<hll> {
     static constexpr std::string_view name = "hll.column_guided";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, OpenMP with HLL";
-    static constexpr kernel_hooks hooks{.work_on_cpu = true};
     static work work_on_cpu(const matrix_stats& s) {
         return padded_work(double(s.group_width[0] * stats_groups[0]), double(s.rows));
     }
+    static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu};
 };
 template <class V>
 void spmv(cpu, hll_column_guided, V alpha, const hll<V, host_view>& A, std::span<const V> x, V beta,
@@ -143,9 +143,8 @@ struct hll_column : kernel_of<hll> {
     static constexpr std::string_view name = "hll.column";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 3";
-    static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
-    static constexpr auto work_on_gpu = work_of_thread_a_row;
+    static constexpr kernel_hooks hooks{.work_on_gpu = work_of_thread_a_row,
+                                        .longest_row_on_gpu = longest_row_of_a_thread};
 };
 template <class V>
 void spmv(gpu, hll_column, V alpha, const hll<V, device_view>& A, device_span<V> x, V beta,
@@ -156,14 +155,14 @@ struct hll_row : kernel_of<hll_rows> {
     static constexpr std::string_view name = "hll.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 0";
-    static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     /// Every column and every value, of padding too, is a load that no other lane shares.
     static work work_on_gpu(const matrix_stats& s) {
         work w = work_of_thread_a_row(s);
         w.sector_requests += 2 * double(s.group_width[0] * warp_rows);
         return w;
     }
+    static constexpr kernel_hooks hooks{.work_on_gpu = work_on_gpu,
+                                        .longest_row_on_gpu = longest_row_of_a_thread};
 };
 template <class V>
 void spmv(gpu, hll_row, V alpha, const hll_rows<V, device_view>& A, device_span<V> x, V beta,
@@ -174,9 +173,8 @@ struct hll_warp : kernel_of<hll_rows> {
     static constexpr std::string_view name = "hll.warp";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 1";
-    static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_warp;
-    static constexpr auto work_on_gpu = work_of_warp_a_row;
+    static constexpr kernel_hooks hooks{.work_on_gpu = work_of_warp_a_row,
+                                        .longest_row_on_gpu = longest_row_of_a_warp};
 };
 template <class V>
 void spmv(gpu, hll_warp, V alpha, const hll_rows<V, device_view>& A, device_span<V> x, V beta,
@@ -188,9 +186,8 @@ struct hll_warp_shared : kernel_of<hll_rows> {
     static constexpr std::string_view name = "hll.warp_shared";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, HLL kernel 2";
-    static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_warp;
-    static constexpr auto work_on_gpu = work_of_warp_a_row;
+    static constexpr kernel_hooks hooks{.work_on_gpu = work_of_warp_a_row,
+                                        .longest_row_on_gpu = longest_row_of_a_warp};
 };
 template <class V>
 void spmv(gpu, hll_warp_shared, V alpha, const hll_rows<V, device_view>& A, device_span<V> x,

@@ -81,8 +81,8 @@ struct hyb_row : kernel_of<hyb> {
     static constexpr std::string_view name = "hyb.row";
     static constexpr bool deterministic = true;  // for one number of threads
     static constexpr std::string_view source = "CS121 2023; Bell and Garland, SC'09, section 4";
-    static constexpr kernel_hooks hooks{.work_on_cpu = true};
     static work work_on_cpu(const matrix_stats&);
+    static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu};
 };
 template <class V>
 void spmv(cpu, hyb_row, V alpha, const hyb<V, host_view>& A, std::span<const V> x, V beta,
@@ -93,12 +93,13 @@ struct hyb_device : kernel_of<hyb> {
     static constexpr std::string_view name = "hyb.device";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "CS121 2023; Bell and Garland, SC'09, section 4";
-    static constexpr kernel_hooks hooks{
-        .work_on_gpu = true, .longest_row_on_gpu = true, .scratch_bytes = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     static work work_on_gpu(const matrix_stats&);
     template <class V>
     static std::size_t scratch_bytes(gpu, const hyb<V, device_view>& A);
+    static constexpr kernel_hooks hooks{.work_on_gpu = work_on_gpu,
+                                        .longest_row_on_gpu = longest_row_of_a_thread};
+    template <class V>
+    static constexpr layout_hooks<V, hyb> hooks_over{.scratch_on_gpu = scratch_bytes<V>};
 };
 template <class V>
 void spmv(gpu, hyb_device, V alpha, const hyb<V, device_view>& A, device_span<V> x, V beta,

@@ -48,13 +48,12 @@ struct hyb_host_tail_trip : kernel_of<hyb_host_tail> {
     static constexpr std::string_view name = "hyb.host_tail";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "PMPP chapter 10.4";
-    static constexpr kernel_hooks hooks{.synchronises = true,
-                                        .work_on_gpu = true,
-                                        .longest_row_on_gpu = true,
-                                        .declined_on_gpu = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     static std::string declined_on_gpu(const matrix_stats&);
     static work work_on_gpu(const matrix_stats&);
+    static constexpr kernel_hooks hooks{.synchronises = true,
+                                        .work_on_gpu = work_on_gpu,
+                                        .longest_row_on_gpu = longest_row_of_a_thread,
+                                        .declined_on_gpu = declined_on_gpu};
 };
 template <class V>
 void spmv(gpu, hyb_host_tail_trip, V alpha, const hyb_host_tail<V, device_view>& A,

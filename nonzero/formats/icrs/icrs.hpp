@@ -82,14 +82,13 @@ struct icrs_row : kernel_of<icrs> {
     static constexpr std::string_view name = "icrs.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015, L = 256";
-    static constexpr kernel_hooks hooks{
-        .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     static work work_on_cpu(const matrix_stats& s) {  // a row's entries are a group apart
         return {.work_units = 1.2 * double(s.nnz) + 8 * double(s.rows),
                 .critical_units = double(s.max_row_nnz())};
     }
-    static work work_on_gpu(const matrix_stats& s) { return icrs_work_on_gpu(s); }
+    static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu,
+                                        .work_on_gpu = icrs_work_on_gpu,
+                                        .longest_row_on_gpu = longest_row_of_a_thread};
 };
 template <class V>
 void spmv(cpu, icrs_row, V alpha, const icrs<V, host_view>& A, std::span<const V> x, V beta,
@@ -103,17 +102,10 @@ struct icrs_row_32 : kernel_of<icrs> {
     static constexpr std::string_view name = "icrs.row_32";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015, with L = 32: 16 rows or more";
-    static constexpr kernel_hooks hooks{.work_on_cpu = true,
-                                        .work_on_gpu = true,
-                                        .longest_row_on_gpu = true,
-                                        .cost = true,
-                                        .from = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     static work work_on_cpu(const matrix_stats& s) {  // a row's entries are a group apart
         return {.work_units = 1.2 * double(s.nnz) + 8 * double(s.rows),
                 .critical_units = double(s.max_row_nnz())};
     }
-    static work work_on_gpu(const matrix_stats& s) { return icrs_work_on_gpu(s); }
 
     template <class V>
     static icrs<V, host> from(const csr<V, host_view>& A) {
@@ -121,6 +113,11 @@ struct icrs_row_32 : kernel_of<icrs> {
     }
     template <class V>
     static estimate cost(const matrix_stats&);
+    static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu,
+                                        .work_on_gpu = icrs_work_on_gpu,
+                                        .longest_row_on_gpu = longest_row_of_a_thread};
+    template <class V>
+    static constexpr layout_hooks<V, icrs> hooks_over{.cost = cost<V>, .from = from<V>};
 };
 template <class V>
 void spmv(cpu, icrs_row_32, V alpha, const icrs<V, host_view>& A, std::span<const V> x, V beta,
@@ -135,10 +132,9 @@ struct icrs_row_texture : kernel_of<icrs> {
     static constexpr std::string_view name = "icrs.row_texture";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Liebmann 2015, L = 256";
-    static constexpr kernel_hooks hooks{
-        .x_by_texture = true, .work_on_gpu = true, .longest_row_on_gpu = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
-    static work work_on_gpu(const matrix_stats& s) { return icrs_work_on_gpu(s); }
+    static constexpr kernel_hooks hooks{.x_by_texture = true,
+                                        .work_on_gpu = icrs_work_on_gpu,
+                                        .longest_row_on_gpu = longest_row_of_a_thread};
 };
 template <class V>
 void spmv(gpu, icrs_row_texture, V alpha, const icrs<V, device_view>& A, device_span<V> x, V beta,
@@ -148,11 +144,6 @@ void spmv(gpu, icrs_row_texture, V alpha, const icrs<V, device_view>& A, device_
 struct icrs_row_texture_32 : icrs_row_texture {
     static constexpr std::string_view name = "icrs.row_texture_32";
     static constexpr std::string_view source = icrs_row_32::source;
-    static constexpr kernel_hooks hooks{.x_by_texture = true,
-                                        .work_on_gpu = true,
-                                        .longest_row_on_gpu = true,
-                                        .cost = true,
-                                        .from = true};
 
     template <class V>
     static icrs<V, host> from(const csr<V, host_view>& A) {
@@ -162,6 +153,8 @@ struct icrs_row_texture_32 : icrs_row_texture {
     static estimate cost(const matrix_stats& s) {
         return icrs_row_32::cost<V>(s);
     }
+    template <class V>
+    static constexpr layout_hooks<V, icrs> hooks_over{.cost = cost<V>, .from = from<V>};
 };
 template <class V>
 void spmv(gpu, icrs_row_texture_32, V alpha, const icrs<V, device_view>& A, device_span<V> x,

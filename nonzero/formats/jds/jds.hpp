@@ -122,9 +122,6 @@ struct jds_row : kernel_of<jds> {
     static constexpr std::string_view name = "jds.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "ECE408 2020, lecture 19, SpMV/JDS";
-    static constexpr kernel_hooks hooks{
-        .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     /// No row's end is guessed wrong; every y is found through perm.
     static work work_on_cpu(const matrix_stats& s) {
         return {.sector_requests = double(s.nnz + s.rows),
@@ -138,6 +135,9 @@ struct jds_row : kernel_of<jds> {
         w.sector_requests += 2 * double(s.nnz) + double(s.rows);
         return w;
     }
+    static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu,
+                                        .work_on_gpu = work_on_gpu,
+                                        .longest_row_on_gpu = longest_row_of_a_thread};
 };
 template <class V>
 void spmv(cpu, jds_row, V alpha, const jds<V, host_view>& A, std::span<const V> x, V beta,
@@ -153,9 +153,6 @@ struct jds_diagonals : kernel_of<jds_transposed> {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "ECE408 2020, lecture 19, JDS with transposed layout";
-    static constexpr kernel_hooks hooks{
-        .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     /// Sums lie in memory, and of every entry it is asked whether its diagonal goes on.
     static work work_on_cpu(const matrix_stats& s) {
         return {.sector_requests = double(s.nnz + s.rows), .work_units = 3 * double(s.nnz)};
@@ -166,6 +163,9 @@ struct jds_diagonals : kernel_of<jds_transposed> {
         w.sector_requests += double(s.rows);  // y, written where the row belongs
         return w;
     }
+    static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu,
+                                        .work_on_gpu = work_on_gpu,
+                                        .longest_row_on_gpu = longest_row_of_a_thread};
 };
 template <class V>
 void spmv(cpu, jds_diagonals, V alpha, const jds_transposed<V, host_view>& A, std::span<const V> x,

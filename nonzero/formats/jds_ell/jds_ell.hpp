@@ -104,8 +104,6 @@ struct jds_ell_sections : kernel_of<jds_ell> {
     static constexpr std::string_view name = "jds_ell.sections";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "PMPP chapter 10.5";
-    static constexpr kernel_hooks hooks{
-        .work_on_cpu = true, .work_on_gpu = true, .longest_row_on_gpu = true};
     /// As other padded layouts, with y through perm, and runs of rows that end within sections.
     static work work_on_cpu(const matrix_stats& s) {
         work w = strided_work(double(s.nnz));
@@ -116,6 +114,9 @@ struct jds_ell_sections : kernel_of<jds_ell> {
     /// Sections run one after the other, and their widths, each three quarters of the one before,
     /// add up to four times the longest row.
     static std::int64_t longest_row_on_gpu(const matrix_stats&) { return longest_walk_on_gpu / 4; }
+    static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu,
+                                        .work_on_gpu = work_on_gpu,
+                                        .longest_row_on_gpu = longest_row_on_gpu};
 };
 template <class V>
 void spmv(cpu, jds_ell_sections, V alpha, const jds_ell<V, host_view>& A, std::span<const V> x,

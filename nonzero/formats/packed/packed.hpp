@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "nonzero/formats/csr/csr.hpp"
@@ -157,14 +158,6 @@ struct packed_warp : kernel_of<packed> {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source =
         "Kreutzer et al. 2014; Kourtis et al., CF'08; Greathouse and Daga, SC'14";
-    static constexpr kernel_hooks hooks{.many_on_gpu = true,
-                                        .packs = true,
-                                        .work_on_cpu = true,
-                                        .work_on_gpu = true,
-                                        .build = true,
-                                        .refill = true,
-                                        .scratch_bytes = true,
-                                        .scratch_for_many = true};
     /// A diagonal is a loop over neighbours, eight to a vector, without gathers.
     static work work_on_cpu(const matrix_stats& s) {
         const double diagonal = double(s.packed.diagonal_width);
@@ -178,7 +171,7 @@ struct packed_warp : kernel_of<packed> {
     /// Throws argument_error where A is no CSR with ascending columns.
     template <class V>
     static packed<V, device> build(gpu on, const csr<V, device_view>& A,
-                                   const packed_analysis<V>* known = nullptr) {
+                                   const packed_analysis<V>* known) {
         return known == nullptr ? pack(on, A) : pack(on, *known);
     }
     template <class V>
@@ -198,6 +191,13 @@ struct packed_warp : kernel_of<packed> {
     template <class V>
     static std::size_t scratch_for_many(gpu, const packed<V, device_view>& A,
                                         const in_columns<V, gpu>& X);
+    static constexpr kernel_hooks hooks{
+        .many_on_gpu = true, .packs = true, .work_on_cpu = work_on_cpu, .work_on_gpu = work_on_gpu};
+    template <class V>
+    static constexpr layout_hooks<V, packed> hooks_over{.build = build<V>,
+                                                        .refill = refill<V>,
+                                                        .scratch_on_gpu = scratch_bytes<V>,
+                                                        .scratch_for_many = scratch_for_many<V>};
 };
 template <class V>
 void spmv(cpu, packed_warp, V alpha, const packed<V, host_view>& A, std::span<const V> x, V beta,
@@ -219,7 +219,6 @@ void spmv_many(gpu, packed_warp, V alpha, const packed<V, device_view>& A, in_co
 /// The value of an encoded entry.
 template <value_encoding C, class V>
 struct decoder {
-    static constexpr bool may_tile = C >= value_encoding::float32;  ///< a table excludes tiles
     const std::byte* val;
     const V* table;
     V operator[](std::size_t at) const {
@@ -236,17 +235,9 @@ struct decoder {
 /// f(decoder) for the encoding of A.
 template <class V, class F>
 void with_decoder(const packed<V, host_view>& A, F f) {
-    with_encoding<V>(A.encoding, [&]<value_encoding C>() {
+    with_encoding(A.encoding, [&]<value_encoding C>() {
         f(decoder<C, V>{A.val.data(), A.table.data()});
     });
-}
-
-/// The value of all entries of a constant diagonal, of which `word` is the first word.
-template <class V>
-V value_of_diagonal(const std::uint32_t* word) {
-    V v{};
-    std::memcpy(static_cast<void*>(&v), word + 2, std::min<std::size_t>(sizeof(V), 8));
-    return v;
 }
 
 /// f(row, column, value) for every entry of a tile, row by row.
@@ -275,8 +266,7 @@ void for_each_of_tile(const packed<V, host_view>& A, const packed_chunk& c, D va
 /// f(row, column, value) for every entry of one chunk.
 template <class D, class V, class F>
 void for_each_of_chunk(const packed<V, host_view>& A, const packed_chunk& c, D value, F f) {
-    if constexpr (D::may_tile)
-        if (is_tile(c.kind)) return for_each_of_tile(A, c, value, f);
+    if (is_tile(c.kind)) return for_each_of_tile(A, c, value, f);
     const std::uint32_t* const words =
         A.indices.data() + std::size_t(c.index_at) * packed_index_unit;
     const auto* const delta16 = reinterpret_cast<const std::uint16_t*>(words);
@@ -297,8 +287,13 @@ void for_each_of_chunk(const packed<V, host_view>& A, const packed_chunk& c, D v
             }
             const std::uint32_t* const word = words + std::size_t(s) * words_a_column(c.kind);
             if ((word[1] >> lane & 1) == 0) continue;
-            f(i, i + std::int32_t(word[0]),
-              constant ? value_of_diagonal<V>(word) : value[at + std::size_t(s) * 32 + lane]);
+            V v{};
+            if (constant) {
+                std::memcpy(static_cast<void*>(&v), word + 2, std::min<std::size_t>(sizeof(V), 8));
+            } else {
+                v = value[at + std::size_t(s) * 32 + lane];
+            }
+            f(i, i + std::int32_t(word[0]), v);
         }
 }
 template <class V, class F>

@@ -89,12 +89,12 @@ struct sell_chunk : kernel_of<sell> {
     static constexpr std::string_view name = "sell.chunk";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Kreutzer et al. 2014, section 3";
-    static constexpr kernel_hooks hooks{.work_on_cpu = true};
     /// Rows that are sorted have their columns, too, from all over the window.
     static work work_on_cpu(const matrix_stats& s) {
         constexpr double sorted = 1.12;
         return padded_work(sorted * double(s.sorted_group_width * stats_groups[0]), double(s.rows));
     }
+    static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu};
 };
 template <class V>
 void spmv(cpu, sell_chunk, V alpha, const sell<V, host_view>& A, std::span<const V> x, V beta,
@@ -105,8 +105,6 @@ struct sell_row : kernel_of<sell> {
     static constexpr std::string_view name = "sell.row";
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Kreutzer et al. 2014, section 5";
-    static constexpr kernel_hooks hooks{.work_on_gpu = true, .longest_row_on_gpu = true};
-    static constexpr auto longest_row_on_gpu = longest_row_of_a_thread;
     static work work_on_gpu(const matrix_stats& s) {
         work w = thread_a_row_work(s, double(s.sorted_group_width), double(s.max_row_nnz()),
                                    strided_units);
@@ -114,6 +112,8 @@ struct sell_row : kernel_of<sell> {
         w.critical_units += 1;
         return w;
     }
+    static constexpr kernel_hooks hooks{.work_on_gpu = work_on_gpu,
+                                        .longest_row_on_gpu = longest_row_of_a_thread};
 };
 template <class V>
 void spmv(gpu, sell_row, V alpha, const sell<V, device_view>& A, device_span<V> x, V beta,

@@ -1,12 +1,11 @@
 #include "nonzero/formats/packed/spmv/stripes.hpp"
 
-#include "nonzero/formats/method_row.hpp"
-#include "nonzero/formats/packed/packed.hpp"
+#include "nonzero/core/stopwatch.hpp"
+#include "nonzero/formats/kernel_operator.hpp"
+#include "nonzero/formats/registry.hpp"
 
 namespace nz {
 namespace {
-
-constexpr std::string_view name = "packed.stripes";
 
 template <class V>
 using stripe = std::unique_ptr<linear_operator<V, gpu>>;
@@ -24,14 +23,15 @@ class striped_operator final : public linear_operator<V, gpu> {
         return sum;
     }
     [[nodiscard]] setup_times setup() const override { return setup_; }
-    [[nodiscard]] std::string_view method_name() const override { return name; }
+    [[nodiscard]] std::string_view method_name() const override { return packed_stripes::name; }
 
   protected:
     void multiply(V alpha, device_span<V> x, V beta, device_out<V> y) const override {
         for (const stripe<V>& s : stripes_) s->apply(alpha, x, std::exchange(beta, V(1)), y);
     }
     void multiply_transposed(transposition, V, device_span<V>, V, device_out<V>) const override {
-        throw unavailable(std::string(name) + " has no transposed product on a GPU");
+        throw unavailable(std::string(packed_stripes::name) +
+                          " has no transposed product on a GPU");
     }
     void multiply_many(V alpha, in_columns<V, gpu> X, V beta,
                        out_columns<V, gpu> Y) const override {
@@ -51,20 +51,6 @@ index width_of_stripe(std::int64_t columns, index stripes) {
     constexpr std::int64_t unit = sector_bytes / std::int64_t(sizeof(V));
     const std::int64_t width = (columns + stripes - 1) / stripes;
     return index(std::min(columns, std::max<std::int64_t>(1, (width + unit - 1) / unit) * unit));
-}
-
-template <class V>
-std::unique_ptr<linear_operator<V, gpu>> stripes_from_device(gpu on, const csr<V, device_view>& A,
-                                                             const packed_analysis<V>*) {
-    require_gpu(on);
-    const device_guard guard(on);
-    return build_stripes(on, A, std::max<index>(1, stripes_for<V>(A.shape.cols)));
-}
-
-template <class V>
-std::unique_ptr<linear_operator<V, gpu>> stripes_from_host(gpu on, const csr<V, host_view>& A) {
-    require_gpu(on);
-    return stripes_from_device<V>(on, view(upload(on, A)), nullptr);
 }
 
 }  // namespace
@@ -88,6 +74,14 @@ std::unique_ptr<linear_operator<V, gpu>> build_stripes(gpu on, const csr<V, devi
 }
 
 template <class V>
+std::unique_ptr<linear_operator<V, gpu>> suited_stripes(gpu on, const csr<V, device_view>& A,
+                                                        const packed_analysis<V>*) {
+    require_gpu(on);
+    const device_guard guard(on);
+    return build_stripes(on, A, std::max<index>(1, stripes_for<V>(A.shape.cols)));
+}
+
+template <class V>
 estimate cost_of_stripes(const matrix_stats& s) {
     estimate e = with_work(packed<V, host>::cost(s), packed_warp::work_on_gpu(s));
     const double stripes = stripes_for<V>(s.cols);
@@ -105,22 +99,12 @@ estimate cost_of_stripes(const matrix_stats& s) {
     return e;
 }
 
-template <class V>
-method<V> stripes_method() {
-    method<V> m{};
-    m.name = name, m.deterministic = true;
-    m.source = "Im, Yelick and Vuduc 2004, section 3, with packed.warp for each stripe";
-    m.cost = m.cost_on_gpu = cost_of_stripes<V>;
-    m.exists_on_gpu = true;
-    if constexpr (has_cuda) m.on_gpu = stripes_from_host<V>, m.from_device = stripes_from_device<V>;
-    return m;
-}
-
-#define NZ_INSTANTIATE(V)                                            \
-    template std::unique_ptr<linear_operator<V, gpu>> build_stripes( \
-        gpu, const csr<V, device_view>&, index);                     \
-    template estimate cost_of_stripes<V>(const matrix_stats&);       \
-    template method<V> stripes_method();
+#define NZ_INSTANTIATE(V)                                             \
+    template std::unique_ptr<linear_operator<V, gpu>> build_stripes(  \
+        gpu, const csr<V, device_view>&, index);                      \
+    template estimate cost_of_stripes<V>(const matrix_stats&);        \
+    template std::unique_ptr<linear_operator<V, gpu>> suited_stripes( \
+        gpu, const csr<V, device_view>&, const packed_analysis<V>*);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

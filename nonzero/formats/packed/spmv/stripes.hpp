@@ -2,7 +2,8 @@
 // holds.
 #pragma once
 
-#include "nonzero/formats/registry.hpp"
+#include "nonzero/formats/linear_operator.hpp"
+#include "nonzero/formats/packed/packed.hpp"
 
 namespace nz {
 
@@ -34,8 +35,21 @@ std::unique_ptr<linear_operator<V, gpu>> build_stripes(gpu on, const csr<V, devi
 template <class V>
 estimate cost_of_stripes(const matrix_stats&);
 
-/// The method, whose kernel is packed.warp's. Only on GPUs.
+/// As many stripes as suit A.
 template <class V>
-method<V> stripes_method();
+std::unique_ptr<linear_operator<V, gpu>> suited_stripes(gpu on, const csr<V, device_view>& A,
+                                                        const packed_analysis<V>*);
+
+/// The method, whose kernel is packed.warp's. Only on GPUs, for real values.
+struct packed_stripes : kernel_of<packed> {
+    static constexpr std::string_view name = "packed.stripes";
+    static constexpr bool deterministic = true;
+    static constexpr std::string_view source =
+        "Im, Yelick and Vuduc 2004, section 3, with packed.warp for each stripe";
+    template <class V>
+    static constexpr layout_hooks<V, packed> hooks_over{
+        .cost = cost_of_stripes<V>,
+        .operator_on_gpu = std::floating_point<V> ? &suited_stripes<V> : nullptr};
+};
 
 }  // namespace nz
