@@ -1,5 +1,8 @@
 #include "nonzero/formats/kernel_trace.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "nonzero/formats/kernel_operator.hpp"
 #include "nonzero/formats/kernels.hpp"
 #include "nonzero/formats/traces.hpp"
@@ -114,6 +117,7 @@ std::vector<std::string_view> traced_methods() {
     std::vector<std::string_view> names;
     for (const traced_method<V>& m : table<V>)
         if (m.of != nullptr) names.push_back(m.name);
+    std::sort(names.begin(), names.end());
     return names;
 }
 

@@ -60,6 +60,7 @@ constexpr method<V> row = {
     .packs = K::hooks.packs,
     .one_thread = K::hooks.one_thread,
     .synchronises = K::hooks.synchronises,
+    .teaches = teaching_kernels::has<K>,
     .source = K::source,
     .cost = [](const matrix_stats& s) { return cost_on_cpu(layout_cost<K, V>(s), K::hooks, s); },
     .cost_on_gpu =

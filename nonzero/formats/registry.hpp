@@ -29,6 +29,7 @@ struct method {
     bool packs;  ///< on a GPU its builder starts from packing's analysis, which checks the matrix
     bool one_thread;    ///< on a CPU it takes one, whatever the backend has
     bool synchronises;  ///< on a GPU `apply` waits for it, so that no CUDA graph can hold it
+    bool teaches;       ///< chosen only by plans that name methods, or time them
     std::string_view source;
     estimate (*cost)(const matrix_stats&);
     estimate (*cost_on_gpu)(const matrix_stats&);  ///< cost, or why it would be too slow on a GPU

@@ -193,7 +193,8 @@ std::vector<const method<V>*> to_judge(std::span<const method<V>> among, const p
         for (const method<V>& m : among)
             if (suits_several_vectors<B>(m)) chosen.push_back(&m);
     if (chosen.empty())
-        for (const method<V>& m : among) chosen.push_back(&m);
+        for (const method<V>& m : among)
+            if (o.tune || !m.teaches) chosen.push_back(&m);
     return chosen;
 }
 

@@ -24,7 +24,8 @@ struct plan_options {
     bool cache = true;                      ///< keeps tuned plans in a file, and reads them
     bool fresh = false;                     ///< measures and tunes anew, whatever is in the file
     bool deterministic = true;              ///< only methods with the same bits in every run
-    std::vector<std::string> methods = {};  ///< the methods to choose from; empty: all
+    /// The methods to choose from; empty: all, with `tune`, or all but those that teach.
+    std::vector<std::string> methods = {};
     /// Vectors that apply_many multiplies at once. For more than one the plan takes a method that
     /// reads an entry once for several of them, where this machine has one.
     index vectors = 1;
