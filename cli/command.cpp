@@ -6,13 +6,12 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cli/numbers.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
 
 namespace nz::cli {
 
-CLI::Option* add_json_option(CLI::App& sub, std::string& to, const std::string& what) {
+option add_json_option(const command& sub, std::string& to, const std::string& what) {
     return sub.add_option("--json", to, "write " + what + " to FILE.json, or, alone, to stdout");
 }
 
@@ -33,12 +32,12 @@ std::vector<std::string> with_lone_json(const std::vector<std::string>& argument
     return all;
 }
 
-void add_run_options(CLI::App& sub, run_options& to) {
+void add_run_options(const command& sub, run_options& to) {
     sub.add_option("--device", to.device, "device that computes")
-        ->check(CLI::IsMember({"cpu", "gpu"}))
-        ->capture_default_str();
+        .one_of({"cpu", "gpu"})
+        .shows_default();
     sub.add_option("--threads", to.threads, "number of threads (default: all)")
-        ->transform(expect_number<int>({1, max_threads}));
+        .number<int>({1, max_threads});
     add_json_option(sub, to.json);
 }
 

@@ -1,45 +1,40 @@
 // What the subcommands share: how they are added, and how they print.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "cli/options.hpp"
 
 namespace nz::cli {
 
 /// The exit codes of nz.
 enum exit_code { done = 0, answer_is_no = 1, usage = 2, input = 3, machine = 4 };
 
-/// What the chosen subcommand does once the arguments are parsed; returns an exit_code. It throws
-/// nz::error (or std::bad_alloc), which main turns into one line on stderr and a code.
-using action = std::function<int()>;
-
-/// Every subcommand is one file that defines one of these: it adds itself to `app` and, in the
-/// callback, sets `chosen`.
-void add_bench(CLI::App& app, action& chosen);
-void add_convert(CLI::App& app, action& chosen);
-void add_eigs(CLI::App& app, action& chosen);
-void add_explain(CLI::App& app, action& chosen);
-void add_generate(CLI::App& app, action& chosen);
-void add_info(CLI::App& app, action& chosen);
-void add_machine(CLI::App& app, action& chosen);
-void add_methods(CLI::App& app, action& chosen);
-void add_pagerank(CLI::App& app, action& chosen);
-void add_partition(CLI::App& app, action& chosen);
-void add_plan(CLI::App& app, action& chosen);
-void add_reorder(CLI::App& app, action& chosen);
-void add_report(CLI::App& app, action& chosen);
-void add_show(CLI::App& app, action& chosen);
-void add_solve(CLI::App& app, action& chosen);
-void add_spmv(CLI::App& app, action& chosen);
-void add_spy(CLI::App& app, action& chosen);
-void add_study(CLI::App& app, action& chosen);
+/// Every subcommand is one file that defines one of these: it adds itself to `nz`.
+void add_bench(const command& nz);
+void add_convert(const command& nz);
+void add_eigs(const command& nz);
+void add_explain(const command& nz);
+void add_generate(const command& nz);
+void add_info(const command& nz);
+void add_machine(const command& nz);
+void add_methods(const command& nz);
+void add_pagerank(const command& nz);
+void add_partition(const command& nz);
+void add_plan(const command& nz);
+void add_reorder(const command& nz);
+void add_report(const command& nz);
+void add_show(const command& nz);
+void add_solve(const command& nz);
+void add_spmv(const command& nz);
+void add_spy(const command& nz);
+void add_study(const command& nz);
 
 /// Adds --json: `to` becomes the name of a file, or "-" for stdout, which --json alone stands for.
-CLI::Option* add_json_option(CLI::App& sub, std::string& to,
-                             const std::string& what = "the report");
+option add_json_option(const command& sub, std::string& to, const std::string& what = "the report");
 /// The arguments with "--json=-" for a --json that no name of a file follows: it would else take
 /// the next argument, such as the matrix, for one.
 std::vector<std::string> with_lone_json(const std::vector<std::string>& arguments);
@@ -51,14 +46,14 @@ struct run_options {
 
     [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
 };
-void add_run_options(CLI::App& sub, run_options& to);
+void add_run_options(const command& sub, run_options& to);
 /// Throws argument_error where --threads is given for a GPU, unavailable where there is no GPU.
 void check_device(const run_options&);
 
 /// True where `to` is a terminal: only there are colours, progress and wide characters for show.
 bool is_terminal(std::FILE* to);
 /// Adds --wide, after which lines have no end.
-void add_wide_option(CLI::App& sub);
+void add_wide_option(const command& sub);
 /// Characters of a line: the terminal's, and 80 at least and where `to` is none.
 std::size_t line_width(std::FILE* to);
 

@@ -146,17 +146,6 @@ bool is_speaker() {
     return l == nullptr || number_in(l->rank) == 0;
 }
 
-std::string text_of_arguments(const CLI::App& sub) {
-    std::string text = "nz " + sub.get_name();
-    for (const CLI::Option* o : sub.get_options()) {
-        if (o->count() == 0 || o->check_lname("threads")) continue;
-        if (!o->get_positional()) text += " " + o->get_name();
-        if (o->get_items_expected_max() == 0) continue;  // a flag
-        for (const std::string& word : o->results()) text += " " + word;
-    }
-    return text;
-}
-
 int run_by_all(const request& asked) {
     const launcher* const l = launcher_of_this_run();
     if (l == nullptr || (!asked.runs_over_ranks && is_child_of_rank(*l))) {
@@ -184,11 +173,8 @@ std::string place_of(const communicator& all, const gpu_rank& mine) {
                        mine.transport());
 }
 
-void add_share_gpu(CLI::App& sub, bool& to) {
-    sub.add_flag("--share-gpu", to, "let several processes run on one GPU");
-}
-bool has_share_gpu(const CLI::App& sub) {
-    return sub.get_option_no_throw("--share-gpu") != nullptr;
+void add_share_gpu(const command& sub, bool& to) {
+    sub.add_flag(share_gpu_option, to, "let several processes run on one GPU");
 }
 
 void on_first_ranks(int count, const std::function<void(const communicator&)>& f) {

@@ -22,10 +22,6 @@ struct request {
     bool is_said_once = false;     ///< help, say: by rank 0, for all that asked for it
 };
 
-/// What the arguments given to `sub` are, for people to read: what follows from them over ranks
-/// must be the same on all, so that all are there but --threads.
-std::string text_of_arguments(const CLI::App& sub);
-
 /// asked.run(). Where a launcher has started several processes they start MPI first of all, and
 /// agree on the version of nz and on what they were asked for: what one of them throws, all throw.
 /// A subcommand that does not run over ranks does so where the launcher started this very process;
@@ -45,9 +41,8 @@ std::string place_of(const communicator&, cpu on);
 std::string place_of(const communicator&, const gpu_rank&);
 
 /// The option --share-gpu of a subcommand that runs over ranks.
-void add_share_gpu(CLI::App& sub, bool& to);
-/// Whether it has that option, and so runs over ranks.
-bool has_share_gpu(const CLI::App& sub);
+void add_share_gpu(const command& sub, bool& to);
+inline constexpr const char* share_gpu_option = "--share-gpu";
 
 /// f(ranks) on the first `count` of this run's ranks, which are then all there are; the others
 /// sleep until it is done. What all of those throw, all others throw too. Called by all ranks of

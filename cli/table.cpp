@@ -18,9 +18,8 @@ namespace {
 bool wide = false;  // what --wide was given for: every line of this process
 }
 
-void add_wide_option(CLI::App& sub) {
-    sub.add_flag_callback(
-        "--wide", [] { wide = true; }, "show all columns, however long the lines");
+void add_wide_option(const command& sub) {
+    sub.add_flag("--wide", wide, "show all columns, however long the lines");
 }
 
 std::size_t line_width(std::FILE* to) {

@@ -7,7 +7,7 @@
 namespace nz::cli {
 namespace {
 
-CLI::Option* add_option(CLI::App& sub, std::string& to, const std::string& what) {
+option add_option(const command& sub, std::string& to, const std::string& what) {
     std::vector<std::string> names;
 #define NZ_ADD_NAME(V) names.push_back(type_option<V>());
     NZ_FOR_EACH_VALUE(NZ_ADD_NAME)
@@ -19,9 +19,7 @@ CLI::Option* add_option(CLI::App& sub, std::string& to, const std::string& what)
             type = "c" + type.substr(complex.size(), type.size() - complex.size() - 1);
         return type;
     };
-    return sub.add_option("--type", to, what)
-        ->check(CLI::IsMember(names))
-        ->transform(spelling, "", "spelling");
+    return sub.add_option("--type", to, what).one_of(names).spelt(spelling);
 }
 
 }  // namespace
@@ -31,22 +29,22 @@ std::string type_of_file(const std::string& path) {
                                                  : type_option<double>();
 }
 
-void add_type_option(CLI::App& sub, std::string& to) {
-    add_option(sub, to, "type of the values")->capture_default_str();
+void add_type_option(const command& sub, std::string& to) {
+    add_option(sub, to, "type of the values").shows_default();
 }
 
-void add_type_of_file_option(CLI::App& sub, std::string& to) {
+void add_type_of_file_option(const command& sub, std::string& to) {
     add_option(sub, to, "type of the values (default: double, or cdouble for a complex matrix)");
 }
 
-CLI::Option* add_storage_option(CLI::App& sub, value_storage& to, const std::string& what) {
+option add_storage_option(const command& sub, value_storage& to, const std::string& what) {
     std::vector<std::string> names;
     for (const value_storage s : value_storages) names.emplace_back(name_of(s));
     return sub
-        .add_option_function<std::string>(
+        .add_option(
             "--storage", [&to](const std::string& name) { to = storage_named(name); }, what)
-        ->check(CLI::IsMember(names))
-        ->default_str(std::string(name_of(to)));
+        .one_of(names)
+        .shows_default(std::string(name_of(to)));
 }
 
 }  // namespace nz::cli

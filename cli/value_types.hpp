@@ -1,9 +1,9 @@
 // The value types as --type names them: the names, and the one place where a name becomes a type.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli/options.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/value.hpp"
 #include "nonzero/plan/storage/storage.hpp"
@@ -30,10 +30,10 @@ int with_value_type(const std::string& name, const F& f) {
 std::string type_of_file(const std::string& path);
 
 /// Adds --type, one of the names; what `to` holds is the default.
-void add_type_option(CLI::App& sub, std::string& to);
+void add_type_option(const command& sub, std::string& to);
 /// The same where the default is type_of_file of the matrix.
-void add_type_of_file_option(CLI::App& sub, std::string& to);
+void add_type_of_file_option(const command& sub, std::string& to);
 /// Adds --storage, the precision in which values are stored.
-CLI::Option* add_storage_option(CLI::App& sub, value_storage& to, const std::string& what);
+option add_storage_option(const command& sub, value_storage& to, const std::string& what);
 
 }  // namespace nz::cli

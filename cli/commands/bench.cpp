@@ -11,7 +11,6 @@
 #include "cli/commands/planned_method.hpp"
 #include "cli/conditions/quiet.hpp"
 #include "cli/interruption.hpp"
-#include "cli/numbers.hpp"
 #include "cli/peer_methods.hpp"
 #include "cli/progress.hpp"
 #include "cli/ranks.hpp"
@@ -63,7 +62,10 @@ std::vector<const method<V>*> choose_methods(const options& o) {
     const auto add = [&](const method<V>& m) {
         if (std::find(chosen.begin(), chosen.end(), &m) == chosen.end()) chosen.push_back(&m);
     };
-    for (const std::string& name : CLI::detail::split(o.methods, ',')) {
+    std::string rest = o.methods;
+    do {
+        const std::string name = rest.substr(0, rest.find(','));
+        rest.erase(0, name.size() + 1);
         const bool all = name == "all", layout = name.ends_with(".*");
         const std::size_t before = chosen.size();
         for (const method<V>& m : nz::methods<V>())
@@ -72,7 +74,7 @@ std::vector<const method<V>*> choose_methods(const options& o) {
         if (layout && chosen.size() == before)
             throw argument_error("no method '" + name + "'; `nz methods` lists them");
         if (!all && !layout) add(find_method<V>(name));
-    }
+    } while (!rest.empty());
     return chosen;
 }
 
@@ -394,9 +396,9 @@ int bench(const options& o) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("bench", "Time methods side by side");
-    sub->footer(
+void add_bench(const command& nz) {
+    const auto sub = nz.add_subcommand("bench", "Time methods side by side");
+    sub.footer(
         "GFLOP/s counts 2 operations an entry (8 for complex values); GB/s the bytes of the\n"
         "layout, x and y, each moved once, with its share of the read bandwidth measured on as\n"
         "many threads (above 100% in cache). Error: the largest, in units of the bound that every\n"
@@ -411,57 +413,58 @@ void add_bench(CLI::App& app, action& chosen) {
         "that a rank held, from reading on, and how many times its rows, x and y that is.\n\n"
         "Example: nz bench A.mtx --methods csr.*,hll.column_guided --threads 1,2");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->paths, matrix_help())->required();
-    sub->add_option("--methods", o->methods,
-                    "methods to time: names, layout.*, or all; comma-separated")
-        ->capture_default_str();
-    sub->add_option("--threads", o->threads, "numbers of threads, as in 1,2,4 [all cores]");
-    add_type_option(*sub, o->type);
-    sub->add_option("--device", o->device, "device that multiplies")
-        ->check(CLI::IsMember({"cpu", "gpu"}))
-        ->capture_default_str();
-    auto* cold = sub->add_flag("--cold", o->cold, "flush a GPU's L2 cache before every product");
-    auto* graph = sub->add_flag("--graph", o->graph, "launch a GPU's products as CUDA graphs of 20")
-                      ->excludes(cold);
-    sub->add_flag("--chain", o->chain,
-                  "rewrite x by an ordinary kernel before every product on a GPU; its time is part "
-                  "of every method's, and rewriting_s in the JSON")
-        ->excludes(cold)
-        ->excludes(graph);
-    sub->add_option("--seconds", o->seconds,
-                    "seconds for each method, matrix and number of threads")
-        ->transform(expect_number<double>({.least = 0, .open = true}))
-        ->capture_default_str();
-    add_json_option(*sub, o->json, "all results");
-    add_wide_option(*sub);
-    sub->add_flag("--peers", o->peers, "time the other libraries that this build has as well");
-    sub->add_option("--tile", o->input.tile,
-                    "repeat each matrix along the diagonal until it has that many entries")
-        ->transform(expect_number<double>({1, 1e12}));
-    auto* distinct =
-        sub->add_flag("--distinct", o->input.distinct,
-                      "multiply every value by its own random factor: no two are equal");
-    sub->add_option("--seed", o->input.seed, "seed of these factors")
-        ->needs(distinct)
-        ->transform(expect_number<std::uint64_t>())
-        ->capture_default_str();
-    add_storage_option(*sub, o->input.storage,
+    sub.add_option("matrix", o->paths, matrix_help()).required();
+    sub.add_option("--methods", o->methods,
+                   "methods to time: names, layout.*, or all; comma-separated")
+        .shows_default();
+    sub.add_option("--threads", o->threads, "numbers of threads, as in 1,2,4 [all cores]");
+    add_type_option(sub, o->type);
+    sub.add_option("--device", o->device, "device that multiplies")
+        .one_of({"cpu", "gpu"})
+        .shows_default();
+    const auto cold =
+        sub.add_flag("--cold", o->cold, "flush a GPU's L2 cache before every product");
+    const auto graph =
+        sub.add_flag("--graph", o->graph, "launch a GPU's products as CUDA graphs of 20")
+            .excludes(cold);
+    sub.add_flag("--chain", o->chain,
+                 "rewrite x by an ordinary kernel before every product on a GPU; its time is part "
+                 "of every method's, and rewriting_s in the JSON")
+        .excludes(cold)
+        .excludes(graph);
+    sub.add_option("--seconds", o->seconds, "seconds for each method, matrix and number of threads")
+        .number<double>({.least = 0, .open = true})
+        .shows_default();
+    add_json_option(sub, o->json, "all results");
+    add_wide_option(sub);
+    sub.add_flag("--peers", o->peers, "time the other libraries that this build has as well");
+    sub.add_option("--tile", o->input.tile,
+                   "repeat each matrix along the diagonal until it has that many entries")
+        .number<double>({1, 1e12});
+    const auto distinct =
+        sub.add_flag("--distinct", o->input.distinct,
+                     "multiply every value by its own random factor: no two are equal");
+    sub.add_option("--seed", o->input.seed, "seed of these factors")
+        .needs(distinct)
+        .number<std::uint64_t>()
+        .shows_default();
+    add_storage_option(sub, o->input.storage,
                        "round every value first, as a plan with this storage does");
-    sub->add_flag("--transpose", o->transpose,
-                  "time y = A^T x; with --plan, A^T is planned as well");
-    sub->add_option("--vectors", o->vectors, "number of vectors multiplied at once")
-        ->transform(expect_number<index>({1, 1024}))
-        ->capture_default_str();
-    sub->add_option("--order", o->order, "storage order of several vectors: column- or row-major")
-        ->check(CLI::IsMember({"column", "row"}))
-        ->capture_default_str();
-    sub->add_flag("--plan", o->plan,
-                  "time what the planner chooses as well; a GPU plans from a CSR in its memory");
-    add_share_gpu(*sub, o->share_gpu);
-    sub->add_flag("--ranks-table", o->ranks_table,
-                  "over several processes: on 1, 2, 4, ... and all of them, with speed-up and "
-                  "efficiency");
-    sub->callback([&chosen, o] { chosen = [o] { return bench(*o); }; });
+    sub.add_flag("--transpose", o->transpose,
+                 "time y = A^T x; with --plan, A^T is planned as well");
+    sub.add_option("--vectors", o->vectors, "number of vectors multiplied at once")
+        .number<int>({1, 1024})
+        .shows_default();
+    sub.add_option("--order", o->order, "storage order of several vectors: column- or row-major")
+        .one_of({"column", "row"})
+        .shows_default();
+    sub.add_flag("--plan", o->plan,
+                 "time what the planner chooses as well; a GPU plans from a CSR in its memory");
+    add_share_gpu(sub, o->share_gpu);
+    sub.add_flag("--ranks-table", o->ranks_table,
+                 "over several processes: on 1, 2, 4, ... and all of them, with speed-up and "
+                 "efficiency");
+    sub.does([o] { return bench(*o); });
 }
 
 }  // namespace nz::cli

@@ -33,22 +33,20 @@ int convert(const options& o) {
 
 }  // namespace
 
-void add_convert(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("convert", "From one file format to another");
-    sub->footer(formats_help() +
-                "Complex matrices stay complex; all others become real, a pattern's entries 1.\n"
-                "Example: nz convert A.mtx.gz A.npz");
+void add_convert(const command& nz) {
+    const auto sub = nz.add_subcommand("convert", "From one file format to another");
+    sub.footer(formats_help() +
+               "Complex matrices stay complex; all others become real, a pattern's entries 1.\n"
+               "Example: nz convert A.mtx.gz A.npz");
     const auto o = std::make_shared<options>();
-    sub->add_option("from", o->from, matrix_help())->required();
-    sub->add_option("to", o->to, ".mtx, .mtx.gz, .npz or .petsc; - for stdout")->required();
-    sub->add_flag("--symmetric", o->symmetric,
-                  "store the lower triangle of a matrix that is symmetric up to rounding");
-    sub->callback([&chosen, o] {
-        chosen = [o] {
-            expect_writable(o->to, matrix_endings);
-            return inspect(o->from).field == field::complex ? convert<std::complex<double>>(*o)
-                                                            : convert<double>(*o);
-        };
+    sub.add_option("from", o->from, matrix_help()).required();
+    sub.add_option("to", o->to, ".mtx, .mtx.gz, .npz or .petsc; - for stdout").required();
+    sub.add_flag("--symmetric", o->symmetric,
+                 "store the lower triangle of a matrix that is symmetric up to rounding");
+    sub.does([o] {
+        expect_writable(o->to, matrix_endings);
+        return inspect(o->from).field == field::complex ? convert<std::complex<double>>(*o)
+                                                        : convert<double>(*o);
     });
 }
 

@@ -14,7 +14,6 @@
 
 #include "cli/command.hpp"
 #include "cli/interruption.hpp"
-#include "cli/numbers.hpp"
 #include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
@@ -268,32 +267,32 @@ int search(options o) {
 
 }  // namespace
 
-void add_eigs(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("eigs", "A few eigenpairs of a symmetric matrix");
-    sub->footer("Example: nz eigs A.mtx -k 6 --which smallest");
+void add_eigs(const command& nz) {
+    const auto sub = nz.add_subcommand("eigs", "A few eigenpairs of a symmetric matrix");
+    sub.footer("Example: nz eigs A.mtx -k 6 --which smallest");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->matrix, matrix_help())->required();
-    sub->add_option("-k,--count", o->search.count, "number of eigenpairs")
-        ->transform(expect_number<int>({1, 50}))
-        ->capture_default_str();
-    sub->add_option("--which", o->which, "end of the spectrum")
-        ->check(CLI::IsMember({"largest", "smallest"}))
-        ->capture_default_str();
-    sub->add_option("--tol", o->tol, "tolerance of |A x - theta x| / |A|")
-        ->transform(expect_number<double>({.least = 0}))
-        ->capture_default_str();
-    sub->add_option("--max-products", o->search.max_products, "largest number of products")
-        ->transform(expect_number<std::int64_t>({.least = 0}))
-        ->capture_default_str();
-    sub->add_option("--precond", o->preconditioner,
-                    "preconditioner (default: amg for the smallest where the diagonal is positive, "
-                    "else none)")
-        ->check(CLI::IsMember({"amg", "none"}));
-    sub->add_option("-o,--output", o->vector_to,
-                    "file for the first eigenvector: .mtx or .mtx.gz, or - for stdout");
-    add_run_options(*sub, *o);
-    add_share_gpu(*sub, o->share_gpu);
-    sub->callback([&chosen, o] { chosen = [o] { return search(*o); }; });
+    sub.add_option("matrix", o->matrix, matrix_help()).required();
+    sub.add_option("-k,--count", o->search.count, "number of eigenpairs")
+        .number<int>({1, 50})
+        .shows_default();
+    sub.add_option("--which", o->which, "end of the spectrum")
+        .one_of({"largest", "smallest"})
+        .shows_default();
+    sub.add_option("--tol", o->tol, "tolerance of |A x - theta x| / |A|")
+        .number<double>({.least = 0})
+        .shows_default();
+    sub.add_option("--max-products", o->search.max_products, "largest number of products")
+        .number<std::int64_t>({.least = 0})
+        .shows_default();
+    sub.add_option("--precond", o->preconditioner,
+                   "preconditioner (default: amg for the smallest where the diagonal is positive, "
+                   "else none)")
+        .one_of({"amg", "none"});
+    sub.add_option("-o,--output", o->vector_to,
+                   "file for the first eigenvector: .mtx or .mtx.gz, or - for stdout");
+    add_run_options(sub, *o);
+    add_share_gpu(sub, o->share_gpu);
+    sub.does([o] { return search(*o); });
 }
 
 }  // namespace nz::cli

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "cli/command.hpp"
-#include "cli/numbers.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
@@ -223,36 +222,36 @@ nlohmann::json kernels_json(const explanation& e) {
     return all;
 }
 
-void add_explain(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand(
+void add_explain(const command& nz) {
+    const auto sub = nz.add_subcommand(
         "explain", "What the warps of a GPU kernel load, and what binds it; needs no GPU");
-    sub->footer(
+    sub.footer(
         "Without --method: a table over all kernels. docs/explain.md says how to read it.\n\n"
         "Example: nz explain A.mtx --method ell.row --warp 3 -o warp.svg");
     const auto o = std::make_shared<explain_options>();
     o->type = "double";
-    sub->add_option("matrix", o->matrix, matrix_help())->required();
-    sub->add_option("--method", o->method, "method, one of `nz methods` (default: all)");
-    sub->add_flag("--once", o->once,
-                  "multiply once with each kernel on the GPU, for a profiler to count");
-    sub->add_option("--warp", o->warp, "number of the warp that is drawn")
-        ->transform(expect_number<std::int64_t>({.least = 0}))
-        ->capture_default_str();
-    sub->add_option("--requests", o->requests,
-                    "requests that are drawn (default: 24, in a file 200)")
-        ->transform(expect_number<int>({1, 10'000}));
-    sub->add_option("--gpu", o->gpu,
-                    "GPU to predict for: what nz machine --json wrote there (default: this\n"
-                    "machine's, or an H200)");
-    sub->add_option("-o,--output", o->picture, "file for the picture: .svg, or - for stdout");
-    sub->add_option("--type", o->type, "type of the values")
-        ->check(CLI::IsMember({"float", "double"}))
-        ->capture_default_str();
-    sub->add_option("--threads", o->threads, "number of threads (default: all)")
-        ->transform(expect_number<int>({1, max_threads}));
-    add_wide_option(*sub);
-    add_json_option(*sub, o->json);
-    sub->callback([&chosen, o] { chosen = [o] { return explain_matrix(*o); }; });
+    sub.add_option("matrix", o->matrix, matrix_help()).required();
+    sub.add_option("--method", o->method, "method, one of `nz methods` (default: all)");
+    sub.add_flag("--once", o->once,
+                 "multiply once with each kernel on the GPU, for a profiler to count");
+    sub.add_option("--warp", o->warp, "number of the warp that is drawn")
+        .number<std::int64_t>({.least = 0})
+        .shows_default();
+    sub.add_option("--requests", o->requests,
+                   "requests that are drawn (default: 24, in a file 200)")
+        .number<int>({1, 10'000});
+    sub.add_option("--gpu", o->gpu,
+                   "GPU to predict for: what nz machine --json wrote there (default: this\n"
+                   "machine's, or an H200)");
+    sub.add_option("-o,--output", o->picture, "file for the picture: .svg, or - for stdout");
+    sub.add_option("--type", o->type, "type of the values")
+        .one_of({"float", "double"})
+        .shows_default();
+    sub.add_option("--threads", o->threads, "number of threads (default: all)")
+        .number<int>({1, max_threads});
+    add_wide_option(sub);
+    add_json_option(sub, o->json);
+    sub.does([o] { return explain_matrix(*o); });
 }
 
 }  // namespace nz::cli

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "cli/command.hpp"
-#include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
@@ -80,49 +79,48 @@ int list(const options& o) {
     return done;
 }
 
-void add_generator(CLI::App& parent, const generator<double>& g, action& chosen) {
-    auto* sub = parent.add_subcommand(g.name, g.what);
+void add_generator(const command& parent, const generator<double>& g) {
+    const auto sub = parent.add_subcommand(g.name, g.what);
     const auto o = std::make_shared<options>();
     o->parameters.resize(g.parameters.size());
     std::string example = fmt::format("Example: nz generate {}", g.name);
     for (std::size_t k = 0; k < g.parameters.size(); ++k) {
         const parameter& p = g.parameters[k];
         o->parameters[k] = p.value;
-        sub->add_option(option_name(p), o->parameters[k], p.what)
-            ->type_name(p.whole ? "INT" : "FLOAT")
-            ->transform(expect_number<double>())
-            ->capture_default_str();
+        sub.add_option(option_name(p), o->parameters[k], p.what)
+            .type_name(p.whole ? "INT" : "FLOAT")
+            .number<double>()
+            .shows_default();
         if (k < 2) example += fmt::format(" {} {}", option_name(p), p.value);
     }
     if (g.seeded)
-        sub->add_option("--seed", o->seed, "seed of the random numbers")
-            ->transform(expect_number<std::uint64_t>())
-            ->capture_default_str();
-    add_type_option(*sub, o->type);
-    sub->add_option("-o,--output", o->output,
-                    "file to write: .npz, .mtx, .mtx.gz or .petsc; - for stdout")
-        ->required();
-    sub->footer(example + " -o A.npz");
-    sub->callback(
-        [&chosen, o, name = g.name] { chosen = [o, name] { return generate_as(name, *o); }; });
+        sub.add_option("--seed", o->seed, "seed of the random numbers")
+            .number<std::uint64_t>()
+            .shows_default();
+    add_type_option(sub, o->type);
+    sub.add_option("-o,--output", o->output,
+                   "file to write: .npz, .mtx, .mtx.gz or .petsc; - for stdout")
+        .required();
+    sub.footer(example + " -o A.npz");
+    sub.does([o, name = g.name] { return generate_as(name, *o); });
 }
 
 }  // namespace
 
-void add_generate(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("generate", "A model problem of any size, as a file");
-    sub->footer("Example: nz generate laplace2d --nx 100 --ny 100 -o A.npz");
+void add_generate(const command& nz) {
+    const auto sub = nz.add_subcommand("generate", "A model problem of any size, as a file");
+    sub.footer("Example: nz generate laplace2d --nx 100 --ny 100 -o A.npz");
     const auto o = std::make_shared<options>();
-    auto* listed = sub->add_flag("--list", o->list, "list the generators and their parameters");
-    add_json_option(*sub, o->json, "the list")->needs(listed);
-    add_wide_option(*sub);
-    sub->require_subcommand(0, 1);
-    for (const auto& g : generators<double>()) add_generator(*sub, g, chosen);
-    sub->callback([&chosen, o, sub] {
+    const auto listed = sub.add_flag("--list", o->list, "list the generators and their parameters");
+    add_json_option(sub, o->json, "the list").needs(listed);
+    add_wide_option(sub);
+    sub.require_subcommands(0, 1);
+    for (const auto& g : generators<double>()) add_generator(sub, g);
+    sub.when_named([o, sub] {
         if (o->list) {
-            chosen = [o] { return list(*o); };
-        } else if (sub->get_subcommands().empty()) {
-            throw CLI::RequiredError("the name of a generator (`nz generate --list`)");
+            sub.choose([o] { return list(*o); });
+        } else if (!sub.has_named_subcommand()) {
+            command::missing("the name of a generator (`nz generate --list`)");
         }
     });
 }

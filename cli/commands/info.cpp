@@ -246,14 +246,15 @@ int show_info(const options& o) {
 
 }  // namespace
 
-void add_info(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("info", "Sizes, symmetry, row lengths, bytes in every format");
-    sub->footer("Example: nz info A.mtx --json");
+void add_info(const command& nz) {
+    const auto sub =
+        nz.add_subcommand("info", "Sizes, symmetry, row lengths, bytes in every format");
+    sub.footer("Example: nz info A.mtx --json");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->path, matrix_help())->required();
-    add_wide_option(*sub);
-    add_json_option(*sub, o->json);
-    sub->callback([&chosen, o] { chosen = [o] { return show_info(*o); }; });
+    sub.add_option("matrix", o->path, matrix_help()).required();
+    add_wide_option(sub);
+    add_json_option(sub, o->json);
+    sub.does([o] { return show_info(*o); });
 }
 
 }  // namespace nz::cli

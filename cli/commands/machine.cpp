@@ -6,7 +6,6 @@
 
 #include "cli/command.hpp"
 #include "cli/conditions/quiet.hpp"
-#include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
@@ -136,20 +135,21 @@ int describe(options o) {
 
 }  // namespace
 
-void add_machine(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("machine", "Cores, caches, SIMD, the GPU, measured bandwidths");
-    sub->footer(
+void add_machine(const command& nz) {
+    const auto sub =
+        nz.add_subcommand("machine", "Cores, caches, SIMD, the GPU, measured bandwidths");
+    sub.footer(
         "A GPU is measured once; its figures are kept in $XDG_CACHE_HOME/nonzero, as are those of\n"
         "the CPU that plans are made by.\n\n"
         "Example: nz machine --threads 1,2");
     const auto o = std::make_shared<options>();
-    sub->add_option("--threads", o->threads,
-                    "number of threads to measure with (default: 1 and all)")
-        ->delimiter(',')
-        ->transform(expect_number<int>({1, max_threads}));
-    add_json_option(*sub, o->json);
-    sub->add_flag("--fresh", o->fresh, "measure the GPU, and what plans know of the CPU, anew");
-    sub->callback([&chosen, o] { chosen = [o] { return describe(*o); }; });
+    sub.add_option("--threads", o->threads,
+                   "number of threads to measure with (default: 1 and all)")
+        .separated_by(',')
+        .number<int>({1, max_threads});
+    add_json_option(sub, o->json);
+    sub.add_flag("--fresh", o->fresh, "measure the GPU, and what plans know of the CPU, anew");
+    sub.does([o] { return describe(*o); });
 }
 
 }  // namespace nz::cli

@@ -84,15 +84,14 @@ int list_methods(const options& o) {
 
 }  // namespace
 
-void add_methods(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("methods", "Every method: layout, kernel, backend, source");
-    sub->footer("Example: nz methods --json");
+void add_methods(const command& nz) {
+    const auto sub = nz.add_subcommand("methods", "Every method: layout, kernel, backend, source");
+    sub.footer("Example: nz methods --json");
     const auto o = std::make_shared<options>();
-    auto* json = add_json_option(*sub, o->json, "the list");
-    add_wide_option(*sub);
-    sub->add_flag("--markdown", o->markdown, "print as the table of docs/methods.md")
-        ->excludes(json);
-    sub->callback([&chosen, o] { chosen = [o] { return list_methods(*o); }; });
+    const auto json = add_json_option(sub, o->json, "the list");
+    add_wide_option(sub);
+    sub.add_flag("--markdown", o->markdown, "print as the table of docs/methods.md").excludes(json);
+    sub.does([o] { return list_methods(*o); });
 }
 
 }  // namespace nz::cli

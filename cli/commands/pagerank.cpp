@@ -13,7 +13,6 @@
 #include "cli/convergence.hpp"
 #include "cli/interruption.hpp"
 #include "cli/node_values.hpp"
-#include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
@@ -257,44 +256,42 @@ int rank(const options& o) {
 
 }  // namespace
 
-void add_pagerank(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("pagerank", "The nodes of a graph that matter, by PageRank");
-    sub->footer(
+void add_pagerank(const command& nz) {
+    const auto sub = nz.add_subcommand("pagerank", "The nodes of a graph that matter, by PageRank");
+    sub.footer(
         "Every entry is a link, whatever its value. Nodes have the\n"
         "names or numbers of an edge list, and are numbered from 0 in other files.\n\n"
         "Example: nz pagerank web-Google.txt.gz --top 10");
     const auto o = std::make_shared<options>();
-    sub->add_option("graph", o->graph, matrix_help())->required();
-    sub->add_option("--top", o->top, "number of nodes shown")
-        ->transform(expect_number<std::size_t>())
-        ->capture_default_str();
-    sub->add_option("--direction", o->direction, "what an entry stands for")
-        ->check(CLI::IsMember({"row-links-to-column", "column-links-to-row"}))
-        ->capture_default_str();
-    sub->add_option("--damping", o->ranking.damping, "probability of following a link")
-        ->transform(expect_number<double>({0, 1, true}))
-        ->capture_default_str();
-    sub->add_option("--teleport", o->teleport,
-                    "Matrix Market vector: where else a walk goes on (default: anywhere)");
-    sub->add_option("--tol", o->ranking.tol,
-                    "tolerance of the change in an iteration, sum of |r' - r|")
-        ->transform(expect_number<double>({.least = 0}))
-        ->capture_default_str();
-    sub->add_option("--max-iter", o->ranking.max_iter, "largest number of iterations")
-        ->transform(expect_number<std::int64_t>({.least = 0}))
-        ->capture_default_str();
-    sub->add_option("-o,--output", o->to,
-                    "file for all ranks: .tsv with names, .mtx or .mtx.gz without; - for stdout");
-    sub->add_option("--type", o->type, "type of the ranks")
-        ->check(CLI::IsMember({"float", "double"}))
-        ->capture_default_str();
-    sub->add_flag("--time", o->time, "also time the product alone");
-    add_run_options(*sub, *o);
-    add_share_gpu(*sub, o->share_gpu);
-    add_wide_option(*sub);
-    sub->callback([&chosen, o] {
-        chosen = [o] { return o->type == "float" ? rank<float>(*o) : rank<double>(*o); };
-    });
+    sub.add_option("graph", o->graph, matrix_help()).required();
+    sub.add_option("--top", o->top, "number of nodes shown")
+        .number<std::uint64_t>()
+        .shows_default();
+    sub.add_option("--direction", o->direction, "what an entry stands for")
+        .one_of({"row-links-to-column", "column-links-to-row"})
+        .shows_default();
+    sub.add_option("--damping", o->ranking.damping, "probability of following a link")
+        .number<double>({0, 1, true})
+        .shows_default();
+    sub.add_option("--teleport", o->teleport,
+                   "Matrix Market vector: where else a walk goes on (default: anywhere)");
+    sub.add_option("--tol", o->ranking.tol,
+                   "tolerance of the change in an iteration, sum of |r' - r|")
+        .number<double>({.least = 0})
+        .shows_default();
+    sub.add_option("--max-iter", o->ranking.max_iter, "largest number of iterations")
+        .number<std::int64_t>({.least = 0})
+        .shows_default();
+    sub.add_option("-o,--output", o->to,
+                   "file for all ranks: .tsv with names, .mtx or .mtx.gz without; - for stdout");
+    sub.add_option("--type", o->type, "type of the ranks")
+        .one_of({"float", "double"})
+        .shows_default();
+    sub.add_flag("--time", o->time, "also time the product alone");
+    add_run_options(sub, *o);
+    add_share_gpu(sub, o->share_gpu);
+    add_wide_option(sub);
+    sub.does([o] { return o->type == "float" ? rank<float>(*o) : rank<double>(*o); });
 }
 
 }  // namespace nz::cli

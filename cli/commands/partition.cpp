@@ -10,7 +10,6 @@
 
 #include "cli/command.hpp"
 #include "cli/node_values.hpp"
-#include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
@@ -167,9 +166,10 @@ int partition(options o) {
 
 }  // namespace
 
-void add_partition(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("partition", "A graph in equal parts, few edges between them");
-    sub->footer(
+void add_partition(const command& nz) {
+    const auto sub =
+        nz.add_subcommand("partition", "A graph in equal parts, few edges between them");
+    sub.footer(
         "Parts of the graph of A + A^T. Connected components that fit are packed whole; else METIS "
         "(auto:\n"
         "where it is installed) or recursive spectral bisection cuts, and the best of that, of "
@@ -179,34 +179,34 @@ void add_partition(CLI::App& app, action& chosen) {
         "same.\n\n"
         "Example: nz partition A.mtx --parts 8 -o parts.mtx");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->matrix, matrix_help())->required();
-    sub->add_option("-o,--output", o->to,
-                    "file for the parts, 0 to k - 1: .tsv with the nodes' names, .mtx or .mtx.gz "
-                    "without; - for stdout");
-    sub->add_option("-k,--parts", o->cutting.parts, "number of parts")
-        ->transform(expect_number<index>({.least = 1}))
-        ->capture_default_str();
-    sub->add_option("--method", o->method, "method of partitioning")
-        ->check(CLI::IsMember({"auto", "metis", "spectral"}))
-        ->capture_default_str();
-    sub->add_flag("!--without-metis", o->cutting.with_metis, "do as where METIS is not installed");
-    sub->add_option("--imbalance", o->cutting.imbalance,
-                    "largest excess of a part over the mean: the heaviest over the mean, less 1")
-        ->transform(expect_number<double>({.least = 0}))
-        ->capture_default_str();
-    sub->add_option("--tol", o->cutting.fiedler.tol,
-                    "spectral: tolerance of |L v - lambda v| / lambda of each Fiedler vector")
-        ->transform(expect_number<double>({.least = 0}))
-        ->capture_default_str();
-    sub->add_option("--max-products", o->cutting.fiedler.max_products,
-                    "spectral: largest number of products for each Fiedler vector")
-        ->transform(expect_number<std::int64_t>({.least = 0}))
-        ->capture_default_str();
-    sub->add_option("--precond", o->preconditioner, "spectral: preconditioner of the search")
-        ->check(CLI::IsMember({"amg", "jacobi", "none"}))
-        ->capture_default_str();
-    add_run_options(*sub, *o);
-    sub->callback([&chosen, o] { chosen = [o] { return partition(*o); }; });
+    sub.add_option("matrix", o->matrix, matrix_help()).required();
+    sub.add_option("-o,--output", o->to,
+                   "file for the parts, 0 to k - 1: .tsv with the nodes' names, .mtx or .mtx.gz "
+                   "without; - for stdout");
+    sub.add_option("-k,--parts", o->cutting.parts, "number of parts")
+        .number<int>({.least = 1})
+        .shows_default();
+    sub.add_option("--method", o->method, "method of partitioning")
+        .one_of({"auto", "metis", "spectral"})
+        .shows_default();
+    sub.add_flag("!--without-metis", o->cutting.with_metis, "do as where METIS is not installed");
+    sub.add_option("--imbalance", o->cutting.imbalance,
+                   "largest excess of a part over the mean: the heaviest over the mean, less 1")
+        .number<double>({.least = 0})
+        .shows_default();
+    sub.add_option("--tol", o->cutting.fiedler.tol,
+                   "spectral: tolerance of |L v - lambda v| / lambda of each Fiedler vector")
+        .number<double>({.least = 0})
+        .shows_default();
+    sub.add_option("--max-products", o->cutting.fiedler.max_products,
+                   "spectral: largest number of products for each Fiedler vector")
+        .number<std::int64_t>({.least = 0})
+        .shows_default();
+    sub.add_option("--precond", o->preconditioner, "spectral: preconditioner of the search")
+        .one_of({"amg", "jacobi", "none"})
+        .shows_default();
+    add_run_options(sub, *o);
+    sub.does([o] { return partition(*o); });
 }
 
 }  // namespace nz::cli

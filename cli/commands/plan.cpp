@@ -8,7 +8,6 @@
 
 #include "cli/command.hpp"
 #include "cli/commands/plan_json.hpp"
-#include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
@@ -122,33 +121,34 @@ nlohmann::json to_json(const plan_report& p) {
     return j;
 }
 
-void add_plan(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("plan", "Which method is fastest for this matrix here, and why");
-    sub->footer(
+void add_plan(const command& nz) {
+    const auto sub =
+        nz.add_subcommand("plan", "Which method is fastest for this matrix here, and why");
+    sub.footer(
         "Times are predicted from the bytes, sector requests, launches and waits of each method's\n"
         "product, at this machine's measured speeds. Those are measured once and kept in\n"
         "$XDG_CACHE_HOME/nonzero, as tuned plans are.\n\n"
         "Example: nz plan A.mtx --device gpu --tune");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->matrix, matrix_help())->required();
-    sub->add_option("--device", o->device, "device that multiplies")
-        ->check(CLI::IsMember({"cpu", "gpu"}))
-        ->capture_default_str();
-    sub->add_flag("--tune", o->planning.tune, "time the best few, take the fastest");
-    sub->add_flag("--fresh", o->planning.fresh, "measure the machine, and tune, anew");
-    add_type_of_file_option(*sub, o->type);
-    sub->add_option("--threads", o->threads, "number of threads (default: all)")
-        ->transform(expect_number<int>({1, max_threads}));
-    sub->add_option("--expected-products", o->planning.expected_products,
-                    "number of products over which the setup must pay (default: it does not count)")
-        ->transform(expect_number<std::int64_t>({.least = 1}));
-    sub->add_option("--vectors", o->planning.vectors, "number of vectors multiplied at once")
-        ->transform(expect_number<index>({.least = 1}));
-    add_storage_option(*sub, o->planning.storage,
+    sub.add_option("matrix", o->matrix, matrix_help()).required();
+    sub.add_option("--device", o->device, "device that multiplies")
+        .one_of({"cpu", "gpu"})
+        .shows_default();
+    sub.add_flag("--tune", o->planning.tune, "time the best few, take the fastest");
+    sub.add_flag("--fresh", o->planning.fresh, "measure the machine, and tune, anew");
+    add_type_of_file_option(sub, o->type);
+    sub.add_option("--threads", o->threads, "number of threads (default: all)")
+        .number<int>({1, max_threads});
+    sub.add_option("--expected-products", o->planning.expected_products,
+                   "number of products over which the setup must pay (default: it does not count)")
+        .number<std::int64_t>({.least = 1});
+    sub.add_option("--vectors", o->planning.vectors, "number of vectors multiplied at once")
+        .number<int>({.least = 1});
+    add_storage_option(sub, o->planning.storage,
                        "precision of the stored values; products are summed in the matrix' type");
-    add_json_option(*sub, o->json);
-    add_wide_option(*sub);
-    sub->callback([&chosen, o] { chosen = [o] { return plan_as_type(*o); }; });
+    add_json_option(sub, o->json);
+    add_wide_option(sub);
+    sub.does([o] { return plan_as_type(*o); });
 }
 
 }  // namespace nz::cli

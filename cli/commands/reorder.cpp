@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
-#include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
@@ -165,29 +164,30 @@ int reorder_as_type(const options& o) {
 
 }  // namespace
 
-void add_reorder(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("reorder", "Rows and columns in an order that helps, P A P^T");
-    sub->footer(
+void add_reorder(const command& nz) {
+    const auto sub =
+        nz.add_subcommand("reorder", "Rows and columns in an order that helps, P A P^T");
+    sub.footer(
         "rcm: reverse Cuthill-McKee, for a small bandwidth. metis: few entries outside of "
         "--blocks\n"
         "blocks on the diagonal.\n\n"
         "Example: nz reorder A.mtx --method rcm -o B.npz");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->matrix, matrix_help())->required();
-    sub->add_option("--method", o->method, "method of ordering")
-        ->check(CLI::IsMember({"metis", "rcm"}))
-        ->capture_default_str();
-    sub->add_option("--blocks", o->blocks,
-                    "number of blocks on the diagonal that metis makes and that are counted")
-        ->transform(expect_number<index>({1, 1000000}))
-        ->capture_default_str();
-    sub->add_option("-o,--output", o->to,
-                    "file for P A P^T: .mtx, .mtx.gz, .npz or .petsc; - for stdout");
-    sub->add_option("--order", o->order_to,
-                    "file for the order: .mtx or .mtx.gz, or - for stdout; its k-th number is A's "
-                    "row that becomes row k");
-    add_run_options(*sub, *o);
-    sub->callback([&chosen, o] { chosen = [o] { return reorder_as_type(*o); }; });
+    sub.add_option("matrix", o->matrix, matrix_help()).required();
+    sub.add_option("--method", o->method, "method of ordering")
+        .one_of({"metis", "rcm"})
+        .shows_default();
+    sub.add_option("--blocks", o->blocks,
+                   "number of blocks on the diagonal that metis makes and that are counted")
+        .number<int>({1, 1000000})
+        .shows_default();
+    sub.add_option("-o,--output", o->to,
+                   "file for P A P^T: .mtx, .mtx.gz, .npz or .petsc; - for stdout");
+    sub.add_option("--order", o->order_to,
+                   "file for the order: .mtx or .mtx.gz, or - for stdout; its k-th number is A's "
+                   "row that becomes row k");
+    add_run_options(sub, *o);
+    sub.does([o] { return reorder_as_type(*o); });
 }
 
 }  // namespace nz::cli

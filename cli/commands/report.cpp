@@ -9,7 +9,6 @@
 #include "cli/commands/report_solvers.hpp"
 #include "cli/commands/study.hpp"
 #include "cli/interruption.hpp"
-#include "cli/numbers.hpp"
 #include "cli/page/measurements_file.hpp"
 #include "cli/page/page.hpp"
 #include "cli/read_matrix.hpp"
@@ -135,34 +134,36 @@ int report(const options& o) {
 
 }  // namespace
 
-void add_report(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("report", "Measurements as a page: one HTML file, no network");
-    sub->footer(
+void add_report(const command& nz) {
+    const auto sub =
+        nz.add_subcommand("report", "Measurements as a page: one HTML file, no network");
+    sub.footer(
         "Measures as nz study does, the machine's bandwidths and how solvers converge as well,\n"
         "and draws it: docs/report.md says how to read each plot. Or draws what was measured\n"
         "before, also on a GPU. The exit codes are those of nz study.\n\n"
         "Example: nz report matrices/*.mtx.gz -o report.html\n"
         "         nz report --from study.json -o report.html");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->study.paths, matrix_help());
-    sub->add_option("-o,--output", o->output, "file for the page: .html, or - for stdout")
-        ->required();
-    auto* from = sub->add_option("--from", o->from, "draw the JSON of nz study, bench or report");
-    sub->add_option("--threads", o->study.threads, "numbers of threads [1, 2, 4, ... all cores]")
-        ->excludes(from);
-    sub->add_option("--seconds", o->study.seconds,
-                    "seconds of timing in all; large matrices take more")
-        ->excludes(from)
-        ->transform(expect_number<double>({.least = 0, .open = true}))
-        ->capture_default_str();
-    sub->add_option("--solve-seconds", o->solve_seconds,
-                    "seconds that each solver may iterate on each matrix; 0 for no solvers")
-        ->excludes(from)
-        ->transform(expect_number<double>({.least = 0}))
-        ->capture_default_str();
-    add_json_option(*sub, o->study.json, "the page's data");
+    sub.add_option("matrix", o->study.paths, matrix_help());
+    sub.add_option("-o,--output", o->output, "file for the page: .html, or - for stdout")
+        .required();
+    const auto from =
+        sub.add_option("--from", o->from, "draw the JSON of nz study, bench or report");
+    sub.add_option("--threads", o->study.threads, "numbers of threads [1, 2, 4, ... all cores]")
+        .excludes(from);
+    sub.add_option("--seconds", o->study.seconds,
+                   "seconds of timing in all; large matrices take more")
+        .excludes(from)
+        .number<double>({.least = 0, .open = true})
+        .shows_default();
+    sub.add_option("--solve-seconds", o->solve_seconds,
+                   "seconds that each solver may iterate on each matrix; 0 for no solvers")
+        .excludes(from)
+        .number<double>({.least = 0})
+        .shows_default();
+    add_json_option(sub, o->study.json, "the page's data");
     o->study.explains = true;
-    sub->callback([&chosen, o] { chosen = [o] { return report(*o); }; });
+    sub.does([o] { return report(*o); });
 }
 
 }  // namespace nz::cli

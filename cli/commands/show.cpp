@@ -9,7 +9,6 @@
 #include "cli/explorer/built.hpp"
 #include "cli/explorer/drawing.hpp"
 #include "cli/explorer/explorer.hpp"
-#include "cli/numbers.hpp"
 #include "cli/page/page.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
@@ -279,44 +278,43 @@ int check_and_show(const options& o, const std::vector<std::string>& given) {
 
 }  // namespace
 
-void add_show(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("show", "The arrays of a small matrix in any format");
-    sub->footer(
+void add_show(const command& nz) {
+    const auto sub = nz.add_subcommand("show", "The arrays of a small matrix in any format");
+    sub.footer(
         "--html writes a page that opens from the disk: all formats, and their GPU kernels step "
         "by\n"
         "step. docs/show.md says how to read it.\n\n"
         "Example: nz show A.mtx --format hll --hack 4\n"
         "         nz show A.mtx --html -o show.html");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->path, matrix_help())->required();
+    sub.add_option("matrix", o->path, matrix_help()).required();
     std::vector<std::string> names;
     for (const auto& s : showables<double>({})) names.push_back(s.format);
-    sub->add_option("--format", o->format, "format, one of " + CLI::detail::join(names, ", "))
-        ->check(CLI::IsMember(names).description(""))
-        ->type_name("");
-    sub->add_flag("--html", o->html, "write a page with all formats, --format first");
-    sub->add_option("-o,--output", o->output, "file for the page: .html, or - for stdout");
+    sub.add_option("--format", o->format,
+                   "format, one of " + fmt::format("{}", fmt::join(names, ", ")))
+        .one_of_unlisted(names)
+        .type_name("");
+    sub.add_flag("--html", o->html, "write a page with all formats, --format first");
+    sub.add_option("-o,--output", o->output, "file for the page: .html, or - for stdout");
     const auto number = [&](const char* name, index& to, const char* what) {
-        sub->add_option(name, to, what)->transform(expect_number<index>({.least = 1}));
+        sub.add_option(name, to, what).number<int>({.least = 1});
     };
     layout_options& l = o->layout;
     number("--block-side", l.block_side, "bsr: rows and columns of a block");
     number("--chunk", l.chunk, "sell: rows to a chunk (default: 32, or all)");
     number("--hack", l.hack, "hll, hll_rows: rows to a hack");
     number("--interleave", l.interleave, "icrs: rows to a group (default: 256, or all)");
-    sub->add_option("--least-fill", l.least_fill,
-                    "jds_ell: least share of a section that is not padding")
-        ->transform(expect_number<double>({0, 1}));
+    sub.add_option("--least-fill", l.least_fill,
+                   "jds_ell: least share of a section that is not padding")
+        .number<double>({0, 1});
     number("--sort-scope", l.sort_scope, "sell: rows that are sorted together");
     number("--split-width", l.split_width, "hyb: entries of a row in its ELL part");
-    sub->callback([&chosen, o, sub] {
-        std::vector<std::string> given;
-        for (const CLI::Option* option : sub->get_options())
-            if (option->count() > 0 && option->get_name() != "--format" &&
-                option->get_name() != "--html" && option->get_name() != "--output" &&
-                option->get_name().rfind("--", 0) == 0)
-                given.push_back(option->get_name());
-        chosen = [o, given] { return check_and_show(*o, given); };
+    sub.does([o, sub] {
+        std::vector<std::string> given = sub.given();
+        std::erase_if(given, [](const std::string& name) {
+            return name == "--format" || name == "--html" || name == "--output";
+        });
+        return check_and_show(*o, given);
     });
 }
 

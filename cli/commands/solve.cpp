@@ -10,7 +10,6 @@
 #include "cli/commands/known_system.hpp"
 #include "cli/convergence.hpp"
 #include "cli/interruption.hpp"
-#include "cli/numbers.hpp"
 #include "cli/rank_memory.hpp"
 #include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
@@ -304,49 +303,49 @@ int solve_as_type(options o) {
 
 }  // namespace
 
-void add_solve(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("solve", "A x = b, by a preconditioned Krylov method");
-    sub->footer("Example: nz solve A.mtx -b b.mtx --method cg --precond amg --tol 1e-10 -o x.mtx");
+void add_solve(const command& nz) {
+    const auto sub = nz.add_subcommand("solve", "A x = b, by a preconditioned Krylov method");
+    sub.footer("Example: nz solve A.mtx -b b.mtx --method cg --precond amg --tol 1e-10 -o x.mtx");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->matrix, matrix_help())->required();
-    sub->add_option(
+    sub.add_option("matrix", o->matrix, matrix_help()).required();
+    sub.add_option(
         "-b", o->b,
         "Matrix Market vector (default: A times a random x*, so that the error is known)");
-    sub->add_option("--guess", o->guess, "x at the start (default: zeros)");
-    sub->add_option("-o,--output", o->to, "file for x: .mtx or .mtx.gz, or - for stdout");
-    sub->add_option(
+    sub.add_option("--guess", o->guess, "x at the start (default: zeros)");
+    sub.add_option("-o,--output", o->to, "file for x: .mtx or .mtx.gz, or - for stdout");
+    sub.add_option(
            "--method", o->method,
            "solver (default: cg where A is symmetric, its diagonal positive; minres where it is "
            "symmetric otherwise; else bicgstab; others where that fails)")
-        ->check(CLI::IsMember({"cg", "bicgstab", "gmres", "minres"}));
-    sub->add_option("--precond", o->preconditioner,
-                    "preconditioner (default: amg for cg, jacobi else; none where the diagonal has "
-                    "a zero; others "
-                    "where that fails)")
-        ->check(CLI::IsMember({"amg", "block-jacobi", "jacobi", "none", "sgs"}));
-    sub->add_option("--tol", o->solver.tol,
-                    fmt::format("tolerance of |b - A x| / |b| (default: {:g}; float, cfloat: {:g})",
-                                default_tol<double>, default_tol<float>))
-        ->transform(expect_number<double>({.least = 0}));
-    sub->add_option("--max-iter", o->solver.max_iter, "largest number of iterations")
-        ->transform(expect_number<std::int64_t>({.least = 0}))
-        ->capture_default_str();
-    sub->add_option("--max-seconds", o->solver.max_seconds,
-                    "time that may pass, setup included, before x is what has been found [s] "
-                    "(default: any)")
-        ->transform(expect_number<double>({.least = 0}));
-    sub->add_option("--restart", o->solver.restart,
-                    "number of iterations of a cycle of gmres, at first")
-        ->transform(expect_number<int>({1, 1000}))
-        ->capture_default_str();
-    sub->add_option("--block", o->block, "unknowns that belong together, for block-jacobi and amg")
-        ->transform(expect_number<index>({1, 64}))
-        ->capture_default_str();
-    add_type_of_file_option(*sub, o->type);
-    add_run_options(*sub, *o);
-    add_share_gpu(*sub, o->share_gpu);
-    sub->add_flag("--plot", o->plot, "plot the residual, also where stdout is no terminal");
-    sub->callback([&chosen, o] { chosen = [o] { return solve_as_type(*o); }; });
+        .one_of({"cg", "bicgstab", "gmres", "minres"});
+    sub.add_option("--precond", o->preconditioner,
+                   "preconditioner (default: amg for cg, jacobi else; none where the diagonal has "
+                   "a zero; others "
+                   "where that fails)")
+        .one_of({"amg", "block-jacobi", "jacobi", "none", "sgs"});
+    sub.add_option("--tol", o->solver.tol,
+                   fmt::format("tolerance of |b - A x| / |b| (default: {:g}; float, cfloat: {:g})",
+                               default_tol<double>, default_tol<float>))
+        .number<double>({.least = 0});
+    sub.add_option("--max-iter", o->solver.max_iter, "largest number of iterations")
+        .number<std::int64_t>({.least = 0})
+        .shows_default();
+    sub.add_option("--max-seconds", o->solver.max_seconds,
+                   "time that may pass, setup included, before x is what has been found [s] "
+                   "(default: any)")
+        .number<double>({.least = 0});
+    sub.add_option("--restart", o->solver.restart,
+                   "number of iterations of a cycle of gmres, at first")
+        .number<int>({1, 1000})
+        .shows_default();
+    sub.add_option("--block", o->block, "unknowns that belong together, for block-jacobi and amg")
+        .number<int>({1, 64})
+        .shows_default();
+    add_type_of_file_option(sub, o->type);
+    add_run_options(sub, *o);
+    add_share_gpu(sub, o->share_gpu);
+    sub.add_flag("--plot", o->plot, "plot the residual, also where stdout is no terminal");
+    sub.does([o] { return solve_as_type(*o); });
 }
 
 }  // namespace nz::cli

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "cli/command.hpp"
-#include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "cli/rank_memory.hpp"
 #include "cli/ranks.hpp"
@@ -343,31 +342,30 @@ int multiply_as_type(options o) {
 
 }  // namespace
 
-void add_spmv(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("spmv", "One product, y = alpha op(A) x + beta y");
-    sub->footer("Example: nz spmv A.mtx -x x.mtx -o y.mtx --method ell.row --alpha 2");
+void add_spmv(const command& nz) {
+    const auto sub = nz.add_subcommand("spmv", "One product, y = alpha op(A) x + beta y");
+    sub.footer("Example: nz spmv A.mtx -x x.mtx -o y.mtx --method ell.row --alpha 2");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->matrix, matrix_help())->required();
-    sub->add_option("-x", o->x, "Matrix Market vector (default: ones)");
-    sub->add_option("-y", o->y0, "y before the product, which --beta scales (default: zeros)");
-    sub->add_option("-o,--output", o->to, "file for y: .mtx or .mtx.gz, or - for stdout");
-    sub->add_option("--method", o->method,
-                    "method, one of `nz methods` (default: what `nz plan` chooses)");
-    sub->add_option("--device", o->device, "device that multiplies")
-        ->check(CLI::IsMember({"cpu", "gpu"}))
-        ->capture_default_str();
-    add_share_gpu(*sub, o->share_gpu);
-    sub->add_option("--alpha", o->alpha, "factor of A x: re, or re,im for complex types")
-        ->capture_default_str();
-    sub->add_option("--beta", o->beta, "factor of y: the same")->capture_default_str();
-    auto* t = sub->add_flag("--transpose", o->transpose, "multiply with A^T");
-    sub->add_flag("--conjugate-transpose", o->conjugate_transpose, "multiply with A^H")
-        ->excludes(t);
-    add_type_of_file_option(*sub, o->type);
-    sub->add_option("--threads", o->threads, "number of threads (default: all)")
-        ->transform(expect_number<int>({1, max_threads}));
-    add_json_option(*sub, o->json);
-    sub->callback([&chosen, o] { chosen = [o] { return multiply_as_type(*o); }; });
+    sub.add_option("matrix", o->matrix, matrix_help()).required();
+    sub.add_option("-x", o->x, "Matrix Market vector (default: ones)");
+    sub.add_option("-y", o->y0, "y before the product, which --beta scales (default: zeros)");
+    sub.add_option("-o,--output", o->to, "file for y: .mtx or .mtx.gz, or - for stdout");
+    sub.add_option("--method", o->method,
+                   "method, one of `nz methods` (default: what `nz plan` chooses)");
+    sub.add_option("--device", o->device, "device that multiplies")
+        .one_of({"cpu", "gpu"})
+        .shows_default();
+    add_share_gpu(sub, o->share_gpu);
+    sub.add_option("--alpha", o->alpha, "factor of A x: re, or re,im for complex types")
+        .shows_default();
+    sub.add_option("--beta", o->beta, "factor of y: the same").shows_default();
+    const auto t = sub.add_flag("--transpose", o->transpose, "multiply with A^T");
+    sub.add_flag("--conjugate-transpose", o->conjugate_transpose, "multiply with A^H").excludes(t);
+    add_type_of_file_option(sub, o->type);
+    sub.add_option("--threads", o->threads, "number of threads (default: all)")
+        .number<int>({1, max_threads});
+    add_json_option(sub, o->json);
+    sub.does([o] { return multiply_as_type(*o); });
 }
 
 }  // namespace nz::cli

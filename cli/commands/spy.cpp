@@ -7,7 +7,6 @@
 #include <cstdlib>
 
 #include "cli/command.hpp"
-#include "cli/numbers.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/io/io.hpp"
@@ -144,26 +143,23 @@ int draw(const options& o) {
 
 }  // namespace
 
-void add_spy(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("spy", "The sparsity picture, in the terminal or as PNG");
-    sub->footer("Example: nz spy A.mtx -o spy.png --width 1200 --height 1200");
+void add_spy(const command& nz) {
+    const auto sub = nz.add_subcommand("spy", "The sparsity picture, in the terminal or as PNG");
+    sub.footer("Example: nz spy A.mtx -o spy.png --width 1200 --height 1200");
     const auto o = std::make_shared<options>();
-    sub->add_option("matrix", o->path, matrix_help())->required();
-    sub->add_option("-o,--output", o->output,
-                    "file for a PNG, instead of characters; - for stdout");
-    sub->add_option("--width", o->width, "largest width, in characters, or pixels of the PNG")
-        ->transform(expect_number<int>({1, max_picture_side}));
-    sub->add_option("--height", o->height, "largest height, in characters, or pixels of the PNG")
-        ->transform(expect_number<int>({1, max_picture_side}));
-    sub->add_option("--style", o->style, "style of the characters")
-        ->check(CLI::IsMember({"auto", "dots", "shades"}))
-        ->capture_default_str();
-    sub->callback([&chosen, o] {
-        chosen = [o] {
-            expect_writable(o->output, any_ending);
-            return inspect(o->path).field == field::complex ? draw<std::complex<double>>(*o)
-                                                            : draw<double>(*o);
-        };
+    sub.add_option("matrix", o->path, matrix_help()).required();
+    sub.add_option("-o,--output", o->output, "file for a PNG, instead of characters; - for stdout");
+    sub.add_option("--width", o->width, "largest width, in characters, or pixels of the PNG")
+        .number<int>({1, max_picture_side});
+    sub.add_option("--height", o->height, "largest height, in characters, or pixels of the PNG")
+        .number<int>({1, max_picture_side});
+    sub.add_option("--style", o->style, "style of the characters")
+        .one_of({"auto", "dots", "shades"})
+        .shows_default();
+    sub.does([o] {
+        expect_writable(o->output, any_ending);
+        return inspect(o->path).field == field::complex ? draw<std::complex<double>>(*o)
+                                                        : draw<double>(*o);
     });
 }
 

@@ -9,7 +9,6 @@
 #include "cli/commands/study_lessons.hpp"
 #include "cli/conditions/quiet.hpp"
 #include "cli/interruption.hpp"
-#include "cli/numbers.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 
@@ -176,9 +175,9 @@ int study_on_cpu(const study_options& o) {
 
 }  // namespace
 
-void add_study(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("study", "Compare formats, kernels and numbers of threads");
-    sub->footer(
+void add_study(const command& nz) {
+    const auto sub = nz.add_subcommand("study", "Compare formats, kernels and numbers of threads");
+    sub.footer(
         "Every method on every matrix, in double. Each result is held against csr.serial by the\n"
         "L2 norm of the difference, and against a long double reference by the componentwise\n"
         "bound; the exit code is 1 where one fails. Ctrl-C ends the measuring: what was measured\n"
@@ -188,19 +187,19 @@ void add_study(CLI::App& app, action& chosen) {
         "against csr.serial and the fastest method of the CPU.\n\n"
         "Example: nz study matrices/*.mtx.gz --threads 1,2");
     const auto o = std::make_shared<study_options>();
-    sub->add_option("matrix", o->paths, matrix_help())->required();
-    sub->add_option("--threads", o->threads, "numbers of threads [1, 2, 4, ... all cores]");
-    sub->add_option("--device", o->device, "device whose kernels are compared")
-        ->check(CLI::IsMember({"cpu", "gpu"}))
-        ->capture_default_str();
-    sub->add_option("--seconds", o->seconds, "seconds of timing in all; large matrices take more")
-        ->transform(expect_number<double>({.least = 0, .open = true}))
-        ->capture_default_str();
-    add_wide_option(*sub);
-    add_json_option(*sub, o->json, "the charts' data");
-    sub->callback([&chosen, o] {
+    sub.add_option("matrix", o->paths, matrix_help()).required();
+    sub.add_option("--threads", o->threads, "numbers of threads [1, 2, 4, ... all cores]");
+    sub.add_option("--device", o->device, "device whose kernels are compared")
+        .one_of({"cpu", "gpu"})
+        .shows_default();
+    sub.add_option("--seconds", o->seconds, "seconds of timing in all; large matrices take more")
+        .number<double>({.least = 0, .open = true})
+        .shows_default();
+    add_wide_option(sub);
+    add_json_option(sub, o->json, "the charts' data");
+    sub.does([o] {
         o->explains = !o->json.empty();  // nothing of it is printed
-        chosen = [o] { return o->device == "gpu" ? study_on_gpu(*o) : study_on_cpu(*o); };
+        return o->device == "gpu" ? study_on_gpu(*o) : study_on_cpu(*o);
     });
 }
 

@@ -1,5 +1,5 @@
 // nz man: manual pages, from the subcommands and options themselves.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -28,70 +28,63 @@ std::string roff(const std::string& text) {
     return safe;
 }
 
-std::string names_of(const CLI::Option& o) {
-    std::string names = o.get_name(o.get_positional(), true);
+std::string page_of_option(const option_words& o) {
+    std::string names = o.names;
     std::replace(names.begin(), names.end(), ',', ' ');
-    return names;
-}
-
-std::string page_of_option(const CLI::Option& o) {
-    std::string text = fmt::format(".TP\n.B {}\n{}", roff(names_of(o)), roff(o.get_description()));
-    if (!o.get_default_str().empty()) text += fmt::format(" [{}]", roff(o.get_default_str()));
+    std::string text = fmt::format(".TP\n.B {}\n{}", roff(names), roff(o.description));
+    if (!o.default_value.empty()) text += fmt::format(" [{}]", roff(o.default_value));
     return text + "\n";
 }
 
-std::string list_of(const CLI::App& app, const std::string& prefix) {
+std::string list_of(const command_words& w, const std::string& prefix) {
     std::string text = ".SH SUBCOMMANDS\n";
-    for (const CLI::App* sub : listed_subcommands(app))
-        text += fmt::format(".TP\n.B {} {}\n{}\n", roff(prefix), roff(sub->get_name()),
-                            roff(sub->get_description()));
+    for (const command_words& sub : w.subcommands)
+        text +=
+            fmt::format(".TP\n.B {} {}\n{}\n", roff(prefix), roff(sub.name), roff(sub.description));
     return text;
 }
 
 /// `name` as typed, such as "nz solve".
-std::string page_of(const CLI::App& app, const std::string& name) {
+std::string page_of(const command_words& w, const std::string& name) {
     std::string title = name;
     std::replace(title.begin(), title.end(), ' ', '-');
     std::string text =
         fmt::format(".TH {} 1 \"\" \"nz {}\" \"nonzero\"\n", roff(title), NZ_VERSION);
-    text += fmt::format(".SH NAME\n{} \\- {}\n", roff(title), roff(app.get_description()));
+    text += fmt::format(".SH NAME\n{} \\- {}\n", roff(title), roff(w.description));
     text += fmt::format(".SH SYNOPSIS\n.B {}\n", roff(name));
-    for (const CLI::Option* o : app.get_options())
-        if (o->get_positional()) text += fmt::format(".I {}\n", roff(o->get_name(true)));
+    for (const option_words& o : w.options)
+        if (!o.positional.empty()) text += fmt::format(".I {}\n", roff(o.positional));
     text += "[options]\n";
-    if (!listed_subcommands(app).empty()) text += list_of(app, name);
+    if (!w.subcommands.empty()) text += list_of(w, name);
     text += ".SH OPTIONS\n";
-    for (const CLI::Option* o : app.get_options()) text += page_of_option(*o);
-    if (!app.get_footer().empty())
-        text += fmt::format(".SH NOTES\n.nf\n{}\n.fi\n", roff(app.get_footer()));
+    for (const option_words& o : w.options) text += page_of_option(o);
+    if (!w.footer.empty()) text += fmt::format(".SH NOTES\n.nf\n{}\n.fi\n", roff(w.footer));
     return text;
 }
 
-void write_page(const std::string& folder, const CLI::App& app, const std::string& name) {
+void write_page(const std::string& folder, const command_words& w, const std::string& name) {
     std::string file = name;
     std::replace(file.begin(), file.end(), ' ', '-');
     atomic_file to(folder + "/" + file + ".1");
-    to.write(page_of(app, name));
+    to.write(page_of(w, name));
     to.commit();
 }
 
-int write_pages(const CLI::App& app, const std::string& folder) {
+int write_pages(const command_words& nz, const std::string& folder) {
     std::filesystem::create_directories(folder);
-    write_page(folder, app, "nz");
-    for (const CLI::App* sub : listed_subcommands(app))
-        write_page(folder, *sub, "nz " + sub->get_name());
+    write_page(folder, nz, "nz");
+    for (const command_words& sub : nz.subcommands) write_page(folder, sub, "nz " + sub.name);
     return done;
 }
 
 }  // namespace
 
-void add_man(CLI::App& app, action& chosen) {
-    auto* sub = app.add_subcommand("man", "Manual pages, for man");
-    sub->group("");
+void add_man(const command& nz) {
+    const auto sub = nz.add_subcommand("man", "Manual pages, for man");
+    sub.unlisted();
     const auto folder = std::make_shared<std::string>();
-    sub->add_option("folder", *folder, "folder for the pages")->required();
-    sub->callback(
-        [&app, &chosen, folder] { chosen = [&app, folder] { return write_pages(app, *folder); }; });
+    sub.add_option("folder", *folder, "folder for the pages").required();
+    sub.does([nz, folder] { return write_pages(nz.words(), *folder); });
 }
 
 }  // namespace nz::cli

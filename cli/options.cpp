@@ -1,0 +1,196 @@
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+
+namespace nz::cli {
+namespace {
+
+template <class T>
+bool has(const number_range<T>& r, T x) {
+    return r.open ? r.least < x && x < r.most : r.least <= x && x <= r.most;
+}
+
+/// "from 1 to 50", ">= 0", "> 0 and < 1"; empty where any number will do.
+template <class T>
+std::string text_of(const number_range<T>& r) {
+    const char* const digits = std::floating_point<T> ? "{:g}" : "{}";
+    const auto shown = [&](T end) { return fmt::format(fmt::runtime(digits), end); };
+    const bool above = std::is_unsigned_v<T> || r.least > std::numeric_limits<T>::lowest();
+    const bool below = r.most < std::numeric_limits<T>::max();
+    if (above && below && !r.open) return "from " + shown(r.least) + " to " + shown(r.most);
+    const std::string equal = r.open ? " " : "= ";
+    const std::string lower = above ? ">" + equal + shown(r.least) : "";
+    const std::string upper = below ? "<" + equal + shown(r.most) : "";
+    return lower + (above && below ? " and " : "") + upper;
+}
+
+/// The number that the whole word is, in decimal digits; nothing where it is none, or none that T
+/// holds, or not finite.
+template <class T>
+std::optional<T> number_of(const std::string& word) {
+    const char* const end = word.data() + word.size();
+    if constexpr (std::floating_point<T>) {
+        char* stop = nullptr;
+        const double x = std::strtod(word.c_str(), &stop);
+        return word.empty() || stop != end || !std::isfinite(x) ? std::nullopt
+                                                                : std::optional<T>(x);
+    } else {
+        T x{};
+        const auto [stop, fault] = std::from_chars(word.data() + word.starts_with('+'), end, x);
+        return fault != std::errc() || stop != end ? std::nullopt : std::optional<T>(x);
+    }
+}
+
+}  // namespace
+
+option option::required() const { return option(option_->required()); }
+option option::needs(option other) const { return option(option_->needs(other.option_)); }
+option option::excludes(option other) const { return option(option_->excludes(other.option_)); }
+
+option option::one_of(const std::vector<std::string>& words) const {
+    return option(option_->check(CLI::IsMember(words)));
+}
+
+option option::one_of_unlisted(const std::vector<std::string>& words) const {
+    return option(option_->check(CLI::IsMember(words).description("")));
+}
+
+// Words are checked before CLI11 converts them, which would take 010 for 8, a number too large for
+// the largest there is, and nan for a number of any range.
+template <class T>
+option option::number(number_range<T> range) const {
+    const auto check = [range](std::string& word) -> std::string {
+        const auto x = number_of<T>(word);
+        if (x && has(range, *x)) {
+            if constexpr (std::integral<T>) word = std::to_string(*x);
+            return {};
+        }
+        const auto real = number_of<double>(word);
+        const bool too_large = std::integral<T> && real && *real >= double(range.most);
+        std::string what = std::integral<T> ? "whole number" : "number";
+        if (too_large)
+            what += fmt::format(" <= {}", range.most);
+        else if (!text_of(range).empty())
+            what += " " + text_of(range);
+        return fmt::format("expected a {}, not '{}'", what, word);
+    };
+    return option(option_->transform(CLI::Validator(check, text_of(range), "number")));
+}
+template option option::number(number_range<int>) const;
+template option option::number(number_range<std::int64_t>) const;
+template option option::number(number_range<std::uint64_t>) const;
+template option option::number(number_range<double>) const;
+
+option option::separated_by(char c) const { return option(option_->delimiter(c)); }
+option option::spelt(std::string (*as)(std::string)) const {
+    return option(option_->transform(as, "", "spelling"));
+}
+option option::type_name(const std::string& name) const { return option(option_->type_name(name)); }
+option option::shows_default() const { return option(option_->capture_default_str()); }
+option option::shows_default(const std::string& text) const {
+    return option(option_->default_str(text));
+}
+
+command command::add_subcommand(const std::string& name, const std::string& what) const {
+    return {app_->add_subcommand(name, what), chosen_};
+}
+void command::require_subcommands(std::size_t least, std::size_t most) const {
+    app_->require_subcommand(least, most);
+}
+void command::footer(const std::string& text) const { app_->footer(text); }
+void command::unlisted() const { app_->group(""); }
+
+template <class T>
+option command::add_option(const std::string& names, T& to, const std::string& what) const {
+    return option(app_->add_option(names, to, what));
+}
+template option command::add_option(const std::string&, std::string&, const std::string&) const;
+template option command::add_option(const std::string&, int&, const std::string&) const;
+template option command::add_option(const std::string&, std::int64_t&, const std::string&) const;
+template option command::add_option(const std::string&, std::uint64_t&, const std::string&) const;
+template option command::add_option(const std::string&, double&, const std::string&) const;
+template option command::add_option(const std::string&, std::optional<double>&,
+                                    const std::string&) const;
+template option command::add_option(const std::string&, std::vector<std::string>&,
+                                    const std::string&) const;
+template option command::add_option(const std::string&, std::vector<int>&,
+                                    const std::string&) const;
+
+option command::add_option(const std::string& names,
+                           const std::function<void(const std::string&)>& take,
+                           const std::string& what) const {
+    return option(app_->add_option_function<std::string>(names, take, what));
+}
+option command::add_flag(const std::string& names, bool& to, const std::string& what) const {
+    return option(app_->add_flag(names, to, what));
+}
+
+void command::does(const action& a) const {
+    when_named([self = *this, a] { self.choose(a); });
+}
+void command::when_named(const std::function<void()>& f) const { app_->callback(f); }
+void command::missing(const std::string& what) { throw CLI::RequiredError(what); }
+bool command::has_named_subcommand() const { return !app_->get_subcommands().empty(); }
+
+std::vector<std::string> command::given() const {
+    std::vector<std::string> names;
+    for (const CLI::Option* o : app_->get_options())
+        if (o->count() > 0 && o->get_name().starts_with("--")) names.push_back(o->get_name());
+    return names;
+}
+
+namespace {
+
+option_words words_of(const CLI::Option& o) {
+    return {.long_names = o.get_lnames(),
+            .short_names = o.get_snames(),
+            .positional = o.get_positional() ? o.get_name(true) : "",
+            .names = o.get_name(o.get_positional(), true),
+            .description = o.get_description(),
+            .default_value = o.get_default_str()};
+}
+
+command_words words_of(const CLI::App& app) {
+    command_words w{.name = app.get_name(),
+                    .description = app.get_description(),
+                    .footer = app.get_footer(),
+                    .options = {},
+                    .subcommands = {},
+                    .unlisted = {}};
+    for (const CLI::Option* o : app.get_options()) w.options.push_back(words_of(*o));
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+        (sub->get_group().empty() ? w.unlisted : w.subcommands).push_back(words_of(*sub));
+    std::sort(w.subcommands.begin(), w.subcommands.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
+    return w;
+}
+
+}  // namespace
+
+const command_words* command_words::find(const std::string& subcommand) const {
+    for (const auto* all : {&subcommands, &unlisted})
+        for (const command_words& w : *all)
+            if (w.name == subcommand) return &w;
+    return nullptr;
+}
+
+command_words command::words() const { return words_of(*app_); }
+
+std::string command::help_of(const std::vector<std::string>& names) const {
+    const CLI::App* at = app_;
+    std::string typed = app_->get_name();
+    for (const std::string& name : names) at = at->get_subcommand(name), typed += " " + name;
+    // App::help would be that of the subcommand at hand.
+    return at->get_formatter()->make_help(at, typed, CLI::AppFormatMode::Normal);
+}
+
+}  // namespace nz::cli
