@@ -10,6 +10,7 @@
 
 #include "cli/command.hpp"
 #include "cli/interruption.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {
@@ -81,7 +82,7 @@ void print_convergence(const std::vector<double>& history, double tol) {
     fmt::print("{:9}0{:>{}}\n", "", last, int(width) - 1);
 }
 
-nlohmann::json to_json(const solve_attempt& a) {
+nz::json to_json(const solve_attempt& a) {
     const solve_report& r = a.report;
     return {{"method", name_of(a.method)},
             {"preconditioner", name_of(a.preconditioner)},

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
 
+#include "nonzero/io/json.hpp"
 #include "nonzero/solve/solve.hpp"
 
 namespace nz::cli {
@@ -21,6 +21,6 @@ std::function<bool(std::int64_t iteration, double residual)> progress_line(
 void print_convergence(const std::vector<double>& history, double tol);
 
 /// An attempt without its history.
-nlohmann::json to_json(const solve_attempt&);
+nz::json to_json(const solve_attempt&);
 
 }  // namespace nz::cli

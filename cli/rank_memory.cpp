@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "cli/command.hpp"
+#include "nonzero/io/json.hpp"
 
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -58,8 +59,8 @@ const rank_memory& heaviest(const memory_of_ranks& all) {
     return *std::ranges::max_element(all, {}, &rank_memory::most_bytes);
 }
 
-nlohmann::json to_json(const memory_of_ranks& all) {
-    auto most = nlohmann::json::array(), share = nlohmann::json::array();
+nz::json to_json(const memory_of_ranks& all) {
+    auto most = nz::json::array(), share = nz::json::array();
     for (const rank_memory& m : all) most.push_back(m.most_bytes), share.push_back(m.share_bytes);
     return {{"most_bytes", most},
             {"share_bytes", share},

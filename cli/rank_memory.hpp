@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "nonzero/dist/slice.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 
@@ -46,7 +46,7 @@ memory_of_ranks gathered_memory(const communicator&, const memory_watch&, double
 /// The rank that holds the most. all: not empty.
 const rank_memory& heaviest(const memory_of_ranks& all);
 
-nlohmann::json to_json(const memory_of_ranks&);
+nz::json to_json(const memory_of_ranks&);
 /// "2.1 GiB on the heaviest rank, 1.31 times its share".
 std::string to_text(const memory_of_ranks&);
 

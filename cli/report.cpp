@@ -14,6 +14,7 @@
 #include "nonzero/core/backend.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero_commit.hpp"
 
@@ -25,9 +26,8 @@ json_file::json_file(const std::string& path) : is_stdout_(path == "-") {
     file_ = std::make_unique<atomic_file>(path);
 }
 
-void json_file::write(const nlohmann::json& j) {
-    // A file's name may hold bytes that are no UTF-8; they do not cost the measurements.
-    const std::string text = j.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+void json_file::write(const nz::json& j) {
+    const std::string text = j.dump(1) + "\n";
     if (is_stdout_) std::fputs(text.c_str(), stdout);
     if (file_ == nullptr) return;
     file_->write(text);
@@ -61,7 +61,7 @@ void throw_if(const std::exception_ptr& fault) {
     if (fault != nullptr) std::rethrow_exception(fault);
 }
 
-nlohmann::json provenance(const std::string& command, bool on_gpu) {
+nz::json provenance(const std::string& command, bool on_gpu) {
     const machine_info m = describe_machine();
     const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
 #if defined(__clang__)
@@ -69,34 +69,34 @@ nlohmann::json provenance(const std::string& command, bool on_gpu) {
 #else
     const char* const compiler = "g++ " __VERSION__;
 #endif
-    nlohmann::json j = {{"command", command},
-                        {"nz", NZ_VERSION},
-                        {"commit", nullptr},
-                        {"dirty", nullptr},
-                        {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))},
-                        {"compiler", compiler},
-                        {"flags", NZ_COMPILER_FLAGS},
-                        {"machine",
-                         {{"cpu", m.cpu},
-                          {"cores", m.cores},
-                          {"l1d_bytes", m.l1d_bytes},
-                          {"l2_bytes", m.l2_bytes},
-                          {"l3_bytes", m.l3_bytes},
-                          {"memory_bytes", m.memory_bytes},
-                          {"simd", m.simd}}}};
+    nz::json j = {{"command", command},
+                  {"nz", NZ_VERSION},
+                  {"commit", nullptr},
+                  {"dirty", nullptr},
+                  {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))},
+                  {"compiler", compiler},
+                  {"flags", NZ_COMPILER_FLAGS},
+                  {"machine",
+                   {{"cpu", m.cpu},
+                    {"cores", m.cores},
+                    {"l1d_bytes", m.l1d_bytes},
+                    {"l2_bytes", m.l2_bytes},
+                    {"l3_bytes", m.l3_bytes},
+                    {"memory_bytes", m.memory_bytes},
+                    {"simd", m.simd}}}};
     if (*built_commit != '\0') j["commit"] = built_commit, j["dirty"] = built_dirty;
     if (on_gpu) j["gpu"] = gpu_json(describe_gpu(gpu{}));
     return j;
 }
 
-nlohmann::json gpu_json(const gpu_info& g) {
-    nlohmann::json j = {{"name", g.name},
-                        {"compute_capability", g.compute_capability},
-                        {"multiprocessors", g.multiprocessors},
-                        {"memory_bytes", g.memory_bytes},
-                        {"l2_bytes", g.l2_bytes},
-                        {"driver_version", g.driver_version},
-                        {"runtime_version", g.runtime_version}};
+nz::json gpu_json(const gpu_info& g) {
+    nz::json j = {{"name", g.name},
+                  {"compute_capability", g.compute_capability},
+                  {"multiprocessors", g.multiprocessors},
+                  {"memory_bytes", g.memory_bytes},
+                  {"l2_bytes", g.l2_bytes},
+                  {"driver_version", g.driver_version},
+                  {"runtime_version", g.runtime_version}};
     if (const auto c = read_gpu_clocks()) {
         j["driver"] = c->driver;
         j["clocks"] = {{"sm_mhz", c->sm_mhz},

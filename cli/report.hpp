@@ -4,13 +4,13 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "nonzero/io/atomic_file.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
 
 namespace nz::cli {
@@ -24,7 +24,7 @@ class json_file {
     /// meant to be measured is not overwritten. Throws error where it cannot be written.
     explicit json_file(const std::string& path);
 
-    void write(const nlohmann::json&);  ///< Once. Throws error.
+    void write(const nz::json&);  ///< Once. Throws error.
     [[nodiscard]] bool is_stdout() const { return is_stdout_; }
 
   private:
@@ -49,10 +49,10 @@ void throw_if(const std::exception_ptr& fault);
 
 /// Version, commit, whether the sources differed from it, date and time (UTC), machine, compiler
 /// and flags: without them no number is one. With `on_gpu` the first GPU as well.
-nlohmann::json provenance(const std::string& command, bool on_gpu = false);
+nz::json provenance(const std::string& command, bool on_gpu = false);
 
 /// What CUDA says of the GPU, and its driver and its clocks now where NVML answers.
-nlohmann::json gpu_json(const gpu_info&);
+nz::json gpu_json(const gpu_info&);
 
 /// The name of a matrix: its file's, without folder and endings.
 std::string matrix_name(const std::string& path);

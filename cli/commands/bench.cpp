@@ -19,6 +19,7 @@
 #include "cli/value_types.hpp"
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/plan/benchmark.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
 #include "nonzero/plan/machine.hpp"
@@ -115,14 +116,14 @@ struct entry {
     [[nodiscard]] double gflops() const { return flops / t.time.median_s * 1e-9; }
 };
 
-nlohmann::json to_json(const entry& e, const bandwidths& machine) {
+nz::json to_json(const entry& e, const bandwidths& machine) {
     const benchmark_result& t = e.t;
     const bool on_gpu = t.threads == 0;
-    nlohmann::json j = {{"matrix", e.matrix},
-                        {"method", t.method},
-                        {"backend", on_gpu ? "gpu" : "cpu"},
-                        {"threads", t.threads},
-                        {"peer", t.peer}};
+    nz::json j = {{"matrix", e.matrix},
+                  {"method", t.method},
+                  {"backend", on_gpu ? "gpu" : "cpu"},
+                  {"threads", t.threads},
+                  {"peer", t.peer}};
     if (!t.declined.empty()) j["declined"] = t.declined;
     if (t.method == planned_name) j["chosen"] = t.built;
     if (!t.measured()) return j;
@@ -270,13 +271,13 @@ class session {
         for (const entry& e : entries_) all.push_back({e.matrix, &e.t});
         const auto ratios = plan_ratios(all);
         if (!json_.is_stdout()) print_plan_ratios(ratios);
-        nlohmann::json j = provenance("bench", o_.on_gpu());
+        nz::json j = provenance("bench", o_.on_gpu());
         if (o_.plan) j["plan"] = to_json(ratios);
         j["type"] = o_.type;
         j["values"] = o_.input.distinct ? "distinct" : "as they are";
         if (o_.input.distinct) j["seed"] = o_.input.seed;
         if (o_.input.storage != value_storage::exact) j["storage"] = name_of(o_.input.storage);
-        j["baselines"] = nlohmann::json::array();
+        j["baselines"] = nz::json::array();
         if (o_.peers)
             for (const auto& [name, version] : peer_libraries())
                 j["baselines"].push_back({{"name", name}, {"version", version}});
@@ -289,12 +290,12 @@ class session {
             j["launches"] = o_.graph ? "graph" : o_.chain ? "chain" : "stream";
         }
         j["interrupted"] = interruption::happened();
-        j["bandwidth"] = nlohmann::json::array();
+        j["bandwidth"] = nz::json::array();
         for (const auto& [threads, b] : machine_)
             j["bandwidth"].push_back(
                 {{"threads", threads}, {"read_gbps", b.read_gbps}, {"copy_gbps", b.copy_gbps}});
         j["matrices"] = matrices_;
-        j["rows"] = nlohmann::json::array();
+        j["rows"] = nz::json::array();
         for (const entry& e : entries_) j["rows"].push_back(to_json(e, machine_));
         json_.write(j);
     }
@@ -315,7 +316,7 @@ class session {
     json_file json_;
     cache_level cache_;
     bandwidths machine_;
-    nlohmann::json matrices_ = nlohmann::json::array();
+    nz::json matrices_ = nz::json::array();
     std::vector<entry> entries_;
 };
 

@@ -6,6 +6,7 @@
 #include "cli/report.hpp"
 #include "nonzero/gen/distinct.hpp"
 #include "nonzero/gen/tiled.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 
@@ -40,12 +41,12 @@ cache_level last_level_cache(bool on_gpu) {
 }
 
 template <class V>
-nlohmann::json to_json(const bench_input<V>& in, const cache_level& cache) {
+nz::json to_json(const bench_input<V>& in, const cache_level& cache) {
     const auto nnz = std::int64_t(in.A.val.size());
-    nlohmann::json j = {{"name", in.name},         {"rows", in.A.shape.rows},
-                        {"cols", in.A.shape.cols}, {"nnz", nnz},
-                        {"tile", in.copies},       {"distinct_values", in.distinct_values},
-                        {"csr_bytes", bytes(in.A)}};
+    nz::json j = {{"name", in.name},         {"rows", in.A.shape.rows},
+                  {"cols", in.A.shape.cols}, {"nnz", nnz},
+                  {"tile", in.copies},       {"distinct_values", in.distinct_values},
+                  {"csr_bytes", bytes(in.A)}};
     const std::string which = matrix_class(bytes(in.A), in.distinct_values == nnz, cache);
     if (!which.empty()) j["class"] = which;
     return j;
@@ -53,7 +54,7 @@ nlohmann::json to_json(const bench_input<V>& in, const cache_level& cache) {
 
 #define NZ_INSTANTIATE(V)                                                               \
     template bench_input<V> read_bench_input(const std::string&, const input_options&); \
-    template nlohmann::json to_json(const bench_input<V>&, const cache_level&);
+    template nz::json to_json(const bench_input<V>&, const cache_level&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz::cli

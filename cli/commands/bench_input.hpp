@@ -1,10 +1,10 @@
 // The matrices that nz bench measures: as a file holds them, or tiled, or with distinct values.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "nonzero/io/json.hpp"
 #include "nonzero/plan/storage/storage.hpp"
 
 namespace nz::cli {
@@ -49,6 +49,6 @@ inline std::string matrix_class(std::size_t csr_bytes, bool all_distinct,
 
 /// The matrix's entry in the JSON.
 template <class V>
-nlohmann::json to_json(const bench_input<V>&, const cache_level&);
+nz::json to_json(const bench_input<V>&, const cache_level&);
 
 }  // namespace nz::cli

@@ -18,6 +18,7 @@
 #include "nonzero/dist/read_slice.hpp"
 #include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/gen/distinct.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/plan/benchmark.hpp"
 #include "nonzero/plan/measure.hpp"
 
@@ -192,34 +193,34 @@ std::vector<int> numbers_of_ranks(int all, bool table) {
     return numbers;
 }
 
-nlohmann::json to_json(const result& r, const ranks_bench& o) {
+nz::json to_json(const result& r, const ranks_bench& o) {
     const auto of_ranks = [&](double rank_work::*what) {
-        auto all = nlohmann::json::array();
+        auto all = nz::json::array();
         for (const rank_work& w : r.work) all.push_back(w.*what);
         return all;
     };
-    nlohmann::json j = {{"matrix", r.matrix},
-                        {"rows", r.shape.rows},
-                        {"cols", r.shape.cols},
-                        {"nnz", r.nnz},
-                        {"ranks", r.ranks()},
-                        {"threads", o.threads},
-                        {"where", r.where},
-                        {"method", r.method},
-                        {"median_s", r.product.median_s},
-                        {"min_s", r.product.min_s},
-                        {"spread", r.product.spread},
-                        {"block_s", r.product.block_s},
-                        {"gflops", r.flops / r.product.median_s * 1e-9},
-                        {"without_messages_s", r.own_product.median_s},
-                        {"messages_s", r.messages.median_s},
-                        {"communication_share", r.communication()},
-                        {"entries", of_ranks(&rank_work::entries)},
-                        {"halo_entries", of_ranks(&rank_work::halo_entries)},
-                        {"halo_bytes", of_ranks(&rank_work::halo_bytes)},
-                        {"operator_bytes", of_ranks(&rank_work::operator_bytes)},
-                        {"imbalance", r.imbalance()},
-                        {"memory", to_json(r.memory)}};
+    nz::json j = {{"matrix", r.matrix},
+                  {"rows", r.shape.rows},
+                  {"cols", r.shape.cols},
+                  {"nnz", r.nnz},
+                  {"ranks", r.ranks()},
+                  {"threads", o.threads},
+                  {"where", r.where},
+                  {"method", r.method},
+                  {"median_s", r.product.median_s},
+                  {"min_s", r.product.min_s},
+                  {"spread", r.product.spread},
+                  {"block_s", r.product.block_s},
+                  {"gflops", r.flops / r.product.median_s * 1e-9},
+                  {"without_messages_s", r.own_product.median_s},
+                  {"messages_s", r.messages.median_s},
+                  {"communication_share", r.communication()},
+                  {"entries", of_ranks(&rank_work::entries)},
+                  {"halo_entries", of_ranks(&rank_work::halo_entries)},
+                  {"halo_bytes", of_ranks(&rank_work::halo_bytes)},
+                  {"operator_bytes", of_ranks(&rank_work::operator_bytes)},
+                  {"imbalance", r.imbalance()},
+                  {"memory", to_json(r.memory)}};
     if (r.alone_s > 0) j.update({{"speed_up", r.speed_up()}, {"efficiency", r.efficiency()}});
     return j;
 }
@@ -279,7 +280,7 @@ std::vector<result> measure_matrix(const ranks_bench& o, const std::string& path
 
 template <class V>
 void measure_all(const ranks_bench& o, const communicator& ranks, json_file* json) {
-    auto rows = nlohmann::json::array();
+    auto rows = nz::json::array();
     for (std::size_t k = 0; k < o.paths.size(); ++k) {
         const auto results = measure_matrix<V>(o, o.paths[k], ranks);
         if (json == nullptr) continue;
@@ -287,7 +288,7 @@ void measure_all(const ranks_bench& o, const communicator& ranks, json_file* jso
         for (const result& r : results) rows.push_back(to_json(r, o));
     }
     if (json == nullptr) return;
-    nlohmann::json j = provenance("bench", o.on_gpu);
+    nz::json j = provenance("bench", o.on_gpu);
     j.update({{"type", o.type},
               {"device", o.on_gpu ? "gpu" : "cpu"},
               {"values", o.distinct ? "distinct" : "as they are"},

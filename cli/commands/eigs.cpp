@@ -9,7 +9,6 @@
 #include <ctime>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/command.hpp"
@@ -23,6 +22,7 @@
 #include "nonzero/dist/entries.hpp"
 #include "nonzero/dist/read_slice.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
@@ -168,9 +168,9 @@ outcome search_on_ranks(const communicator& ranks, options& o) {
     return all;
 }
 
-nlohmann::json to_json(const options& o, const outcome& all) {
+nz::json to_json(const options& o, const outcome& all) {
     const eigs_report& r = all.pairs.report;
-    nlohmann::json j = provenance("eigs", o.on_gpu());
+    nz::json j = provenance("eigs", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
               {"rows", all.shape.rows},
               {"nnz", all.nnz},

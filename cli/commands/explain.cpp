@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/command.hpp"
@@ -12,6 +11,7 @@
 #include "cli/value_types.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {
@@ -62,7 +62,7 @@ void print_sentences(const explanation& e, const l1_model& m) {
     fmt::print("bound by {}\n", what_binds(e, m));
 }
 
-nlohmann::json to_json(const request_counts& c) {
+nz::json to_json(const request_counts& c) {
     return {{"requests", c.requests},
             {"sectors", c.sectors},
             {"lanes", c.lanes},
@@ -70,14 +70,14 @@ nlohmann::json to_json(const request_counts& c) {
             {"moved_bytes", c.moved_bytes()}};
 }
 
-nlohmann::json to_json(const traffic& t) {
-    nlohmann::json j = {{"warps", t.warps},
-                        {"working_warps", t.working_warps},
-                        {"busiest_requests", t.busiest_requests},
-                        {"warp_imbalance", t.warp_imbalance()},
-                        {"block_imbalance", t.block_imbalance()},
-                        {"loads", to_json(t.all_loads())},
-                        {"stores", to_json(t.stores)}};
+nz::json to_json(const traffic& t) {
+    nz::json j = {{"warps", t.warps},
+                  {"working_warps", t.working_warps},
+                  {"busiest_requests", t.busiest_requests},
+                  {"warp_imbalance", t.warp_imbalance()},
+                  {"block_imbalance", t.block_imbalance()},
+                  {"loads", to_json(t.all_loads())},
+                  {"stores", to_json(t.stores)}};
     for (std::size_t r = 0; r < array_roles; ++r)
         j["loads_of"][role_name(array_role(r))] = to_json(t.loads[r]);
     for (std::size_t w = 0; w < t.loads_by_width.size(); ++w)
@@ -87,9 +87,9 @@ nlohmann::json to_json(const traffic& t) {
 }
 
 template <class V>
-nlohmann::json to_json(const explain_options& o, const csr<V, host_view>& A, const traffic& of_warp,
-                       const warp_requests& picture, const explanation& e, const l1_model& m) {
-    nlohmann::json j = provenance("explain");
+nz::json to_json(const explain_options& o, const csr<V, host_view>& A, const traffic& of_warp,
+                 const warp_requests& picture, const explanation& e, const l1_model& m) {
+    nz::json j = provenance("explain");
     j.update({{"matrix", matrix_name(o.matrix)},
               {"rows", A.shape.rows},
               {"cols", A.shape.cols},
@@ -213,8 +213,8 @@ std::string place_of(const kernel_trace& t, std::int64_t warp) {
     return {};
 }
 
-nlohmann::json kernels_json(const explanation& e) {
-    nlohmann::json all = nlohmann::json::array();
+nz::json kernels_json(const explanation& e) {
+    nz::json all = nz::json::array();
     for (const kernel_traffic& k : e.kernels) {
         all.push_back(to_json(k.of));
         all.back()["kernel"] = k.kernel;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/command.hpp"
@@ -12,6 +11,7 @@
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {
@@ -47,10 +47,10 @@ std::string option_name(const parameter& p) {
     return name;
 }
 
-nlohmann::json list_json() {
-    nlohmann::json all = nlohmann::json::array();
+nz::json list_json() {
+    nz::json all = nz::json::array();
     for (const auto& g : generators<double>()) {
-        nlohmann::json parameters = nlohmann::json::array();
+        nz::json parameters = nz::json::array();
         for (const auto& p : g.parameters)
             parameters.push_back({{"name", p.name},
                                   {"option", option_name(p)},

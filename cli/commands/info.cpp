@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "cli/command.hpp"
@@ -15,6 +14,7 @@
 #include "cli/report.hpp"
 #include "nonzero/io/edge_list.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/matrix/transpose.hpp"
 #include "nonzero/plan/stats.hpp"
 
@@ -135,22 +135,22 @@ report examine(const options& o, const file_info& file) {
     return r;
 }
 
-nlohmann::json symmetry_json(const report& r) {
+nz::json symmetry_json(const report& r) {
     if (!r.square()) return {{"values", r.mirrored.values}};
     return {{"values", r.mirrored.values},
             {"pattern_share", r.share_off_diagonal(r.mirrored.present)},
             {"value_share", r.share_off_diagonal(r.mirrored.equal)}};
 }
 
-nlohmann::json to_json(const options& o, const report& r) {
+nz::json to_json(const options& o, const report& r) {
     const matrix_stats& s = r.stats;
     return {{"path", o.path},
             {"file",
              {{"format", r.file.format},
               {"field", name(r.file.field)},
               {"symmetry", name(r.file.symmetry)},
-              {"entries", r.file.entries < 0 ? nlohmann::json() : nlohmann::json(r.file.entries)},
-              {"dialect", r.dialect.empty() ? nlohmann::json() : nlohmann::json(r.dialect)}}},
+              {"entries", r.file.entries < 0 ? nz::json() : nz::json(r.file.entries)},
+              {"dialect", r.dialect.empty() ? nz::json() : nz::json(r.dialect)}}},
             {"rows", s.rows},
             {"cols", s.cols},
             {"nnz", s.nnz},
@@ -158,11 +158,10 @@ nlohmann::json to_json(const options& o, const report& r) {
             {"row_length", row_length_json(s)},
             {"bandwidth", s.bandwidth},
             {"diagonals", s.diagonals},
-            {"main_diagonal", r.square() ? nlohmann::json(r.mirrored.diagonal) : nullptr},
+            {"main_diagonal", r.square() ? nz::json(r.mirrored.diagonal) : nullptr},
             {"empty_rows", s.empty_rows()},
             {"empty_columns", r.empty_columns},
-            {"distinct_values",
-             r.distinct > max_distinct ? nlohmann::json() : nlohmann::json(r.distinct)},
+            {"distinct_values", r.distinct > max_distinct ? nz::json() : nz::json(r.distinct)},
             {"layouts", to_json(r.layouts)}};
 }
 

@@ -9,6 +9,7 @@
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/plan/speeds.hpp"
 
 namespace nz::cli {
@@ -37,9 +38,9 @@ gpu_report describe_first_gpu(bool fresh) {
     return g;
 }
 
-nlohmann::json to_json(const gpu_report& g) {
+nz::json to_json(const gpu_report& g) {
     if (!g.why_not.empty()) return {{"none", g.why_not}};
-    nlohmann::json j = gpu_json(g.what);
+    nz::json j = gpu_json(g.what);
     j.update({{"read_gbps", g.speeds.memory.read_gbps},
               {"copy_gbps", g.speeds.memory.copy_gbps},
               {"l2_read_gbps", g.speeds.l2_read_gbps},
@@ -47,19 +48,19 @@ nlohmann::json to_json(const gpu_report& g) {
               {"launch_s", g.speeds.launch_s},
               {"latency_s", g.speeds.latency_s},
               {"resident_warps", g.speeds.resident_warps},
-              {"gathers", nlohmann::json::array()}});
+              {"gathers", nz::json::array()}});
     for (const gather_rate& at : g.speeds.gathers)
         j["gathers"].push_back({{"x_bytes", at.x_bytes}, {"per_s", at.per_s}});
     return j;
 }
 
-nlohmann::json to_json(const std::vector<line>& lines, const gpu_report& g) {
-    nlohmann::json rows = nlohmann::json::array();
+nz::json to_json(const std::vector<line>& lines, const gpu_report& g) {
+    nz::json rows = nz::json::array();
     for (const auto& [threads, b] : lines)
         rows.push_back(
             {{"threads", threads}, {"read_gbps", b.read_gbps}, {"copy_gbps", b.copy_gbps}});
-    nlohmann::json all = provenance("machine");
-    const nlohmann::json flat = all["machine"];
+    nz::json all = provenance("machine");
+    const nz::json flat = all["machine"];
     all.update(flat);  // as readers of version 0.1 expect it
     all["bandwidth"] = rows;
     all["gpu"] = to_json(g);

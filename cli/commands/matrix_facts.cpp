@@ -1,4 +1,5 @@
 #include "cli/commands/matrix_facts.hpp"
+#include "nonzero/io/json.hpp"
 
 #include <fmt/format.h>
 
@@ -39,9 +40,9 @@ std::vector<bin> histogram(const matrix_stats& s) {
     return bins;
 }
 
-nlohmann::json row_length_json(const matrix_stats& s) {
+nz::json row_length_json(const matrix_stats& s) {
     const length_summary lengths = summarise(s);
-    nlohmann::json bins = nlohmann::json::array();
+    nz::json bins = nz::json::array();
     for (const auto& [first, last, rows] : histogram(s))
         bins.push_back({{"first", first}, {"last", last}, {"rows", rows}});
     return {{"min", s.min_row_nnz()}, {"mean", lengths.mean},           {"median", lengths.median},
@@ -73,10 +74,10 @@ std::vector<layout_bytes> bytes_by_layout(const matrix_stats& s) {
     return all;
 }
 
-nlohmann::json to_json(const std::vector<layout_bytes>& layouts) {
-    nlohmann::json all = nlohmann::json::array();
+nz::json to_json(const std::vector<layout_bytes>& layouts) {
+    nz::json all = nz::json::array();
     for (const layout_bytes& l : layouts) {
-        nlohmann::json line{{"name", l.name}, {"layout", l.layout}, {"methods", l.methods}};
+        nz::json line{{"name", l.name}, {"layout", l.layout}, {"methods", l.methods}};
         if (l.cost.declined.empty()) {
             line["bytes"] = l.cost.matrix_bytes;
         } else {

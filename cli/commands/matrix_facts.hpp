@@ -1,12 +1,12 @@
 // What a matrix' stats say to a reader: how long its rows are, and its bytes in every layout.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "nonzero/formats/registry.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 
@@ -22,7 +22,7 @@ struct bin {
 /// A bin a length where there are few lengths, else 0, 1, 2, 3-4, 5-8, 9-16 ... up to the longest.
 std::vector<bin> histogram(const matrix_stats&);
 /// Both as JSON.
-nlohmann::json row_length_json(const matrix_stats&);
+nz::json row_length_json(const matrix_stats&);
 
 /// What the methods of one layout that build the same would take.
 struct layout_bytes {
@@ -34,6 +34,6 @@ struct layout_bytes {
 /// Sorted by name.
 template <class V>
 std::vector<layout_bytes> bytes_by_layout(const matrix_stats&);
-nlohmann::json to_json(const std::vector<layout_bytes>&);
+nz::json to_json(const std::vector<layout_bytes>&);
 
 }  // namespace nz::cli

@@ -1,12 +1,11 @@
 // nz methods: the registry, whatever this build can run.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/command.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/registry.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {
@@ -27,8 +26,8 @@ std::vector<line> lines() {
     return all;
 }
 
-nlohmann::json lines_json() {
-    nlohmann::json rows = nlohmann::json::array();
+nz::json lines_json() {
+    nz::json rows = nz::json::array();
     for (const auto& [m, backend, here] : lines())
         rows.push_back({{"name", m->name},
                         {"layout", m->layout()},

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 
@@ -22,6 +21,7 @@
 #include "nonzero/dist/read_slice.hpp"
 #include "nonzero/graph/shared_pagerank.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/plan/measure.hpp"
 
 namespace nz::cli {
@@ -170,14 +170,14 @@ outcome rank_on_ranks(const communicator& ranks, const options& o) {
     return rank_on_ranks<V, cpu>(ranks, o, on, place_of(ranks, on));
 }
 
-nlohmann::json to_json(const options& o, const outcome& all) {
-    nlohmann::json top = nlohmann::json::array();
+nz::json to_json(const options& o, const outcome& all) {
+    nz::json top = nz::json::array();
     for (std::size_t k = 0; k < all.best.size(); ++k)
         top.push_back({{"node", all.best[k]},
                        {"name", all.name[k]},
                        {"rank", all.rank[k]},
                        {"links", all.links[k]}});
-    nlohmann::json j = provenance("pagerank", o.on_gpu());
+    nz::json j = provenance("pagerank", o.on_gpu());
     j.update({{"graph", matrix_name(o.graph)},
               {"nodes", all.nodes},
               {"links", all.entries},

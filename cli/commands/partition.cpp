@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/command.hpp"
@@ -16,6 +15,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/graph/metis.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {
@@ -37,20 +37,20 @@ const char* name_of(partition_method m) {
     return m == partition_method::metis ? "metis" : "spectral";
 }
 
-nlohmann::json to_json(const spectral_report& s, const options& o) {
+nz::json to_json(const spectral_report& s, const options& o) {
     return {{"searches", s.searches},   {"connectivity", s.connectivity},
             {"residual", s.residual},   {"tol", o.cutting.fiedler.tol},
             {"converged", s.converged}, {"why", s.why},
             {"products", s.products},   {"preconditioner", o.preconditioner}};
 }
 
-nlohmann::json to_json(const options& o, const outcome& all) {
+nz::json to_json(const options& o, const outcome& all) {
     const partition_result& r = all.parts;
-    nlohmann::json compared = nlohmann::json::array();
+    nz::json compared = nz::json::array();
     for (const auto& c : r.candidates)
         compared.push_back(
             {{"name", c.name}, {"cut", c.cut}, {"heaviest", c.heaviest}, {"refined", c.refined}});
-    nlohmann::json j = provenance("partition", o.on_gpu());
+    nz::json j = provenance("partition", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
               {"nodes", all.nodes},
               {"edges", all.edges},

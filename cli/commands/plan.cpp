@@ -13,6 +13,7 @@
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {
@@ -25,20 +26,20 @@ struct options {
     [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
 };
 
-nlohmann::json candidate_json(const candidate& c) {
+nz::json candidate_json(const candidate& c) {
     if (!c.declined.empty()) return {{"method", c.method}, {"declined", c.declined}};
-    nlohmann::json j = {{"method", c.method},
-                        {"matrix_bytes", c.matrix_bytes},
-                        {"bytes", c.bytes},
-                        {"predicted_s", c.predicted_s},
-                        {"predicted_setup_s", c.predicted_setup_s}};
+    nz::json j = {{"method", c.method},
+                  {"matrix_bytes", c.matrix_bytes},
+                  {"bytes", c.bytes},
+                  {"predicted_s", c.predicted_s},
+                  {"predicted_setup_s", c.predicted_setup_s}};
     if (c.measured_s > 0)
         j.update({{"measured_s", c.measured_s}, {"measured_setup_s", c.measured_setup_s}});
     return j;
 }
 
-nlohmann::json json_of(const plan_report& p, const options& o) {
-    nlohmann::json j = provenance("plan", o.on_gpu());
+nz::json json_of(const plan_report& p, const options& o) {
+    nz::json j = provenance("plan", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)}, {"device", o.device}});
     j.update(to_json(p));
     return j;
@@ -101,21 +102,21 @@ int plan_as_type(const options& o) {
 
 }  // namespace
 
-nlohmann::json to_json(const plan_report& p) {
-    nlohmann::json j = {{"rows", p.shape.rows},
-                        {"cols", p.shape.cols},
-                        {"nnz", p.nnz},
-                        {"plan_machine", p.machine},
-                        {"storage", name_of(p.storage)},
-                        {"bound",
-                         {{"unit_roundoff", p.bound.unit_roundoff},
-                          {"relative", p.bound.relative},
-                          {"absolute", p.bound.absolute},
-                          {"smallest", p.bound.smallest}}},
-                        {"chosen", p.chosen().method},
-                        {"why", p.why},
-                        {"break_even_products", p.break_even_products()},
-                        {"candidates", nlohmann::json::array()}};
+nz::json to_json(const plan_report& p) {
+    nz::json j = {{"rows", p.shape.rows},
+                  {"cols", p.shape.cols},
+                  {"nnz", p.nnz},
+                  {"plan_machine", p.machine},
+                  {"storage", name_of(p.storage)},
+                  {"bound",
+                   {{"unit_roundoff", p.bound.unit_roundoff},
+                    {"relative", p.bound.relative},
+                    {"absolute", p.bound.absolute},
+                    {"smallest", p.bound.smallest}}},
+                  {"chosen", p.chosen().method},
+                  {"why", p.why},
+                  {"break_even_products", p.break_even_products()},
+                  {"candidates", nz::json::array()}};
     if (p.expected_products != many_products) j["expected_products"] = p.expected_products;
     for (const candidate& c : p.candidates) j["candidates"].push_back(candidate_json(c));
     return j;

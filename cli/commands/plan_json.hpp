@@ -1,13 +1,12 @@
 // A plan as JSON: its choice, why, and every candidate.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "nonzero/io/json.hpp"
 #include "nonzero/plan/plan.hpp"
 
 namespace nz::cli {
 
 /// Without provenance, and without the matrix' name, which a plan does not know.
-nlohmann::json to_json(const plan_report&);
+nz::json to_json(const plan_report&);
 
 }  // namespace nz::cli

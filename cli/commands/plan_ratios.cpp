@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cli/command.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {
@@ -134,15 +135,14 @@ void print_plan_ratios(std::span<const plan_ratio> ratios) {
     rows.print();
 }
 
-nlohmann::json to_json(std::span<const plan_ratio> ratios) {
-    nlohmann::json j = {{"matrices", nlohmann::json::array()},
-                        {"geometric_means", nlohmann::json::object()}};
+nz::json to_json(std::span<const plan_ratio> ratios) {
+    nz::json j = {{"matrices", nz::json::array()}, {"geometric_means", nz::json::object()}};
     for (const plan_ratio& r : ratios) {
-        nlohmann::json row = {{"matrix", r.matrix},
-                              {"threads", r.threads},
-                              {"chosen", r.chosen},
-                              {"median_s", r.plan_s},
-                              {"best_method", r.best_method}};
+        nz::json row = {{"matrix", r.matrix},
+                        {"threads", r.threads},
+                        {"chosen", r.chosen},
+                        {"median_s", r.plan_s},
+                        {"best_method", r.best_method}};
         for (const named_ratio& which : all_ratios)
             if (r.*which.which > 0) row[which.key] = r.*which.which;
         if (r.setup_products > 0) row["setup_products"] = r.setup_products;

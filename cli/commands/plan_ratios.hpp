@@ -1,11 +1,11 @@
 // What nz bench --plan says at the end: how the planned operator stands beside everything else.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "nonzero/io/json.hpp"
 #include "nonzero/plan/benchmark.hpp"
 
 namespace nz::cli {
@@ -36,6 +36,6 @@ std::vector<plan_ratio> plan_ratios(std::span<const result_of_matrix>);
 
 /// Each matrix, then the geometric means.
 void print_plan_ratios(std::span<const plan_ratio>);
-nlohmann::json to_json(std::span<const plan_ratio>);
+nz::json to_json(std::span<const plan_ratio>);
 
 }  // namespace nz::cli

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
@@ -12,6 +11,7 @@
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/plan/measure.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/vector/vectors.hpp"
@@ -106,14 +106,14 @@ outcome reorder(const options& o) {
     return all;
 }
 
-nlohmann::json to_json(const state& s) {
+nz::json to_json(const state& s) {
     return {{"bandwidth", s.near.bandwidth}, {"profile", s.near.profile},
             {"in_blocks", s.near.in_blocks}, {"product", s.product},
             {"product_s", s.time.median_s},  {"spread", s.time.spread}};
 }
 
-nlohmann::json to_json(const options& o, const outcome& all) {
-    nlohmann::json j = provenance("reorder", o.on_gpu());
+nz::json to_json(const options& o, const outcome& all) {
+    nz::json j = provenance("reorder", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
               {"rows", all.shape.rows},
               {"nnz", all.nnz},

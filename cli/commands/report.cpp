@@ -15,6 +15,7 @@
 #include "cli/report.hpp"
 #include "nonzero/io/atomic_file.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/io/picture.hpp"
 #include "nonzero/plan/machine.hpp"
 
@@ -50,7 +51,7 @@ void check(const std::vector<std::string>& paths) {
 }
 
 /// What the page shows of a matrix beside its measurements.
-nlohmann::json facts_of(const csr<double, host_view>& A, const matrix_stats& stats) {
+nz::json facts_of(const csr<double, host_view>& A, const matrix_stats& stats) {
     constexpr int side = 240;  // thirty pictures of 58 kB at most are 2.3 MB in base 64
     const picture_size size = fit(A.shape, side, side);
     const picture p = spy(A, size.width, size.height);
@@ -64,8 +65,8 @@ nlohmann::json facts_of(const csr<double, host_view>& A, const matrix_stats& sta
          {{"width", p.width}, {"height", p.height}, {"most", p.most}, {"png", base64(to_png(p))}}}};
 }
 
-nlohmann::json bandwidths_json(const cpu_study& s) {
-    nlohmann::json all = nlohmann::json::array();
+nz::json bandwidths_json(const cpu_study& s) {
+    nz::json all = nz::json::array();
     for (const int threads : s.threads) {
         if (interruption::happened()) break;
         const bandwidth b = measure_bandwidth(threads);
@@ -82,18 +83,18 @@ int most_threads(const matrix_result& m) {
 }
 
 struct measured_report {
-    nlohmann::json data;
+    nz::json data;
     int code;
 };
 
 measured_report measure(const options& o) {
-    std::vector<nlohmann::json> facts;
-    nlohmann::json solves = nlohmann::json::array();
+    std::vector<nz::json> facts;
+    nz::json solves = nz::json::array();
     const cpu_study s = measure_study(o.study, [&](const auto& A, const matrix_result& m) {
         facts.push_back(facts_of(A, m.stats));
         if (interruption::happened() || o.solve_seconds == 0) return;
         try {
-            for (nlohmann::json& run : compare_solvers(A, most_threads(m), o.solve_seconds)) {
+            for (nz::json& run : compare_solvers(A, most_threads(m), o.solve_seconds)) {
                 run["matrix"] = m.name;
                 solves.push_back(std::move(run));
             }
@@ -101,7 +102,7 @@ measured_report measure(const options& o) {
             fmt::print(stderr, "nz: {}: solvers were not compared: {}\n", m.name, e.what());
         }
     });
-    nlohmann::json j = to_json(s);
+    nz::json j = to_json(s);
     j["command"] = "report", j["command_line"] = command_line(o);
     j["bandwidth"] = bandwidths_json(s), j["solves"] = std::move(solves);
     for (std::size_t k = 0; k < facts.size(); ++k) j["matrices"][k].update(facts[k]);

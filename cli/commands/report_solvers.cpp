@@ -12,6 +12,7 @@
 #include "cli/commands/known_system.hpp"
 #include "cli/convergence.hpp"
 #include "cli/interruption.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {
@@ -47,14 +48,14 @@ double rounded(double residual) {
     return std::strtod(text, nullptr);
 }
 
-nlohmann::json with_history(const solve_attempt& a) {
+nz::json with_history(const solve_attempt& a) {
     constexpr std::size_t shown = 250;
     const std::vector<double>& all = a.report.history;
     const std::size_t every = std::max<std::size_t>(1, (all.size() + shown - 1) / shown);
-    nlohmann::json j = to_json(a);
+    nz::json j = to_json(a);
     j["tol"] = tolerance;
     j["history_every"] = every;
-    j["history"] = nlohmann::json::array();
+    j["history"] = nz::json::array();
     for (std::size_t k = 0; k < all.size(); k += every) j["history"].push_back(rounded(all[k]));
     return j;
 }
@@ -67,8 +68,8 @@ struct choice {
 
 }  // namespace
 
-nlohmann::json compare_solvers(const csr<V, host_view>& A, int threads, double seconds) {
-    nlohmann::json all = nlohmann::json::array();
+nz::json compare_solvers(const csr<V, host_view>& A, int threads, double seconds) {
+    nz::json all = nz::json::array();
     if (A.shape.rows != A.shape.cols || A.val.empty()) return all;
     const cpu on{threads};
     const auto known = known_solution<V>({0, A.shape.cols});
@@ -91,7 +92,7 @@ nlohmann::json compare_solvers(const csr<V, host_view>& A, int threads, double s
     using enum preconditioning;
     for (const auto& [method, preconditioner] : {std::pair(best, none), std::pair(best, jacobi),
                                                  std::pair(krylov_method::gmres, jacobi)}) {
-        const auto same = [&](const nlohmann::json& before) {
+        const auto same = [&](const nz::json& before) {
             return before["method"] == name_of(method) &&
                    before["preconditioner"] == name_of(preconditioner);
         };

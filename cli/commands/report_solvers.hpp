@@ -1,9 +1,8 @@
 // How several Krylov methods converge on one matrix, for nz report.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 
@@ -11,6 +10,6 @@ namespace nz::cli {
 /// with jacobi, then gmres with jacobi; each with its history, of which every history_every-th
 /// residual is kept. A method ends after `seconds` of iterations, or at Ctrl-C within an
 /// interruption. Empty where A is not square or has no entries.
-nlohmann::json compare_solvers(const csr<double, host_view>& A, int threads, double seconds);
+nz::json compare_solvers(const csr<double, host_view>& A, int threads, double seconds);
 
 }  // namespace nz::cli

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/command.hpp"
@@ -17,6 +16,7 @@
 #include "cli/value_types.hpp"
 #include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/io/atomic_file.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {
@@ -52,10 +52,10 @@ system_options system_of(const options& o) {
     return s;
 }
 
-nlohmann::json to_json(const options& o, const outcome& all, nz::shape shape, std::size_t nnz) {
+nz::json to_json(const options& o, const outcome& all, nz::shape shape, std::size_t nnz) {
     const solve_attempt& best = all.system.result();
     const solve_report& r = best.report;
-    nlohmann::json j = provenance("solve", o.on_gpu());
+    nz::json j = provenance("solve", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
               {"rows", shape.rows},
               {"nnz", nnz},
@@ -70,7 +70,7 @@ nlohmann::json to_json(const options& o, const outcome& all, nz::shape shape, st
               {"iteration_s", r.iteration_s()},
               {"in_graph", r.in_graph},
               {"history", r.history},
-              {"attempts", nlohmann::json::array()}});
+              {"attempts", nz::json::array()}});
     j.update(cli::to_json(best));
     for (const solve_attempt& a : all.system.attempts) j["attempts"].push_back(cli::to_json(a));
     if (!all.system.converged()) j["advice"] = all.system.advice;

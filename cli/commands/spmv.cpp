@@ -22,6 +22,7 @@
 #include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
 #include "nonzero/plan/measure.hpp"
 #include "nonzero/plan/plan.hpp"
@@ -165,9 +166,9 @@ measured multiply_on_gpu(const options& o, const method<V>* m, const csr<V, host
     return {setup_s, s, std::string(op->method_name()), describe_gpu(on).name};
 }
 
-nlohmann::json to_json(const options& o, const measured& t, nz::shape shape, std::size_t nnz,
-                       double norm_of_y) {
-    nlohmann::json j = provenance("spmv", o.on_gpu());
+nz::json to_json(const options& o, const measured& t, nz::shape shape, std::size_t nnz,
+                 double norm_of_y) {
+    nz::json j = provenance("spmv", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
               {"rows", shape.rows},
               {"cols", shape.cols},

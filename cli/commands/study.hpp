@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/format.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/plan/benchmark.hpp"
 #include "nonzero/plan/plan.hpp"
 
@@ -37,8 +38,8 @@ struct matrix_result {
     std::vector<benchmark_result> results;
     std::string path = {};
     matrix_stats stats = {};
-    plan_report plan = {};  ///< on the most threads; without candidates where it was not made
-    nlohmann::json explained = {};  ///< by memory_view; null where that was not asked
+    plan_report plan = {};    ///< on the most threads; without candidates where it was not made
+    nz::json explained = {};  ///< by memory_view; null where that was not asked
 
     /// The method the planner chooses; empty where it was not asked.
     [[nodiscard]] std::string planned() const {
@@ -108,9 +109,9 @@ tally count_validated(std::span<const matrix_result>);
 /// The methods that are not validated, the largest errors, and how many are validated.
 void print_validation(std::span<const matrix_result>);
 /// A matrix's entry in the JSON, without its results.
-nlohmann::json to_json(const matrix_result&);
+nz::json to_json(const matrix_result&);
 /// A result's row of the JSON.
-nlohmann::json to_json(const matrix_result&, const benchmark_result&);
+nz::json to_json(const matrix_result&, const benchmark_result&);
 
 /// One method on one number of threads, in the mean over the matrices it ran on.
 struct mean {
@@ -139,6 +140,6 @@ using matrix_visitor = std::function<void(const csr<double, host_view>&, const m
 /// To be called within an interruption, after which it returns what there is. Throws as read_matrix
 /// and parse_threads.
 cpu_study measure_study(const study_options&, const matrix_visitor& = {});
-nlohmann::json to_json(const cpu_study&);
+nz::json to_json(const cpu_study&);
 
 }  // namespace nz::cli

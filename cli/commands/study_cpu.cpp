@@ -8,6 +8,7 @@
 #include "cli/interruption.hpp"
 #include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {
@@ -15,7 +16,7 @@ namespace {
 
 using V = double;
 
-nlohmann::json chosen(const matrix_result& A, const benchmark_result* t) {
+nz::json chosen(const matrix_result& A, const benchmark_result* t) {
     if (t == nullptr) return nullptr;
     return {{"method", t->method}, {"threads", t->threads}, {"gflops", A.gflops(*t)}};
 }
@@ -45,15 +46,14 @@ mean cpu_study::mean_of(const std::string& method, int on_threads) const {
     return m;
 }
 
-nlohmann::json to_json(const matrix_result& A) {
-    nlohmann::json j = {
-        {"name", A.name}, {"rows", A.shape.rows}, {"cols", A.shape.cols}, {"nnz", A.nnz}};
+nz::json to_json(const matrix_result& A) {
+    nz::json j = {{"name", A.name}, {"rows", A.shape.rows}, {"cols", A.shape.cols}, {"nnz", A.nnz}};
     if (!A.explained.is_null()) j["explain"] = A.explained;
     return j;
 }
 
-nlohmann::json to_json(const matrix_result& A, const benchmark_result& t) {
-    nlohmann::json row = {{"matrix", A.name}, {"method", t.method}, {"threads", t.threads}};
+nz::json to_json(const matrix_result& A, const benchmark_result& t) {
+    nz::json row = {{"matrix", A.name}, {"method", t.method}, {"threads", t.threads}};
     if (!t.declined.empty()) row["declined"] = t.declined;
     if (!t.measured()) return row;
     row.update({{"median_s", t.time.median_s},
@@ -102,12 +102,12 @@ cpu_study measure_study(const study_options& o, const matrix_visitor& visit) {
     return s;
 }
 
-nlohmann::json to_json(const cpu_study& s) {
-    nlohmann::json j = provenance("study");
+nz::json to_json(const cpu_study& s) {
+    nz::json j = provenance("study");
     j["interrupted"] = interruption::happened();
     j["threads"] = s.threads;
     for (const char* list : {"matrices", "results", "by_threads", "best", "lessons", "plans"})
-        j[list] = nlohmann::json::array();
+        j[list] = nz::json::array();
     for (const lesson& l : lessons_of(s.matrices, s.most_threads()))
         j["lessons"].push_back(to_json(l));
     for (const matrix_result& A : s.matrices) {

@@ -7,6 +7,7 @@
 #include "cli/interruption.hpp"
 #include "cli/read_matrix.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {
@@ -154,16 +155,16 @@ void print_speed_up(const gpu_study& s) {
     rows.print_within(line_width(stdout));
 }
 
-nlohmann::json chosen(const gpu_matrix& A, const benchmark_result* t) {
+nz::json chosen(const gpu_matrix& A, const benchmark_result* t) {
     if (t == nullptr) return nullptr;
     return {{"method", t->method}, {"threads", t->threads}, {"gflops", A.gflops(*t)}};
 }
 
-nlohmann::json to_json(const gpu_study& s) {
-    nlohmann::json j = provenance("study", true);
+nz::json to_json(const gpu_study& s) {
+    nz::json j = provenance("study", true);
     j["interrupted"] = interruption::happened();
     j["device"] = "gpu";
-    for (const char* list : {"matrices", "results", "best"}) j[list] = nlohmann::json::array();
+    for (const char* list : {"matrices", "results", "best"}) j[list] = nz::json::array();
     tally n;
     for (const gpu_matrix& A : s.matrices) {
         j["matrices"].push_back(cli::to_json(A));
@@ -175,7 +176,7 @@ nlohmann::json to_json(const gpu_study& s) {
                              {"cpu", chosen(A, A.fastest_on_cpu())},
                              {"serial", chosen(A, A.find("csr.serial", 1))}});
         for (const benchmark_result& t : A.results) {
-            nlohmann::json row = cli::to_json(A, t);
+            nz::json row = cli::to_json(A, t);
             row["backend"] = t.threads == 0 ? "gpu" : "cpu";
             j["results"].push_back(std::move(row));
         }

@@ -7,6 +7,7 @@
 
 #include "cli/conditions/quiet.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {
@@ -243,17 +244,16 @@ void print_next_steps(std::span<const lesson> lessons) {
     }
 }
 
-nlohmann::json to_json(const lesson& l) {
-    nlohmann::json j = {
-        {"matrix", l.matrix->name},
-        {"fastest", l.fastest->method},
-        {"threads", l.fastest->threads},
-        {"why", l.why},
-        {"over_plain_csr", nullptr},
-        {"classic", l.classic == nullptr ? nullptr : nlohmann::json(l.classic->method)},
-        {"over_classic", nullptr},
-        {"planned", nullptr},
-        {"plan_over_fastest", nullptr}};
+nz::json to_json(const lesson& l) {
+    nz::json j = {{"matrix", l.matrix->name},
+                  {"fastest", l.fastest->method},
+                  {"threads", l.fastest->threads},
+                  {"why", l.why},
+                  {"over_plain_csr", nullptr},
+                  {"classic", l.classic == nullptr ? nullptr : nz::json(l.classic->method)},
+                  {"over_classic", nullptr},
+                  {"planned", nullptr},
+                  {"plan_over_fastest", nullptr}};
     if (!l.matrix->planned().empty()) j["planned"] = l.matrix->planned();
     const auto set = [&](const char* key, double ratio) {
         if (ratio > 0) j[key] = ratio;

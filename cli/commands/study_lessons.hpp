@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/commands/study.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 
@@ -28,6 +29,6 @@ void print_summary(std::span<const matrix_result> matrices, std::span<const less
 void print_lessons(std::span<const lesson>);
 /// Commands for the matrix on which the fastest method is furthest ahead of plain CSR.
 void print_next_steps(std::span<const lesson>);
-nlohmann::json to_json(const lesson&);
+nz::json to_json(const lesson&);
 
 }  // namespace nz::cli

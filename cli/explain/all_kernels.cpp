@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
@@ -11,6 +10,7 @@
 #include "cli/interruption.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/plan/measure.hpp"
 #include "nonzero/plan/plan.hpp"
 
@@ -147,20 +147,20 @@ std::string describe(const l1_model& m) {
                        m.multiprocessors);
 }
 
-nlohmann::json to_json(const explained_method& l) {
+nz::json to_json(const explained_method& l) {
     if (!l.declined.empty()) return {{"method", l.method}, {"declined", l.declined}};
     const traffic& all = l.figures.all;
-    nlohmann::json j = {{"method", l.method},
-                        {"requests", all.requests()},
-                        {"moved_bytes", l.figures.moved_bytes()},
-                        {"used_bytes", all.all_loads().used_bytes},
-                        {"used_of_moved", all.all_loads().used_of_moved()},
-                        {"sectors_a_request", {{"loads", all.all_loads().sectors_a_request()}}},
-                        {"bytes_beyond_l1", l.figures.bytes_beyond_l1()},
-                        {"lanes", l.figures.lanes()},
-                        {"warp_imbalance", all.warp_imbalance()},
-                        {"x_hit_rate", l.figures.l1.x_rate()},
-                        {"binds", l.binds}};
+    nz::json j = {{"method", l.method},
+                  {"requests", all.requests()},
+                  {"moved_bytes", l.figures.moved_bytes()},
+                  {"used_bytes", all.all_loads().used_bytes},
+                  {"used_of_moved", all.all_loads().used_of_moved()},
+                  {"sectors_a_request", {{"loads", all.all_loads().sectors_a_request()}}},
+                  {"bytes_beyond_l1", l.figures.bytes_beyond_l1()},
+                  {"lanes", l.figures.lanes()},
+                  {"warp_imbalance", all.warp_imbalance()},
+                  {"x_hit_rate", l.figures.l1.x_rate()},
+                  {"binds", l.binds}};
     for (const array_role r : {array_role::columns, array_role::values, array_role::x})
         if (all.of(r).requests > 0)
             j["sectors_a_request"][role_name(r)] = all.of(r).sectors_a_request();
@@ -198,7 +198,7 @@ int explain_all(const explain_options& o, const csr<V, host_view>& A) {
     const auto lines =
         explain_methods(A, compute_stats(A), {l1, &speeds, measured, o.threads}, name, *clock);
     clock.reset();
-    nlohmann::json j = provenance("explain", measured);
+    nz::json j = provenance("explain", measured);
     j.update({{"matrix", name},
               {"rows", A.shape.rows},
               {"cols", A.shape.cols},
@@ -206,7 +206,7 @@ int explain_all(const explain_options& o, const csr<V, host_view>& A) {
               {"value", value_name<V>()},
               {"predicted_for", gpu.name},
               {"interrupted", interruption::happened()},
-              {"methods", nlohmann::json::array()}});
+              {"methods", nz::json::array()}});
     for (const explained_method& l : lines) {
         j["methods"].push_back(to_json(l));
         if (l.declined.empty()) j["methods"].back()["kernels"] = kernels_json(l.figures);

@@ -1,12 +1,12 @@
 // What the files of nz explain share.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/progress.hpp"
 #include "nonzero/explain/explain.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/plan/speeds.hpp"
 #include "nonzero/plan/stats.hpp"
 
@@ -41,13 +41,13 @@ void print_picture(const warp_requests&);
 std::string svg_picture(const warp_requests&, const std::string& title);
 /// The same as JSON: for each request that is shown its array, and a letter a lane as in the
 /// terminal.
-nlohmann::json to_json(const warp_requests&);
+nz::json to_json(const warp_requests&);
 
 /// "columns", "values", "x", "y" or "structure".
 std::string_view role_name(array_role);
 
 /// What each kernel of a method asks for, by its name.
-nlohmann::json kernels_json(const explanation&);
+nz::json kernels_json(const explanation&);
 
 /// One product on the GPU by every traced kernel, or by that of one method, for a profiler.
 template <class V>
@@ -63,7 +63,7 @@ struct explained_method {
     double predicted_s = 0, measured_s = 0;  ///< 0: not known
 };
 /// All but what each of its kernels asks for.
-nlohmann::json to_json(const explained_method&);
+nz::json to_json(const explained_method&);
 
 struct explain_how {
     l1_model l1;

@@ -6,6 +6,7 @@
 
 #include "cli/explain/explain.hpp"
 #include "nonzero/core/error.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {
@@ -56,7 +57,7 @@ rows_of part_of(const rows_of& A, row_range r, std::vector<std::int32_t>& row_pt
 
 /// The requests of the first warp at work from the middle of the first launch on, where rows are
 /// like others; as many as a screen shows.
-nlohmann::json picture_of(std::string_view method, const rows_of& A) {
+nz::json picture_of(std::string_view method, const rows_of& A) {
     constexpr std::size_t most = 48;
     const auto t = trace_of<V>(method, A);
     const std::int64_t warps = t->warps(), middle = warps > 0 ? t->grids()[0].warps / 2 : 0;
@@ -64,7 +65,7 @@ nlohmann::json picture_of(std::string_view method, const rows_of& A) {
         const std::int64_t warp = (middle + k) % warps;
         const warp_requests requests = requests_of(*t, warp, most);
         if (requests.all == 0) continue;
-        nlohmann::json j = to_json(requests);
+        nz::json j = to_json(requests);
         j.update({{"method", method}, {"warp", warp}, {"place", place_of(*t, warp)}});
         return j;
     }
@@ -72,42 +73,41 @@ nlohmann::json picture_of(std::string_view method, const rows_of& A) {
 }
 
 /// The first and the last method of the table: what the least and the most waste looks like.
-nlohmann::json pictures_of(const std::vector<explained_method>& best_first, const rows_of& A) {
+nz::json pictures_of(const std::vector<explained_method>& best_first, const rows_of& A) {
     std::vector<std::string_view> ends;
     for (const explained_method& m : best_first)
         if (m.declined.empty()) ends.push_back(m.method);
     if (ends.size() > 2) ends.erase(ends.begin() + 1, ends.end() - 1);
-    nlohmann::json pictures = nlohmann::json::array();
+    nz::json pictures = nz::json::array();
     for (const std::string_view method : ends) {
-        nlohmann::json picture = picture_of(method, A);
+        nz::json picture = picture_of(method, A);
         if (!picture.is_null()) pictures.push_back(std::move(picture));
     }
     return pictures;
 }
 
-nlohmann::json view_of(const rows_of& A, const std::string& name, int threads,
-                       running_clock& clock) {
+nz::json view_of(const rows_of& A, const std::string& name, int threads, running_clock& clock) {
     const l1_model l1 = l1_model::of(gpu_to_explain({}));
     const auto methods =
         explain_methods(A, compute_stats(A), {.l1 = l1, .threads = threads}, name, clock);
     if (methods.empty()) return nullptr;
-    nlohmann::json j = {{"entries", A.val.size()},
-                        {"l1_model", describe(l1)},
-                        {"methods", nlohmann::json::array()},
-                        {"pictures", pictures_of(methods, A)}};
+    nz::json j = {{"entries", A.val.size()},
+                  {"l1_model", describe(l1)},
+                  {"methods", nz::json::array()},
+                  {"pictures", pictures_of(methods, A)}};
     for (const explained_method& m : methods) j["methods"].push_back(to_json(m));
     return j;
 }
 
 }  // namespace
 
-nlohmann::json memory_view(const csr<V, host_view>& A, const std::string& name, int threads,
-                           running_clock& clock) try {
+nz::json memory_view(const csr<V, host_view>& A, const std::string& name, int threads,
+                     running_clock& clock) try {
     if (offset(A.val.size()) <= most_entries) return view_of(A, name, threads, clock);
     std::vector<std::int32_t> row_ptr;
     const row_range rows = middle_rows(A);
-    nlohmann::json j = view_of(part_of(A, rows, row_ptr), name, threads, clock);
-    if (!j.is_null()) j["rows"] = {rows.first, rows.last};
+    nz::json j = view_of(part_of(A, rows, row_ptr), name, threads, clock);
+    if (!j.is_null()) j["rows"] = nz::json::array({rows.first, rows.last});
     return j;
 } catch (const error& e) {  // which does not cost what was measured
     fmt::print(stderr, "nz: {}: what kernels ask of the memory was not counted: {}\n", name,

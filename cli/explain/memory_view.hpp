@@ -1,11 +1,11 @@
 // What GPU kernels ask of the memory for one matrix, for nz study --json and nz report.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/progress.hpp"
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 
@@ -13,7 +13,7 @@ namespace nz::cli {
 /// and of the last of them. Of a matrix with more than two million entries some rows in its middle
 /// are counted, and the JSON says which. After Ctrl-C it has the methods that were done before;
 /// null where there is none, and after a sentence on stderr where a trace fails.
-nlohmann::json memory_view(const csr<double, host_view>& A, const std::string& name, int threads,
-                           running_clock&);
+nz::json memory_view(const csr<double, host_view>& A, const std::string& name, int threads,
+                     running_clock&);
 
 }  // namespace nz::cli

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
 #include "cli/explain/explain.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/io/json.hpp"
 #include "nonzero/matrix/build.hpp"
 #include "nonzero/plan/stats.hpp"
 
@@ -51,7 +51,7 @@ int explain_once(const explain_options& o, const csr<V, host_view>& A) {
         multiply_once(on, m, A, x, y);
         multiplied.push_back(m.name);
     }
-    nlohmann::json j = provenance("explain", true);
+    nz::json j = provenance("explain", true);
     j.update({{"matrix", matrix_name(o.matrix)},
               {"value", value_name<V>()},
               {"multiplied", multiplied}});

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
 #include "cli/explain/explain.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {
@@ -117,8 +117,8 @@ void print_picture(const warp_requests& r) {
     fmt::print("\nLanes with one letter touch one sector of 32 bytes; blank lanes are idle.\n");
 }
 
-nlohmann::json to_json(const warp_requests& r) {
-    nlohmann::json shown = nlohmann::json::array();
+nz::json to_json(const warp_requests& r) {
+    nz::json shown = nz::json::array();
     for (const access& a : r.shown) {
         std::string lanes;
         for (const int sector : sector_numbers(a)) lanes += sector < 0 ? ' ' : letter(sector);

@@ -11,15 +11,13 @@
 namespace nz::cli {
 namespace {
 
-using nlohmann::json;
-
 template <class F>
 json scalars_json(const F& A) {
     json all = json::array();
     if constexpr (requires { F::scalar_names; }) {
         std::size_t k = 0;
         const auto add = [&](const auto& scalar) {
-            if (k > 0) all.push_back({F::scalar_names[k], text(scalar)});
+            if (k > 0) all.push_back(json::array({F::scalar_names[k], text(scalar)}));
             ++k;
         };
         std::apply([&](const auto&... scalar) { (add(scalar), ...); }, F::scalars(A));
@@ -48,7 +46,8 @@ json places_json(const F& M, const csr<V, host_view>& A, const std::vector<drawi
             if (d.holds_values && here != d.entries.end()) at = here - d.entries.begin();
         }
         json of_entry = json::array();
-        for (const place& p : places_of(M, i, j, at)) of_entry.push_back({p.array, p.element});
+        for (const place& p : places_of(M, i, j, at))
+            of_entry.push_back(json::array({p.array, p.element}));
         all.push_back(std::move(of_entry));
     });
     return all;
@@ -154,9 +153,9 @@ json entries_json(const csr<V, host_view>& A) {
     json all = json::array();
     for_each_entry(A, 0, piece_count(A), [&](index i, index j, V v) {
         if constexpr (is_complex<V>) {
-            all.push_back({i, j, text(v)});
+            all.push_back(json::array({i, j, text(v)}));
         } else {
-            all.push_back({i, j, v});
+            all.push_back(json::array({i, j, v}));
         }
     });
     return all;

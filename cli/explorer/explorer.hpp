@@ -1,10 +1,10 @@
 // What the page of nz show draws: every layout of a small matrix, and its kernels step by step.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/explorer/built.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 
@@ -12,7 +12,7 @@ namespace nz::cli {
 /// Layouts are those that the kernels use, but where the options give a number. `format` is the
 /// one that is to be seen first; empty: csr.
 template <class V>
-nlohmann::json explored(const std::string& name, const csr<V, host_view>& A,
-                        const layout_options& o, const std::string& format);
+nz::json explored(const std::string& name, const csr<V, host_view>& A, const layout_options& o,
+                  const std::string& format);
 
 }  // namespace nz::cli

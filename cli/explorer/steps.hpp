@@ -4,10 +4,10 @@
 
 #include <array>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "cli/explorer/drawing.hpp"
 #include "nonzero/formats/traces.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 
@@ -61,10 +61,10 @@ class step_writer final : public access_sink {
         const auto array = std::find_if(arrays_.begin(), arrays_.end(),
                                         [&](const drawing& d) { return d.name == name; });
         const int cell_bytes = array == arrays_.end() ? a.to.bytes : array->element_bytes;
-        nlohmann::json step = {{"warp", warp_}, {"array", name}};
+        nz::json step = {{"warp", warp_}, {"array", name}};
         if (a.store) step["store"] = true;
         if (a.to.bytes > cell_bytes) step["cells"] = a.to.bytes / cell_bytes;
-        nlohmann::json at = nlohmann::json::array(), multiplied = nlohmann::json::array();
+        nz::json at = nz::json::array(), multiplied = nz::json::array();
         for (std::size_t lane = 0; lane < warp_lanes; ++lane) {
             if (a.at[lane] == idle) continue;
             const std::int64_t cell = a.at[lane] * a.to.bytes / cell_bytes;
@@ -75,14 +75,14 @@ class step_writer final : public access_sink {
                 note_value(lane, array->entries[std::size_t(cell)]);
             if (a.to.role != array_role::x) continue;
             if (const int e = multiplied_entry(lane, a.at[lane]); e != no_entry)
-                multiplied.push_back({lane, e});
+                multiplied.push_back(nz::json::array({lane, e}));
         }
         step["at"] = std::move(at);
         if (!multiplied.empty()) step["entries"] = std::move(multiplied);
         steps.push_back(std::move(step));
     }
 
-    nlohmann::json steps = nlohmann::json::array();
+    nz::json steps = nz::json::array();
 
   private:
     void note_value(std::size_t lane, int entry) {
@@ -117,9 +117,9 @@ class step_writer final : public access_sink {
 
 /// The launches of K over A, and the steps of their warps, one warp after the other.
 template <class K, class F>
-nlohmann::json kernel_json(K kernel, const F& A, const std::vector<drawing>& arrays,
-                           const entry_finder& entries) {
-    nlohmann::json j = {{"method", K::name}, {"launches", nlohmann::json::array()}};
+nz::json kernel_json(K kernel, const F& A, const std::vector<drawing>& arrays,
+                     const entry_finder& entries) {
+    nz::json j = {{"method", K::name}, {"launches", nz::json::array()}};
     step_writer<F> writer(A, arrays, entries);
     const auto grids = A.shape.rows > 0 ? launches(kernel, A) : std::vector<warp_grid>{};
     std::int64_t warp = 0;

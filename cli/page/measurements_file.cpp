@@ -10,11 +10,9 @@
 namespace nz::cli {
 namespace {
 
-using nlohmann::json;
-
 std::string text_at(const json& j, const char* key) {
-    const auto at = j.is_object() ? j.find(key) : j.end();
-    return j.is_object() && at != j.end() && at->is_string() ? at->get<std::string>() : "";
+    const json* const at = j.find(key);
+    return at != nullptr && at->is_text() ? at->text() : "";
 }
 
 bool is_array_of_objects(const json& j, const char* key) {
@@ -42,7 +40,7 @@ std::string what_is_wrong_in(const json& j) {
     for (const json& row : j[results]) {
         if (names.count(text_at(row, "matrix")) == 0) return "a result is of none of the matrices";
         if (text_at(row, "method").empty()) return "a result has no method";
-        if (!row.contains("threads") || !row["threads"].is_number_integer())
+        if (!row.contains("threads") || !row["threads"].is_whole())
             return "a result has no number of threads";
     }
     return {};
@@ -54,14 +52,12 @@ json read_measurements(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) throw parse_error(path, 0, "cannot be opened");
     constexpr int deepest = 8;  // no command writes deeper; and writing it out again recurses
-    const auto wanted = [](int depth, json::parse_event_t event, json& parsed) {
-        return depth <= deepest && !(event == json::parse_event_t::key && parsed == "block_s");
-    };
-    json data = json::parse(file, wanted, false);
-    if (data.is_discarded()) throw parse_error(path, 0, "is no JSON");
-    const std::string fault = what_is_wrong_in(data);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    auto data = json::parse(text, deepest, "block_s");
+    if (!data) throw parse_error(path, 0, "is no JSON");
+    const std::string fault = what_is_wrong_in(*data);
     if (!fault.empty()) throw parse_error(path, 0, fault);
-    return data;
+    return std::move(*data);
 }
 
 }  // namespace nz::cli

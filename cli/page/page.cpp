@@ -4,6 +4,7 @@
 #include <span>
 
 #include "cli/page/embedded.hpp"
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {
@@ -14,8 +15,8 @@ void put(std::string& page, std::string_view marker, std::string_view text) {
 }
 
 /// JSON in which no character begins or ends an element or a comment.
-std::string escaped(const nlohmann::json& data) {
-    const std::string text = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string escaped(const nz::json& data) {
+    const std::string text = data.dump();
     std::string safe;
     safe.reserve(text.size());
     for (const char c : text) {
@@ -39,7 +40,7 @@ std::string together(std::span<const std::string_view> parts) {
 }
 
 std::string page_of(std::string_view title, std::span<const std::string_view> styles,
-                    std::span<const std::string_view> scripts, const nlohmann::json& data) {
+                    std::span<const std::string_view> scripts, const nz::json& data) {
     std::string page(page_html);
     put(page, "{{title}}", title);
     put(page, "{{script}}", together(scripts));
@@ -50,11 +51,11 @@ std::string page_of(std::string_view title, std::span<const std::string_view> st
 
 }  // namespace
 
-std::string report_page(const nlohmann::json& data) {
+std::string report_page(const nz::json& data) {
     return page_of("nonzero report", report_styles, report_scripts, data);
 }
 
-std::string explorer_page(const nlohmann::json& data) {
+std::string explorer_page(const nz::json& data) {
     return page_of("nonzero show", explorer_styles, explorer_scripts, data);
 }
 

@@ -2,18 +2,19 @@
 // it.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+
+#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 
 /// The page over `data`, the JSON of nz report, nz study or nz bench, from which its script draws
 /// everything. It asks for no other file. Nothing in `data` can end the element that holds it.
-std::string report_page(const nlohmann::json& data);
+std::string report_page(const nz::json& data);
 
 /// The same over what `explored` tells of a matrix (cli/explorer/explorer.hpp).
-std::string explorer_page(const nlohmann::json& data);
+std::string explorer_page(const nz::json& data);
 
 /// As RFC 4648 has it, with padding.
 std::string base64(std::string_view bytes);

@@ -8,7 +8,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "nonzero/io/atomic_file.hpp"
 #include "nonzero_commit.hpp"
@@ -16,7 +15,6 @@
 namespace nz {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 std::string cache_path(const std::string& stem) {
     const char* const cache = std::getenv("XDG_CACHE_HOME");
@@ -63,10 +61,12 @@ std::string text_of(const std::string& path) {
 }  // namespace
 
 json load_kept(const std::string& path, const json& key) {
-    json j = json::parse(text_of(path), nullptr, /*allow_exceptions=*/false);
-    if (!j.is_object() || !j.contains("key") || !j.contains("kept")) return {};
-    if (j.value("build", json()) != this_build() || j["key"] != key) return {};
-    return std::move(j["kept"]);
+    std::optional<json> j = json::parse(text_of(path));
+    if (!j || !j->contains("build") || !j->contains("key") || !j->contains("kept")) return {};
+    // As text, in which what was read and what was not are alike.
+    if (j->at("build").dump() != this_build().dump() || j->at("key").dump() != key.dump())
+        return {};
+    return std::move((*j)["kept"]);
 }
 
 void keep(const std::string& path, const json& key, const json& what) {
@@ -74,8 +74,7 @@ void keep(const std::string& path, const json& key, const json& what) {
     fs::create_directories(fs::path(path).parent_path(), ignored);
     atomic_file file(path);
     const json all = {{"build", this_build()}, {"key", key}, {"kept", what}};
-    // A machine's name need not be UTF-8.
-    file.write(all.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+    file.write(all.dump(1) + "\n");
     file.commit();
 }
 

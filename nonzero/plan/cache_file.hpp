@@ -1,8 +1,9 @@
 // Where what was measured is kept from one run to the next.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
+
+#include "nonzero/io/json.hpp"
 
 namespace nz {
 
@@ -12,9 +13,9 @@ std::string cache_path(const std::string& stem);
 
 /// What the file keeps under this key by this build (version, commit, layouts); null where it is
 /// missing, corrupt, of another key or build, or no file: a folder, a pipe, a socket, a device.
-nlohmann::json load_kept(const std::string& path, const nlohmann::json& key);
+json load_kept(const std::string& path, const json& key);
 /// Makes the folder. Throws nz::error where the file cannot be written.
-void keep(const std::string& path, const nlohmann::json& key, const nlohmann::json& what);
+void keep(const std::string& path, const json& key, const json& what);
 /// Removes the file, if there is one.
 void forget(const std::string& path);
 

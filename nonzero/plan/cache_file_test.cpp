@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "nonzero/gen/generate.hpp"
@@ -23,7 +22,6 @@ namespace nz::test {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 class cache_file : public ::testing::Test {
   protected:
@@ -78,8 +76,10 @@ TEST_F(cache_file, gives_back_what_was_kept) {
 
 TEST_F(cache_file, of_another_build_is_stale) {
     keep(path, {{"of", 1}}, {{"speed", 2.5}});
-    json all = json::parse(std::ifstream(path));
-    ASSERT_EQ(all["build"].size(), 3U);
+    std::ifstream file(path);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    json all = json::parse(text).value();
+    ASSERT_EQ(all["build"].members().size(), 3U);
     for (const char* what : {"nz", "commit", "layouts"}) {
         json other = all;
         ASSERT_TRUE(other["build"].contains(what));

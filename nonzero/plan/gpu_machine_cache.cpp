@@ -3,8 +3,6 @@
 
 namespace nz {
 
-using nlohmann::json;
-
 namespace {
 
 /// All of them as rates, in one order.
@@ -20,32 +18,32 @@ void set_rates(gpu_speeds& s, const measured_rates& all) {
     for (std::size_t k = 0; k < s.gathers.size(); ++k) s.gathers[k].per_s = all[6 + k];
 }
 
-/// Throws json::exception where it is no whole number: a cast of 1e300 would be undefined.
-std::int64_t whole(const json& j) { return j.get_ref<const json::number_integer_t&>(); }
-
 /// Throws json::exception where a figure is missing or no number.
 gpu_speeds read_speeds(const json& j) {
-    gpu_speeds s{.memory = {.read_gbps = j.at("read_gbps"), .copy_gbps = j.at("copy_gbps")},
-                 .l2_read_gbps = j.at("l2_read_gbps"),
-                 .launch_s = j.at("launch_s"),
-                 .latency_s = j.at("latency_s"),
-                 .upload_gbps = j.at("upload_gbps"),
-                 .resident_warps = whole(j.at("resident_warps")),
+    const auto number = [&](const char* key) { return j.at(key).number(); };
+    gpu_speeds s{.memory = {.read_gbps = number("read_gbps"), .copy_gbps = number("copy_gbps")},
+                 .l2_read_gbps = number("l2_read_gbps"),
+                 .launch_s = number("launch_s"),
+                 .latency_s = number("latency_s"),
+                 .upload_gbps = number("upload_gbps"),
+                 .resident_warps = j.at("resident_warps").whole(),
                  .gathers = {}};
-    for (const json& at : j.at("gathers"))
-        s.gathers.push_back({.x_bytes = whole(at.at("x_bytes")), .per_s = at.at("per_s")});
+    for (const json& at : j.at("gathers").elements())
+        s.gathers.push_back(
+            {.x_bytes = at.at("x_bytes").whole(), .per_s = at.at("per_s").number()});
     return s;
 }
 
 /// The same.
 gpu_info read_info(const json& j) {
-    return {.name = j.at("name"),
-            .compute_capability = int(whole(j.at("compute_capability"))),
-            .multiprocessors = int(whole(j.at("multiprocessors"))),
-            .memory_bytes = whole(j.at("memory_bytes")),
-            .l2_bytes = whole(j.at("l2_bytes")),
-            .driver_version = int(whole(j.at("driver_version"))),
-            .runtime_version = int(whole(j.at("runtime_version")))};
+    const auto whole = [&](const char* key) { return j.at(key).whole(); };
+    return {.name = j.at("name").text(),
+            .compute_capability = int(whole("compute_capability")),
+            .multiprocessors = int(whole("multiprocessors")),
+            .memory_bytes = whole("memory_bytes"),
+            .l2_bytes = whole("l2_bytes"),
+            .driver_version = int(whole("driver_version")),
+            .runtime_version = int(whole("runtime_version"))};
 }
 
 bool plausible(const gpu_info& g) {
@@ -83,10 +81,10 @@ constexpr kept_speeds<gpu_speeds> kept{read_speeds, written, plausible, rates_of
 }  // namespace
 
 known_gpu read_known_gpu(const std::string& text, const std::string& name) {
-    const json all = json::parse(text, nullptr, false);
-    if (all.is_discarded()) throw parse_error(name, 0, "is no JSON");
+    const auto all = json::parse(text);
+    if (!all) throw parse_error(name, 0, "is no JSON");
     try {
-        const json& gpu = all.at("gpu");
+        const json& gpu = all->at("gpu");
         if (gpu.contains("none")) throw parse_error(name, 0, "tells of a machine without a GPU");
         known_gpu g{read_info(gpu), read_speeds(gpu)};
         if (plausible(g.what) && plausible(g.speeds)) return g;

@@ -1,7 +1,6 @@
 // The speeds of a machine, a CPU's or a GPU's: measured until they are steady, then kept in a file.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "nonzero/core/error.hpp"
@@ -13,12 +12,12 @@
 namespace nz {
 
 /// What names a machine in files: under another key, what was measured is stale.
-inline nlohmann::json machine_key(const machine_info& m, int threads) {
+inline json machine_key(const machine_info& m, int threads) {
     return {{"cpu", m.cpu},           {"cores", m.cores},       {"l1d_bytes", m.l1d_bytes},
             {"l2_bytes", m.l2_bytes}, {"l3_bytes", m.l3_bytes}, {"memory_bytes", m.memory_bytes},
             {"simd", m.simd},         {"threads", threads}};
 }
-inline nlohmann::json machine_key(const gpu_info& g) {
+inline json machine_key(const gpu_info& g) {
     return {{"name", g.name},
             {"compute_capability", g.compute_capability},
             {"multiprocessors", g.multiprocessors},
@@ -31,21 +30,20 @@ inline nlohmann::json machine_key(const gpu_info& g) {
 /// Speeds S as a file and the measuring of a machine see them.
 template <class S>
 struct kept_speeds {
-    S (*read)(const nlohmann::json&);  ///< throws json::exception where they are no speeds
-    nlohmann::json (*written)(const S&);
+    S (*read)(const json&);  ///< throws json::exception where they are no speeds
+    json (*written)(const S&);
     bool (*plausible)(const S&);
     measured_rates (*rates_of)(const S&);
     void (*set_rates)(S&, const measured_rates&);
 };
 
 template <class S>
-std::optional<S> load_speeds(const std::string& path, const nlohmann::json& key,
-                             const kept_speeds<S>& as) {
-    const nlohmann::json j = load_kept(path, key);
+std::optional<S> load_speeds(const std::string& path, const json& key, const kept_speeds<S>& as) {
+    const json j = load_kept(path, key);
     try {
         S s = as.read(j);
         if (as.plausible(s)) return s;
-    } catch (const nlohmann::json::exception&) {  // nothing, or of the right key and yet not ours
+    } catch (const json::exception&) {  // nothing, or of the right key and yet not ours
     }
     return {};
 }
@@ -53,8 +51,8 @@ std::optional<S> load_speeds(const std::string& path, const nlohmann::json& key,
 /// Those of the file, or what measure() gives when taken until it is steady, which the file keeps
 /// then. path: empty where there is no place for it. fresh: whatever is in the file.
 template <class S, class F>
-S known_or_measured(const std::string& path, const nlohmann::json& key, const kept_speeds<S>& as,
-                    bool fresh, F measure) {
+S known_or_measured(const std::string& path, const json& key, const kept_speeds<S>& as, bool fresh,
+                    F measure) {
     if (!fresh && !path.empty())
         if (const auto known = load_speeds(path, key, as)) return *known;
     S s;

@@ -20,10 +20,10 @@ struct plan_options {
     /// Products that must repay the setup, one and a half times where it is predicted and not
     /// timed.
     std::int64_t expected_products = many_products;
-    bool tune = false;                      ///< times the few methods predicted to be fastest
-    bool cache = true;                      ///< keeps tuned plans in a file, and reads them
-    bool fresh = false;                     ///< measures and tunes anew, whatever is in the file
-    bool deterministic = true;              ///< only methods with the same bits in every run
+    bool tune = false;          ///< times the few methods predicted to be fastest
+    bool cache = true;          ///< keeps tuned plans in a file, and reads them
+    bool fresh = false;         ///< measures and tunes anew, whatever is in the file
+    bool deterministic = true;  ///< only methods with the same bits in every run
     /// The methods to choose from; empty: all, with `tune`, or all but those that teach.
     std::vector<std::string> methods = {};
     /// Vectors that apply_many multiplies at once. For more than one the plan takes a method that

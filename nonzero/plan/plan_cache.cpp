@@ -6,14 +6,11 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "nonzero/plan/kept_speeds.hpp"
 
 namespace nz {
-
-using nlohmann::json;
 
 namespace {
 
@@ -110,14 +107,15 @@ json to_json(const candidate& c) {
 
 /// Throws json::exception where it is none.
 candidate candidate_of(const json& j) {
-    return {.method = j.at("method"),
-            .declined = j.at("declined"),
-            .matrix_bytes = j.at("matrix_bytes"),
-            .bytes = j.at("bytes"),
-            .predicted_s = j.at("predicted_s"),
-            .predicted_setup_s = j.at("predicted_setup_s"),
-            .measured_s = j.at("measured_s"),
-            .measured_setup_s = j.at("measured_setup_s")};
+    const auto number = [&](const char* key) { return j.at(key).number(); };
+    return {.method = j.at("method").text(),
+            .declined = j.at("declined").text(),
+            .matrix_bytes = number("matrix_bytes"),
+            .bytes = number("bytes"),
+            .predicted_s = number("predicted_s"),
+            .predicted_setup_s = number("predicted_setup_s"),
+            .measured_s = number("measured_s"),
+            .measured_setup_s = number("measured_setup_s")};
 }
 
 /// Whether it names methods that are here, and numbers that are times and sizes.
@@ -165,16 +163,16 @@ std::optional<plan<V, B>> load_plan(const std::string& path, const structure_key
     try {
         plan<V, B> p{{.shape = k.shape,
                       .nnz = k.nnz,
-                      .machine = j.at("machine"),
+                      .machine = j.at("machine").text(),
                       .expected_products = o.expected_products,
                       .storage = o.storage,
-                      .longest_row = j.at("longest_row"),
-                      .bound = bound_of<V>(o.storage, j.at("longest_row")),
+                      .longest_row = j.at("longest_row").whole(),
+                      .bound = bound_of<V>(o.storage, j.at("longest_row").whole()),
                       .candidates = {},
-                      .why = j.at("why")},
+                      .why = j.at("why").text()},
                      on,
                      methods<V>()};
-        for (const json& c : j.at("candidates")) p.candidates.push_back(candidate_of(c));
+        for (const json& c : j.at("candidates").elements()) p.candidates.push_back(candidate_of(c));
         if (plausible(p)) return p;
     } catch (const json::exception&) {  // nothing, or of the right key and yet not ours
     }

@@ -7,7 +7,6 @@
 #include <limits>
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "nonzero/core/gpu.hpp"
@@ -16,8 +15,6 @@
 #include "nonzero/plan/kept_speeds.hpp"
 
 namespace nz {
-
-using nlohmann::json;
 
 double rate_for(const std::vector<rate_at>& rates, double bytes) {
     const auto above = std::find_if(rates.begin(), rates.end(),
@@ -113,14 +110,17 @@ namespace {
 
 json to_json(const std::vector<rate_at>& rates) {
     json j = json::array();
-    for (const rate_at& r : rates) j.push_back({r.bytes, r.per_s});
+    for (const rate_at& r : rates) j.push_back(json::array({r.bytes, r.per_s}));
     return j;
 }
 
 /// Throws json::exception where they are not rates.
 std::vector<rate_at> read_rates(const json& j) {
     std::vector<rate_at> rates;
-    for (const json& r : j) rates.push_back({r.at(0), r.at(1)});
+    for (const json& r : j.elements()) {
+        if (r.size() != 2) throw json::exception("expected a size and a rate");
+        rates.push_back({r[0].number(), r[1].number()});
+    }
     return rates;
 }
 
@@ -155,11 +155,11 @@ bool plausible(const machine_speeds& s) {
 }
 
 machine_speeds read_speeds(const json& j) {
-    return {.launch_s = j.at("launch_s"),
-            .unit_s = j.at("step_s"),
+    return {.launch_s = j.at("launch_s").number(),
+            .unit_s = j.at("step_s").number(),
             .reads = read_rates(j.at("reads")),
             .gathers = read_rates(j.at("gathers")),
-            .convert_bytes_per_s = j.at("convert_bytes_per_s")};
+            .convert_bytes_per_s = j.at("convert_bytes_per_s").number()};
 }
 json written(const machine_speeds& s) {
     return {{"launch_s", s.launch_s},
