@@ -1,10 +1,8 @@
 // That something goes on, where someone watches.
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
+#include <memory>
 #include <string>
-#include <thread>
 
 namespace nz::cli {
 
@@ -21,13 +19,8 @@ class running_clock {
     void relabel(std::string label);
 
   private:
-    void run();
-
-    std::string label_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool over_ = false;
-    std::thread thread_;
+    struct teller;
+    std::unique_ptr<teller> teller_;  // null where nobody watches
 };
 
 }  // namespace nz::cli
