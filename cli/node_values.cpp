@@ -1,6 +1,6 @@
 #include "cli/node_values.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "nonzero/io/atomic_file.hpp"
 

@@ -1,6 +1,6 @@
 #include "cli/progress.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <condition_variable>

@@ -1,6 +1,6 @@
 #include "cli/rank_memory.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <fstream>
 

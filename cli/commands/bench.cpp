@@ -1,5 +1,5 @@
 // nz bench: every method on every matrix, set up, timed, checked.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "cli/commands/bench_ranks.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <numeric>

@@ -1,5 +1,5 @@
 // nz convert: a matrix from one file format to another.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <optional>
 

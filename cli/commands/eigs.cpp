@@ -1,7 +1,7 @@
 // nz eigs: a few eigenpairs at one end of a symmetric matrix's spectrum.
 #include "nonzero/solve/eigs/eigs.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

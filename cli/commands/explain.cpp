@@ -1,7 +1,7 @@
 // nz explain: which addresses the warps of a GPU kernel touch, and what that costs; without a GPU.
 #include "cli/explain/explain.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <optional>
 

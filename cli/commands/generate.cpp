@@ -1,7 +1,7 @@
 // nz generate: model problems as files. Its subcommands and their options are the library's table.
 #include "nonzero/gen/generate.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

@@ -1,5 +1,5 @@
 // nz info: what a matrix is, and what it would take in every format.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

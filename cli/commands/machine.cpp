@@ -1,5 +1,5 @@
 // nz machine: what this machine and its GPU are, and how fast their memories are.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

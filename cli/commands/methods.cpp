@@ -1,5 +1,5 @@
 // nz methods: the registry, whatever this build can run.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "cli/command.hpp"
 #include "cli/report.hpp"

@@ -1,7 +1,7 @@
 // nz pagerank: the nodes of a graph that a random walk comes to most often.
 #include "nonzero/graph/pagerank.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

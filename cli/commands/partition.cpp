@@ -1,7 +1,7 @@
 // nz partition: a graph in parts of equal size, nearly, between which few edges run.
 #include "nonzero/graph/partition.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

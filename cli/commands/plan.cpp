@@ -1,7 +1,7 @@
 // nz plan: which method multiplies this matrix fastest here, and why; and why not the others.
 #include "nonzero/plan/plan.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "cli/commands/plan_ratios.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

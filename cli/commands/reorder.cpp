@@ -1,7 +1,7 @@
 // nz reorder: rows and columns in an order that brings the entries together, and what for.
 #include "nonzero/graph/reorder.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 

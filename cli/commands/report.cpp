@@ -1,5 +1,5 @@
 // nz report: measurements as a page that opens from the disk.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>

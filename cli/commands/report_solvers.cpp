@@ -1,6 +1,6 @@
 #include "cli/commands/report_solvers.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 // nz solve: A x = b by a Krylov method, from files to a file.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

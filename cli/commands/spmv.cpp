@@ -1,5 +1,5 @@
 // nz spmv: one product, y = alpha op(A) x + beta y, from files to a file.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

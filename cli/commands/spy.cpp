@@ -1,5 +1,5 @@
 // nz spy: the sparsity picture, in the terminal or as PNG.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

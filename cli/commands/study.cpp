@@ -1,6 +1,6 @@
 // nz study: the comparison that the lectures make, in one go: formats against formats, threads
 // against one thread, and every result checked.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

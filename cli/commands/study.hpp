@@ -1,7 +1,7 @@
 // What the studies on CPUs and GPUs share: a matrix's results, and how numbers are shown.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

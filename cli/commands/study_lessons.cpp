@@ -1,6 +1,6 @@
 #include "cli/commands/study_lessons.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cerrno>
 #include <map>

@@ -1,6 +1,6 @@
 #include "cli/conditions/quiet.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

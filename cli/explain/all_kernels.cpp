@@ -1,5 +1,5 @@
 // nz explain without a method: all kernels that have a trace, best first.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "cli/explain/memory_view.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // The picture of a warp: lanes across, requests down, coloured by array and by sector.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdlib>

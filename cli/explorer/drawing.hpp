@@ -1,7 +1,7 @@
 // The arrays of a layout, cell by cell, as nz show draws them.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

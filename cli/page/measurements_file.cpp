@@ -1,6 +1,6 @@
 #include "cli/page/measurements_file.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <fstream>
 #include <set>

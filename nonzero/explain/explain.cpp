@@ -1,6 +1,6 @@
 #include "nonzero/explain/explain.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

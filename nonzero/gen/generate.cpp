@@ -1,6 +1,6 @@
 #include "nonzero/gen/generate.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

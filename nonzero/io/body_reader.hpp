@@ -1,7 +1,7 @@
 // The body of a text file: its lines parsed by several threads, and the first that is wrong found.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,6 @@
 #include "nonzero/io/edge_list.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

@@ -9,7 +9,7 @@
 #include <matio.h>
 #endif
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 #include "nonzero/io/metis_graph.hpp"
 
 #include <fast_float/fast_float.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

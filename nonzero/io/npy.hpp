@@ -1,7 +1,7 @@
 // An array of NumPy's inside an archive: what .npz files are made of.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <zip.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "nonzero/io/npz.hpp"
 #include "nonzero/matrix/transpose.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <algorithm>
 #include <limits>
 

@@ -1,7 +1,7 @@
 #include "nonzero/io/petsc.hpp"
 #include "nonzero/matrix/ascending.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

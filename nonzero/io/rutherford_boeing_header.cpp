@@ -1,6 +1,6 @@
 #include "nonzero/io/rutherford_boeing_header.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

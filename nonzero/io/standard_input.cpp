@@ -1,6 +1,6 @@
 #include "nonzero/io/standard_input.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cerrno>

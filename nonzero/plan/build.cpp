@@ -1,5 +1,5 @@
 // Builds what a plan chose, and gives it new values.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <new>
 #include <optional>

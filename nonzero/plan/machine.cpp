@@ -1,6 +1,6 @@
 #include "nonzero/plan/machine.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #include "nonzero/plan/plan.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

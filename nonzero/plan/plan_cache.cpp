@@ -1,6 +1,6 @@
 #include "nonzero/plan/plan_cache.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

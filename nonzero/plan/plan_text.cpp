@@ -1,5 +1,5 @@
 // What a plan says: the cheapest setup, when its own setup pays, and the text of `nz plan`.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

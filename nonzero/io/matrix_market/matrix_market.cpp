@@ -1,6 +1,6 @@
 #include "nonzero/io/matrix_market/matrix_market.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

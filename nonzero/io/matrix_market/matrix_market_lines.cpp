@@ -1,7 +1,7 @@
 #include "nonzero/io/matrix_market/matrix_market_lines.hpp"
 
 #include <fast_float/fast_float.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 #include "nonzero/plan/storage/storage.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <limits>
