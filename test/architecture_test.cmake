@@ -56,6 +56,18 @@ foreach(source IN LISTS library)
     endforeach()
 endforeach()
 
+# Headers that take seconds to compile stand behind our own.
+set(slow cli/options.cpp cli/parsing.cpp nonzero/io/json.cpp)
+file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/nonzero/*.cpp ${SOURCE}/nonzero/*.hpp
+     ${SOURCE}/cli/*.cpp ${SOURCE}/cli/*.hpp)
+list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+foreach(source IN LISTS sources)
+    file(STRINGS ${SOURCE}/${source} includes REGEX "^#include <(CLI|nlohmann)/")
+    if(includes AND NOT source IN_LIST slow)
+        message(FATAL_ERROR "${source} has ${includes}; use cli/options.hpp, nonzero/io/json.hpp")
+    endif()
+endforeach()
+
 # An exception that leaves an OpenMP region ends the process. Loops that may throw, and every one
 # that allocates may, are those of nonzero/core/parallel.hpp, which catch and rethrow; a bare region
 # stands only where nothing is allocated: in kernels, sweeps and measurements, and where a guard is
