@@ -79,28 +79,36 @@ void hide_alignment(const F& A, std::vector<drawing>& all) {
     }
 }
 
+/// An array of a layout whose values are V; `numbers` are its elements where the values are 1, 2,
+/// 3 ...
+template <class V, class Array>
+drawing drawn(const char* name, const Array& array, const Array& numbers) {
+    using T = std::decay_t<decltype(array[0])>;
+    constexpr bool holds_values = std::is_same_v<T, V>;
+    drawing d{name, {}, holds_values, std::is_unsigned_v<T>};
+    d.element_bytes = int(array_bytes(array) / std::max<std::size_t>(array.size(), 1));
+    for (std::size_t k = 0; k < array.size(); ++k) {
+        d.cells.push_back(text(array[k]));
+        if constexpr (holds_values) {
+            d.entries.push_back(int(std::lround(std::abs(numbers[k]))) - 1);
+            if (d.entries.back() == no_entry) d.cells.back() = "*";
+        }
+    }
+    return d;
+}
+
 /// The arrays of A. `numbers` is the same matrix with the values 1, 2, 3 ...: where its layout
 /// holds none of them there is no entry but padding, whatever the layout marks it with.
 template <class F>
 std::vector<drawing> drawings_of(const F& A, const F& numbers) {
-    using V = typename F::value;
     std::vector<drawing> all;
-    const auto draw = [&](const auto& array, const auto& number) {
-        using T = std::decay_t<decltype(array[0])>;
-        constexpr bool holds_values = std::is_same_v<T, V>;
-        drawing d{F::array_names[all.size()], {}, holds_values, std::is_unsigned_v<T>};
-        d.element_bytes = int(array_bytes(array) / std::max<std::size_t>(array.size(), 1));
-        for (std::size_t k = 0; k < array.size(); ++k) {
-            d.cells.push_back(text(array[k]));
-            if constexpr (holds_values) {
-                d.entries.push_back(int(std::lround(std::abs(number[k]))) - 1);
-                if (d.entries.back() == no_entry) d.cells.back() = "*";
-            }
-        }
-        all.push_back(std::move(d));
-    };
     const auto draw_all = [&](const auto&... array) {
-        std::apply([&](const auto&... number) { (draw(array, number), ...); }, F::arrays(numbers));
+        std::apply(
+            [&](const auto&... number) {
+                (all.push_back(drawn<typename F::value>(F::array_names[all.size()], array, number)),
+                 ...);
+            },
+            F::arrays(numbers));
     };
     std::apply(draw_all, F::arrays(A));
     give_entries_to_indices(all);

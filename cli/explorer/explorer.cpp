@@ -108,7 +108,9 @@ class explorer {
             }
         };
         // Kernels of one format differ in their layouts' parameters: one may decline alone.
-        all_kernels::for_each([&]<class K>() { attempt([&] { add_kernel<K>(tag, format); }); });
+        all_kernels::for_each([&]<class K>() {
+            if constexpr (draws<K, L>()) attempt([&] { add_kernel<K>(tag, format); });
+        });
         if (layouts.size() == before && why.empty())
             attempt([&] {
                 const auto build = [&](const auto& B) { return built<V>(tag, B, o_); };
@@ -121,25 +123,31 @@ class explorer {
     json layouts = json::array(), kernels = json::array(), declined = json::array();
 
   private:
+    /// Whether the kernel is one over that layout, and has a trace.
+    template <class K, template <class, class> class L>
+    static constexpr bool draws() {
+        if constexpr (std::floating_point<V> &&
+                      std::is_same_v<typename K::template layout<V, host>, L<V, host>>) {
+            return traced<K, V>;
+        } else {
+            return false;
+        }
+    }
+
     template <class K, template <class, class> class L>
     void add_kernel(layout_tag<L> tag, const std::string& format) {
-        using layout = L<V, host>;
-        if constexpr (std::is_same_v<typename K::template layout<V, host>, layout> &&
-                      std::floating_point<V>)
-            if constexpr (traced<K, V>) {
-                const auto build = [&](const csr<V, host_view>& B) -> layout {
-                    if (is_given(format, o_)) return built<V>(tag, B, o_);
-                    if constexpr (requires { traced_layout(K{}, B); }) {
-                        return traced_layout(K{}, B);
-                    } else {
-                        return layout_from<K, V>()(B);
-                    }
-                };
-                const auto e = explore_layout(A_, numbers_, build);
-                json j = kernel_json(K{}, view(e.own), e.arrays, entries_);
-                j["layout"] = number_of(layout_json(format, e, A_), layouts);
-                kernels.push_back(std::move(j));
+        const auto build = [&](const csr<V, host_view>& B) -> L<V, host> {
+            if (is_given(format, o_)) return built<V>(tag, B, o_);
+            if constexpr (requires { traced_layout(K{}, B); }) {
+                return traced_layout(K{}, B);
+            } else {
+                return layout_from<K, V>()(B);
             }
+        };
+        const auto e = explore_layout(A_, numbers_, build);
+        json j = kernel_json(K{}, view(e.own), e.arrays, entries_);
+        j["layout"] = number_of(layout_json(format, e, A_), layouts);
+        kernels.push_back(std::move(j));
     }
 
     const csr<V, host_view>& A_;

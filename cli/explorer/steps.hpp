@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 
 #include "cli/explorer/drawing.hpp"
@@ -44,70 +45,37 @@ std::string array_name(const hyb<V, host_view>&, std::size_t launch, std::string
     return (!own ? "" : launch == 0 ? "ell." : "coo.") + std::string(name);
 }
 
+/// The row of that lane's entries where the layout alone tells it, -1 where it does not.
+template <class F>
+std::int64_t row_of_lane(const F&, std::int64_t, std::size_t) {
+    return -1;
+}
+/// Diagonals of one value load none: the lane's row says which entry it is.
+template <class V>
+std::int64_t row_of_lane(const packed<V, host_view>& A, std::int64_t warp, std::size_t lane) {
+    const packed_chunk& c = A.chunks[std::size_t(warp)];
+    const std::int64_t row = std::int64_t(lane) >> c.log_lanes;
+    return c.sorted ? A.perm[std::size_t(c.number + row)] : c.first_row + row;
+}
+
 /// Writes down what a warp touches as JSON. A lane multiplies an entry when it loads x of the
 /// entry's column, having loaded the entry's value.
-template <class F>
-class step_writer final : public access_sink {
+class step_writer : public access_sink {
   public:
-    step_writer(const F& A, const std::vector<drawing>& arrays, const entry_finder& entries)
-        : A_(A), arrays_(arrays), entries_(entries) {}
-
+    step_writer(const std::vector<drawing>& arrays, const entry_finder& entries)
+        : arrays_(arrays), entries_(entries) {}
     void begin_warp(std::int64_t warp, std::size_t launch) {
         warp_ = warp, launch_ = launch, loaded_ = {};
     }
-
-    void take(const access& a) override {
-        const std::string name = array_name(A_, launch_, a.to.name);
-        const auto array = std::find_if(arrays_.begin(), arrays_.end(),
-                                        [&](const drawing& d) { return d.name == name; });
-        const int cell_bytes = array == arrays_.end() ? a.to.bytes : array->element_bytes;
-        nz::json step = {{"warp", warp_}, {"array", name}};
-        if (a.store) step["store"] = true;
-        if (a.to.bytes > cell_bytes) step["cells"] = a.to.bytes / cell_bytes;
-        nz::json at = nz::json::array(), multiplied = nz::json::array();
-        for (std::size_t lane = 0; lane < warp_lanes; ++lane) {
-            if (a.at[lane] == idle) continue;
-            const std::int64_t cell = a.at[lane] * a.to.bytes / cell_bytes;
-            while (at.size() < lane) at.push_back(idle);
-            at.push_back(cell);
-            if (a.to.role == array_role::values && array != arrays_.end() &&
-                !array->entries.empty())
-                note_value(lane, array->entries[std::size_t(cell)]);
-            if (a.to.role != array_role::x) continue;
-            if (const int e = multiplied_entry(lane, a.at[lane]); e != no_entry)
-                multiplied.push_back(nz::json::array({lane, e}));
-        }
-        step["at"] = std::move(at);
-        if (!multiplied.empty()) step["entries"] = std::move(multiplied);
-        steps.push_back(std::move(step));
-    }
+    void take(const access& a) override;
 
     nz::json steps = nz::json::array();
 
   private:
-    void note_value(std::size_t lane, int entry) {
-        if (entry != no_entry) loaded_[lane].push_back(entry);
-    }
-    int multiplied_entry(std::size_t lane, std::int64_t column) {
-        if constexpr (std::is_same_v<F, packed<typename F::value, host_view>>) {
-            // Its diagonals of one value load none: the lane's row says which entry it is.
-            const packed_chunk& c = A_.chunks[std::size_t(warp_)];
-            const std::int64_t row = std::int64_t(lane) >> c.log_lanes;
-            return entries_.at(c.sorted ? A_.perm[std::size_t(c.number + row)] : c.first_row + row,
-                               column);
-        } else {
-            auto& waiting = loaded_[lane];
-            const auto of_column = std::find_if(waiting.begin(), waiting.end(), [&](int e) {
-                return entries_.column(e) == column;
-            });
-            if (of_column == waiting.end()) return no_entry;
-            const int entry = *of_column;
-            waiting.erase(of_column);
-            return entry;
-        }
-    }
+    [[nodiscard]] virtual std::string name_of(std::size_t launch, std::string_view name) const = 0;
+    [[nodiscard]] virtual std::int64_t row_of(std::int64_t warp, std::size_t lane) const = 0;
+    int multiplied_entry(std::size_t lane, std::int64_t column);
 
-    const F& A_;
     const std::vector<drawing>& arrays_;
     const entry_finder& entries_;
     std::int64_t warp_ = 0;
@@ -115,26 +83,35 @@ class step_writer final : public access_sink {
     std::array<std::vector<int>, warp_lanes> loaded_;  ///< and not multiplied yet
 };
 
-/// The launches of K over A, and the steps of their warps, one warp after the other.
+template <class F>
+class step_writer_of final : public step_writer {
+  public:
+    step_writer_of(const F& A, const std::vector<drawing>& arrays, const entry_finder& entries)
+        : step_writer(arrays, entries), A_(A) {}
+
+  private:
+    [[nodiscard]] std::string name_of(std::size_t launch, std::string_view name) const override {
+        return array_name(A_, launch, name);
+    }
+    [[nodiscard]] std::int64_t row_of(std::int64_t warp, std::size_t lane) const override {
+        return row_of_lane(A_, warp, lane);
+    }
+
+    const F& A_;
+};
+
+/// The launches of a kernel, and the steps of their warps, one warp after the other.
+nz::json steps_of(std::string_view method, const std::vector<warp_grid>& launches,
+                  step_writer& writer,
+                  const std::function<void(std::int64_t warp, warp_trace& to)>& trace_one);
+
 template <class K, class F>
 nz::json kernel_json(K kernel, const F& A, const std::vector<drawing>& arrays,
                      const entry_finder& entries) {
-    nz::json j = {{"method", K::name}, {"launches", nz::json::array()}};
-    step_writer<F> writer(A, arrays, entries);
+    step_writer_of<F> writer(A, arrays, entries);
     const auto grids = A.shape.rows > 0 ? launches(kernel, A) : std::vector<warp_grid>{};
-    std::int64_t warp = 0;
-    for (std::size_t launch = 0; launch < grids.size(); ++launch) {
-        const warp_grid& g = grids[launch];
-        j["launches"].push_back(
-            {{"kernel", g.kernel}, {"warps", g.warps}, {"block", g.warps_per_block}});
-        warp_trace to(writer);
-        for (std::int64_t w = 0; w < g.warps; ++w, ++warp) {
-            writer.begin_warp(warp, launch);
-            trace(kernel, A, warp, to);
-        }
-    }
-    j["steps"] = std::move(writer.steps);
-    return j;
+    return steps_of(K::name, grids, writer,
+                    [&](std::int64_t warp, warp_trace& to) { trace(kernel, A, warp, to); });
 }
 
 }  // namespace nz::cli
