@@ -78,7 +78,8 @@ struct csr_adaptive_blocks : kernel_of<csr_adaptive> {
     /// and two barriers between them.
     static work work_on_gpu(const matrix_stats&);
     template <class V>
-    static csr_adaptive<V, device> build(gpu on, const csr<V, device_view>& A) {
+    static csr_adaptive<V, device> build(gpu on, const csr<V, device_view>& A,
+                                         const packed_analysis<V>*) {
         return adapt(on, A);
     }
     template <class V>

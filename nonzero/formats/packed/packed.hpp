@@ -219,6 +219,7 @@ void spmv_many(gpu, packed_warp, V alpha, const packed<V, device_view>& A, in_co
 /// The value of an encoded entry.
 template <value_encoding C, class V>
 struct decoder {
+    static constexpr bool may_tile = C >= value_encoding::float32;  ///< a table excludes tiles
     const std::byte* val;
     const V* table;
     V operator[](std::size_t at) const {
@@ -235,9 +236,17 @@ struct decoder {
 /// f(decoder) for the encoding of A.
 template <class V, class F>
 void with_decoder(const packed<V, host_view>& A, F f) {
-    with_encoding(A.encoding, [&]<value_encoding C>() {
+    with_encoding<V>(A.encoding, [&]<value_encoding C>() {
         f(decoder<C, V>{A.val.data(), A.table.data()});
     });
+}
+
+/// The value of all entries of a constant diagonal, of which `word` is the first word.
+template <class V>
+V value_of_diagonal(const std::uint32_t* word) {
+    V v{};
+    std::memcpy(static_cast<void*>(&v), word + 2, std::min<std::size_t>(sizeof(V), 8));
+    return v;
 }
 
 /// f(row, column, value) for every entry of a tile, row by row.
@@ -266,7 +275,8 @@ void for_each_of_tile(const packed<V, host_view>& A, const packed_chunk& c, D va
 /// f(row, column, value) for every entry of one chunk.
 template <class D, class V, class F>
 void for_each_of_chunk(const packed<V, host_view>& A, const packed_chunk& c, D value, F f) {
-    if (is_tile(c.kind)) return for_each_of_tile(A, c, value, f);
+    if constexpr (D::may_tile)
+        if (is_tile(c.kind)) return for_each_of_tile(A, c, value, f);
     const std::uint32_t* const words =
         A.indices.data() + std::size_t(c.index_at) * packed_index_unit;
     const auto* const delta16 = reinterpret_cast<const std::uint16_t*>(words);
@@ -287,13 +297,8 @@ void for_each_of_chunk(const packed<V, host_view>& A, const packed_chunk& c, D v
             }
             const std::uint32_t* const word = words + std::size_t(s) * words_a_column(c.kind);
             if ((word[1] >> lane & 1) == 0) continue;
-            V v{};
-            if (constant) {
-                std::memcpy(static_cast<void*>(&v), word + 2, std::min<std::size_t>(sizeof(V), 8));
-            } else {
-                v = value[at + std::size_t(s) * 32 + lane];
-            }
-            f(i, i + std::int32_t(word[0]), v);
+            f(i, i + std::int32_t(word[0]),
+              constant ? value_of_diagonal<V>(word) : value[at + std::size_t(s) * 32 + lane]);
         }
 }
 template <class V, class F>
