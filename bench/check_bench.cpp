@@ -1,5 +1,5 @@
-// What it takes to look at a matrix before it is planned, and to bring its rows in order: beside
-// making the plan and building it. One line of JSON a matrix and backend.
+// Time to check a matrix before it is planned, and to bring its rows in order: beside making the
+// plan and building it. One line of JSON a matrix and backend.
 //
 //   check_bench FILE...
 #include <fmt/format.h>

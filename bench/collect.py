@@ -160,7 +160,7 @@ def merge_products(suite: dict[str, Any], new: list[Run]) -> dict[str, Any]:
 
 
 def key_of(setting: dict[str, Any], line: Run) -> str:
-    """What two runs have in common of which the later one counts."""
+    """Facts that two runs have in common of which the later one counts."""
     asked = {k: v for k, v in setting.items()
              if k not in PROVENANCE and not isinstance(v, (dict, list))}
     machine = setting["gpu"]["name"] if "gpu" in setting else setting["machine"]["cpu"]

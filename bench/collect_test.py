@@ -1,4 +1,4 @@
-"""What bench/collect.py keeps of runs, on measurements made up."""
+"""Tests of bench/collect.py, on measurements made up."""
 import json
 import os
 import subprocess

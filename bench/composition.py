@@ -24,7 +24,7 @@ import numpy as np
 
 
 def counted(path: Path) -> dict[str, Any]:
-    """What a SciPy .npz file of a CSR matrix holds."""
+    """Counts of a SciPy .npz file of a CSR matrix."""
     with np.load(path) as A:
         rows, cols = (int(n) for n in A["shape"])
         lengths = np.diff(A["indptr"])

@@ -1,4 +1,4 @@
-"""What a product over many ranks should take, and an iteration of CG with multigrid: a model, no
+"""Time of a product over many ranks, and of an iteration of CG with multigrid: a model, no
 measurement. scripts/dist-check prints it.
 
 Of a cube of n^3 unknowns and 7 points each rank has as many unknowns. Its own columns are
@@ -20,7 +20,7 @@ POINTS = 7
 
 @dataclass(frozen=True)
 class Machine:
-    """What a rank's processor and its link can do."""
+    """Speeds of a rank's processor and of its link."""
 
     name: str
     memory: float  # bytes/s
@@ -142,7 +142,7 @@ class Level:
         return self.products * self.A.neighbours + 2 * self.P.neighbours
 
     def cycle_s(self, m: Machine) -> float:
-        """What a cycle spends on this level."""
+        """Time of a cycle on this level. [s]"""
         if self.is_last:  # the dense inverse
             return m.launch + self.all_rows**2 * 8 / m.memory
         smoothing = self.steps * (m.launch / LAUNCHES + self.A.rows * SMOOTHED / m.memory)

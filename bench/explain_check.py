@@ -153,7 +153,7 @@ def compare(kernel: dict[str, Any], value: str, seen: Counted) -> list[Compariso
     value
         The type of the values, "float" or "double".
     seen
-        What was counted of it.
+        Its counters.
     """
     value_bytes = {"float": 4, "double": 8}[value]
     by_bytes = seen.sectors_by_bytes
@@ -194,7 +194,7 @@ def check_method(matrix: str, value: str, predicted: dict[str, Any], launches: l
 
 
 def run(command: list[str], **environment: str) -> str:
-    """What the command prints; Failure with its last line on stderr where it fails."""
+    """Output of the command; Failure with its last line on stderr where it fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False,
                               env=os.environ | environment)
@@ -328,7 +328,7 @@ def write(o: argparse.Namespace, checked: Checked) -> None:
 
 
 def print_end(checked: Checked) -> None:
-    """What differs by how much, the furthest off first, and what could not be run."""
+    """Print the differences, the largest first, and what could not be run."""
     differing = sorted((k for k in checked.kernels if not k.agrees),
                        key=lambda k: -max(abs(c.off) for c in k.comparisons if not c.agrees))
     print(f"\n{len(checked.kernels) - len(differing)} of {len(checked.kernels)} kernels agree")

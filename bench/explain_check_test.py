@@ -1,4 +1,4 @@
-"""What bench/explain_check.py makes of counters, on counters made up."""
+"""Tests of bench/explain_check.py, on counters made up."""
 import json
 import os
 import subprocess
@@ -90,7 +90,7 @@ class Report:
 
 
 def load_report(file):
-    """What the module ncu_report of these tests has."""
+    """The report in place of that of the module ncu_report."""
     return Report(json.loads(Path(file).read_text()))
 
 

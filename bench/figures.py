@@ -278,7 +278,7 @@ def classes(m: Measurements) -> list[str]:
 
 
 def class_sizes(m: Measurements) -> list[str]:
-    """What the cells of the table of classes hold."""
+    """Commands, numbers and sizes of the matrices behind each cell of the table of classes."""
     lines = []
     for machine, name, threads, suites in PLACES:
         for kind, label in CLASSES.items():
@@ -310,7 +310,7 @@ def floor_s(run: collect.Run, threads: int) -> float:
 
 
 def floors(m: Measurements) -> list[str]:
-    """What the plan takes beyond the cache with distinct values: time, bytes, setup."""
+    """The plan beyond the cache with distinct values: time, bytes, setup."""
     lines = []
     for machine, name, threads, suites in PLACES:
         here = runs_of_class(m, machine, suites, threads, "beyond distinct")
@@ -333,7 +333,7 @@ def floors(m: Measurements) -> list[str]:
                   "choosing and packing, in products of the plan"], lines)
 
 
-# What was aimed at on GPUs beyond the cache: of an H200, of an H100, and whether more is better.
+# Aims on GPUs beyond the cache: of an H200, of an H100, and whether more is better.
 AIMS = {"against `cusparse.csr`": (1.70, 1.45, True),
         "against the best of cuSPARSE": (1.60, 1.40, True),
         "lowest of them": (1.05, 1.05, True),
@@ -347,7 +347,7 @@ REGULAR = ("atmosmodd_like", "ecology1", "lap3d_40", "mc2depi_like", "nlpkkt80",
 
 
 def reached_beyond_cache(m: Measurements, machine: str) -> dict[str, float]:
-    """What AIMS names, as measured on that machine."""
+    """The quantities of AIMS, as measured on that machine."""
     here = runs_of_class(m, machine, ("classes",), 0, "beyond distinct")
     of = timed(here, 0)
     against = [ratios(of, method("plan"), pick) for pick in (method("cusparse.csr"),
@@ -371,7 +371,7 @@ def reached_beyond_cache(m: Measurements, machine: str) -> dict[str, float]:
 
 
 def aims(m: Measurements) -> list[str]:
-    """What was aimed at beyond the cache, beside what is reached."""
+    """Aims beyond the cache, beside what is reached."""
     lines = []
     reached = [reached_beyond_cache(m, machine) for machine in ("h200", "h100")]
     for what, (*goals, more) in AIMS.items():
@@ -459,7 +459,7 @@ def best_spmm(rows: list[Row]) -> Row | None:
 
 
 def of_vectors(m: Measurements, machine: str, order: str, count: int) -> Rows:
-    """What was measured with that number of vectors in that order on a GPU."""
+    """Measurements with that number of vectors in that order on a GPU."""
     return timed((run for run in m.runs(machine, "vectors")
                   if run["order"] == order and run["vectors"] == count), 0)
 
@@ -581,7 +581,7 @@ PLAN_RUNS = (("double", "plan", AS_THEY_ARE),
 
 
 def setup_products(rows: Rows, name: str) -> dict[str, float]:
-    """What preparing a method on the GPU takes, in products of cusparse.csr."""
+    """Time of preparing a method on the GPU, in products of cusparse.csr."""
     each = {}
     for matrix, here in rows.items():
         built, csr = summary.named(here, name), summary.named(here, "cusparse.csr")
@@ -747,7 +747,7 @@ def kernel_means(m: Measurements, machine: str) -> list[str]:
 
 
 def kernels(m: Measurements, machine: str) -> list[str]:
-    """What every kernel is against cusparse.csr and against our others."""
+    """Every kernel against cusparse.csr and against our others."""
     here = m.chosen(machine, "kernels", type="double")
     return summary.kernels_table(timed(here, 0), summary.load_declined(here))
 
@@ -1075,7 +1075,7 @@ def gpus_large(m: Measurements, machine: str) -> list[str]:
 
 
 def ranks_aims(m: Measurements, gpus: str, cpus: str) -> list[str]:
-    """What was aimed at over ranks, beside what is reached."""
+    """Aims over ranks, beside what is reached."""
     told, here = m.json(f"{gpus}/gpus.json"), m.json(f"{cpus}/ranks.json")
     lines: list[list[str]] = []
 

@@ -56,7 +56,7 @@ class Runner:
         self.nz = str((build / "nz").resolve())
 
     def output(self, command: list[str], processes: int = 1) -> str:
-        """What a command prints; its own words where it fails. Processes share out the cores."""
+        """Output of a command; its own words where it fails. Processes share out the cores."""
         threads = max(len(os.sched_getaffinity(0)) // processes, 1)
         start = []
         if processes > 1:
@@ -69,7 +69,7 @@ class Runner:
         return done.stdout
 
     def told(self, arguments: list[str], processes: int = 1) -> dict[str, Any]:
-        """What a subcommand of nz writes with --json."""
+        """The JSON of a subcommand of nz."""
         text = self.output([self.nz, *arguments, "--device", "gpu", "--json", "-"], processes)
         told: dict[str, Any] = json.loads(text)
         return told

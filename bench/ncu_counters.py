@@ -1,4 +1,4 @@
-"""What Nsight Compute counted of the kernels of products: read from its reports.
+"""Counters of Nsight Compute of the kernels of products: read from its reports.
 
 ``ncu_report`` is Nsight Compute's own module, in its folder extras/python.
 """
@@ -46,7 +46,7 @@ class Load:
 
 @dataclass
 class Counted:
-    """What the loads of one kernel, over all its launches, asked for."""
+    """Requests of the loads of one kernel, over all its launches."""
 
     requests: int = 0
     sectors: int = 0
@@ -78,7 +78,7 @@ class Counted:
 
 
 def counted_before(counted: dict[str, Any]) -> Counted:
-    """What `explain_check --json` wrote as ``counted``.
+    """The counters that `explain_check --json` wrote as ``counted``.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def products_of(report: Any) -> list[list[Any]]:
     Parameters
     ----------
     report
-        What ``ncu_report.load_report`` returns.
+        Result of ``ncu_report.load_report``.
     """
     products: list[list[Any]] = []
     inside = False

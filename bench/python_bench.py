@@ -216,7 +216,7 @@ def found(name):
 
 
 def versions():
-    """What was measured against what."""
+    """Versions of the libraries compared."""
     known = {}
     for name in ("numpy", "scipy", "cupy", "torch", "pyamg", "nonzero"):
         module = found(name)

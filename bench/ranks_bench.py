@@ -44,7 +44,7 @@ NZ_SOLVERS = {"nonzero, cg + amg": "amg", "nonzero, cg + jacobi": "jacobi"}
 
 
 def output_of(command: list[str]) -> str:
-    """What a command prints; its own words where it fails."""
+    """Output of a command; its own words where it fails."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"ranks_bench: {' '.join(command)}: {done.stderr.strip()}")

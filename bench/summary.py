@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the measurements of `nz bench --peers --json FILE` say, in a page.
+"""The measurements of `nz bench --peers --json FILE`, summed up in a page.
 
     summary.py FILE.json ... [--threads 2] [--fastest]
     summary.py --gpu FILE.json ... [--type double] [--values distinct]
@@ -194,7 +194,7 @@ def by_size(rows, sizes, cache):
 
 
 def setup(rows):
-    """What packing, and choosing and building, take, in products of cusparse.csr."""
+    """Times of packing, and of choosing and building, in products of cusparse.csr."""
     for name, label in (("packed.warp", "Packing"), ("plan", "Choosing and building")):
         each = {}
         for matrix, here in rows.items():

@@ -1,4 +1,4 @@
-// What nz keeps between runs: the machine's speeds, renewed where they are absurd or the user says.
+// Cache of nz between runs: the machine's speeds, renewed where they are absurd or the user says.
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 

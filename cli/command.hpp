@@ -1,4 +1,4 @@
-// What the subcommands share: how they are added, and how they print.
+// Shared by the subcommands: how they are added, and how they print.
 #pragma once
 
 #include <cstdio>

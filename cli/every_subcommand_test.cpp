@@ -1,4 +1,4 @@
-// What holds of every subcommand: each test iterates those that the command itself lists, with the
+// Properties of every subcommand: each test iterates those that the command itself lists, with the
 // options that their own help shows. A new subcommand fails here until its line in `uses` is
 // written.
 #include <sys/stat.h>

@@ -171,7 +171,7 @@ TEST_F(command, explain_shows_its_progress_and_after_ctrl_c_what_it_has) {
     // The JSON's place is held once counting begins.
     EXPECT_EQ(interrupted(arguments, stage::pipe, "ls | grep -q part && sleep 0.2"), "130\n");
     EXPECT_EQ(slurp(dir / "err"), "");
-    EXPECT_NE(slurp(dir / "out").find("What binds each:"), std::string::npos);
+    EXPECT_NE(slurp(dir / "out").find("Bottleneck of each:"), std::string::npos);
     const auto j = json::parse(slurp(dir / "j.json"));
     EXPECT_EQ(j["interrupted"], true);
     EXPECT_LT(j["methods"].size(), traced_methods<double>().size());

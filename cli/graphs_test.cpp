@@ -236,7 +236,7 @@ TEST_F(command, partition_cuts_a_path_in_the_middle) {
     }
 }
 
-/// What was cut through 54,304 and 45,900 edges by a vector that had not converged.
+/// Graphs once cut through 54,304 and 45,900 edges, by a vector that had not converged.
 TEST_F(command, partition_of_graphs_in_pieces) {
     const std::string folder = NZ_SOURCE_DIR "/matrices/";
     for (const char* how : {"", " --method spectral --without-metis"}) {

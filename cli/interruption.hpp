@@ -31,8 +31,8 @@ class suspended_interruption {
     struct sigaction kept_ {};
 };
 
-/// What `read` returns. Where nothing is measured yet that Ctrl-C could leave, it ends the process:
-/// a pipe in which nothing comes is not waited for.
+/// Result of `read`. Where nothing is measured yet that Ctrl-C could leave, Ctrl-C ends the process
+/// during it: a pipe in which nothing comes is not waited for.
 template <class F>
 auto read_within_interruption(bool is_first, F read) {
     std::optional<suspended_interruption> suspended;
@@ -40,7 +40,7 @@ auto read_within_interruption(bool is_first, F read) {
     return read();
 }
 
-/// What nz bench and nz study return after Ctrl-C, once what they have is printed and written:
+/// Exit code of nz bench and nz study after Ctrl-C, once what they have is printed and written:
 /// 128 + SIGINT, as shells report it.
 inline constexpr int interrupted_exit = 130;
 

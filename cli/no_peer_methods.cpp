@@ -1,4 +1,4 @@
-// What a build without -DNONZERO_PEERS=ON has instead of bench/peers/.
+// Stand-in for bench/peers/ in a build without -DNONZERO_PEERS=ON.
 #include "cli/peer_methods.hpp"
 
 namespace nz::cli {

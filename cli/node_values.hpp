@@ -9,7 +9,7 @@
 
 namespace nz::cli {
 
-/// What node files may be called: a vector's endings; .tsv with names; "-" is .tsv on stdout.
+/// Endings of node files: a vector's; .tsv with names; "-" is .tsv on stdout.
 inline constexpr std::string_view node_file_endings[] = {".tsv", ".mtx", ".mtx.gz"};
 
 /// Writes `name<TAB>value`, a line a node in the order of the rows, or, to .mtx, the values alone.

@@ -14,7 +14,7 @@ class Option;
 
 namespace nz::cli {
 
-/// What the chosen subcommand does once the arguments are parsed; returns an exit_code. It throws
+/// Runs the chosen subcommand once the arguments are parsed; returns an exit_code. It throws
 /// nz::error (or std::bad_alloc), which main turns into one line on stderr and a code.
 using action = std::function<int()>;
 
@@ -52,7 +52,7 @@ class option {
     CLI::Option* option_;
 };
 
-/// What help, man pages and completion know of an option.
+/// An option, as help, man pages and completion show it.
 struct option_words {
     std::vector<std::string> long_names, short_names;  ///< without dashes
     std::string positional;                            ///< its name there; empty where it has none
@@ -60,7 +60,7 @@ struct option_words {
     std::string description, default_value;
 };
 
-/// What they know of a subcommand, or of nz itself.
+/// A subcommand, or nz itself, as they show it.
 struct command_words {
     std::string name, description, footer;
     std::vector<option_words> options;
@@ -89,7 +89,7 @@ class command {
                       const std::string& what) const;
     option add_flag(const std::string& names, bool& to, const std::string& what) const;
 
-    /// What it does where it is the one that the arguments name.
+    /// Sets the action of the subcommand, which runs if the arguments name it.
     void does(const action&) const;
     /// Called where the arguments name it, once they are parsed. It may `choose`, or call
     /// `missing`.

@@ -34,8 +34,8 @@ class fitting : public CLI::Formatter {
     }
 };
 
-/// What the arguments given to `sub` are, for people to read: what follows from them over ranks
-/// must be the same on all, so that all are there but --threads.
+/// The arguments given to `sub`, for people to read: what follows from them over ranks must be the
+/// same on all, so that all are there but --threads.
 std::string text_of_arguments(const CLI::App& sub) {
     std::string text = "nz " + sub.get_name();
     for (const CLI::Option* o : sub.get_options()) {

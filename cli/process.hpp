@@ -1,4 +1,4 @@
-// What nz sets right with the system before it does anything, and what it does when it is ended.
+// Process of nz: its setup before anything else, and its cleanup when it is ended.
 #pragma once
 
 namespace nz::cli {

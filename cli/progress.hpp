@@ -1,4 +1,4 @@
-// That something goes on, where someone watches.
+// Progress line on stderr, if it is a terminal.
 #pragma once
 
 #include <memory>

@@ -26,7 +26,7 @@ class memory_watch {
     std::int64_t before_, most_ = 0;
 };
 
-/// What a rank must hold: its rows in CSR, and its elements of x and of y.
+/// Memory that a rank needs: its rows in CSR, and its elements of x and of y. [bytes]
 template <class V>
 double share_bytes(const matrix_slice<V>& A, int rank) {
     return double(bytes(A.own)) +

@@ -24,7 +24,7 @@ namespace {
 const mpi_plugin* plugin = nullptr;
 const communicator* ranks = nullptr;
 
-/// What launchers tell every process: Open MPI's, MPICH's and Intel's, Slurm's.
+/// Variables in which launchers tell size and rank: Open MPI's, MPICH's and Intel's, Slurm's.
 struct launcher {
     const char *size, *rank;
 };

@@ -16,7 +16,7 @@ bool is_speaker();
 /// The request that the arguments of this process make.
 struct request {
     action run = {};               ///< empty where the arguments are wrong
-    std::string fault = {};        ///< what is wrong with them
+    std::string fault = {};        ///< the fault in them
     std::string text = {};         ///< in which the processes of one run must be alike
     bool runs_over_ranks = false;  ///< the processes compute together, else each by itself
     bool is_said_once = false;     ///< help, say: by rank 0, for all that asked for it

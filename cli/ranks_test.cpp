@@ -41,7 +41,7 @@ class ranks : public command {
                                 const std::string& before = "") const {
         return mpirun("-n " + std::to_string(processes) + " " + before + " $nz " + arguments);
     }
-    /// What mpirun starts by these arguments, $nz being the command.
+    /// Outcome of mpirun with these arguments, $nz being the command.
     [[nodiscard]] outcome mpirun(const std::string& arguments) const {
 #if defined(NZ_MPIRUN)
         constexpr const char* mpirun = NZ_MPIRUN;
@@ -376,7 +376,7 @@ TEST_F(ranks, say_once_what_is_wrong_and_end) {
     expect("bench wide.mtx --threads 1,2", 2, "--threads: over several processes one number");
 }
 
-/// What ends a process before it could join the others: they would wait for it.
+/// Errors that end a process before it could join the others, which would wait for it.
 TEST_F(ranks, one_with_wrong_arguments_ends_all) {
     nz::write(file("A.mtx"), view(laplace2d<double>(4, 4)));
     const std::string good = "-n 1 $nz spmv A.mtx";

@@ -17,8 +17,8 @@ csr<V, host> read_matrix(const std::string& path, int threads = 0);
 template <class V>
 named_matrix<V> read_named_matrix(const std::string& path, int threads = 0);
 
-/// What the help of an argument says that names such a file, from nz::file_formats; and all of
-/// them, a line each.
+/// Help of an argument that names such a file, from nz::file_formats; and help on all of them, a
+/// line each.
 std::string matrix_help();
 std::string formats_help();
 

@@ -1,4 +1,4 @@
-// What every file of measurements says in addition to its numbers, and how it is written.
+// Provenance of every file of measurements, beside its numbers, and how it is written.
 #pragma once
 
 #include <exception>
@@ -51,7 +51,7 @@ void throw_if(const std::exception_ptr& fault);
 /// and flags: without them no number is one. With `on_gpu` the first GPU as well.
 nz::json provenance(const std::string& command, bool on_gpu = false);
 
-/// What CUDA says of the GPU, and its driver and its clocks now where NVML answers.
+/// Facts about the GPU from CUDA, and its driver and its clocks now where NVML answers.
 nz::json gpu_json(const gpu_info&);
 
 /// The name of a matrix: its file's, without folder and endings.

@@ -161,7 +161,7 @@ TEST_F(solve, tries_others_and_says_what_it_got) {
         EXPECT_GE(double(a["relative_residual"]), double(best["relative_residual"]));
     EXPECT_LT(double(best["relative_residual"]), 1e-2);
 
-    // What is asked for is used alone.
+    // A method or a preconditioner that is asked for is used alone.
     const auto alone = report(matrix + " --method cg --precond jacobi");
     EXPECT_EQ(alone["attempts"].size(), 1);
     EXPECT_EQ(alone["converged"], false);

@@ -7,7 +7,7 @@ namespace {
 
 using V = std::complex<double>;
 
-/// What reading gives: the matrix, or why there is none.
+/// Result of reading: the matrix, or why there is none.
 struct outcome {
     nz::csr<V, nz::host> A{};
     std::string failure;

@@ -15,7 +15,7 @@
 namespace nz::fuzz {
 namespace {
 
-/// What is multiplied, beside the matrix.
+/// Operands of a product, beside the matrix.
 template <class V>
 struct task {
     transposition how;

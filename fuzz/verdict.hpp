@@ -38,7 +38,7 @@ bool is_finite(V v) {
     return std::isfinite(std::real(v)) && std::isfinite(std::imag(v));
 }
 
-/// What enters one element of a product, alpha and beta aside.
+/// Parts of one element of a product, alpha and beta aside.
 struct ingredients {
     std::int64_t entries = 0;
     bool nan = false, infinite = false;

@@ -60,7 +60,7 @@ PetscErrorCode ask_others(Mat whole, const std::vector<PetscScalar>& marks, othe
     PetscFunctionReturn(0);
 }
 
-/// What set_rows_apart says of `kept`.
+/// The matrix that set_rows_apart returns in `kept`.
 csr<PetscScalar, host> without(const aij_view& own, PetscInt first,
                                const std::vector<PetscScalar>& marks, const others& other) {
     const auto is_apart = [&](PetscInt column) {

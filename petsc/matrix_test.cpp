@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
                       case_of{"on_the_first_rank", 60, 60, true, 7}),
     name_of);
 
-/// What may be done to a matrix between two products.
+/// A change of a matrix between two products.
 struct change {
     std::string name;
     std::function<PetscErrorCode(Mat)> apply;

@@ -58,7 +58,7 @@ PetscErrorCode become_mpiaijnz(Mat A) {
     PetscCall(PetscObjectTypeCompare((PetscObject)A, mpi_type, &already));
     if (already) PetscFunctionReturn(0);
     PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMPIAIJ, &plain));
-    // What else is derived from AIJ has operations of its own.
+    // Other types derived from AIJ have operations of their own.
     if (!plain) PetscCall(MatConvert(A, MATMPIAIJ, MAT_INPLACE_MATRIX, &A));
     if (aij_assembly_end == nullptr) aij_assembly_end = A->ops->assemblyend;
     A->ops->assemblyend = assembly_end;

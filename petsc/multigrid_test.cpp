@@ -180,7 +180,7 @@ TEST(nzamg, takes_the_near_null_space_or_coordinates) {
     MUST(MatDestroy(&A));
 }
 
-/// What values may make of a matrix that multigrid suits.
+/// A value by which a matrix that multigrid suits becomes one that it does not.
 struct fault {
     std::string name;
     double value;      ///< of an entry of the first row

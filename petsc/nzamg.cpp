@@ -1,8 +1,8 @@
 // nzamg: nonzero's algebraic multigrid as a preconditioner of PETSc's, over all ranks of its
 // matrix.
 //
-// What a matrix's values make impossible is a failed reason, as PETSc's own preconditioners have
-// it: KSP ends with KSP_DIVERGED_PC_FAILED, and SNES and TS go on from there with another step.
+// Values of a matrix that multigrid cannot take set a failed reason, as in PETSc's own
+// preconditioners: KSP ends with KSP_DIVERGED_PC_FAILED, and SNES and TS go on with another step.
 #include <petsc/private/pcimpl.h>
 
 #include <cmath>
@@ -27,7 +27,7 @@ struct multigrid {
     std::unique_ptr<mpi_ranks> ranks{};    ///< null where there is one
     std::unique_ptr<linear_operator<PetscScalar, cpu>> M{};
     amg_report report{};
-    rows_apart apart{};     ///< that M leaves out
+    rows_apart apart{};     ///< rows that M leaves out
     std::string failure{};  ///< why M could not be made of this matrix; empty where it was
 };
 
@@ -99,8 +99,8 @@ PetscErrorCode rigid_body_candidates(MPI_Comm ranks, const multigrid& m, PetscIn
     PetscFunctionReturn(0);
 }
 
-/// What the coarser levels must represent: the near null space of the matrix, or the rigid-body
-/// modes where there is a coordinate for each unknown, or none.
+/// Vectors that the coarser levels must represent: the near null space of the matrix, or the
+/// rigid-body modes where there is a coordinate for each unknown, or none.
 PetscErrorCode near_null_space(PC pc, PetscInt rows, index block, candidates<PetscScalar>& near) {
     const multigrid& m = multigrid_of(pc);
     const auto ranks = PetscObjectComm((PetscObject)pc);

@@ -1,4 +1,4 @@
-// What the types of libnz_petsc.so share: their names, how they see PETSc's arrays, and how an
+// Shared by the types of libnz_petsc.so: their names, how they see PETSc's arrays, and how an
 // exception becomes an error of PETSc's.
 #pragma once
 
@@ -26,12 +26,12 @@ inline constexpr const char* multigrid_type = "nzamg";
 PetscErrorCode create_seqaijnz(Mat);
 PetscErrorCode create_mpiaijnz(Mat);
 PetscErrorCode create_nzamg(PC);
-/// What -log_view lists beyond PETSc's events.
+/// Registers the events that -log_view lists beyond PETSc's.
 PetscErrorCode register_events();
 /// Converter, as MatConvert and -mat_seqaij_type call it.
 PetscErrorCode convert_to_seqaijnz(Mat, MatType, MatReuse, Mat*);
 
-/// What MatConvert asks of a converter, where `become` changes a matrix's type in place.
+/// Converter, as MatConvert asks for it, where `become` changes a matrix's type in place.
 PetscErrorCode convert(Mat A, MatReuse reuse, Mat* out, PetscErrorCode (*become)(Mat));
 
 /// The arrays of a matrix of type seqaij or one derived from it, borrowed until it changes.

@@ -13,7 +13,7 @@
 namespace nz::petsc {
 namespace {
 
-/// What a matrix of the type holds beyond AIJ, in Mat::spptr.
+/// Data of a matrix of the type beyond AIJ's, in Mat::spptr.
 struct planned_product {
     cpu on;
     std::int64_t expected_products;
@@ -228,7 +228,7 @@ PetscErrorCode become_seqaijnz(Mat A) {
     PetscCall(PetscObjectTypeCompare((PetscObject)A, seq_type, &already));
     if (already) PetscFunctionReturn(0);
     PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJ, &plain));
-    // What else is derived from AIJ has operations of its own.
+    // Other types derived from AIJ have operations of their own.
     if (!plain) PetscCall(MatConvert(A, MATSEQAIJ, MAT_INPLACE_MATRIX, &A));
     if (aij.mult == nullptr) aij = *A->ops;
     PetscCall(make_product(A));

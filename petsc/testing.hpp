@@ -1,4 +1,4 @@
-// What the tests of libnz_petsc.so share.
+// Shared by the tests of libnz_petsc.so.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ inline PetscMPIInt rank() {
     return own;
 }
 
-/// What PETSc prints of an object in all detail; on each rank that shares it.
+/// PETSc's view of an object in all detail; on each rank that shares it.
 inline std::string viewed(PetscObject object) {
     MPI_Comm comm = PetscObjectComm(object);
     PetscMPIInt sharing = 1;

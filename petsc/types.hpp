@@ -1,4 +1,4 @@
-// What libnz_petsc.so finds in libnz_petsc_types.so, by these names.
+// Functions of libnz_petsc_types.so that libnz_petsc.so finds by their names.
 #pragma once
 
 #include <petscsystypes.h>

@@ -36,7 +36,7 @@ namespace {
 constexpr int threads = 2;
 const cpu on{threads};
 
-/// What a call that ran out of memory did: nothing to object to, or what is wrong with it.
+/// The fault of a call that ran out of memory; empty where there is nothing to object to.
 std::string fault_of(const std::function<void()>& call) {
     try {
         call();

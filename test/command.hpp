@@ -70,7 +70,7 @@ class command : public testing::Test {
         return std::system("script --version >/dev/null 2>&1") == 0;
     }
     static constexpr const char* no_terminals = "no terminal can be made: script is missing";
-    /// What nz shows on a terminal.
+    /// Output of nz on a terminal.
     [[nodiscard]] std::string on_terminal(const std::string& arguments) const {
         EXPECT_EQ(std::system(("cd '" + dir.string() + "' && script -qec \"" NZ_COMMAND " " +
                                arguments + "\" seen >screen </dev/null")

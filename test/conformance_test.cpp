@@ -157,7 +157,7 @@ TEST(linear_operator, refuses_wrong_lengths_and_overlap) {
     }
 }
 
-/// What alpha and beta do where they are not finite, by every method.
+/// Effect of alpha and beta that are not finite, by every method.
 template <class V>
 void check_scalars_that_are_not_finite(const linear_operator<V, cpu>& op, transposition how) {
     using R = real<V>;

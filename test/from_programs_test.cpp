@@ -31,7 +31,7 @@ std::string file_by(const std::string& name) {
     return std::string(NZ_TEST_DATA) + "/from_programs/" + name;
 }
 
-/// What read says, less the path; "read" where it says nothing.
+/// Message of read, less the path; "read" where there is none.
 std::string refusal_of(const std::string& path) {
     try {
         (void)read<double>(path);

@@ -1,4 +1,4 @@
-"""What a project that includes the public headers meets, before it links anything.
+"""Checks of the public headers for projects that include them, before anything is linked.
 
 Each header alone, compiled as C++17, is one clear error; all of them and the templates that
 test/consumer/strict.cpp uses are without a warning that a strict project may have on.

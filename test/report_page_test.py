@@ -43,7 +43,7 @@ PLOTS = [
 
 
 class Drawn(HTMLParser):
-    """What a browser made of a page: marks and text by figure, tags, and the root's attributes."""
+    """A page as a browser drew it: marks and text by figure, tags, and the root's attributes."""
 
     def __init__(self, dom: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What nz report writes, without a browser: its data, its size, its colours, and its errors.
+"""Output of nz report, without a browser: its data, its size, its colours, and its errors.
 
 Run as ``NZ_COMMAND=build/dev/nz test/report_test.py``.
 """

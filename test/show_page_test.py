@@ -74,7 +74,7 @@ class Page(unittest.TestCase):
 
 
 class DataOfThePage(Page):
-    """What the page draws, without a browser."""
+    """The data that the page draws, without a browser."""
 
     def data_of(self, matrix: str, *options: str) -> Data:
         text = self.page_of(matrix, *options).read_text()
@@ -217,7 +217,7 @@ class InABrowser(Page):
     """The page, pointed at by a script that is put into it."""
 
     def act(self, matrix: str, script: str, *options: str) -> tuple[Visit, Any]:
-        """What `script` leaves in `seen`, and the visit."""
+        """Result of `script` in `seen`, and the visit."""
         page = self.page_of(matrix, *options)
         helpers = """
             const lit = (panel) => [...panel.querySelectorAll('.array .cell.lit')].map((cell) =>

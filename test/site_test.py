@@ -29,7 +29,7 @@ DECLARED = re.compile(
 
 
 class Site(unittest.TestCase):
-    """What scripts/docs hands to Sphinx."""
+    """The sources that scripts/docs hands to Sphinx."""
 
     @classmethod
     def setUpClass(cls) -> None:

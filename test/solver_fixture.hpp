@@ -1,4 +1,4 @@
-// What the tests of the solvers share: every value type on every backend, skipped without a GPU.
+// Shared by the tests of the solvers: every value type on every backend, skipped without a GPU.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -137,7 +137,7 @@ inline void on_ranks(int size, const std::function<void(const thread_rank&)>& f)
     }
 }
 
-/// What that exception says; empty where there is none.
+/// Message of that exception; empty where there is none.
 inline std::string text_of(const std::exception_ptr& thrown) {
     try {
         if (thrown) std::rethrow_exception(thrown);

@@ -34,7 +34,7 @@ class touches {
     std::vector<int> of_;
 };
 
-/// What all warps of one launch touch, by array.
+/// Elements that all warps of one launch touch, by array.
 class collector final : public access_sink {
   public:
     void take(const access& a) override {
@@ -159,7 +159,7 @@ TYPED_TEST(trace, of_every_kernel_touches_what_the_product_needs) {
     EXPECT_GT(traced, 500);
 }
 
-/// What all warps touch of A packed by these options, held against A.
+/// Compares the accesses of all warps to A, packed by these options, with A.
 template <class V>
 packed<V, host> check_packed(const csr<V, host>& A, const packed_options& o) {
     packed<V, host> P = packed<V, host>::from(view(A), o);

@@ -5,7 +5,7 @@
 
 namespace nz::test {
 
-/// What fails: one request for memory and none after it, or all from it on.
+/// Failures: of one request for memory and none after it, or of all from it on.
 enum class failing { once, from_then_on };
 
 /// From now on the n-th request for memory, of any thread, counted from 1, throws std::bad_alloc.

@@ -87,7 +87,7 @@ V numbered_value(std::size_t k) {
     }
 }
 
-/// What compressing layouts look for: values that are all the same, few, or just too many.
+/// Values that compressing layouts look for: all the same, few, or just too many.
 template <class V>
 void add_value_patterns(std::vector<zoo_entry<V>>& z) {
     using R = real<V>;

@@ -1,4 +1,4 @@
-// What cuSPARSE's baselines share: its handle, its descriptors, its formats' arrays on the GPU.
+// Shared by cuSPARSE's baselines: its handle, its descriptors, its formats' arrays on the GPU.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -110,7 +110,7 @@ std::span<const std::int32_t> row_ptr_of(const csr<V, host_view>& A) {
     return {narrow_row_ptr(A), A.row_ptr.size()};
 }
 
-/// What a baseline over CSR says of a matrix.
+/// Cost of a baseline over CSR.
 template <class V>
 estimate cusparse_csr_cost(const matrix_stats& s) {
     if (s.nnz == 0) return {.declined = "cuSPARSE takes no matrix without entries"};

@@ -49,8 +49,8 @@ template <class V>
 std::vector<method<V>> cusparse_spmvop_methods();
 #endif
 
-/// What those over CSR say of a matrix: CSR's bytes, or that their row pointers are too narrow for
-/// it.
+/// Cost of a baseline over CSR: CSR's bytes, or that its row pointers are too narrow for the
+/// matrix.
 template <class V>
 estimate narrow_csr_cost(const matrix_stats& s) {
     if (s.nnz > max_narrow_offset) return {.declined = "row pointers take 32 bits here"};

@@ -342,7 +342,7 @@ int run(const options& o) {
     return interruption::happened() ? interrupted_exit : int(done);
 }
 
-/// What of the options is for several processes. Throws where one is for a single process only.
+/// The options for several processes. Throws where one is for a single process only.
 ranks_bench for_ranks(const options& o) {
     if (o.on_gpu() && o.type.starts_with('c'))
         throw unavailable("--device gpu: several processes multiply complex values on CPUs only");
@@ -407,11 +407,11 @@ void add_bench(const command& nz) {
         "its bandwidth is measured once and kept (see nz machine). Ctrl-C ends the measuring: "
         "what\n"
         "was measured is printed and written, and the exit code is 130.\n"
-        "Over several processes (mpirun): the product of the matrix shared out over them, by what\n"
-        "each plans with --methods. Messages: the share of its time that is gone where the ranks\n"
-        "only multiply. Imbalance: the most entries of a rank over the mean. Peak: the most "
-        "memory\n"
-        "that a rank held, from reading on, and how many times its rows, x and y that is.\n\n"
+        "Over several processes (mpirun): the product of the matrix shared out over them, each\n"
+        "with its own plan among --methods. Messages: the time of a product minus that of its\n"
+        "two local parts, as a share. Imbalance: the most entries of a rank over the mean.\n"
+        "Peak: the most memory that a rank held, from reading on, and that over the memory of\n"
+        "its rows, x and y.\n\n"
         "Example: nz bench A.mtx --methods csr.*,hll.column_guided --threads 1,2");
     const auto o = std::make_shared<options>();
     sub.add_option("matrix", o->paths, matrix_help()).required();

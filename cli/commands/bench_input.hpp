@@ -9,7 +9,7 @@
 
 namespace nz::cli {
 
-/// What becomes of a file's matrix.
+/// Changes to a file's matrix.
 struct input_options {
     std::optional<double> tile;  ///< entries: whole copies along the diagonal until it has them
     bool distinct = false;       ///< no two values equal, by make_distinct

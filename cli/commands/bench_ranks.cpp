@@ -25,7 +25,7 @@
 namespace nz::cli {
 namespace {
 
-/// What one rank has to do in a product.
+/// Work of one rank in a product.
 struct rank_work {
     double entries = 0;
     double halo_entries = 0;    ///< of these, those in others' columns

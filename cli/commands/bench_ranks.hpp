@@ -9,7 +9,7 @@
 
 namespace nz::cli {
 
-/// What is measured over ranks.
+/// Options of a measurement over ranks.
 struct ranks_bench {
     std::vector<std::string> paths = {};
     std::vector<std::string> methods = {};  ///< those that each rank plans with; empty: all

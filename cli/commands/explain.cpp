@@ -224,7 +224,7 @@ nz::json kernels_json(const explanation& e) {
 
 void add_explain(const command& nz) {
     const auto sub = nz.add_subcommand(
-        "explain", "What the warps of a GPU kernel load, and what binds it; needs no GPU");
+        "explain", "Loads of a GPU kernel's warps, and its bottleneck; needs no GPU");
     sub.footer(
         "Without --method: a table over all kernels. docs/explain.md says how to read it.\n\n"
         "Example: nz explain A.mtx --method ell.row --warp 3 -o warp.svg");

@@ -1,4 +1,4 @@
-// What a matrix' stats say to a reader: how long its rows are, and its bytes in every layout.
+// Facts about a matrix from its stats: how long its rows are, and its bytes in every layout.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ std::vector<bin> histogram(const matrix_stats&);
 /// Both as JSON.
 nz::json row_length_json(const matrix_stats&);
 
-/// What the methods of one layout that build the same would take.
+/// Cost of the methods of one layout that build the same.
 struct layout_bytes {
     std::string_view layout;
     std::vector<std::string_view> methods;

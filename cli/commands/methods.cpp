@@ -44,7 +44,7 @@ struct options {
     bool markdown = false;
 };
 
-// What runs on one machine is not the documentation's business, so it has no such column.
+// Whether a method runs on one machine is not the documentation's business: no such column.
 void print_markdown() {
     table t({{"method", false}, {"backend", false}, {"deterministic", false}, {"source", false}});
     for (const auto& [m, backend, here] : lines())
@@ -53,7 +53,7 @@ void print_markdown() {
     t.print_markdown();
 }
 
-/// What cannot run here is one line below.
+/// Methods that cannot run here are one line below.
 void print_table() {
     table t({{"method", false}, {"backend", false}, {"deterministic", false}, {"source", false}});
     int not_here = 0;

@@ -39,7 +39,7 @@ struct options : run_options {
     }
 };
 
-/// What is shown and written in the end.
+/// Results that are shown and written in the end.
 struct outcome {
     pagerank_report report;
     std::vector<std::size_t> best;  ///< nodes, highest rank first
@@ -218,8 +218,8 @@ void print(const options& o, const outcome& all) {
     fmt::print("iterations  {}, {:.3g} us each{}\n", r.iterations, r.iteration_s() * 1e6,
                o.time ? fmt::format(", {:.3g} us the product alone", all.product_s * 1e6) : "");
     fmt::print(
-        "converged   {}: the last changed the ranks by {:.3g},\n"
-        "            they lack at most {:.3g}\n",
+        "converged   {}: last change of the ranks {:.3g},\n"
+        "            error at most {:.3g}\n",
         r.converged ? "yes" : "no", r.change, r.error_bound(o.ranking.damping));
 }
 
@@ -267,7 +267,7 @@ void add_pagerank(const command& nz) {
     sub.add_option("--top", o->top, "number of nodes shown")
         .number<std::uint64_t>()
         .shows_default();
-    sub.add_option("--direction", o->direction, "what an entry stands for")
+    sub.add_option("--direction", o->direction, "meaning of an entry")
         .one_of({"row-links-to-column", "column-links-to-row"})
         .shows_default();
     sub.add_option("--damping", o->ranking.damping, "probability of following a link")

@@ -11,7 +11,7 @@
 namespace nz::cli {
 namespace {
 
-/// What users of the other libraries get who ask for nothing else.
+/// Method that users of the other library get if they ask for nothing else.
 constexpr std::string_view default_on_gpu = "cusparse.csr";
 
 bool is_deterministic(const benchmark_result& t) {

@@ -1,4 +1,4 @@
-// What nz bench --plan says at the end: how the planned operator stands beside everything else.
+// Summary of nz bench --plan: the planned operator against everything else.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// What the planner chooses, timed by `nz bench` as a method of its own.
+// The planner's choice, timed by `nz bench` as a method of its own.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace nz::cli {
 
-/// What a plan from a CSR on the GPU built, with what that took in all.
+/// Operator that a plan from a CSR on the GPU built, with the time that this took in all.
 template <class V>
 class planned_operator final : public linear_operator<V, gpu> {
   public:
@@ -61,7 +61,7 @@ std::unique_ptr<linear_operator<V, gpu>> build_planned(gpu on, const csr<V, host
     return std::make_unique<planned_operator<V>>(on, std::move(op), t);
 }
 
-/// What the planner chooses, as a method of its own. Its setup is all of it: the stats, the
+/// The planner's choice, as a method of its own. Its setup is all of it: the stats, the
 /// choice, the building.
 template <class V, bool transposed, bool several>
 const method<V>& planned_method() {

@@ -50,7 +50,7 @@ void check(const std::vector<std::string>& paths) {
     }
 }
 
-/// What the page shows of a matrix beside its measurements.
+/// Facts about a matrix that the page shows beside its measurements.
 nz::json facts_of(const csr<double, host_view>& A, const matrix_stats& stats) {
     constexpr int side = 240;  // thirty pictures of 58 kB at most are 2.3 MB in base 64
     const picture_size size = fit(A.shape, side, side);

@@ -6,7 +6,7 @@
 
 namespace nz::cli {
 
-/// What nz::solve tries by itself on A x = A x*, then its best method without a preconditioner and
+/// Attempts of nz::solve by itself on A x = A x*, then its best method without a preconditioner and
 /// with jacobi, then gmres with jacobi; each with its history, of which every history_every-th
 /// residual is kept. A method ends after `seconds` of iterations, or at Ctrl-C within an
 /// interruption. Empty where A is not square or has no entries.

@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t max_side = 64;  // rows and columns; more do not fit a screen
 constexpr std::int64_t max_nnz = 400;
 
-/// What the command line gives.
+/// Arguments of the command line.
 struct options {
     std::string path, format, output;
     bool html = false;
@@ -200,7 +200,7 @@ void print_layout(const packed<V, host_view>& A, const packed<V, host_view>&) {
     }
 }
 
-/// What can be shown: a format, the options that it takes, and how it is built and printed.
+/// A format that can be shown, the options that it takes, and how it is built and printed.
 template <class V>
 struct showable {
     std::string format;

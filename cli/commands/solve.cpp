@@ -28,7 +28,7 @@ struct options : run_options {
     bool plot = false, share_gpu = false;
 };
 
-/// What is shown and written in the end.
+/// Results that are shown and written in the end.
 struct outcome {
     system_report system;
     std::string where;
@@ -79,7 +79,7 @@ nz::json to_json(const options& o, const outcome& all, nz::shape shape, std::siz
     return j;
 }
 
-/// What else was tried, and why it was not enough.
+/// Prints the other attempts, and why they were not enough.
 void print_others(const system_report& system) {
     for (std::size_t k = 0; k < system.attempts.size(); ++k) {
         const solve_attempt& a = system.attempts[k];

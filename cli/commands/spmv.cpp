@@ -97,7 +97,7 @@ double norm(const host_vector<V>& y) {
     return std::sqrt(sum);
 }
 
-/// What a product takes, and on what.
+/// Times of a product and of its setup, and where it ran. [s]
 struct measured {
     double setup_s, product_s;
     std::string method, where;

@@ -1,4 +1,4 @@
-// What the studies on CPUs and GPUs share: a matrix's results, and how numbers are shown.
+// Shared by the studies on CPUs and GPUs: a matrix's results, and how numbers are shown.
 #pragma once
 
 #include <fmt/core.h>
@@ -20,7 +20,7 @@ struct study_options {
     std::vector<std::string> paths;
     std::string threads, device = "cpu", json;
     double seconds = 8;
-    bool explains = false;  ///< what GPU kernels ask of the memory is counted, on the CPU
+    bool explains = false;  ///< counts the memory requests of GPU kernels, on the CPU
 };
 
 /// nz study --device gpu. Throws unavailable where there is none.
@@ -133,7 +133,7 @@ struct cpu_study {
     [[nodiscard]] mean mean_of(const std::string& method, int on_threads) const;
 };
 
-/// What else is done with a matrix once it is measured, while it is in memory.
+/// Further work on a matrix once it is measured, while it is in memory.
 using matrix_visitor = std::function<void(const csr<double, host_view>&, const matrix_result&)>;
 
 /// Measures every method on every matrix and number of threads, and shows on stderr how far it is.

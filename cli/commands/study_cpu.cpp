@@ -1,4 +1,4 @@
-// What a study on a CPU measures, and its JSON.
+// Measurements of a study on a CPU, and their JSON.
 #include <algorithm>
 
 #include "cli/commands/plan_json.hpp"

@@ -30,7 +30,7 @@ std::string text_of_rows(const matrix_stats& s) {
                        s.min_row_nnz(), s.max_row_nnz(), mean_row(s));
 }
 
-/// What the stats say of that which the layout of a method lives by; empty where they say nothing.
+/// The stat that decides how well the layout suits, as text; empty where there is none.
 std::string text_of_layout(std::string_view layout, const matrix_stats& s) {
     const auto groups = [&](std::int64_t width) {
         return fmt::format("{:.2f} places for each entry in groups of {} rows",
@@ -148,7 +148,7 @@ std::string learned_of(std::span<const lesson> lessons) {
         return fmt::format("{} ({} with {})", l.matrix->name, percent(share(l)), l.planned->method);
     };
     return fmt::format(
-        "What the plan chose has {} of the fastest method's speed in the mean of {} matrices: most "
+        "The plan's choice has {} of the fastest method's speed in the mean of {} matrices: most "
         "on {}, least on {}, where {} is the fastest.",
         percent(geometric_mean(shares)), shares.size(), at(*best), at(*worst),
         worst->fastest->method);

@@ -1,4 +1,4 @@
-// What a study on a CPU teaches, in a few lines: which method won on which matrix and why, what the
+// Lessons of a study on a CPU, in a few lines: which method won on which matrix and why, what the
 // planner chose, and what to try next.
 #pragma once
 
@@ -16,7 +16,7 @@ struct lesson {
     const benchmark_result* classic =
         nullptr;  ///< the fastest whose layout is not packed, nonzero's own
     const benchmark_result* planned = nullptr;
-    std::string why = {};  ///< what the matrix and the fastest method's layout are, in numbers
+    std::string why = {};  ///< the matrix and the fastest method's layout, in numbers
 
     /// How many times as fast `t` is as `reference`; 0 where one of them is missing.
     [[nodiscard]] static double ratio(const benchmark_result* t, const benchmark_result* reference);

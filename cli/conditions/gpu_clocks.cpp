@@ -28,7 +28,7 @@ class loaded {
     void* library_;
 };
 
-/// What names the first GPU that CUDA sees to NVML, which counts them in its own order.
+/// Name of the first GPU that CUDA sees, for NVML, which counts GPUs in its own order.
 std::optional<std::array<char, 32>> pci_bus_id() {
     const loaded cuda("libcuda.so.1");
     std::array<char, 32> id{};

@@ -1,4 +1,4 @@
-// What is said of results that a busy machine gave.
+// Messages on results that a busy machine gave.
 #include "cli/conditions/quiet.hpp"
 
 #include <gtest/gtest.h>

@@ -126,7 +126,7 @@ void print_text(const explain_options& o, const std::vector<explained_method>& l
     fmt::print("{}: {} x {}, {} nonzeros, best first\n\n", matrix_name(o.matrix), s.rows, s.cols,
                nnz);
     print_table(lines, measured);
-    fmt::print("\nWhat binds each:\n");
+    fmt::print("\nBottleneck of each:\n");
     for (const explained_method& l : lines)
         if (l.declined.empty()) print_wrapped(l.method, l.binds);
     for (const explained_method& l : lines)

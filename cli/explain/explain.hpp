@@ -1,4 +1,4 @@
-// What the files of nz explain share.
+// Shared by the files of nz explain.
 #pragma once
 
 #include <string>
@@ -46,7 +46,7 @@ nz::json to_json(const warp_requests&);
 /// "columns", "values", "x", "y" or "structure".
 std::string_view role_name(array_role);
 
-/// What each kernel of a method asks for, by its name.
+/// Memory requests of each kernel of a method, by its name.
 nz::json kernels_json(const explanation&);
 
 /// One product on the GPU by every traced kernel, or by that of one method, for a profiler.
@@ -59,7 +59,7 @@ struct explained_method {
     std::string declined = {};
     explanation figures = {};
     std::string binds = {};
-    double weight = 0;                       ///< what orders them where no times are known
+    double weight = 0;                       ///< order of the methods where no times are known
     double predicted_s = 0, measured_s = 0;  ///< 0: not known
 };
 /// All but what each of its kernels asks for.

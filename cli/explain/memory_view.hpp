@@ -1,4 +1,4 @@
-// What GPU kernels ask of the memory for one matrix, for nz study --json and nz report.
+// Memory requests of GPU kernels for one matrix, for nz study --json and nz report.
 #pragma once
 
 #include <string>

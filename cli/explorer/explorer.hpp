@@ -1,4 +1,4 @@
-// What the page of nz show draws: every layout of a small matrix, and its kernels step by step.
+// Data of the page of nz show: every layout of a small matrix, and its kernels step by step.
 #pragma once
 
 #include <string>

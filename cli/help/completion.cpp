@@ -25,7 +25,7 @@ std::string quoted(const std::string& text) {
     return "'" + safe + "'";
 }
 
-/// What may follow a subcommand: its own subcommands, and its options.
+/// Words that may follow a subcommand: its own subcommands, and its options.
 std::string words_of(const command_words& w) {
     std::vector<std::string> words;
     for (const command_words& sub : w.subcommands) words.push_back(sub.name);
@@ -101,7 +101,7 @@ std::string for_fish(const command_words& w) {
 }  // namespace
 
 void add_completion(const command& nz) {
-    const auto sub = nz.add_subcommand("completion", "What a shell completes");
+    const auto sub = nz.add_subcommand("completion", "Completions for a shell");
     sub.unlisted();
     const auto shell = std::make_shared<std::string>();
     sub.add_option("shell", *shell, "shell").one_of({"bash", "fish", "zsh"}).required();

@@ -1,4 +1,4 @@
-// What the command asks of libnonzero_mpi.so, which it opens only where mpirun has started it.
+// Functions of libnonzero_mpi.so, which the command opens only if mpirun has started the command.
 #pragma once
 
 #include <memory>

@@ -13,7 +13,7 @@ extern const std::string_view report_scripts[8];
 extern const std::string_view explorer_styles[2];
 extern const std::string_view explorer_scripts[5];
 
-/// What `nz machine --json` wrote on a machine with an H200.
+/// Output of `nz machine --json` on a machine with an H200.
 extern const std::string_view machine_of_an_h200;
 
 }  // namespace nz::cli

@@ -22,7 +22,7 @@ bool is_array_of_objects(const json& j, const char* key) {
     return true;
 }
 
-/// What is wrong with it; empty where nothing is.
+/// The fault in it; empty where there is none.
 std::string what_is_wrong_in(const json& j) {
     const std::string command = text_at(j, "command");
     if (command != "study" && command != "bench" && command != "report")

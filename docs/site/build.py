@@ -41,7 +41,7 @@ A = | 1 5 2 . |
     | . . 6 . |
     | 3 . 8 7 |
 """
-# What stays out: the site's own sources, and logs, which no guide is mixed with.
+# Left out of the site: its own sources, and logs, which no guide is mixed with.
 LEFT_OUT = {"site", "experiments"}
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s:#]+)(?:#[^)\s]*)?\)")
 CODE = re.compile(r"`([^`]+)`")

@@ -13,7 +13,7 @@ namespace {
 /// The types of errors that ranks tell each other of.
 enum class kind : int { none, argument, parse, memory, device, absent, other };
 
-/// What one rank has to tell: a message too long for it is cut.
+/// Report of one rank on its outcome; a message too long for it is cut.
 struct telling {
     kind of = kind::none;
     std::array<char, 1020> text = {};

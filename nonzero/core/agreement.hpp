@@ -1,4 +1,4 @@
-// Errors that all ranks learn of: without, the others would wait for the one that threw.
+// Collective errors: if one rank throws, all throw, so none waits for it.
 #pragma once
 
 #include <functional>

@@ -16,7 +16,7 @@ struct cpu {
     using out = std::span<V>;
 
     int threads = 0;                 ///< 0: as many as OpenMP offers
-    std::span<std::byte> scratch{};  ///< what the kernel's scratch_bytes asked for
+    std::span<std::byte> scratch{};  ///< as much as the kernel's scratch_bytes asked for
     /// Where vectors are shared out over ranks, those ranks: sums are then over all of them. Null:
     /// this process holds the whole vectors.
     const communicator* ranks = nullptr;
@@ -31,8 +31,8 @@ struct gpu {
 
     int device = 0;
     void* stream = nullptr;                ///< a cudaStream_t; null is the default stream
-    device_out<std::byte> scratch{};       ///< what the kernel's scratch_bytes asked for
-    device_out<std::byte> more_scratch{};  ///< what its scratch_for_many asked for, or nothing
+    device_out<std::byte> scratch{};       ///< as much as the kernel's scratch_bytes asked for
+    device_out<std::byte> more_scratch{};  ///< as much as its scratch_for_many asked for, or none
     /// Where vectors are shared out over ranks, those ranks; as a cpu's.
     const gpu_communicator* ranks = nullptr;
 };

@@ -30,8 +30,8 @@ class communicator {
     virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) const = 0;
 
     /// Starts to send and to receive, and returns; the memory is the communicator's until `wait`.
-    /// What goes from one rank to another arrives in the order of the lists. Between start and
-    /// wait there is no other call.
+    /// Messages from one rank to another arrive in the order of the lists. Between start and wait
+    /// there is no other call.
     virtual void start(std::span<const message<const std::byte>> out,
                        std::span<const message<std::byte>> in) const = 0;
     virtual void wait() const = 0;

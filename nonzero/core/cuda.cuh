@@ -1,4 +1,4 @@
-// What every .cu file shares: checked calls, launch sizes, and what a warp finds out together.
+// Shared by all .cu files: checked calls, launch sizes, reductions over a warp and over a block.
 #pragma once
 
 #include <cuda_runtime.h>

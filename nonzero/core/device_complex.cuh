@@ -39,7 +39,7 @@ template <class V>
 struct device_value_of : std::type_identity<V> {};
 template <class R>
 struct device_value_of<std::complex<R>> : std::type_identity<device_complex<R>> {};
-/// What stands for V in kernels.
+/// The type of V in kernels.
 template <class V>
 using device_value = typename device_value_of<V>::type;
 

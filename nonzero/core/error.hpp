@@ -1,4 +1,4 @@
-// What the library throws. Nothing in it prints, and everything it throws derives from nz::error.
+// Errors that the library throws, all derived from nz::error. Nothing in the library prints.
 #pragma once
 
 #include <cassert>

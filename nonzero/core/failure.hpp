@@ -1,4 +1,4 @@
-// What threads of a parallel region throw, for the one that waits for them.
+// Exceptions of the threads of a parallel region, for the thread that waits for them.
 #pragma once
 
 #include <atomic>

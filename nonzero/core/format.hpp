@@ -1,4 +1,4 @@
-// What a storage format is; views, copies and byte counts of every format, once.
+// Definition of a storage format; views, copies and byte counts of every format, once.
 #pragma once
 
 #include <array>
@@ -61,7 +61,7 @@ template <class T>
 void copy(gpu on, const host_vector<T>& from, device_array<T>& to) {
     copy(on, std::span<const T>(from), to);
 }
-/// What stays on the host goes along.
+/// Arrays that stay on the host are copied as they are.
 template <class T>
 void copy(gpu, const host_vector<T>& from, host_vector<T>& to) {
     to = from;

@@ -54,8 +54,8 @@ class gpu_stream {
 /// A stream of that GPU for what may run beside on.stream: the same for all who ask, as long as the
 /// process lives.
 [[nodiscard]] gpu beside(gpu on);
-/// What is launched in later.stream from now on starts when all that has been launched in
-/// earlier.stream is done. The CPU waits for nothing.
+/// Launches in later.stream from now on start when all that has been launched in earlier.stream
+/// is done. The CPU waits for nothing.
 void start_after(gpu later, gpu earlier);
 
 /// A point in a stream, with its time.
@@ -101,8 +101,8 @@ void zero_on_device(gpu on, device_out<std::byte> to);  ///< in on.stream
 /// y = beta y, y not read where beta is 0.
 template <class V>
 void scale_vector(gpu on, V beta, device_out<V> y);
-/// x = -x by an ordinary launch, which overlaps with no kernel before or after it, as other
-/// libraries' kernels between two products of ours do not.
+/// x = -x without dependent launch, so that it overlaps with no kernel before or after it:
+/// benchmarks use it to stand for another library's kernel between two products.
 template <class V>
 void negate_alone(gpu on, device_out<V> x);
 /// to = the conjugate of from, of one length; they may be one vector. Complex values.

@@ -1,4 +1,4 @@
-// What is launched in a stream, recorded once as a CUDA graph and launched whole from then on.
+// Launches in a stream, recorded once as a CUDA graph and launched whole from then on.
 #pragma once
 
 #include <functional>

@@ -149,7 +149,7 @@ TEST(one_thread, is_what_small_matrices_and_short_vectors_take) {
     });
 }
 
-/// What a child that forks here returns; -1 where it hangs or crashes.
+/// Result of f in a child that forks here; -1 where the child hangs or crashes.
 int in_child(const std::function<int()>& f) {
     const pid_t child = ::fork();
     if (child == 0) {

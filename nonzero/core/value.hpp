@@ -75,7 +75,7 @@ constexpr V scaled(V alpha, V sum, V beta, const V& y) {
     return beta == V(0) ? product(alpha, sum) : product(alpha, sum) + product(beta, y);
 }
 
-/// What is done to A before the product.
+/// Operation on A before the product.
 enum class transposition { plain, transpose, conjugate_transpose };
 
 /// v, or its conjugate where `op` asks for it.

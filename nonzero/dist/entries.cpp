@@ -160,7 +160,7 @@ struct facing_rows {
     }
 };
 
-/// What a thread, or a rank, has seen of its rows.
+/// Findings of a thread, or of a rank, in its rows.
 template <class V>
 struct looked_at {
     std::optional<facing_entries<V>> asymmetry;

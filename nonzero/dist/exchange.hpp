@@ -6,8 +6,8 @@
 
 namespace nz {
 
-/// What every rank has for this one, in rank order; to[r] is what this one has for rank r. Called
-/// by all ranks; the lists may be empty. Holds size() squared numbers for a while.
+/// Every rank's list for this one, in rank order; to[r] is this one's list for rank r. Called by
+/// all ranks; the lists may be empty. Holds size() squared numbers for a while.
 template <class T>
 std::vector<host_vector<T>> exchanged(const communicator& ranks,
                                       const std::vector<host_vector<T>>& to) {

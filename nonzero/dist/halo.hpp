@@ -11,7 +11,7 @@ struct halo_segment {
     std::size_t first, count;  ///< elements of `halo::sent`, or of `halo::columns`
 };
 
-/// What one rank exchanges with the others before it can multiply.
+/// Elements that one rank exchanges with the others before it can multiply.
 ///
 ///     rank 0: x0 x1 | needs x2, x5          columns = 2 5   receives: x2 from 1, x5 from 2
 ///     rank 1: x2 x3 | needs nothing         sent    = 0     (its first element, x2) to 0

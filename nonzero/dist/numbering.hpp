@@ -34,7 +34,7 @@ host_vector<index> in_whole_nodes(const host_vector<index>& unknowns, index bloc
 /// Numbers of nodes as those of their `k` unknowns.
 local_columns unknowns_of(const local_columns& nodes, index k);
 
-/// Where each stands among the others, or would stand. Both ascend.
+/// lower_bound of each of `these` in `others`; both sorted.
 host_vector<index> places_among(std::span<const index> these, std::span<const index> others);
 
 /// The columns of A outside of `own`, ascending, each once.

@@ -1,4 +1,4 @@
-// What a rank computes with by itself.
+// The backend of one rank alone, for what it computes by itself.
 #pragma once
 
 #include "nonzero/core/backend.hpp"

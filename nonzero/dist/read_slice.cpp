@@ -76,7 +76,7 @@ std::int64_t expect_whole(const communicator& ranks, const std::string& path,
     const running_sum all = sum_over(ranks, entries);
     const bool good = on_all(&ranks, !faulty) && all.total == file.h.entries;
     agree(&ranks, [&] {
-        // What is wrong first in the file, one rank that goes through it from its start can tell.
+        // The first fault in the file shows only to a rank that reads it from its start.
         if (good || ranks.rank() != 0) return;
         matrix_market::check<V>(path);
         throw parse_error(path, 0, changed);

@@ -23,7 +23,7 @@ struct shares {
     [[nodiscard]] index count(int rank) const {
         return first[std::size_t(rank) + 1] - first[std::size_t(rank)];
     }
-    /// Whose i is. i: 0 to total() - 1.
+    /// Rank that owns index i, from 0 to total() - 1.
     [[nodiscard]] int owner(index i) const;
     bool operator==(const shares&) const = default;
 };

@@ -26,7 +26,7 @@ row_order check_slice(const matrix_slice<V>& A, int rank, int size) {
     return order;
 }
 
-/// What becomes of a run of rows: `kept` entries stay where it begins, the others are listed.
+/// A run of rows once it is compact: `kept` entries stay where it begins, the others are listed.
 template <class V>
 struct run_of_rows {
     std::size_t begin = 0, kept = 0;

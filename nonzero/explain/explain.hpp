@@ -1,4 +1,4 @@
-// What binds a GPU kernel on a matrix: its traffic, and a sentence about it.
+// Bottleneck of a GPU kernel on a matrix: its traffic, and a sentence about it.
 #pragma once
 
 #include "nonzero/explain/l1_model.hpp"

@@ -6,7 +6,7 @@
 
 namespace nz {
 
-/// What is modelled: the multiprocessors take the blocks of a launch in turn; each holds some warps
+/// The model: the multiprocessors take the blocks of a launch in turn; each holds some warps
 /// at once, which issue one request after the other in turn, and has a cache of its own that
 /// replaces the line used longest ago. A line has 128 bytes, of which sectors of 32 bytes are
 /// loaded one by one. Stores, and loads that bypass L1, leave it alone; loads by texture go
@@ -25,7 +25,7 @@ struct l1_model {
     static l1_model of(const gpu_info&);
 };
 
-/// What the first-level caches were asked for and what they had.
+/// Requests to the first-level caches, and their hits.
 struct l1_hits {
     std::int64_t sectors = 0, hits = 0;      ///< of all loads
     std::int64_t x_sectors = 0, x_hits = 0;  ///< of those of x

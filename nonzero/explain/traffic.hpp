@@ -24,7 +24,7 @@ struct request_counts {
     friend bool operator==(const request_counts&, const request_counts&) = default;
 };
 
-/// What some warps touch.
+/// Traffic of some warps.
 struct traffic {
     std::array<request_counts, array_roles> loads = {};  ///< by what the elements are
     /// By the bytes of a lane's load, 1 to 32, as a profiler tells loads apart; not by texture.
@@ -53,9 +53,9 @@ struct kernel_traffic {
     traffic of;
 };
 
-/// What one warp touches. Throws argument_error where there is no such warp.
+/// Traffic of one warp. Throws argument_error where there is no such warp.
 traffic traffic_of_warp(const kernel_trace&, std::int64_t warp);
-/// What all warps touch, for each kernel, the launches of one kernel together. Computed in
+/// Traffic of all warps, for each kernel, the launches of one kernel together. Computed in
 /// parallel, the same for any number of threads (0: all). Where `interrupted` is set by another
 /// thread or a signal it returns soon, and what it returns means nothing.
 std::vector<kernel_traffic> traffic_of(const kernel_trace&, int threads = 0,

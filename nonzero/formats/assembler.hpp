@@ -50,7 +50,7 @@ class assembler {
     std::map<std::int64_t, piece> pieces_;
 };
 
-/// What order_row needs to keep between calls.
+/// Scratch memory that order_row keeps between calls.
 template <class V>
 struct row_scratch {
     host_vector<std::uint64_t> key;

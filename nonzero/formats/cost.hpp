@@ -1,5 +1,5 @@
-// What one product takes by a method, in the planner's units, and what formats and kernels share in
-// telling it.
+// Cost of one product by a method, in the planner's units, and helpers by which formats and kernels
+// tell it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace nz {
 
-/// What one product takes by a method, or why the method declines the matrix. Declining is no
+/// Cost of one product by a method, or why the method declines the matrix. Declining is no
 /// error. The planner turns it into seconds (plan/speeds.hpp); docs/decisions/planner.md has the
 /// units.
 struct estimate {
@@ -48,8 +48,8 @@ double vector_bytes(const matrix_stats& s) {
     return double(s.rows + s.cols) * sizeof(V);
 }
 
-/// What a kernel does in addition to moving bytes, in the units of estimate. A kernel's tag tells
-/// it by the hooks `work_on_cpu` and `work_on_gpu`; for a kernel without them the zeros stand.
+/// The work of a kernel beyond moving bytes, in the units of estimate. A kernel's tag tells it by
+/// the hooks `work_on_cpu` and `work_on_gpu`; for a kernel without them the zeros stand.
 struct work {
     double sector_requests = 0, work_units = 0, critical_units = 0, launches = 1;
     double imbalance = 1;

@@ -8,7 +8,7 @@
 
 namespace nz {
 
-/// What one product y = A x by a GPU kernel touches, warp by warp. Holds the layout.
+/// Memory accesses of one product y = A x by a GPU kernel, warp by warp. Holds the layout.
 class kernel_trace {
   public:
     kernel_trace() = default;
@@ -21,7 +21,7 @@ class kernel_trace {
     [[nodiscard]] virtual std::span<const warp_grid> grids() const = 0;
     /// The bytes of the layout's arrays.
     [[nodiscard]] virtual std::size_t bytes() const = 0;
-    /// What that warp touches, in order. Warps are numbered through all launches. Any number of
+    /// Accesses of that warp, in order. Warps are numbered through all launches. Any number of
     /// threads may call this at once. Throws argument_error where there is no such warp.
     virtual void trace(std::int64_t warp, access_sink& to) const = 0;
 

@@ -7,11 +7,11 @@
 
 namespace nz {
 
-/// What the parts of building an operator took; all zero where its builder does not tell.
+/// Times of the parts of building an operator; all zero where its builder does not tell.
 struct setup_times {
     double conversion_s = 0;     ///< from CSR to the layout, on the CPU                  [s]
     double upload_s = 0;         ///< uploading the layout to the GPU                     [s]
-    double preprocessing_s = 0;  ///< what the kernel prepares on the GPU                 [s]
+    double preprocessing_s = 0;  ///< preparation by the kernel on the GPU                [s]
 };
 
 /// A matrix on backend B whose format is known at run time only. The one virtual interface.

@@ -1,4 +1,4 @@
-// What a format may know of a matrix before it is built.
+// Facts about a matrix that a format may know before it is built.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ inline constexpr std::int64_t sector_bytes = 32;
 /// part of x, of twice as many columns, is what a last-level cache may hold.
 inline constexpr index stats_far = 1 << 20;
 
-/// What a format may know of a matrix before it is built. Computed by plan/stats.
+/// Facts about a matrix that a format may know before it is built. Computed by plan/stats.
 struct matrix_stats {
     std::int64_t rows = 0, cols = 0, nnz = 0;
     std::vector<length_count> row_lengths;  ///< ascending, only lengths that occur
@@ -39,7 +39,7 @@ struct matrix_stats {
     std::int64_t group_width[2] = {};  ///< sum over groups of stats_groups[g] rows of the longest
     std::int64_t last_group_width[2] = {};  ///< the longest in the last, perhaps smaller, group
     std::int64_t sorted_group_width = 0;  ///< the same for 32 rows, sorted by length in each scope
-    packed_size packed;                   ///< what packed would be, for these values
+    packed_size packed;                   ///< size of packed, for these values
     std::int64_t blocks[5] = {};          ///< occupied aligned blocks of side stats_block_sides[b]
     // Requests for sectors of x (32 bytes). A load counts where its sector is another than that of
     // the load before it, in one of two orders:

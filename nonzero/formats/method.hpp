@@ -1,4 +1,4 @@
-// What a kernel is and what it may declare of itself. A method is a kernel over its layout.
+// Definition of a kernel, and properties it may declare. A method is a kernel over its layout.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,7 @@ namespace nz {
 /// A kernel K (an empty tag that names itself, its layout and its source) runs on backend B for
 /// values V: some header declares spmv(B, K, ...). Nothing else says so.
 ///
-/// What every kernel keeps: y = alpha A x + beta y, with y not read where beta is zero and
+/// Contract of every kernel: y = alpha A x + beta y, with y not read where beta is zero and
 /// padding never in a sum; no check, allocation, synchronisation, output or exception. alpha is
 /// not zero: the operator at the border scales y alone then, without A or x.
 template <class K, class B, class V = double>

@@ -1,4 +1,4 @@
-// What the inner loop of the GPU's column-major layouts loads: sum_strided of panel.cuh.
+// Loads of the inner loop of the GPU's column-major layouts: sum_strided of panel.cuh.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the warps of a GPU kernel load and store, told on the CPU. A kernel's trace stands beside
+// Loads and stores of a GPU kernel's warps, found on the CPU. A kernel's trace stands beside
 // the kernel, in <stem>_trace.hpp, and repeats its loops without its sums.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace nz {
 
 inline constexpr int warp_lanes = int(warp_rows);
 
-/// What the elements of an array are to a product.
+/// Role of an array's elements in a product.
 enum class array_role : std::uint8_t { structure, columns, values, x, y };
 inline constexpr int array_roles = 5;
 
@@ -25,7 +25,7 @@ inline constexpr int array_roles = 5;
 /// memory that cudaMalloc gives does.
 struct traced_array {
     std::string_view name;     ///< the layout's own, or x or y
-    array_role role;           ///< what its elements are
+    array_role role;           ///< role of its elements
     int bytes;                 ///< of what one lane touches at once: 1 to 32, a power of two
     bool bypasses_l1 = false;  ///< loaded without a place in L1 (formats' streamed_bytes)
     bool by_texture = false;   ///< fetched by the texture units
@@ -60,7 +60,7 @@ per_lane each_lane(F f) {
     return of;
 }
 
-/// What a trace writes to. An access in which every lane is idle is none.
+/// Recorder of a trace's accesses. An access in which every lane is idle is none.
 class warp_trace {
   public:
     explicit warp_trace(access_sink& to) : to_(to) {}

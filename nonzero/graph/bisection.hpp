@@ -14,7 +14,7 @@ struct bisection {
     double connectivity = 0;      ///< the Laplacian's second smallest eigenvalue: 0 in pieces
     offset cut = 0;               ///< edges between the parts
     index sizes[2] = {0, 0};      ///< nodes of the parts, which differ by one at most
-    fiedler_result search;        ///< what became of it; without the vector
+    fiedler_result search;        ///< outcome of the search; without the vector
 };
 
 /// Two halves: of whole components where these can be packed so, with no edge between them; else
@@ -27,7 +27,7 @@ struct bisection {
 template <class B>
 bisection bisect(B on, const adjacency&, const bisection_options& = {});
 
-/// What the searches for Fiedler vectors came to, one for each component that was cut.
+/// Outcome of the searches for Fiedler vectors, one for each component that was cut.
 struct spectral_report {
     int searches = 0;         ///< 0: components alone did
     double connectivity = 0;  ///< lambda of the component that was cut first

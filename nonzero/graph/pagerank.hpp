@@ -10,7 +10,7 @@
 
 namespace nz {
 
-/// What an entry in row i and column j of a graph's matrix stands for.
+/// Meaning of an entry in row i and column j of a graph's matrix.
 enum class link_direction {
     row_links_to_column,  ///< a link from i to j
     column_links_to_row,  ///< a link from j to i

@@ -207,7 +207,7 @@ std::string expected_words(const dialect& d) {
     return fmt::format("{}, with {} between", words, name_of_separator(d.separator));
 }
 
-/// What columns of sources are called, and beside it those of targets.
+/// Names of columns of sources, and beside each the name of the column of targets.
 constexpr std::string_view heads[][2] = {
     {"source", "target"}, {"src", "dst"},     {"from", "to"},       {"id1", "id2"},
     {"id_1", "id_2"},     {"node1", "node2"}, {"node_1", "node_2"}, {"fromnodeid", "tonodeid"}};
@@ -303,7 +303,7 @@ bool has_blanks_within(const first_lines& lines) {
                     name_of_separator(a), name_of_separator(b)));
 }
 
-/// What stands between the words: what the name says, if the lines have it.
+/// Separator between words: the one that the file's name tells, if the lines have it.
 char separator_of(const std::string& path, std::string_view text) {
     const std::string_view all = separators_of(path);
     std::string fitting;
@@ -337,7 +337,7 @@ char separator_of(const std::string& path, std::string_view text) {
     return found;
 }
 
-/// What the first line is.
+/// Kind of the first line.
 head head_of(const first_lines& lines) {
     const line_words& first = lines.front().words;
     if (!has_nodes(first) || first.count > most_words || number_of(first.word[0]) ||

@@ -11,7 +11,7 @@
 
 namespace nz::edge_list {
 
-/// What the first line is that is no comment.
+/// Kind of the first line that is no comment.
 enum class head {
     none,     ///< an edge
     certain,  ///< the columns' names: where edges have a weight it has a word that is no number
@@ -41,7 +41,7 @@ void expect_columns_in_order(const std::string& path, const dialect&);
 /// In words: what stands between words, the first line, weights.
 std::string text_of(const dialect&);
 
-/// What some lines hold.
+/// Contents of some lines.
 template <class V>
 struct parsed {
     /// Source and target of each edge: numbers, or places in `name`.
@@ -59,7 +59,7 @@ struct parsed {
 template <class V>
 void parse_lines(const dialect&, bool named, std::span<const char> text, parsed<V>& to);
 
-/// What is wrong with a line, and what was expected.
+/// Fault of a line, and what was expected.
 template <class V>
 std::string diagnose(const dialect&, std::string_view line);
 

@@ -11,7 +11,7 @@
 
 namespace nz {
 
-/// What the values of a file are.
+/// Type of the values of a file.
 enum class field { real, integer, pattern, complex };
 
 std::string_view name(field);     ///< as Matrix Market spells it
@@ -33,7 +33,7 @@ struct file_format {
 /// All of them: what read tries, and what help and documents list.
 std::span<const file_format> file_formats();
 
-/// What a file says of itself before its entries.
+/// Facts that a file tells before its entries.
 struct file_info {
     std::string format;    ///< "matrix market", "npz", "petsc", "edge list", ...
     nz::shape shape;       ///< -1 x -1 where it does not say, as of an edge list
@@ -59,7 +59,7 @@ file_info inspect(const std::string& path);
 template <class V>
 csr<V, host> read(const std::string& path, const read_options& = {});
 
-/// What a file calls the nodes of its graph, which are rows and columns.
+/// Names that a file gives the nodes of its graph, which are rows and columns.
 struct node_names {
     std::vector<std::string> name;     ///< of every row; empty where nodes have numbers
     host_vector<std::int64_t> number;  ///< of every row; empty where row i is called i, or by name

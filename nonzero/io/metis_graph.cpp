@@ -110,7 +110,7 @@ header read_header(const std::string& path) {
     }
 }
 
-/// What some nodes' lines hold.
+/// Contents of some nodes' lines.
 template <class V>
 struct neighbours {
     host_vector<index> row, col;  ///< row counts from the first line of these

@@ -164,7 +164,7 @@ class npy {
         check_size(std::int64_t(before + length));
     }
 
-    /// What stands behind a key of the header, a Python dictionary.
+    /// Text behind a key of the header, a Python dictionary.
     std::string_view behind(std::string_view text, std::string_view key) const {
         const std::size_t at = text.find(key);
         const std::size_t colon = at == text.npos ? at : text.find(':', at);

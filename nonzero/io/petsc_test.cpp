@@ -55,7 +55,7 @@ TEST(petsc, reads_what_the_format_says) {
     EXPECT_TRUE(same_matrix(read<double>(path), want));
 }
 
-/// What read says of a file of these bytes, as real numbers; "read" where it says nothing.
+/// Message of read for a file of these bytes, as real numbers; "read" where there is none.
 std::string verdict_on(const std::string& bytes) {
     const scratch_folder folder;
     save(folder.file("A.petsc"), bytes);

@@ -29,7 +29,7 @@ std::string without_blanks(std::string_view field) {
     return text;
 }
 
-/// What stands behind a number's digits: E+02, D 2, +102. Blanks do not count in front of its
+/// Exponent behind a number's digits: E+02, D 2, +102. Blanks do not count in front of its
 /// digits; behind one of them begins another number, which the format does not know of.
 std::optional<int> exponent_of(std::string_view text) {
     const auto skip_blanks = [&] {

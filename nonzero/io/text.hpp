@@ -11,7 +11,7 @@
 
 namespace nz {
 
-/// What the first bytes of a file tell.
+/// Kind of a file, by its first bytes.
 enum class content { text, gzip, zip, matlab };
 /// Throws parse_error where the file cannot be opened, or is no regular file.
 content content_of(const std::string& path);

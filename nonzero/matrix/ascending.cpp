@@ -48,8 +48,7 @@ template <class P>
                      : ", of a matrix without columns"));
 }
 
-/// What a look at the columns finds, without a look at the rows: so that the loop is one of
-/// vectors.
+/// Counts of a pass over the columns that leaves the rows out, so that its loop is vectorised.
 struct column_counts {
     std::int64_t descents = 0;  ///< no larger than the one before
     std::int64_t outside = 0;

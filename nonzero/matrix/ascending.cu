@@ -15,7 +15,7 @@ __device__ inline std::int64_t this_thread() {
 }
 unsigned blocks(std::int64_t n) { return blocks_for(n, threads_per_block); }
 
-/// What one look at the indices finds, in GPU memory.
+/// Counts of one pass over the indices, in GPU memory.
 struct findings {
     unsigned bad_row_ptr, bad_column;
     /// Columns no larger than the one before: in all, and where a row starts.

@@ -1,4 +1,4 @@
-// What the multigrid setup's kernels share: numbers read back, sums, what runs once an index.
+// Shared by the multigrid setup's kernels: numbers read back, sums, functions run once an index.
 #pragma once
 
 #include <cub/device/device_radix_sort.cuh>

@@ -1,4 +1,4 @@
-// What a matrix's rows are to themselves: diagonals, norms, and the bound of Gershgorin.
+// Facts about a matrix's rows: diagonals, norms, and the bound of Gershgorin.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is asked and made of a CSR on a GPU, in a build without CUDA.
+// Functions of a CSR on a GPU, in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/matrix/spgemm.hpp"

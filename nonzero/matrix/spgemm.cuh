@@ -30,7 +30,7 @@ struct right_rows {
     __device__ V value(offset m) const { return val[m]; }
 };
 
-/// What a row goes to: how long it is where col is null, else its entries.
+/// Output for a row: its length where col is null, else its entries.
 template <class V>
 struct product_rows {
     offset* length;

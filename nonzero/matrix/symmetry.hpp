@@ -10,14 +10,14 @@
 
 namespace nz {
 
-/// What an entry across the diagonal is to the one that it faces.
+/// Relation of an entry across the diagonal to the one that it faces.
 enum class symmetry { general, symmetric, skew_symmetric, hermitian };
 
 /// The symmetry that solvers of real or complex systems mean.
 template <class V>
 inline constexpr symmetry self_adjoint = is_complex<V> ? symmetry::hermitian : symmetry::symmetric;
 
-/// What the entry across the diagonal of v holds.
+/// Value of the entry across the diagonal of v.
 template <class V>
 V mirrored(symmetry s, V v) {
     if constexpr (is_complex<V>) {
@@ -63,7 +63,7 @@ std::optional<facing_entries<V>> first_asymmetry(const ascending<V>& A, symmetry
 template <class V>
 std::optional<facing_entries<V>> first_not_finite(const ascending<V>& A);
 
-/// What is wrong with them, in one sentence.
+/// Description of the fault in one sentence.
 template <class V>
 std::string text_of_not_finite(const facing_entries<V>& found);
 template <class V>

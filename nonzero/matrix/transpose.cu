@@ -61,7 +61,7 @@ __global__ void take_entries(const Position* position, const index* row, const V
 
 unsigned blocks(std::int64_t n) { return blocks_for(n, threads_per_block); }
 
-/// What a stable sort by columns leaves of the entries.
+/// The entries after a stable sort by columns.
 template <class Position>
 struct sorted_entries {
     device_array<std::uint32_t> column;

@@ -1,5 +1,5 @@
-// What users bring: rows whose columns stand in any order, columns twice in a row, and arrays that
-// are no CSR. Every method multiplies the former rightly, and every entry refuses the latter.
+// Input that users bring: rows whose columns stand in any order, columns twice in a row, and arrays
+// that are no CSR. Every method multiplies the former rightly, and every entry refuses the latter.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -221,7 +221,7 @@ std::vector<mistake> mistakes() {
             {"entries without rows", {{0, 4}, {0}, {0, 2}, {1, 2}}}};
 }
 
-/// What takes a CSR.
+/// A function that takes a CSR.
 struct entry {
     std::string name;
     std::function<void(const csr<double, host>&)> call;

@@ -104,7 +104,7 @@ class problem {
     }
 
     [[nodiscard]] bool transposed() const { return kind.op != transposition::plain; }
-    /// What a product with op does: x and y hold all vectors.
+    /// The product that is measured, by op: x and y hold all vectors.
     template <class B>
     void multiply(const linear_operator<V, B>& op, in<V, B> from, out<V, B> to) const {
         if (transposed()) {
@@ -226,7 +226,7 @@ class gpu_runner {
         if (how_ == launches::stream) return in_stream(multiply);
         return in_stream([this, multiply] { rewrite_x(), multiply(); });
     }
-    /// What launches::chain adds to every product.
+    /// Time that launches::chain adds to every product. [s]
     [[nodiscard]] double rewriting_s(const measure_options& options) {
         if (how_ != launches::chain) return 0;
         const timed_runs alone = in_stream([this] { rewrite_x(); });

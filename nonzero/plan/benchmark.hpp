@@ -54,7 +54,7 @@ double flops(std::int64_t nnz) {
     return double(nnz) * (is_complex<V> ? 8 : 2);
 }
 
-/// What a product finds in the GPU's caches: what the product before it left, or nothing of use.
+/// Contents of the GPU's caches before a product: what the one before it left, or nothing of use.
 enum class caches { hot, cold };
 
 /// How the products of a block follow each other where caches are hot.

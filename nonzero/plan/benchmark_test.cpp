@@ -1,4 +1,4 @@
-// What a benchmark_result says of methods that are right, wrong, unwilling, or too large.
+// The benchmark_result of methods that are right, wrong, unwilling, or too large.
 #include "nonzero/plan/benchmark.hpp"
 
 #include <gtest/gtest.h>

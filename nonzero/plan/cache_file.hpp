@@ -11,7 +11,7 @@ namespace nz {
 /// characters replaced; empty where neither folder is known.
 std::string cache_path(const std::string& stem);
 
-/// What the file keeps under this key by this build (version, commit, layouts); null where it is
+/// The value kept under this key by this build (version, commit, layouts); null where the file is
 /// missing, corrupt, of another key or build, or no file: a folder, a pipe, a socket, a device.
 json load_kept(const std::string& path, const json& key);
 /// Makes the folder. Throws nz::error where the file cannot be written.

@@ -53,7 +53,7 @@ void put_text(const std::string& path, const std::string& text) {
     std::ofstream(path, std::ios::binary) << text;
 }
 
-/// What may stand in a file's place, and how it is made.
+/// Things that may stand in a file's place, and how each is made.
 const std::pair<const char*, std::function<void(const std::string&)>> others[] = {
     {"folder", [](const std::string& at) { fs::create_directory(at); }},
     {"pipe", [](const std::string& at) { ASSERT_EQ(::mkfifo(at.c_str(), 0600), 0); }},

@@ -1,4 +1,4 @@
-// What a GPU is and how fast it is: what the speeds of its kernels are held against.
+// Description of a GPU and its speeds, with which the speeds of its kernels are compared.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace nz {
 
-/// What the CUDA runtime says of a GPU.
+/// Facts about a GPU from the CUDA runtime.
 struct gpu_info {
     std::string name;
     int compute_capability = 0;  ///< 10 major + minor
@@ -54,8 +54,8 @@ gpu_speeds measure_gpu(gpu on);
 /// $XDG_CACHE_HOME/nonzero/machine-<gpu>-<version>.json (~/.cache where that is not set); empty
 /// where neither folder is known.
 std::string gpu_cache_path(const gpu_info&);
-/// What save_gpu_speeds wrote to the file for this GPU, driver and runtime; nothing where the file
-/// is missing, corrupt, or of another.
+/// Speeds that save_gpu_speeds wrote to the file for this GPU, driver and runtime; nothing where
+/// the file is missing, corrupt, or of another.
 std::optional<gpu_speeds> load_gpu_speeds(const std::string& path, const gpu_info&);
 /// Makes the folder. Throws nz::error where it cannot be written.
 void save_gpu_speeds(const std::string& path, const gpu_info&, const gpu_speeds&);

@@ -51,7 +51,7 @@ bool plausible(const gpu_info& g) {
            g.l2_bytes < std::int64_t(1) << 50;
 }
 
-/// What a GPU can be, by wide margins on both sides of what bench/results holds.
+/// Whether a GPU can be so fast, by wide margins on both sides of what bench/results holds.
 bool plausible(const gpu_speeds& s) {
     const auto within = [](double x, double least, double most) { return x >= least && x <= most; };
     bool all = within(s.memory.read_gbps, 1, 1e6) && within(s.memory.copy_gbps, 1, 1e6) &&

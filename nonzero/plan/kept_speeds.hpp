@@ -11,7 +11,7 @@
 
 namespace nz {
 
-/// What names a machine in files: under another key, what was measured is stale.
+/// Key of a machine in files: speeds under another key are stale.
 inline json machine_key(const machine_info& m, int threads) {
     return {{"cpu", m.cpu},           {"cores", m.cores},       {"l1d_bytes", m.l1d_bytes},
             {"l2_bytes", m.l2_bytes}, {"l3_bytes", m.l3_bytes}, {"memory_bytes", m.memory_bytes},

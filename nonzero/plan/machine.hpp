@@ -1,4 +1,4 @@
-// What the machine is and how fast its memory is: what every speed is held against.
+// Description of the machine and its memory bandwidth, with which every speed is compared.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace nz {
 
-/// What Linux says of the machine; 0 or empty where it does not say.
+/// Facts about the machine from Linux; 0 or empty where it does not tell.
 struct machine_info {
     std::string cpu;                ///< the model's name, or the architecture's
     int cores = 0;                  ///< hardware threads this process may run on
@@ -21,7 +21,7 @@ struct machine_info {
 };
 machine_info describe_machine();
 
-/// What memory gives, well beyond the last-level cache. 1 GB = 10^9 bytes.
+/// Memory bandwidth, well beyond the last-level cache. 1 GB = 10^9 bytes.
 struct bandwidth {
     double read_gbps = 0;  ///< reading, by a sum over an array                         [GB/s]
     double copy_gbps = 0;  ///< copying, bytes read plus bytes written                  [GB/s]
@@ -37,7 +37,7 @@ struct rate_at {
     friend bool operator==(const rate_at&, const rate_at&) = default;
 };
 
-/// What one CPU with a number of threads does; in about a sixth of a second.
+/// Speeds of one CPU with a number of threads; in about a sixth of a second.
 struct cpu_speeds {
     double region_s = 0;           ///< a parallel region that does nothing                   [s]
     std::vector<rate_at> reads;    ///< bytes a second, of sums over an array of that size

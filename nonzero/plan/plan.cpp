@@ -56,7 +56,7 @@ double csr_bytes(const matrix_stats& s) {
     return csr<V, host>::cost(s).matrix_bytes;
 }
 
-/// What building takes, from a CSR that lies where S says. A GPU builds from its own memory what it
+/// Time to build [s] from a CSR that lies where S says. A GPU builds from its own memory what it
 /// can.
 template <class S, class V, class B>
 double setup_s(const method<V>& m, const estimate& e, const matrix_stats& s,
@@ -69,8 +69,8 @@ double setup_s(const method<V>& m, const estimate& e, const matrix_stats& s,
            (from + e.matrix_bytes) / machine.reads.back().per_s;
 }
 
-/// What the copy with ascending rows takes: 0.2 to 0.5 ns a byte of CSR on the CPU, 0.02 to 0.06 on
-/// the GPU (bench/check_bench, bench/results/h100/check.json).
+/// Time of the copy with ascending rows: 0.2 to 0.5 ns a byte of CSR on the CPU, 0.02 to 0.06 on
+/// the GPU (bench/check_bench, bench/results/h100/check.json). [s]
 template <class S, class V>
 double ordering_s(const matrix_stats& s, const machine_speeds& machine) {
     constexpr double passes_on_cpu = 4, passes_on_gpu = 80;
@@ -114,10 +114,9 @@ double total_s(const candidate& c, std::int64_t products) {
     return setups * c.setup_s() + double(products) * c.product_s();
 }
 
-/// Moves to the front, of untimed methods sorted by their totals, that of the fastest product or
-/// that of the cheapest setup, whichever is less in all. What lies between stays there only where
-/// it is predicted at less than half of that: predictions are too far off to tell less
-/// (docs/experiments/planner.md).
+/// Among untimed methods, sorted by their totals, puts first the fastest or the cheapest to set up,
+/// whichever has the lower total; unless another is predicted at under half of that: predictions
+/// are too far off to tell less (docs/experiments/planner.md).
 void prefer_fastest_or_cheapest(plan_report& p) {
     auto& all = p.candidates;
     const auto end = std::find_if(all.begin(), all.end(),

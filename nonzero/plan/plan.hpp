@@ -13,7 +13,7 @@
 
 namespace nz {
 
-/// Stands for a number of products beside which no setup counts.
+/// So many products that setup time is ignored.
 inline constexpr std::int64_t many_products = std::numeric_limits<std::int64_t>::max();
 
 struct plan_options {
@@ -42,7 +42,7 @@ struct plan_options {
     std::optional<machine_speeds> speeds = {};
 };
 
-/// What the planner found out about one method.
+/// Findings of the planner about one method.
 struct candidate {
     std::string method;
     std::string declined = {};     ///< why it is out of the question; empty where it is not
@@ -59,7 +59,7 @@ struct candidate {
     }
 };
 
-/// What a plan says, whatever the values and the backend.
+/// Report of a plan, the same for all values and backends.
 struct plan_report {
     nz::shape shape = {};
     std::int64_t nnz = 0;
@@ -67,13 +67,13 @@ struct plan_report {
     std::int64_t expected_products = many_products;
     value_storage storage = value_storage::exact;  ///< as plan_options has it
     std::int64_t longest_row = 0;                  ///< entries of the longest row
-    storage_bound bound = {};                      ///< what its products keep
+    storage_bound bound = {};                      ///< error bound of its products
     std::vector<candidate> candidates;             ///< best first; those that decline last, by name
     std::string why;                               ///< the choice, in one sentence
 
     /// The method chosen.
     [[nodiscard]] const candidate& chosen() const { return candidates.front(); }
-    /// That with the cheapest setup: what one would use for a single product.
+    /// The method with the cheapest setup: the choice for a single product.
     [[nodiscard]] const candidate& cheapest() const;
     /// Products from which on the chosen one pays, against the cheapest to set up; 0 where it is
     /// that one.

@@ -8,7 +8,7 @@
 
 namespace nz {
 
-/// What a plan depends on, apart from the machine: shape, pattern, and how often values repeat.
+/// Inputs of a plan, apart from the machine: shape, pattern, and how often values repeat.
 struct structure_key {
     nz::shape shape = {};
     std::int64_t nnz = 0;

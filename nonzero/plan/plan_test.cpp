@@ -1,4 +1,4 @@
-// What the planner chooses, says and builds, from methods made up and from the registry's own.
+// Choices, texts and operators of the planner, from methods made up and from the registry's own.
 #include "nonzero/plan/plan.hpp"
 
 #include <gtest/gtest.h>
@@ -155,7 +155,7 @@ TEST_F(planning, for_few_products_counts_the_setup) {
     EXPECT_EQ(among(all).chosen().method, "b.cheap");
 }
 
-/// What lies between only where it is predicted at less than half of both.
+/// A method between both is chosen only where it is predicted at less than half of both.
 TEST_F(planning, for_few_products_takes_the_fastest_or_the_cheapest) {
     const auto chosen = [&](auto between) {
         const method<double> all[] = {
@@ -302,7 +302,7 @@ class planning_on_gpu : public ::testing::Test {
     void SetUp() override {
         if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
     }
-    /// What op gives for A times ones and a half.
+    /// Product of op with a vector of elements 1.5.
     template <class V>
     static host_vector<V> product(gpu on, const linear_operator<V, gpu>& op, std::size_t cols) {
         const auto x = to_device<V>(on, host_vector<V>(cols, V(1.5)));

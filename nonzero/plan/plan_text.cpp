@@ -1,4 +1,4 @@
-// What a plan says: the cheapest setup, when its own setup pays, and the text of `nz plan`.
+// Text of a plan: the cheapest setup, when its own setup pays, and the output of `nz plan`.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ double plan_report::break_even_products() const {
 
 namespace {
 
-/// What the products of a plan keep; nothing where values are stored exactly, as ever.
+/// Line on the error bound of a plan's products; empty where values are stored exactly.
 std::string storage_line(const plan_report& p) {
     if (p.storage == value_storage::exact) return {};
     std::string text = fmt::format("storage {}: |y - A x| <= {:.3g} |A| |x|", name_of(p.storage),

@@ -1,4 +1,4 @@
-// What planning and building share.
+// Functions that planning and building share.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ const method<V>& named(std::span<const method<V>> among, std::string_view name) 
 template <class V, class M, class B>
 plan<V, B> plan_subject(const subject<V, M>& A, B on, const plan_options&,
                         std::span<const method<V>> among);
-/// What that plan chose, for the same A.
+/// Builds the choice of that plan, for the same A.
 template <class V, class M, class B>
 std::unique_ptr<linear_operator<V, B>> build_subject(const plan<V, B>& p, const subject<V, M>& A);
 

@@ -138,8 +138,8 @@ void set_rates(machine_speeds& s, const measured_rates& all) {
     for (rate_at& r : s.gathers) r.per_s = *at++;
 }
 
-/// What a CPU can be, by wide margins: one of 600 MHz takes 60 M nonzeros a second from L1, memory
-/// answers within a microsecond, and no thousand cores read 100 TB/s.
+/// Whether a CPU can be so fast, by wide margins: one of 600 MHz takes 60 M entries a second from
+/// L1, memory answers within a microsecond, and no thousand cores read 100 TB/s.
 bool plausible(const machine_speeds& s) {
     const auto within = [](double x, double least, double most) { return x >= least && x <= most; };
     const auto all = [](const std::vector<rate_at>& rates, auto good) {
@@ -259,7 +259,7 @@ machine_speeds speeds_of(const known_gpu& g) {
                      .out_of_cache_factor = 2,  // fitted (docs/experiments/planner.md)
                      .workers = double(g.speeds.resident_warps),
                      .lanes = 32,
-                     // What fits the L2 cache stays there from product to product.
+                     // Data that fits the L2 cache stays there from product to product.
                      .reads = {{l2_bytes / 2, g.speeds.l2_read_gbps * 1e9},
                                {l2_bytes * 2, g.speeds.memory.read_gbps * 1e9}},
                      .gathers = {},

@@ -41,7 +41,7 @@ bool is_usable(const machine_speeds&);
 /// The rate at that size, interpolated between the two around it, in the logarithm of the size.
 double rate_for(const std::vector<rate_at>&, double bytes);
 
-/// What one product takes.                                                                     [s]
+/// Time of one product.                                                                       [s]
 double predicted_seconds(const estimate&, const matrix_stats&, const machine_speeds&);
 /// The time to build on the CPU from a CSR of `csr_bytes`, and to upload where the plan is for a
 /// GPU.

@@ -77,7 +77,7 @@ std::int64_t sorted_width(std::span<std::int64_t> lengths) {
     return sum;
 }
 
-/// What the lengths of rows tell.
+/// Stats from the lengths of rows.
 struct row_counts {
     histogram lengths;
     std::int64_t group_width[std::size(stats_groups)] = {};
@@ -348,7 +348,7 @@ void count_sectors(const csr<V, host_view>& A, std::int64_t first, std::int64_t 
     all.near += near.count();
 }
 
-/// What loads of x meet, in sectors of `elements`, by `workers` of the threads.
+/// Counts the sectors of `elements` that loads of x meet, by `workers` of the threads.
 template <class Near, class V>
 void count_sectors_by(const csr<V, host_view>& A, int workers, matrix_stats& s) {
     constexpr index elements = index(sector_bytes / sizeof(V));
@@ -389,7 +389,7 @@ double imbalance_of_rows(const csr<V, host_view>& A) {
     return A.val.empty() ? 1 : double(heaviest) * double(stats_shares) / double(A.val.size());
 }
 
-/// What the entries tell, but for diagonals: of A, which is a matrix or a sample of it. In at most
+/// Stats from the entries, but for diagonals: of A, which is a matrix or a sample of it. In at most
 /// `room` bytes of scratch an array.
 template <class V>
 matrix_stats stats_of_entries(const csr<V, host_view>& A, double room,
@@ -410,7 +410,7 @@ packed_options packing_for(gpu on, std::int64_t nnz) {
     return o;
 }
 
-/// What the shape and the lengths of the rows tell.
+/// Stats from the shape and the lengths of the rows.
 template <class V>
 void add_stats_of_rows(const csr<V, host_view>& A, matrix_stats& s) {
     s.rows = A.shape.rows, s.cols = A.shape.cols, s.nnz = std::ssize(A.val);

@@ -1,4 +1,4 @@
-// What a matrix is: the few numbers from which every format tells its cost.
+// Stats of a matrix: the few numbers from which every format tells its cost.
 #pragma once
 
 #include "nonzero/matrix/ascending.hpp"

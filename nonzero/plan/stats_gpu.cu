@@ -19,7 +19,7 @@ using count = unsigned long long;
 /// Rows of short_lengths entries or more, at most.
 __host__ __device__ constexpr offset most_long_rows(offset nnz) { return nnz / short_lengths + 1; }
 
-/// What the kernels count, in GPU memory.
+/// Counts by the kernels, in GPU memory.
 struct survey {
     unsigned rows_of_length[short_lengths];
     unsigned long_rows;  ///< rows of short_lengths entries or more; their lengths are listed

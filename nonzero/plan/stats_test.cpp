@@ -279,7 +279,7 @@ TEST_F(stats_on_gpu, refuse_what_is_no_csr) {
     refused(std::move(overlapping));
 }
 
-/// What the planner looks at is within a twentieth of what there is, where all parts are alike.
+/// Estimates are within a twentieth of the exact stats, where all parts of the matrix are alike.
 void expect_estimated(const csr<double, host>& A) {
     const matrix_stats exact = compute_stats(view(A)),
                        s = estimate_stats(ascending(view(A)), cpu{});

@@ -81,7 +81,7 @@ class attempts {
             if (r.status == status::indefinite_matrix)
                 std::erase_if(left, [](choice d) { return d.method == krylov_method::cg; });
             if (first) continue;
-            // What was ended by its share gets what the others leave.
+            // An attempt that its share ended gets the iterations that the others leave.
             if (share < iterations_ && r.status == status::max_iter) left.push_back(c);
             iterations_ -= r.iterations;
             if (iterations_ <= 0) break;
@@ -184,7 +184,7 @@ class attempts {
     const communicator* ranks_ = ranks_of(on_);
     vector<V, B> b_on_device_;
     std::int64_t iterations_ = options_.max_iter;  ///< left for all
-    /// What the next attempt starts from.
+    /// First guess of the next attempt.
     host_vector<V> from_ = {system_.x.begin(), system_.x.end()};
     double relative_ = unknown;  ///< its residual
     bool alone_ = false, is_over_ = false, any_ran_ = false;

@@ -12,7 +12,7 @@
 namespace nz {
 namespace {
 
-/// What is tried, in this order, where nothing was asked for.
+/// The choices to try, in this order, where nothing was asked for.
 std::vector<choice> candidates_for(const matrix_facts& f) {
     using enum krylov_method;
     using enum preconditioning;
@@ -31,7 +31,7 @@ std::vector<choice> candidates_for(const matrix_facts& f) {
     return all;
 }
 
-/// What was asked for, and what suits it where only one of both was. Throws unsuitable.
+/// The choice asked for; where only one of both was, the other suits it. Throws unsuitable.
 choice asked_for(const system_options& o, const matrix_facts& f) {
     using enum krylov_method;
     using enum preconditioning;

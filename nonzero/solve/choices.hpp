@@ -11,7 +11,7 @@ struct choice {
     preconditioning preconditioner;
 };
 
-/// What decides about methods. Over ranks: of the whole matrix, the same on all.
+/// Facts that decide about methods. Over ranks: of the whole matrix, the same on all.
 struct matrix_facts {
     std::string why_not_definite;  ///< empty where A is symmetric, its diagonal positive
     bool is_symmetric = false;
@@ -22,13 +22,13 @@ struct matrix_facts {
 template <class V>
 matrix_facts facts_of(const ascending<V>& A, std::span<const V> diagonal);
 
-/// What is tried, in this order. Throws unsuitable where what was asked for does not suit A.
+/// The choices to try, in this order. Throws unsuitable where the one asked for does not suit A.
 std::vector<choice> choices_for(const matrix_facts&, const system_options&);
 
-/// What stands in the way of iterations, a sentence each. diagonal: A's.
+/// Obstacles to iterations, a sentence each. diagonal: A's.
 template <class V>
 std::vector<std::string> obstacles_in(const csr<V, host_view>& A, std::span<const V> diagonal);
-/// What the caller may try next, a sentence each, where no attempt of the report was enough.
+/// Advice on what to try next, a sentence each, where no attempt of the report was enough.
 std::vector<std::string> advice_for(const system_report&, const system_options&);
 
 }  // namespace nz

@@ -1,4 +1,4 @@
-// What solvers run on a GPU, in a build without CUDA.
+// GPU functions of the solvers, in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/solve/krylov/loop.hpp"
 #include "nonzero/solve/multigrid/local_rows.hpp"

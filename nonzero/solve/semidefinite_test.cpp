@@ -259,9 +259,8 @@ TYPED_TEST(semidefinite, systems_without_a_solution_get_no_huge_x) {
     }
 }
 
-/// What one cycle of multigrid makes of a right-hand side that the matrix has no solution for is of
-/// the size of what it makes of others, whose largest eigenvalues are some hundreds: an inverse of
-/// rounding errors has 1e7, or 1e15.
+/// One cycle of multigrid amplifies a right-hand side without a solution no more than others, for
+/// which its largest eigenvalues are some hundreds: an inverse of rounding errors has 1e7, or 1e15.
 TYPED_TEST(semidefinite, a_cycle_does_not_amplify_the_null_space) {
     using V = typename TypeParam::V;
     using B = typename TypeParam::B;

@@ -229,7 +229,7 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
     });
 }
 
-/// What both forms of `solve` do once their arguments are checked.
+/// Common part of both forms of `solve`, once their arguments are checked.
 template <class V, class B, class Matrix>
 system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<const V> b,
                            std::span<V> x, const system_options& o,

@@ -15,7 +15,7 @@ namespace {
 using enum krylov_method;
 using enum preconditioning;
 
-/// What came of it: the report and x, or what was thrown.
+/// Outcome of a solve: the report and x, or the message of its error.
 template <class V>
 struct result {
     system_report report;

@@ -88,7 +88,7 @@ TYPED_TEST(automatic_solve, goes_on_where_cg_finds_that_the_matrix_is_not_defini
     EXPECT_EQ(attempts.back().method, minres);
     EXPECT_EQ(all.report.best, attempts.size() - 1);
 
-    // What is asked for is used alone.
+    // A method or a preconditioner that is asked for is used alone.
     auto alone = to<V>(this->tol);
     alone.method = cg;
     EXPECT_EQ(solve(*this, s.A, s.b, alone).report.attempts.size(), 1);
@@ -198,7 +198,7 @@ TYPED_TEST(automatic_solve, takes_matrices_of_every_size) {
         }
 }
 
-/// What stands in the way is said, and what to try next.
+/// The report names the obstacles, and what to try next.
 TYPED_TEST(automatic_solve, advises_where_nothing_converged) {
     using V = typename TypeParam::V;
     const auto advice_of = [&](const csr<V, host>& A, const system_options& o) {

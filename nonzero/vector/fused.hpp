@@ -11,7 +11,7 @@
 
 namespace nz {
 
-/// What one element adds to each of K sums, and their totals.
+/// Contributions of one element to each of K sums, and their totals.
 template <class V, int K>
 struct sums {
     V part[std::size_t(K > 0 ? K : 1)] = {};
@@ -22,7 +22,7 @@ struct sums {
     }
 };
 
-/// What a fused vector kernel does, written once for every backend: a trivially copyable struct
+/// A fused vector kernel, written once for every backend: a trivially copyable struct
 /// that borrows its vectors by pointers to where B computes.
 ///
 ///     struct step {

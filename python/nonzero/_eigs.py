@@ -23,9 +23,9 @@ class NoConvergence(RuntimeError):
         The search ended by: "max-products", "stopped-by-caller", "limited-by-rounding",
         "not-finite" and others.
     eigenvalues : array, (found,)
-        What it has.
+        Eigenvalues of the pairs that have converged.
     eigenvectors : array, (n, found)
-        What it has.
+        Their eigenvectors.
     """
 
     def __init__(self, why: str, status: str, eigenvalues: Any, eigenvectors: Any) -> None:

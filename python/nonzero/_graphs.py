@@ -149,7 +149,7 @@ class Partition:
     components : int
         Connected components of the graph.
     method : str
-        That found it.
+        The method that found it.
     """
 
     part: NDArray[np.int32] = field(repr=False)

@@ -1,4 +1,4 @@
-"""What every operator is to SciPy, and to others where SciPy is not installed."""
+"""The interface of every operator for SciPy, and without SciPy where it is not installed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ except ImportError:  # SciPy is not needed
 
 
 class ArrayOperator(LinearOperator):  # type: ignore[misc]
-    """What operators on arrays share: a class with `__matmul__`, `T` and `H` gets the rest."""
+    """Base of operators on arrays: a class with `__matmul__`, `T` and `H` gets the rest."""
 
     # SciPy would treat `op * x` on arrays by NumPy's broadcasting without these.
     __array_priority__ = 1000

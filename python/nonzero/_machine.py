@@ -1,4 +1,4 @@
-"""What this build and this machine offer."""
+"""Methods and GPUs that this build and this machine offer."""
 
 from __future__ import annotations
 

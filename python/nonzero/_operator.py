@@ -75,7 +75,7 @@ class Operator(ArrayOperator):
         # x is fastest in CPU memory and of this dtype; for no dtype it is elsewhere.
         self._fast_dtype = self.dtype if self.device < 0 else None
 
-    # What it multiplies.
+    # Products.
 
     def __matmul__(self, x: Any) -> Any:
         """Multiply a vector (cols,) or the columns of a matrix (cols, k); see `apply`."""
@@ -168,7 +168,7 @@ class Operator(ArrayOperator):
         """The conjugate transpose; stores A^T when it first multiplies, as plan says."""
         return TransposedOperator(self, conjugated=True)
 
-    # What is known about it.
+    # Properties.
 
     @property
     def nbytes(self) -> int:
@@ -177,7 +177,7 @@ class Operator(ArrayOperator):
 
     @property
     def plan(self) -> Plan:
-        """What was chosen, from which candidates, and why."""
+        """The method chosen, from which candidates, and why."""
         return Plan(self._core.report())
 
     def __repr__(self) -> str:
@@ -363,7 +363,7 @@ def plan(
     threads : int
         On the CPU; 0: as many as OpenMP offers.
     products : int, optional
-        That must repay the setup. [enough that the setup does not count]
+        Products that must repay the setup. [enough that the setup does not count]
     tune : bool
         Time the methods that are predicted to be fastest.
     fresh : bool
@@ -375,8 +375,8 @@ def plan(
     transposed : bool
         Store A^T in addition now, and not when ``op.T`` first multiplies.
     vectors : int
-        That ``op @ X`` multiplies at once. With more than one, a method is chosen that reads an
-        entry of A once for several of them.
+        Vectors that ``op @ X`` multiplies at once. With more than one, a method is chosen that
+        reads an entry of A once for several of them.
     storage : "exact" or "single"
         Precision of the stored values, of A^T too: bit for bit, or float64 rounded to float32,
         which takes fewer bytes; products are summed in float64. ``op.plan.bound`` says how far

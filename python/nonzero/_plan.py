@@ -1,4 +1,4 @@
-"""What a plan says: the method chosen, the candidates, and why."""
+"""Report of a plan: the method chosen, the candidates, and why."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Plan:
-    """What was chosen for a matrix, from which candidates, and why; prints as a table."""
+    """The choice for a matrix, from which candidates, and why; prints as a table."""
 
     _report: dict[str, Any] = field(repr=False)
 

@@ -47,7 +47,7 @@ class SolveResult:
     advice : list of str
         Where it has not converged: what stands in the way and what to try next, a sentence each.
     method, preconditioner : str
-        That found x.
+        Of the attempt that found x.
     setup_s, solve_s : float
         Planning and building the product and the preconditioners; everything after [s].
     attempts : list of dict

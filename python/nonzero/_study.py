@@ -18,7 +18,7 @@ _HEADS = ("matrix", "method", "threads", "GFLOP/s", "GB/s", "us", "setup [ms]", 
 
 @dataclass(frozen=True)
 class Study:
-    """What methods took on matrices; prints as a table, fastest first for each matrix.
+    """Times of methods on matrices; prints as a table, fastest first for each matrix.
 
     Attributes
     ----------

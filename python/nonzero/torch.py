@@ -114,7 +114,7 @@ def spmv(
 
 
 class _Entry:
-    """What belongs to an operator here: its pattern as tensors, and its twin with other values."""
+    """Data of an operator here: its pattern as tensors, and its twin with other values."""
 
     def __init__(self, op: Operator) -> None:
         self._op = weakref.ref(op)

@@ -14,7 +14,7 @@ namespace {
 
 using namespace nb::literals;
 
-/// What the library throws becomes ValueError, MemoryError, or nonzero's own errors.
+/// Turns the library's errors into ValueError, MemoryError, or nonzero's own errors.
 void translate_errors(nb::module_& m) {
     // The latest that is registered is asked first.
     nb::exception<device_error>(m, "DeviceError", PyExc_RuntimeError);

@@ -1,4 +1,4 @@
-// What each file adds to the extension module.
+// Parts of the extension module, one for each file.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// What nonzero._operator.Operator holds: an operator of the library, whatever its value type and
+// Core of nonzero._operator.Operator: an operator of the library, whatever its value type and
 // backend.
 #pragma once
 
@@ -26,7 +26,7 @@ class any_operator {
     /// y = A x, for vectors in GPU memory that the caller has checked: cols and rows elements of
     /// the operator's type on its device.
     virtual void apply_at(std::uintptr_t x, std::uintptr_t y, std::uintptr_t stream) const = 0;
-    /// What the planner says; throws ValueError where it is of no plan.
+    /// The planner's report; throws ValueError where the operator is of no plan.
     [[nodiscard]] virtual const plan_report& report() const = 0;
     /// Takes the values of the matrix whose pattern it was planned for.
     virtual void update_values(nb::handle indptr, nb::handle indices, nb::handle data,

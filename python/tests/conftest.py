@@ -1,4 +1,4 @@
-"""What all tests share; set before nonzero is imported."""
+"""Settings of all tests; made before nonzero is imported."""
 
 import os
 import tempfile

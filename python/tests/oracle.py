@@ -1,4 +1,4 @@
-"""What products are held against: the same sum in extended precision, with its bound."""
+"""Reference for products: the same sum in extended precision, with its bound."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_cells(name: str) -> None:
     for cell in cells:
         assert cell["outputs"] == [] and cell["execution_count"] is None, "it stores outputs"
     sources = [c["source"] if isinstance(c["source"], str) else "".join(c["source"]) for c in cells]
-    # What a cell ends with is shown: as HTML, if it can be.
+    # The last expression of a cell is shown: as HTML, if it can be.
     program = f"""
 import ast
 names = {{}}

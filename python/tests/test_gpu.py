@@ -1,4 +1,4 @@
-"""What only a machine with a GPU can show; by pytest, or alone: ``python test_gpu.py [names]``."""
+"""Tests that need a GPU; by pytest, or alone: ``python test_gpu.py [names]``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operator is besides its products: its forms, its plan, pickles, new values, memory."""
+"""Tests of an operator besides its products: forms, plan, pickles, new values, memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// What users of CUDA rely on: apply works on their own pointers and in their own stream, neither
+// Guarantees for users of CUDA: apply works on their own pointers and in their own stream, neither
 // copies nor waits, and can be captured in a graph. Skipped, and said so, where there is no GPU.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Whose memory, whose stream, whose device: arrays free in the order of their stream on their own
-// GPU, what captures a stream is left alone, and one operator serves several threads. Skipped, and
-// said so, where there is no GPU.
+// Ownership of memory, streams and devices: arrays free in the order of their stream on their own
+// GPU, captured streams are left alone, and one operator serves several threads. Skipped, and said
+// so, where there is no GPU.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ TEST_F(own_stream, memory_is_given_back_in_the_order_of_the_stream_without_a_wai
     { const device_array<double> brief(other, 1000); }
     EXPECT_EQ(cudaStreamQuery(stream_of(stream)), cudaErrorNotReady) << "the GPU was waited for";
     cudaGetLastError();
-    // What is handed out again must not be written before those that still read it are done.
+    // Memory that is handed out again must not be written before those that still read it are done.
     for (int run = 0; run < 50; ++run) {
         const host_vector<double> ones(1 << 16, 1.0 + run);
         device_array<double> kept(stream, ones.size());

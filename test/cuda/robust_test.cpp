@@ -1,5 +1,5 @@
-// What must not disturb a product: little GPU memory left when it is planned, other plans on other
-// streams, other work beside it. Skipped, and said so, where there is no GPU.
+// Conditions that must not disturb a product: little GPU memory left when it is planned, other
+// plans on other streams, other work beside it. Skipped, and said so, where there is no GPU.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 

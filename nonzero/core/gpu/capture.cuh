@@ -1,4 +1,4 @@
-// Streams that somebody captures in a CUDA graph: what must not happen in them, and beside them.
+// CUDA graph capture: calls forbidden in the captured stream, and in others meanwhile.
 #pragma once
 
 #include "nonzero/core/cuda.cuh"

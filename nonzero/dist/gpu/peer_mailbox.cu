@@ -20,7 +20,7 @@ namespace {
 using word = std::uint64_t;
 constexpr int most_words = 8;
 
-/// What one rank writes into another's box. Every other gather uses the same one: a rank begins the
+/// Message of one rank in another's box. Every other gather uses the same slot: a rank begins the
 /// gather after the next only when all have ended this one.
 struct slot {
     word words[most_words];
@@ -53,7 +53,7 @@ __global__ void gather_kernel(all_boxes boxes, unsigned number, const word* mine
     for (int w = 0; w < words; ++w) all[peer * words + w] = own.words[w];
 }
 
-/// What a rank tells the others of its box.
+/// Where a rank's box is, as the rank tells the others.
 struct offer {
     std::array<char, 256> host;
     pid_t process;

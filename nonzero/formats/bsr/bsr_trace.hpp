@@ -1,4 +1,4 @@
-// What the warps of bsr.cu touch.
+// Memory accesses of the warps of bsr.cu.
 #pragma once
 
 #include "nonzero/formats/bsr/bsr.hpp"

@@ -10,7 +10,7 @@ constexpr int threads_per_block = 256;
 constexpr int warps_per_block = threads_per_block / warp_size;
 constexpr std::int64_t entries_per_warp = 512;  ///< a warp's interval, in steps of 32
 
-/// What a warp knows only in part: the sums of the first and of the last row of its interval.
+/// Partial sum of a warp: of the first or of the last row of its interval.
 template <class V>
 struct carry {
     index row;  ///< -1: none

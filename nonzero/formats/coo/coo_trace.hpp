@@ -1,4 +1,4 @@
-// What the warps of coo.cu touch.
+// Memory accesses of the warps of coo.cu.
 #pragma once
 
 #include "nonzero/formats/coo/coo.hpp"

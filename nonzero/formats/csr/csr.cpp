@@ -168,7 +168,7 @@ std::int64_t merge_path_rows(const P* row_end, std::int64_t rows, std::int64_t n
     return low;
 }
 
-/// What a thread's last, unfinished row summed to.
+/// Sum of a thread's last, unfinished row.
 template <class V>
 struct carry {
     std::int64_t row;

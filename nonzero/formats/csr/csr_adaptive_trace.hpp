@@ -1,4 +1,4 @@
-// What the warps of csr_adaptive.cu touch.
+// Memory accesses of the warps of csr_adaptive.cu.
 #pragma once
 
 #include "nonzero/formats/csr/csr_adaptive.hpp"

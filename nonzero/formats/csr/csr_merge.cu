@@ -12,7 +12,7 @@ constexpr int threads_per_block = 128;
 constexpr int steps_per_thread = 8;
 constexpr int tile = threads_per_block * steps_per_thread;  ///< rows ended + nonzeros a block
 
-/// What a run of steps leaves behind: the sum so far of the row that it did not finish.
+/// Carry of a run of steps: the sum so far of the row that it did not finish.
 template <class V>
 struct carry {
     std::int64_t row;

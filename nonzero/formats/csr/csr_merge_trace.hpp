@@ -1,4 +1,4 @@
-// What the warps of csr_merge.cu touch.
+// Memory accesses of the warps of csr_merge.cu.
 #pragma once
 
 #include "nonzero/formats/csr/csr.hpp"
@@ -76,7 +76,7 @@ class merge_tile {
     std::int64_t row, first_nz, rows, nnz;  ///< the tile's first row and nonzero, and how many
 };
 
-/// What the carries' kernel adds behind reads no matrix.
+/// The kernel that adds the carries, behind this one, reads no matrix.
 template <class V>
 std::vector<warp_grid> launches(csr_merge, const csr<V, host_view>& A) {
     using tile = merge_tile<V>;

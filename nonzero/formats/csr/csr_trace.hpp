@@ -1,4 +1,4 @@
-// What the warps of csr.cu touch.
+// Memory accesses of the warps of csr.cu.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the warps of dia.cu touch.
+// Memory accesses of the warps of dia.cu.
 #pragma once
 
 #include "nonzero/formats/dia/dia.hpp"

@@ -1,4 +1,4 @@
-// What the warps of ell.cu touch.
+// Memory accesses of the warps of ell.cu.
 #pragma once
 
 #include "nonzero/formats/ell/ell.hpp"

@@ -41,7 +41,7 @@ __global__ void row_kernel(hll_rows<V, device_view> A, V alpha, plain_gather<V> 
                  sum_strided<streams>(A.col_ind.ptr, A.val.ptr, start, offset(1), width, x), beta);
 }
 
-/// What a lane sums of its warp's row.
+/// Sum of a lane's entries of its warp's row.
 template <bool streams, class V>
 __device__ V sum_of_lane(const hll_rows<V, device_view>& A, unsigned i, plain_gather<V> x) {
     const auto [start, width] = find_row(A, i);

@@ -1,4 +1,4 @@
-// What is special to HLL: the slides' examples, its parameter, where it declines.
+// HLL's own tests: the slides' examples, its parameter, where it declines.
 #include "nonzero/formats/hll/hll.hpp"
 
 #include <gtest/gtest.h>

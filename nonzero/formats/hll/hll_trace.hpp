@@ -1,4 +1,4 @@
-// What the warps of hll.cu touch.
+// Memory accesses of the warps of hll.cu.
 #pragma once
 
 #include "nonzero/formats/hll/hll.hpp"

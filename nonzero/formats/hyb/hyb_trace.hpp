@@ -1,4 +1,4 @@
-// What the warps of hyb.cu touch.
+// Memory accesses of the warps of hyb.cu.
 #pragma once
 
 #include "nonzero/formats/coo/coo_trace.hpp"

@@ -1,4 +1,4 @@
-// What is special to ICRS: the lecture's example, its parameter, where it declines.
+// ICRS's own tests: the lecture's example, its parameter, where it declines.
 #include "nonzero/formats/icrs/icrs.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the warps of icrs.cu touch.
+// Memory accesses of the warps of icrs.cu.
 #pragma once
 
 #include "nonzero/formats/icrs/icrs.hpp"

@@ -1,4 +1,4 @@
-// What is special to JDS: the slides' examples in both layouts.
+// JDS's own tests: the slides' examples in both layouts.
 #include "nonzero/formats/jds/jds.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the warps of jds.cu touch.
+// Memory accesses of the warps of jds.cu.
 #pragma once
 
 #include "nonzero/formats/csr/csr_trace.hpp"

@@ -1,4 +1,4 @@
-// What is special to sectioned JDS-ELL: the book's example, how sections are cut.
+// Sectioned JDS-ELL's own tests: the book's example, how sections are cut.
 #include "nonzero/formats/jds_ell/jds_ell.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the warps of jds_ell.cu touch.
+// Memory accesses of the warps of jds_ell.cu.
 #pragma once
 
 #include "nonzero/formats/jds_ell/jds_ell.hpp"

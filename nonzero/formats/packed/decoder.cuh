@@ -9,7 +9,7 @@
 namespace nz {
 namespace {
 
-/// What is stored of a value; of a constant nothing is, and 0 stands for it.
+/// Type in which a value is stored; of a constant nothing is, and 0 stands for it.
 template <value_encoding C, class V>
 using stored_value = std::conditional_t<
     C == value_encoding::dictionary8, std::uint8_t,

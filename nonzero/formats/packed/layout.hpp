@@ -46,7 +46,7 @@ void with_encoding(value_encoding encoding, F f) {
     }
 }
 
-/// What one warp multiplies: `width` stored entries for each of 32 lanes. It holds some rows, with
+/// Share of one warp: `width` stored entries for each of 32 lanes. It holds some rows, with
 /// 1, 2, 4 .. 32 neighbouring lanes each, or a segment of a long row, or a tile.
 struct alignas(32) packed_chunk {
     enum columns : std::uint8_t {
@@ -78,7 +78,7 @@ static_assert(sizeof(packed_chunk) == 32);  // a GPU reads it in two loads
 inline constexpr unsigned packed_index_unit = 16;  ///< words: 64 bytes
 inline constexpr unsigned packed_value_unit = 32;  ///< values: one of each lane
 
-/// What stands for padding in a list of columns, and the full mask of a diagonal.
+/// Padding in a list of columns, and the full mask of a diagonal.
 inline constexpr std::uint16_t padding16 = 0xffff;
 inline constexpr std::uint32_t padding32 = 0xffffffffU;
 inline constexpr std::uint32_t full_mask = 0xffffffffU;
@@ -114,7 +114,7 @@ inline constexpr index most_tiled_entries = 16 * 1024;
 inline constexpr unsigned tile_ends_words = 8;
 inline constexpr unsigned tile_rows_words = 8;
 
-/// What a window's rows take as lists.
+/// Size of a window's rows as lists.
 struct list_size {
     std::int64_t width, chunks, sorted_rows;
 

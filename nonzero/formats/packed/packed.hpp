@@ -23,8 +23,8 @@ struct packed_options {
     double diagonal_fill = 0.8;  ///< least share of entries among the places of the diagonals
     double constant_fill = 0.5;  ///< the same where each diagonal has one value
     double sort_gain = 1.1;      ///< rows are sorted where that divides the width by this much
-    /// Rows that are sorted together where L1 holds what so many load of x, and does not hold it
-    /// for a window; 0: a window's in any case. On the CPU only.
+    /// Sorting scope on the CPU [rows], used if L1 holds the x of that many rows but not of a
+    /// window. 0: the window.
     index local_scope = 0;
     double tile_gain = HUGE_VAL;  ///< rows become tiles where that divides the bytes by this much
     std::int64_t pair_min_chunks = 6'000;   ///< from here on a GPU warp may take two chunks at once

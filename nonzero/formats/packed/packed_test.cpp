@@ -1,4 +1,4 @@
-// What every layout is tested for, the zoo does; here is what only packed can get wrong.
+// Packed's own tests, of what only packed can get wrong; the zoo tests every layout.
 #include "nonzero/formats/packed/packed.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// What the warps of packed's spmv.cu touch, and of what it includes: lanes.cuh, tiles.cuh and
-// identical_offsets.cuh. Left out are fields of a tile that its kernel reads a second time, which a
-// compiler may keep in registers, and the sums that blocks of one row hand on.
+// Memory accesses of the warps of packed's spmv.cu, and of the headers it includes: lanes.cuh,
+// tiles.cuh and identical_offsets.cuh. Left out are fields of a tile that its kernel reads a second
+// time, which a compiler may keep in registers, and the sums that blocks of one row hand on.
 #pragma once
 
 #include <cstddef>
@@ -132,8 +132,8 @@ class packed_tracer {
     void field(std::int64_t number, std::size_t bytes) {
         to_.broadcast(structure_of("chunks", 4), field_at(number, bytes));
     }
-    /// What a segment needs of its header before the sum. Where that is all of the first half, it
-    /// is one load.
+    /// Loads the fields of its header that a segment needs before the sum. Where they are all of
+    /// the first half, this is one load.
     void header_of_segment(std::int64_t number) {
         field(number, offsetof(packed_chunk, width));
         if (A_.encoding != value_encoding::constant)

@@ -1,4 +1,4 @@
-// What is special to SELL-C-sigma: its parameters, its kinship with HLL, where it declines.
+// SELL-C-sigma's own tests: its parameters, its kinship with HLL, where it declines.
 #include "nonzero/formats/sell/sell.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the warps of sell.cu touch.
+// Memory accesses of the warps of sell.cu.
 #pragma once
 
 #include "nonzero/formats/panel_trace.hpp"

@@ -164,7 +164,7 @@ std::int64_t column_of(const packed_chunk& c, const std::uint32_t* code, std::ui
     return (word[1] >> l & 1) == 0 ? -1 : std::int64_t(c.first_row) + std::int32_t(word[0]) + l;
 }
 
-/// What simd_chunk_loops do, entry by entry.
+/// The sums of simd_chunk_loops, entry by entry.
 template <value_encoding C, class V>
 void add_entries(const packed_chunk& c, const std::uint32_t* code, decoder<C, V> value,
                  std::size_t at, const V* x, V* sums) {

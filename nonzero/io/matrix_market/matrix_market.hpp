@@ -7,7 +7,7 @@
 
 namespace nz::matrix_market {
 
-/// What the reader accepts, where files in the wild differ:
+/// Input that the reader accepts, where files in the wild differ:
 ///
 /// - A UTF-8 byte order mark at the start.
 /// - Banner in any case; real, double, integer, unsigned-integer, complex and pattern; comments

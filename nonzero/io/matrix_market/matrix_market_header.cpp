@@ -44,7 +44,7 @@ constexpr keyword<symmetry> symmetries[] = {{"general", symmetry::general},
                                             {"skew-symmetric", symmetry::skew_symmetric},
                                             {"hermitian", symmetry::hermitian}};
 
-/// What some editors write before a text in UTF-8.
+/// Mark that some editors write before a text in UTF-8.
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 bool is_banner(std::string_view word) {

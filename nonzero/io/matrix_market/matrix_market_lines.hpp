@@ -7,7 +7,7 @@
 
 namespace nz::matrix_market {
 
-/// What some lines of the body hold. For an array, values only.
+/// Contents of some lines of the body. For an array, values only.
 template <class V>
 struct parsed {
     host_vector<index> row, col;
@@ -22,7 +22,7 @@ struct parsed {
 template <class V>
 void parse_lines(const header& h, std::span<const char> text, parsed<V>& to);
 
-/// What is wrong with a line of the body, and what was expected.
+/// Fault of a line of the body, and what was expected.
 template <class V>
 std::string diagnose(const header& h, std::string_view line);
 

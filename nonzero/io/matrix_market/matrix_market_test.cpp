@@ -1,4 +1,4 @@
-// What Matrix Market allows and what files in the wild do, case by case: hence over 500 lines.
+// Rules of Matrix Market and habits of files in the wild, case by case: hence over 500 lines.
 #include "nonzero/io/matrix_market/matrix_market.hpp"
 
 #include <gtest/gtest.h>
@@ -237,7 +237,7 @@ TEST(matrix_market, an_endless_line_is_an_error_and_is_not_kept) {
 
 constexpr std::size_t chunks[] = {0, 100, 300000, std::size_t(3) << 20};
 
-/// What reading says at every size of chunk; "it was read" where nothing is wrong.
+/// Reading gives this message at every size of chunk; "it was read" where nothing is wrong.
 void expect_at_every_chunk(const std::string& path, const std::string& want) {
     for (const std::size_t chunk : chunks)
         for (const int threads : {1, 3})

@@ -111,7 +111,7 @@ void check_symmetry(const csr<V, host_view>& A, symmetry store) {
 template <class V>
 void write(const std::string& path, const csr<V, host_view>& A, symmetry store, bool gzip) {
     check_symmetry(A, store);
-    // What is on a skew-symmetric matrix's diagonal is 0, which its format leaves out.
+    // Entries on a skew-symmetric matrix's diagonal are 0: its format leaves them out.
     const int below = store == symmetry::skew_symmetric;
     const auto stored = [&](index i, index j) {
         return store == symmetry::general || j <= i - below;

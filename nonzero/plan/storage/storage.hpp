@@ -21,12 +21,12 @@ std::string_view name_of(value_storage);
 /// The one of that name. Throws argument_error where there is none.
 value_storage storage_named(std::string_view name);
 
-/// What a product with finite x keeps, entry by entry, unless it overflows or underflows in V:
+/// Error bound of a product with finite x, entry by entry, unless it overflows or underflows in V:
 /// |y - A x| <= relative |A| |x| + absolute P |x|, where P has a one for each entry of A below
 /// `smallest` in magnitude. An entry that is stored twice counts twice, in |A| and in P.
 struct storage_bound {
     double unit_roundoff = 0;  ///< relative error of a stored value
-    double relative = 0;       ///< that, and what V's own rounding adds in the longest row
+    double relative = 0;       ///< with V's own rounding in the longest row
     double absolute = 0;       ///< error of a stored value below `smallest`; 0: V's own range holds
     double smallest = 0;       ///< magnitude from which on a value keeps unit_roundoff
 };

@@ -59,7 +59,7 @@ double worst(const csr<double, host>& A, const host_vector<double>& x, const hos
     return largest;
 }
 
-/// What truncation to single precision, instead of rounding, would give.
+/// v truncated to single precision, where nonzero rounds.
 double truncated(double v) {
     const float nearest = float(v);
     return std::abs(double(nearest)) > std::abs(v) ? std::nextafter(nearest, 0.0F) : nearest;
@@ -84,8 +84,8 @@ plan_options stored_by(std::string_view name, value_storage storage) {
 }
 plan_options single_by(std::string_view name) { return stored_by(name, value_storage::single); }
 
-/// That the plan for A on `on`, which finds A's arrays where `from` puts them, keeps its bound and
-/// gives the bits of the same method for the rounded matrix. Returns the worst ratio.
+/// The plan for A on `on`, which finds A's arrays where `from` puts them, keeps its bound and gives
+/// the bits of the same method for the rounded matrix. Returns the worst ratio.
 template <class B, class From>
 double expect_bound(B on, const csr<double, host>& A, std::string_view name, From from) {
     const auto x = random_vector<double>(std::size_t(A.shape.cols), 3);

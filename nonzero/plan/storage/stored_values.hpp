@@ -1,4 +1,4 @@
-// What rounding values on the CPU and on a GPU share.
+// Rounding of values: the part that the CPU and a GPU share.
 #pragma once
 
 #include <limits>
@@ -13,7 +13,7 @@ constexpr bool rounds(value_storage s) {
     return s == value_storage::single && std::is_same_v<V, double>;
 }
 
-/// What stands for the first value that overflows, where none does.
+/// Index of the first value that overflows, where none does.
 inline constexpr std::int64_t no_overflow = std::numeric_limits<std::int64_t>::max();
 
 [[noreturn]] void refuse_overflow(std::int64_t at);

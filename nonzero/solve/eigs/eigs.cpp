@@ -1,4 +1,4 @@
-// What is asked of eigs: which pairs, of a matrix of what scale. The search itself is davidson's.
+// Task of eigs: which pairs, of a matrix of what scale. The search itself is davidson's.
 #include "nonzero/solve/eigs/eigs.hpp"
 
 #include <algorithm>

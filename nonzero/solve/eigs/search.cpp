@@ -78,7 +78,7 @@ double eigen_search<V, B>::orthogonalise_projected() {
     double taken = std::hypot(length_of_coefficients(), deflate(v));
     double norm = size > 0 ? basis.subtract_and_project(size, v) : double(space.norm(v));
     const double least = 100 * epsilon * std::hypot(taken, norm);
-    // What is left of the basis in it says whether that must be taken as well.
+    // The rest of the basis in it decides whether that must be subtracted as well.
     for (int pass = 0; pass < 2 && size + known_count > 0 && norm > least; ++pass) {
         taken = std::hypot(length_of_coefficients(), deflate(v));
         if (!(taken > orthogonal * norm)) break;

@@ -25,8 +25,8 @@ struct eigen_search {
     /// v becomes orthogonal to the known vectors, up to rounding errors of its old length. The
     /// length of what was taken of it.
     double deflate(out<V, B> v);
-    /// v_size, of which the basis has the coefficients, becomes orthogonal to it and to what is
-    /// known, and of length 1. What its norm was between; 0 where nothing was left of it.
+    /// Orthonormalises column size_, whose coefficients the basis has, against the basis and the
+    /// known vectors; returns its norm before scaling, 0 if dependent.
     double orthogonalise_projected();
     double orthogonalise() {
         basis.project(size, basis.column(size));
@@ -102,13 +102,13 @@ struct eigen_search {
 /// the basis, until it is full.
 template <class V, class B>
 void start_as_lanczos(eigen_search<V, B>& s);
-/// v_size is what the basis leaves of the last one's image. What its norm was; 0: nothing.
+/// Column size_: the last image, orthonormalised. Returns its norm before scaling; 0: nothing.
 template <class V, class B>
 double next_of_lanczos(eigen_search<V, B>& s);
 
 // chebyshev_filter.cpp
 
-/// What is not wanted lies in [far, cut], in terms of sign A.
+/// Sets [far, cut], the interval of the unwanted eigenvalues, in terms of sign A.
 template <class V, class B>
 void set_interval(eigen_search<V, B>& s);
 /// The logarithm that a degree more adds to the factor between t and what lies behind `cut`.
@@ -129,8 +129,8 @@ bool has_level(const eigen_search<V, B>& s);
 /// polynomials have lifted what is above cut. False where no such vector is left.
 template <class V, class B>
 bool start_check(eigen_search<V, B>& s);
-/// Pair `wanted`, the best of what the random vector gave, is far enough from the pairs above
-/// it for its residual, and a copy of one would have outgrown it; or it has converged.
+/// The check is done: a missed copy would have outgrown pair `wanted`, which is far enough from the
+/// pairs above it for its residual; or that pair has converged.
 template <class V, class B>
 bool is_checked(const eigen_search<V, B>& s);
 

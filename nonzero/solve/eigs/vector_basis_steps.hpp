@@ -1,4 +1,4 @@
-// What a GPU does with a basis, as fused vector kernels.
+// Operations of a GPU on a basis, as fused vector kernels.
 #pragma once
 
 #include "nonzero/solve/eigs/vector_basis.hpp"

@@ -16,7 +16,7 @@ struct bicgstab_scalars : krylov_state {
 /// 2,815 iterations without it.
 inline constexpr double divergence2 = 1e12;
 
-/// What all steps share.
+/// Base of all steps.
 template <class V, int K>
 struct bicgstab_step {
     using W = wide_value<V>;

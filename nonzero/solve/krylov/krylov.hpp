@@ -1,4 +1,4 @@
-// What the Krylov solvers share: everything around their iterations.
+// Shared by the Krylov solvers: everything around their iterations.
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@ void check_system(const char* what, B on, const linear_operator<V, B>& A,
 /// Throws argument_error where an option is out of its range.
 void check_options(const char* what, const solve_options&);
 
-/// What the scalars of every Krylov solver begin with.
+/// Base of the scalars of every Krylov solver.
 struct krylov_state : loop_state {
     double rhs2 = 0;  ///< |b|^2
 };
@@ -33,7 +33,7 @@ inline bool suits_iterations(const krylov_state& s) {
     return s.rhs2 >= 0x1p-128 && s.rhs2 <= 0x1p128 && s.residual2 <= 0x1p128 * s.rhs2;
 }
 
-/// What iterations work on: A x = b as it is, or times powers of two.
+/// The system that iterations work on: A x = b as it is, or times powers of two.
 template <class V, class B>
 struct linear_problem {
     const linear_operator<V, B>& A;
@@ -56,8 +56,7 @@ solve_report solve_in_scale(
 struct square_sums {
     double plain = 0, large = 0, small = 0;
 };
-/// Sums of |v_i|^2 from which the norm of any finite v can be told: as it is, of 2^-600 v and of
-/// 2^600 v.
+/// Squared norms of v, 2^-600 v and 2^600 v, at least one of them usable for any finite v.
 /// Source: Blue 1978, doi:10.1145/355769.355771.
 template <class V>
 struct scaled_squares {
@@ -114,7 +113,7 @@ class kept_solution {
     double residual2_ = std::numeric_limits<double>::infinity();
 };
 
-/// What the methods that krylov_solve runs have in common. Each derives from it and adds
+/// Base of the methods that krylov_solve runs. Each derives from it and adds
 ///
 ///     void operator()();                 // one iteration; what a graph captures
 ///     void finalize();                   // brings x up to date

@@ -18,8 +18,8 @@ struct graph_deleter {
 };
 using owned_graph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, graph_deleter>;
 
-/// What f launches in the stream. Throws what f throws, and device_error where something in it
-/// cannot be captured.
+/// Graph of the launches of f in the stream. Throws what f throws, and device_error where something
+/// in it cannot be captured.
 template <class F>
 owned_graph captured(cudaStream_t stream, F f) {
     // Other threads may do as they like meanwhile.
@@ -95,7 +95,7 @@ struct loop<gpu>::watch {
               "cudaMemcpyAsync of an iteration's state");
         check(cudaEventRecord(arrived[k], stream_of(on)), "cudaEventRecord");
     }
-    /// What look k saw.
+    /// State that look k saw.
     const loop_state& wait(int k) const {
         check(cudaEventSynchronize(arrived[k]), "cudaEventSynchronize");
         return seen[k];
@@ -109,7 +109,7 @@ loop<gpu>::loop(gpu on, std::function<void()> iteration, loop_state* state, bool
                 int at_a_time)
     : on_(on), iteration_(std::move(iteration)), state_(state), at_a_time_(at_a_time) {
     const device_guard guard(on);
-    // What ranks exchange is launched anew in every iteration.
+    // Exchanges between ranks are launched anew in every iteration.
     if (graph && on.stream != nullptr && on.ranks == nullptr) try {
             capture();
         } catch (const std::exception&) {

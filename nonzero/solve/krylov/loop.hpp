@@ -10,11 +10,11 @@
 
 namespace nz {
 
-/// What every iteration's scalars begin with: S derives from it and lives where B computes.
+/// Base of every iteration's scalars: S derives from it and lives where B computes.
 struct loop_state {
     std::int64_t iterations = 0, pause_at = 0;
     status now = status::running;   ///< at the beginning of the iteration
-    status next = status::running;  ///< what was found out during it
+    status next = status::running;  ///< status found during the iteration
     double residual2 = 0;           ///< |r|^2
     double target2 = 0;             ///< the squared residual that counts as converged
     double notable2 = 0;            ///< the squared residual at which the CPU looks in
@@ -34,8 +34,8 @@ struct loop_state {
         next = is_finite(v) ? otherwise : status::not_finite;
         return false;
     }
-    /// What the last step of an iteration finishes with: |r|^2 judged and stored. `after`: why
-    /// there is no further one, although this one is good.
+    /// Ends an iteration, called by its last step: judges and stores |r|^2. `after`: why there is
+    /// no further one, although this one is good.
     NZ_HOST_DEVICE void end_iteration(double r2, status after = status::running) {
         if (!is_finite(r2)) next = status::not_finite;
         if (!has_failed()) {

@@ -13,7 +13,7 @@ struct minres_scalars : krylov_state {
     double c = 1, s = 0;                   ///< the rotation before this iteration's
     double c_before = 1, s_before = 0;     ///< and the one before that
     double over_a = 0, over_a_before = 0;  ///< w and w before lack these factors
-    double eta = 0;                        ///< what is left to minimise, with its sign
+    double eta = 0;                        ///< the rest to minimise, with its sign
     double step = 0;                       ///< x lacks step w
     double s2 = 0;                         ///< r becomes s2 r - step v
     double largest = 0;                    ///< the length of the longest column of T so far
@@ -65,7 +65,7 @@ struct minres_scalars : krylov_state {
     }
 };
 
-/// What all steps share.
+/// Base of all steps.
 template <class V, int K>
 struct minres_step {
     using scalars = minres_scalars;

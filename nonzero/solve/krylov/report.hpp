@@ -1,4 +1,4 @@
-// What an iterative solver is told and what it tells. Not converging is a value, no exception.
+// Options and report of an iterative solver. Not converging is a value, no exception.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ enum class status : int {
     indefinite_matrix,          ///< (p, A p) is not positive
     indefinite_preconditioner,  ///< (r, M r) is not positive
     breakdown,                  ///< a scalar to divide by is zero
-    singular_matrix,            ///< what is left of b is no product of A
+    singular_matrix,            ///< the rest of b is no product of A
     diverged,                   ///< the residual has grown far beyond its least
     not_finite,                 ///< NaN or Inf in a sum
     not_finite_at_start,        ///< NaN or Inf in b, the guess, or A times it

@@ -287,7 +287,7 @@ class gathering {
         });
         count_ = before.back();
     }
-    /// What is left joins the aggregate of most neighbours, in `passes` passes.
+    /// Nodes that are left join the aggregate of most neighbours, in `passes` passes.
     aggregation<host> finish(int passes) {
         aggregation<host> result{count_, host_vector<index>(std::size_t(n_))};
         for (int pass = 0; pass < passes; ++pass) {

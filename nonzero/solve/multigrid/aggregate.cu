@@ -20,7 +20,7 @@ struct graph_view {
     }
 };
 
-/// Whose independent set is looked for: the nodes of `near` that are isolated; null: all.
+/// Search for an independent set: of the nodes of `near` that are isolated; null: of all.
 struct search {
     graph_view g;
     const index* near;

@@ -69,7 +69,7 @@ inline constexpr index distance_sample = 256;  ///< nodes that suitable_distance
 NZ_HOST_DEVICE constexpr index sampled_node(index s, index nodes) {
     return index((priority(s, 0) >> 32) * std::uint64_t(nodes) >> 32);
 }
-/// What a node of the sample says, whose neighbours for_each(i, f) gives to f: 1 where it has few
+/// Vote of a node of the sample, whose neighbours for_each(i, f) gives to f: 1 where it has few
 /// and many nodes are within two steps, -1 where not, 0 where it has none.
 template <class ForEach>
 NZ_HOST_DEVICE int vote_for_two_steps(index i, ForEach for_each) {

@@ -40,7 +40,7 @@ nz::shape own_shape(B on, const matrix_slice<V>& A) {
     return {A.own.shape.rows, A.own.shape.rows};
 }
 
-/// What one rank can check of its arguments.
+/// Checks the arguments as far as one rank can.
 template <class V, class B>
 void check_part(const communicator& ranks, const matrix_slice<V>& A, const amg_options& o,
                 const candidates<V>& near, const linear_operator<V, B>* finest) {

@@ -51,7 +51,7 @@ csr<double, host> with_diagonal_at(csr<double, host> A, index row, double value)
     return A;
 }
 
-/// Whose levels the GPUs make down to the last one.
+/// The problem with all its levels made on GPUs, down to the last one.
 template <class V>
 problem<V> all_on_gpus(problem<V> p) {
     p.options.rows_worth_a_gpu = 0;

@@ -158,7 +158,7 @@ csr<double, host> random_laplacian(index n) {
     return assemble<double>({n, n}, row, col, val);
 }
 
-/// Whose coarser levels would have more entries than it has.
+/// A graph whose coarser levels would have more entries than it has.
 TYPED_TEST(multigrid, of_a_graph_without_places_stays_small) {
     const auto A = random_laplacian(20000);
     for (const int distance : {1, 2}) {

@@ -19,8 +19,8 @@ struct candidates {
 template <class V>
 candidates<V> constant_candidate(index rows);
 
-/// What the candidates are where none are given: the constant, one for each of a node's `block`
-/// unknowns. first_row: of a larger matrix, where the rows begin.
+/// Default candidates: the constant, one for each of a node's `block` unknowns. first_row: of a
+/// larger matrix, where the rows begin.
 template <class V>
 candidates<V> constant_candidates(index rows, index block, index first_row = 0);
 

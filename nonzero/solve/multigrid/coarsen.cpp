@@ -60,7 +60,7 @@ void leave_used(C here, local_matrix<V, C>& A, index nodes) {
 /// The aggregates that the halo's nodes are in.
 struct aggregates_of_halo {
     local_columns numbers;  ///< own aggregates, and these
-    host_vector<index> of;  ///< that of each of the nodes, or `isolated`
+    host_vector<index> of;  ///< aggregate of each of the nodes, or `isolated`
 
     /// of_halo: the aggregates of the halo's unknowns, numbered over all ranks.
     aggregates_of_halo(range own, const host_vector<index>& of_halo, index block)
@@ -146,7 +146,7 @@ local_matrix<V, C> galerkin_part(C here, const communicator& ranks, const local_
     return part;
 }
 
-/// What other ranks have of this rank's rows, a row for each of them and each of its rows.
+/// Contributions of other ranks to own rows: a row for each rank and own row that it adds to.
 template <class V>
 struct parts_of_others {
     csr<V, host> rows;
@@ -176,8 +176,8 @@ parts_of_others<V> parts_from(const std::vector<host_vector<entry<V>>>& from, in
     return parts;
 }
 
-/// What adds to each of `rows` rows the parts that stand behind all of them: those of ranks before,
-/// the own row, those of ranks behind, as entries from ranks are summed.
+/// 0/1 matrix that adds the contributions, which stand behind the `rows` own rows, to these rows
+/// in rank order: those of ranks before, the own row, those of ranks behind.
 template <class V>
 csr<V, host> sum_of_parts(index rows, const host_vector<index>& row_of, std::size_t before) {
     host_vector<offset> ptr(std::size_t(rows) + 1, 1);

@@ -1,4 +1,4 @@
-// What decides whether there is a next level, and how it differs from the one before.
+// Rules of coarsening: whether there is a next level, and how it differs from the one before.
 #pragma once
 
 #include <algorithm>

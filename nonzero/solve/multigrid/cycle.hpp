@@ -21,7 +21,7 @@ struct multigrid_level {
     std::vector<smoother_step> steps;
 };
 
-/// What a level's smoother is made of.
+/// Inputs of a level's smoother.
 template <class V, class B>
 struct smoother_inputs {
     vector<V, B> diagonal, norm;  ///< of A, and the l1 norms of its rows

@@ -9,7 +9,7 @@
 
 namespace nz {
 
-/// What is left of a column that depends on those before it, over what it was: rounding errors.
+/// Remainder of a column that depends on those before it, over its first norm: rounding errors.
 template <class V>
 inline constexpr V dependent_remainder = V(1e3) * std::numeric_limits<V>::epsilon();
 

@@ -1,4 +1,4 @@
-// What a rank learns of the unknowns in its halo from those who own them.
+// Data of the unknowns in a rank's halo, from the ranks that own them.
 #pragma once
 
 #include "nonzero/dist/exchange.hpp"
@@ -7,7 +7,7 @@
 
 namespace nz {
 
-/// What ranks tell of theirs about the columns of the halo, in the halo's order. sent: `width`
+/// Values of the halo's columns from the ranks that own them, in the halo's order. sent: `width`
 /// numbers for each of h.sent. Called by all ranks.
 template <class T>
 host_vector<T> values_of_halo(const communicator& ranks, const halo& h, std::span<const T> sent,

@@ -14,7 +14,7 @@
 namespace nz {
 namespace {
 
-/// What stays from level to level, and how the next one is made.
+/// State of the setup from level to level, and the parameters of the next level.
 template <class V, class B>
 struct making {
     B on;
@@ -133,7 +133,7 @@ void add_prolongation(const making<V, B>& m, C here, multigrid_level<V, B>& l, c
     l.P = std::make_unique<distributed<V, B>>(m.on, std::move(P), products);
 }
 
-/// What the smoother and the aggregates are made of.
+/// Inputs of a level's smoother and of its aggregates.
 template <class V, class B, class C>
 struct level_facts {
     smoother_inputs<V, B> smoothed;

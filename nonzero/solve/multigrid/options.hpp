@@ -1,4 +1,4 @@
-// What a user may ask of multigrid, and what it tells about itself.
+// Options of multigrid, and its report.
 #pragma once
 
 #include <iosfwd>
@@ -40,11 +40,11 @@ struct amg_options {
 /// Throws argument_error where an option is out of its range.
 void check_options(const amg_options&);
 
-/// What one level is.
+/// Report on one level.
 struct amg_level_report {
     index rows = 0;
     offset nnz = 0;
-    double spectral_radius = 0;  ///< that of D^-1 A, an estimate; 0 on a level solved directly
+    double spectral_radius = 0;  ///< estimate for D^-1 A; 0 on a level solved directly
     std::string method;          ///< method of its product
 };
 struct amg_report {

@@ -107,7 +107,7 @@ analysis_result cut(gpu on, const packing<V>& p, unsigned windows,
 
 }  // namespace
 
-/// What was found out about A, with all that it leaves for the other passes.
+/// Results of the analysis of A, with all that the other passes reuse.
 template <class V>
 class packed_analysis {
   public:

@@ -16,7 +16,7 @@ template <class V>
 struct diagonal {
     index offset;
     std::uint32_t mask;
-    V value;  ///< that of all its entries, where they are the same
+    V value;  ///< the value of all its entries, where they are the same
 };
 
 /// One window of rows, cut. Places in the streams count from the window's start.

@@ -1,4 +1,4 @@
-// What the passes of packing on the GPU share, and a warp's way through 32 rows by diagonals.
+// Types of the passes that pack on the GPU, and a warp's way through 32 rows by diagonals.
 #pragma once
 
 #include <climits>
@@ -8,7 +8,7 @@
 namespace nz {
 namespace {
 
-/// What a window adds to each array, or, once summed up, where it starts.
+/// Lengths that a window adds to the arrays, or, once summed up, its starts in them.
 struct stream_extent {
     unsigned long long words = 0, values = 0;  ///< in units of 16 words and of 32 values
     unsigned segments = 0, chunks = 0, perm = 0;
@@ -21,13 +21,13 @@ struct add_sizes {
     }
 };
 
-/// What the host must know before it can allocate.
+/// Results that the host must know before it can allocate.
 struct analysis_result {
     stream_extent total;
     analysis_counters found;
 };
 
-/// What a group of 32 rows takes as a chunk of diagonals; none where it is none.
+/// Diagonals of a group of 32 rows as a chunk; none where the group is no chunk of diagonals.
 struct group_diagonals {
     std::uint8_t count = 0;
     std::uint8_t same = 0;  ///< whether each has one value

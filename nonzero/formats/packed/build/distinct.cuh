@@ -7,10 +7,10 @@
 namespace nz {
 namespace {
 
-/// What stops the packing; the first found is reported.
+/// Faults that stop the packing; the first found is reported.
 enum class input_error : int { none, row_ptr, column };
 
-/// What all kernels of one packing share, in GPU memory.
+/// Counters that all kernels of one packing share, in GPU memory.
 struct analysis_counters {
     unsigned distinct;      ///< values in the hash table; above most_table_values<V>: too many
     unsigned has_sentinel;  ///< a value has the bits that mark an empty slot

@@ -1,4 +1,4 @@
-// What a warp of a GPU writes into the streams for its chunk.
+// Filling the streams: how a warp of a GPU writes the indices and values of its chunk.
 #pragma once
 
 #include "nonzero/formats/packed/build/windows.cuh"

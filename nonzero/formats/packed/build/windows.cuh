@@ -568,7 +568,7 @@ __global__ void __launch_bounds__(sum_threads) sum_sizes(packing<V> p, unsigned 
     *p.result = {start, *p.found};
 }
 
-/// What the second and third pass write to.
+/// Arrays that the second and third pass write.
 template <class V>
 struct output {
     packed_chunk* chunks;

@@ -24,7 +24,7 @@ struct some_vectors {
     [[nodiscard]] const V* operator[](std::size_t c) const { return first + c * stride; }
 };
 
-/// What a diagonal with the values `val` of its rows adds.
+/// Adds a diagonal with the values `val` of its rows.
 template <class V>
 void add_diagonal(const std::uint32_t* word, index row, const V* val, some_vectors<V> x,
                   many_sums<V>& sums) {
@@ -37,7 +37,7 @@ void add_diagonal(const std::uint32_t* word, index row, const V* val, some_vecto
     }
 }
 
-/// What a chunk adds, tiles left out: they are multiplied by rows. Every vector meets the places
+/// Adds a chunk, tiles left out: they are multiplied by rows. Every vector meets the places
 /// that are decoded before the next ones are.
 template <class V>
 void add_chunk(const packed<V, host_view>& A, const packed_chunk& c, chunk_reader<V>& reader,

@@ -1,5 +1,5 @@
-// What the lanes of a warp do with vectors in row-major order: they run along the vectors, so that
-// what an entry needs of X is one load of neighbouring elements.
+// How the lanes of a warp multiply vectors in row-major order: they run along the vectors, so that
+// an entry takes one load of neighbouring elements of X.
 #pragma once
 
 #include <limits>
@@ -48,7 +48,7 @@ __device__ T* rows_behind(T* from, index j, std::int32_t bytes) {
     return to;
 }
 
-/// What a lane is for: `width` vectors, from `vector` on. More than one only of a row-major X.
+/// A lane's vectors: `width` of them, from `vector` on. More than one only of a row-major X.
 template <int width, class V>
 struct lane_of_vectors {
     using elements = neighbours<width, V>;
@@ -71,7 +71,7 @@ struct lane_of_vectors {
 
     [[nodiscard]] __device__ int log_groups() const { return 5 - log_lanes; }
 
-    /// What the lane loads of the row that is j rows behind `from`.
+    /// The lane's elements of the row that is j rows behind `from`.
     [[nodiscard]] __device__ const elements* row(const elements* from, index j) const {
         if constexpr (width == 1) return from + std::int64_t(j) * row_stride;
         if constexpr (width > 1) return rows_behind(from, j, row_stride);

@@ -14,8 +14,8 @@ struct row_sums {
     unsigned* arrived;
 };
 
-/// What a warp's lanes have summed of its segment becomes a row of Y, for one span: as for one
-/// vector. The block's other warps have its other segments.
+/// Adds up a row's segments, of which this warp has one and the block's other warps have others,
+/// and stores the row of Y, for one span: as for one vector.
 template <int width, class V>
 __device__ void store_segments(const packed_chunk& c, const lane_of_vectors<width, V>& lane,
                                neighbours<width, V> sum, V alpha, V beta,
@@ -59,7 +59,7 @@ __device__ void store_segments(const packed_chunk& c, const lane_of_vectors<widt
 /// warps do not make good on graphs (docs/decisions/several-vectors.md).
 constexpr int resident_row_blocks = 3;
 
-/// What a warp multiplies: some parts of a chunk, for a span of vectors.
+/// Share of one warp: some parts of a chunk, for a span of vectors.
 struct warp_share {
     unsigned chunk;
     int part, parts;

@@ -1,4 +1,4 @@
-// What a warp of a GPU does with one packed chunk: the sums of its lanes, and where they go.
+// How a warp of a GPU multiplies one packed chunk: the sums of its lanes, and where they go.
 #pragma once
 
 #include "nonzero/core/launch.cuh"
@@ -8,8 +8,8 @@
 namespace nz {
 namespace {
 
-/// What a multiprocessor has room for: 1024 threads on sm_75, 1536 on sm_86 to 89 and sm_120, 2048
-/// on the others.
+/// Capacity of a multiprocessor: 1024 threads on sm_75, 1536 on sm_86 to 89 and sm_120, 2048 on
+/// the others.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int most_resident_blocks = 1024 / threads_per_block;
 #elif defined(__CUDA_ARCH__) && \

@@ -22,7 +22,7 @@ template <class V>
 std::span<const chunk_loop<V>> simd_chunk_loops(value_encoding encoding, bool streaming);
 
 #if defined(NZ_AVX512)
-/// That of AVX-512, for machines that have it.
+/// The loop in AVX-512, for machines that have it.
 template <class V>
 chunk_loop<V> chunk_loop_of_gathers(value_encoding encoding, bool streaming);
 

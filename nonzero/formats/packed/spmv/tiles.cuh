@@ -1,4 +1,4 @@
-// What a warp of a GPU does with a tile: every lane sums its share of the entries row by row, and
+// How a warp of a GPU multiplies a tile: every lane sums its share of the entries row by row, and
 // the parts of rows that lanes share are added by a segmented scan.
 #pragma once
 
