@@ -75,7 +75,8 @@ bool takes_block(preconditioning p) {
 template <class V, class B>
 class whole_matrix {
   public:
-    whole_matrix(B on, const ascending<V>& A) : on_(on), given_(A), A_(A) {}
+    whole_matrix(B on, const ascending<V>& A)
+        : on_(on), given_(A), A_(ascending<V>::known(A.view())) {}
     [[nodiscard]] static const communicator* ranks() { return nullptr; }
     [[nodiscard]] index rows() const { return A_.view().shape.rows; }
     [[nodiscard]] static index first_row() { return 0; }
@@ -114,8 +115,8 @@ class whole_matrix {
 
   private:
     B on_;
-    ascending<V> given_, A_;
-    host_vector<V> values_;  ///< of A_, negated
+    ascending<V> given_, A_;  ///< A_: its rows in order, negated perhaps
+    host_vector<V> values_;   ///< of A_, where it is negated
     std::unique_ptr<linear_operator<V, B>> product_;
 };
 

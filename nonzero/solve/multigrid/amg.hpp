@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "nonzero/matrix/ascending.hpp"
 #include "nonzero/solve/multigrid/candidates.hpp"
 #include "nonzero/solve/multigrid/options.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"

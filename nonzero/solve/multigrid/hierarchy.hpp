@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nonzero/dist/slice.hpp"
+#include "nonzero/matrix/ascending.hpp"
 #include "nonzero/solve/multigrid/candidates.hpp"
 #include "nonzero/solve/multigrid/cycle.hpp"
 
