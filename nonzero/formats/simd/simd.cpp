@@ -59,30 +59,30 @@ bool gathers_are_fast() {
 
 namespace {
 
-/// The lanes of a register of 64 bytes.
+/// Which lanes of a register of 64 bytes are in, as intrinsics want it; elsewhere it is unsigned.
 template <class V>
 using mask = std::conditional_t<sizeof(V) == 8, __mmask8, __mmask16>;
-/// The first n of them.
-template <class V>
-NZ_AVX512 mask<V> first_lanes(std::int64_t n) {
-    return mask<V>((1U << std::clamp<std::int64_t>(n, 0, 64 / sizeof(V))) - 1);
+/// The first n of `lanes` lanes.
+NZ_AVX512 unsigned first_lanes(std::int64_t n, int lanes) {
+    return (1U << std::clamp<std::int64_t>(n, 0, lanes)) - 1;
 }
 
 // One step of each width: sums + val * x[col], of the entries in `in` whose column is no padding.
 // The product is rounded before it is added, as it is everywhere else: no FMA, same bits.
 
 NZ_AVX512 __m512d step(__m512d sums, const index* col_ind, const double* val, const double* x,
-                       __mmask8 in) {
-    const __m256i col = avx512::numbers(col_ind, in);
-    const __mmask8 stored = _mm256_mask_cmpge_epi32_mask(in, col, _mm256_setzero_si256());
+                       unsigned in) {
+    const __m256i col = avx512::numbers(col_ind, __mmask8(in));
+    const __mmask8 stored = _mm256_mask_cmpge_epi32_mask(__mmask8(in), col, _mm256_setzero_si256());
     return avx512::added(sums, stored,
                          avx512::load(val, stored) * avx512::gathered(x, col, stored));
 }
 
 NZ_AVX512 __m512 step(__m512 sums, const index* col_ind, const float* val, const float* x,
-                      __mmask16 in) {
-    const __m512i col = _mm512_maskz_loadu_epi32(in, col_ind);
-    const __mmask16 stored = _mm512_mask_cmpge_epi32_mask(in, col, _mm512_setzero_si512());
+                      unsigned in) {
+    const __m512i col = _mm512_maskz_loadu_epi32(__mmask16(in), col_ind);
+    const __mmask16 stored =
+        _mm512_mask_cmpge_epi32_mask(__mmask16(in), col, _mm512_setzero_si512());
     const __m512 from = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), stored, col, x, 4);
     return _mm512_mask_add_ps(sums, stored, sums, avx512::load(val, stored) * from);
 }
@@ -97,7 +97,7 @@ NZ_AVX512 NZ_ALWAYS_INLINE __m256i load_columns(const index* col_ind) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(col_ind));
 }
 NZ_AVX512 NZ_ALWAYS_INLINE __m512d step_by_loads(__m512d sums, const index* col_ind,
-                                                 const double* val, const double* x, __mmask8 in) {
+                                                 const double* val, const double* x, unsigned in) {
     if (in != 0xff || !none_is_padding(load_columns(col_ind)))
         return step(sums, col_ind, val, x, in);
     const __m512d from = _mm512_insertf64x4(_mm512_castpd256_pd512(avx2::gather4(col_ind, x)),
@@ -109,7 +109,7 @@ NZ_AVX512 NZ_ALWAYS_INLINE bool none_of_16_is_padding(const index* col_ind) {
         _mm256_or_si256(load_columns(col_ind), load_columns(col_ind + simd_lanes)));
 }
 NZ_AVX512 NZ_ALWAYS_INLINE __m512 step_by_loads(__m512 sums, const index* col_ind, const float* val,
-                                                const float* x, __mmask16 in) {
+                                                const float* x, unsigned in) {
     if (in != 0xffff || !none_of_16_is_padding(col_ind)) return step(sums, col_ind, val, x, in);
     const __m512d low = _mm512_castpd256_pd512(_mm256_castps_pd(avx2::gather8(col_ind, x)));
     const __m512d from =
@@ -118,7 +118,7 @@ NZ_AVX512 NZ_ALWAYS_INLINE __m512 step_by_loads(__m512 sums, const index* col_in
 }
 template <bool gathers, class S, class V>
 NZ_AVX512 NZ_ALWAYS_INLINE S step_by(S sums, const index* col_ind, const V* val, const V* x,
-                                     mask<V> in) {
+                                     unsigned in) {
     if constexpr (gathers) return step(sums, col_ind, val, x, in);
     return step_by_loads(sums, col_ind, val, x, in);
 }
@@ -153,12 +153,12 @@ constexpr int narrow = 32;
 template <bool gathers, bool whole, class V>
 NZ_AVX512 void multiply_narrow_avx512(const panel<V>& A, const V* x, V* sums) {
     constexpr int lanes = 64 / sizeof(V), parts = narrow / lanes;
-    simd_vector<V, 64> sum[parts];
-    mask<V> in[parts];
+    decltype(avx512::load_register(sums)) sum[parts];
+    unsigned in[parts];
     NZ_UNROLL
     for (int p = 0; p < parts; ++p) {
-        in[p] = first_lanes<V>(whole ? narrow : A.rows - p * lanes);
-        sum[p] = avx512::load(sums + p * lanes, in[p]);
+        in[p] = first_lanes(whole ? narrow : A.rows - p * lanes, lanes);
+        sum[p] = avx512::load(sums + p * lanes, mask<V>(in[p]));
     }
     const index* col_ind = A.col_ind;
     const V* val = A.val;
@@ -168,7 +168,7 @@ NZ_AVX512 void multiply_narrow_avx512(const panel<V>& A, const V* x, V* sums) {
             sum[p] = step_by<gathers>(sum[p], col_ind + p * lanes, val + p * lanes, x, in[p]);
     }
     NZ_UNROLL
-    for (int p = 0; p < parts; ++p) avx512::store(sums + p * lanes, sum[p], in[p]);
+    for (int p = 0; p < parts; ++p) avx512::store(sums + p * lanes, sum[p], mask<V>(in[p]));
 }
 
 template <bool gathers, class V>
@@ -176,29 +176,27 @@ NZ_AVX512 void multiply_panel_avx512(const panel<V>& A, const V* x, V* sums) {
     if (A.rows == narrow) return multiply_narrow_avx512<gathers, true>(A, x, sums);
     if (A.rows < narrow) return multiply_narrow_avx512<gathers, false>(A, x, sums);
     constexpr int lanes = 64 / sizeof(V);
-    constexpr mask<V> every = (1U << lanes) - 1;
+    constexpr unsigned every = (1U << lanes) - 1;
     for (std::int64_t k = 0; k < A.width; ++k) {
         const index* const col_ind = A.col_ind + k * A.pitch;
         const V* const val = A.val + k * A.pitch;
         std::int64_t r = 0;
-        for (; r + lanes <= A.rows; r += lanes) {
-            simd_vector<V, 64> some;
-            read(sums + r, some);
-            write(step_by<gathers>(some, col_ind + r, val + r, x, every), sums + r);
-        }
+        for (; r + lanes <= A.rows; r += lanes)
+            avx512::store(sums + r, step_by<gathers>(avx512::load_register(sums + r), col_ind + r,
+                                                     val + r, x, every));
         if (r == A.rows) continue;
-        const mask<V> rest = first_lanes<V>(A.rows - r);
-        avx512::store(sums + r, step(avx512::load(sums + r, rest), col_ind + r, val + r, x, rest),
-                      rest);
+        const unsigned rest = first_lanes(A.rows - r, lanes);
+        const auto some = avx512::load(sums + r, mask<V>(rest));
+        avx512::store(sums + r, step(some, col_ind + r, val + r, x, rest), mask<V>(rest));
     }
 }
 
 template <class V>
 NZ_AVX2 void multiply_narrow_avx2(const panel<V>& A, const V* x, V* sums) {
     constexpr int lanes = 32 / sizeof(V), parts = narrow / lanes;
-    simd_vector<V, 32> sum[parts];
+    decltype(avx2::load_register(sums)) sum[parts];
     NZ_UNROLL
-    for (int p = 0; p < parts; ++p) read(sums + p * lanes, sum[p]);
+    for (int p = 0; p < parts; ++p) sum[p] = avx2::load_register(sums + p * lanes);
     const index* col_ind = A.col_ind;
     const V* val = A.val;
     for (std::int64_t k = 0; k < A.width; ++k, col_ind += A.pitch, val += A.pitch) {
@@ -207,7 +205,7 @@ NZ_AVX2 void multiply_narrow_avx2(const panel<V>& A, const V* x, V* sums) {
             sum[p] = step(sum[p], col_ind + p * lanes, val + p * lanes, x);
     }
     NZ_UNROLL
-    for (int p = 0; p < parts; ++p) write(sum[p], sums + p * lanes);
+    for (int p = 0; p < parts; ++p) avx2::store(sums + p * lanes, sum[p]);
 }
 
 template <class V>
@@ -218,11 +216,8 @@ NZ_AVX2 void multiply_panel_avx2(const panel<V>& A, const V* x, V* sums) {
         const index* const col_ind = A.col_ind + k * A.pitch;
         const V* const val = A.val + k * A.pitch;
         std::int64_t r = 0;
-        for (; r + lanes <= A.rows; r += lanes) {
-            simd_vector<V, 32> some;
-            read(sums + r, some);
-            write(step(some, col_ind + r, val + r, x), sums + r);
-        }
+        for (; r + lanes <= A.rows; r += lanes)
+            avx2::store(sums + r, step(avx2::load_register(sums + r), col_ind + r, val + r, x));
         for (; r < A.rows; ++r)
             if (col_ind[r] >= 0) sums[r] += val[r] * x[col_ind[r]];
     }

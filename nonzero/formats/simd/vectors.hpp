@@ -31,11 +31,15 @@ NZ_AVX2 NZ_ALWAYS_INLINE doubles load(const double* p) {
     return {_mm256_loadu_pd(p), _mm256_loadu_pd(p + 4)};
 }
 NZ_AVX2 NZ_ALWAYS_INLINE __m256 load(const float* p) { return _mm256_loadu_ps(p); }
+NZ_AVX2 NZ_ALWAYS_INLINE void store(double* p, __m256d v) { _mm256_storeu_pd(p, v); }
 NZ_AVX2 NZ_ALWAYS_INLINE void store(double* p, doubles v) {
-    _mm256_storeu_pd(p, v.low);
-    _mm256_storeu_pd(p + 4, v.high);
+    store(p, v.low);
+    store(p + 4, v.high);
 }
 NZ_AVX2 NZ_ALWAYS_INLINE void store(float* p, __m256 v) { _mm256_storeu_ps(p, v); }
+/// As many as a register has.
+NZ_AVX2 NZ_ALWAYS_INLINE __m256d load_register(const double* p) { return _mm256_loadu_pd(p); }
+NZ_AVX2 NZ_ALWAYS_INLINE __m256 load_register(const float* p) { return load(p); }
 NZ_AVX2 NZ_ALWAYS_INLINE doubles spread(double v) { return {_mm256_set1_pd(v), _mm256_set1_pd(v)}; }
 NZ_AVX2 NZ_ALWAYS_INLINE __m256 spread(float v) { return _mm256_set1_ps(v); }
 
@@ -142,7 +146,10 @@ NZ_AVX512 NZ_ALWAYS_INLINE __m256 added(__m256 sums, __mmask8 in, __m256 more) {
     return _mm256_mask_add_ps(sums, in, sums, more);
 }
 
-// Half as many, and all 16 floats of a register.
+// As many as a register has, and half of eight.
+NZ_AVX512 NZ_ALWAYS_INLINE __m512d load_register(const double* p) { return _mm512_loadu_pd(p); }
+NZ_AVX512 NZ_ALWAYS_INLINE __m512 load_register(const float* p) { return _mm512_loadu_ps(p); }
+NZ_AVX512 NZ_ALWAYS_INLINE void store(float* p, __m512 v) { _mm512_storeu_ps(p, v); }
 NZ_AVX512 NZ_ALWAYS_INLINE __m256d load4(const double* p, __mmask8 in) {
     return _mm256_maskz_loadu_pd(in, p);
 }
