@@ -33,6 +33,7 @@ nz::json lines_json() {
                         {"layout", m->layout()},
                         {"backend", backend},
                         {"deterministic", m->deterministic},
+                        {"teaches", m->teaches},
                         {"source", m->source},
                         {"runs_here", here == "yes"},
                         {"here", here}});

@@ -45,8 +45,8 @@ class linear_operator {
 
     /// Takes the values of A, whose pattern is that of the matrix it was built from, in place; on a
     /// GPU it waits for its stream. False where it cannot: then it must be built anew, as
-    /// nz::update_values does. Throws argument_error where the shape is another, and on a GPU where
-    /// a layout wants ascending rows and A's are not.
+    /// nz::update_values does. A's rows stand in the order that the method's builder wants, which
+    /// update_values sees to. Throws argument_error where the shape is another.
     [[nodiscard]] bool take_values(const csr<V, typename B::view>& A);
     /// Whether take_values may succeed.
     [[nodiscard]] virtual bool takes_values() const { return false; }

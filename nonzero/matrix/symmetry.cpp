@@ -116,7 +116,7 @@ template <class V>
 std::string why_not_definite(const ascending<V>& A) {
     if (std::string why = why_not_finite(A); !why.empty()) return why;
     const auto found = first_asymmetry(A, self_adjoint<V>);
-    const auto diagonal = diagonal_of(cpu{}, A.view());
+    const auto diagonal = diagonal_of(worth(cpu{}, std::ssize(A.view().val)), A.view());
     const auto row = first_wrong_row(
         A.view().shape.rows, [&](index i) { return !(std::real(diagonal[std::size_t(i)]) > 0); });
     if (row >= 0 && (!found || row <= found->row))

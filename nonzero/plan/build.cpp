@@ -136,19 +136,24 @@ planned<V, B> plan_and_build(const ascending<V, M>& A, B on, const plan_options&
 namespace {
 
 template <class V>
-bool take(linear_operator<V, cpu>& op, cpu, const csr<V, host_view>& A) {
+bool take(linear_operator<V, cpu>& op, const plan<V, cpu>&, const csr<V, host_view>& A) {
     return op.take_values(A);
 }
+/// Not where rows that do not ascend may meet a packed layout: it cannot tell, and building puts
+/// them in order.
 template <class V>
-bool take(linear_operator<V, gpu>& op, gpu, const csr<V, device_view>& A) try {
+bool take(linear_operator<V, gpu>& op, const plan<V, gpu>& p, const csr<V, device_view>& A) try {
+    if (!op.takes_values()) return false;
+    const bool may_pack = p.of_transpose != nullptr || !find_method<V>(op.method_name()).any_order;
+    if (may_pack && !ascending<V, gpu>(A, p.on).given_in_order()) return false;
     return op.take_values(A);
 } catch (const argument_error&) {
-    return false;  // packed from rows that do not ascend, which building puts in order, or no CSR
+    return false;  // no CSR: building says why
 }
 template <class V>
-bool take(linear_operator<V, gpu>& op, gpu on, const csr<V, host_view>& A) {
-    const device_guard guard(on);
-    return op.takes_values() && take(op, on, view(upload(on, A)));
+bool take(linear_operator<V, gpu>& op, const plan<V, gpu>& p, const csr<V, host_view>& A) {
+    const device_guard guard(p.on);
+    return op.takes_values() && take(op, p, view(upload(p.on, A)));
 }
 
 /// Frees what op holds before it is built anew, so that both need not fit the memory.
@@ -158,7 +163,7 @@ void take_or_build(std::unique_ptr<linear_operator<V, B>>& op, const plan<V, B>&
     check_planned(p, A);
     const thread_limit limit(p.on);
     const stored_matrix stored(p.on, A, p.storage);
-    if (op != nullptr && take(*op, p.on, stored.view)) return;
+    if (op != nullptr && take(*op, p, stored.view)) return;
     op.reset();
     op = build_subject(p, subject_for(p, stored.view));
 }
