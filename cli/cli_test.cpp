@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -268,7 +269,7 @@ TEST_F(command, plan_says_why_of_every_method) {
     EXPECT_EQ(err, "");
     const auto methods = nlohmann::json::parse(nz("methods --json").out);
     for (const auto& row : methods)
-        EXPECT_EQ(out.find(std::string(row["name"]) + " ") == std::string::npos,
+        EXPECT_NE(std::regex_search(out, std::regex(std::string(row["name"]) + "\\b")),
                   row["teaches"].get<bool>())
             << row["name"];
     EXPECT_NE(out.find("\nchosen  "), std::string::npos) << out;
