@@ -141,7 +141,8 @@ std::string json::dump(int indent) const {
 std::optional<json> json::parse(const std::string& text, int deepest, std::string_view left_out) {
     using event = nlohmann::json::parse_event_t;
     const auto wanted = [&](int depth, event e, const nlohmann::json& parsed) {
-        return depth <= deepest && !(e == event::key && parsed.get_ref<const std::string&>() == left_out);
+        return depth <= deepest &&
+               !(e == event::key && parsed.get_ref<const std::string&>() == left_out);
     };
     const nlohmann::json j = nlohmann::json::parse(text, wanted, /*allow_exceptions=*/false);
     if (j.is_discarded()) return {};

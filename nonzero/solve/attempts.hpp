@@ -19,8 +19,8 @@ struct attempted_system {
     std::span<const V> b;
     std::span<V> x;  ///< the guess; the best x in the end
     preconditioner_maker<V, B> make;
-    /// | |A| |x| + |b| |, over |b|: times a unit of rounding, what b - A x may be wrong by. Asked for
-    /// only where another attempt may follow.
+    /// | |A| |x| + |b| |, over |b|: times a unit of rounding, what b - A x may be wrong by. Asked
+    /// for only where another attempt may follow.
     std::function<double(std::span<const V> x)> rounding_scale;
     steady_clock::time_point start = steady_clock::now();  ///< options.max_seconds counts from here
 };
