@@ -47,8 +47,8 @@ std::unique_ptr<linear_operator<V, gpu>> converted(gpu on, const csr<V, host_vie
 
 /// The same, made on the GPU.
 template <class V, template <class, class> class L>
-std::unique_ptr<linear_operator<V, gpu>> built_there(gpu on, const csr<V, host_view>& A,
-                                                     const gpu_kernel<V, L>& k) {
+std::unique_ptr<linear_operator<V, gpu>> built_on_gpu(gpu on, const csr<V, host_view>& A,
+                                                      const gpu_kernel<V, L>& k) {
     const auto start = steady_clock::now();
     try {
         const auto on_device = upload(on, A);
@@ -106,7 +106,7 @@ constexpr builder<V, gpu> gpu_builder() {
             require_gpu(on);
             const device_guard guard(on);
             if constexpr (K::template hooks_over<V>.build != nullptr) {
-                return built_there(on, A, kernel_on_gpu<K, V>);
+                return built_on_gpu(on, A, kernel_on_gpu<K, V>);
             } else {
                 return converted(on, A, kernel_on_gpu<K, V>);
             }

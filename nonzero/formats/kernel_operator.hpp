@@ -31,7 +31,7 @@ bool replace_in(gpu on, const csr<V, device_view>& A, csr<V, device>& to) {
     return true;
 }
 
-/// How K's layout is made of a CSR: the layout's own way, or the hook's.
+/// The function that makes K's layout of a CSR: the layout's own, or the hook's.
 template <class K, class V>
 constexpr auto layout_from() {
     auto from = K::template hooks_over<V>.from;

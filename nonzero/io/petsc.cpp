@@ -75,7 +75,7 @@ std::int64_t index_bytes_of(const std::string& path) {
     return look(4) ? 4 : look(8) ? 8 : 0;
 }
 
-/// Rest of the file behind the matrix, if its values and all others take so many bytes each.
+/// Rest of the file behind the matrix, for one size in bytes of all its values.
 enum class rest {
     too_short,  ///< not even the matrix
     nothing,    ///< the file ends with the matrix

@@ -53,7 +53,7 @@ __global__ void gather_kernel(all_boxes boxes, unsigned number, const word* mine
     for (int w = 0; w < words; ++w) all[peer * words + w] = own.words[w];
 }
 
-/// Where a rank's box is, as the rank tells the others.
+/// The place of a rank's box, as the rank tells the others.
 struct offer {
     std::array<char, 256> host;
     pid_t process;

@@ -39,7 +39,7 @@ NZ_ALWAYS_INLINE void prefetch_lines(const void* now) {
         __builtin_prefetch(static_cast<const char*>(now) + ahead + k);
 }
 
-/// A register of so many bytes. It is handed on by reference: a compiler may refuse one as an
+/// A register of `bytes` bytes. It is handed on by reference: a compiler may refuse one as an
 /// argument of a function for any target.
 template <class V, std::size_t bytes>
 using simd_vector __attribute__((vector_size(bytes))) = V;

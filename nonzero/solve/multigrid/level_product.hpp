@@ -28,7 +28,7 @@ plan_options product_options(B) {
 inline std::vector<std::string> plain_methods(cpu) { return {"csr.balanced"}; }
 inline std::vector<std::string> plain_methods(gpu) { return {"csr.subwarp", "csr.adaptive"}; }
 
-/// How the product of a rank's part of a coarser level, of so many entries, is planned.
+/// Options to plan the product of a rank's part of a coarser level by. entries: of the part.
 template <class V, class B>
 plan_options coarser_options(B on, std::size_t entries) {
     plan_options o{.methods = plain_methods(on)};

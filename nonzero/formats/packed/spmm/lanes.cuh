@@ -1,5 +1,5 @@
-// How the lanes of a warp multiply vectors in row-major order: they run along the vectors, so that
-// an entry takes one load of neighbouring elements of X.
+// SpMM, row-major X: the lanes of a warp run along the vectors, so that an entry takes one load of
+// neighbouring elements of X.
 #pragma once
 
 #include <limits>
@@ -18,7 +18,7 @@ struct strided_vectors {
     bool wide;  ///< of Y: a lane may move its elements at once
 };
 
-/// How lanes run along the vectors: groups of 2^log_lanes take a span of `width` vectors a lane.
+/// The lanes along the vectors: groups of 2^log_lanes take a span of `width` vectors a lane.
 struct vector_lanes {
     int count;       ///< vectors
     int log_lanes;   ///< log2 of the lanes of a group

@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(threads_per_block, resident_row_blocks)
 /// Warps that fill the machine: 32 on each multiprocessor of an H200.
 constexpr std::int64_t enough_warps = 4096;
 
-/// How lanes run along the vectors, and how many neighbouring slots a group takes.
+/// The lanes along the vectors, and the number of neighbouring slots that a group takes.
 struct row_plan {
     vector_lanes along;
     int slots;

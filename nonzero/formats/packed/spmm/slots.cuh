@@ -1,6 +1,6 @@
-// How a group of lanes multiplies its slots of a packed chunk by row-major vectors. A chunk has 32
-// slots: what each lane has of it in a product with one vector. A group takes neighbouring ones,
-// whose columns and values are then one load each.
+// SpMM, row-major X: a group of lanes multiplies its slots of a packed chunk. A chunk has 32 slots,
+// one a lane in a product with one vector. A group takes neighbouring ones, whose columns and
+// values are then one load each.
 #pragma once
 
 #include "nonzero/formats/packed/spmm/lanes.cuh"

@@ -1,4 +1,4 @@
-// How a warp of a GPU multiplies one packed chunk: the sums of its lanes, and where they go.
+// A warp of a GPU multiplies one packed chunk: the sums of its lanes, and the rows they go to.
 #pragma once
 
 #include "nonzero/core/launch.cuh"
