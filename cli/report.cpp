@@ -15,6 +15,7 @@
 #include "nonzero/core/error.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/io/json.hpp"
+#include "nonzero/plan/kept_speeds.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero_commit.hpp"
 
@@ -90,13 +91,7 @@ nz::json provenance(const std::string& command, bool on_gpu) {
 }
 
 nz::json gpu_json(const gpu_info& g) {
-    nz::json j = {{"name", g.name},
-                  {"compute_capability", g.compute_capability},
-                  {"multiprocessors", g.multiprocessors},
-                  {"memory_bytes", g.memory_bytes},
-                  {"l2_bytes", g.l2_bytes},
-                  {"driver_version", g.driver_version},
-                  {"runtime_version", g.runtime_version}};
+    nz::json j = machine_key(g);
     if (const auto c = read_gpu_clocks()) {
         j["driver"] = c->driver;
         j["clocks"] = {{"sm_mhz", c->sm_mhz},
