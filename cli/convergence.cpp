@@ -10,7 +10,7 @@
 
 #include "cli/command.hpp"
 #include "cli/interruption.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 
 namespace nz::cli {
 namespace {

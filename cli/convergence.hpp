@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/solve/solve.hpp"
 
 namespace nz::cli {

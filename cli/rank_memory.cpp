@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "cli/command.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 
 #if defined(__GLIBC__)
 #include <malloc.h>

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "nonzero/core/json.hpp"
 #include "nonzero/dist/slice.hpp"
-#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "nonzero/core/json.hpp"
 #include "nonzero/io/atomic_file.hpp"
-#include "nonzero/io/json.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
 
 namespace nz::cli {

@@ -19,7 +19,7 @@
 #include "cli/value_types.hpp"
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/plan/benchmark.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
 #include "nonzero/plan/machine.hpp"

@@ -4,9 +4,9 @@
 
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/gen/distinct.hpp"
 #include "nonzero/gen/tiled.hpp"
-#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/plan/storage/storage.hpp"
 
 namespace nz::cli {

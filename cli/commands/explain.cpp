@@ -11,7 +11,7 @@
 #include "cli/value_types.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 
 namespace nz::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/io/io.hpp"
-#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {

@@ -12,9 +12,9 @@
 #include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/io/edge_list.hpp"
 #include "nonzero/io/io.hpp"
-#include "nonzero/io/json.hpp"
 #include "nonzero/matrix/transpose.hpp"
 #include "nonzero/plan/stats.hpp"
 

@@ -9,7 +9,7 @@
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/plan/speeds.hpp"
 
 namespace nz::cli {

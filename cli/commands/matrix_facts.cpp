@@ -1,5 +1,5 @@
 #include "cli/commands/matrix_facts.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 
 #include <fmt/format.h>
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "nonzero/core/json.hpp"
 #include "nonzero/formats/registry.hpp"
-#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 

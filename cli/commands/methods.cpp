@@ -4,8 +4,8 @@
 #include "cli/command.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/formats/registry.hpp"
-#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {

@@ -18,10 +18,10 @@
 #include "cli/report.hpp"
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/dist/read_slice.hpp"
 #include "nonzero/graph/shared_pagerank.hpp"
 #include "nonzero/io/io.hpp"
-#include "nonzero/io/json.hpp"
 #include "nonzero/plan/measure.hpp"
 
 namespace nz::cli {

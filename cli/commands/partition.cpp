@@ -13,9 +13,9 @@
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/graph/metis.hpp"
 #include "nonzero/io/io.hpp"
-#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 
 namespace nz::cli {
 namespace {

@@ -1,7 +1,7 @@
 // A plan as JSON: its choice, why, and every candidate.
 #pragma once
 
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/plan/plan.hpp"
 
 namespace nz::cli {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "cli/command.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 
 namespace nz::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/plan/benchmark.hpp"
 
 namespace nz::cli {

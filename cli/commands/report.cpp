@@ -13,9 +13,9 @@
 #include "cli/page/page.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/io/atomic_file.hpp"
 #include "nonzero/io/io.hpp"
-#include "nonzero/io/json.hpp"
 #include "nonzero/io/picture.hpp"
 #include "nonzero/plan/machine.hpp"
 

@@ -12,7 +12,7 @@
 #include "cli/commands/known_system.hpp"
 #include "cli/convergence.hpp"
 #include "cli/interruption.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 
 namespace nz::cli {
 namespace {

@@ -1,8 +1,8 @@
 // How several Krylov methods converge on one matrix, for nz report.
 #pragma once
 
+#include "nonzero/core/json.hpp"
 #include "nonzero/formats/csr/csr.hpp"
-#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 

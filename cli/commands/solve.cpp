@@ -14,9 +14,9 @@
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/io/atomic_file.hpp"
-#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/format.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/plan/benchmark.hpp"
 #include "nonzero/plan/plan.hpp"
 

@@ -8,7 +8,7 @@
 #include "cli/interruption.hpp"
 #include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {

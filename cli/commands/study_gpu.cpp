@@ -7,7 +7,7 @@
 #include "cli/interruption.hpp"
 #include "cli/read_matrix.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {

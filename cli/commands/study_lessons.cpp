@@ -7,7 +7,7 @@
 
 #include "cli/conditions/quiet.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 
 namespace nz::cli {
 namespace {

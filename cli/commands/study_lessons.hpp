@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/commands/study.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 
 namespace nz::cli {
 

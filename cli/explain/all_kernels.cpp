@@ -10,7 +10,7 @@
 #include "cli/interruption.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/plan/measure.hpp"
 #include "nonzero/plan/plan.hpp"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cli/progress.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/explain/explain.hpp"
-#include "nonzero/io/json.hpp"
 #include "nonzero/plan/speeds.hpp"
 #include "nonzero/plan/stats.hpp"
 

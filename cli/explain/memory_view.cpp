@@ -6,7 +6,7 @@
 
 #include "cli/explain/explain.hpp"
 #include "nonzero/core/error.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 
 namespace nz::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "cli/progress.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/formats/csr/csr.hpp"
-#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 

@@ -7,7 +7,7 @@
 #include "cli/explain/explain.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/matrix/build.hpp"
 #include "nonzero/plan/stats.hpp"
 

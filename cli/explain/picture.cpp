@@ -6,7 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/explain/explain.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 
 namespace nz::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/explorer/built.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 
 namespace nz::cli {
 

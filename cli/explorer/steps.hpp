@@ -7,8 +7,8 @@
 #include <map>
 
 #include "cli/explorer/drawing.hpp"
+#include "nonzero/core/json.hpp"
 #include "nonzero/formats/traces.hpp"
-#include "nonzero/io/json.hpp"
 
 namespace nz::cli {
 

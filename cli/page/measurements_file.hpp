@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 
 namespace nz::cli {
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "cli/page/embedded.hpp"
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 
 namespace nz::cli {
 namespace {

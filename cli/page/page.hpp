@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 
 namespace nz::cli {
 

@@ -1,4 +1,4 @@
-#include "nonzero/io/json.hpp"
+#include "nonzero/core/json.hpp"
 
 #include <gtest/gtest.h>
 
