@@ -9,8 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "nonzero/core/format.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/threads.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/matrix/order.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/plan.hpp"
 

@@ -12,6 +12,7 @@
 #include <ctime>
 #include <vector>
 
+#include "nonzero/core/threads.hpp"
 #include "nonzero/gen/generate.hpp"
 
 namespace {

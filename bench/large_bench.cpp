@@ -18,14 +18,19 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/stopwatch.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/gpu/gpu_ranks.hpp"
 #include "nonzero/dist/mpi.hpp"
+#include "nonzero/dist/own_block.hpp"
+#include "nonzero/dist/share_out.hpp"
 #include "nonzero/gen/counter.hpp"
 #include "nonzero/gen/stencil_rows.hpp"
+#include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 namespace {

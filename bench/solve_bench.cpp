@@ -10,10 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/peers/cg_cusparse.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/gen/counter.hpp"
 #include "nonzero/nonzero.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
 #include "nonzero/plan/measure.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 namespace {

@@ -8,6 +8,8 @@
 
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/stream.hpp"
+#include "nonzero/core/threads.hpp"
 
 namespace nz::cli {
 

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "cli/command.hpp"
+#include "nonzero/core/agreement.hpp"
 #include "nonzero/core/json.hpp"
 
 #if defined(__GLIBC__)

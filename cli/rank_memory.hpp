@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/dist/slice.hpp"
 
 namespace nz::cli {

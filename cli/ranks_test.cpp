@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/io/io.hpp"
 #include "test/command.hpp"
 #include "test/systems.hpp"

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "cli/command.hpp"
+#include "nonzero/io/file_formats.hpp"
 #include "nonzero/io/io.hpp"
 
 namespace nz::cli {

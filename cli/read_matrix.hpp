@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "nonzero/io/file_formats.hpp"
 #include "nonzero/io/io.hpp"
 
 namespace nz::cli {

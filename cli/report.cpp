@@ -14,6 +14,8 @@
 #include "nonzero/core/backend.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/threads.hpp"
+#include "nonzero/io/file_formats.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/kept_speeds.hpp"
 #include "nonzero/plan/machine.hpp"

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/options.hpp"
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/value.hpp"
 #include "nonzero/plan/storage/storage.hpp"

@@ -8,6 +8,7 @@
 
 #include "fuzz/matrix_of_bytes.hpp"
 #include "fuzz/verdict.hpp"
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"

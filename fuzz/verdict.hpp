@@ -18,6 +18,7 @@
 #include <cmath>
 #include <limits>
 
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/formats/oracle.hpp"
 
 namespace nz::fuzz {

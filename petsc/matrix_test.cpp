@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "nonzero/core/agreement.hpp"
 #include "petsc/testing.hpp"
 
 namespace nz::petsc {

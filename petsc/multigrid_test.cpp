@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "nonzero/dist/mpi.hpp"
+#include "nonzero/dist/own_block.hpp"
 #include "nonzero/dist/slice.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "petsc/testing.hpp"
 
@@ -96,8 +97,8 @@ TEST(nzamg, is_the_multigrid_of_all_ranks) {
     if (ranks() == 1)
         own = std::make_unique<amg<double, cpu>>(A, cpu{});
     else
-        own = std::make_unique<distributed_amg<double>>(
-            cpu{.threads = 1, .ranks = &all}, slice_from(all, rows_of(view(A), {first, last})));
+        own = std::make_unique<amg<double>>(cpu{.threads = 1, .ranks = &all},
+                                            slice_from(all, rows_of(view(A), {first, last})));
     std::vector<double> expected(rows);
     const PetscScalar *in = nullptr, *out = nullptr;
     MUST(VecGetArrayRead(x, &in));

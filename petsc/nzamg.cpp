@@ -16,6 +16,8 @@
 #include "petsc/apart.hpp"
 #include "petsc/petsc.hpp"
 
+#include "nonzero/formats/csr/to_csr.hpp"
+
 namespace nz::petsc {
 namespace {
 
@@ -34,8 +36,9 @@ struct multigrid {
 multigrid& multigrid_of(PC pc) { return *static_cast<multigrid*>(pc->data); }
 
 PetscErrorCode set_from_options(PC pc, PetscOptionItems* PetscOptionsObject) {
-    static const char* const cycles[] = {"v", "w", "amg_cycle", "", nullptr};
-    static const char* const smoothers[] = {"chebyshev", "l1_jacobi", "amg_smoother", "", nullptr};
+    static const char* const cycles[] = {"v", "w", "amg_options::cycles", "", nullptr};
+    static const char* const smoothers[] = {"chebyshev", "l1_jacobi", "amg_options::smoothers", "",
+                                            nullptr};
     multigrid& m = multigrid_of(pc);
     amg_options& o = m.options;
     auto cycle = PetscEnum(o.cycle), smoother = PetscEnum(o.smoother);
@@ -60,7 +63,7 @@ PetscErrorCode set_from_options(PC pc, PetscOptionItems* PetscOptionsObject) {
     PetscCall(PetscOptionsRangeInt("-pc_nzamg_threads", "Threads of a rank; 0: all", nullptr,
                                    m.threads, &m.threads, nullptr, 0, max_threads));
     PetscOptionsHeadEnd();
-    o.cycle = amg_cycle(cycle), o.smoother = amg_smoother(smoother);
+    o.cycle = amg_options::cycles(cycle), o.smoother = amg_options::smoothers(smoother);
     o.strength = strength, o.check = check == PETSC_TRUE;
     PetscFunctionReturn(0);
 }
@@ -142,7 +145,7 @@ void make_levels(multigrid& m, MPI_Comm comm, const aij_view& own, PetscInt firs
             std::make_unique<amg<PetscScalar, cpu>>(own, cpu{.threads = m.threads}, options, near));
     const auto slice = slice_from(*m.ranks, rows_of(own, {0, own.shape.rows}));
     const cpu on{.threads = m.threads, .ranks = m.ranks.get()};
-    keep(std::make_unique<distributed_amg<PetscScalar>>(on, slice, options, near));
+    keep(std::make_unique<amg<PetscScalar>>(on, slice, options, near));
 }
 
 /// Tells PETSc that there is no M for this matrix.
@@ -175,13 +178,13 @@ PetscErrorCode set_up_of(PC pc, Mat whole, Mat A) {
     PetscCall(near_null_space(pc, view.shape.rows, block, near));
     amg_options options = m.options;
     options.block = block;
-    PetscCall(guarded([&] { check_options(options); }));
+    PetscCall(guarded([&] { options.validate(); }));
     PetscCall(set_rows_apart(whole, view, first, m.apart, kept));
     if (m.apart.somewhere) {
         view = nz::view(kept);
         PetscCall(guarded([&] {
             if (near.count == 0)
-                near = constant_candidates<PetscScalar>(view.shape.rows, block, first);
+                near = candidates<PetscScalar>::constant(view.shape.rows, block, first);
             leave_out(m.apart, near);
         }));
     }

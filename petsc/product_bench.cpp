@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "nonzero/gen/distinct.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 
 namespace {
 

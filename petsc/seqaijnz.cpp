@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "nonzero/core/threads.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "petsc/petsc.hpp"
 

@@ -9,13 +9,15 @@
 #include <set>
 
 #include "nonzero/formats/oracle.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
+#include "nonzero/graph/metis.hpp"
 #include "nonzero/graph/pagerank.hpp"
 #include "nonzero/graph/partition.hpp"
 #include "nonzero/graph/reorder.hpp"
 #include "nonzero/io/matrix_market/matrix_market.hpp"
 #include "nonzero/io/npz.hpp"
 #include "nonzero/io/picture.hpp"
+#include "nonzero/matrix/mirror.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/matrix/transpose.hpp"
 #include "nonzero/plan/plan.hpp"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/formats/oracle.hpp"
 #include "nonzero/matrix/build.hpp"
 #include "nonzero/plan/stats.hpp"

@@ -61,13 +61,13 @@ class fenced_pages {
 
 }  // namespace
 
-void* allocate_pages(std::size_t bytes) {
+void* page_allocator<void>::allocate(std::size_t bytes) {
     if (bytes > std::size_t(-1) / 2) throw std::bad_alloc();
     const std::size_t inside = whole_pages(bytes);
     return std::memset(fenced_pages::all().take(inside) + (inside - bytes), 0xff, bytes);
 }
 
-void release_pages(void* at, std::size_t bytes) noexcept {
+void page_allocator<void>::release(void* at, std::size_t bytes) noexcept {
     const std::size_t inside = whole_pages(bytes);
     fenced_pages::all().give_back(static_cast<std::byte*>(at) - (inside - bytes), inside);
 }

@@ -2,10 +2,12 @@
 // reference and bound as on the CPU. Skipped, and said so, only where there is no GPU.
 #include <gtest/gtest.h>
 
+#include "nonzero/core/format.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/matrix/build.hpp"
 #include "nonzero/plan/stats.hpp"
+#include "nonzero/vector/vectors.hpp"
 #include "test/files.hpp"
 #include "test/products.hpp"
 

@@ -20,9 +20,11 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/formats/csr/kernels.hpp"
 #include "nonzero/formats/scatter.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz::test {
 namespace {
@@ -149,7 +151,7 @@ void multiply_by_every_method(const large_matrix& m) {
     if (const auto why = why_not(planning); !why.empty()) return skip("planning", why);
     const auto p = make_plan(m.A, cpu{});
     std::cout << "    the plan: " << p.why << std::endl;
-    for (const candidate& c : p.candidates) {
+    for (const plan_report::candidate& c : p.candidates) {
         if (!c.declined.empty()) continue;
         const auto& by = find_method<float>(c.method);
         const double bytes = c.matrix_bytes + 4.0 * m.A.shape.rows + scratch_bytes(by, m.A);
@@ -191,7 +193,7 @@ void multiply_on_the_gpu(const large_matrix& m) {
     if (!fits("planning", 34.0 * m.A.shape.rows)) return;
     const auto p = make_plan(view(A), on);
     std::cout << "    the plan: " << p.why << std::endl;
-    for (const candidate& c : p.candidates) {
+    for (const plan_report::candidate& c : p.candidates) {
         if (!c.declined.empty()) continue;
         // The sorts and sums of building take more memory: without it, they say so.
         if (!fits(c.method, c.matrix_bytes)) continue;

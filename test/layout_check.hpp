@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/formats/oracle.hpp"
 #include "test/zoo.hpp"
 

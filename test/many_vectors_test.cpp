@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/matrix/build.hpp"
 #include "nonzero/plan/stats.hpp"
+#include "nonzero/vector/vectors.hpp"
 #include "test/files.hpp"
 #include "test/products.hpp"
 

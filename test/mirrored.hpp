@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/gen/generate.hpp"
 
 namespace nz::test {

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/formats/layouts.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/zoo.hpp"

@@ -9,6 +9,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/matrix/build.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
+#include "nonzero/vector/vectors.hpp"
 #include "test/systems.hpp"
 
 namespace nz::test {

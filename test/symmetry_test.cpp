@@ -8,6 +8,7 @@
 #include "nonzero/dist/entries.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/matrix/build.hpp"
+#include "nonzero/matrix/mirror.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/solve.hpp"
 #include "test/files.hpp"
@@ -85,7 +86,7 @@ TYPED_TEST(symmetry_of_values, is_the_same_over_ranks) {
                 auto slice = slice_of(ranks, view(A));
                 EXPECT_EQ(why_not_symmetric(ranks, slice), why) << name << ", " << size;
                 if constexpr (!is_complex<V>) {
-                    EXPECT_EQ(accepts([&] { (void)distributed_amg<V, cpu>(on, slice, {}); }), is_it)
+                    EXPECT_EQ(accepts([&] { (void)amg<V, cpu>(on, slice, {}); }), is_it)
                         << name << ", " << size;
                 }
                 const auto n = std::size_t(slice.own.shape.rows);

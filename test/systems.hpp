@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/formats/oracle.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {

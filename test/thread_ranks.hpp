@@ -37,12 +37,12 @@ class meeting {
         }
         meet(lock);
     }
-    void send(int from, const message<const std::byte>& m) {
+    void send(int from, const communicator::message<const std::byte>& m) {
         const std::lock_guard lock(mutex_);
         boxes_[{from, m.peer}].emplace_back(m.bytes.begin(), m.bytes.end());
         changed_.notify_all();
     }
-    void receive(int to, const message<std::byte>& m) {
+    void receive(int to, const communicator::message<std::byte>& m) {
         std::unique_lock lock(mutex_);
         auto& box = boxes_[{m.peer, to}];
         wait(lock, [&] { return !box.empty(); });
@@ -90,8 +90,8 @@ class thread_rank final : public communicator {
     void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) const override {
         all_.all_gather(rank_, mine, all);
     }
-    void start(std::span<const message<const std::byte>> out,
-               std::span<const message<std::byte>> in) const override {
+    void start(std::span<const communicator::message<const std::byte>> out,
+               std::span<const communicator::message<std::byte>> in) const override {
         for (const auto& m : out) all_.send(rank_, m), sent_bytes += m.bytes.size();
         in_.assign(in.begin(), in.end());
     }
@@ -103,7 +103,7 @@ class thread_rank final : public communicator {
   private:
     meeting& all_;
     int rank_;
-    mutable std::vector<message<std::byte>> in_;
+    mutable std::vector<communicator::message<std::byte>> in_;
 };
 
 /// f(rank) on so many threads at once. What they threw, in rank order.

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "nonzero/explain/traffic.hpp"
+#include "nonzero/formats/csr/kernels.hpp"
 #include "nonzero/formats/packed/packed_trace.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "test/zoo.hpp"

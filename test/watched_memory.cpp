@@ -53,8 +53,8 @@ constexpr std::size_t usual = alignof(std::max_align_t);
 
 }  // namespace
 
-void* allocate_pages(std::size_t bytes) { return request_or_throw(bytes, 64); }
-void release_pages(void* at, std::size_t) noexcept { give_back(at); }
+void* page_allocator<void>::allocate(std::size_t bytes) { return request_or_throw(bytes, 64); }
+void page_allocator<void>::release(void* at, std::size_t) noexcept { give_back(at); }
 
 namespace test {
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 
 namespace nz::test {
 

@@ -9,6 +9,7 @@
 
 #include "bench/peers/peers.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/stream.hpp"
 
 namespace nz::peers {
 namespace {

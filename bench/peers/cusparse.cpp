@@ -182,20 +182,21 @@ struct as_sell {
         if (!e.declined.empty()) return e;
         const double stored = double(s.group_width[0]) * slice;
         e.declined = declined_padding(stored, double(s.nnz));
-        if (stored > double(max_narrow_offset)) e.declined = "slice offsets take 32 bits here";
+        if (stored > double(offset_vector::max_narrow))
+            e.declined = "slice offsets take 32 bits here";
         e.matrix_bytes = stored * (sizeof(V) + 4) + double(s.rows) / slice * 4;
         return e;
     }
 };
-static_assert(stats_groups[0] == slice);
+static_assert(matrix_stats::groups[0] == slice);
 
 /// The side of square blocks that takes the fewest bytes, of those that divide the matrix: cuSPARSE
 /// would read x and write y beyond their ends else. 0 where none does.
 template <class V, class Count>
 index best_side(std::int64_t rows, std::int64_t cols, Count blocks_of, double& bytes) {
     index best = 0;
-    for (std::size_t b = 0; b < std::size(stats_block_sides); ++b) {
-        const index side = stats_block_sides[b];
+    for (std::size_t b = 0; b < std::size(matrix_stats::block_sides); ++b) {
+        const index side = matrix_stats::block_sides[b];
         if (rows % side != 0 || cols % side != 0) continue;
         const double one =
             double(blocks_of(b)) * (double(side * side) * sizeof(V) + 4) + double(rows / side) * 4;
@@ -213,7 +214,7 @@ struct as_bsr {
         const index side = best_side<V>(
             A.shape.rows, A.shape.cols,
             [&](std::size_t b) {
-                return count_blocks(A, stats_block_sides[b], stats_block_sides[b]);
+                return count_blocks(A, matrix_stats::block_sides[b], matrix_stats::block_sides[b]);
             },
             bytes);
         if (side == 0) throw argument_error("no size of block divides the matrix");

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "bench/peers/peers.hpp"
+#include "nonzero/core/format.hpp"
 #include "nonzero/core/gpu.hpp"
 
 namespace nz::peers {
@@ -76,7 +77,8 @@ struct sparse_matrix {
         return single.size() > 0 ? static_cast<void*>(single.data()) : twice.data();
     }
     [[nodiscard]] std::size_t bytes() const {
-        return array_bytes(first) + array_bytes(second) + array_bytes(single) + array_bytes(twice);
+        return (first.size() + second.size()) * sizeof(std::int32_t) +
+               single.size() * sizeof(float) + twice.size() * sizeof(double);
     }
 };
 

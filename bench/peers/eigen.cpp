@@ -1,6 +1,7 @@
 #include <Eigen/SparseCore>
 
 #include "bench/peers/peers.hpp"
+#include "nonzero/core/threads.hpp"
 
 namespace nz::peers {
 namespace {

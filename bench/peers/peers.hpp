@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/peer_methods.hpp"
+#include "nonzero/core/arithmetic.hpp"
 
 namespace nz::peers {
 
@@ -53,7 +54,7 @@ std::vector<method<V>> cusparse_spmvop_methods();
 /// matrix.
 template <class V>
 estimate narrow_csr_cost(const matrix_stats& s) {
-    if (s.nnz > max_narrow_offset) return {.declined = "row pointers take 32 bits here"};
+    if (s.nnz > offset_vector::max_narrow) return {.declined = "row pointers take 32 bits here"};
     return csr<V, host>::cost(s);
 }
 
@@ -84,7 +85,8 @@ class plain_operator : public linear_operator<V, cpu> {
 
 /// The row of a peer: no source but its own, no transposed product, the CPU only.
 template <class V>
-method<V> peer_row(std::string_view name, std::string_view source, builder<V, cpu> build) {
+method<V> peer_row(std::string_view name, std::string_view source,
+                   typename method<V>::template builder<cpu> build) {
     method<V> m{};
     m.name = name, m.source = source, m.deterministic = true;
     m.cost = narrow_csr_cost<V>;

@@ -47,7 +47,7 @@ TYPED_TEST(peers_of, keep_the_bound_on_the_zoo) {
 
 TEST(peers, decline_what_their_row_pointers_cannot_reach) {
     matrix_stats s;
-    s.nnz = max_narrow_offset + 1;
+    s.nnz = offset_vector::max_narrow + 1;
     for (const method<double>& m : cli::peer_methods<double>())
         EXPECT_NE(m.cost(s).declined, "") << m.name;
     const csr<double, host> wide{

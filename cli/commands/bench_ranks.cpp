@@ -13,14 +13,17 @@
 #include "cli/value_types.hpp"
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/gpu_communicator.hpp"
 #include "nonzero/core/json.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/gpu/gpu_ranks.hpp"
+#include "nonzero/dist/halo.hpp"
 #include "nonzero/dist/read_slice.hpp"
 #include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/gen/distinct.hpp"
 #include "nonzero/plan/benchmark.hpp"
 #include "nonzero/plan/measure.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz::cli {
 namespace {

@@ -21,8 +21,11 @@
 #include "nonzero/core/json.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/entries.hpp"
+#include "nonzero/dist/own_block.hpp"
 #include "nonzero/dist/read_slice.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/matrix/diagonal.hpp"
+#include "nonzero/matrix/mirror.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
@@ -35,7 +38,7 @@ namespace {
 struct options : run_options {
     std::string matrix, vector_to, preconditioner, which = "smallest";
     eigs_options search;
-    double tol = default_tol<double>;
+    double tol = solve_options::default_tol<double>;
     bool share_gpu = false;
 };
 
@@ -59,7 +62,7 @@ class progress_line {
     ~progress_line() {
         if (drawn_) fmt::print(stderr, "\r\033[K");
     }
-    bool operator()(const eigs_progress& p) {
+    bool operator()(const eigs_options::progress& p) {
         const auto now = clock::now();
         if (now - last_ > std::chrono::milliseconds(50)) {
             fmt::print(stderr, "\r\033[K{} products, {} of {} pairs{}, residual {:.2e} of {:g}",
@@ -144,8 +147,8 @@ outcome search_on_ranks(const communicator& ranks, B on, options& o) {
     start = std::chrono::steady_clock::now();
     std::unique_ptr<linear_operator<double, B>> M;
     if (o.preconditioner == "amg")
-        M = std::make_unique<distributed_amg<double, B>>(on, A, amg_options{.check = false},
-                                                         candidates<double>{}, &op);
+        M = std::make_unique<amg<double, B>>(on, A, amg_options{.check = false},
+                                             candidates<double>{}, &op);
     all.preconditioner_s = seconds_since(start);
     all.pairs = watched_search(on, op, o, M.get());
     all.cpu_s = summed(ranks, double(std::clock() - began) / CLOCKS_PER_SEC);

@@ -1,5 +1,5 @@
 // nz generate: model problems as files. Its subcommands and their options are the library's table.
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 
 #include <fmt/core.h>
 

@@ -13,8 +13,11 @@
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/threads.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/io/edge_list.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/matrix/mirror.hpp"
 #include "nonzero/matrix/transpose.hpp"
 #include "nonzero/plan/stats.hpp"
 
@@ -36,7 +39,7 @@ struct mirror {
 template <class V>
 std::string symmetry_of(const csr<V, host_view>& A) {
     for (const symmetry s : {symmetry::symmetric, symmetry::hermitian, symmetry::skew_symmetric})
-        if (!first_asymmetry(A, s)) return std::string(name(s));
+        if (!first_asymmetry(A, s)) return std::string(name_of(s));
     return "unsymmetric";
 }
 

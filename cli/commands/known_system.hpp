@@ -1,6 +1,7 @@
 // A system whose solution is known: what is solved where the user gives no right-hand side.
 #pragma once
 
+#include "nonzero/formats/csr/kernels.hpp"
 #include "nonzero/gen/counter.hpp"
 #include "nonzero/nonzero.hpp"
 

@@ -17,12 +17,15 @@
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/dist/read_slice.hpp"
-#include "nonzero/graph/shared_pagerank.hpp"
+#include "nonzero/graph/pagerank.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/measure.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz::cli {
 namespace {
@@ -138,7 +141,7 @@ outcome rank_on_ranks(const communicator& ranks, const options& o, B on, std::st
     all.nodes = G.shape().rows;
     all.entries = std::int64_t(summed(ranks, G.own.val.size()));
     auto start = std::chrono::steady_clock::now();
-    const auto graph = shared_pagerank_graph<V, B>(on, std::move(G), o.how());
+    const auto graph = pagerank_graph<V, B>(on, std::move(G), o.how());
     all.plan_s = seconds_since(start);
     start = std::chrono::steady_clock::now();
     auto [own, report] = graph.rank(o.ranking, t);

@@ -14,6 +14,8 @@
 #include "cli/value_types.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/stream.hpp"
+#include "nonzero/core/threads.hpp"
 
 namespace nz::cli {
 namespace {
@@ -26,7 +28,7 @@ struct options {
     [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
 };
 
-nz::json candidate_json(const candidate& c) {
+nz::json candidate_json(const plan_report::candidate& c) {
     if (!c.declined.empty()) return {{"method", c.method}, {"declined", c.declined}};
     nz::json j = {{"method", c.method},
                   {"matrix_bytes", c.matrix_bytes},
@@ -54,7 +56,7 @@ void print(const plan_report& p) {
              {"setup us", true, true},
              {"", false}});
     std::map<std::string, std::string> declined;  // methods by their reason
-    for (const candidate& c : p.candidates) {
+    for (const plan_report::candidate& c : p.candidates) {
         if (!c.declined.empty()) {
             std::string& methods = declined[c.declined];
             methods += (methods.empty() ? "" : ", ") + c.method;
@@ -117,8 +119,10 @@ nz::json to_json(const plan_report& p) {
                   {"why", p.why},
                   {"break_even_products", p.break_even_products()},
                   {"candidates", nz::json::array()}};
-    if (p.expected_products != many_products) j["expected_products"] = p.expected_products;
-    for (const candidate& c : p.candidates) j["candidates"].push_back(candidate_json(c));
+    if (p.expected_products != plan_options::many_products)
+        j["expected_products"] = p.expected_products;
+    for (const plan_report::candidate& c : p.candidates)
+        j["candidates"].push_back(candidate_json(c));
     return j;
 }
 

@@ -4,7 +4,9 @@
 #include <chrono>
 
 #include "cli/commands/plan_ratios.hpp"
+#include "nonzero/core/format.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/plan/plan.hpp"
 
 namespace nz::cli {

@@ -14,8 +14,11 @@
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "cli/value_types.hpp"
+#include "nonzero/core/agreement.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/threads.hpp"
 #include "nonzero/dist/same_speeds.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/io/atomic_file.hpp"
 
 namespace nz::cli {
@@ -323,9 +326,10 @@ void add_solve(const command& nz) {
                    "a zero; others "
                    "where that fails)")
         .one_of({"amg", "block-jacobi", "jacobi", "none", "sgs"});
-    sub.add_option("--tol", o->solver.tol,
-                   fmt::format("tolerance of |b - A x| / |b| (default: {:g}; float, cfloat: {:g})",
-                               default_tol<double>, default_tol<float>))
+    sub.add_option(
+           "--tol", o->solver.tol,
+           fmt::format("tolerance of |b - A x| / |b| (default: {:g}; float, cfloat: {:g})",
+                       solve_options::default_tol<double>, solve_options::default_tol<float>))
         .number<double>({.least = 0});
     sub.add_option("--max-iter", o->solver.max_iter, "largest number of iterations")
         .number<std::int64_t>({.least = 0})

@@ -27,6 +27,7 @@
 #include "nonzero/plan/measure.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz::cli {
 namespace {

@@ -9,6 +9,7 @@
 #include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/threads.hpp"
 #include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {

@@ -8,6 +8,7 @@
 #include "cli/read_matrix.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/threads.hpp"
 #include "nonzero/plan/stats.hpp"
 
 namespace nz::cli {

@@ -8,6 +8,7 @@
 #include "cli/conditions/quiet.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/threads.hpp"
 
 namespace nz::cli {
 namespace {
@@ -34,8 +35,8 @@ std::string text_of_rows(const matrix_stats& s) {
 std::string text_of_layout(std::string_view layout, const matrix_stats& s) {
     const auto groups = [&](std::int64_t width) {
         return fmt::format("{:.2f} places for each entry in groups of {} rows",
-                           double(width) * double(stats_groups[1]) / double(s.nnz),
-                           stats_groups[1]);
+                           double(width) * double(matrix_stats::groups[1]) / double(s.nnz),
+                           matrix_stats::groups[1]);
     };
     if (layout == "dia") return fmt::format("all entries lie on {} diagonals", s.diagonals);
     if (layout == "ell")

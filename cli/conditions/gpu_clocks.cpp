@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "nonzero/core/stream.hpp"
+
 namespace nz::cli {
 namespace {
 

@@ -89,7 +89,7 @@ std::array<int, warp_lanes> sector_numbers(const access& a) {
     for (std::size_t l = 0; l < warp_lanes; ++l) {
         numbers[l] = -1;
         if (a.at[l] == idle) continue;
-        const std::int64_t sector = a.at[l] * a.to.bytes / sector_bytes;
+        const std::int64_t sector = a.at[l] * a.to.bytes / matrix_stats::sector_bytes;
         const auto at = std::find(met.begin(), met.end(), sector);
         numbers[l] = int(at - met.begin());
         if (at == met.end()) met.push_back(sector);
@@ -156,7 +156,7 @@ std::string svg_picture(const warp_requests& r, const std::string& title) {
                 "{}[{}], sector {}</title></rect>\n",
                 left + cell * int(l), y, cell - 1, cell - 1,
                 shades_of(a.to.role).svg[sector[l] % 2], l, a.to.name, a.at[l],
-                a.at[l] * a.to.bytes / sector_bytes);
+                a.at[l] * a.to.bytes / matrix_stats::sector_bytes);
         }
         svg += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", left + cell * warp_lanes + 8,
                            y + 12, sectors_in(sector));

@@ -51,7 +51,7 @@ template <class V>
 sell<V, host> built(layout_tag<sell>, const csr<V, host_view>& A, const layout_options& o) {
     const index all = std::clamp(A.shape.rows, 1, sell<V, host>::default_chunk);
     return sell<V, host>::from(A, or_default(o.chunk, all),
-                               or_default(o.sort_scope, stats_sort_scope));
+                               or_default(o.sort_scope, matrix_stats::sort_scope));
 }
 
 /// The options of the command that a layout takes.

@@ -86,7 +86,9 @@ drawing drawn(const char* name, const Array& array, const Array& numbers) {
     using T = std::decay_t<decltype(array[0])>;
     constexpr bool holds_values = std::is_same_v<T, V>;
     drawing d{name, {}, holds_values, std::is_unsigned_v<T>};
-    d.element_bytes = int(array_bytes(array) / std::max<std::size_t>(array.size(), 1));
+    std::size_t all = array.size() * sizeof(T);
+    if constexpr (std::is_same_v<Array, offset_vector>) all = array.size_bytes();
+    d.element_bytes = int(all / std::max<std::size_t>(array.size(), 1));
     for (std::size_t k = 0; k < array.size(); ++k) {
         d.cells.push_back(text(array[k]));
         if constexpr (holds_values) {

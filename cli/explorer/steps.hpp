@@ -8,6 +8,7 @@
 
 #include "cli/explorer/drawing.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/formats/traces.hpp"
 
 namespace nz::cli {

@@ -10,6 +10,7 @@ class gpu_communicator;
 
 struct cpu {
     using view = host_view;
+    using memory = nz::host;  ///< owns memory where it computes
     template <class V>
     using in = std::span<const V>;
     template <class V>
@@ -24,6 +25,7 @@ struct cpu {
 
 struct gpu {
     using view = device_view;
+    using memory = nz::device;
     template <class V>
     using in = device_span<V>;
     template <class V>
@@ -66,32 +68,9 @@ using in_columns = columns<in<V, B>>;  ///< vectors that B reads
 template <class V, class B>
 using out_columns = columns<out<V, B>>;  ///< vectors that B writes
 
-#if defined(NZ_WITH_CUDA)
-inline constexpr bool has_cuda = true;
-#else
-inline constexpr bool has_cuda = false;
-#endif
-
-inline constexpr int max_threads = 1024;  ///< more are not used: carries live on the stack
-
-/// on.threads, or what OpenMP offers where that is 0. A loop is run by all of them or by one, also
-/// where some have nothing to do: GCC's OpenMP ends the threads that a loop leaves out and has to
-/// start new ones for the next loop (docs/decisions/threads.md).
-[[nodiscard]] int thread_count(cpu);
-
-/// The p-th of `parts` shares of [0, n), of equal size up to one.
+/// Whole numbers from first to last, which is not one of them.
 struct range {
     std::int64_t first, last;
 };
-constexpr range share(std::int64_t n, std::int64_t parts, std::int64_t p) {
-    const std::int64_t each = n / parts, rest = n % parts;
-    const std::int64_t first = p * each + (p < rest ? p : rest);
-    return {first, first + each + (p < rest)};
-}
-
-void copy_to_device(gpu, const void* from, void* to, std::size_t bytes);
-void copy_to_host(gpu, const void* from, void* to, std::size_t bytes);  ///< returns when done
-/// From GPU memory to GPU memory, in the order of the stream.
-void copy_on_device(gpu, const void* from, void* to, std::size_t bytes);
 
 }  // namespace nz

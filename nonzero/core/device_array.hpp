@@ -5,25 +5,30 @@
 
 namespace nz {
 
-/// Memory of on.device for what is launched in on.stream from now on. Waits for the GPU only where
-/// memory is short. Throws device_error where the memory is not to be had or on.stream is being
-/// captured in a CUDA graph (the capture goes on), unavailable without CUDA.
-void* allocate_device(gpu on, std::size_t bytes);
-/// Gives it back when what is launched in on.stream so far is done; never waits. While on.stream is
-/// being captured the memory is kept, until an array is made or released outside the capture.
-void release_device(gpu on, void* at) noexcept;
+template <class T>
+class device_array;
 
 /// Memory of one GPU, owned, of no type: compiled once for the arrays of all types.
-class device_block {
+template <>
+class device_array<void> {
   public:
-    device_block() = default;
-    device_block(gpu on, std::size_t bytes);
-    device_block(device_block&& o) noexcept;
-    device_block& operator=(device_block&& o) noexcept;
-    ~device_block();
-    [[nodiscard]] void* at() const { return at_; }
+    device_array() = default;
+    /// Memory of on.device for what is launched in on.stream from now on. Waits for the GPU only
+    /// where memory is short. Throws device_error where the memory is not to be had or on.stream is
+    /// being captured in a CUDA graph (the capture goes on), unavailable without CUDA.
+    device_array(gpu on, std::size_t bytes);
+    device_array(device_array&& o) noexcept;
+    device_array& operator=(device_array&& o) noexcept;
+    /// Gives it back when what is launched in on.stream so far is done; never waits. While
+    /// on.stream is being captured the memory is kept, until an array is made or released outside
+    /// the capture.
+    ~device_array();
+    [[nodiscard]] void* data() const { return at_; }
 
   private:
+    static void* allocate(gpu on, std::size_t bytes);
+    static void release(gpu on, void* at) noexcept;
+
     int device_ = 0;
     void* stream_ = nullptr;
     void* at_ = nullptr;
@@ -37,7 +42,7 @@ class device_array {
   public:
     using value_type = T;
     device_array() = default;
-    /// Uninitialised. Throws as allocate_device.
+    /// Uninitialised. Throws as device_array<void>.
     device_array(gpu on, std::size_t len) : block_(on, len * sizeof(T)), len_(len) {}
     device_array(device_array&& o) noexcept
         : block_(std::move(o.block_)), len_(std::exchange(o.len_, 0)) {}
@@ -47,12 +52,12 @@ class device_array {
         return *this;
     }
     [[nodiscard]] std::size_t size() const { return len_; }
-    [[nodiscard]] T* data() const { return static_cast<T*>(block_.at()); }
+    [[nodiscard]] T* data() const { return static_cast<T*>(block_.data()); }
     operator device_span<T>() const { return {data(), len_}; }
     operator device_out<T>() { return {data(), len_}; }
 
   private:
-    device_block block_;
+    device_array<void> block_;
     std::size_t len_ = 0;
 };
 
@@ -63,7 +68,12 @@ struct device_offsets {
     std::size_t len = 0;
     bool wide = false;
     [[nodiscard]] std::size_t size() const { return len; }
+    [[nodiscard]] std::size_t size_bytes() const { return bytes.size(); }
     operator device_offset_span() const { return {bytes.data(), len, wide}; }
 };
+
+/// The memory at `from` to `to`, which lies on on.device. Throws device_error.
+void copy_to_device(gpu on, const void* from, void* to, std::size_t bytes);
+void copy_to_host(gpu on, const void* from, void* to, std::size_t bytes);  ///< returns when done
 
 }  // namespace nz

@@ -45,6 +45,11 @@ struct unavailable : error {
     using error::error;
 };
 
+/// A second base of every error that all ranks throw.
+struct agreed_error {
+    int rank = 0;  ///< where it happened; the first of several
+};
+
 }  // namespace nz
 
 /// A broken invariant is our bug; checked in debug, sanitizer and fuzz builds.

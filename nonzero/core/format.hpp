@@ -1,32 +1,18 @@
-// Definition of a storage format; views, copies and byte counts of every format, once.
+// Definition of a storage format, and copies of every format to a GPU and back, once.
 #pragma once
 
 #include <array>
 #include <concepts>
-#include <string>
 #include <string_view>
-#include <tuple>
 
-#include "nonzero/core/device_array.hpp"
-#include "nonzero/core/error.hpp"
-#include "nonzero/core/value.hpp"
+#include "nonzero/core/arithmetic.hpp"
+#include "nonzero/core/shape.hpp"
+#include "nonzero/core/stream.hpp"
 
 namespace nz {
 
 struct matrix_stats;  // nonzero/formats/matrix_stats.hpp
-struct estimate;      // nonzero/formats/cost.hpp
-
-struct shape {
-    index rows = 0;
-    index cols = 0;
-    friend bool operator==(const shape&, const shape&) = default;
-};
-
-/// y = beta y, y not read where beta is 0.
-template <class V>
-void scale_vector(cpu, V beta, std::span<V> y) {
-    for (V& v : y) v = beta == V(0) ? V(0) : product(beta, v);
-}
+struct estimate;      // nonzero/formats/estimate.hpp
 
 template <class V, class S>
 struct csr;
@@ -43,13 +29,10 @@ concept format = requires(F& own, const matrix_stats& s,
     requires std::is_trivially_copyable_v<typename F::template in_space<device_view>>;
 };
 
-/// Borrows an owning matrix, on the CPU or on the GPU.
-template <class F>
-auto view(const F& a) {
-    typename F::template in_space<view_of<typename F::space>> v{};
-    v.scalars(v) = a.scalars(a);
-    v.arrays(v) = a.arrays(a);
-    return v;
+/// y = beta y, y not read where beta is 0.
+template <class V>
+void scale_vector(cpu, V beta, std::span<V> y) {
+    for (V& v : y) v = beta == V(0) ? V(0) : product(beta, v);
 }
 
 template <class T>
@@ -133,25 +116,6 @@ auto download(gpu on, const F& a) {
         },
         h.arrays(h));
     return h;
-}
-
-/// Bytes held by one array, on either side.
-template <class T>
-std::size_t array_bytes(const T& x) {
-    return x.size() * sizeof(typename T::value_type);
-}
-inline std::size_t array_bytes(const offset_vector& x) {
-    return x.size() * (offset_span(x).wide() ? 8 : 4);
-}
-inline std::size_t array_bytes(const offset_span& x) { return x.size() * (x.wide() ? 8 : 4); }
-inline std::size_t array_bytes(const device_offsets& x) { return x.bytes.size(); }
-inline std::size_t array_bytes(const device_offset_span& x) { return x.len * (x.wide ? 8 : 4); }
-
-/// Bytes held by the arrays of a matrix, padding included.
-template <class F>
-std::size_t bytes(const F& a) {
-    return std::apply([](const auto&... x) { return (std::size_t(0) + ... + array_bytes(x)); },
-                      a.arrays(a));
 }
 
 }  // namespace nz

@@ -18,7 +18,7 @@ constexpr std::size_t cache_line = 64;
 constexpr std::size_t huge_page = std::size_t(2) << 20;
 }  // namespace
 
-void* allocate_pages(std::size_t bytes) {
+void* page_allocator<void>::allocate(std::size_t bytes) {
     const std::size_t alignment = bytes >= huge_page ? huge_page : cache_line;
     if (bytes > std::size_t(-1) - alignment) throw std::bad_alloc();
     const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
@@ -30,6 +30,6 @@ void* allocate_pages(std::size_t bytes) {
     return at;
 }
 
-void release_pages(void* at, std::size_t) noexcept { std::free(at); }
+void page_allocator<void>::release(void* at, std::size_t) noexcept { std::free(at); }
 
 }  // namespace nz

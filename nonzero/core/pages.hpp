@@ -10,9 +10,14 @@
 
 namespace nz {
 
-void* allocate_pages(std::size_t bytes);  ///< cache-line aligned; throws std::bad_alloc
-void release_pages(void* at, std::size_t bytes) noexcept;
-
+template <class T>
+struct page_allocator;
+/// Memory of no type, cache-line aligned.
+template <>
+struct page_allocator<void> {
+    static void* allocate(std::size_t bytes);  ///< throws std::bad_alloc
+    static void release(void* at, std::size_t bytes) noexcept;
+};
 /// Allocates cache-line aligned memory, in huge pages where that pays, and leaves new elements
 /// of trivial types uninitialised: `host_vector<V> v(n)` is filled by the thread that computes it,
 /// so that no page is touched twice. Write `v.assign(n, 0)` where zeros are meant.
@@ -25,9 +30,11 @@ struct page_allocator {
 
     T* allocate(std::size_t n) {
         if (n > std::size_t(-1) / sizeof(T)) throw std::bad_array_new_length();
-        return static_cast<T*>(allocate_pages(n * sizeof(T)));
+        return static_cast<T*>(page_allocator<void>::allocate(n * sizeof(T)));
     }
-    void deallocate(T* at, std::size_t n) noexcept { release_pages(at, n * sizeof(T)); }
+    void deallocate(T* at, std::size_t n) noexcept {
+        page_allocator<void>::release(at, n * sizeof(T));
+    }
     template <class U, class... Args>
     void construct(U* at, Args&&... args) {
         ::new (static_cast<void*>(at)) U(std::forward<Args>(args)...);

@@ -8,6 +8,7 @@
 
 #include "nonzero/core/backend.hpp"
 #include "nonzero/core/failure.hpp"
+#include "nonzero/core/threads.hpp"
 
 namespace nz {
 

@@ -5,8 +5,8 @@
 namespace nz {
 
 offset_vector::offset_vector(std::span<const offset> p) {
-    const bool fits =
-        std::all_of(p.begin(), p.end(), [](offset v) { return v >= 0 && v <= max_narrow_offset; });
+    const bool fits = std::all_of(
+        p.begin(), p.end(), [](offset v) { return v >= 0 && v <= offset_vector::max_narrow; });
     if (!fits) {
         wide_.assign(p.begin(), p.end());
         return;

@@ -15,11 +15,6 @@ namespace nz {
 using index = std::int32_t;   ///< a row or column number
 using offset = std::int64_t;  ///< a position among the nonzeros
 
-struct host {};         ///< owns CPU memory
-struct device {};       ///< owns the memory of one GPU
-struct host_view {};    ///< borrows CPU memory, read-only
-struct device_view {};  ///< borrows GPU memory, read-only; passed to kernels by value
-
 /// An array in CPU memory.
 template <class T>
 using host_vector = std::vector<T, page_allocator<T>>;
@@ -52,9 +47,6 @@ template <class T>
 class device_array;     // core/device_array.hpp
 struct device_offsets;  // core/device_array.hpp
 
-/// The largest position that fits 4 bytes.
-inline constexpr offset max_narrow_offset = 2147483647;
-
 /// Borrowed positions, 4 or 8 bytes each, as their owner stores them.
 class offset_span {
   public:
@@ -65,6 +57,7 @@ class offset_span {
     [[nodiscard]] std::size_t size() const { return len_; }
     [[nodiscard]] bool empty() const { return len_ == 0; }
     [[nodiscard]] bool wide() const { return wide_; }
+    [[nodiscard]] std::size_t size_bytes() const { return len_ * (wide_ ? 8 : 4); }
     [[nodiscard]] const void* data() const { return ptr_; }
     offset operator[](std::size_t k) const {
         return wide_ ? static_cast<const std::int64_t*>(ptr_)[k]
@@ -90,6 +83,7 @@ class offset_span {
 class offset_vector {
   public:
     using value_type = offset;
+    static constexpr offset max_narrow = 2147483647;  ///< the largest that fits 4 bytes
     offset_vector() = default;
     offset_vector(std::initializer_list<offset> p)
         : offset_vector(std::span(p.begin(), p.size())) {}
@@ -103,6 +97,7 @@ class offset_vector {
         return narrow_.empty() ? wide_.size() : narrow_.size();
     }
     [[nodiscard]] bool empty() const { return size() == 0; }
+    [[nodiscard]] std::size_t size_bytes() const { return offset_span(*this).size_bytes(); }
     offset operator[](std::size_t k) const { return offset_span(*this)[k]; }
     [[nodiscard]] offset back() const { return offset_span(*this).back(); }
     operator offset_span() const {
@@ -123,6 +118,7 @@ struct device_offset_span {
     std::size_t len = 0;
     bool wide = false;
     [[nodiscard]] constexpr std::size_t size() const { return len; }
+    [[nodiscard]] constexpr std::size_t size_bytes() const { return len * (wide ? 8 : 4); }
 #if defined(__CUDACC__)
     __device__ offset operator[](std::size_t k) const {
         return wide ? static_cast<const std::int64_t*>(ptr)[k]
@@ -131,41 +127,37 @@ struct device_offset_span {
 #endif
 };
 
-template <class T, class S>
-struct array_in;
-template <class T>
-struct array_in<T, host> : std::type_identity<host_vector<T>> {};
-template <class T>
-struct array_in<T, device> : std::type_identity<device_array<T>> {};
-template <class T>
-struct array_in<T, host_view> : std::type_identity<std::span<const T>> {};
-template <class T>
-struct array_in<T, device_view> : std::type_identity<device_span<T>> {};
-template <>
-struct array_in<offset, host> : std::type_identity<offset_vector> {};
-template <>
-struct array_in<offset, device> : std::type_identity<device_offsets> {};
-template <>
-struct array_in<offset, host_view> : std::type_identity<offset_span> {};
-template <>
-struct array_in<offset, device_view> : std::type_identity<device_offset_span> {};
+/// CPU memory, borrowed, read-only.
+struct host_view {
+    template <class T>
+    using array = std::conditional_t<std::is_same_v<T, offset>, offset_span, std::span<const T>>;
+    using view = host_view;     ///< borrows from it
+    using on_host = host_view;  ///< holds what a format keeps on the CPU in any case
+};
+/// CPU memory, owned.
+struct host {
+    template <class T>
+    using array = std::conditional_t<std::is_same_v<T, offset>, offset_vector, host_vector<T>>;
+    using view = host_view;
+    using on_host = host;
+};
+/// Memory of one GPU, borrowed, read-only; passed to kernels by value.
+struct device_view {
+    template <class T>
+    using array = std::conditional_t<std::is_same_v<T, offset>, device_offset_span, device_span<T>>;
+    using view = device_view;
+    using on_host = host_view;
+};
+/// Memory of one GPU, owned.
+struct device {
+    template <class T>
+    using array = std::conditional_t<std::is_same_v<T, offset>, device_offsets, device_array<T>>;
+    using view = device_view;
+    using on_host = host;
+};
 
 /// An array of T in space S. Positions (T = offset) take 4 bytes each where they fit.
 template <class T, class S>
-using array = typename array_in<T, S>::type;
-
-/// The space that borrows from S.
-template <class S>
-using view_of = std::conditional_t<std::is_same_v<S, host>, host_view, device_view>;
-
-/// The CPU side of S: where what a GPU format keeps on the host lives, owned or borrowed as in S.
-template <class S>
-using host_side =
-    std::conditional_t<std::is_same_v<S, host> || std::is_same_v<S, device>, host, host_view>;
-
-/// Bytes that `count` positions up to `largest` take.
-constexpr double offset_bytes(double count, double largest) {
-    return count * (largest <= double(max_narrow_offset) ? 4 : 8);
-}
+using array = typename S::template array<T>;
 
 }  // namespace nz

@@ -12,16 +12,21 @@
 #include <string>
 #include <thread>
 
+#include "nonzero/core/threads.hpp"
 #include "nonzero/formats/packed/packed.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/graph/pagerank.hpp"
+#include "nonzero/matrix/mirror.hpp"
+#include "nonzero/matrix/order.hpp"
 #include "nonzero/matrix/symmetry.hpp"
+#include "nonzero/plan/estimate_stats.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/multigrid/pseudo_inverse.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
+#include "nonzero/vector/fused.hpp"
 
 namespace nz::test {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/exchange.hpp"
+#include "nonzero/dist/share_out.hpp"
 
 namespace nz {
 namespace {

@@ -1,15 +1,33 @@
 #include "nonzero/dist/distributed.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/core/gpu_communicator.hpp"
 #include "nonzero/dist/halo_steps.hpp"
 #include "nonzero/dist/own_backend.hpp"
 #include "nonzero/dist/same_speeds.hpp"
+#include "nonzero/dist/split_rows.hpp"
 #include "nonzero/formats/adopted_csr.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 namespace {
+
+/// How a backend's vectors travel between ranks.
+template <class B>
+struct transport_of {
+    using ranks = communicator;
+    using send = communicator::message<const std::byte>;
+    using receive = communicator::message<std::byte>;
+};
+template <>
+struct transport_of<gpu> {
+    using ranks = gpu_communicator;
+    using send = gpu_send;
+    using receive = gpu_receive;
+};
 
 template <class B>
 auto& required_ranks(B on) {
@@ -61,8 +79,9 @@ device_out<std::byte> bytes_of(gpu, V* all, const halo_segment& s) {
     return {reinterpret_cast<std::byte*>(all + s.first), s.count * sizeof(V)};
 }
 
-void start(cpu, const communicator& ranks, std::span<const message<const std::byte>> out,
-           std::span<const message<std::byte>> in) {
+void start(cpu, const communicator& ranks,
+           std::span<const communicator::message<const std::byte>> out,
+           std::span<const communicator::message<std::byte>> in) {
     ranks.start(out, in);
 }
 void start(gpu on, const gpu_communicator& ranks, std::span<const gpu_send> out,
@@ -75,113 +94,171 @@ void wait(gpu on, const gpu_communicator& ranks) { ranks.wait_on_gpu(on); }
 }  // namespace
 
 template <class V, class B>
+struct distributed<V, B>::parts {
+    using send = typename transport_of<B>::send;
+    using receive = typename transport_of<B>::receive;
+
+    B on;  ///< of this rank alone: its sums ask no other
+    const typename transport_of<B>::ranks& ranks;
+    shares rows, cols;
+    nz::shape shape;
+    nz::halo halo;
+    host_vector<index> edge;  ///< own rows with entries in others' columns
+    std::unique_ptr<linear_operator<V, B>> local, others;
+    vector<index, B> sent_there, edge_there;
+    vector<V, B> outgoing, incoming, edge_y;
+    std::vector<send> send_x, send_y;
+    std::vector<receive> receive_x, receive_y;
+    std::optional<vector_space<V, B>> travelling;
+    std::optional<scalars_on<one_scalar<V>, B>> unused;
+
+    template <class S>
+    parts(B of_ranks, split_rows<V, S> A, const plan_options& options)
+        : on(alone(of_ranks)),
+          ranks(required_ranks(of_ranks)),
+          rows(std::move(A.rows)),
+          cols(std::move(A.cols)),
+          shape{rows.count(ranks.rank()), cols.count(ranks.rank())},
+          halo(std::move(A.halo)),
+          edge(std::move(A.edge)) {
+        const plan_options o = with_same_speeds(on, ranks, options);
+        agree(&ranks, [&] {
+            local = built<V>(on, std::move(A.local), A.in_order, o);
+            if (!A.others.val.empty()) others = built<V>(on, std::move(A.others), A.in_order, o);
+            make_messages();
+        });
+        connect();
+    }
+
+    void make_messages() {
+        sent_there = from_host(on, std::span<const index>(halo.sent));
+        edge_there = from_host(on, std::span<const index>(edge));
+        outgoing = make_vector<V>(on, halo.sent.size());
+        incoming = make_vector<V>(on, halo.columns.size());
+        edge_y = make_vector<V>(on, edge.size());
+        const auto most = std::max({outgoing.size(), incoming.size(), edge_y.size()});
+        travelling.emplace(on, std::int64_t(most));
+        unused.emplace(on, one_scalar<V>{V(0)});
+        for (const halo_segment& s : halo.sends) {
+            const auto bytes = bytes_of(on, outgoing.data(), s);
+            send_x.push_back({s.peer, bytes}), receive_y.push_back({s.peer, bytes});
+        }
+        for (const halo_segment& s : halo.receives) {
+            const auto bytes = bytes_of(on, incoming.data(), s);
+            receive_x.push_back({s.peer, bytes}), send_y.push_back({s.peer, bytes});
+        }
+    }
+
+    /// On GPUs the first messages, for which NCCL connects two GPUs. The first solve took 0.37 s
+    /// more without it (docs/experiments/several-gpus.md).
+    void connect() {
+        if constexpr (std::is_same_v<B, gpu>) {
+            zero_on_device(on, bytes_of(on, outgoing.data(), {0, 0, outgoing.size()}));
+            start(on, ranks, send_x, receive_x);
+            wait(on, ranks);
+        }
+    }
+
+    /// step over the first n elements of what travels.
+    template <class Step>
+    void run(std::size_t n, const Step& step) {
+        if (n > 0) run_fused(travelling->on(), std::int64_t(n), step, unused->data());
+    }
+
+    void start_messages(in<V, B> x) {
+        run(halo.sent.size(), pack_step<V>{sent_there.data(), x.data(), outgoing.data()});
+        start(on, ranks, send_x, receive_x);
+    }
+
+    void multiply(V alpha, in<V, B> x, V beta, out<V, B> y) {
+        start_messages(x);
+        local->apply(alpha, x, beta, y);
+        wait(on, ranks);
+        if (others == nullptr) return;
+        others->apply(alpha, incoming, V(0), edge_y);
+        run(edge.size(), add_at_step<V>{edge_there.data(), edge_y.data(), y.data()});
+    }
+
+    void multiply_transposed(transposition op, V alpha, in<V, B> x, V beta, out<V, B> y) {
+        if (others != nullptr) {
+            run(edge.size(), pack_step<V>{edge_there.data(), x.data(), edge_y.data()});
+            others->apply_transposed(op, alpha, edge_y, V(0), incoming);
+        }
+        start(on, ranks, send_y, receive_y);
+        local->apply_transposed(op, alpha, x, beta, y);
+        wait(on, ranks);
+        // An element of y may be in the halo of several ranks: one after the other.
+        for (const halo_segment& s : halo.sends)
+            run(s.count,
+                add_at_step<V>{sent_there.data() + s.first, outgoing.data() + s.first, y.data()});
+    }
+};
+
+template <class V, class B>
 distributed<V, B>::distributed(B on, matrix_slice<V> A, const plan_options& options)
     : distributed(on, split(helpers(on), required_ranks(on), std::move(A)), options) {}
 
 template <class V, class B>
 template <class S>
 distributed<V, B>::distributed(B on, split_rows<V, S> A, const plan_options& options)
-    : on_(alone(on)),
-      ranks_(required_ranks(on)),
-      rows_(std::move(A.rows)),
-      cols_(std::move(A.cols)),
-      shape_{rows_.count(ranks_.rank()), cols_.count(ranks_.rank())},
-      halo_(std::move(A.halo)),
-      edge_(std::move(A.edge)) {
-    const plan_options o = with_same_speeds(on_, ranks_, options);
-    agree(&ranks_, [&] {
-        local_ = built<V>(on_, std::move(A.local), A.in_order, o);
-        if (!A.others.val.empty()) others_ = built<V>(on_, std::move(A.others), A.in_order, o);
-        make_messages();
-    });
-    connect();
-}
-
-/// On GPUs the first messages, for which NCCL connects two GPUs. The first solve took 0.37 s more
-/// without it (docs/experiments/several-gpus.md).
-template <class V, class B>
-void distributed<V, B>::connect() const {
-    if constexpr (std::is_same_v<B, gpu>) {
-        zero_on_device(on_, bytes_of(on_, outgoing_.data(), {0, 0, outgoing_.size()}));
-        start(on_, ranks_, send_x_, receive_x_);
-        wait(on_, ranks_);
-    }
-}
+    : parts_(std::make_unique<parts>(on, std::move(A), options)) {}
 
 template <class V, class B>
-void distributed<V, B>::make_messages() {
-    sent_there_ = from_host(on_, std::span<const index>(halo_.sent));
-    edge_there_ = from_host(on_, std::span<const index>(edge_));
-    outgoing_ = make_vector<V>(on_, halo_.sent.size());
-    incoming_ = make_vector<V>(on_, halo_.columns.size());
-    edge_y_ = make_vector<V>(on_, edge_.size());
-    const auto most = std::max({outgoing_.size(), incoming_.size(), edge_y_.size()});
-    travelling_.emplace(on_, std::int64_t(most));
-    unused_.emplace(on_, one_scalar<V>{V(0)});
-    for (const halo_segment& s : halo_.sends) {
-        const auto bytes = bytes_of(on_, outgoing_.data(), s);
-        send_x_.push_back({s.peer, bytes}), receive_y_.push_back({s.peer, bytes});
-    }
-    for (const halo_segment& s : halo_.receives) {
-        const auto bytes = bytes_of(on_, incoming_.data(), s);
-        receive_x_.push_back({s.peer, bytes}), send_y_.push_back({s.peer, bytes});
-    }
+distributed<V, B>::~distributed() = default;
+
+template <class V, class B>
+nz::shape distributed<V, B>::shape() const {
+    return parts_->shape;
+}
+template <class V, class B>
+const shares& distributed<V, B>::rows() const {
+    return parts_->rows;
+}
+template <class V, class B>
+const shares& distributed<V, B>::cols() const {
+    return parts_->cols;
+}
+template <class V, class B>
+const linear_operator<V, B>& distributed<V, B>::local() const {
+    return *parts_->local;
+}
+template <class V, class B>
+const linear_operator<V, B>* distributed<V, B>::others() const {
+    return parts_->others.get();
+}
+template <class V, class B>
+const halo& distributed<V, B>::exchanges() const {
+    return parts_->halo;
 }
 
 template <class V, class B>
 std::size_t distributed<V, B>::bytes() const {
-    const std::size_t values = outgoing_.size() + incoming_.size() + edge_y_.size();
-    return local_->bytes() + (others_ == nullptr ? 0 : others_->bytes()) + values * sizeof(V) +
-           (halo_.sent.size() + edge_.size()) * sizeof(index);
-}
-
-template <class V, class B>
-template <class Step>
-void distributed<V, B>::run(std::size_t n, const Step& step) const {
-    if (n > 0) run_fused(travelling_->on(), std::int64_t(n), step, unused_->data());
-}
-
-template <class V, class B>
-void distributed<V, B>::start_messages(in<V, B> x) const {
-    run(halo_.sent.size(), pack_step<V>{sent_there_.data(), x.data(), outgoing_.data()});
-    start(on_, ranks_, send_x_, receive_x_);
+    const parts& p = *parts_;
+    const std::size_t values = p.outgoing.size() + p.incoming.size() + p.edge_y.size();
+    return p.local->bytes() + (p.others == nullptr ? 0 : p.others->bytes()) + values * sizeof(V) +
+           (p.halo.sent.size() + p.edge.size()) * sizeof(index);
 }
 
 template <class V, class B>
 void distributed<V, B>::exchange(in<V, B> x) const {
-    start_messages(x);
-    wait(on_, ranks_);
+    parts_->start_messages(x);
+    wait(parts_->on, parts_->ranks);
 }
 
 template <class V, class B>
 void distributed<V, B>::multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const {
-    start_messages(x);
-    local_->apply(alpha, x, beta, y);
-    wait(on_, ranks_);
-    if (others_ == nullptr) return;
-    others_->apply(alpha, incoming_, V(0), edge_y_);
-    run(edge_.size(), add_at_step<V>{edge_there_.data(), edge_y_.data(), y.data()});
+    parts_->multiply(alpha, x, beta, y);
 }
 
 template <class V, class B>
 void distributed<V, B>::multiply_transposed(transposition op, V alpha, in<V, B> x, V beta,
                                             out<V, B> y) const {
-    if (others_ != nullptr) {
-        run(edge_.size(), pack_step<V>{edge_there_.data(), x.data(), edge_y_.data()});
-        others_->apply_transposed(op, alpha, edge_y_, V(0), incoming_);
-    }
-    start(on_, ranks_, send_y_, receive_y_);
-    local_->apply_transposed(op, alpha, x, beta, y);
-    wait(on_, ranks_);
-    // An element of y may be in the halo of several ranks: one after the other.
-    for (const halo_segment& s : halo_.sends)
-        run(s.count,
-            add_at_step<V>{sent_there_.data() + s.first, outgoing_.data() + s.first, y.data()});
+    parts_->multiply_transposed(op, alpha, x, beta, y);
 }
 
 template <class V, class B>
 void distributed<V, B>::scale(V beta, out<V, B> y) const {
-    vector_space<V, B> space(on_, std::int64_t(y.size()));
+    vector_space<V, B> space(parts_->on, std::int64_t(y.size()));
     beta == V(0) ? space.fill(V(0), y) : space.scale(beta, y);
 }
 

@@ -1,28 +1,16 @@
 // A matrix whose rows are shared out over ranks, as an operator of any solver.
 #pragma once
 
-#include <optional>
+#include <memory>
 
-#include "nonzero/core/gpu_communicator.hpp"
-#include "nonzero/dist/split_rows.hpp"
+#include "nonzero/dist/slice.hpp"
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 
-/// How a backend's vectors travel between ranks.
-template <class B>
-struct transport_of {
-    using ranks = communicator;
-    using send = message<const std::byte>;
-    using receive = message<std::byte>;
-};
-template <>
-struct transport_of<gpu> {
-    using ranks = gpu_communicator;
-    using send = gpu_send;
-    using receive = gpu_receive;
-};
+struct halo;  // dist/halo.hpp
+template <class V, class S>
+struct split_rows;  // dist/split_rows.hpp
 
 /// One rank's part of a matrix that is shared out over on.ranks by rows: an operator between the
 /// rank's own elements of x and those of y. Solvers run over it unchanged where they are given the
@@ -58,17 +46,18 @@ class distributed final : public linear_operator<V, B> {
     distributed(B on, split_rows<V, S> A, const plan_options& = {});
     distributed(const distributed&) = delete;
     distributed& operator=(const distributed&) = delete;
+    ~distributed() override;
 
-    [[nodiscard]] nz::shape shape() const override { return shape_; }  ///< own rows x own columns
-    [[nodiscard]] nz::shape global_shape() const { return {rows_.total(), cols_.total()}; }
-    [[nodiscard]] const shares& rows() const { return rows_; }
-    [[nodiscard]] const shares& cols() const { return cols_; }
+    [[nodiscard]] nz::shape shape() const override;  ///< own rows x own columns
+    [[nodiscard]] nz::shape global_shape() const { return {rows().total(), cols().total()}; }
+    [[nodiscard]] const shares& rows() const;
+    [[nodiscard]] const shares& cols() const;
     [[nodiscard]] std::size_t bytes() const override;  ///< of this rank
-    [[nodiscard]] std::string_view method_name() const override { return local_->method_name(); }
+    [[nodiscard]] std::string_view method_name() const override { return local().method_name(); }
     /// The products of the own columns and of the others'; the latter null where there are none.
-    [[nodiscard]] const linear_operator<V, B>& local() const { return *local_; }
-    [[nodiscard]] const linear_operator<V, B>* others() const { return others_.get(); }
-    [[nodiscard]] const nz::halo& exchanges() const { return halo_; }
+    [[nodiscard]] const linear_operator<V, B>& local() const;
+    [[nodiscard]] const linear_operator<V, B>* others() const;
+    [[nodiscard]] const nz::halo& exchanges() const;
     /// Only the messages of a product: packs, sends and receives, and waits. For measuring them.
     /// Called by all ranks.
     void exchange(in<V, B> x) const;
@@ -80,31 +69,8 @@ class distributed final : public linear_operator<V, B> {
     void scale(V beta, out<V, B> y) const override;
 
   private:
-    using send = typename transport_of<B>::send;
-    using receive = typename transport_of<B>::receive;
-
-    void make_messages();
-    void connect() const;
-
-    void start_messages(in<V, B> x) const;
-
-    /// step over the first n elements of what travels.
-    template <class Step>
-    void run(std::size_t n, const Step& step) const;
-
-    B on_;  ///< of this rank alone: its sums ask no other
-    const typename transport_of<B>::ranks& ranks_;
-    shares rows_, cols_;
-    nz::shape shape_;
-    nz::halo halo_;
-    host_vector<index> edge_;  ///< own rows with entries in others' columns
-    std::unique_ptr<linear_operator<V, B>> local_, others_;
-    vector<index, B> sent_there_, edge_there_;
-    mutable vector<V, B> outgoing_, incoming_, edge_y_;
-    std::vector<send> send_x_, send_y_;
-    std::vector<receive> receive_x_, receive_y_;
-    mutable std::optional<vector_space<V, B>> travelling_;
-    mutable std::optional<scalars_on<one_scalar<V>, B>> unused_;
+    struct parts;
+    std::unique_ptr<parts> parts_;
 };
 
 }  // namespace nz

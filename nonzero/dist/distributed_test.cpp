@@ -1,12 +1,14 @@
 // Products over ranks against the oracle: every matrix of the zoo, every value type, 1 to 16 ranks.
 #include "nonzero/dist/distributed.hpp"
-#include "nonzero/matrix/build.hpp"
 
 #include <gtest/gtest.h>
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/exchange.hpp"
+#include "nonzero/dist/halo.hpp"
+#include "nonzero/dist/share_out.hpp"
 #include "nonzero/graph/partitioned.hpp"
+#include "nonzero/matrix/build.hpp"
 #include "test/files.hpp"
 #include "test/products.hpp"
 #include "test/thread_ranks.hpp"

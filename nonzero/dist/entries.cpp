@@ -9,7 +9,10 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/dist/exchange.hpp"
+#include "nonzero/dist/share_out.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/matrix/diagonal.hpp"
+#include "nonzero/matrix/mirror.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 
 namespace nz {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "nonzero/dist/slice.hpp"
+#include "nonzero/matrix/mirror.hpp"
 
 namespace nz {
 

@@ -17,8 +17,8 @@ std::vector<host_vector<T>> exchanged(const communicator& ranks,
     for (std::size_t r = 0; r < parts; ++r) mine[r] = to[r].size();
     ranks.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
     std::vector<host_vector<T>> from(parts);
-    std::vector<message<const std::byte>> out;
-    std::vector<message<std::byte>> in;
+    std::vector<communicator::message<const std::byte>> out;
+    std::vector<communicator::message<std::byte>> in;
     for (std::size_t r = 0; r < parts; ++r) {
         if (r == me) continue;
         from[r].resize(all[r * parts + me]);

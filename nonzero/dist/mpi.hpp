@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "nonzero/core/communicator.hpp"
 #include "nonzero/core/error.hpp"

@@ -1,5 +1,6 @@
 // nonzero/dist/numbering.hpp in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/dist/numbering.hpp"
 
 namespace nz {

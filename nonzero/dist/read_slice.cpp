@@ -5,7 +5,10 @@
 #include <numeric>
 
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/core/threads.hpp"
 #include "nonzero/dist/assembly.hpp"
+#include "nonzero/dist/share_out.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/io/matrix_market/matrix_market.hpp"
 #include "nonzero/io/npz.hpp"
 #include "nonzero/io/petsc.hpp"

@@ -9,8 +9,8 @@
 namespace nz {
 
 /// This rank's rows of the matrix in a file that every rank can open, shared out in
-/// balanced_shares, where an entry that the file lists twice counts twice. Every row has the bits
-/// that `nz::read` gives it.
+/// ranges of about as many entries each, where an entry that the file lists twice counts twice.
+/// Every row has the bits that `nz::read` gives it.
 ///
 /// A Matrix Market file is cut at bytes: each rank parses, twice and a little at a time, the lines
 /// that start in its part, and sends entries to the ranks whose rows they are in. Of a PETSc file,

@@ -1,6 +1,5 @@
 // Files read by parts, against the readers of whole files.
 #include "nonzero/dist/read_slice.hpp"
-#include "nonzero/matrix/transpose.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,10 +8,13 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/assembly.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/dist/own_block.hpp"
+#include "nonzero/dist/share_out.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/gen/stencil_rows.hpp"
 #include "nonzero/io/matrix_market/matrix_market.hpp"
 #include "nonzero/io/text.hpp"
+#include "nonzero/matrix/transpose.hpp"
 #include "test/files.hpp"
 #include "test/thread_ranks.hpp"
 #include "test/watched_memory.hpp"

@@ -14,7 +14,7 @@ void for_each_number(machine_speeds& s, F f) {
           &s.l1_bytes, &s.convert_bytes_per_s, &s.upload_bytes_per_s, &s.memory_bytes})
         f(*v);
     for (auto* const rates : {&s.reads, &s.gathers})
-        for (rate_at& r : *rates) f(r.bytes), f(r.per_s);
+        for (machine_speeds::rate_at& r : *rates) f(r.bytes), f(r.per_s);
 }
 
 host_vector<double> to_numbers(machine_speeds s) {

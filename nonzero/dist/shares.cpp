@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "nonzero/core/agreement.hpp"
 #include "nonzero/core/error.hpp"
+#include "nonzero/core/threads.hpp"
+#include "nonzero/dist/share_out.hpp"
 
 namespace nz {
 namespace {

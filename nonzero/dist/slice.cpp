@@ -6,6 +6,10 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/dist/exchange.hpp"
+#include "nonzero/dist/own_block.hpp"
+#include "nonzero/dist/share_out.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 namespace nz {
 namespace {

@@ -1,8 +1,9 @@
 // The rows of a matrix that one rank holds.
 #pragma once
 
+#include "nonzero/core/communicator.hpp"
 #include "nonzero/dist/shares.hpp"
-#include "nonzero/matrix/ascending.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 
 namespace nz {
 
@@ -17,29 +18,18 @@ struct matrix_slice {
     [[nodiscard]] nz::shape shape() const { return {rows.total(), cols.total()}; }  ///< of all
 };
 
-/// The rows [first, last) of A, its columns as they are.
-template <class V>
-csr<V, host> rows_of(const csr<V, host_view>& A, range rows);
-
-/// This rank's rows of a matrix that every rank has as a whole: balanced_shares; the columns, where
-/// the matrix is not square, in equal_shares. Called by all ranks. Throws argument_error, on all of
+/// This rank's rows of a matrix that every rank has as a whole: ranges of about as many
+/// entries each; the columns, where
+/// the matrix is not square, in equal ranges. Called by all ranks. Throws argument_error, on all of
 /// them, where A is no CSR or of another size on another rank.
 template <class V>
 matrix_slice<V> slice_of(const communicator& ranks, const csr<V, host_view>& A);
 
 /// From each rank's own rows, columns numbered as in the whole matrix. Columns are shared out as
-/// rows where the matrix is square, else in equal_shares. Called by all ranks. Throws
+/// rows where the matrix is square, else in equal ranges. Called by all ranks. Throws
 /// argument_error, on all of them, where `own` is no CSR or ranks tell of different columns.
 template <class V>
 matrix_slice<V> slice_from(const communicator& ranks, csr<V, host> own);
-
-/// The square block of own rows and own columns, columns numbered from this rank's first: what a
-/// preconditioner that needs no other rank is made of. rank: whose slice it is.
-template <class V>
-csr<V, host> own_block(const matrix_slice<V>& A, int rank);
-/// The diagonal of a square matrix in own rows; 0 where no entry is stored, the sum of several.
-template <class V>
-host_vector<V> own_diagonal(const matrix_slice<V>& A, int rank);
 
 /// This rank's elements of a vector that every rank has as a whole.
 template <class V>

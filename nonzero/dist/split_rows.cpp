@@ -7,6 +7,7 @@
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/dist/numbering.hpp"
 #include "nonzero/matrix/ascending.hpp"
+#include "nonzero/matrix/order.hpp"
 
 namespace nz {
 namespace {

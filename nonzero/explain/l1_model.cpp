@@ -12,7 +12,7 @@ namespace nz {
 namespace {
 
 constexpr std::int64_t line_bytes = 128;
-constexpr int sectors_of_line = int(line_bytes / sector_bytes);
+constexpr int sectors_of_line = int(line_bytes / matrix_stats::sector_bytes);
 
 /// A sector of an array, of a request; the last one of a request says so.
 struct wanted_sector {
@@ -88,7 +88,7 @@ class recorder final : public access_sink {
         std::array<std::int64_t, warp_lanes> sector;
         std::size_t n = 0;
         for (const std::int64_t k : a.at)
-            if (k != idle) sector[n++] = k * a.to.bytes / sector_bytes;
+            if (k != idle) sector[n++] = k * a.to.bytes / matrix_stats::sector_bytes;
         std::sort(sector.begin(), sector.begin() + std::ptrdiff_t(n));
         n = std::size_t(std::unique(sector.begin(), sector.begin() + std::ptrdiff_t(n)) -
                         sector.begin());

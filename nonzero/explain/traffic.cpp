@@ -31,8 +31,8 @@ request_counts counts_of(const access& a) {
         at[std::size_t(n++)] = k;
     }
     if (!ascends) std::sort(at.begin(), at.begin() + n);
-    const int log_elements =
-        std::countr_zero(unsigned(sector_bytes)) - std::countr_zero(unsigned(a.to.bytes));
+    const int log_elements = std::countr_zero(unsigned(matrix_stats::sector_bytes)) -
+                             std::countr_zero(unsigned(a.to.bytes));
     return {.requests = 1,
             .sectors = count_runs(at, n, [=](std::int64_t k) { return k >> log_elements; }),
             .lanes = n,

@@ -16,7 +16,7 @@ struct request_counts {
     std::int64_t lanes = 0;       ///< lanes that take part in each request
     std::int64_t used_bytes = 0;  ///< of different elements of each request              [bytes]
 
-    [[nodiscard]] std::int64_t moved_bytes() const { return sectors * sector_bytes; }
+    [[nodiscard]] std::int64_t moved_bytes() const { return sectors * matrix_stats::sector_bytes; }
     [[nodiscard]] double sectors_a_request() const;  ///< 0 where there is none
     [[nodiscard]] double lanes_a_request() const;    ///< 0 where there is none
     [[nodiscard]] double used_of_moved() const;      ///< 0 to 1; 1 where nothing is moved

@@ -121,8 +121,8 @@ csr<V, host> assembler<V>::finish_as(int threads, const host_vector<offset>& ban
     if constexpr (sizeof(P) == 4) {
         A.row_ptr = offset_vector(std::move(ptr));
     } else {
-        A.row_ptr =
-            to <= max_narrow_offset ? offset_vector(ptr) : offset_vector::wide(std::move(ptr));
+        A.row_ptr = to <= offset_vector::max_narrow ? offset_vector(ptr)
+                                                    : offset_vector::wide(std::move(ptr));
     }
     return A;
 }
@@ -133,8 +133,9 @@ csr<V, host> assembler<V>::finish(int threads) {
     for (const auto& [number, p] : pieces_)
         for (std::size_t b = 0; b < bands_; ++b) band_start[b + 1] += p.start[b + 1] - p.start[b];
     std::partial_sum(band_start.begin(), band_start.end(), band_start.begin());
-    return band_start.back() <= max_narrow_offset ? finish_as<std::int32_t>(threads, band_start)
-                                                  : finish_as<offset>(threads, band_start);
+    return band_start.back() <= offset_vector::max_narrow
+               ? finish_as<std::int32_t>(threads, band_start)
+               : finish_as<offset>(threads, band_start);
 }
 
 namespace {

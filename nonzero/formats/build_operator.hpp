@@ -65,7 +65,7 @@ std::unique_ptr<linear_operator<V, gpu>> built_on_gpu(gpu on, const csr<V, host_
 // The builders of the registry: null where there is no such kernel or no CUDA in this build.
 
 template <class K, class V>
-constexpr builder<V, cpu> cpu_builder() {
+constexpr typename method<V>::template builder<cpu> cpu_builder() {
     if constexpr (runs_on<K, cpu>)
         return [](cpu on, const csr<V, host_view>& A) {
             return built_on_cpu(on, A, kernel_on_cpu<K, V>);
@@ -82,7 +82,7 @@ template <class K, class V>
 inline constexpr bool has_own_operator = K::template hooks_over<V>.operator_on_gpu != nullptr;
 
 template <class K, class V>
-constexpr device_builder<V> gpu_builder_from_device() {
+constexpr typename method<V>::device_builder gpu_builder_from_device() {
     if constexpr (has_cuda && has_own_operator<K, V>) {
         return K::template hooks_over<V>.operator_on_gpu;
     } else if constexpr (has_cuda && on_gpu<K, V> &&
@@ -95,7 +95,7 @@ constexpr device_builder<V> gpu_builder_from_device() {
 }
 
 template <class K, class V>
-constexpr builder<V, gpu> gpu_builder() {
+constexpr typename method<V>::template builder<gpu> gpu_builder() {
     if constexpr (has_cuda && has_own_operator<K, V>) {
         return [](gpu on, const csr<V, host_view>& A) {
             require_gpu(on);

@@ -1,34 +1,13 @@
-// Cost of one product by a method, in the planner's units, and helpers by which formats and kernels
-// tell it.
+// Helpers by which formats and kernels tell the cost of a product.
 #pragma once
 
 #include <string>
 
+#include "nonzero/core/space.hpp"
+#include "nonzero/formats/estimate.hpp"
 #include "nonzero/formats/matrix_stats.hpp"
 
 namespace nz {
-
-/// Cost of one product by a method, or why the method declines the matrix. Declining is no
-/// error. The planner turns it into seconds (plan/speeds.hpp); docs/decisions/planner.md has the
-/// units.
-struct estimate {
-    double matrix_bytes = 0;    ///< the arrays, each read once a product           [bytes]
-    double vector_bytes = 0;    ///< x and y, each moved once                       [bytes]
-    double x_bytes = 0;         ///< the part of x that is gathered from at a time; 0: all  [bytes]
-    std::string declined = {};  ///< empty, or the reason in one sentence
-    double launches = 1;        ///< kernels, or parallel regions, one after the other
-    /// Loads of x that neighbouring lanes or entries do not share, in sectors of 32 bytes.
-    /// 0: one a nonzero.
-    double sector_requests = 0;
-    /// The work of all workers (the threads of a CPU, the resident warps of a GPU): entries on a
-    /// CPU, dependent loads on a GPU. 0: one a nonzero, of which a warp does 32 at once.
-    double work_units = 0;
-    double critical_units = 0;  ///< the work units of the busiest worker, however many there are
-    double imbalance = 1;       ///< the busiest worker's share over the mean share
-    bool bypasses_l1 = false;   ///< a large matrix's loads do not allocate in a GPU's L1
-    double setup_bytes = 0;     ///< moved by the build on the CPU; 0: CSR twice, the layout once
-    [[nodiscard]] double bytes() const { return matrix_bytes + vector_bytes; }
-};
 
 /// Rows of a warp. Stored columns and diagonals start at multiples of it.
 inline constexpr offset warp_rows = 32;
@@ -41,6 +20,11 @@ constexpr offset round_up_to_warp(offset rows) {
 inline constexpr double max_stored_per_nonzero = 3;
 /// Empty, or why a layout that would store `stored` entries for `nnz` nonzeros declines.
 std::string declined_padding(double stored, double nnz);
+
+/// Bytes that `count` positions up to `largest` take.
+constexpr double offset_bytes(double count, double largest) {
+    return count * (largest <= double(offset_vector::max_narrow) ? 4 : 8);
+}
 
 /// Bytes of x read once and y written once.
 template <class V>

@@ -2,6 +2,7 @@
 // the traces (kernel_trace.cpp) are made of it. A new kernel is its line here.
 #pragma once
 
+#include "nonzero/formats/csr/kernels.hpp"
 #include "nonzero/formats/layouts.hpp"
 #include "nonzero/formats/packed/spmv/stripes.hpp"
 

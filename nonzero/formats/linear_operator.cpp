@@ -2,6 +2,9 @@
 
 #include <functional>
 
+#include "nonzero/core/arithmetic.hpp"
+#include "nonzero/core/columns.hpp"
+
 namespace nz {
 namespace {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "nonzero/formats/csr/csr.hpp"
 
@@ -71,19 +72,5 @@ class linear_operator {
     virtual void multiply_many(V alpha, in_columns<V, B> X, V beta, out_columns<V, B> Y) const;
     virtual bool replace_values(const csr<V, typename B::view>&) { return false; }
 };
-
-/// The c-th of the vectors, of `len` elements.
-template <class V>
-std::span<V> column(const columns<std::span<V>>& all, index c, std::size_t len) {
-    return all.values.subspan(std::size_t(c) * all.stride, len);
-}
-template <class V>
-device_span<V> column(const columns<device_span<V>>& all, index c, std::size_t len) {
-    return {all.values.data() + std::size_t(c) * all.stride, len};
-}
-template <class V>
-device_out<V> column(const columns<device_out<V>>& all, index c, std::size_t len) {
-    return {all.values.data() + std::size_t(c) * all.stride, len};
-}
 
 }  // namespace nz

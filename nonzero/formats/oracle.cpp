@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 
 namespace nz {
 namespace {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "nonzero/core/arithmetic.hpp"
+#include "nonzero/formats/cost.hpp"
 #include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/formats/simd/simd.hpp"
 

@@ -1,28 +1,29 @@
 // The one list of methods. Planner, command, benches, tests and the docs' table iterate it.
 #pragma once
 
+#include "nonzero/formats/estimate.hpp"
 #include "nonzero/formats/linear_operator.hpp"
+#include "nonzero/formats/matrix_stats.hpp"
 
 namespace nz {
-
-/// Builds the layout and holds it. Throws argument_error where the layout declines. A is known to
-/// be a CSR, and its rows ascend unless the method takes any order: `build` sees to that, and is
-/// what to call.
-template <class V, class B>
-using builder = std::unique_ptr<linear_operator<V, B>> (*)(B, const csr<V, host_view>&);
 
 template <class V>
 class packed_analysis;
 
-/// The same from a CSR that lies on the GPU, of which it keeps nothing but a copy. Where packing
-/// has analysed it, a method that packs does not do so again; null where not.
-template <class V>
-using device_builder = std::unique_ptr<linear_operator<V, gpu>> (*)(gpu, const csr<V, device_view>&,
-                                                                    const packed_analysis<V>*);
-
 /// A method: a kernel over its layout, or over several.
 template <class V>
 struct method {
+    /// Builds the layout and holds it. Throws argument_error where the layout declines. A is known
+    /// to be a CSR, and its rows ascend unless the method takes any order: `build` sees to that,
+    /// and is what to call.
+    template <class B>
+    using builder = std::unique_ptr<linear_operator<V, B>> (*)(B, const csr<V, host_view>&);
+    /// The same from a CSR that lies on the GPU, of which it keeps nothing but a copy. Where
+    /// packing has analysed it, a method that packs does not do so again; null where not.
+    using device_builder = std::unique_ptr<linear_operator<V, gpu>> (*)(gpu,
+                                                                        const csr<V, device_view>&,
+                                                                        const packed_analysis<V>*);
+
     std::string_view name;  ///< layout.kernel
     bool deterministic;     ///< same bits in every run with the same number of threads
     bool any_order;         ///< takes rows as they stand; others are built from an ordered copy
@@ -36,14 +37,14 @@ struct method {
     bool transposed_on_cpu, transposed_on_gpu;     ///< apply_transposed exists
     bool many_on_cpu, many_on_gpu;                 ///< the one to take for several vectors
     bool exists_on_cpu, exists_on_gpu;             ///< declared, whether or not this build has it
-    builder<V, cpu> on_cpu;                        ///< null: no such kernel on the CPU
-    builder<V, gpu> on_gpu;  ///< null: no such kernel on the GPU, or no CUDA in this build
+    builder<cpu> on_cpu;                           ///< null: no such kernel on the CPU
+    builder<gpu> on_gpu;  ///< null: no such kernel on the GPU, or no CUDA in this build
 
-    device_builder<V> from_device;  ///< null where it is built on the CPU only
+    device_builder from_device;  ///< null where it is built on the CPU only
 
     [[nodiscard]] std::string_view layout() const { return name.substr(0, name.find('.')); }
     template <class B>
-    [[nodiscard]] builder<V, B> on() const {
+    [[nodiscard]] builder<B> on() const {
         if constexpr (std::is_same_v<B, cpu>) {
             return on_cpu;
         } else {

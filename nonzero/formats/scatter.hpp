@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "nonzero/core/format.hpp"
+#include "nonzero/core/threads.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 
 namespace nz {
 

@@ -2,7 +2,7 @@
 #include <array>
 
 #include "nonzero/core/parallel.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/gen/rows.hpp"
 
 namespace nz {

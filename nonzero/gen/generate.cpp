@@ -1,4 +1,4 @@
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 
 #include <fmt/core.h>
 

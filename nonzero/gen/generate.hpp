@@ -1,7 +1,9 @@
-// Model problems: matrices of a known kind and any size, for tests, benches and examples.
+// Model problems: matrices of a known kind and any size, for tests, benches and examples. `nz help
+// generate` lists them all.
 #pragma once
 
-#include <vector>
+#include <span>
+#include <string_view>
 
 #include "nonzero/formats/csr/csr.hpp"
 
@@ -19,74 +21,6 @@ csr<V, host> laplace2d(index nx, index ny);
 /// -Laplace by 7 points on an nx x ny x nz grid, u = 0 around it: 6 and -1.
 template <class V>
 csr<V, host> laplace3d(index nx, index ny, index nz);
-
-/// The 27-point stencil on an nx x ny x nz grid: 26 on the diagonal, -1 for each neighbour, those
-/// across edges and corners included. Symmetric positive definite. Source: the HPCG benchmark.
-template <class V>
-csr<V, host> laplace27(index nx, index ny, index nz);
-
-/// Linear elasticity on nx x ny x nz cubes of side 1, trilinear, exactly integrated, Young's
-/// modulus 1: 3 unknowns (u, v, w) a node, x varies fastest, the nodes of the face x = 0 clamped
-/// and left out. rows = 3 nx (ny + 1) (nz + 1); dense 3 x 3 blocks, zeros among them stored.
-/// Symmetric to the last bit, positive definite. poisson: its ratio, in (-1, 0.5).
-template <class V>
-csr<V, host> elasticity3d(index nx, index ny, index nz, double poisson);
-
-/// The coordinates of elasticity3d's nodes in their order, three a node: for the rigid-body modes.
-host_vector<double> elasticity3d_nodes(index nx, index ny, index nz);
-
-/// Row i has the diagonal and, each with probability `fill`, the columns up to `half_width` away.
-/// Values uniform in [-1, 1].
-template <class V>
-csr<V, host> banded(index n, index half_width, double fill, std::uint64_t seed);
-
-/// Every row has `per_row` distinct columns, uniform among all; values uniform in [-1, 1].
-template <class V>
-csr<V, host> random(index rows, index cols, index per_row, std::uint64_t seed);
-
-/// Row lengths follow a power law: P(length >= l) ~ l^(1 - exponent), `mean` on average (less what
-/// n cuts off), at most n; columns uniform, values in [-1, 1]. exponent > 2.
-template <class V>
-csr<V, host> powerlaw(index n, double mean, double exponent, std::uint64_t seed);
-
-/// A directed graph of 2^scale vertices by recursion: each of 2^scale * per_row edges chooses a
-/// quadrant of the matrix, with probability a, b, c (and 1 - a - b - c), `scale` times over.
-/// Duplicates are dropped, loops kept; values uniform in [-1, 1]. scale: 0 to 30.
-/// Source: Chakrabarti et al., SDM'04, doi:10.1137/1.9781611972740.43.
-template <class V>
-csr<V, host> rmat(int scale, index per_row, double a, double b, double c, std::uint64_t seed);
-
-/// Conductances of a circuit of n nodes: a wire to the node before, `per_node` more, most of them
-/// to near nodes and one in ten to any, and of every 16 nodes one that hangs on one of `rails`
-/// supply rails, whose rows are long. Symmetric, strictly diagonally dominant, positive definite.
-template <class V>
-csr<V, host> circuit(index n, index per_node, index rails, std::uint64_t seed);
-
-/// n x n dense blocks of the given side: `per_row` distinct ones in each block row, uniform among
-/// all, the one on the diagonal not always among them. Values uniform in [-1, 1].
-template <class V>
-csr<V, host> blocks(index n, index side, index per_row, std::uint64_t seed);
-
-struct parameter {
-    const char* name;
-    double value;  ///< where none is given
-    bool whole;    ///< a whole number
-    const char* what;
-};
-
-/// A model problem as a table row: what the command and its help are made from.
-template <class V>
-struct generator {
-    const char* name;
-    const char* what;
-    std::vector<parameter> parameters;
-    bool seeded;  ///< the seed makes a difference
-    csr<V, host> (*make)(std::span<const double> parameters, std::uint64_t seed);
-};
-
-/// Every generator, by name.
-template <class V>
-const std::vector<generator<V>>& generators();
 
 /// The matrix of the generator of that name, one value for each of its parameters. Also throws:
 /// argument_error where there is none, or a value is missing or not whole where it must be.

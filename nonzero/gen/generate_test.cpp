@@ -1,5 +1,5 @@
-#include "nonzero/gen/generate.hpp"
-#include "nonzero/matrix/transpose.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
+#include "nonzero/gen/problems.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+
+#include "nonzero/matrix/transpose.hpp"
 
 namespace nz {
 namespace {

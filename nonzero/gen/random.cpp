@@ -6,7 +6,7 @@
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/assembler.hpp"
 #include "nonzero/gen/counter.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/gen/rows.hpp"
 
 namespace nz {

@@ -1,6 +1,6 @@
 // Matrices of regular grids, and bands.
 #include "nonzero/gen/counter.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/gen/rows.hpp"
 #include "nonzero/gen/stencil_rows.hpp"
 

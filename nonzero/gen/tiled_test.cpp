@@ -1,10 +1,11 @@
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/gen/tiled.hpp"
-#include "nonzero/matrix/transpose.hpp"
 
 #include <gtest/gtest.h>
 
 #include "nonzero/core/error.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 namespace nz {
 namespace {

@@ -1,5 +1,4 @@
 #include "nonzero/graph/pagerank.hpp"
-#include "nonzero/matrix/transpose.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/graph/pagerank_step.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 namespace nz {
 namespace {
@@ -118,7 +118,7 @@ class ranking {
   private:
     void iterate() {
         product_.apply(V(1), x_, V(0), q_);
-        space_.run(step_, state_.data());
+        run_fused(space_, step_, state_.data());
     }
     /// False where a monitor wants to stop.
     bool batch(loop<B>& iterations, pagerank_state& s) {

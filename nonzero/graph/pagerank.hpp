@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "nonzero/dist/slice.hpp"
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/vector/vectors.hpp"
+#include "nonzero/vector/vector_space.hpp"
 
 namespace nz {
 
@@ -70,6 +71,9 @@ class pagerank_graph {
     /// Throws argument_error where G is malformed or not square; and what planning throws.
     pagerank_graph(B on, const csr<V, host_view>& G, link_direction);
 
+    /// The same of a graph that is shared out over on.ranks: each gets the ranks of its own nodes.
+    /// Called by all ranks. Throws, on all of them, also argument_error where on.ranks is null.
+    pagerank_graph(B on, matrix_slice<V> G, link_direction);
     /// From the product with L, which must be built with values of one, and the links that leave
     /// each node: where nodes are shared out over on.ranks, this rank's. Called by all ranks.
     /// Throws argument_error, on all of them, where the lengths differ.

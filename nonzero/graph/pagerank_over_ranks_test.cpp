@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "nonzero/core/agreement.hpp"
-#include "nonzero/gen/generate.hpp"
-#include "nonzero/graph/shared_pagerank.hpp"
+#include "nonzero/gen/problems.hpp"
+#include "nonzero/graph/pagerank.hpp"
 #include "test/files.hpp"
 #include "test/thread_ranks.hpp"
 
@@ -22,7 +22,7 @@ ranked ranked_over(int size, const csr<double, host>& G, link_direction directio
         auto slice = slice_of(ranks, view(G));
         const shares rows = slice.rows;
         const auto graph =
-            shared_pagerank_graph(cpu{.threads = 1, .ranks = &ranks}, std::move(slice), direction);
+            pagerank_graph(cpu{.threads = 1, .ranks = &ranks}, std::move(slice), direction);
         const auto own_t =
             t.empty() ? std::span<const double>() : slice_of<double>(rows, ranks.rank(), t);
         const auto own = graph.rank({}, own_t);
@@ -78,8 +78,8 @@ TEST(pagerank_over_ranks, all_learn_of_a_wrong_teleport_vector_and_of_other_opti
         const auto thrown = thrown_on_ranks(2, [&](const communicator& ranks) {
             const bool second = ranks.rank() == 1;
             const auto graph =
-                shared_pagerank_graph(cpu{.threads = 1, .ranks = &ranks}, slice_of(ranks, view(G)),
-                                      link_direction::row_links_to_column);
+                pagerank_graph(cpu{.threads = 1, .ranks = &ranks}, slice_of(ranks, view(G)),
+                               link_direction::row_links_to_column);
             const host_vector<double> t{second ? element : 1.0};
             (void)graph.rank({.damping = second ? damping : 0.85}, t);
         });

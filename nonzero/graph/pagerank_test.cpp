@@ -1,13 +1,13 @@
 // PageRank against its definition, iterated in long double on a dense matrix.
 #include "nonzero/graph/pagerank.hpp"
-#include "nonzero/matrix/transpose.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/matrix/transpose.hpp"
 #include "test/solver_fixture.hpp"
 
 namespace nz::test {

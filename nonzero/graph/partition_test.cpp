@@ -12,8 +12,10 @@
 #include <numbers>
 #include <numeric>
 
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/graph/components.hpp"
+#include "nonzero/graph/metis.hpp"
 #include "nonzero/graph/refine.hpp"
 #include "nonzero/graph/reorder.hpp"
 #include "nonzero/io/io.hpp"

@@ -6,6 +6,7 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/exchange.hpp"
+#include "nonzero/dist/own_block.hpp"
 #include "nonzero/graph/partition.hpp"
 
 namespace nz {

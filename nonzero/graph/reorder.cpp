@@ -1,10 +1,13 @@
 #include "nonzero/graph/reorder.hpp"
-#include "nonzero/matrix/ascending.hpp"
 
 #include <algorithm>
 #include <numeric>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
+#include "nonzero/graph/metis.hpp"
+#include "nonzero/graph/nearness.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 namespace nz {
 namespace {

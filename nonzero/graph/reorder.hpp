@@ -1,7 +1,7 @@
 // Orders of a matrix's rows and columns that bring its entries together.
 #pragma once
 
-#include "nonzero/graph/metis.hpp"
+#include "nonzero/graph/adjacency.hpp"
 
 namespace nz {
 
@@ -20,9 +20,6 @@ ordering reverse_cuthill_mckee(const adjacency&);
 /// Source: Karypis and Kumar 1998.
 ordering metis_order(const adjacency&, index parts);
 
-/// Throws argument_error unless `order` has each of 0 to n - 1 once.
-void check_order(const ordering& order, index n);
-
 /// P A P^T: entry (k, l) is A's (order[k], order[l]). Canonical. Throws argument_error where A is
 /// malformed or not square, or `order` no permutation of its rows.
 template <class V>
@@ -33,16 +30,5 @@ template <class V>
 host_vector<V> reordered(std::span<const V> v, const ordering& order);
 template <class V>
 host_vector<V> restored(std::span<const V> v, const ordering& order);
-
-/// How near to the diagonal a square matrix's entries are.
-struct nearness {
-    std::int64_t bandwidth = 0;  ///< largest |column - row|
-    std::int64_t profile = 0;    ///< sum over the rows of row - column of its first entry, where
-                                 ///< that is before the diagonal
-    double in_blocks = 1;        ///< share of the entries in `blocks` equal blocks on the diagonal
-};
-/// Throws argument_error where A is not square or blocks not positive.
-template <class V>
-nearness measure_nearness(const csr<V, host_view>& A, index blocks);
 
 }  // namespace nz

@@ -1,6 +1,5 @@
 // Orders: that they are permutations, that they keep the entries, and what they bring together.
 #include "nonzero/graph/reorder.hpp"
-#include "nonzero/matrix/ascending.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +8,10 @@
 #include <map>
 #include <numeric>
 
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
+#include "nonzero/graph/metis.hpp"
+#include "nonzero/graph/nearness.hpp"
+#include "nonzero/matrix/ascending.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {

@@ -1,10 +1,11 @@
-#include "nonzero/graph/shared_pagerank.hpp"
-
+// PageRank of a graph whose nodes are shared out over ranks.
 #include <algorithm>
 
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/core/gpu_communicator.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/entries.hpp"
+#include "nonzero/graph/pagerank.hpp"
 
 namespace nz {
 namespace {
@@ -17,10 +18,8 @@ host_vector<index> row_lengths(const csr<V, host>& A) {
     return lengths;
 }
 
-}  // namespace
-
 template <class V, class B>
-pagerank_graph<V, B> shared_pagerank_graph(B on, matrix_slice<V> G, link_direction direction) {
+pagerank_graph<V, B> shared(B on, matrix_slice<V> G, link_direction direction) {
     if (on.ranks == nullptr) throw argument_error("pagerank: on.ranks is null");
     agree(on.ranks, [&] {
         const auto [rows, cols] = G.shape();
@@ -37,8 +36,14 @@ pagerank_graph<V, B> shared_pagerank_graph(B on, matrix_slice<V> G, link_directi
     return {on, std::make_unique<distributed<V, B>>(on, std::move(L)), std::move(links)};
 }
 
+}  // namespace
+
+template <class V, class B>
+pagerank_graph<V, B>::pagerank_graph(B on, matrix_slice<V> G, link_direction direction)
+    : pagerank_graph(shared(on, std::move(G), direction)) {}
+
 #define NZ_INSTANTIATE(V, B) \
-    template pagerank_graph<V, B> shared_pagerank_graph(B, matrix_slice<V>, link_direction);
+    template pagerank_graph<V, B>::pagerank_graph(B, matrix_slice<V>, link_direction);
 NZ_INSTANTIATE(float, cpu)
 NZ_INSTANTIATE(double, cpu)
 NZ_INSTANTIATE(float, gpu)

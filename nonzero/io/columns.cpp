@@ -1,6 +1,7 @@
 #include "nonzero/io/columns.hpp"
 
 #include "nonzero/formats/assembler.hpp"
+#include "nonzero/matrix/mirror.hpp"
 
 namespace nz {
 

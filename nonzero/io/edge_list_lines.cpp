@@ -11,6 +11,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/value.hpp"
 #include "nonzero/io/matrix_market/matrix_market_header.hpp"

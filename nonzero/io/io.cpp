@@ -1,11 +1,11 @@
 #include "nonzero/io/io.hpp"
-#include "nonzero/matrix/ascending.hpp"
 
 #include <algorithm>
 #include <array>
 #include <tuple>
 
 #include "nonzero/io/edge_list.hpp"
+#include "nonzero/io/file_formats.hpp"
 #include "nonzero/io/matlab.hpp"
 #include "nonzero/io/matrix_market/matrix_market.hpp"
 #include "nonzero/io/matrix_market/matrix_market_header.hpp"
@@ -14,10 +14,11 @@
 #include "nonzero/io/petsc.hpp"
 #include "nonzero/io/rutherford_boeing.hpp"
 #include "nonzero/io/text.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 namespace nz {
 
-std::string_view name(field f) {
+std::string_view name_of(field f) {
     switch (f) {
         case field::real:
             return "real";
@@ -31,7 +32,7 @@ std::string_view name(field f) {
     return "";
 }
 
-std::string_view name(symmetry s) {
+std::string_view name_of(symmetry s) {
     switch (s) {
         case symmetry::general:
             return "general";

@@ -14,24 +14,14 @@ namespace nz {
 /// Type of the values of a file.
 enum class field { real, integer, pattern, complex };
 
-std::string_view name(field);     ///< as Matrix Market spells it
-std::string_view name(symmetry);  ///< as Matrix Market spells it
+std::string_view name_of(field);     ///< as Matrix Market spells it
+std::string_view name_of(symmetry);  ///< as Matrix Market spells it
 
 struct read_options {
     int threads = 0;  ///< 0: as many as OpenMP offers
     /// Is told the fraction done, from the calling thread only and at most 20 times a second.
     std::function<void(double)> progress{};
 };
-
-/// A kind of file that matrices are read from.
-struct file_format {
-    std::string_view name;                      ///< as users know it
-    std::span<const std::string_view> endings;  ///< of such files' names
-    bool text;                                  ///< may be gzipped, its name ending in .gz too
-    bool written;                               ///< write makes such files, and not only read
-};
-/// All of them: what read tries, and what help and documents list.
-std::span<const file_format> file_formats();
 
 /// Facts that a file tells before its entries.
 struct file_info {
@@ -79,7 +69,7 @@ named_matrix<V> read_named(const std::string& path, const read_options& = {});
 
 struct write_options {
     /// Matrix Market: the lower triangle where not general, which then stands for both. Whether A
-    /// has that symmetry its values tell, up to symmetry_tolerance.
+    /// has that symmetry its values tell, as why_not_symmetric sees it.
     symmetry store = symmetry::general;
 };
 

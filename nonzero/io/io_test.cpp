@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "nonzero/io/file_formats.hpp"
 #include "test/files.hpp"
 
 namespace nz::test {

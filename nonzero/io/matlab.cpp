@@ -1,8 +1,10 @@
 #include "nonzero/io/matlab.hpp"
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/io/columns.hpp"
 #include "nonzero/io/standard_input.hpp"
 #include "nonzero/io/text.hpp"
+#include "nonzero/matrix/order.hpp"
 
 #ifdef NZ_MATIO_LIBRARY
 #include <dlfcn.h>

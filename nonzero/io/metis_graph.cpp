@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/formats/assembler.hpp"
 #include "nonzero/io/body_reader.hpp"
 #include "nonzero/io/matrix_market/matrix_market_header.hpp"

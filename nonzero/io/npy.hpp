@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/backend.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/value.hpp"

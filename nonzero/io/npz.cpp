@@ -1,5 +1,4 @@
 #include "nonzero/io/npz.hpp"
-#include "nonzero/matrix/transpose.hpp"
 
 #include <fmt/core.h>
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include "nonzero/io/atomic_file.hpp"
 #include "nonzero/io/npy.hpp"
 #include "nonzero/io/standard_input.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 namespace nz::npz {
 namespace {
@@ -92,7 +92,7 @@ csr<V, host> read_compressed(const sparse_archive& a, nz::shape shape) {
     csr<V, host> A{shape, {}, {}, {}};
     npy indices = a.array("indices");
     const std::int64_t entries = indices.count();
-    if (entries <= max_narrow_offset) {
+    if (entries <= offset_vector::max_narrow) {
         A.row_ptr = offset_vector(read_row_ptr<std::int32_t>(a, shape.rows, entries));
     } else {
         A.row_ptr = offset_vector::wide(read_row_ptr<offset>(a, shape.rows, entries));
@@ -289,7 +289,7 @@ void write(const std::string& path, const csr<V, host_view>& A) {
     to.add("format", "|S3", "", "csr", 3);
     to.add("shape", order("i8"), "2,", sizes, sizeof sizes);
     to.add("indptr", order(A.row_ptr.wide() ? "i8" : "i4"), length(A.row_ptr.size()),
-           A.row_ptr.data(), array_bytes(A.row_ptr));
+           A.row_ptr.data(), A.row_ptr.size_bytes());
     to.add("indices", order("i4"), length(A.col_ind.size()), A.col_ind.data(),
            A.col_ind.size_bytes());
     to.add("data", order(((is_complex<V> ? "c" : "f") + std::to_string(sizeof(V))).c_str()),

@@ -1,5 +1,4 @@
 #include "nonzero/io/petsc.hpp"
-#include "nonzero/matrix/ascending.hpp"
 
 #include <fmt/core.h>
 
@@ -10,9 +9,11 @@
 #include <limits>
 #include <numeric>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/io/atomic_file.hpp"
 #include "nonzero/io/standard_input.hpp"
 #include "nonzero/io/text.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 namespace nz::petsc {
 namespace {

@@ -1,5 +1,4 @@
 #include "nonzero/io/picture.hpp"
-#include "nonzero/matrix/ascending.hpp"
 
 #include <fmt/core.h>
 #include <png.h>
@@ -8,7 +7,9 @@
 #include <cmath>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/io/atomic_file.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 namespace nz {
 namespace {

@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/io/columns.hpp"
 #include "nonzero/io/matrix_market/matrix_market_header.hpp"
 #include "nonzero/io/rutherford_boeing_header.hpp"

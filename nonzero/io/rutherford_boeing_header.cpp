@@ -220,7 +220,7 @@ class header_parser {
         h_.cols = number(words[2], most, "columns");
         h_.entries = number(words[3], std::int64_t(1) << 61, "entries");
         if (h_.symmetry != symmetry::general && h_.rows != h_.cols)
-            lines_.fail(fmt::format("{} of {} x {}", name(h_.symmetry), h_.rows, h_.cols),
+            lines_.fail(fmt::format("{} of {} x {}", name_of(h_.symmetry), h_.rows, h_.cols),
                         "as many columns as rows");
     }
 

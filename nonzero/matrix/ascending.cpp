@@ -6,6 +6,7 @@
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/formats/assembler.hpp"
+#include "nonzero/matrix/order.hpp"
 
 namespace nz {
 namespace {
@@ -155,12 +156,46 @@ csr<V, host> ordered_copy(cpu, const csr<V, host_view>& A) {
     return B;
 }
 
-#define NZ_INSTANTIATE(V)                                              \
-    template row_order order_of(cpu, const csr<V, host_view>&);        \
-    template csr<V, host> ordered_copy(cpu, const csr<V, host_view>&); \
-    template void validate(const csr<V, host_view>&, bool);            \
-    template void check_sizes(const csr<V, host_view>&);               \
-    template void check_sizes(const csr<V, device_view>&);
+template <class V, class B>
+ascending<V, B>::ascending(const matrix& A, B on)
+    : ascending(A, order_of(on, A) == row_order::ascending, on) {}
+
+template <class V, class B>
+ascending<V, B>::ascending(const matrix& A, bool in_order, B on) : given_(A), view_(A) {
+    if (in_order) return;
+    copy_ = std::make_shared<const owner>(ordered_copy(on, A));
+    view_ = nz::view(*copy_);
+}
+
+template <class V>
+csr<V, host> canonical(const csr<V, host_view>& A) {
+    validate(A, false);
+    return ordered_copy(cpu{}, A);
+}
+
+template <class V>
+csr<V, device> canonical(gpu on, const csr<V, device_view>& A) {
+    (void)order_of(on, A);
+    return ordered_copy(on, A);
+}
+
+template <class V>
+csr<V, host> canonical(csr<V, host>&& A) {
+    if (order_of(cpu{}, view(A)) == row_order::ascending) return std::move(A);
+    return ordered_copy(cpu{}, view(A));
+}
+
+#define NZ_INSTANTIATE(V)                                               \
+    template row_order order_of(cpu, const csr<V, host_view>&);         \
+    template csr<V, host> ordered_copy(cpu, const csr<V, host_view>&);  \
+    template void validate(const csr<V, host_view>&, bool);             \
+    template void check_sizes(const csr<V, host_view>&);                \
+    template void check_sizes(const csr<V, device_view>&);              \
+    template class ascending<V, cpu>;                                   \
+    template class ascending<V, gpu>;                                   \
+    template csr<V, host> canonical(const csr<V, host_view>&);          \
+    template csr<V, device> canonical(gpu, const csr<V, device_view>&); \
+    template csr<V, host> canonical(csr<V, host>&&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

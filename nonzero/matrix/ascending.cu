@@ -143,7 +143,7 @@ csr<V, device> without_duplicates(gpu on, const csr<V, device_view>& B) {
     const auto number = number_of_heads(on, B);
     std::int64_t left = 0;
     copy_to_host(on, number.data() + nnz - 1, &left, sizeof left);
-    const bool wide = left > max_narrow_offset;
+    const bool wide = left > offset_vector::max_narrow;
     const std::size_t len = B.row_ptr.size();
     csr<V, device> C{B.shape,
                      {device_array<std::byte>(on, len * (wide ? 8 : 4)), len, wide},

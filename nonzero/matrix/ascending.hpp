@@ -8,39 +8,10 @@
 
 namespace nz {
 
-/// How the columns of every row stand. A CSR of any order, a column twice in a row included, is a
-/// matrix like any other: entries in one place add up.
-enum class row_order { ascending, any };
-
-/// Throws argument_error, saying where, unless the arrays are as long as the shape wants them;
-/// reads no element of them.
-template <class V, class S>
-void check_sizes(const csr<V, S>& A);
-
-/// Looks at every index once, in parallel: O(rows + nnz), no allocation. Throws argument_error,
-/// saying where, unless row_ptr ascends from 0 to the number of entries and every column is in
-/// range.
-template <class V>
-[[nodiscard]] row_order order_of(cpu on, const csr<V, host_view>& A);
-/// The same of a CSR in GPU memory, read on the GPU. Waits for on.stream. Also throws:
-/// device_error, unavailable without CUDA.
-template <class V>
-[[nodiscard]] row_order order_of(gpu on, const csr<V, device_view>& A);
-
-/// How often this process has read a matrix's indices on the CPU to learn their order: for tests.
-std::int64_t order_checks();
-
 /// Throws argument_error, saying where, unless A is a CSR, and, where `canonical` is set, its
 /// columns ascend in every row.
 template <class V>
 void validate(const csr<V, host_view>& A, bool canonical = true);
-
-/// The canonical copy of a CSR that is known to be one: columns ascending, duplicates summed in the
-/// order given. On a GPU made there by two stable sorts, so that the two agree bit for bit.
-template <class V>
-csr<V, host> ordered_copy(cpu on, const csr<V, host_view>& A);
-template <class V>
-csr<V, device> ordered_copy(gpu on, const csr<V, device_view>& A);
 
 /// Borrows a CSR whose rows ascend, or holds the canonical copy of one whose rows do not. Copies
 /// share what they hold. Backend: where the matrix lies.
@@ -51,15 +22,13 @@ class ascending {
     using matrix = csr<V, typename B::view>;
     using owner = csr<V, std::conditional_t<std::is_same_v<B, cpu>, host, device>>;
 
-    /// Looks at every index once. Throws as order_of.
-    explicit ascending(const matrix& A, B on = {}) : ascending(A, order_of(on, A), on) {}
+    /// Looks at every index once. Throws argument_error, saying where, unless A is a CSR.
+    explicit ascending(const matrix& A, B on = {});
     /// The same of a matrix that it keeps.
     explicit ascending(owner&& A, B on = {})
         : ascending(std::make_shared<owner>(std::move(A)), on) {}
     /// Of rows that ascend by construction, or that were looked at before: reads nothing.
-    static ascending known(const matrix& A, B on = {}) {
-        return ascending(A, row_order::ascending, on);
-    }
+    static ascending known(const matrix& A, B on = {}) { return ascending(A, true, on); }
     static ascending known(owner&& A, B on = {}) {
         auto kept = std::make_shared<owner>(std::move(A));
         auto M = known(nz::view(*kept), on);
@@ -75,17 +44,13 @@ class ascending {
     [[nodiscard]] ascending with_values(const array<V, typename B::view>& values, B on = {}) const {
         matrix other = given_;
         other.val = values;
-        ascending M(other, given_in_order() ? row_order::ascending : row_order::any, on);
+        ascending M(other, given_in_order(), on);
         M.kept_ = kept_;
         return M;
     }
 
   private:
-    ascending(const matrix& A, row_order order, B on) : given_(A), view_(A) {
-        if (order == row_order::ascending) return;
-        copy_ = std::make_shared<const owner>(ordered_copy(on, A));
-        view_ = nz::view(*copy_);
-    }
+    ascending(const matrix& A, bool in_order, B on);
     ascending(std::shared_ptr<const owner> A, B on) : ascending(nz::view(*A), on) {
         kept_ = std::move(A);
     }
@@ -101,23 +66,15 @@ ascending(const csr<V, host_view>&) -> ascending<V, cpu>;
 template <class V>
 ascending(csr<V, host>&&) -> ascending<V, cpu>;
 
-/// A with columns ascending and duplicates summed in the order given. Throws as order_of.
+/// A with columns ascending and duplicates summed in the order given. Throws argument_error, saying
+/// where, unless A is a CSR.
 template <class V>
-csr<V, host> canonical(const csr<V, host_view>& A) {
-    validate(A, false);
-    return ordered_copy(cpu{}, A);
-}
+csr<V, host> canonical(const csr<V, host_view>& A);
 /// The same of a CSR in GPU memory, made there; the two agree bit for bit.
 template <class V>
-csr<V, device> canonical(gpu on, const csr<V, device_view>& A) {
-    (void)order_of(on, A);
-    return ordered_copy(on, A);
-}
+csr<V, device> canonical(gpu on, const csr<V, device_view>& A);
 /// A itself, where its rows ascend.
 template <class V>
-csr<V, host> canonical(csr<V, host>&& A) {
-    if (order_of(cpu{}, view(A)) == row_order::ascending) return std::move(A);
-    return ordered_copy(cpu{}, view(A));
-}
+csr<V, host> canonical(csr<V, host>&& A);
 
 }  // namespace nz

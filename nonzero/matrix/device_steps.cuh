@@ -6,6 +6,7 @@
 
 #include "nonzero/core/cuda.cuh"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/vector/scalar.hpp"
 
@@ -75,7 +76,7 @@ inline device_offsets row_pointers(gpu on, device_array<offset>& length, offset&
     const std::size_t n = length.size();
     sum_before(on, length.data(), length.data(), std::int64_t(n));
     nnz = read_back(on, length.data() + n - 1);
-    const bool wide = nnz > max_narrow_offset;
+    const bool wide = nnz > offset_vector::max_narrow;
     device_offsets ptr{device_array<std::byte>(on, n * (wide ? 8 : 4)), n, wide};
     if (wide) {
         check(cudaMemcpyAsync(ptr.bytes.data(), length.data(), n * sizeof(offset),

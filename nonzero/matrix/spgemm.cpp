@@ -103,7 +103,7 @@ namespace {
 
 /// The same positions, in 4 bytes each where they fit.
 offset_vector narrowed_positions(cpu on, const host_vector<offset>& ptr) {
-    if (ptr.back() > max_narrow_offset) return ptr;
+    if (ptr.back() > offset_vector::max_narrow) return ptr;
     host_vector<std::int32_t> narrow(ptr.size());
     parallel_for(thread_count(on), std::ssize(ptr), [&](std::int64_t i) {
         narrow[std::size_t(i)] = std::int32_t(ptr[std::size_t(i)]);

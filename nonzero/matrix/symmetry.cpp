@@ -8,6 +8,7 @@
 #include "nonzero/core/threads.hpp"
 #include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/matrix/first_wrong_row.hpp"
+#include "nonzero/matrix/mirror.hpp"
 
 namespace nz {
 namespace {
@@ -113,6 +114,11 @@ std::string why_not_symmetric(const ascending<V>& A) {
 }
 
 template <class V>
+bool is_symmetric(const ascending<V>& A) {
+    return why_not_symmetric(A).empty();
+}
+
+template <class V>
 std::string why_not_definite(const ascending<V>& A) {
     if (std::string why = why_not_finite(A); !why.empty()) return why;
     const auto found = first_asymmetry(A, self_adjoint<V>);
@@ -133,6 +139,7 @@ std::string why_not_definite(const ascending<V>& A) {
     template std::string text_of_not_finite(const facing_entries<V>&);                       \
     template std::string text_of_asymmetry(const facing_entries<V>&);                        \
     template std::string why_not_finite(const ascending<V>&);                                \
+    template bool is_symmetric(const ascending<V>&);                                         \
     template std::string why_not_symmetric(const ascending<V>&);                             \
     template std::string why_not_definite(const ascending<V>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)

@@ -1,10 +1,5 @@
-// Whether a matrix is its own mirror image, and what conjugate gradients need, as far as that can
-// be seen at once: the one test of that, which reads values.
+// Whether a matrix is its own mirror image, by its values.
 #pragma once
-
-#include <cmath>
-#include <optional>
-#include <string>
 
 #include "nonzero/matrix/ascending.hpp"
 
@@ -13,96 +8,11 @@ namespace nz {
 /// Relation of an entry across the diagonal to the one that it faces.
 enum class symmetry { general, symmetric, skew_symmetric, hermitian };
 
-/// The symmetry that solvers of real or complex systems mean.
+/// Whether A is square, finite and symmetric (hermitian), up to 1e-10 of the largest entries of
+/// both rows (1e-4 in single precision), whatever its diagonal.
 template <class V>
-inline constexpr symmetry self_adjoint = is_complex<V> ? symmetry::hermitian : symmetry::symmetric;
-
-/// Value of the entry across the diagonal of v.
-template <class V>
-V mirrored(symmetry s, V v) {
-    if constexpr (is_complex<V>) {
-        if (s == symmetry::hermitian) return std::conj(v);
-    }
-    return s == symmetry::skew_symmetric ? -v : v;
-}
-
-/// Two entries that face each other may differ by this much of the largest entry in the row of
-/// each: what sums in another order do to the two halves of an assembled matrix is far below.
-template <class V>
-inline constexpr double symmetry_tolerance = std::is_same_v<real<V>, float> ? 1e-4 : 1e-10;
-
-/// An entry and the one across the diagonal, 0 where none is stored. Counted from 0.
-template <class V>
-struct facing_entries {
-    index row, col;
-    V here, across;
-};
-
-/// Whether `here` is what mirrors `across`, up to a tolerance of `size`, the smaller one of their
-/// rows' largest entries. A NaN mirrors a NaN, though not as its opposite.
-template <class V>
-bool mirror_each_other(symmetry s, V here, V across, double size,
-                       double tolerance = symmetry_tolerance<V>) {
-    const V image = mirrored(s, across);
-    if (here == image) return true;
-    if (here != here && image != image) return s != symmetry::skew_symmetric;
-    return double(std::abs(here - image)) <= tolerance * size;
-}
-
-/// The largest finite magnitude in each row.
-template <class V>
-host_vector<real<V>> largest_of_rows(const csr<V, host_view>& A);
-
-/// The first stored entry of a square A, by rows, that is not what mirrors the one across the
-/// diagonal. An entry that is not stored is 0.
-template <class V>
-std::optional<facing_entries<V>> first_asymmetry(const ascending<V>& A, symmetry s,
-                                                 double tolerance = symmetry_tolerance<V>);
-
-/// The first stored entry, by rows, that is infinite or no number; what faces it is not looked up.
-template <class V>
-std::optional<facing_entries<V>> first_not_finite(const ascending<V>& A);
-
-/// Description of the fault in one sentence.
-template <class V>
-std::string text_of_not_finite(const facing_entries<V>& found);
-template <class V>
-std::string text_of_asymmetry(const facing_entries<V>& found);
-
-/// Empty where A is square and finite; else why not, in one sentence that names a place.
-template <class V>
-std::string why_not_finite(const ascending<V>& A);
-
-/// Empty where A is square, finite and symmetric (hermitian) up to symmetry_tolerance, whatever its
-/// diagonal; else why not, in one sentence that names a place.
-template <class V>
-std::string why_not_symmetric(const ascending<V>& A);
-
-/// Empty where why_not_symmetric finds nothing and A's diagonal is positive; else why not, in one
-/// sentence that names a place. Rows counted from 0.
-template <class V>
-std::string why_not_definite(const ascending<V>& A);
-
-/// Whether why_not_symmetric finds nothing.
-template <class V>
-bool is_symmetric(const ascending<V>& A) {
-    return why_not_symmetric(A).empty();
-}
-
-/// The same of any CSR, duplicates summed. Throw as order_of.
-template <class V>
-std::optional<facing_entries<V>> first_asymmetry(const csr<V, host_view>& A, symmetry s,
-                                                 double tolerance = symmetry_tolerance<V>) {
-    return first_asymmetry(ascending(A), s, tolerance);
-}
-template <class V>
-std::string why_not_symmetric(const csr<V, host_view>& A) {
-    return why_not_symmetric(ascending(A));
-}
-template <class V>
-std::string why_not_definite(const csr<V, host_view>& A) {
-    return why_not_definite(ascending(A));
-}
+bool is_symmetric(const ascending<V>& A);
+/// The same of any CSR, duplicates summed. Throws as `ascending`.
 template <class V>
 bool is_symmetric(const csr<V, host_view>& A) {
     return is_symmetric(ascending(A));

@@ -93,7 +93,7 @@ template <class Position, class V>
 csr<V, device> transpose_with(gpu on, const csr<V, device_view>& A) {
     const auto nnz = std::int64_t(A.val.size());
     const cudaStream_t stream = stream_of(on);
-    const bool wide = nnz > max_narrow_offset;
+    const bool wide = nnz > offset_vector::max_narrow;
     csr<V, device> T;
     T.shape = {A.shape.cols, A.shape.rows};
     const std::size_t len = std::size_t(A.shape.cols) + 1;

@@ -1,7 +1,9 @@
 // Transposes: A^T of a CSR, in the CPU's memory or a GPU's.
 #pragma once
 
+#include "nonzero/formats/csr/kernels.hpp"
 #include "nonzero/matrix/ascending.hpp"
+#include "nonzero/matrix/order.hpp"
 
 namespace nz {
 

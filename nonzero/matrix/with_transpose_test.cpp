@@ -1,14 +1,15 @@
 // A^T built beside A: its products by every op, on the CPU and on a GPU, and the transposing on a
 // GPU.
 #include "nonzero/matrix/with_transpose.hpp"
-#include "nonzero/matrix/transpose.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/matrix/transpose.hpp"
 #include "nonzero/plan/plan.hpp"
+#include "nonzero/vector/vectors.hpp"
 #include "test/products.hpp"
 
 namespace nz::test {

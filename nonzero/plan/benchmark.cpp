@@ -18,6 +18,7 @@
 #include "nonzero/matrix/transpose.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/stats.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 

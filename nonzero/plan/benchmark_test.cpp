@@ -1,4 +1,5 @@
 // The benchmark_result of methods that are right, wrong, unwilling, or too large.
+#include "nonzero/formats/csr/kernels.hpp"
 #include "nonzero/plan/benchmark.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +56,7 @@ operator_ptr build_unwillingly(cpu, const csr<double, host_view>&) {
 }
 
 method<double> made(std::string_view name, estimate (*cost)(const matrix_stats&),
-                    builder<double, cpu> build) {
+                    method<double>::builder<cpu> build) {
     method<double> m{};
     m.name = name, m.cost = cost, m.on_cpu = build;
     return m;

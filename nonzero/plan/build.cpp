@@ -18,7 +18,7 @@ template <class V, class B, class F>
 std::unique_ptr<linear_operator<V, B>> build_first(const plan<V, B>& p, F attempt) {
     std::exception_ptr last;
     double most_bytes = std::numeric_limits<double>::infinity();
-    for (const candidate& c : p.candidates) {
+    for (const plan_report::candidate& c : p.candidates) {
         if (!c.declined.empty() || c.matrix_bytes >= most_bytes) continue;
         try {
             return attempt(named(p.among, c.method));

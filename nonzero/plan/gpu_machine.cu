@@ -4,6 +4,7 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/launch.cuh"
+#include "nonzero/core/stream.hpp"
 
 namespace nz {
 

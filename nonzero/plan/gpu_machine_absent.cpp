@@ -1,5 +1,6 @@
 // nonzero/plan/gpu_machine.hpp in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
 
 namespace nz {

@@ -15,6 +15,7 @@
 #include "nonzero/core/backend.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/memory.hpp"
+#include "nonzero/core/threads.hpp"
 
 #if defined(__aarch64__) && defined(__linux__)
 #include <asm/hwcap.h>

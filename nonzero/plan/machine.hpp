@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "nonzero/core/cpp20.hpp"
+#include "nonzero/plan/machine_speeds.hpp"
 
 namespace nz {
 
@@ -30,18 +30,13 @@ struct bandwidth {
 /// The median of several passes, in about a second. threads: 1 or more; throws argument_error.
 bandwidth measure_bandwidth(int threads);
 
-/// A rate at a working set of `bytes`. It falls from cache to cache.
-struct rate_at {
-    double bytes = 0;  ///< the size of the working set
-    double per_s = 0;
-    friend bool operator==(const rate_at&, const rate_at&) = default;
-};
-
 /// Speeds of one CPU with a number of threads; in about a sixth of a second.
 struct cpu_speeds {
-    double region_s = 0;           ///< a parallel region that does nothing                   [s]
-    std::vector<rate_at> reads;    ///< bytes a second, of sums over an array of that size
-    std::vector<rate_at> gathers;  ///< random x[j] a second, of 8-byte elements, x of that size
+    double region_s = 0;  ///< a parallel region that does nothing                   [s]
+    std::vector<machine_speeds::rate_at>
+        reads;  ///< bytes a second, of sums over an array of that size
+    std::vector<machine_speeds::rate_at>
+        gathers;  ///< random x[j] a second, of 8-byte elements, x of that size
 };
 /// threads: 1 or more; throws argument_error.
 cpu_speeds measure_cpu(int threads);

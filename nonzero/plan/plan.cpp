@@ -14,6 +14,7 @@
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/plan/benchmark.hpp"
+#include "nonzero/plan/estimate_stats.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/plan_cache.hpp"
 #include "nonzero/plan/planning.hpp"
@@ -81,9 +82,9 @@ double ordering_s(const matrix_stats& s, const machine_speeds& machine) {
 
 /// One method on a matrix in the space S, on this machine. in_order: its rows ascend as given.
 template <class S, class V, class B>
-candidate judge(const method<V>& m, B on, const matrix_stats& s, bool in_order,
-                const machine_speeds& machine, bool deterministic) {
-    candidate c{.method = std::string(m.name)};
+plan_report::candidate judge(const method<V>& m, B on, const matrix_stats& s, bool in_order,
+                             const machine_speeds& machine, bool deterministic) {
+    plan_report::candidate c{.method = std::string(m.name)};
     if (std::is_same_v<S, device_view> && m.from_device == nullptr) {
         c.declined = "it is built on the CPU only, and the matrix lies on the GPU";
         return c;
@@ -108,8 +109,8 @@ candidate judge(const method<V>& m, B on, const matrix_stats& s, bool in_order,
 constexpr double predicted_setups = 1.5;
 
 /// Seconds that setup and products take in all; without a limit of them, a product alone.
-double total_s(const candidate& c, std::int64_t products) {
-    if (products == many_products) return c.product_s();
+double total_s(const plan_report::candidate& c, std::int64_t products) {
+    if (products == plan_options::many_products) return c.product_s();
     const double setups = c.measured_s > 0 ? 1 : predicted_setups;
     return setups * c.setup_s() + double(products) * c.product_s();
 }
@@ -119,17 +120,19 @@ double total_s(const candidate& c, std::int64_t products) {
 /// are too far off to tell less (docs/experiments/planner.md).
 void prefer_fastest_or_cheapest(plan_report& p) {
     auto& all = p.candidates;
-    const auto end = std::find_if(all.begin(), all.end(),
-                                  [](const candidate& c) { return !c.declined.empty(); });
+    const auto end = std::find_if(all.begin(), all.end(), [](const plan_report::candidate& c) {
+        return !c.declined.empty();
+    });
     if (end == all.begin() || all.front().measured_s > 0) return;
     const auto least = [&](auto cost) {
-        return std::min_element(all.begin(), end, [&](const candidate& a, const candidate& b) {
-            return cost(a) < cost(b);
-        });
+        return std::min_element(all.begin(), end,
+                                [&](const plan_report::candidate& a,
+                                    const plan_report::candidate& b) { return cost(a) < cost(b); });
     };
-    const auto fastest = least([](const candidate& c) { return c.predicted_s; });
-    const auto cheapest =
-        least([](const candidate& c) { return std::pair(c.predicted_setup_s, c.predicted_s); });
+    const auto fastest = least([](const plan_report::candidate& c) { return c.predicted_s; });
+    const auto cheapest = least([](const plan_report::candidate& c) {
+        return std::pair(c.predicted_setup_s, c.predicted_s);
+    });
     const auto total = [&](auto c) { return total_s(*c, p.expected_products); };
     const auto chosen = total(fastest) < total(cheapest) ? fastest : cheapest;
     constexpr double clearly_less = 0.5;
@@ -140,31 +143,35 @@ void prefer_fastest_or_cheapest(plan_report& p) {
 /// Best first. Those that were timed come before those that were not, which were predicted to be
 /// slower than all of them; those that decline come last.
 void sort_candidates(plan_report& p) {
-    const auto rank = [&](const candidate& c) {
+    const auto rank = [&](const plan_report::candidate& c) {
         return std::tuple(!c.declined.empty(), c.measured_s == 0, total_s(c, p.expected_products),
                           c.setup_s());
     };
     std::stable_sort(p.candidates.begin(), p.candidates.end(),
-                     [&](const candidate& a, const candidate& b) { return rank(a) < rank(b); });
-    if (p.expected_products != many_products) prefer_fastest_or_cheapest(p);
+                     [&](const plan_report::candidate& a, const plan_report::candidate& b) {
+                         return rank(a) < rank(b);
+                     });
+    if (p.expected_products != plan_options::many_products) prefer_fastest_or_cheapest(p);
 }
 
 std::string us(double s) { return fmt::format("{:.4g} us", s * 1e6); }
 
 std::string why(const plan_report& p) {
-    const candidate& c = p.chosen();
+    const plan_report::candidate& c = p.chosen();
     const bool timed = c.measured_s > 0;
     std::string text =
         fmt::format("{} {} {}", c.method, timed ? "took" : "should take", us(c.product_s()));
-    if (p.expected_products != many_products)
+    if (p.expected_products != plan_options::many_products)
         text += fmt::format(" a product and {} of setup, which suits {} products in all",
                             us(c.setup_s()), p.expected_products);
-    const auto next = std::find_if(p.candidates.begin() + 1, p.candidates.end(),
-                                   [&](const candidate& o) { return o.declined.empty(); });
+    const auto next =
+        std::find_if(p.candidates.begin() + 1, p.candidates.end(),
+                     [&](const plan_report::candidate& o) { return o.declined.empty(); });
     if (next == p.candidates.end()) return text + "; no other method suits";
-    return text +
-           fmt::format("; next is {} with {}{}", next->method, us(next->product_s()),
-                       p.expected_products == many_products ? "" : " and " + us(next->setup_s()));
+    return text + fmt::format("; next is {} with {}{}", next->method, us(next->product_s()),
+                              p.expected_products == plan_options::many_products
+                                  ? ""
+                                  : " and " + us(next->setup_s()));
 }
 
 void check_options(const plan_options& o) {
@@ -215,11 +222,12 @@ std::vector<benchmark_result> run(gpu on, const csr<V, host_view>& A,
 template <class V, class B>
 void tune(plan<V, B>& p, const csr<V, host_view>& A, const plan_options& o) {
     std::vector<const method<V>*> few;
-    for (const candidate& c : p.candidates)
+    for (const plan_report::candidate& c : p.candidates)
         if (c.declined.empty() && few.size() < shortlist) few.push_back(&named(p.among, c.method));
     for (const benchmark_result& t : run<V>(p.on, A, few, {.seconds = o.tune_s})) {
-        candidate& c = *std::find_if(p.candidates.begin(), p.candidates.end(),
-                                     [&](const candidate& k) { return k.method == t.method; });
+        plan_report::candidate& c =
+            *std::find_if(p.candidates.begin(), p.candidates.end(),
+                          [&](const plan_report::candidate& k) { return k.method == t.method; });
         if (!t.declined.empty()) c.declined = t.declined;
         if (t.measured() && !t.validated()) c.declined = "its result is wrong here";
         if (t.measured()) c.measured_s = t.time.median_s, c.measured_setup_s = t.setup_s;

@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "nonzero/matrix/build.hpp"
-#include "nonzero/plan/speeds.hpp"
-#include "nonzero/plan/storage/storage.hpp"
+#include "nonzero/plan/machine_speeds.hpp"
+#include "nonzero/plan/storage/value_storage.hpp"
 
 namespace nz {
 
-/// So many products that setup time is ignored.
-inline constexpr std::int64_t many_products = std::numeric_limits<std::int64_t>::max();
-
 struct plan_options {
+    /// So many products that setup time is ignored.
+    static constexpr std::int64_t many_products = std::numeric_limits<std::int64_t>::max();
+
     /// Products that must repay the setup, one and a half times where it is predicted and not
     /// timed.
     std::int64_t expected_products = many_products;
@@ -42,29 +42,29 @@ struct plan_options {
     std::optional<machine_speeds> speeds = {};
 };
 
-/// Findings of the planner about one method.
-struct candidate {
-    std::string method;
-    std::string declined = {};     ///< why it is out of the question; empty where it is not
-    double matrix_bytes = 0;       ///< matrix bytes                                     [bytes]
-    double bytes = 0;              ///< bytes that one product moves                     [bytes]
-    double predicted_s = 0;        ///< predicted time of a product                          [s]
-    double predicted_setup_s = 0;  ///< predicted time to build                              [s]
-    double measured_s = 0;         ///< measured time of a product; 0: not timed             [s]
-    double measured_setup_s = 0;   ///< measured time to build; 0 where it was not timed     [s]
-
-    [[nodiscard]] double product_s() const { return measured_s > 0 ? measured_s : predicted_s; }
-    [[nodiscard]] double setup_s() const {
-        return measured_s > 0 ? measured_setup_s : predicted_setup_s;
-    }
-};
-
 /// Report of a plan, the same for all values and backends.
 struct plan_report {
+    /// Findings of the planner about one method.
+    struct candidate {
+        std::string method;
+        std::string declined = {};     ///< why it is out of the question; empty where it is not
+        double matrix_bytes = 0;       ///< matrix bytes                                     [bytes]
+        double bytes = 0;              ///< bytes that one product moves                     [bytes]
+        double predicted_s = 0;        ///< predicted time of a product                          [s]
+        double predicted_setup_s = 0;  ///< predicted time to build                              [s]
+        double measured_s = 0;         ///< measured time of a product; 0: not timed             [s]
+        double measured_setup_s = 0;   ///< measured time to build; 0 where it was not timed     [s]
+
+        [[nodiscard]] double product_s() const { return measured_s > 0 ? measured_s : predicted_s; }
+        [[nodiscard]] double setup_s() const {
+            return measured_s > 0 ? measured_setup_s : predicted_setup_s;
+        }
+    };
+
     nz::shape shape = {};
     std::int64_t nnz = 0;
     std::string machine;  ///< the machine that the plan is for
-    std::int64_t expected_products = many_products;
+    std::int64_t expected_products = plan_options::many_products;
     value_storage storage = value_storage::exact;  ///< as plan_options has it
     std::int64_t longest_row = 0;                  ///< entries of the longest row
     storage_bound bound = {};                      ///< error bound of its products

@@ -8,7 +8,10 @@
 #include <cstring>
 #include <unordered_set>
 
+#include "nonzero/core/arithmetic.hpp"
+#include "nonzero/core/threads.hpp"
 #include "nonzero/plan/kept_speeds.hpp"
+#include "nonzero/plan/storage/storage.hpp"
 
 namespace nz {
 
@@ -94,7 +97,7 @@ json key_of(const structure_key& k, B on, const plan_options& o) {
             {"methods", o.methods}};
 }
 
-json to_json(const candidate& c) {
+json to_json(const plan_report::candidate& c) {
     return {{"method", c.method},
             {"declined", c.declined},
             {"matrix_bytes", c.matrix_bytes},
@@ -106,7 +109,7 @@ json to_json(const candidate& c) {
 }
 
 /// Throws json::exception where it is none.
-candidate candidate_of(const json& j) {
+plan_report::candidate candidate_of(const json& j) {
     const auto number = [&](const char* key) { return j.at(key).number(); };
     return {.method = j.at("method").text(),
             .declined = j.at("declined").text(),
@@ -122,17 +125,18 @@ candidate candidate_of(const json& j) {
 template <class V, class B>
 bool plausible(const plan<V, B>& p) {
     if (p.candidates.empty() || !p.chosen().declined.empty() || p.longest_row < 0) return false;
-    return std::all_of(p.candidates.begin(), p.candidates.end(), [&](const candidate& c) {
-        const auto m = std::find_if(p.among.begin(), p.among.end(),
-                                    [&](const method<V>& k) { return k.name == c.method; });
-        if (m == p.among.end()) return false;
-        if (!c.declined.empty()) return true;
-        bool good = m->template on<B>() != nullptr;
-        for (const double x : {c.matrix_bytes, c.bytes, c.predicted_s, c.predicted_setup_s,
-                               c.measured_s, c.measured_setup_s})
-            good = good && std::isfinite(x) && x >= 0;
-        return good;
-    });
+    return std::all_of(
+        p.candidates.begin(), p.candidates.end(), [&](const plan_report::candidate& c) {
+            const auto m = std::find_if(p.among.begin(), p.among.end(),
+                                        [&](const method<V>& k) { return k.name == c.method; });
+            if (m == p.among.end()) return false;
+            if (!c.declined.empty()) return true;
+            bool good = m->template on<B>() != nullptr;
+            for (const double x : {c.matrix_bytes, c.bytes, c.predicted_s, c.predicted_setup_s,
+                                   c.measured_s, c.measured_setup_s})
+                good = good && std::isfinite(x) && x >= 0;
+            return good;
+        });
 }
 
 }  // namespace
@@ -186,7 +190,7 @@ void save_plan(const std::string& path, const structure_key& k, const plan<V, B>
               {"why", p.why},
               {"longest_row", p.longest_row},
               {"candidates", json::array()}};
-    for (const candidate& c : p.candidates) j["candidates"].push_back(to_json(c));
+    for (const plan_report::candidate& c : p.candidates) j["candidates"].push_back(to_json(c));
     keep(path, key_of<V>(k, p.on, o), j);
 }
 

@@ -1,4 +1,5 @@
 // Choices, texts and operators of the planner, from methods made up and from the registry's own.
+#include "nonzero/core/format.hpp"
 #include "nonzero/plan/plan.hpp"
 
 #include <gtest/gtest.h>
@@ -12,6 +13,7 @@
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/plan/speeds.hpp"
 #include "nonzero/plan/stats.hpp"
+#include "nonzero/vector/vectors.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
@@ -41,7 +43,7 @@ operator_ptr build_unwillingly(cpu, const csr<double, host_view>&) {
 }
 
 method<double> made(std::string_view name, estimate (*cost)(const matrix_stats&),
-                    builder<double, cpu> build = build_small, bool deterministic = true) {
+                    method<double>::builder<cpu> build = build_small, bool deterministic = true) {
     method<double> m{};
     m.name = name, m.cost = cost, m.on_cpu = build, m.deterministic = deterministic;
     return m;
@@ -49,7 +51,7 @@ method<double> made(std::string_view name, estimate (*cost)(const matrix_stats&)
 
 std::vector<std::string> names(const plan_report& p) {
     std::vector<std::string> all;
-    for (const candidate& c : p.candidates) all.push_back(c.method);
+    for (const plan_report::candidate& c : p.candidates) all.push_back(c.method);
     return all;
 }
 
@@ -206,7 +208,7 @@ TEST_F(planning, chooses_among_those_named_only) {
 }
 
 TEST_F(planning, looks_at_kernels_that_teach_only_where_they_are_named) {
-    for (const candidate& c : make_plan(A, cpu{2}, options).candidates)
+    for (const plan_report::candidate& c : make_plan(A, cpu{2}, options).candidates)
         EXPECT_FALSE(find_method<double>(c.method).teaches) << c.method;
     options.methods = {"csr.vector_ldg"};
     EXPECT_THROW((void)make_plan(A, cpu{2}, options), unavailable);  // it is a GPU's
@@ -216,7 +218,7 @@ TEST_F(planning, tuned_times_the_best_few_and_takes_the_fastest) {
     options.tune = true, options.tune_s = 1e-5;
     const auto p = make_plan(A, cpu{2}, options);
     int timed = 0;
-    for (const candidate& c : p.candidates) {
+    for (const plan_report::candidate& c : p.candidates) {
         timed += c.measured_s > 0;
         if (c.measured_s > 0) {
             EXPECT_LE(p.chosen().measured_s, c.measured_s);
@@ -315,7 +317,7 @@ class planning_on_gpu : public ::testing::Test {
 /// The methods that do not decline, best first.
 std::vector<std::string> judged(const plan_report& p) {
     std::vector<std::string> all;
-    for (const candidate& c : p.candidates)
+    for (const plan_report::candidate& c : p.candidates)
         if (c.declined.empty()) all.push_back(c.method);
     return all;
 }
@@ -472,7 +474,7 @@ TEST(stats, count_the_sectors_of_x) {
 }
 
 TEST(speeds, rates_are_interpolated_and_flat_beyond_their_ends) {
-    const std::vector<rate_at> rates{{16, 8}, {64, 4}, {256, 2}};
+    const std::vector<machine_speeds::rate_at> rates{{16, 8}, {64, 4}, {256, 2}};
     EXPECT_DOUBLE_EQ(rate_for(rates, 1), 8);
     EXPECT_DOUBLE_EQ(rate_for(rates, 16), 8);
     EXPECT_DOUBLE_EQ(rate_for(rates, 32), 6);

@@ -9,7 +9,7 @@
 
 namespace nz {
 
-const candidate& plan_report::cheapest() const {
+const plan_report::candidate& plan_report::cheapest() const {
     const candidate* best = &candidates.front();
     for (const candidate& c : candidates)
         if (c.declined.empty() && c.setup_s() < best->setup_s()) best = &c;
@@ -17,7 +17,7 @@ const candidate& plan_report::cheapest() const {
 }
 
 double plan_report::break_even_products() const {
-    const candidate &mine = chosen(), &other = cheapest();
+    const plan_report::candidate &mine = chosen(), &other = cheapest();
     const double gain = other.product_s() - mine.product_s();
     if (&mine == &other || gain <= 0) return 0;
     return std::ceil((mine.setup_s() - other.setup_s()) / gain);
@@ -40,10 +40,10 @@ std::string storage_line(const plan_report& p) {
 
 std::string to_text(const plan_report& p) {
     std::size_t width = 6;
-    for (const candidate& c : p.candidates) width = std::max(width, c.method.size());
+    for (const plan_report::candidate& c : p.candidates) width = std::max(width, c.method.size());
     std::string text = fmt::format("{:{}}  {:>9}  {:>12}  {:>11}  {:>12}\n", "method", width, "MB",
                                    "predicted us", "measured us", "setup us");
-    for (const candidate& c : p.candidates) {
+    for (const plan_report::candidate& c : p.candidates) {
         if (!c.declined.empty()) {
             text += fmt::format("{:{}}  declines: {}\n", c.method, width, c.declined);
             continue;

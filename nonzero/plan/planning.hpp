@@ -6,6 +6,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/packed/packed.hpp"
 #include "nonzero/plan/plan.hpp"
+#include "nonzero/plan/storage/storage.hpp"
 #include "nonzero/plan/subject.hpp"
 
 namespace nz {

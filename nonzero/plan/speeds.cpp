@@ -11,16 +11,19 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/memory.hpp"
+#include "nonzero/core/threads.hpp"
+#include "nonzero/formats/csr/kernels.hpp"
 #include "nonzero/formats/sell/sell.hpp"
 #include "nonzero/plan/kept_speeds.hpp"
 
 namespace nz {
 
-double rate_for(const std::vector<rate_at>& rates, double bytes) {
-    const auto above = std::find_if(rates.begin(), rates.end(),
-                                    [&](const rate_at& r) { return r.bytes >= bytes; });
+double rate_for(const std::vector<machine_speeds::rate_at>& rates, double bytes) {
+    const auto above =
+        std::find_if(rates.begin(), rates.end(),
+                     [&](const machine_speeds::rate_at& r) { return r.bytes >= bytes; });
     if (above == rates.begin()) return above->per_s;
-    const rate_at& below = *(above - 1);
+    const machine_speeds::rate_at& below = *(above - 1);
     if (above == rates.end()) return below.per_s;
     const double at = std::log(bytes / below.bytes) / std::log(above->bytes / below.bytes);
     return below.per_s + at * (above->per_s - below.per_s);
@@ -28,10 +31,11 @@ double rate_for(const std::vector<rate_at>& rates, double bytes) {
 
 bool is_usable(const machine_speeds& s) {
     const auto positive = [](double v) { return v > 0 && std::isfinite(v); };
-    const auto all_positive = [&](const std::vector<rate_at>& rates) {
-        return !rates.empty() && std::all_of(rates.begin(), rates.end(), [&](const rate_at& r) {
-            return positive(r.bytes) && positive(r.per_s);
-        });
+    const auto all_positive = [&](const std::vector<machine_speeds::rate_at>& rates) {
+        return !rates.empty() &&
+               std::all_of(rates.begin(), rates.end(), [&](const machine_speeds::rate_at& r) {
+                   return positive(r.bytes) && positive(r.per_s);
+               });
     };
     return s.launch_s >= 0 && positive(s.unit_s) && positive(s.out_of_cache_factor) &&
            s.workers >= 1 && s.lanes >= 1 && all_positive(s.reads) && all_positive(s.gathers) &&
@@ -48,8 +52,9 @@ double loads_that_miss_l1(const estimate& e, const matrix_stats& s, const machin
                           double requests) {
     const bool evicted = m.evicting_bytes > 0 && e.bytes() > m.evicting_bytes && !e.bypasses_l1;
     if (s.group_sectors == 0 || evicted) return requests;
-    const double groups = std::ceil(double(s.rows) / double(stats_groups[1]));
-    const double bytes_of_group = double(s.group_sectors) / groups * double(sector_bytes);
+    const double groups = std::ceil(double(s.rows) / double(matrix_stats::groups[1]));
+    const double bytes_of_group =
+        double(s.group_sectors) / groups * double(matrix_stats::sector_bytes);
     const double held = m.l1_bytes > 0 ? std::min(1.0, m.l1_bytes / bytes_of_group) : 1;
     return requests - (requests - double(s.group_sectors)) * held;
 }
@@ -65,7 +70,7 @@ double seconds_of_gather(const estimate& e, const matrix_stats& s, const machine
         e.x_bytes > 0 ? e.x_bytes
                       : e.vector_bytes * double(s.cols) / std::max(double(s.rows + s.cols), 1.0);
     const double near_bytes =
-        std::min(x_bytes, 2.0 * stats_far * x_bytes / std::max(double(s.cols), 1.0));
+        std::min(x_bytes, 2.0 * matrix_stats::far * x_bytes / std::max(double(s.cols), 1.0));
     const double far = double(s.far_columns) / std::max(double(s.compared_columns), 1.0);
     return far / rate_for(m.gathers, x_bytes) + (1 - far) / rate_for(m.gathers, near_bytes);
 }
@@ -108,15 +113,15 @@ double predicted_setup_seconds(const estimate& e, double csr_bytes, const machin
 
 namespace {
 
-json to_json(const std::vector<rate_at>& rates) {
+json to_json(const std::vector<machine_speeds::rate_at>& rates) {
     json j = json::array();
-    for (const rate_at& r : rates) j.push_back(json::array({r.bytes, r.per_s}));
+    for (const machine_speeds::rate_at& r : rates) j.push_back(json::array({r.bytes, r.per_s}));
     return j;
 }
 
 /// Throws json::exception where they are not rates.
-std::vector<rate_at> read_rates(const json& j) {
-    std::vector<rate_at> rates;
+std::vector<machine_speeds::rate_at> read_rates(const json& j) {
+    std::vector<machine_speeds::rate_at> rates;
     for (const json& r : j.elements()) {
         if (r.size() != 2) throw json::exception("expected a size and a rate");
         rates.push_back({r[0].number(), r[1].number()});
@@ -127,25 +132,26 @@ std::vector<rate_at> read_rates(const json& j) {
 /// All of them as rates, in one order.
 measured_rates rates_of(const machine_speeds& s) {
     measured_rates all = {1 / s.launch_s, 1 / s.unit_s, s.convert_bytes_per_s};
-    for (const rate_at& r : s.reads) all.push_back(r.per_s);
-    for (const rate_at& r : s.gathers) all.push_back(r.per_s);
+    for (const machine_speeds::rate_at& r : s.reads) all.push_back(r.per_s);
+    for (const machine_speeds::rate_at& r : s.gathers) all.push_back(r.per_s);
     return all;
 }
 void set_rates(machine_speeds& s, const measured_rates& all) {
     s.launch_s = 1 / all[0], s.unit_s = 1 / all[1], s.convert_bytes_per_s = all[2];
     auto at = all.begin() + 3;
-    for (rate_at& r : s.reads) r.per_s = *at++;
-    for (rate_at& r : s.gathers) r.per_s = *at++;
+    for (machine_speeds::rate_at& r : s.reads) r.per_s = *at++;
+    for (machine_speeds::rate_at& r : s.gathers) r.per_s = *at++;
 }
 
 /// Whether a CPU can be so fast, by wide margins: one of 600 MHz takes 60 M entries a second from
 /// L1, memory answers within a microsecond, and no thousand cores read 100 TB/s.
 bool plausible(const machine_speeds& s) {
     const auto within = [](double x, double least, double most) { return x >= least && x <= most; };
-    const auto all = [](const std::vector<rate_at>& rates, auto good) {
-        return !rates.empty() && std::all_of(rates.begin(), rates.end(), [&](const rate_at& r) {
-            return r.bytes > 0 && std::isfinite(r.bytes) && good(r.per_s);
-        });
+    const auto all = [](const std::vector<machine_speeds::rate_at>& rates, auto good) {
+        return !rates.empty() &&
+               std::all_of(rates.begin(), rates.end(), [&](const machine_speeds::rate_at& r) {
+                   return r.bytes > 0 && std::isfinite(r.bytes) && good(r.per_s);
+               });
     };
     return within(s.launch_s, 1e-9, 0.1) && within(s.unit_s, 1e-11, 1e-7) &&
            within(s.convert_bytes_per_s, 1e7, 1e13) &&
@@ -267,7 +273,7 @@ machine_speeds speeds_of(const known_gpu& g) {
                      .upload_bytes_per_s = g.speeds.upload_gbps * 1e9};
     for (const gather_rate& at : g.speeds.gathers)
         s.gathers.push_back({double(at.x_bytes), at.per_s});
-    for (const rate_at& r : s.gathers)
+    for (const machine_speeds::rate_at& r : s.gathers)
         if (r.per_s > s.gathers.front().per_s / 2) s.l1_bytes = r.bytes;
     return s;
 }

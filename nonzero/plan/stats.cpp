@@ -13,6 +13,7 @@
 #include "nonzero/core/threads.hpp"
 #include "nonzero/formats/bsr/bsr.hpp"
 #include "nonzero/formats/packed/packed.hpp"
+#include "nonzero/plan/estimate_stats.hpp"
 
 namespace nz {
 namespace {
@@ -38,10 +39,10 @@ class histogram {
         }
     }
     void add(const histogram& other) {
-        for (const length_count& c : other.counts()) add(c.length, c.rows);
+        for (const matrix_stats::length_count& c : other.counts()) add(c.length, c.rows);
     }
-    [[nodiscard]] std::vector<length_count> counts() const {
-        std::vector<length_count> all;
+    [[nodiscard]] std::vector<matrix_stats::length_count> counts() const {
+        std::vector<matrix_stats::length_count> all;
         for (std::size_t n = 0; n < short_.size(); ++n)
             if (short_[n] > 0) all.push_back({std::int64_t(n), short_[n]});
         for (const auto& [length, rows] : long_) all.push_back({length, rows});
@@ -55,7 +56,7 @@ class histogram {
 
 /// The sum of every 32nd length after sorting, the longest first: the longest of each 32.
 std::int64_t sorted_width(std::span<std::int64_t> lengths) {
-    constexpr std::size_t group = stats_groups[0];
+    constexpr std::size_t group = matrix_stats::groups[0];
     constexpr std::int64_t counted = 4096;  // longer rows are few enough to be sorted
     const auto longest = *std::max_element(lengths.begin(), lengths.end());
     std::int64_t sum = 0;
@@ -65,7 +66,7 @@ std::int64_t sorted_width(std::span<std::int64_t> lengths) {
         return sum;
     }
     std::array<std::uint16_t, counted + 1> rows;
-    static_assert(stats_sort_scope <= std::numeric_limits<std::uint16_t>::max());
+    static_assert(matrix_stats::sort_scope <= std::numeric_limits<std::uint16_t>::max());
     std::fill_n(rows.begin(), longest + 1, std::uint16_t(0));
     for (const std::int64_t n : lengths) ++rows[std::size_t(n)];
     std::size_t before = 0;
@@ -80,14 +81,14 @@ std::int64_t sorted_width(std::span<std::int64_t> lengths) {
 /// Stats from the lengths of rows.
 struct row_counts {
     histogram lengths;
-    std::int64_t group_width[std::size(stats_groups)] = {};
+    std::int64_t group_width[std::size(matrix_stats::groups)] = {};
     std::int64_t sorted_group_width = 0;
 
-    /// Adds stats_sort_scope rows, or the last ones; it may sort them.
+    /// Adds matrix_stats::sort_scope rows, or the last ones; it may sort them.
     void add(std::span<std::int64_t> scope) {
         for (const std::int64_t n : scope) lengths.add(n);
-        for (std::size_t g = 0; g < std::size(stats_groups); ++g) {
-            const auto rows = std::size_t(stats_groups[g]);
+        for (std::size_t g = 0; g < std::size(matrix_stats::groups); ++g) {
+            const auto rows = std::size_t(matrix_stats::groups[g]);
             for (std::size_t k = 0; k < scope.size(); k += rows)
                 group_width[g] += longest_of(scope.subspan(k, std::min(rows, scope.size() - k)));
         }
@@ -95,7 +96,7 @@ struct row_counts {
     }
     void add(const row_counts& other) {
         lengths.add(other.lengths);
-        for (std::size_t g = 0; g < std::size(stats_groups); ++g)
+        for (std::size_t g = 0; g < std::size(matrix_stats::groups); ++g)
             group_width[g] += other.group_width[g];
         sorted_group_width += other.sorted_group_width;
     }
@@ -103,7 +104,8 @@ struct row_counts {
         return *std::max_element(lengths.begin(), lengths.end());
     }
 };
-static_assert(stats_sort_scope % stats_groups[0] == 0 && stats_sort_scope % stats_groups[1] == 0);
+static_assert(matrix_stats::sort_scope % matrix_stats::groups[0] == 0 &&
+              matrix_stats::sort_scope % matrix_stats::groups[1] == 0);
 
 /// The lengths of the rows [first, last), in `room`.
 template <class V>
@@ -118,7 +120,7 @@ std::span<std::int64_t> lengths_of(const csr<V, host_view>& A, std::int64_t firs
 
 template <class V>
 void count_rows(const csr<V, host_view>& A, matrix_stats& s) {
-    constexpr std::int64_t scope = stats_sort_scope;
+    constexpr std::int64_t scope = matrix_stats::sort_scope;
     row_counts all;
     std::mutex one_at_a_time;
     shared_range scopes((s.rows + scope - 1) / scope, 16);
@@ -133,9 +135,10 @@ void count_rows(const csr<V, host_view>& A, matrix_stats& s) {
     });
     s.row_lengths = all.lengths.counts();
     s.sorted_group_width = all.sorted_group_width;
-    for (std::size_t g = 0; g < std::size(stats_groups); ++g) {
+    for (std::size_t g = 0; g < std::size(matrix_stats::groups); ++g) {
         s.group_width[g] = all.group_width[g];
-        const std::int64_t last = s.rows - (s.rows + stats_groups[g] - 1) % stats_groups[g] - 1;
+        const std::int64_t last =
+            s.rows - (s.rows + matrix_stats::groups[g] - 1) % matrix_stats::groups[g] - 1;
         for (std::int64_t i = std::max<std::int64_t>(last, 0); i < s.rows; ++i)
             s.last_group_width[g] = std::max(s.last_group_width[g], row_length(A, i));
     }
@@ -188,14 +191,14 @@ std::int64_t find_diagonals(const csr<V, host_view>& A, std::int64_t first, std:
 
 constexpr std::int64_t whole_blocks = 24;  ///< rows, of whole blocks of every side
 constexpr index least_side =
-    *std::min_element(std::begin(stats_block_sides), std::end(stats_block_sides));
+    *std::min_element(std::begin(matrix_stats::block_sides), std::end(matrix_stats::block_sides));
 
 /// Blocks, by one array over the columns for each of `parts` parts of the rows.
 template <class V, std::size_t... b>
 void count_blocks_in_arrays(const csr<V, host_view>& A, int parts, matrix_stats& s,
                             std::index_sequence<b...>) {
     // The first row of a part: equal nonzeros, and no block lies in two parts.
-    static_assert(((whole_blocks % stats_block_sides[b] == 0) && ...));
+    static_assert(((whole_blocks % matrix_stats::block_sides[b] == 0) && ...));
     const auto first_row = [&](std::int64_t part) -> std::int64_t {
         if (part == parts) return s.rows;
         const offset target = share(s.nnz, parts, part).first;
@@ -209,7 +212,8 @@ void count_blocks_in_arrays(const csr<V, host_view>& A, int parts, matrix_stats&
         if (part >= parts) return;
         std::vector<index> scratch(std::size_t(A.shape.cols / least_side) + 1);
         const std::int64_t first = first_row(part), last = first_row(part + 1);
-        const std::int64_t blocks[] = {blocks_of<stats_block_sides[b]>(A, first, last, scratch)...};
+        const std::int64_t blocks[] = {
+            blocks_of<matrix_stats::block_sides[b]>(A, first, last, scratch)...};
         const std::lock_guard lock(one_at_a_time);
         ((s.blocks[b] += blocks[b]), ...);
     });
@@ -218,17 +222,17 @@ void count_blocks_in_arrays(const csr<V, host_view>& A, int parts, matrix_stats&
 /// Blocks of all sides, in at most `room` bytes of scratch or by merging rows.
 template <class V>
 void count_all_blocks(const csr<V, host_view>& A, double room, matrix_stats& s) {
-    constexpr std::size_t sides = std::size(stats_block_sides);
+    constexpr std::size_t sides = std::size(matrix_stats::block_sides);
     const double columns = sizeof(index) * (double(s.cols) / least_side + 1);
     if (const int parts = threads_with(room, columns); parts > 0)
         return count_blocks_in_arrays(A, parts, s, std::make_index_sequence<sides>());
     for (std::size_t b = 0; b < sides; ++b)
-        s.blocks[b] = count_blocks(A, stats_block_sides[b], stats_block_sides[b]);
+        s.blocks[b] = count_blocks(A, matrix_stats::block_sides[b], matrix_stats::block_sides[b]);
 }
 
 /// The rows of a run: a window of packed, whole groups. A sample is every `every`-th run.
 constexpr std::int64_t sample_rows = packed_window;
-static_assert(sample_rows % stats_groups[1] == 0);
+static_assert(sample_rows % matrix_stats::groups[1] == 0);
 /// The first run of the sample: not that of the first rows, which are often others than the rest.
 std::int64_t first_run(std::int64_t every) { return every / 2 / 3 * 3; }
 
@@ -322,12 +326,12 @@ struct sector_counts {
 template <index elements, class V, class Near>
 void count_sectors(const csr<V, host_view>& A, std::int64_t first, std::int64_t last, Near& near,
                    sector_counts& all) {
-    constexpr std::int64_t warp = stats_groups[0];
+    constexpr std::int64_t warp = matrix_stats::groups[0];
     const auto sector_at = [&](offset k) { return A.col_ind[std::size_t(k)] / elements; };
     const auto distance = [&](offset a, offset b) {
         return std::abs(A.col_ind[std::size_t(a)] - A.col_ind[std::size_t(b)]);
     };
-    near.start(first / stats_groups[1],
+    near.start(first / matrix_stats::groups[1],
                A.row_ptr[std::size_t(last)] - A.row_ptr[std::size_t(first)]);
     offset above = 0, above_len = 0;
     for (std::int64_t i = first; i < last; ++i) {
@@ -338,7 +342,7 @@ void count_sectors(const csr<V, host_view>& A, std::int64_t first, std::int64_t 
             const index sector = sector_at(begin + k);
             all.row += sector != before;
             all.column += k >= above_len || sector_at(above + k) != sector;
-            all.far += k < above_len && distance(above + k, begin + k) > stats_far;
+            all.far += k < above_len && distance(above + k, begin + k) > matrix_stats::far;
             all.compared += k < above_len;
             near.add(sector);
             before = sector;
@@ -351,8 +355,8 @@ void count_sectors(const csr<V, host_view>& A, std::int64_t first, std::int64_t 
 /// Counts the sectors of `elements` that loads of x meet, by `workers` of the threads.
 template <class Near, class V>
 void count_sectors_by(const csr<V, host_view>& A, int workers, matrix_stats& s) {
-    constexpr index elements = index(sector_bytes / sizeof(V));
-    constexpr std::int64_t rows = stats_groups[1];
+    constexpr index elements = index(matrix_stats::sector_bytes / sizeof(V));
+    constexpr std::int64_t rows = matrix_stats::groups[1];
     shared_range groups((s.rows + rows - 1) / rows, 16);
     std::mutex one_at_a_time;
     parallel(thread_count({}), [&](int t) {
@@ -371,7 +375,7 @@ void count_sectors_by(const csr<V, host_view>& A, int workers, matrix_stats& s) 
 /// In at most `room` bytes of scratch, or by sorting.
 template <class V>
 void count_sectors(const csr<V, host_view>& A, double room, matrix_stats& s) {
-    const double sectors = double(s.cols) * sizeof(V) / sector_bytes + 1;
+    const double sectors = double(s.cols) * sizeof(V) / matrix_stats::sector_bytes + 1;
     if (const int workers = threads_with(room, sectors * sizeof(index)); workers > 0)
         count_sectors_by<sectors_by_array>(A, workers, s);
     else
@@ -381,12 +385,13 @@ void count_sectors(const csr<V, host_view>& A, double room, matrix_stats& s) {
 template <class V>
 double imbalance_of_rows(const csr<V, host_view>& A) {
     offset heaviest = 0;
-    for (std::int64_t p = 0; p < stats_shares; ++p) {
-        const range rows = share(A.shape.rows, stats_shares, p);
+    for (std::int64_t p = 0; p < matrix_stats::shares; ++p) {
+        const range rows = share(A.shape.rows, matrix_stats::shares, p);
         heaviest = std::max(heaviest,
                             A.row_ptr[std::size_t(rows.last)] - A.row_ptr[std::size_t(rows.first)]);
     }
-    return A.val.empty() ? 1 : double(heaviest) * double(stats_shares) / double(A.val.size());
+    return A.val.empty() ? 1
+                         : double(heaviest) * double(matrix_stats::shares) / double(A.val.size());
 }
 
 /// Stats from the entries, but for diagonals: of A, which is a matrix or a sample of it. In at most

@@ -1,6 +1,7 @@
 // Stats of a matrix: the few numbers from which every format tells its cost.
 #pragma once
 
+#include "nonzero/formats/matrix_stats.hpp"
 #include "nonzero/matrix/ascending.hpp"
 
 namespace nz {
@@ -13,14 +14,6 @@ template <class V>
 matrix_stats compute_stats(const csr<V, host_view>& A) {
     return compute_stats(ascending(A));
 }
-
-/// The same for a plan on that backend, in less time: where A has half a million entries or more,
-/// on a CPU 115 thousand, what tells of its entries (blocks, diagonals, bandwidth, sectors, packed)
-/// is estimated from a sample of the rows, always the same. Few diagonals are counted all the same.
-/// On 51 matrices, with their own values and with distinct ones, the plan was that of
-/// compute_stats; four predicted times of 102 differed by 5 to 17%, the others by less.
-template <class V, class B>
-matrix_stats estimate_stats(const ascending<V>& A, B on);
 
 /// The stats of a CSR in GPU memory, computed on the GPU, that the methods built on a GPU tell
 /// their costs from: all but diagonals, bandwidth, blocks, imbalance and the widths of other than

@@ -42,7 +42,7 @@ __device__ index length_of(const csr<V, device_view>& A, std::int64_t i, survey*
 }
 
 constexpr int row_threads = 1024;
-static_assert(stats_groups[0] == warp_size && row_threads == short_lengths);
+static_assert(matrix_stats::groups[0] == warp_size && row_threads == short_lengths);
 
 /// Counts what depends on the rows' lengths alone.
 template <class V>
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(row_threads)
     if (t == 0) atomicAdd(&s->group_width, count(widths));
 }
 
-constexpr int group_rows = int(stats_groups[1]);
+constexpr int group_rows = int(matrix_stats::groups[1]);
 constexpr int entry_threads = 2 * group_rows;
 constexpr std::int64_t most_sectors = std::int64_t(32) << 13;  ///< in a range: 32 KB of bits
 
@@ -105,7 +105,7 @@ template <class V>
 __device__ void enter_rows(const csr<V, device_view>& A, const cell& at, group& g) {
     using scan = cub::BlockScan<offset, entry_threads>;
     __shared__ typename scan::TempStorage storage;
-    constexpr index elements = index(sector_bytes / sizeof(V));
+    constexpr index elements = index(matrix_stats::sector_bytes / sizeof(V));
     const int t = int(threadIdx.x);
     if (t <= group_rows)
         g.begin[t] = A.row_ptr[std::size_t(min(at.first_row + t, std::int64_t(A.shape.rows)))];
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(entry_threads)
     survey_entries(csr<V, device_view> A, survey* s, cells of) {
     extern __shared__ unsigned near[];  // a bit a sector of the range
     __shared__ group g;
-    constexpr index elements = index(sector_bytes / sizeof(V));
+    constexpr index elements = index(matrix_stats::sector_bytes / sizeof(V));
     if (s->broken != 0) return;  // row_ptr would lead anywhere
     const cell here = cell_of_block(of);
     for (std::int64_t w = threadIdx.x; w < here.sectors / 32; w += entry_threads) near[w] = 0;
@@ -172,10 +172,11 @@ __global__ void __launch_bounds__(entry_threads)
         const index sector = c[p] / elements;
         const bool leads = k == 0 || c[p - 1] / elements != sector;
         row_sectors += leads;
-        const bool has_above = row % stats_groups[0] != 0 && k < g.begin[row] - g.begin[row - 1];
+        const bool has_above =
+            row % matrix_stats::groups[0] != 0 && k < g.begin[row] - g.begin[row - 1];
         const index above = has_above ? c[g.begin[row - 1] + k] : c[p];
         column_sectors += !has_above || above / elements != sector;
-        far_columns += abs(c[p] - above) > stats_far;
+        far_columns += abs(c[p] - above) > matrix_stats::far;
         compared_columns += has_above;
         const auto bit = std::uint64_t(sector - here.first_sector);
         if (!leads || bit >= std::uint64_t(here.sectors)) continue;
@@ -198,7 +199,8 @@ cells cells_of(const csr<V, device_view>& A) {
     constexpr std::int64_t entries_of_a_cell = 2048, most_ranges = 4096;
     constexpr std::int64_t most_cells = 256;  // about as many as an H200 takes at once
     const std::int64_t groups = blocks_for(A.shape.rows, group_rows);
-    const std::int64_t sectors = A.shape.cols / std::int64_t(sector_bytes / sizeof(V)) + 1;
+    const std::int64_t sectors =
+        A.shape.cols / std::int64_t(matrix_stats::sector_bytes / sizeof(V)) + 1;
     const std::int64_t ranges = std::clamp<std::int64_t>(
         std::int64_t(A.val.len) / groups / entries_of_a_cell, 1, most_ranges);
     const std::int64_t of_range = std::min(most_sectors, (sectors / ranges / 32 + 1) * 32);
@@ -256,8 +258,8 @@ surveyed look_at(gpu on, const csr<V, device_view>& A) {
     return s;
 }
 
-std::vector<length_count> lengths_of(surveyed& s) {
-    std::vector<length_count> all;
+std::vector<matrix_stats::length_count> lengths_of(surveyed& s) {
+    std::vector<matrix_stats::length_count> all;
     for (int n = 0; n < short_lengths; ++n)
         if (s.counts.rows_of_length[n] > 0) all.push_back({n, s.counts.rows_of_length[n]});
     std::sort(s.long_lengths.begin(), s.long_lengths.end());

@@ -14,7 +14,8 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/bsr/bsr.hpp"
 #include "nonzero/formats/packed/packed.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
+#include "nonzero/plan/estimate_stats.hpp"
 #include "test/watched_memory.hpp"
 #include "test/zoo.hpp"
 
@@ -29,10 +30,10 @@ lengths row_lengths(const csr<double, host>& A) {
     return n;
 }
 
-std::vector<length_count> count(const lengths& n) {
+std::vector<matrix_stats::length_count> count(const lengths& n) {
     std::map<std::int64_t, std::int64_t> rows;
     for (const std::int64_t length : n) ++rows[length];
-    std::vector<length_count> counts;
+    std::vector<matrix_stats::length_count> counts;
     for (const auto& [length, of] : rows) counts.push_back({length, of});
     return counts;
 }
@@ -54,7 +55,7 @@ std::int64_t sum(const lengths& n) {
 }
 
 lengths sorted_in_scopes(lengths n) {
-    constexpr auto scope = std::size_t(stats_sort_scope);
+    constexpr auto scope = std::size_t(matrix_stats::sort_scope);
     for (std::size_t first = 0; first < n.size(); first += scope)
         std::sort(n.begin() + std::ptrdiff_t(first),
                   n.begin() + std::ptrdiff_t(std::min(first + scope, n.size())), std::greater<>());
@@ -88,21 +89,21 @@ matrix_stats naive_stats(const csr<double, host>& A) {
     matrix_stats s;
     s.rows = A.shape.rows, s.cols = A.shape.cols, s.nnz = sum(n);
     s.row_lengths = count(n);
-    for (std::size_t g = 0; g < std::size(stats_groups); ++g) {
-        const lengths w = widths(n, stats_groups[g]);
+    for (std::size_t g = 0; g < std::size(matrix_stats::groups); ++g) {
+        const lengths w = widths(n, matrix_stats::groups[g]);
         s.group_width[g] = sum(w), s.last_group_width[g] = w.empty() ? 0 : w.back();
     }
     s.sorted_group_width = sum(widths(sorted_in_scopes(n), 32));
     std::set<std::int64_t> diagonals;
-    std::set<std::pair<index, index>> blocks[std::size(stats_block_sides)];
+    std::set<std::pair<index, index>> blocks[std::size(matrix_stats::block_sides)];
     for_each_entry(view(A), 0, A.shape.rows, [&](index i, index j, double) {
         diagonals.insert(std::int64_t(j) - i);
-        for (std::size_t b = 0; b < std::size(stats_block_sides); ++b)
-            blocks[b].insert({i / stats_block_sides[b], j / stats_block_sides[b]});
+        for (std::size_t b = 0; b < std::size(matrix_stats::block_sides); ++b)
+            blocks[b].insert({i / matrix_stats::block_sides[b], j / matrix_stats::block_sides[b]});
     });
     s.diagonals = std::int64_t(diagonals.size());
     for (const std::int64_t d : diagonals) s.bandwidth = std::max(s.bandwidth, std::abs(d));
-    for (std::size_t b = 0; b < std::size(stats_block_sides); ++b)
+    for (std::size_t b = 0; b < std::size(matrix_stats::block_sides); ++b)
         s.blocks[b] = std::int64_t(blocks[b].size());
     count_sectors(A, s);
     const auto P = packed<double, host>::from(view(A));
@@ -143,9 +144,9 @@ void expect_equal(const matrix_stats& a, const matrix_stats& b) {
     expect_the_same_size(a, b);
     EXPECT_EQ(a.diagonals, b.diagonals);
     EXPECT_EQ(a.bandwidth, b.bandwidth);
-    for (std::size_t g = 0; g < std::size(stats_groups); ++g) {
-        EXPECT_EQ(a.group_width[g], b.group_width[g]) << stats_groups[g];
-        EXPECT_EQ(a.last_group_width[g], b.last_group_width[g]) << stats_groups[g];
+    for (std::size_t g = 0; g < std::size(matrix_stats::groups); ++g) {
+        EXPECT_EQ(a.group_width[g], b.group_width[g]) << matrix_stats::groups[g];
+        EXPECT_EQ(a.last_group_width[g], b.last_group_width[g]) << matrix_stats::groups[g];
     }
     EXPECT_EQ(a.sorted_group_width, b.sorted_group_width);
     EXPECT_EQ(a.row_sectors, b.row_sectors);
@@ -153,8 +154,8 @@ void expect_equal(const matrix_stats& a, const matrix_stats& b) {
     EXPECT_EQ(a.group_sectors, b.group_sectors);
     EXPECT_EQ(a.far_columns, b.far_columns);
     EXPECT_EQ(a.compared_columns, b.compared_columns);
-    for (std::size_t s = 0; s < std::size(stats_block_sides); ++s)
-        EXPECT_EQ(a.blocks[s], b.blocks[s]) << stats_block_sides[s];
+    for (std::size_t s = 0; s < std::size(matrix_stats::block_sides); ++s)
+        EXPECT_EQ(a.blocks[s], b.blocks[s]) << matrix_stats::block_sides[s];
 }
 
 /// The zoo, and what is large enough that every thread has rows of its own.
@@ -289,7 +290,7 @@ void expect_estimated(const csr<double, host>& A) {
     const auto near = [](std::int64_t is, std::int64_t should, const char* what) {
         EXPECT_NEAR(double(is), double(should), 0.05 * double(should)) << what;
     };
-    for (std::size_t b = 0; b < std::size(stats_block_sides); ++b)
+    for (std::size_t b = 0; b < std::size(matrix_stats::block_sides); ++b)
         near(s.blocks[b], exact.blocks[b], "blocks");
     near(s.row_sectors, exact.row_sectors, "sectors of rows");
     near(s.column_sectors, exact.column_sectors, "sectors of columns");

@@ -42,8 +42,8 @@ class faulty_attempts : public solver_test<T> {
     template <class F>
     preconditioner made_of(F f) {
         const index n = s.A.shape.rows;
-        return std::make_unique<function_operator<value, backend, F>>(this->on_, nz::shape{n, n},
-                                                                      f);
+        auto made = make_operator<value>(this->on_, {n, n}, std::move(f));
+        return std::make_unique<decltype(made)>(std::move(made));
     }
     /// y_i = what f makes of the vector's element and of i.
     preconditioner by_element(const std::function<value(value, std::size_t)>& f) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nonzero/matrix/ascending.hpp"
+#include "nonzero/matrix/mirror.hpp"
 #include "nonzero/solve/solve.hpp"
 
 namespace nz {

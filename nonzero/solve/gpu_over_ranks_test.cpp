@@ -8,12 +8,14 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/exchange.hpp"
-#include "nonzero/gen/generate.hpp"
-#include "nonzero/graph/shared_pagerank.hpp"
+#include "nonzero/dist/share_out.hpp"
+#include "nonzero/gen/problems.hpp"
+#include "nonzero/graph/pagerank.hpp"
 #include "nonzero/solve/eigs/eigs.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/solve.hpp"
+#include "nonzero/vector/vectors.hpp"
 #include "test/files.hpp"
 #include "test/gpu_ranks.hpp"
 #include "test/products.hpp"
@@ -151,7 +153,7 @@ TYPED_TEST(ranks_on_gpus, find_the_eigenpairs_of_one_gpu) {
             on_gpus(size, [&](gpu on, const communicator& ranks) {
                 const auto slice = slice_of(ranks, view(A));
                 const distributed<V, gpu> op(on, slice);
-                const distributed_amg<V, gpu> M(on, slice, {.coarse_rows = 100}, {}, &op);
+                const amg<V, gpu> M(on, slice, {.coarse_rows = 100}, {}, &op);
                 const bool is_smallest = which == spectrum_end::smallest;
                 const auto search = [&] {
                     return eigs<V, gpu>(on, op, {.count = 4, .which = which, .tol = tol},
@@ -177,8 +179,7 @@ TYPED_TEST(ranks_on_gpus, rank_a_graph_like_one_process) {
         const auto want = pagerank<V, cpu>(cpu{1}, view(G), direction, options);
         for (const int size : {1, 2, 5})
             on_gpus(size, [&](gpu on, const communicator& ranks) {
-                const auto graph =
-                    shared_pagerank_graph<V, gpu>(on, slice_of(ranks, view(G)), direction);
+                const auto graph = pagerank_graph<V, gpu>(on, slice_of(ranks, view(G)), direction);
                 const auto own = graph.rank(options), again = graph.rank(options);
                 EXPECT_TRUE(own.report.converged);
                 EXPECT_TRUE(same_bits<V>(own.rank, again.rank));

@@ -13,6 +13,8 @@
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/entries.hpp"
 #include "nonzero/dist/own_backend.hpp"
+#include "nonzero/dist/own_block.hpp"
+#include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/solve/attempts.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"

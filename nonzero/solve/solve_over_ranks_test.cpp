@@ -140,7 +140,7 @@ TYPED_TEST(solve_over_ranks, finds_by_the_same_attempts_what_one_process_finds) 
             EXPECT_EQ(got.attempts(), alone.attempts());
             EXPECT_EQ(got.report.negated, alone.report.negated);
             const auto r = residual_of<V>(s.A, got.x, s.b);
-            EXPECT_LE(r.norm, 1.01 * default_tol<V> * double(r.rhs) + r.rounding);
+            EXPECT_LE(r.norm, 1.01 * solve_options::default_tol<V> * double(r.rhs) + r.rounding);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/launch.cuh"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/vector/fused.hpp"
 
 namespace nz {

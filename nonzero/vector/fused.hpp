@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <concepts>
 
+#include "nonzero/core/agreement.hpp"
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/backend.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu_communicator.hpp"
+#include "nonzero/core/stream.hpp"
+#include "nonzero/core/threads.hpp"
 #include "nonzero/core/value.hpp"
 
 namespace nz {

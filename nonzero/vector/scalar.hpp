@@ -1,6 +1,7 @@
 // The scalars of solvers: double precision, whatever the vectors are.
 #pragma once
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/value.hpp"
 
 namespace nz {

@@ -1,6 +1,7 @@
 #include "nonzero/vector/vectors.hpp"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -19,6 +20,15 @@ vector<std::byte, gpu> make_scratch(gpu on, std::int64_t n) {
     return scratch;
 }
 
+template <class V>
+constexpr one_scalar<V> zero_of = {V(0)};
+
+/// The last sum, which steps write.
+template <class V, class Bytes>
+one_scalar<V>* scalar_at(Bytes& result) {
+    return static_cast<one_scalar<V>*>(static_cast<void*>(result.data()));
+}
+
 template <class B>
 B checked(B on, std::int64_t n) {
     if (n < 0 || n > std::numeric_limits<index>::max())
@@ -32,7 +42,10 @@ B checked(B on, std::int64_t n) {
 
 template <class V, class B>
 vector_space<V, B>::vector_space(B on, std::int64_t n)
-    : on_(checked(on, n)), n_(n), scratch_(make_scratch(on, n)), result_(on, {V(0)}) {
+    : on_(checked(on, n)),
+      n_(n),
+      scratch_(make_scratch(on, n)),
+      result_(from_host(on, std::as_bytes(std::span(&zero_of<V>, 1)))) {
     on_.scratch = scratch_;
 }
 
@@ -57,7 +70,7 @@ vector<V, B> vector_space<V, B>::zero() {
 template <class V, class B>
 void vector_space<V, B>::fill(V alpha, out<V, B> y) {
     check_all("fill", y);
-    run(fill_step<V>{alpha, y.data()}, result_.data());
+    run_fused(*this, fill_step<V>{alpha, y.data()}, scalar_at<V>(result_));
 }
 template <class V, class B>
 void vector_space<V, B>::copy(in<V, B> x, out<V, B> y) {
@@ -78,18 +91,21 @@ void vector_space<V, B>::xpby(in<V, B> x, V beta, out<V, B> y) {
 template <class V, class B>
 void vector_space<V, B>::axpby(V alpha, in<V, B> x, V beta, out<V, B> y) {
     check_all("axpby", x, y);
-    run(axpby_step<V>{alpha, x.data(), beta, y.data()}, result_.data());
+    run_fused(*this, axpby_step<V>{alpha, x.data(), beta, y.data()}, scalar_at<V>(result_));
 }
 template <class V, class B>
 void vector_space<V, B>::multiply(in<V, B> d, in<V, B> x, out<V, B> y) {
     check_all("multiply", d, x, y);
-    run(multiply_step<V>{d.data(), x.data(), y.data()}, result_.data());
+    run_fused(*this, multiply_step<V>{d.data(), x.data(), y.data()}, scalar_at<V>(result_));
 }
 template <class V, class B>
 V vector_space<V, B>::dot(in<V, B> x, in<V, B> y) {
     check_all("dot", x, y);
-    run(dot_step<V>{x.data(), y.data()}, result_.data());
-    return result_.read().value;
+    run_fused(*this, dot_step<V>{x.data(), y.data()}, scalar_at<V>(result_));
+    V sum;
+    const auto there = to_host<std::byte>(on_, in<std::byte, B>(result_));
+    std::memcpy(&sum, there.data(), sizeof(V));
+    return sum;
 }
 template <class V, class B>
 real<V> vector_space<V, B>::norm(in<V, B> x) {

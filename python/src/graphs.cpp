@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include "nonzero/core/stream.hpp"
 #include "nonzero/graph/pagerank.hpp"
 #include "nonzero/graph/partition.hpp"
 #include "python/src/module.hpp"

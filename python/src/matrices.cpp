@@ -7,7 +7,8 @@
 
 #include <atomic>
 
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/core/stream.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/io/picture.hpp"
 #include "nonzero/plan/benchmark.hpp"
@@ -58,8 +59,8 @@ nb::dict file_header(const std::string& path) {
     d["format"] = info.format;
     d["shape"] = nb::make_tuple(info.shape.rows, info.shape.cols);
     d["entries"] = info.entries;
-    d["field"] = std::string(name(info.field));
-    d["symmetry"] = std::string(name(info.symmetry));
+    d["field"] = std::string(name_of(info.field));
+    d["symmetry"] = std::string(name_of(info.symmetry));
     return d;
 }
 

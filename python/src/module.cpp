@@ -5,6 +5,8 @@
 #include "nonzero/core/backend.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/stream.hpp"
+#include "nonzero/core/threads.hpp"
 #include "nonzero/plan/speeds.hpp"
 #include "nonzero/solve/solve.hpp"
 #include "python/src/module.hpp"

@@ -1,5 +1,4 @@
 #include "python/src/operator.hpp"
-#include "python/src/module.hpp"
 
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
@@ -13,9 +12,12 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "nonzero/core/columns.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/matrix/transpose.hpp"
+#include "nonzero/plan/storage/storage.hpp"
+#include "python/src/module.hpp"
 
 namespace nz::python {
 namespace {
@@ -315,7 +317,7 @@ std::unique_ptr<any_operator> make_operator(std::tuple<std::int64_t, std::int64_
     });
 }
 
-nb::dict as_dict(const candidate& c) {
+nb::dict as_dict(const plan_report::candidate& c) {
     nb::dict d;
     d["method"] = c.method;
     d["declined"] = c.declined;
@@ -331,7 +333,7 @@ nb::dict as_dict(const candidate& c) {
 nb::dict report_of(const any_operator& op) {
     const plan_report& r = op.report();
     nb::list candidates;
-    for (const candidate& c : r.candidates) candidates.append(as_dict(c));
+    for (const plan_report::candidate& c : r.candidates) candidates.append(as_dict(c));
     nb::dict d;
     d["shape"] = nb::make_tuple(r.shape.rows, r.shape.cols);
     d["nnz"] = r.nnz;

@@ -6,6 +6,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "nonzero/core/stream.hpp"
 #include "nonzero/solve/eigs/eigs.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
@@ -179,7 +180,7 @@ nb::tuple amg_of(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::
     const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
     amg_options o;
     o.block = block;
-    o.cycle = cycle == "w" ? amg_cycle::w : amg_cycle::v;
+    o.cycle = cycle == "w" ? amg_options::cycles::w : amg_options::cycles::v;
     if (strength) o.strength = *strength;
     std::string text;
     auto M = with_type(data.type(), "A.data", [&]<class V>() -> std::unique_ptr<any_operator> {
@@ -205,7 +206,7 @@ nb::dict eigenpairs(const any_operator& A, int count, const std::string& which, 
               : which == "LA" ? spectrum_end::largest
               : which == "LM" ? spectrum_end::magnitude
                               : spectrum_end::both;
-    o.monitor = [&](const eigs_progress& p) {
+    o.monitor = [&](const eigs_options::progress& p) {
         return watched.goes_on(p.products, p.converged, p.residual);
     };
     nb::dict d;
@@ -254,7 +255,9 @@ nb::dict eigenpairs(const any_operator& A, int count, const std::string& which, 
 void bind_solvers(nb::module_& m) {
     m.def(
         "default_tol",
-        [](bool single) { return single ? default_tol<float> : default_tol<double>; },
+        [](bool single) {
+            return single ? solve_options::default_tol<float> : solve_options::default_tol<double>;
+        },
         nb::kw_only(), "single"_a);
     m.def("solve", &solve_system, "shape"_a, "indptr"_a, "indices"_a, "data"_a, "b"_a, "x"_a,
           nb::kw_only(), "device"_a, "threads"_a, "tol"_a, "maxiter"_a, "max_seconds"_a,

@@ -4,21 +4,6 @@
 
 namespace {
 
-/// A step of one's own: x += 1, and the sums of x and of x^2.
-template <class V>
-struct count_up {
-    struct scalars {
-        V sum, squares;
-    };
-    using totals = nz::sums<V, 2>;
-    V* x;
-    totals element(std::int64_t i, const scalars&) const {
-        x[i] += V(1);
-        return {{x[i], x[i] * x[i]}};
-    }
-    void finish(scalars& s, const totals& t) const { s = {t[0], t[1]}; }
-};
-
 template <class V>
 V use_vectors(nz::cpu on) {
     nz::vector_space<V, nz::cpu> space(on, 1000);
@@ -26,16 +11,14 @@ V use_vectors(nz::cpu on) {
     space.fill(V(2), x);
     space.copy(x, y);
     space.axpy(V(1), x, y);
-    nz::scalars_on<typename count_up<V>::scalars, nz::cpu> sums(on, {V(0), V(0)});
-    space.run(count_up<V>{x.data()}, sums.data());
-    return sums.read().squares + V(space.norm(y)) + space.dot(x, y);
+    return V(space.norm(y)) + space.dot(x, y);
 }
 
 template <class V>
 std::int64_t use_matrices(nz::cpu on) {
     const auto A = nz::laplace2d<V>(9, 9);
     const auto v = nz::view(A);
-    const auto B = nz::to_csr(v);
+    const auto B = nz::canonical(v);
     const nz::plan<V, nz::cpu> p = nz::make_plan(v, on);
     const auto op = nz::build(p, v);
     const nz::host_vector<V> b(81, V(1));

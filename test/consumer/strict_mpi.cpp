@@ -1,5 +1,6 @@
 // The public header that needs MPI.
 #include <nonzero/dist/mpi.hpp>
+#include <vector>
 
 int main(int argc, char** argv) {
     int provided = 0;
@@ -7,8 +8,11 @@ int main(int argc, char** argv) {
     int sum = 0;
     {
         const nz::mpi_ranks ranks(MPI_COMM_WORLD);
-        for (const int rank : nz::gathered(ranks, ranks.rank())) sum += rank;
-        sum = nz::summed(ranks, sum);
+        const int mine = ranks.rank();
+        std::vector<int> all(static_cast<std::size_t>(ranks.size()));
+        ranks.all_gather(std::as_bytes(std::span(&mine, 1)),
+                         std::as_writable_bytes(std::span(all)));
+        for (const int rank : all) sum += rank;
     }
     MPI_Finalize();
     return sum < 0;

@@ -7,8 +7,9 @@
 #include <atomic>
 #include <functional>
 
+#include "nonzero/core/format.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/graph/pagerank.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
@@ -19,6 +20,7 @@
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
+#include "nonzero/vector/vectors.hpp"
 #include "test/files.hpp"
 #include "test/products.hpp"
 
@@ -27,7 +29,7 @@ namespace {
 std::atomic<std::int64_t> allocations = 0, fails_at = -1, alive = 0;
 }
 
-void* allocate_device(gpu on, std::size_t bytes) {
+void* device_array<void>::allocate(gpu on, std::size_t bytes) {
     if (++allocations == fails_at) throw device_error("this allocation fails for the test's sake");
     const device_guard guard(on);
     void* at = nullptr;
@@ -35,7 +37,7 @@ void* allocate_device(gpu on, std::size_t bytes) {
     ++alive;
     return at;
 }
-void release_device(gpu on, void* at) noexcept {
+void device_array<void>::release(gpu on, void* at) noexcept {
     const device_guard guard(on);
     cudaFree(at);
     --alive;

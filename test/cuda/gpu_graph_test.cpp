@@ -8,6 +8,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/matrix/build.hpp"
 #include "nonzero/plan/stats.hpp"
+#include "nonzero/vector/vectors.hpp"
 #include "test/products.hpp"
 
 namespace nz::test {

@@ -7,11 +7,13 @@
 #include <atomic>
 #include <thread>
 
+#include "nonzero/core/format.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
+#include "nonzero/vector/vectors.hpp"
 #include "test/files.hpp"
 #include "test/products.hpp"
 

@@ -5,10 +5,12 @@
 
 #include <thread>
 
+#include "nonzero/core/format.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
+#include "nonzero/vector/vectors.hpp"
 #include "test/files.hpp"
 #include "test/products.hpp"
 
@@ -77,7 +79,7 @@ TEST_F(robust, with_little_memory_left_another_method_is_built) {
     const auto planned_with_room = make_plan(A, gpu{});
     const double wanted = planned_with_room.chosen().matrix_bytes;
     double least = wanted;
-    for (const candidate& c : planned_with_room.candidates)
+    for (const plan_report::candidate& c : planned_with_room.candidates)
         if (c.declined.empty()) least = std::min(least, c.matrix_bytes);
     const auto on_device = to_device<double>(gpu{}, x);
     device_array<double> y(gpu{}, x.size());

@@ -7,6 +7,7 @@
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/gpu/capture.cuh"
+#include "nonzero/core/stream.hpp"
 
 // Nothing else is in this file: a test that defines these functions itself links in place of it
 // (test/cuda/device_memory_test.cpp).
@@ -86,7 +87,7 @@ void* taken_from_pool(gpu on, std::size_t bytes, cudaError_t& code) {
 
 }  // namespace
 
-void* allocate_device(gpu on, std::size_t bytes) {
+void* device_array<void>::allocate(gpu on, std::size_t bytes) {
     const device_guard guard(on);
     refuse_capture(on, "allocating GPU memory");
     const beside_captures mine;
@@ -100,7 +101,7 @@ void* allocate_device(gpu on, std::size_t bytes) {
                         std::to_string(total_bytes) + " bytes are free");
 }
 
-void release_device(gpu on, void* at) noexcept try {
+void device_array<void>::release(gpu on, void* at) noexcept try {
     const device_guard guard(on);
     const beside_captures mine;
     if (is_captured(on)) return kept().keep(on, at);

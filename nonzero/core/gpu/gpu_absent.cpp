@@ -1,5 +1,7 @@
 // nonzero/core/gpu.hpp in a build without CUDA: there is no GPU, and every call says so.
+#include "nonzero/core/format.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/stream.hpp"
 
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/value.hpp"
@@ -27,8 +29,8 @@ gpu_event::gpu_event() { refuse(); }
 gpu_event::~gpu_event() = default;
 void gpu_event::record(gpu) { refuse(); }
 double gpu_event::seconds_since(const gpu_event&) const { refuse(); }
-void* allocate_device(gpu, std::size_t) { refuse(); }
-void release_device(gpu, void*) noexcept {}
+void* device_array<void>::allocate(gpu, std::size_t) { refuse(); }
+void device_array<void>::release(gpu, void*) noexcept {}
 void copy_to_device(gpu, const void*, void*, std::size_t) { refuse(); }
 void copy_to_host(gpu, const void*, void*, std::size_t) { refuse(); }
 void copy_on_device(gpu, const void*, void*, std::size_t) { refuse(); }

@@ -1,4 +1,5 @@
 #include "nonzero/core/gpu_graph.hpp"
+#include "nonzero/core/stream.hpp"
 
 #include "nonzero/core/cuda.cuh"
 

@@ -1,5 +1,6 @@
 // nonzero/core/gpu_graph.hpp in a build without CUDA.
 #include "nonzero/core/gpu_graph.hpp"
+#include "nonzero/core/stream.hpp"
 
 #include "nonzero/core/error.hpp"
 

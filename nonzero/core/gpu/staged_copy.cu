@@ -11,6 +11,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/gpu/capture.cuh"
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/core/stream.hpp"
 
 namespace nz {
 namespace {

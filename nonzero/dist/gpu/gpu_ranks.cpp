@@ -7,6 +7,8 @@
 #include <string>
 
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/core/stream.hpp"
+#include "nonzero/dist/gpu/connect.hpp"
 
 namespace nz {
 namespace {
@@ -73,8 +75,8 @@ class ranks_by_cpu final : public gpu_communicator {
     // They keep their memory from product to product.
     mutable host_vector<std::byte> sent_, received_;
     mutable std::vector<gpu_receive> in_;
-    mutable std::vector<message<const std::byte>> out_here_;
-    mutable std::vector<message<std::byte>> in_here_;
+    mutable std::vector<communicator::message<const std::byte>> out_here_;
+    mutable std::vector<communicator::message<std::byte>> in_here_;
 };
 
 std::unique_ptr<gpu_communicator> connected(const communicator& by_cpu, int device,
@@ -119,6 +121,8 @@ gpu_rank::gpu_rank(const communicator& by_cpu, bool may_share)
       stream_(place_.device),
       ranks_(connected(by_cpu, place_.device, place_.is_shared)) {}
 
+gpu_rank::~gpu_rank() = default;
+std::string_view gpu_rank::transport() const { return ranks_->transport(); }
 gpu_rank::operator gpu() const {
     gpu on = stream_;
     on.ranks = ranks_.get();

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
+#include "nonzero/core/communicator.hpp"
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/core/gpu_communicator.hpp"
 
 namespace nz {
 
@@ -21,8 +22,9 @@ class gpu_rank {
     /// unavailable where a host has no GPU, or where ranks would share one and may not;
     /// device_error where NCCL fails.
     explicit gpu_rank(const communicator& by_cpu, bool may_share = false);
+    ~gpu_rank();
     operator gpu() const;
-    [[nodiscard]] std::string_view transport() const { return ranks_->transport(); }
+    [[nodiscard]] std::string_view transport() const;  ///< in a word or two
 
   private:
     struct place {
@@ -35,14 +37,5 @@ class gpu_rank {
     gpu_stream stream_;
     std::unique_ptr<gpu_communicator> ranks_;
 };
-
-/// A transport by way of the CPU's memory, for any ranks: each waits for its stream, and sends by
-/// `by_cpu`.
-std::unique_ptr<gpu_communicator> connect_by_cpu(const communicator& by_cpu);
-
-/// By NVIDIA's collective communications library, which is looked for when this is called. Its
-/// messages travel beside on.stream, and no call waits for the GPU. Throws, on all ranks,
-/// unavailable where one of them has no libnccl.so.2, device_error where NCCL fails.
-std::unique_ptr<gpu_communicator> connect_by_nccl(const communicator& by_cpu, gpu on);
 
 }  // namespace nz

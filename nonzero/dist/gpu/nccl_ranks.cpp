@@ -8,6 +8,9 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/gpu_communicator.hpp"
+#include "nonzero/core/stream.hpp"
+#include "nonzero/dist/gpu/connect.hpp"
 #include "nonzero/dist/gpu/gpu_ranks.hpp"
 #include "nonzero/dist/gpu/peer_mailbox.hpp"
 

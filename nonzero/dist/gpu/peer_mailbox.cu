@@ -13,6 +13,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/gpu/capture.cuh"
 #include "nonzero/core/launch.cuh"
+#include "nonzero/core/stream.hpp"
 
 namespace nz {
 namespace {

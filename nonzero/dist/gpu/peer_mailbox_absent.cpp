@@ -1,5 +1,6 @@
 // nonzero/dist/gpu/peer_mailbox.hpp in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/dist/gpu/peer_mailbox.hpp"
 
 namespace nz {

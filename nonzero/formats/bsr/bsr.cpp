@@ -47,8 +47,8 @@ template <class V>
 choice choose_side(std::int64_t rows, std::int64_t nnz, std::span<const std::int64_t> blocks) {
     choice best{0, std::numeric_limits<double>::infinity(), {}};
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-        const double bytes = bytes_with<V>(rows, blocks[b], stats_block_sides[b]);
-        if (bytes < best.bytes) best = {stats_block_sides[b], bytes, {}};
+        const double bytes = bytes_with<V>(rows, blocks[b], matrix_stats::block_sides[b]);
+        if (bytes < best.bytes) best = {matrix_stats::block_sides[b], bytes, {}};
     }
     const double csr_bytes =
         double(nnz) * (sizeof(V) + sizeof(index)) + offset_bytes(double(rows) + 1, double(nnz));
@@ -108,11 +108,11 @@ std::int64_t count_blocks(const csr<V, host_view>& A, index block_rows, index bl
 
 namespace {
 
-/// Which of stats_block_sides is chosen.
+/// Which of matrix_stats::block_sides is chosen.
 std::size_t chosen_side(const matrix_stats& s) {
     const index side = choose_side<double>(s.rows, s.nnz, s.blocks).side;
     std::size_t b = 0;
-    while (stats_block_sides[b] != side) ++b;
+    while (matrix_stats::block_sides[b] != side) ++b;
     return b;
 }
 
@@ -120,7 +120,8 @@ std::size_t chosen_side(const matrix_stats& s) {
 
 work bsr_block::work_on_cpu(const matrix_stats& s) {
     const std::size_t b = chosen_side(s);
-    const double side = stats_block_sides[b], blocks = double(s.blocks[b]), nnz = double(s.nnz);
+    const double side = matrix_stats::block_sides[b], blocks = double(s.blocks[b]),
+                 nnz = double(s.nnz);
     const double fill = blocks * side * side - nnz;
     if (has_simd_block_rows())  // a vector a row of a block; fitted to five matrices (EPYC)
         return {.sector_requests = blocks,
@@ -133,7 +134,7 @@ work bsr_block::work_on_cpu(const matrix_stats& s) {
 
 work bsr_block::work_on_gpu(const matrix_stats& s) {
     const std::size_t b = chosen_side(s);
-    const index side = stats_block_sides[b];
+    const index side = matrix_stats::block_sides[b];
     const double at_once = double(warp_rows / side), rows = double(block_row_count(s.rows, side));
     const auto units = [&](double blocks) {
         return units_of_a_warp + std::ceil(blocks / at_once) * (1 + side) + at_once / 10;
@@ -152,9 +153,9 @@ estimate bsr<V, S>::cost(const matrix_stats& s) {
 
 template <class V, class S>
 bsr<V, host> bsr<V, S>::from(const csr<V, host_view>& A) {
-    std::array<std::int64_t, std::size(stats_block_sides)> blocks;
+    std::array<std::int64_t, std::size(matrix_stats::block_sides)> blocks;
     for (std::size_t b = 0; b < blocks.size(); ++b)
-        blocks[b] = count_blocks(A, stats_block_sides[b], stats_block_sides[b]);
+        blocks[b] = count_blocks(A, matrix_stats::block_sides[b], matrix_stats::block_sides[b]);
     const choice best = choose_side<V>(A.shape.rows, std::int64_t(A.val.size()), blocks);
     if (!best.declined.empty()) throw argument_error("bsr: " + best.declined);
     return from(A, best.side, best.side);

@@ -3,7 +3,9 @@
 
 #include <bit>
 
+#include "nonzero/formats/cost.hpp"
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/method.hpp"
 
 namespace nz {
 
@@ -43,7 +45,7 @@ struct bsr {
     static constexpr std::array array_names{"block_row_ptr", "block_col_ind", "stored", "val"};
 
     static estimate cost(const matrix_stats&);
-    /// Square blocks of the side, of stats_block_sides, that takes the fewest bytes.
+    /// Square blocks of the side, of matrix_stats::block_sides, that takes the fewest bytes.
     static bsr<V, host> from(const csr<V, host_view>&);
     /// Blocks as the caller wants them, whatever the fill. Throws argument_error unless both are
     /// positive and their product is at most 64.

@@ -1,3 +1,4 @@
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/formats/bsr/bsr.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ TEST(bsr, holds_the_arrays_of_its_picture) {
 }
 
 TEST(bsr, chooses_the_side_of_the_blocks_in_the_matrix) {
-    for (const index side : stats_block_sides) {
+    for (const index side : matrix_stats::block_sides) {
         const auto A = from_rule<double>(48, 48, [side](index i, index j, double) {
             return (i / side + 2 * (j / side)) % 5 == 0;
         });

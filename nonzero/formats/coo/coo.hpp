@@ -1,7 +1,9 @@
 // Coordinate format (COO): every nonzero with its row and its column.
 #pragma once
 
+#include "nonzero/formats/cost.hpp"
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/method.hpp"
 
 namespace nz {
 

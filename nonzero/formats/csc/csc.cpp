@@ -1,5 +1,7 @@
 #include "nonzero/formats/csc/csc.hpp"
 
+#include "nonzero/formats/csr/kernels.hpp"
+
 namespace nz {
 
 template <class V, class S>

@@ -1,7 +1,9 @@
 // Compressed sparse column (CSC): CSR of the transposed matrix, for products with it.
 #pragma once
 
+#include "nonzero/formats/cost.hpp"
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/method.hpp"
 #include "nonzero/formats/scatter.hpp"
 
 namespace nz {

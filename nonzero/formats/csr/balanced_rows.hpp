@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "nonzero/core/threads.hpp"
 #include "nonzero/formats/csr/csr.hpp"
 
 namespace nz {

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/assembler.hpp"
 #include "nonzero/formats/csr/balanced_rows.hpp"
+#include "nonzero/formats/csr/kernels.hpp"
 #include "nonzero/formats/simd/simd.hpp"
 
 namespace nz {

@@ -3,6 +3,7 @@
 #include "nonzero/core/gpu/texture.cuh"
 #include "nonzero/core/launch.cuh"
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/csr/kernels.hpp"
 
 namespace nz {
 

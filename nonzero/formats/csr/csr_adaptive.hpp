@@ -1,7 +1,9 @@
 // CSR with its rows cut into blocks of about equal nonzeros, for one block of GPU threads each.
 #pragma once
 
+#include "nonzero/formats/cost.hpp"
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/method.hpp"
 
 namespace nz {
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/formats/csr/balanced_rows.hpp"
+#include "nonzero/formats/csr/kernels.hpp"
 #include "nonzero/formats/simd/targets.hpp"
 
 namespace nz {

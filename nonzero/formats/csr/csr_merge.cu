@@ -4,6 +4,7 @@
 #include "nonzero/core/device_complex.cuh"
 #include "nonzero/core/launch.cuh"
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/csr/kernels.hpp"
 
 namespace nz {
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/csr/kernels.hpp"
 #include "nonzero/formats/trace.hpp"
 
 namespace nz {

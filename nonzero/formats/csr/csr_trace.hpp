@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/csr/kernels.hpp"
 #include "nonzero/formats/trace.hpp"
 
 namespace nz {

@@ -5,6 +5,8 @@
 #include "nonzero/core/place_by_key.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/csr/kernels.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 
 namespace nz {
 namespace {

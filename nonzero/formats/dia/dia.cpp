@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 
 namespace nz {
 

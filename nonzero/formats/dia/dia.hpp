@@ -3,7 +3,9 @@
 
 #include <bit>
 
+#include "nonzero/formats/cost.hpp"
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/method.hpp"
 
 namespace nz {
 

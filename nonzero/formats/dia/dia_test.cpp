@@ -1,3 +1,4 @@
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/formats/dia/dia.hpp"
 
 #include <gtest/gtest.h>

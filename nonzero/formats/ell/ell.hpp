@@ -1,7 +1,9 @@
 // ELLPACK (ELL): every row padded to the longest one, stored column by column.
 #pragma once
 
+#include "nonzero/formats/cost.hpp"
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/method.hpp"
 
 namespace nz {
 

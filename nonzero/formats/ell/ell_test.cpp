@@ -1,3 +1,4 @@
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/formats/ell/ell.hpp"
 
 #include <gtest/gtest.h>

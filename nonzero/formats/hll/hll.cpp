@@ -6,7 +6,7 @@ namespace nz {
 
 template <class V, class S, storage_order O>
 estimate hacked_ell<V, S, O>::cost(const matrix_stats& s) {
-    static_assert(stats_groups[0] == default_hack_size);
+    static_assert(matrix_stats::groups[0] == default_hack_size);
     const std::int64_t hacks = (s.rows + default_hack_size - 1) / default_hack_size;
     const std::int64_t missing = hacks * default_hack_size - s.rows;  // rows of the last hack
     const std::int64_t stored =

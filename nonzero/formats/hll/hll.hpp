@@ -1,6 +1,9 @@
 // Hacked ELLPACK (HLL): blocks of rows, each an ELL of its own width, in two orders of storage.
 #pragma once
 
+#include "nonzero/formats/cost.hpp"
+#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/method.hpp"
 #include "nonzero/formats/panel.hpp"
 
 namespace nz {
@@ -105,7 +108,7 @@ struct hll_row_guided : kernel_of<hll_rows> {
     /// Plain rows, each as long as the longest of its hack.
     static work work_on_cpu(const matrix_stats& s) {
         return {.work_units =
-                    0.9 * double(s.group_width[0] * stats_groups[0]) + 8 * double(s.rows)};
+                    0.9 * double(s.group_width[0] * matrix_stats::groups[0]) + 8 * double(s.rows)};
     }
     static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu};
 };
@@ -130,7 +133,7 @@ struct hll_column_guided : kernel_of<hll> {
     static constexpr bool deterministic = true;
     static constexpr std::string_view source = "Calzetta and Lori 2025, OpenMP with HLL";
     static work work_on_cpu(const matrix_stats& s) {
-        return padded_work(double(s.group_width[0] * stats_groups[0]), double(s.rows));
+        return padded_work(double(s.group_width[0] * matrix_stats::groups[0]), double(s.rows));
     }
     static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu};
 };

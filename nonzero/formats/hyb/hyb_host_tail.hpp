@@ -20,10 +20,10 @@ struct hyb_host_tail {
     template <class T>
     using in_space = hyb_host_tail<V, T>;
 
-    nz::shape shape;                ///< size of the matrix                            [rows x cols]
-    index split_width;              ///< entries of a row that go to the ELL, at most
-    nz::ell<V, S> ell;              ///< of the same shape
-    nz::coo<V, host_side<S>> tail;  ///< of the same shape
+    nz::shape shape;    ///< size of the matrix                            [rows x cols]
+    index split_width;  ///< entries of a row that go to the ELL, at most
+    nz::ell<V, S> ell;  ///< of the same shape
+    nz::coo<V, typename S::on_host> tail;  ///< of the same shape
 
     static auto scalars(auto& a) {
         return std::tuple_cat(std::tie(a.shape, a.split_width), a.ell.scalars(a.ell),

@@ -5,10 +5,10 @@
 namespace nz {
 namespace {
 
-/// The cost with groups of stats_groups[g] rows.
+/// The cost with groups of matrix_stats::groups[g] rows.
 template <class V>
 estimate cost_of_groups(const matrix_stats& s, std::size_t g) {
-    const double stored = double(s.group_width[g]) * double(stats_groups[g]);
+    const double stored = double(s.group_width[g]) * double(matrix_stats::groups[g]);
     return {.matrix_bytes = stored * (sizeof(V) + sizeof(index)) + double(s.rows) * sizeof(index) +
                             offset_bytes(double(s.rows), stored),
             .vector_bytes = vector_bytes<V>(s),
@@ -19,13 +19,13 @@ estimate cost_of_groups(const matrix_stats& s, std::size_t g) {
 
 template <class V, class S>
 estimate icrs<V, S>::cost(const matrix_stats& s) {
-    static_assert(stats_groups[1] == default_interleave);
+    static_assert(matrix_stats::groups[1] == default_interleave);
     return cost_of_groups<V>(s, 1);
 }
 
 template <class V>
 estimate icrs_row_32::cost(const matrix_stats& s) {
-    static_assert(stats_groups[0] == 32);
+    static_assert(matrix_stats::groups[0] == 32);
     return cost_of_groups<V>(s, 0);
 }
 
@@ -48,8 +48,8 @@ icrs<V, host> icrs<V, S>::from(const csr<V, host_view>& A, index interleave) {
     }
     const offset stored = group_start.back();
     check_padding("icrs", stored, A);
-    B.row_start =
-        stored > max_narrow_offset ? offset_vector::wide(std::move(start)) : offset_vector(start);
+    B.row_start = stored > offset_vector::max_narrow ? offset_vector::wide(std::move(start))
+                                                     : offset_vector(start);
     B.col_ind.resize(std::size_t(stored)), B.val.resize(std::size_t(stored));
     parallel_for(thread_count({}), groups, 8, [&](std::int64_t g) {
         const offset begin = group_start[std::size_t(g)];

@@ -1,6 +1,9 @@
 // Interleaved compressed row storage (ICRS): CRS whose rows are interleaved in groups.
 #pragma once
 
+#include "nonzero/formats/cost.hpp"
+#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/method.hpp"
 #include "nonzero/formats/panel.hpp"
 
 namespace nz {

@@ -1,6 +1,9 @@
 // Sectioned JDS-ELL: rows sorted by length, cut into sections, each an ELL of its own.
 #pragma once
 
+#include "nonzero/formats/cost.hpp"
+#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/method.hpp"
 #include "nonzero/formats/panel.hpp"
 
 namespace nz {
@@ -39,9 +42,11 @@ struct jds_ell {
 
     nz::shape shape;       ///< size of the matrix it stands for         [rows x cols]
     array<index, S> perm;  ///< rows: the row of A that stands here
-    array<index, host_side<S>> section_ptr;     ///< sections + 1: the first sorted row of each
-    array<index, host_side<S>> section_width;   ///< sections: entries stored per row [entries]
-    array<offset, host_side<S>> section_start;  ///< sections + 1: where each one's elements start
+    array<index, typename S::on_host> section_ptr;  ///< sections + 1: the first sorted row of each
+    array<index, typename S::on_host>
+        section_width;  ///< sections: entries stored per row [entries]
+    array<offset, typename S::on_host>
+        section_start;        ///< sections + 1: where each one's elements start
     array<index, S> col_ind;  ///< column-major in each section; -1 pads a row's end
     array<V, S> val;          ///< the same; 0 where col_ind is -1
 

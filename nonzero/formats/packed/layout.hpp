@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/value.hpp"
 
 namespace nz {

@@ -9,7 +9,9 @@
 #include <memory>
 #include <optional>
 
+#include "nonzero/formats/cost.hpp"
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/method.hpp"
 #include "nonzero/formats/packed/layout.hpp"
 
 namespace nz {
@@ -37,7 +39,7 @@ struct packed_options {
     /// Chunks that a GPU warp takes at once: 1, 2 or 4. For a matrix without segments.
     /// @param pairs  neighbours within a window whose diagonals have the same offsets, and, where
     ///               values are stored in a table, one value each
-    [[nodiscard]] index chunks_per_warp(value_encoding, const packed_size&,
+    [[nodiscard]] index chunks_per_warp(value_encoding, const matrix_stats::packed_size&,
                                         std::int64_t pairs) const;
 };
 
@@ -103,7 +105,7 @@ static_assert(format<packed<double, host>>);
 
 /// The size of what `from` would build by these options. Computed in parallel, without building it.
 template <class V>
-packed_size size_of_packed(const csr<V, host_view>&, const packed_options&);
+matrix_stats::packed_size size_of_packed(const csr<V, host_view>&, const packed_options&);
 
 /// P with its values rounded to single precision and its chunks as they are. Nothing where the
 /// encoding is dictionary16, which single precision does not use. The table may then hold a value
@@ -130,7 +132,7 @@ template <class V>
 std::shared_ptr<const packed_analysis<V>> analyse_for_packing(
     gpu on, const csr<V, device_view>&, const std::function<void()>& meanwhile = [] {});
 template <class V>
-packed_size size_of_packed(const packed_analysis<V>&);
+matrix_stats::packed_size size_of_packed(const packed_analysis<V>&);
 
 /// Packs a CSR in GPU memory on the GPU, into what `from` builds, bit for bit. Waits for the GPU to
 /// learn the sizes; the arrays are then filled in on.stream without waiting. Real values. Throws

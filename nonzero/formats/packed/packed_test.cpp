@@ -1,4 +1,5 @@
 // Packed's own tests, of what only packed can get wrong; the zoo tests every layout.
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/formats/packed/packed.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/oracle.hpp"
 #include "nonzero/formats/simd/simd.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/matrix/build.hpp"
 #include "test/zoo.hpp"
 

@@ -7,7 +7,7 @@ namespace nz {
 
 template <class V, class S>
 estimate sell<V, S>::cost(const matrix_stats& s) {
-    static_assert(stats_groups[0] == default_chunk);
+    static_assert(matrix_stats::groups[0] == default_chunk);
     const std::int64_t chunks = (s.rows + default_chunk - 1) / default_chunk;
     const double stored = double(s.sorted_group_width) * default_chunk;
     const double bytes = stored * (sizeof(V) + sizeof(index)) +

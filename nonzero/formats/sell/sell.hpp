@@ -1,6 +1,9 @@
 // SELL-C-sigma: chunks of rows, sorted within scopes, each chunk an ELL of its own width.
 #pragma once
 
+#include "nonzero/formats/cost.hpp"
+#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/formats/method.hpp"
 #include "nonzero/formats/panel.hpp"
 
 namespace nz {
@@ -43,7 +46,7 @@ struct sell {
     static constexpr index default_chunk = 32;  ///< a warp's lanes
     static estimate cost(const matrix_stats&);
     static sell<V, host> from(const csr<V, host_view>& A) {
-        return from(A, default_chunk, stats_sort_scope);
+        return from(A, default_chunk, matrix_stats::sort_scope);
     }
     /// Throws argument_error unless chunk >= 1 and sort_scope >= 1, and where padding passes three
     /// times nnz.
@@ -92,7 +95,8 @@ struct sell_chunk : kernel_of<sell> {
     /// Rows that are sorted have their columns, too, from all over the window.
     static work work_on_cpu(const matrix_stats& s) {
         constexpr double sorted = 1.12;
-        return padded_work(sorted * double(s.sorted_group_width * stats_groups[0]), double(s.rows));
+        return padded_work(sorted * double(s.sorted_group_width * matrix_stats::groups[0]),
+                           double(s.rows));
     }
     static constexpr kernel_hooks hooks{.work_on_cpu = work_on_cpu};
 };

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/formats/simd/simd.hpp"
 #include "nonzero/formats/simd/vectors.hpp"
 

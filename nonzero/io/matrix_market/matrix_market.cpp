@@ -6,9 +6,12 @@
 #include <map>
 #include <mutex>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/formats/assembler.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/io/body_reader.hpp"
 #include "nonzero/io/matrix_market/matrix_market_lines.hpp"
+#include "nonzero/matrix/mirror.hpp"
 
 namespace nz::matrix_market {
 namespace {

@@ -155,7 +155,7 @@ class header_parser {
         h_.rows = read_size(0, max_size, "rows");
         h_.cols = read_size(1, max_size, "columns");
         if (h_.symmetry != symmetry::general && h_.rows != h_.cols)
-            fail(fmt::format("{} of {} x {}", name(h_.symmetry), h_.rows, h_.cols),
+            fail(fmt::format("{} of {} x {}", name_of(h_.symmetry), h_.rows, h_.cols),
                  "as many columns as rows");
         if (!h_.dense) {
             h_.entries = read_size(2, std::int64_t(1) << 62, "entries");

@@ -10,7 +10,9 @@
 #include <limits>
 #include <utility>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/io/text.hpp"
+#include "nonzero/matrix/mirror.hpp"
 
 namespace nz::matrix_market {
 namespace {

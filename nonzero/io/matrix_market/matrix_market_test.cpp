@@ -373,12 +373,12 @@ TYPED_TEST(matrix_market_files, store_one_triangle_of_a_symmetric_matrix) {
     const auto A =
         from_rule<V>(40, 40, [](index i, index j, double u) { return i == j || u > 0.8; });
     for (const symmetry s : {symmetry::symmetric, symmetry::skew_symmetric, symmetry::hermitian}) {
-        EXPECT_THROW(write(path, view(A), {.store = s}), argument_error) << name(s);
+        EXPECT_THROW(write(path, view(A), {.store = s}), argument_error) << name_of(s);
         const auto S = symmetrised(A, s);
         write(path, view(S), {.store = s});
         EXPECT_EQ(inspect(path).symmetry, s);
         EXPECT_LT(inspect(path).entries, std::int64_t(S.val.size()));
-        EXPECT_TRUE(same_matrix(read<V>(path), S)) << name(s);
+        EXPECT_TRUE(same_matrix(read<V>(path), S)) << name_of(s);
         EXPECT_EQ(folder.files(), 1U);
     }
     const auto wide = from_rule<V>(3, 4, [](index, index, double) { return true; });

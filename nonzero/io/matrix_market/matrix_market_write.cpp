@@ -9,6 +9,9 @@
 #include "nonzero/io/matrix_market/matrix_market.hpp"
 #include "nonzero/io/matrix_market/matrix_market_lines.hpp"
 #include "nonzero/io/text.hpp"
+#include "nonzero/matrix/mirror.hpp"
+
+#include "nonzero/formats/csr/to_csr.hpp"
 
 namespace nz::matrix_market {
 namespace {
@@ -99,11 +102,11 @@ void check_symmetry(const csr<V, host_view>& A, symmetry store) {
     if (store == symmetry::general) return;
     if (A.shape.rows != A.shape.cols)
         throw argument_error(
-            fmt::format("write: a {} matrix has as many rows as columns", name(store)));
+            fmt::format("write: a {} matrix has as many rows as columns", name_of(store)));
     // One half of the values is lost: it must be that of the other to the last bit.
     if (const auto found = first_asymmetry(ascending<V>::known(A), store, 0))
         throw argument_error(fmt::format("write: entry ({}, {}) does not fit a {} matrix",
-                                         found->row + 1, found->col + 1, name(store)));
+                                         found->row + 1, found->col + 1, name_of(store)));
 }
 
 }  // namespace
@@ -119,8 +122,9 @@ void write(const std::string& path, const csr<V, host_view>& A, symmetry store, 
     std::int64_t entries = 0;
     for_each_entry(A, 0, A.shape.rows, [&](index i, index j, V) { entries += stored(i, j); });
     text_sink file(path, gzip);
-    file.write(fmt::format("%%MatrixMarket matrix coordinate {} {}\n{} {} {}\n", name(field_of<V>),
-                           name(store), A.shape.rows, A.shape.cols, entries));
+    file.write(fmt::format("%%MatrixMarket matrix coordinate {} {}\n{} {} {}\n",
+                           name_of(field_of<V>), name_of(store), A.shape.rows, A.shape.cols,
+                           entries));
     file.write_items(std::int64_t(A.val.size()),
                      [&](std::int64_t first, std::int64_t last, std::string& text) {
                          formatter line(text);
@@ -140,8 +144,8 @@ void write(const std::string& path, const csr<V, host_view>& A, symmetry store, 
 template <class V>
 void write_vector(const std::string& path, std::span<const V> x, bool gzip) {
     text_sink file(path, gzip);
-    file.write(
-        fmt::format("%%MatrixMarket matrix array {} general\n{} 1\n", name(field_of<V>), x.size()));
+    file.write(fmt::format("%%MatrixMarket matrix array {} general\n{} 1\n", name_of(field_of<V>),
+                           x.size()));
     file.write_items(std::int64_t(x.size()),
                      [&](std::int64_t first, std::int64_t last, std::string& text) {
                          formatter line(text);

@@ -1,35 +1,18 @@
-// In which precision a plan stores its matrix, and how far its products may then be from A x.
+// The values of a matrix as a plan stores them.
 #pragma once
 
-#include <string_view>
-
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/plan/storage/value_storage.hpp"
 
 namespace nz {
 
-/// How a plan stores the values of its matrix. Products are summed in V all the same, and every
-/// method multiplies the same stored values. Nothing but `exact` is ever taken unasked.
-enum class value_storage {
-    exact,   ///< bit for bit
-    single,  ///< a double rounded to the nearest float, ties to even; a float as it is
-};
 /// All of them, in the order of the enum.
 inline constexpr value_storage value_storages[] = {value_storage::exact, value_storage::single};
 
-/// "exact" or "single".
-std::string_view name_of(value_storage);
 /// The one of that name. Throws argument_error where there is none.
 value_storage storage_named(std::string_view name);
 
-/// Error bound of a product with finite x, entry by entry, unless it overflows or underflows in V:
-/// |y - A x| <= relative |A| |x| + absolute P |x|, where P has a one for each entry of A below
-/// `smallest` in magnitude. An entry that is stored twice counts twice, in |A| and in P.
-struct storage_bound {
-    double unit_roundoff = 0;  ///< relative error of a stored value
-    double relative = 0;       ///< with V's own rounding in the longest row
-    double absolute = 0;       ///< error of a stored value below `smallest`; 0: V's own range holds
-    double smallest = 0;       ///< magnitude from which on a value keeps unit_roundoff
-};
+/// The bound of a matrix with such rows.
 template <class V>
 storage_bound bound_of(value_storage, std::int64_t longest_row);
 

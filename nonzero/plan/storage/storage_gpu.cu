@@ -3,6 +3,7 @@
 
 #include "nonzero/core/cuda.cuh"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/plan/storage/stored_values.hpp"
 
 namespace nz {

@@ -1,5 +1,6 @@
 // Rounding values in GPU memory in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/plan/storage/storage.hpp"
 
 namespace nz {

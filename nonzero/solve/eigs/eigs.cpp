@@ -76,7 +76,7 @@ eigs_options options_of(const eigs_options& o, spectrum_end which, pairs_at_ends
     one.count = is_lowest ? pairs.lowest : pairs.highest;
     one.tol = tol;
     if (o.monitor)
-        one.monitor = [&o, &before, pairs, is_lowest](eigs_progress p) {
+        one.monitor = [&o, &before, pairs, is_lowest](eigs_options::progress p) {
             p.products += before.products;
             p.wanted = pairs.lowest + pairs.highest;
             if (!is_lowest) p.converged += pairs.lowest;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "nonzero/formats/registry.hpp"
+#include "nonzero/formats/linear_operator.hpp"
 #include "nonzero/solve/krylov/report.hpp"
 
 namespace nz {
@@ -14,28 +14,29 @@ namespace nz {
 /// of the smallest and the rest of the largest.
 enum class spectrum_end { smallest, largest, magnitude, both };
 
-/// How a search stands.
-struct eigs_progress {
-    std::int64_t products = 0;
-    int converged = 0;    ///< pairs
-    int wanted = 0;       ///< pairs; for magnitude of each end as many as there can be
-    bool checks = false;  ///< all have converged, and it looks for copies of them that it missed
-    double residual = 0;  ///< |A x - theta x| / |A| of the pair that it works on
-};
-
 struct eigs_options {
+    /// How a search stands.
+    struct progress {
+        std::int64_t products = 0;
+        int converged = 0;  ///< pairs
+        int wanted = 0;     ///< pairs; for magnitude of each end as many as there can be
+        bool checks =
+            false;  ///< all have converged, and it looks for copies of them that it missed
+        double residual = 0;  ///< |A x - theta x| / |A| of the pair that it works on
+    };
+
     int count = 6;  ///< eigenpairs, at most 50
     spectrum_end which = spectrum_end::smallest;
-    /// Tolerance of |A x - theta x| / |A|, for each pair; without, default_tol of the values.
+    /// Tolerance of |A x - theta x| / |A|, for each pair; without, solve_options::default_tol.
     std::optional<double> tol = {};
     std::int64_t max_products = 10000;  ///< at most, for each end
     int basis = 0;                      ///< vectors held: from count + 2 to 128; 0: as suits count
     /// Called whenever a residual is known; false stops the search.
-    std::function<bool(const eigs_progress&)> monitor = {};
+    std::function<bool(const progress&)> monitor = {};
 
     template <class V>
     [[nodiscard]] double tol_of() const {
-        return tol.value_or(default_tol<V>);
+        return tol.value_or(solve_options::default_tol<V>);
     }
 };
 

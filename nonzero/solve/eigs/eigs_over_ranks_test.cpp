@@ -2,6 +2,7 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/distributed.hpp"
+#include "nonzero/dist/own_block.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/solve/eigs/eigs.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
@@ -48,8 +49,9 @@ TEST(eigs_over_ranks, are_those_of_one_process) {
                 ASSERT_EQ(got.values.size(), 4U);
                 for (std::size_t k = 0; k < 4; ++k) {
                     // An eigenvalue is within the residual of a Ritz value.
-                    EXPECT_NEAR(got.values[k], want.values[k],
-                                2 * o.tol.value_or(default_tol<double>) * got.report.norm);
+                    EXPECT_NEAR(
+                        got.values[k], want.values[k],
+                        2 * o.tol.value_or(solve_options::default_tol<double>) * got.report.norm);
                     const auto v = got.vector(k);
                     double norm2 = 0;
                     for (const double e : v) norm2 += e * e;
@@ -109,7 +111,7 @@ TEST(eigs_over_ranks, all_stop_where_one_rank_is_told_to) {
         const cpu on{.threads = 1, .ranks = &ranks};
         const distributed<double, cpu> op(on, slice_of(ranks, view(A)));
         eigs_options o{.count = 3};
-        if (ranks.rank() == 1) o.monitor = [](const eigs_progress&) { return false; };
+        if (ranks.rank() == 1) o.monitor = [](const eigs_options::progress&) { return false; };
         why[std::size_t(ranks.rank())] = eigs<double, cpu>(on, op, o).report.why;
     });
     for (const std::string& w : why) EXPECT_EQ(w, "stopped by the caller");

@@ -10,7 +10,8 @@
 #include <random>
 
 #include "nonzero/formats/oracle.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
+#include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/eigs/dense_eigen.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
@@ -198,7 +199,7 @@ TYPED_TEST(eigenpairs, of_small_matrices_are_those_of_a_dense_solver) {
 TYPED_TEST(eigenpairs, tell_how_the_search_stands) {
     using V = typename TypeParam::V;
     const auto A = laplace3d<V>(11, 11, 11);
-    std::vector<eigs_progress> seen;
+    std::vector<eigs_options::progress> seen;
     const auto all = this->find(A, {.count = 4, .tol = this->tol, .monitor = [&](const auto& p) {
                                         seen.push_back(p);
                                         return true;
@@ -399,7 +400,7 @@ TYPED_TEST(eigenpairs, of_both_ends_stop_where_the_caller_wants) {
     using V = typename TypeParam::V;
     const auto A = laplace2d<V>(30, 30);
     for (const auto which : {spectrum_end::magnitude, spectrum_end::both}) {
-        std::vector<eigs_progress> seen;
+        std::vector<eigs_options::progress> seen;
         const auto all = this->find(
             A, {.count = 4, .which = which, .tol = this->tol, .monitor = [&](const auto& p) {
                     seen.push_back(p);

@@ -1,6 +1,7 @@
 // Random vectors, the same on every machine and over any number of ranks.
 #pragma once
 
+#include "nonzero/core/agreement.hpp"
 #include "nonzero/core/backend.hpp"
 #include "nonzero/core/communicator.hpp"
 #include "nonzero/core/space.hpp"

@@ -187,9 +187,10 @@ void vector_basis<V, B>::project(int count, in<V, B> w) {
         add_ranks(space_.on(), std::span(coefficients_).first(std::size_t(count)));
     } else {
         for (int k = 0; k < count; k += dots_at_once)
-            space_.run(basis_dots<V>{vectors_.data() + k * n_, w.data(), n_,
-                                     std::min(count - k, dots_at_once), coefficients_.data() + k},
-                       sum_.data());
+            run_fused(space_,
+                      basis_dots<V>{vectors_.data() + k * n_, w.data(), n_,
+                                    std::min(count - k, dots_at_once), coefficients_.data() + k},
+                      sum_.data());
     }
 }
 
@@ -206,8 +207,9 @@ double vector_basis<V, B>::subtract(int count, out<V, B> w) {
         add_ranks(space_.on(), std::span(&total, 1));
         return std::sqrt(total);
     } else {
-        space_.run(basis_subtract<V>{vectors_.data(), w.data(), n_, count, coefficients_.data()},
-                   sum_.data());
+        run_fused(space_,
+                  basis_subtract<V>{vectors_.data(), w.data(), n_, count, coefficients_.data()},
+                  sum_.data());
         return std::sqrt(sum_.read().value);
     }
 }
@@ -246,8 +248,9 @@ void vector_basis<V, B>::combine(std::span<const double> y, out<V, B> x) {
         });
     } else {
         give(y);
-        space_.run(basis_combine<V>{vectors_.data(), x.data(), n_, count, coefficients_.data()},
-                   sum_.data());
+        run_fused(space_,
+                  basis_combine<V>{vectors_.data(), x.data(), n_, count, coefficients_.data()},
+                  sum_.data());
     }
 }
 
@@ -266,14 +269,14 @@ void vector_basis<V, B>::rotate(int from, int to, std::span<const double> y) {
         });
     } else {
         give(y);
-        space_.run(basis_rotate<V>{vectors_.data(), n_, from, to, coefficients_.data()},
-                   sum_.data());
+        run_fused(space_, basis_rotate<V>{vectors_.data(), n_, from, to, coefficients_.data()},
+                  sum_.data());
     }
 }
 
 template <class V, class B>
 double vector_basis<V, B>::residual(in<V, B> image, double theta, in<V, B> x, out<V, B> r) {
-    space_.run(basis_residual<V>{image.data(), x.data(), r.data(), theta}, sum_.data());
+    run_fused(space_, basis_residual<V>{image.data(), x.data(), r.data(), theta}, sum_.data());
     return std::sqrt(sum_.read().value);
 }
 

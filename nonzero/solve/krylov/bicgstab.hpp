@@ -1,7 +1,7 @@
 // Stabilised bi-conjugate gradients, for matrices that are not symmetric.
 #pragma once
 
-#include "nonzero/formats/registry.hpp"
+#include "nonzero/formats/linear_operator.hpp"
 #include "nonzero/solve/krylov/report.hpp"
 
 namespace nz {

@@ -1,7 +1,7 @@
 // Preconditioned conjugate gradients.
 #pragma once
 
-#include "nonzero/formats/registry.hpp"
+#include "nonzero/formats/linear_operator.hpp"
 #include "nonzero/solve/krylov/report.hpp"
 
 namespace nz {

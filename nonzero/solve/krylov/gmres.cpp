@@ -153,7 +153,7 @@ class gmres_solve {
     /// basis 0 = b - A x
     S find_residual() {
         A_.apply(V(1), x_, V(0), q_);
-        space_.run(residual_step<V, S>{b_.data(), q_.data(), basis(0)}, s_.data());
+        run_fused(space_, residual_step<V, S>{b_.data(), q_.data(), basis(0)}, s_.data());
         return s_.read();
     }
 
@@ -204,10 +204,11 @@ class gmres_solve {
         W* const norm2 = h_.data() + 2 * count;  // beside h, so that the CPU waits once
         for (W* const h : {h_.data(), h_.data() + count}) {
             for (int k = 0; k < count; k += gmres_dots<V>)
-                space_.run(
+                run_fused(
+                    space_,
                     gmres_project<V>{basis(k), w, n_, std::min(count - k, gmres_dots<V>), h + k},
                     s_.data());
-            space_.run(gmres_subtract<V>{basis(0), w, n_, count, h, norm2}, s_.data());
+            run_fused(space_, gmres_subtract<V>{basis(0), w, n_, count, h, norm2}, s_.data());
         }
         const auto both = to_host<W>(space_.on(), in<W, B>{h_.data(), 2 * std::size_t(count) + 1});
         std::vector<W> column(both.begin(), both.begin() + count);
@@ -221,7 +222,8 @@ class gmres_solve {
         if (columns == 0) return;
         const std::vector<W> y = H.solution();
         const auto on_device = from_host(space_.on(), std::span<const W>(y));
-        space_.run(gmres_combine<V>{basis(0), q_.data(), n_, columns, on_device.data()}, s_.data());
+        run_fused(space_, gmres_combine<V>{basis(0), q_.data(), n_, columns, on_device.data()},
+                  s_.data());
         if (M_ != nullptr) M_->apply(V(1), q_, V(0), z_);
         space_.axpy(V(1), M_ == nullptr ? q_ : z_, x_);
     }

@@ -1,7 +1,7 @@
 // Generalised minimal residuals, restarted, for matrices that are not symmetric.
 #pragma once
 
-#include "nonzero/formats/registry.hpp"
+#include "nonzero/formats/linear_operator.hpp"
 #include "nonzero/solve/krylov/report.hpp"
 
 namespace nz {

@@ -69,7 +69,7 @@ struct wide_norm {
 template <class V, class B>
 wide_norm norm_of(vector_space<V, B>& space, in<V, B> v) {
     scalars_on<square_sums, B> sums(space.on(), {});
-    space.run(scaled_squares<V>{v.data()}, sums.data());
+    run_fused(space, scaled_squares<V>{v.data()}, sums.data());
     const square_sums all = sums.read();
     if (std::isfinite(all.small)) return {std::sqrt(all.small), -600};
     if (std::isfinite(all.plain)) return {std::sqrt(all.plain), 0};
@@ -110,7 +110,8 @@ void restore(vector_space<V, B>& space, const linear_problem<V, B>& scaled, cons
     scale_by_power_of_2<V, B>(space, -by.of_x(), again);
     scaled.A.apply(V(1), again, V(0), q);
     scalars_on<krylov_state, B> at(space.on(), {});
-    space.run(residual_step<V, krylov_state>{scaled.b.data(), q.data(), r.data()}, at.data());
+    run_fused(space, residual_step<V, krylov_state>{scaled.b.data(), q.data(), r.data()},
+              at.data());
     const krylov_state s = at.read();
     const double residual = std::sqrt(s.residual2), rhs = std::sqrt(s.rhs2);
     if (!std::isfinite(residual)) {

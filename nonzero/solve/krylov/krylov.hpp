@@ -142,7 +142,7 @@ struct krylov_frame {
     [[nodiscard]] int at_a_time() const { return M == nullptr ? 4 : 1; }
     template <class Step>
     void run(const Step& step) {
-        space.run(step, s.data());
+        run_fused(space, step, s.data());
     }
 
     vector_space<V, B> space;

@@ -3,6 +3,7 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/distributed.hpp"
+#include "nonzero/dist/own_block.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/gmres.hpp"

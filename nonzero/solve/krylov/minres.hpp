@@ -1,7 +1,7 @@
 // Minimal residuals, for symmetric matrices that are not definite.
 #pragma once
 
-#include "nonzero/formats/registry.hpp"
+#include "nonzero/formats/linear_operator.hpp"
 #include "nonzero/solve/krylov/report.hpp"
 
 namespace nz {

@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/solve/krylov/gmres.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "test/solver_fixture.hpp"

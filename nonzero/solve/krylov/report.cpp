@@ -2,7 +2,32 @@
 
 namespace nz {
 
+namespace {
+constexpr std::string_view status_names[] = {"running",
+                                             "converged",
+                                             "indefinite-matrix",
+                                             "indefinite-preconditioner",
+                                             "breakdown",
+                                             "singular-matrix",
+                                             "diverged",
+                                             "not-finite",
+                                             "not-finite-at-start",
+                                             "limited-by-rounding",
+                                             "stagnated",
+                                             "no-longer-halves",
+                                             "overflow",
+                                             "underflow",
+                                             "max-iter",
+                                             "max-seconds",
+                                             "max-products",
+                                             "stopped-by-caller",
+                                             "whole-space",
+                                             "no-direction",
+                                             "failed"};
 static_assert(std::size(status_names) == std::size_t(status::failed) + 1);
+}  // namespace
+
+std::string_view name_of(status s) { return status_names[std::size_t(s)]; }
 
 namespace {
 

@@ -13,10 +13,6 @@
 
 namespace nz {
 
-/// The tolerance where none is given, of solvers and of eigs: what rounding lets all of them reach.
-template <class V>
-inline constexpr double default_tol = std::numeric_limits<real<V>>::epsilon() < 1e-10 ? 1e-8 : 1e-5;
-
 /// How iterations stand, and in the end why there are no more.
 enum class status : int {
     running,
@@ -41,32 +37,17 @@ enum class status : int {
     no_direction,  ///< nothing is left that is independent of that basis
     failed,        ///< something threw
 };
-/// All of them, in their order, as JSON and Python have them.
-inline constexpr std::string_view status_names[] = {"running",
-                                                    "converged",
-                                                    "indefinite-matrix",
-                                                    "indefinite-preconditioner",
-                                                    "breakdown",
-                                                    "singular-matrix",
-                                                    "diverged",
-                                                    "not-finite",
-                                                    "not-finite-at-start",
-                                                    "limited-by-rounding",
-                                                    "stagnated",
-                                                    "no-longer-halves",
-                                                    "overflow",
-                                                    "underflow",
-                                                    "max-iter",
-                                                    "max-seconds",
-                                                    "max-products",
-                                                    "stopped-by-caller",
-                                                    "whole-space",
-                                                    "no-direction",
-                                                    "failed"};
-constexpr std::string_view name_of(status s) { return status_names[std::size_t(s)]; }
+/// Its name, as JSON and Python have it.
+std::string_view name_of(status);
 
 struct solve_options {
-    /// Tolerance of the relative residual, |b - A x| / |b|; without, default_tol of the values.
+    /// The tolerance where none is given, of solvers and of eigs: what rounding lets all of them
+    /// reach.
+    template <class V>
+    static constexpr double default_tol = std::numeric_limits<real<V>>::epsilon() < 1e-10 ? 1e-8
+                                                                                          : 1e-5;
+
+    /// Tolerance of the relative residual, |b - A x| / |b|; without, default_tol.
     std::optional<double> tol = {};
     std::int64_t max_iter = 10000;  ///< at most
     /// The solver ends between two iterations when that long has passed since the call  [s]. Which

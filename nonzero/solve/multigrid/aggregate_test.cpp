@@ -1,13 +1,13 @@
 // Strong couplings and aggregates: their definitions, checked by brute force.
 #include "nonzero/solve/multigrid/aggregate.hpp"
-#include "nonzero/matrix/transpose.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
+#include "nonzero/matrix/transpose.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {

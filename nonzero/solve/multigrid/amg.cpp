@@ -9,8 +9,12 @@
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/entries.hpp"
+#include "nonzero/dist/share_out.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
+#include "nonzero/matrix/mirror.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/multigrid/coarsen.hpp"
+#include "nonzero/solve/multigrid/convergence_factor.hpp"
 #include "nonzero/solve/multigrid/hierarchy.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
 
@@ -44,7 +48,7 @@ nz::shape own_shape(B on, const matrix_slice<V>& A) {
 template <class V, class B>
 void check_part(const communicator& ranks, const matrix_slice<V>& A, const amg_options& o,
                 const candidates<V>& near, const linear_operator<V, B>* finest) {
-    check_options(o);
+    o.validate();
     const auto require = [](bool holds, const char* what) {
         if (!holds) throw argument_error(std::string("amg: ") + what);
     };
@@ -111,7 +115,7 @@ amg<V, B>::amg(const ascending<V>& in_order, B on, const amg_options& o, const c
     : matrix_free_operator<V, B>(on, in_order.view().shape),
       made_(new hierarchy{{on, o.cycle}, {}, {}, {}}) {
     const auto start = steady_clock::now();
-    check_options(o);
+    o.validate();
     const csr<V, host_view>& A = in_order.view();
     auto diagonal = suitable_diagonal(in_order, o.check);
     if (A.shape.rows % o.block != 0)

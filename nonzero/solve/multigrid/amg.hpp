@@ -39,7 +39,7 @@ struct matrix_slice;
 /// CPU waits where on.ranks' transport does.
 ///
 /// Source: Tuminaro, Tong 2000, doi:10.1109/SC.2000.10008, section 3 ("uncoupled" aggregation).
-template <class V, class B>
+template <class V, class B = cpu>
 class amg final : public matrix_free_operator<V, B> {
   public:
     /// @param A     symmetric positive definite; not needed any more afterwards
@@ -88,13 +88,5 @@ class amg final : public matrix_free_operator<V, B> {
     std::unique_ptr<hierarchy> made_;
     amg_report report_;
 };
-template <class V, class B = cpu>
-using distributed_amg = amg<V, B>;
-
-/// By how much one cycle M of multigrid reduces the error, in the end: the largest eigenvalue of
-/// I - M A in magnitude, from `steps` of the power method with a fixed start.
-template <class V, class B>
-double convergence_factor(B on, const linear_operator<V, B>& A, const linear_operator<V, B>& M,
-                          int steps = 30);
 
 }  // namespace nz

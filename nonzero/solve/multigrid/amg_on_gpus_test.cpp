@@ -9,6 +9,7 @@
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/solve.hpp"
+#include "nonzero/vector/vectors.hpp"
 #include "test/files.hpp"
 #include "test/gpu_ranks.hpp"
 #include "test/systems.hpp"
@@ -94,7 +95,7 @@ void solve_on(B on, const communicator& ranks, const problem<V>& p, solved<V>& a
     own.val.assign(p.near.val.begin() + first * std::ptrdiff_t(k),
                    p.near.val.begin() + last * std::ptrdiff_t(k));
     const distributed<V, B> A(on, slice);
-    const distributed_amg<V, B> M(on, slice, p.options, own, &A);
+    const amg<V, B> M(on, slice, p.options, own, &A);
     const vector<V, B> b = from_host(on, slice_of<V>(rows, ranks.rank(), p.b));
     vector_space<V, B> space(on, std::int64_t(b.size()));
     auto x = space.zero(), Mb = space.make();
@@ -234,7 +235,7 @@ TEST_F(amg_on_gpus, refuse_a_diagonal_that_is_not_positive) {
         const thread_limit one(cpu{1});
         const gpu_rank mine(ranks, true);
         const auto slice = slice_of(ranks, view(p.A));
-        (void)distributed_amg<double, gpu>(gpu(mine), slice, p.options);
+        (void)amg<double, gpu>(gpu(mine), slice, p.options);
     });
     for (const auto& t : thrown)
         EXPECT_NE(text_of(t).find("its diagonal is -1.5 in row 7000"), std::string::npos)
@@ -265,8 +266,9 @@ TEST_F(amg_on_gpus, of_every_cycle_are_symmetric_and_positive) {
         return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
     };
     const auto A = laplace3d<double>(16, 16, 16);
-    for (const auto cycle : {amg_cycle::v, amg_cycle::w})
-        for (const auto smoother : {amg_smoother::chebyshev, amg_smoother::l1_jacobi}) {
+    for (const auto cycle : {amg_options::cycles::v, amg_options::cycles::w})
+        for (const auto smoother :
+             {amg_options::smoothers::chebyshev, amg_options::smoothers::l1_jacobi}) {
             const amg_options o{.cycle = cycle, .smoother = smoother, .coarse_rows = 20};
             const problem<double> s{{"x", A, random_vector<double>(4096, 1)}, o};
             const problem<double> t{{"y", A, random_vector<double>(4096, 2)}, o};

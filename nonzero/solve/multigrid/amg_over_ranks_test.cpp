@@ -7,6 +7,7 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/entries.hpp"
+#include "nonzero/dist/own_block.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "test/systems.hpp"
@@ -41,7 +42,7 @@ solved solve_over(int size, const system& s, const amg_options& o = {},
                                                      ? host_vector<double>()
                                                      : own_part(near.val, rows, near.count)};
         const distributed<double, cpu> A(on, slice);
-        const distributed_amg<double> M(on, slice, o, own, &A);
+        const amg<double> M(on, slice, o, own, &A);
         const auto b = own_part(s.b, rows);
         host_vector<double> x(b.size(), 0), Mb(b.size());
         M.apply(1, b, 0, Mb);
@@ -124,8 +125,9 @@ TEST(amg_over_ranks, take_rows_in_any_order) {
 
 TEST(amg_over_ranks, of_every_cycle_are_symmetric_and_positive) {
     const auto A = laplace3d<double>(16, 16, 16);
-    for (const auto cycle : {amg_cycle::v, amg_cycle::w})
-        for (const auto smoother : {amg_smoother::chebyshev, amg_smoother::l1_jacobi}) {
+    for (const auto cycle : {amg_options::cycles::v, amg_options::cycles::w})
+        for (const auto smoother :
+             {amg_options::smoothers::chebyshev, amg_options::smoothers::l1_jacobi}) {
             const amg_options o{.cycle = cycle, .smoother = smoother, .coarse_rows = 20};
             const system s{"x", A, random_vector<double>(4096, 1)};
             const system t{"y", A, random_vector<double>(4096, 2)};
@@ -148,7 +150,7 @@ std::vector<std::exception_ptr> thrown_for(
         const matrix_slice<double> slice{rows, rows, rows_of(view(A), rows.of(ranks.rank()))};
         candidates<double> own;
         near(ranks.rank(), own);
-        const distributed_amg<double> M(on, slice, o, own);
+        const amg<double> M(on, slice, o, own);
         const distributed<double, cpu> product(on, slice);
         const host_vector<double> b(std::size_t(slice.own.shape.rows), 1);
         host_vector<double> x(b.size(), 0);

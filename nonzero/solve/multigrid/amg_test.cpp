@@ -1,7 +1,5 @@
 // Multigrid: a symmetric positive definite preconditioner whose iterations do not grow.
 #include "nonzero/solve/multigrid/amg.hpp"
-#include "nonzero/solve/multigrid/chebyshev.hpp"
-#include "nonzero/solve/multigrid/prolongation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +7,13 @@
 #include <limits>
 
 #include "nonzero/formats/oracle.hpp"
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
+#include "nonzero/solve/multigrid/chebyshev.hpp"
+#include "nonzero/solve/multigrid/convergence_factor.hpp"
+#include "nonzero/solve/multigrid/prolongation.hpp"
 #include "nonzero/solve/preconditioners/mixed_precision.hpp"
 #include "test/zoo.hpp"
 
@@ -89,8 +90,9 @@ TYPED_TEST_SUITE(multigrid, backends);
 
 std::vector<amg_options> every_cycle() {
     std::vector<amg_options> all;
-    for (const auto cycle : {amg_cycle::v, amg_cycle::w})
-        for (const auto smoother : {amg_smoother::chebyshev, amg_smoother::l1_jacobi})
+    for (const auto cycle : {amg_options::cycles::v, amg_options::cycles::w})
+        for (const auto smoother :
+             {amg_options::smoothers::chebyshev, amg_options::smoothers::l1_jacobi})
             for (const int sweeps : {1, 2})
                 all.push_back(
                     {.cycle = cycle, .smoother = smoother, .sweeps = sweeps, .coarse_rows = 20});
@@ -232,7 +234,7 @@ csr<double, host> of_many_values(csr<double, host> A) {
 TYPED_TEST(multigrid, of_levels_in_single_precision_takes_no_more_iterations) {
     this->expect_no_more_iterations(of_many_values(laplace3d<double>(50, 50, 50)), {});
     this->expect_no_more_iterations(of_many_values(laplace2d<double>(300, 300)),
-                                    {.cycle = amg_cycle::w});
+                                    {.cycle = amg_options::cycles::w});
     this->expect_no_more_iterations(elasticity3d<double>(20, 18, 16, 0.3),
                                     {.strength = 0, .block = 3},
                                     rigid_body_modes<double>(elasticity3d_nodes(20, 18, 16)));

@@ -13,16 +13,11 @@ template <class V, class S = host>
 struct candidates {
     index count = 0;  ///< vectors
     array<V, S> val;  ///< rows * count: those of one row side by side
+
+    /// The constant, one for each of a node's `block` unknowns: the candidates where none are
+    /// given. first_row: of a larger matrix, where the rows begin.
+    static candidates constant(index rows, index block = 1, index first_row = 0);
 };
-
-/// One candidate of ones.
-template <class V>
-candidates<V> constant_candidate(index rows);
-
-/// Default candidates: the constant, one for each of a node's `block` unknowns. first_row: of a
-/// larger matrix, where the rows begin.
-template <class V>
-candidates<V> constant_candidates(index rows, index block, index first_row = 0);
 
 /// The three translations and three rotations of a body in space, for unknowns (u, v, w) a node.
 /// @param xyz  coordinates of the nodes, three a node; their mean is taken for the origin

@@ -73,7 +73,7 @@ double spectral_radius(B on, const linear_operator<V, B>& A, in<V, B> w, int ste
     vector<V, B> v = from_host(on, std::span<const V>(hashed_vector<V>(n, first_row)));
     vector<V, B> u = space.zero(), q = space.zero();
     const auto orthogonalise = [&](V alpha, V beta, const vector<V, B>& along, vector<V, B>& z) {
-        space.run(lanczos_step<V>{alpha, beta, w.data(), q.data(), along.data(), z.data()},
+        run_fused(space, lanczos_step<V>{alpha, beta, w.data(), q.data(), along.data(), z.data()},
                   sum.data());
         return std::sqrt(double(sum.read().value));
     };

@@ -5,6 +5,8 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/entries.hpp"
+#include "nonzero/dist/share_out.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
 #include "nonzero/solve/multigrid/halo_rows.hpp"
@@ -90,9 +92,10 @@ csr<V, device> smoothed(gpu here, const local_level<V, gpu>& level,
 /// P, from the own part of T. own_numbers: of the rank's aggregates.
 template <class V, class C>
 local_matrix<V, C> prolongation(C here, const communicator& ranks, const local_level<V, C>& level,
-                                const own_couplings<C>& strong, const aggregation<space_of<C>>& own,
-                                range own_numbers, const candidates<V, space_of<C>>& T,
-                                in<V, C> diagonal, const coarsening& how) {
+                                const own_couplings<C>& strong,
+                                const aggregation<typename C::memory>& own, range own_numbers,
+                                const candidates<V, typename C::memory>& T, in<V, C> diagonal,
+                                const coarsening& how) {
     const auto k = std::size_t(T.count);
     host_vector<index> nodes = level.halo.sent, aggregate_of;
     host_vector<V> rows_of_T;
@@ -108,9 +111,9 @@ local_matrix<V, C> prolongation(C here, const communicator& ranks, const local_l
     local_matrix<V, C> P;
     agree(&ranks, [&] {
         const aggregates_of_halo known(own_numbers, aggregates, how.block);
-        const aggregation<space_of<C>> of{known.numbers.count(),
-                                          extended<index>(here, own.of, known.of)};
-        const candidates<V, space_of<C>> all{T.count, extended<V>(here, T.val, T_of_halo)};
+        const aggregation<typename C::memory> of{known.numbers.count(),
+                                                 extended<index>(here, own.of, known.of)};
+        const candidates<V, typename C::memory> all{T.count, extended<V>(here, T.val, T_of_halo)};
         P = {unknowns_of(known.numbers, T.count),
              smoothed<V>(here, level, strong, how, of, all, diagonal)};
         leave_used(here, P, 1);
@@ -212,8 +215,8 @@ host_vector<entry<V>> entries_of(const csr<V, host>& rows, index first,
 
 /// The first `rows` rows of a part, and what other ranks have of them.
 template <class V, class C>
-csr<V, space_of<C>> with_parts(C here, const csr<V, typename C::view>& part, index rows,
-                               const parts_of_others<V>& of_others) {
+csr<V, typename C::memory> with_parts(C here, const csr<V, typename C::view>& part, index rows,
+                                      const parts_of_others<V>& of_others) {
     if (rows == 0) return moved_to(here, csr<V, host>{{0, part.shape.cols}, {0}, {}, {}});
     const auto there = moved_to(here, of_others.rows);
     auto all = stacked(here, rows_before(here, part, rows), view(there));
@@ -256,7 +259,7 @@ local_level<V, C> summed_here(C here, const communicator& ranks, const shares& m
 /// A level that is small, on the CPUs.
 template <class V, class C>
 next_level<V, cpu> on_cpus(C here, const local_level<V, C>& level,
-                           const candidates<V, space_of<C>>& near) {
+                           const candidates<V, typename C::memory>& near) {
     return {{level.rows, level.halo, {level.A.columns, on_host(here, level.A.own)}},
             {near.count, to_host(here, in<V, C>(near.val))}};
 }
@@ -265,7 +268,7 @@ next_level<V, cpu> on_cpus(C here, const local_level<V, C>& level,
 template <class V, class C>
 next_level<V, cpu> moved_level(C here, const communicator& ranks, const shares& from,
                                const shares& to, const local_matrix<V, C>& part,
-                               const candidates<V, space_of<C>>& near) {
+                               const candidates<V, typename C::memory>& near) {
     host_vector<entry<V>> entries;
     host_vector<V> val;
     agree(&ranks, [&] {
@@ -292,8 +295,9 @@ ascending<V, gpu> first_matrix(gpu on, const csr<V, host>& A) {
 /// Adds to c, whose P is there, R A P and its candidates; nothing where it has more than `most`
 /// entries.
 template <class V, class C>
-void add_whole_product(C here, const local_level<V, C>& level, candidates<V, space_of<C>> near,
-                       offset most, coarser_level<V, C>& c) {
+void add_whole_product(C here, const local_level<V, C>& level,
+                       candidates<V, typename C::memory> near, offset most,
+                       coarser_level<V, C>& c) {
     c.R = transposed(here, view(c.P.own));
     auto A = galerkin_product(here, view(c.R), level.matrix(), view(c.P.own), most);
     if (A.shape.rows == 0) return;
@@ -304,7 +308,7 @@ void add_whole_product(C here, const local_level<V, C>& level, candidates<V, spa
 /// The same over ranks; this rank's entries of it.
 template <class V, class C>
 offset add_product_of_ranks(C here, const communicator& ranks, const local_level<V, C>& level,
-                            candidates<V, space_of<C>> near, const coarsening& how,
+                            candidates<V, typename C::memory> near, const coarsening& how,
                             coarser_level<V, C>& c) {
     const index k = near.count;
     auto part = galerkin_part(here, ranks, level, c.P, c.numbered.total(), how.most);
@@ -406,15 +410,15 @@ vector<V, C> with_halo(C here, const communicator* ranks, const halo& h, in<V, C
 
 template <class V, class C>
 coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level<V, C>& level,
-                            const own_couplings<C>& strong, const aggregation<space_of<C>>& own,
-                            in<V, C> diagonal, candidates<V, space_of<C>> near,
-                            const coarsening& how) {
+                            const own_couplings<C>& strong,
+                            const aggregation<typename C::memory>& own, in<V, C> diagonal,
+                            candidates<V, typename C::memory> near, const coarsening& how) {
     const shares aggregates =
         ranks == nullptr ? shares{{0, own.count}} : gathered_shares(*ranks, own.count);
     const index k = near.count;
     const double coarse_rows = double(aggregates.total()) * k;
     if (coarse_rows == 0 || coarse_rows > worth_a_level * level.rows.total()) return {};
-    candidates<V, space_of<C>> fine, coarse;
+    candidates<V, typename C::memory> fine, coarse;
     agree(ranks, [&] {
         auto T = tentative_prolongation(here, own, how.block, std::move(near));
         fine = std::move(T.fine), coarse = std::move(T.coarse);
@@ -435,8 +439,9 @@ coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level
 }
 
 template <class V, class C>
-split_rows<V, space_of<C>> split(C here, const shares& rows, const shares& cols, nz::halo halo,
-                                 const csr<V, space_of<C>>& A, csr<V, space_of<C>> block) {
+split_rows<V, typename C::memory> split(C here, const shares& rows, const shares& cols,
+                                        nz::halo halo, const csr<V, typename C::memory>& A,
+                                        csr<V, typename C::memory> block) {
     const index own = block.shape.cols;
     auto edge = edge_rows(here, view(A), own);
     const auto at_edge = rows_at(here, view(A), edge);
@@ -449,18 +454,20 @@ split_rows<V, space_of<C>> split(C here, const shares& rows, const shares& cols,
             true};
 }
 
-#define NZ_INSTANTIATE_ON(V, C)                                                                    \
-    template local_level<V, C> make_local_level(C, const communicator&, const matrix_slice<V>&,    \
-                                                index);                                            \
-    template local_level<V, C> make_local_level(C, const csr<V, host_view>&);                      \
-    template own_couplings<C> couplings_of(                                                        \
-        C, const local_level<V, C>&, const csr<V, typename C::view>&, index, double, in<V, C>);    \
-    template vector<V, C> with_halo<V, C>(C, const communicator*, const halo&, in<V, C>);          \
-    template coarser_level<V, C> coarsen<V, C>(                                                    \
-        C, const communicator*, const local_level<V, C>&, const own_couplings<C>&,                 \
-        const aggregation<space_of<C>>&, in<V, C>, candidates<V, space_of<C>>, const coarsening&); \
-    template split_rows<V, space_of<C>> split<V, C>(                                               \
-        C, const shares&, const shares&, halo, const csr<V, space_of<C>>&, csr<V, space_of<C>>);
+#define NZ_INSTANTIATE_ON(V, C)                                                                   \
+    template local_level<V, C> make_local_level(C, const communicator&, const matrix_slice<V>&,   \
+                                                index);                                           \
+    template local_level<V, C> make_local_level(C, const csr<V, host_view>&);                     \
+    template own_couplings<C> couplings_of(                                                       \
+        C, const local_level<V, C>&, const csr<V, typename C::view>&, index, double, in<V, C>);   \
+    template vector<V, C> with_halo<V, C>(C, const communicator*, const halo&, in<V, C>);         \
+    template coarser_level<V, C> coarsen<V, C>(                                                   \
+        C, const communicator*, const local_level<V, C>&, const own_couplings<C>&,                \
+        const aggregation<typename C::memory>&, in<V, C>, candidates<V, typename C::memory>,      \
+        const coarsening&);                                                                       \
+    template split_rows<V, typename C::memory> split<V, C>(C, const shares&, const shares&, halo, \
+                                                           const csr<V, typename C::memory>&,     \
+                                                           csr<V, typename C::memory>);
 #define NZ_INSTANTIATE(V)                                                            \
     template host_vector<V> moved(const communicator&, const shares&, const shares&, \
                                   std::span<const V>, std::size_t);                  \

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "nonzero/core/format.hpp"
 #include "nonzero/dist/halo.hpp"
 #include "nonzero/dist/numbering.hpp"
 #include "nonzero/dist/own_backend.hpp"
@@ -17,7 +18,7 @@ namespace nz {
 template <class V, class C>
 struct local_matrix {
     local_columns columns;
-    csr<V, space_of<C>> own;  ///< the rank's rows
+    csr<V, typename C::memory> own;  ///< the rank's rows
 };
 
 /// A rank's rows as setup kernels take them.
@@ -31,7 +32,7 @@ struct local_level {
     [[nodiscard]] index own() const { return A.columns.own_count(); }
     [[nodiscard]] csr<V, typename C::view> matrix() const { return lent ? *lent : view(A.own); }
     /// A.own for one who holds it from now on: its arrays stay in their place.
-    csr<V, space_of<C>>&& give_away() {
+    csr<V, typename C::memory>&& give_away() {
         lent = view(A.own);
         return std::move(A.own);
     }
@@ -91,7 +92,7 @@ struct coarsening {
 template <class V, class C>
 struct next_level {
     local_level<V, C> level;
-    candidates<V, space_of<C>> near;
+    candidates<V, typename C::memory> near;
     [[nodiscard]] bool exists() const { return level.rows.total() > 0; }
 };
 
@@ -101,7 +102,7 @@ struct coarser_level {
     shares rows;      ///< 0 in all: there is none
     shares numbered;  ///< as P's columns are: `rows`, or where the rows were before they move
     local_matrix<V, C> P;
-    csr<V, space_of<C>> R;  ///< of one process: P transposed
+    csr<V, typename C::memory> R;  ///< of one process: P transposed
     next_level<V, C> here;
     next_level<V, cpu> on_cpu;
 };
@@ -123,14 +124,16 @@ host_vector<V> moved(const communicator& ranks, const shares& from, const shares
 /// many entries. near: of this level, orthonormalised within aggregates. Called by all ranks.
 template <class V, class C>
 coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level<V, C>& level,
-                            const own_couplings<C>& strong, const aggregation<space_of<C>>& own,
-                            in<V, C> diagonal, candidates<V, space_of<C>> near, const coarsening&);
+                            const own_couplings<C>& strong,
+                            const aggregation<typename C::memory>& own, in<V, C> diagonal,
+                            candidates<V, typename C::memory> near, const coarsening&);
 
 /// A where `distributed` multiplies by it. cols: how its columns are shared out. block: its own
 /// columns.
 template <class V, class C>
-split_rows<V, space_of<C>> split(C here, const shares& rows, const shares& cols, nz::halo halo,
-                                 const csr<V, space_of<C>>& A, csr<V, space_of<C>> block);
+split_rows<V, typename C::memory> split(C here, const shares& rows, const shares& cols,
+                                        nz::halo halo, const csr<V, typename C::memory>& A,
+                                        csr<V, typename C::memory> block);
 
 /// A matrix of the setup's, on the host.
 template <class V>

@@ -43,7 +43,7 @@ double multigrid_levels<V, B>::add_smoother(smoother_inputs<V, B> given, const a
         radius = std::min(radius, 1.05 * estimate);
     }
     std::vector<smoother_step> once{{0, 1}};
-    if (o.smoother == amg_smoother::chebyshev) {
+    if (o.smoother == amg_options::smoothers::chebyshev) {
         const int degree = o.degree + (levels_.size() > 1);
         const double ratio = eigenvalue_ratio_of(o, given.distance);
         once = chebyshev_steps(degree, radius / ratio, 1.1 * radius);
@@ -73,7 +73,7 @@ typename multigrid_levels<V, B>::workspaces multigrid_levels<V, B>::make_workspa
 template <class V, class B>
 void multigrid_levels<V, B>::smooth(const level& l, workspace& w, smoothing from, const V* b,
                                     out<V, B> x, bool residual) const {
-    const auto run = [&](const auto& step) { w.space.run(step, w.none.data()); };
+    const auto run = [&](const auto& step) { run_fused(w.space, step, w.none.data()); };
     const V *const W = l.w.data(), *const r = w.r.data();
     for (std::size_t k = 0; k < l.steps.size(); ++k) {
         const V f = V(l.steps[k].from_last), c = V(l.steps[k].from_residual);
@@ -103,7 +103,7 @@ void multigrid_levels<V, B>::cycle(std::size_t l, workspaces& all, smoothing fro
     smooth(here, w, from, b, x, true);
     if (here.P == nullptr) return smooth(here, w, smoothing::again, nullptr, x, residual);
     workspace& below = all[l + 1];
-    const bool twice = kind_ == amg_cycle::w && levels_[l + 1].inverse == nullptr;
+    const bool twice = kind_ == amg_options::cycles::w && levels_[l + 1].inverse == nullptr;
     if (here.R != nullptr)
         here.R->apply(V(1), w.r, V(0), below.r);
     else

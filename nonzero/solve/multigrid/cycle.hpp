@@ -36,7 +36,7 @@ template <class V, class B>
 class multigrid_levels {
   public:
     using level = multigrid_level<V, B>;
-    multigrid_levels(B on, amg_cycle kind) : on_(on), kind_(kind) {}
+    multigrid_levels(B on, amg_options::cycles kind) : on_(on), kind_(kind) {}
 
     [[nodiscard]] bool empty() const { return levels_.empty(); }
     [[nodiscard]] std::size_t size() const { return levels_.size(); }
@@ -65,7 +65,7 @@ class multigrid_levels {
     void cycle(std::size_t l, workspaces&, smoothing, const V* b, out<V, B> x, bool residual) const;
 
     B on_;
-    amg_cycle kind_;
+    amg_options::cycles kind_;
     std::vector<level> levels_;
     mutable std::mutex mutex_;  ///< guards the workspaces that no call uses now
     mutable std::vector<std::unique_ptr<workspaces>> idle_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/space.hpp"
 #include "nonzero/vector/scalar.hpp"
 

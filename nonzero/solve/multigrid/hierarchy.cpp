@@ -34,7 +34,7 @@ struct making {
 template <class V>
 candidates<V> first_candidates(cpu, const candidates<V>& given, range rows, index block) {
     if (given.count > 0) return given;
-    return constant_candidates<V>(index(rows.last - rows.first), block, index(rows.first));
+    return candidates<V>::constant(index(rows.last - rows.first), block, index(rows.first));
 }
 template <class V>
 candidates<V, device> first_candidates(gpu on, const candidates<V>& given, range rows,
@@ -92,13 +92,13 @@ void add_inverse(const making<V, B>& m, C here, multigrid_level<V, B>& l,
 /// The product of a coarser level, which takes `block`, or of one process the level's matrix.
 template <class V, class B, class C>
 void add_product(const making<V, B>& m, C here, multigrid_level<V, B>& l, local_level<V, C>& level,
-                 csr<V, space_of<C>> block) {
+                 csr<V, typename C::memory> block) {
     if (m.ranks == nullptr) {
         l.own = product_with(m.on, level.give_away(), m.o.below_finest);
         return;
     }
     const auto products = coarser_options<V>(m.on, level.A.own.val.size());
-    split_rows<V, space_of<C>> rows;
+    split_rows<V, typename C::memory> rows;
     agree(m.ranks, [&] {
         rows = split<V, C>(here, level.rows, level.rows, level.halo, level.A.own, std::move(block));
     });
@@ -125,7 +125,7 @@ void add_prolongation(const making<V, B>& m, C here, multigrid_level<V, B>& l, c
         return;
     }
     auto halo = make_halo(*m.ranks, c.rows, c.P.columns.others);
-    split_rows<V, space_of<C>> P;
+    split_rows<V, typename C::memory> P;
     agree(m.ranks, [&] {
         auto block = own_columns(here, view(c.P.own), c.P.columns.own_count());
         P = split<V, C>(here, rows, c.rows, std::move(halo), c.P.own, std::move(block));
@@ -169,9 +169,9 @@ level_facts<V, B, C> look_at(const making<V, B>& m, C here, const local_level<V,
 /// The next coarser level; of 0 rows in all: none.
 template <class V, class B, class C>
 coarser_level<V, C> coarser(const making<V, B>& m, C here, const local_level<V, C>& level,
-                            level_facts<V, B, C> f, int distance, candidates<V, space_of<C>> near,
-                            double spectral_radius) {
-    aggregation<space_of<C>> groups;
+                            level_facts<V, B, C> f, int distance,
+                            candidates<V, typename C::memory> near, double spectral_radius) {
+    aggregation<typename C::memory> groups;
     agree(m.ranks, [&] {
         groups = aggregate(here, f.strong.between_own(), distance);
         f.strong.own = {};  // its memory serves what follows
@@ -194,7 +194,7 @@ next_level<V, cpu> add_levels(making<V, B>& m, C setup, next_level<V, C> next,
         const auto entries = offset(level.matrix().val.size());
         told.rows = level.rows.total(), told.nnz = summed_over(m.ranks, entries);
         const C here = worth(setup, level.own() + entries);
-        csr<V, space_of<C>> block;
+        csr<V, typename C::memory> block;
         agree(m.ranks, [&] {
             if (m.ranks != nullptr &&
                 (std::is_same_v<C, cpu> || !is_finest || m.block > 1 || is_last))
@@ -259,7 +259,7 @@ void make_levels(B on, const ascending<V>& in_order, host_vector<V> diagonal, co
     if constexpr (std::is_same_v<B, gpu>) {
         const device_guard guard(on);
         // Longer ones are not transposed on a GPU.
-        if (A.val.size() <= std::size_t(max_narrow_offset))
+        if (A.val.size() <= std::size_t(offset_vector::max_narrow))
             return add_all_levels(m, on, A, near, {});
     }
     add_all_levels(m, helpers(on), A, near, std::move(diagonal));
@@ -278,7 +278,7 @@ void make_levels(B on, const matrix_slice<V>& A, const amg_options& o, const can
     making<V, B> m{on, &ranks, o, finest, planned, levels, report, most, o.block, o.strength};
     next_level<V, cpu> next;
     // Longer ones are not transposed on a GPU.
-    const bool fits = on_all(&ranks, A.own.val.size() <= std::size_t(max_narrow_offset));
+    const bool fits = on_all(&ranks, A.own.val.size() <= std::size_t(offset_vector::max_narrow));
     if (fits && suits(on, A.rows, o.rows_worth_a_gpu)) {
         next = add_first_levels(m, alone(on), A, near);
     } else {

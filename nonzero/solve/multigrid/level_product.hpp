@@ -4,7 +4,9 @@
 #include <type_traits>
 
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/csr/kernels.hpp"
 #include "nonzero/plan/plan.hpp"
+#include "nonzero/plan/storage/storage.hpp"
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz {
@@ -46,7 +48,7 @@ plan_options both_ways(B on, std::size_t entries) {
 template <class V, class B>
 class level_product final : public linear_operator<V, B> {
   public:
-    using matrix = csr<V, space_of<B>>;
+    using matrix = csr<V, typename B::memory>;
     using kernel = std::conditional_t<std::is_same_v<B, cpu>, csr_balanced, csr_subwarp>;
     level_product(B on, matrix M) : on_(on), M_(std::move(M)) {}
     [[nodiscard]] nz::shape shape() const override { return M_.shape; }

@@ -1,4 +1,5 @@
 // A rank's rows on a GPU, taken apart and put together.
+#include "nonzero/core/format.hpp"
 #include "nonzero/matrix/device_steps.cuh"
 #include "nonzero/solve/multigrid/local_rows.hpp"
 

@@ -9,7 +9,8 @@
 
 namespace nz {
 
-void check_options(const amg_options& o) {
+void amg_options::validate() const {
+    const amg_options& o = *this;
     const auto require = [](bool holds, const char* what) {
         if (!holds) throw argument_error(std::string("amg: ") + what);
     };

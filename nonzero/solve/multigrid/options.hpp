@@ -5,16 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "nonzero/plan/storage/storage.hpp"
+#include "nonzero/core/space.hpp"
+#include "nonzero/plan/storage/value_storage.hpp"
 
 namespace nz {
 
-enum class amg_cycle { v, w };
-enum class amg_smoother { chebyshev, l1_jacobi };
-
 struct amg_options {
-    amg_cycle cycle = amg_cycle::v;
-    amg_smoother smoother = amg_smoother::chebyshev;
+    enum class cycles { v, w };
+    enum class smoothers { chebyshev, l1_jacobi };
+
+    cycles cycle = cycles::v;
+    smoothers smoother = smoothers::chebyshev;
     int degree = 2;  ///< degree of the Chebyshev polynomial on the finest level, one more below
     int sweeps = 1;  ///< passes of the smoother before and after the coarser level
     /// Chebyshev smooths from the largest eigenvalue over this ratio on; 0: 12, and 8 on the finest
@@ -36,20 +37,22 @@ struct amg_options {
     /// ones are made on the CPUs.
     index rows_worth_a_gpu = 10000;
     bool check = true;  ///< checks that A is symmetric, which takes about a product
-};
-/// Throws argument_error where an option is out of its range.
-void check_options(const amg_options&);
 
-/// Report on one level.
-struct amg_level_report {
-    index rows = 0;
-    offset nnz = 0;
-    double spectral_radius = 0;  ///< estimate for D^-1 A; 0 on a level solved directly
-    std::string method;          ///< method of its product
+    /// Throws argument_error where an option is out of its range.
+    void validate() const;
 };
+
 struct amg_report {
-    std::vector<amg_level_report> levels;  ///< finest first
-    bool direct = false;                   ///< the last is solved directly; else smoothed only
+    /// Report on one level.
+    struct level {
+        index rows = 0;
+        offset nnz = 0;
+        double spectral_radius = 0;  ///< estimate for D^-1 A; 0 on a level solved directly
+        std::string method;          ///< method of its product
+    };
+
+    std::vector<level> levels;  ///< finest first
+    bool direct = false;        ///< the last is solved directly; else smoothed only
     double setup_s = 0;
     [[nodiscard]] double operator_complexity() const;  ///< nonzeros of all levels over the first's
     [[nodiscard]] double grid_complexity() const;      ///< rows of all levels over the first's

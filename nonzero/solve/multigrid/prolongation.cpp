@@ -11,17 +11,12 @@
 
 namespace nz {
 
-template <class V>
-candidates<V> constant_candidate(index rows) {
-    candidates<V> c{1, host_vector<V>(std::size_t(rows))};
-    parallel_for(thread_count({}), rows, [&](std::int64_t i) { c.val[std::size_t(i)] = V(1); });
-    return c;
-}
-
-template <class V>
-candidates<V> constant_candidates(index rows, index block, index first_row) {
-    if (block == 1) return constant_candidate<V>(rows);
-    candidates<V> c{block, host_vector<V>(std::size_t(rows) * std::size_t(block), V(0))};
+template <class V, class S>
+candidates<V, S> candidates<V, S>::constant(index rows, index block, index first_row) {
+    candidates c{block, host_vector<V>(std::size_t(rows) * std::size_t(block))};
+    parallel_for(thread_count({}), std::ssize(c.val),
+                 [&](std::int64_t i) { c.val[std::size_t(i)] = V(block == 1); });
+    if (block == 1) return c;
     for (std::size_t i = 0; i < std::size_t(rows); ++i)
         c.val[i * std::size_t(block) + (std::size_t(first_row) + i) % std::size_t(block)] = V(1);
     return c;
@@ -223,8 +218,7 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
 }
 
 #define NZ_INSTANTIATE(V)                                                                     \
-    template candidates<V> constant_candidate(index);                                         \
-    template candidates<V> constant_candidates(index, index, index);                          \
+    template candidates<V> candidates<V>::constant(index, index, index);                      \
     template candidates<V> rigid_body_modes(std::span<const double>);                         \
     template tentative<V> tentative_prolongation(cpu, const aggregation<host>&, index,        \
                                                  candidates<V>);                              \

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/matrix/spgemm.hpp"
 #include "test/zoo.hpp"
 
@@ -110,7 +110,7 @@ TEST(smoothed_prolongation, keeps_constants_where_rows_sum_to_zero) {
              k < std::size_t(A_view.row_ptr[std::size_t(i) + 1]); ++k)
             A.val[k] = A.col_ind[k] == i ? 2.02 : std::abs(A.col_ind[k] - i) == 1 ? -1 : -0.01;
     const auto groups = aggregate(cpu{}, strong_couplings(cpu{}, view(A), 1, 0.08));
-    const auto T = tentative_prolongation(cpu{}, groups, 1, constant_candidate<double>(400));
+    const auto T = tentative_prolongation(cpu{}, groups, 1, candidates<double>::constant(400));
     const auto P = smoothed_prolongation(cpu{}, view(A), 1, 0.08, 0.66, groups, T.fine);
     std::vector<double> got(400, 0);
     for_each_entry(view(P), 0, 400, [&](index i, index j, double v) {
@@ -126,7 +126,7 @@ TEST(smoothed_prolongation, is_the_same_for_any_number_of_threads) {
     const auto make = [&](cpu on) {
         const auto groups = aggregate(on, strong_couplings(on, view(A), 1, 0.08));
         const auto T =
-            tentative_prolongation(on, groups, 1, constant_candidate<double>(A.shape.rows));
+            tentative_prolongation(on, groups, 1, candidates<double>::constant(A.shape.rows));
         return smoothed_prolongation(on, view(A), 1, 0.08, 0.66, groups, T.fine);
     };
     const auto once = make({.threads = 1});

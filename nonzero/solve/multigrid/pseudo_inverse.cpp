@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "nonzero/core/threads.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
+
 namespace nz {
 namespace {
 

@@ -1,7 +1,7 @@
 // Multigrid's setup on a GPU against that on the CPU, bit for bit.
 #include <gtest/gtest.h>
 
-#include "nonzero/gen/generate.hpp"
+#include "nonzero/gen/problems.hpp"
 #include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/multigrid/prolongation.hpp"
@@ -60,7 +60,7 @@ std::vector<problem<V>> problems() {
     std::vector<problem<V>> all;
     for (auto A : {laplace3d<V>(31, 30, 29), laplace27<V>(14, 15, 16), circuit<V>(20000, 5, 7, 3),
                    laplace2d<V>(1, 1)})
-        all.push_back({A, 1, constant_candidate<V>(A.shape.rows)});
+        all.push_back({A, 1, candidates<V>::constant(A.shape.rows)});
     all.push_back(
         {elasticity3d<V>(9, 8, 7, V(0.3)), 3, rigid_body_modes<V>(elasticity3d_nodes(9, 8, 7))});
     // A candidate twice leaves zeros.

@@ -1,8 +1,7 @@
 // Operators that are given by what they do to a vector: preconditioners, matrices never stored.
 #pragma once
 
-#include "nonzero/formats/registry.hpp"
-#include "nonzero/vector/vectors.hpp"
+#include "nonzero/formats/linear_operator.hpp"
 
 namespace nz {
 
@@ -21,20 +20,10 @@ class matrix_free_operator : public linear_operator<V, B> {
     /// y = f(x). x: cols, y: rows.
     virtual void map(in<V, B> x, out<V, B> y) const = 0;
 
-    void multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const override {
-        if (alpha == V(1) && beta == V(0)) return map(x, y);
-        vector_space<V, B> space(on_, shape_.rows);
-        auto fx = space.make();
-        map(x, fx);
-        space.axpby(alpha, fx, beta, y);
-    }
-    void multiply_transposed(transposition, V, in<V, B>, V, out<V, B>) const override {
-        throw unavailable("an operator given by its function has no transposed product");
-    }
-    void scale(V beta, out<V, B> y) const override {
-        vector_space<V, B> space(on_, shape_.rows);
-        beta == V(0) ? space.fill(V(0), y) : space.scale(beta, y);
-    }
+    void multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const override;
+    /// Throws unavailable: a function has no transposed product.
+    void multiply_transposed(transposition, V, in<V, B>, V, out<V, B>) const override;
+    void scale(V beta, out<V, B> y) const override;
 
   private:
     B on_;
@@ -47,20 +36,19 @@ class matrix_free_operator : public linear_operator<V, B> {
 ///         for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] / diagonal[i];
 ///     });
 template <class V, class B, class F>
-class function_operator final : public matrix_free_operator<V, B> {
-  public:
-    function_operator(B on, nz::shape shape, F f)
-        : matrix_free_operator<V, B>(on, shape), f_(std::move(f)) {}
+auto make_operator(B on, nz::shape shape, F f) {
+    class function_operator final : public matrix_free_operator<V, B> {
+      public:
+        function_operator(B on, nz::shape shape, F f)
+            : matrix_free_operator<V, B>(on, shape), f_(std::move(f)) {}
 
-  protected:
-    void map(in<V, B> x, out<V, B> y) const override { f_(x, y); }
+      protected:
+        void map(in<V, B> x, out<V, B> y) const override { f_(x, y); }
 
-  private:
-    F f_;
-};
-template <class V, class B, class F>
-function_operator<V, B, F> make_operator(B on, nz::shape shape, F f) {
-    return {on, shape, std::move(f)};
+      private:
+        F f_;
+    };
+    return function_operator(on, shape, std::move(f));
 }
 
 }  // namespace nz

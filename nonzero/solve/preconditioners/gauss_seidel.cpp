@@ -88,15 +88,15 @@ class gauss_seidel_operator final : public matrix_free_operator<V, B> {
     }
     void solve(in<V, B> x, vector<V, B>& ordered, out<V, B> y) const {
         const std::int64_t n = space_.dimension();
-        space_.run(gather_step<V>{order_.data(), inverse_.data(), x.data(), ordered.data()},
-                   unused_.data());
+        run_fused(space_, gather_step<V>{order_.data(), inverse_.data(), x.data(), ordered.data()},
+                  unused_.data());
         // (1 + D^-1 L) z = D^-1 x, colour after colour.
         for (index c = 1; c < colours_.colours; ++c)
             subtract(before_, c, {0, rows_of(c).first}, ordered);
         // (1 + D^-1 U) y = z, from the last colour to the first.
         for (index c = colours_.colours - 1; c-- > 0;)
             subtract(behind_, c, {rows_of(c).last, n}, ordered);
-        space_.run(scatter_step<V>{order_.data(), ordered.data(), y.data()}, unused_.data());
+        run_fused(space_, scatter_step<V>{order_.data(), ordered.data(), y.data()}, unused_.data());
     }
     /// v of this colour, less the part's product with v of `cols`.
     void subtract(const operators& parts, index c, range cols, vector<V, B>& v) const {

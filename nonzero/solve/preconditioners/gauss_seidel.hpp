@@ -1,7 +1,7 @@
 // Symmetric Gauss-Seidel as a preconditioner, colour by colour.
 #pragma once
 
-#include "nonzero/formats/registry.hpp"
+#include "nonzero/formats/linear_operator.hpp"
 #include "nonzero/matrix/ascending.hpp"
 
 namespace nz {

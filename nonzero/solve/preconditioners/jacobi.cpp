@@ -5,8 +5,10 @@
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
+#include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 namespace {

@@ -1,8 +1,8 @@
 // Jacobi preconditioners: the inverse of the diagonal, or of the blocks on it.
 #pragma once
 
-#include "nonzero/formats/registry.hpp"
-#include "nonzero/matrix/diagonal.hpp"
+#include "nonzero/formats/linear_operator.hpp"
+#include "nonzero/matrix/ascending.hpp"
 
 namespace nz {
 

@@ -42,9 +42,9 @@ mixed_precision_operator<B>::mixed_precision_operator(B on,
 template <class B>
 void mixed_precision_operator<B>::map(in<double, B> x, out<double, B> y) const {
     const std::lock_guard lock(mutex_);
-    space_.run(convert_step<float, double>{x.data(), x_.data()}, none_.data());
+    run_fused(space_, convert_step<float, double>{x.data(), x_.data()}, none_.data());
     M_->apply(1, x_, 0, y_);
-    space_.run(convert_step<double, float>{y_.data(), y.data()}, none_.data());
+    run_fused(space_, convert_step<double, float>{y_.data(), y.data()}, none_.data());
 }
 
 template class mixed_precision_operator<cpu>;

@@ -4,7 +4,9 @@
 #include <memory>
 #include <mutex>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 

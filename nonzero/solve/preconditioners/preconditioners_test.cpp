@@ -1,6 +1,8 @@
 // Jacobi, block Jacobi, Gauss-Seidel: what they compute, what they refuse, and that they help.
 #include "nonzero/io/io.hpp"
 #include "nonzero/matrix/build.hpp"
+#include "nonzero/matrix/diagonal.hpp"
+#include "nonzero/matrix/mirror.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/preconditioners/colouring.hpp"

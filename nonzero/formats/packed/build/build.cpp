@@ -28,14 +28,14 @@ void check(const packed_options& o) {
     in("quad_min_chunks", double(o.quad_min_chunks), 1, HUGE_VAL);
 }
 
-void count(const packed_chunk& c, packed_size& size) {
+void count(const packed_chunk& c, matrix_stats::packed_size& size) {
     ++size.chunks;
     size.width += c.width;
     if (c.kind <= packed_chunk::diagonals) size.diagonal_width += c.width;
     size.max_width = std::max<std::int64_t>(size.max_width, c.width);
 }
 
-void count(const window_partition& w, std::size_t bytes_a_value, packed_size& size) {
+void count(const window_partition& w, std::size_t bytes_a_value, matrix_stats::packed_size& size) {
     size.bytes += std::int64_t((w.segments.size() + w.chunks.size()) * sizeof(packed_chunk) +
                                w.perm.size() * sizeof(index) + w.words * sizeof(std::uint32_t) +
                                w.values * bytes_a_value);
@@ -43,7 +43,7 @@ void count(const window_partition& w, std::size_t bytes_a_value, packed_size& si
         for (const packed_chunk& c : *chunks) count(c, size);
 }
 
-void add(const packed_size& part, packed_size& all) {
+void add(const matrix_stats::packed_size& part, matrix_stats::packed_size& all) {
     all.bytes += part.bytes, all.width += part.width, all.chunks += part.chunks;
     all.diagonal_width += part.diagonal_width;
     all.max_width = std::max(all.max_width, part.max_width);
@@ -172,7 +172,7 @@ packed_options packed_options::suited_to(gpu, std::int64_t nnz) {
     return o;
 }
 
-index packed_options::chunks_per_warp(value_encoding encoding, const packed_size& s,
+index packed_options::chunks_per_warp(value_encoding encoding, const matrix_stats::packed_size& s,
                                       std::int64_t pairs) const {
     // nlpkkt80, where half of the chunks have identical offsets, gains nothing from pairs. Chunks
     // with many diagonals, each with values of its own, stream from memory as fast one by one
@@ -220,7 +220,7 @@ packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_opti
                  [&](std::int64_t c) { fill.fill(P.chunks[std::size_t(c)]); });
     P.tiles = index(std::ranges::count_if(P.chunks, is_tile, &packed_chunk::kind));
     if (P.segment_chunks > 0 || P.tiles > 0) return P;
-    packed_size size;
+    matrix_stats::packed_size size;
     for (const packed_chunk& c : P.chunks) count(c, size);
     const std::int64_t pairs = count_pairs(P.chunks, P.indices.data(), !P.table.empty());
     P.chunks_per_warp = o.chunks_per_warp(P.encoding, size, pairs);
@@ -272,14 +272,14 @@ std::optional<packed<float, host>> rounded(const packed<double, host_view>& P) {
 }
 
 template <class V>
-packed_size size_of_packed(const csr<V, host_view>& A, const packed_options& o) {
+matrix_stats::packed_size size_of_packed(const csr<V, host_view>& A, const packed_options& o) {
     const auto values = value_encoder<V>::of(A.val);
     const chunk_partitioner<V> cut(A, o, values);
-    packed_size all{.bytes = std::int64_t(values.table.size() * sizeof(V))};
+    matrix_stats::packed_size all{.bytes = std::int64_t(values.table.size() * sizeof(V))};
     shared_range windows(window_count(A.shape.rows), windows_at_once);
     std::mutex one_at_a_time;
     parallel(thread_count({}), [&](int) {
-        packed_size mine;
+        matrix_stats::packed_size mine;
         windows.take(
             [&](std::int64_t k) { count(partition_window(A, cut, k), values.bytes(), mine); });
         const std::lock_guard lock(one_at_a_time);
@@ -288,11 +288,12 @@ packed_size size_of_packed(const csr<V, host_view>& A, const packed_options& o) 
     return all;
 }
 
-#define NZ_INSTANTIATE(V)                                                     \
-    template packed<V, host> packed<V, host>::from(const csr<V, host_view>&); \
-    template packed<V, host> packed<V, host>::from(const csr<V, host_view>&,  \
-                                                   const packed_options&);    \
-    template packed_size size_of_packed(const csr<V, host_view>&, const packed_options&);
+#define NZ_INSTANTIATE(V)                                                       \
+    template packed<V, host> packed<V, host>::from(const csr<V, host_view>&);   \
+    template packed<V, host> packed<V, host>::from(const csr<V, host_view>&,    \
+                                                   const packed_options&);      \
+    template matrix_stats::packed_size size_of_packed(const csr<V, host_view>&, \
+                                                      const packed_options&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -147,7 +147,7 @@ std::shared_ptr<const packed_analysis<V>> analyse_for_packing(
 }
 
 template <class V>
-packed_size size_of_packed(const packed_analysis<V>& a) {
+matrix_stats::packed_size size_of_packed(const packed_analysis<V>& a) {
     const auto& [total, found] = a.first;
     const auto bytes = a.chunks * sizeof(packed_chunk) + total.perm * sizeof(index) +
                        total.words * packed_index_unit * sizeof(std::uint32_t) +
@@ -207,11 +207,11 @@ bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
     return true;
 }
 
-#define NZ_INSTANTIATE(V)                                                   \
-    template std::shared_ptr<const packed_analysis<V>> analyse_for_packing( \
-        gpu, const csr<V, device_view>&, const std::function<void()>&);     \
-    template packed_size size_of_packed(const packed_analysis<V>&);         \
-    template packed<V, device> pack(gpu, const packed_analysis<V>&);        \
+#define NZ_INSTANTIATE(V)                                                         \
+    template std::shared_ptr<const packed_analysis<V>> analyse_for_packing(       \
+        gpu, const csr<V, device_view>&, const std::function<void()>&);           \
+    template matrix_stats::packed_size size_of_packed(const packed_analysis<V>&); \
+    template packed<V, device> pack(gpu, const packed_analysis<V>&);              \
     template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

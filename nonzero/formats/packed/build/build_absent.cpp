@@ -12,7 +12,7 @@ std::shared_ptr<const packed_analysis<V>> analyse_for_packing(gpu on, const csr<
     return nullptr;
 }
 template <class V>
-packed_size size_of_packed(const packed_analysis<V>&) {
+matrix_stats::packed_size size_of_packed(const packed_analysis<V>&) {
     return {};
 }
 template <class V>
@@ -30,12 +30,12 @@ csr<V, device> columns_between(gpu on, const csr<V, device_view>&, index, index)
     require_gpu(on);
     return {};
 }
-#define NZ_INSTANTIATE(V)                                                      \
-    template std::shared_ptr<const packed_analysis<V>> analyse_for_packing(    \
-        gpu, const csr<V, device_view>&, const std::function<void()>&);        \
-    template packed_size size_of_packed(const packed_analysis<V>&);            \
-    template packed<V, device> pack(gpu, const packed_analysis<V>&);           \
-    template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&); \
+#define NZ_INSTANTIATE(V)                                                         \
+    template std::shared_ptr<const packed_analysis<V>> analyse_for_packing(       \
+        gpu, const csr<V, device_view>&, const std::function<void()>&);           \
+    template matrix_stats::packed_size size_of_packed(const packed_analysis<V>&); \
+    template packed<V, device> pack(gpu, const packed_analysis<V>&);              \
+    template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&);    \
     template csr<V, device> columns_between(gpu, const csr<V, device_view>&, index, index);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

@@ -6,6 +6,7 @@
 #include <bit>
 #include <limits>
 
+#include "nonzero/core/threads.hpp"
 #include "nonzero/formats/packed/packed.hpp"
 #include "nonzero/formats/packed/values.hpp"
 

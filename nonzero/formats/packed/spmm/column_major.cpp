@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "nonzero/core/threads.hpp"
 #include "nonzero/formats/packed/reader.hpp"
 #include "nonzero/formats/packed/spmm/row_major.hpp"
 

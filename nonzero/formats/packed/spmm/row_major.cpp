@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "nonzero/core/threads.hpp"
 #include "nonzero/formats/simd/targets.hpp"
 
 namespace nz {

@@ -48,7 +48,7 @@ class striped_operator final : public linear_operator<V, gpu> {
 /// Columns of a stripe: whole sectors of x.
 template <class V>
 index width_of_stripe(std::int64_t columns, index stripes) {
-    constexpr std::int64_t unit = sector_bytes / std::int64_t(sizeof(V));
+    constexpr std::int64_t unit = matrix_stats::sector_bytes / std::int64_t(sizeof(V));
     const std::int64_t width = (columns + stripes - 1) / stripes;
     return index(std::min(columns, std::max<std::int64_t>(1, (width + unit - 1) / unit) * unit));
 }
@@ -60,7 +60,7 @@ std::unique_ptr<linear_operator<V, gpu>> build_stripes(gpu on, const csr<V, devi
                                                        index stripes) {
     if (stripes < 1) throw argument_error("packed.stripes: there must be at least one stripe");
     require_gpu(on);
-    const device_builder<V> pack = find_method<V>("packed.warp").from_device;
+    const typename method<V>::device_builder pack = find_method<V>("packed.warp").from_device;
     const auto start = steady_clock::now();
     const index width = width_of_stripe<V>(A.shape.cols, stripes);
     std::vector<stripe<V>> all;

@@ -87,7 +87,7 @@ csr<V, device> columns_by(gpu on, const csr<V, device_view>& A, index first, ind
 template <class V>
 csr<V, device> columns_between(gpu on, const csr<V, device_view>& A, index first, index last) {
     const device_guard guard(on);
-    return std::int64_t(A.val.len) > max_narrow_offset
+    return std::int64_t(A.val.len) > offset_vector::max_narrow
                ? columns_by<std::int64_t>(on, A, first, last)
                : columns_by<std::int32_t>(on, A, first, last);
 }

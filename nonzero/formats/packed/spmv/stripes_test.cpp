@@ -5,6 +5,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/oracle.hpp"
 #include "nonzero/plan/stats.hpp"
+#include "nonzero/vector/vectors.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {

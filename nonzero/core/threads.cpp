@@ -1,11 +1,9 @@
-#include "nonzero/core/backend.hpp"
+#include "nonzero/core/threads.hpp"
 
 #include <omp.h>
 #include <pthread.h>
 
 #include <algorithm>
-
-#include "nonzero/core/threads.hpp"
 
 namespace nz {
 namespace {
