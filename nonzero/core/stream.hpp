@@ -9,12 +9,22 @@ namespace nz {
 
 #if defined(NZ_WITH_CUDA)
 inline constexpr bool has_cuda = true;
+#define NZ_WITH_CUDA_ONLY(...) __VA_ARGS__
 #else
 inline constexpr bool has_cuda = false;
+/// Around instantiations that nothing refers to in a build without CUDA.
+#define NZ_WITH_CUDA_ONLY(...)
 #endif
 
 /// Throws unavailable, saying why, where `on` cannot be used.
 void require_gpu(gpu on);
+
+/// Whether this build has code for B. Without CUDA, functions over a GPU are compiled to a refusal,
+/// as what they would call takes half of the library's time to compile.
+template <class B>
+inline constexpr bool is_built = has_cuda || std::is_same_v<B, cpu>;
+/// That refusal: throws unavailable. It exists in a build without CUDA only.
+[[noreturn]] void refuse_gpu();
 
 /// Makes on.device the calling thread's current GPU as long as it lives.
 class device_guard {

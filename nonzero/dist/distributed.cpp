@@ -200,8 +200,13 @@ distributed<V, B>::distributed(B on, matrix_slice<V> A, const plan_options& opti
 
 template <class V, class B>
 template <class S>
-distributed<V, B>::distributed(B on, split_rows<V, S> A, const plan_options& options)
-    : parts_(std::make_unique<parts>(on, std::move(A), options)) {}
+distributed<V, B>::distributed(B on, split_rows<V, S> A, const plan_options& options) {
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        parts_ = std::make_unique<parts>(on, std::move(A), options);
+    }
+}
 
 template <class V, class B>
 distributed<V, B>::~distributed() = default;

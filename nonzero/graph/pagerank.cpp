@@ -225,14 +225,18 @@ pagerank_result<V> pagerank_graph<V, B>::rank(const pagerank_options& o,
         x[i] = r / parts(i);
         if (links_[i] == 0) dangling += double(r);
     }
-    const int at_a_time =
-        iterations_at_a_time(std::accumulate(links_.begin(), links_.end(), std::int64_t(0)));
-    ranking<V, B> iterations(*product_, on_, links_there_, nodes_, at_a_time, std::move(x),
-                             teleport, o);
-    result.report = iterations.run(summed_over(ranks, dangling));
-    result.rank = iterations.x();
-    for (std::size_t i = 0; i < n; ++i) result.rank[i] *= parts(i);
-    return result;
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        const int at_a_time =
+            iterations_at_a_time(std::accumulate(links_.begin(), links_.end(), std::int64_t(0)));
+        ranking<V, B> iterations(*product_, on_, links_there_, nodes_, at_a_time, std::move(x),
+                                 teleport, o);
+        result.report = iterations.run(summed_over(ranks, dangling));
+        result.rank = iterations.x();
+        for (std::size_t i = 0; i < n; ++i) result.rank[i] *= parts(i);
+        return result;
+    }
 }
 
 template class pagerank_graph<float, cpu>;

@@ -86,7 +86,12 @@ std::unique_ptr<linear_operator<V, B>> with_transpose(
     const nz::shape a = of_A->shape(), t = of_transpose->shape();
     if (a.rows != t.cols || a.cols != t.rows)
         throw argument_error("with_transpose: the operators' shapes are not each other's");
-    return std::make_unique<pair_of_operators<V, B>>(on, std::move(of_A), std::move(of_transpose));
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        return std::make_unique<pair_of_operators<V, B>>(on, std::move(of_A),
+                                                         std::move(of_transpose));
+    }
 }
 
 #define NZ_FOR_BACKEND(V, B)                                        \

@@ -426,11 +426,15 @@ std::vector<benchmark_result> run_benchmark(gpu on, const csr<V, host_view>& A,
                                             product_kind kind, launches how) {
     if (found == caches::cold && how != launches::stream)
         throw argument_error("benchmark: cold caches only with launches in a stream");
-    require_gpu(on);
-    const device_guard guard(on);
-    const gpu_stream stream(on.device);
-    const problem<V> p(A, kind);
-    return run_all(gpu_runner<V>(stream, p, found, how), p, cases, options);
+    if constexpr (!is_built<gpu>) {
+        refuse_gpu();
+    } else {
+        require_gpu(on);
+        const device_guard guard(on);
+        const gpu_stream stream(on.device);
+        const problem<V> p(A, kind);
+        return run_all(gpu_runner<V>(stream, p, found, how), p, cases, options);
+    }
 }
 
 #define NZ_INSTANTIATE(V)                                                                          \

@@ -91,23 +91,35 @@ std::unique_ptr<linear_operator<V, B>> build_subject(const plan<V, B>& p, const 
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>& p, const csr<V, host_view>& A) {
     check_planned(p, A);
-    const thread_limit limit(p.on);
-    const stored_matrix stored(p.on, A, p.storage);
-    return build_subject(p, subject_for(p, stored.view));
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        const thread_limit limit(p.on);
+        const stored_matrix stored(p.on, A, p.storage);
+        return build_subject(p, subject_for(p, stored.view));
+    }
 }
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> build(const plan<V, gpu>& p,
                                                const csr<V, device_view>& A) {
     check_planned(p, A);
-    const stored_matrix stored(p.on, A, p.storage);
-    return build_subject(p, subject_for(p, stored.view));
+    if constexpr (!is_built<gpu>) {
+        refuse_gpu();
+    } else {
+        const stored_matrix stored(p.on, A, p.storage);
+        return build_subject(p, subject_for(p, stored.view));
+    }
 }
 template <class V, class M, class B>
 std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>& p, const ascending<V, M>& A) {
     check_planned(p, A.given());
-    const thread_limit limit(p.on);
-    const stored_in_order stored(p.on, A, p.storage);
-    return build_subject(p, subject_of(p.on, stored.A, p.of_transpose != nullptr));
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        const thread_limit limit(p.on);
+        const stored_in_order stored(p.on, A, p.storage);
+        return build_subject(p, subject_of(p.on, stored.A, p.of_transpose != nullptr));
+    }
 }
 
 namespace {
@@ -123,14 +135,22 @@ planned<V, B> planned_and_built(const subject<V, M>& A, B on, const plan_options
 
 template <class V>
 planned<V> plan_and_build(const csr<V, device_view>& A, gpu on, const plan_options& o) {
-    const stored_matrix stored(on, A, o.storage);
-    return planned_and_built(nz::subject_for(on, stored.view, o), on, o);
+    if constexpr (!is_built<gpu>) {
+        refuse_gpu();
+    } else {
+        const stored_matrix stored(on, A, o.storage);
+        return planned_and_built(nz::subject_for(on, stored.view, o), on, o);
+    }
 }
 template <class V, class M, class B>
 planned<V, B> plan_and_build(const ascending<V, M>& A, B on, const plan_options& o) {
-    const thread_limit limit(on);
-    const stored_in_order stored(on, A, o.storage);
-    return planned_and_built(nz::subject_for(on, stored.A, o), on, o);
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        const thread_limit limit(on);
+        const stored_in_order stored(on, A, o.storage);
+        return planned_and_built(nz::subject_for(on, stored.A, o), on, o);
+    }
 }
 
 namespace {
@@ -161,11 +181,15 @@ template <class V, class B, class S>
 void take_or_build(std::unique_ptr<linear_operator<V, B>>& op, const plan<V, B>& p,
                    const csr<V, S>& A) {
     check_planned(p, A);
-    const thread_limit limit(p.on);
-    const stored_matrix stored(p.on, A, p.storage);
-    if (op != nullptr && take(*op, p, stored.view)) return;
-    op.reset();
-    op = build_subject(p, subject_for(p, stored.view));
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        const thread_limit limit(p.on);
+        const stored_matrix stored(p.on, A, p.storage);
+        if (op != nullptr && take(*op, p, stored.view)) return;
+        op.reset();
+        op = build_subject(p, subject_for(p, stored.view));
+    }
 }
 
 }  // namespace
@@ -181,11 +205,12 @@ void update_values(std::unique_ptr<linear_operator<V, gpu>>& op, const plan<V, g
     take_or_build(op, p, A);
 }
 
-#define NZ_FOR_PLACE(V, M, B)                                                            \
-    template std::unique_ptr<linear_operator<V, B>> build_subject(const plan<V, B>&,     \
-                                                                  const subject<V, M>&); \
-    template std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>&,             \
-                                                          const ascending<V, M>&);       \
+#define NZ_FOR_SUBJECT(V, M, B)                                                      \
+    template std::unique_ptr<linear_operator<V, B>> build_subject(const plan<V, B>&, \
+                                                                  const subject<V, M>&);
+#define NZ_FOR_PLACE(V, M, B)                                                      \
+    template std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>&,       \
+                                                          const ascending<V, M>&); \
     template planned<V, B> plan_and_build(const ascending<V, M>&, B, const plan_options&);
 #define NZ_FOR_BACKEND(V, B)                                                                \
     NZ_FOR_PLACE(V, cpu, B)                                                                 \
@@ -194,6 +219,8 @@ void update_values(std::unique_ptr<linear_operator<V, gpu>>& op, const plan<V, g
     template void update_values(std::unique_ptr<linear_operator<V, B>>&, const plan<V, B>&, \
                                 const csr<V, host_view>&);
 #define NZ_INSTANTIATE(V)                                                                       \
+    NZ_FOR_SUBJECT(V, cpu, cpu)                                                                 \
+    NZ_WITH_CUDA_ONLY(NZ_FOR_SUBJECT(V, cpu, gpu) NZ_FOR_SUBJECT(V, gpu, gpu))                  \
     NZ_FOR_BACKEND(V, cpu)                                                                      \
     NZ_FOR_BACKEND(V, gpu)                                                                      \
     NZ_FOR_PLACE(V, gpu, gpu)                                                                   \

@@ -32,7 +32,7 @@ std::string machine_name(cpu on) {
     static const std::string cpu = describe_machine().cpu;  // a file, read in a tenth of a ms
     return fmt::format("{}, {} threads", cpu, thread_count(on));
 }
-std::string machine_name(gpu on) {
+[[maybe_unused]] std::string machine_name(gpu on) {
     static std::mutex one_at_a_time;
     static std::map<int, std::string> known;  // by device: asking takes longer than many a product
     const std::lock_guard lock(one_at_a_time);
@@ -236,11 +236,11 @@ void tune(plan<V, B>& p, const csr<V, host_view>& A, const plan_options& o) {
 }
 
 void require(cpu) {}
-void require(gpu on) { require_gpu(on); }
+[[maybe_unused]] void require(gpu on) { require_gpu(on); }
 
 /// The machine's speeds, and the memory that layouts of about `bytes` may take.
 machine_speeds machine_for(cpu on, double, bool fresh) { return speeds_of(on, fresh); }
-machine_speeds machine_for(gpu on, double bytes, bool fresh) {
+[[maybe_unused]] machine_speeds machine_for(gpu on, double bytes, bool fresh) {
     // Asking takes longer than a product of a small matrix. Where a small matrix does not fit
     // either, building takes the next method.
     constexpr double worth_asking = 64e6;
@@ -263,7 +263,8 @@ template <class B>
 offset_span on_host(B, const offset_span& row_ptr, offset_vector&) {
     return row_ptr;
 }
-offset_span on_host(gpu on, const device_offset_span& row_ptr, offset_vector& owner) {
+[[maybe_unused]] offset_span on_host(gpu on, const device_offset_span& row_ptr,
+                                     offset_vector& owner) {
     copy(on, row_ptr, owner);
     return owner;
 }
@@ -376,9 +377,15 @@ plan<V, B> plan_subject(const subject<V, M>& A, B on, const plan_options& o,
 template <class V, class B>
 plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o,
                      std::span<const method<V>> among) {
-    const thread_limit limit(on);
-    const stored_matrix stored(on, A, o.storage);
-    return plan_subject(subject_of(on, ascending(stored.view), o.transposed), on, o, among);
+    if constexpr (!is_built<B>) {
+        (void)ascending(A);
+        check_options(o);
+        refuse_gpu();
+    } else {
+        const thread_limit limit(on);
+        const stored_matrix stored(on, A, o.storage);
+        return plan_subject(subject_of(on, ascending(stored.view), o.transposed), on, o, among);
+    }
 }
 template <class V, class B>
 plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o) {
@@ -386,29 +393,41 @@ plan<V, B> make_plan(const csr<V, host_view>& A, B on, const plan_options& o) {
 }
 template <class V>
 plan<V, gpu> make_plan(const csr<V, device_view>& A, gpu on, const plan_options& o) {
-    const stored_matrix stored(on, A, o.storage);
-    return plan_subject(subject_for(on, stored.view, o), on, o, methods<V>());
+    if constexpr (!is_built<gpu>) {
+        refuse_gpu();
+    } else {
+        const stored_matrix stored(on, A, o.storage);
+        return plan_subject(subject_for(on, stored.view, o), on, o, methods<V>());
+    }
 }
 template <class V, class M, class B>
 plan<V, B> make_plan(const ascending<V, M>& A, B on, const plan_options& o) {
-    const thread_limit limit(on);
-    const stored_in_order stored(on, A, o.storage);
-    return plan_subject(subject_for(on, stored.A, o), on, o, methods<V>());
+    if constexpr (!is_built<B>) {
+        check_options(o);
+        refuse_gpu();
+    } else {
+        const thread_limit limit(on);
+        const stored_in_order stored(on, A, o.storage);
+        return plan_subject(subject_for(on, stored.A, o), on, o, methods<V>());
+    }
 }
 
-#define NZ_FOR_PLACE(V, M, B)                                                      \
+#define NZ_FOR_SUBJECT(V, M, B)                                                    \
     template plan<V, B> plan_subject(const subject<V, M>&, B, const plan_options&, \
-                                     std::span<const method<V>>);                  \
+                                     std::span<const method<V>>);
+#define NZ_FOR_PLACE(V, M, B) \
     template plan<V, B> make_plan(const ascending<V, M>&, B, const plan_options&);
 #define NZ_FOR_BACKEND(V, B)                                                         \
     template plan<V, B> make_plan(const csr<V, host_view>&, B, const plan_options&); \
     template plan<V, B> make_plan(const csr<V, host_view>&, B, const plan_options&,  \
                                   std::span<const method<V>>);                       \
     NZ_FOR_PLACE(V, cpu, B)
-#define NZ_INSTANTIATE(V)     \
-    NZ_FOR_BACKEND(V, cpu)    \
-    NZ_FOR_BACKEND(V, gpu)    \
-    NZ_FOR_PLACE(V, gpu, gpu) \
+#define NZ_INSTANTIATE(V)                                                      \
+    NZ_FOR_SUBJECT(V, cpu, cpu)                                                \
+    NZ_WITH_CUDA_ONLY(NZ_FOR_SUBJECT(V, cpu, gpu) NZ_FOR_SUBJECT(V, gpu, gpu)) \
+    NZ_FOR_BACKEND(V, cpu)                                                     \
+    NZ_FOR_BACKEND(V, gpu)                                                     \
+    NZ_FOR_PLACE(V, gpu, gpu)                                                  \
     template plan<V, gpu> make_plan(const csr<V, device_view>&, gpu, const plan_options&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 

@@ -77,7 +77,7 @@ std::int64_t count_distinct(std::span<const V> values) {
 }
 
 json key_of_machine(cpu on) { return machine_key(describe_machine(), thread_count(on)); }
-json key_of_machine(gpu on) { return machine_key(describe_gpu(on)); }
+[[maybe_unused]] json key_of_machine(gpu on) { return machine_key(describe_gpu(on)); }
 
 template <class V, class B>
 json key_of(const structure_key& k, B on, const plan_options& o) {
@@ -203,7 +203,7 @@ void save_plan(const std::string& path, const structure_key& k, const plan<V, B>
 #define NZ_INSTANTIATE(V)                                    \
     template structure_key key_of(const csr<V, host_view>&); \
     NZ_FOR_BACKEND(V, cpu)                                   \
-    NZ_FOR_BACKEND(V, gpu)
+    NZ_WITH_CUDA_ONLY(NZ_FOR_BACKEND(V, gpu))
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -211,7 +211,11 @@ double rounding_scale(const csr<V, host_view>& A, std::span<const V> b, std::spa
 template <class V, class B>
 void attempt_all(B on, const attempted_system<V, B>& s, std::vector<choice> choices,
                  const system_options& o, system_report& report) {
-    attempts<V, B>(on, s, o, report).run(std::move(choices));
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        attempts<V, B>(on, s, o, report).run(std::move(choices));
+    }
 }
 
 #define NZ_INSTANTIATE(V, B)                                                         \

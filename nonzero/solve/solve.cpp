@@ -287,10 +287,14 @@ system_report solve(B on, const csr<V, host_view>& given, std::span<const V> b, 
     const csr<V, host_view>& A = in_order.view();
     expect_square(A.shape);
     check_arguments(std::size_t(A.shape.rows), b.size(), x.size(), o);
-    const auto start = steady_clock::now();
-    auto diagonal = diagonal_of(worth(cpu{}, std::ssize(A.val)), A);
-    return solve_system<V>(on, whole_matrix<V, B>(on, in_order), std::move(diagonal), b, x, o,
-                           start);
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        const auto start = steady_clock::now();
+        auto diagonal = diagonal_of(worth(cpu{}, std::ssize(A.val)), A);
+        return solve_system<V>(on, whole_matrix<V, B>(on, in_order), std::move(diagonal), b, x, o,
+                               start);
+    }
 }
 
 template <class V, class B>
@@ -307,9 +311,13 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
         check_arguments(std::size_t(A.rows.count(ranks.rank())), b.size(), x.size(), o);
         diagonal = own_diagonal(A, ranks.rank());
     });
-    const auto start = steady_clock::now();
-    return solve_system<V>(on, matrix_over_ranks<V, B>(on, std::move(A)), std::move(diagonal), b, x,
-                           o, start);
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        const auto start = steady_clock::now();
+        return solve_system<V>(on, matrix_over_ranks<V, B>(on, std::move(A)), std::move(diagonal),
+                               b, x, o, start);
+    }
 }
 
 #define NZ_INSTANTIATE(V, B)                                                                    \

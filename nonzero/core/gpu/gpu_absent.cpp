@@ -15,6 +15,7 @@ constexpr const char* why = "this build of nonzero has no CUDA";
 int gpu_count() noexcept { return 0; }
 std::string why_no_gpu(gpu) { return why; }
 void require_gpu(gpu) { refuse(); }
+void refuse_gpu() { refuse(); }
 device_guard::device_guard(gpu) { refuse(); }
 device_guard::~device_guard() = default;
 void check_launch(const char*) { refuse(); }

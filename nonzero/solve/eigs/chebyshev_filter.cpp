@@ -66,7 +66,7 @@ void apply_polynomial(eigen_search<V, B>& s, int degree) {
     template void apply_polynomial(eigen_search<V, B>&, int degree);
 NZ_INSTANTIATE(float, cpu)
 NZ_INSTANTIATE(double, cpu)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(float, gpu))
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(double, gpu))
 
 }  // namespace nz

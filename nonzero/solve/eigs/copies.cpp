@@ -68,7 +68,7 @@ bool is_checked(const eigen_search<V, B>& s) {
     template bool is_checked(const eigen_search<V, B>&);
 NZ_INSTANTIATE(float, cpu)
 NZ_INSTANTIATE(double, cpu)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(float, gpu))
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(double, gpu))
 
 }  // namespace nz

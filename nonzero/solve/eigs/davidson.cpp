@@ -143,7 +143,7 @@ eigs_result<V> davidson(B on, const linear_operator<V, B>& A, const eigs_options
                                      const known_pairs<V>&);
 #define NZ_INSTANTIATE(V)     \
     NZ_INSTANTIATE_ON(V, cpu) \
-    NZ_INSTANTIATE_ON(V, gpu)
+    NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_ON(V, gpu))
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

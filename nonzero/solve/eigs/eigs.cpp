@@ -261,13 +261,17 @@ eigs_result<V> eigs(B on, const linear_operator<V, B>& A, const eigs_options& o,
         nothing.report.end_by(status::converged);
         return nothing;
     }
-    const auto start = steady_clock::now();
-    std::int64_t products = 0;
-    const int k = scale_of<V, B>(on, A, products);
-    auto result = search_in_scale<V, B>(on, A, o, M, guess, k);
-    result.report.products += products;
-    result.report.seconds = seconds_since(start);
-    return result;
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        const auto start = steady_clock::now();
+        std::int64_t products = 0;
+        const int k = scale_of<V, B>(on, A, products);
+        auto result = search_in_scale<V, B>(on, A, o, M, guess, k);
+        result.report.products += products;
+        result.report.seconds = seconds_since(start);
+        return result;
+    }
 }
 
 #define NZ_INSTANTIATE(V, B)                                                           \

@@ -72,7 +72,7 @@ void start_as_lanczos(eigen_search<V, B>& s) {
     template double next_of_lanczos(eigen_search<V, B>&);
 NZ_INSTANTIATE(float, cpu)
 NZ_INSTANTIATE(double, cpu)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(float, gpu))
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(double, gpu))
 
 }  // namespace nz

@@ -182,7 +182,7 @@ bool eigen_search<V, B>::tell(int converged) {
 #define NZ_INSTANTIATE(V, B) template struct eigen_search<V, B>;
 NZ_INSTANTIATE(float, cpu)
 NZ_INSTANTIATE(double, cpu)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(float, gpu))
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(double, gpu))
 
 }  // namespace nz

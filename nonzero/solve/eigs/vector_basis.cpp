@@ -282,7 +282,7 @@ double vector_basis<V, B>::residual(in<V, B> image, double theta, in<V, B> x, ou
 
 template class vector_basis<float, cpu>;
 template class vector_basis<double, cpu>;
-template class vector_basis<float, gpu>;
-template class vector_basis<double, gpu>;
+NZ_WITH_CUDA_ONLY(template class vector_basis<float, gpu>;)
+NZ_WITH_CUDA_ONLY(template class vector_basis<double, gpu>;)
 
 }  // namespace nz

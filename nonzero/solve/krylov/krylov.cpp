@@ -181,29 +181,34 @@ std::optional<solve_report> solve_scaled(B on, const linear_problem<V, B>& p, co
 template <class V, class B>
 solve_report solve_in_scale(B on, const linear_problem<V, B>& p, out<V, B> x,
                             const solve_options& o, const solver<V, B>& solve) {
-    auto report = solve(p);
-    const auto is_final = [&] {
-        return report->converged || report->status == status::stopped_by_caller;
-    };
-    if (report && is_final()) return *report;
-    vector_space<V, B> space(on, p.A.shape().rows);
-    const wide_norm size = norm_of<V, B>(space, p.b);
-    if (size.significand == 0) {
-        space.fill(V(0), x);
-        return end_at_once(size, 0);
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        auto report = solve(p);
+        const auto is_final = [&] {
+            return report->converged || report->status == status::stopped_by_caller;
+        };
+        if (report && is_final()) return *report;
+        vector_space<V, B> space(on, p.A.shape().rows);
+        const wide_norm size = norm_of<V, B>(space, p.b);
+        if (size.significand == 0) {
+            space.fill(V(0), x);
+            return end_at_once(size, 0);
+        }
+        constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+        if (!std::isfinite(size.significand) || !std::isfinite(norm_of<V, B>(space, x).significand))
+            return end_at_once(size, nan);
+        const int k = size.power_of_2();
+        if (!report) report = solve_scaled<V, B>(on, p, {.of_b = k}, x, o, solve);
+        if (!report) return end_at_once(size, nan);  // A 0 is not 0
+        if (is_final()) return *report;
+        const int of_A = power_of_2_of<V, B>(space, p.A, times_power_of_2(space, -k, p.b));
+        // Up to here the type of the vectors has room for what A and its inverse make of one,
+        // twice.
+        constexpr int suits_squares = std::is_same_v<real<V>, float> ? 30 : 256;
+        if (std::abs(of_A) <= suits_squares) return *report;
+        return solve_scaled<V, B>(on, p, {k, of_A}, x, o, solve).value_or(*report);
     }
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    if (!std::isfinite(size.significand) || !std::isfinite(norm_of<V, B>(space, x).significand))
-        return end_at_once(size, nan);
-    const int k = size.power_of_2();
-    if (!report) report = solve_scaled<V, B>(on, p, {.of_b = k}, x, o, solve);
-    if (!report) return end_at_once(size, nan);  // A 0 is not 0
-    if (is_final()) return *report;
-    const int of_A = power_of_2_of<V, B>(space, p.A, times_power_of_2(space, -k, p.b));
-    // Up to here the type of the vectors has room for what A and its inverse make of one, twice.
-    constexpr int suits_squares = std::is_same_v<real<V>, float> ? 30 : 256;
-    if (std::abs(of_A) <= suits_squares) return *report;
-    return solve_scaled<V, B>(on, p, {k, of_A}, x, o, solve).value_or(*report);
 }
 
 #define NZ_INSTANTIATE(V, B)                                                        \

@@ -330,9 +330,13 @@ solve_report solve_by(const char* name, B on, const linear_operator<V, B>& A,
                       const linear_operator<V, B>* M, in<V, B> b, out<V, B> x,
                       const solve_options& o) {
     check_system<V, B>(name, on, A, M, b, x, o);
-    return solve_in_scale<V, B>(on, {A, M, b}, x, o, [&](const linear_problem<V, B>& p) {
-        return krylov_solve<V, B, Method>(on, p.A, p.M, p.b, x, o).run();
-    });
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        return solve_in_scale<V, B>(on, {A, M, b}, x, o, [&](const linear_problem<V, B>& p) {
+            return krylov_solve<V, B, Method>(on, p.A, p.M, p.b, x, o).run();
+        });
+    }
 }
 
 }  // namespace nz

@@ -126,10 +126,15 @@ amg<V, B>::amg(const ascending<V>& in_order, B on, const amg_options& o, const c
                                          A.shape.rows, near.val.size()));
     if (finest != nullptr && finest->shape() != A.shape)
         throw argument_error("amg: the product given is of another shape than the matrix");
-    if constexpr (std::is_same_v<B, gpu>) require_gpu(on);
-    make_levels<V, B>(on, in_order, std::move(diagonal), o, near, finest, made_->levels, report_);
-    made_->levels.finish();
-    report_.setup_s = seconds_since(start);
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        if constexpr (std::is_same_v<B, gpu>) require_gpu(on);
+        make_levels<V, B>(on, in_order, std::move(diagonal), o, near, finest, made_->levels,
+                          report_);
+        made_->levels.finish();
+        report_.setup_s = seconds_since(start);
+    }
 }
 
 template <class V, class B>
@@ -137,32 +142,36 @@ amg<V, B>::amg(B on, const matrix_slice<V>& A, const amg_options& o, const candi
                const linear_operator<V, B>* finest)
     : matrix_free_operator<V, B>(on, own_shape(on, A)),
       made_(new hierarchy{{on, o.cycle}, {}, {}, {}}) {
-    const communicator& ranks = *on.ranks;
-    const auto start = steady_clock::now();
-    agree(&ranks, [&] { check_part(ranks, A, o, near, finest); });
-    expect_same(ranks, o, near.count, finest != nullptr);
-    if (o.check)
-        if (const auto why = why_not_symmetric(ranks, A); !why.empty())
-            throw argument_error("amg: " + why);
-    auto& h = *made_;
-    const shares where = shares_of_level(whole_blocks(A.rows, o.block), o.coarse_rows);
-    if (where == A.rows) {
-        make_levels<V, B>(on, A, o, near, finest, h.levels, report_);
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
     } else {
-        agree(&ranks, [&] { validate(view(A.own), false); });
-        const candidates<V> there{
-            near.count, nz::moved<V>(ranks, A.rows, where, near.val, std::size_t(near.count))};
-        auto I = identity<V>(ranks.rank(), A.rows, where);
-        const auto products = both_ways<V>(on, I.own.val.size());
-        h.moves = std::make_unique<distributed<V, B>>(on, std::move(I), products);
-        make_levels<V, B>(on, moved(ranks, A, where), o, there, nullptr, h.levels, report_);
-        agree(&ranks, [&] {
-            h.moved_b = make_vector<V>(on, std::size_t(where.count(ranks.rank())));
-            h.moved_x = make_vector<V>(on, h.moved_b.size());
-        });
+        const communicator& ranks = *on.ranks;
+        const auto start = steady_clock::now();
+        agree(&ranks, [&] { check_part(ranks, A, o, near, finest); });
+        expect_same(ranks, o, near.count, finest != nullptr);
+        if (o.check)
+            if (const auto why = why_not_symmetric(ranks, A); !why.empty())
+                throw argument_error("amg: " + why);
+        auto& h = *made_;
+        const shares where = shares_of_level(whole_blocks(A.rows, o.block), o.coarse_rows);
+        if (where == A.rows) {
+            make_levels<V, B>(on, A, o, near, finest, h.levels, report_);
+        } else {
+            agree(&ranks, [&] { validate(view(A.own), false); });
+            const candidates<V> there{
+                near.count, nz::moved<V>(ranks, A.rows, where, near.val, std::size_t(near.count))};
+            auto I = identity<V>(ranks.rank(), A.rows, where);
+            const auto products = both_ways<V>(on, I.own.val.size());
+            h.moves = std::make_unique<distributed<V, B>>(on, std::move(I), products);
+            make_levels<V, B>(on, moved(ranks, A, where), o, there, nullptr, h.levels, report_);
+            agree(&ranks, [&] {
+                h.moved_b = make_vector<V>(on, std::size_t(where.count(ranks.rank())));
+                h.moved_x = make_vector<V>(on, h.moved_b.size());
+            });
+        }
+        agree(&ranks, [&] { h.levels.finish(); });
+        report_.setup_s = seconds_since(start);
     }
-    agree(&ranks, [&] { h.levels.finish(); });
-    report_.setup_s = seconds_since(start);
 }
 
 template <class V, class B>
@@ -170,18 +179,26 @@ amg<V, B>::~amg() = default;
 
 template <class V, class B>
 void amg<V, B>::map(in<V, B> x, out<V, B> y) const {
-    auto& h = *made_;
-    if (h.moves == nullptr) return h.levels.cycle(x, y);
-    h.moves->apply(V(1), x, V(0), h.moved_b);
-    h.levels.cycle(h.moved_b, h.moved_x);
-    h.moves->apply_transposed(transposition::transpose, V(1), h.moved_x, V(0), y);
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        auto& h = *made_;
+        if (h.moves == nullptr) return h.levels.cycle(x, y);
+        h.moves->apply(V(1), x, V(0), h.moved_b);
+        h.levels.cycle(h.moved_b, h.moved_x);
+        h.moves->apply_transposed(transposition::transpose, V(1), h.moved_x, V(0), y);
+    }
 }
 
 template <class V, class B>
 std::size_t amg<V, B>::bytes() const {
-    const auto& h = *made_;
-    return h.levels.bytes() + (h.moves == nullptr ? 0 : h.moves->bytes()) +
-           (h.moved_b.size() + h.moved_x.size()) * sizeof(V);
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        const auto& h = *made_;
+        return h.levels.bytes() + (h.moves == nullptr ? 0 : h.moves->bytes()) +
+               (h.moved_b.size() + h.moved_x.size()) * sizeof(V);
+    }
 }
 
 template <class V, class B>
@@ -189,19 +206,23 @@ double convergence_factor(B on, const linear_operator<V, B>& A, const linear_ope
                           int steps) {
     if (A.shape() != M.shape() || A.shape().rows != A.shape().cols)
         throw argument_error("convergence_factor: the operators are of different shapes");
-    vector_space<V, B> space(on, A.shape().rows);
-    vector<V, B> e = from_host(on, std::span<const V>(hashed_vector<V>(A.shape().rows)));
-    auto q = space.make();
-    double factor = 0;
-    for (int k = 0; k < steps; ++k) {
-        const double before = double(space.norm(e));
-        if (!(before > 0)) return 0;
-        space.scale(V(1 / before), e);
-        A.apply(V(1), e, V(0), q);
-        M.apply(V(-1), q, V(1), e);
-        factor = double(space.norm(e));
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        vector_space<V, B> space(on, A.shape().rows);
+        vector<V, B> e = from_host(on, std::span<const V>(hashed_vector<V>(A.shape().rows)));
+        auto q = space.make();
+        double factor = 0;
+        for (int k = 0; k < steps; ++k) {
+            const double before = double(space.norm(e));
+            if (!(before > 0)) return 0;
+            space.scale(V(1 / before), e);
+            A.apply(V(1), e, V(0), q);
+            M.apply(V(-1), q, V(1), e);
+            factor = double(space.norm(e));
+        }
+        return factor;
     }
-    return factor;
 }
 
 #define NZ_INSTANTIATE(V, B)                                            \

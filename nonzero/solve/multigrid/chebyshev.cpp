@@ -99,7 +99,7 @@ template host_vector<double> hashed_vector(std::int64_t, std::int64_t);
     template double spectral_radius(B, const linear_operator<V, B>&, in<V, B>, int, std::int64_t);
 NZ_INSTANTIATE(float, cpu)
 NZ_INSTANTIATE(double, cpu)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(float, gpu))
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(double, gpu))
 
 }  // namespace nz

@@ -472,7 +472,7 @@ split_rows<V, typename C::memory> split(C here, const shares& rows, const shares
     template host_vector<V> moved(const communicator&, const shares&, const shares&, \
                                   std::span<const V>, std::size_t);                  \
     NZ_INSTANTIATE_ON(V, cpu)                                                        \
-    NZ_INSTANTIATE_ON(V, gpu)
+    NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_ON(V, gpu))
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

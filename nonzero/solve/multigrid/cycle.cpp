@@ -146,7 +146,7 @@ std::size_t multigrid_levels<V, B>::bytes() const {
 
 #define NZ_INSTANTIATE(V)                    \
     template class multigrid_levels<V, cpu>; \
-    template class multigrid_levels<V, gpu>;
+    NZ_WITH_CUDA_ONLY(template class multigrid_levels<V, gpu>;)
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

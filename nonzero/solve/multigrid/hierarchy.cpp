@@ -295,7 +295,7 @@ void make_levels(B on, const matrix_slice<V>& A, const amg_options& o, const can
                               const linear_operator<V, B>*, multigrid_levels<V, B>&, amg_report&);
 NZ_INSTANTIATE(float, cpu)
 NZ_INSTANTIATE(double, cpu)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(float, gpu))
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(double, gpu))
 
 }  // namespace nz

@@ -132,7 +132,11 @@ std::unique_ptr<linear_operator<V, B>> gauss_seidel(B on, const ascending<V>& in
             throw argument_error("gauss_seidel: the diagonal is zero or not finite in row " +
                                  std::to_string(first_row + std::int64_t(i)) + " (counted from 0)");
     }
-    return std::make_unique<gauss_seidel_operator<V, B>>(on, in_order, diagonal);
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        return std::make_unique<gauss_seidel_operator<V, B>>(on, in_order, diagonal);
+    }
 }
 
 #define NZ_INSTANTIATE_ON(V, B) \

@@ -127,7 +127,11 @@ std::unique_ptr<linear_operator<V, B>> jacobi(B on, const ascending<V>& in_order
             throw argument_error("jacobi: the diagonal is zero or not finite in row " +
                                  std::to_string(first_row + std::int64_t(i)) + " (counted from 0)");
     }
-    return std::make_unique<jacobi_operator<V, B>>(on, inverse);
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        return std::make_unique<jacobi_operator<V, B>>(on, inverse);
+    }
 }
 
 template <class V, class B>
