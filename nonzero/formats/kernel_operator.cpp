@@ -24,6 +24,7 @@ in_columns<V, gpu> as_input(const out_columns<V, gpu>& Y) {
 with_scratch::with_scratch(cpu backend, std::size_t bytes) : memory(bytes), on(backend) {
     on.scratch = memory;
 }
+with_scratch::~with_scratch() = default;
 
 template <class V>
 operator_in_stream<V>::operator_in_stream(gpu on, std::size_t scratch_bytes, bool scratch_for_many,

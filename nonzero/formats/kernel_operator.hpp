@@ -63,6 +63,9 @@ struct cpu_kernel {
 /// threads at once.
 struct with_scratch {
     with_scratch(cpu on, std::size_t bytes);
+    ~with_scratch();
+    with_scratch(const with_scratch&) = delete;
+    with_scratch& operator=(const with_scratch&) = delete;
     host_vector<std::byte> memory;
     cpu on;
 };

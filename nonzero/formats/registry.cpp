@@ -12,8 +12,11 @@ namespace {
 /// the texture, by up to 512 bytes.
 constexpr std::int64_t max_texture_elements = (std::int64_t(1) << 27) - 128;
 
+using layout_cost = estimate (*)(const matrix_stats&);
+
 /// The cost of a layout with the work of a kernel over it.
-estimate cost_on_cpu(estimate e, const kernel_hooks& k, const matrix_stats& s) {
+estimate cost_on_cpu(layout_cost cost, const kernel_hooks& k, const matrix_stats& s) {
+    estimate e = cost(s);
     if (k.work_on_cpu != nullptr) e = with_work(std::move(e), k.work_on_cpu(s));
     // No other thread helps. A kernel without work_on_cpu tests every entry for
     // padding, or adds it to memory: about two work units.
@@ -26,7 +29,8 @@ estimate cost_on_cpu(estimate e, const kernel_hooks& k, const matrix_stats& s) {
 
 /// A kernel that gives few threads a whole row says from which length on that is hopeless, and
 /// one that reads x by texture has its limit; others know reasons of their own.
-estimate cost_on_gpu(estimate e, const kernel_hooks& k, const matrix_stats& s) {
+estimate cost_on_gpu(layout_cost cost, const kernel_hooks& k, const matrix_stats& s) {
+    estimate e = cost(s);
     if (!e.declined.empty()) return e;
     if (k.work_on_gpu != nullptr) e = with_work(std::move(e), k.work_on_gpu(s));
     if (k.longest_row_on_gpu != nullptr) {
@@ -44,11 +48,11 @@ estimate cost_on_gpu(estimate e, const kernel_hooks& k, const matrix_stats& s) {
 }
 
 template <class K, class V>
-estimate layout_cost(const matrix_stats& s) {
+constexpr layout_cost cost_of_layout() {
     if constexpr (K::template hooks_over<V>.cost != nullptr) {
-        return K::template hooks_over<V>.cost(s);
+        return K::template hooks_over<V>.cost;
     } else {
-        return K::template layout<V, host>::cost(s);
+        return K::template layout<V, host>::cost;
     }
 }
 
@@ -62,9 +66,9 @@ constexpr method<V> row = {
     .synchronises = K::hooks.synchronises,
     .teaches = teaching_kernels::has<K>,
     .source = K::source,
-    .cost = [](const matrix_stats& s) { return cost_on_cpu(layout_cost<K, V>(s), K::hooks, s); },
+    .cost = [](const matrix_stats& s) { return cost_on_cpu(cost_of_layout<K, V>(), K::hooks, s); },
     .cost_on_gpu =
-        [](const matrix_stats& s) { return cost_on_gpu(layout_cost<K, V>(s), K::hooks, s); },
+        [](const matrix_stats& s) { return cost_on_gpu(cost_of_layout<K, V>(), K::hooks, s); },
     .transposed_on_cpu = runs_on<K, cpu>,
     .transposed_on_gpu = on_gpu<K, V>&& runs_transposed_on<K, gpu>,
     .many_on_cpu = K::hooks.many_on_cpu,

@@ -15,6 +15,18 @@ std::size_t scatter_scratch_bytes(cpu on, std::size_t len) {
     return std::size_t(thread_count(on)) * len * sizeof(V);
 }
 
+/// y = alpha s + beta y, s the sum of what the threads have in `sums`, one after the other.
+template <class V>
+void add_threads(int threads, V alpha, const V* sums, V beta, std::span<V> y) {
+    const auto len = std::int64_t(y.size());
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (std::int64_t i = 0; i < len; ++i) {
+        V sum = sums[i];
+        for (int t = 1; t < threads; ++t) sum += sums[std::int64_t(t) * len + i];
+        y[std::size_t(i)] = scaled(alpha, sum, beta, y[std::size_t(i)]);
+    }
+}
+
 /// y = alpha op(A) x + beta y from any host view with piece_count and for_each_entry: every thread
 /// adds its pieces into a y of its own, and those are summed in the order of the threads.
 /// Deterministic for one number of threads. x: rows, y: cols where op transposes.
@@ -36,12 +48,7 @@ void scatter(cpu on, transposition op, V alpha, const F& A, std::span<const V> x
         std::fill_n(sums + std::int64_t(t) * len, len, V(0));
         add_pieces(t, sums + std::int64_t(t) * len);
     }
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (std::int64_t i = 0; i < len; ++i) {
-        V sum = sums[i];
-        for (int t = 1; t < threads; ++t) sum += sums[std::int64_t(t) * len + i];
-        y[std::size_t(i)] = scaled(alpha, sum, beta, y[std::size_t(i)]);
-    }
+    add_threads(threads, alpha, sums, beta, y);
 }
 
 }  // namespace nz
