@@ -7,6 +7,7 @@
 #include "cli/explorer/steps.hpp"
 #include "nonzero/formats/kernel_operator.hpp"
 #include "nonzero/formats/kernels.hpp"
+#include "nonzero/formats/traces.hpp"
 
 namespace nz::cli {
 namespace {
@@ -145,7 +146,7 @@ class explorer {
             }
         };
         const auto e = explore_layout(A_, numbers_, build);
-        json j = kernel_json(K{}, view(e.own), e.arrays, entries_);
+        json j = kernel_json(K::name, view(e.own), e.arrays, entries_);
         j["layout"] = number_of(layout_json(format, e, A_), layouts);
         kernels.push_back(std::move(j));
     }

@@ -9,7 +9,7 @@
 #include "cli/explorer/drawing.hpp"
 #include "nonzero/core/json.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
-#include "nonzero/formats/traces.hpp"
+#include "nonzero/formats/kernel_trace.hpp"
 
 namespace nz::cli {
 
@@ -106,13 +106,15 @@ nz::json steps_of(std::string_view method, const std::vector<warp_grid>& launche
                   step_writer& writer,
                   const std::function<void(std::int64_t warp, warp_trace& to)>& trace_one);
 
-template <class K, class F>
-nz::json kernel_json(K kernel, const F& A, const std::vector<drawing>& arrays,
+/// A: of the layout that the method's kernel reads.
+template <class F>
+nz::json kernel_json(std::string_view method, const F& A, const std::vector<drawing>& arrays,
                      const entry_finder& entries) {
     step_writer_of<F> writer(A, arrays, entries);
-    const auto grids = A.shape.rows > 0 ? launches(kernel, A) : std::vector<warp_grid>{};
-    return steps_of(K::name, grids, writer,
-                    [&](std::int64_t warp, warp_trace& to) { trace(kernel, A, warp, to); });
+    const auto kernel = trace_functions_of<typename F::value>(method);
+    const auto grids = A.shape.rows > 0 ? kernel.launches(&A) : std::vector<warp_grid>{};
+    return steps_of(method, grids, writer,
+                    [&](std::int64_t warp, warp_trace& to) { kernel.trace(&A, warp, to); });
 }
 
 }  // namespace nz::cli

@@ -26,12 +26,10 @@ namespace {
 /// A kernel over L as functions, so that the classes below are of the layout alone.
 template <class V, template <class, class> class L>
 struct trace_functions {
-    using view = L<V, host_view>;
     std::string_view name;
     /// The layout as the GPU's operator holds it.
     L<V, host> (*from)(const csr<V, host_view>&);
-    std::vector<warp_grid> (*launches)(const view&);
-    void (*trace)(const view&, std::int64_t warp, warp_trace&);
+    traced_functions of;
 };
 
 template <class V, template <class, class> class L>
@@ -39,7 +37,9 @@ class trace_over final : public kernel_trace {
   public:
     trace_over(const csr<V, host_view>& A, const trace_functions<V, L>& kernel)
         : A_(kernel.from(A)), kernel_(kernel) {
-        if (A.shape.rows > 0) grids_ = kernel.launches(view(A_));  // else nothing is launched
+        if (A.shape.rows == 0) return;  // nothing is launched
+        const auto borrowed = view(A_);
+        grids_ = kernel.of.launches(&borrowed);
     }
     [[nodiscard]] std::string_view method() const override { return kernel_.name; }
     [[nodiscard]] std::span<const warp_grid> grids() const override { return grids_; }
@@ -47,7 +47,8 @@ class trace_over final : public kernel_trace {
     void trace(std::int64_t warp, access_sink& to) const override {
         check(warp);
         warp_trace in_order(to);
-        kernel_.trace(view(A_), warp, in_order);
+        const auto A = view(A_);
+        kernel_.of.trace(&A, warp, in_order);
     }
 
   private:
@@ -65,8 +66,10 @@ constexpr trace_functions<V, L> functions_of(kernel_of<L>) {
     k.from = layout_from<K, V>();
     if constexpr (requires(const csr<V, host_view>& A) { traced_layout(K{}, A); })
         k.from = [](const csr<V, host_view>& A) { return traced_layout(K{}, A); };
-    k.launches = [](const view& A) { return launches(K{}, A); };
-    k.trace = [](const view& A, std::int64_t warp, warp_trace& to) { nz::trace(K{}, A, warp, to); };
+    k.of.launches = [](const void* A) { return launches(K{}, *static_cast<const view*>(A)); };
+    k.of.trace = [](const void* A, std::int64_t warp, warp_trace& to) {
+        nz::trace(K{}, *static_cast<const view*>(A), warp, to);
+    };
     return k;
 }
 template <class K, class V>
@@ -77,6 +80,7 @@ template <class V>
 struct traced_method {
     std::string_view name;
     std::unique_ptr<kernel_trace> (*of)(const csr<V, host_view>&);
+    traced_functions functions;
 };
 
 template <class V, template <class, class> class L>
@@ -89,7 +93,8 @@ std::unique_ptr<kernel_trace> traced_by(const csr<V, host_view>& A,
 template <class K, class V>
 constexpr traced_method<V> traced_method_of() {
     if constexpr (traced<K, V>) {
-        return {K::name, [](const csr<V, host_view>& A) { return traced_by(A, functions<K, V>); }};
+        return {K::name, [](const csr<V, host_view>& A) { return traced_by(A, functions<K, V>); },
+                functions<K, V>.of};
     } else {
         return {};
     }
@@ -113,6 +118,13 @@ std::unique_ptr<kernel_trace> trace_of(std::string_view method, const csr<V, hos
 }
 
 template <class V>
+traced_functions trace_functions_of(std::string_view method) {
+    for (const traced_method<V>& m : table<V>)
+        if (m.of != nullptr && m.name == method) return m.functions;
+    throw argument_error("no trace of '" + std::string(method) + "'");
+}
+
+template <class V>
 std::vector<std::string_view> traced_methods() {
     std::vector<std::string_view> names;
     for (const traced_method<V>& m : table<V>)
@@ -123,6 +135,7 @@ std::vector<std::string_view> traced_methods() {
 
 #define NZ_INSTANTIATE(V)                                                                        \
     template std::unique_ptr<kernel_trace> trace_of(std::string_view, const csr<V, host_view>&); \
+    template traced_functions trace_functions_of<V>(std::string_view);                           \
     template std::vector<std::string_view> traced_methods<V>();
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

@@ -39,6 +39,17 @@ class kernel_trace {
 template <class V>
 std::unique_ptr<kernel_trace> trace_of(std::string_view method, const csr<V, host_view>& A);
 
+/// A kernel's launches and the trace of a warp, over a layout that the caller holds: A points to a
+/// host view of that kernel's layout.
+struct traced_functions {
+    std::vector<warp_grid> (*launches)(const void* A);
+    void (*trace)(const void* A, std::int64_t warp, warp_trace& to);
+};
+/// Those of the method's kernel for values V: traces take long to compile, and are in one place.
+/// Throws argument_error where it has none.
+template <class V>
+traced_functions trace_functions_of(std::string_view method);
+
 /// The names of the methods whose kernels have a trace, sorted as methods() is.
 template <class V>
 std::vector<std::string_view> traced_methods();
