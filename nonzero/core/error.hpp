@@ -23,10 +23,7 @@ struct argument_error : error {
 /// A file is wrong. `what()` reads `path:line: what is wrong, and what was expected`.
 struct parse_error : error {
     /// @param at_line  of the fault, 1-based; 0 where the file has no lines (`path: what` then)
-    parse_error(const std::string& path, std::int64_t at_line, const std::string& what)
-        : error(at_line > 0 ? path + ":" + std::to_string(at_line) + ": " + what
-                            : path + ": " + what),
-          line(at_line) {}
+    parse_error(const std::string& path, std::int64_t at_line, const std::string& what);
     std::int64_t line;
 };
 
