@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "nonzero/core/arithmetic.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/plan/kept_speeds.hpp"
 #include "nonzero/plan/storage/storage.hpp"
