@@ -1,0 +1,162 @@
+#include "nonzero/solve/preconditioners/ic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "nonzero/core/parallel.hpp"
+#include "nonzero/core/stopwatch.hpp"
+#include "nonzero/core/threads.hpp"
+#include "nonzero/dist/own_backend.hpp"
+#include "nonzero/matrix/diagonal.hpp"
+#include "nonzero/matrix/symmetry.hpp"
+#include "nonzero/solve/preconditioners/fill.hpp"
+#include "nonzero/solve/preconditioners/first_row.hpp"
+#include "nonzero/solve/preconditioners/incomplete.hpp"
+
+namespace nz {
+namespace {
+
+constexpr double first_shift = 1e-3;
+constexpr double largest_shift = 1e3;
+
+/// Cholesky's factorisation within a pattern, row by row.
+template <class V>
+class cholesky {
+  public:
+    /// A: its entries before the diagonal, on the factor's pattern.
+    cholesky(cpu on, const csr<V, host>& A, const host_vector<V>& diagonal)
+        : A_(A),
+          diagonal_(diagonal),
+          schedule_(on, triangle_side::lower, view(A)),
+          L_(A),
+          inverse_(diagonal.size()),
+          places_(std::size_t(schedule_.threads()),
+                  std::vector<std::int32_t>(diagonal.size(), -1)) {}
+    /// Factors A with that part of its diagonal added; the first row seen where there is no such
+    /// factor, or -1.
+    std::int64_t factor(double shift) {
+        first_row_noted failed;
+        schedule_.run([&](int thread, level_schedule::chunk c) {
+            for (index i = c.first; i < c.last && failed.row() < 0; ++i)
+                if (!factor_row(std::size_t(i), shift, places_[std::size_t(thread)].data()))
+                    failed.note(i);
+        });
+        return failed.row();
+    }
+    [[nodiscard]] csr<V, host> take_factor() { return std::move(L_); }
+    [[nodiscard]] host_vector<V> take_inverse() { return std::move(inverse_); }
+
+  private:
+    /// place: of each column in the row, -1 for those that it does not have; all -1 before and
+    /// after.
+    bool factor_row(std::size_t i, double shift, std::int32_t* place) {
+        const offset first = A_.row_ptr[i], end = A_.row_ptr[i + 1];
+        const index* const col = A_.col_ind.data();
+        V* const val = L_.val.data();
+        const double a = double(std::real(diagonal_[i])) * (1 + shift);
+        double pivot = a;
+        for (offset k = first; k < end; ++k) place[col[k]] = std::int32_t(k - first);
+        for (offset k = first; k < end; ++k) {
+            const auto j = std::size_t(col[k]);
+            V rest = A_.val[std::size_t(k)];
+            for (offset u = A_.row_ptr[j]; u < A_.row_ptr[j + 1]; ++u)
+                if (const std::int32_t at = place[col[u]]; at >= 0)
+                    rest -= product(val[first + at],
+                                    conjugated(transposition::conjugate_transpose, val[u]));
+            val[k] = product(rest, inverse_[j]);
+            pivot -= norm2(val[k]);
+        }
+        for (offset k = first; k < end; ++k) place[col[k]] = -1;
+        constexpr double rounding = 16 * double(std::numeric_limits<real<V>>::epsilon());
+        if (!(pivot > rounding * a)) return false;
+        inverse_[i] = V(real<V>(1 / std::sqrt(pivot)));
+        return std::isfinite(std::real(inverse_[i]));
+    }
+
+    const csr<V, host>& A_;
+    const host_vector<V>& diagonal_;
+    level_schedule schedule_;
+    csr<V, host> L_;
+    host_vector<V> inverse_;
+    std::vector<std::vector<std::int32_t>> places_;  ///< of each thread
+};
+
+/// L^H of an L below the diagonal, the columns of its rows from the last to the first.
+template <class V>
+triangle<V> mirrored(cpu on, const triangle<V>& L) {
+    triangle<V> U{triangle_side::upper, adjoint(on, L.beside), L.inverse};
+    const int threads = thread_count(on, std::ssize(U.beside.val));
+    parallel_for(threads, U.beside.shape.rows, [&](std::int64_t i) {
+        const auto first = U.beside.row_ptr[std::size_t(i)];
+        const auto last = U.beside.row_ptr[std::size_t(i) + 1];
+        std::reverse(U.beside.col_ind.begin() + first, U.beside.col_ind.begin() + last);
+        std::reverse(U.beside.val.begin() + first, U.beside.val.begin() + last);
+    });
+    return U;
+}
+
+template <class V>
+void check(const ascending<V>& A, const ic_options& o) {
+    if (std::string why = why_not_definite(A); !why.empty()) throw argument_error("ic: " + why);
+    if (o.level < 0 || o.level > 100)
+        throw argument_error(fmt::format("ic: level is {}, expected 0 to 100", o.level));
+}
+
+/// The factor of A with the least shift of those tried, which is told.
+template <class V>
+triangle<V> factored(cpu on, const csr<V, host>& below, const host_vector<V>& diagonal,
+                     index first_row, double& shift) {
+    cholesky<V> of(on, below, diagonal);
+    for (std::int64_t failed; (failed = of.factor(shift)) >= 0;) {
+        shift = shift == 0 ? first_shift : 2 * shift;
+        if (shift > largest_shift)
+            throw argument_error(fmt::format(
+                "ic: there is no factor, whatever is added to the diagonal, seen in row {} "
+                "(counted from 0)",
+                first_row + failed));
+    }
+    return {triangle_side::lower, of.take_factor(), of.take_inverse()};
+}
+
+}  // namespace
+
+template <class V>
+triangle<V> ic_factor(cpu on, const ascending<V>& A, const ic_options& o, index first_row,
+                      factor_report& report) {
+    check(A, o);
+    const auto below = before_diagonal(on, filled(on, A, o.level));
+    const auto diagonal = diagonal_of(worth(on, std::ssize(A.view().val)), A.view());
+    report.entries = 2 * std::ssize(below.val) + std::ssize(diagonal);
+    report.fill = double(report.entries) / double(std::max<std::size_t>(1, A.view().val.size()));
+    return factored(on, below, diagonal, first_row, report.shift);
+}
+
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> ic(B on, const ascending<V>& A, const ic_options& o,
+                                          index first_row, factor_report* report) {
+    const auto start = steady_clock::now();
+    factor_report told;
+    auto L = ic_factor(helpers(on), A, o, first_row, told);
+    auto U = mirrored(helpers(on), L);
+    auto M = solving_operator<V, B>(on, std::move(L), std::move(U), o.solves);
+    told.setup_s = seconds_since(start);
+    if (report != nullptr) *report = told;
+    return M;
+}
+
+#define NZ_INSTANTIATE_ON(V, B)                                                                   \
+    template std::unique_ptr<linear_operator<V, B>> ic(B, const ascending<V>&, const ic_options&, \
+                                                       index, factor_report*);
+#define NZ_INSTANTIATE(V)                                                              \
+    template triangle<V> ic_factor(cpu, const ascending<V>&, const ic_options&, index, \
+                                   factor_report&);                                    \
+    NZ_INSTANTIATE_ON(V, cpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+NZ_INSTANTIATE_ON(float, gpu)
+NZ_INSTANTIATE_ON(double, gpu)
+
+}  // namespace nz

@@ -1,0 +1,156 @@
+#include "nonzero/solve/preconditioners/ilu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "nonzero/core/stopwatch.hpp"
+#include "nonzero/dist/own_backend.hpp"
+#include "nonzero/matrix/symmetry.hpp"
+#include "nonzero/solve/preconditioners/fill.hpp"
+#include "nonzero/solve/preconditioners/first_row.hpp"
+#include "nonzero/solve/preconditioners/incomplete.hpp"
+
+namespace nz {
+namespace {
+
+template <class V>
+bool is_finite(V v) {
+    return std::isfinite(std::real(v)) && std::isfinite(std::imag(v));
+}
+
+/// Gaussian elimination within a pattern, row by row: what falls beside it is left out.
+template <class V>
+class elimination {
+  public:
+    elimination(cpu on, filled_rows<V>& F, real<V> least_pivot)
+        : F_(F),
+          least_pivot_(least_pivot),
+          schedule_(on, triangle_side::lower, view(F.rows)),
+          inverse_(F.diagonal.size()),
+          places_(std::size_t(schedule_.threads()),
+                  std::vector<std::int32_t>(F.diagonal.size(), -1)) {
+        schedule_.run([&](int thread, level_schedule::chunk c) {
+            for (index i = c.first; i < c.last; ++i)
+                eliminate(std::size_t(i), places_[std::size_t(thread)].data());
+        });
+    }
+    /// 1 over the pivots.
+    [[nodiscard]] host_vector<V> take_inverse() { return std::move(inverse_); }
+    [[nodiscard]] std::int64_t zero_row() const { return zero_.row(); }
+    [[nodiscard]] std::int64_t overflowing_row() const { return overflowing_.row(); }
+    void tell(factor_report& r, index first_row) const {
+        r.shifted_pivots = shifted_;
+        if (shifted_ > 0) r.first_shifted = first_row + first_shifted_.row();
+    }
+
+  private:
+    /// place: of each column in the row, -1 for those that it does not have; all -1 before and
+    /// after.
+    void eliminate(std::size_t i, std::int32_t* place) {
+        const offset first = F_.ptr[i], diagonal = F_.diagonal[i], end = F_.ptr[i + 1];
+        const index* const col = F_.rows.col_ind.data();
+        V* const val = F_.rows.val.data();
+        real<V> largest = 0;
+        for (offset k = first; k < end; ++k) {
+            place[col[k]] = std::int32_t(k - first);
+            largest = std::max(largest, std::abs(val[k]));
+        }
+        for (offset k = first; k < diagonal; ++k) {
+            const auto j = std::size_t(col[k]);
+            const V l = val[k] = product(val[k], inverse_[j]);
+            for (offset u = F_.diagonal[j] + 1; u < F_.ptr[j + 1]; ++u)
+                if (const std::int32_t at = place[col[u]]; at >= 0)
+                    val[first + at] -= product(l, val[u]);
+        }
+        const V pivot = val[diagonal] = shifted(i, val[diagonal], largest);
+        inverse_[i] = V(1) / pivot;
+        bool fits = is_finite(inverse_[i]);
+        for (offset k = first; k < end; ++k) place[col[k]] = -1, fits = fits && is_finite(val[k]);
+        if (largest == 0) zero_.note(std::int64_t(i));
+        if (!fits) overflowing_.note(std::int64_t(i));
+    }
+    /// The pivot, or one that can be divided by, of the same sign.
+    V shifted(std::size_t i, V pivot, real<V> largest) {
+        const real<V> size = std::abs(pivot), least = least_pivot_ * largest;
+        if (!(size < least)) return pivot;
+        ++shifted_, first_shifted_.note(std::int64_t(i));
+        return size == 0 ? V(least) : pivot * (least / size);
+    }
+
+    filled_rows<V>& F_;
+    real<V> least_pivot_;
+    level_schedule schedule_;
+    host_vector<V> inverse_;
+    std::vector<std::vector<std::int32_t>> places_;  ///< of each thread
+    std::atomic<std::int64_t> shifted_ = 0;
+    first_row_noted first_shifted_, zero_, overflowing_;
+};
+
+void refuse(std::int64_t row, index first_row, const char* why) {
+    if (row >= 0)
+        throw argument_error(
+            fmt::format("ilu: {} in row {} (counted from 0)", why, first_row + row));
+}
+
+template <class V>
+void check(const ascending<V>& A, const ilu_options& o, index first_row) {
+    const auto [rows, cols] = A.view().shape;
+    if (rows != cols)
+        throw argument_error(
+            fmt::format("ilu: A is {} x {}, expected a square matrix", rows, cols));
+    if (o.level < 0 || o.level > 100)
+        throw argument_error(fmt::format("ilu: level is {}, expected 0 to 100", o.level));
+    if (!(o.least_pivot >= 0 && o.least_pivot <= 1))
+        throw argument_error(
+            fmt::format("ilu: least_pivot is {:g}, expected 0 to 1", o.least_pivot));
+    const auto found = first_not_finite(A);
+    refuse(found ? found->row : -1, first_row, "A is not finite");
+}
+
+}  // namespace
+
+template <class V>
+lu_factors<V> ilu_factors(cpu on, const ascending<V>& A, const ilu_options& o, index first_row,
+                          factor_report& report) {
+    check(A, o, first_row);
+    auto F = filled(on, A, o.level);
+    const auto least = real<V>(
+        o.least_pivot > 0 ? o.least_pivot : std::sqrt(std::numeric_limits<real<V>>::epsilon()));
+    elimination<V> done(on, F, least);
+    refuse(done.zero_row(), first_row, "A is zero");
+    refuse(done.overflowing_row(), first_row, "the factor overflows");
+    report.entries = F.ptr.back();
+    report.fill = double(report.entries) / double(std::max<std::size_t>(1, A.view().val.size()));
+    done.tell(report, first_row);
+    return {{triangle_side::lower, before_diagonal(on, F), {}},
+            {triangle_side::upper, behind_diagonal(on, F), done.take_inverse()}};
+}
+
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> ilu(B on, const ascending<V>& A, const ilu_options& o,
+                                           index first_row, factor_report* report) {
+    const auto start = steady_clock::now();
+    factor_report told;
+    auto [L, U] = ilu_factors(helpers(on), A, o, first_row, told);
+    auto M = solving_operator<V, B>(on, std::move(L), std::move(U), o.solves);
+    told.setup_s = seconds_since(start);
+    if (report != nullptr) *report = told;
+    return M;
+}
+
+#define NZ_INSTANTIATE_ON(V, B)                          \
+    template std::unique_ptr<linear_operator<V, B>> ilu( \
+        B, const ascending<V>&, const ilu_options&, index, factor_report*);
+#define NZ_INSTANTIATE(V)                                                                   \
+    template lu_factors<V> ilu_factors(cpu, const ascending<V>&, const ilu_options&, index, \
+                                       factor_report&);                                     \
+    NZ_INSTANTIATE_ON(V, cpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+NZ_INSTANTIATE_ON(float, gpu)
+NZ_INSTANTIATE_ON(double, gpu)
+
+}  // namespace nz
