@@ -2,12 +2,11 @@
 // and incomplete factorisations.
 #pragma once
 
-#include <omp.h>
-
 #include <atomic>
 #include <thread>
 #include <vector>
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/csr/csr.hpp"
 
 namespace nz {
@@ -61,16 +60,17 @@ void level_schedule::run(const F& f) const {
     alignas(64) std::atomic<std::int64_t> next = 0;
     alignas(64) std::atomic<std::int64_t> done = 0;
     const auto count = std::int64_t(tasks_.size());
-#pragma omp parallel num_threads(threads_)
-    for (std::int64_t k = next++; k < count; k = next++) {
-        const task& mine = tasks_[std::size_t(k)];
-        constexpr int spins = 1000;
-        for (int n = 0; done.load(std::memory_order_acquire) < mine.before; ++n)
-            if (n >= spins) std::this_thread::yield();
-        for (std::int64_t c = mine.first; c < mine.last; ++c)
-            f(omp_get_thread_num(), chunks_[std::size_t(c)]);
-        done.fetch_add(1, std::memory_order_acq_rel);
-    }
+    parallel(thread_count(cpu{threads_}), [&](int thread) {  // one in a forked child
+        for (std::int64_t k = next++; k < count; k = next++) {
+            const task& mine = tasks_[std::size_t(k)];
+            constexpr int spins = 1000;
+            for (int n = 0; done.load(std::memory_order_acquire) < mine.before;)
+                n < spins ? void(++n) : std::this_thread::yield();
+            for (std::int64_t c = mine.first; c < mine.last; ++c)
+                f(thread, chunks_[std::size_t(c)]);
+            done.fetch_add(1, std::memory_order_acq_rel);
+        }
+    });
 }
 
 }  // namespace nz
