@@ -37,9 +37,10 @@ TEST_F(solve, says_what_it_did) {
 
 TEST_F(solve, every_method_and_preconditioner) {
     for (const std::string method : {"cg", "bicgstab", "gmres", "minres"})
-        for (const std::string preconditioner : {"none", "jacobi", "block-jacobi", "sgs", "amg"}) {
+        for (const std::string preconditioner :
+             {"none", "jacobi", "block-jacobi", "sgs", "amg", "ilu", "ic", "fsai"}) {
             const auto j = report("A.npz --threads 1 --method " + method + " --precond " +
-                                  preconditioner + " --block 2");
+                                  preconditioner + " --block 2 --fill-level 1");
             EXPECT_EQ(j["converged"], true) << method << " " << preconditioner << " " << j["why"];
             EXPECT_LE(double(j["relative_residual"]), 1e-8);
             EXPECT_EQ(j["history"].size(), std::size_t(j["iterations"]) + 1);
@@ -106,6 +107,8 @@ TEST_F(solve, refuses_with_the_reason) {
     refused("skew.mtx --method cg", "A is not symmetric: row 0, column 1 has 1");
     refused("hole.mtx --method gmres --precond jacobi", "jacobi: the diagonal is zero in row 1");
     refused("skew.mtx --precond amg", "amg: A is not symmetric");
+    refused("skew.mtx --precond ic", "ic: A is not symmetric");
+    refused("skew.mtx --precond fsai", "fsai: A is not symmetric");
     refused("hole.mtx --method cg", "its diagonal is 0 in row 1");
     refused("hole.mtx --precond block-jacobi --block 1", "is singular");
     // Without asking for what does not suit, what suits is taken.
@@ -240,7 +243,8 @@ TEST_F(solve, on_the_gpu) {
         GTEST_SKIP() << why;
     }
     for (const std::string method : {"cg", "bicgstab", "gmres", "minres"})
-        for (const std::string preconditioner : {"none", "jacobi", "block-jacobi", "sgs", "amg"}) {
+        for (const std::string preconditioner :
+             {"none", "jacobi", "block-jacobi", "sgs", "amg", "ilu", "ic", "fsai"}) {
             const auto j = report("A.npz --device gpu --method " + method + " --precond " +
                                   preconditioner + " --block 2");
             EXPECT_EQ(j["converged"], true) << method << " " << preconditioner << " " << j["why"];

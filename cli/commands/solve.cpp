@@ -28,6 +28,7 @@ struct options : run_options {
     std::string matrix, b, guess, to, type, method, preconditioner;
     gmres_options solver;
     index block = 1;
+    int fill_level = 0;
     bool plot = false, share_gpu = false;
 };
 
@@ -51,6 +52,7 @@ system_options system_of(const options& o) {
     s.method = named<krylov_method>(o.method, krylov_method_names);
     s.preconditioner = named<preconditioning>(o.preconditioner, preconditioning_names);
     s.block = o.block;
+    s.fill_level = o.fill_level;
     s.monitor = progress_line(*o.solver.tol);
     return s;
 }
@@ -325,7 +327,7 @@ void add_solve(const command& nz) {
                    "preconditioner (default: amg for cg, jacobi else; none where the diagonal has "
                    "a zero; others "
                    "where that fails)")
-        .one_of({"amg", "block-jacobi", "jacobi", "none", "sgs"});
+        .one_of({"amg", "block-jacobi", "fsai", "ic", "ilu", "jacobi", "none", "sgs"});
     sub.add_option(
            "--tol", o->solver.tol,
            fmt::format("tolerance of |b - A x| / |b| (default: {:g}; float, cfloat: {:g})",
@@ -344,6 +346,10 @@ void add_solve(const command& nz) {
         .shows_default();
     sub.add_option("--block", o->block, "unknowns that belong together, for block-jacobi and amg")
         .number<int>({1, 64})
+        .shows_default();
+    sub.add_option("--fill-level", o->fill_level,
+                   "level of fill of ilu and ic, 0 to 100; for fsai, pattern of A (0) or A^2 (1)")
+        .number<int>({0, 100})
         .shows_default();
     add_type_of_file_option(sub, o->type);
     add_run_options(sub, *o);

@@ -42,7 +42,7 @@ choice asked_for(const system_options& o, const matrix_facts& f) {
             throw unsuitable(std::string(what) + ": " + f.why_not_definite);
     };
     if (o.method == cg) require_definite(name_of(cg));
-    if (p == amg) require_definite(name_of(amg));
+    if (p == amg || p == ic || p == fsai) require_definite(name_of(*p));
     if (o.method == minres && !f.is_symmetric) throw unsuitable("minres: A is not symmetric");
     if (p == amg && f.is_complex_valued) throw unsuitable("amg: for real values only");
     if ((p == jacobi || p == gauss_seidel) && f.zero_on_diagonal >= 0)

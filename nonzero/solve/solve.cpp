@@ -20,7 +20,10 @@
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
 #include "nonzero/solve/multigrid/local_rows.hpp"
+#include "nonzero/solve/preconditioners/fsai.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
+#include "nonzero/solve/preconditioners/ic.hpp"
+#include "nonzero/solve/preconditioners/ilu.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 
 namespace nz {
@@ -70,7 +73,8 @@ void negate(std::span<V> v) {
 
 /// Whether a preconditioner is made of this rank's own block.
 bool takes_block(preconditioning p) {
-    return p == preconditioning::block_jacobi || p == preconditioning::gauss_seidel;
+    using enum preconditioning;
+    return p == block_jacobi || p == gauss_seidel || p == ilu || p == ic || p == fsai;
 }
 
 /// A matrix that one process has as a whole, as `solve_system` asks for it.
@@ -216,7 +220,7 @@ bool negate_where_negative(Matrix& A, host_vector<V>& diagonal, std::span<const 
 template <class V, class B, class Matrix>
 std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, const choice& c,
                                                           std::span<const V> diagonal,
-                                                          index unknowns) {
+                                                          const system_options& o) {
     if (c.preconditioner == preconditioning::none) return nullptr;
     if (!takes_block(c.preconditioner) || diagonal.empty())
         return jacobi(here,
@@ -226,9 +230,18 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
                                               : host_vector<V>(diagonal.begin(), diagonal.end()))),
                       A.first_row());
     return A.with_block([&](const ascending<V>& block) {
-        return c.preconditioner == preconditioning::gauss_seidel
-                   ? gauss_seidel(here, block, A.first_row())
-                   : block_jacobi(here, block, unknowns, A.first_row());
+        switch (c.preconditioner) {
+            case preconditioning::gauss_seidel:
+                return gauss_seidel(here, block, A.first_row());
+            case preconditioning::ilu:
+                return ilu(here, block, {.level = o.fill_level}, A.first_row());
+            case preconditioning::ic:
+                return ic(here, block, {.level = o.fill_level}, A.first_row());
+            case preconditioning::fsai:
+                return fsai(here, block, {.level = o.fill_level}, A.first_row());
+            default:
+                return block_jacobi(here, block, o.block, A.first_row());
+        }
     });
 }
 
@@ -250,7 +263,7 @@ system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<co
         std::unique_ptr<linear_operator<V, B>> M;
         agree(A.ranks(), [&] {
             const B here = A.ranks() == nullptr ? on : alone(on);
-            M = own_preconditioner<V>(here, A, c, diagonal, o.block);
+            M = own_preconditioner<V>(here, A, c, diagonal, o);
         });
         return M;
     };
@@ -275,6 +288,7 @@ void check_arguments(std::size_t rows, std::size_t b, std::size_t x, const syste
             throw argument_error("solve: a vector of " + std::to_string(len) +
                                  " elements, expected " + std::to_string(rows));
     if (o.block < 1) throw argument_error("solve: block is below 1");
+    if (o.fill_level < 0) throw argument_error("solve: fill_level is below 0");
     check_options("solve", o);
 }
 
@@ -305,7 +319,8 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
     expect_square(A.shape());
     expect_equal(&ranks, "solve",
                  std::array{o.method ? double(*o.method) : -1,
-                            o.preconditioner ? double(*o.preconditioner) : -1, double(o.block)});
+                            o.preconditioner ? double(*o.preconditioner) : -1, double(o.block),
+                            double(o.fill_level)});
     host_vector<V> diagonal;
     agree(&ranks, [&] {
         check_arguments(std::size_t(A.rows.count(ranks.rank())), b.size(), x.size(), o);

@@ -13,11 +13,11 @@ template <class V>
 struct matrix_slice;
 
 enum class krylov_method { cg, minres, bicgstab, gmres };
-enum class preconditioning { none, jacobi, block_jacobi, gauss_seidel, amg };
+enum class preconditioning { none, jacobi, block_jacobi, gauss_seidel, amg, ilu, ic, fsai };
 /// All of each, in their order, as `nz solve` names them.
 inline constexpr std::string_view krylov_method_names[] = {"cg", "minres", "bicgstab", "gmres"};
-inline constexpr std::string_view preconditioning_names[] = {"none", "jacobi", "block-jacobi",
-                                                             "sgs", "amg"};
+inline constexpr std::string_view preconditioning_names[] = {
+    "none", "jacobi", "block-jacobi", "sgs", "amg", "ilu", "ic", "fsai"};
 constexpr std::string_view name_of(krylov_method m) { return krylov_method_names[std::size_t(m)]; }
 constexpr std::string_view name_of(preconditioning p) {
     return preconditioning_names[std::size_t(p)];
@@ -29,7 +29,8 @@ constexpr std::string_view name_of(preconditioning p) {
 struct system_options : gmres_options {
     std::optional<krylov_method> method = {};
     std::optional<preconditioning> preconditioner = {};
-    index block = 1;  ///< unknowns that belong together, for block_jacobi and amg
+    index block = 1;     ///< unknowns that belong together, for block_jacobi and amg
+    int fill_level = 0;  ///< of ilu, ic and fsai
 };
 
 /// One method with one preconditioner, and why it ended.
@@ -90,10 +91,10 @@ system_report solve(B on, const csr<V, host_view>& A, std::span<const V> b, std:
 /// The same methods and preconditioners are tried in the same order, by what all ranks see of A,
 /// and an attempt ends, and another begins, by the same rules. amg is over all ranks. The other
 /// preconditioners are those of the rank's own block, rows and columns: entries between ranks do
-/// not enter them, so that with more ranks sgs and block-jacobi take more iterations; jacobi takes
-/// as many. A is not needed afterwards; its rows are held twice while more than one attempt may
-/// come, or while multigrid's levels are made. Called by all ranks; all get the same report but for
-/// times.
+/// not enter them, so that with more ranks all of them but jacobi take more iterations; jacobi
+/// takes as many. A is not needed afterwards; its rows are held twice while more than one attempt
+/// may come, or while multigrid's levels are made. Called by all ranks; all get the same report but
+/// for times.
 ///
 /// Throws   on all ranks, as `solve` of a whole matrix, naming the whole matrix's rows;
 ///          argument_error where on.ranks is null.

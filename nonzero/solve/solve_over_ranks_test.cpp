@@ -183,7 +183,7 @@ std::vector<linear_system<double>> unsolvable_systems() {
 
 TEST(solve_over_ranks_of, systems_without_a_solution_says_what_one_process_says) {
     std::vector<system_options> all(1);
-    for (const auto p : {none, jacobi, block_jacobi, gauss_seidel, amg})
+    for (const auto p : {none, jacobi, block_jacobi, gauss_seidel, amg, ilu, ic, fsai})
         all.emplace_back().preconditioner = p;
     for (const auto m : {cg, minres, bicgstab, gmres}) all.emplace_back().method = m;
     for (const auto& s : unsolvable_systems())
