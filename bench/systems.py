@@ -145,8 +145,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=60.0, help="budget of each system")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--only", default="", help="names that this regular expression finds")
-    parser.add_argument("more", nargs="*", help="options of nz solve, behind --")
-    options = parser.parse_args()
+    behind = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    options = parser.parse_args(sys.argv[1:behind])
+    options.more = sys.argv[behind + 1:]  # of nz solve
     found = systems_of(options.folder, options.only)
     if not found:
         parser.error(f"{options.folder}: no system is there")
