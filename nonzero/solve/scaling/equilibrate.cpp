@@ -1,0 +1,64 @@
+#include "nonzero/solve/scaling/equilibrate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace nz {
+namespace {
+
+constexpr double nothing = -std::numeric_limits<double>::infinity();
+
+host_vector<int> rounded(const host_vector<double>& exponents) {
+    host_vector<int> all(exponents.size());
+    std::ranges::transform(exponents, all.begin(), [](double e) { return int(std::lround(e)); });
+    return all;
+}
+
+}  // namespace
+
+template <class V>
+host_vector<double> log2_magnitudes(const csr<V, host_view>& A, index first_row) {
+    host_vector<double> sizes(A.val.size());
+    for (std::size_t i = 0; i < std::size_t(A.shape.rows); ++i)
+        for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k) {
+            // In double the magnitude of no float overflows; a double's is taken of its half.
+            const auto real = double(std::real(A.val[k])) / 2,
+                       imag = double(std::imag(A.val[k])) / 2;
+            if (!std::isfinite(real) || !std::isfinite(imag))
+                throw argument_error("A is not finite in row " +
+                                     std::to_string(first_row + std::int64_t(i)) +
+                                     " (counted from 0)");
+            sizes[k] = std::log2(std::hypot(real, imag)) + 1;
+        }
+    return sizes;
+}
+
+template <class V>
+power_scaling equilibration(const csr<V, host_view>& A, index first_row) {
+    constexpr int sweeps = 10;
+    const auto sizes = log2_magnitudes(A, first_row);
+    const auto rows = std::size_t(A.shape.rows), cols = std::size_t(A.shape.cols);
+    host_vector<double> of_row(rows, 0.0), of_col(cols, 0.0), in_row(rows), in_col(cols);
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+        std::ranges::fill(in_row, nothing), std::ranges::fill(in_col, nothing);
+        for (std::size_t i = 0; i < rows; ++i)
+            for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k) {
+                const auto j = std::size_t(A.col_ind[k]);
+                const double size = sizes[k] + of_row[i] + of_col[j];
+                in_row[i] = std::max(in_row[i], size), in_col[j] = std::max(in_col[j], size);
+            }
+        for (std::size_t i = 0; i < rows; ++i)
+            if (in_row[i] != nothing) of_row[i] -= in_row[i] / 2;
+        for (std::size_t j = 0; j < cols; ++j)
+            if (in_col[j] != nothing) of_col[j] -= in_col[j] / 2;
+    }
+    return {rounded(of_row), rounded(of_col)};
+}
+
+#define NZ_INSTANTIATE(V)                                                          \
+    template host_vector<double> log2_magnitudes(const csr<V, host_view>&, index); \
+    template power_scaling equilibration(const csr<V, host_view>&, index);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz

@@ -1,0 +1,36 @@
+// Rows and columns scaled by powers of two, which round nothing.
+#pragma once
+
+#include "nonzero/formats/csr/csr.hpp"
+
+namespace nz {
+
+/// Row i of a matrix times 2^rows[i], its column j times 2^cols[j].
+struct power_scaling {
+    host_vector<int> rows, cols;
+};
+
+/// The scaling after which the largest magnitude in every row and column is near 1: the same for
+/// rows and columns where A's magnitudes are symmetric. Rows and columns without entries that are
+/// not zero keep their size. Deterministic. Throws argument_error, naming the row, where an entry
+/// is not finite. O(nnz) for each of ten sweeps, which halve what is left. first_row: of a larger
+/// matrix, where A's begin, from which rows are named.
+/// Source   Ruiz 2001, RAL-TR-2001-034.
+template <class V>
+power_scaling equilibration(const csr<V, host_view>& A, index first_row = 0);
+
+/// log2 |v| of all entries; -infinity where an entry is zero. Throws argument_error, naming the
+/// row, where one is not finite.
+template <class V>
+host_vector<double> log2_magnitudes(const csr<V, host_view>& A, index first_row);
+
+/// v 2^k.
+template <class V>
+V times_power_of_2(V v, int k) {
+    if constexpr (is_complex<V>)
+        return {std::ldexp(v.real(), k), std::ldexp(v.imag(), k)};
+    else
+        return std::ldexp(v, k);
+}
+
+}  // namespace nz
