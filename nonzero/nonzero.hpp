@@ -16,6 +16,7 @@
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
+#include "nonzero/solve/direct/factorization.hpp"
 #include "nonzero/solve/eigs/eigs.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"

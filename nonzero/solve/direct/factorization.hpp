@@ -1,0 +1,87 @@
+// A direct solver: A x = b by the factors of A, kept for further right-hand sides.
+#pragma once
+
+#include <memory>
+
+#include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/solve/direct/forecast.hpp"
+
+namespace nz {
+
+template <class W>
+class lu_factors;
+struct rearrangement;
+
+/// Memory that the machine has in all, over two  [bytes].
+double half_of_memory();
+
+struct factor_options {
+    /// The most that factors may take, as it is predicted  [bytes].
+    double most_bytes = half_of_memory();
+};
+
+/// A factorization that is prepared: matching, order and forecast. Nothing of the factors is there.
+template <class V>
+class factor_plan {
+  public:
+    /// Throws   argument_error where A is malformed, not square, structurally singular (naming a
+    ///          row and a column) or not finite.
+    explicit factor_plan(const csr<V, host_view>& A, const factor_options& = {});
+    [[nodiscard]] const factor_forecast& forecast() const { return forecast_; }
+    [[nodiscard]] const rearrangement& arrangement() const { return *arrangement_; }
+    [[nodiscard]] double most_bytes() const { return most_bytes_; }
+
+  private:
+    std::shared_ptr<const rearrangement> arrangement_;
+    factor_forecast forecast_;
+    double most_bytes_;
+};
+
+/// P R A C Q = L U: rows and columns scaled by powers of two and rows permuted so that large
+/// entries are on the diagonal (matching.hpp), then an order with little fill and a supernodal LU
+/// with rows exchanged where the diagonal is too small. Values in double, also of A in float.
+/// Deterministic; one thread; its const members may be called from several.
+template <class V>
+class factorization {
+  public:
+    using wide = std::conditional_t<is_complex<V>, std::complex<double>, double>;
+
+    /// A is copied.
+    /// Throws   as factor_plan; unavailable, with the number, where the forecast is above
+    ///          options.most_bytes; argument_error where A is numerically singular, so that a pivot
+    ///          is zero; std::bad_alloc where the memory does not suffice.
+    explicit factorization(const csr<V, host_view>& A, const factor_options& = {});
+    /// By a plan that was made of A.
+    factorization(const csr<V, host_view>& A, const factor_plan<V>&);
+
+    /// x = A^-1 b, refined while the residual of the A given halves, five times at most. b, x: rows
+    /// of A. Returns |b - A x| / |b| as it is then, 0 where b is: the caller judges it, as of an A
+    /// that is nearly singular.
+    /// Throws   argument_error where a length is wrong.
+    double solve(std::span<const V> b, std::span<V> x) const;
+    /// Several right-hand sides, one after the other in B and X; the largest of their residuals.
+    double solve_many(std::span<const V> B, std::span<V> X) const;
+    /// x = A^-1 b by the factors alone, as a preconditioner.
+    void apply(std::span<const V> b, std::span<V> x) const;
+
+    [[nodiscard]] index rows() const { return A_.shape.rows; }
+    [[nodiscard]] std::int64_t entries() const;  ///< of L and U
+    [[nodiscard]] std::size_t bytes() const;     ///< of L and U
+    [[nodiscard]] const factor_forecast& forecast() const { return forecast_; }
+    [[nodiscard]] double seconds() const { return seconds_; }  ///< it took, all steps
+
+  private:
+    csr<V, host> A_;
+    std::shared_ptr<const rearrangement> arrangement_;
+    std::shared_ptr<const lu_factors<wide>> factors_;
+    factor_forecast forecast_;
+    double seconds_ = 0;
+};
+
+/// The factorization of A. Throws as its constructor.
+template <class V>
+factorization<V> factorize(const csr<V, host_view>& A, const factor_options& options = {}) {
+    return factorization<V>(A, options);
+}
+
+}  // namespace nz

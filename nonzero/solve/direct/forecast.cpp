@@ -1,0 +1,106 @@
+#include "nonzero/solve/direct/forecast.hpp"
+
+#include <Eigen/OrderingMethods>
+#include <Eigen/SparseCore>
+#include <algorithm>
+#include <vector>
+
+namespace nz {
+namespace {
+
+/// The columns below i in row i of the pattern of A + A^T, for every i; some come twice.
+template <class V>
+struct lower_pattern {
+    explicit lower_pattern(const csr<V, host_view>& A) : ptr(std::size_t(A.shape.rows) + 1, 0) {
+        const auto for_all = [&](auto f) {
+            for (std::size_t i = 0; i < std::size_t(A.shape.rows); ++i)
+                for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k) {
+                    const auto j = std::size_t(A.col_ind[k]);
+                    if (i != j) f(std::max(i, j), index(std::min(i, j)));
+                }
+        };
+        for_all([&](std::size_t i, index) { ++ptr[i + 1]; });
+        for (std::size_t i = 1; i < ptr.size(); ++i) ptr[i] += ptr[i - 1];
+        col.resize(std::size_t(ptr.back()));
+        std::vector<offset> next(ptr.begin(), ptr.end() - 1);
+        for_all([&](std::size_t i, index j) { col[std::size_t(next[i]++)] = j; });
+    }
+    [[nodiscard]] std::span<const index> row(std::size_t i) const {
+        return {col.data() + ptr[i], std::size_t(ptr[i + 1] - ptr[i])};
+    }
+    std::vector<offset> ptr;
+    std::vector<index> col;
+};
+
+/// The parent of each node in the elimination tree; -1: a root.
+template <class V>
+std::vector<index> elimination_tree(const lower_pattern<V>& pattern, std::size_t n) {
+    std::vector<index> parent(n, -1), ancestor(n, -1);
+    for (std::size_t i = 0; i < n; ++i)
+        for (index j : pattern.row(i))
+            while (j != index(i)) {
+                index& up = ancestor[std::size_t(j)];
+                const index above = up;
+                up = index(i);  // shortens the path for those that come after
+                if (above < 0) {
+                    parent[std::size_t(j)] = index(i);
+                    break;
+                }
+                j = above;
+            }
+    return parent;
+}
+
+}  // namespace
+
+template <class V>
+host_vector<index> elimination_order(const csr<V, host_view>& A) {
+    if (A.shape.rows == 0) return {};
+    using pattern = Eigen::SparseMatrix<char, Eigen::ColMajor, index>;
+    std::vector<Eigen::Triplet<char, index>> places;
+    places.reserve(A.val.size());
+    for_each_entry(A, 0, A.shape.rows, [&](index i, index j, V) { places.emplace_back(i, j, 1); });
+    pattern P(A.shape.rows, A.shape.cols);
+    P.setFromTriplets(places.begin(), places.end());
+    Eigen::AMDOrdering<index>::PermutationType order;
+    Eigen::AMDOrdering<index>()(P, order);
+    const auto& all = order.indices();
+    return {all.data(), all.data() + all.size()};
+}
+
+template <class V>
+factor_forecast forecast(const csr<V, host_view>& A, std::int64_t most_entries) {
+    const auto n = std::size_t(A.shape.rows);
+    const lower_pattern<V> pattern(A);
+    const auto parent = elimination_tree(pattern, n);
+    std::vector<std::int64_t> below(n, 0);  // entries below the diagonal of each column of L
+    std::vector<index> seen(n, -1);
+    factor_forecast f;
+    f.entries = std::int64_t(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        seen[i] = index(i);
+        for (index j : pattern.row(i))
+            for (; seen[std::size_t(j)] != index(i); j = parent[std::size_t(j)]) {
+                seen[std::size_t(j)] = index(i);
+                ++below[std::size_t(j)], f.entries += 2;
+            }
+        if (f.entries > most_entries) {
+            f.is_complete = false;
+            break;
+        }
+    }
+    for (const auto b : below) f.operations += 2.0 * double(b) * double(b);
+    // Measured on two threads' EPYC: see docs/decisions/dependencies.md.
+    constexpr double rate = 1e9, seconds_an_entry = 2e-8, bytes_an_entry = 12;
+    const double arithmetic = is_complex<V> ? 4 : 1;
+    f.bytes = double(f.entries) * (is_complex<V> ? 20 : bytes_an_entry);
+    f.seconds = arithmetic * f.operations / rate + double(f.entries) * seconds_an_entry;
+    return f;
+}
+
+#define NZ_INSTANTIATE(V)                                                    \
+    template host_vector<index> elimination_order(const csr<V, host_view>&); \
+    template factor_forecast forecast(const csr<V, host_view>&, std::int64_t);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz

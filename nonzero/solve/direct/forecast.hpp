@@ -1,0 +1,33 @@
+// An order of elimination with little fill, and what a factorization in it takes, before any of it
+// is spent.
+#pragma once
+
+#include <limits>
+
+#include "nonzero/formats/csr/csr.hpp"
+
+namespace nz {
+
+/// What a factorization takes, by the symbolic one: the structure of A + A^T, pivots on the
+/// diagonal. Pivots off it may add to that.
+struct factor_forecast {
+    std::int64_t entries = 0;  ///< of both factors
+    double operations = 0;     ///< multiplications and additions
+    double bytes = 0;          ///< of the factors
+    double seconds = 0;        ///< on one core, at the rates that factorization.cpp states
+    bool is_complete = true;   ///< false: counting ended at the limit, and more would come
+};
+
+/// Approximate minimum degree: order[k] is the k-th row and column to be eliminated. Deterministic.
+/// Source   Amestoy, Davis and Duff 1996, doi:10.1137/S0895479894278952; Eigen's.
+template <class V>
+host_vector<index> elimination_order(const csr<V, host_view>& A);
+
+/// The count for A with its rows and columns as they are. most_entries: where counting ends.
+/// O(entries). Deterministic.
+/// Source   Liu 1990, doi:10.1137/0611010 (the elimination tree).
+template <class V>
+factor_forecast forecast(const csr<V, host_view>& A,
+                         std::int64_t most_entries = std::numeric_limits<std::int64_t>::max());
+
+}  // namespace nz
