@@ -112,8 +112,13 @@ TEST_F(solve, refuses_with_the_reason) {
     refused("hole.mtx --method cg", "its diagonal is 0 in row 1");
     refused("hole.mtx --precond block-jacobi --block 1", "is singular");
     // Without asking for what does not suit, what suits is taken.
-    EXPECT_EQ(report("skew.mtx")["method"], "bicgstab");
-    EXPECT_EQ(report("hole.mtx")["preconditioner"], "none");
+    EXPECT_EQ(report("skew.mtx")["method"], "direct");
+    EXPECT_EQ(report("skew.mtx --iterative")["method"], "bicgstab");
+    EXPECT_EQ(report("hole.mtx --iterative")["preconditioner"], "none");
+    for (const char* const p : {"ilut", "matching"})
+        EXPECT_EQ(report(std::string("hole.mtx --precond ") + p)["preconditioner"], p);
+    EXPECT_EQ(report("hole.mtx --method direct")["converged"], true);
+    refused("hole.mtx --method direct --precond jacobi", "direct: it takes no preconditioner");
 }
 
 TEST_F(solve, not_converging_exits_1) {
@@ -156,7 +161,7 @@ TEST_F(solve, tries_others_and_says_what_it_got) {
     EXPECT_EQ(j["attempts"][1]["converged"], true);
     EXPECT_LE(double(j["relative_residual"]), 1e-4);
 
-    const auto honest = nz("solve " + matrix + " --max-iter 800 --json j.json");
+    const auto honest = nz("solve " + matrix + " --iterative --max-iter 800 --json j.json");
     EXPECT_EQ(honest.code, 1);
     EXPECT_NE(honest.out.find("converged   no: "), std::string::npos) << honest.out;
     const auto best = json::parse(slurp(dir / "j.json"));

@@ -77,7 +77,7 @@ nz::json compare_solvers(const csr<V, host_view>& A, int threads, double seconds
     const auto run = [&](const choice& c) {
         time_limit limit(seconds);
         system_options o;
-        o.tol = tolerance;
+        o.tol = tolerance, o.iterative = true;  // the page draws iterations
         o.method = c.method, o.preconditioner = c.preconditioner;
         o.monitor = std::bind_front(&time_limit::goes_on, &limit);
         host_vector<V> x(b.size(), 0.0);

@@ -29,7 +29,7 @@ struct options : run_options {
     gmres_options solver;
     index block = 1;
     int fill_level = 0;
-    bool plot = false, share_gpu = false;
+    bool plot = false, share_gpu = false, iterative = false;
 };
 
 /// Results that are shown and written in the end.
@@ -51,7 +51,7 @@ system_options system_of(const options& o) {
     static_cast<gmres_options&>(s) = o.solver;
     s.method = named<krylov_method>(o.method, krylov_method_names);
     s.preconditioner = named<preconditioning>(o.preconditioner, preconditioning_names);
-    s.block = o.block;
+    s.block = o.block, s.iterative = o.iterative;
     s.fill_level = o.fill_level;
     s.monitor = progress_line(*o.solver.tol);
     return s;
@@ -309,7 +309,7 @@ int solve_as_type(options o) {
 }  // namespace
 
 void add_solve(const command& nz) {
-    const auto sub = nz.add_subcommand("solve", "A x = b, by a preconditioned Krylov method");
+    const auto sub = nz.add_subcommand("solve", "A x = b, by a Krylov method or a direct solver");
     sub.footer("Example: nz solve A.mtx -b b.mtx --method cg --precond amg --tol 1e-10 -o x.mtx");
     const auto o = std::make_shared<options>();
     sub.add_option("matrix", o->matrix, matrix_help()).required();
@@ -320,14 +320,16 @@ void add_solve(const command& nz) {
     sub.add_option("-o,--output", o->to, "file for x: .mtx or .mtx.gz, or - for stdout");
     sub.add_option(
            "--method", o->method,
-           "solver (default: cg where A is symmetric, its diagonal positive; minres where it is "
-           "symmetric otherwise; else bicgstab; others where that fails)")
-        .one_of({"cg", "bicgstab", "gmres", "minres"});
+           "solver (default: cg where A is symmetric, its diagonal positive; direct where that is "
+           "cheap; minres where A is symmetric otherwise; else bicgstab; others where that fails)")
+        .one_of({"cg", "bicgstab", "direct", "gmres", "minres"});
     sub.add_option("--precond", o->preconditioner,
                    "preconditioner (default: amg for cg, jacobi else; none where the diagonal has "
                    "a zero; others "
                    "where that fails)")
-        .one_of({"amg", "block-jacobi", "fsai", "ic", "ilu", "jacobi", "none", "sgs"});
+        .one_of({"amg", "block-jacobi", "fsai", "ic", "ilu", "ilut", "jacobi", "matching", "none",
+                 "sgs"});
+    sub.add_flag("--iterative", o->iterative, "leave the direct solver out");
     sub.add_option(
            "--tol", o->solver.tol,
            fmt::format("tolerance of |b - A x| / |b| (default: {:g}; float, cfloat: {:g})",

@@ -70,19 +70,28 @@ class attempts {
 
     void run(std::vector<choice> left) {
         alone_ = left.size() == 1;
+        bool is_opening = true;  // until the first choice has had all of its iterations
         while (!left.empty()) {
             const choice c = left.front();
             left.erase(left.begin());
             const bool first = report_.attempts.empty(), last = left.empty();
-            const std::int64_t share = first || last ? iterations_ : (iterations_ + 1) / 2;
+            const std::int64_t fair = is_opening || last ? iterations_ : (iterations_ + 1) / 2;
+            const std::int64_t share = std::min(fair, c.most_iterations);
             attempt(c, share, last);
             const solve_report& r = report_.attempts.back().report;
             if (r.converged || is_over_) break;
             if (r.status == status::indefinite_matrix)
                 std::erase_if(left, [](choice d) { return d.method == krylov_method::cg; });
-            if (first) continue;
-            // An attempt that its share ended gets the iterations that the others leave.
-            if (share < iterations_ && r.status == status::max_iter) left.push_back(c);
+            // An attempt that its share ended gets the iterations that the others leave, and one
+            // that was cut short goes on at once, unless something else is cheaper now.
+            const bool was_cut = share < fair && r.status == status::max_iter;
+            if (share < iterations_ && r.status == status::max_iter)
+                left.insert(was_cut ? left.begin() : left.end(), {c.method, c.preconditioner});
+            if (first) system_.reconsider(left);
+            if (is_opening) {
+                is_opening = was_cut || (!first && c.method == krylov_method::direct);
+                continue;
+            }
             iterations_ -= r.iterations;
             if (iterations_ <= 0) break;
         }

@@ -18,13 +18,17 @@ std::vector<choice> candidates_for(const matrix_facts& f) {
     using enum krylov_method;
     using enum preconditioning;
     const auto diagonal = f.zero_on_diagonal >= 0 ? none : jacobi;
-    if (!f.is_symmetric) {
-        std::vector<choice> all{{bicgstab, diagonal}, {gmres, diagonal}};
-        if (f.zero_on_diagonal < 0) all.push_back({gmres, gauss_seidel});
+    if (!f.is_symmetric)
+        return {{bicgstab, diagonal},
+                {gmres, ilut},
+                {gmres, diagonal},
+                {gmres, f.zero_on_diagonal < 0 ? gauss_seidel : matching}};
+    if (!f.why_not_definite.empty()) {
+        std::vector<choice> all{
+            {minres, diagonal}, {gmres, ilut}, {gmres, diagonal}, {bicgstab, diagonal}};
+        if (f.zero_on_diagonal >= 0) all.push_back({gmres, matching});
         return all;
     }
-    if (!f.why_not_definite.empty())
-        return {{minres, diagonal}, {gmres, diagonal}, {bicgstab, diagonal}};
     std::vector<choice> all;
     if (!f.is_complex_valued) all.push_back({cg, amg});
     for (const auto p : {jacobi, gauss_seidel}) all.push_back({cg, p});
@@ -37,6 +41,10 @@ choice asked_for(const system_options& o, const matrix_facts& f) {
     using enum krylov_method;
     using enum preconditioning;
     const auto p = o.preconditioner;
+    if (o.method == direct) {
+        if (p && p != none) throw unsuitable("direct: it takes no preconditioner");
+        return {direct, none};
+    }
     const auto require_definite = [&](std::string_view what) {
         if (!f.why_not_definite.empty())
             throw unsuitable(std::string(what) + ": " + f.why_not_definite);
@@ -48,6 +56,12 @@ choice asked_for(const system_options& o, const matrix_facts& f) {
     if ((p == jacobi || p == gauss_seidel) && f.zero_on_diagonal >= 0)
         throw unsuitable(std::string(name_of(*p)) + ": the diagonal is zero in row " +
                          std::to_string(f.zero_on_diagonal));
+    if (p == matching || p == ilut) {
+        if (o.method == cg || o.method == minres)
+            throw unsuitable(std::string(name_of(*p)) + ": not symmetric, as " +
+                             std::string(name_of(*o.method)) + " wants it: bicgstab or gmres");
+        return {o.method.value_or(gmres), *p};
+    }
     const bool with_minres = f.is_symmetric && (p == none || p == jacobi);
     const auto method = o.method                     ? *o.method
                         : f.why_not_definite.empty() ? cg
@@ -69,7 +83,25 @@ matrix_facts facts_of(const ascending<V>& A, std::span<const V> diagonal) {
     const auto zero = std::find(diagonal.begin(), diagonal.end(), V(0));
     if (zero != diagonal.end()) f.zero_on_diagonal = zero - diagonal.begin();
     f.is_complex_valued = is_complex<V>;
+    f.entries = double(A.view().val.size());
     return f;
+}
+
+namespace {
+/// An iteration with two products, or with one and its vectors, of a matrix beyond the caches.
+double iteration_seconds(const matrix_facts& f) {
+    constexpr double seconds_an_entry = 3e-9;
+    return (f.is_complex_valued ? 2 : 1) * seconds_an_entry * f.entries;
+}
+}  // namespace
+
+void place_direct(std::vector<choice>& all, const matrix_facts& f,
+                  const factor_forecast& forecast) {
+    const choice direct{krylov_method::direct, preconditioning::none};
+    constexpr double always_s = 0.02, iterations = 1000;
+    const bool is_cheap =
+        forecast.is_complete && forecast.seconds < iterations * iteration_seconds(f) + always_s;
+    all.insert(is_cheap ? all.begin() : all.end(), direct);
 }
 
 std::vector<choice> choices_for(const matrix_facts& f, const system_options& o) {
@@ -130,8 +162,8 @@ std::vector<std::string> advice_for(const system_report& report, const system_op
         advice.push_back(fmt::format("allow more than {:g} seconds (max_seconds)", o.max_seconds));
     if (o.method || o.preconditioner)
         advice.push_back("ask for no method and no preconditioner: then others are tried as well");
-    else if (!ended_by(status::stopped_by_caller))
-        advice.push_back("where its memory suffices, take a direct solver");
+    else if (o.iterative && !ended_by(status::stopped_by_caller))
+        advice.push_back("let the direct solver be tried as well: leave out --iterative");
     return advice;
 }
 

@@ -1,8 +1,11 @@
 // Which methods and preconditioners suit a system, and what to do where none of them was enough.
 #pragma once
 
+#include <limits>
+
 #include "nonzero/matrix/ascending.hpp"
 #include "nonzero/matrix/mirror.hpp"
+#include "nonzero/solve/direct/forecast.hpp"
 #include "nonzero/solve/solve.hpp"
 
 namespace nz {
@@ -10,6 +13,8 @@ namespace nz {
 struct choice {
     krylov_method method;
     preconditioning preconditioner;
+    /// At most, where another attempt follows: what comes then is cheaper than more.
+    std::int64_t most_iterations = std::numeric_limits<std::int64_t>::max();
 };
 
 /// Facts that decide about methods. Over ranks: of the whole matrix, the same on all.
@@ -18,6 +23,7 @@ struct matrix_facts {
     bool is_symmetric = false;
     std::int64_t zero_on_diagonal = -1;  ///< the first such row
     bool is_complex_valued = false;
+    double entries = 0;  ///< stored
 };
 /// diagonal: A's.
 template <class V>
@@ -25,6 +31,10 @@ matrix_facts facts_of(const ascending<V>& A, std::span<const V> diagonal);
 
 /// The choices to try, in this order. Throws unsuitable where the one asked for does not suit A.
 std::vector<choice> choices_for(const matrix_facts&, const system_options&);
+
+/// Puts the direct solver first where its forecast is below what a thousand iterations cost, else
+/// last.
+void place_direct(std::vector<choice>&, const matrix_facts&, const factor_forecast&);
 
 /// Obstacles to iterations, a sentence each. diagonal: A's.
 template <class V>

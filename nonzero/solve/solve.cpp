@@ -16,15 +16,19 @@
 #include "nonzero/dist/own_block.hpp"
 #include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/solve/attempts.hpp"
+#include "nonzero/solve/direct/factorization.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
 #include "nonzero/solve/multigrid/local_rows.hpp"
 #include "nonzero/solve/preconditioners/fsai.hpp"
+#include "nonzero/solve/preconditioners/function_operator.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
 #include "nonzero/solve/preconditioners/ic.hpp"
 #include "nonzero/solve/preconditioners/ilu.hpp"
+#include "nonzero/solve/preconditioners/ilut.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
+#include "nonzero/solve/preconditioners/matched_diagonal.hpp"
 
 namespace nz {
 namespace {
@@ -62,6 +66,7 @@ matrix_facts facts_of(const communicator& ranks, const matrix_slice<V>& A,
             "A is not positive definite: its diagonal is {:.6g} in row {}", below.value, below.row);
     f.zero_on_diagonal = first_place(ranks, A.rows, diagonal, [](V d) { return d == V(0); }).row;
     f.is_complex_valued = is_complex<V>;
+    f.entries = summed(ranks, double(A.own.val.size()));
     return f;
 }
 
@@ -74,7 +79,8 @@ void negate(std::span<V> v) {
 /// Whether a preconditioner is made of this rank's own block.
 bool takes_block(preconditioning p) {
     using enum preconditioning;
-    return p == block_jacobi || p == gauss_seidel || p == ilu || p == ic || p == fsai;
+    return p == block_jacobi || p == gauss_seidel || p == matching || p == ilu || p == ilut ||
+           p == ic || p == fsai;
 }
 
 /// A matrix that one process has as a whole, as `solve_system` asks for it.
@@ -115,6 +121,28 @@ class whole_matrix {
     [[nodiscard]] double rounding(std::span<const V> b, std::span<const V> x) const {
         return rounding_scale<V>(A_.view(), b, x);
     }
+    static constexpr bool has_direct = true;
+    /// Of the direct solver. Throws as factor_plan.
+    const factor_forecast& forecast(const system_options& o) {
+        if (!factors_)
+            factors_.emplace(A_.view(), o.most_factor_bytes
+                                            ? factor_options{.most_bytes = *o.most_factor_bytes}
+                                            : factor_options{});
+        return factors_->forecast();
+    }
+    /// x = A^-1 b by A's factors, where forecast was called; on the CPU.
+    std::unique_ptr<linear_operator<V, B>> inverse() const {
+        const auto factors = std::make_shared<factorization<V>>(A_.view(), *factors_);
+        const auto apply = [factors, on = on_](in<V, B> b, out<V, B> x) {
+            const auto rhs = to_host<V>(on, b);
+            host_vector<V> solution(rhs.size());
+            factors->apply(rhs, solution);
+            vector_space<V, B>(on, std::int64_t(rhs.size()))
+                .copy(from_host(on, std::span<const V>(solution)), x);
+        };
+        using made = function_operator<V, B, decltype(apply)>;
+        return std::make_unique<made>(on_, A_.view().shape, apply);
+    }
     [[nodiscard]] std::vector<std::string> obstacles(std::span<const V> diagonal) const {
         return obstacles_in<V>(A_.view(), diagonal);
     }
@@ -124,6 +152,7 @@ class whole_matrix {
     ascending<V> given_, A_;  ///< A_: its rows in order, negated perhaps
     host_vector<V> values_;   ///< of A_, where it is negated
     std::unique_ptr<linear_operator<V, B>> product_;
+    std::optional<factor_plan<V>> factors_;  ///< of A_
 };
 
 /// The same of a matrix over ranks. All of them call everything together.
@@ -190,6 +219,7 @@ class matrix_over_ranks {
         return double(std::sqrt(summed(ranks_, sum2) / summed(ranks_, b2)));
     }
     [[nodiscard]] static std::vector<std::string> obstacles(std::span<const V>) { return {}; }
+    static constexpr bool has_direct = false;
 
   private:
     B on_;
@@ -222,6 +252,9 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
                                                           std::span<const V> diagonal,
                                                           const system_options& o) {
     if (c.preconditioner == preconditioning::none) return nullptr;
+    if constexpr (std::is_same_v<B, gpu>)  // gmres alone runs in no graph, which copies would end
+        if (c.preconditioner == preconditioning::ilut && c.method != krylov_method::gmres)
+            throw argument_error("ilut: on a GPU for gmres alone");
     if (!takes_block(c.preconditioner) || diagonal.empty())
         return jacobi(here,
                       ascending<V>::known(
@@ -229,10 +262,14 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
                                               ? magnitudes(diagonal)
                                               : host_vector<V>(diagonal.begin(), diagonal.end()))),
                       A.first_row());
-    return A.with_block([&](const ascending<V>& block) {
+    return A.with_block([&](const ascending<V>& block) -> std::unique_ptr<linear_operator<V, B>> {
         switch (c.preconditioner) {
             case preconditioning::gauss_seidel:
                 return gauss_seidel(here, block, A.first_row());
+            case preconditioning::matching:
+                return matched_diagonal(here, block, A.first_row());
+            case preconditioning::ilut:
+                return ilut(here, block, {}, A.first_row());
             case preconditioning::ilu:
                 return ilu(here, block, {.level = o.fill_level}, A.first_row());
             case preconditioning::ic:
@@ -245,6 +282,44 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
     });
 }
 
+/// Whether a symbolic factorization comes before all else, as it takes no longer than iterations
+/// that converge do.
+bool is_small(const matrix_facts& f) {
+    const bool iterations_are_many = f.zero_on_diagonal >= 0;
+    return !f.why_not_definite.empty() && f.entries <= (iterations_are_many ? 2e6 : 2e5);
+}
+
+/// Among those left, by its forecast; last where it has none, as where A is structurally singular:
+/// then it tells why.
+template <class V, class Matrix>
+void place_direct(Matrix& A, std::vector<choice>& left, const matrix_facts& f,
+                  const system_options& o) {
+    if constexpr (Matrix::has_direct) {
+        factor_forecast of_A{.is_complete = false};
+        try {
+            of_A = A.forecast(o);
+        } catch (const std::exception&) {  // the attempt will say so
+        }
+        nz::place_direct(left, f, of_A);
+    }
+}
+
+/// The direct solver's. Throws unavailable where it would take more seconds than are left.
+template <class V, class B, class Matrix>
+std::unique_ptr<linear_operator<V, B>> inverse(Matrix& A, const system_options& o,
+                                               steady_clock::time_point start) {
+    if constexpr (Matrix::has_direct) {
+        const double seconds = A.forecast(o).seconds;
+        const double left = o.max_seconds - seconds_since(start);
+        if (seconds > left)
+            throw unavailable(fmt::format("direct: it would take {:.3g} s, and {:.3g} s are left",
+                                          seconds, std::max(left, 0.0)));
+        return A.inverse();
+    } else {
+        throw unsuitable("direct: not over ranks");
+    }
+}
+
 /// Common part of both forms of `solve`, once their arguments are checked.
 template <class V, class B, class Matrix>
 system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<const V> b,
@@ -253,11 +328,20 @@ system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<co
     system_report report;
     host_vector<V> minus_b;
     report.negated = negate_where_negative(A, diagonal, b, minus_b);
-    auto choices = choices_for(A.facts(diagonal), o);
+    const matrix_facts facts = A.facts(diagonal);
+    auto choices = choices_for(facts, o);
+    const bool direct = Matrix::has_direct && !o.iterative && !o.method && !o.preconditioner;
+    const bool at_once = direct && is_small(facts);
+    // At first, before others are thought of whose setup takes as long as some iterations.
+    if (choices.size() > 1 && (direct || !facts.is_symmetric))
+        choices.front().most_iterations = facts.why_not_definite.empty() ? 1000 : 300;
+    const choice opening = choices.front();
+    if (at_once) place_direct<V>(A, choices, facts, o);
     const auto planning = steady_clock::now();
     report.product = A.build_product(choices.size() == 1 ? &choices.front() : nullptr);
     report.plan_s = seconds_since(planning);
     const auto make = [&](const choice& c, bool last) {
+        if (c.method == krylov_method::direct) return inverse<V, B>(A, o, start);
         if (c.preconditioner == preconditioning::amg)
             return A.multigrid({.block = o.block, .check = false}, last);
         std::unique_ptr<linear_operator<V, B>> M;
@@ -268,8 +352,22 @@ system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<co
         return M;
     };
     const auto rounding = [&](std::span<const V> at) { return A.rounding(b, at); };
-    attempt_all<V, B>(on, {A.product(), b, x, make, rounding, start}, std::move(choices), o,
-                      report);
+    const auto reconsider = [&](std::vector<choice>& left) {
+        // Where A is not symmetric short recurrences have little hold: first it is ilut's turn.
+        if (!facts.is_symmetric && left.size() > 1 &&
+            left[1].preconditioner == preconditioning::ilut)
+            std::swap(left[0], left[1]);
+        if (!direct || at_once) return;
+        // Where cg has failed otherwise than by its iterations, it is others' turn.
+        const bool goes_on = left.size() > 0 && left.front().method == opening.method &&
+                             left.front().preconditioner == opening.preconditioner;
+        if (facts.why_not_definite.empty() && !goes_on)
+            left.push_back({krylov_method::direct, preconditioning::none});
+        else
+            place_direct<V>(A, left, facts, o);
+    };
+    attempt_all<V, B>(on, {A.product(), b, x, make, rounding, reconsider, start},
+                      std::move(choices), o, report);
     if (report.converged()) return report;
     report.advice = A.obstacles(diagonal);
     std::ranges::move(advice_for(report, o), std::back_inserter(report.advice));

@@ -12,12 +12,25 @@ namespace nz {
 template <class V>
 struct matrix_slice;
 
-enum class krylov_method { cg, minres, bicgstab, gmres };
-enum class preconditioning { none, jacobi, block_jacobi, gauss_seidel, amg, ilu, ic, fsai };
+/// direct: gmres with the factors of A for its preconditioner, which refines what they give.
+enum class krylov_method { cg, minres, bicgstab, gmres, direct };
+enum class preconditioning {
+    none,
+    jacobi,
+    block_jacobi,
+    gauss_seidel,
+    amg,
+    matching,
+    ilut,
+    ilu,
+    ic,
+    fsai
+};
 /// All of each, in their order, as `nz solve` names them.
-inline constexpr std::string_view krylov_method_names[] = {"cg", "minres", "bicgstab", "gmres"};
+inline constexpr std::string_view krylov_method_names[] = {"cg", "minres", "bicgstab", "gmres",
+                                                           "direct"};
 inline constexpr std::string_view preconditioning_names[] = {
-    "none", "jacobi", "block-jacobi", "sgs", "amg", "ilu", "ic", "fsai"};
+    "none", "jacobi", "block-jacobi", "sgs", "amg", "matching", "ilut", "ilu", "ic", "fsai"};
 constexpr std::string_view name_of(krylov_method m) { return krylov_method_names[std::size_t(m)]; }
 constexpr std::string_view name_of(preconditioning p) {
     return preconditioning_names[std::size_t(p)];
@@ -29,8 +42,11 @@ constexpr std::string_view name_of(preconditioning p) {
 struct system_options : gmres_options {
     std::optional<krylov_method> method = {};
     std::optional<preconditioning> preconditioner = {};
-    index block = 1;     ///< unknowns that belong together, for block_jacobi and amg
-    int fill_level = 0;  ///< of ilu, ic and fsai
+    index block = 1;         ///< unknowns that belong together, for block_jacobi and amg
+    int fill_level = 0;      ///< of ilu, ic and fsai
+    bool iterative = false;  ///< the direct solver is left out
+    /// The most that its factors may take  [bytes]; without, half of the machine's memory.
+    std::optional<double> most_factor_bytes = {};
 };
 
 /// One method with one preconditioner, and why it ended.
@@ -65,9 +81,16 @@ struct unsuitable : error {
 /// A whose diagonal is negative throughout is negated with b. Where A is symmetric (hermitian) and
 /// its diagonal positive, cg is tried with amg (real values only), jacobi and sgs, then minres with
 /// jacobi, then gmres with jacobi; as soon as cg meets a direction with (p, A p) <= 0 the other
-/// attempts with it are left out. Where A is symmetric otherwise: minres, then gmres, then
-/// bicgstab; else bicgstab, gmres, then gmres with sgs; all of them with jacobi, or with none where
-/// a diagonal entry is zero. For minres jacobi takes the absolute values of the diagonal.
+/// attempts with it are left out. Where A is symmetric otherwise: minres, then gmres with ilut,
+/// then gmres, then bicgstab; else bicgstab, gmres with ilut, gmres, then gmres with sgs; all of
+/// them with jacobi, or with none where a diagonal entry is zero, in which case gmres with matching
+/// follows. For minres jacobi takes the absolute values of the diagonal.
+///
+/// The direct solver comes first where its forecast is below what a thousand iterations cost: at
+/// once where A is small, else after 300 iterations of the first attempt (1,000 where A is
+/// symmetric with a positive diagonal); elsewhere it is last. Over ranks, and where `iterative` is
+/// set, it is left out. Where A is not symmetric, ilut is tried before the first attempt goes on
+/// after its 300 iterations. The direct solver's work is the CPU's also on a GPU.
 ///
 /// An attempt ends as its method has it, and where others are left also when the least residual
 /// has not halved in max_iter / 4 iterations (500 at least). The next one starts from the best x so

@@ -33,7 +33,8 @@ struct result {
 };
 
 template <class V>
-result<V> solved_alone(const linear_system<V>& s, const system_options& o) {
+result<V> solved_alone(const linear_system<V>& s, system_options o) {
+    o.iterative = true;  // as over ranks
     result<V> all;
     all.x.assign(s.b.size(), V(0));
     try {

@@ -32,7 +32,7 @@ solved<V> solve(const solver_test<T>& on, const csr<V, host>& A, const host_vect
 template <class T>
 system_options to(double tol, std::int64_t max_iter = 10000) {
     system_options o;
-    o.tol = tol, o.max_iter = max_iter;
+    o.tol = tol, o.max_iter = max_iter, o.iterative = true;
     return o;
 }
 
@@ -263,6 +263,97 @@ TYPED_TEST(automatic_solve, refuses_what_does_not_suit) {
     auto malformed = A;
     malformed.col_ind[3] = 99;
     EXPECT_THROW((solve(*this, malformed, b, {})), argument_error);
+}
+
+/// Where the diagonal is nowhere no iteration gets far; small ones are the direct solver's at once.
+template <class V>
+linear_system<V> turned() {
+    const auto grid = convected(laplace2d<V>(23, 19));
+    const index n = grid.shape.rows;
+    std::vector<index> row, col;
+    host_vector<V> val;
+    for_each_entry(view(grid), 0, n, [&](index i, index j, V v) {
+        row.push_back((i + n / 2) % n), col.push_back(j), val.push_back(v);
+    });
+    return manufactured<V>("turned", assemble<V>({n, n}, row, col, val));
+}
+
+TYPED_TEST(automatic_solve, takes_the_direct_solver_where_it_is_cheap) {
+    using V = typename TypeParam::V;
+    system_options o;
+    o.tol = this->tol;
+    auto systems = general_systems<V>();
+    systems.push_back(turned<V>());
+    for (const auto& s : systems) {
+        const auto all = solve(*this, s.A, s.b, o);
+        expect_solution(s, all, this->tol);
+        EXPECT_EQ(all.report.attempts.size(), 1) << s.name;
+        EXPECT_EQ(all.first().method, s.name == "1x1" ? cg : direct) << s.name;
+        EXPECT_EQ(all.first().preconditioner, s.name == "1x1" && !is_complex<V> ? amg
+                                              : s.name == "1x1"                 ? jacobi
+                                                                                : none);
+    }
+    for (const auto& s : definite_systems<V>())  // keep their way, unless it is asked for
+        EXPECT_EQ(solve(*this, s.A, s.b, o).first().method, cg) << s.name;
+    o.method = direct;
+    for (const auto& s : definite_systems<V>()) {
+        const auto all = solve(*this, s.A, s.b, o);
+        expect_solution(s, all, this->tol);
+        EXPECT_LE(all.first().report.iterations, 3) << s.name;
+    }
+}
+
+TYPED_TEST(automatic_solve, gets_to_zero_diagonals_without_the_direct_solver) {
+    using V = typename TypeParam::V;
+    const auto s = turned<V>();
+    auto o = to<V>(this->tol);
+    expect_solution(s, solve(*this, s.A, s.b, o), this->tol);
+    for (const auto p : {preconditioning::ilut, preconditioning::matching}) {
+        o.preconditioner = p;
+        const auto all = solve(*this, s.A, s.b, o);
+        expect_solution(s, all, this->tol);
+        EXPECT_EQ(all.first().method, gmres);
+    }
+}
+
+/// Told as a failed attempt, with the reason, and others follow.
+TYPED_TEST(automatic_solve, goes_on_where_the_direct_solver_does_not_suit) {
+    using V = typename TypeParam::V;
+    system_options o;
+    o.tol = this->tol, o.max_iter = 600;
+    const auto reason = [&](const csr<V, host>& A) -> std::string {
+        const auto all = solve(*this, A, host_vector<V>(std::size_t(A.shape.rows), V(1)), o);
+        EXPECT_GE(all.report.attempts.size(), 2);
+        for (const auto& a : all.report.attempts)
+            if (a.method == direct && a.report.status == status::failed) return a.report.why;
+        return "none failed";
+    };
+    const auto tells = [](const std::string& why, const char* what) {
+        return why.find(what) != std::string::npos;
+    };
+    auto zero_row = convected(laplace2d<V>(9, 9));
+    for (offset k = zero_row.row_ptr[40]; k < zero_row.row_ptr[41]; ++k)
+        zero_row.val[std::size_t(k)] = V(0);
+    EXPECT_TRUE(tells(reason(zero_row), "structurally singular")) << reason(zero_row);
+    const std::vector<index> row{0, 0, 1, 1}, col{0, 1, 0, 1};
+    const host_vector<V> val{V(1), V(1), V(2), V(2)};
+    EXPECT_TRUE(tells(reason(assemble<V>({2, 2}, row, col, val)), "numerically singular"));
+    o.most_factor_bytes = 10;
+    const auto s = turned<V>();
+    const auto all = solve(*this, s.A, s.b, o);
+    expect_solution(s, all, this->tol);
+    EXPECT_NE(all.report.result().method, direct);
+    o.method = direct;
+    try {
+        (void)solve(*this, s.A, s.b, o);
+        FAIL();
+    } catch (const unavailable& e) {
+        EXPECT_TRUE(tells(e.what(), "GB allowed")) << e.what();
+    }
+    o.method = minres, o.preconditioner = ilut;
+    EXPECT_THROW((void)solve(*this, s.A, s.b, o), unsuitable);
+    o.method = direct, o.most_factor_bytes = {}, o.preconditioner = jacobi;
+    EXPECT_THROW((void)solve(*this, s.A, s.b, o), unsuitable);
 }
 
 TYPED_TEST(automatic_solve, has_the_same_bits_in_every_run) {

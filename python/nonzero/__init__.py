@@ -38,10 +38,12 @@ if TYPE_CHECKING:
     from nonzero._plan import Candidate as Candidate
     from nonzero._plan import Plan as Plan
     from nonzero._plots import spy as spy
+    from nonzero._solvers import Factorization as Factorization
     from nonzero._solvers import SolveResult as SolveResult
     from nonzero._solvers import amg as amg
     from nonzero._solvers import bicgstab as bicgstab
     from nonzero._solvers import cg as cg
+    from nonzero._solvers import factorize as factorize
     from nonzero._solvers import gmres as gmres
     from nonzero._solvers import minres as minres
     from nonzero._solvers import solve as solve
@@ -63,10 +65,12 @@ _HOMES = {
     "spy": "_plots",
     **dict.fromkeys(
         (
+            "Factorization",
             "SolveResult",
             "amg",
             "bicgstab",
             "cg",
+            "factorize",
             "gmres",
             "minres",
             "solve",

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "nonzero/core/stream.hpp"
+#include "nonzero/solve/direct/factorization.hpp"
 #include "nonzero/solve/eigs/eigs.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
@@ -93,14 +94,14 @@ nb::dict solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_,
                       nb::handle b_, nb::handle x_, int device, int threads, double tol,
                       std::int64_t maxiter, double max_seconds, int restart,
                       const std::optional<std::string>& method,
-                      const std::optional<std::string>& preconditioner, index block,
+                      const std::optional<std::string>& preconditioner, index block, bool iterative,
                       nb::object callback) {
     const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
     const array b(b_, "b"), x(x_, "x0", true);
     monitor watched(std::move(callback));
     system_options o;
     o.tol = tol, o.max_iter = maxiter, o.max_seconds = max_seconds;
-    o.restart = restart, o.block = block;
+    o.restart = restart, o.block = block, o.iterative = iterative;
     o.method = named<krylov_method>(method, krylov_method_names, "method");
     o.preconditioner =
         named<preconditioning>(preconditioner, preconditioning_names, "preconditioner");
@@ -196,6 +197,48 @@ nb::tuple amg_of(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::
     return nb::make_tuple(nb::cast(std::move(M)), text);
 }
 
+/// A factorization of any value type, for nonzero.Factorization.
+class any_factorization {
+  public:
+    virtual ~any_factorization() = default;
+    /// X = A^-1 B, of as many columns one after the other; the largest relative residual.
+    [[nodiscard]] virtual double solve(nb::handle B, nb::handle X) const = 0;
+    [[nodiscard]] virtual std::int64_t entries() const = 0;
+    [[nodiscard]] virtual std::size_t bytes() const = 0;
+    [[nodiscard]] virtual const factor_forecast& forecast() const = 0;
+};
+
+template <class V>
+class factorization_of final : public any_factorization {
+  public:
+    explicit factorization_of(factorization<V> factors) : factors_(std::move(factors)) {}
+    [[nodiscard]] double solve(nb::handle B_, nb::handle X_) const override {
+        const array B(B_, "b"), X(X_, "x", true);
+        const auto rhs = B.elements<V>(), solution = X.elements<V>();
+        const nb::gil_scoped_release others_run;
+        return factors_.solve_many(rhs, solution);
+    }
+    [[nodiscard]] std::int64_t entries() const override { return factors_.entries(); }
+    [[nodiscard]] std::size_t bytes() const override { return factors_.bytes(); }
+    [[nodiscard]] const factor_forecast& forecast() const override { return factors_.forecast(); }
+
+  private:
+    factorization<V> factors_;
+};
+
+std::unique_ptr<any_factorization> factorize_system(shape_pair shape, nb::handle indptr_,
+                                                    nb::handle indices_, nb::handle data_,
+                                                    std::optional<double> max_bytes) {
+    const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
+    factor_options o;
+    if (max_bytes) o.most_bytes = *max_bytes;
+    return with_type(data.type(), "A.data", [&]<class V>() -> std::unique_ptr<any_factorization> {
+        const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
+        const nb::gil_scoped_release others_run;
+        return std::make_unique<factorization_of<V>>(factorize(A.view(), o));
+    });
+}
+
 nb::dict eigenpairs(const any_operator& A, int count, const std::string& which, double tol,
                     std::int64_t max_products, int threads, const any_operator* M,
                     nb::object guess_, nb::object callback) {
@@ -261,12 +304,22 @@ void bind_solvers(nb::module_& m) {
         nb::kw_only(), "single"_a);
     m.def("solve", &solve_system, "shape"_a, "indptr"_a, "indices"_a, "data"_a, "b"_a, "x"_a,
           nb::kw_only(), "device"_a, "threads"_a, "tol"_a, "maxiter"_a, "max_seconds"_a,
-          "restart"_a, "method"_a.none(), "preconditioner"_a.none(), "block"_a,
+          "restart"_a, "method"_a.none(), "preconditioner"_a.none(), "block"_a, "iterative"_a,
           "callback"_a.none());
     m.def("krylov", &krylov, "method"_a, "A"_a, "b"_a, "x"_a, "M"_a.none(), nb::kw_only(), "tol"_a,
           "maxiter"_a, "max_seconds"_a, "restart"_a, "threads"_a, "stream"_a, "callback"_a.none());
     m.def("amg", &amg_of, "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "device"_a,
           "threads"_a, "block"_a, "cycle"_a, "strength"_a.none());
+    nb::class_<any_factorization>(m, "Factorization")
+        .def("solve", &any_factorization::solve, "b"_a, "x"_a)
+        .def_prop_ro("entries", &any_factorization::entries)
+        .def_prop_ro("bytes", &any_factorization::bytes)
+        .def_prop_ro("predicted_bytes",
+                     [](const any_factorization& f) { return f.forecast().bytes; })
+        .def_prop_ro("predicted_s",
+                     [](const any_factorization& f) { return f.forecast().seconds; });
+    m.def("factorize", &factorize_system, "shape"_a, "indptr"_a, "indices"_a, "data"_a,
+          nb::kw_only(), "max_bytes"_a.none());
     m.def("eigs", &eigenpairs, "A"_a, nb::kw_only(), "count"_a, "which"_a, "tol"_a,
           "max_products"_a, "threads"_a, "M"_a.none(), "guess"_a.none(), "callback"_a.none());
 }

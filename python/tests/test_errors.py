@@ -359,12 +359,12 @@ SOLVERS: dict[str, Wrong] = {
     "solve: method": (
         lambda: nz.solve(A, b, method="lu"),
         ValueError,
-        "method: 'lu', expected one of cg, minres, bicgstab, gmres",
+        "method: 'lu', expected one of cg, minres, bicgstab, gmres, direct",
     ),
     "solve: preconditioner": (
         lambda: nz.solve(A, b, preconditioner="ilu"),
         ValueError,
-        "preconditioner: 'ilu', expected one of none, jacobi, block-jacobi, sgs, amg",
+        "preconditioner: 'ilu', expected one of none, jacobi, block-jacobi, sgs, amg, matching",
     ),
     "solve: method that does not suit": (
         lambda: nz.solve(A + sp.csr_array(([1.0], ([0], [1])), shape=(6, 6)), b, method="cg"),

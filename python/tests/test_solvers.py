@@ -160,6 +160,44 @@ def test_solve_as_asked(method: str, preconditioner: str) -> None:
     assert r.converged and relative_residual(A, r.x, b) <= 1e-9
 
 
+def test_solve_where_the_diagonal_is_zero() -> None:
+    A = sp.csr_array(np.roll(nz.generate.laplace2d(9).toarray(), 40, axis=0))
+    b = np.ones(81)
+    for options in ({}, {"method": "direct"}, {"iterative": True}, {"preconditioner": "ilut"}):
+        r = nz.solve(A, b, tol=1e-9, **options)
+        assert r.converged and relative_residual(A, r.x, b) <= 1e-9
+        asked_otherwise = "iterative" in options or "preconditioner" in options
+        assert (r.method == "direct") is not asked_otherwise
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_factorize(dtype: str) -> None:
+    A = sp.csr_array(np.roll(spd(80, dtype).toarray(), 30, axis=0))
+    rng = np.random.default_rng(0)
+    F = nz.factorize(A)
+    eps = float(np.finfo(dtype).eps)
+    assert F.shape == A.shape and F.nnz >= 80 and F.nbytes > 0 and F.predicted_bytes > 0
+    b = numbers(rng, 80, dtype)
+    x = F.solve(b)
+    assert x.dtype == np.dtype(dtype) and relative_residual(A, x, b) <= 100 * eps
+    B = np.stack([b, 2 * b, numbers(rng, 80, dtype)], axis=1)
+    X = F.solve(B)
+    assert X.shape == B.shape and relative_residual(A, X, B) <= 100 * eps
+    assert np.array_equal(X[:, 0], x)
+
+
+def test_factorize_refuses() -> None:
+    A = nz.generate.laplace2d(30)
+    with pytest.raises(nz.Unavailable, match="GB allowed"):
+        nz.factorize(A, max_bytes=1000)
+    with pytest.raises(ValueError, match="structurally singular"):
+        nz.factorize(sp.csr_array(([1.0], ([0], [0])), shape=(2, 2)))
+    with pytest.raises(ValueError, match="numerically singular"):
+        nz.factorize(sp.csr_array(np.ones((2, 2))))
+    with pytest.raises(ValueError, match=r"b: of shape \(3,\)"):
+        nz.factorize(A).solve(np.ones(3))
+
+
 def test_solve_of_what_is_no_array_of_its_dtype() -> None:
     A = nz.generate.laplace2d(5)
     wanted = sla.spsolve(A.tocsc(), np.ones(25))

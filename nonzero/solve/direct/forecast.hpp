@@ -8,7 +8,7 @@
 
 namespace nz {
 
-/// What a factorization takes, by the symbolic one: the structure of A + A^T, pivots on the
+/// Costs of a factorization, by the symbolic one: the structure of A + A^T, pivots on the
 /// diagonal. Pivots off it may add to that.
 struct factor_forecast {
     std::int64_t entries = 0;  ///< of both factors
