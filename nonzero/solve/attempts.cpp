@@ -36,7 +36,7 @@ class patience {
         : monitor_(std::move(monitor)), iterations_(iterations) {}
     bool is_running(std::int64_t k, double residual) {
         if (monitor_ && !ask(k, residual)) stopped_ = true;
-        if (stopped_) return false;
+        if (stopped_ || lost_) return false;  // a batch is told to its end
         if (residual <= least_ / 2) least_ = residual, since_ = k;
         return !(lost_ = k - since_ >= iterations_);
     }
@@ -84,8 +84,10 @@ class attempts {
                 std::erase_if(left, [](choice d) { return d.method == krylov_method::cg; });
             // An attempt that its share ended gets the iterations that the others leave, and one
             // that was cut short goes on at once, unless something else is cheaper now.
-            const bool was_cut = share < fair && r.status == status::max_iter;
-            if (share < iterations_ && r.status == status::max_iter)
+            const bool was_cut =
+                (share < fair && r.status == status::max_iter) ||
+                (c.patience != choice::any && r.status == status::no_longer_halves);
+            if (was_cut || (share < iterations_ && r.status == status::max_iter))
                 left.insert(was_cut ? left.begin() : left.end(), {c.method, c.preconditioner});
             if (first) system_.reconsider(left);
             if (is_opening) {
@@ -102,7 +104,8 @@ class attempts {
     /// One method from the best x so far on.
     void attempt(const choice& c, std::int64_t most, bool last) {
         solve_attempt a{c.method, c.preconditioner, {}, 0, 0};
-        const std::int64_t patient = std::max<std::int64_t>(500, options_.max_iter / 4);
+        const std::int64_t patient =
+            std::min(c.patience, std::max<std::int64_t>(500, options_.max_iter / 4));
         patience p(options_.monitor, last ? std::numeric_limits<std::int64_t>::max() : patient);
         host_vector<V> x;
         try {

@@ -23,7 +23,8 @@ class faulty_attempts : public solver_test<T> {
         system_report report = {};
     };
     /// cg with what `first` makes, then cg with Jacobi; only the latter where `first` is empty.
-    outcome run(const std::function<preconditioner()>& first) {
+    /// patience: the first one's.
+    outcome run(const std::function<preconditioner()>& first, std::int64_t patience = choice::any) {
         outcome all{host_vector<value>(s.b.size(), value(0))};
         const auto product = this->operator_of(s.A);
         const auto make = [&](const choice& c, bool) -> preconditioner {
@@ -32,6 +33,7 @@ class faulty_attempts : public solver_test<T> {
         };
         std::vector<choice> choices{{krylov_method::cg, preconditioning::jacobi}};
         if (first) choices.insert(choices.begin(), {krylov_method::cg, preconditioning::amg});
+        choices.front().patience = patience;
         const auto rounding = [&](std::span<const value> x) {
             return rounding_scale<value>(view(s.A), s.b, x);
         };
@@ -141,6 +143,23 @@ TYPED_TEST(faulty_attempts, of_the_monitor_reach_the_caller) {
     using V = typename TypeParam::V;
     EXPECT_THROW(this->run([this] { return this->by_element([](V v, std::size_t) { return v; }); }),
                  also_mine);
+}
+
+/// Nobody stopped an attempt that has lost its patience amid a batch of iterations.
+TYPED_TEST(faulty_attempts, without_patience_go_on_after_others_were_thought_of) {
+    using V = typename TypeParam::V;
+    int lost = 0;
+    for (std::int64_t patience = 1; patience < 20; ++patience) {
+        const auto all = this->run(
+            [this] { return this->by_element([](V v, std::size_t) { return v; }); }, patience);
+        ASSERT_TRUE(all.report.converged()) << patience;
+        const auto& attempts = all.report.attempts;
+        if (attempts.size() == 1) continue;
+        ++lost;
+        EXPECT_EQ(attempts[0].report.status, status::no_longer_halves) << patience;
+        EXPECT_EQ(attempts[1].preconditioner, preconditioning::amg) << patience;
+    }
+    EXPECT_GT(lost, 0);
 }
 
 TYPED_TEST(faulty_attempts, leave_time_for_none) {

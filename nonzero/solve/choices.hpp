@@ -13,8 +13,10 @@ namespace nz {
 struct choice {
     krylov_method method;
     preconditioning preconditioner;
-    /// At most, where another attempt follows: what comes then is cheaper than more.
-    std::int64_t most_iterations = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+    /// At first, where another attempt follows that may be cheaper than more: iterations at most,
+    /// and those in which the least residual must halve.
+    std::int64_t most_iterations = any, patience = any;
 };
 
 /// Facts that decide about methods. Over ranks: of the whole matrix, the same on all.

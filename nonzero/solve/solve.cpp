@@ -333,8 +333,10 @@ system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<co
     const bool direct = Matrix::has_direct && !o.iterative && !o.method && !o.preconditioner;
     const bool at_once = direct && is_small(facts);
     // At first, before others are thought of whose setup takes as long as some iterations.
-    if (choices.size() > 1 && (direct || !facts.is_symmetric))
-        choices.front().most_iterations = facts.why_not_definite.empty() ? 1000 : 300;
+    if (choices.size() > 1 && facts.why_not_definite.empty() && direct)
+        choices.front().most_iterations = 1000;
+    if (choices.size() > 1 && !facts.why_not_definite.empty() && (direct || !facts.is_symmetric))
+        choices.front().patience = 300;
     const choice opening = choices.front();
     if (at_once) place_direct<V>(A, choices, facts, o);
     const auto planning = steady_clock::now();

@@ -87,10 +87,10 @@ struct unsuitable : error {
 /// follows. For minres jacobi takes the absolute values of the diagonal.
 ///
 /// The direct solver comes first where its forecast is below what a thousand iterations cost: at
-/// once where A is small, else after 300 iterations of the first attempt (1,000 where A is
-/// symmetric with a positive diagonal); elsewhere it is last. Over ranks, and where `iterative` is
-/// set, it is left out. Where A is not symmetric, ilut is tried before the first attempt goes on
-/// after its 300 iterations. The direct solver's work is the CPU's also on a GPU.
+/// once where A is small, else when the first attempt has not halved its residual in 300 iterations
+/// (where A is symmetric with a positive diagonal: after 1,000); elsewhere it is last. Over ranks,
+/// and where `iterative` is set, it is left out. Where A is not symmetric, ilut is tried before the
+/// first attempt goes on from there. The direct solver's work is the CPU's also on a GPU.
 ///
 /// An attempt ends as its method has it, and where others are left also when the least residual
 /// has not halved in max_iter / 4 iterations (500 at least). The next one starts from the best x so
