@@ -11,6 +11,7 @@
 
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/io/io.hpp"
+#include "nonzero/matrix/mirror.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"

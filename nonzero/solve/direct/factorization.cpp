@@ -5,8 +5,10 @@
 
 #include <cmath>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/matrix/ascending.hpp"
+#include "nonzero/matrix/order.hpp"
 #include "nonzero/solve/direct/sparse_lu.hpp"
 #include "nonzero/solve/scaling/matching.hpp"
 

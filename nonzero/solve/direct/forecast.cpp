@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "nonzero/formats/csr/to_csr.hpp"
+
 namespace nz {
 namespace {
 

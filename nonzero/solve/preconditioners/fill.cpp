@@ -5,6 +5,9 @@
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
+#include "nonzero/formats/csr/kernels.hpp"
+#include "nonzero/matrix/mirror.hpp"
+#include "nonzero/matrix/transpose.hpp"
 
 namespace nz {
 namespace {

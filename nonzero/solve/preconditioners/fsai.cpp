@@ -11,6 +11,7 @@
 #include "nonzero/core/threads.hpp"
 #include "nonzero/dist/own_backend.hpp"
 #include "nonzero/matrix/diagonal.hpp"
+#include "nonzero/matrix/mirror.hpp"
 #include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/preconditioners/first_row.hpp"

@@ -7,8 +7,10 @@
 #include <limits>
 #include <vector>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/dist/own_backend.hpp"
+#include "nonzero/matrix/mirror.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/preconditioners/fill.hpp"
 #include "nonzero/solve/preconditioners/first_row.hpp"

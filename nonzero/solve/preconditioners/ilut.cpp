@@ -5,9 +5,11 @@
 #include <functional>
 #include <vector>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/solve/direct/forecast.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
 #include "nonzero/solve/scaling/matching.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 namespace {

@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/dist/own_backend.hpp"
+#include "nonzero/formats/cost.hpp"
+#include "nonzero/formats/csr/kernels.hpp"
+#include "nonzero/matrix/transpose.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
+#include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 namespace {
