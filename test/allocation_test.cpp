@@ -13,6 +13,7 @@
 #include "nonzero/graph/metis.hpp"
 #include "nonzero/graph/pagerank.hpp"
 #include "nonzero/graph/partition.hpp"
+#include "nonzero/graph/orders.hpp"
 #include "nonzero/graph/reorder.hpp"
 #include "nonzero/io/matrix_market/matrix_market.hpp"
 #include "nonzero/io/npz.hpp"

@@ -12,7 +12,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
 #include "nonzero/graph/metis.hpp"
-#include "nonzero/graph/nearness.hpp"
+#include "nonzero/graph/orders.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/measure.hpp"
 #include "nonzero/plan/plan.hpp"

@@ -141,7 +141,7 @@ TEST(distributed, by_a_partition_sends_less_and_is_restored) {
 TEST(distributed, by_a_partition_takes_more_ranks_than_rows_and_names_wrong_parts) {
     const auto A = from_rule<double>(3, 3, [](index, index, double) { return true; });
     on_ranks(5, [&](const communicator& ranks) {
-        EXPECT_EQ(partitioned_slice(ranks, view(A)).slice.rows.total(), 3);
+        EXPECT_EQ(partitioned_slice(ranks, view(A)).first.rows.total(), 3);
     });
     const host_vector<index> wrong{0, 2, 1};
     for (const auto& t : thrown_on_ranks(2, [&](const communicator& ranks) {

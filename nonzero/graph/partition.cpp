@@ -9,6 +9,7 @@
 #include "nonzero/graph/metis.hpp"
 #include "nonzero/graph/packing.hpp"
 #include "nonzero/graph/refine.hpp"
+#include "nonzero/graph/orders.hpp"
 #include "nonzero/graph/reorder.hpp"
 
 namespace nz {

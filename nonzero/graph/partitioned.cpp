@@ -26,11 +26,12 @@ void check_parts(std::span<const index> part, index rows, int parts) {
 }  // namespace
 
 template <class V>
-permuted_slice<V> partitioned_slice(const communicator& ranks, const csr<V, host_view>& A,
-                                    std::span<const index> part) {
-    permuted_slice<V> mine;
-    matrix_slice<V>& slice = mine.slice;
-    ordering& order = mine.order;
+std::pair<matrix_slice<V>, ordering> partitioned_slice(const communicator& ranks,
+                                                       const csr<V, host_view>& A,
+                                                       std::span<const index> part) {
+    std::pair<matrix_slice<V>, ordering> mine;
+    matrix_slice<V>& slice = mine.first;
+    ordering& order = mine.second;
     csr<V, host> permuted;
     agree(&ranks, [&] {
         check_parts(part, A.shape.rows, ranks.size());
@@ -50,7 +51,8 @@ permuted_slice<V> partitioned_slice(const communicator& ranks, const csr<V, host
 }
 
 template <class V>
-permuted_slice<V> partitioned_slice(const communicator& ranks, const csr<V, host_view>& A) {
+std::pair<matrix_slice<V>, ordering> partitioned_slice(const communicator& ranks,
+                                                       const csr<V, host_view>& A) {
     std::vector<host_vector<index>> to(std::size_t(ranks.size()));
     agree(&ranks, [&] {
         if (ranks.rank() != 0) return;
@@ -61,10 +63,11 @@ permuted_slice<V> partitioned_slice(const communicator& ranks, const csr<V, host
     return partitioned_slice(ranks, A, exchanged(ranks, to)[0]);
 }
 
-#define NZ_INSTANTIATE(V)                                                                       \
-    template permuted_slice<V> partitioned_slice(const communicator&, const csr<V, host_view>&, \
-                                                 std::span<const index>);                       \
-    template permuted_slice<V> partitioned_slice(const communicator&, const csr<V, host_view>&);
+#define NZ_INSTANTIATE(V)                                                                \
+    template std::pair<matrix_slice<V>, ordering> partitioned_slice(                     \
+        const communicator&, const csr<V, host_view>&, std::span<const index>);          \
+    template std::pair<matrix_slice<V>, ordering> partitioned_slice(const communicator&, \
+                                                                    const csr<V, host_view>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

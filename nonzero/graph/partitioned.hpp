@@ -13,22 +13,20 @@ namespace nz {
 ///     const auto own_b = nz::slice_of<double>(slice.rows, ranks.rank(), Pb);
 ///     ...
 ///     const auto x = nz::restored<double>(nz::joined<double>(ranks, own_x), order);  // on rank 0
+///
+/// The order is that of all rows, on every rank. By the part of every row, 0 to ranks.size() - 1;
+/// rows of one part keep their order, and a part may be empty. Every rank has A and `part` as a
+/// whole, and calls it. Throws argument_error, on all of them, where A is malformed or not square,
+/// a part is wrong, or ranks differ in size.
 template <class V>
-struct permuted_slice {
-    matrix_slice<V> slice;
-    ordering order;  ///< of all rows, on every rank
-};
-
-/// By the part of every row, 0 to ranks.size() - 1; rows of one part keep their order, and a part
-/// may be empty. Every rank has A and `part` as a whole, and calls it. Throws argument_error, on
-/// all of them, where A is malformed or not square, a part is wrong, or ranks differ in size.
-template <class V>
-permuted_slice<V> partitioned_slice(const communicator& ranks, const csr<V, host_view>& A,
-                                    std::span<const index> part);
+std::pair<matrix_slice<V>, ordering> partitioned_slice(const communicator& ranks,
+                                                       const csr<V, host_view>& A,
+                                                       std::span<const index> part);
 
 /// By nz::partition with its defaults, which rank 0 finds and tells the others: METIS, k-way and
 /// recursively, where it is installed. Throws also what that throws, on all ranks.
 template <class V>
-permuted_slice<V> partitioned_slice(const communicator& ranks, const csr<V, host_view>& A);
+std::pair<matrix_slice<V>, ordering> partitioned_slice(const communicator& ranks,
+                                                       const csr<V, host_view>& A);
 
 }  // namespace nz

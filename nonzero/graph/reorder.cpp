@@ -6,7 +6,7 @@
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/graph/metis.hpp"
-#include "nonzero/graph/nearness.hpp"
+#include "nonzero/graph/orders.hpp"
 #include "nonzero/matrix/ascending.hpp"
 
 namespace nz {
@@ -92,6 +92,11 @@ ordering reverse_cuthill_mckee(const adjacency& graph) {
         std::reverse(order.begin() + std::ptrdiff_t(component), order.end());
     }
     return order;
+}
+
+template <class V>
+ordering reverse_cuthill_mckee(const csr<V, host_view>& A) {
+    return reverse_cuthill_mckee(adjacency_of(A));
 }
 
 ordering metis_order(const adjacency& graph, index parts) {
@@ -188,6 +193,7 @@ nearness measure_nearness(const csr<V, host_view>& any_A, index blocks) {
 }
 
 #define NZ_INSTANTIATE(V)                                                       \
+    template ordering reverse_cuthill_mckee(const csr<V, host_view>&);          \
     template csr<V, host> reordered(const csr<V, host_view>&, const ordering&); \
     template host_vector<V> reordered(std::span<const V>, const ordering&);     \
     template host_vector<V> restored(std::span<const V>, const ordering&);      \

@@ -1,24 +1,19 @@
 // Orders of a matrix's rows and columns that bring its entries together.
 #pragma once
 
-#include "nonzero/graph/adjacency.hpp"
+#include "nonzero/formats/csr/csr.hpp"
 
 namespace nz {
 
 /// order[k] is the row (and column) of A that comes k-th. A permutation of 0 to n - 1.
 using ordering = host_vector<index>;
 
-/// Reverse Cuthill-McKee: level by level from the rim of each component, so that neighbours get
-/// near numbers. Components follow each other as their first nodes do. Deterministic; O(nnz log).
-/// Source: Saad 2003, section 3.3.3; where a component starts: George and Liu 1979.
-ordering reverse_cuthill_mckee(const adjacency&);
-
-/// Nodes in `parts` groups of equal size, nearly, between which few edges run: METIS's k-way
-/// partition, with its own fixed seed. Within a part they keep their order. Throws unavailable,
-/// saying why, where this build or this machine has no METIS, and argument_error where parts is
-/// not positive or the graph is too large for it.
-/// Source: Karypis and Kumar 1998.
-ordering metis_order(const adjacency&, index parts);
+/// Reverse Cuthill-McKee of the graph of A + A^T, whatever the values: level by level from the rim
+/// of each component, so that neighbours get near numbers. Components follow each other as their
+/// first nodes do. Deterministic; O(nnz log). Throws argument_error where A is malformed or not
+/// square. Source: Saad 2003, section 3.3.3; where a component starts: George and Liu 1979.
+template <class V>
+ordering reverse_cuthill_mckee(const csr<V, host_view>& A);
 
 /// P A P^T: entry (k, l) is A's (order[k], order[l]). Canonical. Throws argument_error where A is
 /// malformed or not square, or `order` no permutation of its rows.

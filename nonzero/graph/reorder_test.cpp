@@ -10,7 +10,7 @@
 
 #include "nonzero/gen/problems.hpp"
 #include "nonzero/graph/metis.hpp"
-#include "nonzero/graph/nearness.hpp"
+#include "nonzero/graph/orders.hpp"
 #include "nonzero/matrix/ascending.hpp"
 #include "test/zoo.hpp"
 
