@@ -26,7 +26,10 @@
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/gmres.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/solve/preconditioners/fsai.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
+#include "nonzero/solve/preconditioners/ic.hpp"
+#include "nonzero/solve/preconditioners/ilu.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "nonzero/solve/preconditioners/mixed_precision.hpp"
 #include "test/files.hpp"
@@ -215,6 +218,18 @@ TEST(memory, gives_out_in_solvers) {
         gmres_options o;
         o.max_iter = 8, o.restart = 4;
         (void)gmres<double, cpu>(on, *s.op, *gauss_seidel(on, view(s.A)), s.b, x, o);
+    });
+    survive("ilu", [&] {
+        host_vector<double> x(s.b.size(), 0.0);
+        (void)bicgstab<double, cpu>(on, *s.op, *ilu(on, view(s.A), {.level = 1}), s.b, x, few);
+    });
+    survive("ic", [&] {
+        host_vector<double> x(s.b.size(), 0.0);
+        (void)cg<double, cpu>(on, *s.op, *ic(on, view(s.A), {.level = 1}), s.b, x, few);
+    });
+    survive("fsai", [&] {
+        host_vector<double> x(s.b.size(), 0.0);
+        (void)cg<double, cpu>(on, *s.op, *fsai(on, view(s.A), {.level = 1}), s.b, x, few);
     });
     survive("why_not_definite", [&] {
         auto B = s.A;
