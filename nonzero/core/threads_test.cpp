@@ -25,6 +25,8 @@
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/multigrid/pseudo_inverse.hpp"
+#include "nonzero/solve/preconditioners/ic.hpp"
+#include "nonzero/solve/preconditioners/ilu.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "nonzero/vector/fused.hpp"
 
@@ -145,6 +147,8 @@ TEST(one_thread, is_what_small_matrices_and_short_vectors_take) {
     starts_none("definite", [&] { EXPECT_EQ(why_not_definite(M), ""); });
     starts_none("symmetry", [&] { EXPECT_TRUE(is_symmetric(M)); });
     starts_none("Jacobi", [&] { EXPECT_EQ(jacobi(cpu{}, M)->shape().rows, 324); });
+    starts_none("ilu", [&] { EXPECT_EQ(ilu(cpu{}, M)->shape().rows, 324); });
+    starts_none("ic", [&] { EXPECT_EQ(ic(cpu{}, M)->shape().rows, 324); });
     starts_none("packed", [&] { EXPECT_EQ((packed<double, host>::from(M).shape.rows), 324); });
     starts_none("inverse", [&] { EXPECT_EQ(pseudo_inverse(cpu{}, M).shape.rows, 324); });
     starts_none("vectors", [&] {
@@ -204,6 +208,23 @@ TEST_F(threads, that_a_fork_leaves_behind_are_not_waited_for_by_any_method) {
                   0)
             << m.name;
     }
+}
+
+TEST_F(threads, that_a_fork_leaves_behind_are_not_waited_for_by_factors) {
+    const auto A = laplace3d<double>(24, 24, 24);
+    const host_vector<double> x(std::size_t(A.shape.cols), 1.0);
+    host_vector<double> expected(x.size()), y(x.size());
+    const auto M = ilu(cpu{}, view(A));
+    const auto alive = team();
+    M->apply(1, x, 0, expected);
+    EXPECT_EQ(team(), alive);
+    EXPECT_EQ(in_child([&] {
+                  M->apply(1, x, 0, y);
+                  if (y != expected) return 1;
+                  ilu(cpu{4}, view(A))->apply(1, x, 0, y);
+                  return y == expected ? 0 : 2;
+              }),
+              0);
 }
 
 TEST(a_fork, before_any_use_costs_no_threads) {
