@@ -44,7 +44,10 @@ if TYPE_CHECKING:
     from nonzero._solvers import bicgstab as bicgstab
     from nonzero._solvers import cg as cg
     from nonzero._solvers import factorize as factorize
+    from nonzero._solvers import fsai as fsai
     from nonzero._solvers import gmres as gmres
+    from nonzero._solvers import ic as ic
+    from nonzero._solvers import ilu as ilu
     from nonzero._solvers import minres as minres
     from nonzero._solvers import solve as solve
     from nonzero._study import Study as Study
@@ -71,7 +74,10 @@ _HOMES = {
             "bicgstab",
             "cg",
             "factorize",
+            "fsai",
             "gmres",
+            "ic",
+            "ilu",
             "minres",
             "solve",
         ),

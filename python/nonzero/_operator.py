@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _ndarray, _empty = np.ndarray, np.empty
+_PRECONDITIONERS = ("amg", "fsai", "ic", "ilu")
 
 
 class Operator(ArrayOperator):
@@ -259,7 +260,9 @@ class Operator(ArrayOperator):
         if kind is not PLAIN:
             self._store_transpose()
         # A GPU multiplies by A^T, or by a preconditioner, column by column.
-        by_rows = self.device < 0 or (kind is PLAIN and self._options.get("name") != "amg")
+        by_rows = self.device < 0 or (
+            kind is PLAIN and self._options.get("name") not in _PRECONDITIONERS
+        )
         if out is None:
             if beta:
                 raise ValueError("out: missing, expected an array, as beta is not 0")

@@ -115,6 +115,7 @@ def solve(
     restart: int = 30,
     block: int = 1,
     iterative: bool = False,
+    fill_level: int = 0,
     device: int | str | None = None,
     threads: int = 0,
     callback: Callback | None = None,
@@ -143,14 +144,17 @@ def solve(
         preconditioner under way are finished first. [no limit]
     method : {"cg", "minres", "bicgstab", "gmres", "direct"}, optional
         To use alone. [as suits A]
-    preconditioner : {"none", "jacobi", "block-jacobi", "sgs", "amg", "matching", "ilut"}, optional
-        To use alone. [as suits A]
+    preconditioner : str, optional
+        To use alone: "none", "jacobi", "block-jacobi", "sgs", "amg", "matching", "ilut", "ilu",
+        "ic" or "fsai". [as suits A]
     restart : int
         Vectors of gmres, at first.
     block : int
         Unknowns that belong together, for block-jacobi and amg.
     iterative : bool
         Leave the direct solver out.
+    fill_level : int
+        Of ilu and ic; for fsai the pattern of A (0) or of A squared (1).
     device : int or "cpu" or "gpu", optional
         Where to iterate. [where A lies]
     threads : int
@@ -206,6 +210,7 @@ def solve(
             preconditioner=preconditioner,
             block=whole(block, "block", 1),
             iterative=bool(iterative),
+            fill_level=whole(fill_level, "fill_level", 0),
             callback=watched,
         )
     best = r["attempts"][r["best"]]
@@ -417,7 +422,7 @@ def cg(
     max_seconds : float, optional
         x is what has been found when that long has passed. [no limit]
     M : Operator, optional
-        The preconditioner, an approximate inverse of A: what `amg` makes.
+        The preconditioner, an approximate inverse of A: what `amg`, `ic` or `fsai` make.
     callback : callable, optional
         Is called with the relative residual after each iteration. (SciPy's is given x.)
 
@@ -585,3 +590,122 @@ def amg(
         strength=None if strength is None else real(strength, "strength", 0),
     )
     return Operator(core, None, {"name": "amg", "report": text})
+
+
+def _incomplete(kind: str, A: Any, level: int, device: int | str | None, threads: int) -> Operator:
+    matrix = as_matrix(A)
+    host = matrix.on_cpu()
+    core, text = _nonzero.incomplete(
+        kind,
+        host.shape,
+        *host.lent(),
+        device=device_number(device, matrix),
+        threads=whole(threads, "threads"),
+        level=whole(level, "level", 0),
+    )
+    return Operator(core, None, {"name": kind, "report": text})
+
+
+def ilu(A: Any, level: int = 0, *, device: int | str | None = None, threads: int = 0) -> Operator:
+    """Make a preconditioner of incomplete LU factors: for `bicgstab` and `gmres`.
+
+    Parameters
+    ----------
+    A : sparse matrix, (n, n)
+        As `plan` takes it; copied to the CPU where it is on a GPU. Not needed afterwards. Small
+        pivots are shifted.
+    level : int
+        Of fill: 0 keeps the pattern of A; 1 and 2 keep more.
+    device : int or "cpu" or "gpu", optional
+        Where it is applied: on a GPU by products with approximate inverses of the factors.
+        [where A lies]
+    threads : int
+        On the CPU; 0: as many as OpenMP offers.
+
+    Returns
+    -------
+    Operator
+        ``M @ r``, near the inverse of A. The same bits for any number of threads.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where A is not square or not finite, has a row of zeros, or its factors overflow.
+
+    Examples
+    --------
+    >>> import numpy as np, nonzero as nz
+    >>> A = nz.generate.laplace2d(30)
+    >>> x, info = nz.bicgstab(A, np.ones(900), M=nz.ilu(A))
+    >>> info
+    0
+    """
+    return _incomplete("ilu", A, level, device, threads)
+
+
+def ic(A: Any, level: int = 0, *, device: int | str | None = None, threads: int = 0) -> Operator:
+    """Make a preconditioner of an incomplete Cholesky factor: for `cg`.
+
+    Where there is no such factor, a part of A's diagonal is added to A.
+
+    Parameters
+    ----------
+    A : sparse matrix, (n, n)
+        Symmetric (hermitian) positive definite; as `ilu` takes it.
+    level, device, threads
+        As `ilu` has them.
+
+    Returns
+    -------
+    Operator
+        ``M @ r``, near the inverse of A, symmetric. The same bits for any number of threads.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where A is not symmetric, or has a diagonal entry that is not positive.
+
+    Examples
+    --------
+    >>> import numpy as np, nonzero as nz
+    >>> A = nz.generate.laplace2d(30)
+    >>> x, info = nz.cg(A, np.ones(900), M=nz.ic(A))
+    >>> info
+    0
+    """
+    return _incomplete("ic", A, level, device, threads)
+
+
+def fsai(A: Any, level: int = 0, *, device: int | str | None = None, threads: int = 0) -> Operator:
+    """Make a preconditioner of a factorised sparse approximate inverse: for `cg`.
+
+    It is two products, in which no row waits for another: for GPUs and many threads.
+
+    Parameters
+    ----------
+    A : sparse matrix, (n, n)
+        Symmetric (hermitian) positive definite; as `ilu` takes it.
+    level : int
+        The pattern of the factor: that of A (0) or of A squared (1).
+    device, threads
+        As `ilu` has them.
+
+    Returns
+    -------
+    Operator
+        ``M @ r``, near the inverse of A, symmetric. The same bits for any number of threads.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where A is not symmetric positive definite, or level is none of the two.
+
+    Examples
+    --------
+    >>> import numpy as np, nonzero as nz
+    >>> A = nz.generate.laplace2d(30)
+    >>> x, info = nz.cg(A, np.ones(900), M=nz.fsai(A))
+    >>> info
+    0
+    """
+    return _incomplete("fsai", A, level, device, threads)

@@ -13,6 +13,9 @@
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/minres.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/solve/preconditioners/fsai.hpp"
+#include "nonzero/solve/preconditioners/ic.hpp"
+#include "nonzero/solve/preconditioners/ilu.hpp"
 #include "nonzero/solve/solve.hpp"
 #include "python/src/module.hpp"
 #include "python/src/monitor.hpp"
@@ -94,14 +97,14 @@ nb::dict solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_,
                       nb::handle b_, nb::handle x_, int device, int threads, double tol,
                       std::int64_t maxiter, double max_seconds, int restart,
                       const std::optional<std::string>& method,
-                      const std::optional<std::string>& preconditioner, index block, bool iterative,
-                      nb::object callback) {
+                      const std::optional<std::string>& preconditioner, index block, int fill_level,
+                      bool iterative, nb::object callback) {
     const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
     const array b(b_, "b"), x(x_, "x0", true);
     monitor watched(std::move(callback));
     system_options o;
     o.tol = tol, o.max_iter = maxiter, o.max_seconds = max_seconds;
-    o.restart = restart, o.block = block, o.iterative = iterative;
+    o.restart = restart, o.block = block, o.iterative = iterative, o.fill_level = fill_level;
     o.method = named<krylov_method>(method, krylov_method_names, "method");
     o.preconditioner =
         named<preconditioning>(preconditioner, preconditioning_names, "preconditioner");
@@ -239,6 +242,34 @@ std::unique_ptr<any_factorization> factorize_system(shape_pair shape, nb::handle
     });
 }
 
+/// kind: "ilu", "ic" or "fsai".
+template <class V, class B>
+std::unique_ptr<any_operator> make_incomplete(B on, const csr<V, host_view>& A,
+                                              const std::string& kind, int level,
+                                              std::string& text) {
+    const nb::gil_scoped_release others_run;
+    factor_report report;
+    std::unique_ptr<linear_operator<V, B>> M;
+    if (kind == "ilu") M = ilu(on, A, {.level = level}, 0, &report);
+    if (kind == "ic") M = ic(on, A, {.level = level}, 0, &report);
+    if (kind == "fsai") M = fsai(on, A, {.level = level});
+    if (kind != "fsai") text = to_text(report);
+    return unplanned<V, B>(on, std::move(M));
+}
+
+nb::tuple incomplete_of(const std::string& kind, shape_pair shape, nb::handle indptr_,
+                        nb::handle indices_, nb::handle data_, int device, int threads, int level) {
+    const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
+    if (device >= 0) require_gpu({.device = device});
+    std::string text;
+    auto M = with_solver_type(
+        data.type(), "A.data", device, threads, {.device = device}, [&]<class V>(auto on) {
+            const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
+            return make_incomplete<V, decltype(on)>(on, A.view(), kind, level, text);
+        });
+    return nb::make_tuple(nb::cast(std::move(M)), text);
+}
+
 nb::dict eigenpairs(const any_operator& A, int count, const std::string& which, double tol,
                     std::int64_t max_products, int threads, const any_operator* M,
                     nb::object guess_, nb::object callback) {
@@ -304,8 +335,8 @@ void bind_solvers(nb::module_& m) {
         nb::kw_only(), "single"_a);
     m.def("solve", &solve_system, "shape"_a, "indptr"_a, "indices"_a, "data"_a, "b"_a, "x"_a,
           nb::kw_only(), "device"_a, "threads"_a, "tol"_a, "maxiter"_a, "max_seconds"_a,
-          "restart"_a, "method"_a.none(), "preconditioner"_a.none(), "block"_a, "iterative"_a,
-          "callback"_a.none());
+          "restart"_a, "method"_a.none(), "preconditioner"_a.none(), "block"_a, "fill_level"_a,
+          "iterative"_a, "callback"_a.none());
     m.def("krylov", &krylov, "method"_a, "A"_a, "b"_a, "x"_a, "M"_a.none(), nb::kw_only(), "tol"_a,
           "maxiter"_a, "max_seconds"_a, "restart"_a, "threads"_a, "stream"_a, "callback"_a.none());
     m.def("amg", &amg_of, "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "device"_a,
@@ -320,6 +351,8 @@ void bind_solvers(nb::module_& m) {
                      [](const any_factorization& f) { return f.forecast().seconds; });
     m.def("factorize", &factorize_system, "shape"_a, "indptr"_a, "indices"_a, "data"_a,
           nb::kw_only(), "max_bytes"_a.none());
+    m.def("incomplete", &incomplete_of, "kind"_a, "shape"_a, "indptr"_a, "indices"_a, "data"_a,
+          nb::kw_only(), "device"_a, "threads"_a, "level"_a);
     m.def("eigs", &eigenpairs, "A"_a, nb::kw_only(), "count"_a, "which"_a, "tol"_a,
           "max_products"_a, "threads"_a, "M"_a.none(), "guess"_a.none(), "callback"_a.none());
 }

@@ -362,9 +362,9 @@ SOLVERS: dict[str, Wrong] = {
         "method: 'lu', expected one of cg, minres, bicgstab, gmres, direct",
     ),
     "solve: preconditioner": (
-        lambda: nz.solve(A, b, preconditioner="ilu"),
+        lambda: nz.solve(A, b, preconditioner="lu"),
         ValueError,
-        "preconditioner: 'ilu', expected one of none, jacobi, block-jacobi, sgs, amg, matching",
+        "preconditioner: 'lu', expected one of none, jacobi, block-jacobi, sgs, amg, matching",
     ),
     "solve: method that does not suit": (
         lambda: nz.solve(A + sp.csr_array(([1.0], ([0], [1])), shape=(6, 6)), b, method="cg"),
@@ -436,6 +436,14 @@ SOLVERS: dict[str, Wrong] = {
     "amg: not square": (lambda: nz.amg(R), ValueError, "amg: the matrix is 4 x 6, not square"),
     "amg: cycle": (lambda: nz.amg(A, cycle="f"), ValueError, "cycle: 'f', expected 'v' or 'w'"),
     "amg: block": (lambda: nz.amg(A, block=4), ValueError, "amg: 6 rows, not whole blocks of 4"),
+    "ilu: level": (lambda: nz.ilu(A, 101), ValueError, "ilu: level is 101, expected 0 to 100"),
+    "ilu: not square": (lambda: nz.ilu(R), ValueError, "ilu: A is 4 x 6, expected a square matrix"),
+    "ic: not symmetric": (
+        lambda: nz.ic(sp.csr_array(np.array([[2.0, 1], [0, 2]]))),
+        ValueError,
+        "ic: A is not symmetric: row 0, column 1 has 1, and row 1, column 0 has 0",
+    ),
+    "fsai: level": (lambda: nz.fsai(A, 2), ValueError, "fsai: level is 2, expected 0 or 1"),
     "amg: strength": (
         lambda: nz.amg(A, strength=-1),
         ValueError,

@@ -152,10 +152,21 @@ def test_solve_of_every_dtype(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("method", KRYLOV)
-@pytest.mark.parametrize("preconditioner", ["none", "jacobi", "block-jacobi", "sgs", "amg"])
-def test_solve_as_asked(method: str, preconditioner: str) -> None:
+@pytest.mark.parametrize(
+    "preconditioner", ["none", "jacobi", "block-jacobi", "sgs", "amg", "ilu", "ic", "fsai"]
+)
+@pytest.mark.parametrize("fill_level", [0, 1])
+def test_solve_as_asked(method: str, preconditioner: str, fill_level: int) -> None:
     A, b = nz.generate.laplace2d(12), np.ones(144)
-    r = nz.solve(A, b, method=method, preconditioner=preconditioner, block=2, rtol=1e-9)
+    r = nz.solve(
+        A,
+        b,
+        method=method,
+        preconditioner=preconditioner,
+        block=2,
+        fill_level=fill_level,
+        rtol=1e-9,
+    )
     assert (r.method, r.preconditioner) == (method, preconditioner)
     assert r.converged and relative_residual(A, r.x, b) <= 1e-9
 
@@ -368,6 +379,25 @@ def test_amg_is_near_the_inverse(dtype: str, cycle: str) -> None:
     assert np.array_equal(M @ r, nz.amg(A, cycle=cycle) @ r)
     several = np.stack([r, s], axis=1)
     assert np.array_equal((M @ several)[:, 0], M @ r)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("level", [0, 1])
+def test_incomplete_factors_spare_iterations(dtype: str, level: int) -> None:
+    A = nz.generate.laplace2d(30).astype(dtype)
+    b = np.ones(900, dtype)
+    rtol = 1e-4 if np.finfo(dtype).eps > 1e-10 else 1e-9
+    plain: list[float] = []
+    nz.cg(A, b, rtol=rtol, callback=plain.append)
+    for make, run in ((nz.ilu, nz.bicgstab), (nz.ic, nz.cg), (nz.fsai, nz.cg)):
+        M = make(A, level)
+        assert M.shape == A.shape and M.dtype == np.dtype(dtype) and M.nbytes > 0
+        assert make.__name__ in repr(M)
+        fewer: list[float] = []
+        x, info = run(A, b, rtol=rtol, M=M, callback=fewer.append)
+        assert info == 0 and len(fewer) < len(plain)
+        assert relative_residual(A, x, b) <= 10 * rtol
+        assert np.array_equal(M @ b, make(A, level, threads=1) @ b)
 
 
 def test_amg_of_elasticity() -> None:
