@@ -13,11 +13,11 @@ struct ic_options {
 };
 
 /// y = L^-H L^-1 x with L L^H = A on the pattern of both, symmetric (hermitian) positive definite,
-/// so that conjugate gradients may use it. Where that does not exist, which only happens to
-/// matrices with positive entries beside the diagonal, it is that of A with a part of its diagonal
-/// added: 0.001, doubled until a factor exists. Factored on the CPU by all threads, row by row;
-/// same bits on every run and for any number of threads. first_row: where A's rows begin in the
-/// matrix that it is a block of, from which rows are named. report: is set, where it is not null.
+/// so that conjugate gradients may use it. Where that does not exist, as it does for M-matrices, it
+/// is that of A with a part of its diagonal added: 0.001, doubled until a factor exists. Factored
+/// on the CPU by all threads, row by row; same bits on every run and for any number of threads.
+/// first_row: where A's rows begin in the matrix that it is a block of, from which rows are named.
+/// report: is set, where it is not null.
 ///
 /// Moves    the factor, twice, and 4 vectors; on a GPU that of two planned products of the factor's
 ///          pattern, the diagonal included.
