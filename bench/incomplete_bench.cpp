@@ -87,8 +87,9 @@ class bench {
         run("sgs", [&] { return gauss_seidel(on_, A); });
         for (const int level : {0, 1, 2})
             run(fmt::format("ilu({})", level), [&] { return ilu(on_, A, {.level = level}); });
-        run("ilu(0) approx.",
-            [&] { return ilu(on_, A, {.solves = triangular_solves::approximate}); });
+        run("ilu(0) approx.", [&] {
+            return ilu(on_, A, {.solves = incomplete_options::triangular_solves::approximate});
+        });
         if (!why_not_definite(A).empty()) return;
         for (const int level : {0, 1, 2})
             run(fmt::format("ic({})", level), [&] { return ic(on_, A, {.level = level}); });

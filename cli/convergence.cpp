@@ -82,7 +82,7 @@ void print_convergence(const std::vector<double>& history, double tol) {
     fmt::print("{:9}0{:>{}}\n", "", last, int(width) - 1);
 }
 
-nz::json to_json(const solve_attempt& a) {
+nz::json to_json(const system_report::attempt& a) {
     const solve_report& r = a.report;
     return {{"method", name_of(a.method)},
             {"preconditioner", name_of(a.preconditioner)},

@@ -21,6 +21,6 @@ std::function<bool(std::int64_t iteration, double residual)> progress_line(
 void print_convergence(const std::vector<double>& history, double tol);
 
 /// An attempt without its history.
-nz::json to_json(const solve_attempt&);
+nz::json to_json(const system_report::attempt&);
 
 }  // namespace nz::cli

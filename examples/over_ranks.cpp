@@ -18,7 +18,7 @@ bool solve(const nz::mpi_ranks& ranks, const char* path) {
     const nz::host_vector<double> b(std::size_t(slice.own.shape.rows), 1);  // and its elements
     nz::host_vector<double> x(b.size(), 0);
     const nz::system_report report = nz::solve<double>(on, std::move(slice), b, x);
-    const nz::solve_attempt& best = report.result();
+    const nz::system_report::attempt& best = report.result();
     if (ranks.rank() == 0)
         std::printf("%s by %s, %s, after %lld iterations on %d processes\n",
                     best.report.why.c_str(), std::string(nz::name_of(best.method)).c_str(),

@@ -48,7 +48,7 @@ double rounded(double residual) {
     return std::strtod(text, nullptr);
 }
 
-nz::json with_history(const solve_attempt& a) {
+nz::json with_history(const system_report::attempt& a) {
     constexpr std::size_t shown = 250;
     const std::vector<double>& all = a.report.history;
     const std::size_t every = std::max<std::size_t>(1, (all.size() + shown - 1) / shown);
@@ -87,7 +87,7 @@ nz::json compare_solvers(const csr<V, host_view>& A, int threads, double seconds
         return report;
     };
     const system_report tried = run({});
-    for (const solve_attempt& a : tried.attempts) all.push_back(with_history(a));
+    for (const system_report::attempt& a : tried.attempts) all.push_back(with_history(a));
     const krylov_method best = tried.result().method;
     using enum preconditioning;
     for (const auto& [method, preconditioner] : {std::pair(best, none), std::pair(best, jacobi),

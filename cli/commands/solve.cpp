@@ -18,6 +18,7 @@
 #include "nonzero/core/json.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/dist/same_speeds.hpp"
+#include "nonzero/solve/names.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/io/atomic_file.hpp"
 
@@ -58,7 +59,7 @@ system_options system_of(const options& o) {
 }
 
 nz::json to_json(const options& o, const outcome& all, nz::shape shape, std::size_t nnz) {
-    const solve_attempt& best = all.system.result();
+    const system_report::attempt& best = all.system.result();
     const solve_report& r = best.report;
     nz::json j = provenance("solve", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
@@ -77,7 +78,8 @@ nz::json to_json(const options& o, const outcome& all, nz::shape shape, std::siz
               {"history", r.history},
               {"attempts", nz::json::array()}});
     j.update(cli::to_json(best));
-    for (const solve_attempt& a : all.system.attempts) j["attempts"].push_back(cli::to_json(a));
+    for (const system_report::attempt& a : all.system.attempts)
+        j["attempts"].push_back(cli::to_json(a));
     if (!all.system.converged()) j["advice"] = all.system.advice;
     if (all.error >= 0) j["relative_error"] = all.error;
     if (!all.memory.empty()) j["memory"] = to_json(all.memory);
@@ -87,7 +89,7 @@ nz::json to_json(const options& o, const outcome& all, nz::shape shape, std::siz
 /// Prints the other attempts, and why they were not enough.
 void print_others(const system_report& system) {
     for (std::size_t k = 0; k < system.attempts.size(); ++k) {
-        const solve_attempt& a = system.attempts[k];
+        const system_report::attempt& a = system.attempts[k];
         if (k != system.best)
             fmt::print("{}       {}, preconditioner {}: {} iterations, residual {:.3g}, {}\n",
                        k < system.best ? "tried" : "then ", name_of(a.method),
@@ -103,7 +105,7 @@ void print(const options& o, const outcome& all, nz::shape shape, std::size_t nn
             fmt::print(stderr, "nz: not converged: {}\n", all.system.result().report.why);
         return;
     }
-    const solve_attempt& best = all.system.result();
+    const system_report::attempt& best = all.system.result();
     const solve_report& r = best.report;
     fmt::print("matrix      {} x {}, {} nonzeros, {}\n", shape.rows, shape.cols, nnz, o.type);
     print_others(all.system);

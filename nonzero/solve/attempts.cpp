@@ -103,7 +103,7 @@ class attempts {
   private:
     /// One method from the best x so far on.
     void attempt(const choice& c, std::int64_t most, bool last) {
-        solve_attempt a{c.method, c.preconditioner, {}, 0, 0};
+        system_report::attempt a{c.method, c.preconditioner, {}, 0, 0};
         const std::int64_t patient =
             std::min(c.patience, std::max<std::int64_t>(500, options_.max_iter / 4));
         patience p(options_.monitor, last ? std::numeric_limits<std::int64_t>::max() : patient);
@@ -125,7 +125,7 @@ class attempts {
 
     /// The x that an attempt ends with; its report and times in `a`.
     host_vector<V> found_by(const choice& c, std::int64_t most, bool last, patience& p,
-                            solve_attempt& a) {
+                            system_report::attempt& a) {
         const auto start = steady_clock::now();
         gmres_options o = options_;
         const auto M = seconds_left() > 0 ? preconditioner_of(c, last) : nullptr;

@@ -9,8 +9,13 @@
 #include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
+#include "nonzero/solve/names.hpp"
 
 namespace nz {
+
+std::string_view name_of(krylov_method m) { return krylov_method_names[std::size_t(m)]; }
+std::string_view name_of(preconditioning p) { return preconditioning_names[std::size_t(p)]; }
+
 namespace {
 
 /// The choices to try, in this order, where nothing was asked for.

@@ -16,6 +16,7 @@
 #include "nonzero/dist/own_block.hpp"
 #include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/solve/attempts.hpp"
+#include "nonzero/solve/direct/factor_plan.hpp"
 #include "nonzero/solve/direct/factorization.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
@@ -124,10 +125,7 @@ class whole_matrix {
     static constexpr bool has_direct = true;
     /// Of the direct solver. Throws as factor_plan.
     const factor_forecast& forecast(const system_options& o) {
-        if (!factors_)
-            factors_.emplace(A_.view(), o.most_factor_bytes
-                                            ? factor_options{.most_bytes = *o.most_factor_bytes}
-                                            : factor_options{});
+        if (!factors_) factors_.emplace(A_.view(), o.most_factor_bytes.value_or(0));
         return factors_->forecast();
     }
     /// x = A^-1 b by A's factors, where forecast was called; on the CPU.

@@ -26,15 +26,9 @@ enum class preconditioning {
     ic,
     fsai
 };
-/// All of each, in their order, as `nz solve` names them.
-inline constexpr std::string_view krylov_method_names[] = {"cg", "minres", "bicgstab", "gmres",
-                                                           "direct"};
-inline constexpr std::string_view preconditioning_names[] = {
-    "none", "jacobi", "block-jacobi", "sgs", "amg", "matching", "ilut", "ilu", "ic", "fsai"};
-constexpr std::string_view name_of(krylov_method m) { return krylov_method_names[std::size_t(m)]; }
-constexpr std::string_view name_of(preconditioning p) {
-    return preconditioning_names[std::size_t(p)];
-}
+/// Their names, as `nz solve` has them.
+std::string_view name_of(krylov_method);
+std::string_view name_of(preconditioning);
 
 /// Where one of both is given it is used alone, and the other chosen; nothing else is tried.
 /// max_iter is for the first attempt; those that follow share as many again. max_seconds is for all
@@ -49,24 +43,24 @@ struct system_options : gmres_options {
     std::optional<double> most_factor_bytes = {};
 };
 
-/// One method with one preconditioner, and why it ended.
-struct solve_attempt {
-    krylov_method method;
-    preconditioning preconditioner;
-    solve_report report;          ///< relative is infinite, why says it, where M could not be made
-    double preconditioner_s = 0;  ///< making the preconditioner                        [s]
-    double solve_s = 0;           ///< everything after that                            [s]
-};
-
 struct system_report {
-    std::vector<solve_attempt> attempts;  ///< in their order
-    std::size_t best = 0;                 ///< the one whose x it is: the least residual
-    bool negated = false;                 ///< -A x = -b was solved, as A's diagonal is negative
-    std::string product;                  ///< A's method
-    double plan_s = 0;                    ///< planning and building the product                [s]
+    /// One method with one preconditioner, and why it ended.
+    struct attempt {
+        krylov_method method;
+        preconditioning preconditioner;
+        solve_report report;  ///< relative is infinite, why says it, where M could not be made
+        double preconditioner_s = 0;  ///< making the preconditioner                        [s]
+        double solve_s = 0;           ///< everything after that                            [s]
+    };
+
+    std::vector<attempt> attempts;  ///< in their order
+    std::size_t best = 0;           ///< the one whose x it is: the least residual
+    bool negated = false;           ///< -A x = -b was solved, as A's diagonal is negative
+    std::string product;            ///< A's method
+    double plan_s = 0;              ///< planning and building the product                [s]
     /// Where it has not converged: what stands in the way and what to try next, a sentence each.
     std::vector<std::string> advice;
-    [[nodiscard]] const solve_attempt& result() const { return attempts[best]; }
+    [[nodiscard]] const attempt& result() const { return attempts[best]; }
     [[nodiscard]] bool converged() const { return result().report.converged; }
 };
 

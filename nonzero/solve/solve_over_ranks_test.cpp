@@ -25,7 +25,7 @@ struct result {
     /// The attempts by name, with why each ended.
     [[nodiscard]] std::vector<std::string> attempts() const {
         std::vector<std::string> all;
-        for (const solve_attempt& a : report.attempts)
+        for (const system_report::attempt& a : report.attempts)
             all.push_back(std::string(name_of(a.method)) + ", " +
                           std::string(name_of(a.preconditioner)) + ": " + a.report.why);
         return all;

@@ -20,7 +20,7 @@ template <class V>
 struct solved {
     host_vector<V> x;
     system_report report;
-    [[nodiscard]] const solve_attempt& first() const { return report.attempts.front(); }
+    [[nodiscard]] const system_report::attempt& first() const { return report.attempts.front(); }
 };
 template <class T, class V>
 solved<V> solve(const solver_test<T>& on, const csr<V, host>& A, const host_vector<V>& b,

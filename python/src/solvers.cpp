@@ -13,6 +13,7 @@
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/minres.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/solve/names.hpp"
 #include "nonzero/solve/preconditioners/fsai.hpp"
 #include "nonzero/solve/preconditioners/ic.hpp"
 #include "nonzero/solve/preconditioners/ilu.hpp"
@@ -72,7 +73,7 @@ std::optional<Name> named(const std::optional<std::string>& text,
 nb::dict as_dict(const system_report& r) {
     nb::list attempts;
     double setup_s = r.plan_s, solve_s = 0;
-    for (const solve_attempt& a : r.attempts) {
+    for (const system_report::attempt& a : r.attempts) {
         nb::dict d = as_dict(a.report);
         d["method"] = std::string(name_of(a.method));
         d["preconditioner"] = std::string(name_of(a.preconditioner));
@@ -233,12 +234,10 @@ std::unique_ptr<any_factorization> factorize_system(shape_pair shape, nb::handle
                                                     nb::handle indices_, nb::handle data_,
                                                     std::optional<double> max_bytes) {
     const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
-    factor_options o;
-    if (max_bytes) o.most_bytes = *max_bytes;
     return with_type(data.type(), "A.data", [&]<class V>() -> std::unique_ptr<any_factorization> {
         const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
         const nb::gil_scoped_release others_run;
-        return std::make_unique<factorization_of<V>>(factorize(A.view(), o));
+        return std::make_unique<factorization_of<V>>(factorization(A.view(), max_bytes.value_or(0)));
     });
 }
 

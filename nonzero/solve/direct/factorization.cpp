@@ -9,6 +9,8 @@
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/matrix/ascending.hpp"
 #include "nonzero/matrix/order.hpp"
+#include "nonzero/solve/direct/factor_plan.hpp"
+#include "nonzero/solve/direct/forecast.hpp"
 #include "nonzero/solve/direct/sparse_lu.hpp"
 #include "nonzero/solve/scaling/matching.hpp"
 
@@ -45,15 +47,15 @@ double residual(const csr<V, host>& A, std::span<const V> b, std::span<const V> 
     return b2 > 0 ? double(std::sqrt(r2 / b2)) : r2 > 0 ? INFINITY : 0;
 }
 
-}  // namespace
-
 double half_of_memory() {
     return double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE)) / 2;
 }
 
+}  // namespace
+
 template <class V>
-factor_plan<V>::factor_plan(const csr<V, host_view>& A, const factor_options& o)
-    : most_bytes_(o.most_bytes) {
+factor_plan<V>::factor_plan(const csr<V, host_view>& A, double most_bytes)
+    : most_bytes_(most_bytes > 0 ? most_bytes : half_of_memory()) {
     const auto in_order = ordered(A);
     const matching m = match_where_needed(view(in_order));
     const auto matched = rearranged<V>(view(in_order), onto_diagonal(m));
@@ -65,8 +67,8 @@ factor_plan<V>::factor_plan(const csr<V, host_view>& A, const factor_options& o)
 }
 
 template <class V>
-factorization<V>::factorization(const csr<V, host_view>& A, const factor_options& o)
-    : factorization(A, factor_plan<V>(A, o)) {}
+factorization<V>::factorization(const csr<V, host_view>& A, double most_bytes)
+    : factorization(A, factor_plan<V>(A, most_bytes)) {}
 
 template <class V>
 factorization<V>::factorization(const csr<V, host_view>& A, const factor_plan<V>& plan)

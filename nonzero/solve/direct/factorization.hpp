@@ -4,38 +4,15 @@
 #include <memory>
 
 #include "nonzero/formats/csr/csr.hpp"
-#include "nonzero/solve/direct/forecast.hpp"
+#include "nonzero/solve/direct/factor_forecast.hpp"
 
 namespace nz {
 
 template <class W>
 class lu_factors;
 struct rearrangement;
-
-/// Memory that the machine has in all, over two  [bytes].
-double half_of_memory();
-
-struct factor_options {
-    /// The most that factors may take, as it is predicted  [bytes].
-    double most_bytes = half_of_memory();
-};
-
-/// A factorization that is prepared: matching, order and forecast. Nothing of the factors is there.
 template <class V>
-class factor_plan {
-  public:
-    /// Throws   argument_error where A is malformed, not square, structurally singular (naming a
-    ///          row and a column) or not finite.
-    explicit factor_plan(const csr<V, host_view>& A, const factor_options& = {});
-    [[nodiscard]] const factor_forecast& forecast() const { return forecast_; }
-    [[nodiscard]] const rearrangement& arrangement() const { return *arrangement_; }
-    [[nodiscard]] double most_bytes() const { return most_bytes_; }
-
-  private:
-    std::shared_ptr<const rearrangement> arrangement_;
-    factor_forecast forecast_;
-    double most_bytes_;
-};
+class factor_plan;  // solve/direct/factor_plan.hpp
 
 /// P R A C Q = L U: rows and columns scaled by powers of two and rows permuted so that large
 /// entries are on the diagonal (matching.hpp), then an order with little fill and a supernodal LU
@@ -46,11 +23,13 @@ class factorization {
   public:
     using wide = std::conditional_t<is_complex<V>, std::complex<double>, double>;
 
-    /// A is copied.
-    /// Throws   as factor_plan; unavailable, with the number, where the forecast is above
-    ///          options.most_bytes; argument_error where A is numerically singular, so that a pivot
-    ///          is zero; std::bad_alloc where the memory does not suffice.
-    explicit factorization(const csr<V, host_view>& A, const factor_options& = {});
+    /// A is copied. most_bytes: that factors may take, as it is predicted; 0: half of the machine's
+    /// memory.
+    /// Throws   argument_error where A is malformed, not square, not finite, structurally singular
+    ///          (naming a row and a column) or numerically singular, so that a pivot is zero;
+    ///          unavailable, with the number, where the forecast is above most_bytes;
+    ///          std::bad_alloc where the memory does not suffice.
+    explicit factorization(const csr<V, host_view>& A, double most_bytes = 0);
     /// By a plan that was made of A.
     factorization(const csr<V, host_view>& A, const factor_plan<V>&);
 
@@ -77,11 +56,5 @@ class factorization {
     factor_forecast forecast_;
     double seconds_ = 0;
 };
-
-/// The factorization of A. Throws as its constructor.
-template <class V>
-factorization<V> factorize(const csr<V, host_view>& A, const factor_options& options = {}) {
-    return factorization<V>(A, options);
-}
 
 }  // namespace nz

@@ -20,7 +20,7 @@ TYPED_TEST_SUITE(direct_solver, values);
 
 template <class V>
 void expect_solved(const linear_system<V>& s) {
-    const auto F = factorize(view(s.A));
+    const auto F = factorization(view(s.A));
     host_vector<V> x(s.b.size());
     const double told = F.solve(s.b, x);
     const auto r = residual_of(s.A, x, s.b);
@@ -29,7 +29,7 @@ void expect_solved(const linear_system<V>& s) {
     EXPECT_GE(F.entries(), s.A.shape.rows) << s.name;
     EXPECT_GT(F.forecast().entries, 0) << s.name;
     host_vector<V> again(x.size());
-    factorize(view(s.A)).solve(s.b, again);
+    factorization(view(s.A)).solve(s.b, again);
     EXPECT_EQ(x, again) << s.name;
 }
 
@@ -58,7 +58,7 @@ TYPED_TEST(direct_solver, solves_many_right_hand_sides_as_one_by_one) {
     using V = TypeParam;
     const auto s = manufactured<V>("", convected(laplace2d<V>(13, 17)));
     const auto n = s.b.size();
-    const auto F = factorize(view(s.A));
+    const auto F = factorization(view(s.A));
     host_vector<V> B(3 * n), X(3 * n), x(n);
     for (std::size_t k = 0; k < B.size(); ++k) B[k] = counter(1, k).value<V>(0);
     F.solve_many(B, X);
@@ -81,7 +81,7 @@ TYPED_TEST(direct_solver, refuses_what_is_singular_or_not_finite) {
     using V = TypeParam;
     const auto refusal = [](const csr<V, host>& A) -> std::string {
         try {
-            (void)factorize(view(A));
+            (void)factorization(view(A));
         } catch (const argument_error& e) {
             return e.what();
         }
@@ -104,16 +104,16 @@ TYPED_TEST(direct_solver, refuses_what_is_singular_or_not_finite) {
     auto malformed = laplace2d<V>(3, 3);
     malformed.col_ind[2] = 99;
     EXPECT_NE(refusal(malformed), "");
-    EXPECT_EQ(factorize(view(csr<V, host>{{0, 0}, {0}, {}, {}})).entries(), 0);
+    EXPECT_EQ(factorization(view(csr<V, host>{{0, 0}, {0}, {}, {}})).entries(), 0);
 }
 
 TYPED_TEST(direct_solver, refuses_with_the_number_what_would_take_too_much) {
     using V = TypeParam;
     const auto A = laplace2d<V>(40, 40);
     const auto needed = factor_plan<V>(view(A)).forecast();
-    EXPECT_NO_THROW((void)factorize(view(A), {.most_bytes = needed.bytes}));
+    EXPECT_NO_THROW((void)factorization(view(A), needed.bytes));
     try {
-        (void)factorize(view(A), {.most_bytes = needed.bytes / 2});
+        (void)factorization(view(A), needed.bytes / 2);
         FAIL();
     } catch (const unavailable& e) {
         EXPECT_NE(std::string(e.what()).find("GB allowed"), std::string::npos) << e.what();

@@ -5,18 +5,9 @@
 #include <limits>
 
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/solve/direct/factor_forecast.hpp"
 
 namespace nz {
-
-/// Costs of a factorization, by the symbolic one: the structure of A + A^T, pivots on the
-/// diagonal. Pivots off it may add to that.
-struct factor_forecast {
-    std::int64_t entries = 0;  ///< of both factors
-    double operations = 0;     ///< multiplications and additions
-    double bytes = 0;          ///< of the factors
-    double seconds = 0;        ///< on one core, at the rates that factorization.cpp states
-    bool is_complete = true;   ///< false: counting ended at the limit, and more would come
-};
 
 /// Approximate minimum degree: order[k] is the k-th row and column to be eliminated. Deterministic.
 /// Source   Amestoy, Davis and Duff 1996, doi:10.1137/S0895479894278952; Eigen's.

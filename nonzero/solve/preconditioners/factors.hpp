@@ -4,15 +4,31 @@
 #include <cstdint>
 #include <string>
 
+#include "nonzero/core/space.hpp"
+
 namespace nz {
 
-/// Ways to solve with a triangular factor.
-enum class triangular_solves {
-    automatic,  ///< exact on a CPU, approximate on a GPU
-    exact,      ///< row after row, threads sharing those that do not wait: on a CPU only
-    /// By a planned product with an approximate inverse of the factor's pattern: no row waits, at
-    /// the price of more iterations.
-    approximate,
+/// Options of ilu, ic and fsai.
+struct incomplete_options {
+    /// Ways to solve with a triangular factor.
+    enum class triangular_solves {
+        automatic,  ///< exact on a CPU, approximate on a GPU
+        exact,      ///< row after row, threads sharing those that do not wait: on a CPU only
+        /// By a planned product with an approximate inverse of the factor's pattern: no row waits,
+        /// at the price of more iterations.
+        approximate,
+    };
+
+    /// Of fill. ilu and ic: 0 keeps A's pattern, 1 and 2 usually have 2 to 6 times as much. fsai:
+    /// the pattern is that of A's lower triangle; 1: of A^2's.
+    int level = 0;
+    /// ilu: a pivot smaller than this times the largest entry of A's row becomes that large, its
+    /// sign kept; 0: the square root of a unit of rounding.
+    double least_pivot = 0;
+    /// fsai: entries of a row at most, the largest of A (of A^2), scaled to a diagonal of ones. A
+    /// row takes the time of a dense Cholesky factorisation of so many rows.
+    index longest_row = 100;
+    triangular_solves solves = triangular_solves::automatic;  ///< of ilu and ic
 };
 
 /// Report on an incomplete factorisation.

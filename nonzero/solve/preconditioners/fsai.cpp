@@ -15,6 +15,7 @@
 #include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/preconditioners/first_row.hpp"
+#include "nonzero/solve/preconditioners/incomplete.hpp"
 #include "nonzero/solve/preconditioners/triangular.hpp"
 
 namespace nz {
@@ -122,7 +123,7 @@ class factor_row {
 };
 
 template <class V>
-void check(const ascending<V>& A, const fsai_options& o) {
+void check(const ascending<V>& A, const incomplete_options& o) {
     if (std::string why = why_not_definite(A); !why.empty()) throw argument_error("fsai: " + why);
     if (o.level < 0 || o.level > 1)
         throw argument_error(fmt::format("fsai: level is {}, expected 0 or 1", o.level));
@@ -148,7 +149,7 @@ host_vector<offset> row_starts(const csr<V, host_view>& pattern, index longest) 
 }  // namespace
 
 template <class V>
-csr<V, host> fsai_factor(cpu on, const ascending<V>& in_order, const fsai_options& o,
+csr<V, host> fsai_factor(cpu on, const ascending<V>& in_order, const incomplete_options& o,
                          index first_row) {
     check(in_order, o);
     const csr<V, host_view>& A = in_order.view();
@@ -182,8 +183,8 @@ csr<V, host> fsai_factor(cpu on, const ascending<V>& in_order, const fsai_option
 }
 
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> fsai(B on, const ascending<V>& A, const fsai_options& o,
-                                            index first_row) {
+std::unique_ptr<linear_operator<V, B>> fsai(B on, const ascending<V>& A,
+                                            const incomplete_options& o, index first_row) {
     auto G = fsai_factor(helpers(on), A, o, first_row);
     auto GH = adjoint(helpers(on), G);
     return operator_of_two<V, B>(on, std::move(G), std::move(GH));
@@ -191,9 +192,9 @@ std::unique_ptr<linear_operator<V, B>> fsai(B on, const ascending<V>& A, const f
 
 #define NZ_INSTANTIATE_ON(V, B)                                                  \
     template std::unique_ptr<linear_operator<V, B>> fsai(B, const ascending<V>&, \
-                                                         const fsai_options&, index);
-#define NZ_INSTANTIATE(V)                                                                    \
-    template csr<V, host> fsai_factor(cpu, const ascending<V>&, const fsai_options&, index); \
+                                                         const incomplete_options&, index);
+#define NZ_INSTANTIATE(V)                                                                          \
+    template csr<V, host> fsai_factor(cpu, const ascending<V>&, const incomplete_options&, index); \
     NZ_INSTANTIATE_ON(V, cpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 NZ_INSTANTIATE_ON(float, gpu)

@@ -3,15 +3,9 @@
 
 #include "nonzero/formats/linear_operator.hpp"
 #include "nonzero/matrix/ascending.hpp"
+#include "nonzero/solve/preconditioners/factors.hpp"
 
 namespace nz {
-
-struct fsai_options {
-    int level = 0;  ///< the pattern is that of A's lower triangle; 1: of A^2's
-    /// Entries of a row at most, the largest of A (of A^2), scaled to a diagonal of ones. A row
-    /// takes the time of a dense Cholesky factorisation of so many rows.
-    index longest_row = 100;
-};
 
 /// y = G^H (G x) with G lower triangular such that G A G^H, near the identity, has ones on the
 /// diagonal and (G A)_ij = 0 on the pattern beside it: two products, each planned, and no row that
@@ -27,17 +21,13 @@ struct fsai_options {
 ///          range.
 /// Source   Kolotilina and Yeremin 1993, doi:10.1137/0614004.
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> fsai(B on, const ascending<V>& A, const fsai_options& = {},
-                                            index first_row = 0);
+std::unique_ptr<linear_operator<V, B>> fsai(B on, const ascending<V>& A,
+                                            const incomplete_options& = {}, index first_row = 0);
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> fsai(B on, const csr<V, host_view>& A,
-                                            const fsai_options& options = {}, index first_row = 0) {
+                                            const incomplete_options& options = {},
+                                            index first_row = 0) {
     return fsai(on, ascending(A), options, first_row);
 }
-
-/// G itself.
-template <class V>
-csr<V, host> fsai_factor(cpu on, const ascending<V>& A, const fsai_options& = {},
-                         index first_row = 0);
 
 }  // namespace nz

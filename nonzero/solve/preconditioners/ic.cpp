@@ -101,7 +101,7 @@ triangle<V> mirrored(cpu on, const triangle<V>& L) {
 }
 
 template <class V>
-void check(const ascending<V>& A, const ic_options& o) {
+void check(const ascending<V>& A, const incomplete_options& o) {
     if (std::string why = why_not_definite(A); !why.empty()) throw argument_error("ic: " + why);
     if (o.level < 0 || o.level > 100)
         throw argument_error(fmt::format("ic: level is {}, expected 0 to 100", o.level));
@@ -126,7 +126,7 @@ triangle<V> factored(cpu on, const csr<V, host>& below, const host_vector<V>& di
 }  // namespace
 
 template <class V>
-triangle<V> ic_factor(cpu on, const ascending<V>& A, const ic_options& o, index first_row,
+triangle<V> ic_factor(cpu on, const ascending<V>& A, const incomplete_options& o, index first_row,
                       factor_report& report) {
     check(A, o);
     const auto below = before_diagonal(on, filled(on, A, o.level));
@@ -137,7 +137,7 @@ triangle<V> ic_factor(cpu on, const ascending<V>& A, const ic_options& o, index 
 }
 
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> ic(B on, const ascending<V>& A, const ic_options& o,
+std::unique_ptr<linear_operator<V, B>> ic(B on, const ascending<V>& A, const incomplete_options& o,
                                           index first_row, factor_report* report) {
     const auto start = steady_clock::now();
     factor_report told;
@@ -149,12 +149,12 @@ std::unique_ptr<linear_operator<V, B>> ic(B on, const ascending<V>& A, const ic_
     return M;
 }
 
-#define NZ_INSTANTIATE_ON(V, B)                                                                   \
-    template std::unique_ptr<linear_operator<V, B>> ic(B, const ascending<V>&, const ic_options&, \
-                                                       index, factor_report*);
-#define NZ_INSTANTIATE(V)                                                              \
-    template triangle<V> ic_factor(cpu, const ascending<V>&, const ic_options&, index, \
-                                   factor_report&);                                    \
+#define NZ_INSTANTIATE_ON(V, B)                         \
+    template std::unique_ptr<linear_operator<V, B>> ic( \
+        B, const ascending<V>&, const incomplete_options&, index, factor_report*);
+#define NZ_INSTANTIATE(V)                                                                      \
+    template triangle<V> ic_factor(cpu, const ascending<V>&, const incomplete_options&, index, \
+                                   factor_report&);                                            \
     NZ_INSTANTIATE_ON(V, cpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 NZ_INSTANTIATE_ON(float, gpu)

@@ -7,11 +7,6 @@
 
 namespace nz {
 
-struct ic_options {
-    int level = 0;  ///< of fill: 0 keeps A's pattern
-    triangular_solves solves = triangular_solves::automatic;
-};
-
 /// y = L^-H L^-1 x with L L^H = A on the pattern of both, symmetric (hermitian) positive definite,
 /// so that conjugate gradients may use it. Where that does not exist, as it does for M-matrices, it
 /// is that of A with a part of its diagonal added: 0.001, doubled until a factor exists. Factored
@@ -29,12 +24,13 @@ struct ic_options {
 /// Source   Saad 2003, section 10.3; Manteuffel 1980, doi:10.1090/S0025-5718-1980-0559197-0 (the
 ///          shift).
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> ic(B on, const ascending<V>& A, const ic_options& = {},
-                                          index first_row = 0, factor_report* report = nullptr);
+std::unique_ptr<linear_operator<V, B>> ic(B on, const ascending<V>& A,
+                                          const incomplete_options& = {}, index first_row = 0,
+                                          factor_report* report = nullptr);
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> ic(B on, const csr<V, host_view>& A,
-                                          const ic_options& options = {}, index first_row = 0,
-                                          factor_report* report = nullptr) {
+                                          const incomplete_options& options = {},
+                                          index first_row = 0, factor_report* report = nullptr) {
     return ic(on, ascending(A), options, first_row, report);
 }
 

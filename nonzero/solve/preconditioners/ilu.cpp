@@ -99,7 +99,7 @@ void refuse(std::int64_t row, index first_row, const char* why) {
 }
 
 template <class V>
-void check(const ascending<V>& A, const ilu_options& o, index first_row) {
+void check(const ascending<V>& A, const incomplete_options& o, index first_row) {
     const auto [rows, cols] = A.view().shape;
     if (rows != cols)
         throw argument_error(
@@ -116,8 +116,8 @@ void check(const ascending<V>& A, const ilu_options& o, index first_row) {
 }  // namespace
 
 template <class V>
-lu_factors<V> ilu_factors(cpu on, const ascending<V>& A, const ilu_options& o, index first_row,
-                          factor_report& report) {
+incomplete_lu<V> ilu_factors(cpu on, const ascending<V>& A, const incomplete_options& o,
+                             index first_row, factor_report& report) {
     check(A, o, first_row);
     auto F = filled(on, A, o.level);
     const auto least = real<V>(
@@ -133,7 +133,7 @@ lu_factors<V> ilu_factors(cpu on, const ascending<V>& A, const ilu_options& o, i
 }
 
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> ilu(B on, const ascending<V>& A, const ilu_options& o,
+std::unique_ptr<linear_operator<V, B>> ilu(B on, const ascending<V>& A, const incomplete_options& o,
                                            index first_row, factor_report* report) {
     const auto start = steady_clock::now();
     factor_report told;
@@ -146,10 +146,10 @@ std::unique_ptr<linear_operator<V, B>> ilu(B on, const ascending<V>& A, const il
 
 #define NZ_INSTANTIATE_ON(V, B)                          \
     template std::unique_ptr<linear_operator<V, B>> ilu( \
-        B, const ascending<V>&, const ilu_options&, index, factor_report*);
-#define NZ_INSTANTIATE(V)                                                                   \
-    template lu_factors<V> ilu_factors(cpu, const ascending<V>&, const ilu_options&, index, \
-                                       factor_report&);                                     \
+        B, const ascending<V>&, const incomplete_options&, index, factor_report*);
+#define NZ_INSTANTIATE(V)                                                                      \
+    template incomplete_lu<V> ilu_factors(cpu, const ascending<V>&, const incomplete_options&, \
+                                          index, factor_report&);                              \
     NZ_INSTANTIATE_ON(V, cpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 NZ_INSTANTIATE_ON(float, gpu)

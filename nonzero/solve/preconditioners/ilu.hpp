@@ -9,14 +9,6 @@
 
 namespace nz {
 
-struct ilu_options {
-    int level = 0;  ///< of fill: 0 keeps A's pattern; 1 and 2 usually 2 to 6 times as much
-    /// A pivot smaller than this times the largest entry of A's row becomes that large, its sign
-    /// kept; 0: the square root of a unit of rounding.
-    double least_pivot = 0;
-    triangular_solves solves = triangular_solves::automatic;
-};
-
 /// y = U^-1 L^-1 x with L U = A on the pattern of both. Factored on the CPU by all threads, row by
 /// row; same bits on every run and for any number of threads. A diagonal entry that is missing is
 /// added. first_row: where A's rows begin in the matrix that it is a block of, from which rows are
@@ -31,12 +23,13 @@ struct ilu_options {
 ///          or, naming the row, where a row is zero or the factor overflows.
 /// Source   Saad 2003, sections 10.3.1 and 10.3.3 (ILU(0), ILU(p)).
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> ilu(B on, const ascending<V>& A, const ilu_options& = {},
-                                           index first_row = 0, factor_report* report = nullptr);
+std::unique_ptr<linear_operator<V, B>> ilu(B on, const ascending<V>& A,
+                                           const incomplete_options& = {}, index first_row = 0,
+                                           factor_report* report = nullptr);
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> ilu(B on, const csr<V, host_view>& A,
-                                           const ilu_options& options = {}, index first_row = 0,
-                                           factor_report* report = nullptr) {
+                                           const incomplete_options& options = {},
+                                           index first_row = 0, factor_report* report = nullptr) {
     return ilu(on, ascending(A), options, first_row, report);
 }
 

@@ -394,7 +394,8 @@ TYPED_TEST(incomplete, each_spares_iterations_of_cg) {
         EXPECT_LE(iterations(*fsai(this->on_, A, {.level = 1}), "fsai 1"), none_worse) << s.name;
         // Of elasticity an inverse on the factor's pattern is not near enough.
         const auto approximately = iterations(
-            *ic(this->on_, A, {.solves = triangular_solves::approximate}), "ic, approximate");
+            *ic(this->on_, A, {.solves = incomplete_options::triangular_solves::approximate}),
+            "ic, approximate");
         if (s.name != "elasticity3d") {
             EXPECT_LE(approximately, none_worse) << s.name;
         }
@@ -419,7 +420,8 @@ TYPED_TEST(incomplete, ilu_spares_iterations_of_bicgstab) {
         const auto A = view(s.A);
         EXPECT_LT(iterations(*ilu(this->on_, A), "ilu(0)"), by_diagonal) << s.name;
         EXPECT_LT(iterations(*ilu(this->on_, A, {.level = 2}), "ilu(2)"), by_diagonal) << s.name;
-        EXPECT_LE(iterations(*ilu(this->on_, A, {.solves = triangular_solves::approximate}),
+        EXPECT_LE(iterations(*ilu(this->on_, A,
+                                  {.solves = incomplete_options::triangular_solves::approximate}),
                              "ilu, approximate"),
                   by_diagonal)
             << s.name;
@@ -517,7 +519,9 @@ TYPED_TEST(incomplete_values, ilu_shifts_small_pivots_and_tells) {
 TYPED_TEST(incomplete, solve_exactly_on_a_cpu_only) {
     using V = typename TypeParam::V;
     const auto A = laplace2d<V>(6, 5);
-    const auto make = [&] { (void)ilu(this->on_, view(A), {.solves = triangular_solves::exact}); };
+    const auto make = [&] {
+        (void)ilu(this->on_, view(A), {.solves = incomplete_options::triangular_solves::exact});
+    };
     if constexpr (std::is_same_v<typename TypeParam::B, gpu>) {
         EXPECT_THROW(make(), unavailable);
     } else {

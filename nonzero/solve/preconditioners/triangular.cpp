@@ -215,11 +215,11 @@ std::unique_ptr<linear_operator<V, B>> operator_of_two(B on, csr<V, host> first,
 
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> solving_operator(B on, triangle<V> first, triangle<V> second,
-                                                        triangular_solves how) {
+                                                        incomplete_options::triangular_solves how) {
     if constexpr (std::is_same_v<B, cpu>) {
-        if (how != triangular_solves::approximate)
+        if (how != incomplete_options::triangular_solves::approximate)
             return std::make_unique<solve_with_two<V>>(on, std::move(first), std::move(second));
-    } else if (how == triangular_solves::exact) {
+    } else if (how == incomplete_options::triangular_solves::exact) {
         throw unavailable("triangular solves on a GPU are approximate only");
     }
     auto M = approximate_inverse(helpers(on), first), N = approximate_inverse(helpers(on), second);
@@ -227,11 +227,11 @@ std::unique_ptr<linear_operator<V, B>> solving_operator(B on, triangle<V> first,
     return operator_of_two<V, B>(on, std::move(M), std::move(N));
 }
 
-#define NZ_INSTANTIATE_ON(V, B)                                                                   \
-    template std::unique_ptr<linear_operator<V, B>> operator_of_two(B, csr<V, host>,              \
-                                                                    csr<V, host>);                \
-    template std::unique_ptr<linear_operator<V, B>> solving_operator(B, triangle<V>, triangle<V>, \
-                                                                     triangular_solves);
+#define NZ_INSTANTIATE_ON(V, B)                                                      \
+    template std::unique_ptr<linear_operator<V, B>> operator_of_two(B, csr<V, host>, \
+                                                                    csr<V, host>);   \
+    template std::unique_ptr<linear_operator<V, B>> solving_operator(                \
+        B, triangle<V>, triangle<V>, incomplete_options::triangular_solves);
 #define NZ_INSTANTIATE(V)                                               \
     template class triangular_solver<V>;                                \
     template csr<V, host> adjoint(cpu, const csr<V, host>&);            \

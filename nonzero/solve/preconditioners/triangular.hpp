@@ -43,7 +43,7 @@ csr<V, host> approximate_inverse(cpu on, const triangle<V>& T);
 /// y = second^-1 first^-1 x. Throws unavailable where exact solves are asked for on a GPU.
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> solving_operator(B on, triangle<V> first, triangle<V> second,
-                                                        triangular_solves how);
+                                                        incomplete_options::triangular_solves how);
 /// y = second (first x), a planned product each.
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> operator_of_two(B on, csr<V, host> first,
