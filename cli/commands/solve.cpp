@@ -18,9 +18,9 @@
 #include "nonzero/core/json.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/dist/same_speeds.hpp"
-#include "nonzero/solve/names.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/io/atomic_file.hpp"
+#include "nonzero/solve/names.hpp"
 
 namespace nz::cli {
 namespace {

@@ -35,7 +35,7 @@ class eigen_lu final : public lu_factors<W> {
             A.shape.rows, A.shape.cols, ptr.back(), ptr.data(), A.col_ind.data(), A.val.data());
         lu_.setPivotThreshold(0.1);
         lu_.analyzePattern(by_columns);
-        lu_.factorization(by_columns);
+        lu_.factorize(by_columns);
         if (lu_.info() == Eigen::Success) {
             entries_ = std::int64_t(lu_.nnzL()) + std::int64_t(lu_.nnzU());
             return;
