@@ -134,8 +134,8 @@ std::vector<std::string> obstacles_in(const csr<V, host_view>& A, std::span<cons
     const auto zeros = std::ranges::count(diagonal, V(0));
     if (zeros > 0)
         obstacles.push_back(fmt::format(
-            "A's diagonal is zero in {} of {} rows, first in row {}, so that no "
-            "preconditioner was used: permute the rows so that none is",
+            "A's diagonal is zero in {} of {} rows, first in row {}, which preconditioners other "
+            "than matching and ilut cannot take: permute the rows so that none is",
             zeros, diagonal.size(), std::ranges::find(diagonal, V(0)) - diagonal.begin()));
     if (A.shape.rows == 0) return obstacles;
     const auto sizes = row_sizes(A);

@@ -138,8 +138,8 @@ class whole_matrix {
             vector_space<V, B>(on, std::int64_t(rhs.size()))
                 .copy(from_host(on, std::span<const V>(solution)), x);
         };
-        using made = function_operator<V, B, decltype(apply)>;
-        return std::make_unique<made>(on_, A_.view().shape, apply);
+        auto made = make_operator<V>(on_, A_.view().shape, apply);
+        return std::make_unique<decltype(made)>(std::move(made));
     }
     [[nodiscard]] std::vector<std::string> obstacles(std::span<const V> diagonal) const {
         return obstacles_in<V>(A_.view(), diagonal);
