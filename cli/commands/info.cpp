@@ -150,8 +150,8 @@ nz::json to_json(const options& o, const report& r) {
     return {{"path", o.path},
             {"file",
              {{"format", r.file.format},
-              {"field", name(r.file.field)},
-              {"symmetry", name(r.file.symmetry)},
+              {"field", name_of(r.file.field)},
+              {"symmetry", name_of(r.file.symmetry)},
               {"entries", r.file.entries < 0 ? nz::json() : nz::json(r.file.entries)},
               {"dialect", r.dialect.empty() ? nz::json() : nz::json(r.dialect)}}},
             {"rows", s.rows},
@@ -187,8 +187,8 @@ void print_facts(const options& o, const report& r) {
     fmt::print("{}\n", o.path);
     const std::string entries =
         r.file.entries < 0 ? "" : fmt::format(", {} entries", r.file.entries);
-    fmt::print("file          {}, {} {}{}\n", r.file.format, name(r.file.field),
-               name(r.file.symmetry), entries);
+    fmt::print("file          {}, {} {}{}\n", r.file.format, name_of(r.file.field),
+               name_of(r.file.symmetry), entries);
     if (!r.dialect.empty()) fmt::print("dialect       {}\n", r.dialect);
     fmt::print("size          {} x {}, {} nonzeros\n", s.rows, s.cols, s.nnz);
     fmt::print("symmetry      {}\n", symmetry_text(r));
