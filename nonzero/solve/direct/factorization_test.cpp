@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "nonzero/gen/counter.hpp"
+#include "nonzero/solve/direct/factor_plan.hpp"
+#include "nonzero/solve/direct/forecast.hpp"
 #include "nonzero/solve/scaling/matching.hpp"
 #include "test/systems.hpp"
 
