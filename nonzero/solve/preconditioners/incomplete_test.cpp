@@ -388,8 +388,11 @@ TYPED_TEST(incomplete, each_spares_iterations_of_cg) {
         const auto A = view(s.A);
         const auto none_worse = by_diagonal + 1;
         const auto first = iterations(*ic(this->on_, A), "ic(0)");
-        EXPECT_LE(first, none_worse) << s.name;
-        EXPECT_LE(iterations(*ic(this->on_, A, {.level = 2}), "ic(2)"), first + 1) << s.name;
+        const auto second = iterations(*ic(this->on_, A, {.level = 2}), "ic(2)");
+        if constexpr (std::is_same_v<B, cpu>) {  // on a GPU both are applied approximately
+            EXPECT_LE(first, none_worse) << s.name;
+            EXPECT_LE(second, first + 1) << s.name;
+        }
         EXPECT_LE(iterations(*fsai(this->on_, A), "fsai"), none_worse) << s.name;
         EXPECT_LE(iterations(*fsai(this->on_, A, {.level = 1}), "fsai 1"), none_worse) << s.name;
         // Of elasticity an inverse on the factor's pattern is not near enough.
