@@ -116,10 +116,10 @@ TYPED_TEST(symmetry_of_values, is_kept_by_a_file_of_one_triangle) {
         const auto with_zero = with_entries<V>(A, {more});
         for (const symmetry s : {symmetry::symmetric, symmetry::hermitian}) {
             write(path, view(with_zero), {.store = s});
-            EXPECT_FALSE(first_asymmetry(view(read<V>(path)), s)) << name(s);
+            EXPECT_FALSE(first_asymmetry(view(read<V>(path)), s)) << name_of(s);
             host_vector<V> x(30);
             for (std::size_t i = 0; i < 30; ++i) x[i] = V(real<V>(i));
-            EXPECT_EQ(product_of(read<V>(path), x), product_of(A, x)) << name(s);
+            EXPECT_EQ(product_of(read<V>(path), x), product_of(A, x)) << name_of(s);
         }
     }
     // Values that rounding parts would be lost.
