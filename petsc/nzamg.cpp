@@ -11,12 +11,12 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/mpi.hpp"
+#include "nonzero/dist/own_block.hpp"
 #include "nonzero/dist/slice.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "petsc/apart.hpp"
 #include "petsc/petsc.hpp"
-
-#include "nonzero/formats/csr/to_csr.hpp"
 
 namespace nz::petsc {
 namespace {
