@@ -33,7 +33,7 @@ double seconds_of(const std::function<void()>& f) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// What comes with the wind weighs as much again, and so does the diagonal for it.
+/// Entries along the wind weigh as much again, and so does the diagonal for them.
 csr<double, host> with_wind(csr<double, host> A) {
     for (nz::index i = 0; i < A.shape.rows; ++i)
         for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);

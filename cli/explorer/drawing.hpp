@@ -87,7 +87,7 @@ drawing drawn(const char* name, const Array& array, const Array& numbers) {
     constexpr bool holds_values = std::is_same_v<T, V>;
     drawing d{name, {}, holds_values, std::is_unsigned_v<T>};
     std::size_t all = array.size() * sizeof(T);
-    if constexpr (std::is_same_v<Array, offset_vector>) all = array.size_bytes();
+    if constexpr (requires { array.size_bytes(); }) all = array.size_bytes();
     d.element_bytes = int(all / std::max<std::size_t>(array.size(), 1));
     for (std::size_t k = 0; k < array.size(); ++k) {
         d.cells.push_back(text(array[k]));

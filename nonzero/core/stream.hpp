@@ -23,7 +23,7 @@ void require_gpu(gpu on);
 /// as what they would call takes half of the library's time to compile.
 template <class B>
 inline constexpr bool is_built = has_cuda || std::is_same_v<B, cpu>;
-/// That refusal: throws unavailable. It exists in a build without CUDA only.
+/// Throws unavailable: the refusal. It exists in a build without CUDA only.
 [[noreturn]] void refuse_gpu();
 
 /// Makes on.device the calling thread's current GPU as long as it lives.
