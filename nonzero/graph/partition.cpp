@@ -7,9 +7,9 @@
 
 #include "nonzero/graph/components.hpp"
 #include "nonzero/graph/metis.hpp"
+#include "nonzero/graph/orders.hpp"
 #include "nonzero/graph/packing.hpp"
 #include "nonzero/graph/refine.hpp"
-#include "nonzero/graph/orders.hpp"
 #include "nonzero/graph/reorder.hpp"
 
 namespace nz {

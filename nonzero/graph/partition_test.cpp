@@ -16,8 +16,8 @@
 #include "nonzero/gen/problems.hpp"
 #include "nonzero/graph/components.hpp"
 #include "nonzero/graph/metis.hpp"
-#include "nonzero/graph/refine.hpp"
 #include "nonzero/graph/orders.hpp"
+#include "nonzero/graph/refine.hpp"
 #include "nonzero/graph/reorder.hpp"
 #include "nonzero/io/io.hpp"
 

@@ -1,6 +1,6 @@
 // The benchmark_result of methods that are right, wrong, unwilling, or too large.
-#include "nonzero/formats/csr/kernels.hpp"
 #include "nonzero/plan/benchmark.hpp"
+#include "nonzero/formats/csr/kernels.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Choices, texts and operators of the planner, from methods made up and from the registry's own.
-#include "nonzero/core/format.hpp"
 #include "nonzero/plan/plan.hpp"
+#include "nonzero/core/format.hpp"
 
 #include <gtest/gtest.h>
 

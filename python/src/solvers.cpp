@@ -237,7 +237,8 @@ std::unique_ptr<any_factorization> factorize_system(shape_pair shape, nb::handle
     return with_type(data.type(), "A.data", [&]<class V>() -> std::unique_ptr<any_factorization> {
         const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
         const nb::gil_scoped_release others_run;
-        return std::make_unique<factorization_of<V>>(factorization(A.view(), max_bytes.value_or(0)));
+        return std::make_unique<factorization_of<V>>(
+            factorization(A.view(), max_bytes.value_or(0)));
     });
 }
 

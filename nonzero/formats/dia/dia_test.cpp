@@ -1,5 +1,5 @@
-#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/formats/dia/dia.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 
 #include <gtest/gtest.h>
 

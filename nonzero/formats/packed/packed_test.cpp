@@ -1,6 +1,6 @@
 // Packed's own tests, of what only packed can get wrong; the zoo tests every layout.
-#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/formats/packed/packed.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,13 +5,12 @@
 #include <charconv>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/io/atomic_file.hpp"
 #include "nonzero/io/matrix_market/matrix_market.hpp"
 #include "nonzero/io/matrix_market/matrix_market_lines.hpp"
 #include "nonzero/io/text.hpp"
 #include "nonzero/matrix/mirror.hpp"
-
-#include "nonzero/formats/csr/to_csr.hpp"
 
 namespace nz::matrix_market {
 namespace {

@@ -1,12 +1,11 @@
 // A rank's rows in its own numbers of columns: on the CPU against what they stand for, on a GPU
 // against the CPU.
-#include "nonzero/core/format.hpp"
 #include "nonzero/solve/multigrid/local_rows.hpp"
 
 #include <gtest/gtest.h>
 
+#include "nonzero/core/format.hpp"
 #include "nonzero/matrix/ascending.hpp"
-
 #include "nonzero/matrix/order.hpp"
 #include "test/zoo.hpp"
 
