@@ -19,7 +19,7 @@ inline constexpr bool has_cuda = false;
 /// Throws unavailable, saying why, where `on` cannot be used.
 void require_gpu(gpu on);
 
-/// Whether this build has code for B. Without CUDA, functions over a GPU are compiled to a refusal,
+/// True where this build has code for B. Without CUDA, functions over a GPU are compiled to a refusal,
 /// as what they would call takes half of the library's time to compile.
 template <class B>
 inline constexpr bool is_built = has_cuda || std::is_same_v<B, cpu>;
@@ -44,7 +44,7 @@ struct device_memory {
     std::size_t free_bytes, total_bytes;
 };
 [[nodiscard]] device_memory memory_of(gpu on);
-/// Where it sits in its host, the same for all processes: "0000:1b:00.0".
+/// Its address on the PCI bus of its host, the same for all processes: "0000:1b:00.0".
 [[nodiscard]] std::string pci_bus_id(gpu on);
 
 /// A stream of that GPU for what may run beside on.stream: the same for all who ask, as long as the

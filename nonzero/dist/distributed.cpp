@@ -15,7 +15,7 @@
 namespace nz {
 namespace {
 
-/// How a backend's vectors travel between ranks.
+/// Types of the messages by which a backend's vectors travel between ranks.
 template <class B>
 struct transport_of {
     using ranks = communicator;
@@ -105,7 +105,7 @@ struct distributed<V, B>::parts {
     nz::halo halo;
     host_vector<index> edge;  ///< own rows with entries in others' columns
     std::unique_ptr<linear_operator<V, B>> local, others;
-    vector<index, B> sent_there, edge_there;
+    vector<index, B> sent_on_backend, edge_on_backend;  ///< copies of halo.sent and edge
     vector<V, B> outgoing, incoming, edge_y;
     std::vector<send> send_x, send_y;
     std::vector<receive> receive_x, receive_y;
@@ -131,8 +131,8 @@ struct distributed<V, B>::parts {
     }
 
     void make_messages() {
-        sent_there = from_host(on, std::span<const index>(halo.sent));
-        edge_there = from_host(on, std::span<const index>(edge));
+        sent_on_backend = from_host(on, std::span<const index>(halo.sent));
+        edge_on_backend = from_host(on, std::span<const index>(edge));
         outgoing = make_vector<V>(on, halo.sent.size());
         incoming = make_vector<V>(on, halo.columns.size());
         edge_y = make_vector<V>(on, edge.size());
@@ -166,7 +166,7 @@ struct distributed<V, B>::parts {
     }
 
     void start_messages(in<V, B> x) {
-        run(halo.sent.size(), pack_step<V>{sent_there.data(), x.data(), outgoing.data()});
+        run(halo.sent.size(), pack_step<V>{sent_on_backend.data(), x.data(), outgoing.data()});
         start(on, ranks, send_x, receive_x);
     }
 
@@ -176,12 +176,12 @@ struct distributed<V, B>::parts {
         wait(on, ranks);
         if (others == nullptr) return;
         others->apply(alpha, incoming, V(0), edge_y);
-        run(edge.size(), add_at_step<V>{edge_there.data(), edge_y.data(), y.data()});
+        run(edge.size(), add_at_step<V>{edge_on_backend.data(), edge_y.data(), y.data()});
     }
 
     void multiply_transposed(transposition op, V alpha, in<V, B> x, V beta, out<V, B> y) {
         if (others != nullptr) {
-            run(edge.size(), pack_step<V>{edge_there.data(), x.data(), edge_y.data()});
+            run(edge.size(), pack_step<V>{edge_on_backend.data(), x.data(), edge_y.data()});
             others->apply_transposed(op, alpha, edge_y, V(0), incoming);
         }
         start(on, ranks, send_y, receive_y);
@@ -189,8 +189,8 @@ struct distributed<V, B>::parts {
         wait(on, ranks);
         // An element of y may be in the halo of several ranks: one after the other.
         for (const halo_segment& s : halo.sends)
-            run(s.count,
-                add_at_step<V>{sent_there.data() + s.first, outgoing.data() + s.first, y.data()});
+            run(s.count, add_at_step<V>{sent_on_backend.data() + s.first, outgoing.data() + s.first,
+                                        y.data()});
     }
 };
 

@@ -10,7 +10,7 @@ namespace nz {
 
 /// Facts about a matrix that a format may know before it is built. Computed by plan/stats.
 struct matrix_stats {
-    /// How many rows have one length.
+    /// The number of rows of one length.
     struct length_count {
         std::int64_t length, rows;
         friend bool operator==(const length_count&, const length_count&) = default;

@@ -20,7 +20,7 @@ ordering metis_order(const adjacency&, index parts);
 /// Throws argument_error unless `order` has each of 0 to n - 1 once.
 void check_order(const ordering& order, index n);
 
-/// How near to the diagonal a square matrix's entries are.
+/// Distances of a square matrix's entries from the diagonal.
 struct nearness {
     std::int64_t bandwidth = 0;  ///< largest |column - row|
     std::int64_t profile = 0;    ///< sum over the rows of row - column of its first entry, where

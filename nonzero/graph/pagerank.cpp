@@ -183,7 +183,7 @@ pagerank_graph<V, B>::pagerank_graph(B on, const csr<V, host_view>& any_G, link_
         for (const index j : G.col_ind) ++links_[std::size_t(j)];
         product_ = plan_links<V>(on, G.shape, G.row_ptr, G.col_ind);
     }
-    links_there_ = from_host(on, std::span<const index>(links_));
+    links_on_backend_ = from_host(on, std::span<const index>(links_));
     nodes_ = G.shape.rows;
 }
 
@@ -195,7 +195,7 @@ pagerank_graph<V, B>::pagerank_graph(B on, std::unique_ptr<linear_operator<V, B>
         const auto n = index(links_.size());
         if (product_->shape() != nz::shape{n, n})
             throw argument_error("pagerank: the product is of another size than the graph");
-        links_there_ = from_host(on, std::span<const index>(links_));
+        links_on_backend_ = from_host(on, std::span<const index>(links_));
     });
     nodes_ = summed_over(ranks_of(on), std::int64_t(links_.size()));
 }
@@ -230,7 +230,7 @@ pagerank_result<V> pagerank_graph<V, B>::rank(const pagerank_options& o,
     } else {
         const int at_a_time =
             iterations_at_a_time(std::accumulate(links_.begin(), links_.end(), std::int64_t(0)));
-        ranking<V, B> iterations(*product_, on_, links_there_, nodes_, at_a_time, std::move(x),
+        ranking<V, B> iterations(*product_, on_, links_on_backend_, nodes_, at_a_time, std::move(x),
                                  teleport, o);
         result.report = iterations.run(summed_over(ranks, dangling));
         result.rank = iterations.x();

@@ -95,7 +95,7 @@ class pagerank_graph {
     B on_;
     std::unique_ptr<linear_operator<V, B>> product_;
     host_vector<index> links_;
-    vector<index, B> links_there_;
+    vector<index, B> links_on_backend_;
     std::int64_t nodes_ = 0;  ///< on all ranks
 };
 

@@ -5,8 +5,8 @@
 
 namespace nz {
 
-/// How the columns of every row stand. A CSR of any order, a column twice in a row included, is a
-/// matrix like any other: entries in one place add up.
+/// The order of the columns in every row. A CSR of any order, a column twice in a row included, is
+/// a matrix like any other: entries in one place add up.
 enum class row_order { ascending, any };
 
 /// Throws argument_error, saying where, unless the arrays are as long as the shape wants them;
@@ -24,7 +24,8 @@ template <class V>
 template <class V>
 [[nodiscard]] row_order order_of(gpu on, const csr<V, device_view>& A);
 
-/// How often this process has read a matrix's indices on the CPU to learn their order: for tests.
+/// The number of times that this process has read a matrix's indices on the CPU to learn their
+/// order: for tests.
 std::int64_t order_checks();
 
 /// The canonical copy of a CSR that is known to be one: columns ascending, duplicates summed in the

@@ -1,4 +1,4 @@
-// How fast a machine does what products consist of.
+// Speeds of a machine, from which the time of a product is predicted.
 #pragma once
 
 #include <vector>

@@ -265,7 +265,7 @@ TYPED_TEST(automatic_solve, refuses_what_does_not_suit) {
     EXPECT_THROW((solve(*this, malformed, b, {})), argument_error);
 }
 
-/// Where the diagonal is nowhere no iteration gets far; small ones are the direct solver's at once.
+/// Matrices without a diagonal: no iteration gets far; small ones are the direct solver's at once.
 template <class V>
 linear_system<V> turned() {
     const auto grid = convected(laplace2d<V>(23, 19));

@@ -5,7 +5,7 @@
 
 namespace nz {
 
-/// How many independent pieces of stored entries A has: its rows.
+/// The number of independent pieces of stored entries: the rows of A.
 template <class V>
 std::int64_t piece_count(const csr<V, host_view>& A) {
     return A.shape.rows;

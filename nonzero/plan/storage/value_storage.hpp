@@ -7,7 +7,7 @@
 
 namespace nz {
 
-/// How a plan stores the values of its matrix. Products are summed in V all the same, and every
+/// The precision in which a plan stores the values of its matrix. Products are summed in V all the same, and every
 /// method multiplies the same stored values. Nothing but `exact` is ever taken unasked.
 enum class value_storage {
     exact,   ///< bit for bit

@@ -15,7 +15,7 @@ namespace nz {
 enum class spectrum_end { smallest, largest, magnitude, both };
 
 struct eigs_options {
-    /// How a search stands.
+    /// The state of a search.
     struct progress {
         std::int64_t products = 0;
         int converged = 0;  ///< pairs

@@ -132,7 +132,7 @@ void check(const ascending<V>& A, const incomplete_options& o) {
             fmt::format("fsai: longest_row is {}, expected 1 to 1000", o.longest_row));
 }
 
-/// Where the rows of G begin.
+/// The row pointers of G.
 template <class V>
 host_vector<offset> row_starts(const csr<V, host_view>& pattern, index longest) {
     host_vector<offset> ptr(pattern.row_ptr.size());

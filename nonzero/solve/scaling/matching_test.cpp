@@ -98,7 +98,7 @@ TYPED_TEST(scaling, of_small_matrices_has_the_largest_product) {
     EXPECT_GT(singular, 20);
 }
 
-/// Where no entry is above 1 once scaled and all that are matched are 1, no product is larger.
+/// A matching is maximal where no entry is above 1 once scaled and all that are matched are 1.
 TYPED_TEST(scaling, of_large_matrices_is_certified_by_its_dual_variables) {
     using V = TypeParam;
     expect_scaled(scattered<V>(300, 0.03, 1), match(view(scattered<V>(300, 0.03, 1))));
