@@ -16,7 +16,7 @@
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
-#include "nonzero/solve/multigrid/convergence_factor.hpp"
+#include "nonzero/solve/multigrid/cycle.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "nonzero/solve/preconditioners/mixed_precision.hpp"
 

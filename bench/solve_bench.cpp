@@ -14,7 +14,7 @@
 #include "nonzero/gen/counter.hpp"
 #include "nonzero/nonzero.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
-#include "nonzero/plan/measure.hpp"
+#include "nonzero/plan/timing/measure.hpp"
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "cli/arguments/options.hpp"
 
 namespace nz::cli {
 

@@ -1,7 +1,7 @@
 // nz: sparse matrices in every format, multiplied, shown, timed. One file a subcommand.
+#include "cli/arguments/parsing.hpp"
 #include "cli/command.hpp"
 #include "cli/help/help.hpp"
-#include "cli/parsing.hpp"
 #include "cli/process.hpp"
 #include "nonzero/core/error.hpp"
 

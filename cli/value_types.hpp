@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/options.hpp"
+#include "cli/arguments/options.hpp"
 #include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/value.hpp"

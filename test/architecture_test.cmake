@@ -57,14 +57,14 @@ foreach(source IN LISTS library)
 endforeach()
 
 # Headers that take seconds to compile stand behind our own.
-set(slow cli/options.cpp cli/parsing.cpp nonzero/core/json.cpp)
+set(slow cli/arguments/options.cpp cli/arguments/parsing.cpp nonzero/core/json.cpp)
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/nonzero/*.cpp ${SOURCE}/nonzero/*.hpp
      ${SOURCE}/cli/*.cpp ${SOURCE}/cli/*.hpp)
 list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
 foreach(source IN LISTS sources)
     file(STRINGS ${SOURCE}/${source} includes REGEX "^#include <(CLI|nlohmann)/")
     if(includes AND NOT source IN_LIST slow)
-        message(FATAL_ERROR "${source} has ${includes}; use cli/options.hpp, nonzero/core/json.hpp")
+        message(FATAL_ERROR "${source} has ${includes}; use cli/arguments/options.hpp, nonzero/core/json.hpp")
     endif()
 endforeach()
 

@@ -22,7 +22,7 @@
 #include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/gen/distinct.hpp"
 #include "nonzero/plan/benchmark.hpp"
-#include "nonzero/plan/measure.hpp"
+#include "nonzero/plan/timing/measure.hpp"
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz::cli {

@@ -24,7 +24,7 @@
 #include "nonzero/dist/read_slice.hpp"
 #include "nonzero/graph/pagerank.hpp"
 #include "nonzero/io/io.hpp"
-#include "nonzero/plan/measure.hpp"
+#include "nonzero/plan/timing/measure.hpp"
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz::cli {

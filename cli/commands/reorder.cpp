@@ -14,8 +14,8 @@
 #include "nonzero/graph/metis.hpp"
 #include "nonzero/graph/orders.hpp"
 #include "nonzero/io/io.hpp"
-#include "nonzero/plan/measure.hpp"
 #include "nonzero/plan/plan.hpp"
+#include "nonzero/plan/timing/measure.hpp"
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz::cli {

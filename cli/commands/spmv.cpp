@@ -24,9 +24,9 @@
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
-#include "nonzero/plan/measure.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/stats.hpp"
+#include "nonzero/plan/timing/measure.hpp"
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz::cli {

@@ -11,8 +11,8 @@
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
-#include "nonzero/plan/measure.hpp"
 #include "nonzero/plan/plan.hpp"
+#include "nonzero/plan/timing/measure.hpp"
 
 namespace nz::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "nonzero/core/arithmetic.hpp"
-#include "nonzero/core/columns.hpp"
+#include "nonzero/formats/columns.hpp"
 
 namespace nz {
 namespace {

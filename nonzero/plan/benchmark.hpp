@@ -3,7 +3,7 @@
 
 #include "nonzero/formats/oracle.hpp"
 #include "nonzero/formats/registry.hpp"
-#include "nonzero/plan/measure.hpp"
+#include "nonzero/plan/timing/measure.hpp"
 
 namespace nz {
 

@@ -7,7 +7,7 @@
 #include "nonzero/plan/cache_file.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
 #include "nonzero/plan/machine.hpp"
-#include "nonzero/plan/steady.hpp"
+#include "nonzero/plan/timing/steady.hpp"
 
 namespace nz {
 

@@ -12,9 +12,9 @@
 #include <mutex>
 #include <shared_mutex>
 
-#include "nonzero/core/columns.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/formats/columns.hpp"
 #include "nonzero/matrix/transpose.hpp"
 #include "nonzero/plan/storage/storage.hpp"
 #include "python/src/module.hpp"

@@ -108,7 +108,7 @@ std::int64_t count_blocks(const csr<V, host_view>& A, index block_rows, index bl
 
 namespace {
 
-/// The element of matrix_stats::block_sides that takes the fewest bytes.
+/// The index in matrix_stats::block_sides of the side that takes the fewest bytes.
 std::size_t chosen_side(const matrix_stats& s) {
     const index side = choose_side<double>(s.rows, s.nnz, s.blocks).side;
     std::size_t b = 0;

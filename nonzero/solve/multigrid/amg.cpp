@@ -14,7 +14,6 @@
 #include "nonzero/matrix/mirror.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/multigrid/coarsen.hpp"
-#include "nonzero/solve/multigrid/convergence_factor.hpp"
 #include "nonzero/solve/multigrid/hierarchy.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
 
@@ -201,34 +200,7 @@ std::size_t amg<V, B>::bytes() const {
     }
 }
 
-template <class V, class B>
-double convergence_factor(B on, const linear_operator<V, B>& A, const linear_operator<V, B>& M,
-                          int steps) {
-    if (A.shape() != M.shape() || A.shape().rows != A.shape().cols)
-        throw argument_error("convergence_factor: the operators are of different shapes");
-    if constexpr (!is_built<B>) {
-        refuse_gpu();
-    } else {
-        vector_space<V, B> space(on, A.shape().rows);
-        vector<V, B> e = from_host(on, std::span<const V>(hashed_vector<V>(A.shape().rows)));
-        auto q = space.make();
-        double factor = 0;
-        for (int k = 0; k < steps; ++k) {
-            const double before = double(space.norm(e));
-            if (!(before > 0)) return 0;
-            space.scale(V(1 / before), e);
-            A.apply(V(1), e, V(0), q);
-            M.apply(V(-1), q, V(1), e);
-            factor = double(space.norm(e));
-        }
-        return factor;
-    }
-}
-
-#define NZ_INSTANTIATE(V, B)                                            \
-    template class amg<V, B>;                                           \
-    template double convergence_factor(B, const linear_operator<V, B>&, \
-                                       const linear_operator<V, B>&, int);
+#define NZ_INSTANTIATE(V, B) template class amg<V, B>;
 NZ_INSTANTIATE(float, cpu)
 NZ_INSTANTIATE(double, cpu)
 NZ_INSTANTIATE(float, gpu)

@@ -12,7 +12,7 @@
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/chebyshev.hpp"
-#include "nonzero/solve/multigrid/convergence_factor.hpp"
+#include "nonzero/solve/multigrid/cycle.hpp"
 #include "nonzero/solve/multigrid/prolongation.hpp"
 #include "nonzero/solve/preconditioners/mixed_precision.hpp"
 #include "test/zoo.hpp"

@@ -144,8 +144,36 @@ std::size_t multigrid_levels<V, B>::bytes() const {
     return sum;
 }
 
-#define NZ_INSTANTIATE(V)                    \
-    template class multigrid_levels<V, cpu>; \
+template <class V, class B>
+double convergence_factor(B on, const linear_operator<V, B>& A, const linear_operator<V, B>& M,
+                          int steps) {
+    if (A.shape() != M.shape() || A.shape().rows != A.shape().cols)
+        throw argument_error("convergence_factor: the operators are of different shapes");
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        vector_space<V, B> space(on, A.shape().rows);
+        vector<V, B> e = from_host(on, std::span<const V>(hashed_vector<V>(A.shape().rows)));
+        auto q = space.make();
+        double factor = 0;
+        for (int k = 0; k < steps; ++k) {
+            const double before = double(space.norm(e));
+            if (!(before > 0)) return 0;
+            space.scale(V(1 / before), e);
+            A.apply(V(1), e, V(0), q);
+            M.apply(V(-1), q, V(1), e);
+            factor = double(space.norm(e));
+        }
+        return factor;
+    }
+}
+
+#define NZ_INSTANTIATE(V)                                                    \
+    template class multigrid_levels<V, cpu>;                                 \
+    template double convergence_factor(cpu, const linear_operator<V, cpu>&,  \
+                                       const linear_operator<V, cpu>&, int); \
+    template double convergence_factor(gpu, const linear_operator<V, gpu>&,  \
+                                       const linear_operator<V, gpu>&, int); \
     NZ_WITH_CUDA_ONLY(template class multigrid_levels<V, gpu>;)
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

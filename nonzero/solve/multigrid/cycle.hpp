@@ -85,4 +85,10 @@ device_array<V> moved_to(gpu, device_array<V> v) {
     return v;
 }
 
+/// By how much one cycle M of multigrid reduces the error, in the end: the largest eigenvalue of
+/// I - M A in magnitude, from `steps` of the power method with a fixed start.
+template <class V, class B>
+double convergence_factor(B on, const linear_operator<V, B>& A, const linear_operator<V, B>& M,
+                          int steps = 30);
+
 }  // namespace nz

@@ -1,4 +1,4 @@
-#include "cli/options.hpp"
+#include "cli/arguments/options.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // The timing harness under a clock that only the work itself moves.
-#include "nonzero/plan/measure.hpp"
+#include "nonzero/plan/timing/measure.hpp"
 
 #include <gtest/gtest.h>
 

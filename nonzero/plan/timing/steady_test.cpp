@@ -1,5 +1,5 @@
 // Takes that agree, and takes beside a busy process.
-#include "nonzero/plan/steady.hpp"
+#include "nonzero/plan/timing/steady.hpp"
 
 #include <gtest/gtest.h>
 

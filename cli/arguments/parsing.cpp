@@ -1,4 +1,4 @@
-#include "cli/parsing.hpp"
+#include "cli/arguments/parsing.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

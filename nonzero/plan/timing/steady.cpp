@@ -1,4 +1,4 @@
-#include "nonzero/plan/steady.hpp"
+#include "nonzero/plan/timing/steady.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 // The subcommands of nz and their options. CLI11 parses them; its headers, which take as long to
-// compile as all else that a subcommand includes, stay in cli/options.cpp and cli/parsing.cpp.
+// compile as all else that a subcommand includes, stay in cli/arguments/options.cpp and
+// cli/arguments/parsing.cpp.
 #pragma once
 
 #include <functional>

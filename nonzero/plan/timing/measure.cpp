@@ -1,4 +1,4 @@
-#include "nonzero/plan/measure.hpp"
+#include "nonzero/plan/timing/measure.hpp"
 
 #include <algorithm>
 #include <chrono>
