@@ -93,7 +93,8 @@ matrix_facts facts_of(const ascending<V>& A, std::span<const V> diagonal) {
 }
 
 namespace {
-/// An iteration with two products, or with one and its vectors, of a matrix beyond the caches.
+/// An iteration with two products, or with one and its vectors, of a matrix beyond the caches: a
+/// guess of the right order, as are the limits by which it is judged.
 double iteration_seconds(const matrix_facts& f) {
     constexpr double seconds_an_entry = 3e-9;
     return (f.is_complex_valued ? 2 : 1) * seconds_an_entry * f.entries;

@@ -1,14 +1,14 @@
 #include "nonzero/solve/direct/factorization.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
+#include <limits>
 
 #include "nonzero/core/arithmetic.hpp"
+#include "nonzero/core/memory.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/matrix/ascending.hpp"
-#include "nonzero/matrix/order.hpp"
 #include "nonzero/solve/direct/factor_plan.hpp"
 #include "nonzero/solve/direct/forecast.hpp"
 #include "nonzero/solve/direct/sparse_lu.hpp"
@@ -17,18 +17,12 @@
 namespace nz {
 namespace {
 
-template <class V>
-csr<V, host> ordered(const csr<V, host_view>& A) {
-    validate(A, false);
-    return ordered_copy(cpu{}, A);
-}
-
 /// Eigen numbers entries in 32 bits; a bit is left for what pivots add.
 constexpr std::int64_t most_entries = std::int64_t(1) << 30;
 
 template <class V>
 std::int64_t entries_in(double bytes) {
-    return std::int64_t(std::min(bytes / (is_complex<V> ? 20 : 12), double(most_entries)));
+    return std::int64_t(std::min(bytes / bytes_an_entry<V>, double(most_entries)));
 }
 
 /// r = b - A x and its norm over |b|. In long double, whose range squares of doubles do not leave.
@@ -48,7 +42,8 @@ double residual(const csr<V, host>& A, std::span<const V> b, std::span<const V> 
 }
 
 double half_of_memory() {
-    return double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE)) / 2;
+    const auto all = double(memory_bytes());
+    return all > 0 ? all / 2 : std::numeric_limits<double>::infinity();  // where nobody says
 }
 
 }  // namespace
@@ -56,7 +51,7 @@ double half_of_memory() {
 template <class V>
 factor_plan<V>::factor_plan(const csr<V, host_view>& A, double most_bytes)
     : most_bytes_(most_bytes > 0 ? most_bytes : half_of_memory()) {
-    const auto in_order = ordered(A);
+    const auto in_order = canonical(A);
     const matching m = match_where_needed(view(in_order));
     const auto matched = rearranged<V>(view(in_order), onto_diagonal(m));
     const auto order = elimination_order(view(matched));
@@ -72,15 +67,15 @@ factorization<V>::factorization(const csr<V, host_view>& A, double most_bytes)
 
 template <class V>
 factorization<V>::factorization(const csr<V, host_view>& A, const factor_plan<V>& plan)
-    : A_(ordered(A)),
+    : A_(canonical(A)),
       arrangement_(std::make_shared<const rearrangement>(plan.arrangement())),
       forecast_(plan.forecast()) {
     const auto start = steady_clock::now();
     if (!forecast_.is_complete || forecast_.bytes > plan.most_bytes())
-        throw unavailable(
-            fmt::format("the factors of A would take {}{:.3g} GB, more than the {:.3g} GB allowed",
-                        forecast_.is_complete ? "" : "at least ", forecast_.bytes * 1e-9,
-                        std::min(plan.most_bytes(), double(most_entries) * 12) * 1e-9));
+        throw unavailable(fmt::format(
+            "the factors of A would take {}{:.3g} GB, more than the {:.3g} GB allowed",
+            forecast_.is_complete ? "" : "at least ", forecast_.bytes * 1e-9,
+            std::min(plan.most_bytes(), double(most_entries) * bytes_an_entry<V>) * 1e-9));
     factors_ = sparse_lu<wide>(view(rearranged<wide>(view(A_), *arrangement_)));
     seconds_ = seconds_since(start);
 }
@@ -135,7 +130,7 @@ std::int64_t factorization<V>::entries() const {
 }
 template <class V>
 std::size_t factorization<V>::bytes() const {
-    return std::size_t(entries()) * (is_complex<V> ? 20 : 12);
+    return std::size_t(entries()) * std::size_t(bytes_an_entry<V>);
 }
 
 #define NZ_INSTANTIATE(V)          \

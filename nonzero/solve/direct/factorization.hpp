@@ -47,7 +47,7 @@ class factorization {
     [[nodiscard]] std::int64_t entries() const;  ///< of L and U
     [[nodiscard]] std::size_t bytes() const;     ///< of L and U
     [[nodiscard]] const factor_forecast& forecast() const { return forecast_; }
-    [[nodiscard]] double seconds() const { return seconds_; }  ///< it took, all steps
+    [[nodiscard]] double seconds() const { return seconds_; }  ///< it took, without its plan
 
   private:
     csr<V, host> A_;

@@ -93,9 +93,9 @@ factor_forecast forecast(const csr<V, host_view>& A, std::int64_t most_entries) 
     }
     for (const auto b : below) f.operations += 2.0 * double(b) * double(b);
     // Of the order of the times in docs/decisions/dependencies.md, not fitted to them.
-    constexpr double rate = 1e9, seconds_an_entry = 2e-8, bytes_an_entry = 12;
+    constexpr double rate = 1e9, seconds_an_entry = 2e-8;
     const double arithmetic = is_complex<V> ? 4 : 1;
-    f.bytes = double(f.entries) * (is_complex<V> ? 20 : bytes_an_entry);
+    f.bytes = double(f.entries) * bytes_an_entry<V>;
     f.seconds = arithmetic * f.operations / rate + double(f.entries) * seconds_an_entry;
     return f;
 }
