@@ -6,47 +6,37 @@
 #include <vector>
 
 #include "nonzero/core/arithmetic.hpp"
+#include "nonzero/dist/own_backend.hpp"
 #include "nonzero/solve/direct/forecast.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
+#include "nonzero/solve/preconditioners/triangular.hpp"
 #include "nonzero/solve/scaling/matching.hpp"
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz {
 namespace {
 
-/// A triangle's rows, off the diagonal, one after the other.
+/// Rows of a triangle, off the diagonal, to which others are added.
 template <class V>
-struct triangle {
-    std::vector<offset> ptr{0};
-    std::vector<index> col;
-    std::vector<V> val;
+struct growing_rows {
+    host_vector<offset> ptr{0};
+    host_vector<index> col;
+    host_vector<V> val;
 
-    void add_row(const std::vector<std::pair<index, V>>& row) {
+    void add(const std::vector<std::pair<index, V>>& row) {
         for (const auto& [j, v] : row) col.push_back(j), val.push_back(v);
         ptr.push_back(offset(col.size()));
     }
-    [[nodiscard]] V times(std::size_t i, std::span<const V> x) const {
-        V sum(0);
-        for (auto k = std::size_t(ptr[i]); k < std::size_t(ptr[i + 1]); ++k)
-            sum += product(val[k], x[std::size_t(col[k])]);
-        return sum;
-    }
-    [[nodiscard]] std::size_t bytes() const {
-        return ptr.size() * sizeof(offset) + col.size() * (sizeof(index) + sizeof(V));
+    csr<V, host> finish() {
+        const auto n = index(ptr.size()) - 1;
+        return {{n, n}, offset_vector(ptr), std::move(col), std::move(val)};
     }
 };
 
-/// L with ones on its diagonal, U with the inverse of its own beside it.
+/// L with ones on its diagonal, and U.
 template <class V>
-struct incomplete_factors {
+struct threshold_factors {
     triangle<V> lower, upper;
-    std::vector<V> inverse;
-
-    void solve(std::span<V> x) const {
-        for (std::size_t i = 0; i < x.size(); ++i) x[i] -= lower.times(i, x);
-        for (std::size_t i = x.size(); i-- > 0;)
-            x[i] = product(inverse[i], x[i] - upper.times(i, x));
-    }
 };
 
 /// Eliminates one row after the other.
@@ -63,9 +53,10 @@ class elimination {
           row_(std::size_t(A.shape.rows), V(0)),
           is_in_row_(std::size_t(A.shape.rows), false) {}
 
-    incomplete_factors<V> run() {
+    threshold_factors<V> run() {
         for (std::size_t i = 0; i < row_.size(); ++i) eliminate(i);
-        return std::move(factors_);
+        return {{triangle_side::lower, lower_rows_.finish(), {}},
+                {triangle_side::upper, upper_rows_.finish(), std::move(inverse_)}};
     }
 
   private:
@@ -81,10 +72,10 @@ class elimination {
             std::ranges::pop_heap(before_, std::greater());
             const index j = before_.back();
             before_.pop_back();
-            const V factor = product(row_[std::size_t(j)], factors_.inverse[std::size_t(j)]);
+            const V factor = product(row_[std::size_t(j)], inverse_[std::size_t(j)]);
             if (!(std::abs(factor) >= least)) continue;
             lower_.emplace_back(j, factor);
-            const auto& U = factors_.upper;
+            const auto& U = upper_rows_;
             for (auto k = std::size_t(U.ptr[std::size_t(j)]);
                  k < std::size_t(U.ptr[std::size_t(j) + 1]); ++k)
                 add(i, U.col[k], -product(factor, U.val[k]));
@@ -118,9 +109,12 @@ class elimination {
         if (!std::isfinite(std::abs(inverse)))
             throw argument_error("ilut: the pivot of row " + std::to_string(i) +
                                  ", as they are ordered, is not finite");
-        factors_.inverse.push_back(inverse);
+        inverse_.push_back(inverse);
         keep_largest(lower_), keep_largest(upper_);
-        factors_.lower.add_row(lower_), factors_.upper.add_row(upper_);
+        // Towards the diagonal, as a triangle has them.
+        std::ranges::sort(lower_, std::less(), &entry::first);
+        std::ranges::sort(upper_, std::greater(), &entry::first);
+        lower_rows_.add(lower_), upper_rows_.add(upper_);
         for (const index j : reached_) is_in_row_[std::size_t(j)] = false;
         reached_.clear();
     }
@@ -129,12 +123,9 @@ class elimination {
             const auto of_a = std::abs(a.second), of_b = std::abs(b.second);
             return of_a != of_b ? of_a > of_b : a.first < b.first;
         };
-        if (row.size() > most_) {
-            std::nth_element(row.begin(), row.begin() + std::ptrdiff_t(most_), row.end(),
-                             is_before);
-            row.resize(most_);
-        }
-        std::ranges::sort(row, {}, &entry::first);
+        if (row.size() <= most_) return;
+        std::nth_element(row.begin(), row.begin() + std::ptrdiff_t(most_), row.end(), is_before);
+        row.resize(most_);
     }
 
     const csr<V, host_view>& A_;
@@ -144,28 +135,26 @@ class elimination {
     std::vector<bool> is_in_row_;
     std::vector<index> reached_, before_;  ///< its columns; a heap of those to eliminate
     std::vector<entry> lower_, upper_;
-    incomplete_factors<V> factors_;
+    growing_rows<V> lower_rows_, upper_rows_;
+    host_vector<V> inverse_;  ///< 1 over the diagonal of U
 };
 
 template <class V, class B>
 class ilut_operator final : public matrix_free_operator<V, B> {
   public:
-    ilut_operator(B on, rearrangement arrangement, incomplete_factors<V> factors)
-        : matrix_free_operator<V, B>(
-              on, {index(factors.inverse.size()), index(factors.inverse.size())}),
+    ilut_operator(B on, rearrangement arrangement, threshold_factors<V> factors)
+        : matrix_free_operator<V, B>(on, factors.lower.beside.shape),
           arrangement_(std::move(arrangement)),
-          factors_(std::move(factors)) {}
-    [[nodiscard]] std::size_t bytes() const override {
-        return factors_.lower.bytes() + factors_.upper.bytes() +
-               factors_.inverse.size() * sizeof(V);
-    }
+          lower_(helpers(on), std::move(factors.lower)),
+          upper_(helpers(on), std::move(factors.upper)) {}
+    [[nodiscard]] std::size_t bytes() const override { return lower_.bytes() + upper_.bytes(); }
 
   protected:
     void map(in<V, B> x, out<V, B> y) const override {
         const auto b = to_host<V>(this->on(), x);
         host_vector<V> z(b.size()), solution(b.size());
         arrangement_.take_rhs<V, V>(b, z);
-        factors_.solve(z);
+        lower_.solve(z, z), upper_.solve(z, z);
         arrangement_.give_solution<V, V>(z, solution);
         vector_space<V, B>(this->on(), std::int64_t(b.size()))
             .copy(from_host(this->on(), std::span<const V>(solution)), y);
@@ -173,7 +162,7 @@ class ilut_operator final : public matrix_free_operator<V, B> {
 
   private:
     rearrangement arrangement_;
-    incomplete_factors<V> factors_;
+    triangular_solver<V> lower_, upper_;
 };
 
 }  // namespace

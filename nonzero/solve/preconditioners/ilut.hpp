@@ -16,8 +16,8 @@ struct ilut_options {
 /// y = (L U)^-1 x, where L U is near A: rows permuted and scaled by a maximum product matching,
 /// columns in an order of minimum degree, then rows eliminated one after the other, entries below
 /// `drop` left out, as are all but the largest of a row. A pivot that is zero gives way to `drop`
-/// times the norm of its row. On a GPU vectors are copied to the CPU and back, and it waits.
-/// Deterministic; one thread.
+/// times the norm of its row. Factored by one thread, applied by all; same bits in every run. On a
+/// GPU vectors are copied to the CPU and back, and it waits.
 /// Throws   argument_error where A is not square, not finite or structurally singular, naming rows
 ///          from first_row on, or an option is out of its range.
 /// Source   Saad 1994, doi:10.1002/nla.1680010405.
