@@ -1,5 +1,4 @@
 """Tests of bench/systems.py, with a command made up."""
-import importlib.util
 import json
 import os
 import subprocess
@@ -8,8 +7,6 @@ import tempfile
 import unittest
 from pathlib import Path
 
-if importlib.util.find_spec("numpy") is None:
-    sys.exit(77)  # skipped
 import numpy as np
 
 import systems
