@@ -1,4 +1,4 @@
-"""Every block of code in docs/guides/ runs: shell in order in one folder, C++ as programs.
+"""Every block of code in docs/guides/ and docs/api.md runs: shell in order in one folder, C++ as programs.
 
 Run as ``NZ_COMMAND=build/dev/nz NZ_LIBRARY=build/dev/libnonzero.a NZ_LINK="..." test/guides_test.py``.
 Blocks of Python run where the package is, in python/tests/test_guides.py.
@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+GUIDES = [*sorted((ROOT / "docs" / "guides").glob("*.md")), ROOT / "docs" / "api.md"]
 NZ = Path(os.environ.get("NZ_COMMAND", ROOT / "build" / "dev" / "nz")).resolve()
 LIBRARY = os.environ.get("NZ_LIBRARY", str(ROOT / "build" / "dev" / "libnonzero.a"))
 LINK = os.environ.get("NZ_LINK", "-lfmt -lz -lpng -lzip -ldl").split()

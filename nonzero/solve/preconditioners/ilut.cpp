@@ -9,7 +9,7 @@
 #include "nonzero/dist/own_backend.hpp"
 #include "nonzero/solve/direct/forecast.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
-#include "nonzero/solve/preconditioners/triangular.hpp"
+#include "nonzero/solve/preconditioners/incomplete.hpp"
 #include "nonzero/solve/scaling/matching.hpp"
 #include "nonzero/vector/vectors.hpp"
 
@@ -33,12 +33,6 @@ struct growing_rows {
     }
 };
 
-/// L with ones on its diagonal, and U.
-template <class V>
-struct threshold_factors {
-    triangle<V> lower, upper;
-};
-
 /// Eliminates one row after the other.
 template <class V>
 class elimination {
@@ -53,7 +47,7 @@ class elimination {
           row_(std::size_t(A.shape.rows), V(0)),
           is_in_row_(std::size_t(A.shape.rows), false) {}
 
-    threshold_factors<V> run() {
+    incomplete_lu<V> run() {
         for (std::size_t i = 0; i < row_.size(); ++i) eliminate(i);
         return {{triangle_side::lower, lower_rows_.finish(), {}},
                 {triangle_side::upper, upper_rows_.finish(), std::move(inverse_)}};
@@ -142,7 +136,7 @@ class elimination {
 template <class V, class B>
 class ilut_operator final : public matrix_free_operator<V, B> {
   public:
-    ilut_operator(B on, rearrangement arrangement, threshold_factors<V> factors)
+    ilut_operator(B on, rearrangement arrangement, incomplete_lu<V> factors)
         : matrix_free_operator<V, B>(on, factors.lower.beside.shape),
           arrangement_(std::move(arrangement)),
           lower_(helpers(on), std::move(factors.lower)),

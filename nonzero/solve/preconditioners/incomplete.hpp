@@ -8,11 +8,12 @@
 
 namespace nz {
 
-/// A = lower upper on the pattern of both. Throws as ilu.
+/// L with ones on its diagonal, and U.
 template <class V>
 struct incomplete_lu {
     triangle<V> lower, upper;
 };
+/// A = L U on the pattern of both. Throws as ilu.
 template <class V>
 incomplete_lu<V> ilu_factors(cpu on, const ascending<V>& A, const incomplete_options&,
                              index first_row, factor_report&);
