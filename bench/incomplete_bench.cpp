@@ -1,14 +1,16 @@
 // Incomplete factors and approximate inverses beside Jacobi and Gauss-Seidel: setup, application
 // and solve, to 1e-8, b = 1, x0 = 0, on the CPU. cg where A is symmetric, else bicgstab.
-//   incomplete_bench THREADS laplace3d:40 convection3d:100 A.mtx ...
+//   incomplete_bench RESULT.json THREADS laplace3d:40 convection3d:100 A.mtx ...
 // A line for each preconditioner. convection3d: -Laplace with a wind along the diagonal of the
 // grid, by upwind differences, as strong as diffusion at the cells' size.
 #include <fmt/core.h>
 
 #include <chrono>
+#include <fstream>
 #include <functional>
 #include <string>
 
+#include "nonzero/core/json.hpp"
 #include "nonzero/gen/generate.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/matrix/mirror.hpp"
@@ -21,6 +23,7 @@
 #include "nonzero/solve/preconditioners/ic.hpp"
 #include "nonzero/solve/preconditioners/ilu.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
+#include "nonzero_commit.hpp"
 
 namespace {
 
@@ -55,7 +58,7 @@ class bench {
   public:
     bench(cpu on, const csr<double, host>& A)
         : on_(on), A_(A), symmetric_(is_symmetric(view(A))), op_(build(make_plan(A, on), A)) {}
-    void run(const std::string& name, const std::function<preconditioner()>& make) const {
+    void run(const std::string& name, const std::function<preconditioner()>& make) {
         preconditioner M;
         const double setup = seconds_of([&] { M = make(); });
         const auto n = std::size_t(A_.shape.rows);
@@ -80,8 +83,15 @@ class bench {
             application / product, solve * 1e3, solve * 1e3 / double(r.iterations));
         if (!r.converged) fmt::print("{:14} did not converge: {}\n", "", r.why);
         std::fflush(stdout);
+        results_.push_back({{"preconditioner", name},
+                            {"iterations", r.iterations},
+                            {"status", name_of(r.status)},
+                            {"setup_s", setup},
+                            {"product_s", product},
+                            {"applied_s", application},
+                            {"solve_s", solve}});
     }
-    void run_all() const {
+    json run_all() {
         const auto A = view(A_);
         run("jacobi", [&] { return jacobi(on_, A); });
         run("sgs", [&] { return gauss_seidel(on_, A); });
@@ -90,11 +100,12 @@ class bench {
         run("ilu(0) approx.", [&] {
             return ilu(on_, A, {.solves = incomplete_options::triangular_solves::approximate});
         });
-        if (!why_not_definite(A).empty()) return;
+        if (!why_not_definite(A).empty()) return results_;
         for (const int level : {0, 1, 2})
             run(fmt::format("ic({})", level), [&] { return ic(on_, A, {.level = level}); });
         for (const int level : {0, 1})
             run(fmt::format("fsai({})", level), [&] { return fsai(on_, A, {.level = level}); });
+        return results_;
     }
 
   private:
@@ -102,17 +113,22 @@ class bench {
     const csr<double, host>& A_;
     bool symmetric_;
     preconditioner op_;
+    json results_ = json::array();
 };
 
 }  // namespace
 
 int main(int count, char** arguments) {
     try {
-        for (int k = 2; k < count; ++k) {
+        if (count < 4) throw argument_error("wants RESULT.json THREADS PROBLEM ...");
+        const int threads = std::stoi(arguments[2]);
+        json all{{"commit", built_commit}, {"dirty", built_dirty}, {"threads", threads}};
+        for (int k = 3; k < count; ++k) {
             const auto A = make_problem(arguments[k]);
             fmt::print("{}: {} rows, {} entries\n", arguments[k], A.shape.rows, A.val.size());
-            bench(cpu{.threads = std::stoi(arguments[1])}, A).run_all();
+            all["problems"][arguments[k]] = bench(cpu{.threads = threads}, A).run_all();
         }
+        std::ofstream(arguments[1]) << all.dump(1) << "\n";
     } catch (const std::exception& e) {
         fmt::print(stderr, "incomplete_bench: {}\n", e.what());
         return 1;

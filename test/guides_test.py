@@ -1,4 +1,4 @@
-"""Every block of code in docs/guides/ and docs/api.md runs: shell in order in one folder, C++ as programs.
+"""Every block of code in docs/guides/ and docs/api.md runs: shell in order, C++ as programs.
 
 Run as ``NZ_COMMAND=build/dev/nz NZ_LIBRARY=build/dev/libnonzero.a NZ_LINK="..." test/guides_test.py``.
 Blocks of Python run where the package is, in python/tests/test_guides.py.
