@@ -16,6 +16,9 @@ struct device_complex {
     friend __device__ device_complex operator+(device_complex a, device_complex b) {
         return {a.re + b.re, a.im + b.im};
     }
+    friend __device__ device_complex operator-(device_complex a, device_complex b) {
+        return {a.re - b.re, a.im - b.im};
+    }
     friend __device__ device_complex operator*(device_complex a, device_complex b) {
         return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
     }

@@ -54,22 +54,30 @@ bool waits(gpu on) {
     return of_device == yes;
 }
 
-/// kernel<<<blocks, threads>>>(arguments...) in on.stream, for a kernel that calls
+/// kernel<<<blocks, threads, shared_bytes>>>(arguments...) in on.stream, for a kernel that calls
 /// wait_for_previous. Its start hides behind the end of the kernel before (CUDA's programmatic
 /// dependent launch, from sm_90 on); docs/decisions/launches.md has the times with and without. A
 /// failure is left for check_launch.
 template <auto kernel, class... T>
-void launch(gpu on, dim3 blocks, dim3 threads, const T&... arguments) {
+void launch_with_shared(gpu on, dim3 blocks, dim3 threads, std::size_t shared_bytes,
+                        const T&... arguments) {
     cudaLaunchAttribute overlap{};
     overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     overlap.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config{};
     config.gridDim = blocks;
     config.blockDim = threads;
+    config.dynamicSmemBytes = shared_bytes;
     config.stream = stream_of(on);
     config.attrs = &overlap;
     config.numAttrs = waits<kernel>(on) ? 1 : 0;
     cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+/// The same without shared memory that is sized at the launch.
+template <auto kernel, class... T>
+void launch(gpu on, dim3 blocks, dim3 threads, const T&... arguments) {
+    launch_with_shared<kernel>(on, blocks, threads, 0, arguments...);
 }
 
 /// The same for a kernel that gathers x by a Gather. Where that goes through a cache which does not

@@ -13,7 +13,7 @@ struct incomplete_options {
     /// Ways to solve with a triangular factor.
     enum class triangular_solves {
         automatic,  ///< exact on a CPU, approximate on a GPU
-        exact,      ///< row after row, threads sharing those that do not wait: on a CPU only
+        exact,      ///< row after row, threads sharing those that do not wait
         /// By a planned product with an approximate inverse of the factor's pattern: no row waits,
         /// at the price of more iterations.
         approximate,

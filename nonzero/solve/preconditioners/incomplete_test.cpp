@@ -2,14 +2,18 @@
 #include "nonzero/solve/preconditioners/incomplete.hpp"
 
 #include <atomic>
+#include <cstring>
 #include <map>
 
+#include "nonzero/core/format.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/preconditioners/fill.hpp"
 #include "nonzero/solve/preconditioners/fsai.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
+#include "nonzero/solve/preconditioners/ilu_on_gpu.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "test/solver_fixture.hpp"
 
@@ -301,6 +305,92 @@ csr<V, host> kershaw(index copies) {
     return assemble<V>({4 * copies, 4 * copies}, row, col, val);
 }
 
+template <class V>
+void expect_same(const csr<V, device>& got, const csr<V, host>& want, gpu on) {
+    EXPECT_EQ(to_host<index>(on, got.col_ind), want.col_ind);
+    EXPECT_EQ(to_host<V>(on, got.val), want.val);
+    EXPECT_EQ(got.shape, want.shape);
+}
+
+TYPED_TEST(incomplete, factors_made_on_a_gpu_are_those_of_the_cpu) {
+    using V = typename TypeParam::V;
+    using B = typename TypeParam::B;
+    if constexpr (std::is_same_v<B, gpu> && is_built<B>) {
+        auto matrices = large_matrices<V>();
+        matrices.emplace_back("elasticity", elasticity3d<V>(9, 8, 7, 0.3));
+        matrices.emplace_back("one row", laplace2d<V>(1, 1));
+        for (const auto& [name, M] : matrices) {
+            SCOPED_TRACE(name);
+            const auto A = convected(M);
+            factor_report report;
+            const auto [L, U] = ilu_factors<V>(cpu{}, ascending(view(A)), {}, 0, report);
+            const auto made =
+                factored_on_gpu(this->on_, upload(this->on_, A),
+                                std::sqrt(std::numeric_limits<V>::epsilon()), A.shape.rows);
+            ASSERT_TRUE(made);
+            expect_same(made->lower.beside, L.beside, this->on_);
+            expect_same(made->upper.beside, U.beside, this->on_);
+            EXPECT_EQ(to_host<V>(this->on_, made->upper.inverse), U.inverse);
+            EXPECT_EQ(made->shifted_pivots, 0);
+            EXPECT_EQ(made->zero_row, -1);
+            EXPECT_EQ(made->overflowing_row, -1);
+            expect_same(approximate_inverse(this->on_, made->lower), approximate_inverse(cpu{}, L),
+                        this->on_);
+            expect_same(approximate_inverse(this->on_, made->upper), approximate_inverse(cpu{}, U),
+                        this->on_);
+        }
+    } else if (std::is_same_v<B, gpu>) {
+        GTEST_SKIP() << "built without CUDA";
+    }
+}
+
+TYPED_TEST(incomplete, factoring_on_a_gpu_leaves_to_the_cpu_what_it_cannot) {
+    using V = typename TypeParam::V;
+    using B = typename TypeParam::B;
+    if constexpr (std::is_same_v<B, gpu> && is_built<B>) {
+        const auto chain = laplace2d<V>(3000, 1);
+        EXPECT_FALSE(factored_on_gpu(this->on_, upload(this->on_, chain), 1e-3, 2999));
+        EXPECT_TRUE(factored_on_gpu(this->on_, upload(this->on_, chain), 1e-3, 3000));
+        const auto hole = csr<V, host>{{2, 2}, {0, 2, 3}, {0, 1, 0}, {V(1), V(2), V(3)}};
+        EXPECT_FALSE(factored_on_gpu(this->on_, upload(this->on_, hole), 1e-3, 2));
+    } else if (std::is_same_v<B, gpu>) {
+        GTEST_SKIP() << "built without CUDA";
+    }
+}
+
+/// By substitution, row after row; NaNs, and numbers whose bits say "not known yet", go through.
+TYPED_TEST(incomplete, exact_solves_are_those_of_the_cpu) {
+    using V = typename TypeParam::V;
+    const incomplete_options exact{.solves = incomplete_options::triangular_solves::exact};
+    auto matrices = large_matrices<V>();
+    matrices.emplace_back("27 points", laplace27<V>(12, 11, 10));
+    matrices.emplace_back("elasticity", elasticity3d<V>(9, 8, 7, 0.3));
+    matrices.emplace_back("one row", laplace2d<V>(1, 1));
+    for (const auto& [name, M] : matrices)
+        for (const int level : {0, 1}) {
+            SCOPED_TRACE(name + ", level " + std::to_string(level));
+            const auto A = convected(M);
+            const auto here = ilu(cpu{}, view(A), {.level = level});
+            auto there_options = exact;
+            there_options.level = level;
+            const auto there = ilu(this->on_, view(A), there_options);
+            auto b = random_vector<V>(std::size_t(A.shape.rows), 3);
+            const auto got = [&](const host_vector<V>& x) {
+                auto y = this->to_backend(host_vector<V>(x.size(), V(7)));
+                there->apply(V(1), this->to_backend(x), V(0), y);
+                return this->here(y);
+            };
+            const auto want = applied(*here, b), first = got(b);
+            EXPECT_LE(distance(first, want), close<V>);
+            EXPECT_EQ(got(b), first) << "another time";
+            std::memset(static_cast<void*>(&b[b.size() / 2]), 0xff, sizeof(V));
+            const auto with_nan = got(b), expected = applied(*here, b);
+            for (std::size_t i = 0; i < b.size(); ++i)
+                EXPECT_EQ(with_nan[i] != with_nan[i], expected[i] != expected[i]) << i;
+            EXPECT_EQ(got(random_vector<V>(b.size(), 3)), first) << "behind a NaN";
+        }
+}
+
 TYPED_TEST(incomplete, ic_is_shifted_until_it_exists) {
     using V = typename TypeParam::V;
     using B = typename TypeParam::B;
@@ -519,17 +609,28 @@ TYPED_TEST(incomplete_values, ilu_shifts_small_pivots_and_tells) {
     for (const V y : applied(*N, host_vector<V>(2, V(1)))) EXPECT_TRUE(std::isfinite(norm2(y)));
 }
 
-TYPED_TEST(incomplete, solve_exactly_on_a_cpu_only) {
+TYPED_TEST(incomplete, faults_are_told_on_every_backend) {
     using V = typename TypeParam::V;
-    const auto A = laplace2d<V>(6, 5);
-    const auto make = [&] {
-        (void)ilu(this->on_, view(A), {.solves = incomplete_options::triangular_solves::exact});
+    auto A = laplace3d<V>(7, 6, 5);
+    factor_report report;
+    // The first pivot vanishes: it is shifted, and told.
+    for (offset k = A.row_ptr[0]; k < A.row_ptr[1]; ++k)
+        if (A.col_ind[std::size_t(k)] == 0) A.val[std::size_t(k)] = V(0);
+    (void)ilu(this->on_, view(A), {}, 100, &report);
+    EXPECT_EQ(report.shifted_pivots, 1);
+    EXPECT_EQ(report.first_shifted, 100);
+    for (offset k = A.row_ptr[17]; k < A.row_ptr[18]; ++k) A.val[std::size_t(k)] = V(0);
+    const auto expect = [&](const char* part) {
+        const std::string got = why([&] { (void)ilu(this->on_, view(A)); });
+        EXPECT_NE(got.find(part), std::string::npos) << got;
     };
-    if constexpr (std::is_same_v<typename TypeParam::B, gpu>) {
-        EXPECT_THROW(make(), unavailable);
-    } else {
-        EXPECT_NO_THROW(make());
-    }
+    expect("A is zero in row 17");
+    A.val[std::size_t(A.row_ptr[17])] = std::numeric_limits<real<V>>::infinity();
+    expect("A is not finite in row 17");
+    const auto none = csr<V, host>{{0, 0}, {0}, {}, {}};
+    for (const auto how : {incomplete_options::triangular_solves::exact,
+                           incomplete_options::triangular_solves::approximate})
+        EXPECT_EQ(ilu(this->on_, view(none), {.solves = how})->shape(), (nz::shape{0, 0}));
 }
 
 }  // namespace

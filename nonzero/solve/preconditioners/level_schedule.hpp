@@ -8,11 +8,9 @@
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/solve/preconditioners/triangle_side.hpp"
 
 namespace nz {
-
-/// Whether the rows of a triangular matrix wait for those before them or for those behind.
-enum class triangle_side { lower, upper };
 
 /// Chunks of consecutive rows, level after level. A chunk's rows are computed one after the other,
 /// by one thread; its level is one above the highest of those that it waits for, so that the chunks

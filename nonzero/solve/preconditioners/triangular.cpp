@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "nonzero/core/arithmetic.hpp"
+#include "nonzero/core/format.hpp"
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/dist/own_backend.hpp"
 #include "nonzero/formats/cost.hpp"
@@ -172,13 +174,29 @@ class solve_with_two final : public matrix_free_operator<V, cpu> {
     triangular_solver<V> first_, second_;
 };
 
+template <class V>
+class solve_on_gpu final : public matrix_free_operator<V, gpu> {
+  public:
+    solve_on_gpu(gpu on, nz::shape shape, const device_triangle<V>& first,
+                 const device_triangle<V>& second)
+        : matrix_free_operator<V, gpu>(on, shape), triangles_(on, first, second) {}
+    [[nodiscard]] std::size_t bytes() const override { return triangles_.bytes(); }
+
+  protected:
+    void map(in<V, gpu> x, out<V, gpu> y) const override { triangles_.solve(x, y); }
+
+  private:
+    triangles_on_gpu<V> triangles_;
+};
+
 template <class V, class B>
 class multiply_by_two final : public matrix_free_operator<V, B> {
   public:
-    multiply_by_two(B on, csr<V, host> first, csr<V, host> second)
-        : matrix_free_operator<V, B>(on, first.shape),
-          first_(plan_and_build(ascending<V>::known(std::move(first)), on).op),
-          second_(plan_and_build(ascending<V>::known(std::move(second)), on).op),
+    using product = std::unique_ptr<linear_operator<V, B>>;
+    multiply_by_two(B on, product first, product second)
+        : matrix_free_operator<V, B>(on, first->shape()),
+          first_(std::move(first)),
+          second_(std::move(second)),
           between_(make_between()) {}
     [[nodiscard]] std::size_t bytes() const override { return first_->bytes() + second_->bytes(); }
 
@@ -201,30 +219,58 @@ class multiply_by_two final : public matrix_free_operator<V, B> {
         second_->apply(V(1), between, V(0), y);
     }
 
-    std::unique_ptr<linear_operator<V, B>> first_, second_;
+    product first_, second_;
     mutable vector<V, B> between_;
 };
 
+template <class V>
+device_triangle<V> uploaded(gpu on, const triangle<V>& T) {
+    device_triangle<V> there{T.side, upload(on, T.beside), {}};
+    if (!T.inverse.empty()) there.inverse = to_device(on, std::span<const V>(T.inverse));
+    return there;
+}
+
 }  // namespace
+
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> solving_operator(
+    gpu on, const device_triangle<V>& first, const device_triangle<V>& second,
+    incomplete_options::triangular_solves how) {
+    if constexpr (!is_built<gpu>) {
+        refuse_gpu();
+    } else {
+        if (how == incomplete_options::triangular_solves::exact)
+            return std::make_unique<solve_on_gpu<V>>(on, first.beside.shape, first, second);
+        const auto planned = [on](const device_triangle<V>& T) {
+            return plan_and_build(view(approximate_inverse(on, T)), on).op;
+        };
+        auto M = planned(first);
+        return std::make_unique<multiply_by_two<V, gpu>>(on, std::move(M), planned(second));
+    }
+}
 
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> operator_of_two(B on, csr<V, host> first,
                                                        csr<V, host> second) {
-    return std::make_unique<multiply_by_two<V, B>>(on, std::move(first), std::move(second));
+    const auto planned = [on](csr<V, host>&& M) {
+        return plan_and_build(ascending<V>::known(std::move(M)), on).op;
+    };
+    auto M = planned(std::move(first));
+    return std::make_unique<multiply_by_two<V, B>>(on, std::move(M), planned(std::move(second)));
 }
 
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> solving_operator(B on, triangle<V> first, triangle<V> second,
                                                         incomplete_options::triangular_solves how) {
-    if constexpr (std::is_same_v<B, cpu>) {
+    if constexpr (std::is_same_v<B, gpu>) {
+        return solving_operator(on, uploaded(on, first), uploaded(on, second), how);
+    } else {
         if (how != incomplete_options::triangular_solves::approximate)
             return std::make_unique<solve_with_two<V>>(on, std::move(first), std::move(second));
-    } else if (how == incomplete_options::triangular_solves::exact) {
-        throw unavailable("triangular solves on a GPU are approximate only");
+        auto M = approximate_inverse(on, first), N = approximate_inverse(on, second);
+        first = {}, second = {};
+        return operator_of_two<V, cpu>(on, std::move(M), std::move(N));
     }
-    auto M = approximate_inverse(helpers(on), first), N = approximate_inverse(helpers(on), second);
-    first = {}, second = {};
-    return operator_of_two<V, B>(on, std::move(M), std::move(N));
 }
 
 #define NZ_INSTANTIATE_ON(V, B)                                                      \
@@ -240,5 +286,11 @@ std::unique_ptr<linear_operator<V, B>> solving_operator(B on, triangle<V> first,
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 NZ_INSTANTIATE_ON(float, gpu)
 NZ_INSTANTIATE_ON(double, gpu)
+template std::unique_ptr<linear_operator<float, gpu>> solving_operator(
+    gpu, const device_triangle<float>&, const device_triangle<float>&,
+    incomplete_options::triangular_solves);
+template std::unique_ptr<linear_operator<double, gpu>> solving_operator(
+    gpu, const device_triangle<double>&, const device_triangle<double>&,
+    incomplete_options::triangular_solves);
 
 }  // namespace nz

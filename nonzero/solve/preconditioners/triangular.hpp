@@ -4,6 +4,7 @@
 #include "nonzero/formats/linear_operator.hpp"
 #include "nonzero/solve/preconditioners/factors.hpp"
 #include "nonzero/solve/preconditioners/level_schedule.hpp"
+#include "nonzero/solve/preconditioners/triangular_on_gpu.hpp"
 
 namespace nz {
 
@@ -40,10 +41,15 @@ csr<V, host> adjoint(cpu on, const csr<V, host>& A);
 template <class V>
 csr<V, host> approximate_inverse(cpu on, const triangle<V>& T);
 
-/// y = second^-1 first^-1 x. Throws unavailable where exact solves are asked for on a GPU.
+/// y = second^-1 first^-1 x, or approximately so.
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> solving_operator(B on, triangle<V> first, triangle<V> second,
                                                         incomplete_options::triangular_solves how);
+/// The same of triangles that lie on the GPU.
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> solving_operator(
+    gpu on, const device_triangle<V>& first, const device_triangle<V>& second,
+    incomplete_options::triangular_solves how);
 /// y = second (first x), a planned product each.
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> operator_of_two(B on, csr<V, host> first,
