@@ -1,8 +1,7 @@
 // Incomplete factors and approximate inverses beside Jacobi and Gauss-Seidel: setup, application
 // and solve, to 1e-8, b = 1, x0 = 0, on the CPU. cg where A is symmetric, else bicgstab.
 //   incomplete_bench RESULT.json THREADS laplace3d:40 convection3d:100 A.mtx ...
-// A line for each preconditioner. convection3d: -Laplace with a wind along the diagonal of the
-// grid, by upwind differences, as strong as diffusion at the cells' size.
+// A line for each preconditioner.
 #include <fmt/core.h>
 
 #include <chrono>
@@ -10,9 +9,8 @@
 #include <functional>
 #include <string>
 
+#include "bench/problems.hpp"
 #include "nonzero/core/json.hpp"
-#include "nonzero/gen/generate.hpp"
-#include "nonzero/io/io.hpp"
 #include "nonzero/matrix/mirror.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/plan/plan.hpp"
@@ -34,24 +32,6 @@ double seconds_of(const std::function<void()>& f) {
     const auto start = std::chrono::steady_clock::now();
     f();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// Entries along the wind weigh as much again, and so does the diagonal for them.
-csr<double, host> with_wind(csr<double, host> A) {
-    for (nz::index i = 0; i < A.shape.rows; ++i)
-        for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
-             k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k)
-            A.val[k] += A.col_ind[k] < i ? -1 : A.col_ind[k] == i ? 3 : 0;
-    return A;
-}
-
-csr<double, host> make_problem(const std::string& name) {
-    const auto colon = name.find(':');
-    if (colon == std::string::npos) return read<double>(name);
-    const auto n = nz::index(std::stoi(name.substr(colon + 1)));
-    if (name.starts_with("laplace3d:")) return laplace3d<double>(n, n, n);
-    if (name.starts_with("convection3d:")) return with_wind(laplace3d<double>(n, n, n));
-    throw argument_error("no problem " + name);
 }
 
 class bench {
