@@ -17,8 +17,16 @@ struct shape {
 template <class F>
 auto view(const F& a) {
     typename F::template in_space<typename F::space::view> v{};
-    v.scalars(v) = a.scalars(a);
-    v.arrays(v) = a.arrays(a);
+    // One by one: std::tuple's own assignment takes the compiler several times as long.
+    const auto each =
+        []<std::size_t... k>(const auto& to, const auto& from, std::index_sequence<k...>) {
+        ((std::get<k>(to) = std::get<k>(from)), ...);
+    };
+    const auto assign = [&]<class... T>(const std::tuple<T&...>& to, const auto& from) {
+        each(to, from, std::index_sequence_for<T...>());
+    };
+    assign(v.scalars(v), a.scalars(a));
+    assign(v.arrays(v), a.arrays(a));
     return v;
 }
 

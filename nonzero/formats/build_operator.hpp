@@ -12,7 +12,7 @@ namespace nz {
 template <class V, template <class, class> class L>
 std::unique_ptr<linear_operator<V, cpu>> built_on_cpu(cpu on, const csr<V, host_view>& A,
                                                       const cpu_kernel<V, L>& k) {
-    return std::make_unique<cpu_operator<V, L>>(on, k.from(A), k);
+    return std::unique_ptr<linear_operator<V, cpu>>(new cpu_operator<V, L>(on, k.from(A), k));
 }
 
 template <class V, template <class, class> class L>

@@ -74,48 +74,47 @@ template <class V, template <class, class> class L>
 class cpu_operator final : public linear_operator<V, cpu> {
   public:
     cpu_operator(cpu on, L<V, host>&& A, const cpu_kernel<V, L>& kernel)
-        : on_(on), A_(std::move(A)), kernel_(kernel) {}
+        : on_(on), own_(std::move(A)), A_(view(own_)), kernel_(kernel) {}
     [[nodiscard]] nz::shape shape() const override { return A_.shape; }
-    [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
+    [[nodiscard]] std::size_t bytes() const override { return nz::bytes(own_); }
     [[nodiscard]] std::string_view method_name() const override { return kernel_.name; }
     [[nodiscard]] bool takes_values() const override { return is_csr; }
     [[nodiscard]] std::unique_ptr<linear_operator<float, cpu>> in_single_precision()
         const override {
         if (kernel_.in_single_precision == nullptr) return nullptr;
-        return kernel_.in_single_precision(on_, view(A_));
+        return kernel_.in_single_precision(on_, A_);
     }
 
   protected:
     bool replace_values(const csr<V, host_view>& A) override {
-        if constexpr (is_csr) return replace_in(on_, A, A_);
+        if constexpr (is_csr) return replace_in(on_, A, own_);
         return false;
     }
     void multiply_many(V alpha, in_columns<V, cpu> X, V beta,
                        out_columns<V, cpu> Y) const override {
         if (kernel_.multiply_many == nullptr)
             return linear_operator<V, cpu>::multiply_many(alpha, X, beta, Y);
-        kernel_.multiply_many(on_, alpha, view(A_), X, beta, Y);
+        kernel_.multiply_many(on_, alpha, A_, X, beta, Y);
     }
     void multiply(V alpha, std::span<const V> x, V beta, std::span<V> y) const override {
-        const auto A = view(A_);
-        if (kernel_.scratch_bytes == nullptr) return kernel_.multiply(on_, alpha, A, x, beta, y);
-        const with_scratch s(on_, kernel_.scratch_bytes(on_, A));
-        kernel_.multiply(s.on, alpha, A, x, beta, y);
+        if (kernel_.scratch_bytes == nullptr) return kernel_.multiply(on_, alpha, A_, x, beta, y);
+        const with_scratch s(on_, kernel_.scratch_bytes(on_, A_));
+        kernel_.multiply(s.on, alpha, A_, x, beta, y);
     }
     void multiply_transposed(transposition op, V alpha, std::span<const V> x, V beta,
                              std::span<V> y) const override {
-        const auto A = view(A_);
         if (kernel_.multiply_transposed != nullptr)
-            return kernel_.multiply_transposed(on_, op, alpha, A, x, beta, y);
+            return kernel_.multiply_transposed(on_, op, alpha, A_, x, beta, y);
         const with_scratch s(on_, scatter_scratch_bytes<V>(on_, y.size()));
-        scatter(s.on, op, alpha, A, x, beta, y);
+        scatter(s.on, op, alpha, A_, x, beta, y);
     }
     void scale(V beta, std::span<V> y) const override { scale_vector(on_, beta, y); }
 
   private:
     static constexpr bool is_csr = std::same_as<L<V, host>, csr<V, host>>;
     cpu on_;
-    L<V, host> A_;
+    L<V, host> own_;
+    L<V, host_view> A_;  ///< of own_, which stays where it is
     const cpu_kernel<V, L>& kernel_;
 };
 
@@ -157,7 +156,8 @@ template <class K, class V, template <class, class> class L>
 std::unique_ptr<linear_operator<float, cpu>> rounded_operator(cpu on, const L<V, host_view>& A) {
     auto R = rounded(A);
     if (!R) return nullptr;
-    return std::make_unique<cpu_operator<float, L>>(on, std::move(*R), kernel_on_cpu<K, float>);
+    return std::unique_ptr<linear_operator<float, cpu>>(
+        new cpu_operator<float, L>(on, std::move(*R), kernel_on_cpu<K, float>));
 }
 
 /// The same on a GPU.
