@@ -57,7 +57,7 @@ foreach(source IN LISTS library)
 endforeach()
 
 # Headers that take seconds to compile stand behind our own.
-set(slow cli/arguments/options.cpp cli/arguments/parsing.cpp nonzero/core/json.cpp)
+set(slow cli/arguments/arguments.cpp nonzero/core/json.cpp)
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/nonzero/*.cpp ${SOURCE}/nonzero/*.hpp
      ${SOURCE}/cli/*.cpp ${SOURCE}/cli/*.hpp)
 list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")

@@ -1,6 +1,5 @@
 // The subcommands of nz and their options. CLI11 parses them; its headers, which take as long to
-// compile as all else that a subcommand includes, stay in cli/arguments/options.cpp and
-// cli/arguments/parsing.cpp.
+// compile as all else that a subcommand includes, stay in cli/arguments/arguments.cpp.
 #pragma once
 
 #include <functional>
