@@ -7,7 +7,12 @@ namespace nz {
 
 json::json() = default;
 json::json(std::string text) : value_(std::move(text)) {}
-json::json(scalar x) : value_(x) {}
+json::json(std::string_view text) : value_(std::string(text)) {}
+json::json(const char* text) : value_(std::string(text)) {}
+void json::set(bool x) { value_ = scalar(x); }
+void json::set(std::int64_t x) { value_ = scalar(x); }
+void json::set(std::uint64_t x) { value_ = scalar(x); }
+void json::set(double x) { value_ = scalar(x); }
 json::json(std::initializer_list<member> object) : json(json::object()) {
     for (const member& m : object)
         if (!contains(m.key)) (*this)[m.key] = m.value;
@@ -17,6 +22,14 @@ json::json(json&&) noexcept = default;
 json& json::operator=(const json&) = default;
 json& json::operator=(json&&) noexcept = default;
 json::~json() = default;
+
+json::member::member(std::string_view name, json x) : key(name), value(std::move(x)) {}
+json::member::member(const member&) = default;
+json::member::member(member&&) noexcept = default;
+json::member& json::member::operator=(const member&) = default;
+json::member& json::member::operator=(member&&) noexcept = default;
+json::member::~member() = default;
+bool json::member::operator==(const member&) const = default;
 
 json json::array(std::initializer_list<json> all) {
     json j;
@@ -51,7 +64,7 @@ json& json::operator[](std::string_view key) {
     const auto at =
         std::find_if(all.begin(), all.end(), [&](const member& m) { return m.key == key; });
     if (at != all.end()) return at->value;
-    return all.emplace_back(member{std::string(key), {}}).value;
+    return all.emplace_back(key, json()).value;
 }
 
 const json& json::at(std::string_view key) const {

@@ -29,10 +29,10 @@ class json {
     json();
     json(std::nullptr_t) : json() {}
     template <class T>
-    requires std::is_arithmetic_v<T> json(T x) : json(scalar(widened(x))) {}
+    requires std::is_arithmetic_v<T> json(T x) : json() { set(widened(x)); }
     json(std::string text);
-    json(std::string_view text) : json(std::string(text)) {}
-    json(const char* text) : json(std::string(text)) {}
+    json(std::string_view text);
+    json(const char* text);
     json(std::initializer_list<member> object);
     /// An array of what it holds.
     template <class R>
@@ -115,17 +115,28 @@ class json {
             return std::int64_t(x);
         }
     }
-    explicit json(scalar);
+    void set(bool);
+    void set(std::int64_t);
+    void set(std::uint64_t);
+    void set(double);
 
     std::variant<std::monostate, scalar, std::string, std::vector<json>, std::vector<member>>
         value_;
     friend struct json_reader;
 };
 
+/// Its functions are compiled in json.cpp: an object is written as a list of members, and each of
+/// them would be as much code again.
 struct json::member {
+    member(std::string_view key, json value);
+    member(const member&);
+    member(member&&) noexcept;
+    member& operator=(const member&);
+    member& operator=(member&&) noexcept;
+    ~member();
+    bool operator==(const member&) const;
     std::string key;
     json value;
-    bool operator==(const member&) const = default;
 };
 
 }  // namespace nz
