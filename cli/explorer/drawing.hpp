@@ -104,15 +104,14 @@ drawing drawn(const char* name, const Array& array, const Array& numbers) {
 template <class F>
 std::vector<drawing> drawings_of(const F& A, const F& numbers) {
     std::vector<drawing> all;
-    const auto draw_all = [&](const auto&... array) {
-        std::apply(
-            [&](const auto&... number) {
-                (all.push_back(drawn<typename F::value>(F::array_names[all.size()], array, number)),
-                 ...);
-            },
-            F::arrays(numbers));
-    };
-    std::apply(draw_all, F::arrays(A));
+    [&]<class... T>(const std::tuple<T&...>& arrays, const auto& of_numbers) {
+        const auto draw = [&]<std::size_t... k>(std::index_sequence<k...>) {
+            (all.push_back(drawn<typename F::value>(F::array_names[k], std::get<k>(arrays),
+                                                    std::get<k>(of_numbers))),
+             ...);
+        };
+        draw(std::index_sequence_for<T...>());
+    }(F::arrays(A), F::arrays(numbers));
     give_entries_to_indices(all);
     hide_alignment(A, all);
     return all;

@@ -61,13 +61,11 @@ struct explored_layout {
     std::vector<drawing> arrays;
 };
 
-/// `build` makes the layout of a CSR.
-template <class V, class Build>
-auto explore_layout(const csr<V, host_view>& A, const csr<V, host>& numbers, Build build) {
-    auto own = build(A);
-    const auto of_numbers = build(view(numbers));
+/// `of_numbers` is the layout of the same matrix with the values 1, 2, 3 ...
+template <class F>
+explored_layout<F> explore_layout(F own, const F& of_numbers) {
     auto arrays = drawings_of(view(own), view(of_numbers));
-    return explored_layout<decltype(own)>{std::move(own), std::move(arrays)};
+    return {std::move(own), std::move(arrays)};
 }
 
 template <class V, class F>
@@ -101,7 +99,7 @@ class explorer {
     void add(layout_tag<L> tag, const std::string& format) {
         const std::size_t before = layouts.size();
         std::string why;
-        const auto attempt = [&](auto add_one) {
+        const auto attempt = [&](const auto& add_one) {
             try {
                 add_one();
             } catch (const argument_error& e) {
@@ -109,14 +107,14 @@ class explorer {
             }
         };
         // Kernels of one format differ in their layouts' parameters: one may decline alone.
-        all_kernels::for_each([&]<class K>() {
-            if constexpr (draws<K, L>()) attempt([&] { add_kernel<K>(tag, format); });
-        });
+        if constexpr (std::floating_point<V>)
+            for (const drawn_kernel<L>& k : drawn_kernels<L>())
+                attempt([&] { add_kernel(k, tag, format); });
         if (layouts.size() == before && why.empty())
             attempt([&] {
-                const auto build = [&](const auto& B) { return built<V>(tag, B, o_); };
-                (void)number_of(layout_json(format, explore_layout(A_, numbers_, build), A_),
-                                layouts);
+                const auto e =
+                    explore_layout(built<V>(tag, A_, o_), built<V>(tag, view(numbers_), o_));
+                (void)number_of(layout_json(format, e, A_), layouts);
             });
         if (layouts.size() == before) declined.push_back({{"format", format}, {"why", why}});
     }
@@ -124,29 +122,39 @@ class explorer {
     json layouts = json::array(), kernels = json::array(), declined = json::array();
 
   private:
-    /// Whether the kernel is one over that layout, and has a trace.
-    template <class K, template <class, class> class L>
-    static constexpr bool draws() {
-        if constexpr (std::floating_point<V> &&
-                      std::is_same_v<typename K::template layout<V, host>, L<V, host>>) {
-            return traced<K, V>;
+    /// A kernel with a trace over L, and the function that makes its layout.
+    template <template <class, class> class L>
+    struct drawn_kernel {
+        std::string_view name;
+        L<V, host> (*from)(const csr<V, host_view>&);
+    };
+
+    template <template <class, class> class L>
+    static std::vector<drawn_kernel<L>> drawn_kernels() {
+        std::vector<drawn_kernel<L>> all;
+        all_kernels::for_each([&]<class K>() {
+            if constexpr (std::is_same_v<typename K::template layout<V, host>, L<V, host>>)
+                if constexpr (traced<K, V>) all.push_back({K::name, traced_from<K>()});
+        });
+        return all;
+    }
+
+    template <class K>
+    static constexpr auto traced_from() {
+        if constexpr (requires(const csr<V, host_view>& A) { traced_layout(K{}, A); }) {
+            return [](const csr<V, host_view>& A) { return traced_layout(K{}, A); };
         } else {
-            return false;
+            return layout_from<K, V>();
         }
     }
 
-    template <class K, template <class, class> class L>
-    void add_kernel(layout_tag<L> tag, const std::string& format) {
-        const auto build = [&](const csr<V, host_view>& B) -> L<V, host> {
-            if (is_given(format, o_)) return built<V>(tag, B, o_);
-            if constexpr (requires { traced_layout(K{}, B); }) {
-                return traced_layout(K{}, B);
-            } else {
-                return layout_from<K, V>()(B);
-            }
+    template <template <class, class> class L>
+    void add_kernel(const drawn_kernel<L>& k, layout_tag<L> tag, const std::string& format) {
+        const auto build = [&](const csr<V, host_view>& B) {
+            return is_given(format, o_) ? built<V>(tag, B, o_) : k.from(B);
         };
-        const auto e = explore_layout(A_, numbers_, build);
-        json j = kernel_json(K::name, view(e.own), e.arrays, entries_);
+        const auto e = explore_layout(build(A_), build(view(numbers_)));
+        json j = kernel_json(k.name, view(e.own), e.arrays, entries_);
         j["layout"] = number_of(layout_json(format, e, A_), layouts);
         kernels.push_back(std::move(j));
     }
