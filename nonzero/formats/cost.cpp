@@ -1,6 +1,6 @@
 #include "nonzero/formats/cost.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace nz {
 

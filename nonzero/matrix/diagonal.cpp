@@ -1,6 +1,6 @@
 #include "nonzero/matrix/diagonal.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <numeric>

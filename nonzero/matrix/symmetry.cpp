@@ -1,6 +1,6 @@
 #include "nonzero/matrix/symmetry.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "nonzero/solve/choices.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

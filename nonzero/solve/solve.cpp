@@ -1,6 +1,6 @@
 #include "nonzero/solve/solve.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

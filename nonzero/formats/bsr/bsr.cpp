@@ -6,7 +6,7 @@
 #include <functional>
 #include <limits>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/bsr/bsr_simd.hpp"

@@ -1,6 +1,6 @@
 #include "nonzero/solve/direct/factorization.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <limits>

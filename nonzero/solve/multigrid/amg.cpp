@@ -1,6 +1,6 @@
 #include "nonzero/solve/multigrid/amg.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

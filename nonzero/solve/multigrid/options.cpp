@@ -1,5 +1,5 @@
 // The options of multigrid, and what its setup made as numbers and as text.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <ostream>

@@ -1,6 +1,6 @@
 #include "nonzero/solve/preconditioners/factors.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace nz {
 

@@ -1,6 +1,6 @@
 #include "nonzero/solve/preconditioners/fsai.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
