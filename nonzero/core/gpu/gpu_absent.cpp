@@ -1,6 +1,8 @@
-// nonzero/core/gpu.hpp in a build without CUDA: there is no GPU, and every call says so.
+// nonzero/core/gpu.hpp and gpu_graph.hpp in a build without CUDA: there is no GPU, and every call
+// says so.
 #include "nonzero/core/format.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/gpu_graph.hpp"
 #include "nonzero/core/stream.hpp"
 
 #include "nonzero/core/error.hpp"
@@ -36,6 +38,9 @@ void copy_to_device(gpu, const void*, void*, std::size_t) { refuse(); }
 void copy_to_host(gpu, const void*, void*, std::size_t) { refuse(); }
 void copy_on_device(gpu, const void*, void*, std::size_t) { refuse(); }
 void zero_on_device(gpu, device_out<std::byte>) { refuse(); }
+gpu_graph::gpu_graph(gpu, const std::function<void()>&) { refuse(); }
+gpu_graph::~gpu_graph() = default;
+void gpu_graph::run(gpu) const { refuse(); }
 template <class V>
 void scale_vector(gpu, V, device_out<V>) {
     refuse();

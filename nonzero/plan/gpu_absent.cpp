@@ -1,9 +1,22 @@
-// Stats computed on a GPU, in a build without CUDA.
+// Looking at a matrix, rounding its values and measuring a machine on a GPU, in a build without
+// CUDA.
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/stream.hpp"
+#include "nonzero/plan/gpu_machine.hpp"
 #include "nonzero/plan/stats.hpp"
+#include "nonzero/plan/storage/storage.hpp"
 #include "nonzero/plan/subject.hpp"
 
 namespace nz {
+
+gpu_info describe_gpu(gpu on) {
+    require_gpu(on);
+    return {};
+}
+gpu_speeds measure_gpu(gpu on) {
+    require_gpu(on);
+    return {};
+}
 
 template <class V>
 subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& A) {
@@ -20,11 +33,21 @@ matrix_stats compute_stats(gpu on, const csr<V, device_view>&) {
     return {};
 }
 
+template <class V>
+device_array<V> stored_values(gpu on, device_span<V>, value_storage how) {
+    if (how != value_storage::exact) require_gpu(on);
+    return {};
+}
+
 #define NZ_INSTANTIATE(V)                                                \
     template subject<V, gpu> looked_at(gpu, const ascending<V, gpu>&);   \
     template subject<V, gpu> looked_at(gpu, const csr<V, device_view>&); \
     template matrix_stats compute_stats(gpu, const csr<V, device_view>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
+
+#define NZ_INSTANTIATE_STORED(V) \
+    template device_array<V> stored_values(gpu, device_span<V>, value_storage);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_STORED)
 
 }  // namespace nz
