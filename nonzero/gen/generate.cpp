@@ -61,6 +61,11 @@ std::vector<generator<V>> make_table() {
          {nx, ny, nz},
          false,
          [](P p, S) { return laplace3d<V>(whole(p[0]), whole(p[1]), whole(p[2])); }},
+        {"mixed2d",
+         "mixed Poisson, lowest Raviart-Thomas elements on squares: a saddle point",
+         {{"nx", 300, true, "squares along x"}, {"ny", 300, true, "squares along y"}},
+         false,
+         [](P p, S) { return mixed2d<V>(whole(p[0]), whole(p[1])); }},
         {"powerlaw",
          "row lengths by a power law, columns uniform",
          {n,
@@ -84,6 +89,16 @@ std::vector<generator<V>> make_table() {
           {"c", 0.19, false, "of the lower left"}},
          true,
          [](P p, S seed) { return rmat<V>(whole(p[0]), whole(p[1]), p[2], p[3], p[4], seed); }},
+        {"stokes2d",
+         "Stokes flow on staggered cells, open on one side: a saddle point",
+         {{"nx", 200, true, "cells along x"}, {"ny", 200, true, "cells along y"}},
+         false,
+         [](P p, S) { return stokes2d<V>(whole(p[0]), whole(p[1])); }},
+        {"stokes3d",
+         "the same in three dimensions",
+         {mx, my, mz},
+         false,
+         [](P p, S) { return stokes3d<V>(whole(p[0]), whole(p[1]), whole(p[2])); }},
     };
 }
 

@@ -302,6 +302,46 @@ TEST(circuit, is_symmetric_dominant_and_has_rails) {
     }
 }
 
+/// How many pivots of Gauss's elimination, rows in their order, are positive, and how many
+/// negative.
+std::pair<index, index> signs_of_pivots(std::vector<std::vector<double>> A) {
+    std::pair<index, index> count;
+    for (std::size_t k = 0; k < A.size(); ++k) {
+        ++(A[k][k] > 0 ? count.first : count.second);
+        for (std::size_t i = k + 1; i < A.size(); ++i)
+            for (std::size_t j = A.size(); j-- > k;) A[i][j] -= A[i][k] / A[k][k] * A[k][j];
+    }
+    return count;
+}
+
+TEST(saddle_points, are_symmetric_and_regular_with_a_negative_eigenvalue_for_each_cell) {
+    for (const auto& [A, cells] :
+         {std::pair(stokes2d<double>(5, 4), 20), std::pair(stokes2d<double>(1, 2), 2),
+          std::pair(stokes3d<double>(3, 2, 4), 24), std::pair(mixed2d<double>(4, 5), 20),
+          std::pair(mixed2d<double>(1, 1), 1)}) {
+        EXPECT_TRUE(same_bits(A, transpose(view(A))));
+        const auto [positive, negative] = signs_of_pivots(dense(A));
+        EXPECT_EQ(negative, cells);
+        EXPECT_EQ(positive, A.shape.rows - cells);
+    }
+    // A velocity of 1 everywhere along x flows through: -Laplace and divergence see but the walls.
+    const auto A = stokes2d<double>(6, 5);
+    const auto D = dense(A);
+    for (std::size_t i = 0; i < D.size(); ++i) {
+        double sum = 0;
+        for (std::size_t j = 0; j < 30; ++j) sum += D[i][j];
+        const bool is_inside = i < 30 && i % 6 != 0 && i >= 6 && i < 24;
+        const bool is_cell = i >= 30 + 24 && (i - 54) % 6 != 0;
+        if (is_inside || is_cell) {
+            EXPECT_EQ(sum, 0) << i;
+        }
+    }
+    EXPECT_THROW(stokes2d<double>(4, 1), argument_error);
+    EXPECT_THROW(stokes3d<double>(4, 4, 0), argument_error);
+    EXPECT_THROW(mixed2d<double>(0, 4), argument_error);
+    EXPECT_THROW(mixed2d<double>(30000, 30000), argument_error);
+}
+
 TEST(blocks, are_dense_and_aligned) {
     const index n = 40, side = 3, per_row = 5;
     const auto A = blocks<double>(n, side, per_row, 1);

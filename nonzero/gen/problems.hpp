@@ -49,6 +49,22 @@ csr<V, host> rmat(int scale, index per_row, double a, double b, double c, std::u
 template <class V>
 csr<V, host> circuit(index n, index per_node, index rails, std::uint64_t seed);
 
+/// Stokes flow on nx x ny cells of side 1, velocities on their faces and a pressure in each
+/// (marker and cell): (A, B^T; B, 0), A -Laplace of the velocities, all along x, then along y. They
+/// are zero on the walls and leave freely where x is largest. Symmetric indefinite, regular. ny: 2
+/// or more. Source: Harlow and Welch 1965, doi:10.1063/1.1761178.
+template <class V>
+csr<V, host> stokes2d(index nx, index ny);
+/// The same on nx x ny x nz cells. ny and nz: 2 or more.
+template <class V>
+csr<V, host> stokes3d(index nx, index ny, index nz);
+
+/// -Laplace on nx x ny squares of side 1 as a system of first order, by Raviart-Thomas elements of
+/// lowest order: (M, B^T; B, 0), a flux through each face, along x, then along y, and a value in
+/// each square, zero around them. Symmetric indefinite, regular.
+template <class V>
+csr<V, host> mixed2d(index nx, index ny);
+
 /// n x n dense blocks of the given side: `per_row` distinct ones in each block row, uniform among
 /// all, the one on the diagonal not always among them. Values uniform in [-1, 1].
 template <class V>

@@ -199,3 +199,45 @@ def blocks(
     360
     """
     return _made("blocks", [n, side, per_row], dtype, seed)
+
+
+def stokes2d(nx: int, ny: int | None = None, *, dtype: DTypeLike = np.float64) -> Any:
+    """Give Stokes flow on nx x ny staggered cells, open on one side: a saddle point.
+
+    Velocities on the cells' faces, all along x first, then a pressure in each cell.
+
+    Examples
+    --------
+    >>> import nonzero as nz
+    >>> nz.generate.stokes2d(10).shape
+    (290, 290)
+    """
+    return _made("stokes2d", [nx, nx if ny is None else ny], dtype)
+
+
+def stokes3d(
+    nx: int, ny: int | None = None, nz: int | None = None, *, dtype: DTypeLike = np.float64
+) -> Any:
+    """Give Stokes flow on nx x ny x nz staggered cells, as `stokes2d`.
+
+    Examples
+    --------
+    >>> import nonzero as nz
+    >>> nz.generate.stokes3d(4).shape
+    (224, 224)
+    """
+    return _made("stokes3d", [nx, nx if ny is None else ny, nx if nz is None else nz], dtype)
+
+
+def mixed2d(nx: int, ny: int | None = None, *, dtype: DTypeLike = np.float64) -> Any:
+    """Give -Laplace on nx x ny squares by lowest Raviart-Thomas elements: a saddle point.
+
+    A flux through each face, all along x first, then a value in each square.
+
+    Examples
+    --------
+    >>> import nonzero as nz
+    >>> nz.generate.mixed2d(10).shape
+    (320, 320)
+    """
+    return _made("mixed2d", [nx, nx if ny is None else ny], dtype)

@@ -157,6 +157,9 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "rmat": (lambda **o: nz.generate.rmat(6, 4, **o), (64, 64)),
     "circuit": (lambda **o: nz.generate.circuit(50, 2, rails=2, **o), (50, 50)),
     "blocks": (lambda **o: nz.generate.blocks(6, 3, per_row=2, **o), (18, 18)),
+    "stokes2d": (lambda **o: nz.generate.stokes2d(4, 3, **o), (32, 32)),
+    "stokes3d": (lambda **o: nz.generate.stokes3d(3, 2, 4, **o), (78, 78)),
+    "mixed2d": (lambda **o: nz.generate.mixed2d(3, **o), (33, 33)),
 }
 
 
