@@ -16,7 +16,7 @@ host_vector<V> noise(range elements, std::uint64_t seed) {
     for (std::int64_t i = elements.first; i < elements.last; ++i) {
         const std::uint64_t h =
             scatter_bits(std::uint64_t(std::uint32_t(seed + 1)) << 32 | std::uint32_t(i));
-        v[std::size_t(i - elements.first)] = V(double(std::uint32_t(h)) * 0x1p-31 - 1);
+        v[std::size_t(i - elements.first)] = V(real<V>(double(std::uint32_t(h)) * 0x1p-31 - 1));
     }
     return v;
 }

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "nonzero/solve/eigs/noise.hpp"
+#include "nonzero/gen/noise.hpp"
 #include "nonzero/solve/eigs/search.hpp"
 
 namespace nz {

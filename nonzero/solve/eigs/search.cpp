@@ -6,7 +6,7 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/solve/eigs/dense_eigen.hpp"
-#include "nonzero/solve/eigs/noise.hpp"
+#include "nonzero/gen/noise.hpp"
 
 namespace nz {
 namespace {
