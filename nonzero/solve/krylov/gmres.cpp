@@ -73,7 +73,9 @@ class gmres_solve {
           options_(o),
           n_(A.shape().rows),
           restart_(o.restart),
+          keeps_z_(o.flexible && M != nullptr),
           basis_(make_basis(restart_)),
+          of_z_(make_of_z(restart_)),
           q_(space_.make()),
           z_(space_.make()),
           h_(make<W>(2 * std::size_t(longest_cycle) + 1)),
@@ -121,6 +123,9 @@ class gmres_solve {
     vector<V, B> make_basis(index directions) const {
         return make<V>(std::size_t(n_) * (std::size_t(directions) + 1));
     }
+    vector<V, B> make_of_z(index directions) const {
+        return make<V>(keeps_z_ ? std::size_t(n_) * std::size_t(directions) : 0);
+    }
 
     /// Doubles the directions of a cycle; false where they, or the memory, do not suffice. Ranks
     /// grow together.
@@ -128,17 +133,18 @@ class gmres_solve {
         const auto more = index(
             std::min<std::int64_t>({2 * restart_, longest_cycle, options_.most_restart, rows_}));
         if (more <= restart_) return false;
-        bool fits = std::size_t(n_) * std::size_t(more) * sizeof(V) <= most_basis_bytes;
-        vector<V, B> larger;
+        bool fits = (keeps_z_ ? 2U : 1U) * std::size_t(n_) * std::size_t(more) * sizeof(V) <=
+                    most_basis_bytes;
+        vector<V, B> larger, larger_of_z;
         if (fits) try {
-                larger = make_basis(more);
+                larger = make_basis(more), larger_of_z = make_of_z(more);
             } catch (const out_of_memory&) {
                 fits = false;
             } catch (const std::bad_alloc&) {
                 fits = false;
             }
         if (!on_all(ranks_, fits)) return false;
-        basis_ = std::move(larger), restart_ = more;
+        basis_ = std::move(larger), of_z_ = std::move(larger_of_z), restart_ = more;
         find_residual();  // the first vector of the basis
         return true;
     }
@@ -147,6 +153,8 @@ class gmres_solve {
         return timed_ && !on_all(ranks_, seconds_since(start_) < options_.max_seconds);
     }
     V* basis(std::int64_t k) { return basis_.data() + k * n_; }
+    /// The place of M basis k: all of them are kept where M may be another in every iteration.
+    out<V, B> z(std::int64_t k) { return keeps_z_ ? out_of(of_z_.data() + k * n_) : out<V, B>(z_); }
     in<V, B> in_of(const V* v) const { return {v, std::size_t(n_)}; }
     out<V, B> out_of(V* v) const { return {v, std::size_t(n_)}; }
 
@@ -198,8 +206,8 @@ class gmres_solve {
     /// basis j + 1 = A M basis j, made orthogonal to those before, not yet of length 1: a column.
     std::vector<W> orthogonalise(int j) {
         V* const w = basis(j + 1);
-        if (M_ != nullptr) M_->apply(V(1), in_of(basis(j)), V(0), z_);
-        A_.apply(V(1), M_ == nullptr ? in_of(basis(j)) : in<V, B>(z_), V(0), out_of(w));
+        if (M_ != nullptr) M_->apply(V(1), in_of(basis(j)), V(0), z(j));
+        A_.apply(V(1), M_ == nullptr ? in_of(basis(j)) : in<V, B>(z(j)), V(0), out_of(w));
         const int count = j + 1;
         W* const norm2 = h_.data() + 2 * count;  // beside h, so that the CPU waits once
         for (W* const h : {h_.data(), h_.data() + count}) {
@@ -217,15 +225,17 @@ class gmres_solve {
         return column;
     }
 
-    /// x = x + M (basis times H's solution)
+    /// x = x + M (basis times H's solution), or the kept M basis times that.
     void update(const rotated_hessenberg<W>& H, int columns) {
         if (columns == 0) return;
         const std::vector<W> y = H.solution();
         const auto on_device = from_host(space_.on(), std::span<const W>(y));
-        run_fused(space_, gmres_combine<V>{basis(0), q_.data(), n_, columns, on_device.data()},
+        const V* const from = keeps_z_ ? of_z_.data() : basis(0);
+        run_fused(space_, gmres_combine<V>{from, q_.data(), n_, columns, on_device.data()},
                   s_.data());
-        if (M_ != nullptr) M_->apply(V(1), q_, V(0), z_);
-        space_.axpy(V(1), M_ == nullptr ? q_ : z_, x_);
+        const bool is_updated_by_q = keeps_z_ || M_ == nullptr;
+        if (!is_updated_by_q) M_->apply(V(1), q_, V(0), z_);
+        space_.axpy(V(1), is_updated_by_q ? q_ : z_, x_);
     }
 
     solve_report end(status why, std::string sentence = {}) {
@@ -242,8 +252,10 @@ class gmres_solve {
     const gmres_options& options_;
     std::int64_t n_;
     index restart_;
-    vector<V, B> basis_, q_, z_;  ///< basis: restart_ + 1 vectors, one after the other
-    vector<W, B> h_;              ///< the products of both passes of Gram-Schmidt, and |w|^2
+    bool keeps_z_;               ///< as `flexible` asks for
+    vector<V, B> basis_, of_z_;  ///< restart_ + 1 vectors, one after the other; M times restart_
+    vector<V, B> q_, z_;
+    vector<W, B> h_;  ///< the products of both passes of Gram-Schmidt, and |w|^2
     scalars_on<S, B> s_;
     kept_solution<V, B> best_;  ///< of before a cycle
     const communicator* ranks_ = ranks_of(space_.on());
@@ -258,7 +270,8 @@ template <class V, class B>
 solve_report solve(B on, const linear_operator<V, B>& A, const linear_operator<V, B>* M, in<V, B> b,
                    out<V, B> x, const gmres_options& o) {
     check_system<V, B>("gmres", on, A, M, b, x, o);
-    expect_equal(ranks_of(on), "gmres", std::array{double(o.restart), double(o.most_restart)});
+    expect_equal(ranks_of(on), "gmres",
+                 std::array{double(o.restart), double(o.most_restart), double(o.flexible)});
     if (o.restart < 1 || o.restart > longest_cycle)
         throw argument_error("gmres: restart is " + std::to_string(o.restart) + ", expected 1 to " +
                              std::to_string(longest_cycle));

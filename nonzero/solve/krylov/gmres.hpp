@@ -10,6 +10,9 @@ struct gmres_options : solve_options {
     /// Iterations from one restart to the next, at first; as many vectors are kept.
     index restart = 30;
     index most_restart = 1000;  ///< to which restart may grow
+    /// FGMRES: M may be another operator in every iteration, such as a solver that ends by its
+    /// residual. M times each basis vector is kept as well, and x made of those.
+    bool flexible = false;
 };
 
 /// Solves A x = b for any regular A by GMRES(restart), preconditioned from the right, so that what
@@ -25,7 +28,8 @@ struct gmres_options : solve_options {
 /// Moves    beside the products, about 4 (j + 2) vectors in the j-th iteration of a cycle.
 /// Throws   also argument_error where restart is not 1 to 1000.
 /// Source   Saad and Schultz 1986, doi:10.1137/0907058; Saad 2003, algorithm 9.5; twice is enough:
-///          Giraud et al. 2005, doi:10.1007/s00211-005-0615-4.
+///          Giraud et al. 2005, doi:10.1007/s00211-005-0615-4; flexible: Saad 1993,
+///          doi:10.1137/0914028.
 template <class V, class B>
 solve_report gmres(B on, const linear_operator<V, B>& A, in<V, B> b, out<V, B> x,
                    const gmres_options& = {});
