@@ -25,6 +25,7 @@
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/gmres.hpp"
+#include "nonzero/solve/krylov/idrs.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/preconditioners/fsai.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
@@ -230,6 +231,16 @@ TEST(memory, gives_out_in_solvers) {
     survive("fsai", [&] {
         host_vector<double> x(s.b.size(), 0.0);
         (void)cg<double, cpu>(on, *s.op, *fsai(on, view(s.A), {.level = 1}), s.b, x, few);
+    });
+    survive("fgmres", [&] {
+        host_vector<double> x(s.b.size(), 0.0);
+        gmres_options o;
+        o.max_iter = 8, o.restart = 4, o.flexible = true;
+        (void)gmres<double, cpu>(on, *s.op, *jacobi(on, view(s.A)), s.b, x, o);
+    });
+    survive("idrs", [&] {
+        host_vector<double> x(s.b.size(), 0.0);
+        (void)idrs<double, cpu>(on, *s.op, *jacobi(on, view(s.A)), s.b, x, few);
     });
     survive("why_not_definite", [&] {
         auto B = s.A;

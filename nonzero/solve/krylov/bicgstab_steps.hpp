@@ -12,10 +12,6 @@ struct bicgstab_scalars : krylov_state {
     double least2 = 0;  ///< the least |r|^2 since the directions began
 };
 
-/// A residual this much above its least one ends the iterations, squared: slu_cmat grew to 1e59 in
-/// 2,815 iterations without it.
-inline constexpr double divergence2 = 1e12;
-
 /// Base of all steps.
 template <class V, int K>
 struct bicgstab_step {
@@ -23,13 +19,6 @@ struct bicgstab_step {
     using scalars = bicgstab_scalars<W>;
     using totals = sums<W, K>;
     NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running() || s.has_failed(); }
-    /// Where the quotient is not possible or not finite this is the last iteration.
-    NZ_HOST_DEVICE static W quotient(scalars& s, W above, W below) {
-        const W q = below == W(0) ? W(0) : above / below;
-        if (!loop_state::is_finite(norm2(q))) s.next = status::not_finite;
-        if (below == W(0)) s.next = status::breakdown;
-        return s.has_failed() ? W(0) : q;
-    }
 };
 
 /// p = r + beta (p - omega v)
@@ -56,7 +45,7 @@ struct bicgstab_alpha : bicgstab_step<V, 1> {
         return {{inner_product(u[i], v[i])}};
     }
     NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
-        s.alpha = this->quotient(s, s.rho, t[0]);
+        s.alpha = krylov_quotient(s, s.rho, t[0]);
     }
 };
 
@@ -83,7 +72,7 @@ struct bicgstab_omega : bicgstab_step<V, 2> {
         return {{inner_product(t[i], r[i]), inner_product(t[i], t[i])}};
     }
     NZ_HOST_DEVICE void finish(scalars& s, const totals& sum) const {
-        s.omega = real_part(sum[1]) == 0 ? sum[1] : this->quotient(s, sum[0], sum[1]);
+        s.omega = real_part(sum[1]) == 0 ? sum[1] : krylov_quotient(s, sum[0], sum[1]);
     }
 };
 

@@ -27,6 +27,19 @@ struct krylov_state : loop_state {
     double rhs2 = 0;  ///< |b|^2
 };
 
+/// above / below; where that is not possible or not finite this is the last iteration.
+template <class W>
+NZ_HOST_DEVICE W krylov_quotient(krylov_state& s, W above, W below) {
+    const W q = below == W(0) ? W(0) : above / below;
+    if (!loop_state::is_finite(norm2(q))) s.next = status::not_finite;
+    if (below == W(0)) s.next = status::breakdown;
+    return s.has_failed() ? W(0) : q;
+}
+
+/// A residual this much above its least one ends the iterations, squared: slu_cmat grew to 1e59 in
+/// 2,815 iterations without it.
+inline constexpr double divergence2 = 1e12;
+
 /// Whether iterations may start: |b| is from 2^-64 to 2^64 and |b - A x| at most 2^64 times that.
 /// Farther off, squares of residuals or their products underflow or overflow.
 inline bool suits_iterations(const krylov_state& s) {
