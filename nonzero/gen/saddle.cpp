@@ -9,7 +9,7 @@ namespace {
 
 using triple = std::array<index, 3>;
 
-/// Which faces of the cells carry an unknown, along the axis that they are normal to.
+/// The faces of the cells that carry an unknown, along the axis that they are normal to.
 enum class faces_kept { all, inner_and_far_x };
 
 /// A grid of cells with an unknown on faces normal to each axis, axis after axis, then one in each
@@ -45,7 +45,7 @@ class staggered {
         while (a + 1 < axes_ && i >= first_[a + 1]) ++a;
         return a;
     }
-    /// How many unknowns of the axis (3: of the cells) there are along each axis.
+    /// The unknowns of the axis (3: of the cells) along each axis.
     [[nodiscard]] triple sizes(std::size_t axis) const {
         triple n = cells_;
         if (axis < 3) n[axis] = faces(axis);
