@@ -33,6 +33,7 @@
 #include "nonzero/solve/preconditioners/ilu.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "nonzero/solve/preconditioners/mixed_precision.hpp"
+#include "nonzero/solve/saddle/saddle.hpp"
 #include "test/files.hpp"
 #include "test/watched_memory.hpp"
 #include "test/zoo.hpp"
@@ -241,6 +242,10 @@ TEST(memory, gives_out_in_solvers) {
     survive("idrs", [&] {
         host_vector<double> x(s.b.size(), 0.0);
         (void)idrs<double, cpu>(on, *s.op, *jacobi(on, view(s.A)), s.b, x, few);
+    });
+    survive("saddle", [&] {
+        const auto K = mixed2d<double>(4, 3);
+        (void)saddle<double, cpu>(on, ascending(view(K)), saddle_form::triangular);
     });
     survive("why_not_definite", [&] {
         auto B = s.A;

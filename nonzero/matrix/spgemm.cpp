@@ -262,7 +262,6 @@ csr<V, host> galerkin_product(cpu on, const csr<V, host_view>& R, const csr<V, h
     template csr<V, host> galerkin_product(cpu, const csr<V, host_view>&,                      \
                                            const csr<V, host_view>&, const csr<V, host_view>&, \
                                            offset);
-NZ_INSTANTIATE(float)
-NZ_INSTANTIATE(double)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz
