@@ -50,6 +50,16 @@ TEST_F(solve, every_method_and_preconditioner) {
         }
 }
 
+TEST_F(solve, block_preconditioners_of_saddle_points) {
+    ASSERT_EQ(nz("generate stokes2d --nx 20 --ny 20 -o K.npz").code, 0);
+    for (const std::string method : {"", " --method minres"}) {
+        const auto j = report("K.npz --precond saddle" + method);
+        EXPECT_EQ(j["converged"], true) << method << " " << j["why"];
+        EXPECT_EQ(j["preconditioner"], "saddle");
+    }
+    EXPECT_EQ(nz("solve A.npz --precond saddle").code, 1);
+}
+
 TEST_F(solve, reads_and_writes_vectors) {
     write("D.mtx", std::string(banner) + "2 2 2\n1 1 2\n2 2 4\n");
     write("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n6\n20\n");

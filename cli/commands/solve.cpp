@@ -330,7 +330,7 @@ void add_solve(const command& nz) {
                    "a zero; others "
                    "where that fails)")
         .one_of({"amg", "block-jacobi", "fsai", "ic", "ilu", "ilut", "jacobi", "matching", "none",
-                 "sgs"});
+                 "saddle", "sgs"});
     sub.add_flag("--iterative", o->iterative, "leave the direct solver out");
     sub.add_option(
            "--tol", o->solver.tol,

@@ -10,6 +10,7 @@
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/solve/names.hpp"
+#include "nonzero/solve/saddle/split.hpp"
 
 namespace nz {
 
@@ -23,18 +24,17 @@ std::vector<choice> candidates_for(const matrix_facts& f) {
     using enum krylov_method;
     using enum preconditioning;
     const auto diagonal = f.zero_on_diagonal >= 0 ? none : jacobi;
-    if (!f.is_symmetric)
-        return {{bicgstab, diagonal},
-                {gmres, ilut},
-                {gmres, diagonal},
-                {gmres, f.zero_on_diagonal < 0 ? gauss_seidel : matching}};
-    if (!f.why_not_definite.empty()) {
-        std::vector<choice> all{
-            {minres, diagonal}, {gmres, ilut}, {gmres, diagonal}, {bicgstab, diagonal}};
-        if (f.zero_on_diagonal >= 0) all.push_back({gmres, matching});
-        return all;
-    }
     std::vector<choice> all;
+    if (!f.is_symmetric)
+        all = {{bicgstab, diagonal},
+               {gmres, ilut},
+               {gmres, diagonal},
+               {gmres, f.zero_on_diagonal < 0 ? gauss_seidel : matching}};
+    else if (!f.why_not_definite.empty())
+        all = {{minres, diagonal}, {gmres, ilut}, {gmres, diagonal}, {bicgstab, diagonal}};
+    if (f.is_symmetric && !all.empty() && f.zero_on_diagonal >= 0) all.push_back({gmres, matching});
+    if (f.is_saddle) all.insert(all.begin() + 1, {gmres, saddle});
+    if (!all.empty()) return all;
     if (!f.is_complex_valued) all.push_back({cg, amg});
     for (const auto p : {jacobi, gauss_seidel}) all.push_back({cg, p});
     all.push_back({minres, jacobi}), all.push_back({gmres, jacobi});
@@ -61,6 +61,9 @@ choice asked_for(const system_options& o, const matrix_facts& f) {
     if ((p == jacobi || p == gauss_seidel) && f.zero_on_diagonal >= 0)
         throw unsuitable(std::string(name_of(*p)) + ": the diagonal is zero in row " +
                          std::to_string(f.zero_on_diagonal));
+    if (p == saddle && o.method == cg)
+        throw unsuitable("saddle: A is indefinite, no matrix for cg");
+    if (p == saddle) return {o.method.value_or(gmres), *p};
     if (p == matching || p == ilut) {
         if (o.method == cg || o.method == minres)
             throw unsuitable(std::string(name_of(*p)) + ": not symmetric, as " +
@@ -88,6 +91,10 @@ matrix_facts facts_of(const ascending<V>& A, std::span<const V> diagonal) {
     const auto zero = std::find(diagonal.begin(), diagonal.end(), V(0));
     if (zero != diagonal.end()) f.zero_on_diagonal = zero - diagonal.begin();
     f.is_complex_valued = is_complex<V>;
+    // Iterations take the few eigenvalues that fewer constraints make one after the other.
+    constexpr std::size_t rows_a_constraint = 100;
+    f.is_saddle = !f.why_not_definite.empty() &&
+                  find_saddle(A, diagonal).second.size() >= diagonal.size() / rows_a_constraint + 1;
     f.entries = double(A.view().val.size());
     return f;
 }

@@ -30,6 +30,7 @@
 #include "nonzero/solve/preconditioners/ilut.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "nonzero/solve/preconditioners/matched_diagonal.hpp"
+#include "nonzero/solve/saddle/saddle.hpp"
 
 namespace nz {
 namespace {
@@ -81,7 +82,7 @@ void negate(std::span<V> v) {
 bool takes_block(preconditioning p) {
     using enum preconditioning;
     return p == block_jacobi || p == gauss_seidel || p == matching || p == ilu || p == ilut ||
-           p == ic || p == fsai;
+           p == ic || p == fsai || p == saddle;
 }
 
 /// A matrix that one process has as a whole, as `solve_system` asks for it.
@@ -274,6 +275,10 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
                 return ic(here, block, {.level = o.fill_level}, A.first_row());
             case preconditioning::fsai:
                 return fsai(here, block, {.level = o.fill_level}, A.first_row());
+            case preconditioning::saddle:
+                return saddle(here, block,
+                              c.method == krylov_method::minres ? saddle_form::diagonal
+                                                                : saddle_form::triangular);
             default:
                 return block_jacobi(here, block, o.block, A.first_row());
         }
@@ -335,6 +340,8 @@ system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<co
         choices.front().most_iterations = 1000;
     if (choices.size() > 1 && !facts.why_not_definite.empty() && (direct || !facts.is_symmetric))
         choices.front().patience = 300;
+    // The setup of blocks takes as long as many iterations.
+    if (facts.is_saddle && choices.size() > 1) choices.front().most_iterations = 1000;
     const choice opening = choices.front();
     if (at_once) place_direct<V>(A, choices, facts, o);
     const auto planning = steady_clock::now();
@@ -353,14 +360,19 @@ system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<co
     };
     const auto rounding = [&](std::span<const V> at) { return A.rounding(b, at); };
     const auto reconsider = [&](std::vector<choice>& left) {
-        // Where A is not symmetric short recurrences have little hold: first it is ilut's turn.
-        if (!facts.is_symmetric && left.size() > 1 &&
-            left[1].preconditioner == preconditioning::ilut)
-            std::swap(left[0], left[1]);
-        if (!direct || at_once) return;
-        // Where cg has failed otherwise than by its iterations, it is others' turn.
         const bool goes_on = left.size() > 0 && left.front().method == opening.method &&
                              left.front().preconditioner == opening.preconditioner;
+        // Short recurrences have little hold where A is not symmetric: first it is ilut's turn. A
+        // block preconditioner's on any.
+        const auto comes_before = [&](const choice& c) {
+            return c.preconditioner == preconditioning::saddle ||
+                   (!facts.is_symmetric && c.preconditioner == preconditioning::ilut);
+        };
+        if (goes_on)
+            std::rotate(left.begin(), left.begin() + 1,
+                        std::find_if_not(left.begin() + 1, left.end(), comes_before));
+        if (!direct || at_once) return;
+        // Where cg has failed otherwise than by its iterations, it is others' turn.
         if (facts.why_not_definite.empty() && !goes_on)
             left.push_back({krylov_method::direct, preconditioning::none});
         else

@@ -24,7 +24,8 @@ enum class preconditioning {
     ilut,
     ilu,
     ic,
-    fsai
+    fsai,
+    saddle
 };
 /// Their names, as `nz solve` has them.
 std::string_view name_of(krylov_method);
@@ -79,6 +80,9 @@ struct unsuitable : error {
 /// then gmres, then bicgstab; else bicgstab, gmres with ilut, gmres, then gmres with sgs; all of
 /// them with jacobi, or with none where a diagonal entry is zero, in which case gmres with matching
 /// follows. For minres jacobi takes the absolute values of the diagonal.
+///
+/// If a saddle point is found, with a hundredth of all rows for its constraints or more, gmres with
+/// saddle is tried when the first of these has taken 1,000 iterations, or failed. Not over ranks.
 ///
 /// The direct solver comes first where its forecast is below what a thousand iterations cost: at
 /// once where A is small, else when the first attempt has not halved its residual in 300 iterations

@@ -316,6 +316,40 @@ TYPED_TEST(automatic_solve, gets_to_zero_diagonals_without_the_direct_solver) {
     }
 }
 
+TYPED_TEST(automatic_solve, takes_block_preconditioners_for_saddle_points) {
+    using V = typename TypeParam::V;
+    auto o = to<V>(this->tol);
+    if constexpr (sizeof(real<V>) == sizeof(double)) {
+        // Of little viscosity, which iterations without it take long for.
+        auto thin = stokes2d<V>(40, 37);
+        const index first = thin.shape.rows - 40 * 37;
+        for (auto k = 0; k < thin.row_ptr[std::size_t(first)]; ++k)
+            if (thin.col_ind[std::size_t(k)] < first) thin.val[std::size_t(k)] *= V(1e-5);
+        auto stokes = manufactured<V>("stokes", rotated(thin));
+        for (const V sign : {V(1), V(-1)}) {
+            for (V& v : stokes.A.val) v *= sign;
+            for (V& v : stokes.b) v *= sign;
+            const auto all = solve(*this, stokes.A, stokes.b, o);
+            expect_solution(stokes, all, this->tol);
+            EXPECT_EQ(all.report.attempts.size(), 2);
+            EXPECT_LE(all.first().report.iterations, 1000);
+            EXPECT_EQ(all.report.result().method, gmres);
+            EXPECT_EQ(all.report.result().preconditioner, saddle);
+        }
+    }
+    const auto s = manufactured<V>("kkt", rotated(kkt(laplace2d<V>(12, 11), 40)));
+    o.preconditioner = saddle;
+    for (const auto m : {minres, gmres, bicgstab}) {
+        o.method = m;
+        expect_solution(s, solve(*this, s.A, s.b, o), this->tol);
+    }
+    o.method = cg;
+    EXPECT_THROW((void)solve(*this, s.A, s.b, o), unsuitable);
+    o.method = {};
+    EXPECT_EQ(solve(*this, s.A, s.b, o).first().method, gmres);
+    EXPECT_THROW((void)solve(*this, laplace2d<V>(5, 5), host_vector<V>(25, V(1)), o), unsuitable);
+}
+
 /// Told as a failed attempt, with the reason, and others follow.
 TYPED_TEST(automatic_solve, goes_on_where_the_direct_solver_does_not_suit) {
     using V = typename TypeParam::V;

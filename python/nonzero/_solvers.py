@@ -146,7 +146,7 @@ def solve(
         To use alone. [as suits A]
     preconditioner : str, optional
         To use alone: "none", "jacobi", "block-jacobi", "sgs", "amg", "matching", "ilut", "ilu",
-        "ic" or "fsai". [as suits A]
+        "ic", "fsai" or "saddle". [as suits A]
     restart : int
         Vectors of gmres, at first.
     block : int
