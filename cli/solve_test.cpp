@@ -36,7 +36,7 @@ TEST_F(solve, says_what_it_did) {
 }
 
 TEST_F(solve, every_method_and_preconditioner) {
-    for (const std::string method : {"cg", "bicgstab", "gmres", "minres"})
+    for (const std::string method : {"cg", "bicgstab", "fgmres", "gmres", "idrs", "minres"})
         for (const std::string preconditioner :
              {"none", "jacobi", "block-jacobi", "sgs", "amg", "ilu", "ic", "fsai"}) {
             const auto j = report("A.npz --threads 1 --method " + method + " --precond " +
@@ -50,9 +50,18 @@ TEST_F(solve, every_method_and_preconditioner) {
         }
 }
 
+TEST_F(solve, refinement_reports_inner_and_outer_iterations) {
+    const auto j = report("A.npz --method refine");
+    EXPECT_EQ(j["converged"], true);
+    EXPECT_GT(j["inner_iterations"], j["iterations"]);
+    const auto told = nz("solve A.npz --method refine").out;
+    EXPECT_NE(told.find("in single precision within"), std::string::npos) << told;
+    EXPECT_EQ(report("A.npz")["inner_iterations"], 0);
+}
+
 TEST_F(solve, block_preconditioners_of_saddle_points) {
     ASSERT_EQ(nz("generate stokes2d --nx 20 --ny 20 -o K.npz").code, 0);
-    for (const std::string method : {"", " --method minres"}) {
+    for (const std::string method : {"", " --method minres", " --method fgmres"}) {
         const auto j = report("K.npz --precond saddle" + method);
         EXPECT_EQ(j["converged"], true) << method << " " << j["why"];
         EXPECT_EQ(j["preconditioner"], "saddle");

@@ -118,7 +118,10 @@ void print(const options& o, const outcome& all, nz::shape shape, std::size_t nn
                best.preconditioner_s * 1e3);
     fmt::print("solve       {:.3g} ms, {:.3g} us an iteration\n", best.solve_s * 1e3,
                r.iteration_s() * 1e6);
-    fmt::print("iterations  {}\n", r.iterations);
+    fmt::print("iterations  {}{}\n", r.iterations,
+               r.inner_iterations > 0
+                   ? fmt::format(", with {} in single precision within", r.inner_iterations)
+                   : "");
     fmt::print("residual    |b - A x| / |b| = {:.3g}\n", r.relative_residual());
     if (all.error >= 0) fmt::print("error       |x - x*| / |x*| = {:.3g}\n", all.error);
     if (!all.memory.empty()) fmt::print("memory      {}\n", to_text(all.memory));
@@ -324,7 +327,7 @@ void add_solve(const command& nz) {
            "--method", o->method,
            "solver (default: cg where A is symmetric, its diagonal positive; direct where that is "
            "cheap; minres where A is symmetric otherwise; else bicgstab; others where that fails)")
-        .one_of({"cg", "bicgstab", "direct", "gmres", "minres"});
+        .one_of({"cg", "bicgstab", "direct", "fgmres", "gmres", "idrs", "minres", "refine"});
     sub.add_option("--precond", o->preconditioner,
                    "preconditioner (default: amg for cg, jacobi else; none where the diagonal has "
                    "a zero; others "

@@ -7,6 +7,7 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
+#include "nonzero/solve/krylov/idrs.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/solve/krylov/minres.hpp"
 
@@ -24,6 +25,8 @@ solve_report solve_by(krylov_method method, B on, const linear_operator<V, B>& A
             return M ? minres<V, B>(on, A, *M, b, x, o) : minres<V, B>(on, A, b, x, o);
         case krylov_method::bicgstab:
             return M ? bicgstab<V, B>(on, A, *M, b, x, o) : bicgstab<V, B>(on, A, b, x, o);
+        case krylov_method::idrs:
+            return M ? idrs<V, B>(on, A, *M, b, x, o) : idrs<V, B>(on, A, b, x, o);
         default:
             return M ? gmres<V, B>(on, A, *M, b, x, o) : gmres<V, B>(on, A, b, x, o);
     }
@@ -131,6 +134,7 @@ class attempts {
         const auto M = seconds_left() > 0 ? preconditioner_of(c, last) : nullptr;
         a.preconditioner_s = seconds_since(start);
         o.max_iter = most, o.max_seconds = seconds_left();
+        o.flexible = c.method == krylov_method::fgmres || c.method == krylov_method::refine;
         // Long cycles take long: first it is others' turn.
         if (!last) o.most_restart = std::min(o.most_restart, 4 * o.restart);
         if (!last || options_.monitor)

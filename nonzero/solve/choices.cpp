@@ -70,6 +70,7 @@ choice asked_for(const system_options& o, const matrix_facts& f) {
                              std::string(name_of(*o.method)) + " wants it: bicgstab or gmres");
         return {o.method.value_or(gmres), *p};
     }
+    if (o.method == refine && f.is_complex_valued) throw unsuitable("refine: for real values only");
     const bool with_minres = f.is_symmetric && (p == none || p == jacobi);
     const auto method = o.method                     ? *o.method
                         : f.why_not_definite.empty() ? cg

@@ -18,6 +18,7 @@
 #include "nonzero/solve/attempts.hpp"
 #include "nonzero/solve/direct/factor_plan.hpp"
 #include "nonzero/solve/direct/factorization.hpp"
+#include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
@@ -30,6 +31,7 @@
 #include "nonzero/solve/preconditioners/ilut.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "nonzero/solve/preconditioners/matched_diagonal.hpp"
+#include "nonzero/solve/preconditioners/mixed_precision.hpp"
 #include "nonzero/solve/saddle/saddle.hpp"
 
 namespace nz {
@@ -323,6 +325,61 @@ std::unique_ptr<linear_operator<V, B>> inverse(Matrix& A, const system_options& 
     }
 }
 
+/// A matrix in single precision, and what preconditions it.
+template <class B>
+struct single_precision_system {
+    single_precision_matrix rounded;
+    whole_matrix<float, B> A;
+    std::unique_ptr<linear_operator<float, B>> M;
+
+    single_precision_system(B on, const csr<double, host_view>& given)
+        : rounded(rounded_to_single(worth(cpu{}, std::ssize(given.val)), given)),
+          A(on, ascending<float>::known(rounded.matrix)) {}
+};
+
+/// z near A^-1 r: by cg, or by gmres where it is not definite, in single precision, preconditioned
+/// as c has it, to 1e-4, which single precision reaches where the condition allows it. Adds its
+/// iterations to `count`, which outlives it. Throws unsuitable.
+template <class V, class B, class Matrix>
+std::unique_ptr<linear_operator<V, B>> inner_solver(B on, Matrix& A, const choice& c,
+                                                    const matrix_facts& f, const system_options& o,
+                                                    steady_clock::time_point start,
+                                                    std::int64_t& count) {
+    if constexpr (!std::is_same_v<V, double> || !Matrix::has_direct) {
+        throw unsuitable("refine: for values in double precision, and not over ranks");
+    } else {
+        const auto make = [&](const ascending<double>& given) {
+            return std::make_shared<single_precision_system<B>>(on, given.view());
+        };
+        const auto single = A.with_block(make);
+        single->A.build_product(nullptr);
+        const auto diagonal = diagonal_of(cpu{}, single->rounded.matrix);
+        const choice inner{krylov_method::gmres, c.preconditioner};
+        single->M = c.preconditioner == preconditioning::amg
+                        ? single->A.multigrid({.block = o.block, .check = false}, true)
+                        : own_preconditioner<float>(on, single->A, inner, diagonal, o);
+        const double seconds = o.max_seconds;
+        const bool definite = f.why_not_definite.empty();
+        const auto solve_once = [=, &count](in<float, B> r, out<float, B> z) {
+            const auto& op = single->A.product();
+            const auto* M = single->M.get();
+            gmres_options loose;
+            loose.tol = 1e-4, loose.max_iter = 300;
+            loose.max_seconds = std::max(0.0, seconds - seconds_since(start));
+            vector_space<float, B>(on, op.shape().rows).fill(0, z);
+            const auto run = [&](auto method) {
+                return M ? method(on, op, *M, r, z, loose) : method(on, op, r, z, loose);
+            };
+            count += (definite ? run([](auto&&... a) { return cg<float, B>(a...); })
+                               : run([](auto&&... a) { return gmres<float, B>(a...); }))
+                         .iterations;
+        };
+        auto solver = make_operator<float>(on, single->A.product().shape(), std::move(solve_once));
+        return std::make_unique<mixed_precision_operator<B>>(
+            on, std::make_unique<decltype(solver)>(std::move(solver)));
+    }
+}
+
 /// Common part of both forms of `solve`, once their arguments are checked.
 template <class V, class B, class Matrix>
 system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<const V> b,
@@ -347,8 +404,11 @@ system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<co
     const auto planning = steady_clock::now();
     report.product = A.build_product(choices.size() == 1 ? &choices.front() : nullptr);
     report.plan_s = seconds_since(planning);
+    std::int64_t inner_iterations = 0;
     const auto make = [&](const choice& c, bool last) {
         if (c.method == krylov_method::direct) return inverse<V, B>(A, o, start);
+        if (c.method == krylov_method::refine)
+            return inner_solver<V, B>(on, A, c, facts, o, start, inner_iterations);
         if (c.preconditioner == preconditioning::amg)
             return A.multigrid({.block = o.block, .check = false}, last);
         std::unique_ptr<linear_operator<V, B>> M;
@@ -380,6 +440,8 @@ system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<co
     };
     attempt_all<V, B>(on, {A.product(), b, x, make, rounding, reconsider, start},
                       std::move(choices), o, report);
+    for (auto& a : report.attempts)
+        if (a.method == krylov_method::refine) a.report.inner_iterations = inner_iterations;
     if (report.converged()) return report;
     report.advice = A.obstacles(diagonal);
     std::ranges::move(advice_for(report, o), std::back_inserter(report.advice));

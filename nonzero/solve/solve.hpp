@@ -13,7 +13,9 @@ template <class V>
 struct matrix_slice;
 
 /// direct: gmres with the factors of A for its preconditioner, which refines what they give.
-enum class krylov_method { cg, minres, bicgstab, gmres, direct };
+/// fgmres: gmres that takes another preconditioner in every iteration. refine: fgmres whose
+/// preconditioner solves A z = r in single precision, to 1e-4.
+enum class krylov_method { cg, minres, bicgstab, gmres, direct, fgmres, idrs, refine };
 enum class preconditioning {
     none,
     jacobi,

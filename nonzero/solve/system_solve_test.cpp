@@ -339,7 +339,7 @@ TYPED_TEST(automatic_solve, takes_block_preconditioners_for_saddle_points) {
     }
     const auto s = manufactured<V>("kkt", rotated(kkt(laplace2d<V>(12, 11), 40)));
     o.preconditioner = saddle;
-    for (const auto m : {minres, gmres, bicgstab}) {
+    for (const auto m : {minres, gmres, fgmres, bicgstab, idrs}) {
         o.method = m;
         expect_solution(s, solve(*this, s.A, s.b, o), this->tol);
     }
@@ -348,6 +348,45 @@ TYPED_TEST(automatic_solve, takes_block_preconditioners_for_saddle_points) {
     o.method = {};
     EXPECT_EQ(solve(*this, s.A, s.b, o).first().method, gmres);
     EXPECT_THROW((void)solve(*this, laplace2d<V>(5, 5), host_vector<V>(25, V(1)), o), unsuitable);
+}
+
+TYPED_TEST(automatic_solve, reaches_every_method_by_its_name) {
+    using V = typename TypeParam::V;
+    auto o = to<V>(this->tol);
+    for (const auto m : {fgmres, idrs})
+        for (const auto& s : general_systems<V>()) {
+            o.method = m;
+            const auto all = solve(*this, s.A, s.b, o);
+            expect_solution(s, all, this->tol);
+            EXPECT_EQ(all.first().method, m);
+            EXPECT_EQ(all.first().report.inner_iterations, 0);
+        }
+}
+
+/// Solves in single precision within; the residual is that of double.
+TYPED_TEST(automatic_solve, refines_what_single_precision_gives) {
+    using V = typename TypeParam::V;
+    auto o = to<V>(this->tol);
+    o.method = refine;
+    auto systems = definite_systems<V>();
+    for (auto& s : general_systems<V>()) systems.push_back(std::move(s));
+    if constexpr (std::is_same_v<V, double>) {
+        for (const auto& s : systems) {
+            const auto all = solve(*this, s.A, s.b, o);
+            expect_solution(s, all, this->tol);
+            EXPECT_GE(all.first().report.inner_iterations, all.first().report.iterations) << s.name;
+            EXPECT_LE(all.first().report.iterations, 6) << s.name;
+        }
+        // Entries that single precision does not hold.
+        auto large = laplace2d<V>(5, 5);
+        for (V& v : large.val) v *= 1e60;
+        EXPECT_THROW((void)solve(*this, large, host_vector<V>(25, 1.0), o), unsuitable);
+        o.max_seconds = 0;
+        EXPECT_EQ(solve(*this, systems[1].A, systems[1].b, o).first().report.status,
+                  status::max_seconds);
+    } else {
+        EXPECT_THROW((void)solve(*this, systems[1].A, systems[1].b, o), unsuitable);
+    }
 }
 
 /// Told as a failed attempt, with the reason, and others follow.

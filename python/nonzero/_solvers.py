@@ -142,8 +142,9 @@ def solve(
     max_seconds : float, optional
         The solve ends with the best x when that long has passed, setup included; planning and a
         preconditioner under way are finished first. [no limit]
-    method : {"cg", "minres", "bicgstab", "gmres", "direct"}, optional
-        To use alone. [as suits A]
+    method : str, optional
+        To use alone: "cg", "minres", "bicgstab", "gmres", "direct", "fgmres", "idrs" or "refine".
+        [as suits A]
     preconditioner : str, optional
         To use alone: "none", "jacobi", "block-jacobi", "sgs", "amg", "matching", "ilut", "ilu",
         "ic", "fsai" or "saddle". [as suits A]

@@ -49,6 +49,7 @@ nb::dict as_dict(const solve_report& r) {
     d["status"] = std::string(name_of(r.status));
     d["why"] = r.why;
     d["iterations"] = r.iterations;
+    d["inner_iterations"] = r.inner_iterations;
     d["relative_residual"] = r.relative_residual();
     d["residual_norm"] = r.residual_norm;
     d["residuals"] = owned(std::vector<double>(r.history));

@@ -359,7 +359,7 @@ SOLVERS: dict[str, Wrong] = {
     "solve: method": (
         lambda: nz.solve(A, b, method="lu"),
         ValueError,
-        "method: 'lu', expected one of cg, minres, bicgstab, gmres, direct",
+        "method: 'lu', expected one of cg, minres, bicgstab, gmres, direct, fgmres, idrs, refine",
     ),
     "solve: preconditioner": (
         lambda: nz.solve(A, b, preconditioner="lu"),

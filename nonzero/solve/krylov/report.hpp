@@ -75,6 +75,7 @@ struct solve_report {
     nz::status status = nz::status::running;  ///< why it ended
     std::string why;                          ///< the same, in one sentence
     std::int64_t iterations = 0;              ///< in all
+    std::int64_t inner_iterations = 0;        ///< of the solver that is a preconditioner, of refine
     double residual_norm = 0;                 ///< |b - A x| at the end, of the x that is returned
     double rhs_norm = 0;                      ///< |b|; infinite where that is beyond double
     double relative = 0;                      ///< |b - A x| / |b|, finite also then; 0 where b is
