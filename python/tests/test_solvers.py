@@ -171,6 +171,26 @@ def test_solve_as_asked(method: str, preconditioner: str, fill_level: int) -> No
     assert r.converged and relative_residual(A, r.x, b) <= 1e-9
 
 
+@pytest.mark.parametrize("method", [None, "gmres", "fgmres", "minres", "bicgstab", "idrs"])
+def test_solve_a_saddle_point(method: str | None) -> None:
+    for A in (nz.generate.stokes2d(12), nz.generate.mixed2d(9), -nz.generate.stokes3d(4)):
+        b = np.ones(A.shape[0])
+        r = nz.solve(A, b, method=method, preconditioner="saddle", rtol=1e-9)
+        assert r.converged and relative_residual(A, r.x, b) <= 1e-9
+        assert (r.method, r.preconditioner) == (method or "gmres", "saddle")
+    with pytest.raises(ValueError, match="saddle: no block of zeros"):
+        nz.solve(nz.generate.laplace2d(5), np.ones(25), preconditioner="saddle")
+
+
+def test_solve_within_single_precision() -> None:
+    A, b = nz.generate.laplace2d(30), np.ones(900)
+    r = nz.solve(A, b, method="refine", rtol=1e-10)
+    assert r.converged and relative_residual(A, r.x, b) <= 1e-10
+    assert r.attempts[0]["inner_iterations"] > r.iterations
+    with pytest.raises(ValueError, match="refine: for values in double precision"):
+        nz.solve(A.astype(np.float32), b, method="refine")
+
+
 def test_solve_where_the_diagonal_is_zero() -> None:
     A = sp.csr_array(np.roll(nz.generate.laplace2d(9).toarray(), 40, axis=0))
     b = np.ones(81)
