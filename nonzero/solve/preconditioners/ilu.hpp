@@ -9,11 +9,11 @@
 
 namespace nz {
 
-/// y = U^-1 L^-1 x with L U = A on the pattern of both. Factored by all threads, row by row; on a GPU
-/// there, where the level is 0, every diagonal entry is stored and rows do not form long chains.
-/// Same bits on every run, for any number of threads, and of the factors on a GPU. A diagonal entry that is missing is
-/// added. first_row: where A's rows begin in the matrix that it is a block of, from which rows are
-/// named. report: is set, where it is not null.
+/// y = U^-1 L^-1 x with L U = A on the pattern of both. Factored by all threads, row by row; on a
+/// GPU there, where the level is 0, every diagonal entry is stored and rows do not form long
+/// chains. Same bits on every run, for any number of threads, and of the factors on a GPU. A
+/// diagonal entry that is missing is added. first_row: where A's rows begin in the matrix that it
+/// is a block of, from which rows are named. report: is set, where it is not null.
 ///
 /// Moves    the factors, and 4 vectors; on a GPU that of two planned products of the factors'
 ///          pattern, the diagonals included.
