@@ -278,6 +278,8 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
             case preconditioning::fsai:
                 return fsai(here, block, {.level = o.fill_level}, A.first_row());
             case preconditioning::saddle:
+                // Its constraints may lie on other ranks than what they constrain.
+                if (A.ranks() != nullptr) throw argument_error("saddle: not over ranks");
                 return saddle(here, block,
                               c.method == krylov_method::minres ? saddle_form::diagonal
                                                                 : saddle_form::triangular);

@@ -157,6 +157,21 @@ TEST(solve_over_ranks_of, takes_multigrid_as_one_process_does) {
     }
 }
 
+TEST(solve_over_ranks_of, saddle_points_refuses_what_needs_the_whole_matrix) {
+    const auto s = manufactured("stokes", stokes2d<double>(8, 7));
+    system_options o;
+    o.preconditioner = saddle;
+    EXPECT_NE(solved_over(2, s, o).thrown.find("saddle: not over ranks"), std::string::npos);
+    o.preconditioner = {}, o.method = refine;
+    EXPECT_NE(solved_over(2, s, o).thrown.find("not over ranks"), std::string::npos);
+    for (const auto m : {fgmres, idrs}) {
+        o.method = m;
+        const auto got = solved_over(3, manufactured("laplace", laplace2d<double>(20, 17)), o);
+        ASSERT_EQ(got.thrown, "");
+        EXPECT_TRUE(got.report.converged()) << got.report.result().report.why;
+    }
+}
+
 /// Systems that nothing solves, or that are no systems.
 std::vector<linear_system<double>> unsolvable_systems() {
     const auto A = laplace2d<double>(13, 11);

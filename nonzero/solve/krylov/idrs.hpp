@@ -23,7 +23,7 @@ namespace nz {
 /// divide by is zero it starts again from where it is, unless that has just happened. All else is
 /// as in bicgstab.
 ///
-/// Moves    beside the products, 21 vectors an iteration on average.
+/// Moves    beside the products, 23 vectors an iteration on average.
 /// Source   van Gijzen and Sonneveld 2011, doi:10.1145/2049662.2049667 (with biorthogonal
 ///          directions, the alpha all at once, which saves passes); Sonneveld and van Gijzen 2008,
 ///          doi:10.1137/070685804.
