@@ -25,7 +25,8 @@ struct matrix_facts {
     bool is_symmetric = false;
     std::int64_t zero_on_diagonal = -1;  ///< the first such row
     bool is_complex_valued = false;
-    /// find_saddle finds one, C with a hundredth of all rows or more; not looked for over ranks.
+    /// find_saddle finds one, C with a hundredth of all rows or more, no row beyond 1,000 entries;
+    /// not looked for over ranks.
     bool is_saddle = false;
     double entries = 0;  ///< stored
 };

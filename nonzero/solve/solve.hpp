@@ -83,8 +83,9 @@ struct unsuitable : error {
 /// them with jacobi, or with none where a diagonal entry is zero, in which case gmres with matching
 /// follows. For minres jacobi takes the absolute values of the diagonal.
 ///
-/// If a saddle point is found, with a hundredth of all rows for its constraints or more, gmres with
-/// saddle is tried when the first of these has taken 1,000 iterations, or failed. Not over ranks.
+/// If a saddle point is found, with a hundredth of all rows for its constraints or more and no row
+/// beyond 1,000 entries, gmres with saddle is tried when the first of these has taken 1,000
+/// iterations, or failed. Not over ranks.
 ///
 /// The direct solver comes first where its forecast is below what a thousand iterations cost: at
 /// once where A is small, else when the first attempt has not halved its residual in 300 iterations
