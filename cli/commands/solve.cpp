@@ -29,7 +29,7 @@ struct options : run_options {
     std::string matrix, b, guess, to, type, method, preconditioner;
     gmres_options solver;
     index block = 1;
-    int fill_level = 0;
+    int fill_level = 0, overlap = 0;
     bool plot = false, share_gpu = false, iterative = false;
 };
 
@@ -53,7 +53,7 @@ system_options system_of(const options& o) {
     s.method = named<krylov_method>(o.method, krylov_method_names);
     s.preconditioner = named<preconditioning>(o.preconditioner, preconditioning_names);
     s.block = o.block, s.iterative = o.iterative;
-    s.fill_level = o.fill_level;
+    s.fill_level = o.fill_level, s.overlap = o.overlap;
     s.monitor = progress_line(*o.solver.tol);
     return s;
 }
@@ -357,6 +357,11 @@ void add_solve(const command& nz) {
     sub.add_option("--fill-level", o->fill_level,
                    "level of fill of ilu and ic, 0 to 100; for fsai, pattern of A (0) or A^2 (1)")
         .number<int>({0, 100})
+        .shows_default();
+    sub.add_option("--overlap", o->overlap,
+                   "over processes, steps from a process's rows to others' that its ilu, ilut, ic "
+                   "or fsai is made of as well")
+        .number<int>({0, 10})
         .shows_default();
     add_type_of_file_option(sub, o->type);
     add_run_options(sub, *o);

@@ -23,6 +23,7 @@
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
 #include "nonzero/solve/multigrid/local_rows.hpp"
+#include "nonzero/solve/overlap.hpp"
 #include "nonzero/solve/preconditioners/fsai.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
@@ -86,6 +87,11 @@ bool takes_block(preconditioning p) {
     return p == block_jacobi || p == gauss_seidel || p == matching || p == ilu || p == ilut ||
            p == ic || p == fsai || p == saddle;
 }
+/// Whether that block may have other ranks' rows as well.
+bool may_overlap(preconditioning p) {
+    using enum preconditioning;
+    return p == ilu || p == ilut || p == ic || p == fsai;
+}
 
 /// A matrix that one process has as a whole, as `solve_system` asks for it.
 template <class V, class B>
@@ -117,10 +123,16 @@ class whole_matrix {
         else
             return std::make_unique<amg<V, B>>(A_, on_, o, candidates<V>{}, product_.get());
     }
-    /// f of the rows and columns that preconditioners are made of.
+    void take_block(const choice&) {}
+    /// f of the rows and columns that preconditioners are made of, and the number of the first.
     template <class F>
     auto with_block(F f) const {
-        return f(A_);
+        return f(A_, 0);
+    }
+    /// M of that block where it is one of other rows as well.
+    std::unique_ptr<linear_operator<V, B>> joined(std::unique_ptr<linear_operator<V, B>> M,
+                                                  const choice&) const {
+        return M;
     }
     [[nodiscard]] double rounding(std::span<const V> b, std::span<const V> x) const {
         return rounding_scale<V>(A_.view(), b, x);
@@ -160,7 +172,8 @@ class whole_matrix {
 template <class V, class B>
 class matrix_over_ranks {
   public:
-    matrix_over_ranks(B on, matrix_slice<V> A) : on_(on), A_(std::move(A)) {}
+    matrix_over_ranks(B on, matrix_slice<V> A, int overlap)
+        : on_(on), A_(std::move(A)), overlap_(overlap) {}
     [[nodiscard]] const communicator* ranks() const { return &ranks_; }
     [[nodiscard]] index rows() const { return A_.rows.total(); }
     [[nodiscard]] index first_row() const { return index(A_.rows.of(ranks_.rank()).first); }
@@ -172,9 +185,8 @@ class matrix_over_ranks {
     /// multigrid. only: that attempt, or null.
     std::string build_product(const choice* only) {
         matrix_slice<V> taken;
+        if (only != nullptr) take_block(*only);
         agree(&ranks_, [&] {
-            if (only != nullptr && takes_block(only->preconditioner))
-                block_ = own_block(A_, ranks_.rank());
             taken = {A_.rows, A_.cols, {}};
             if (only != nullptr && only->preconditioner != preconditioning::amg)
                 taken.own = std::move(A_.own);
@@ -193,11 +205,27 @@ class matrix_over_ranks {
         if (last) A_.own = {};
         return M;
     }
-    /// f of this rank's own rows and columns.
+    /// Takes the rows and columns that a preconditioner is made of, if it is made of such.
+    void take_block(const choice& c) {
+        if (!takes_block(c.preconditioner) || (block_ && block_for_ == c.preconditioner)) return;
+        block_ = overlapping(ranks_, A_, may_overlap(c.preconditioner) ? overlap_ : 0);
+        block_for_ = c.preconditioner;
+    }
+    /// f of those that were taken last, and the number of the first.
     template <class F>
-    auto with_block(F f) {
-        const auto block = block_.shape.rows > 0 ? std::move(block_) : own_block(A_, ranks_.rank());
-        return f(ascending(view(block)));
+    auto with_block(F f) const {
+        return f(ascending(view(block_->A)), first_row() - block_->before);
+    }
+    /// M of the block that was taken as a part of the preconditioner over all ranks.
+    std::unique_ptr<linear_operator<V, B>> joined(std::unique_ptr<linear_operator<V, B>> M,
+                                                  const choice& c) {
+        using enum krylov_method;
+        const auto how =
+            c.method == cg || c.method == minres ? schwarz_sum::symmetric : schwarz_sum::restricted;
+        if (overlap_ > 0 && block_ && may_overlap(c.preconditioner))
+            M = schwarz(on_, A_.rows, *block_, how, std::move(M));
+        block_.reset();
+        return M;
     }
     [[nodiscard]] double rounding(std::span<const V> b, std::span<const V> at) const {
         matrix_slice<double> sizes{A_.rows, A_.cols, {}};
@@ -225,8 +253,10 @@ class matrix_over_ranks {
   private:
     B on_;
     const communicator& ranks_ = *on_.ranks;
-    matrix_slice<V> A_;   ///< its rows only as long as an attempt may need them
-    csr<V, host> block_;  ///< own rows and columns, where A's went to the product
+    matrix_slice<V> A_;  ///< its rows only as long as an attempt may need them
+    int overlap_;
+    std::optional<overlapping_block<V>> block_;  ///< taken and not yet joined
+    preconditioning block_for_ = preconditioning::none;
     std::unique_ptr<distributed<V, B>> product_;
 };
 
@@ -263,20 +293,21 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
                                               ? magnitudes(diagonal)
                                               : host_vector<V>(diagonal.begin(), diagonal.end()))),
                       A.first_row());
-    return A.with_block([&](const ascending<V>& block) -> std::unique_ptr<linear_operator<V, B>> {
+    using made = std::unique_ptr<linear_operator<V, B>>;
+    return A.with_block([&](const ascending<V>& block, index first_row) -> made {
         switch (c.preconditioner) {
             case preconditioning::gauss_seidel:
-                return gauss_seidel(here, block, A.first_row());
+                return gauss_seidel(here, block, first_row);
             case preconditioning::matching:
-                return matched_diagonal(here, block, A.first_row());
+                return matched_diagonal(here, block, first_row);
             case preconditioning::ilut:
-                return ilut(here, block, {}, A.first_row());
+                return ilut(here, block, {}, first_row);
             case preconditioning::ilu:
-                return ilu(here, block, {.level = o.fill_level}, A.first_row());
+                return ilu(here, block, {.level = o.fill_level}, first_row);
             case preconditioning::ic:
-                return ic(here, block, {.level = o.fill_level}, A.first_row());
+                return ic(here, block, {.level = o.fill_level}, first_row);
             case preconditioning::fsai:
-                return fsai(here, block, {.level = o.fill_level}, A.first_row());
+                return fsai(here, block, {.level = o.fill_level}, first_row);
             case preconditioning::saddle:
                 // Its constraints may lie on other ranks than what they constrain.
                 if (A.ranks() != nullptr) throw argument_error("saddle: not over ranks");
@@ -284,7 +315,7 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
                               c.method == krylov_method::minres ? saddle_form::diagonal
                                                                 : saddle_form::triangular);
             default:
-                return block_jacobi(here, block, o.block, A.first_row());
+                return block_jacobi(here, block, o.block, first_row);
         }
     });
 }
@@ -350,7 +381,7 @@ std::unique_ptr<linear_operator<V, B>> inner_solver(B on, Matrix& A, const choic
     if constexpr (!std::is_same_v<V, double> || !Matrix::has_direct) {
         throw unsuitable("refine: for values in double precision, and not over ranks");
     } else {
-        const auto make = [&](const ascending<double>& given) {
+        const auto make = [&](const ascending<double>& given, index) {
             return std::make_shared<single_precision_system<B>>(on, given.view());
         };
         const auto single = A.with_block(make);
@@ -414,11 +445,12 @@ system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<co
         if (c.preconditioner == preconditioning::amg)
             return A.multigrid({.block = o.block, .check = false}, last);
         std::unique_ptr<linear_operator<V, B>> M;
+        A.take_block(c);
         agree(A.ranks(), [&] {
             const B here = A.ranks() == nullptr ? on : alone(on);
             M = own_preconditioner<V>(here, A, c, diagonal, o);
         });
-        return M;
+        return A.joined(std::move(M), c);
     };
     const auto rounding = [&](std::span<const V> at) { return A.rounding(b, at); };
     const auto reconsider = [&](std::vector<choice>& left) {
@@ -463,6 +495,8 @@ void check_arguments(std::size_t rows, std::size_t b, std::size_t x, const syste
                                  " elements, expected " + std::to_string(rows));
     if (o.block < 1) throw argument_error("solve: block is below 1");
     if (o.fill_level < 0) throw argument_error("solve: fill_level is below 0");
+    if (o.overlap < 0 || o.overlap > 10)
+        throw argument_error(fmt::format("solve: overlap is {}, expected 0 to 10", o.overlap));
     check_options("solve", o);
 }
 
@@ -494,7 +528,7 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
     expect_equal(&ranks, "solve",
                  std::array{o.method ? double(*o.method) : -1,
                             o.preconditioner ? double(*o.preconditioner) : -1, double(o.block),
-                            double(o.fill_level)});
+                            double(o.fill_level), double(o.overlap)});
     host_vector<V> diagonal;
     agree(&ranks, [&] {
         check_arguments(std::size_t(A.rows.count(ranks.rank())), b.size(), x.size(), o);
@@ -504,8 +538,8 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
         refuse_gpu();
     } else {
         const auto start = steady_clock::now();
-        return solve_system<V>(on, matrix_over_ranks<V, B>(on, std::move(A)), std::move(diagonal),
-                               b, x, o, start);
+        return solve_system<V>(on, matrix_over_ranks<V, B>(on, std::move(A), o.overlap),
+                               std::move(diagonal), b, x, o, start);
     }
 }
 

@@ -39,8 +39,13 @@ std::string_view name_of(preconditioning);
 struct system_options : gmres_options {
     std::optional<krylov_method> method = {};
     std::optional<preconditioning> preconditioner = {};
-    index block = 1;         ///< unknowns that belong together, for block_jacobi and amg
-    int fill_level = 0;      ///< of ilu, ic and fsai
+    index block = 1;     ///< unknowns that belong together, for block_jacobi and amg
+    int fill_level = 0;  ///< of ilu, ic and fsai
+    /// Over ranks, of ilu, ilut, ic and fsai: steps along A's entries from a rank's rows to those
+    /// of others that its preconditioner is made of as well, 0 to 10. Where they overlap, an
+    /// element is that of the rank that owns it; for cg and minres the mean of all, which is
+    /// symmetric.
+    int overlap = 0;
     bool iterative = false;  ///< the direct solver is left out
     /// The most that its factors may take  [bytes]; without, half of the machine's memory.
     std::optional<double> most_factor_bytes = {};
@@ -114,11 +119,11 @@ system_report solve(B on, const csr<V, host_view>& A, std::span<const V> b, std:
 ///
 /// The same methods and preconditioners are tried in the same order, by what all ranks see of A,
 /// and an attempt ends, and another begins, by the same rules. amg is over all ranks. The other
-/// preconditioners are those of the rank's own block, rows and columns: entries between ranks do
-/// not enter them, so that with more ranks all of them but jacobi take more iterations; jacobi
-/// takes as many. A is not needed afterwards; its rows are held twice while more than one attempt
-/// may come, or while multigrid's levels are made. Called by all ranks; all get the same report but
-/// for times.
+/// preconditioners are those of the rank's own block, rows and columns, and of the rows that
+/// `overlap` adds: entries between blocks do not enter them, so that with more ranks all of them
+/// but jacobi take more iterations; jacobi takes as many. A is not needed afterwards; its rows are
+/// held twice while more than one attempt may come, or while multigrid's levels are made. Called by
+/// all ranks; all get the same report but for times.
 ///
 /// Throws   on all ranks, as `solve` of a whole matrix, naming the whole matrix's rows;
 ///          argument_error where on.ranks is null.
