@@ -110,7 +110,7 @@ class set_search {
         if (round > 0 || !beaten)  // at first there is no set to be near to
             for (const index j : g_.neighbours(i)) {
                 const std::uint64_t m = least_[std::size_t(j)];
-                near |= m == outside, beaten |= (m != mine) & (m != foreign);
+                near |= m == outside, beaten |= m < mine;
             }
         state_[std::size_t(i)] = near ? outside : beaten ? priority(i, round + 1) : inside;
         return near | !beaten;

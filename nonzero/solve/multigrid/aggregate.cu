@@ -64,7 +64,7 @@ struct decide : search {
         });
         if (high == outside) {
             state[i] = outside;
-        } else if (low == mine && high == mine) {
+        } else if (low == mine) {
             state[i] = inside;
         } else {
             *undecided = 1;  // every thread writes the same

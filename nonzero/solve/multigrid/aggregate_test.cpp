@@ -189,6 +189,20 @@ std::uint64_t hash_of(const aggregation<host>& a) {
     return h;
 }
 
+/// Rounding may leave a coupling at the limit of strength strong in one direction only.
+TEST(aggregates, end_where_couplings_lead_one_way) {
+    const csr<double, host> circle{
+        {3, 3}, {0, 2, 4, 6}, {0, 1, 1, 2, 0, 2}, {1, 0.5, 1, 0.5, 0.5, 1}};
+    const auto many = random<double>(400, 400, 5, 1);
+    for (const auto& A : {circle, many})
+        for (const int distance : {1, 2}) {
+            const auto g = strong_couplings(cpu{}, view(A), 1, 0);
+            const auto a = aggregate(cpu{}, g, distance);
+            EXPECT_GT(a.count, 0);
+            for (const index of : a.of) EXPECT_LT(of, a.count);
+        }
+}
+
 TEST(aggregates, are_the_same_on_every_machine) {
     const auto A = laplace3d<double>(30, 29, 28);
     const auto g = strong_couplings(cpu{}, view(A), 1, 0.08);
