@@ -30,9 +30,11 @@
 #include "nonzero/solve/preconditioners/fsai.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
 #include "nonzero/solve/preconditioners/ic.hpp"
+#include "nonzero/solve/preconditioners/ict.hpp"
 #include "nonzero/solve/preconditioners/ilu.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "nonzero/solve/preconditioners/mixed_precision.hpp"
+#include "nonzero/solve/preconditioners/spai.hpp"
 #include "nonzero/solve/saddle/saddle.hpp"
 #include "test/files.hpp"
 #include "test/watched_memory.hpp"
@@ -246,6 +248,14 @@ TEST(memory, gives_out_in_solvers) {
     survive("saddle", [&] {
         const auto K = mixed2d<double>(4, 3);
         (void)saddle<double, cpu>(on, ascending(view(K)), saddle_form::triangular);
+    });
+    survive("spai", [&] {
+        host_vector<double> x(s.b.size(), 0.0);
+        (void)bicgstab<double, cpu>(on, *s.op, *spai(on, view(s.A), {.level = 1}), s.b, x, few);
+    });
+    survive("ict", [&] {
+        host_vector<double> x(s.b.size(), 0.0);
+        (void)cg<double, cpu>(on, *s.op, *ict(on, ascending(view(s.A))), s.b, x, few);
     });
     survive("why_not_definite", [&] {
         auto B = s.A;

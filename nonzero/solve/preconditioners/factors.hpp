@@ -8,7 +8,7 @@
 
 namespace nz {
 
-/// Options of ilu, ic and fsai.
+/// Options of ilu, ic, fsai and spai.
 struct incomplete_options {
     /// Ways to solve with a triangular factor.
     enum class triangular_solves {
@@ -20,13 +20,14 @@ struct incomplete_options {
     };
 
     /// Of fill. ilu and ic: 0 keeps A's pattern, 1 and 2 usually have 2 to 6 times as much. fsai:
-    /// the pattern is that of A's lower triangle; 1: of A^2's.
+    /// the pattern is that of A's lower triangle; 1: of A^2's. spai: that of A; 1: of A^2.
     int level = 0;
     /// ilu: a pivot smaller than this times the largest entry of A's row becomes that large, its
     /// sign kept; 0: the square root of a unit of rounding.
     double least_pivot = 0;
     /// fsai: entries of a row at most, the largest of A (of A^2), scaled to a diagonal of ones. A
-    /// row takes the time of a dense Cholesky factorisation of so many rows.
+    /// row takes the time of a dense Cholesky factorisation of so many rows. spai: the same, of A
+    /// as it is, and a dense least-squares problem.
     index longest_row = 100;
     triangular_solves solves = triangular_solves::automatic;  ///< of ilu and ic
 };
@@ -37,7 +38,7 @@ struct factor_report {
     double fill = 0;                  ///< entries, over A's
     std::int64_t shifted_pivots = 0;  ///< pivots of ilu that were too small
     std::int64_t first_shifted = -1;  ///< the first such row; -1: none
-    double shift = 0;                 ///< part of its diagonal that ic added to A
+    double shift = 0;                 ///< part of its diagonal that ic or ict added to A
     double setup_s = 0;               ///< [s]
 };
 /// The report in one line.

@@ -21,9 +21,6 @@
 namespace nz {
 namespace {
 
-constexpr double first_shift = 1e-3;
-constexpr double largest_shift = 1e3;
-
 /// Cholesky's factorisation within a pattern, row by row.
 template <class V>
 class cholesky {
@@ -86,7 +83,15 @@ class cholesky {
     std::vector<std::vector<std::int32_t>> places_;  ///< of each thread
 };
 
-/// L^H of an L below the diagonal, the columns of its rows from the last to the first.
+template <class V>
+void check(const ascending<V>& A, const incomplete_options& o) {
+    if (std::string why = why_not_definite(A); !why.empty()) throw argument_error("ic: " + why);
+    if (o.level < 0 || o.level > 100)
+        throw argument_error(fmt::format("ic: level is {}, expected 0 to 100", o.level));
+}
+
+}  // namespace
+
 template <class V>
 triangle<V> mirrored(cpu on, const triangle<V>& L) {
     triangle<V> U{triangle_side::upper, adjoint(on, L.beside), L.inverse};
@@ -101,31 +106,6 @@ triangle<V> mirrored(cpu on, const triangle<V>& L) {
 }
 
 template <class V>
-void check(const ascending<V>& A, const incomplete_options& o) {
-    if (std::string why = why_not_definite(A); !why.empty()) throw argument_error("ic: " + why);
-    if (o.level < 0 || o.level > 100)
-        throw argument_error(fmt::format("ic: level is {}, expected 0 to 100", o.level));
-}
-
-/// The factor of A with the least shift of those tried, which is told.
-template <class V>
-triangle<V> factored(cpu on, const csr<V, host>& below, const host_vector<V>& diagonal,
-                     index first_row, double& shift) {
-    cholesky<V> of(on, below, diagonal);
-    for (std::int64_t failed; (failed = of.factor(shift)) >= 0;) {
-        shift = shift == 0 ? first_shift : 2 * shift;
-        if (shift > largest_shift)
-            throw argument_error(fmt::format(
-                "ic: there is no factor, whatever is added to the diagonal, seen in row {} "
-                "(counted from 0)",
-                first_row + failed));
-    }
-    return {triangle_side::lower, of.take_factor(), of.take_inverse()};
-}
-
-}  // namespace
-
-template <class V>
 triangle<V> ic_factor(cpu on, const ascending<V>& A, const incomplete_options& o, index first_row,
                       factor_report& report) {
     check(A, o);
@@ -133,7 +113,9 @@ triangle<V> ic_factor(cpu on, const ascending<V>& A, const incomplete_options& o
     const auto diagonal = diagonal_of(worth(on, std::ssize(A.view().val)), A.view());
     report.entries = 2 * std::ssize(below.val) + std::ssize(diagonal);
     report.fill = double(report.entries) / double(std::max<std::size_t>(1, A.view().val.size()));
-    return factored(on, below, diagonal, first_row, report.shift);
+    cholesky<V> of(on, below, diagonal);
+    report.shift = least_shift("ic", first_row, [&](double shift) { return of.factor(shift); });
+    return {triangle_side::lower, of.take_factor(), of.take_inverse()};
 }
 
 template <class V, class B>
@@ -155,6 +137,7 @@ std::unique_ptr<linear_operator<V, B>> ic(B on, const ascending<V>& A, const inc
 #define NZ_INSTANTIATE(V)                                                                      \
     template triangle<V> ic_factor(cpu, const ascending<V>&, const incomplete_options&, index, \
                                    factor_report&);                                            \
+    template triangle<V> mirrored(cpu, const triangle<V>&);                                    \
     NZ_INSTANTIATE_ON(V, cpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 NZ_INSTANTIATE_ON(float, gpu)

@@ -104,22 +104,13 @@ class elimination {
             throw argument_error("ilut: the pivot of row " + std::to_string(i) +
                                  ", as they are ordered, is not finite");
         inverse_.push_back(inverse);
-        keep_largest(lower_), keep_largest(upper_);
+        keep_largest(lower_, most_), keep_largest(upper_, most_);
         // Towards the diagonal, as a triangle has them.
         std::ranges::sort(lower_, std::less(), &entry::first);
         std::ranges::sort(upper_, std::greater(), &entry::first);
         lower_rows_.add(lower_), upper_rows_.add(upper_);
         for (const index j : reached_) is_in_row_[std::size_t(j)] = false;
         reached_.clear();
-    }
-    void keep_largest(std::vector<entry>& row) const {
-        const auto is_before = [](const entry& a, const entry& b) {
-            const auto of_a = std::abs(a.second), of_b = std::abs(b.second);
-            return of_a != of_b ? of_a > of_b : a.first < b.first;
-        };
-        if (row.size() <= most_) return;
-        std::nth_element(row.begin(), row.begin() + std::ptrdiff_t(most_), row.end(), is_before);
-        row.resize(most_);
     }
 
     const csr<V, host_view>& A_;

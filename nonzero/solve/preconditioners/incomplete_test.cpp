@@ -275,6 +275,9 @@ TYPED_TEST(incomplete_values, any_number_of_threads_gives_the_same_bits) {
                 now.push_back(applied(*ic(on, view(A), {.level = level}), x));
                 const auto G = fsai_factor(on, ascending(view(A)), {.level = level});
                 now.emplace_back(G.val.begin(), G.val.end());
+                factor_report report;
+                now.push_back(
+                    spai_inverse(on, ascending(view(A)), {.level = level}, 0, report).val);
             }
             factor_report report;
             const auto [L, U] = ilu_factors<V>(on, ascending(view(A)), {}, 0, report);
@@ -449,6 +452,157 @@ TYPED_TEST(incomplete_values, fsai_has_ones_on_the_diagonal_of_gag) {
         }
 }
 
+/// A, its row `at` without entries, or without that on the diagonal.
+template <class V>
+csr<V, host> without(const csr<V, host>& A, index at, bool whole_row) {
+    host_vector<index> row, col;
+    host_vector<V> val;
+    for_each_entry(view(A), 0, A.shape.rows, [&](index i, index j, V v) {
+        if (i == at && (whole_row || j == at)) return;
+        row.push_back(i), col.push_back(j), val.push_back(v);
+    });
+    return assemble<V>(A.shape, row, col, val);
+}
+
+/// The rest of e_i, e_i - m_i A, is orthogonal to the rows of A that m_i takes.
+TYPED_TEST(incomplete_values, spai_leaves_the_least_of_the_identity) {
+    using V = TypeParam;
+    for (const auto& A : {rotated(convected(laplace2d<V>(11, 12))), circuit<V>(150, 3, 2, 1),
+                          rotated(elasticity3d<V>(3, 2, 2, 0.3))})
+        for (const int level : {0, 1}) {
+            factor_report report;
+            const auto M = spai_inverse(cpu{}, ascending(view(A)), {.level = level}, 0, report);
+            EXPECT_NO_THROW(validate(view(M)));
+            EXPECT_EQ(report.entries, std::ssize(M.val));
+            const auto m = dense_of(M), a = dense_of(A);
+            for (std::size_t i = 0; i < m.size(); ++i) {
+                std::vector<V> left(m.size());
+                double row = 0;
+                for (std::size_t j = 0; j < m.size(); ++j) {
+                    left[j] = V(real<V>(i == j)) - entry(m, a, i, j);
+                    row += norm2(m[i][j]);
+                }
+                for_each_entry(view(M), index(i), index(i) + 1, [&](index, index k, V) {
+                    V sum = 0;
+                    double size = 0;
+                    for (std::size_t j = 0; j < m.size(); ++j) {
+                        const V v = a[std::size_t(k)][j];
+                        sum += left[j] * conjugated(transposition::conjugate_transpose, v);
+                        size += norm2(v);
+                    }
+                    EXPECT_LE(std::abs(sum), close<V> * (std::sqrt(size) + size * std::sqrt(row)));
+                });
+            }
+        }
+}
+
+TYPED_TEST(incomplete_values, spai_has_the_pattern_asked_for) {
+    using V = TypeParam;
+    const auto A = without(convected(laplace2d<V>(6, 7)), 5, false);  // row 5 without its diagonal
+    factor_report report;
+    const auto M = spai_inverse(cpu{}, ascending(view(A)), {}, 0, report);
+    EXPECT_EQ(M.val.size(), A.val.size() + 1);
+    const auto m = dense_of(M), a = dense_of(A);
+    for_each_entry(view(M), 0, 42, [&](index i, index j, V) {
+        EXPECT_TRUE(i == j || a[std::size_t(i)][std::size_t(j)] != V(0));
+    });
+    const auto B = elasticity3d<V>(4, 4, 4, 0.3);
+    for (const int level : {0, 1}) {
+        const auto N =
+            spai_inverse(cpu{}, ascending(view(B)), {.level = level, .longest_row = 9}, 0, report);
+        for (std::size_t i = 0; i < std::size_t(B.shape.rows); ++i)
+            EXPECT_EQ(N.row_ptr[i + 1] - N.row_ptr[i], 9);
+    }
+    // Rows that are not told apart, and sizes that squares of do not fit.
+    const auto ones = csr<V, host>{{2, 2}, {0, 2, 4}, {0, 1, 0, 1}, {V(1), V(1), V(1), V(1)}};
+    const auto P = spai_inverse(cpu{}, ascending(view(ones)), {}, 0, report);
+    for (const V v : P.val) EXPECT_TRUE(std::isfinite(std::abs(v)));
+    const auto large = real<V>(std::sqrt(std::numeric_limits<real<V>>::max()));
+    const auto sizes = csr<V, host>{{2, 2}, {0, 1, 2}, {0, 1}, {V(large), V(1 / large)}};
+    const auto S = spai_inverse(cpu{}, ascending(view(sizes)), {}, 0, report);
+    EXPECT_NEAR(double(std::abs(S.val[0] * large)), 1, close<V>);
+    EXPECT_NEAR(double(std::abs(S.val[1] / large)), 1, close<V>);
+}
+
+/// Columns of the factor by the definition, all of them dense: what is dropped, and what is kept.
+template <class V>
+dense<V> ict_by_definition(const csr<V, host>& A, const ilut_options& o, double shift) {
+    const auto a = dense_of(A);
+    const std::size_t n = a.size();
+    const auto most = std::size_t(std::ceil(o.fill * double(A.val.size()) / double(n)));
+    std::vector<double> root(n);
+    for (std::size_t i = 0; i < n; ++i) root[i] = std::sqrt(double(std::real(a[i][i])));
+    dense<V> L(n, std::vector<V>(n, V(0)));
+    for (std::size_t k = 0; k < n; ++k) {
+        double norm = 0, pivot = 1 + shift;
+        std::vector<std::pair<index, V>> column;
+        for (std::size_t i = 0; i < n; ++i) norm += norm2(a[i][k] / real<V>(root[i] * root[k]));
+        for (std::size_t j = 0; j < k; ++j) pivot -= norm2(L[k][j]);
+        for (std::size_t i = k + 1; i < n; ++i) {
+            V v = a[i][k] / real<V>(root[i] * root[k]);
+            for (std::size_t j = 0; j < k; ++j)
+                v -= L[i][j] * conjugated(transposition::conjugate_transpose, L[k][j]);
+            v /= real<V>(std::sqrt(pivot));
+            if (std::abs(v) >= o.drop * std::sqrt(norm)) column.emplace_back(index(i), v);
+        }
+        std::ranges::stable_sort(column, std::greater(),
+                                 [](const auto& e) { return std::abs(e.second); });
+        column.resize(std::min(column.size(), most));
+        for (const auto& [i, v] : column) L[std::size_t(i)][k] = v;
+        L[k][k] = V(real<V>(std::sqrt(pivot)));
+    }
+    for (std::size_t i = 0; i < n; ++i)
+        for (V& v : L[i]) v *= real<V>(root[i]);
+    return L;
+}
+
+/// Values without two of one size in a column, so that rounding does not choose between them.
+template <class V>
+csr<V, host> of_many_sizes(csr<V, host> A) {
+    for (index i = 0; i < A.shape.rows; ++i)
+        for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
+             k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k) {
+            const index j = A.col_ind[k];
+            const auto at = double(std::min(i, j) * 37 + std::max(i, j) * 101);
+            A.val[k] *= i == j ? real<V>(1.5) : real<V>(0.75 + 0.25 * std::sin(at));
+        }
+    return A;
+}
+
+TYPED_TEST(incomplete_values, ict_is_that_of_the_definition) {
+    using V = TypeParam;
+    for (const auto& A : {of_many_sizes(rotated(laplace2d<V>(9, 8))),
+                          of_many_sizes(rotated(circuit<V>(90, 3, 2, 1)))})
+        for (const auto& o : {ilut_options{.drop = 0.02, .fill = 3},
+                              {.drop = 0, .fill = 0.6},
+                              {.drop = 0, .fill = 100},
+                              {.drop = 0.5, .fill = 1}}) {
+            factor_report report;
+            const auto got = dense_of(ict_factor(ascending(view(A)), o, 0, report));
+            EXPECT_EQ(report.shift, 0);
+            const auto want = ict_by_definition(A, o, 0);
+            for (std::size_t i = 0; i < got.size(); ++i)
+                for (std::size_t j = 0; j <= i; ++j)
+                    EXPECT_LE(std::abs(got[i][j] - want[i][j]), close<V> * std::abs(want[i][i]))
+                        << i << " " << j << ", drop " << o.drop << ", fill " << o.fill;
+        }
+}
+
+TYPED_TEST(incomplete, ict_is_shifted_until_it_exists) {
+    using V = typename TypeParam::V;
+    using B = typename TypeParam::B;
+    const auto s = manufactured<V>("", rotated(kershaw<V>(200)));
+    factor_report report;
+    const auto M = ict(this->on_, ascending(view(s.A)), {.drop = 0, .fill = 0.25}, 0, &report);
+    EXPECT_GE(report.shift, 1e-3);
+    EXPECT_LE(report.shift, 1);
+    EXPECT_NE(to_text(report).find("of its diagonal added"), std::string::npos);
+    const auto op = this->operator_of(s.A);
+    auto x = this->to_backend(host_vector<V>(s.b.size(), V(0)));
+    const auto r = cg<V, B>(this->on_, *op, *M, this->to_backend(s.b), x, {.tol = this->tol});
+    EXPECT_TRUE(r.converged) << r.why;
+}
+
 TEST(fsai_rows, are_no_longer_than_asked_for) {
     const auto A = elasticity3d<double>(4, 4, 4, 0.3);
     for (const int level : {0, 1}) {
@@ -479,7 +633,9 @@ TYPED_TEST(incomplete, each_spares_iterations_of_cg) {
         const auto none_worse = by_diagonal + 1;
         const auto first = iterations(*ic(this->on_, A), "ic(0)");
         const auto second = iterations(*ic(this->on_, A, {.level = 2}), "ic(2)");
-        if constexpr (std::is_same_v<B, cpu>) {  // on a GPU both are applied approximately
+        const auto by_size = iterations(*ict(this->on_, ascending(A)), "ict");
+        if constexpr (std::is_same_v<B, cpu>) {  // on a GPU these are applied approximately
+            EXPECT_LE(by_size, first) << s.name;
             EXPECT_LE(first, none_worse) << s.name;
             EXPECT_LE(second, first + 1) << s.name;
         }
@@ -513,6 +669,8 @@ TYPED_TEST(incomplete, ilu_spares_iterations_of_bicgstab) {
         const auto A = view(s.A);
         EXPECT_LT(iterations(*ilu(this->on_, A), "ilu(0)"), by_diagonal) << s.name;
         EXPECT_LT(iterations(*ilu(this->on_, A, {.level = 2}), "ilu(2)"), by_diagonal) << s.name;
+        EXPECT_LE(iterations(*spai(this->on_, A), "spai(0)"), by_diagonal) << s.name;
+        EXPECT_LT(iterations(*spai(this->on_, A, {.level = 1}), "spai(1)"), by_diagonal) << s.name;
         EXPECT_LE(iterations(*ilu(this->on_, A,
                                   {.solves = incomplete_options::triangular_solves::approximate}),
                              "ilu, approximate"),
@@ -531,18 +689,6 @@ std::string why(F f) {
     }
     return "";
 }
-/// A, its row `at` without entries, or without that on the diagonal.
-template <class V>
-csr<V, host> without(const csr<V, host>& A, index at, bool whole_row) {
-    host_vector<index> row, col;
-    host_vector<V> val;
-    for_each_entry(view(A), 0, A.shape.rows, [&](index i, index j, V v) {
-        if (i == at && (whole_row || j == at)) return;
-        row.push_back(i), col.push_back(j), val.push_back(v);
-    });
-    return assemble<V>(A.shape, row, col, val);
-}
-
 TYPED_TEST(incomplete_values, refuse_what_they_cannot_factor_and_say_where) {
     using V = TypeParam;
     const auto A = rotated(laplace2d<V>(6, 5));
@@ -553,14 +699,22 @@ TYPED_TEST(incomplete_values, refuse_what_they_cannot_factor_and_say_where) {
     expect(why([&] { (void)ilu(cpu{}, view(wide)); }), "ilu: A is 3 x 4, expected");
     expect(why([&] { (void)ic(cpu{}, view(wide)); }), "ic: A is 3 x 4");
     expect(why([&] { (void)fsai(cpu{}, view(wide)); }), "fsai: A is 3 x 4");
+    expect(why([&] { (void)spai(cpu{}, view(wide)); }), "spai: A is 3 x 4, expected");
+    expect(why([&] { (void)ict(cpu{}, ascending(view(wide))); }), "ict: A is 3 x 4");
     for (const int level : {-1, 101}) {
         expect(why([&] { (void)ilu(cpu{}, view(A), {.level = level}); }), "ilu: level is");
         expect(why([&] { (void)ic(cpu{}, view(A), {.level = level}); }), "ic: level is");
         expect(why([&] { (void)fsai(cpu{}, view(A), {.level = level}); }), "fsai: level is");
+        expect(why([&] { (void)spai(cpu{}, view(A), {.level = level}); }), "spai: level is");
     }
     expect(why([&] { (void)ilu(cpu{}, view(A), {.least_pivot = -1}); }), "least_pivot is -1");
     expect(why([&] { (void)fsai(cpu{}, view(A), {.longest_row = 0}); }), "longest_row is 0");
+    expect(why([&] { (void)spai(cpu{}, view(A), {.longest_row = 0}); }), "longest_row is 0");
+    expect(why([&] { (void)ict(cpu{}, ascending(view(A)), {.drop = -1}); }), "ict: drop is not");
+    expect(why([&] { (void)ict(cpu{}, ascending(view(A)), {.fill = -1}); }), "or fill is negative");
     const auto empty_row = without(A, 7, true);
+    expect(why([&] { (void)spai(cpu{}, view(empty_row), {}, 100); }), "row 107 (counted from 0)");
+    expect(why([&] { (void)ict(cpu{}, ascending(view(empty_row))); }), "row ");
     expect(why([&] { (void)ilu(cpu{}, view(empty_row), {}, 100); }), "A is zero in row 107");
     expect(why([&] { (void)ic(cpu{}, view(empty_row)); }), "row ");
     expect(why([&] { (void)fsai(cpu{}, view(empty_row)); }), "row ");
@@ -569,12 +723,16 @@ TYPED_TEST(incomplete_values, refuse_what_they_cannot_factor_and_say_where) {
     expect(why([&] { (void)ilu(cpu{}, view(wrong), {}, 100); }), "A is not finite in row 103 ");
     expect(why([&] { (void)ic(cpu{}, view(wrong)); }), "A is not finite: row ");
     expect(why([&] { (void)fsai(cpu{}, view(wrong)); }), "A is not finite: row ");
+    expect(why([&] { (void)spai(cpu{}, view(wrong), {}, 100); }), "A is not finite in row 103 ");
+    expect(why([&] { (void)ict(cpu{}, ascending(view(wrong))); }), "A is not finite: row ");
     const auto C = convected(A);
+    expect(why([&] { (void)ict(cpu{}, ascending(view(C))); }), "ict: A is not ");
     expect(why([&] { (void)ic(cpu{}, view(C)); }), "ic: A is not ");
     expect(why([&] { (void)fsai(cpu{}, view(C)); }), "fsai: A is not ");
     // Symmetric, its diagonal positive, and far from definite.
     const auto I = csr<V, host>{{2, 2}, {0, 2, 4}, {0, 1, 0, 1}, {V(1), V(9e3), V(9e3), V(1)}};
     expect(why([&] { (void)ic(cpu{}, view(I), {}, 5); }), "ic: there is no factor");
+    expect(why([&] { (void)ict(cpu{}, ascending(view(I)), {}, 5); }), "ict: there is no factor");
     expect(why([&] { (void)fsai(cpu{}, view(I), {}, 5); }), "seen in row 6 ");
     // 1 / 1e-38 times 1e38 is beyond float; 1e-300 and 1e300 beyond double.
     const auto huge = V(std::numeric_limits<real<V>>::max() / 4);
@@ -585,6 +743,8 @@ TYPED_TEST(incomplete_values, refuse_what_they_cannot_factor_and_say_where) {
     EXPECT_EQ(ilu(cpu{}, view(none))->shape(), (nz::shape{0, 0}));
     EXPECT_EQ(ic(cpu{}, view(none))->shape(), (nz::shape{0, 0}));
     EXPECT_EQ(fsai(cpu{}, view(none))->shape(), (nz::shape{0, 0}));
+    EXPECT_EQ(spai(cpu{}, view(none))->shape(), (nz::shape{0, 0}));
+    EXPECT_EQ(ict(cpu{}, ascending(view(none)))->shape(), (nz::shape{0, 0}));
 }
 
 /// A diagonal entry that is missing is filled in; a pivot that stays zero is shifted and told.
