@@ -19,8 +19,10 @@
 #include "nonzero/solve/preconditioners/fsai.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
 #include "nonzero/solve/preconditioners/ic.hpp"
+#include "nonzero/solve/preconditioners/ict.hpp"
 #include "nonzero/solve/preconditioners/ilu.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
+#include "nonzero/solve/preconditioners/spai.hpp"
 #include "nonzero_commit.hpp"
 
 namespace {
@@ -80,9 +82,12 @@ class bench {
         run("ilu(0) approx.", [&] {
             return ilu(on_, A, {.solves = incomplete_options::triangular_solves::approximate});
         });
+        for (const int level : {0, 1})
+            run(fmt::format("spai({})", level), [&] { return spai(on_, A, {.level = level}); });
         if (!why_not_definite(A).empty()) return results_;
         for (const int level : {0, 1, 2})
             run(fmt::format("ic({})", level), [&] { return ic(on_, A, {.level = level}); });
+        run("ict", [&] { return ict(on_, ascending(A)); });
         for (const int level : {0, 1})
             run(fmt::format("fsai({})", level), [&] { return fsai(on_, A, {.level = level}); });
         return results_;

@@ -69,6 +69,18 @@ TEST_F(solve, block_preconditioners_of_saddle_points) {
     EXPECT_EQ(nz("solve A.npz --precond saddle").code, 1);
 }
 
+TEST_F(solve, approximate_inverses_and_factors_by_size) {
+    for (const auto& [method, preconditioner] :
+         {std::pair("bicgstab", "spai"), {"gmres", "spai"}, {"cg", "ict"}, {"gmres", "ict"}}) {
+        const auto j = report(std::string("A.npz --threads 1 --method ") + method + " --precond " +
+                              preconditioner);
+        EXPECT_EQ(j["converged"], true) << method << " " << preconditioner << " " << j["why"];
+        EXPECT_LE(double(j["relative_residual"]), 1e-8);
+    }
+    EXPECT_EQ(report("A.npz --precond spai")["method"], "bicgstab");
+    EXPECT_EQ(report("A.npz --precond ict")["method"], "cg");
+}
+
 TEST_F(solve, reads_and_writes_vectors) {
     write("D.mtx", std::string(banner) + "2 2 2\n1 1 2\n2 2 4\n");
     write("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n6\n20\n");
@@ -128,6 +140,8 @@ TEST_F(solve, refuses_with_the_reason) {
     refused("skew.mtx --precond amg", "amg: A is not symmetric");
     refused("skew.mtx --precond ic", "ic: A is not symmetric");
     refused("skew.mtx --precond fsai", "fsai: A is not symmetric");
+    refused("skew.mtx --precond ict", "ict: A is not symmetric");
+    refused("A.npz --method cg --precond spai", "spai: not symmetric, as cg wants it");
     refused("hole.mtx --method cg", "its diagonal is 0 in row 1");
     refused("hole.mtx --precond block-jacobi --block 1", "is singular");
     // Without asking for what does not suit, what suits is taken.

@@ -332,8 +332,8 @@ void add_solve(const command& nz) {
                    "preconditioner (default: amg for cg, jacobi else; none where the diagonal has "
                    "a zero; others "
                    "where that fails)")
-        .one_of({"amg", "block-jacobi", "fsai", "ic", "ilu", "ilut", "jacobi", "matching", "none",
-                 "saddle", "sgs"});
+        .one_of({"amg", "block-jacobi", "fsai", "ic", "ict", "ilu", "ilut", "jacobi", "matching",
+                 "none", "saddle", "sgs", "spai"});
     sub.add_flag("--iterative", o->iterative, "leave the direct solver out");
     sub.add_option(
            "--tol", o->solver.tol,
@@ -354,13 +354,15 @@ void add_solve(const command& nz) {
     sub.add_option("--block", o->block, "unknowns that belong together, for block-jacobi and amg")
         .number<int>({1, 64})
         .shows_default();
-    sub.add_option("--fill-level", o->fill_level,
-                   "level of fill of ilu and ic, 0 to 100; for fsai, pattern of A (0) or A^2 (1)")
+    sub.add_option(
+           "--fill-level", o->fill_level,
+           "level of fill of ilu and ic, 0 to 100; for fsai and spai, pattern of A (0) or A^2 "
+           "(1)")
         .number<int>({0, 100})
         .shows_default();
     sub.add_option("--overlap", o->overlap,
-                   "over processes, steps from a process's rows to others' that its ilu, ilut, ic "
-                   "or fsai is made of as well")
+                   "over processes, steps from a process's rows to others' that its ilu, ilut, ic, "
+                   "ict, fsai or spai is made of as well")
         .number<int>({0, 10})
         .shows_default();
     add_type_of_file_option(sub, o->type);

@@ -55,7 +55,7 @@ choice asked_for(const system_options& o, const matrix_facts& f) {
             throw unsuitable(std::string(what) + ": " + f.why_not_definite);
     };
     if (o.method == cg) require_definite(name_of(cg));
-    if (p == amg || p == ic || p == fsai) require_definite(name_of(*p));
+    if (p == amg || p == ic || p == ict || p == fsai) require_definite(name_of(*p));
     if (o.method == minres && !f.is_symmetric) throw unsuitable("minres: A is not symmetric");
     if (p == amg && f.is_complex_valued) throw unsuitable("amg: for real values only");
     if ((p == jacobi || p == gauss_seidel) && f.zero_on_diagonal >= 0)
@@ -64,11 +64,11 @@ choice asked_for(const system_options& o, const matrix_facts& f) {
     if (p == saddle && o.method == cg)
         throw unsuitable("saddle: A is indefinite, no matrix for cg");
     if (p == saddle) return {o.method.value_or(gmres), *p};
-    if (p == matching || p == ilut) {
+    if (p == matching || p == ilut || p == spai) {
         if (o.method == cg || o.method == minres)
             throw unsuitable(std::string(name_of(*p)) + ": not symmetric, as " +
                              std::string(name_of(*o.method)) + " wants it: bicgstab or gmres");
-        return {o.method.value_or(gmres), *p};
+        return {o.method.value_or(p == spai ? bicgstab : gmres), *p};
     }
     if (o.method == refine && f.is_complex_valued) throw unsuitable("refine: for real values only");
     const bool with_minres = f.is_symmetric && (p == none || p == jacobi);

@@ -28,11 +28,13 @@
 #include "nonzero/solve/preconditioners/function_operator.hpp"
 #include "nonzero/solve/preconditioners/gauss_seidel.hpp"
 #include "nonzero/solve/preconditioners/ic.hpp"
+#include "nonzero/solve/preconditioners/ict.hpp"
 #include "nonzero/solve/preconditioners/ilu.hpp"
 #include "nonzero/solve/preconditioners/ilut.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "nonzero/solve/preconditioners/matched_diagonal.hpp"
 #include "nonzero/solve/preconditioners/mixed_precision.hpp"
+#include "nonzero/solve/preconditioners/spai.hpp"
 #include "nonzero/solve/saddle/saddle.hpp"
 
 namespace nz {
@@ -81,16 +83,16 @@ void negate(std::span<V> v) {
                  [&](std::int64_t k) { v[std::size_t(k)] = -v[std::size_t(k)]; });
 }
 
+/// Whether a preconditioner's block may have other ranks' rows as well as a rank's own.
+bool may_overlap(preconditioning p) {
+    using enum preconditioning;
+    return p == ilu || p == ilut || p == ic || p == ict || p == fsai || p == spai;
+}
 /// Whether a preconditioner is made of this rank's own block.
 bool takes_block(preconditioning p) {
     using enum preconditioning;
-    return p == block_jacobi || p == gauss_seidel || p == matching || p == ilu || p == ilut ||
-           p == ic || p == fsai || p == saddle;
-}
-/// Whether that block may have other ranks' rows as well.
-bool may_overlap(preconditioning p) {
-    using enum preconditioning;
-    return p == ilu || p == ilut || p == ic || p == fsai;
+    return p == block_jacobi || p == gauss_seidel || p == matching || may_overlap(p) ||
+           p == saddle;
 }
 
 /// A matrix that one process has as a whole, as `solve_system` asks for it.
@@ -306,6 +308,8 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
                 return ilu(here, block, {.level = o.fill_level}, first_row);
             case preconditioning::ic:
                 return ic(here, block, {.level = o.fill_level}, first_row);
+            case preconditioning::ict:
+                return ict(here, block, {.drop = 1e-3, .fill = 2}, first_row);
             case preconditioning::fsai:
                 return fsai(here, block, {.level = o.fill_level}, first_row);
             case preconditioning::saddle:
@@ -314,6 +318,8 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
                 return saddle(here, block,
                               c.method == krylov_method::minres ? saddle_form::diagonal
                                                                 : saddle_form::triangular);
+            case preconditioning::spai:
+                return spai(here, block, {.level = o.fill_level}, first_row);
             default:
                 return block_jacobi(here, block, o.block, first_row);
         }

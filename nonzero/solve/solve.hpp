@@ -27,7 +27,9 @@ enum class preconditioning {
     ilu,
     ic,
     fsai,
-    saddle
+    saddle,
+    spai,
+    ict
 };
 /// Their names, as `nz solve` has them.
 std::string_view name_of(krylov_method);
@@ -40,10 +42,10 @@ struct system_options : gmres_options {
     std::optional<krylov_method> method = {};
     std::optional<preconditioning> preconditioner = {};
     index block = 1;     ///< unknowns that belong together, for block_jacobi and amg
-    int fill_level = 0;  ///< of ilu, ic and fsai
-    /// Over ranks, of ilu, ilut, ic and fsai: steps along A's entries from a rank's rows to those
-    /// of others that its preconditioner is made of as well, 0 to 10. Where they overlap, an
-    /// element is that of the rank that owns it; for cg and minres the mean of all, which is
+    int fill_level = 0;  ///< of ilu, ic, fsai and spai
+    /// Over ranks, of ilu, ilut, ic, ict, fsai and spai: steps along A's entries from a rank's rows
+    /// to those of others that its preconditioner is made of as well, 0 to 10. Where they overlap,
+    /// an element is that of the rank that owns it; for cg and minres the mean of all, which is
     /// symmetric.
     int overlap = 0;
     bool iterative = false;  ///< the direct solver is left out

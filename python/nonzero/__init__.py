@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from nonzero._solvers import ilu as ilu
     from nonzero._solvers import minres as minres
     from nonzero._solvers import solve as solve
+    from nonzero._solvers import spai as spai
     from nonzero._study import Study as Study
     from nonzero._study import bench as bench
     from nonzero._study import study as study
@@ -80,6 +81,7 @@ _HOMES = {
             "ilu",
             "minres",
             "solve",
+            "spai",
         ),
         "_solvers",
     ),

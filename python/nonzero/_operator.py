@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _ndarray, _empty = np.ndarray, np.empty
-_PRECONDITIONERS = ("amg", "fsai", "ic", "ilu")
+_PRECONDITIONERS = ("amg", "fsai", "ic", "ilu", "spai")
 
 
 class Operator(ArrayOperator):

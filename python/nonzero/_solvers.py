@@ -147,7 +147,7 @@ def solve(
         [as suits A]
     preconditioner : str, optional
         To use alone: "none", "jacobi", "block-jacobi", "sgs", "amg", "matching", "ilut", "ilu",
-        "ic", "fsai" or "saddle". [as suits A]
+        "ic", "fsai", "saddle", "spai" or "ict". [as suits A]
     restart : int
         Vectors of gmres, at first.
     block : int
@@ -155,7 +155,7 @@ def solve(
     iterative : bool
         Leave the direct solver out.
     fill_level : int
-        Of ilu and ic; for fsai the pattern of A (0) or of A squared (1).
+        Of ilu and ic; for fsai and spai the pattern of A (0) or of A squared (1).
     device : int or "cpu" or "gpu", optional
         Where to iterate. [where A lies]
     threads : int
@@ -710,3 +710,40 @@ def fsai(A: Any, level: int = 0, *, device: int | str | None = None, threads: in
     0
     """
     return _incomplete("fsai", A, level, device, threads)
+
+
+def spai(A: Any, level: int = 0, *, device: int | str | None = None, threads: int = 0) -> Operator:
+    """Make a preconditioner of a sparse approximate inverse: for `bicgstab` and `gmres`.
+
+    It is one product, in which no row waits for another: for GPUs and many threads.
+
+    Parameters
+    ----------
+    A : sparse matrix, (n, n)
+        As `ilu` takes it.
+    level : int
+        The pattern of the inverse: that of A (0) or of A squared (1).
+    device, threads
+        As `ilu` has them.
+
+    Returns
+    -------
+    Operator
+        ``M @ r``: each row m of M is the one for which m A is nearest to the identity's. The same
+        bits for any number of threads.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where A is not square or not finite, where a row of M is zero, as of a singular A, or where
+        level is none of the two.
+
+    Examples
+    --------
+    >>> import numpy as np, nonzero as nz
+    >>> A = nz.generate.laplace2d(30)
+    >>> x, info = nz.bicgstab(A, np.ones(900), M=nz.spai(A))
+    >>> info
+    0
+    """
+    return _incomplete("spai", A, level, device, threads)

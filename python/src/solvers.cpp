@@ -17,6 +17,7 @@
 #include "nonzero/solve/preconditioners/fsai.hpp"
 #include "nonzero/solve/preconditioners/ic.hpp"
 #include "nonzero/solve/preconditioners/ilu.hpp"
+#include "nonzero/solve/preconditioners/spai.hpp"
 #include "nonzero/solve/solve.hpp"
 #include "python/src/module.hpp"
 #include "python/src/monitor.hpp"
@@ -243,7 +244,7 @@ std::unique_ptr<any_factorization> factorize_system(shape_pair shape, nb::handle
     });
 }
 
-/// kind: "ilu", "ic" or "fsai".
+/// kind: "ilu", "ic", "fsai" or "spai".
 template <class V, class B>
 std::unique_ptr<any_operator> make_incomplete(B on, const csr<V, host_view>& A,
                                               const std::string& kind, int level,
@@ -254,6 +255,7 @@ std::unique_ptr<any_operator> make_incomplete(B on, const csr<V, host_view>& A,
     if (kind == "ilu") M = ilu(on, A, {.level = level}, 0, &report);
     if (kind == "ic") M = ic(on, A, {.level = level}, 0, &report);
     if (kind == "fsai") M = fsai(on, A, {.level = level});
+    if (kind == "spai") M = spai(on, A, {.level = level}, 0, &report);
     if (kind != "fsai") text = to_text(report);
     return unplanned<V, B>(on, std::move(M));
 }

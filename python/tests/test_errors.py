@@ -444,6 +444,7 @@ SOLVERS: dict[str, Wrong] = {
         "ic: A is not symmetric: row 0, column 1 has 1, and row 1, column 0 has 0",
     ),
     "fsai: level": (lambda: nz.fsai(A, 2), ValueError, "fsai: level is 2, expected 0 or 1"),
+    "spai: level": (lambda: nz.spai(A, 2), ValueError, "spai: level is 2, expected 0 or 1"),
     "amg: strength": (
         lambda: nz.amg(A, strength=-1),
         ValueError,

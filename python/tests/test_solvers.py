@@ -409,7 +409,12 @@ def test_incomplete_factors_spare_iterations(dtype: str, level: int) -> None:
     rtol = 1e-4 if np.finfo(dtype).eps > 1e-10 else 1e-9
     plain: list[float] = []
     nz.cg(A, b, rtol=rtol, callback=plain.append)
-    for make, run in ((nz.ilu, nz.bicgstab), (nz.ic, nz.cg), (nz.fsai, nz.cg)):
+    for make, run in (
+        (nz.ilu, nz.bicgstab),
+        (nz.ic, nz.cg),
+        (nz.fsai, nz.cg),
+        (nz.spai, nz.bicgstab),
+    ):
         M = make(A, level)
         assert M.shape == A.shape and M.dtype == np.dtype(dtype) and M.nbytes > 0
         assert make.__name__ in repr(M)

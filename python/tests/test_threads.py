@@ -147,7 +147,7 @@ def test_the_transpose_stored_at_once_with_new_values_has_the_new_ones() -> None
         check(op.T @ np.ones(100), (k + 2) * A.T.toarray(), np.ones(100))
 
 
-@pytest.mark.parametrize("make", [nz.amg, nz.ilu, nz.ic, nz.fsai])
+@pytest.mark.parametrize("make", [nz.amg, nz.ilu, nz.ic, nz.fsai, nz.spai])
 def test_a_preconditioner_used_by_several(make: Callable[[Any], nz.Operator]) -> None:
     M = make(nz.generate.laplace2d(40))
     xs = np.random.default_rng(0).standard_normal((3, 1600))
