@@ -196,7 +196,7 @@ TEST(schwarz_of, an_overlap_saves_iterations_and_has_the_same_bits_each_time) {
     const auto definite = manufactured("", laplace2d<double>(60, 60));
     const auto general = manufactured("", convected(laplace2d<double>(60, 60)));
     for (const auto& [m, p] :
-         {std::pair(cg, ic), {cg, fsai}, {gmres, ilu}, {bicgstab, ilu}, {gmres, ilut}})
+         {std::pair(cg, ic), {cg, ict}, {cg, fsai}, {gmres, ilu}, {bicgstab, ilu}, {gmres, ilut}})
         for (const int size : {2, 3, 4}) {
             const auto& s = m == cg ? definite : general;
             std::vector<std::int64_t> iterations;
