@@ -115,6 +115,60 @@ class least_squares {
     std::vector<std::size_t> pivot_;  ///< the columns that depend on none before
 };
 
+/// The same by the normal equations B^H B m = B^H b, which takes a tenth of the time where columns
+/// are sparse, as long as half of the digits are left.
+template <class W>
+class normal_equations {
+  public:
+    /// Room for cols x cols and the right-hand side, to be set.
+    void start(std::size_t cols) { n_ = cols, G_.resize(cols * cols), m_.resize(cols); }
+    W& G(std::size_t k, std::size_t l) { return G_[k * n_ + l]; }  ///< l <= k
+    W& rhs(std::size_t k) { return m_[k]; }
+    /// Null where a column all but depends on those before, or where its square is no normal
+    /// number.
+    const std::vector<W>* solve() {
+        scale_.clear();
+        for (std::size_t k = 0; k < n_; ++k) {
+            if (!std::isnormal(std::real(G(k, k)))) return nullptr;
+            scale_.push_back(1 / std::sqrt(std::real(G(k, k))));
+        }
+        for (std::size_t k = 0; k < n_; ++k)
+            if (!eliminate(k)) return nullptr;
+        for (std::size_t k = n_; k-- > 0;) {
+            m_[k] /= std::real(G(k, k));
+            for (std::size_t l = 0; l < k; ++l) m_[l] -= product(conjugate(G(k, l)), m_[k]);
+        }
+        for (std::size_t k = 0; k < n_; ++k) m_[k] *= scale_[k];
+        return &m_;
+    }
+
+  private:
+    /// Row k of Cholesky's factor, of the matrix scaled to a diagonal of ones, and of the
+    /// right-hand side that it leaves.
+    bool eliminate(std::size_t k) {
+        W* const row = &G(k, 0);
+        double pivot = 1;
+        m_[k] *= scale_[k];
+        for (std::size_t l = 0; l < k; ++l) {
+            const W* const before = &G(l, 0);
+            W rest = row[l] * (scale_[k] * scale_[l]);
+            for (std::size_t q = 0; q < l; ++q) rest -= product(row[q], conjugate(before[q]));
+            row[l] = rest / std::real(before[l]);
+            pivot -= norm2(row[l]);
+            m_[k] -= product(row[l], m_[l]);
+        }
+        constexpr double half_of_the_digits = 0x1p-26;
+        if (!(pivot > half_of_the_digits)) return false;
+        row[k] = std::sqrt(pivot);
+        m_[k] /= std::sqrt(pivot);
+        return true;
+    }
+
+    std::size_t n_ = 0;
+    std::vector<W> G_, m_;
+    std::vector<double> scale_;
+};
+
 /// Computes rows of M, for one thread.
 template <class V>
 class inverse_row {
@@ -122,9 +176,31 @@ class inverse_row {
 
   public:
     explicit inverse_row(const csr<V, host_view>& A)
-        : A_(A), place_(std::size_t(A.shape.cols), -1) {}
+        : A_(A), place_(std::size_t(A.shape.cols), -1), spread_(place_.size(), W(0)) {}
     /// The values of row i on these columns, which are the rows of A that it takes.
     void operator()(index i, std::span<const index> columns, std::span<V> m) {
+        const auto* found = by_normal_equations(i, columns);
+        if (found == nullptr) found = &by_reflections(i, columns);
+        for (std::size_t k = 0; k < columns.size(); ++k) m[k] = V((*found)[k]);
+    }
+
+  private:
+    const std::vector<W>* by_normal_equations(index i, std::span<const index> columns) {
+        normal_.start(columns.size());
+        for (std::size_t k = 0; k < columns.size(); ++k) {
+            for_each(columns[k], [&](index j, V v) { spread_[std::size_t(j)] = conjugate(W(v)); });
+            for (std::size_t l = 0; l <= k; ++l) {
+                W sum = 0;
+                for_each(columns[l],
+                         [&](index j, V v) { sum += product(spread_[std::size_t(j)], W(v)); });
+                normal_.G(k, l) = sum;
+            }
+            normal_.rhs(k) = spread_[std::size_t(i)];
+            for_each(columns[k], [&](index j, V) { spread_[std::size_t(j)] = W(0); });
+        }
+        return normal_.solve();
+    }
+    const std::vector<W>& by_reflections(index i, std::span<const index> columns) {
         met_.clear();
         for (const index r : columns) for_each(r, [&](index j, V) { meet(j); });
         system_.start(met_.size(), columns.size());
@@ -133,12 +209,9 @@ class inverse_row {
                 system_.B(std::size_t(place_[std::size_t(j)]), k) = W(v);
             });
         if (const auto at = place_[std::size_t(i)]; at >= 0) system_.b(std::size_t(at)) = W(1);
-        const auto& found = system_.solve();
-        for (std::size_t k = 0; k < columns.size(); ++k) m[k] = V(found[k]);
         for (const index j : met_) place_[std::size_t(j)] = -1;
+        return system_.solve();
     }
-
-  private:
     template <class F>
     void for_each(index r, const F& f) const {
         for (auto k = std::size_t(A_.row_ptr[std::size_t(r)]);
@@ -153,6 +226,8 @@ class inverse_row {
 
     const csr<V, host_view>& A_;
     std::vector<index> place_, met_;  ///< where a column is among those met; -1 for others
+    std::vector<W> spread_;           ///< the row under way in its columns, conjugate; else 0
+    normal_equations<W> normal_;
     least_squares<W> system_;
 };
 
