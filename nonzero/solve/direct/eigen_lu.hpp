@@ -6,7 +6,7 @@
 #include <new>
 #include <vector>
 
-#include "nonzero/solve/direct/sparse_lu.hpp"
+#include "nonzero/solve/direct/sparse_factors.hpp"
 
 namespace nz {
 
@@ -20,7 +20,7 @@ struct columns_as_they_are {
 };
 
 template <class W>
-class eigen_lu final : public lu_factors<W> {
+class eigen_lu final : public sparse_factors<W> {
     using matrix = Eigen::SparseMatrix<W, Eigen::ColMajor, int>;
     using rows = Eigen::SparseMatrix<W, Eigen::RowMajor, int>;
     using vector = Eigen::Matrix<W, Eigen::Dynamic, 1>;
@@ -58,7 +58,7 @@ class eigen_lu final : public lu_factors<W> {
 };
 
 template <class W>
-std::unique_ptr<lu_factors<W>> sparse_lu(const csr<W, host_view>& A) {
+std::unique_ptr<sparse_factors<W>> sparse_lu(const csr<W, host_view>& A) {
     return std::make_unique<eigen_lu<W>>(A);
 }
 

@@ -9,9 +9,12 @@
 #include "nonzero/core/memory.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/matrix/ascending.hpp"
+#include "nonzero/matrix/mirror.hpp"
 #include "nonzero/solve/direct/factor_plan.hpp"
+#include "nonzero/solve/direct/factor_rates.hpp"
 #include "nonzero/solve/direct/forecast.hpp"
-#include "nonzero/solve/direct/sparse_lu.hpp"
+#include "nonzero/solve/direct/names.hpp"
+#include "nonzero/solve/direct/sparse_factors.hpp"
 #include "nonzero/solve/scaling/matching.hpp"
 
 namespace nz {
@@ -46,38 +49,125 @@ double half_of_memory() {
     return all > 0 ? all / 2 : std::numeric_limits<double>::infinity();  // where nobody says
 }
 
+/// The one that factorizes where `asked` was asked for.
+factor_forecast::libraries library_for(factor_forecast::libraries asked, bool is_definite) {
+    using enum factor_forecast::libraries;
+    if (asked != automatic) return asked;
+    if (is_definite && why_no(cholmod).empty()) return cholmod;
+    return why_no(pardiso).empty() ? pardiso : why_no(umfpack).empty() ? umfpack : eigen;
+}
+
+/// The forecast of LU, of a Cholesky factorization's.
+template <class V>
+factor_forecast of_both_factors(factor_forecast f, index rows) {
+    f.entries = 2 * f.entries - rows, f.operations *= 2, f.is_cholesky = false;
+    set_costs<V>(f);
+    return f;
+}
+
+/// Eigen's Cholesky factorization goes entry by entry, its LU by blocks, so that with many
+/// operations an entry the latter is faster. Both as one process: laplace2d of 100^2 has 57 of them
+/// (LU takes 1.7 times as long), of 300^2 147 (1.01), laplace3d of 12^3 115 (1.0), of 16^3 218
+/// (0.66), of 24^3 500 (0.44): docs/decisions/dependencies.md.
+template <class V>
+factor_forecast faster_of_eigen(const factor_forecast& cholesky, index rows, double most_bytes) {
+    constexpr double most_an_entry = 150;
+    if (!cholesky.is_complete || cholesky.operations < most_an_entry * double(cholesky.entries))
+        return cholesky;
+    const auto lu = of_both_factors<V>(cholesky, rows);
+    return lu.bytes <= most_bytes && lu.entries <= entries_in<V>(most_bytes) ? lu : cholesky;
+}
+
+/// Whether the rows stay where they are; then both sides are scaled alike, so that a symmetric A
+/// stays symmetric.
+bool made_symmetric(matching& m) {
+    for (std::size_t i = 0; i < m.row_of.size(); ++i)
+        if (m.row_of[i] != index(i)) return false;
+    m.scaling.cols = m.scaling.rows;
+    return true;
+}
+
 }  // namespace
 
-template <class V>
-factor_plan<V>::factor_plan(const csr<V, host_view>& A, double most_bytes)
-    : most_bytes_(most_bytes > 0 ? most_bytes : half_of_memory()) {
-    const auto in_order = canonical(A);
-    const matching m = match_where_needed(view(in_order));
-    const auto matched = rearranged<V>(view(in_order), onto_diagonal(m));
-    const auto order = elimination_order(view(matched));
-    auto arrangement = onto_diagonal(m, order);
-    forecast_ = nz::forecast(view(rearranged<V>(view(in_order), arrangement)),
-                             entries_in<V>(most_bytes_) + 1);
-    arrangement_ = std::make_shared<const rearrangement>(std::move(arrangement));
+std::string_view name_of(factor_forecast::libraries l) {
+    return direct_solver_names[std::size_t(l)];
+}
+
+std::string why_no(factor_forecast::libraries l) {
+    using enum factor_forecast::libraries;
+    if (l == cholmod) return why_no_cholmod();
+    if (l == umfpack) return why_no_umfpack();
+    return l == pardiso ? why_no_pardiso() : "";
 }
 
 template <class V>
-factorization<V>::factorization(const csr<V, host_view>& A, double most_bytes)
-    : factorization(A, factor_plan<V>(A, most_bytes)) {}
+factor_plan<V>::factor_plan(const csr<V, host_view>& A, double most_bytes, libraries asked,
+                            bool may_be_definite)
+    : most_bytes_(most_bytes > 0 ? most_bytes : half_of_memory()), asked_(asked) {
+    using enum factor_forecast::libraries;
+    if (const auto why = why_no(asked); !why.empty()) throw unavailable(why);
+    const auto in_order = canonical(A);
+    matching m = match_where_needed(view(in_order));
+    const auto why_not = may_be_definite ? why_not_definite(view(in_order)) : "";
+    const bool is_definite = may_be_definite && why_not.empty() && made_symmetric(m);
+    const auto library = library_for(asked, is_definite);
+    if (library == cholmod && !is_definite)
+        throw argument_error("cholmod: " + (why_not.empty() ? not_definite().what() : why_not));
+    if (library == eigen || library == umfpack) {
+        const auto matched = rearranged<V>(view(in_order), onto_diagonal(m));
+        auto arrangement = onto_diagonal(m, elimination_order(view(matched)));
+        forecast_ = nz::forecast(view(rearranged<V>(view(in_order), arrangement)),
+                                 entries_in<V>(most_bytes_) + 1, is_definite && library == eigen);
+        if (forecast_.is_cholesky)
+            forecast_ = faster_of_eigen<V>(forecast_, in_order.shape.rows, most_bytes_);
+        arrangement_ = std::make_shared<const rearrangement>(std::move(arrangement));
+        if (library == eigen) return;
+    }
+    arrangement_ = std::make_shared<const rearrangement>(onto_diagonal(m));
+    if (in_order.shape.rows == 0) return;
+    const auto matched = rearranged<wide>(view(in_order), *arrangement_);
+    symbolic_ = library == cholmod   ? analysed_by_cholmod<wide>(view(matched))
+                : library == umfpack ? analysed_by_umfpack<wide>(view(matched))
+                                     : analysed_by_pardiso<wide>(view(matched), is_definite);
+    const auto counted = symbolic_->forecast();
+    // Its bound may be far above: 192 million entries for the 5.9 million of laplace2d of 300^2.
+    if (library != umfpack || !forecast_.is_complete || counted.bytes < forecast_.bytes)
+        forecast_ = counted;
+    forecast_.library = library;
+}
+
+template <class V>
+factorization<V>::factorization(const csr<V, host_view>& A, double most_bytes, libraries by)
+    : factorization(A, factor_plan<V>(A, most_bytes, by)) {}
 
 template <class V>
 factorization<V>::factorization(const csr<V, host_view>& A, const factor_plan<V>& plan)
-    : A_(canonical(A)),
-      arrangement_(std::make_shared<const rearrangement>(plan.arrangement())),
-      forecast_(plan.forecast()) {
+    : A_(canonical(A)) {
     const auto start = steady_clock::now();
+    try {
+        factorize(plan);
+    } catch (const not_definite& e) {
+        if (plan.asked() == libraries::cholmod)
+            throw argument_error(std::string("cholmod: ") + e.what());
+        factorize(factor_plan<V>(A, plan.most_bytes(), plan.asked(), false));
+    }
+    seconds_ = seconds_since(start);
+}
+
+/// Throws not_definite where the plan's Cholesky factorization does not exist.
+template <class V>
+void factorization<V>::factorize(const factor_plan<V>& plan) {
+    forecast_ = plan.forecast();
+    arrangement_ = std::make_shared<const rearrangement>(plan.arrangement());
     if (!forecast_.is_complete || forecast_.bytes > plan.most_bytes())
         throw unavailable(fmt::format(
             "the factors of A would take {}{:.3g} GB, more than the {:.3g} GB allowed",
             forecast_.is_complete ? "" : "at least ", forecast_.bytes * 1e-9,
             std::min(plan.most_bytes(), double(most_entries) * bytes_an_entry<V>) * 1e-9));
-    factors_ = sparse_lu<wide>(view(rearranged<wide>(view(A_), *arrangement_)));
-    seconds_ = seconds_since(start);
+    const auto matrix = rearranged<wide>(view(A_), *arrangement_);
+    factors_ = plan.symbolic() != nullptr ? plan.symbolic()->factorize(view(matrix))
+               : forecast_.is_cholesky    ? sparse_llt<wide>(view(matrix))
+                                          : sparse_lu<wide>(view(matrix));
 }
 
 template <class V>
@@ -127,6 +217,10 @@ double factorization<V>::solve_many(std::span<const V> B, std::span<V> X) const 
 template <class V>
 std::int64_t factorization<V>::entries() const {
     return factors_->entries();
+}
+template <class V>
+std::int64_t factorization<V>::perturbed_pivots() const {
+    return factors_->perturbed_pivots();
 }
 template <class V>
 std::size_t factorization<V>::bytes() const {

@@ -9,6 +9,7 @@
 #include "nonzero/gen/counter.hpp"
 #include "nonzero/solve/direct/factor_plan.hpp"
 #include "nonzero/solve/direct/forecast.hpp"
+#include "nonzero/solve/direct/sparse_factors.hpp"
 #include "nonzero/solve/scaling/matching.hpp"
 #include "test/systems.hpp"
 
@@ -79,6 +80,122 @@ TYPED_TEST(direct_solver, solves_many_right_hand_sides_as_one_by_one) {
                  argument_error);
 }
 
+/// Half of the entries, forecast exactly; a pivot that is not positive leads to LU.
+TYPED_TEST(direct_solver, takes_half_where_the_matrix_is_definite) {
+    using V = TypeParam;
+    for (const auto& s : definite_systems<V>()) {
+        const auto F = factorization(view(s.A));
+        EXPECT_TRUE(F.forecast().is_cholesky) << s.name;
+        EXPECT_EQ(F.entries(), F.forecast().entries) << s.name;
+        const factor_plan<V> lu(view(s.A), 0, factor_forecast::libraries::eigen, false);
+        EXPECT_EQ(lu.forecast().entries, 2 * F.entries() - s.A.shape.rows) << s.name;
+        EXPECT_EQ(lu.forecast().operations, 2 * F.forecast().operations) << s.name;
+    }
+    // Many operations an entry: LU, unless its memory is not there.
+    const auto solid = laplace3d<V>(17, 17, 17);
+    const factor_plan<V> lu(view(solid));
+    EXPECT_FALSE(lu.forecast().is_cholesky);
+    EXPECT_TRUE(factor_plan<V>(view(solid), lu.forecast().bytes * 0.9).forecast().is_cholesky);
+    // Its diagonal is positive, and only the pivots see that it is indefinite.
+    const auto s = manufactured<V>("", rotated(shifted(laplace2d<V>(21, 17), real<V>(1.7))));
+    EXPECT_TRUE(factor_plan<V>(view(s.A)).forecast().is_cholesky);
+    EXPECT_FALSE(factorization(view(s.A)).forecast().is_cholesky);
+    expect_solved(s);
+}
+
+/// Badly scaled, both sides alike.
+TYPED_TEST(direct_solver, takes_definite_matrices_of_every_scale) {
+    using V = TypeParam;
+    const auto grid = rotated(laplace2d<V>(23, 19));
+    std::vector<index> row, col;
+    host_vector<V> val;
+    for_each_entry(view(grid), 0, grid.shape.rows, [&](index i, index j, V v) {
+        row.push_back(i), col.push_back(j);
+        val.push_back(v * V(real<V>(std::ldexp(1.0, 3 * (i % 7) + 3 * (j % 7)))));
+    });
+    const auto s = manufactured<V>("scaled", assemble<V>(grid.shape, row, col, val));
+    EXPECT_TRUE(factorization(view(s.A)).forecast().is_cholesky);
+    expect_solved(s);
+}
+
+/// The libraries that are not Eigen, each skipped where it is not installed.
+template <class V>
+void expect_solved_by(factor_forecast::libraries by, const linear_system<V>& s) {
+    SCOPED_TRACE(s.name + " by " + std::string(name_of(by)));
+    const auto F = factorization(view(s.A), 0, by);
+    host_vector<V> x(s.b.size());
+    const double told = F.solve(s.b, x);
+    const auto r = residual_of(s.A, x, s.b);
+    EXPECT_LE(r.norm, 20 * r.rounding);
+    EXPECT_NEAR(told, double(r.norm / r.rhs), double(2 * r.rounding / r.rhs));
+    EXPECT_GE(F.entries(), s.A.shape.rows);
+    EXPECT_GT(F.forecast().entries, 0);
+    EXPECT_GT(F.forecast().bytes, 0);
+    EXPECT_EQ(F.forecast().library, by);
+    if (by == factor_forecast::libraries::cholmod) {
+        EXPECT_TRUE(F.forecast().is_cholesky);
+    }
+    EXPECT_THROW((void)factorization(view(s.A), 1, by), unavailable);  // too little memory
+    std::vector<host_vector<V>> at_once(3, host_vector<V>(s.b.size()));
+    {
+        std::vector<std::jthread> threads;
+        for (auto& mine : at_once) threads.emplace_back([&] { F.solve(s.b, mine); });
+    }
+    for (const auto& mine : at_once) EXPECT_EQ(mine, x);
+}
+
+template <class V>
+void expect_library(factor_forecast::libraries by) {
+    using enum factor_forecast::libraries;
+    for (const auto& s : definite_systems<V>()) expect_solved_by(by, s);
+    const std::vector<index> row{0, 0, 1, 1}, col{0, 1, 0, 1};
+    const auto singular = assemble<V>({2, 2}, row, col, host_vector<V>{V(1), V(2), V(2), V(4)});
+    EXPECT_EQ(factorization(view(csr<V, host>{{0, 0}, {0}, {}, {}}), 0, by).entries(), 0);
+    if (by == cholmod) {
+        for (const auto& s : general_systems<V>()) {
+            if (s.name == "1x1") continue;
+            EXPECT_THROW((void)factorization(view(s.A), 0, by), argument_error) << s.name;
+        }
+        const auto indefinite = rotated(shifted(laplace2d<V>(21, 17), real<V>(1.7)));
+        EXPECT_THROW((void)factorization(view(indefinite), 0, by), argument_error);
+        return;
+    }
+    for (const auto& systems : {indefinite_systems<V>(), general_systems<V>()})
+        for (const auto& s : systems) expect_solved_by(by, s);
+    if (by == umfpack) {  // pardiso perturbs the pivot
+        EXPECT_THROW((void)factorization(view(singular), 0, by), argument_error);
+    }
+}
+
+TYPED_TEST(direct_solver, is_cholmod_where_that_is_installed) {
+    if (const auto why = why_no_cholmod(); !why.empty()) GTEST_SKIP() << why;
+    expect_library<TypeParam>(factor_forecast::libraries::cholmod);
+}
+TYPED_TEST(direct_solver, is_umfpack_where_that_is_installed) {
+    if (const auto why = why_no_umfpack(); !why.empty()) GTEST_SKIP() << why;
+    expect_library<TypeParam>(factor_forecast::libraries::umfpack);
+}
+TYPED_TEST(direct_solver, is_pardiso_where_that_is_installed) {
+    if (const auto why = why_no_pardiso(); !why.empty()) GTEST_SKIP() << why;
+    expect_library<TypeParam>(factor_forecast::libraries::pardiso);
+}
+
+TYPED_TEST(direct_solver, says_which_library_is_not_there) {
+    using V = TypeParam;
+    using enum factor_forecast::libraries;
+    EXPECT_EQ(why_no(eigen), "");
+    EXPECT_EQ(why_no(automatic), "");
+    const auto s = manufactured<V>("", convected(laplace2d<V>(13, 17)));
+    for (const auto by : {umfpack, pardiso}) {
+        if (why_no(by).empty()) continue;
+        EXPECT_THROW((void)factorization(view(s.A), 0, by), unavailable) << name_of(by);
+    }
+    const auto F = factorization(view(s.A), 0, automatic);
+    host_vector<V> x(s.b.size());
+    EXPECT_LE(F.solve(s.b, x), 20 * std::numeric_limits<real<V>>::epsilon());
+    EXPECT_NE(F.forecast().library, automatic);
+}
+
 TYPED_TEST(direct_solver, refuses_what_is_singular_or_not_finite) {
     using V = TypeParam;
     const auto refusal = [](const csr<V, host>& A) -> std::string {
@@ -126,6 +243,8 @@ TYPED_TEST(direct_solver, refuses_with_the_number_what_would_take_too_much) {
 TYPED_TEST(direct_solver, forecasts_the_fill_of_elimination) {
     using V = TypeParam;
     for (const auto& A : {laplace2d<V>(7, 6), convected(laplace2d<V>(5, 9))}) {
+        EXPECT_EQ(forecast(view(A), 1 << 20, true).entries,
+                  (forecast(view(A)).entries + A.shape.rows) / 2);
         const auto n = std::size_t(A.shape.rows);
         std::vector filled(n, std::vector<bool>(n, false));
         for_each_entry(view(A), 0, A.shape.rows, [&](index i, index j, V) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nonzero/formats/csr/to_csr.hpp"
+#include "nonzero/solve/direct/factor_rates.hpp"
 
 namespace nz {
 namespace {
@@ -71,38 +72,35 @@ host_vector<index> elimination_order(const csr<V, host_view>& A) {
 }
 
 template <class V>
-factor_forecast forecast(const csr<V, host_view>& A, std::int64_t most_entries) {
+factor_forecast forecast(const csr<V, host_view>& A, std::int64_t most_entries, bool is_cholesky) {
     const auto n = std::size_t(A.shape.rows);
     const lower_pattern<V> pattern(A);
     const auto parent = elimination_tree(pattern, n);
     std::vector<std::int64_t> below(n, 0);  // entries below the diagonal of each column of L
     std::vector<index> seen(n, -1);
-    factor_forecast f;
+    factor_forecast f{.is_cholesky = is_cholesky};
+    const std::int64_t factors = is_cholesky ? 1 : 2;
     f.entries = std::int64_t(n);
     for (std::size_t i = 0; i < n; ++i) {
         seen[i] = index(i);
         for (index j : pattern.row(i))
             for (; seen[std::size_t(j)] != index(i); j = parent[std::size_t(j)]) {
                 seen[std::size_t(j)] = index(i);
-                ++below[std::size_t(j)], f.entries += 2;
+                ++below[std::size_t(j)], f.entries += factors;
             }
         if (f.entries > most_entries) {
             f.is_complete = false;
             break;
         }
     }
-    for (const auto b : below) f.operations += 2.0 * double(b) * double(b);
-    // Of the order of the times in docs/decisions/dependencies.md, not fitted to them.
-    constexpr double rate = 1e9, seconds_an_entry = 2e-8;
-    const double arithmetic = is_complex<V> ? 4 : 1;
-    f.bytes = double(f.entries) * bytes_an_entry<V>;
-    f.seconds = arithmetic * f.operations / rate + double(f.entries) * seconds_an_entry;
+    for (const auto b : below) f.operations += double(factors) * double(b) * double(b);
+    set_costs<V>(f);
     return f;
 }
 
 #define NZ_INSTANTIATE(V)                                                    \
     template host_vector<index> elimination_order(const csr<V, host_view>&); \
-    template factor_forecast forecast(const csr<V, host_view>&, std::int64_t);
+    template factor_forecast forecast(const csr<V, host_view>&, std::int64_t, bool);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -14,15 +14,12 @@ namespace nz {
 template <class V>
 host_vector<index> elimination_order(const csr<V, host_view>& A);
 
-/// An entry of the factors: its row number, and its value in double.
-template <class V>
-inline constexpr double bytes_an_entry = is_complex<V> ? 20 : 12;
-
 /// The count for A with its rows and columns as they are. most_entries: where counting ends.
-/// O(entries). Deterministic.
+/// is_cholesky: of L in A = L L^H alone. O(entries). Deterministic.
 /// Source   Liu 1990, doi:10.1137/0611010 (the elimination tree).
 template <class V>
 factor_forecast forecast(const csr<V, host_view>& A,
-                         std::int64_t most_entries = std::numeric_limits<std::int64_t>::max());
+                         std::int64_t most_entries = std::numeric_limits<std::int64_t>::max(),
+                         bool is_cholesky = false);
 
 }  // namespace nz
