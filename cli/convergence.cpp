@@ -82,18 +82,44 @@ void print_convergence(const std::vector<double>& history, double tol) {
     fmt::print("{:9}0{:>{}}\n", "", last, int(width) - 1);
 }
 
+namespace {
+
+nz::json to_json(const factor_forecast& f) {
+    return {{"library", name_of(f.library)},
+            {"kind", f.is_cholesky ? "cholesky" : "lu"},
+            {"entries", f.entries},
+            {"operations", f.operations},
+            {"bytes", f.bytes},
+            {"seconds", f.seconds},
+            {"is_complete", f.is_complete}};
+}
+
+nz::json to_json(const factor_report& r) {
+    return {{"entries", r.entries},
+            {"fill", r.fill},
+            {"shifted_pivots", r.shifted_pivots},
+            {"first_shifted", r.first_shifted},
+            {"shift", r.shift},
+            {"setup_s", r.setup_s}};
+}
+
+}  // namespace
+
 nz::json to_json(const system_report::attempt& a) {
     const solve_report& r = a.report;
-    return {{"method", name_of(a.method)},
-            {"preconditioner", name_of(a.preconditioner)},
-            {"converged", r.converged},
-            {"status", name_of(r.status)},
-            {"why", r.why},
-            {"iterations", r.iterations},
-            {"inner_iterations", r.inner_iterations},
-            {"relative_residual", r.relative_residual()},
-            {"preconditioner_s", a.preconditioner_s},
-            {"solve_s", a.solve_s}};
+    nz::json j = {{"method", name_of(a.method)},
+                  {"preconditioner", name_of(a.preconditioner)},
+                  {"converged", r.converged},
+                  {"status", name_of(r.status)},
+                  {"why", r.why},
+                  {"iterations", r.iterations},
+                  {"relative_residual", r.relative_residual()},
+                  {"predicted_s", a.predicted_s},
+                  {"preconditioner_s", a.preconditioner_s},
+                  {"solve_s", a.solve_s}};
+    if (a.forecast) j["forecast"] = to_json(*a.forecast);
+    if (a.factors) j["factors"] = to_json(*a.factors);
+    return j;
 }
 
 }  // namespace nz::cli

@@ -35,6 +35,42 @@ TEST_F(solve, says_what_it_did) {
     EXPECT_NE(nz("solve A.npz --plot").out.find('*'), std::string::npos);
 }
 
+TEST_F(solve, explains_what_decided_and_what_every_attempt_took) {
+    const auto [code, out, err] = nz("solve A.npz --method direct --explain --threads 1");
+    EXPECT_EQ(code, 0) << err;
+    for (const char* line :
+         {"because     A has 400 rows and 1920 entries",
+          "because     A is symmetric, its diagonal positive: cg first",
+          "attempt 1   direct, preconditioner none: its x is the result",
+          "  predicted Cholesky by eigen, ", "  factors   ", "  took      ", "  ended     "})
+        EXPECT_NE(out.find(line), std::string::npos) << line << "\n" << out;
+    const auto j = report("A.npz --method direct");
+    const auto& a = j["attempts"][0];
+    EXPECT_EQ(a["forecast"]["library"], "eigen");
+    EXPECT_EQ(a["forecast"]["kind"], "cholesky");
+    EXPECT_EQ(a["forecast"]["entries"], a["factors"]["entries"]);
+    EXPECT_EQ(j["reasons"].size(), 2);
+    const auto shifted = report("A.npz --precond ilu")["attempts"][0];
+    EXPECT_EQ(shifted["factors"]["fill"], 1);
+    EXPECT_GT(double(shifted["predicted_s"]), 0);
+    EXPECT_FALSE(shifted.contains("forecast"));
+}
+
+TEST_F(solve, takes_a_direct_solver_where_it_is_installed) {
+    for (const std::string by : {"auto", "cholmod", "umfpack", "pardiso"}) {
+        const auto [code, out, err] =
+            nz("solve A.npz --method direct --direct-solver " + by + " --json j.json");
+        if (err.find("is not installed") != std::string::npos) {
+            EXPECT_EQ(code, 3) << err;
+            continue;
+        }
+        EXPECT_EQ(code, 0) << err;
+        const auto library =
+            json::parse(slurp(dir / "j.json"))["attempts"][0]["forecast"]["library"];
+        EXPECT_TRUE(by == "auto" || library == by) << library;
+    }
+}
+
 TEST_F(solve, every_method_and_preconditioner) {
     for (const std::string method : {"cg", "bicgstab", "fgmres", "gmres", "idrs", "minres"})
         for (const std::string preconditioner :

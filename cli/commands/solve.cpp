@@ -20,17 +20,18 @@
 #include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/io/atomic_file.hpp"
+#include "nonzero/solve/direct/names.hpp"
 #include "nonzero/solve/names.hpp"
 
 namespace nz::cli {
 namespace {
 
 struct options : run_options {
-    std::string matrix, b, guess, to, type, method, preconditioner;
+    std::string matrix, b, guess, to, type, method, preconditioner, direct_solver;
     gmres_options solver;
     index block = 1;
     int fill_level = 0, overlap = 0;
-    bool plot = false, share_gpu = false, iterative = false;
+    bool plot = false, share_gpu = false, iterative = false, explain = false;
 };
 
 /// Results that are shown and written in the end.
@@ -53,6 +54,8 @@ system_options system_of(const options& o) {
     s.method = named<krylov_method>(o.method, krylov_method_names);
     s.preconditioner = named<preconditioning>(o.preconditioner, preconditioning_names);
     s.block = o.block, s.iterative = o.iterative;
+    s.direct_solver = named<factor_forecast::libraries>(o.direct_solver, direct_solver_names)
+                          .value_or(s.direct_solver);
     s.fill_level = o.fill_level, s.overlap = o.overlap;
     s.monitor = progress_line(*o.solver.tol);
     return s;
@@ -76,6 +79,7 @@ nz::json to_json(const options& o, const outcome& all, nz::shape shape, std::siz
               {"iteration_s", r.iteration_s()},
               {"in_graph", r.in_graph},
               {"history", r.history},
+              {"reasons", all.system.reasons},
               {"attempts", nz::json::array()}});
     j.update(cli::to_json(best));
     for (const system_report::attempt& a : all.system.attempts)
@@ -84,6 +88,33 @@ nz::json to_json(const options& o, const outcome& all, nz::shape shape, std::siz
     if (all.error >= 0) j["relative_error"] = all.error;
     if (!all.memory.empty()) j["memory"] = to_json(all.memory);
     return j;
+}
+
+std::string described(const factor_forecast& f) {
+    return fmt::format("{} by {}, {}{} entries, {:.3g} GB, {:.2g} s",
+                       f.is_cholesky ? "Cholesky" : "LU", name_of(f.library),
+                       f.is_complete ? "" : "at least ", f.entries, f.bytes * 1e-9, f.seconds);
+}
+
+/// Prints why what was tried when, and of every attempt what was predicted and what it took.
+void print_explained(const system_report& system) {
+    for (const std::string& reason : system.reasons) fmt::print("because     {}\n", reason);
+    for (std::size_t k = 0; k < system.attempts.size(); ++k) {
+        const system_report::attempt& a = system.attempts[k];
+        const solve_report& r = a.report;
+        fmt::print("attempt {:<3} {}, preconditioner {}{}\n", k + 1, name_of(a.method),
+                   name_of(a.preconditioner), k == system.best ? ": its x is the result" : "");
+        if (a.forecast)
+            fmt::print("  predicted {}\n", described(*a.forecast));
+        else
+            fmt::print("  predicted {:.2g} us an iteration\n", a.predicted_s * 1e6);
+        if (a.factors) fmt::print("  factors   {}\n", to_text(*a.factors));
+        fmt::print(
+            "  took      {:.3g} ms preconditioner, {:.3g} ms solve, {:.3g} us an iteration\n",
+            a.preconditioner_s * 1e3, a.solve_s * 1e3, r.iteration_s() * 1e6);
+        fmt::print("  ended     {} iterations, residual {:.3g}: {}\n", r.iterations,
+                   r.relative_residual(), r.why);
+    }
 }
 
 /// Prints the other attempts, and why they were not enough.
@@ -108,7 +139,10 @@ void print(const options& o, const outcome& all, nz::shape shape, std::size_t nn
     const system_report::attempt& best = all.system.result();
     const solve_report& r = best.report;
     fmt::print("matrix      {} x {}, {} nonzeros, {}\n", shape.rows, shape.cols, nnz, o.type);
-    print_others(all.system);
+    if (o.explain)
+        print_explained(all.system);
+    else
+        print_others(all.system);
     fmt::print("method      {}, preconditioner {}, product {}, {}{}\n", name_of(best.method),
                name_of(best.preconditioner), all.system.product, all.where,
                r.in_graph ? ", as a graph" : "");
@@ -335,6 +369,13 @@ void add_solve(const command& nz) {
         .one_of({"amg", "block-jacobi", "fsai", "ic", "ict", "ilu", "ilut", "jacobi", "matching",
                  "none", "saddle", "sgs", "spai"});
     sub.add_flag("--iterative", o->iterative, "leave the direct solver out");
+    sub.add_option("--direct-solver", o->direct_solver,
+                   "who factorizes for direct: eigen is part of nonzero, others are used where "
+                   "they are installed; auto is the fastest of those (default: eigen)")
+        .one_of({"auto", "cholmod", "eigen", "pardiso", "umfpack"});
+    sub.add_flag(
+        "--explain", o->explain,
+        "tell why which methods were tried, with what each was predicted to take and took");
     sub.add_option(
            "--tol", o->solver.tol,
            fmt::format("tolerance of |b - A x| / |b| (default: {:g}; float, cfloat: {:g})",

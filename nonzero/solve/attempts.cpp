@@ -106,7 +106,7 @@ class attempts {
   private:
     /// One method from the best x so far on.
     void attempt(const choice& c, std::int64_t most, bool last) {
-        system_report::attempt a{c.method, c.preconditioner, {}, 0, 0};
+        system_report::attempt a{c.method, c.preconditioner, {}};
         const std::int64_t patient =
             std::min(c.patience, std::max<std::int64_t>(500, options_.max_iter / 4));
         patience p(options_.monitor, last ? std::numeric_limits<std::int64_t>::max() : patient);
@@ -119,6 +119,7 @@ class attempts {
                 ranks_ == nullptr || dynamic_cast<const agreed_error*>(&e) != nullptr;
             if (p.monitor_threw() || !on_all_ranks) throw;
             failure_ = std::current_exception();
+            a.factors.reset();
             a.report = {}, a.report.end_by(status::failed, e.what());
             a.report.relative = unknown;
         }
@@ -131,7 +132,7 @@ class attempts {
                             system_report::attempt& a) {
         const auto start = steady_clock::now();
         gmres_options o = options_;
-        const auto M = seconds_left() > 0 ? preconditioner_of(c, last) : nullptr;
+        const auto M = seconds_left() > 0 ? preconditioner_of(c, last, a) : nullptr;
         a.preconditioner_s = seconds_since(start);
         o.max_iter = most, o.max_seconds = seconds_left();
         o.flexible = c.method == krylov_method::fgmres || c.method == krylov_method::refine;
@@ -157,9 +158,10 @@ class attempts {
     }
 
     /// Alone, a preconditioner that A does not suit is the caller's fault.
-    std::unique_ptr<linear_operator<V, B>> preconditioner_of(const choice& c, bool last) {
+    std::unique_ptr<linear_operator<V, B>> preconditioner_of(const choice& c, bool last,
+                                                             system_report::attempt& told) {
         try {
-            return system_.make(c, last);
+            return system_.make(c, last, told);
         } catch (const argument_error& e) {
             if (options_.method || options_.preconditioner) throw unsuitable(e.what());
             throw;

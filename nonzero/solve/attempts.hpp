@@ -7,10 +7,11 @@
 
 namespace nz {
 
-/// Null for none; throws where A does not suit it. last: no attempt follows.
+/// Null for none; throws where A does not suit it. last: no attempt follows. told: takes what is
+/// known of it.
 template <class V, class B>
-using preconditioner_maker =
-    std::function<std::unique_ptr<linear_operator<V, B>>(const choice&, bool last)>;
+using preconditioner_maker = std::function<std::unique_ptr<linear_operator<V, B>>(
+    const choice&, bool last, system_report::attempt& told)>;
 
 /// A x = b as the attempts see it; over ranks, where everything is called by all of them.
 template <class V, class B>

@@ -27,7 +27,7 @@ class faulty_attempts : public solver_test<T> {
     outcome run(const std::function<preconditioner()>& first, std::int64_t patience = choice::any) {
         outcome all{host_vector<value>(s.b.size(), value(0))};
         const auto product = this->operator_of(s.A);
-        const auto make = [&](const choice& c, bool) -> preconditioner {
+        const auto make = [&](const choice& c, bool, system_report::attempt&) -> preconditioner {
             if (c.preconditioner == preconditioning::amg) return first();
             return jacobi(this->on_, view(s.A));
         };
@@ -122,10 +122,8 @@ TYPED_TEST(faulty_attempts, are_thrown_where_no_other_ran) {
                           report);
     };
     using made = typename TestFixture::preconditioner;
-    EXPECT_THROW(attempt([](const choice&, bool) -> made { throw argument_error("no"); }),
-                 unsuitable);
-    EXPECT_THROW(attempt([](const choice&, bool) -> made { throw unavailable("no"); }),
-                 unavailable);
+    EXPECT_THROW(attempt([](auto&&...) -> made { throw argument_error("no"); }), unsuitable);
+    EXPECT_THROW(attempt([](auto&&...) -> made { throw unavailable("no"); }), unavailable);
     EXPECT_EQ(x, host_vector<V>(x.size(), V(0)));
 }
 

@@ -114,22 +114,40 @@ matrix_facts facts_of(const ascending<V>& A, std::span<const V> diagonal) {
     return f;
 }
 
-namespace {
-/// An iteration with two products, or with one and its vectors, of a matrix beyond the caches: a
-/// guess of the right order, as are the limits by which it is judged.
-double iteration_seconds(const matrix_facts& f) {
-    constexpr double seconds_an_entry = 3e-9;
-    return (f.is_complex_valued ? 2 : 1) * seconds_an_entry * f.entries;
+/// As of a matrix beyond the caches, where vectors take as long as a product.
+double iteration_seconds(const choice& c, const matrix_facts& f) {
+    constexpr double seconds_an_entry = 1.5e-9;
+    const int products = c.method == krylov_method::bicgstab ? 2 : 1;
+    return (1 + products) * (f.is_complex_valued ? 2 : 1) * seconds_an_entry * f.entries;
 }
-}  // namespace
 
-void place_direct(std::vector<choice>& all, const matrix_facts& f,
-                  const factor_forecast& forecast) {
+std::vector<std::string> sentences_of(const matrix_facts& f, std::int64_t rows) {
+    std::vector<std::string> all{fmt::format("A has {} rows and {:.0f} entries", rows, f.entries)};
+    const std::string_view symmetric = f.is_complex_valued ? "A is hermitian" : "A is symmetric";
+    if (f.why_not_definite.empty())
+        all.push_back(fmt::format("{}, its diagonal positive: cg first", symmetric));
+    else if (f.is_symmetric)
+        all.push_back(fmt::format("{}, but {}: minres first", symmetric, f.why_not_definite));
+    else
+        all.push_back(f.why_not_definite + ": bicgstab first");
+    if (f.zero_on_diagonal >= 0)
+        all.push_back(fmt::format("the diagonal is zero in row {}: no jacobi", f.zero_on_diagonal));
+    return all;
+}
+
+std::string place_direct(std::vector<choice>& all, const matrix_facts& f,
+                         const factor_forecast& forecast) {
     const choice direct{krylov_method::direct, preconditioning::none};
     constexpr double always_s = 0.02, iterations = 1000;
-    const bool is_cheap =
-        forecast.is_complete && forecast.seconds < iterations * iteration_seconds(f) + always_s;
+    const double iterating =
+        iterations * iteration_seconds({krylov_method::gmres, preconditioning::none}, f);
+    const bool is_cheap = forecast.is_complete && forecast.seconds < iterating + always_s;
     all.insert(is_cheap ? all.begin() : all.end(), direct);
+    if (!forecast.is_complete) return "direct has no forecast within its memory: it comes last";
+    return fmt::format(
+        "direct is predicted to take {:.2g} s and {:.2g} GB, a thousand iterations "
+        "{:.2g} s: it comes {}",
+        forecast.seconds, forecast.bytes * 1e-9, iterating, is_cheap ? "first" : "last");
 }
 
 std::vector<choice> choices_for(const matrix_facts& f, const system_options& o) {

@@ -38,8 +38,13 @@ matrix_facts facts_of(const ascending<V>& A, std::span<const V> diagonal);
 std::vector<choice> choices_for(const matrix_facts&, const system_options&);
 
 /// Puts the direct solver first where its forecast is below what a thousand iterations cost, else
-/// last.
-void place_direct(std::vector<choice>&, const matrix_facts&, const factor_forecast&);
+/// last. Returns why, in a sentence.
+std::string place_direct(std::vector<choice>&, const matrix_facts&, const factor_forecast&);
+
+/// The facts in sentences, as far as they decide about methods.
+std::vector<std::string> sentences_of(const matrix_facts&, std::int64_t rows);
+/// A guess of the right order, of one iteration  [s].
+double iteration_seconds(const choice&, const matrix_facts&);
 
 /// Obstacles to iterations, a sentence each. diagonal: A's.
 template <class V>

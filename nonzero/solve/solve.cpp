@@ -18,6 +18,7 @@
 #include "nonzero/solve/attempts.hpp"
 #include "nonzero/solve/direct/factor_plan.hpp"
 #include "nonzero/solve/direct/factorization.hpp"
+#include "nonzero/solve/direct/sparse_factors.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
@@ -95,6 +96,29 @@ bool takes_block(preconditioning p) {
            p == saddle;
 }
 
+/// The operator of f, which takes and sets vectors on the host.
+template <class V, class B, class F>
+std::unique_ptr<linear_operator<V, B>> on_host(B on, nz::shape shape, F f) {
+    const auto apply = [f, on](in<V, B> b, out<V, B> x) {
+        const auto rhs = to_host<V>(on, b);
+        host_vector<V> solution(rhs.size());
+        f(std::span<const V>(rhs), std::span<V>(solution));
+        vector_space<V, B>(on, std::int64_t(rhs.size()))
+            .copy(from_host(on, std::span<const V>(solution)), x);
+    };
+    auto made = make_operator<V>(on, shape, apply);
+    return std::make_unique<decltype(made)>(std::move(made));
+}
+
+/// Of a direct solver. of_A: entries of A.
+factor_report report_of(std::int64_t entries, double of_A, std::int64_t perturbed_pivots,
+                        double seconds) {
+    return {.entries = entries,
+            .fill = double(entries) / std::max(of_A, 1.0),
+            .shifted_pivots = perturbed_pivots,
+            .setup_s = seconds};
+}
+
 /// A matrix that one process has as a whole, as `solve_system` asks for it.
 template <class V, class B>
 class whole_matrix {
@@ -139,24 +163,21 @@ class whole_matrix {
     [[nodiscard]] double rounding(std::span<const V> b, std::span<const V> x) const {
         return rounding_scale<V>(A_.view(), b, x);
     }
-    static constexpr bool has_direct = true;
     /// Of the direct solver. Throws as factor_plan.
     const factor_forecast& forecast(const system_options& o) {
-        if (!factors_) factors_.emplace(A_.view(), o.most_factor_bytes.value_or(0));
+        if (!factors_)
+            factors_.emplace(A_.view(), o.most_factor_bytes.value_or(0), o.direct_solver);
         return factors_->forecast();
     }
     /// x = A^-1 b by A's factors, where forecast was called; on the CPU.
-    std::unique_ptr<linear_operator<V, B>> inverse() const {
-        const auto factors = std::make_shared<factorization<V>>(A_.view(), *factors_);
-        const auto apply = [factors, on = on_](in<V, B> b, out<V, B> x) {
-            const auto rhs = to_host<V>(on, b);
-            host_vector<V> solution(rhs.size());
-            factors->apply(rhs, solution);
-            vector_space<V, B>(on, std::int64_t(rhs.size()))
-                .copy(from_host(on, std::span<const V>(solution)), x);
-        };
-        auto made = make_operator<V>(on_, A_.view().shape, apply);
-        return std::make_unique<decltype(made)>(std::move(made));
+    std::unique_ptr<linear_operator<V, B>> inverse(system_report::attempt& told) {
+        const auto plan = *std::exchange(factors_, {});  // which serves once
+        const auto factors = std::make_shared<factorization<V>>(A_.view(), plan);
+        told.forecast = factors->forecast();
+        told.factors = report_of(factors->entries(), double(A_.view().val.size()),
+                                 factors->perturbed_pivots(), factors->seconds());
+        return on_host<V>(on_, A_.view().shape,
+                          [factors](auto b, auto x) { factors->apply(b, x); });
     }
     [[nodiscard]] std::vector<std::string> obstacles(std::span<const V> diagonal) const {
         return obstacles_in<V>(A_.view(), diagonal);
@@ -250,7 +271,12 @@ class matrix_over_ranks {
         return double(std::sqrt(summed(ranks_, sum2) / summed(ranks_, b2)));
     }
     [[nodiscard]] static std::vector<std::string> obstacles(std::span<const V>) { return {}; }
-    static constexpr bool has_direct = false;
+    static const factor_forecast& forecast(const system_options&) {
+        throw unsuitable("direct: not over ranks");
+    }
+    static std::unique_ptr<linear_operator<V, B>> inverse(system_report::attempt&) {
+        throw unsuitable("direct: not over ranks");
+    }
 
   private:
     B on_;
@@ -283,7 +309,8 @@ bool negate_where_negative(Matrix& A, host_vector<V>& diagonal, std::span<const 
 template <class V, class B, class Matrix>
 std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, const choice& c,
                                                           std::span<const V> diagonal,
-                                                          const system_options& o) {
+                                                          const system_options& o,
+                                                          system_report::attempt& told) {
     if (c.preconditioner == preconditioning::none) return nullptr;
     if constexpr (std::is_same_v<B, gpu>)  // gmres alone runs in no graph, which copies would end
         if (c.preconditioner == preconditioning::ilut && c.method != krylov_method::gmres)
@@ -305,9 +332,11 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
             case preconditioning::ilut:
                 return ilut(here, block, {}, first_row);
             case preconditioning::ilu:
-                return ilu(here, block, {.level = o.fill_level}, first_row);
+                return ilu(here, block, {.level = o.fill_level}, first_row,
+                           &told.factors.emplace());
             case preconditioning::ic:
-                return ic(here, block, {.level = o.fill_level}, first_row);
+                return ic(here, block, {.level = o.fill_level}, first_row,
+                           &told.factors.emplace());
             case preconditioning::ict:
                 return ict(here, block, {.drop = 1e-3, .fill = 2}, first_row);
             case preconditioning::fsai:
@@ -337,31 +366,28 @@ bool is_small(const matrix_facts& f) {
 /// then it tells why.
 template <class V, class Matrix>
 void place_direct(Matrix& A, std::vector<choice>& left, const matrix_facts& f,
-                  const system_options& o) {
-    if constexpr (Matrix::has_direct) {
-        factor_forecast of_A{.is_complete = false};
-        try {
-            of_A = A.forecast(o);
-        } catch (const std::exception&) {  // the attempt will say so
-        }
-        nz::place_direct(left, f, of_A);
+                  const system_options& o, system_report& report) {
+    factor_forecast of_A{.is_complete = false};
+    try {
+        of_A = A.forecast(o);
+    } catch (const std::exception& e) {  // the attempt will say so
+        if (A.ranks() != nullptr && dynamic_cast<const agreed_error*>(&e) == nullptr) throw;
     }
+    report.reasons.push_back(nz::place_direct(left, f, of_A));
 }
 
 /// The direct solver's. Throws unavailable where it would take more seconds than are left.
 template <class V, class B, class Matrix>
 std::unique_ptr<linear_operator<V, B>> inverse(Matrix& A, const system_options& o,
-                                               steady_clock::time_point start) {
-    if constexpr (Matrix::has_direct) {
-        const double seconds = A.forecast(o).seconds;
-        const double left = o.max_seconds - seconds_since(start);
-        if (seconds > left)
-            throw unavailable(fmt::format("direct: it would take {:.3g} s, and {:.3g} s are left",
-                                          seconds, std::max(left, 0.0)));
-        return A.inverse();
-    } else {
-        throw unsuitable("direct: not over ranks");
-    }
+                                               steady_clock::time_point start,
+                                               system_report::attempt& told) {
+    told.forecast = A.forecast(o);
+    const double seconds = told.predicted_s = told.forecast->seconds;
+    double left = o.max_seconds - seconds_since(start);
+    if (A.ranks() != nullptr) left = gathered(*A.ranks(), left).front();
+    if (!(seconds > left)) return A.inverse(told);
+    throw unavailable(fmt::format("direct: it would take {:.3g} s, and {:.3g} s are left", seconds,
+                                  std::max(left, 0.0)));
 }
 
 /// A matrix in single precision, and what preconditions it.
@@ -383,7 +409,8 @@ template <class V, class B, class Matrix>
 std::unique_ptr<linear_operator<V, B>> inner_solver(B on, Matrix& A, const choice& c,
                                                     const matrix_facts& f, const system_options& o,
                                                     steady_clock::time_point start,
-                                                    std::int64_t& count) {
+                                                    std::int64_t& count,
+                                                    system_report::attempt& told) {
     if constexpr (!std::is_same_v<V, double> || !Matrix::has_direct) {
         throw unsuitable("refine: for values in double precision, and not over ranks");
     } else {
@@ -396,7 +423,7 @@ std::unique_ptr<linear_operator<V, B>> inner_solver(B on, Matrix& A, const choic
         const choice inner{krylov_method::gmres, c.preconditioner};
         single->M = c.preconditioner == preconditioning::amg
                         ? single->A.multigrid({.block = o.block, .check = false}, true)
-                        : own_preconditioner<float>(on, single->A, inner, diagonal, o);
+                        : own_preconditioner<float>(on, single->A, inner, diagonal, o, told);
         const double seconds = o.max_seconds;
         const bool definite = f.why_not_definite.empty();
         const auto solve_once = [=, &count](in<float, B> r, out<float, B> z) {
@@ -429,7 +456,8 @@ system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<co
     report.negated = negate_where_negative(A, diagonal, b, minus_b);
     const matrix_facts facts = A.facts(diagonal);
     auto choices = choices_for(facts, o);
-    const bool direct = Matrix::has_direct && !o.iterative && !o.method && !o.preconditioner;
+    report.reasons = sentences_of(facts, A.rows());
+    const bool direct = A.ranks() == nullptr && !o.iterative && !o.method && !o.preconditioner;
     const bool at_once = direct && is_small(facts);
     // At first, before others are thought of whose setup takes as long as some iterations.
     if (choices.size() > 1 && facts.why_not_definite.empty() && direct)
@@ -439,22 +467,23 @@ system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<co
     // The setup of blocks takes as long as many iterations.
     if (facts.is_saddle && choices.size() > 1) choices.front().most_iterations = 1000;
     const choice opening = choices.front();
-    if (at_once) place_direct<V>(A, choices, facts, o);
+    if (at_once) place_direct<V>(A, choices, facts, o, report);
     const auto planning = steady_clock::now();
     report.product = A.build_product(choices.size() == 1 ? &choices.front() : nullptr);
     report.plan_s = seconds_since(planning);
     std::int64_t inner_iterations = 0;
-    const auto make = [&](const choice& c, bool last) {
-        if (c.method == krylov_method::direct) return inverse<V, B>(A, o, start);
+    const auto make = [&](const choice& c, bool last, system_report::attempt& told) {
+        if (c.method == krylov_method::direct) return inverse<V, B>(A, o, start, told);
+        told.predicted_s = iteration_seconds(c, facts);
         if (c.method == krylov_method::refine)
-            return inner_solver<V, B>(on, A, c, facts, o, start, inner_iterations);
+            return inner_solver<V, B>(on, A, c, facts, o, start, inner_iterations, told);
         if (c.preconditioner == preconditioning::amg)
             return A.multigrid({.block = o.block, .check = false}, last);
         std::unique_ptr<linear_operator<V, B>> M;
         A.take_block(c);
         agree(A.ranks(), [&] {
             const B here = A.ranks() == nullptr ? on : alone(on);
-            M = own_preconditioner<V>(here, A, c, diagonal, o);
+            M = own_preconditioner<V>(here, A, c, diagonal, o, told);
         });
         return A.joined(std::move(M), c);
     };
@@ -476,7 +505,7 @@ system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<co
         if (facts.why_not_definite.empty() && !goes_on)
             left.push_back({krylov_method::direct, preconditioning::none});
         else
-            place_direct<V>(A, left, facts, o);
+            place_direct<V>(A, left, facts, o, report);
     };
     attempt_all<V, B>(on, {A.product(), b, x, make, rounding, reconsider, start},
                       std::move(choices), o, report);
@@ -503,6 +532,7 @@ void check_arguments(std::size_t rows, std::size_t b, std::size_t x, const syste
     if (o.fill_level < 0) throw argument_error("solve: fill_level is below 0");
     if (o.overlap < 0 || o.overlap > 10)
         throw argument_error(fmt::format("solve: overlap is {}, expected 0 to 10", o.overlap));
+    if (const auto why = why_no(o.direct_solver); !why.empty()) throw unavailable(why);
     check_options("solve", o);
 }
 
@@ -534,7 +564,8 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
     expect_equal(&ranks, "solve",
                  std::array{o.method ? double(*o.method) : -1,
                             o.preconditioner ? double(*o.preconditioner) : -1, double(o.block),
-                            double(o.fill_level), double(o.overlap)});
+                            double(o.fill_level), double(o.overlap),
+                             double(o.iterative), double(o.direct_solver)});
     host_vector<V> diagonal;
     agree(&ranks, [&] {
         check_arguments(std::size_t(A.rows.count(ranks.rank())), b.size(), x.size(), o);

@@ -5,7 +5,9 @@
 #include <string_view>
 
 #include "nonzero/formats/csr/csr.hpp"
+#include "nonzero/solve/direct/factor_forecast.hpp"
 #include "nonzero/solve/krylov/gmres.hpp"
+#include "nonzero/solve/preconditioners/factors.hpp"
 
 namespace nz {
 
@@ -49,6 +51,9 @@ struct system_options : gmres_options {
     /// symmetric.
     int overlap = 0;
     bool iterative = false;  ///< the direct solver is left out
+    /// The library that factorizes for it. Another than eigen: the result depends on what is
+    /// installed.
+    factor_forecast::libraries direct_solver = factor_forecast::libraries::eigen;
     /// The most that its factors may take  [bytes]; without, half of the machine's memory.
     std::optional<double> most_factor_bytes = {};
 };
@@ -61,13 +66,17 @@ struct system_report {
         solve_report report;  ///< relative is infinite, why says it, where M could not be made
         double preconditioner_s = 0;  ///< making the preconditioner                        [s]
         double solve_s = 0;           ///< everything after that                            [s]
+        double predicted_s = 0;       ///< of direct its factors, else an iteration         [s]
+        std::optional<factor_forecast> forecast = {};  ///< of direct, where it has one
+        std::optional<factor_report> factors = {};     ///< of direct, ilu and ic, where made
     };
 
-    std::vector<attempt> attempts;  ///< in their order
-    std::size_t best = 0;           ///< the one whose x it is: the least residual
-    bool negated = false;           ///< -A x = -b was solved, as A's diagonal is negative
-    std::string product;            ///< A's method
-    double plan_s = 0;              ///< planning and building the product                [s]
+    std::vector<attempt> attempts;     ///< in their order
+    std::size_t best = 0;              ///< the one whose x it is: the least residual
+    bool negated = false;              ///< -A x = -b was solved, as A's diagonal is negative
+    std::string product;               ///< A's method
+    double plan_s = 0;                 ///< planning and building the product                [s]
+    std::vector<std::string> reasons;  ///< facts and forecasts that decided, a sentence each
     /// Where it has not converged: what stands in the way and what to try next, a sentence each.
     std::vector<std::string> advice;
     [[nodiscard]] const attempt& result() const { return attempts[best]; }
@@ -97,8 +106,9 @@ struct unsuitable : error {
 /// The direct solver comes first where its forecast is below what a thousand iterations cost: at
 /// once where A is small, else when the first attempt has not halved its residual in 300 iterations
 /// (where A is symmetric with a positive diagonal: after 1,000); elsewhere it is last. Over ranks,
-/// and where `iterative` is set, it is left out. Where A is not symmetric, ilut is tried before the
-/// first attempt goes on from there. The direct solver's work is the CPU's also on a GPU.
+/// and where `iterative` is set, it is left out. Where A
+/// is not symmetric, ilut is tried before the first attempt goes on from there. The direct solver's
+/// work is the CPU's also on a GPU.
 ///
 /// An attempt ends as its method has it, and where others are left also when the least residual
 /// has not halved in max_iter / 4 iterations (500 at least). The next one starts from the best x so
@@ -110,9 +120,9 @@ struct unsuitable : error {
 /// that throws is told as one that failed. x is never worse than the guess.
 ///
 /// Throws   argument_error where A is malformed, its columns not ascending, a length or an option
-///          wrong; unsuitable where A is not square, or not what the method or preconditioner asked
-///          for needs; what planning and the monitor throw; and, where every attempt threw, what
-///          the last one did.
+///          wrong; unavailable where direct_solver is not there; unsuitable where A is not square,
+///          or not what the method or preconditioner asked for needs; what planning and the monitor
+///          throw; and, where every attempt threw, what the last one did.
 template <class V, class B>
 system_report solve(B on, const csr<V, host_view>& A, std::span<const V> b, std::span<V> x,
                     const system_options& = {});

@@ -303,6 +303,61 @@ TYPED_TEST(automatic_solve, takes_the_direct_solver_where_it_is_cheap) {
     }
 }
 
+TYPED_TEST(automatic_solve, tells_what_decided_and_what_was_predicted) {
+    using V = typename TypeParam::V;
+    const auto tells = [](const system_report& r, std::size_t k, const char* what) {
+        return k < r.reasons.size() && r.reasons[k].find(what) != std::string::npos;
+    };
+    system_options o;
+    o.tol = this->tol;
+    const auto s = turned<V>();
+    const auto by_factors = solve(*this, s.A, s.b, o).report;
+    EXPECT_TRUE(tells(by_factors, 0, "A has 437 rows"));
+    EXPECT_TRUE(tells(by_factors, 1, "bicgstab first"));
+    EXPECT_TRUE(tells(by_factors, 2, "the diagonal is zero in row 0: no jacobi"));
+    EXPECT_TRUE(tells(by_factors, 3, "it comes first"));
+    const auto& a = by_factors.result();
+    ASSERT_TRUE(a.forecast && a.factors);
+    EXPECT_EQ(a.predicted_s, a.forecast->seconds);
+    EXPECT_FALSE(a.forecast->is_cholesky);
+    EXPECT_GE(a.factors->entries, s.A.shape.rows);
+    EXPECT_GT(a.factors->fill, 1);
+
+    const auto grid = manufactured<V>("", rotated(laplace2d<V>(23, 19)));
+    const auto by_cg = solve(*this, grid.A, grid.b, o).report;
+    EXPECT_TRUE(tells(by_cg, 1, "its diagonal positive: cg first"));
+    EXPECT_GT(by_cg.result().predicted_s, 0);
+    EXPECT_FALSE(by_cg.result().forecast || by_cg.result().factors);
+    o.preconditioner = ic;
+    const auto by_ic = solve(*this, grid.A, grid.b, o).report;
+    ASSERT_TRUE(by_ic.result().factors);
+    EXPECT_GT(by_ic.result().factors->entries, 0);
+    o.preconditioner = {}, o.method = direct;
+    const auto by_half = solve(*this, grid.A, grid.b, o).report;
+    ASSERT_TRUE(by_half.result().forecast && by_half.result().factors);
+    EXPECT_TRUE(by_half.result().forecast->is_cholesky);
+    EXPECT_EQ(by_half.result().forecast->entries, by_half.result().factors->entries);
+}
+
+TYPED_TEST(automatic_solve, refuses_a_direct_solver_that_is_not_there) {
+    using V = typename TypeParam::V;
+    const auto s = manufactured<V>("", convected(laplace2d<V>(13, 17)));
+    for (const auto by : {factor_forecast::libraries::cholmod, factor_forecast::libraries::umfpack,
+                          factor_forecast::libraries::pardiso}) {
+        system_options o;
+        o.tol = this->tol, o.direct_solver = by, o.method = direct;
+        try {
+            const auto all = solve(*this, s.A, s.b, o);
+            expect_solution(s, all, this->tol);
+            EXPECT_EQ(all.first().forecast->library, by);
+        } catch (const unavailable& e) {
+            EXPECT_NE(std::string(e.what()).find("is not installed"), std::string::npos);
+        } catch (const unsuitable& e) {
+            EXPECT_EQ(by, factor_forecast::libraries::cholmod) << e.what();
+        }
+    }
+}
+
 TYPED_TEST(automatic_solve, gets_to_zero_diagonals_without_the_direct_solver) {
     using V = typename TypeParam::V;
     const auto s = turned<V>();

@@ -48,10 +48,14 @@ class SolveResult:
         Where it has not converged: what stands in the way and what to try next, a sentence each.
     method, preconditioner : str
         Of the attempt that found x.
+    reasons : list of str
+        Facts of A and forecasts that decided what was tried when, a sentence each.
     setup_s, solve_s : float
         Planning and building the product and the preconditioners; everything after [s].
     attempts : list of dict
-        Every method that was tried, in order.
+        Every method that was tried, in order, with what it was predicted to take ("predicted_s": of
+        direct its factors, else an iteration) and took; of direct, "ilu" and "ic" the "factors", of
+        direct their "forecast", with the library that made them.
     """
 
     x: Any = field(repr=False)
@@ -62,6 +66,7 @@ class SolveResult:
     status: str
     why: str
     advice: list[str]
+    reasons: list[str]
     method: str
     preconditioner: str
     setup_s: float
@@ -115,6 +120,7 @@ def solve(
     restart: int = 30,
     block: int = 1,
     iterative: bool = False,
+    direct_solver: str = "eigen",
     fill_level: int = 0,
     device: int | str | None = None,
     threads: int = 0,
@@ -154,6 +160,8 @@ def solve(
         Unknowns that belong together, for block-jacobi and amg.
     iterative : bool
         Leave the direct solver out.
+    direct_solver : {"eigen", "cholmod", "umfpack", "pardiso", "auto"}
+        Who factorizes for it, as `factorize` takes it.
     fill_level : int
         Of ilu and ic; for fsai and spai the pattern of A (0) or of A squared (1).
     device : int or "cpu" or "gpu", optional
@@ -175,6 +183,8 @@ def solve(
     ------
     TypeError, ValueError
         Where A, b or x0 are not as above, or A does not suit the method asked for.
+    Unavailable
+        Where the direct solver asked for is not installed.
     MemoryError
         Where the memory does not suffice.
 
@@ -211,6 +221,7 @@ def solve(
             preconditioner=preconditioner,
             block=whole(block, "block", 1),
             iterative=bool(iterative),
+            direct_solver=direct_solver,
             fill_level=whole(fill_level, "fill_level", 0),
             callback=watched,
         )
@@ -224,6 +235,7 @@ def solve(
         status=best["status"],
         why=best["why"],
         advice=r["advice"],
+        reasons=r["reasons"],
         method=best["method"],
         preconditioner=best["preconditioner"],
         setup_s=r["setup_s"],
@@ -243,6 +255,8 @@ class Factorization:
         Entries of both factors.
     nbytes : int
         Their memory.
+    library, kind : str
+        Who made them, and "lu" or "cholesky".
     predicted_bytes, predicted_s : float
         What the symbolic factorization said before.
     """
@@ -253,6 +267,8 @@ class Factorization:
         self.dtype: np.dtype[Any] = matrix.dtype
         self.nnz: int = core.entries
         self.nbytes: int = core.bytes
+        self.library: str = core.library
+        self.kind: str = core.kind
         self.predicted_bytes: float = core.predicted_bytes
         self.predicted_s: float = core.predicted_s
 
@@ -283,11 +299,14 @@ class Factorization:
         return x
 
 
-def factorize(A: Any, *, max_bytes: float | None = None) -> Factorization:
+def factorize(
+    A: Any, *, max_bytes: float | None = None, direct_solver: str = "eigen"
+) -> Factorization:
     """Factorize A, for many right-hand sides: a sparse LU on the CPU, computed in double precision.
 
     Rows and columns are scaled by powers of two and permuted so that large entries are on the
-    diagonal, and ordered so that little is filled in.
+    diagonal, and ordered so that little is filled in. Where A is symmetric (hermitian) positive
+    definite it is a Cholesky factorization, of half the memory.
 
     Parameters
     ----------
@@ -295,6 +314,11 @@ def factorize(A: Any, *, max_bytes: float | None = None) -> Factorization:
         As `plan` takes it.
     max_bytes : float, optional
         The most memory that the factors may take, as predicted. [half of the machine's]
+    direct_solver : {"eigen", "cholmod", "umfpack", "pardiso", "auto"}
+        Who factorizes: "eigen" is part of nonzero; the others are used where they are installed
+        (SuiteSparse 5; MKL, where the loader finds it); "cholmod" takes definite matrices alone.
+        "auto" is "cholmod" where A may be definite, else "pardiso", "umfpack" or "eigen", the first
+        that is there. Bits are those of the library and its BLAS.
 
     Returns
     -------
@@ -306,7 +330,8 @@ def factorize(A: Any, *, max_bytes: float | None = None) -> Factorization:
         Where A is not as above, not finite, or singular: structurally, naming a row and a column
         that match none, or numerically.
     Unavailable
-        Where the factors would take more than max_bytes; it says how much.
+        Where the factors would take more than max_bytes; it says how much. Where the library is not
+        installed.
 
     Examples
     --------
@@ -320,7 +345,10 @@ def factorize(A: Any, *, max_bytes: float | None = None) -> Factorization:
     matrix = as_matrix(A)
     host = matrix.on_cpu()
     limit = None if max_bytes is None else real(max_bytes, "max_bytes", 0)
-    return Factorization(_nonzero.factorize(host.shape, *host.lent(), max_bytes=limit), host)
+    core = _nonzero.factorize(
+        host.shape, *host.lent(), max_bytes=limit, direct_solver=direct_solver
+    )
+    return Factorization(core, host)
 
 
 def default_tol(dtype: np.dtype[Any]) -> float:

@@ -8,6 +8,7 @@
 
 #include "nonzero/core/stream.hpp"
 #include "nonzero/solve/direct/factorization.hpp"
+#include "nonzero/solve/direct/names.hpp"
 #include "nonzero/solve/eigs/eigs.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
@@ -72,6 +73,29 @@ std::optional<Name> named(const std::optional<std::string>& text,
         fmt::format("{}: '{}', expected one of {}", argument, *text, all).c_str());
 }
 
+nb::dict as_dict(const factor_forecast& f) {
+    nb::dict d;
+    d["library"] = std::string(name_of(f.library));
+    d["kind"] = f.is_cholesky ? "cholesky" : "lu";
+    d["entries"] = f.entries;
+    d["operations"] = f.operations;
+    d["bytes"] = f.bytes;
+    d["seconds"] = f.seconds;
+    d["is_complete"] = f.is_complete;
+    return d;
+}
+
+nb::dict as_dict(const factor_report& r) {
+    nb::dict d;
+    d["entries"] = r.entries;
+    d["fill"] = r.fill;
+    d["shifted_pivots"] = r.shifted_pivots;
+    d["first_shifted"] = r.first_shifted;
+    d["shift"] = r.shift;
+    d["setup_s"] = r.setup_s;
+    return d;
+}
+
 nb::dict as_dict(const system_report& r) {
     nb::list attempts;
     double setup_s = r.plan_s, solve_s = 0;
@@ -81,6 +105,9 @@ nb::dict as_dict(const system_report& r) {
         d["preconditioner"] = std::string(name_of(a.preconditioner));
         d["preconditioner_s"] = a.preconditioner_s;
         d["solve_s"] = a.solve_s;
+        d["predicted_s"] = a.predicted_s;
+        if (a.forecast) d["forecast"] = as_dict(*a.forecast);
+        if (a.factors) d["factors"] = as_dict(*a.factors);
         attempts.append(d);
         setup_s += a.preconditioner_s;
         solve_s += a.solve_s;
@@ -88,6 +115,7 @@ nb::dict as_dict(const system_report& r) {
     nb::dict d;
     d["attempts"] = attempts;
     d["advice"] = r.advice;
+    d["reasons"] = r.reasons;
     d["best"] = r.best;
     d["negated"] = r.negated;
     d["product"] = r.product;
@@ -101,7 +129,7 @@ nb::dict solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_,
                       std::int64_t maxiter, double max_seconds, int restart,
                       const std::optional<std::string>& method,
                       const std::optional<std::string>& preconditioner, index block, int fill_level,
-                      bool iterative, nb::object callback) {
+                      bool iterative, const std::string& direct_solver, nb::object callback) {
     const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
     const array b(b_, "b"), x(x_, "x0", true);
     monitor watched(std::move(callback));
@@ -111,6 +139,8 @@ nb::dict solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_,
     o.method = named<krylov_method>(method, krylov_method_names, "method");
     o.preconditioner =
         named<preconditioning>(preconditioner, preconditioning_names, "preconditioner");
+    o.direct_solver =
+        *named<factor_forecast::libraries>(direct_solver, direct_solver_names, "direct_solver");
     o.monitor = [&](std::int64_t, double residual) { return watched.goes_on(residual); };
     if (device >= 0) require_gpu({.device = device});
     const auto stream = device >= 0 ? std::make_unique<gpu_stream>(device) : nullptr;
@@ -234,13 +264,16 @@ class factorization_of final : public any_factorization {
 
 std::unique_ptr<any_factorization> factorize_system(shape_pair shape, nb::handle indptr_,
                                                     nb::handle indices_, nb::handle data_,
-                                                    std::optional<double> max_bytes) {
+                                                    std::optional<double> max_bytes,
+                                                    const std::string& direct_solver) {
     const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
+    const auto by =
+        *named<factor_forecast::libraries>(direct_solver, direct_solver_names, "direct_solver");
     return with_type(data.type(), "A.data", [&]<class V>() -> std::unique_ptr<any_factorization> {
         const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
         const nb::gil_scoped_release others_run;
         return std::make_unique<factorization_of<V>>(
-            factorization(A.view(), max_bytes.value_or(0)));
+            factorization(A.view(), max_bytes.value_or(0), by));
     });
 }
 
@@ -339,7 +372,7 @@ void bind_solvers(nb::module_& m) {
     m.def("solve", &solve_system, "shape"_a, "indptr"_a, "indices"_a, "data"_a, "b"_a, "x"_a,
           nb::kw_only(), "device"_a, "threads"_a, "tol"_a, "maxiter"_a, "max_seconds"_a,
           "restart"_a, "method"_a.none(), "preconditioner"_a.none(), "block"_a, "fill_level"_a,
-          "iterative"_a, "callback"_a.none());
+          "iterative"_a, "direct_solver"_a, "callback"_a.none());
     m.def("krylov", &krylov, "method"_a, "A"_a, "b"_a, "x"_a, "M"_a.none(), nb::kw_only(), "tol"_a,
           "maxiter"_a, "max_seconds"_a, "restart"_a, "threads"_a, "stream"_a, "callback"_a.none());
     m.def("amg", &amg_of, "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "device"_a,
@@ -348,12 +381,19 @@ void bind_solvers(nb::module_& m) {
         .def("solve", &any_factorization::solve, "b"_a, "x"_a)
         .def_prop_ro("entries", &any_factorization::entries)
         .def_prop_ro("bytes", &any_factorization::bytes)
+        .def_prop_ro(
+            "library",
+            [](const any_factorization& f) { return std::string(name_of(f.forecast().library)); })
+        .def_prop_ro("kind",
+                     [](const any_factorization& f) {
+                         return std::string(f.forecast().is_cholesky ? "cholesky" : "lu");
+                     })
         .def_prop_ro("predicted_bytes",
                      [](const any_factorization& f) { return f.forecast().bytes; })
         .def_prop_ro("predicted_s",
                      [](const any_factorization& f) { return f.forecast().seconds; });
     m.def("factorize", &factorize_system, "shape"_a, "indptr"_a, "indices"_a, "data"_a,
-          nb::kw_only(), "max_bytes"_a.none());
+          nb::kw_only(), "max_bytes"_a.none(), "direct_solver"_a);
     m.def("incomplete", &incomplete_of, "kind"_a, "shape"_a, "indptr"_a, "indices"_a, "data"_a,
           nb::kw_only(), "device"_a, "threads"_a, "level"_a);
     m.def("eigs", &eigenpairs, "A"_a, nb::kw_only(), "count"_a, "which"_a, "tol"_a,
