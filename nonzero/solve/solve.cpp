@@ -16,6 +16,7 @@
 #include "nonzero/dist/own_block.hpp"
 #include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/solve/attempts.hpp"
+#include "nonzero/solve/direct/direct_over_ranks.hpp"
 #include "nonzero/solve/direct/factor_plan.hpp"
 #include "nonzero/solve/direct/factorization.hpp"
 #include "nonzero/solve/direct/sparse_factors.hpp"
@@ -211,7 +212,8 @@ class matrix_over_ranks {
         if (only != nullptr) take_block(*only);
         agree(&ranks_, [&] {
             taken = {A_.rows, A_.cols, {}};
-            if (only != nullptr && only->preconditioner != preconditioning::amg)
+            if (only != nullptr && only->preconditioner != preconditioning::amg &&
+                only->method != krylov_method::direct)
                 taken.own = std::move(A_.own);
             else
                 taken.own = rows_from(cpu{}, view(A_.own), 0);
@@ -271,11 +273,20 @@ class matrix_over_ranks {
         return double(std::sqrt(summed(ranks_, sum2) / summed(ranks_, b2)));
     }
     [[nodiscard]] static std::vector<std::string> obstacles(std::span<const V>) { return {}; }
-    static const factor_forecast& forecast(const system_options&) {
-        throw unsuitable("direct: not over ranks");
+    const factor_forecast& forecast(const system_options& o) {
+        if (!direct_)
+            direct_ = std::make_shared<direct_over_ranks<V>>(
+                ranks_, A_, o.most_factor_bytes.value_or(0), o.direct_solver);
+        return direct_->forecast();
     }
-    static std::unique_ptr<linear_operator<V, B>> inverse(system_report::attempt&) {
-        throw unsuitable("direct: not over ranks");
+    std::unique_ptr<linear_operator<V, B>> inverse(system_report::attempt& told) {
+        const auto direct = std::exchange(direct_, {});
+        direct->factorize();
+        told.forecast = direct->forecast();
+        const auto& [entries, perturbed, seconds] = direct->factors();
+        told.factors = report_of(entries, direct->entries_of_A(), perturbed, seconds);
+        const auto own = index(A_.rows.count(ranks_.rank()));
+        return on_host<V>(on_, {own, own}, [direct](auto b, auto x) { direct->apply(b, x); });
     }
 
   private:
@@ -286,6 +297,7 @@ class matrix_over_ranks {
     std::optional<overlapping_block<V>> block_;  ///< taken and not yet joined
     preconditioning block_for_ = preconditioning::none;
     std::unique_ptr<distributed<V, B>> product_;
+    std::shared_ptr<direct_over_ranks<V>> direct_;  ///< until it is factorized
 };
 
 /// Negates A, its diagonal and b, into minus_b, where the diagonal is negative throughout; whether
@@ -457,7 +469,7 @@ system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<co
     const matrix_facts facts = A.facts(diagonal);
     auto choices = choices_for(facts, o);
     report.reasons = sentences_of(facts, A.rows());
-    const bool direct = A.ranks() == nullptr && !o.iterative && !o.method && !o.preconditioner;
+    const bool direct = !o.iterative && !o.method && !o.preconditioner;
     const bool at_once = direct && is_small(facts);
     // At first, before others are thought of whose setup takes as long as some iterations.
     if (choices.size() > 1 && facts.why_not_definite.empty() && direct)

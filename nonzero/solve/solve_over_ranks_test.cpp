@@ -33,8 +33,7 @@ struct result {
 };
 
 template <class V>
-result<V> solved_alone(const linear_system<V>& s, system_options o) {
-    o.iterative = true;  // as over ranks
+result<V> solved_alone(const linear_system<V>& s, const system_options& o) {
     result<V> all;
     all.x.assign(s.b.size(), V(0));
     try {
@@ -144,6 +143,49 @@ TYPED_TEST(solve_over_ranks, finds_by_the_same_attempts_what_one_process_finds) 
             EXPECT_LE(r.norm, 1.01 * solve_options::default_tol<V> * double(r.rhs) + r.rounding);
         }
     }
+}
+
+/// By the first rank, with the same factors as one process has.
+TYPED_TEST(solve_over_ranks, finds_by_the_direct_solver_what_one_process_finds) {
+    using V = TypeParam;
+    system_options o;
+    o.method = direct;
+    for (const auto& s : solvable_systems<V>()) {
+        if (s.name == "floating") continue;  // singular
+        const auto alone = solved_alone(s, o);
+        for (const int size : {1, 2, 3, 5}) {
+            SCOPED_TRACE(s.name + ", " + std::to_string(size) + " ranks");
+            const auto got = solved_over(size, s, o);
+            EXPECT_EQ(got.thrown, "");
+            if (!got.thrown.empty()) continue;
+            EXPECT_EQ(got.attempts(), alone.attempts());
+            const auto& a = got.report.result();
+            EXPECT_TRUE(got.report.converged()) << a.report.why;
+            ASSERT_TRUE(a.forecast && a.factors);
+            EXPECT_EQ(a.factors->entries, alone.report.result().factors->entries);
+            EXPECT_EQ(a.forecast->is_cholesky, alone.report.result().forecast->is_cholesky);
+            const auto r = residual_of<V>(s.A, got.x, s.b);
+            EXPECT_LE(r.norm, 1.01 * solve_options::default_tol<V> * double(r.rhs) + r.rounding);
+        }
+    }
+}
+
+TEST(solve_over_ranks_of, what_the_first_rank_cannot_factorize_is_refused_by_all) {
+    system_options o;
+    o.method = direct, o.most_factor_bytes = 10;
+    const auto s = manufactured("", convected(laplace2d<double>(13, 11)));
+    for (const int size : {2, 3})
+        EXPECT_NE(solved_over(size, s, o).thrown.find("of the first rank"), std::string::npos);
+    o.most_factor_bytes = 2e4;  // holds A
+    for (const int size : {2, 3})
+        EXPECT_NE(solved_over(size, s, o).thrown.find("the factors of A would take"),
+                  std::string::npos);
+    o.most_factor_bytes = {};
+    const auto singular = without(s.A, 100, false);
+    const auto alone = solved_alone<double>({"", singular, s.b}, o);
+    EXPECT_NE(alone.thrown, "");
+    for (const int size : {2, 3})
+        EXPECT_EQ(solved_over<double>(size, {"", singular, s.b}, o).thrown, alone.thrown);
 }
 
 TEST(solve_over_ranks_of, takes_multigrid_as_one_process_does) {
