@@ -22,6 +22,8 @@
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/matrix/transpose.hpp"
 #include "nonzero/plan/plan.hpp"
+#include "nonzero/solve/direct/factorization.hpp"
+#include "nonzero/solve/direct/sparse_factors.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/gmres.hpp"
@@ -32,11 +34,15 @@
 #include "nonzero/solve/preconditioners/ic.hpp"
 #include "nonzero/solve/preconditioners/ict.hpp"
 #include "nonzero/solve/preconditioners/ilu.hpp"
+#include "nonzero/solve/preconditioners/ilut.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
+#include "nonzero/solve/preconditioners/matched_diagonal.hpp"
 #include "nonzero/solve/preconditioners/mixed_precision.hpp"
 #include "nonzero/solve/preconditioners/spai.hpp"
 #include "nonzero/solve/saddle/saddle.hpp"
+#include "nonzero/solve/solve.hpp"
 #include "test/files.hpp"
+#include "test/systems.hpp"
 #include "test/watched_memory.hpp"
 #include "test/zoo.hpp"
 
@@ -263,6 +269,42 @@ TEST(memory, gives_out_in_solvers) {
         if (why_not_definite(view(B)).empty()) throw std::logic_error("7 is not seen");
     });
     survive("rounded_to_single", [&] { (void)rounded_to_single(on, view(s.A)); });
+}
+
+/// Requests of nonzero itself: those of Eigen and of C libraries, by malloc, do not fail here.
+TEST(memory, gives_out_in_direct_solvers) {
+    using enum factor_forecast::libraries;
+    const auto definite = laplace2d<double>(9, 8), general = convected(definite);
+    const auto indefinite = shifted(definite, 1.7);  // LU after a Cholesky factorization failed
+    const host_vector<double> b(72, 1.0);
+    for (const auto* A : {&definite, &general, &indefinite})
+        for (const auto by : {eigen, cholmod, umfpack, pardiso}) {
+            if (!why_no(by).empty() || (by == cholmod && A != &definite)) continue;
+            survive("factorization by " + std::string(name_of(by)), [&] {
+                host_vector<double> x(b.size(), 0.0);
+                (void)factorization(view(*A), 0, by).solve(b, x);
+            });
+        }
+    survive("nz::solve by direct", [&] {
+        host_vector<double> x(b.size(), 0.0);
+        system_options o;
+        o.method = krylov_method::direct;
+        (void)nz::solve<double>(on, view(general), b, x, o);
+    });
+}
+
+TEST(memory, gives_out_in_preconditioners_behind_a_matching) {
+    const auto A = convected(laplace2d<double>(9, 8));
+    const auto op = build(make_plan(A, on), A);
+    const host_vector<double> b(72, 1.0);
+    const auto solve_with = [&](const std::unique_ptr<linear_operator<double, cpu>>& M) {
+        host_vector<double> x(b.size(), 0.0);
+        gmres_options o;
+        o.max_iter = 4;
+        (void)gmres<double, cpu>(on, *op, *M, b, x, o);
+    };
+    survive("ilut", [&] { solve_with(ilut(on, ascending(view(A)))); });
+    survive("matching", [&] { solve_with(matched_diagonal(on, ascending(view(A)))); });
 }
 
 TEST(memory, gives_out_in_multigrid) {

@@ -423,7 +423,7 @@ std::unique_ptr<linear_operator<V, B>> inner_solver(B on, Matrix& A, const choic
                                                     steady_clock::time_point start,
                                                     std::int64_t& count,
                                                     system_report::attempt& told) {
-    if constexpr (!std::is_same_v<V, double> || !Matrix::has_direct) {
+    if constexpr (!std::is_same_v<Matrix, whole_matrix<double, B>>) {
         throw unsuitable("refine: for values in double precision, and not over ranks");
     } else {
         const auto make = [&](const ascending<double>& given, index) {
