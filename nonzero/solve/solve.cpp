@@ -93,8 +93,7 @@ bool may_overlap(preconditioning p) {
 /// Whether a preconditioner is made of this rank's own block.
 bool takes_block(preconditioning p) {
     using enum preconditioning;
-    return p == block_jacobi || p == gauss_seidel || p == matching || may_overlap(p) ||
-           p == saddle;
+    return p == block_jacobi || p == gauss_seidel || p == matching || may_overlap(p) || p == saddle;
 }
 
 /// The operator of f, which takes and sets vectors on the host.
@@ -347,8 +346,7 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
                 return ilu(here, block, {.level = o.fill_level}, first_row,
                            &told.factors.emplace());
             case preconditioning::ic:
-                return ic(here, block, {.level = o.fill_level}, first_row,
-                           &told.factors.emplace());
+                return ic(here, block, {.level = o.fill_level}, first_row, &told.factors.emplace());
             case preconditioning::ict:
                 return ict(here, block, {.drop = 1e-3, .fill = 2}, first_row);
             case preconditioning::fsai:
@@ -576,8 +574,8 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
     expect_equal(&ranks, "solve",
                  std::array{o.method ? double(*o.method) : -1,
                             o.preconditioner ? double(*o.preconditioner) : -1, double(o.block),
-                            double(o.fill_level), double(o.overlap),
-                             double(o.iterative), double(o.direct_solver)});
+                            double(o.fill_level), double(o.overlap), double(o.iterative),
+                            double(o.direct_solver)});
     host_vector<V> diagonal;
     agree(&ranks, [&] {
         check_arguments(std::size_t(A.rows.count(ranks.rank())), b.size(), x.size(), o);

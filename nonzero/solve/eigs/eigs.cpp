@@ -8,9 +8,9 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/stopwatch.hpp"
+#include "nonzero/gen/noise.hpp"
 #include "nonzero/solve/eigs/davidson.hpp"
 #include "nonzero/solve/eigs/dense_eigen.hpp"
-#include "nonzero/gen/noise.hpp"
 #include "nonzero/solve/eigs/vector_basis.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/solve/krylov/scaled_operator.hpp"

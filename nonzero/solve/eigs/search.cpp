@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "nonzero/core/agreement.hpp"
-#include "nonzero/solve/eigs/dense_eigen.hpp"
 #include "nonzero/gen/noise.hpp"
+#include "nonzero/solve/eigs/dense_eigen.hpp"
 
 namespace nz {
 namespace {
