@@ -1,6 +1,6 @@
 // libFuzzer on nz::solve and on factorizations: every method and preconditioner, of square matrices
 // made from the bytes. Whatever the values, what is thrown is an nz::error or std::bad_alloc, and
-// an x that is said to solve the system does. Seeds: fuzz/corpus/solve_fuzz.
+// an x that is said to solve the system does.
 #include <omp.h>
 
 #include <cstdio>
@@ -9,6 +9,7 @@
 
 #include "fuzz/matrix_of_bytes.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
+#include "nonzero/matrix/ascending.hpp"
 #include "nonzero/solve/direct/factorization.hpp"
 #include "nonzero/solve/direct/sparse_factors.hpp"
 #include "nonzero/solve/names.hpp"
