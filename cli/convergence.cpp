@@ -113,6 +113,7 @@ nz::json to_json(const system_report::attempt& a) {
                   {"status", name_of(r.status)},
                   {"why", r.why},
                   {"iterations", r.iterations},
+                  {"inner_iterations", r.inner_iterations},
                   {"relative_residual", r.relative_residual()},
                   {"predicted_s", a.predicted_s},
                   {"preconditioner_s", a.preconditioner_s},

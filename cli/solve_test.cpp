@@ -61,7 +61,7 @@ TEST_F(solve, takes_a_direct_solver_where_it_is_installed) {
         const auto [code, out, err] =
             nz("solve A.npz --method direct --direct-solver " + by + " --json j.json");
         if (err.find("is not installed") != std::string::npos) {
-            EXPECT_EQ(code, 3) << err;
+            EXPECT_EQ(code, 4) << err;
             continue;
         }
         EXPECT_EQ(code, 0) << err;

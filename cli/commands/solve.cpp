@@ -1,5 +1,5 @@
 // nz solve: A x = b by a Krylov method, from files to a file.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -362,12 +362,14 @@ void add_solve(const command& nz) {
            "solver (default: cg where A is symmetric, its diagonal positive; direct where that is "
            "cheap; minres where A is symmetric otherwise; else bicgstab; others where that fails)")
         .one_of({"cg", "bicgstab", "direct", "fgmres", "gmres", "idrs", "minres", "refine"});
+    const std::vector<std::string> preconditioners(std::begin(preconditioning_names),
+                                                   std::end(preconditioning_names));
     sub.add_option("--precond", o->preconditioner,
-                   "preconditioner (default: amg for cg, jacobi else; none where the diagonal has "
-                   "a zero; others "
-                   "where that fails)")
-        .one_of({"amg", "block-jacobi", "fsai", "ic", "ict", "ilu", "ilut", "jacobi", "matching",
-                 "none", "saddle", "sgs", "spai"});
+                   fmt::format("preconditioner, one of {} (default: amg for cg, jacobi else; none "
+                               "where the diagonal has a zero; others where that fails)",
+                               fmt::join(preconditioners, ", ")))
+        .one_of_unlisted(preconditioners)
+        .type_name("");
     sub.add_flag("--iterative", o->iterative, "leave the direct solver out");
     sub.add_option("--direct-solver", o->direct_solver,
                    "who factorizes for direct: eigen is part of nonzero, others are used where "

@@ -358,7 +358,8 @@ TYPED_TEST(krylov, time_is_bounded) {
         for (const auto iterations : {run(by_bicgstab{}, seconds), run(by_idrs{}, seconds),
                                       run(by_gmres<false>{}, seconds)}) {
             EXPECT_EQ(iterations > 0, seconds > 0);
-            EXPECT_LE(iterations, 1 + seconds / 0.002);
+            // The clock is looked at after a batch, which may be as long as all before it.
+            EXPECT_LE(iterations, 1 + 2 * seconds / 0.002);
         }
     }
     solve_options wrong{.max_seconds = -1};
