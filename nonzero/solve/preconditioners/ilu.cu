@@ -20,7 +20,7 @@ struct find_diagonals {
     }
 };
 
-/// What the elimination finds; rows as unsigned, the largest number for none.
+/// Findings of the elimination; rows as unsigned, the largest number for none.
 struct elimination_findings {
     unsigned first_shifted, zero_row, overflowing_row, shifted;
 };
