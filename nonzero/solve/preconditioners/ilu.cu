@@ -146,6 +146,7 @@ device_triangle<V> triangle_of(gpu on, const csr<V, device_view>& A,
     const index n = A.shape.rows;
     const bool behind = side == triangle_side::upper;
     device_array<offset> length(on, std::size_t(n) + 1);
+    fill_bytes(on, length, 0);
     launch_each(on, n, count_beside{A.row_ptr, diagonal.data(), behind, length.data()});
     offset nnz = 0;
     auto ptr = row_pointers(on, length, nnz);

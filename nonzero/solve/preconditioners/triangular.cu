@@ -297,6 +297,7 @@ auto triangles_on_gpu<V>::ordered(gpu on, const device_triangle<V>& T) -> ordere
     R.mean_length = double(nnz) / std::max(1.0, double(n));
     device_array<index> place(on, std::size_t(n));
     device_array<offset> length(on, std::size_t(n) + 1);
+    fill_bytes(on, length, 0);
     launch_each(on, n, place_rows{from.row_ptr, R.row.data(), place.data(), length.data()});
     offset same = 0;
     R.beside = {from.shape, row_pointers(on, length, same), device_array<index>(on, nnz),
@@ -369,6 +370,7 @@ csr<V, device> approximate_inverse(gpu on, const device_triangle<V>& T) {
     const index n = from.shape.rows;
     const auto nnz = from.val.size() + std::size_t(n);
     device_array<offset> length(on, std::size_t(n) + 1);
+    fill_bytes(on, length, 0);
     launch_each(on, n, count_with_diagonal{from.row_ptr, length.data()});
     offset same = 0;
     csr<V, device> M{from.shape, row_pointers(on, length, same), device_array<index>(on, nnz),
