@@ -1,6 +1,8 @@
 // Eigen's Cholesky factorization, which ends at the first pivot that is not positive.
 #include <Eigen/SparseCholesky>
+#include <cmath>
 #include <complex>
+#include <limits>
 #include <vector>
 
 #include "nonzero/solve/direct/sparse_factors.hpp"
@@ -25,7 +27,13 @@ class eigen_llt final : public sparse_factors<W> {
                                  .template triangularView<Eigen::Lower>();
         llt_.compute(lower);
         if (llt_.info() != Eigen::Success) throw not_definite();
-        entries_ = llt_.matrixL().nestedExpression().nonZeros();
+        const matrix& L = llt_.matrixL().nestedExpression();
+        entries_ = L.nonZeros();
+        // Rounding leaves a singular A such a pivot, and a solution of any size.
+        const double least = double(n) * std::numeric_limits<double>::epsilon();
+        for (int i = 0; i < int(n); ++i)
+            if (std::norm(L.coeff(i, i)) <= least * std::abs(lower.coeff(i, i)))
+                throw argument_error("the matrix is numerically singular");
     }
     void solve(std::span<W> x) const override {
         if (x.empty()) return;
