@@ -438,7 +438,9 @@ def test_incomplete_factors_spare_iterations(dtype: str, level: int) -> None:
         x, info = run(A, b, rtol=rtol, M=M, callback=fewer.append)
         assert info == 0 and len(fewer) < len(plain)
         assert relative_residual(A, x, b) <= 10 * rtol
-        assert np.array_equal(M @ b, make(A, level, threads=1) @ b)
+        # Products are planned for a number of threads, and with them their rounding.
+        alike = make(A, level, threads=1) @ b
+        assert np.allclose(M @ b, alike, rtol=100 * np.finfo(dtype).eps, atol=0)
 
 
 def test_amg_of_elasticity() -> None:
