@@ -19,8 +19,8 @@ inline constexpr bool has_cuda = false;
 /// Throws unavailable, saying why, where `on` cannot be used.
 void require_gpu(gpu on);
 
-/// True where this build has code for B. Without CUDA, functions over a GPU are compiled to a refusal,
-/// as what they would call takes half of the library's time to compile.
+/// True where this build has code for B. Without CUDA, functions over a GPU are compiled to a
+/// refusal, as what they would call takes half of the library's time to compile.
 template <class B>
 inline constexpr bool is_built = has_cuda || std::is_same_v<B, cpu>;
 /// Throws unavailable: the refusal. It exists in a build without CUDA only.
