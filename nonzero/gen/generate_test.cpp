@@ -302,8 +302,7 @@ TEST(circuit, is_symmetric_dominant_and_has_rails) {
     }
 }
 
-/// How many pivots of Gauss's elimination, rows in their order, are positive, and how many
-/// negative.
+/// Counts of the positive and of the negative pivots of Gauss's elimination, rows in their order.
 std::pair<index, index> signs_of_pivots(std::vector<std::vector<double>> A) {
     std::pair<index, index> count;
     for (std::size_t k = 0; k < A.size(); ++k) {

@@ -19,7 +19,7 @@ struct overlapping_block {
 template <class V>
 overlapping_block<V> overlapping(const communicator& ranks, const matrix_slice<V>& A, int overlap);
 
-/// How a rank's block takes its part of x, and gives its part of y, where blocks overlap. R_r picks
+/// Sums of the blocks' results where blocks overlap: parts of x taken, parts of y given. R_r picks
 /// the rows of rank r's block, M_r is its preconditioner.
 enum class schwarz_sum {
     /// y = sum of Q_r^T M_r R_r x, where Q_r leaves only the rank's own rows: each element of y is

@@ -511,7 +511,7 @@ system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<co
             std::rotate(left.begin(), left.begin() + 1,
                         std::find_if_not(left.begin() + 1, left.end(), comes_before));
         if (!direct || at_once) return;
-        // Where cg has failed otherwise than by its iterations, it is others' turn.
+        // Others' turn comes where cg has failed otherwise than by its iterations.
         if (facts.why_not_definite.empty() && !goes_on)
             left.push_back({krylov_method::direct, preconditioning::none});
         else

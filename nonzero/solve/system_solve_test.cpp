@@ -339,7 +339,7 @@ TYPED_TEST(automatic_solve, tells_what_decided_and_what_was_predicted) {
     EXPECT_EQ(by_half.result().forecast->entries, by_half.result().factors->entries);
 }
 
-TYPED_TEST(automatic_solve, refuses_a_direct_solver_that_is_not_there) {
+TYPED_TEST(automatic_solve, refuses_a_direct_solver_that_is_missing) {
     using V = typename TypeParam::V;
     const auto s = manufactured<V>("", convected(laplace2d<V>(13, 17)));
     for (const auto by : {factor_forecast::libraries::cholmod, factor_forecast::libraries::umfpack,

@@ -180,7 +180,7 @@ TYPED_TEST(direct_solver, is_pardiso_where_that_is_installed) {
     expect_library<TypeParam>(factor_forecast::libraries::pardiso);
 }
 
-TYPED_TEST(direct_solver, says_which_library_is_not_there) {
+TYPED_TEST(direct_solver, names_the_library_that_is_missing) {
     using V = TypeParam;
     using enum factor_forecast::libraries;
     EXPECT_EQ(why_no(eigen), "");
