@@ -16,7 +16,7 @@
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/preconditioners/first_row.hpp"
 #include "nonzero/solve/preconditioners/incomplete.hpp"
-#include "nonzero/solve/preconditioners/triangular.hpp"
+#include "nonzero/solve/preconditioners/triangular/triangular.hpp"
 
 namespace nz {
 namespace {

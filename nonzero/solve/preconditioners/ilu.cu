@@ -1,7 +1,7 @@
 // Incomplete LU without fill on a GPU.
 #include "nonzero/matrix/device_steps.cuh"
 #include "nonzero/solve/preconditioners/ilu_on_gpu.hpp"
-#include "nonzero/solve/preconditioners/waiting_rows.cuh"
+#include "nonzero/solve/preconditioners/triangular/waiting_rows.cuh"
 
 namespace nz {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "nonzero/solve/preconditioners/triangular_on_gpu.hpp"
+#include "nonzero/solve/preconditioners/triangular/triangular_on_gpu.hpp"
 
 namespace nz {
 

@@ -11,7 +11,7 @@
 #include "nonzero/solve/preconditioners/ict.hpp"
 #include "nonzero/solve/preconditioners/ilu.hpp"
 #include "nonzero/solve/preconditioners/spai.hpp"
-#include "nonzero/solve/preconditioners/triangular.hpp"
+#include "nonzero/solve/preconditioners/triangular/triangular.hpp"
 
 namespace nz {
 

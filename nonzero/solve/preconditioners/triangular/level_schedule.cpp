@@ -1,4 +1,4 @@
-#include "nonzero/solve/preconditioners/level_schedule.hpp"
+#include "nonzero/solve/preconditioners/triangular/level_schedule.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "nonzero/formats/csr/csr.hpp"
-#include "nonzero/solve/preconditioners/triangle_side.hpp"
+#include "nonzero/solve/preconditioners/triangular/triangle_side.hpp"
 
 namespace nz {
 

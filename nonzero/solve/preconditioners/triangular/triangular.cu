@@ -1,7 +1,7 @@
 // Triangular matrices on a GPU: levels, and substitution.
 #include "nonzero/matrix/device_steps.cuh"
-#include "nonzero/solve/preconditioners/triangular_on_gpu.hpp"
-#include "nonzero/solve/preconditioners/waiting_rows.cuh"
+#include "nonzero/solve/preconditioners/triangular/triangular_on_gpu.hpp"
+#include "nonzero/solve/preconditioners/triangular/waiting_rows.cuh"
 
 namespace nz {
 namespace {

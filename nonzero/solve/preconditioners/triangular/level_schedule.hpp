@@ -8,7 +8,7 @@
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/csr/csr.hpp"
-#include "nonzero/solve/preconditioners/triangle_side.hpp"
+#include "nonzero/solve/preconditioners/triangular/triangle_side.hpp"
 
 namespace nz {
 

@@ -1,4 +1,4 @@
-#include "nonzero/solve/preconditioners/triangular.hpp"
+#include "nonzero/solve/preconditioners/triangular/triangular.hpp"
 
 #include <algorithm>
 #include <cmath>

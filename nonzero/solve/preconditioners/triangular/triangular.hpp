@@ -3,8 +3,8 @@
 
 #include "nonzero/formats/linear_operator.hpp"
 #include "nonzero/solve/preconditioners/factors.hpp"
-#include "nonzero/solve/preconditioners/level_schedule.hpp"
-#include "nonzero/solve/preconditioners/triangular_on_gpu.hpp"
+#include "nonzero/solve/preconditioners/triangular/level_schedule.hpp"
+#include "nonzero/solve/preconditioners/triangular/triangular_on_gpu.hpp"
 
 namespace nz {
 
