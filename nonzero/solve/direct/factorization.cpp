@@ -68,7 +68,7 @@ factor_forecast of_both_factors(factor_forecast f, index rows) {
 /// Eigen's Cholesky factorization goes entry by entry, its LU by blocks, so that with many
 /// operations an entry the latter is faster. Both as one process: laplace2d of 100^2 has 57 of them
 /// (LU takes 1.7 times as long), of 300^2 147 (1.01), laplace3d of 12^3 115 (1.0), of 16^3 218
-/// (0.66), of 24^3 500 (0.44): docs/decisions/dependencies.md.
+/// (0.66), of 24^3 500 (0.44), measured once on a busy 2-core EPYC.
 template <class V>
 factor_forecast faster_of_eigen(const factor_forecast& cholesky, index rows, double most_bytes) {
     constexpr double most_an_entry = 150;
