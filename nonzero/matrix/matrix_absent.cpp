@@ -36,6 +36,15 @@ csr<V, device> spgemm(gpu on, const csr<V, device_view>&, const csr<V, device_vi
     return absent<csr<V, device>>(on);
 }
 template <class V>
+void galerkin_values(gpu on, const csr<V, device_view>&, const csr<V, device_view>&,
+                     const csr<V, device_view>&, csr<V, device>&) {
+    require_gpu(on);
+}
+template <class V>
+void transposed_values(gpu on, const csr<V, device_view>&, csr<V, device>&) {
+    require_gpu(on);
+}
+template <class V>
 void require_positive(gpu on, device_span<V>, std::int64_t) {
     require_gpu(on);
 }
@@ -62,6 +71,9 @@ void invert_each(gpu on, device_out<V>) {
 #define NZ_INSTANTIATE(V)                                                                       \
     template csr<V, device> spgemm(gpu, const csr<V, device_view>&, const csr<V, device_view>&, \
                                    offset);                                                     \
+    template void galerkin_values(gpu, const csr<V, device_view>&, const csr<V, device_view>&,  \
+                                  const csr<V, device_view>&, csr<V, device>&);                 \
+    template void transposed_values(gpu, const csr<V, device_view>&, csr<V, device>&);          \
     template void require_positive(gpu, device_span<V>, std::int64_t);                          \
     template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);                      \
     template device_array<V> l1_norms(gpu, const csr<V, device_view>&);                         \

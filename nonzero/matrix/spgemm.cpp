@@ -215,6 +215,26 @@ void multiply(cpu on, const A& a_row, const B& b_row, bool ascending, row_runs<V
     if (!C.overflows()) C.seal(on);
 }
 
+/// Sums up rows whose columns are known beforehand: nothing is looked for, sorted or placed.
+template <class V, class A, class B>
+void multiply_values(cpu on, const A& a_row, const B& b_row, csr<V, host>& C) {
+    constexpr std::int64_t run = 256;
+    const auto zeros = [&] { return host_vector<V>(std::size_t(C.shape.cols), V(-0.0)); };
+    view(C).row_ptr.visit([&](const auto* row_ptr) {
+        parallel_for(thread_count(on), C.shape.rows, run, zeros, [&](std::int64_t i, auto& sums) {
+            V* const sum = sums.data();
+            const auto a = a_row(index(i));
+            for (std::size_t k = 0; k < a.length; ++k) {
+                if (k + ahead < a.length) fetch(b_row(a.col[k + ahead]));
+                const auto b = b_row(a.col[k]);
+                for (std::size_t m = 0; m < b.length; ++m) sum[b.col[m]] += a.val[k] * b.val[m];
+            }
+            for (auto k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
+                C.val[std::size_t(k)] = std::exchange(sum[C.col_ind[std::size_t(k)]], V(-0.0));
+        });
+    });
+}
+
 template <class V, class F>
 auto with_rows(const csr<V, host_view>& A, F f) {
     return A.row_ptr.visit([&](const auto* row_ptr) { return f(csr_rows(row_ptr, A)); });
@@ -255,13 +275,28 @@ csr<V, host> galerkin_product(cpu on, const csr<V, host_view>& R, const csr<V, h
     return C.overflows() ? csr<V, host>{} : C.finish(on);
 }
 
+template <class V>
+void galerkin_values(cpu on, const csr<V, host_view>& R, const csr<V, host_view>& A,
+                     const csr<V, host_view>& P, csr<V, host>& C) {
+    require_fit(R.shape.cols, A.shape.rows), require_fit(A.shape.cols, P.shape.rows);
+    if (C.shape != nz::shape{R.shape.rows, P.shape.cols})
+        throw argument_error("galerkin_values: the product is of another shape");
+    row_runs<V> AP(on, {A.shape.rows, P.shape.cols}, any_number);
+    with_rows(A, [&](const auto& a_row) {
+        with_rows(P, [&](const auto& p_row) { multiply(on, a_row, p_row, false, AP); });
+    });
+    with_rows(R, [&](const auto& r_row) { multiply_values(on, r_row, AP, C); });
+}
+
 #define NZ_INSTANTIATE(V)                                                                      \
     template class row_runs<V>;                                                                \
     template class sparse_accumulator<V>;                                                      \
     template csr<V, host> spgemm(cpu, const csr<V, host_view>&, const csr<V, host_view>&);     \
     template csr<V, host> galerkin_product(cpu, const csr<V, host_view>&,                      \
                                            const csr<V, host_view>&, const csr<V, host_view>&, \
-                                           offset);
+                                           offset);                                            \
+    template void galerkin_values(cpu, const csr<V, host_view>&, const csr<V, host_view>&,     \
+                                  const csr<V, host_view>&, csr<V, host>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -28,9 +28,25 @@ csr<V, device> spgemm(gpu on, const csr<V, device_view>& A, const csr<V, device_
         .run(most);
 }
 
+template <class V>
+void galerkin_values(gpu on, const csr<V, device_view>& R, const csr<V, device_view>& A,
+                     const csr<V, device_view>& P, csr<V, device>& C) {
+    if (C.shape != nz::shape{R.shape.rows, P.shape.cols})
+        throw argument_error("galerkin_values: the product is of another shape");
+    const device_guard guard(on);
+    const auto product = spgemm(on, A, P);
+    const auto AP = view(product);
+    product_on_gpu<V, left_rows<V>, right_rows<V>>(
+        on, C.shape, {R.row_ptr, R.col_ind.data(), R.val.data()},
+        {AP.row_ptr, AP.col_ind.data(), AP.val.data()}, smallest_table(R, AP))
+        .run_values(C);
+}
+
 #define NZ_INSTANTIATE(V)                                                                       \
     template csr<V, device> spgemm(gpu, const csr<V, device_view>&, const csr<V, device_view>&, \
-                                   offset);
+                                   offset);                                                     \
+    template void galerkin_values(gpu, const csr<V, device_view>&, const csr<V, device_view>&,  \
+                                  const csr<V, device_view>&, csr<V, device>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

@@ -37,8 +37,9 @@ struct product_rows {
     device_offset_span ptr;
     index* col;
     V* val;
-    std::int32_t* next;   ///< rows too long for this table, for the next larger one
-    unsigned* next_size;  ///< how many
+    std::int32_t* next;          ///< rows too long for this table, for the next larger one
+    unsigned* next_size;         ///< how many
+    bool columns_known = false;  ///< the columns stand there: only values are written
 };
 
 /// A table of one row's sums, in shared memory, slot by slot beside those of other rows, so that
@@ -132,7 +133,8 @@ __global__ void __launch_bounds__(spgemm_threads)
     for (int s = lane; s < slots; s += lanes) {
         const index j = table.key[s * rows];
         if (j < 0) continue;
-        const int at = table.rank(j);
+        const int at =
+            to.columns_known ? int(first_at_least(to.col + start, to.length[i], j)) : table.rank(j);
         to.col[start + at] = j, to.val[start + at] = table.sum[s * rows];
     }
 }
@@ -184,6 +186,21 @@ __global__ void __launch_bounds__(warp_size)
     }
 }
 
+struct find_lengths {
+    device_offset_span ptr;
+    offset* length;
+    __device__ void operator()(std::int64_t i) const { length[i] = ptr[i + 1] - ptr[i]; }
+};
+struct list_longer {
+    const offset* length;
+    offset most;
+    std::int32_t* list;
+    unsigned* count;
+    __device__ void operator()(std::int64_t i) const {
+        if (length[i] > most) list[atomicAdd(count, 1U)] = std::int32_t(i);
+    }
+};
+
 /// The rows of a product, table by table from the `smallest` on.
 template <class V, class L, class R>
 class product_on_gpu {
@@ -226,8 +243,33 @@ class product_on_gpu {
         return C;
     }
 
+    /// The values of the product into C, which has its pattern.
+    void run_values(csr<V, device>& C) {
+        const auto rows = std::size_t(shape_.rows);
+        device_array<offset> length(on_, rows);
+        device_array<unsigned> size(on_, 1);
+        launch_each(on_, shape_.rows, find_lengths{view(C).row_ptr, length.data()});
+        const product_rows<V> to{
+            length.data(), view(C).row_ptr, C.col_ind.data(), C.val.data(), nullptr, nullptr, true};
+        count_[smallest_] = shape_.rows;
+        for (int t = smallest_; t < tables && count_[t] > 0; ++t) {
+            if (t + 1 < tables) {
+                lists_[t + 1] = device_array<std::int32_t>(on_, std::size_t(count_[t]));
+                fill_bytes(on_, size, 0);
+                launch_each(
+                    on_, shape_.rows,
+                    list_longer{length.data(), longest[t], lists_[t + 1].data(), size.data()});
+                count_[t + 1] = read_back(on_, size.data());
+            }
+            launch(t, to);
+        }
+        synchronize(on_);  // the lists are given back
+    }
+
   private:
     static constexpr int tables = 5;
+    static constexpr offset longest[tables - 1] = {longest_in<16>, longest_in<32>, longest_in<128>,
+                                                   longest_in<512>};
 
     template <int lanes, int slots>
     void launch_hash(int t, const product_rows<V>& to) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "nonzero/matrix/transpose.hpp"
@@ -47,6 +48,12 @@ class sparse_accumulator {
     [[nodiscard]] std::size_t length() const { return n_; }
     /// Writes the row: its columns ascend, or stand as they were met.
     void finish(bool ascending, index* col, V* val);
+    /// Writes the sums of a row whose columns are known: n of them, all that were met among them.
+    void finish_values(const index* col, std::size_t n, V* val) {
+        for (std::size_t k = 0; k < n; ++k)
+            val[k] = std::exchange(sum_[std::size_t(col[k])], nothing);
+        n_ = 0;
+    }
 
   private:
     static constexpr V nothing = V(-0.0);  ///< plus v is v, also where that is a zero
@@ -135,6 +142,12 @@ template <class V>
 csr<V, host> galerkin_product(cpu on, const csr<V, host_view>& R, const csr<V, host_view>& A,
                               const csr<V, host_view>& P, offset most = any_number);
 
+/// The values of R A P into C, which `galerkin_product` made of matrices of these patterns: the
+/// same bits as there. Throws argument_error where the shapes do not fit.
+template <class V>
+void galerkin_values(cpu on, const csr<V, host_view>& R, const csr<V, host_view>& A,
+                     const csr<V, host_view>& P, csr<V, host>& C);
+
 /// The same on a GPU, of matrices in its memory: the same bits as on the CPU. Wait for on.stream.
 template <class V>
 csr<V, device> spgemm(gpu on, const csr<V, device_view>& A, const csr<V, device_view>& B,
@@ -145,5 +158,8 @@ csr<V, device> galerkin_product(gpu on, const csr<V, device_view>& R, const csr<
     const auto AP = spgemm(on, A, P, most);
     return AP.shape.rows == 0 ? csr<V, device>{} : spgemm(on, R, view(AP), most);
 }
+template <class V>
+void galerkin_values(gpu on, const csr<V, device_view>& R, const csr<V, device_view>& A,
+                     const csr<V, device_view>& P, csr<V, device>& C);
 
 }  // namespace nz

@@ -121,7 +121,35 @@ csr<V, device> transpose_with(gpu on, const csr<V, device_view>& A) {
     return T;  // the scratch memory is given back once the GPU is through
 }
 
+/// Lanes that share a row of the transpose.
+constexpr int lanes_a_row = 8;
+
+/// Looks up each entry of the transpose in its row of A, whose columns ascend.
+template <class V>
+__global__ void look_up_entries(device_offset_span A_ptr, const index* A_col, const V* A_val,
+                                device_offset_span T_ptr, const index* T_col, V* T_val,
+                                std::int64_t rows) {
+    const std::int64_t j = this_thread() / lanes_a_row, lane = this_thread() % lanes_a_row;
+    if (j >= rows) return;
+    for (offset k = T_ptr[std::size_t(j)] + lane; k < T_ptr[std::size_t(j) + 1]; k += lanes_a_row) {
+        const auto i = std::size_t(T_col[k]);
+        const offset first = A_ptr[i];
+        const auto at = [&](std::int64_t m) { return std::int64_t(A_col[first + m]); };
+        T_val[k] = A_val[first + count_up_to(at, A_ptr[i + 1] - first, j - 1)];
+    }
+}
+
 }  // namespace
+
+template <class V>
+void transposed_values(gpu on, const csr<V, device_view>& A, csr<V, device>& T) {
+    const device_guard guard(on);
+    if (T.val.size() == 0) return;
+    look_up_entries<<<blocks(std::int64_t(T.shape.rows) * lanes_a_row), threads_per_block, 0,
+                      stream_of(on)>>>(A.row_ptr, A.col_ind.data(), A.val.data(), view(T).row_ptr,
+                                       T.col_ind.data(), T.val.data(), T.shape.rows);
+    check(cudaGetLastError(), "transposed_values");
+}
 
 template <class V>
 csr<V, device> transposed(gpu on, const csr<V, device_view>& A) {
@@ -132,5 +160,7 @@ csr<V, device> transposed(gpu on, const csr<V, device_view>& A) {
 
 #define NZ_INSTANTIATE(V) template csr<V, device> transposed(gpu, const csr<V, device_view>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+template void transposed_values(gpu, const csr<float, device_view>&, csr<float, device>&);
+template void transposed_values(gpu, const csr<double, device_view>&, csr<double, device>&);
 
 }  // namespace nz

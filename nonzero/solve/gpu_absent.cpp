@@ -47,6 +47,13 @@ csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>&, index,
 }
 
 template <class V>
+void smoothed_values(gpu on, const csr<V, device_view>&, index, const device_array<char>&, double,
+                     const aggregation<device>&, const candidates<V, device>&, in<V, gpu>,
+                     csr<V, device>&) {
+    require_gpu(on);
+}
+
+template <class V>
 csr<V, device> own_columns(gpu on, const csr<V, device_view>&, index) {
     return absent<csr<V, device>>(on);
 }
@@ -83,6 +90,9 @@ host_vector<T> elements_at(gpu on, device_span<T>, std::span<const index>, std::
     template csr<V, device> smoothed_prolongation(                                                 \
         gpu, const csr<V, device_view>&, index, const strong_graph<device>&, double,               \
         const aggregation<device>&, const candidates<V, device>&);                                 \
+    template void smoothed_values(gpu, const csr<V, device_view>&, index,                          \
+                                  const device_array<char>&, double, const aggregation<device>&,   \
+                                  const candidates<V, device>&, in<V, gpu>, csr<V, device>&);      \
     template csr<V, device> own_columns(gpu, const csr<V, device_view>&, index);                   \
     template host_vector<index> edge_rows(gpu, const csr<V, device_view>&, index);                 \
     template csr<V, host> rows_at(gpu, const csr<V, device_view>&, std::span<const index>);        \

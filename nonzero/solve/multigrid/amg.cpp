@@ -12,6 +12,7 @@
 #include "nonzero/dist/share_out.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/matrix/mirror.hpp"
+#include "nonzero/matrix/pattern.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/multigrid/coarsen.hpp"
 #include "nonzero/solve/multigrid/hierarchy.hpp"
@@ -98,21 +99,66 @@ matrix_slice<V> identity(int rank, const shares& from, const shares& to) {
     return I;
 }
 
+template <class V, class C>
+std::size_t bytes_of(const kept_level<V, C>& k) {
+    std::size_t sum =
+        k.T.val.size() * sizeof(V) + k.groups.of.size() * sizeof(index) + k.strong.size();
+    for (const auto& M : {k.A, k.P, k.R})
+        if (M.use_count() == 2) sum += bytes(*M);  // no product shares it
+    return sum;
+}
+template <class V, class B>
+std::size_t bytes_of(const hierarchy<V, B>& h) {
+    std::size_t sum = h.levels.bytes() + (h.finest ? h.finest->op->bytes() : 0);
+    for (const auto& k : h.kept)
+        sum += std::visit([](const auto& level) { return bytes_of(level); }, k);
+    return sum;
+}
+
 }  // namespace
 
 template <class V, class B>
-struct amg<V, B>::hierarchy {
-    multigrid_levels<V, B> levels;
+struct amg<V, B>::state {
+    std::unique_ptr<hierarchy<V, B>> made;
+    amg_options options;
+    const linear_operator<V, B>* finest;  ///< as given
+    // For other values:
+    nz::shape shape;            ///< of A, or of the rank's rows
+    std::size_t entries;        ///< of A in its order, or of the rank's rows
+    std::uint64_t pattern = 0;  ///< its hash, with `check`
+    candidates<V> near = {};    ///< over ranks: those of the levels' rows
+    bool is_whole = true;       ///< false while values are taken
     /// Where the levels are on other ranks than x: from those of x to those of the levels.
-    std::unique_ptr<distributed<V, B>> moves;
-    vector<V, B> moved_b, moved_x;
+    std::unique_ptr<distributed<V, B>> moves = {};
+    shares where = {};
+    vector<V, B> moved_b = {}, moved_x = {};
+
+    state(B on, const amg_options& o, const linear_operator<V, B>* given,
+          const csr<V, host_view>& A)
+        : made(std::make_unique<hierarchy<V, B>>(on, o.cycle)),
+          options(o),
+          finest(given),
+          shape(A.shape),
+          entries(A.val.size()),
+          pattern(hash(A)) {}
+    [[nodiscard]] std::uint64_t hash(const csr<V, host_view>& A) const {
+        return options.keep && options.check ? pattern_hash(cpu{}, A.row_ptr, A.col_ind) : 0;
+    }
+    /// Throws unless values of A may be taken.
+    void expect_pattern(const csr<V, host_view>& A) const {
+        if (!options.keep) throw unavailable("amg: made without keep, it takes no other values");
+        if (A.shape != shape || A.val.size() != entries)
+            throw argument_error(
+                fmt::format("amg: {} x {} with {} entries, expected {} x {} with {}", A.shape.rows,
+                            A.shape.cols, A.val.size(), shape.rows, shape.cols, entries));
+        if (hash(A) != pattern) throw argument_error("amg: the matrix has another pattern");
+    }
 };
 
 template <class V, class B>
 amg<V, B>::amg(const ascending<V>& in_order, B on, const amg_options& o, const candidates<V>& near,
                const linear_operator<V, B>* finest)
-    : matrix_free_operator<V, B>(on, in_order.view().shape),
-      made_(new hierarchy{{on, o.cycle}, {}, {}, {}}) {
+    : matrix_free_operator<V, B>(on, in_order.view().shape) {
     const auto start = steady_clock::now();
     o.validate();
     const csr<V, host_view>& A = in_order.view();
@@ -129,9 +175,10 @@ amg<V, B>::amg(const ascending<V>& in_order, B on, const amg_options& o, const c
         refuse_gpu();
     } else {
         if constexpr (std::is_same_v<B, gpu>) require_gpu(on);
-        make_levels<V, B>(on, in_order, std::move(diagonal), o, near, finest, made_->levels,
-                          report_);
-        made_->levels.finish();
+        state_ = std::make_unique<state>(on, o, finest, A);
+        auto& made = *state_->made;
+        make_levels<V, B>(on, in_order, std::move(diagonal), o, near, finest, made, report_);
+        made.levels.finish();
         report_.setup_s = seconds_since(start);
     }
 }
@@ -139,8 +186,7 @@ amg<V, B>::amg(const ascending<V>& in_order, B on, const amg_options& o, const c
 template <class V, class B>
 amg<V, B>::amg(B on, const matrix_slice<V>& A, const amg_options& o, const candidates<V>& near,
                const linear_operator<V, B>* finest)
-    : matrix_free_operator<V, B>(on, own_shape(on, A)),
-      made_(new hierarchy{{on, o.cycle}, {}, {}, {}}) {
+    : matrix_free_operator<V, B>(on, own_shape(on, A)) {
     if constexpr (!is_built<B>) {
         refuse_gpu();
     } else {
@@ -151,24 +197,23 @@ amg<V, B>::amg(B on, const matrix_slice<V>& A, const amg_options& o, const candi
         if (o.check)
             if (const auto why = why_not_symmetric(ranks, A); !why.empty())
                 throw argument_error("amg: " + why);
-        auto& h = *made_;
-        const shares where = shares_of_level(whole_blocks(A.rows, o.block), o.coarse_rows);
-        if (where == A.rows) {
-            make_levels<V, B>(on, A, o, near, finest, h.levels, report_);
-        } else {
+        agree(&ranks, [&] { state_ = std::make_unique<state>(on, o, finest, view(A.own)); });
+        auto& h = *state_;
+        h.where = shares_of_level(whole_blocks(A.rows, o.block), o.coarse_rows);
+        h.near = near;
+        if (h.where != A.rows) {
             agree(&ranks, [&] { validate(view(A.own), false); });
-            const candidates<V> there{
-                near.count, nz::moved<V>(ranks, A.rows, where, near.val, std::size_t(near.count))};
-            auto I = identity<V>(ranks.rank(), A.rows, where);
+            h.near.val = nz::moved<V>(ranks, A.rows, h.where, near.val, std::size_t(near.count));
+            auto I = identity<V>(ranks.rank(), A.rows, h.where);
             const auto products = both_ways<V>(on, I.own.val.size());
             h.moves = std::make_unique<distributed<V, B>>(on, std::move(I), products);
-            make_levels<V, B>(on, moved(ranks, A, where), o, there, nullptr, h.levels, report_);
             agree(&ranks, [&] {
-                h.moved_b = make_vector<V>(on, std::size_t(where.count(ranks.rank())));
+                h.moved_b = make_vector<V>(on, std::size_t(h.where.count(ranks.rank())));
                 h.moved_x = make_vector<V>(on, h.moved_b.size());
             });
         }
-        agree(&ranks, [&] { h.levels.finish(); });
+        make_levels_of(A, h, *h.made, report_);
+        if (!o.keep) h.near = {};
         report_.setup_s = seconds_since(start);
     }
 }
@@ -177,14 +222,71 @@ template <class V, class B>
 amg<V, B>::~amg() = default;
 
 template <class V, class B>
+void amg<V, B>::make_levels_of(const matrix_slice<V>& A, const state& old, hierarchy<V, B>& made,
+                               amg_report& report) const {
+    if constexpr (is_built<B>) {
+        const communicator& ranks = *this->on().ranks;
+        const amg_options& o = old.options;
+        const kept_levels<V>* const kept = &made == old.made.get() ? nullptr : &old.made->kept;
+        if (old.moves == nullptr)
+            make_levels<V, B>(this->on(), A, o, old.near, old.finest, kept, made, report);
+        else
+            make_levels<V, B>(this->on(), moved(ranks, A, old.where), o, old.near, nullptr, kept,
+                              made, report);
+        agree(&ranks, [&] { made.levels.finish(); });
+    }
+}
+
+template <class V, class B>
+void amg<V, B>::take_values(const csr<V, host_view>& given, amg_options::keeps keeps) {
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        if (this->on().ranks != nullptr) throw argument_error("amg: over ranks it takes a slice");
+        const auto start = steady_clock::now();
+        const ascending<V> A(given);
+        auto& h = *state_;
+        h.expect_pattern(A.view());
+        (void)suitable_diagonal(A, h.options.check);
+        h.is_whole = false;
+        retake_levels<V, B>(this->on(), A.view(), h.options, keeps, h.finest, *h.made, report_);
+        h.is_whole = true;
+        report_.setup_s = seconds_since(start);
+    }
+}
+
+template <class V, class B>
+void amg<V, B>::take_values(const matrix_slice<V>& A) {
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        if (this->on().ranks == nullptr) throw argument_error("amg: on.ranks is null");
+        const communicator& ranks = *this->on().ranks;
+        const auto start = steady_clock::now();
+        auto& h = *state_;
+        agree(&ranks, [&] { h.expect_pattern(view(A.own)); });
+        if (h.options.check)
+            if (const auto why = why_not_symmetric(ranks, A); !why.empty())
+                throw argument_error("amg: " + why);
+        auto made = std::make_unique<hierarchy<V, B>>(this->on(), h.options.cycle);
+        amg_report report;
+        make_levels_of(A, h, *made, report);
+        h.made = std::move(made);
+        report_ = std::move(report);
+        report_.setup_s = seconds_since(start);
+    }
+}
+
+template <class V, class B>
 void amg<V, B>::map(in<V, B> x, out<V, B> y) const {
     if constexpr (!is_built<B>) {
         refuse_gpu();
     } else {
-        auto& h = *made_;
-        if (h.moves == nullptr) return h.levels.cycle(x, y);
+        auto& h = *state_;
+        if (!h.is_whole) throw unavailable("amg: it could not take the values that it was given");
+        if (h.moves == nullptr) return h.made->levels.cycle(x, y);
         h.moves->apply(V(1), x, V(0), h.moved_b);
-        h.levels.cycle(h.moved_b, h.moved_x);
+        h.made->levels.cycle(h.moved_b, h.moved_x);
         h.moves->apply_transposed(transposition::transpose, V(1), h.moved_x, V(0), y);
     }
 }
@@ -194,8 +296,9 @@ std::size_t amg<V, B>::bytes() const {
     if constexpr (!is_built<B>) {
         refuse_gpu();
     } else {
-        const auto& h = *made_;
-        return h.levels.bytes() + (h.moves == nullptr ? 0 : h.moves->bytes()) +
+        const auto& h = *state_;
+        return bytes_of(*h.made) + h.near.val.size() * sizeof(V) +
+               (h.moves == nullptr ? 0 : h.moves->bytes()) +
                (h.moved_b.size() + h.moved_x.size()) * sizeof(V);
     }
 }

@@ -12,6 +12,8 @@ namespace nz {
 
 template <class V>
 struct matrix_slice;
+template <class V, class B>
+struct hierarchy;
 
 /// One cycle of multigrid from x = 0: y = M b with M near the inverse of A. M is symmetric
 /// positive definite, so that conjugate gradients may use it. Setup and cycle have the same bits in
@@ -72,6 +74,28 @@ class amg final : public matrix_free_operator<V, B> {
         const candidates<V>& near = {}, const linear_operator<V, B>* finest = nullptr);
     ~amg() override;
 
+    /// Takes other values of the matrix it was made of: for codes that step in time, or Newton's
+    /// method. Aggregates, couplings and all patterns stay, so that it has the same bits as one
+    /// whose setup finds these anew for A; made again, in the memory that is there, are the
+    /// prolongations, R A P, the smoothers' bounds, the coarsest level's inverse and the packed
+    /// values. With `prolongation` the prolongations stay as well. Where A has changed so far that
+    /// the old aggregates do not suit it, solvers take more iterations. `finest` must have taken
+    /// the values before. Not while another thread applies it. On a GPU it waits for on.stream.
+    /// @param A  of the pattern that this was made of, rows in the same order
+    /// Throws unavailable where it was made without `keep`, argument_error where A has another
+    /// shape, number of entries or, with `check`, pattern, and as the constructor where A does not
+    /// suit: it then is as before. What else it throws, such as out_of_memory, leaves an object
+    /// that refuses to be applied until it has taken other values.
+    void take_values(const csr<V, host_view>& A,
+                     amg_options::keeps = amg_options::keeps::aggregates);
+    void take_values(const csr<V, host>& A,
+                     amg_options::keeps keeps = amg_options::keeps::aggregates) {
+        take_values(view(A), keeps);
+    }
+    /// The same over on.ranks, called by all of them. Its levels are made anew by the old
+    /// aggregates and couplings: for that time it takes the memory of both.
+    void take_values(const matrix_slice<V>& A);
+
     [[nodiscard]] const amg_report& report() const { return report_; }
     [[nodiscard]] std::size_t bytes() const override;  ///< of this rank
     [[nodiscard]] setup_times setup() const override { return {.conversion_s = report_.setup_s}; }
@@ -84,8 +108,11 @@ class amg final : public matrix_free_operator<V, B> {
     }
 
   private:
-    struct hierarchy;
-    std::unique_ptr<hierarchy> made_;
+    struct state;
+    /// Over ranks, by old's aggregates where those are another hierarchy's.
+    void make_levels_of(const matrix_slice<V>& A, const state& old, hierarchy<V, B>& made,
+                        amg_report& report) const;
+    std::unique_ptr<state> state_;
     amg_report report_;
 };
 

@@ -76,11 +76,11 @@ struct aggregates_of_halo {
 };
 
 template <class V>
-csr<V, host> smoothed(cpu here, const local_level<V, cpu>& level, const own_couplings<cpu>&,
+csr<V, host> smoothed(cpu here, const local_level<V, cpu>& level, const own_couplings<cpu>& strong,
                       const coarsening& how, const aggregation<host>& of, const candidates<V>& T,
                       in<V, cpu> diagonal) {
     return smoothed_prolongation<V>(here, level.matrix(), how.block, how.eps, how.omega, of, T,
-                                    diagonal);
+                                    diagonal, strong.kept);
 }
 template <class V>
 csr<V, device> smoothed(gpu here, const local_level<V, gpu>& level,
@@ -429,6 +429,7 @@ coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level
         c.P = {{{0, c.numbered.total()}, {}},
                smoothed<V>(here, level, strong, how, own, fine, diagonal)};
         add_whole_product(here, level, std::move(coarse), how.most, c);
+        c.T = std::move(fine);
         return c;
     }
     c.P = prolongation<V, C>(here, *ranks, level, strong, own, aggregates.of(ranks->rank()), fine,

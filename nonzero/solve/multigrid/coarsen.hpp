@@ -2,6 +2,7 @@
 // several. Where a communicator is null there is one process, which has all rows.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "nonzero/core/format.hpp"
@@ -30,11 +31,13 @@ struct local_level {
     std::optional<csr<V, typename C::view>> lent =
         {};  ///< stands for A.own where that is another's
     [[nodiscard]] index own() const { return A.columns.own_count(); }
+    std::shared_ptr<csr<V, typename C::memory>> shared = {};  ///< owns `lent`, once shared
     [[nodiscard]] csr<V, typename C::view> matrix() const { return lent ? *lent : view(A.own); }
-    /// A.own for one who holds it from now on: its arrays stay in their place.
-    csr<V, typename C::memory>&& give_away() {
-        lent = view(A.own);
-        return std::move(A.own);
+    /// A.own for others to hold as well.
+    std::shared_ptr<csr<V, typename C::memory>> share() {
+        shared = std::make_shared<csr<V, typename C::memory>>(std::move(A.own));
+        lent = view(*shared);
+        return shared;
     }
 };
 
@@ -53,6 +56,7 @@ local_level<V, gpu> make_local_level(gpu here, const csr<V, host_view>& A);
 template <class C>
 struct own_couplings {
     strong_graph<host> own;
+    host_vector<char> kept = {};  ///< `kept_entries` of all rows, where they are known beforehand
     [[nodiscard]] const strong_graph<host>& between_own() const { return own; }
 };
 template <>
@@ -102,7 +106,8 @@ struct coarser_level {
     shares rows;      ///< 0 in all: there is none
     shares numbered;  ///< as P's columns are: `rows`, or where the rows were before they move
     local_matrix<V, C> P;
-    csr<V, typename C::memory> R;  ///< of one process: P transposed
+    csr<V, typename C::memory> R;              ///< of one process: P transposed
+    candidates<V, typename C::memory> T = {};  ///< of one process: orthonormal within aggregates
     next_level<V, C> here;
     next_level<V, cpu> on_cpu;
 };

@@ -31,8 +31,9 @@ multigrid_level<V, B>& multigrid_levels<V, B>::add(std::int64_t rows) {
 }
 
 template <class V, class B>
-double multigrid_levels<V, B>::add_smoother(smoother_inputs<V, B> given, const amg_options& o) {
-    level& l = levels_.back();
+double multigrid_levels<V, B>::set_smoother(std::size_t at, smoother_inputs<V, B> given,
+                                            const amg_options& o) {
+    level& l = levels_[at];
     invert_each<V>(on_, given.diagonal);
     // Where rows sum to zero the bound is 2, which most stencils all but reach.
     constexpr double of_zero_sums = 2.001;
@@ -44,7 +45,7 @@ double multigrid_levels<V, B>::add_smoother(smoother_inputs<V, B> given, const a
     }
     std::vector<smoother_step> once{{0, 1}};
     if (o.smoother == amg_options::smoothers::chebyshev) {
-        const int degree = o.degree + (levels_.size() > 1);
+        const int degree = o.degree + (at > 0);
         const double ratio = eigenvalue_ratio_of(o, given.distance);
         once = chebyshev_steps(degree, radius / ratio, 1.1 * radius);
         l.w = std::move(given.diagonal);
@@ -52,6 +53,7 @@ double multigrid_levels<V, B>::add_smoother(smoother_inputs<V, B> given, const a
         invert_each<V>(on_, given.norm);
         l.w = std::move(given.norm);
     }
+    l.steps.clear();
     for (int s = 0; s < o.sweeps; ++s) l.steps.insert(l.steps.end(), once.begin(), once.end());
     return radius;
 }

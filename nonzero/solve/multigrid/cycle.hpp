@@ -41,8 +41,9 @@ class multigrid_levels {
     [[nodiscard]] bool empty() const { return levels_.empty(); }
     [[nodiscard]] std::size_t size() const { return levels_.size(); }
     level& add(std::int64_t rows);
-    /// Gives the last level its smoother; returns the spectral radius of D^-1 A, an estimate.
-    double add_smoother(smoother_inputs<V, B>, const amg_options&);
+    [[nodiscard]] level& at(std::size_t l) { return levels_[l]; }
+    /// Gives level l its smoother; returns the spectral radius of D^-1 A, an estimate.
+    double set_smoother(std::size_t l, smoother_inputs<V, B>, const amg_options&);
     /// Makes the memory of the first cycle, once all levels are there.
     void finish() { idle_.push_back(std::make_unique<workspaces>(make_workspaces())); }
     /// One cycle from x = 0 for A x = b. From several threads at once, unless it is over ranks.

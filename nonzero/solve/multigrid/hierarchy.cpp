@@ -21,12 +21,25 @@ struct making {
     const communicator* ranks;  ///< null: there is one process
     const amg_options& o;
     const linear_operator<V, B>* finest;  ///< null: make_finest plans and builds it
-    std::function<std::unique_ptr<linear_operator<V, B>>()> make_finest;
-    multigrid_levels<V, B>& levels;
+    std::function<void()> make_finest;    ///< made.finest, or over ranks the first level's `own`
+    hierarchy<V, B>& made;
     amg_report& report;
-    offset most;  ///< entries of a level
-    index block;  ///< unknowns a node
-    double eps;   ///< strength
+    offset most;                          ///< entries of a level
+    index block;                          ///< unknowns a node
+    double eps;                           ///< strength
+    const kept_levels<V>* old = nullptr;  ///< levels whose aggregates and couplings these take
+    multigrid_levels<V, B>& levels = made.levels;
+
+    /// What the level that was added last keeps; null where nothing is kept.
+    template <class C>
+    kept_level<V, C>* kept() {
+        return o.keep ? &std::get<kept_level<V, C>>(made.kept.back()) : nullptr;
+    }
+    /// The level of the same number whose aggregates it takes; null: it makes its own.
+    template <class C>
+    const kept_level<V, C>* older() const {
+        return old == nullptr ? nullptr : &std::get<kept_level<V, C>>(old->at(levels.size() - 1));
+    }
 };
 
 /// The finest level's candidates where the setup runs: the given ones, or the constant, which a GPU
@@ -78,10 +91,10 @@ template <class V, class B, class C>
 void add_inverse(const making<V, B>& m, C here, multigrid_level<V, B>& l,
                  const csr<V, typename C::view>& A) {
     agree(m.ranks, [&] {
-        auto inverse = inverse_on_host(here, A);
         if (m.ranks == nullptr) {
-            l.inverse = product_with(m.on, std::move(inverse), value_storage::exact);
+            l.inverse = inverse_of<V>(m.on, here, A);
         } else {
+            const auto inverse = inverse_on_host(here, A);
             const auto method = find_method<V>(plain_methods(m.on)[0]);
             l.inverse = build(method, alone(m.on), ascending<V>::known(view(inverse)));
         }
@@ -94,7 +107,7 @@ template <class V, class B, class C>
 void add_product(const making<V, B>& m, C here, multigrid_level<V, B>& l, local_level<V, C>& level,
                  csr<V, typename C::memory> block) {
     if (m.ranks == nullptr) {
-        l.own = product_with(m.on, level.give_away(), m.o.below_finest);
+        l.own = product_with(m.on, level.share(), m.o.below_finest);
         return;
     }
     const auto products = coarser_options<V>(m.on, level.A.own.val.size());
@@ -107,11 +120,15 @@ void add_product(const making<V, B>& m, C here, multigrid_level<V, B>& l, local_
 
 /// The product with P and with its transpose.
 template <class V, class B, class C>
-void add_prolongation(const making<V, B>& m, C here, multigrid_level<V, B>& l, const shares& rows,
+void add_prolongation(making<V, B>& m, C here, multigrid_level<V, B>& l, const shares& rows,
                       coarser_level<V, C>& c) {
     if (m.ranks == nullptr) {
-        l.P = product_with(m.on, std::move(c.P.own), m.o.below_finest);
-        l.R = product_with(m.on, std::move(c.R), m.o.below_finest);
+        auto P = std::make_shared<csr<V, typename C::memory>>(std::move(c.P.own));
+        auto R = std::make_shared<csr<V, typename C::memory>>(std::move(c.R));
+        l.P = product_with(m.on, P, m.o.below_finest);
+        l.R = product_with(m.on, R, m.o.below_finest);
+        if (auto* const kept = m.template kept<C>())
+            kept->P = std::move(P), kept->R = std::move(R), kept->T = std::move(c.T);
         return;
     }
     const auto products = both_ways<V>(m.on, c.P.own.val.size());
@@ -137,15 +154,35 @@ void add_prolongation(const making<V, B>& m, C here, multigrid_level<V, B>& l, c
 template <class V, class B, class C>
 struct level_facts {
     smoother_inputs<V, B> smoothed;
-    vector<V, C> diagonal;  ///< of A's columns, others' as well
-    own_couplings<C> strong;
+    vector<V, C> diagonal;    ///< of A's columns, others' as well
+    own_couplings<C> strong;  ///< without graphs where the aggregates are known
 };
+
+aggregation<host> copy_of(cpu, const aggregation<host>& a) { return a; }
+aggregation<device> copy_of(gpu on, const aggregation<device>& a) {
+    aggregation<device> c{a.count, {}};
+    copy(on, device_span<index>(a.of), c.of);
+    return c;
+}
+template <class V>
+own_couplings<cpu> known_couplings(cpu, const csr<V, host_view>&, const host_vector<char>& strong) {
+    return {{}, strong};
+}
+template <class V>
+own_couplings<gpu> known_couplings(gpu here, const csr<V, device_view>& A,
+                                   const device_array<char>& strong) {
+    own_couplings<gpu> c;
+    c.all.row_ptr = A.row_ptr, c.all.col_ind = A.col_ind;
+    copy(here, device_span<char>(strong), c.all.strong);
+    return c;
+}
 
 /// block: A's own columns. diagonal: A's, where it is known.
 template <class V, class B, class C>
 level_facts<V, B, C> look_at(const making<V, B>& m, C here, const local_level<V, C>& level,
                              const csr<V, typename C::view>& block, vector<V, C> diagonal) {
     const int rank = m.ranks == nullptr ? 0 : m.ranks->rank();
+    const auto* const old = m.template older<C>();
     level_facts<V, B, C> f{{{}, {}, 0, 1, level.rows.of(rank).first}, {}, {}};
     agree(m.ranks, [&] {
         if (diagonal.size() == 0) diagonal = diagonal_of(here, level.matrix());
@@ -156,29 +193,54 @@ level_facts<V, B, C> look_at(const making<V, B>& m, C here, const local_level<V,
         f.smoothed.bound = gershgorin_bound<V>(here, diagonal, norm);
         f.smoothed.diagonal = moved_to(m.on, std::move(diagonal));
         f.smoothed.norm = moved_to(m.on, std::move(norm));
-        f.strong = couplings_of<V>(here, level, block, m.block, m.eps, f.diagonal);
+        f.strong = old != nullptr ? known_couplings<V>(here, level.matrix(), old->strong)
+                                  : couplings_of<V>(here, level, block, m.block, m.eps, f.diagonal);
     });
     f.smoothed.bound = largest(m.ranks, f.smoothed.bound);
-    if (m.levels.size() == 1)
+    if (old != nullptr)
+        f.smoothed.distance = old->distance;
+    else if (m.levels.size() == 1)
         f.smoothed.distance = m.o.aggregation_distance > 0
                                   ? m.o.aggregation_distance
                                   : agreed_distance(here, m.ranks, f.strong.between_own());
     return f;
 }
 
+/// The entries that the smoothed prolongation takes, of single unknowns.
+template <class V, class B>
+host_vector<char> entries_kept(cpu here, const local_level<V, cpu>& level, double eps,
+                               level_facts<V, B, cpu>& f) {
+    if (!f.strong.kept.empty()) return std::move(f.strong.kept);
+    return kept_entries<V>(here, level.matrix(), eps, f.diagonal);
+}
+template <class V, class B>
+device_array<char> entries_kept(gpu, const local_level<V, gpu>&, double,
+                                level_facts<V, B, gpu>& f) {
+    return std::move(f.strong.all.strong);
+}
+
 /// The next coarser level; of 0 rows in all: none.
 template <class V, class B, class C>
-coarser_level<V, C> coarser(const making<V, B>& m, C here, const local_level<V, C>& level,
+coarser_level<V, C> coarser(making<V, B>& m, C here, const local_level<V, C>& level,
                             level_facts<V, B, C> f, int distance,
                             candidates<V, typename C::memory> near, double spectral_radius) {
+    const auto* const old = m.template older<C>();
     aggregation<typename C::memory> groups;
     agree(m.ranks, [&] {
-        groups = aggregate(here, f.strong.between_own(), distance);
+        groups = old != nullptr ? copy_of(here, old->groups)
+                                : aggregate(here, f.strong.between_own(), distance);
         f.strong.own = {};  // its memory serves what follows
     });
-    return coarsen<V, C>(here, m.ranks, level, f.strong, groups, f.diagonal, std::move(near),
-                         {m.block, m.eps, m.o.omega / spectral_radius, m.most, m.o.coarse_rows,
-                          m.o.rows_worth_a_gpu});
+    auto c = coarsen<V, C>(here, m.ranks, level, f.strong, groups, f.diagonal, std::move(near),
+                           {m.block, m.eps, m.o.omega / spectral_radius, m.most, m.o.coarse_rows,
+                            m.o.rows_worth_a_gpu});
+    auto* const kept = m.template kept<C>();
+    if (kept == nullptr || c.rows.total() == 0) return c;
+    agree(m.ranks, [&] {
+        kept->block = m.block, kept->distance = distance, kept->groups = std::move(groups);
+        if (m.block == 1) kept->strong = entries_kept<V>(here, level, m.eps, f);
+    });
+    return c;
 }
 
 /// The levels from `next` on that `setup` makes; returns that with which the CPUs go on, if there
@@ -190,6 +252,7 @@ next_level<V, cpu> add_levels(making<V, B>& m, C setup, next_level<V, C> next,
         auto& level = next.level;
         const bool is_finest = m.levels.empty(), is_last = level.rows.total() <= m.o.coarse_rows;
         auto& l = m.levels.add(level.own());
+        if (m.o.keep) m.made.kept.emplace_back(kept_level<V, C>{});
         auto& told = m.report.levels.emplace_back();
         const auto entries = offset(level.matrix().val.size());
         told.rows = level.rows.total(), told.nnz = summed_over(m.ranks, entries);
@@ -201,16 +264,24 @@ next_level<V, cpu> add_levels(making<V, B>& m, C setup, next_level<V, C> next,
                 block = own_columns(here, level.matrix(), level.own());
         });
         const auto own = m.ranks == nullptr ? level.matrix() : view(block);
-        if (is_last) return add_inverse(m, here, l, own), next_level<V, cpu>{};
+        if (is_last) {
+            add_inverse(m, here, l, own);
+            if (auto* const kept = m.template kept<C>(); kept && !is_finest && !m.ranks)
+                kept->A = level.share();
+            return {};
+        }
         auto facts = look_at(m, here, level, own, std::move(diagonal));
         const int distance = facts.smoothed.distance;
         if (!is_finest)
             add_product(m, here, l, level, std::move(block));
         else if (m.finest == nullptr)
-            l.own = m.make_finest();
+            m.make_finest();
+        if (auto* const kept = m.template kept<C>()) kept->A = level.shared;
         l.A = l.own != nullptr ? l.own.get() : m.finest;
+        if (l.A == nullptr) l.A = m.made.finest->op.get();
         told.method = l.A->method_name();
-        told.spectral_radius = m.levels.add_smoother(std::move(facts.smoothed), m.o);
+        told.spectral_radius =
+            m.levels.set_smoother(m.levels.size() - 1, std::move(facts.smoothed), m.o);
         if (int(m.report.levels.size()) >= m.o.max_levels) return {};
         auto c = coarser(m, here, level, std::move(facts), distance, std::move(next.near),
                          told.spectral_radius);
@@ -250,12 +321,14 @@ void add_all_levels(making<V, B>& m, C here, const csr<V, host_view>& A, const c
 template <class V, class B>
 void make_levels(B on, const ascending<V>& in_order, host_vector<V> diagonal, const amg_options& o,
                  const candidates<V>& near, const linear_operator<V, B>* finest,
-                 multigrid_levels<V, B>& levels, amg_report& report) {
+                 hierarchy<V, B>& made, amg_report& report) {
     const csr<V, host_view>& A = in_order.view();
     const offset most =
         most_entries(offset(A.val.size()), o.block, near.count > 0 ? near.count : o.block);
-    const auto planned = [&] { return plan_and_build(in_order, on, product_options<V>(on)).op; };
-    making<V, B> m{on, nullptr, o, finest, planned, levels, report, most, o.block, o.strength};
+    const auto planned = [&] {
+        made.finest = plan_and_build(in_order, on, product_options<V>(on));
+    };
+    making<V, B> m{on, nullptr, o, finest, planned, made, report, most, o.block, o.strength};
     if constexpr (std::is_same_v<B, gpu>) {
         const device_guard guard(on);
         // Longer ones are not transposed on a GPU.
@@ -267,15 +340,15 @@ void make_levels(B on, const ascending<V>& in_order, host_vector<V> diagonal, co
 
 template <class V, class B>
 void make_levels(B on, const matrix_slice<V>& A, const amg_options& o, const candidates<V>& near,
-                 const linear_operator<V, B>* finest, multigrid_levels<V, B>& levels,
-                 amg_report& report) {
+                 const linear_operator<V, B>* finest, const kept_levels<V>* old,
+                 hierarchy<V, B>& made, amg_report& report) {
     const communicator& ranks = *on.ranks;
     const offset most = most_entries(summed(ranks, offset(A.own.val.size())), o.block,
                                      near.count > 0 ? near.count : o.block);
     const auto planned = [&] {
-        return std::make_unique<distributed<V, B>>(on, A, product_options<V>(on));
+        made.levels.at(0).own = std::make_unique<distributed<V, B>>(on, A, product_options<V>(on));
     };
-    making<V, B> m{on, &ranks, o, finest, planned, levels, report, most, o.block, o.strength};
+    making<V, B> m{on, &ranks, o, finest, planned, made, report, most, o.block, o.strength, old};
     next_level<V, cpu> next;
     // Longer ones are not transposed on a GPU.
     const bool fits = on_all(&ranks, A.own.val.size() <= std::size_t(offset_vector::max_narrow));
@@ -290,9 +363,10 @@ void make_levels(B on, const matrix_slice<V>& A, const amg_options& o, const can
 #define NZ_INSTANTIATE(V, B)                                                                       \
     template void make_levels(B, const ascending<V>&, host_vector<V>, const amg_options&,          \
                               const candidates<V>&, const linear_operator<V, B>*,                  \
-                              multigrid_levels<V, B>&, amg_report&);                               \
+                              hierarchy<V, B>&, amg_report&);                                      \
     template void make_levels(B, const matrix_slice<V>&, const amg_options&, const candidates<V>&, \
-                              const linear_operator<V, B>*, multigrid_levels<V, B>&, amg_report&);
+                              const linear_operator<V, B>*, const kept_levels<V>*,                 \
+                              hierarchy<V, B>&, amg_report&);
 NZ_INSTANTIATE(float, cpu)
 NZ_INSTANTIATE(double, cpu)
 NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(float, gpu))

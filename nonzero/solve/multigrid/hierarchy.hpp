@@ -1,12 +1,42 @@
 // The levels of multigrid: one loop, of one process or over ranks, on either backend.
 #pragma once
 
+#include <optional>
+#include <variant>
+
 #include "nonzero/dist/slice.hpp"
 #include "nonzero/matrix/ascending.hpp"
+#include "nonzero/plan/plan.hpp"
+#include "nonzero/solve/multigrid/aggregate.hpp"
 #include "nonzero/solve/multigrid/candidates.hpp"
 #include "nonzero/solve/multigrid/cycle.hpp"
 
 namespace nz {
+
+/// Parts of a level's setup that other values of A go into: its patterns, its aggregates.
+template <class V, class C>
+struct kept_level {
+    using matrix = std::shared_ptr<csr<V, typename C::memory>>;
+    index block = 1;   ///< unknowns a node
+    int distance = 1;  ///< of its aggregates
+    aggregation<typename C::memory> groups;
+    array<char, typename C::memory> strong;  ///< the entries of A_f; empty: all of A's
+    // Of one process:
+    candidates<V, typename C::memory> T;  ///< orthonormal within aggregates
+    matrix A;                             ///< null: the finest's, which is the caller's
+    matrix P, R;                          ///< null on the last level
+};
+/// The levels that the GPU made come first.
+template <class V>
+using kept_levels = std::vector<std::variant<kept_level<V, cpu>, kept_level<V, gpu>>>;
+
+template <class V, class B>
+struct hierarchy {
+    hierarchy(B on, amg_options::cycles kind) : levels(on, kind) {}
+    multigrid_levels<V, B> levels;
+    std::optional<planned<V, B>> finest = {};  ///< of one process, where it was planned here
+    kept_levels<V> kept = {};                  ///< empty where nothing was to be kept
+};
 
 /// Adds A's levels and tells about them. A: square, its diagonal positive. near: where
 /// there is none, the constant, one for each of a node's unknowns. finest: multiplies by A, or
@@ -14,13 +44,19 @@ namespace nz {
 template <class V, class B>
 void make_levels(B on, const ascending<V>& A, host_vector<V> diagonal, const amg_options&,
                  const candidates<V>& near, const linear_operator<V, B>* finest,
-                 multigrid_levels<V, B>& levels, amg_report& report);
+                 hierarchy<V, B>& made, amg_report& report);
+/// Gives the levels, of one process, A's values, whose pattern is that of the matrix they were made
+/// of. Where it throws the levels are of no use any more. finest: has taken the values, or null.
+template <class V, class B>
+void retake_levels(B on, const csr<V, host_view>& A, const amg_options&, amg_options::keeps,
+                   const linear_operator<V, B>* finest, hierarchy<V, B>& made, amg_report& report);
 
 /// The same of a matrix that is shared out in whole nodes, whose diagonal is checked. near: of the
-/// rank's rows. Called by all ranks of on.ranks.
+/// rank's rows. old: aggregates and couplings that take the place of A's own, or null. Called by
+/// all ranks of on.ranks.
 template <class V, class B>
 void make_levels(B on, const matrix_slice<V>& A, const amg_options&, const candidates<V>& near,
-                 const linear_operator<V, B>* finest, multigrid_levels<V, B>& levels,
-                 amg_report& report);
+                 const linear_operator<V, B>* finest, const kept_levels<V>* old,
+                 hierarchy<V, B>& made, amg_report& report);
 
 }  // namespace nz

@@ -7,6 +7,7 @@
 #include "nonzero/formats/csr/kernels.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/storage/storage.hpp"
+#include "nonzero/solve/multigrid/pseudo_inverse.hpp"
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz {
@@ -44,24 +45,24 @@ plan_options both_ways(B on, std::size_t entries) {
     return o;
 }
 
-/// A coarser level's matrix, kept as it was made.
+/// A coarser level's matrix, as it was made; who shares it may give it other values.
 template <class V, class B>
 class level_product final : public linear_operator<V, B> {
   public:
     using matrix = csr<V, typename B::memory>;
     using kernel = std::conditional_t<std::is_same_v<B, cpu>, csr_balanced, csr_subwarp>;
-    level_product(B on, matrix M) : on_(on), M_(std::move(M)) {}
-    [[nodiscard]] nz::shape shape() const override { return M_.shape; }
-    [[nodiscard]] std::size_t bytes() const override { return nz::bytes(M_); }
+    level_product(B on, std::shared_ptr<const matrix> M) : on_(on), M_(std::move(M)) {}
+    [[nodiscard]] nz::shape shape() const override { return M_->shape; }
+    [[nodiscard]] std::size_t bytes() const override { return nz::bytes(*M_); }
     [[nodiscard]] std::string_view method_name() const override { return kernel::name; }
 
   protected:
     void multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const override {
         if constexpr (std::is_same_v<B, cpu>) {
-            spmv(on_, kernel{}, alpha, view(M_), x, beta, y);
+            spmv(on_, kernel{}, alpha, view(*M_), x, beta, y);
         } else if constexpr (has_cuda) {
             const device_guard guard(on_);
-            if (y.size() > 0) spmv(on_, kernel{}, alpha, view(M_), x, beta, y);
+            if (y.size() > 0) spmv(on_, kernel{}, alpha, view(*M_), x, beta, y);
             check_launch(kernel::name.data());
         }
     }
@@ -75,37 +76,53 @@ class level_product final : public linear_operator<V, B> {
 
   private:
     B on_;
-    matrix M_;
+    std::shared_ptr<const matrix> M_;
 };
 
-/// The operator that multiplies by M, which it takes or leaves. On a CPU, planning the coarser
+/// The operator that multiplies by M, which it shares or leaves. On a CPU, planning the coarser
 /// levels and building what is planned would take longer than that gains over the few dozen
 /// products of a solve (docs/decisions/multigrid.md). Rounded values are packed, as CSR would gain
 /// nothing.
 template <class V>
-std::unique_ptr<linear_operator<V, cpu>> product_with(cpu on, csr<V, host>&& M, value_storage how) {
-    const stored_matrix stored(on, view(M), how);
+std::unique_ptr<linear_operator<V, cpu>> product_with(cpu on, std::shared_ptr<csr<V, host>> M,
+                                                      value_storage how) {
+    const stored_matrix stored(on, view(*M), how);
     if (stored.rounded.empty()) return std::make_unique<level_product<V, cpu>>(on, std::move(M));
     return build(find_method<V>("packed.warp"), on, ascending<V>::known(stored.view));
 }
 template <class V>
-std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, const csr<V, host>& M,
+std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, std::shared_ptr<csr<V, host>> M,
                                                       value_storage how) {
-    if (M.val.size() < worth_packing)
-        return build(find_method<V>("csr.subwarp"), on, ascending<V>::known(view(M)));
+    if (M->val.size() < worth_packing)
+        return build(find_method<V>("csr.subwarp"), on, ascending<V>::known(view(*M)));
     plan_options o = product_options<V>(on);
     o.storage = how;
-    return plan_and_build(ascending<V>::known(view(M)), on, o).op;
+    return plan_and_build(ascending<V>::known(view(*M)), on, o).op;
 }
-/// Packs M, which stays as it is, or takes it.
 template <class V>
-std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, csr<V, device>&& M,
+std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, std::shared_ptr<csr<V, device>> M,
                                                       value_storage how) {
     const method<V>& packed = find_method<V>("packed.warp");
-    if (M.val.size() >= worth_packing && packed.from_device != nullptr)
+    if (M->val.size() >= worth_packing && packed.from_device != nullptr)
         return build(packed, on,
-                     ascending<V, gpu>::known(stored_matrix(on, view(M), how).view, on));
+                     ascending<V, gpu>::known(stored_matrix(on, view(*M), how).view, on));
     return std::make_unique<level_product<V, gpu>>(on, std::move(M));
+}
+
+/// The operator of the coarsest level's inverse, of one process.
+template <class V>
+std::unique_ptr<linear_operator<V, cpu>> inverse_of(cpu on, cpu here, const csr<V, host_view>& A) {
+    return product_with(on, std::make_shared<csr<V, host>>(pseudo_inverse(here, A)),
+                        value_storage::exact);
+}
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> inverse_of(gpu on, cpu here, const csr<V, host_view>& A) {
+    return product_with(on, std::make_shared<csr<V, host>>(pseudo_inverse(here, A)),
+                        value_storage::exact);
+}
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> inverse_of(gpu on, gpu, const csr<V, device_view>& A) {
+    return inverse_of(on, cpu{}, view(download(on, A)));
 }
 
 }  // namespace nz

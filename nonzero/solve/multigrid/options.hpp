@@ -37,6 +37,11 @@ struct amg_options {
     /// ones are made on the CPUs.
     index rows_worth_a_gpu = 10000;
     bool check = true;  ///< checks that A is symmetric, which takes about a product
+    /// Keeps aggregates, couplings and patterns, so that take_values need not find them again: 13
+    /// bytes a row and one an entry beside A, and on a GPU the unpacked coarser levels.
+    bool keep = true;
+    /// What other values leave as it is: aggregates, with new prolongations, or these as well.
+    enum class keeps { aggregates, prolongation };
 
     /// Throws argument_error where an option is out of its range.
     void validate() const;

@@ -93,6 +93,7 @@ class prolongation_row {
         const aggregation<host>& to;
         index block;
         const candidates<V>& T;
+        const char* strong = nullptr;  ///< where it is known, in place of filter and eps
     };
     explicit prolongation_row(const inputs& in)
         : in_(in), eps2_(in.eps * in.eps), sum_(in.to.count * in.T.count) {}
@@ -152,12 +153,15 @@ class prolongation_row {
         const index* const col = in_.A.col_ind.data() + first;
         const V *const val = in_.A.val.data() + first, *const diagonal = in_.diagonal.data();
         const V mine = eps2_ * std::abs(diagonal[i]);
+        const char* const known = in_.strong == nullptr ? nullptr : in_.strong + first;
         std::size_t n = 0;
         dropped_ = V(0);
         for (std::size_t k = 0; k < length; ++k) {
             const index j = col[k];
             const V a = val[k];
-            const bool keep = !in_.filter | (j == i) | (a * a > mine * std::abs(diagonal[j]));
+            const bool keep = known != nullptr
+                                  ? known[k] != 0
+                                  : !in_.filter | (j == i) | (a * a > mine * std::abs(diagonal[j]));
             dropped_ += keep ? V(0) : a;
             col_[n] = j, val_[n] = a;
             n += keep;
@@ -197,11 +201,14 @@ tentative<V> tentative_prolongation(cpu on, const aggregation<host>& a, index bl
 template <class V>
 csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index block, double eps,
                                    double omega, const aggregation<host>& a,
-                                   const candidates<V>& tentative, in<V, cpu> known_diagonal) {
+                                   const candidates<V>& tentative, in<V, cpu> known_diagonal,
+                                   const host_vector<char>& kept) {
     const index cols = columns_of(a, tentative.count);
     const diagonal_or_known<V, cpu> diagonal(on, A, known_diagonal);
-    const typename prolongation_row<V>::inputs in{A, diagonal.val, block == 1, V(eps), V(omega),
-                                                  a, block,        tentative};
+    const typename prolongation_row<V>::inputs in{
+        A,      diagonal.val, block == 1,
+        V(eps), V(omega),     a,
+        block,  tentative,    kept.empty() ? nullptr : kept.data()};
     row_runs<V> P(on, {A.shape.rows, cols}, any_number);
     A.row_ptr.visit([&](const auto* row_ptr) {
         const auto make_run = [&](std::int64_t r, prolongation_row<V>& row) {
@@ -217,14 +224,42 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
     return P.finish(on);
 }
 
-#define NZ_INSTANTIATE(V)                                                                     \
-    template candidates<V> candidates<V>::constant(index, index, index);                      \
-    template candidates<V> rigid_body_modes(std::span<const double>);                         \
-    template tentative<V> tentative_prolongation(cpu, const aggregation<host>&, index,        \
-                                                 candidates<V>);                              \
-    template csr<V, host> smoothed_prolongation(cpu, const csr<V, host_view>&, index, double, \
-                                                double, const aggregation<host>&,             \
-                                                const candidates<V>&, in<V, cpu>);
+template <class V>
+void smoothed_values(cpu on, const csr<V, host_view>& A, index block,
+                     const host_vector<char>& strong, double omega, const aggregation<host>& a,
+                     const candidates<V>& tentative, in<V, cpu> diagonal, csr<V, host>& P) {
+    constexpr std::int64_t run = 256;
+    const typename prolongation_row<V>::inputs in{
+        A,     diagonal,  false,
+        V(0),  V(omega),  a,
+        block, tentative, strong.empty() ? nullptr : strong.data()};
+    const offset_span to = view(P).row_ptr;
+    const auto make_row = [&](const auto* row_ptr) {
+        return [&, row_ptr](std::int64_t i, prolongation_row<V>& row) {
+            const auto first = std::size_t(to[std::size_t(i)]);
+            row(row_ptr, index(i))
+                .finish_values(P.col_ind.data() + first,
+                               std::size_t(to[std::size_t(i) + 1]) - first, P.val.data() + first);
+        };
+    };
+    A.row_ptr.visit([&](const auto* row_ptr) {
+        parallel_for(
+            thread_count(on), A.shape.rows, run, [&] { return prolongation_row<V>(in); },
+            make_row(row_ptr));
+    });
+}
+
+#define NZ_INSTANTIATE(V)                                                                         \
+    template candidates<V> candidates<V>::constant(index, index, index);                          \
+    template candidates<V> rigid_body_modes(std::span<const double>);                             \
+    template tentative<V> tentative_prolongation(cpu, const aggregation<host>&, index,            \
+                                                 candidates<V>);                                  \
+    template csr<V, host> smoothed_prolongation(                                                  \
+        cpu, const csr<V, host_view>&, index, double, double, const aggregation<host>&,           \
+        const candidates<V>&, in<V, cpu>, const host_vector<char>&);                              \
+    template void smoothed_values(cpu, const csr<V, host_view>&, index, const host_vector<char>&, \
+                                  double, const aggregation<host>&, const candidates<V>&,         \
+                                  in<V, cpu>, csr<V, host>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

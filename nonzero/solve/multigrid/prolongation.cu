@@ -147,13 +147,13 @@ tentative<V, device> tentative_prolongation(gpu on, const aggregation<device>& a
     return t;
 }
 
-template <class V>
-csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, index block,
-                                     const strong_graph<device>& g, double omega,
-                                     const aggregation<device>& a, const candidates<V, device>& T) {
-    const device_guard guard(on);
-    const char* const strong = block == 1 ? g.strong.data() : nullptr;
-    const auto diagonal = diagonal_of(on, A);
+namespace {
+
+/// The product S T, given to f as product_on_gpu.
+template <class V, class F>
+auto with_product(gpu on, const csr<V, device_view>& A, index block, const char* strong,
+                  double omega, in<V, gpu> diagonal, const aggregation<device>& a,
+                  const candidates<V, device>& T, F f) {
     device_array<V> scale(on, std::size_t(A.shape.rows));
     launch_each(on, A.shape.rows,
                 find_scale<V>{A, diagonal.data(), strong, V(omega), scale.data()});
@@ -162,12 +162,31 @@ csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, index
     const nz::shape shape{A.shape.rows, index(std::int64_t(a.count) * T.count)};
     const double a_row = double(A.val.size()) / std::max(A.shape.rows, 1);
     if (block == 1 && T.count == 1)
-        return product_on_gpu<V, smoother_rows<V>, tentative_rows<V>>(
-                   on, shape, S, {a.of.data(), T.val.data()}, a_row < 16 ? 0 : 1)
-            .run();
-    return product_on_gpu<V, block_smoother_rows<V>, block_tentative_rows<V>>(
-               on, shape, {S, block}, {a.of.data(), block, T.count, T.val.data()}, 2)
-        .run();
+        return f(product_on_gpu<V, smoother_rows<V>, tentative_rows<V>>(
+            on, shape, S, {a.of.data(), T.val.data()}, a_row < 16 ? 0 : 1));
+    return f(product_on_gpu<V, block_smoother_rows<V>, block_tentative_rows<V>>(
+        on, shape, {S, block}, {a.of.data(), block, T.count, T.val.data()}, 2));
+}
+
+}  // namespace
+
+template <class V>
+csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, index block,
+                                     const strong_graph<device>& g, double omega,
+                                     const aggregation<device>& a, const candidates<V, device>& T) {
+    const device_guard guard(on);
+    const auto diagonal = diagonal_of(on, A);
+    return with_product<V>(on, A, block, block == 1 ? g.strong.data() : nullptr, omega, diagonal, a,
+                           T, [](auto product) { return product.run(); });
+}
+
+template <class V>
+void smoothed_values(gpu on, const csr<V, device_view>& A, index block,
+                     const device_array<char>& strong, double omega, const aggregation<device>& a,
+                     const candidates<V, device>& T, in<V, gpu> diagonal, csr<V, device>& P) {
+    const device_guard guard(on);
+    with_product<V>(on, A, block, strong.size() > 0 ? strong.data() : nullptr, omega, diagonal, a,
+                    T, [&](auto product) { product.run_values(P); });
 }
 
 #define NZ_INSTANTIATE(V)                                                                        \
@@ -175,7 +194,10 @@ csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, index
                                                          const candidates<V, device>&);          \
     template csr<V, device> smoothed_prolongation(                                               \
         gpu, const csr<V, device_view>&, index, const strong_graph<device>&, double,             \
-        const aggregation<device>&, const candidates<V, device>&);
+        const aggregation<device>&, const candidates<V, device>&);                               \
+    template void smoothed_values(gpu, const csr<V, device_view>&, index,                        \
+                                  const device_array<char>&, double, const aggregation<device>&, \
+                                  const candidates<V, device>&, in<V, gpu>, csr<V, device>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

@@ -26,13 +26,22 @@ tentative<V> tentative_prolongation(cpu on, const aggregation<host>&, index bloc
 /// diagonal of A_f; with more than one unknown a node, A as it is. omega = 0: T itself.
 /// Rows that are isolated are empty. Same bits for any number of threads.
 /// @param diagonal  A's, where it is known
+/// @param kept      A_f's entries (`kept_entries`), where they are known: eps is not looked at then
 /// Source: Vanek, Mandel, Brezina 1996, sections 3 and 5.1.
 template <class V>
 csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index block, double eps,
                                    double omega, const aggregation<host>&,
-                                   const candidates<V>& tentative, in<V, cpu> diagonal = {});
+                                   const candidates<V>& tentative, in<V, cpu> diagonal = {},
+                                   const host_vector<char>& kept = {});
 
-/// The same on a GPU: the same bits. Both wait for on.stream.
+/// The values of such a prolongation into P, which smoothed_prolongation made of a matrix of this
+/// pattern. strong: the entries of A_f (`kept_entries`); empty: all of A's.
+template <class V>
+void smoothed_values(cpu on, const csr<V, host_view>& A, index block,
+                     const host_vector<char>& strong, double omega, const aggregation<host>&,
+                     const candidates<V>& tentative, in<V, cpu> diagonal, csr<V, host>& P);
+
+/// The same on a GPU: the same bits. They wait for on.stream.
 template <class V>
 tentative<V, device> tentative_prolongation(gpu on, const aggregation<device>&, index block,
                                             const candidates<V, device>& fine);
@@ -41,5 +50,11 @@ csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, index
                                      const strong_graph<device>&, double omega,
                                      const aggregation<device>&,
                                      const candidates<V, device>& tentative);
+/// strong: empty where all of A's entries are kept.
+template <class V>
+void smoothed_values(gpu on, const csr<V, device_view>& A, index block,
+                     const device_array<char>& strong, double omega, const aggregation<device>&,
+                     const candidates<V, device>& tentative, in<V, gpu> diagonal,
+                     csr<V, device>& P);
 
 }  // namespace nz

@@ -132,9 +132,32 @@ strong_graph<host> strong_couplings(cpu on, const csr<V, host_view>& A, index bl
     });
 }
 
+template <class V>
+host_vector<char> kept_entries(cpu on, const csr<V, host_view>& A, double eps,
+                               in<V, cpu> diagonal) {
+    host_vector<char> kept(A.val.size());
+    const V eps2 = V(eps) * V(eps);
+    const auto mark_row = [&](std::int64_t i) {
+        const V mine = eps2 * std::abs(diagonal[std::size_t(i)]);
+        bool all = true;
+        for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
+             k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k) {
+            const index j = A.col_ind[k];
+            const V a = A.val[k];
+            kept[k] = (j == i) | (a * a > mine * std::abs(diagonal[std::size_t(j)]));
+            all &= kept[k] != 0;
+        }
+        return all;
+    };
+    const bool all_are = parallel_reduce(
+        thread_count(on), A.shape.rows, true, [](bool a, bool b) { return a && b; }, mark_row);
+    return all_are ? host_vector<char>() : kept;
+}
+
 #define NZ_INSTANTIATE(V)                                                                      \
     template strong_graph<host> strong_couplings(cpu, const csr<V, host_view>&, index, double, \
-                                                 in<V, cpu>);
+                                                 in<V, cpu>);                                  \
+    template host_vector<char> kept_entries(cpu, const csr<V, host_view>&, double, in<V, cpu>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

@@ -43,6 +43,12 @@ template <class V>
 strong_graph<host> strong_couplings(cpu on, const csr<V, host_view>& A, index block, double eps,
                                     in<V, cpu> diagonal = {});
 
+/// A mark for every entry of A that smoothed_prolongation keeps: strong ones and the diagonal's.
+/// Empty where all are kept. Of single unknowns; arguments and bits as above, but A may have more
+/// columns than rows: `diagonal` is that of all columns.
+template <class V>
+host_vector<char> kept_entries(cpu on, const csr<V, host_view>& A, double eps, in<V, cpu> diagonal);
+
 /// On a GPU it waits for on.stream where `block` is above 1. Of single unknowns A may have more
 /// columns than rows, as the rows of one rank among several do: `diagonal` is then that of all
 /// columns.

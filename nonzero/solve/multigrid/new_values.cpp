@@ -1,0 +1,118 @@
+// Other values in levels that are there: aggregates, couplings and all patterns stay.
+#include "nonzero/core/threads.hpp"
+#include "nonzero/dist/own_backend.hpp"
+#include "nonzero/matrix/spgemm.hpp"
+#include "nonzero/solve/multigrid/coarsen.hpp"
+#include "nonzero/solve/multigrid/hierarchy.hpp"
+#include "nonzero/solve/multigrid/level_product.hpp"
+
+namespace nz {
+namespace {
+
+/// Gives an operator of M, which has other values now, these values.
+template <class V, class B, class S>
+void retake(B on, std::unique_ptr<linear_operator<V, B>>& op, const std::shared_ptr<csr<V, S>>& M,
+            value_storage how) {
+    if constexpr (std::is_same_v<S, typename B::memory>)
+        if (how == value_storage::exact && op->take_values(view(*M))) return;
+    op = product_with(on, M, how);
+}
+
+/// The setup's loop over levels that are there. C: where they were made.
+template <class V, class B, class C>
+class retaking {
+  public:
+    using view_of = csr<V, typename C::view>;
+    retaking(B on, C here, const amg_options& o, amg_options::keeps keeps,
+             const linear_operator<V, B>* finest, hierarchy<V, B>& made, amg_report& report)
+        : on_(on), here_(here), o_(o), keeps_(keeps), made_(made), report_(report) {
+        made_.levels.at(0).A = finest;
+    }
+
+    void run(const view_of& finest) {
+        view_of A = finest;
+        for (std::size_t l = 0; l < made_.levels.size(); ++l) {
+            if (l > 0) A = view(*kept(l).A);
+            const C here = worth(here_, A.shape.rows + std::ssize(A.val));
+            auto& level = made_.levels.at(l);
+            if (level.inverse != nullptr) {
+                level.inverse = inverse_of<V>(on_, here, A);
+                return;
+            }
+            retake_product(l, A);
+            const auto diagonal = diagonal_of(here, A);
+            report_.levels[l].method = level.A->method_name();
+            report_.levels[l].spectral_radius = retake_smoother(l, here, A, diagonal);
+            if (level.P == nullptr) return;
+            if (keeps_ == amg_options::keeps::aggregates) retake_prolongation(l, here, A, diagonal);
+            auto& coarser = *kept(l + 1).A;
+            galerkin_values(here, view(*kept(l).R), A, view(*kept(l).P), coarser);
+            replace_zero_diagonal(here, coarser);
+        }
+    }
+
+  private:
+    kept_level<V, C>& kept(std::size_t l) { return std::get<kept_level<V, C>>(made_.kept[l]); }
+
+    void retake_product(std::size_t l, const view_of& A) {
+        auto& level = made_.levels.at(l);
+        if (l > 0) {
+            retake(on_, level.own, kept(l).A, o_.below_finest);
+            level.A = level.own.get();
+        } else if (level.A == nullptr) {
+            update_values(made_.finest->op, made_.finest->plan, A);
+            level.A = made_.finest->op.get();
+        }
+    }
+    double retake_smoother(std::size_t l, C here, const view_of& A, const vector<V, C>& diagonal) {
+        auto norm = l1_norms(here, A);
+        smoother_inputs<V, B> smoothed{{}, {}, 0, kept(l).distance};
+        smoothed.bound = gershgorin_bound<V>(here, diagonal, norm);
+        smoothed.diagonal = moved_to(on_, with_halo<V>(here, nullptr, {}, in<V, C>(diagonal)));
+        smoothed.norm = moved_to(on_, std::move(norm));
+        return made_.levels.set_smoother(l, std::move(smoothed), o_);
+    }
+    void retake_prolongation(std::size_t l, C here, const view_of& A,
+                             const vector<V, C>& diagonal) {
+        auto& k = kept(l);
+        const double omega = o_.omega / report_.levels[l].spectral_radius;
+        smoothed_values<V>(here, A, k.block, k.strong, omega, k.groups, k.T, diagonal, *k.P);
+        transposed_values(here, view(*k.P), *k.R);
+        auto& level = made_.levels.at(l);
+        retake(on_, level.P, k.P, o_.below_finest);
+        retake(on_, level.R, k.R, o_.below_finest);
+    }
+
+    B on_;
+    C here_;
+    const amg_options& o_;
+    amg_options::keeps keeps_;
+    hierarchy<V, B>& made_;
+    amg_report& report_;
+};
+
+}  // namespace
+
+template <class V, class B>
+void retake_levels(B on, const csr<V, host_view>& A, const amg_options& o, amg_options::keeps keeps,
+                   const linear_operator<V, B>* finest, hierarchy<V, B>& made, amg_report& report) {
+    if constexpr (std::is_same_v<B, gpu>) {
+        if (std::holds_alternative<kept_level<V, gpu>>(made.kept.front())) {
+            const device_guard guard(on);
+            return retaking<V, B, gpu>(on, on, o, keeps, finest, made, report)
+                .run(view(upload(on, A)));
+        }
+    }
+    retaking<V, B, cpu>(on, helpers(on), o, keeps, finest, made, report).run(A);
+}
+
+#define NZ_INSTANTIATE(V, B)                                                      \
+    template void retake_levels(B, const csr<V, host_view>&, const amg_options&,  \
+                                amg_options::keeps, const linear_operator<V, B>*, \
+                                hierarchy<V, B>&, amg_report&);
+NZ_INSTANTIATE(float, cpu)
+NZ_INSTANTIATE(double, cpu)
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(float, gpu))
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(double, gpu))
+
+}  // namespace nz

@@ -1,0 +1,180 @@
+// Multigrid that takes other values: the bits of a setup that finds the same aggregates.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "nonzero/core/gpu.hpp"
+#include "nonzero/dist/distributed.hpp"
+#include "nonzero/gen/problems.hpp"
+#include "nonzero/plan/plan.hpp"
+#include "nonzero/solve/krylov/cg.hpp"
+#include "nonzero/solve/multigrid/amg.hpp"
+#include "nonzero/vector/vectors.hpp"
+#include "test/files.hpp"
+#include "test/thread_ranks.hpp"
+#include "test/zoo.hpp"
+
+namespace nz::test {
+namespace {
+
+template <class T>
+class new_values : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if constexpr (std::is_same_v<T, gpu>)
+            if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
+    }
+    T on{};
+    template <class V>
+    host_vector<V> apply(const linear_operator<V, T>& M) {
+        const auto x = random_vector<V>(std::size_t(M.shape().rows), 3);
+        const auto x_there = from_host(on, std::span<const V>(x));
+        auto y = from_host(on, std::span<const V>(x));
+        M.apply(V(1), x_there, V(0), y);
+        return to_host<V>(on, in<V, T>(y));
+    }
+    /// Problems whose setups differ: by stencils, by weak couplings, by nodes of three unknowns.
+    struct problem {
+        std::string name;
+        csr<double, host> A;
+        amg_options options = {};
+        candidates<double> near = {};
+    };
+    static std::vector<problem> problems() {
+        std::vector<problem> all;
+        all.push_back({"space", laplace3d<double>(20, 20, 20), {.coarse_rows = 50}});
+        all.push_back({"few rows", laplace2d<double>(3, 4)});  // solved directly at once
+        auto thin = laplace2d<double>(60, 60);                 // of weak couplings along x
+        for_each_place(thin, [](index i, index j, double& v) {
+            if (i + 1 == j || j + 1 == i) v *= 1e-4;
+            if (i == j) v = 2.001;
+        });
+        all.push_back({"weak couplings", std::move(thin), {.coarse_rows = 40}});
+        all.push_back({"elasticity",
+                       elasticity3d<double>(6, 6, 6, 0.3),
+                       {.block = 3, .coarse_rows = 60},
+                       rigid_body_modes<double>(elasticity3d_nodes(6, 6, 6))});
+        all.push_back({"single precision below",
+                       laplace3d<double>(12, 12, 12),
+                       {.coarse_rows = 50, .below_finest = value_storage::single}});
+        return all;
+    }
+    template <class F>
+    static void for_each_place(csr<double, host>& A, F f) {
+        for (index i = 0; i < A.shape.rows; ++i)
+            for (offset k = A.row_ptr[std::size_t(i)]; k < A.row_ptr[std::size_t(i) + 1]; ++k)
+                f(i, A.col_ind[std::size_t(k)], A.val[std::size_t(k)]);
+    }
+    static csr<double, host> times(double factor, csr<double, host> A) {
+        for (double& v : A.val) v *= factor;
+        return A;
+    }
+    /// Other values, also of the couplings: those of D A D.
+    static csr<double, host> rescaled(csr<double, host> A) {
+        const auto d = [](index i) { return 1 + 0.5 * double(i % 7); };
+        for_each_place(A, [&](index i, index j, double& v) { v *= d(i) * d(j); });
+        return A;
+    }
+};
+using backends = ::testing::Types<cpu, gpu>;
+TYPED_TEST_SUITE(new_values, backends);
+
+TYPED_TEST(new_values, give_the_bits_of_a_setup) {
+    for (const auto keeps : {amg_options::keeps::aggregates, amg_options::keeps::prolongation})
+        for (const auto& [name, A, o, near] : this->problems()) {
+            SCOPED_TRACE(name);
+            amg<double, TypeParam> M(A, this->on, o, near);
+            const auto before = this->apply(M);
+            const auto fourfold = this->times(4, A);  // whose roots are exact as well
+            M.take_values(fourfold, keeps);
+            EXPECT_TRUE(same_bits<double>(
+                this->apply(M), this->apply(amg<double, TypeParam>(fourfold, this->on, o, near))));
+            M.take_values(A, keeps);
+            EXPECT_TRUE(same_bits<double>(this->apply(M), before));
+        }
+}
+
+TYPED_TEST(new_values, leave_no_trace_of_those_before) {
+    for (const auto& [name, A, o, near] : this->problems()) {
+        SCOPED_TRACE(name);
+        amg<double, TypeParam> M(A, this->on, o, near);
+        const auto before = this->apply(M);
+        M.take_values(this->rescaled(A));
+        EXPECT_FALSE(same_bits<double>(this->apply(M), before));
+        M.take_values(A);
+        EXPECT_TRUE(same_bits<double>(this->apply(M), before));
+    }
+}
+
+TYPED_TEST(new_values, precondition_as_well_as_a_setup_where_a_mass_matrix_grows) {
+    auto A = laplace3d<double>(24, 24, 24);
+    amg<double, TypeParam> M(A, this->on);
+    this->for_each_place(A, [](index i, index j, double& v) { v += i == j ? 1 : 0; });
+    M.take_values(A);
+    const amg<double, TypeParam> fresh(A, this->on);
+    const auto op = build(make_plan(A, this->on), A);
+    const auto n = std::size_t(A.shape.rows);
+    const auto b = from_host(this->on, std::span<const double>(random_vector<double>(n, 5)));
+    const auto iterations = [&](const auto& by) {
+        auto x = from_host(this->on, std::span<const double>(host_vector<double>(n, 0.0)));
+        return cg<double, TypeParam>(this->on, *op, by, b, x, {.tol = 1e-8}).iterations;
+    };
+    EXPECT_LE(iterations(M), iterations(fresh) + 1);
+}
+
+TYPED_TEST(new_values, are_refused_and_change_nothing) {
+    const auto A = laplace2d<double>(40, 40);
+    amg<double, TypeParam> M(A, this->on, {.coarse_rows = 50});
+    const auto before = this->apply(M);
+    auto other = A;
+    const auto refused = [&](const csr<double, host>& values) {
+        EXPECT_THROW(M.take_values(values), argument_error);
+        EXPECT_TRUE(same_bits<double>(this->apply(M), before));
+    };
+    refused(laplace2d<double>(40, 41));
+    std::swap(other.col_ind[1], other.col_ind[2]);
+    std::swap(other.val[1], other.val[2]);
+    EXPECT_NO_THROW(M.take_values(other));  // the same matrix, in another order
+    other = A;
+    other.col_ind[1] = 7;
+    refused(other);
+    other = A;
+    other.val[0] = -1;
+    refused(other);
+    other.val[0] = std::numeric_limits<double>::quiet_NaN();
+    refused(other);
+    other = A;
+    other.val[1] *= 2;
+    refused(other);  // not symmetric
+    amg<double, TypeParam> rigid(A, this->on, {.coarse_rows = 50, .keep = false});
+    EXPECT_THROW(rigid.take_values(A), unavailable);
+    EXPECT_LT(rigid.bytes(), M.bytes());
+}
+
+TEST(new_values_over_ranks, give_the_bits_of_a_setup) {
+    const auto A = laplace3d<double>(24, 24, 24);
+    auto twice = A;
+    for (double& v : twice.val) v *= 2;
+    for (const int size : {1, 2, 3})
+        on_ranks(size, [&](const communicator& ranks) {
+            const cpu on{.threads = 1, .ranks = &ranks};
+            const auto first = slice_of(ranks, view(A)), second = slice_of(ranks, view(twice));
+            amg<double> M(on, first, {.coarse_rows = 50});
+            const amg<double> fresh(on, second, {.coarse_rows = 50});
+            const auto apply = [&](const amg<double>& by) {
+                const auto b = random_vector<double>(std::size_t(by.shape().rows), 4);
+                host_vector<double> x(b.size());
+                by.apply(1, b, 0, x);
+                return x;
+            };
+            const auto before = apply(M);
+            M.take_values(second);
+            EXPECT_TRUE(same_bits<double>(apply(M), apply(fresh)));
+            M.take_values(first);
+            EXPECT_TRUE(same_bits<double>(apply(M), before));
+            EXPECT_THROW(M.take_values(view(A)), argument_error);
+        });
+}
+
+}  // namespace
+}  // namespace nz::test
