@@ -8,8 +8,8 @@ int main(int argc, char** argv) {
     if (argc != 2) return std::fprintf(stderr, "usage: pagerank G.mtx\n"), 2;
     try {
         const auto G = nz::read<double>(argv[1]);
-        const nz::pagerank_graph<double, nz::cpu> graph(nz::cpu{}, nz::view(G),
-                                                        nz::link_direction::row_links_to_column);
+        const nz::pagerank_graph<double, nz::cpu> graph(
+            nz::cpu{}, nz::view(G), nz::pagerank_options::links::row_links_to_column);
         const auto result = graph.rank({.damping = 0.85, .tol = 1e-12});
         const auto& rank = result.rank;
         std::vector<std::size_t> nodes(rank.size());

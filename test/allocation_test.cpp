@@ -327,8 +327,9 @@ TEST(memory, gives_out_in_searches_of_eigenvalues_and_graphs) {
         const auto op = build(make_plan(A, on), A);
         (void)eigs<double, cpu>(on, *op, {.count = 2, .max_products = 20});
     });
-    survive("pagerank",
-            [&] { (void)pagerank<double>(on, view(A), link_direction::row_links_to_column); });
+    survive("pagerank", [&] {
+        (void)pagerank<double>(on, view(A), pagerank_options::links::row_links_to_column);
+    });
     survive("bisection", [&] { (void)bisect(on, adjacency_of(view(A)), {.max_products = 20}); });
     survive("reverse Cuthill-McKee", [&] {
         const auto order = reverse_cuthill_mckee(adjacency_of(view(A)));

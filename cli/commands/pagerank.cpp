@@ -36,9 +36,9 @@ struct options : run_options {
     std::size_t top = 20;
     bool time = false, share_gpu = false;
 
-    [[nodiscard]] link_direction how() const {
-        return direction == "row-links-to-column" ? link_direction::row_links_to_column
-                                                  : link_direction::column_links_to_row;
+    [[nodiscard]] pagerank_options::links how() const {
+        return direction == "row-links-to-column" ? pagerank_options::links::row_links_to_column
+                                                  : pagerank_options::links::column_links_to_row;
     }
 };
 

@@ -92,7 +92,8 @@ TEST_F(threads, stay_alive_beside_plans_and_solvers) {
     host_vector<double> b(std::size_t(A.shape.rows), 1.0), x(b.size(), 0.0);
     EXPECT_TRUE((cg<double, cpu>(cpu{}, *op, M, b, x).converged));
     EXPECT_EQ(team(), alive) << "solve";
-    const pagerank_graph<double, cpu> graph(cpu{}, view(A), link_direction::row_links_to_column);
+    const pagerank_graph<double, cpu> graph(cpu{}, view(A),
+                                            pagerank_options::links::row_links_to_column);
     EXPECT_TRUE(graph.rank().report.converged);
     EXPECT_EQ(team(), alive) << "PageRank";
 }

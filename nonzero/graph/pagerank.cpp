@@ -166,7 +166,8 @@ class ranking {
 }  // namespace
 
 template <class V, class B>
-pagerank_graph<V, B>::pagerank_graph(B on, const csr<V, host_view>& any_G, link_direction direction)
+pagerank_graph<V, B>::pagerank_graph(B on, const csr<V, host_view>& any_G,
+                                     pagerank_options::links direction)
     : on_(on) {
     const ascending in_order(any_G);
     const csr<V, host_view>& G = in_order.view();
@@ -174,7 +175,7 @@ pagerank_graph<V, B>::pagerank_graph(B on, const csr<V, host_view>& any_G, link_
         throw argument_error("pagerank: the graph's matrix is " + std::to_string(G.shape.rows) +
                              " x " + std::to_string(G.shape.cols) + ", expected a square one");
     links_.assign(std::size_t(G.shape.rows), 0);
-    if (direction == link_direction::row_links_to_column) {
+    if (direction == pagerank_options::links::row_links_to_column) {
         for (std::size_t i = 0; i < links_.size(); ++i)
             links_[i] = index(G.row_ptr[i + 1] - G.row_ptr[i]);
         const auto L = transposed(cpu{}, G);

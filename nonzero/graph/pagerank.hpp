@@ -11,13 +11,13 @@
 
 namespace nz {
 
-/// Meaning of an entry in row i and column j of a graph's matrix.
-enum class link_direction {
-    row_links_to_column,  ///< a link from i to j
-    column_links_to_row,  ///< a link from j to i
-};
-
 struct pagerank_options {
+    /// Meaning of an entry in row i and column j of a graph's matrix.
+    enum class links {
+        row_links_to_column,  ///< a link from i to j
+        column_links_to_row,  ///< a link from j to i
+    };
+
     double damping = 0.85;         ///< probability of following a link; between 0 and 1
     double tol = 1e-10;            ///< tolerance of the change in one iteration, |r' - r|_1
     std::int64_t max_iter = 1000;  ///< at most
@@ -69,11 +69,11 @@ class pagerank_graph {
   public:
     /// @param G  not needed any more afterwards
     /// Throws argument_error where G is malformed or not square; and what planning throws.
-    pagerank_graph(B on, const csr<V, host_view>& G, link_direction);
+    pagerank_graph(B on, const csr<V, host_view>& G, pagerank_options::links);
 
     /// The same of a graph that is shared out over on.ranks: each gets the ranks of its own nodes.
     /// Called by all ranks. Throws, on all of them, also argument_error where on.ranks is null.
-    pagerank_graph(B on, matrix_slice<V> G, link_direction);
+    pagerank_graph(B on, matrix_slice<V> G, pagerank_options::links);
     /// From the product with L, which must be built with values of one, and the links that leave
     /// each node: where nodes are shared out over on.ranks, this rank's. Called by all ranks.
     /// Throws argument_error, on all of them, where the lengths differ.
@@ -101,7 +101,7 @@ class pagerank_graph {
 
 /// The same for ranking once.
 template <class V, class B>
-pagerank_result<V> pagerank(B on, const csr<V, host_view>& G, link_direction direction,
+pagerank_result<V> pagerank(B on, const csr<V, host_view>& G, pagerank_options::links direction,
                             const pagerank_options& options = {}, std::span<const V> t = {}) {
     return pagerank_graph<V, B>(on, G, direction).rank(options, t);
 }

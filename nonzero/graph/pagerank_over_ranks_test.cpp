@@ -15,7 +15,7 @@ struct ranked {
     std::int64_t dangling = 0;
 };
 
-ranked ranked_over(int size, const csr<double, host>& G, link_direction direction,
+ranked ranked_over(int size, const csr<double, host>& G, pagerank_options::links direction,
                    std::span<const double> t) {
     ranked all;
     on_ranks(size, [&](const communicator& ranks) {
@@ -37,8 +37,8 @@ TEST(pagerank_over_ranks, is_that_of_one_process) {
     const auto G = rmat<double>(9, 4, 0.57, 0.19, 0.19, 3);  // with nodes that have no links
     host_vector<double> t(std::size_t(G.shape.rows), 0);
     for (std::size_t i = 0; i < t.size(); i += 3) t[i] = double(i);
-    for (const auto direction :
-         {link_direction::row_links_to_column, link_direction::column_links_to_row})
+    for (const auto direction : {pagerank_options::links::row_links_to_column,
+                                 pagerank_options::links::column_links_to_row})
         for (const std::span<const double> teleport :
              {std::span<const double>(), std::span<const double>(t)}) {
             const pagerank_graph<double, cpu> graph(cpu{1}, view(G), direction);
@@ -65,7 +65,7 @@ TEST(pagerank_over_ranks, more_ranks_than_nodes) {
     const host_vector<double> t{1, 3};
     for (const std::span<const double> teleport :
          {std::span<const double>(), std::span<const double>(t)}) {
-        const auto got = ranked_over(5, G, link_direction::row_links_to_column, teleport);
+        const auto got = ranked_over(5, G, pagerank_options::links::row_links_to_column, teleport);
         EXPECT_TRUE(got.report.converged);
         ASSERT_EQ(got.rank.size(), 2U);
         EXPECT_NEAR(got.rank[0] + got.rank[1], 1, 1e-12);
@@ -79,7 +79,7 @@ TEST(pagerank_over_ranks, all_learn_of_a_wrong_teleport_vector_and_of_other_opti
             const bool second = ranks.rank() == 1;
             const auto graph =
                 pagerank_graph(cpu{.threads = 1, .ranks = &ranks}, slice_of(ranks, view(G)),
-                               link_direction::row_links_to_column);
+                               pagerank_options::links::row_links_to_column);
             const host_vector<double> t{second ? element : 1.0};
             (void)graph.rank({.damping = second ? damping : 0.85}, t);
         });

@@ -13,8 +13,8 @@
 namespace nz::test {
 namespace {
 
-using link_direction::column_links_to_row;
-using link_direction::row_links_to_column;
+constexpr auto column_links_to_row = pagerank_options::links::column_links_to_row;
+constexpr auto row_links_to_column = pagerank_options::links::row_links_to_column;
 
 using real_everywhere = ::testing::Types<on_backend<float, cpu>, on_backend<double, cpu>,
                                          on_backend<float, gpu>, on_backend<double, gpu>>;
@@ -90,7 +90,7 @@ class page_rank : public solver_test<T> {
 
     pagerank_result<value> rank(const csr<value, host>& G, const pagerank_options& o = {},
                                 std::span<const value> t = {},
-                                link_direction direction = row_links_to_column) const {
+                                pagerank_options::links direction = row_links_to_column) const {
         return pagerank(this->on_, view(G), direction, o, t);
     }
     static constexpr double tol = std::is_same_v<value, float> ? 1e-6 : 1e-13;

@@ -19,7 +19,7 @@ host_vector<index> row_lengths(const csr<V, host>& A) {
 }
 
 template <class V, class B>
-pagerank_graph<V, B> shared(B on, matrix_slice<V> G, link_direction direction) {
+pagerank_graph<V, B> shared(B on, matrix_slice<V> G, pagerank_options::links direction) {
     if (on.ranks == nullptr) throw argument_error("pagerank: on.ranks is null");
     agree(on.ranks, [&] {
         const auto [rows, cols] = G.shape();
@@ -30,7 +30,7 @@ pagerank_graph<V, B> shared(B on, matrix_slice<V> G, link_direction direction) {
         std::ranges::fill(G.own.val, V(1));
     });
     auto T = transpose(*on.ranks, G);
-    const bool along_rows = direction == link_direction::row_links_to_column;
+    const bool along_rows = direction == pagerank_options::links::row_links_to_column;
     auto links = row_lengths(along_rows ? G.own : T.own);
     matrix_slice<V> L = along_rows ? std::move(T) : std::move(G);
     return {on, std::make_unique<distributed<V, B>>(on, std::move(L)), std::move(links)};
@@ -39,11 +39,11 @@ pagerank_graph<V, B> shared(B on, matrix_slice<V> G, link_direction direction) {
 }  // namespace
 
 template <class V, class B>
-pagerank_graph<V, B>::pagerank_graph(B on, matrix_slice<V> G, link_direction direction)
+pagerank_graph<V, B>::pagerank_graph(B on, matrix_slice<V> G, pagerank_options::links direction)
     : pagerank_graph(shared(on, std::move(G), direction)) {}
 
 #define NZ_INSTANTIATE(V, B) \
-    template pagerank_graph<V, B>::pagerank_graph(B, matrix_slice<V>, link_direction);
+    template pagerank_graph<V, B>::pagerank_graph(B, matrix_slice<V>, pagerank_options::links);
 NZ_INSTANTIATE(float, cpu)
 NZ_INSTANTIATE(double, cpu)
 NZ_INSTANTIATE(float, gpu)

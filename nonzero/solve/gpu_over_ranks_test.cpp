@@ -174,8 +174,8 @@ TYPED_TEST(ranks_on_gpus, rank_a_graph_like_one_process) {
     using V = TypeParam;
     const auto G = rmat<V>(9, 4, 0.57, 0.19, 0.19, 3);  // with nodes that have no links
     const pagerank_options options{.tol = std::is_same_v<V, float> ? 1e-5 : 1e-10};
-    for (const auto direction :
-         {link_direction::row_links_to_column, link_direction::column_links_to_row}) {
+    for (const auto direction : {pagerank_options::links::row_links_to_column,
+                                 pagerank_options::links::column_links_to_row}) {
         const auto want = pagerank<V, cpu>(cpu{1}, view(G), direction, options);
         for (const int size : {1, 2, 5})
             on_gpus(size, [&](gpu on, const communicator& ranks) {

@@ -18,8 +18,8 @@ using namespace nb::literals;
 using shape_pair = std::tuple<std::int64_t, std::int64_t>;
 
 template <class V, class B>
-nb::dict rank(B on, const csr<V, host_view>& G, link_direction direction, const pagerank_options& o,
-              std::span<const V> teleport) {
+nb::dict rank(B on, const csr<V, host_view>& G, pagerank_options::links direction,
+              const pagerank_options& o, std::span<const V> teleport) {
     pagerank_result<V> r;
     {
         const nb::gil_scoped_release others_run;
@@ -44,8 +44,8 @@ nb::dict pagerank_of(shape_pair shape, nb::handle indptr_, nb::handle indices_, 
     std::optional<array> teleport;
     if (!teleport_.is_none()) teleport.emplace(teleport_, "personalization");
     const pagerank_options o{.damping = damping, .tol = tol, .max_iter = maxiter};
-    const auto direction =
-        links_in_rows ? link_direction::row_links_to_column : link_direction::column_links_to_row;
+    const auto direction = links_in_rows ? pagerank_options::links::row_links_to_column
+                                         : pagerank_options::links::column_links_to_row;
     return with_type(data.type(), "G.data", [&]<class V>() -> nb::dict {
         if constexpr (std::floating_point<V>) {
             const borrowed_csr<V, host_view> G(checked_shape(shape), indptr, indices, data);

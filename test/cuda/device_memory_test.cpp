@@ -182,8 +182,9 @@ TEST_F(device_memory_fails, graphs_and_eigenpairs) {
     const gpu on = stream;
     const auto G = rmat<double>(9, 8, 0.57, 0.19, 0.19, 2);
     for_every_allocation("pagerank", [&] {
-        EXPECT_TRUE((pagerank<double, gpu>(on, view(G), link_direction::row_links_to_column)
-                         .report.converged));
+        EXPECT_TRUE(
+            (pagerank<double, gpu>(on, view(G), pagerank_options::links::row_links_to_column)
+                 .report.converged));
     });
 }
 
