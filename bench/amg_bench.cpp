@@ -91,6 +91,10 @@ class solver_bench {
         };
         set_up();  // loads kernels and fills pools
         add(r, "setup", least(2, set_up, [&] { M.reset(); }));
+        add(r, "take_values", least(3, [&] {
+                M->take_values(A);
+                wait_for(on_);
+            }));
         for (const auto& l : M->report().levels)
             r["levels"].push_back({{"rows", l.rows}, {"nonzeros", l.nnz}, {"method", l.method}});
         r["operator_complexity"] = M->report().operator_complexity();

@@ -30,4 +30,5 @@
 #include "nonzero/solve/preconditioners/ilu.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "nonzero/solve/solve.hpp"
+#include "nonzero/solve/solver.hpp"
 #include "nonzero/vector/vector_space.hpp"

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <mutex>
+#include <tuple>
 #include <utility>
 
 #include "nonzero/core/agreement.hpp"
@@ -38,6 +40,7 @@
 #include "nonzero/solve/preconditioners/mixed_precision.hpp"
 #include "nonzero/solve/preconditioners/spai.hpp"
 #include "nonzero/solve/saddle/saddle.hpp"
+#include "nonzero/solve/solver.hpp"
 
 namespace nz {
 namespace {
@@ -119,7 +122,7 @@ factor_report report_of(std::int64_t entries, double of_A, std::int64_t perturbe
             .setup_s = seconds};
 }
 
-/// A matrix that one process has as a whole, as `solve_system` asks for it.
+/// A matrix that one process has as a whole, as `prepared_system` asks for it.
 template <class V, class B>
 class whole_matrix {
   public:
@@ -138,16 +141,36 @@ class whole_matrix {
     [[nodiscard]] matrix_facts facts(std::span<const V> diagonal) const {
         return facts_of<V>(A_, diagonal);
     }
-    std::string build_product(const choice*) {
-        product_ = plan_and_build(A_, on_).op;
-        return std::string(product_->method_name());
+    void build_product(const choice*) { product_ = plan_and_build(A_, on_); }
+    [[nodiscard]] std::string product_name() const {
+        return std::string(product_.op->method_name());
     }
-    [[nodiscard]] const linear_operator<V, B>& product() const { return *product_; }
+    [[nodiscard]] bool has_product() const { return product_.op != nullptr; }
+    [[nodiscard]] const linear_operator<V, B>& product() const { return *product_.op; }
     std::unique_ptr<linear_operator<V, B>> multigrid(const amg_options& o, bool) const {
         if constexpr (is_complex<V>)
             return nullptr;
         else
-            return std::make_unique<amg<V, B>>(A_, on_, o, candidates<V>{}, product_.get());
+            return std::make_unique<amg<V, B>>(A_, on_, o, candidates<V>{}, product_.op.get());
+    }
+    /// The values that the arrays it was given have now.
+    void take_values() {
+        A_ = ascending<V>::known(given_.view());
+        factors_.reset();
+    }
+    /// After that, and `negate`.
+    void update_product() {
+        if (has_product()) update_values(product_.op, product_.plan, A_.view());
+    }
+    /// Gives M the values where it can take them; whether it has.
+    bool update(linear_operator<V, B>& M) const {
+        if constexpr (!is_complex<V>) {
+            auto* const levels = dynamic_cast<amg<V, B>*>(&M);
+            if (levels == nullptr) return false;
+            levels->take_values(A_.view(), amg_options::keeps::aggregates, product_.op.get());
+            return true;
+        }
+        return false;
     }
     void take_block(const choice&) {}
     /// f of the rows and columns that preconditioners are made of, and the number of the first.
@@ -187,7 +210,7 @@ class whole_matrix {
     B on_;
     ascending<V> given_, A_;  ///< A_: its rows in order, negated perhaps
     host_vector<V> values_;   ///< of A_, where it is negated
-    std::unique_ptr<linear_operator<V, B>> product_;
+    planned<V, B> product_;
     std::optional<factor_plan<V>> factors_;  ///< of A_
 };
 
@@ -206,7 +229,7 @@ class matrix_over_ranks {
     }
     /// Takes the rows over where nothing but the product needs them: of a single attempt without
     /// multigrid. only: that attempt, or null.
-    std::string build_product(const choice* only) {
+    void build_product(const choice* only) {
         matrix_slice<V> taken;
         if (only != nullptr) take_block(*only);
         agree(&ranks_, [&] {
@@ -218,8 +241,11 @@ class matrix_over_ranks {
                 taken.own = rows_from(cpu{}, view(A_.own), 0);
         });
         product_ = std::make_unique<distributed<V, B>>(on_, std::move(taken));
+    }
+    [[nodiscard]] std::string product_name() const {
         return std::string(product_->local().method_name());
     }
+    [[nodiscard]] bool has_product() const { return product_ != nullptr; }
     [[nodiscard]] const linear_operator<V, B>& product() const { return *product_; }
     /// Where no attempt follows the rows go once the levels are made.
     std::unique_ptr<linear_operator<V, B>> multigrid(const amg_options& o, bool last) {
@@ -299,19 +325,13 @@ class matrix_over_ranks {
     std::shared_ptr<direct_over_ranks<V>> direct_;  ///< until it is factorized
 };
 
-/// Negates A, its diagonal and b, into minus_b, where the diagonal is negative throughout; whether
-/// it is.
+/// Negates A and its diagonal where the diagonal is negative throughout; whether it is.
 template <class V, class Matrix>
-bool negate_where_negative(Matrix& A, host_vector<V>& diagonal, std::span<const V>& b,
-                           host_vector<V>& minus_b) {
+bool negate_where_negative(Matrix& A, host_vector<V>& diagonal) {
     const auto is_below_0 = [](V d) { return std::real(d) < 0; };
     if (!on_all(A.ranks(), std::ranges::all_of(diagonal, is_below_0)) || A.rows() == 0)
         return false;
-    agree(A.ranks(), [&] {
-        A.negate(), negate<V>(diagonal);
-        minus_b.assign(b.begin(), b.end()), negate<V>(minus_b);
-        b = minus_b;
-    });
+    agree(A.ranks(), [&] { A.negate(), negate<V>(diagonal); });
     return true;
 }
 
@@ -456,75 +476,172 @@ std::unique_ptr<linear_operator<V, B>> inner_solver(B on, Matrix& A, const choic
     }
 }
 
-/// Common part of both forms of `solve`, once their arguments are checked.
+/// A matrix, the facts that decide about its system, and what one solve leaves for the next.
 template <class V, class B, class Matrix>
-system_report solve_system(B on, Matrix A, host_vector<V> diagonal, std::span<const V> b,
-                           std::span<V> x, const system_options& o,
-                           steady_clock::time_point start) {
-    system_report report;
-    host_vector<V> minus_b;
-    report.negated = negate_where_negative(A, diagonal, b, minus_b);
-    const matrix_facts facts = A.facts(diagonal);
-    auto choices = choices_for(facts, o);
-    report.reasons = sentences_of(facts, A.rows());
-    const bool direct = !o.iterative && !o.method && !o.preconditioner;
-    const bool at_once = direct && is_small(facts);
-    // At first, before others are thought of whose setup takes as long as some iterations.
-    if (choices.size() > 1 && facts.why_not_definite.empty() && direct)
-        choices.front().most_iterations = 1000;
-    if (choices.size() > 1 && !facts.why_not_definite.empty() && (direct || !facts.is_symmetric))
-        choices.front().patience = 300;
-    // The setup of blocks takes as long as many iterations.
-    if (facts.is_saddle && choices.size() > 1) choices.front().most_iterations = 1000;
-    const choice opening = choices.front();
-    if (at_once) place_direct<V>(A, choices, facts, o, report);
-    const auto planning = steady_clock::now();
-    report.product = A.build_product(choices.size() == 1 ? &choices.front() : nullptr);
-    report.plan_s = seconds_since(planning);
-    std::int64_t inner_iterations = 0;
-    const auto make = [&](const choice& c, bool last, system_report::attempt& told) {
-        if (c.method == krylov_method::direct) return inverse<V, B>(A, o, start, told);
-        told.predicted_s = iteration_seconds(c, facts);
+class prepared_system {
+  public:
+    /// keeps: another solve follows.
+    prepared_system(B on, Matrix A, host_vector<V> diagonal, const system_options& o, bool keeps)
+        : on_(on), A_(std::move(A)), o_(o), keeps_(keeps) {
+        look(std::move(diagonal));
+    }
+    /// The arguments are checked.
+    system_report solve(std::span<const V> given_b, std::span<V> x,
+                        steady_clock::time_point start) {
+        system_report report;
+        report.negated = negated_;
+        host_vector<V> minus_b;
+        if (negated_)
+            agree(A_.ranks(),
+                  [&] { minus_b.assign(given_b.begin(), given_b.end()), negate<V>(minus_b); });
+        const std::span<const V> b = negated_ ? minus_b : given_b;
+        auto choices = choices_for(facts_, o_);
+        report.reasons = sentences_of(facts_, A_.rows());
+        limit_first(choices);
+        const choice opening = choices.front();
+        if (winner_)
+            choices.insert(choices.begin(), *winner_);
+        else if (direct_at_once())
+            place_direct<V>(A_, choices, facts_, o_, report);
+        const auto planning = steady_clock::now();
+        if (!A_.has_product()) A_.build_product(choices.size() == 1 ? &choices.front() : nullptr);
+        report.product = A_.product_name();
+        report.plan_s = seconds_since(planning);
+        bool kept_is_left = kept_ != nullptr;
+        const auto make = [&](const choice& c, bool last, system_report::attempt& told) {
+            if (std::exchange(kept_is_left, false)) return lent(kept_);
+            auto M = made(c, last, start, told);
+            if (!keeps_ || M == nullptr || c.method == krylov_method::refine) return M;
+            last_made_ = std::move(M);
+            return lent(last_made_);
+        };
+        const auto rounding = [&](std::span<const V> at) { return A_.rounding(b, at); };
+        const auto reconsider = [&](std::vector<choice>& left) {
+            this->reconsider(opening, left, report);
+        };
+        attempt_all<V, B>(on_, {A_.product(), b, x, make, rounding, reconsider, start},
+                          std::move(choices), o_, report);
+        for (auto& a : report.attempts)
+            if (a.method == krylov_method::refine) a.report.inner_iterations = inner_iterations_;
+        if (keeps_) remember(report);
+        if (report.converged()) return report;
+        report.advice = A_.obstacles(diagonal_);
+        std::ranges::move(advice_for(report, o_), std::back_inserter(report.advice));
+        return report;
+    }
+    /// The values that the matrix has now.
+    void take_values(host_vector<V> diagonal) {
+        A_.take_values();
+        look(std::move(diagonal));
+        A_.update_product();
+        try {
+            if (kept_ != nullptr && !A_.update(*kept_)) kept_.reset();
+        } catch (const std::exception&) {
+            kept_.reset();  // the next solve makes it anew, or tells why it cannot
+        }
+    }
+
+  private:
+    using op = linear_operator<V, B>;
+
+    void look(host_vector<V> diagonal) {
+        negated_ = negate_where_negative(A_, diagonal);
+        facts_ = A_.facts(diagonal);
+        diagonal_ = std::move(diagonal);
+    }
+    [[nodiscard]] bool may_be_direct() const {
+        return !o_.iterative && !o_.method && !o_.preconditioner;
+    }
+    [[nodiscard]] bool direct_at_once() const { return may_be_direct() && is_small(facts_); }
+
+    /// At first, before others are thought of whose setup takes as long as some iterations.
+    void limit_first(std::vector<choice>& choices) const {
+        if (choices.size() < 2) return;
+        if (facts_.why_not_definite.empty() && may_be_direct())
+            choices.front().most_iterations = 1000;
+        if (!facts_.why_not_definite.empty() && (may_be_direct() || !facts_.is_symmetric))
+            choices.front().patience = 300;
+        // The setup of blocks takes as long as many iterations.
+        if (facts_.is_saddle) choices.front().most_iterations = 1000;
+    }
+    std::unique_ptr<op> made(const choice& c, bool last, steady_clock::time_point start,
+                             system_report::attempt& told) {
+        if (c.method == krylov_method::direct) return inverse<V, B>(A_, o_, start, told);
+        told.predicted_s = iteration_seconds(c, facts_);
         if (c.method == krylov_method::refine)
-            return inner_solver<V, B>(on, A, c, facts, o, start, inner_iterations, told);
+            return inner_solver<V, B>(on_, A_, c, facts_, o_, start, inner_iterations_, told);
         if (c.preconditioner == preconditioning::amg)
-            return A.multigrid({.block = o.block, .check = false}, last);
-        std::unique_ptr<linear_operator<V, B>> M;
-        A.take_block(c);
-        agree(A.ranks(), [&] {
-            const B here = A.ranks() == nullptr ? on : alone(on);
-            M = own_preconditioner<V>(here, A, c, diagonal, o, told);
+            return A_.multigrid({.block = o_.block, .check = false, .keep = keeps_}, last);
+        std::unique_ptr<op> M;
+        A_.take_block(c);
+        agree(A_.ranks(), [&] {
+            const B here = A_.ranks() == nullptr ? on_ : alone(on_);
+            M = own_preconditioner<V>(here, A_, c, diagonal_, o_, told);
         });
-        return A.joined(std::move(M), c);
-    };
-    const auto rounding = [&](std::span<const V> at) { return A.rounding(b, at); };
-    const auto reconsider = [&](std::vector<choice>& left) {
+        return A_.joined(std::move(M), c);
+    }
+    /// M for an attempt, which gives back what it was lent.
+    std::unique_ptr<op> lent(const std::shared_ptr<op>& M) const {
+        auto applied = make_operator<V>(
+            on_, M->shape(), [M](in<V, B> r, out<V, B> z) { M->apply(V(1), r, V(0), z); });
+        return std::make_unique<decltype(applied)>(std::move(applied));
+    }
+    void reconsider(const choice& opening, std::vector<choice>& left, system_report& report) {
         const bool goes_on = left.size() > 0 && left.front().method == opening.method &&
                              left.front().preconditioner == opening.preconditioner;
         // Short recurrences have little hold where A is not symmetric: first it is ilut's turn. A
         // block preconditioner's on any.
         const auto comes_before = [&](const choice& c) {
             return c.preconditioner == preconditioning::saddle ||
-                   (!facts.is_symmetric && c.preconditioner == preconditioning::ilut);
+                   (!facts_.is_symmetric && c.preconditioner == preconditioning::ilut);
         };
         if (goes_on)
             std::rotate(left.begin(), left.begin() + 1,
                         std::find_if_not(left.begin() + 1, left.end(), comes_before));
-        if (!direct || at_once) return;
+        if (!may_be_direct() || direct_at_once()) return;
         // Others' turn comes where cg has failed otherwise than by its iterations.
-        if (facts.why_not_definite.empty() && !goes_on)
+        if (facts_.why_not_definite.empty() && !goes_on)
             left.push_back({krylov_method::direct, preconditioning::none});
         else
-            place_direct<V>(A, left, facts, o, report);
-    };
-    attempt_all<V, B>(on, {A.product(), b, x, make, rounding, reconsider, start},
-                      std::move(choices), o, report);
-    for (auto& a : report.attempts)
-        if (a.method == krylov_method::refine) a.report.inner_iterations = inner_iterations;
-    if (report.converged()) return report;
-    report.advice = A.obstacles(diagonal);
-    std::ranges::move(advice_for(report, o), std::back_inserter(report.advice));
-    return report;
+            place_direct<V>(A_, left, facts_, o_, report);
+    }
+    /// Keeps what has converged, until it takes half as many iterations again as at first.
+    void remember(const system_report& report) {
+        constexpr double many_more = 1.5;
+        const auto made_now = std::exchange(last_made_, {});
+        if (!report.converged()) return;
+        const auto& [method, preconditioner] =
+            std::tie(report.result().method, report.result().preconditioner);
+        const auto iterations = report.result().report.iterations;
+        const bool is_another = !winner_ || winner_->method != method ||
+                                winner_->preconditioner != preconditioner || kept_ == nullptr ||
+                                report.attempts.size() > 1;
+        if (is_another) {
+            winner_ = choice{method, preconditioner};
+            kept_ = made_now, first_iterations_ = iterations;
+        } else if (double(iterations) > many_more * double(first_iterations_)) {
+            kept_.reset();
+        }
+    }
+
+    B on_;
+    Matrix A_;
+    system_options o_;
+    bool keeps_;
+    bool negated_ = false;
+    host_vector<V> diagonal_;
+    matrix_facts facts_;
+    std::int64_t inner_iterations_ = 0;
+    // From one solve to the next:
+    std::optional<choice> winner_;          ///< which has converged
+    std::shared_ptr<op> kept_, last_made_;  ///< its preconditioner; what the last attempt made
+    std::int64_t first_iterations_ = 0;     ///< with `kept_` as it was made
+};
+
+bool same_positions(const offset_span& a, const offset_span& b) {
+    bool same = a.size() == b.size();
+    for (std::size_t i = 0; same && i < a.size(); ++i) same = a[i] == b[i];
+    return same;
 }
 
 void expect_square(nz::shape s) {
@@ -560,8 +677,9 @@ system_report solve(B on, const csr<V, host_view>& given, std::span<const V> b, 
     } else {
         const auto start = steady_clock::now();
         auto diagonal = diagonal_of(worth(cpu{}, std::ssize(A.val)), A);
-        return solve_system<V>(on, whole_matrix<V, B>(on, in_order), std::move(diagonal), b, x, o,
-                               start);
+        return prepared_system<V, B, whole_matrix<V, B>>(on, {on, in_order}, std::move(diagonal), o,
+                                                         false)
+            .solve(b, x, start);
     }
 }
 
@@ -585,12 +703,76 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
         refuse_gpu();
     } else {
         const auto start = steady_clock::now();
-        return solve_system<V>(on, matrix_over_ranks<V, B>(on, std::move(A), o.overlap),
-                               std::move(diagonal), b, x, o, start);
+        return prepared_system<V, B, matrix_over_ranks<V, B>>(on, {on, std::move(A), o.overlap},
+                                                              std::move(diagonal), o, false)
+            .solve(b, x, start);
+    }
+}
+
+template <class V, class B>
+struct solver<V, B>::state {
+    csr<V, host> A;
+    ascending<V> in_order;
+    std::optional<prepared_system<V, B, whole_matrix<V, B>>> system = {};
+    std::mutex mutex = {};
+
+    explicit state(csr<V, host> copy)
+        : A(std::move(copy)), in_order(ascending<V>::known(view(A))) {}
+    [[nodiscard]] host_vector<V> diagonal() const {
+        return diagonal_of(worth(cpu{}, std::ssize(A.val)), view(A));
+    }
+};
+
+template <class V, class B>
+solver<V, B>::solver(B on, const csr<V, host_view>& given, const system_options& o) {
+    if (on.ranks != nullptr) throw argument_error("solver: not over ranks");
+    expect_square(given.shape);
+    const auto n = std::size_t(given.shape.rows);
+    check_arguments(n, n, n, o);
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        state_ = std::make_unique<state>(canonical(given));
+        state_->system.emplace(on, whole_matrix<V, B>(on, state_->in_order), state_->diagonal(), o,
+                               true);
+    }
+}
+template <class V, class B>
+solver<V, B>::~solver() = default;
+template <class V, class B>
+solver<V, B>::solver(solver&&) noexcept = default;
+
+template <class V, class B>
+system_report solver<V, B>::solve(std::span<const V> b, std::span<V> x) {
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        const auto start = steady_clock::now();
+        check_arguments(std::size_t(state_->A.shape.rows), b.size(), x.size(), {});
+        const std::lock_guard lock(state_->mutex);
+        return state_->system->solve(b, x, start);
+    }
+}
+
+template <class V, class B>
+void solver<V, B>::take_values(const csr<V, host_view>& given) {
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        const std::lock_guard lock(state_->mutex);
+        auto& mine = state_->A;
+        const ascending<V> in_order(given);
+        const csr<V, host_view>& other = in_order.view();
+        if (other.shape != mine.shape || !std::ranges::equal(other.col_ind, mine.col_ind) ||
+            !same_positions(other.row_ptr, view(mine).row_ptr))
+            throw argument_error("solver: the matrix has another pattern than the first one");
+        std::ranges::copy(other.val, mine.val.begin());
+        state_->system->take_values(state_->diagonal());
     }
 }
 
 #define NZ_INSTANTIATE(V, B)                                                                    \
+    template class solver<V, B>;                                                                \
     template system_report solve(B, const csr<V, host_view>&, std::span<const V>, std::span<V>, \
                                  const system_options&);                                        \
     template system_report solve(B, matrix_slice<V>, std::span<const V>, std::span<V>,          \

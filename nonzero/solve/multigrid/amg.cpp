@@ -238,7 +238,8 @@ void amg<V, B>::make_levels_of(const matrix_slice<V>& A, const state& old, hiera
 }
 
 template <class V, class B>
-void amg<V, B>::take_values(const csr<V, host_view>& given, amg_options::keeps keeps) {
+void amg<V, B>::take_values(const csr<V, host_view>& given, amg_options::keeps keeps,
+                            const linear_operator<V, B>* finest) {
     if constexpr (!is_built<B>) {
         refuse_gpu();
     } else {
@@ -248,6 +249,9 @@ void amg<V, B>::take_values(const csr<V, host_view>& given, amg_options::keeps k
         auto& h = *state_;
         h.expect_pattern(A.view());
         (void)suitable_diagonal(A, h.options.check);
+        if (finest != nullptr && finest->shape() != h.shape)
+            throw argument_error("amg: the product given is of another shape than the matrix");
+        if (finest != nullptr) h.finest = finest;
         h.is_whole = false;
         retake_levels<V, B>(this->on(), A.view(), h.options, keeps, h.finest, *h.made, report_);
         h.is_whole = true;

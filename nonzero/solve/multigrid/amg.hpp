@@ -81,13 +81,16 @@ class amg final : public matrix_free_operator<V, B> {
     /// values. With `prolongation` the prolongations stay as well. Where A has changed so far that
     /// the old aggregates do not suit it, solvers take more iterations. `finest` must have taken
     /// the values before. Not while another thread applies it. On a GPU it waits for on.stream.
-    /// @param A  of the pattern that this was made of, rows in the same order
+    /// @param A       of the pattern that this was made of, its rows in any order
+    /// @param finest  multiplies by A, as the constructor has it; null: the product that the
+    ///                constructor was given, which has taken the values, or its own
     /// Throws unavailable where it was made without `keep`, argument_error where A has another
     /// shape, number of entries or, with `check`, pattern, and as the constructor where A does not
     /// suit: it then is as before. What else it throws, such as out_of_memory, leaves an object
     /// that refuses to be applied until it has taken other values.
     void take_values(const csr<V, host_view>& A,
-                     amg_options::keeps = amg_options::keeps::aggregates);
+                     amg_options::keeps = amg_options::keeps::aggregates,
+                     const linear_operator<V, B>* finest = nullptr);
     void take_values(const csr<V, host>& A,
                      amg_options::keeps keeps = amg_options::keeps::aggregates) {
         take_values(view(A), keeps);
