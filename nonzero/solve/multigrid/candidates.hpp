@@ -19,10 +19,12 @@ struct candidates {
     static candidates constant(index rows, index block = 1, index first_row = 0);
 };
 
-/// The three translations and three rotations of a body in space, for unknowns (u, v, w) a node.
-/// @param xyz  coordinates of the nodes, three a node; their mean is taken for the origin
-/// Throws argument_error where their number is not a multiple of three.
+/// The three translations and three rotations of a body in space, for unknowns (u, v, w) a node; of
+/// dimension 2 the two translations and the rotation of a body in the plane, for (u, v) a node.
+/// @param coordinates  of the nodes, `dimension` a node; their mean is taken for the origin
+/// Throws argument_error where dimension is neither 2 nor 3, where the number of coordinates is not
+/// a multiple of it, or where one is not finite.
 template <class V>
-candidates<V> rigid_body_modes(std::span<const double> xyz);
+candidates<V> rigid_body_modes(std::span<const double> coordinates, index dimension = 3);
 
 }  // namespace nz

@@ -1,6 +1,7 @@
 #include "nonzero/solve/multigrid/prolongation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -23,18 +24,33 @@ candidates<V, S> candidates<V, S>::constant(index rows, index block, index first
 }
 
 template <class V>
-candidates<V> rigid_body_modes(std::span<const double> xyz) {
-    if (xyz.size() % 3 != 0)
-        throw argument_error("rigid_body_modes: " + std::to_string(xyz.size()) +
-                             " coordinates, expected three a node");
-    const std::size_t nodes = xyz.size() / 3;
+candidates<V> rigid_body_modes(std::span<const double> coordinates, index dimension) {
+    if (dimension != 2 && dimension != 3)
+        throw argument_error("rigid_body_modes: of dimension " + std::to_string(dimension) +
+                             ", expected 2 or 3");
+    const auto d = std::size_t(dimension);
+    if (coordinates.size() % d != 0)
+        throw argument_error("rigid_body_modes: " + std::to_string(coordinates.size()) +
+                             " coordinates, expected " + std::to_string(dimension) + " a node");
+    for (std::size_t k = 0; k < coordinates.size(); ++k)
+        if (!std::isfinite(coordinates[k]))
+            throw argument_error("rigid_body_modes: a coordinate of node " + std::to_string(k / d) +
+                                 " is not finite");
+    const std::size_t nodes = coordinates.size() / d;
     double mean[3] = {};
-    for (std::size_t k = 0; k < xyz.size(); ++k) mean[k % 3] += xyz[k] / double(nodes);
-    candidates<V> modes{6, {}};
-    modes.val.reserve(nodes * 18);
+    for (std::size_t k = 0; k < coordinates.size(); ++k)
+        mean[k % d] += coordinates[k] / double(nodes);
+    candidates<V> modes{dimension == 2 ? 3 : 6, {}};
+    modes.val.reserve(nodes * d * std::size_t(modes.count));
+    const V o(0), one(1);
     for (std::size_t n = 0; n < nodes; ++n) {
-        const V x = V(xyz[3 * n] - mean[0]), y = V(xyz[3 * n + 1] - mean[1]),
-                z = V(xyz[3 * n + 2] - mean[2]), o(0), one(1);
+        const double* const at = coordinates.data() + n * d;
+        const V x = V(at[0] - mean[0]), y = V(at[1] - mean[1]);
+        if (dimension == 2) {
+            for (const V v : {one, o, -y, o, one, x}) modes.val.push_back(v);
+            continue;
+        }
+        const V z = V(at[2] - mean[2]);
         for (const V v : {one, o, o, o, z, -y, o, one, o, -z, o, x, o, o, one, y, -x, o})
             modes.val.push_back(v);
     }
@@ -251,7 +267,7 @@ void smoothed_values(cpu on, const csr<V, host_view>& A, index block,
 
 #define NZ_INSTANTIATE(V)                                                                         \
     template candidates<V> candidates<V>::constant(index, index, index);                          \
-    template candidates<V> rigid_body_modes(std::span<const double>);                             \
+    template candidates<V> rigid_body_modes(std::span<const double>, index);                            \
     template tentative<V> tentative_prolongation(cpu, const aggregation<host>&, index,            \
                                                  candidates<V>);                                  \
     template csr<V, host> smoothed_prolongation(                                                  \

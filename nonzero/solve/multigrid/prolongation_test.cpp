@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -37,7 +38,51 @@ TEST(rigid_body_modes, are_not_felt_by_an_elastic_body) {
         for (std::size_t c = 0; c < 6; ++c)
             EXPECT_NEAR(felt[std::size_t(i) * 6 + c], 0, 1e-13 * row_size[std::size_t(i)] * 10);
     }
+}
+
+/// Springs between random points in the plane, which nothing holds: a stiffness matrix.
+csr<double, host> springs(const std::vector<double>& xy) {
+    std::vector<index> row, col;
+    std::vector<double> val;
+    const index nodes = index(xy.size() / 2);
+    for (index a = 0; a < nodes; ++a)
+        for (index b = a + 1; b < std::min(a + 4, nodes); ++b) {
+            const double along[2] = {xy[std::size_t(2 * b)] - xy[std::size_t(2 * a)],
+                                     xy[std::size_t(2 * b + 1)] - xy[std::size_t(2 * a + 1)]};
+            for (index p = 0; p < 2; ++p)
+                for (index q = 0; q < 2; ++q)
+                    for (const auto& [i, j] : {std::pair{a, a}, {a, b}, {b, a}, {b, b}}) {
+                        row.push_back(2 * i + p), col.push_back(2 * j + q);
+                        val.push_back((i == j ? 1 : -1) * along[p] * along[q]);
+                    }
+        }
+    return assemble<double>({2 * nodes, 2 * nodes}, row, col, val);
+}
+
+TEST(rigid_body_modes, of_the_plane_are_not_felt_by_springs) {
+    const auto xy = random_vector<double>(60, 4);
+    const auto K = springs({xy.begin(), xy.end()});
+    const auto modes = rigid_body_modes<double>(xy, 2);
+    ASSERT_EQ(modes.count, 3);
+    ASSERT_EQ(modes.val.size(), 180U);
+    std::vector<double> felt(180, 0);
+    for_each_entry(view(K), 0, 60, [&](index i, index j, double v) {
+        for (std::size_t c = 0; c < 3; ++c)
+            felt[std::size_t(i) * 3 + c] += v * modes.val[std::size_t(j) * 3 + c];
+    });
+    for (const double f : felt) EXPECT_NEAR(f, 0, 1e-13);
+}
+
+TEST(rigid_body_modes, refuses_what_are_no_coordinates) {
     EXPECT_THROW(rigid_body_modes<double>(std::vector<double>(4)), argument_error);
+    EXPECT_THROW(rigid_body_modes<double>(std::vector<double>(3), 2), argument_error);
+    for (const index dimension : {-3, 0, 1, 4})
+        EXPECT_THROW(rigid_body_modes<double>(std::vector<double>(12), dimension), argument_error);
+    for (const double wrong :
+         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+        EXPECT_THROW(rigid_body_modes<double>(std::vector<double>{0, 0, 0, 1, wrong, 1}),
+                     argument_error);
+    EXPECT_TRUE(rigid_body_modes<double>(std::span<const double>{}).val.empty());
 }
 
 TEST(tentative_prolongation, has_orthonormal_columns) {
