@@ -1,0 +1,99 @@
+#include "nonzero/matrix/nodes.hpp"
+
+#include <array>
+#include <cmath>
+
+#include "nonzero/core/agreement.hpp"
+#include "nonzero/core/parallel.hpp"
+
+namespace nz {
+namespace {
+
+constexpr index most_unknowns = 6;
+
+/// The columns of a row as nodes, each once.
+template <class P>
+class nodes_of_row {
+  public:
+    nodes_of_row(const P* row_ptr, const index* col, index block, std::int64_t row)
+        : col_(col), block_(block), at_(row_ptr[row]), end_(row_ptr[row + 1]) {}
+    /// -1 behind the last one.
+    index next() {
+        if (at_ == end_) return -1;
+        const index node = col_[at_] / block_;
+        while (at_ < end_ && col_[at_] / block_ == node) ++at_;
+        return node;
+    }
+
+  private:
+    const index* col_;
+    index block_;
+    P at_, end_;
+};
+
+/// Whether `block` rows from `row` on are those of a node, as the header says.
+template <class V, class P>
+bool is_node(const P* row_ptr, const csr<V, host_view>& A, index block, std::int64_t row) {
+    const index* const col = A.col_ind.data();
+    std::int64_t neighbours = 0;
+    for (index r = 0; r < block; ++r) {
+        nodes_of_row first(row_ptr, col, block, row), mine(row_ptr, col, block, row + r);
+        for (index node = 0; node >= 0;) {
+            node = first.next();
+            if (mine.next() != node) return false;
+            neighbours += node >= 0;
+        }
+    }
+    if (2 * std::int64_t(row_ptr[row + block] - row_ptr[row]) <= neighbours * block) return false;
+    double felt = 0, size = 0;
+    for (index r = 0; r < block; ++r) {
+        std::array<V, most_unknowns> sums{};
+        for (P k = row_ptr[row + r]; k < row_ptr[row + r + 1]; ++k) {
+            sums[std::size_t(col[k] % block)] += A.val[std::size_t(k)];
+            size += double(std::abs(A.val[std::size_t(k)]));
+        }
+        for (const V sum : sums) felt += double(std::abs(sum));
+    }
+    return 2 * felt <= size;
+}
+
+/// Of every `step`-th group of `block` rows: whether nine in ten are nodes.
+template <class V>
+bool are_nodes(cpu on, const communicator* ranks, const csr<V, host_view>& A, index block,
+               index first_row, std::int64_t step) {
+    const std::int64_t before = (block - first_row % block) % block;
+    const std::int64_t groups = std::max<std::int64_t>(A.shape.rows - before, 0) / block;
+    const std::int64_t looked_at = (groups + step - 1) / step;
+    const offset found = A.row_ptr.visit([&](const auto* row_ptr) {
+        return parallel_reduce(thread_count(on), looked_at, offset(0), std::plus<>(),
+                               [&](std::int64_t k) -> offset {
+                                   const std::int64_t row = before + k * step * block;
+                                   return is_node(row_ptr, A, block, row);
+                               });
+    });
+    const offset all = summed_over(ranks, offset(looked_at));
+    return 10 * summed_over(ranks, found) >= 9 * all && all > 0;
+}
+
+}  // namespace
+
+template <class V>
+index unknowns_a_node(cpu on, const communicator* ranks, const csr<V, host_view>& A, index rows,
+                      index first_row) {
+    constexpr std::int64_t sample = 200;  // of a rank's groups
+    for (const index block : {6, 3, 2}) {
+        if (rows % block != 0) continue;
+        const std::int64_t step = A.shape.rows / block / sample + 1;
+        if (are_nodes({.threads = 1}, ranks, A, block, first_row, step) &&
+            are_nodes(on, ranks, A, block, first_row, 1))
+            return block;
+    }
+    return 1;
+}
+
+#define NZ_INSTANTIATE(V)                                                                     \
+    template index unknowns_a_node(cpu, const communicator*, const csr<V, host_view>&, index, \
+                                   index);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+
+}  // namespace nz
