@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/stopwatch.hpp"
@@ -12,6 +13,7 @@
 #include "nonzero/dist/share_out.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/matrix/mirror.hpp"
+#include "nonzero/matrix/nodes.hpp"
 #include "nonzero/matrix/pattern.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/multigrid/coarsen.hpp"
@@ -38,6 +40,19 @@ host_vector<V> suitable_diagonal(const ascending<V>& in_order, bool symmetric) {
     return diagonal;
 }
 
+/// Throws argument_error unless there are so many rows of finite candidates.
+template <class V>
+void check_candidates(const candidates<V>& near, index rows) {
+    if (near.count < 0 || near.val.size() != std::size_t(rows) * std::size_t(near.count))
+        throw argument_error(fmt::format("amg: {} candidates of {} rows have {} values", near.count,
+                                         rows, near.val.size()));
+    const auto wrong =
+        std::ranges::find_if(near.val, [](V v) { return !std::isfinite(v); }) - near.val.begin();
+    if (wrong < std::ssize(near.val))
+        throw argument_error(fmt::format("amg: candidate {} is not finite in row {}",
+                                         wrong % near.count, wrong / near.count));
+}
+
 template <class V, class B>
 nz::shape own_shape(B on, const matrix_slice<V>& A) {
     if (on.ranks == nullptr) throw argument_error("amg: on.ranks is null");
@@ -57,10 +72,8 @@ void check_part(const communicator& ranks, const matrix_slice<V>& A, const amg_o
     require(A.rows.parts() == ranks.size(), "the matrix is shared out over other ranks");
     const nz::shape expected{A.rows.count(ranks.rank()), A.cols.total()};
     require(A.own.shape == expected, "a rank's rows are not its share of the matrix");
-    require(A.rows.total() % o.block == 0, "the rows are not whole blocks");
-    require(
-        near.count >= 0 && near.val.size() == std::size_t(expected.rows) * std::size_t(near.count),
-        "the candidates have another number of rows than the rank");
+    require(o.block == 0 || A.rows.total() % o.block == 0, "the rows are not whole blocks");
+    check_candidates(near, expected.rows);
     require(finest == nullptr || finest->shape() == nz::shape{expected.rows, expected.rows},
             "the product given is of another shape than the matrix");
 }
@@ -156,19 +169,19 @@ struct amg<V, B>::state {
 };
 
 template <class V, class B>
-amg<V, B>::amg(const ascending<V>& in_order, B on, const amg_options& o, const candidates<V>& near,
-               const linear_operator<V, B>* finest)
+amg<V, B>::amg(const ascending<V>& in_order, B on, const amg_options& asked,
+               const candidates<V>& near, const linear_operator<V, B>* finest)
     : matrix_free_operator<V, B>(on, in_order.view().shape) {
     const auto start = steady_clock::now();
-    o.validate();
+    asked.validate();
+    amg_options o = asked;
     const csr<V, host_view>& A = in_order.view();
     auto diagonal = suitable_diagonal(in_order, o.check);
+    if (o.block == 0) o.block = unknowns_a_node(helpers(on), nullptr, A, A.shape.rows);
     if (A.shape.rows % o.block != 0)
         throw argument_error(
             fmt::format("amg: {} rows, not whole blocks of {}", A.shape.rows, o.block));
-    if (near.count < 0 || near.val.size() != std::size_t(A.shape.rows) * std::size_t(near.count))
-        throw argument_error(fmt::format("amg: {} candidates of {} rows have {} values", near.count,
-                                         A.shape.rows, near.val.size()));
+    check_candidates(near, A.shape.rows);
     if (finest != nullptr && finest->shape() != A.shape)
         throw argument_error("amg: the product given is of another shape than the matrix");
     if constexpr (!is_built<B>) {
@@ -179,12 +192,13 @@ amg<V, B>::amg(const ascending<V>& in_order, B on, const amg_options& o, const c
         auto& made = *state_->made;
         make_levels<V, B>(on, in_order, std::move(diagonal), o, near, finest, made, report_);
         made.levels.finish();
+        report_.block = o.block;
         report_.setup_s = seconds_since(start);
     }
 }
 
 template <class V, class B>
-amg<V, B>::amg(B on, const matrix_slice<V>& A, const amg_options& o, const candidates<V>& near,
+amg<V, B>::amg(B on, const matrix_slice<V>& A, const amg_options& asked, const candidates<V>& near,
                const linear_operator<V, B>* finest)
     : matrix_free_operator<V, B>(on, own_shape(on, A)) {
     if constexpr (!is_built<B>) {
@@ -192,11 +206,17 @@ amg<V, B>::amg(B on, const matrix_slice<V>& A, const amg_options& o, const candi
     } else {
         const communicator& ranks = *on.ranks;
         const auto start = steady_clock::now();
+        amg_options o = asked;
         agree(&ranks, [&] { check_part(ranks, A, o, near, finest); });
         expect_same(ranks, o, near.count, finest != nullptr);
         if (o.check)
             if (const auto why = why_not_symmetric(ranks, A); !why.empty())
                 throw argument_error("amg: " + why);
+        if (o.block == 0) {
+            agree(&ranks, [&] { validate(view(A.own), false); });
+            o.block = unknowns_a_node(helpers(on), &ranks, view(A.own), A.rows.total(),
+                                      index(A.rows.of(ranks.rank()).first));
+        }
         agree(&ranks, [&] { state_ = std::make_unique<state>(on, o, finest, view(A.own)); });
         auto& h = *state_;
         h.where = shares_of_level(whole_blocks(A.rows, o.block), o.coarse_rows);
@@ -214,6 +234,7 @@ amg<V, B>::amg(B on, const matrix_slice<V>& A, const amg_options& o, const candi
         }
         make_levels_of(A, h, *h.made, report_);
         if (!o.keep) h.near = {};
+        report_.block = o.block;
         report_.setup_s = seconds_since(start);
     }
 }
@@ -273,7 +294,7 @@ void amg<V, B>::take_values(const matrix_slice<V>& A) {
             if (const auto why = why_not_symmetric(ranks, A); !why.empty())
                 throw argument_error("amg: " + why);
         auto made = std::make_unique<hierarchy<V, B>>(this->on(), h.options.cycle);
-        amg_report report;
+        amg_report report{.block = h.options.block};
         make_levels_of(A, h, *made, report);
         h.made = std::move(made);
         report_ = std::move(report);

@@ -180,6 +180,18 @@ TYPED_TEST(multigrid, solves_elasticity_with_its_six_modes) {
     EXPECT_LT(with_modes, this->iterations(A, without));
 }
 
+TYPED_TEST(multigrid, finds_the_unknowns_of_a_node) {
+    const auto A = elasticity3d<double>(14, 12, 10, 0.3);
+    const amg<double, TypeParam> found(A, this->on, {.block = 0}), told(A, this->on, {.block = 3});
+    EXPECT_EQ(found.report().block, 3);
+    const auto x = random_vector<double>(std::size_t(A.shape.rows), 1);
+    EXPECT_EQ(this->apply(found, x), this->apply(told, x));
+    const amg<double, TypeParam> apart(A, this->on, {.block = 1});
+    EXPECT_LT(this->iterations(A, found), this->iterations(A, apart));
+    const auto L = laplace2d<double>(40, 40);
+    EXPECT_EQ((amg<double, TypeParam>(L, this->on, {.block = 0}).report().block), 1);
+}
+
 TYPED_TEST(multigrid, takes_real_matrices) {
     auto A = read<double>(NZ_SOURCE_DIR "/matrices/lap3d_40.mtx.gz");  // negative definite
     for (double& v : A.val) v = -v;
@@ -346,7 +358,15 @@ TYPED_TEST(multigrid, refuses_what_does_not_suit) {
     EXPECT_PRED2(contains, said(wrong), "not positive definite");
     wrong = A, wrong.val[1] = std::numeric_limits<double>::quiet_NaN();
     EXPECT_PRED2(contains, said(wrong), "A is not finite: row 0, column 1 has nan");
+    EXPECT_PRED2(contains, said(A, {.block = -1}), "block");
     EXPECT_THROW(M(A, this->on, {}, {2, host_vector<double>(900)}), argument_error);
+    EXPECT_THROW(M(A, this->on, {}, {-1, host_vector<double>(900)}), argument_error);
+    candidates<double> near{2, host_vector<double>(1800, 1.0)};
+    for (const double not_finite :
+         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+        near.val[9] = not_finite;
+        EXPECT_THROW(M(A, this->on, {}, near), argument_error);
+    }
 }
 
 TEST(multigrid_report, counts_levels_and_nonzeros) {

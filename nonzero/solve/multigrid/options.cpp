@@ -22,7 +22,7 @@ void amg_options::validate() const {
             "aggregation_distance is not in [0, 2]");
     require(o.strength >= 0 && o.strength < 1, "strength is not in [0, 1)");
     require(o.omega >= 0 && o.omega < 2, "omega is not in [0, 2)");
-    require(o.block >= 1, "block is below 1");
+    require(o.block >= 0, "block is below 0");
     require(o.coarse_rows >= 1 && o.coarse_rows <= 5000, "coarse_rows is not in [1, 5000]");
     require(o.max_levels >= 1, "max_levels is below 1");
     require(o.lanczos_iterations >= 1, "lanczos_iterations is below 1");
@@ -42,13 +42,16 @@ double amg_report::grid_complexity() const {
 }
 
 std::string to_text(const amg_report& r) {
-    std::string text = fmt::format("{:>5}  {:>10}  {:>12}  {:>8}  {:>6}  {}\n", "level", "rows",
-                                   "nonzeros", "per row", "radius", "product");
+    double all = 0;
+    for (const auto& level : r.levels) all += double(level.nnz);
+    std::string text = fmt::format("{:>5}  {:>10}  {:>12}  {:>6}  {:>8}  {:>6}  {}\n", "level",
+                                   "rows", "nonzeros", "share", "per row", "radius", "product");
     for (std::size_t l = 0; l < r.levels.size(); ++l) {
         const auto& level = r.levels[l];
         const bool direct = r.direct && l + 1 == r.levels.size();
-        text += fmt::format("{:>5}  {:>10}  {:>12}  {:>8.1f}  {:>6}  {}\n", l, level.rows,
-                            level.nnz, double(level.nnz) / std::max(level.rows, 1),
+        text += fmt::format("{:>5}  {:>10}  {:>12}  {:>5.1f}%  {:>8.1f}  {:>6}  {}\n", l,
+                            level.rows, level.nnz, 100 * double(level.nnz) / std::max(all, 1.0),
+                            double(level.nnz) / std::max(level.rows, 1),
                             direct ? "-" : fmt::format("{:.2f}", level.spectral_radius),
                             direct ? "solved directly" : level.method);
     }

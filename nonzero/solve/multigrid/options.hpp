@@ -25,7 +25,9 @@ struct amg_options {
     int aggregation_distance = 0;
     double strength = 0.08;   ///< eps of strong_couplings; a fifth of it on every coarser level
     double omega = 1.6;       ///< damping of the smoothed prolongation, over the spectral radius
-    index block = 1;          ///< unknowns a node, which are aggregated together
+    /// Unknowns a node, which are aggregated together; 0: 6, 3 or 2 where the rows come in such
+    /// groups, each with one pattern and hardly feeling constants (nonzero/matrix/nodes.hpp), else 1.
+    index block = 1;
     index coarse_rows = 500;  ///< up to these a level is solved directly
     int max_levels = 25;
     int lanczos_iterations = 10;  ///< Lanczos iterations for the spectral radius of each level
@@ -56,6 +58,7 @@ struct amg_report {
         std::string method;          ///< method of its product
     };
 
+    index block = 1;            ///< unknowns a node of the finest level
     std::vector<level> levels;  ///< finest first
     bool direct = false;        ///< the last is solved directly; else smoothed only
     double setup_s = 0;
