@@ -84,6 +84,7 @@ void expect_same(const communicator& ranks, const amg_options& o, index candidat
                  std::array{double(o.cycle), double(o.smoother), double(o.degree), double(o.sweeps),
                             o.eigenvalue_ratio, double(o.aggregation_distance), o.strength, o.omega,
                             double(o.block), double(o.coarse_rows), double(o.max_levels),
+                            double(o.adaptive_candidates), double(o.relaxations),
                             double(o.lanczos_iterations), double(o.rows_worth_a_gpu),
                             double(o.check), double(candidates), double(finest_given)});
 }
@@ -126,6 +127,54 @@ std::size_t bytes_of(const hierarchy<V, B>& h) {
     for (const auto& k : h.kept)
         sum += std::visit([](const auto& level) { return bytes_of(level); }, k);
     return sum;
+}
+
+/// The candidates side by side, those of both.
+template <class V>
+candidates<V> joined(const candidates<V>& a, const candidates<V>& b) {
+    candidates<V> all{a.count + b.count, {}};
+    all.val.reserve(a.val.size() + b.val.size());
+    const auto append = [&](const candidates<V>& from, std::size_t row) {
+        const auto first = from.val.begin() + std::ptrdiff_t(row) * from.count;
+        all.val.insert(all.val.end(), first, first + from.count);
+    };
+    const std::size_t rows = b.val.size() / std::size_t(b.count);
+    for (std::size_t i = 0; i < rows; ++i) append(a, i), append(b, i);
+    return all;
+}
+
+/// `near`, and behind them, or behind the constants where there are none, those that cycles hardly
+/// reduce, as `amg_options::adaptive_candidates` says; fewer where they reduce everything. finest:
+/// multiplies by the matrix; null: plan() does. make(near, made, report) makes its levels.
+template <class V, class B, class Plan, class Make>
+candidates<V> all_candidates(B on, const linear_operator<V, B>* finest, const Plan& plan,
+                             std::int64_t first_row, candidates<V> near, const amg_options& o,
+                             const Make& make) {
+    if (o.adaptive_candidates == 0) return near;
+    std::unique_ptr<linear_operator<V, B>> planned;
+    if (finest == nullptr) planned = plan();
+    const linear_operator<V, B>& A = finest != nullptr ? *finest : *planned;
+    const index n = A.shape().rows;
+    if (near.count == 0) near = candidates<V>::constant(n, o.block, index(first_row));
+    vector_space<V, B> space(on, n);
+    auto r = space.make(), correction = space.make();
+    for (int k = 0; k < o.adaptive_candidates; ++k) {
+        hierarchy<V, B> made(on, o.cycle);
+        amg_report report;
+        make(near, made, report);
+        agree(ranks_of(on), [&] { made.levels.finish(); });
+        vector<V, B> x = from_host(on, std::span<const V>(hashed_vector<V>(n, first_row + k)));
+        for (int s = 0; s < o.relaxations; ++s) {
+            A.apply(V(1), x, V(0), r);
+            made.levels.cycle(r, correction);
+            space.axpy(V(-1), correction, x);
+            const double size = double(space.norm(x));
+            if (!(size > 0) || !std::isfinite(size) || report.levels.size() == 1) return near;
+            space.scale(V(1 / size), x);
+        }
+        near = joined(near, {1, to_host<V>(on, in<V, B>(x))});
+    }
+    return near;
 }
 
 }  // namespace
@@ -189,8 +238,12 @@ amg<V, B>::amg(const ascending<V>& in_order, B on, const amg_options& asked,
     } else {
         if constexpr (std::is_same_v<B, gpu>) require_gpu(on);
         state_ = std::make_unique<state>(on, o, finest, A);
+        const auto make = [&](const candidates<V>& all, auto& made, amg_report& report) {
+            make_levels<V, B>(on, in_order, diagonal, o, all, finest, made, report);
+        };
+        const auto plan = [&] { return plan_and_build(in_order, on, product_options<V>(on)).op; };
         auto& made = *state_->made;
-        make_levels<V, B>(on, in_order, std::move(diagonal), o, near, finest, made, report_);
+        make(all_candidates<V, B>(on, finest, plan, 0, near, o, make), made, report_);
         made.levels.finish();
         report_.block = o.block;
         report_.setup_s = seconds_since(start);
@@ -232,6 +285,19 @@ amg<V, B>::amg(B on, const matrix_slice<V>& A, const amg_options& asked, const c
                 h.moved_x = make_vector<V>(on, h.moved_b.size());
             });
         }
+        const auto add_found = [&](const matrix_slice<V>& S, const linear_operator<V, B>* product) {
+            const auto make = [&](const candidates<V>& all, auto& made, amg_report& report) {
+                make_levels<V, B>(on, S, o, all, product, nullptr, made, report);
+            };
+            const auto plan = [&] {
+                return std::make_unique<distributed<V, B>>(on, S, product_options<V>(on));
+            };
+            const auto first = S.rows.of(ranks.rank()).first;
+            h.near = all_candidates<V, B>(on, product, plan, first, std::move(h.near), o, make);
+        };
+        if (o.adaptive_candidates > 0)
+            h.moves == nullptr ? add_found(A, finest)
+                               : add_found(moved(ranks, A, h.where), nullptr);
         make_levels_of(A, h, *h.made, report_);
         if (!o.keep) h.near = {};
         report_.block = o.block;

@@ -192,6 +192,40 @@ TYPED_TEST(multigrid, finds_the_unknowns_of_a_node) {
     EXPECT_EQ((amg<double, TypeParam>(L, this->on, {.block = 0}).report().block), 1);
 }
 
+TYPED_TEST(multigrid, finds_candidates_by_relaxation) {
+    const auto A = elasticity3d<double>(14, 12, 10, 0.3);
+    const amg_options o{.block = 3};
+    auto adaptive = o;
+    adaptive.adaptive_candidates = 3;
+    const amg<double, TypeParam> M(A, this->on, adaptive);
+    EXPECT_EQ(M.report().levels[1].rows % 6, 0);
+    EXPECT_LT(this->iterations(A, M), this->iterations(A, amg<double, TypeParam>(A, this->on, o)));
+    const auto x = random_vector<double>(std::size_t(A.shape.rows), 1);
+    EXPECT_EQ(this->apply(M, x), this->apply(amg<double, TypeParam>(A, this->on, adaptive), x));
+}
+
+/// D A D with a D that is far from smooth: its constant is felt, D^-1 times it is not.
+TYPED_TEST(multigrid, finds_what_scaling_made_of_the_constant) {
+    auto A = laplace2d<double>(80, 80);
+    const auto random = random_vector<double>(6400, 3);
+    const auto d = [&](index i) { return std::pow(10, random[std::size_t(i)]); };
+    for (index i = 0; i < 6400; ++i)
+        for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
+             k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k)
+            A.val[k] *= d(i) * d(A.col_ind[k]);
+    const amg<double, TypeParam> M(A, this->on, {.adaptive_candidates = 1});
+    EXPECT_LT(this->iterations(A, M), this->iterations(A, amg<double, TypeParam>(A, this->on)));
+}
+
+/// Where a level is solved directly nothing is left to be found.
+TYPED_TEST(multigrid, finds_no_candidates_where_there_are_none) {
+    const csr<double, host> none{{0, 0}, {0}, {}, {}};
+    for (const auto& A : {none, laplace2d<double>(1, 1), laplace2d<double>(20, 20)}) {
+        const amg<double, TypeParam> M(A, this->on, {.block = 0, .adaptive_candidates = 2});
+        EXPECT_EQ(M.report().levels.size(), 1U);
+    }
+}
+
 TYPED_TEST(multigrid, takes_real_matrices) {
     auto A = read<double>(NZ_SOURCE_DIR "/matrices/lap3d_40.mtx.gz");  // negative definite
     for (double& v : A.val) v = -v;
@@ -359,6 +393,8 @@ TYPED_TEST(multigrid, refuses_what_does_not_suit) {
     wrong = A, wrong.val[1] = std::numeric_limits<double>::quiet_NaN();
     EXPECT_PRED2(contains, said(wrong), "A is not finite: row 0, column 1 has nan");
     EXPECT_PRED2(contains, said(A, {.block = -1}), "block");
+    EXPECT_PRED2(contains, said(A, {.adaptive_candidates = -1}), "adaptive_candidates");
+    EXPECT_PRED2(contains, said(A, {.relaxations = 0}), "relaxations");
     EXPECT_THROW(M(A, this->on, {}, {2, host_vector<double>(900)}), argument_error);
     EXPECT_THROW(M(A, this->on, {}, {-1, host_vector<double>(900)}), argument_error);
     candidates<double> near{2, host_vector<double>(1800, 1.0)};

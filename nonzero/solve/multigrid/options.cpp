@@ -23,6 +23,9 @@ void amg_options::validate() const {
     require(o.strength >= 0 && o.strength < 1, "strength is not in [0, 1)");
     require(o.omega >= 0 && o.omega < 2, "omega is not in [0, 2)");
     require(o.block >= 0, "block is below 0");
+    require(o.adaptive_candidates >= 0 && o.adaptive_candidates <= 50,
+            "adaptive_candidates is not in [0, 50]");
+    require(o.relaxations >= 1, "relaxations is below 1");
     require(o.coarse_rows >= 1 && o.coarse_rows <= 5000, "coarse_rows is not in [1, 5000]");
     require(o.max_levels >= 1, "max_levels is below 1");
     require(o.lanczos_iterations >= 1, "lanczos_iterations is below 1");

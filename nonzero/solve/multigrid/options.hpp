@@ -30,6 +30,13 @@ struct amg_options {
     index block = 1;
     index coarse_rows = 500;  ///< up to these a level is solved directly
     int max_levels = 25;
+    /// Candidates that are found by relaxation, beside those given or the constants: for each a
+    /// hierarchy of those before is set up and applied `relaxations` times to A x = 0 from a random
+    /// x, which is the same in every run; x is what it does not reduce.
+    /// Source: Brezina, Falgout, MacLachlan, Manteuffel, McCormick, Ruge 2004,
+    /// doi:10.1137/S1064827502418598, algorithm 3, without its tests for an early end.
+    int adaptive_candidates = 0;
+    int relaxations = 10;
     int lanczos_iterations = 10;  ///< Lanczos iterations for the spectral radius of each level
     /// The precision of all matrices but the finest level's: prolongations, restrictions, coarser
     /// levels. `single` takes fewer bytes a cycle, where levels are packed, and a longer setup. The
