@@ -122,6 +122,18 @@ factor_report report_of(std::int64_t entries, double of_A, std::int64_t perturbe
             .setup_s = seconds};
 }
 
+/// The candidates given, in the values of A.
+template <class V>
+candidates<V> near_of(const system_options& o) {
+    candidates<V> near{o.near.count, host_vector<V>(o.near.val.size())};
+    std::ranges::transform(o.near.val, near.val.begin(), [](double v) { return V(v); });
+    return near;
+}
+/// keep: the values of other matrices follow.
+amg_options multigrid_options(const system_options& o, bool keep) {
+    return {.block = o.block, .check = false, .keep = keep};
+}
+
 /// A matrix that one process has as a whole, as `prepared_system` asks for it.
 template <class V, class B>
 class whole_matrix {
@@ -147,11 +159,13 @@ class whole_matrix {
     }
     [[nodiscard]] bool has_product() const { return product_.op != nullptr; }
     [[nodiscard]] const linear_operator<V, B>& product() const { return *product_.op; }
-    std::unique_ptr<linear_operator<V, B>> multigrid(const amg_options& o, bool) const {
+    std::unique_ptr<linear_operator<V, B>> multigrid(const system_options& o, bool,
+                                                     bool keep) const {
         if constexpr (is_complex<V>)
             return nullptr;
         else
-            return std::make_unique<amg<V, B>>(A_, on_, o, candidates<V>{}, product_.op.get());
+            return std::make_unique<amg<V, B>>(A_, on_, multigrid_options(o, keep), near_of<V>(o),
+                                               product_.op.get());
     }
     /// The values that the arrays it was given have now.
     void take_values() {
@@ -248,10 +262,12 @@ class matrix_over_ranks {
     [[nodiscard]] bool has_product() const { return product_ != nullptr; }
     [[nodiscard]] const linear_operator<V, B>& product() const { return *product_; }
     /// Where no attempt follows the rows go once the levels are made.
-    std::unique_ptr<linear_operator<V, B>> multigrid(const amg_options& o, bool last) {
+    std::unique_ptr<linear_operator<V, B>> multigrid(const system_options& o, bool last,
+                                                     bool keep) {
         std::unique_ptr<linear_operator<V, B>> M;
         if constexpr (!is_complex<V>)
-            M = std::make_unique<amg<V, B>>(on_, A_, o, candidates<V>{}, product_.get());
+            M = std::make_unique<amg<V, B>>(on_, A_, multigrid_options(o, keep), near_of<V>(o),
+                                            product_.get());
         if (last) A_.own = {};
         return M;
     }
@@ -380,7 +396,7 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
             case preconditioning::spai:
                 return spai(here, block, {.level = o.fill_level}, first_row);
             default:
-                return block_jacobi(here, block, o.block, first_row);
+                return block_jacobi(here, block, std::max(o.block, 1), first_row);
         }
     });
 }
@@ -452,7 +468,7 @@ std::unique_ptr<linear_operator<V, B>> inner_solver(B on, Matrix& A, const choic
         const auto diagonal = diagonal_of(cpu{}, single->rounded.matrix);
         const choice inner{krylov_method::gmres, c.preconditioner};
         single->M = c.preconditioner == preconditioning::amg
-                        ? single->A.multigrid({.block = o.block, .check = false}, true)
+                        ? single->A.multigrid(o, true, false)
                         : own_preconditioner<float>(on, single->A, inner, diagonal, o, told);
         const double seconds = o.max_seconds;
         const bool definite = f.why_not_definite.empty();
@@ -570,8 +586,7 @@ class prepared_system {
         told.predicted_s = iteration_seconds(c, facts_);
         if (c.method == krylov_method::refine)
             return inner_solver<V, B>(on_, A_, c, facts_, o_, start, inner_iterations_, told);
-        if (c.preconditioner == preconditioning::amg)
-            return A_.multigrid({.block = o_.block, .check = false, .keep = keeps_}, last);
+        if (c.preconditioner == preconditioning::amg) return A_.multigrid(o_, last, keeps_);
         std::unique_ptr<op> M;
         A_.take_block(c);
         agree(A_.ranks(), [&] {
@@ -655,7 +670,12 @@ void check_arguments(std::size_t rows, std::size_t b, std::size_t x, const syste
         if (len != rows)
             throw argument_error("solve: a vector of " + std::to_string(len) +
                                  " elements, expected " + std::to_string(rows));
-    if (o.block < 1) throw argument_error("solve: block is below 1");
+    if (o.block < 0) throw argument_error("solve: block is below 0");
+    if (o.near.count < 0 || o.near.val.size() != rows * std::size_t(o.near.count))
+        throw argument_error(fmt::format("solve: {} candidates of {} rows have {} values",
+                                         o.near.count, rows, o.near.val.size()));
+    if (!std::ranges::all_of(o.near.val, [](double v) { return std::isfinite(v); }))
+        throw argument_error("solve: a candidate is not finite");
     if (o.fill_level < 0) throw argument_error("solve: fill_level is below 0");
     if (o.overlap < 0 || o.overlap > 10)
         throw argument_error(fmt::format("solve: overlap is {}, expected 0 to 10", o.overlap));
@@ -693,7 +713,7 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
                  std::array{o.method ? double(*o.method) : -1,
                             o.preconditioner ? double(*o.preconditioner) : -1, double(o.block),
                             double(o.fill_level), double(o.overlap), double(o.iterative),
-                            double(o.direct_solver)});
+                            double(o.direct_solver), double(o.near.count)});
     host_vector<V> diagonal;
     agree(&ranks, [&] {
         check_arguments(std::size_t(A.rows.count(ranks.rank())), b.size(), x.size(), o);

@@ -7,6 +7,7 @@
 #include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/solve/direct/factor_forecast.hpp"
 #include "nonzero/solve/krylov/gmres.hpp"
+#include "nonzero/solve/multigrid/candidates.hpp"
 #include "nonzero/solve/preconditioners/factors.hpp"
 
 namespace nz {
@@ -43,7 +44,12 @@ std::string_view name_of(preconditioning);
 struct system_options : gmres_options {
     std::optional<krylov_method> method = {};
     std::optional<preconditioning> preconditioner = {};
-    index block = 1;     ///< unknowns that belong together, for block_jacobi and amg
+    /// Unknowns that belong together, for block_jacobi and amg. 0: amg looks for them
+    /// (`amg_options::block`), block_jacobi takes each by itself.
+    index block = 0;
+    /// For amg: what its coarser levels must represent, such as `rigid_body_modes`; of this rank's
+    /// rows. Without: the constant, one for each of a node's unknowns.
+    candidates<double> near = {};
     int fill_level = 0;  ///< of ilu, ic, fsai and spai
     /// Over ranks, of ilu, ilut, ic, ict, fsai and spai: steps along A's entries from a rank's rows
     /// to those of others that its preconditioner is made of as well, 0 to 10. Where they overlap,
