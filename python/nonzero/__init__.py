@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from nonzero._plan import Plan as Plan
     from nonzero._plots import spy as spy
     from nonzero._solvers import Factorization as Factorization
+    from nonzero._solvers import Multigrid as Multigrid
     from nonzero._solvers import SolveResult as SolveResult
     from nonzero._solvers import amg as amg
     from nonzero._solvers import bicgstab as bicgstab
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from nonzero._solvers import ic as ic
     from nonzero._solvers import ilu as ilu
     from nonzero._solvers import minres as minres
+    from nonzero._solvers import rigid_body_modes as rigid_body_modes
     from nonzero._solvers import solve as solve
     from nonzero._solvers import spai as spai
     from nonzero._study import Study as Study
@@ -70,6 +72,7 @@ _HOMES = {
     **dict.fromkeys(
         (
             "Factorization",
+            "Multigrid",
             "SolveResult",
             "amg",
             "bicgstab",
@@ -80,6 +83,7 @@ _HOMES = {
             "ic",
             "ilu",
             "minres",
+            "rigid_body_modes",
             "solve",
             "spai",
         ),

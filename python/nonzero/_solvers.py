@@ -6,14 +6,23 @@ import html
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonzero import _nonzero
 from nonzero._arguments import function, real, whole
-from nonzero._arrays import empty, from_numpy, host_vector, lend, library_of, stream_of
+from nonzero._arrays import (
+    dense,
+    empty,
+    from_numpy,
+    host_vector,
+    lend,
+    library_of,
+    stream_of,
+    to_numpy,
+)
 from nonzero._matrices import Matrix, as_matrix
 from nonzero._operator import Operator, device_number, plan
 from nonzero._plan import table_as_html
@@ -118,7 +127,8 @@ def solve(
     method: str | None = None,
     preconditioner: str | None = None,
     restart: int = 30,
-    block: int = 1,
+    block: int | None = None,
+    near_nullspace: Any = None,
     iterative: bool = False,
     direct_solver: str = "eigen",
     fill_level: int = 0,
@@ -156,8 +166,11 @@ def solve(
         "ic", "fsai", "saddle", "spai" or "ict". [as suits A]
     restart : int
         Vectors of gmres, at first.
-    block : int
-        Unknowns that belong together, for block-jacobi and amg.
+    block : int, optional
+        Unknowns that belong together, for block-jacobi and amg. [amg: as many as A's rows show;
+        block-jacobi: 1]
+    near_nullspace : array, (n, k), optional
+        For amg, as `amg` takes it.
     iterative : bool
         Leave the direct solver out.
     direct_solver : {"eigen", "cholmod", "umfpack", "pardiso", "auto"}
@@ -219,7 +232,8 @@ def solve(
             restart=whole(restart, "restart", 1, 1000),
             method=method,
             preconditioner=preconditioner,
-            block=whole(block, "block", 1),
+            block=_block(block),
+            near=_near(near_nullspace, host.shape[0], np.dtype(np.float64)),
             iterative=bool(iterative),
             direct_solver=direct_solver,
             fill_level=whole(fill_level, "fill_level", 0),
@@ -370,6 +384,36 @@ def as_operator(A: Any) -> Operator:
 def _vector(v: Any, A: Matrix, name: str) -> NDArray[Any]:
     """Give a vector on the CPU, contiguous and of the matrix's dtype."""
     return host_vector(v, name, A.shape[0], A.dtype)
+
+
+def _block(block: int | None) -> int:
+    return 0 if block is None else whole(block, "block", 1)
+
+
+def _near(B: Any, rows: int, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """Give vectors (rows, k) on the CPU, row by row, in one dimension."""
+    if B is None:
+        return None
+    host = to_numpy(dense(B, "near_nullspace"))
+    if host.ndim == 1:
+        host = host[:, None]
+    if host.ndim != 2 or host.shape[0] != rows or host.shape[1] < 1:
+        raise ValueError(
+            f"near_nullspace: of shape {np.shape(B)}, expected ({rows}, k) with k from 1 on"
+        )
+    return _finite(host, "near_nullspace", dtype)
+
+
+def _finite(host: NDArray[Any], name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Give the elements of a matrix, row by row, in one dimension."""
+    if host.dtype.kind not in "biuf":
+        raise TypeError(f"{name}: of dtype {host.dtype}, expected real numbers")
+    flat = np.ascontiguousarray(host, dtype=dtype).reshape(-1)
+    wrong = np.flatnonzero(~np.isfinite(flat))
+    if wrong.size > 0:
+        row, column = divmod(int(wrong[0]), host.shape[1])
+        raise ValueError(f"{name}: {flat[wrong[0]]} in row {row}, column {column}, expected finite")
+    return flat
 
 
 def _seconds(limit: float | None) -> float:
@@ -560,15 +604,103 @@ def gmres(
     return _krylov("gmres", A, b, x0, rtol, maxiter, max_seconds, M, callback, restart)
 
 
+class Level(NamedTuple):
+    """A level of multigrid.
+
+    Attributes
+    ----------
+    rows, nnz : int
+        Of its matrix.
+    spectral_radius : float
+        An estimate of that of D^-1 A; 0 on a level that is solved directly.
+    method : str
+        Of its product.
+    """
+
+    rows: int
+    nnz: int
+    spectral_radius: float
+    method: str
+
+
+class Multigrid(Operator):
+    """Multigrid as a preconditioner, which `amg` makes; prints as a table of its levels.
+
+    Attributes
+    ----------
+    levels : list of Level
+        Finest first: named tuples of rows, nnz, spectral_radius and method.
+    block : int
+        Unknowns a node of the finest level.
+    operator_complexity, grid_complexity : float
+        Entries, and rows, of all levels over those of the finest.
+    setup_s : float
+        What making it took [s].
+    """
+
+    def __init__(self, core: Any, report: dict[str, Any]) -> None:
+        super().__init__(core, None, {"name": "amg"})
+        self.levels = [Level(*level) for level in report["levels"]]
+        self.block: int = report["block"]
+        self.operator_complexity: float = report["operator_complexity"]
+        self.grid_complexity: float = report["grid_complexity"]
+        self.setup_s: float = report["setup_s"]
+        self._text: str = report["text"]
+
+    def __str__(self) -> str:
+        """Give the table of levels, and the complexities below it."""
+        return self._text
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self._text)}</pre>"
+
+
+def rigid_body_modes(coordinates: Any) -> NDArray[np.float64]:
+    """Give the motions of a rigid body, which elasticity hardly resists: for `near_nullspace`.
+
+    Parameters
+    ----------
+    coordinates : array, (nodes, 3) or (nodes, 2)
+        Of the nodes, in space or in the plane; finite. Their mean is taken for the origin.
+
+    Returns
+    -------
+    array, (3 nodes, 6) or (2 nodes, 3)
+        Translations, then rotations, for unknowns (u, v, w) or (u, v) a node, node by node.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where coordinates are not as above.
+
+    Examples
+    --------
+    >>> import numpy as np, nonzero as nz
+    >>> nz.rigid_body_modes([[0.0, 0.0], [2.0, 0.0]])
+    array([[ 1.,  0., -0.],
+           [ 0.,  1., -1.],
+           [ 1.,  0., -0.],
+           [ 0.,  1.,  1.]])
+    """
+    host = to_numpy(dense(coordinates, "coordinates"))
+    if host.ndim != 2 or host.shape[1] not in (2, 3):
+        raise ValueError(f"coordinates: of shape {host.shape}, expected (nodes, 2) or (nodes, 3)")
+    flat = _finite(host, "coordinates", np.dtype(np.float64))
+    modes: NDArray[np.float64] = _nonzero.rigid_body_modes(flat, host.shape[1])
+    return modes.reshape(host.size, 3 if host.shape[1] == 2 else 6)
+
+
 def amg(
     A: Any,
     *,
+    near_nullspace: Any = None,
+    block: int | None = None,
+    adaptive_candidates: int = 0,
     device: int | str | None = None,
     threads: int = 0,
-    block: int = 1,
     cycle: str = "v",
     strength: float | None = None,
-) -> Operator:
+) -> Multigrid:
     """Make a multigrid preconditioner: smoothed aggregation, one cycle a product.
 
     Parameters
@@ -576,12 +708,20 @@ def amg(
     A : sparse matrix, (n, n)
         Symmetric positive definite and real, as `plan` takes it; copied to the CPU where it is on
         a GPU. Not needed afterwards.
+    near_nullspace : array, (n, k), optional
+        Vectors that A hardly feels, which coarser levels must represent, such as
+        `rigid_body_modes`; finite. Columns that depend on others do no harm. [the constant, one
+        for each of a node's unknowns]
+    block : int, optional
+        Unknowns a node, which are aggregated together: 3 for elasticity in space. [6, 3 or 2 where
+        A's rows come in such groups with one pattern, and hardly feel constants; else 1]
+    adaptive_candidates : int
+        Vectors that are found by relaxation, beside those of near_nullspace or the constants;
+        each takes another setup and ten cycles.
     device : int or "cpu" or "gpu", optional
         Where it is applied. [where A lies]
     threads : int
         On the CPU; 0: as many as OpenMP offers.
-    block : int
-        Unknowns a node, which are aggregated together: 3 for elasticity in space.
     cycle : {"v", "w"}
         Of the levels.
     strength : float, optional
@@ -589,13 +729,15 @@ def amg(
 
     Returns
     -------
-    Operator
-        ``M @ r``, near the inverse of A, symmetric: for `cg`, here or in SciPy.
+    Multigrid
+        ``M @ r``, near the inverse of A, symmetric: for `cg`, here or in SciPy. ``print(M)`` shows
+        its levels.
 
     Raises
     ------
     TypeError, ValueError
-        Where A is complex, not symmetric, or has a diagonal entry that is not positive.
+        Where A is complex, not symmetric, or has a diagonal entry that is not positive; where
+        near_nullspace is not as above, or n no multiple of block.
 
     Examples
     --------
@@ -604,21 +746,25 @@ def amg(
     >>> M = nz.amg(A)
     >>> (M @ np.ones(1728)).shape
     (1728,)
+    >>> [level.rows for level in M.levels]
+    [1728, 64]
     """
     matrix = as_matrix(A)
     if cycle not in ("v", "w"):
         raise ValueError(f"cycle: {cycle!r}, expected 'v' or 'w'")
     host = matrix.on_cpu()
-    core, text = _nonzero.amg(
+    core, report = _nonzero.amg(
         host.shape,
         *host.lent(),
         device=device_number(device, matrix),
         threads=whole(threads, "threads"),
-        block=whole(block, "block", 1),
+        block=_block(block),
+        near=_near(near_nullspace, host.shape[0], host.dtype),
+        adaptive_candidates=whole(adaptive_candidates, "adaptive_candidates", 0, 50),
         cycle=cycle,
         strength=None if strength is None else real(strength, "strength", 0),
     )
-    return Operator(core, None, {"name": "amg", "report": text})
+    return Multigrid(core, report)
 
 
 def _incomplete(kind: str, A: Any, level: int, device: int | str | None, threads: int) -> Operator:

@@ -124,17 +124,33 @@ nb::dict as_dict(const system_report& r) {
     return d;
 }
 
+/// Vectors of `rows` elements that coarser levels must represent; None: there are none.
+template <class V>
+candidates<V> candidates_of(nb::handle near_, std::int64_t rows) {
+    if (near_.is_none()) return {};
+    const array near(near_, "near_nullspace");
+    const auto val = near.elements<V>();
+    return {rows == 0 ? 0 : index(std::int64_t(val.size()) / rows), {val.begin(), val.end()}};
+}
+
+nb::object rigid_body_modes_of(nb::handle coordinates_, index dimension) {
+    const array coordinates(coordinates_, "coordinates");
+    return owned(rigid_body_modes<double>(coordinates.elements<double>(), dimension).val);
+}
+
 nb::dict solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::handle data_,
                       nb::handle b_, nb::handle x_, int device, int threads, double tol,
                       std::int64_t maxiter, double max_seconds, int restart,
                       const std::optional<std::string>& method,
-                      const std::optional<std::string>& preconditioner, index block, int fill_level,
-                      bool iterative, const std::string& direct_solver, nb::object callback) {
+                      const std::optional<std::string>& preconditioner, index block,
+                      nb::object near, int fill_level, bool iterative,
+                      const std::string& direct_solver, nb::object callback) {
     const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
     const array b(b_, "b"), x(x_, "x0", true);
     monitor watched(std::move(callback));
     system_options o;
     o.tol = tol, o.max_iter = maxiter, o.max_seconds = max_seconds;
+    o.near = candidates_of<double>(near, std::get<0>(shape));
     o.restart = restart, o.block = block, o.iterative = iterative, o.fill_level = fill_level;
     o.method = named<krylov_method>(method, krylov_method_names, "method");
     o.preconditioner =
@@ -202,35 +218,50 @@ nb::dict krylov(const std::string& method, const any_operator& A, nb::handle b_,
     return as_dict(report);
 }
 
+nb::dict as_dict(const amg_report& r) {
+    nb::list levels;
+    for (const amg_report::level& l : r.levels)
+        levels.append(nb::make_tuple(l.rows, l.nnz, l.spectral_radius, l.method));
+    nb::dict d;
+    d["levels"] = levels;
+    d["block"] = r.block;
+    d["operator_complexity"] = r.operator_complexity();
+    d["grid_complexity"] = r.grid_complexity();
+    d["setup_s"] = r.setup_s;
+    d["text"] = to_text(r);
+    return d;
+}
+
 template <class V, class B>
 std::unique_ptr<any_operator> make_amg(B on, const csr<V, host_view>& A, const amg_options& o,
-                                       const candidates<V>& near, std::string& text) {
+                                       const candidates<V>& near, amg_report& report) {
     const nb::gil_scoped_release others_run;
     auto M = std::make_unique<amg<V, B>>(A, on, o, near);
-    text = to_text(M->report());
+    report = M->report();
     return unplanned<V, B>(on, std::move(M));
 }
 
 nb::tuple amg_of(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::handle data_,
-                 int device, int threads, index block, const std::string& cycle,
-                 std::optional<double> strength) {
+                 int device, int threads, index block, nb::object near_, int adaptive_candidates,
+                 const std::string& cycle, std::optional<double> strength) {
     const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
     amg_options o;
-    o.block = block;
+    o.block = block, o.adaptive_candidates = adaptive_candidates;
     o.cycle = cycle == "w" ? amg_options::cycles::w : amg_options::cycles::v;
     if (strength) o.strength = *strength;
-    std::string text;
+    amg_report report;
     auto M = with_type(data.type(), "A.data", [&]<class V>() -> std::unique_ptr<any_operator> {
         if constexpr (std::floating_point<V>) {
             const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
-            if (device < 0) return make_amg<V>(cpu{.threads = threads}, A.view(), o, {}, text);
+            const auto near = candidates_of<V>(near_, A.view().shape.rows);
+            if (device < 0) return make_amg<V>(cpu{.threads = threads}, A.view(), o, near, report);
             require_gpu({.device = device});
-            return make_amg<V>(gpu{.device = device}, A.view(), o, {}, text);
+            return make_amg<V>(gpu{.device = device}, A.view(), o, near, report);
         } else {
             throw nb::type_error("A.data: complex, expected real values for multigrid");
         }
     });
-    return nb::make_tuple(nb::cast(std::move(M)), text);
+    return nb::make_tuple(nb::cast(std::move(M)), as_dict(report));
 }
 
 /// A factorization of any value type, for nonzero.Factorization.
@@ -371,12 +402,14 @@ void bind_solvers(nb::module_& m) {
         nb::kw_only(), "single"_a);
     m.def("solve", &solve_system, "shape"_a, "indptr"_a, "indices"_a, "data"_a, "b"_a, "x"_a,
           nb::kw_only(), "device"_a, "threads"_a, "tol"_a, "maxiter"_a, "max_seconds"_a,
-          "restart"_a, "method"_a.none(), "preconditioner"_a.none(), "block"_a, "fill_level"_a,
-          "iterative"_a, "direct_solver"_a, "callback"_a.none());
+          "restart"_a, "method"_a.none(), "preconditioner"_a.none(), "block"_a, "near"_a.none(),
+          "fill_level"_a, "iterative"_a, "direct_solver"_a, "callback"_a.none());
     m.def("krylov", &krylov, "method"_a, "A"_a, "b"_a, "x"_a, "M"_a.none(), nb::kw_only(), "tol"_a,
           "maxiter"_a, "max_seconds"_a, "restart"_a, "threads"_a, "stream"_a, "callback"_a.none());
     m.def("amg", &amg_of, "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "device"_a,
-          "threads"_a, "block"_a, "cycle"_a, "strength"_a.none());
+          "threads"_a, "block"_a, "near"_a.none(), "adaptive_candidates"_a, "cycle"_a,
+          "strength"_a.none());
+    m.def("rigid_body_modes", &rigid_body_modes_of, "coordinates"_a, "dimension"_a);
     nb::class_<any_factorization>(m, "Factorization")
         .def("solve", &any_factorization::solve, "b"_a, "x"_a)
         .def_prop_ro("entries", &any_factorization::entries)

@@ -455,6 +455,147 @@ def test_amg_of_elasticity() -> None:
     assert relative_residual(A, x, b) <= 1e-7
 
 
+def elastic(n: int) -> tuple[Any, Any]:
+    """Give a block of n x n x n elastic cubes and the coordinates of its nodes."""
+    along = np.arange(n + 1.0)
+    z, y, x = np.meshgrid(along, along, along[1:], indexing="ij")
+    nodes = np.column_stack([x.ravel(), y.ravel(), z.ravel()])
+    return nz.generate.elasticity3d(n, n, n), nodes
+
+
+def elastic_plane(n: int) -> tuple[Any, Any]:
+    """Give n x n bilinear squares in plane strain, clamped on the left."""
+    along = np.arange(n + 1)
+    y, x = np.meshgrid(along, along, indexing="ij")
+    nodes = np.column_stack([x.ravel(), y.ravel()])
+    gauss = 0.5 + np.array([-1, 1]) / math.sqrt(12)
+    stiffness = np.array([[1.4, 0.6, 0.0], [0.6, 1.4, 0.0], [0.0, 0.0, 0.4]])
+    K = np.zeros((8, 8))
+    for s in gauss:
+        for t in gauss:
+            slopes = np.array([[t - 1, 1 - t, -t, t], [s - 1, -s, 1 - s, s]])
+            strain = np.zeros((3, 8))
+            strain[0, 0::2] = strain[2, 1::2] = slopes[0]
+            strain[1, 1::2] = strain[2, 0::2] = slopes[1]
+            K += strain.T @ stiffness @ strain / 4
+    corner = (x + (n + 1) * y)[:-1, :-1].ravel()
+    unknowns = 2 * (corner[:, None] + [0, 1, n + 1, n + 2])[:, :, None] + [0, 1]
+    unknowns = unknowns.reshape(-1, 8)
+    row, col = np.repeat(unknowns, 8, axis=1), np.tile(unknowns, 8)
+    A = sp.csr_array((np.tile(K.ravel(), len(corner)), (row.ravel(), col.ravel())))
+    free = np.flatnonzero(np.repeat(nodes[:, 0] > 0, 2))
+    return sp.csr_array(A[free][:, free]), nodes[nodes[:, 0] > 0]
+
+
+def steps(A: Any, M: Any) -> int:
+    """Give the iterations that cg takes with M."""
+    taken: list[float] = []
+    b = np.random.default_rng(0).standard_normal(A.shape[0]).astype(A.dtype)
+    rtol = 1e-8 if A.dtype == np.float64 else 1e-4
+    x, info = nz.cg(A, b, rtol=rtol, M=M, callback=taken.append)
+    assert info == 0 and relative_residual(A, x, b) <= 20 * rtol
+    return len(taken)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("make", [elastic, elastic_plane])
+def test_amg_with_the_modes_of_a_rigid_body(make: Any, dtype: str) -> None:
+    A, nodes = make(14 if make is elastic else 50)
+    A = A.astype(dtype)
+    B = nz.rigid_body_modes(nodes)
+    unknowns = nodes.shape[1]
+    assert B.shape == (A.shape[0], {2: 3, 3: 6}[unknowns]) and B.dtype == np.float64
+    with_modes = nz.amg(A, near_nullspace=B)
+    assert with_modes.block == unknowns
+    found = nz.amg(A)
+    assert found.block == unknowns
+    assert steps(A, with_modes) < steps(A, found)
+    assert steps(A, found) < steps(A, nz.amg(A, block=1))
+    assert steps(A, nz.amg(A, adaptive_candidates=3)) < steps(A, found)
+    # The same of columns that depend on others, and of lists.
+    again = np.column_stack([B, B[:, 0] - 2 * B[:, 1], np.zeros(len(B))])
+    assert steps(A, nz.amg(A, near_nullspace=again)) < steps(A, found)
+    assert np.array_equal(nz.rigid_body_modes(nodes.tolist()), B)
+
+
+def test_solve_with_near_nullspace() -> None:
+    A, nodes = elastic(14)
+    b = np.ones(A.shape[0])
+    B = nz.rigid_body_modes(nodes)
+    found = nz.solve(A, b, preconditioner="amg")
+    with_modes = nz.solve(A, b, near_nullspace=B)
+    apart = nz.solve(A, b, preconditioner="amg", block=1)
+    assert with_modes.preconditioner == "amg" and with_modes.converged and apart.converged
+    assert with_modes.iterations < found.iterations < apart.iterations
+    assert found.iterations == nz.solve(A, b, preconditioner="amg", block=3).iterations
+    single = nz.solve(A.astype(np.float32), b.astype(np.float32), near_nullspace=B, tol=1e-3)
+    assert single.converged and single.preconditioner == "amg"
+
+
+@pytest.mark.parametrize("call", [nz.amg, lambda A, **k: nz.solve(A, np.ones(900), **k)])
+def test_near_nullspace_that_is_none(call: Any) -> None:
+    A = nz.generate.laplace2d(30)
+    for shape in ((899, 1), (900, 0), (1, 900), (900, 1, 1), ()):
+        with pytest.raises(ValueError, match="near_nullspace: of shape"):
+            call(A, near_nullspace=np.ones(shape))
+    for wrong in (math.nan, math.inf):
+        B = np.ones((900, 2))
+        B[7, 1] = wrong
+        with pytest.raises(ValueError, match="near_nullspace: .* in row 7, column 1"):
+            call(A, near_nullspace=B)
+    with pytest.raises(TypeError, match="near_nullspace"):
+        call(A, near_nullspace=np.ones(900, complex))
+    with pytest.raises(TypeError, match="near_nullspace"):
+        call(A, near_nullspace=sp.eye(900))
+    with pytest.raises(ValueError, match="block"):
+        call(A, block=0)
+    call(A, near_nullspace=np.ones(900))
+    call(A, near_nullspace=[1] * 900)
+    call(A, near_nullspace=np.ones((900, 3)))
+
+
+def test_amg_refuses_what_does_not_suit_its_options() -> None:
+    A = nz.generate.laplace2d(30)
+    with pytest.raises(ValueError, match="blocks of 7"):
+        nz.amg(A, block=7)
+    for wrong in (-1, 51):
+        with pytest.raises(ValueError, match="adaptive_candidates"):
+            nz.amg(A, adaptive_candidates=wrong)
+    for shape in ((9,), (3, 1), (3, 4), (3, 3, 3)):
+        with pytest.raises(ValueError, match="coordinates: of shape"):
+            nz.rigid_body_modes(np.ones(shape))
+    with pytest.raises(ValueError, match="coordinates: nan in row 1, column 0"):
+        nz.rigid_body_modes([[0.0, 0.0], [math.nan, 0.0]])
+    assert nz.rigid_body_modes(np.empty((0, 2))).shape == (0, 3)
+
+
+def test_amg_prints_its_levels() -> None:
+    A = nz.generate.laplace2d(100)
+    M = nz.amg(A)
+    assert isinstance(M, nz.Multigrid) and isinstance(M, nz.Operator)
+    assert M.levels[0].rows == 10000 and M.levels[0].nnz == A.nnz and len(M.levels) > 1
+    assert 0 < M.levels[0].spectral_radius < 4 and M.levels[-1].spectral_radius == 0
+    assert M.levels[0].method in nz.methods()
+    assert M.operator_complexity == sum(level.nnz for level in M.levels) / A.nnz
+    assert M.grid_complexity == sum(level.rows for level in M.levels) / 10000
+    assert M.block == 1 and M.setup_s > 0
+    table = str(M).splitlines()
+    assert table[0].split() == [
+        "level",
+        "rows",
+        "nonzeros",
+        "share",
+        "per",
+        "row",
+        "radius",
+        "product",
+    ]
+    share = 100 * A.nnz / sum(level.nnz for level in M.levels)
+    assert table[1].split()[:4] == ["0", "10000", str(A.nnz), f"{share:.1f}%"]
+    assert table[-1].startswith(f"operator complexity {M.operator_complexity:.2f}, grid")
+    assert table[1] in M._repr_html_()
+
+
 def spectrum(n: int) -> Any:
     """Give the eigenvalues of the 5-point Laplacian on an n x n grid, ascending."""
     one = 4 * np.sin(np.arange(1, n + 1) * np.pi / (2 * (n + 1))) ** 2
