@@ -1,6 +1,9 @@
 // nz solve as its users meet it: solutions in files, refusals with their reason, exit codes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "nonzero/core/gpu.hpp"
@@ -115,6 +118,44 @@ TEST_F(solve, approximate_inverses_and_factors_by_size) {
     }
     EXPECT_EQ(report("A.npz --precond spai")["method"], "bicgstab");
     EXPECT_EQ(report("A.npz --precond ict")["method"], "cg");
+}
+
+TEST_F(solve, elasticity_by_the_coordinates_of_its_nodes) {
+    EXPECT_EQ(nz("generate elasticity3d --nx 12 --ny 11 --nz 10 -o K.npz").code, 0);
+    std::string nodes;
+    for (int z = 0; z <= 10; ++z)
+        for (int y = 0; y <= 11; ++y)
+            for (int x = 1; x <= 12; ++x) nodes += fmt::format("{} {} {}\n", x, y, z);
+    const auto array = [&](const char* name, int rows, int columns, const std::string& by_rows) {
+        std::istringstream from(by_rows);
+        std::vector<std::string> all{std::istream_iterator<std::string>(from), {}};
+        std::string text =
+            fmt::format("%%MatrixMarket matrix array real general\n{} {}\n", rows, columns);
+        for (int c = 0; c < columns; ++c)
+            for (int r = 0; r < rows; ++r) text += all[std::size_t(r * columns + c)] + "\n";
+        write(name, text);
+    };
+    array("nodes.mtx", 1584, 3, nodes);
+    const auto with = report("K.npz --precond amg --coordinates nodes.mtx");
+    const auto found = report("K.npz --precond amg"),
+               apart = report("K.npz --precond amg --block 1");
+    EXPECT_TRUE(with["converged"]);
+    EXPECT_LT(int(with["iterations"]), int(found["iterations"]));
+    EXPECT_LT(int(found["iterations"]), int(apart["iterations"]));
+    EXPECT_EQ(found["iterations"], report("K.npz --precond amg --block 3")["iterations"]);
+    EXPECT_EQ(with["iterations"],
+              report("K.npz --precond amg --block 3 --coordinates nodes.mtx")["iterations"]);
+
+    const auto refused = [&](const std::string& options, const std::string& why) {
+        const auto [code, out, err] = nz("solve K.npz " + options);
+        EXPECT_NE(code, 0);
+        EXPECT_NE(err.find(why), std::string::npos) << err;
+    };
+    refused("--coordinates nodes.mtx --block 2", "has 3 coordinates a node");
+    refused("--coordinates no.mtx", "no.mtx");
+    refused("--coordinates K.npz", "expected 2 or 3 coordinates a node");
+    array("few.mtx", 3, 2, "0 0 1 0 0 1");
+    refused("--coordinates few.mtx", "3 nodes of 2 unknowns, but A has 4752 rows");
 }
 
 TEST_F(solve, reads_and_writes_vectors) {

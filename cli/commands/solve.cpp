@@ -27,9 +27,9 @@ namespace nz::cli {
 namespace {
 
 struct options : run_options {
-    std::string matrix, b, guess, to, type, method, preconditioner, direct_solver;
+    std::string matrix, b, guess, to, type, method, preconditioner, direct_solver, coordinates;
     gmres_options solver;
-    index block = 1;
+    index block = 0;
     int fill_level = 0, overlap = 0;
     bool plot = false, share_gpu = false, iterative = false, explain = false;
 };
@@ -46,6 +46,42 @@ template <class Name>
 std::optional<Name> named(const std::string& name, std::span<const std::string_view> all) {
     const auto at = std::find(all.begin(), all.end(), name);
     return at == all.end() ? std::nullopt : std::optional(Name(at - all.begin()));
+}
+
+/// Coordinates of the nodes, and how many a node has.
+struct node_coordinates {
+    host_vector<double> all;
+    index dimension = 0;
+};
+
+/// From o.coordinates, for a matrix of that many rows. Throws argument_error.
+node_coordinates read_coordinates(const options& o, index rows) {
+    const auto M = read<double>(o.coordinates);
+    const auto [nodes, d] = M.shape;
+    if (d != 2 && d != 3)
+        throw argument_error(fmt::format("{}: {} x {}, expected 2 or 3 coordinates a node",
+                                         o.coordinates, nodes, d));
+    if (std::int64_t(nodes) * d != rows)
+        throw argument_error(fmt::format("{}: {} nodes of {} unknowns, but A has {} rows",
+                                         o.coordinates, nodes, d, rows));
+    if (o.block != 0 && o.block != d)
+        throw argument_error(
+            fmt::format("--block {}: {} has {} coordinates a node", o.block, o.coordinates, d));
+    node_coordinates c{host_vector<double>(std::size_t(rows), 0.0), d};
+    for_each_entry(view(M), 0, nodes, [&, d = d](index i, index j, double v) {
+        c.all[std::size_t(i) * std::size_t(d) + std::size_t(j)] = v;
+    });
+    return c;
+}
+
+/// Gives multigrid the modes of a body with o.coordinates, in some of the matrix's rows.
+void take_modes(const options& o, index all_rows, range rows, system_options& s) {
+    if (o.coordinates.empty()) return;
+    const auto [coordinates, dimension] = read_coordinates(o, all_rows);
+    s.near = rigid_body_modes<double>(coordinates, dimension), s.block = dimension;
+    auto& val = s.near.val;
+    val.erase(val.begin() + rows.last * s.near.count, val.end());
+    val.erase(val.begin(), val.begin() + rows.first * s.near.count);
 }
 
 system_options system_of(const options& o) {
@@ -189,17 +225,19 @@ double relative_error(const communicator* ranks, const host_vector<V>& x,
 template <class V>
 outcome solve_on_device(const options& o, const csr<V, host_view>& A, const host_vector<V>& b,
                         host_vector<V>& x) {
+    system_options s = system_of(o);
+    take_modes(o, A.shape.rows, {0, A.shape.rows}, s);
     const interruption stop;
     outcome all;
     if constexpr (std::floating_point<V>) {
         if (o.on_gpu()) {
             const gpu_stream stream;
-            all.system = nz::solve<V, gpu>(stream, A, b, x, system_of(o));
+            all.system = nz::solve<V, gpu>(stream, A, b, x, s);
             all.where = describe_gpu(stream).name;
             return all;
         }
     }
-    all.system = nz::solve<V, cpu>(cpu{o.threads}, A, b, x, system_of(o));
+    all.system = nz::solve<V, cpu>(cpu{o.threads}, A, b, x, s);
     all.where = fmt::format("{} threads", thread_count(cpu{o.threads}));
     return all;
 }
@@ -293,6 +331,7 @@ int solve_on_ranks(const options& o, const communicator& ranks, B on, const std:
             o.b.empty() ? product_with_known(view(A.own)) : read_vector_slice<V>(ranks, o.b, rows);
         if (!o.guess.empty()) x = read_vector_slice<V>(ranks, o.guess, rows);
         system_options s = system_of(o);
+        agree(&ranks, [&] { take_modes(o, shape.rows, rows.of(ranks.rank()), s); });
         if (!speaks) s.monitor = {};
         all.system = nz::solve<V, B>(on, std::move(A), b, x, s);
         all.where = where;
@@ -394,9 +433,13 @@ void add_solve(const command& nz) {
                    "number of iterations of a cycle of gmres, at first")
         .number<int>({1, 1000})
         .shows_default();
-    sub.add_option("--block", o->block, "unknowns that belong together, for block-jacobi and amg")
-        .number<int>({1, 64})
-        .shows_default();
+    sub.add_option("--block", o->block,
+                   "unknowns that belong together, for block-jacobi and amg (default: those that "
+                   "amg finds by A's rows; for block-jacobi 1)")
+        .number<int>({1, 64});
+    sub.add_option("--coordinates", o->coordinates,
+                   "for amg of elasticity, file with a row of 2 or 3 coordinates for each node: it "
+                   "gives multigrid the motions of a rigid body");
     sub.add_option(
            "--fill-level", o->fill_level,
            "level of fill of ilu and ic, 0 to 100; for fsai and spai, pattern of A (0) or A^2 "
