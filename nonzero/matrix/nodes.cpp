@@ -9,35 +9,33 @@
 namespace nz {
 namespace {
 
-constexpr index most_unknowns = 6;
-
-/// The columns of a row as nodes, each once.
-template <class P>
+/// The columns of a row as nodes, each once. `block` is no variable, as divisions by one take
+/// longer than all else.
+template <index block, class P>
 class nodes_of_row {
   public:
-    nodes_of_row(const P* row_ptr, const index* col, index block, std::int64_t row)
-        : col_(col), block_(block), at_(row_ptr[row]), end_(row_ptr[row + 1]) {}
+    nodes_of_row(const P* row_ptr, const index* col, std::int64_t row)
+        : col_(col), at_(row_ptr[row]), end_(row_ptr[row + 1]) {}
     /// -1 behind the last one.
     index next() {
         if (at_ == end_) return -1;
-        const index node = col_[at_] / block_;
-        while (at_ < end_ && col_[at_] / block_ == node) ++at_;
+        const index node = col_[at_] / block;
+        while (at_ < end_ && col_[at_] / block == node) ++at_;
         return node;
     }
 
   private:
     const index* col_;
-    index block_;
     P at_, end_;
 };
 
 /// Whether `block` rows from `row` on are those of a node, as the header says.
-template <class V, class P>
-bool is_node(const P* row_ptr, const csr<V, host_view>& A, index block, std::int64_t row) {
+template <index block, class V, class P>
+bool is_node(const P* row_ptr, const csr<V, host_view>& A, std::int64_t row) {
     const index* const col = A.col_ind.data();
     std::int64_t neighbours = 0;
     for (index r = 0; r < block; ++r) {
-        nodes_of_row first(row_ptr, col, block, row), mine(row_ptr, col, block, row + r);
+        nodes_of_row<block, P> first(row_ptr, col, row), mine(row_ptr, col, row + r);
         for (index node = 0; node >= 0;) {
             node = first.next();
             if (mine.next() != node) return false;
@@ -47,7 +45,7 @@ bool is_node(const P* row_ptr, const csr<V, host_view>& A, index block, std::int
     if (2 * std::int64_t(row_ptr[row + block] - row_ptr[row]) <= neighbours * block) return false;
     double felt = 0, size = 0;
     for (index r = 0; r < block; ++r) {
-        std::array<V, most_unknowns> sums{};
+        std::array<V, std::size_t(block)> sums{};
         for (P k = row_ptr[row + r]; k < row_ptr[row + r + 1]; ++k) {
             sums[std::size_t(col[k] % block)] += A.val[std::size_t(k)];
             size += double(std::abs(A.val[std::size_t(k)]));
@@ -58,9 +56,9 @@ bool is_node(const P* row_ptr, const csr<V, host_view>& A, index block, std::int
 }
 
 /// Of every `step`-th group of `block` rows: whether nine in ten are nodes.
-template <class V>
-bool are_nodes(cpu on, const communicator* ranks, const csr<V, host_view>& A, index block,
-               index first_row, std::int64_t step) {
+template <index block, class V>
+bool are_nodes(cpu on, const communicator* ranks, const csr<V, host_view>& A, index first_row,
+               std::int64_t step) {
     const std::int64_t before = (block - first_row % block) % block;
     const std::int64_t groups = std::max<std::int64_t>(A.shape.rows - before, 0) / block;
     const std::int64_t looked_at = (groups + step - 1) / step;
@@ -68,11 +66,22 @@ bool are_nodes(cpu on, const communicator* ranks, const csr<V, host_view>& A, in
         return parallel_reduce(thread_count(on), looked_at, offset(0), std::plus<>(),
                                [&](std::int64_t k) -> offset {
                                    const std::int64_t row = before + k * step * block;
-                                   return is_node(row_ptr, A, block, row);
+                                   return is_node<block>(row_ptr, A, row);
                                });
     });
     const offset all = summed_over(ranks, offset(looked_at));
     return 10 * summed_over(ranks, found) >= 9 * all && all > 0;
+}
+
+/// Whether A is of nodes of `block` unknowns: by a sample first, and then by all of them.
+template <index block, class V>
+bool is_of_nodes(cpu on, const communicator* ranks, const csr<V, host_view>& A, index rows,
+                 index first_row) {
+    constexpr std::int64_t sample = 200;  // of a rank's groups
+    if (rows % block != 0) return false;
+    const std::int64_t step = A.shape.rows / block / sample + 1;
+    return are_nodes<block>({.threads = 1}, ranks, A, first_row, step) &&
+           are_nodes<block>(on, ranks, A, first_row, 1);
 }
 
 }  // namespace
@@ -80,15 +89,9 @@ bool are_nodes(cpu on, const communicator* ranks, const csr<V, host_view>& A, in
 template <class V>
 index unknowns_a_node(cpu on, const communicator* ranks, const csr<V, host_view>& A, index rows,
                       index first_row) {
-    constexpr std::int64_t sample = 200;  // of a rank's groups
-    for (const index block : {6, 3, 2}) {
-        if (rows % block != 0) continue;
-        const std::int64_t step = A.shape.rows / block / sample + 1;
-        if (are_nodes({.threads = 1}, ranks, A, block, first_row, step) &&
-            are_nodes(on, ranks, A, block, first_row, 1))
-            return block;
-    }
-    return 1;
+    if (is_of_nodes<6>(on, ranks, A, rows, first_row)) return 6;
+    if (is_of_nodes<3>(on, ranks, A, rows, first_row)) return 3;
+    return is_of_nodes<2>(on, ranks, A, rows, first_row) ? 2 : 1;
 }
 
 #define NZ_INSTANTIATE(V)                                                                     \

@@ -83,6 +83,21 @@ TEST(amg_over_ranks, of_elasticity_with_its_modes) {
                     {.strength = 0, .block = 3}, modes);
 }
 
+TEST(amg_over_ranks, of_elasticity_with_what_they_find) {
+    const auto s = manufactured("elasticity3d", elasticity3d<double>(12, 12, 24, 0.3));
+    expect_few_more(s, {.block = 0});
+    expect_few_more(s, {.block = 0, .adaptive_candidates = 3});
+    for (const int size : {1, 3, 16}) {
+        const auto found = solve_over(size, s, {.block = 0}),
+                   told = solve_over(size, s, {.block = 3});
+        EXPECT_EQ(found.levels.block, 3);
+        EXPECT_EQ(found.Mb, told.Mb);
+        const auto more = solve_over(size, s, {.block = 0, .adaptive_candidates = 3});
+        EXPECT_LT(iterations(more, s), iterations(found, s));
+        EXPECT_EQ(more.Mb, solve_over(size, s, {.block = 0, .adaptive_candidates = 3}).Mb);
+    }
+}
+
 /// One rank sets up what a process alone does.
 TEST(amg_over_ranks, of_one_rank_are_those_of_one_process) {
     for (const auto& A : {laplace3d<double>(20, 20, 20), elasticity3d<double>(9, 8, 7, 0.3)}) {
