@@ -144,8 +144,9 @@ candidates<V> joined(const candidates<V>& a, const candidates<V>& b) {
 }
 
 /// `near`, and behind them, or behind the constants where there are none, those that cycles hardly
-/// reduce, as `amg_options::adaptive_candidates` says; fewer where they reduce everything. finest:
-/// multiplies by the matrix; null: plan() does. make(near, made, report) makes its levels.
+/// reduce, as `amg_options::adaptive_candidates` says; fewer where they reduce everything, or where
+/// more would leave no coarser level. finest: multiplies by the matrix; null: plan() does.
+/// make(near, made, report) makes its levels.
 template <class V, class B, class Plan, class Make>
 candidates<V> all_candidates(B on, const linear_operator<V, B>* finest, const Plan& plan,
                              std::int64_t first_row, candidates<V> near, const amg_options& o,
@@ -158,10 +159,13 @@ candidates<V> all_candidates(B on, const linear_operator<V, B>* finest, const Pl
     if (near.count == 0) near = candidates<V>::constant(n, o.block, index(first_row));
     vector_space<V, B> space(on, n);
     auto r = space.make(), correction = space.make();
+    candidates<V> before = near;  // which have a coarser level, where one can be had
     for (int k = 0; k < o.adaptive_candidates; ++k) {
         hierarchy<V, B> made(on, o.cycle);
         amg_report report;
         make(near, made, report);
+        if (report.levels.size() == 1) return before;
+        before = near;
         agree(ranks_of(on), [&] { made.levels.finish(); });
         vector<V, B> x = from_host(on, std::span<const V>(hashed_vector<V>(n, first_row + k)));
         for (int s = 0; s < o.relaxations; ++s) {
@@ -169,7 +173,7 @@ candidates<V> all_candidates(B on, const linear_operator<V, B>* finest, const Pl
             made.levels.cycle(r, correction);
             space.axpy(V(-1), correction, x);
             const double size = double(space.norm(x));
-            if (!(size > 0) || !std::isfinite(size) || report.levels.size() == 1) return near;
+            if (!(size > 0) || !std::isfinite(size)) return near;
             space.scale(V(1 / size), x);
         }
         near = joined(near, {1, to_host<V>(on, in<V, B>(x))});

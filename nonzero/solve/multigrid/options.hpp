@@ -34,7 +34,7 @@ struct amg_options {
     /// hierarchy of those before is set up and applied `relaxations` times to A x = 0 from a random
     /// x, which is the same in every run; x is what it does not reduce.
     /// Source: Brezina, Falgout, MacLachlan, Manteuffel, McCormick, Ruge 2004,
-    /// doi:10.1137/S1064827502418598, algorithm 3, without its tests for an early end.
+    /// doi:10.1137/S1064827502418598; in a simple form, without its tests for an early end.
     int adaptive_candidates = 0;
     int relaxations = 10;
     int lanczos_iterations = 10;  ///< Lanczos iterations for the spectral radius of each level
