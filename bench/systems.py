@@ -110,7 +110,7 @@ def solve(path, options):
                                                      for a in attempts),
             "method": f"{report['method']}/{report['preconditioner']}" if attempts else "",
             "attempts": methods_of(report), "claimed": run.returncode == 0, "residual": residual,
-            "iterations": sum(a["iterations"] for a in attempts),
+            "iterations": sum(a.get("iterations", 0) for a in attempts),
             "commit": report.get("commit", "")}
 
 
