@@ -686,7 +686,7 @@ def rigid_body_modes(coordinates: Any) -> NDArray[np.float64]:
     if host.ndim != 2 or host.shape[1] not in (2, 3):
         raise ValueError(f"coordinates: of shape {host.shape}, expected (nodes, 2) or (nodes, 3)")
     flat = _finite(host, "coordinates", np.dtype(np.float64))
-    modes: NDArray[np.float64] = _nonzero.rigid_body_modes(flat, host.shape[1])
+    modes = np.asarray(_nonzero.rigid_body_modes(flat, host.shape[1]), np.float64)
     return modes.reshape(host.size, 3 if host.shape[1] == 2 else 6)
 
 
@@ -747,7 +747,7 @@ def amg(
     >>> (M @ np.ones(1728)).shape
     (1728,)
     >>> [level.rows for level in M.levels]
-    [1728, 64]
+    [1728, 85]
     """
     matrix = as_matrix(A)
     if cycle not in ("v", "w"):
