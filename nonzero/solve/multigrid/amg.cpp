@@ -364,7 +364,8 @@ void amg<V, B>::take_values(const matrix_slice<V>& A) {
             if (const auto why = why_not_symmetric(ranks, A); !why.empty())
                 throw argument_error("amg: " + why);
         auto made = std::make_unique<hierarchy<V, B>>(this->on(), h.options.cycle);
-        amg_report report{.block = h.options.block};
+        amg_report report;
+        report.block = h.options.block;
         make_levels_of(A, h, *made, report);
         h.made = std::move(made);
         report_ = std::move(report);
