@@ -29,33 +29,6 @@ void check_lengths(const char* what, std::size_t want_x, std::size_t want_y, in<
     check_overlap<V, B>(what, x, y);
 }
 
-/// Throws unless there are `count` vectors of `len` elements each.
-template <class Array>
-void check_columns(const char* name, const columns<Array>& all, index count, std::size_t len) {
-    const auto wrong = [&](const std::string& what) {
-        throw argument_error(std::string("apply_many: ") + name + what);
-    };
-    if (all.count != count || count < 0)
-        wrong(" has " + std::to_string(all.count) + " vectors, expected " + std::to_string(count));
-    // `lines` runs of `line` elements: vectors, or rows.
-    const std::size_t line = all.by_row() ? std::size_t(count) : len;
-    const std::size_t lines = all.by_row() ? len : std::size_t(count);
-    if (lines > 1 && all.stride < line)
-        wrong("'s stride is " + std::to_string(all.stride) + ", expected at least " +
-              std::to_string(line));
-    const std::size_t size = all.values.size();
-    const auto fits = [&] {
-        if (lines == 0 || line == 0) return true;
-        if (size < line) return false;
-        // Divided, as the product with a large stride would wrap around.
-        return lines == 1 || (size - line) / (lines - 1) >= all.stride;
-    };
-    if (!fits())
-        wrong(" has " + std::to_string(size) + " elements, too few for " + std::to_string(count) +
-              " vectors of " + std::to_string(len) + (all.by_row() ? " by rows" : "") +
-              " at a stride of " + std::to_string(all.stride));
-}
-
 /// Whether a single vector's elements lie side by side.
 template <class Array>
 bool is_contiguous(const columns<Array>& one, std::size_t len) {
@@ -86,8 +59,8 @@ template <class V, class B>
 void linear_operator<V, B>::apply_many(V alpha, in_columns<V, B> X, V beta,
                                        out_columns<V, B> Y) const {
     const auto [rows, cols] = shape();
-    check_columns("X", X, Y.count, std::size_t(cols));
-    check_columns("Y", Y, Y.count, std::size_t(rows));
+    check_columns("apply_many", "X", X, Y.count, std::size_t(cols));
+    check_columns("apply_many", "Y", Y, Y.count, std::size_t(rows));
     check_overlap<V, B>("apply_many", X.values, Y.values);
     const auto y_len = std::size_t(rows), x_len = std::size_t(cols);
     if (Y.count == 1 && is_contiguous(X, x_len) && is_contiguous(Y, y_len))

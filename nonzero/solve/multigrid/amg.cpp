@@ -388,6 +388,15 @@ void amg<V, B>::map(in<V, B> x, out<V, B> y) const {
 }
 
 template <class V, class B>
+void amg<V, B>::map_many(in_columns<V, B> x, out_columns<V, B> y) const {
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        made_->levels.cycle_many(x, y);
+    }
+}
+
+template <class V, class B>
 std::size_t amg<V, B>::bytes() const {
     if constexpr (!is_built<B>) {
         refuse_gpu();

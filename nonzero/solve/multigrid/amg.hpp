@@ -19,7 +19,8 @@ struct hierarchy;
 /// positive definite, so that conjugate gradients may use it. Setup and cycle have the same bits in
 /// every run, and on the CPU for any number of threads that each level's product has them for. The
 /// setup runs where the cycle does, below 2^31 entries; on a GPU a cycle runs in on.stream and
-/// waits for nothing, so that a CUDA graph can hold it.
+/// waits for nothing, so that a CUDA graph can hold it. `apply_many` runs one cycle of up to 64
+/// vectors at once where they lie by rows, not over ranks, and keeps memory for as many.
 /// Source: Vanek, Mandel, Brezina 1996, doi:10.1007/BF02238511.
 ///
 /// Over on.ranks, where A is a rank's rows:
@@ -105,6 +106,8 @@ class amg final : public matrix_free_operator<V, B> {
 
   protected:
     void map(in<V, B> x, out<V, B> y) const override;
+    [[nodiscard]] bool maps_many() const override { return this->on().ranks == nullptr; }
+    void map_many(in_columns<V, B> x, out_columns<V, B> y) const override;
     void multiply_transposed(transposition, V alpha, in<V, B> x, V beta,
                              out<V, B> y) const override {
         this->apply(alpha, x, beta, y);  // M is symmetric

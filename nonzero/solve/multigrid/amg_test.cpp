@@ -277,6 +277,54 @@ csr<double, host> of_many_values(csr<double, host> A) {
 }
 
 /// Of sizes that a GPU packs.
+/// The vectors in that order, at a stride.
+host_vector<double> laid_out(const std::vector<host_vector<double>>& all, storage_order order,
+                             std::size_t stride) {
+    const std::size_t n = all.front().size();
+    const bool by_row = order == storage_order::row_major;
+    host_vector<double> values(by_row ? n * stride : all.size() * stride, -7.0);
+    for (std::size_t c = 0; c < all.size(); ++c)
+        for (std::size_t i = 0; i < n; ++i)
+            values[by_row ? i * stride + c : c * stride + i] = all[c][i];
+    return values;
+}
+
+TYPED_TEST(multigrid, takes_several_vectors_as_it_takes_each) {
+    const auto A = laplace3d<double>(9, 8, 7);
+    const std::size_t n = 504;
+    using enum storage_order;
+    for (const amg_options& o : every_cycle()) {
+        const amg<double, TypeParam> M(A, this->on, o);
+        for (const std::size_t count : {2U, 5U, 33U, 70U})
+            for (const auto& [order, stride] :
+                 {std::pair{row_major, count}, {row_major, count + 3}, {column_major, n + 1}}) {
+                std::vector<host_vector<double>> x, y;
+                for (unsigned c = 0; c < count; ++c)
+                    x.push_back(random_vector<double>(n, c)),
+                        y.push_back(random_vector<double>(n, c + 100));
+                const auto X =
+                    from_host(this->on, std::span<const double>(laid_out(x, order, stride)));
+                auto Y = from_host(this->on, std::span<const double>(laid_out(y, order, stride)));
+                const double alpha = stride == count ? 1 : -2, beta = stride == count ? 0 : 0.5;
+                M.apply_many(alpha, {X, stride, index(count), order}, beta,
+                             {Y, stride, index(count), order});
+                const auto found = to_host<double>(this->on, in<double, TypeParam>(Y));
+                const bool by_row = order == row_major;
+                for (std::size_t c = 0; c < count; ++c) {
+                    const auto one = this->apply(M, x[c], alpha, beta, y[c]);
+                    double apart2 = 0;
+                    for (std::size_t i = 0; i < n; ++i)
+                        apart2 +=
+                            std::pow(one[i] - found[by_row ? i * stride + c : c * stride + i], 2);
+                    EXPECT_LE(std::sqrt(apart2), 1e-14 * std::sqrt(dot(one, one))) << count;
+                }
+                for (std::size_t i = 0; i < n && by_row; ++i)  // the gaps stay as they are
+                    for (std::size_t c = count; c < stride; ++c)
+                        EXPECT_EQ(found[i * stride + c], -7);
+            }
+    }
+}
+
 TYPED_TEST(multigrid, of_levels_in_single_precision_takes_no_more_iterations) {
     this->expect_no_more_iterations(of_many_values(laplace3d<double>(50, 50, 50)), {});
     this->expect_no_more_iterations(of_many_values(laplace2d<double>(300, 300)),

@@ -1,6 +1,6 @@
 // The smoothers' fused kernels on a GPU.
 #include "nonzero/solve/multigrid/chebyshev.hpp"
-#include "nonzero/vector/fused.cuh"
+#include "nonzero/vector/fused_columns.cuh"
 
 namespace nz {
 
@@ -8,7 +8,13 @@ namespace nz {
     template void launch_fused(gpu, std::int64_t, const first_correction<V>&, one_scalar<V>*);  \
     template void launch_fused(gpu, std::int64_t, const next_correction<V>&, one_scalar<V>*);   \
     template void launch_fused(gpu, std::int64_t, const coarse_correction<V>&, one_scalar<V>*); \
-    template void launch_fused(gpu, std::int64_t, const lanczos_step<V>&, one_scalar<V>*);
+    template void launch_fused(gpu, std::int64_t, const lanczos_step<V>&, one_scalar<V>*);      \
+    template void launch_columns(gpu, std::int64_t, index, const first_correction<V>&,          \
+                                 one_scalar<V>*);                                               \
+    template void launch_columns(gpu, std::int64_t, index, const next_correction<V>&,           \
+                                 one_scalar<V>*);                                               \
+    template void launch_columns(gpu, std::int64_t, index, const coarse_correction<V>&,         \
+                                 one_scalar<V>*);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "nonzero/formats/registry.hpp"
-#include "nonzero/vector/vectors.hpp"
+#include "nonzero/vector/fused_columns.hpp"
 
 namespace nz {
 
@@ -20,6 +20,8 @@ struct smoother_step {
 /// 12.1.
 std::vector<smoother_step> chebyshev_steps(int degree, double low, double high);
 
+// Steps of smoothers, over one vector or over several by rows, for which w has an element a row.
+
 /// x = c w r, x's first correction from x = 0; r is a copy of b unless that is null.
 template <class V>
 struct first_correction {
@@ -28,11 +30,14 @@ struct first_correction {
     V c;
     const V *w, *b;
     V *r, *x;
-    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
-        const V mine = b != nullptr ? b[i] : r[i];
-        if (b != nullptr) r[i] = mine;
-        x[i] = c * (w[i] * mine);
+    NZ_HOST_DEVICE totals element(const column_element& e, const scalars&) const {
+        const V mine = b != nullptr ? b[e.at] : r[e.at];
+        if (b != nullptr) r[e.at] = mine;
+        x[e.at] = c * (w[e.row] * mine);
         return {};
+    }
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
+        return element({i, i, 0}, s);
     }
 };
 
@@ -44,11 +49,14 @@ struct next_correction {
     V f, c;
     const V *w, *r, *last;
     V *d, *x;
-    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
-        const V mine = f * last[i] + c * (w[i] * r[i]);
-        d[i] = mine;
-        x[i] += mine;
+    NZ_HOST_DEVICE totals element(const column_element& e, const scalars&) const {
+        const V mine = f * last[e.at] + c * (w[e.row] * r[e.at]);
+        d[e.at] = mine;
+        x[e.at] += mine;
         return {};
+    }
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
+        return element({i, i, 0}, s);
     }
 };
 
@@ -60,11 +68,14 @@ struct coarse_correction {
     V c;
     const V *w, *r, *e;
     V *d, *x;
-    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
-        const V mine = c * (w[i] * r[i]);
-        x[i] += e[i] + mine;
-        d[i] = mine;
+    NZ_HOST_DEVICE totals element(const column_element& i, const scalars&) const {
+        const V mine = c * (w[i.row] * r[i.at]);
+        x[i.at] += e[i.at] + mine;
+        d[i.at] = mine;
         return {};
+    }
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
+        return element({i, i, 0}, s);
     }
 };
 

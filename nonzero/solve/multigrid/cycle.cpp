@@ -13,13 +13,18 @@ double eigenvalue_ratio_of(const amg_options& o, int distance) {
     return o.eigenvalue_ratio > 0 ? o.eigenvalue_ratio : distance == 2 ? 8 : 12;
 }
 
-template <class V>
-std::span<const V> borrowed_from(cpu, const V* at, std::size_t n) {
-    return {at, n};
+/// y = alpha A x + beta y, of one vector or of several.
+template <class V, class B>
+void multiply(const linear_operator<V, B>& A, const single_vector<V, B>&, V alpha, const V* x,
+              V beta, V* y) {
+    const auto [rows, cols] = A.shape();
+    A.apply(alpha, in<V, B>{x, std::size_t(cols)}, beta, out<V, B>{y, std::size_t(rows)});
 }
-template <class V>
-device_span<V> borrowed_from(gpu, const V* at, std::size_t n) {
-    return {at, n};
+template <class V, class B>
+void multiply(const linear_operator<V, B>& A, const column_space<V, B>& space, V alpha, const V* x,
+              V beta, V* y) {
+    const auto [rows, cols] = A.shape();
+    A.apply_many(alpha, space.read(x, cols), beta, space.write(y, rows));
 }
 
 }  // namespace
@@ -59,61 +64,79 @@ double multigrid_levels<V, B>::set_smoother(std::size_t at, smoother_inputs<V, B
 }
 
 template <class V, class B>
-typename multigrid_levels<V, B>::workspaces multigrid_levels<V, B>::make_workspaces() const {
-    workspaces all;
+std::unique_ptr<typename multigrid_levels<V, B>::workspaces>
+multigrid_levels<V, B>::make_workspaces() const {
+    auto all = std::make_unique<workspaces>();
     for (std::size_t l = 0; l < levels_.size(); ++l) {
         vector_space<V, B> space(on_, levels_[l].rows);
         auto x = l == 0 ? vector<V, B>() : space.zero();  // the finest is the caller's
         auto r = space.zero(), d = space.zero();
-        all.push_back({std::move(space), scalars_on<one_scalar<V>, B>(on_, {V(0)}), std::move(x),
-                       std::move(r), std::move(d)});
+        all->push_back({{std::move(space), make_vector<one_scalar<V>>(on_, 1)},
+                        std::move(x),
+                        std::move(r),
+                        std::move(d)});
+    }
+    return all;
+}
+
+template <class V, class B>
+std::unique_ptr<typename multigrid_levels<V, B>::block_workspaces>
+multigrid_levels<V, B>::make_block_workspaces(index count) const {
+    auto all = std::make_unique<block_workspaces>();
+    all->most = count;
+    for (std::size_t l = 0; l < levels_.size(); ++l) {
+        column_space<V, B> space(on_, levels_[l].rows, count);
+        auto x = l == 0 ? vector<V, B>() : space.make();
+        auto r = space.make(), d = space.make();
+        all->levels.push_back({std::move(space), std::move(x), std::move(r), std::move(d)});
     }
     return all;
 }
 
 /// x += p(W A) W r, the smoother's steps; w.r = b - A x before, and afterwards where `residual`.
 template <class V, class B>
-void multigrid_levels<V, B>::smooth(const level& l, workspace& w, smoothing from, const V* b,
-                                    out<V, B> x, bool residual) const {
-    const auto run = [&](const auto& step) { run_fused(w.space, step, w.none.data()); };
+template <class Space>
+void multigrid_levels<V, B>::smooth(const level& l, workspace<Space>& w, smoothing from, const V* b,
+                                    V* x, bool residual) const {
+    const auto run = [&](const auto& step) { w.space.run(step); };
     const V *const W = l.w.data(), *const r = w.r.data();
     for (std::size_t k = 0; k < l.steps.size(); ++k) {
         const V f = V(l.steps[k].from_last), c = V(l.steps[k].from_residual);
         const bool first = k == 0 && from == smoothing::zero;
-        const V* const last = k == 1 && from == smoothing::zero ? x.data() : w.d.data();
+        const V* const last = k == 1 && from == smoothing::zero ? x : w.d.data();
         if (first) {
-            run(first_correction<V>{c, W, b, w.r.data(), x.data()});
+            run(first_correction<V>{c, W, b, w.r.data(), x});
         } else if (k == 0 && from == smoothing::coarse) {
-            run(coarse_correction<V>{c, W, r, w.d.data(), w.d.data(), x.data()});
+            run(coarse_correction<V>{c, W, r, w.d.data(), w.d.data(), x});
         } else {
-            run(next_correction<V>{f, c, W, r, last, w.d.data(), x.data()});
+            run(next_correction<V>{f, c, W, r, last, w.d.data(), x});
         }
         if (residual || k + 1 < l.steps.size())
-            l.A->apply(V(-1), first ? in<V, B>(x) : in<V, B>(w.d), V(1), w.r);
+            multiply<V, B>(*l.A, w.space, V(-1), first ? x : w.d.data(), V(1), w.r.data());
     }
 }
 
 /// One cycle on level l and below for A x = b; b null: w.r holds b - A x.
 template <class V, class B>
-void multigrid_levels<V, B>::cycle(std::size_t l, workspaces& all, smoothing from, const V* b,
-                                   out<V, B> x, bool residual) const {
+template <class Space>
+void multigrid_levels<V, B>::cycle(std::size_t l, std::vector<workspace<Space>>& all,
+                                   smoothing from, const V* b, V* x, bool residual) const {
     const level& here = levels_[l];
-    workspace& w = all[l];
+    workspace<Space>& w = all[l];
     if (here.inverse != nullptr)
-        return here.inverse->apply(
-            V(1), b != nullptr ? borrowed_from(on_, b, x.size()) : in<V, B>(w.r), V(0), x);
+        return multiply<V, B>(*here.inverse, w.space, V(1), b != nullptr ? b : w.r.data(), V(0), x);
     smooth(here, w, from, b, x, true);
     if (here.P == nullptr) return smooth(here, w, smoothing::again, nullptr, x, residual);
-    workspace& below = all[l + 1];
+    workspace<Space>& below = all[l + 1];
     const bool twice = kind_ == amg_options::cycles::w && levels_[l + 1].inverse == nullptr;
     if (here.R != nullptr)
-        here.R->apply(V(1), w.r, V(0), below.r);
-    else
+        multiply<V, B>(*here.R, w.space, V(1), w.r.data(), V(0), below.r.data());
+    else  // over ranks, where there is one vector
         here.P->apply_transposed(transposition::transpose, V(1), w.r, V(0), below.r);
-    cycle(l + 1, all, smoothing::zero, nullptr, below.x, twice);
-    if (twice) cycle(l + 1, all, smoothing::again, nullptr, below.x, false);
-    here.P->apply(V(1), below.x, V(0), w.d);
-    here.A->apply(V(-1), w.d, V(1), w.r);
+    cycle(l + 1, all, smoothing::zero, nullptr, below.x.data(), twice);
+    if (twice) cycle(l + 1, all, smoothing::again, nullptr, below.x.data(), false);
+    multiply<V, B>(*here.P, w.space, V(1), below.x.data(), V(0), w.d.data());
+    multiply<V, B>(*here.A, w.space, V(-1), w.d.data(), V(1), w.r.data());
     smooth(here, w, smoothing::coarse, nullptr, x, residual);
 }
 
@@ -121,18 +144,39 @@ template <class V, class B>
 std::unique_ptr<typename multigrid_levels<V, B>::workspaces>
 multigrid_levels<V, B>::take_workspaces() const {
     const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return std::make_unique<workspaces>(make_workspaces());
+    if (idle_.empty()) return make_workspaces();
     auto w = std::move(idle_.back());
     idle_.pop_back();
     return w;
 }
 
+/// Smaller ones give way.
+template <class V, class B>
+std::unique_ptr<typename multigrid_levels<V, B>::block_workspaces>
+multigrid_levels<V, B>::take_block_workspaces(index count) const {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(idle_blocks_, [&](const auto& w) { return w->most < count; });
+    if (idle_blocks_.empty()) return make_block_workspaces(count);
+    auto all = std::move(idle_blocks_.back());
+    idle_blocks_.pop_back();
+    for (auto& w : all->levels) w.space.resize(count);
+    return all;
+}
+
 template <class V, class B>
 void multigrid_levels<V, B>::cycle(in<V, B> b, out<V, B> x) const {
     auto all = take_workspaces();
-    cycle(0, *all, smoothing::zero, b.data(), x, false);
+    cycle(0, *all, smoothing::zero, b.data(), x.data(), false);
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(all));
+}
+
+template <class V, class B>
+void multigrid_levels<V, B>::cycle_many(in_columns<V, B> b, out_columns<V, B> x) const {
+    auto all = take_block_workspaces(x.count);
+    cycle(0, all->levels, smoothing::zero, b.values.data(), x.values.data(), false);
+    const std::lock_guard lock(mutex_);
+    idle_blocks_.push_back(std::move(all));
 }
 
 template <class V, class B>

@@ -30,6 +30,17 @@ struct smoother_inputs {
     std::int64_t first_row = 0;   ///< of this rank
 };
 
+/// Runs steps over the elements of one vector, as a column_space does over those of several.
+template <class V, class B>
+struct single_vector {
+    vector_space<V, B> space;
+    vector<one_scalar<V>, B> none;  ///< which the smoothers' fused kernels do not read
+    template <class Step>
+    void run(const Step& step) {
+        run_fused(space, step, none.data());
+    }
+};
+
 /// The levels, finest first, and the cycle. Where `on` has ranks, vectors are this rank's elements
 /// and all ranks call everything together.
 template <class V, class B>
@@ -45,31 +56,45 @@ class multigrid_levels {
     /// Gives level l its smoother; returns the spectral radius of D^-1 A, an estimate.
     double set_smoother(std::size_t l, smoother_inputs<V, B>, const amg_options&);
     /// Makes the memory of the first cycle, once all levels are there.
-    void finish() { idle_.push_back(std::make_unique<workspaces>(make_workspaces())); }
+    void finish() { idle_.push_back(make_workspaces()); }
     /// One cycle from x = 0 for A x = b. From several threads at once, unless it is over ranks.
     void cycle(in<V, B> b, out<V, B> x) const;
+    /// The same of up to most_columns systems, whose vectors lie by rows without gaps; not over
+    /// ranks. The memory that it takes is kept for the next call.
+    void cycle_many(in_columns<V, B> b, out_columns<V, B> x) const;
     [[nodiscard]] std::size_t bytes() const;
 
   private:
+    /// A level's memory: Space is that of one vector, or of several.
+    template <class Space>
     struct workspace {
-        vector_space<V, B> space;
-        scalars_on<one_scalar<V>, B> none;  ///< which the smoothers' fused kernels do not read
+        Space space;
         vector<V, B> x, r, d;
     };
-    using workspaces = std::vector<workspace>;
+    using workspaces = std::vector<workspace<single_vector<V, B>>>;
+    struct block_workspaces {
+        index most;  ///< vectors
+        std::vector<workspace<column_space<V, B>>> levels;
+    };
 
-    [[nodiscard]] workspaces make_workspaces() const;
+    [[nodiscard]] std::unique_ptr<workspaces> make_workspaces() const;
     [[nodiscard]] std::unique_ptr<workspaces> take_workspaces() const;
+    [[nodiscard]] std::unique_ptr<block_workspaces> make_block_workspaces(index count) const;
+    [[nodiscard]] std::unique_ptr<block_workspaces> take_block_workspaces(index count) const;
     /// From which state the smoother starts: x = 0, x lacking w.d, or x and its residual.
     enum class smoothing { zero, coarse, again };
-    void smooth(const level&, workspace&, smoothing, const V* b, out<V, B> x, bool residual) const;
-    void cycle(std::size_t l, workspaces&, smoothing, const V* b, out<V, B> x, bool residual) const;
+    template <class Space>
+    void smooth(const level&, workspace<Space>&, smoothing, const V* b, V* x, bool residual) const;
+    template <class Space>
+    void cycle(std::size_t l, std::vector<workspace<Space>>&, smoothing, const V* b, V* x,
+               bool residual) const;
 
     B on_;
     amg_options::cycles kind_;
     std::vector<level> levels_;
     mutable std::mutex mutex_;  ///< guards the workspaces that no call uses now
     mutable std::vector<std::unique_ptr<workspaces>> idle_;
+    mutable std::vector<std::unique_ptr<block_workspaces>> idle_blocks_;
 };
 
 /// A vector of the setup's where the cycle runs.

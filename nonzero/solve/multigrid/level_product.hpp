@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/formats/csr/kernels.hpp"
+#include "nonzero/formats/csr/csr_many.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/storage/storage.hpp"
 #include "nonzero/solve/multigrid/pseudo_inverse.hpp"
@@ -66,6 +66,14 @@ class level_product final : public linear_operator<V, B> {
             check_launch(kernel::name.data());
         }
     }
+    void multiply_many(V alpha, in_columns<V, B> X, V beta, out_columns<V, B> Y) const override {
+        if constexpr (std::is_same_v<B, cpu>) {
+            spmv_many(on_, kernel{}, alpha, view(*M_), X, beta, Y);
+        } else if constexpr (has_cuda) {
+            const device_guard guard(on_);
+            multiply_by_csr<V>(on_, alpha, view(*M_), X, beta, Y);
+        }
+    }
     void multiply_transposed(transposition, V, in<V, B>, V, out<V, B>) const override {
         throw unavailable("a level's product is not transposed");
     }
@@ -94,7 +102,8 @@ template <class V>
 std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, std::shared_ptr<csr<V, host>> M,
                                                       value_storage how) {
     if (M->val.size() < worth_packing)
-        return build(find_method<V>("csr.subwarp"), on, ascending<V>::known(view(*M)));
+        return std::make_unique<level_product<V, gpu>>(
+            on, std::make_shared<csr<V, device>>(upload(on, view(*M))));
     plan_options o = product_options<V>(on);
     o.storage = how;
     return plan_and_build(ascending<V>::known(view(*M)), on, o).op;

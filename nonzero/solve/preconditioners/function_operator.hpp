@@ -19,8 +19,13 @@ class matrix_free_operator : public linear_operator<V, B> {
   protected:
     /// y = f(x). x: cols, y: rows.
     virtual void map(in<V, B> x, out<V, B> y) const = 0;
+    /// Whether there is a map_many; else several vectors are mapped one after the other.
+    [[nodiscard]] virtual bool maps_many() const { return false; }
+    /// The same of up to 64 vectors that lie by rows without gaps.
+    virtual void map_many(in_columns<V, B>, out_columns<V, B>) const {}
 
     void multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const override;
+    void multiply_many(V alpha, in_columns<V, B> X, V beta, out_columns<V, B> Y) const override;
     /// Throws unavailable: a function has no transposed product.
     void multiply_transposed(transposition, V, in<V, B>, V, out<V, B>) const override;
     void scale(V beta, out<V, B> y) const override;
