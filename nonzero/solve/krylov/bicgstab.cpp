@@ -25,7 +25,8 @@ struct bicgstab_method : krylov_frame<V, B, bicgstab_scalars<wide_value<V>>> {
         run(bicgstab_update<V>{{}, y_or_p, z_or_r, q.data(), u.data(), x.data(), r.data()});
     }
     void finalize() {}
-    void restart(scalars& now) {
+    void restart(std::span<scalars> all) {
+        scalars& now = all.front();
         space.copy(r, u);
         now.rho = now.least2 = now.residual2;
         now.alpha = now.beta = now.omega = 0;

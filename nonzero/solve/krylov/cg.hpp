@@ -37,4 +37,26 @@ template <class V, class B>
 solve_report cg(B on, const linear_operator<V, B>& A, const linear_operator<V, B>& M, in<V, B> b,
                 out<V, B> x, const solve_options& = {});
 
+/// The same for several b, each with its own scalars: up to 64 of them share every product, by
+/// apply_many of vectors that lie by rows, and every pass. Returns a report for each.
+///
+/// b and x hold as many vectors, in either order; x as above. One that has converged changes no
+/// more, and takes no more arithmetic once it and others are a quarter of those that are left. Each
+/// fulfils its own bound or its report says why not: those that do not suit the common iterations,
+/// such as a b that is zero, not finite or of an extreme size, and those whose iterations broke
+/// down, are solved one by one, as are all of them over ranks and where A or M take no vectors by
+/// rows. Same bits in every run; beside other vectors they may differ by rounding.
+///
+/// max_iter is each vector's, max_seconds that of all; the monitor is called with the largest of
+/// the relative residuals; replace_every and graph are for those that are solved alone.
+///
+/// Memory   five blocks of up to 64 vectors, six with a preconditioner.
+/// Throws   as above; argument_error where b and x are not as many, or too few elements.
+template <class V, class B>
+std::vector<solve_report> cg(B on, const linear_operator<V, B>& A, in_columns<V, B> b,
+                             out_columns<V, B> x, const solve_options& = {});
+template <class V, class B>
+std::vector<solve_report> cg(B on, const linear_operator<V, B>& A, const linear_operator<V, B>& M,
+                             in_columns<V, B> b, out_columns<V, B> x, const solve_options& = {});
+
 }  // namespace nz

@@ -24,7 +24,8 @@ struct idrs_method : krylov_frame<V, B, idrs_scalars<wide_value<V>>> {
         run(idrs_update<V>{{}, q.data(), u.data(), G.data(), U.data(), x.data(), r.data(), n});
     }
     void finalize() {}
-    void restart(scalars& now) {
+    void restart(std::span<scalars> all) {
+        scalars& now = all.front();
         several.fill(V(0), G), several.fill(V(0), U);
         now.begin();
     }

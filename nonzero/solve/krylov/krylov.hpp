@@ -130,7 +130,7 @@ class kept_solution {
 ///
 ///     void operator()();                 // one iteration; what a graph captures
 ///     void finalize();                   // brings x up to date
-///     void restart(S&);                  // r is b - A x, and the directions so far are forgotten
+///     void restart(std::span<S>);        // r is b - A x, and the directions so far are forgotten
 ///
 /// S derives from krylov_state.
 template <class V, class B, class S>
@@ -156,6 +156,10 @@ struct krylov_frame {
     template <class Step>
     void run(const Step& step) {
         run_fused(space, step, s.data());
+    }
+    /// to = op from
+    void apply(const linear_operator<V, B>& op, in<V, B> from, out<V, B> to) {
+        op.apply(V(1), from, V(0), to);
     }
 
     vector_space<V, B> space;
@@ -241,7 +245,7 @@ class krylov_solve {
     /// The directions begin at x, whose residual s has.
     void prepare(S& s) {
         if constexpr (Method::is_erratic) s.notable2 = s.residual2 / notable_share;
-        method_.restart(s);
+        method_.restart(std::span(&s, 1));
         method_.s.write(s);
     }
 

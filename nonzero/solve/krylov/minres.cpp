@@ -31,7 +31,8 @@ struct minres_method : krylov_frame<V, B, minres_scalars> {
         run(minres_residual<V>{{}, v.data(), r.data()});
     }
     void finalize() { run(minres_finalize<V>{w_even.data(), w_odd.data(), x.data()}); }
-    void restart(scalars& now) {
+    void restart(std::span<scalars> all) {
+        scalars& now = all.front();
         space.copy(r, v);
         if (M == nullptr) return now.begin(std::sqrt(now.residual2));
         M->apply(V(1), v, V(0), z);
