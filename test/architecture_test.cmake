@@ -73,6 +73,7 @@ endforeach()
 # stands only where nothing is allocated: in kernels, sweeps and measurements, and where a guard is
 # at hand.
 set(bare nonzero/core/parallel.hpp nonzero/formats/scatter.hpp nonzero/vector/fused.hpp
+         nonzero/vector/fused_columns.hpp
          nonzero/solve/multigrid/pseudo_inverse.cpp nonzero/graph/adjacency.cpp nonzero/graph/partition.cpp
          nonzero/plan/machine.cpp nonzero/plan/plan_cache.cpp)
 foreach(format bsr coo csc csr dia ell hll icrs jds jds_ell sell)

@@ -210,6 +210,9 @@ struct amg<V, B>::state {
     [[nodiscard]] std::uint64_t hash(const csr<V, host_view>& A) const {
         return options.keep && options.check ? pattern_hash(cpu{}, A.row_ptr, A.col_ind) : 0;
     }
+    void expect_whole() const {
+        if (!is_whole) throw unavailable("amg: it could not take the values that it was given");
+    }
     /// Throws unless values of A may be taken.
     void expect_pattern(const csr<V, host_view>& A) const {
         if (!options.keep) throw unavailable("amg: made without keep, it takes no other values");
@@ -379,7 +382,7 @@ void amg<V, B>::map(in<V, B> x, out<V, B> y) const {
         refuse_gpu();
     } else {
         auto& h = *state_;
-        if (!h.is_whole) throw unavailable("amg: it could not take the values that it was given");
+        h.expect_whole();
         if (h.moves == nullptr) return h.made->levels.cycle(x, y);
         h.moves->apply(V(1), x, V(0), h.moved_b);
         h.made->levels.cycle(h.moved_b, h.moved_x);
@@ -392,7 +395,8 @@ void amg<V, B>::map_many(in_columns<V, B> x, out_columns<V, B> y) const {
     if constexpr (!is_built<B>) {
         refuse_gpu();
     } else {
-        made_->levels.cycle_many(x, y);
+        state_->expect_whole();
+        state_->made->levels.cycle_many(x, y);
     }
 }
 
