@@ -84,17 +84,18 @@ TYPED_TEST(several, solve_each_within_its_bound) {
         const auto n = std::size_t(A.shape.rows);
         const auto op = build(make_plan(A, this->on_, {.vectors = 8}), A);
         const auto J = jacobi(this->on_, view(A));
-        for (const std::size_t count : {2U, 9U, 70U})
-            for (const auto order : {storage_order::row_major, storage_order::column_major}) {
-                const auto b = this->random(n, count);
-                for (const auto* M : {static_cast<const decltype(J.get())>(nullptr), J.get()}) {
-                    auto x = this->zeros(n, count);
-                    const auto reports = this->solve(*op, M, b, x, {.tol = this->tol}, order);
-                    ASSERT_EQ(reports.size(), count);
-                    for (std::size_t c = 0; c < count; ++c)
-                        this->expect_solved(A, x[c], b[c], reports[c]);
-                }
+        using enum storage_order;
+        for (const auto& [count, order] :
+             {std::pair{2U, row_major}, {9U, column_major}, {70U, row_major}}) {
+            const auto b = this->random(n, count);
+            for (const auto* M : {static_cast<const decltype(J.get())>(nullptr), J.get()}) {
+                auto x = this->zeros(n, count);
+                const auto reports = this->solve(*op, M, b, x, {.tol = this->tol}, order);
+                ASSERT_EQ(reports.size(), count);
+                for (std::size_t c = 0; c < count; ++c)
+                    this->expect_solved(A, x[c], b[c], reports[c]);
             }
+        }
     }
 }
 

@@ -92,7 +92,7 @@ class columns_solve {
     [[nodiscard]] bool stopped_by_caller() const { return stopped_; }
 
   private:
-    /// What is known of a vector.
+    /// State of a vector, and its report so far.
     struct told {
         solve_report report;
         double best2 = infinite;        ///< the squared residual of its x in x_
