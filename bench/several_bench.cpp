@@ -47,7 +47,7 @@ csr<double, host> make_matrix(const std::string& name) {
     return kind == "laplace2d" ? laplace2d<double>(n, n) : laplace3d<double>(n, n, n);
 }
 
-/// What a solve took, and its iterations.
+/// Time and iterations of a solve.
 json told(double seconds, const std::vector<solve_report>& all) {
     std::int64_t least_iterations = all.front().iterations, most = 0;
     bool converged = true;
