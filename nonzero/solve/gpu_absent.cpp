@@ -1,7 +1,7 @@
 // GPU functions of the solvers, in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/solve/krylov/loop.hpp"
-#include "nonzero/solve/multigrid/local_rows.hpp"
+#include "nonzero/solve/multigrid/ranks/local_rows.hpp"
 #include "nonzero/solve/multigrid/prolongation.hpp"
 
 namespace nz {

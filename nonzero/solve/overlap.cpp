@@ -10,9 +10,9 @@
 #include "nonzero/dist/own_backend.hpp"
 #include "nonzero/dist/own_block.hpp"
 #include "nonzero/dist/share_out.hpp"
-#include "nonzero/solve/multigrid/halo_rows.hpp"
+#include "nonzero/solve/multigrid/ranks/halo_rows.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
-#include "nonzero/solve/multigrid/local_rows.hpp"
+#include "nonzero/solve/multigrid/ranks/local_rows.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
 
 namespace nz {

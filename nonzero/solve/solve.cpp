@@ -26,7 +26,7 @@
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
-#include "nonzero/solve/multigrid/local_rows.hpp"
+#include "nonzero/solve/multigrid/ranks/local_rows.hpp"
 #include "nonzero/solve/overlap.hpp"
 #include "nonzero/solve/preconditioners/fsai.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"

@@ -9,8 +9,8 @@
 #include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
-#include "nonzero/solve/multigrid/halo_rows.hpp"
-#include "nonzero/solve/multigrid/local_rows.hpp"
+#include "nonzero/solve/multigrid/ranks/halo_rows.hpp"
+#include "nonzero/solve/multigrid/ranks/local_rows.hpp"
 
 namespace nz {
 namespace {

@@ -8,8 +8,8 @@
 #include "nonzero/solve/multigrid/coarsen.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
-#include "nonzero/solve/multigrid/local_rows.hpp"
 #include "nonzero/solve/multigrid/pseudo_inverse.hpp"
+#include "nonzero/solve/multigrid/ranks/local_rows.hpp"
 
 namespace nz {
 namespace {

@@ -23,10 +23,11 @@ struct amg_options {
     double eigenvalue_ratio = 0;
     /// The aggregation distance of the finest level, 1 or 2 (`aggregate`); 0: suitable_distance.
     int aggregation_distance = 0;
-    double strength = 0.08;   ///< eps of strong_couplings; a fifth of it on every coarser level
-    double omega = 1.6;       ///< damping of the smoothed prolongation, over the spectral radius
+    double strength = 0.08;  ///< eps of strong_couplings; a fifth of it on every coarser level
+    double omega = 1.6;      ///< damping of the smoothed prolongation, over the spectral radius
     /// Unknowns a node, which are aggregated together; 0: 6, 3 or 2 where the rows come in such
-    /// groups, each with one pattern and hardly feeling constants (nonzero/matrix/nodes.hpp), else 1.
+    /// groups, each with one pattern and hardly feeling constants (nonzero/matrix/nodes.hpp),
+    /// else 1.
     index block = 1;
     index coarse_rows = 500;  ///< up to these a level is solved directly
     int max_levels = 25;

@@ -267,7 +267,7 @@ void smoothed_values(cpu on, const csr<V, host_view>& A, index block,
 
 #define NZ_INSTANTIATE(V)                                                                         \
     template candidates<V> candidates<V>::constant(index, index, index);                          \
-    template candidates<V> rigid_body_modes(std::span<const double>, index);                            \
+    template candidates<V> rigid_body_modes(std::span<const double>, index);                      \
     template tentative<V> tentative_prolongation(cpu, const aggregation<host>&, index,            \
                                                  candidates<V>);                                  \
     template csr<V, host> smoothed_prolongation(                                                  \

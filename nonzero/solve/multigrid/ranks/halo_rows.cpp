@@ -1,4 +1,4 @@
-#include "nonzero/solve/multigrid/halo_rows.hpp"
+#include "nonzero/solve/multigrid/ranks/halo_rows.hpp"
 
 namespace nz {
 namespace {
