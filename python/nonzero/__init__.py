@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from nonzero._plots import spy as spy
     from nonzero._solvers import Factorization as Factorization
     from nonzero._solvers import Multigrid as Multigrid
+    from nonzero._solvers import Solver as Solver
     from nonzero._solvers import SolveResult as SolveResult
     from nonzero._solvers import amg as amg
     from nonzero._solvers import bicgstab as bicgstab
@@ -74,6 +75,7 @@ _HOMES = {
             "Factorization",
             "Multigrid",
             "SolveResult",
+            "Solver",
             "amg",
             "bicgstab",
             "cg",

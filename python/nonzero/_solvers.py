@@ -239,6 +239,11 @@ def solve(
             fill_level=whole(fill_level, "fill_level", 0),
             callback=watched,
         )
+    return _result(r, x, b)
+
+
+def _result(r: dict[str, Any], x: NDArray[Any], b: Any) -> SolveResult:
+    """What a solve tells; x in the library of b."""
     best = r["attempts"][r["best"]]
     return SolveResult(
         x=from_numpy(x, b) if library_of(b) != "numpy" else x,
@@ -256,6 +261,125 @@ def solve(
         solve_s=r["solve_s"],
         attempts=r["attempts"],
     )
+
+
+class Solver:
+    """Systems A x = b whose matrices have one pattern: in time, in Newton's method, of loads.
+
+    It keeps what `solve` makes anew for each: a copy of A, the plan, the method that has converged
+    and its preconditioner. The first solve tries what `solve` tries; those that follow begin with
+    what has converged. After `update_values` multigrid keeps its aggregates, and other
+    preconditioners are made anew; where a solve takes over 1.5 times the iterations that the
+    preconditioner took when it was new, the next solve makes it anew.
+
+    Parameters
+    ----------
+    A : sparse matrix, (n, n)
+        As `plan` takes it. On a GPU it is copied to the CPU for the setup.
+    tol, maxiter, max_seconds, method, preconditioner, restart, block, near_nullspace, iterative, \
+    direct_solver, fill_level, device, threads
+        As `solve` takes them, for every solve.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where A or an option is not as above.
+
+    Examples
+    --------
+    >>> import numpy as np, nonzero as nz
+    >>> A = nz.generate.laplace2d(30)
+    >>> s = nz.Solver(A)
+    >>> x = s.solve(np.ones(900)).x
+    >>> s.update_values(2 * A.data)
+    >>> r = s.solve(np.ones(900), x0=x)
+    >>> r.converged, bool(np.linalg.norm(2 * (A @ r.x) - 1) <= 1e-8 * 30)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        A: Any,
+        *,
+        tol: float | None = None,
+        maxiter: int = 10000,
+        max_seconds: float | None = None,
+        method: str | None = None,
+        preconditioner: str | None = None,
+        restart: int = 30,
+        block: int | None = None,
+        near_nullspace: Any = None,
+        iterative: bool = False,
+        direct_solver: str = "eigen",
+        fill_level: int = 0,
+        device: int | str | None = None,
+        threads: int = 0,
+    ) -> None:
+        matrix = as_matrix(A)
+        number = device_number(device, matrix)
+        self._host: Matrix = matrix.on_cpu()
+        self.shape: tuple[int, int] = self._host.shape
+        self.dtype: np.dtype[Any] = self._host.dtype
+        self._core = _nonzero.Solver(
+            self._host.shape,
+            *self._host.lent(),
+            device=number,
+            threads=whole(threads, "threads"),
+            tol=default_tol(self.dtype) if tol is None else real(tol, "tol", 0),
+            maxiter=whole(maxiter, "maxiter", 0, 2**63 - 1),
+            max_seconds=_seconds(max_seconds),
+            restart=whole(restart, "restart", 1, 1000),
+            method=method,
+            preconditioner=preconditioner,
+            block=_block(block),
+            near=_near(near_nullspace, self.shape[0], np.dtype(np.float64)),
+            iterative=bool(iterative),
+            direct_solver=direct_solver,
+            fill_level=whole(fill_level, "fill_level", 0),
+        )
+
+    def solve(self, b: Any, x0: Any = None) -> SolveResult:
+        """Solve A x = b.
+
+        Parameters
+        ----------
+        b : array, (n,)
+            As `nonzero.solve` takes it.
+        x0 : array, (n,), optional
+            The initial guess, such as the x of the step before. [zeros]
+
+        Returns
+        -------
+        SolveResult
+            Not converging is a value, no error.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Where b or x0 is not as above, or A does not suit the method asked for.
+        """
+        rhs = _vector(b, self._host, "b")
+        x = np.zeros_like(rhs) if x0 is None else _vector(x0, self._host, "x0").copy()
+        return _result(self._core.solve(rhs, x), x, b)
+
+    def update_values(self, data: Any) -> None:
+        """Take other values on the old pattern.
+
+        Parameters
+        ----------
+        data : array, (nnz,)
+            In the order of A.data; on the CPU or a GPU.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Where data is of another length or is not numeric: nothing has changed then.
+        """
+        indptr, indices, old = self._host.lent()
+        values = np.ascontiguousarray(to_numpy(data), dtype=self.dtype)
+        if values.ndim != 1 or values.size != old.size:
+            raise ValueError(f"data: of shape {values.shape}, expected ({old.size},)")
+        self._core.take_values(indptr, indices, values)
 
 
 class Factorization:

@@ -20,6 +20,7 @@
 #include "nonzero/solve/preconditioners/ilu.hpp"
 #include "nonzero/solve/preconditioners/spai.hpp"
 #include "nonzero/solve/solve.hpp"
+#include "nonzero/solve/solver.hpp"
 #include "python/src/module.hpp"
 #include "python/src/monitor.hpp"
 #include "python/src/operator.hpp"
@@ -138,6 +139,23 @@ nb::object rigid_body_modes_of(nb::handle coordinates_, index dimension) {
     return owned(rigid_body_modes<double>(coordinates.elements<double>(), dimension).val);
 }
 
+system_options options_of(std::int64_t rows, double tol, std::int64_t maxiter, double max_seconds,
+                          int restart, const std::optional<std::string>& method,
+                          const std::optional<std::string>& preconditioner, index block,
+                          nb::handle near, int fill_level, bool iterative,
+                          const std::string& direct_solver) {
+    system_options o;
+    o.tol = tol, o.max_iter = maxiter, o.max_seconds = max_seconds;
+    o.near = candidates_of<double>(near, rows);
+    o.restart = restart, o.block = block, o.iterative = iterative, o.fill_level = fill_level;
+    o.method = named<krylov_method>(method, krylov_method_names, "method");
+    o.preconditioner =
+        named<preconditioning>(preconditioner, preconditioning_names, "preconditioner");
+    o.direct_solver =
+        *named<factor_forecast::libraries>(direct_solver, direct_solver_names, "direct_solver");
+    return o;
+}
+
 nb::dict solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::handle data_,
                       nb::handle b_, nb::handle x_, int device, int threads, double tol,
                       std::int64_t maxiter, double max_seconds, int restart,
@@ -148,15 +166,9 @@ nb::dict solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_,
     const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
     const array b(b_, "b"), x(x_, "x0", true);
     monitor watched(std::move(callback));
-    system_options o;
-    o.tol = tol, o.max_iter = maxiter, o.max_seconds = max_seconds;
-    o.near = candidates_of<double>(near, std::get<0>(shape));
-    o.restart = restart, o.block = block, o.iterative = iterative, o.fill_level = fill_level;
-    o.method = named<krylov_method>(method, krylov_method_names, "method");
-    o.preconditioner =
-        named<preconditioning>(preconditioner, preconditioning_names, "preconditioner");
-    o.direct_solver =
-        *named<factor_forecast::libraries>(direct_solver, direct_solver_names, "direct_solver");
+    system_options o = options_of(std::get<0>(shape), tol, maxiter, max_seconds, restart, method,
+                                  preconditioner, block, near, fill_level, iterative,
+                                  direct_solver);
     o.monitor = [&](std::int64_t, double residual) { return watched.goes_on(residual); };
     if (device >= 0) require_gpu({.device = device});
     const auto stream = device >= 0 ? std::make_unique<gpu_stream>(device) : nullptr;
@@ -171,6 +183,64 @@ nb::dict solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_,
     watched.rethrow();
     return as_dict(report);
 }
+
+/// nz::solver of any type and backend.
+class kept_solver {
+  public:
+    kept_solver(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::handle data_,
+                int device, int threads, double tol, std::int64_t maxiter, double max_seconds,
+                int restart, const std::optional<std::string>& method,
+                const std::optional<std::string>& preconditioner, index block, nb::object near,
+                int fill_level, bool iterative, const std::string& direct_solver)
+        : shape_(shape) {
+        const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"),
+            data(data_, "A.data");
+        const auto o = options_of(std::get<0>(shape), tol, maxiter, max_seconds, restart, method,
+                                  preconditioner, block, near, fill_level, iterative,
+                                  direct_solver);
+        if (device >= 0) require_gpu({.device = device});
+        if (device >= 0) stream_ = std::make_unique<gpu_stream>(device);
+        with_solver_type(data.type(), "A.data", device, threads, stream_ ? gpu(*stream_) : gpu{},
+                         [&]<class V>(auto on) {
+                             this->make<V>(on, {checked_shape(shape), indptr, indices, data}, o);
+                             return 0;
+                         });
+    }
+    nb::dict solve(nb::handle b_, nb::handle x_) const {
+        const array b(b_, "b"), x(x_, "x0", true);
+        return as_dict(solve_(b, x));
+    }
+    void take_values(nb::handle indptr_, nb::handle indices_, nb::handle data_) const {
+        take_values_(array(indptr_, "A.indptr"), array(indices_, "A.indices"),
+                     array(data_, "data"));
+    }
+
+  private:
+    template <class V, class B>
+    void make(B on, const borrowed_csr<V, host_view>& A, const system_options& o) {
+        std::shared_ptr<solver<V, B>> kept;
+        {
+            const nb::gil_scoped_release others_run;
+            kept = std::make_shared<solver<V, B>>(on, A.view(), o);
+        }
+        solve_ = [kept](const array& b, const array& x) {
+            const auto rhs = b.elements<V>(), solution = x.elements<V>();
+            const nb::gil_scoped_release others_run;
+            return kept->solve(rhs, solution);
+        };
+        take_values_ = [kept, shape = shape_](const array& indptr, const array& indices,
+                                              const array& data) {
+            const borrowed_csr<V, host_view> other(checked_shape(shape), indptr, indices, data);
+            const nb::gil_scoped_release others_run;
+            kept->take_values(other.view());
+        };
+    }
+
+    shape_pair shape_;
+    std::unique_ptr<gpu_stream> stream_;  ///< outlives what runs in it
+    std::function<system_report(const array&, const array&)> solve_;
+    std::function<void(const array&, const array&, const array&)> take_values_;
+};
 
 /// One Krylov method with an operator and a preconditioner of the caller's, on vectors that lie
 /// where the operator does.
@@ -410,6 +480,17 @@ void bind_solvers(nb::module_& m) {
           "threads"_a, "block"_a, "near"_a.none(), "adaptive_candidates"_a, "cycle"_a,
           "strength"_a.none());
     m.def("rigid_body_modes", &rigid_body_modes_of, "coordinates"_a, "dimension"_a);
+    nb::class_<kept_solver>(m, "Solver")
+        .def(nb::init<shape_pair, nb::handle, nb::handle, nb::handle, int, int, double,
+                      std::int64_t, double, int, const std::optional<std::string>&,
+                      const std::optional<std::string>&, index, nb::object, int, bool,
+                      const std::string&>(),
+             "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "device"_a, "threads"_a,
+             "tol"_a, "maxiter"_a, "max_seconds"_a, "restart"_a, "method"_a.none(),
+             "preconditioner"_a.none(), "block"_a, "near"_a.none(), "fill_level"_a, "iterative"_a,
+             "direct_solver"_a)
+        .def("solve", &kept_solver::solve, "b"_a, "x"_a)
+        .def("take_values", &kept_solver::take_values, "indptr"_a, "indices"_a, "data"_a);
     nb::class_<any_factorization>(m, "Factorization")
         .def("solve", &any_factorization::solve, "b"_a, "x"_a)
         .def_prop_ro("entries", &any_factorization::entries)

@@ -780,3 +780,45 @@ def test_options_of_eigsh() -> None:
 
     with pytest.raises(nz.NoConvergence, match="stopped by the caller"):
         nz.eigsh(A, 2, which="SA", callback=enough)
+
+
+def heat(n: int, spot: float) -> sp.csr_array:
+    """A conductivity of one but around a spot, and a mass matrix."""
+    x = (np.arange(n) + 1) / (n + 1)
+    k = 1 + 99 * np.exp(-((x - spot) ** 2) / 0.01)
+    D = sp.diags_array(np.sqrt(np.repeat(k, n)))
+    A = nz.generate.laplace2d(n)
+    return sp.csr_array(D @ A @ D + 0.01 * sp.eye_array(n * n))
+
+
+def test_a_kept_solver_solves_a_sequence():
+    steps = [heat(40, 0.2 + 0.1 * k) for k in range(5)]
+    s = nz.Solver(steps[0], iterative=True)
+    x = np.zeros(1600)
+    for A in steps:
+        s.update_values(A.data)
+        b = x + 1
+        r = s.solve(b, x0=x)
+        assert r.converged and r.preconditioner == "amg"
+        assert np.linalg.norm(A @ r.x - b) <= 1.01e-8 * np.linalg.norm(b)
+        x = r.x
+
+
+def test_a_kept_solver_gives_what_solve_gives():
+    A = nz.generate.laplace2d(30)
+    s = nz.Solver(A)
+    for b in (np.ones(900), np.arange(900.0)):
+        assert np.array_equal(s.solve(b).x, nz.solve(A, b).x)
+
+
+def test_a_kept_solver_refuses_what_does_not_fit():
+    A = nz.generate.laplace2d(10)
+    s = nz.Solver(A)
+    before = s.solve(np.ones(100)).x
+    with pytest.raises(ValueError, match="expected"):
+        s.update_values(np.ones(3))
+    with pytest.raises(ValueError):
+        s.solve(np.ones(99))
+    with pytest.raises(ValueError):
+        nz.Solver(A, method="no such method")
+    assert np.array_equal(s.solve(np.ones(100)).x, before)
