@@ -1,6 +1,8 @@
 // Functions of a CSR on a GPU, in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/matrix/diagonal.hpp"
+#include "nonzero/matrix/mirror.hpp"
+#include "nonzero/matrix/pattern.hpp"
 #include "nonzero/matrix/spgemm.hpp"
 
 namespace nz {
@@ -34,6 +36,13 @@ NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 template <class V>
 csr<V, device> spgemm(gpu on, const csr<V, device_view>&, const csr<V, device_view>&, offset) {
     return absent<csr<V, device>>(on);
+}
+std::uint64_t pattern_hash(gpu on, const device_offset_span&, device_span<index>) {
+    return absent<std::uint64_t>(on);
+}
+template <class V>
+std::int64_t first_asymmetric_row(gpu on, const csr<V, device_view>&) {
+    return absent<std::int64_t>(on);
 }
 template <class V>
 void galerkin_values(gpu on, const csr<V, device_view>&, const csr<V, device_view>&,
@@ -74,6 +83,7 @@ void invert_each(gpu on, device_out<V>) {
     template void galerkin_values(gpu, const csr<V, device_view>&, const csr<V, device_view>&,  \
                                   const csr<V, device_view>&, csr<V, device>&);                 \
     template void transposed_values(gpu, const csr<V, device_view>&, csr<V, device>&);          \
+    template std::int64_t first_asymmetric_row(gpu, const csr<V, device_view>&);                \
     template void require_positive(gpu, device_span<V>, std::int64_t);                          \
     template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);                      \
     template device_array<V> l1_norms(gpu, const csr<V, device_view>&);                         \

@@ -61,6 +61,12 @@ std::optional<facing_entries<V>> first_asymmetry(const ascending<V>& A, symmetry
 template <class V>
 std::optional<facing_entries<V>> first_not_finite(const ascending<V>& A);
 
+/// The first row of a square A on a GPU, its columns ascending, with an entry that is not finite
+/// or, up to symmetry_tolerance, not what stands across the diagonal; -1 where there is none. Real
+/// values. Waits for on.stream.
+template <class V>
+std::int64_t first_asymmetric_row(gpu on, const csr<V, device_view>& A);
+
 /// Description of the fault in one sentence.
 template <class V>
 std::string text_of_not_finite(const facing_entries<V>& found);

@@ -11,6 +11,8 @@ namespace nz {
 /// A hash of where the entries of a CSR stand, the same for any number of threads. Two patterns
 /// have the same one by a chance of 2^-64.
 std::uint64_t pattern_hash(cpu on, const offset_span& row_ptr, std::span<const index> col_ind);
+/// The same number of a pattern on a GPU. Waits for on.stream.
+std::uint64_t pattern_hash(gpu on, const device_offset_span& row_ptr, device_span<index> col_ind);
 
 /// Mixes a position and a number of the pattern; the hash is the sum of all of them.
 /// Source: splitmix64, Steele, Lea, Flood 2014, doi:10.1145/2660193.2660195.

@@ -610,8 +610,9 @@ def cg(
     ----------
     A : Operator, or a matrix as `plan` takes it
         Plan it once for several right-hand sides.
-    b, x0 : array, (n,)
-        Of the operator's dtype and on its device; not changed.
+    b, x0 : array, (n,) or (n, k)
+        Of the operator's dtype and on its device; not changed. k systems go in step and share
+        products, cycles and passes over vectors, each to its own bound: plan A with vectors=k.
     rtol : float
         Of the relative residual, norm(b - A x) / norm(b).
     maxiter : int, optional
@@ -625,10 +626,11 @@ def cg(
 
     Returns
     -------
-    x : array, (n,)
+    x : array, of b's shape
         Of the library of b. The same bits in every run.
     info : int
-        0 where it has converged, else the number of iterations.
+        0 where it has converged, else the number of iterations; of k systems the most of one that
+        has not.
 
     Raises
     ------
@@ -643,7 +645,42 @@ def cg(
     >>> info
     0
     """
+    if len(getattr(b, "shape", ())) == 2 and b.shape[1] != 1:
+        if callback is not None:
+            raise TypeError("callback: for one right-hand side")
+        return _cg_of_columns(A, b, x0, rtol, maxiter, max_seconds, M)
     return _krylov("cg", A, b, x0, rtol, maxiter, max_seconds, M, callback)
+
+
+def _cg_of_columns(
+    A: Any,
+    b: Any,
+    x0: Any,
+    rtol: float,
+    maxiter: int | None,
+    max_seconds: float | None,
+    M: Operator | None,
+) -> tuple[Any, int]:
+    op = as_operator(A)
+    rhs = op._checked(b, "b")
+    n, count = op.shape[0], b.shape[1]
+    x = empty((n, count), op.dtype, rhs)
+    x[...] = 0 if x0 is None else op._checked(x0, "x0")
+    if M is not None and not isinstance(M, Operator):
+        raise TypeError(f"M: a {type(M).__name__}, expected an Operator, as nonzero.amg makes")
+    if count == 0:
+        return x, 0
+    reports = _nonzero.cg_of_columns(
+        op._core,
+        lend(_contiguous(rhs)),
+        lend(x),
+        None if M is None else M._core,
+        tol=real(rtol, "rtol", 0),
+        maxiter=10 * n if maxiter is None else whole(maxiter, "maxiter", 0, 2**63 - 1),
+        max_seconds=_seconds(max_seconds),
+        stream=stream_of(x) if op.device >= 0 else 0,
+    )
+    return x, max((max(r["iterations"], 1) for r in reports if not r["converged"]), default=0)
 
 
 def minres(
@@ -830,15 +867,16 @@ def amg(
     Parameters
     ----------
     A : sparse matrix, (n, n)
-        Symmetric positive definite and real, as `plan` takes it; copied to the CPU where it is on
-        a GPU. Not needed afterwards.
+        Symmetric positive definite and real, as `plan` takes it. On a GPU it stays there, and so do
+        its levels, unless `device` says otherwise. Not needed afterwards.
     near_nullspace : array, (n, k), optional
         Vectors that A hardly feels, which coarser levels must represent, such as
         `rigid_body_modes`; finite. Columns that depend on others do no harm. [the constant, one
         for each of a node's unknowns]
     block : int, optional
         Unknowns a node, which are aggregated together: 3 for elasticity in space. [6, 3 or 2 where
-        A's rows come in such groups with one pattern, and hardly feel constants; else 1]
+        A's rows come in such groups with one pattern, and hardly feel constants, which is not
+        looked for on a GPU; else 1]
     adaptive_candidates : int
         Vectors that are found by relaxation, beside those of near_nullspace or the constants;
         each takes another setup and ten cycles.
@@ -876,17 +914,20 @@ def amg(
     matrix = as_matrix(A)
     if cycle not in ("v", "w"):
         raise ValueError(f"cycle: {cycle!r}, expected 'v' or 'w'")
-    host = matrix.on_cpu()
+    number = device_number(device, matrix)
+    stays = matrix.device >= 0 and matrix.device == number
+    host = matrix if stays else matrix.on_cpu()
     core, report = _nonzero.amg(
         host.shape,
         *host.lent(),
-        device=device_number(device, matrix),
+        device=number,
         threads=whole(threads, "threads"),
         block=_block(block),
         near=_near(near_nullspace, host.shape[0], host.dtype),
         adaptive_candidates=whole(adaptive_candidates, "adaptive_candidates", 0, 50),
         cycle=cycle,
         strength=None if strength is None else real(strength, "strength", 0),
+        stream=stream_of(host.data) if stays else 0,
     )
     return Multigrid(core, report)
 

@@ -166,9 +166,9 @@ nb::dict solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_,
     const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
     const array b(b_, "b"), x(x_, "x0", true);
     monitor watched(std::move(callback));
-    system_options o = options_of(std::get<0>(shape), tol, maxiter, max_seconds, restart, method,
-                                  preconditioner, block, near, fill_level, iterative,
-                                  direct_solver);
+    system_options o =
+        options_of(std::get<0>(shape), tol, maxiter, max_seconds, restart, method, preconditioner,
+                   block, near, fill_level, iterative, direct_solver);
     o.monitor = [&](std::int64_t, double residual) { return watched.goes_on(residual); };
     if (device >= 0) require_gpu({.device = device});
     const auto stream = device >= 0 ? std::make_unique<gpu_stream>(device) : nullptr;
@@ -195,9 +195,9 @@ class kept_solver {
         : shape_(shape) {
         const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"),
             data(data_, "A.data");
-        const auto o = options_of(std::get<0>(shape), tol, maxiter, max_seconds, restart, method,
-                                  preconditioner, block, near, fill_level, iterative,
-                                  direct_solver);
+        const auto o =
+            options_of(std::get<0>(shape), tol, maxiter, max_seconds, restart, method,
+                       preconditioner, block, near, fill_level, iterative, direct_solver);
         if (device >= 0) require_gpu({.device = device});
         if (device >= 0) stream_ = std::make_unique<gpu_stream>(device);
         with_solver_type(data.type(), "A.data", device, threads, stream_ ? gpu(*stream_) : gpu{},
@@ -288,6 +288,40 @@ nb::dict krylov(const std::string& method, const any_operator& A, nb::handle b_,
     return as_dict(report);
 }
 
+/// Conjugate gradients on the columns of b and x, arrays of rows one after the other.
+nb::list cg_of_columns(const any_operator& A, nb::handle b_, nb::handle x_, const any_operator* M,
+                       double tol, std::int64_t maxiter, double max_seconds,
+                       std::uintptr_t stream) {
+    const array b(b_, "b"), x(x_, "x0", true);
+    solve_options o;
+    o.tol = tol, o.max_iter = maxiter, o.max_seconds = max_seconds;
+    const auto count = index(b.length(1));
+    for (const array* a : {&b, &x}) {
+        a->expect_device(A.device());
+        a->expect_type(A.type());
+        a->expect_shape(A.shape().rows, count);
+        if (a->stride(0) != count || (a->stride(1) != 1 && count > 1))
+            throw nb::value_error("cg: expected rows one after the other");
+    }
+    const auto reports = with_solver_type(
+        A.type(), "A", A.device(), 0, {.device = A.device()}, [&]<class V>(auto on) {
+            using B = decltype(on);
+            const auto op = operator_in<V, B>(A, "A");
+            const auto inverse = M == nullptr ? nullptr : operator_in<V, B>(*M, "M");
+            const auto n = std::size_t(b.size()), stride = std::size_t(count);
+            const in_columns<V, B> rhs{{b.data<V>(), n}, stride, count, storage_order::row_major};
+            const out_columns<V, B> all{{x.data<V>(), n}, stride, count, storage_order::row_major};
+            const nb::gil_scoped_release others_run;
+            if constexpr (std::is_same_v<B, gpu>)
+                start_after(on, {.device = on.device, .stream = reinterpret_cast<void*>(stream)});
+            return inverse == nullptr ? cg<V, B>(on, *op, rhs, all, o)
+                                      : cg<V, B>(on, *op, *inverse, rhs, all, o);
+        });
+    nb::list told;
+    for (const solve_report& r : reports) told.append(as_dict(r));
+    return told;
+}
+
 nb::dict as_dict(const amg_report& r) {
     nb::list levels;
     for (const amg_report::level& l : r.levels)
@@ -302,8 +336,8 @@ nb::dict as_dict(const amg_report& r) {
     return d;
 }
 
-template <class V, class B>
-std::unique_ptr<any_operator> make_amg(B on, const csr<V, host_view>& A, const amg_options& o,
+template <class V, class B, class S>
+std::unique_ptr<any_operator> make_amg(B on, const csr<V, S>& A, const amg_options& o,
                                        const candidates<V>& near, amg_report& report) {
     const nb::gil_scoped_release others_run;
     auto M = std::make_unique<amg<V, B>>(A, on, o, near);
@@ -313,7 +347,7 @@ std::unique_ptr<any_operator> make_amg(B on, const csr<V, host_view>& A, const a
 
 nb::tuple amg_of(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::handle data_,
                  int device, int threads, index block, nb::object near_, int adaptive_candidates,
-                 const std::string& cycle, std::optional<double> strength) {
+                 const std::string& cycle, std::optional<double> strength, std::uintptr_t stream) {
     const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
     amg_options o;
     o.block = block, o.adaptive_candidates = adaptive_candidates;
@@ -322,6 +356,13 @@ nb::tuple amg_of(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::
     amg_report report;
     auto M = with_type(data.type(), "A.data", [&]<class V>() -> std::unique_ptr<any_operator> {
         if constexpr (std::floating_point<V>) {
+            if (data.device() >= 0) {
+                const borrowed_csr<V, device_view> A(checked_shape(shape), indptr, indices, data);
+                const auto near = candidates_of<V>(near_, A.view().shape.rows);
+                const gpu on{.device = device};
+                start_after(on, {.device = device, .stream = reinterpret_cast<void*>(stream)});
+                return make_amg<V>(on, A.view(), o, near, report);
+            }
             const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
             const auto near = candidates_of<V>(near_, A.view().shape.rows);
             if (device < 0) return make_amg<V>(cpu{.threads = threads}, A.view(), o, near, report);
@@ -476,9 +517,11 @@ void bind_solvers(nb::module_& m) {
           "fill_level"_a, "iterative"_a, "direct_solver"_a, "callback"_a.none());
     m.def("krylov", &krylov, "method"_a, "A"_a, "b"_a, "x"_a, "M"_a.none(), nb::kw_only(), "tol"_a,
           "maxiter"_a, "max_seconds"_a, "restart"_a, "threads"_a, "stream"_a, "callback"_a.none());
+    m.def("cg_of_columns", &cg_of_columns, "A"_a, "b"_a, "x"_a, "M"_a.none(), nb::kw_only(),
+          "tol"_a, "maxiter"_a, "max_seconds"_a, "stream"_a);
     m.def("amg", &amg_of, "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "device"_a,
           "threads"_a, "block"_a, "near"_a.none(), "adaptive_candidates"_a, "cycle"_a,
-          "strength"_a.none());
+          "strength"_a.none(), "stream"_a);
     m.def("rigid_body_modes", &rigid_body_modes_of, "coordinates"_a, "dimension"_a);
     nb::class_<kept_solver>(m, "Solver")
         .def(nb::init<shape_pair, nb::handle, nb::handle, nb::handle, int, int, double,

@@ -132,6 +132,19 @@ def operators(A: Any, cupy: Any) -> Iterator[tuple[str, Any]]:
     yield "stored transpose", nz.plan(on_gpu, transposed=True)
 
 
+def test_multigrid_of_a_matrix_that_stays_on_the_gpu() -> None:
+    cp, cpx = needs("cupy", "cupyx.scipy.sparse")
+    host = sp.csr_array(nz.generate.laplace2d(60))
+    A = cpx.csr_matrix(sp.csr_matrix(host))
+    b = cp.ones((3600, 5))
+    x, info = nz.cg(nz.plan(A, vectors=5), b, M=nz.amg(A), rtol=1e-9)
+    assert info == 0
+    for k in range(5):
+        assert np.linalg.norm(host @ cp.asnumpy(x)[:, k] - 1) <= 1.01e-9 * 60
+    A.data[1] = 7
+    raises(ValueError, lambda: nz.amg(A), "not symmetric")
+
+
 def test_products_of_every_dtype_and_form() -> None:
     cupy = needs("cupy")
     for dtype in DTYPES:

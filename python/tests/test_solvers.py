@@ -822,3 +822,31 @@ def test_a_kept_solver_refuses_what_does_not_fit():
     with pytest.raises(ValueError):
         nz.Solver(A, method="no such method")
     assert np.array_equal(s.solve(np.ones(100)).x, before)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_cg_takes_several_right_hand_sides(order):
+    A = nz.generate.laplace2d(30)
+    B = np.asarray(np.random.default_rng(1).standard_normal((900, 7)), order=order)
+    B[:, 2] = 0
+    X, info = nz.cg(nz.plan(A, vectors=7), B, M=nz.amg(A), rtol=1e-9)
+    assert info == 0 and X.shape == B.shape
+    assert np.all(np.linalg.norm(A @ X - B, axis=0) <= 1.01e-9 * np.linalg.norm(B, axis=0))
+    assert np.all(X[:, 2] == 0)
+    again, _ = nz.cg(nz.plan(A, vectors=7), B, M=nz.amg(A), rtol=1e-9)
+    assert np.array_equal(X, again)
+
+
+def test_cg_tells_which_right_hand_side_it_could_not_solve():
+    A = nz.generate.laplace2d(30)
+    B = np.ones((900, 3))
+    B[5, 1] = np.nan
+    X, info = nz.cg(A, B, M=nz.amg(A))
+    assert info > 0
+    for k in (0, 2):
+        assert np.linalg.norm(A @ X[:, k] - 1) <= 1.01e-5 * 30
+    with pytest.raises(ValueError):
+        nz.cg(A, np.ones((899, 3)))
+    with pytest.raises(TypeError, match="one right-hand side"):
+        nz.cg(A, np.ones((900, 3)), callback=print)
+    assert nz.cg(A, np.ones((900, 0)))[0].shape == (900, 0)

@@ -53,6 +53,19 @@ void check_candidates(const candidates<V>& near, index rows) {
                                          wrong % near.count, wrong / near.count));
 }
 
+/// Throws the same of a matrix on a GPU.
+template <class V>
+void expect_suitable(gpu on, const csr<V, device_view>& A, bool symmetric) {
+    if (A.shape.rows != A.shape.cols)
+        throw argument_error(
+            fmt::format("amg: the matrix is {} x {}, not square", A.shape.rows, A.shape.cols));
+    require_positive<V>(on, diagonal_of(on, A));
+    if (!symmetric) return;
+    if (const auto row = first_asymmetric_row(on, A); row >= 0)
+        throw argument_error(
+            fmt::format("amg: the matrix is not symmetric, or not finite, in row {}", row));
+}
+
 template <class V, class B>
 nz::shape own_shape(B on, const matrix_slice<V>& A) {
     if (on.ranks == nullptr) throw argument_error("amg: on.ranks is null");
@@ -199,28 +212,35 @@ struct amg<V, B>::state {
     shares where = {};
     vector<V, B> moved_b = {}, moved_x = {};
 
-    state(B on, const amg_options& o, const linear_operator<V, B>* given,
-          const csr<V, host_view>& A)
+    template <class S>
+    state(B on, const amg_options& o, const linear_operator<V, B>* given, const csr<V, S>& A)
         : made(std::make_unique<hierarchy<V, B>>(on, o.cycle)),
           options(o),
           finest(given),
           shape(A.shape),
           entries(A.val.size()),
-          pattern(hash(A)) {}
-    [[nodiscard]] std::uint64_t hash(const csr<V, host_view>& A) const {
-        return options.keep && options.check ? pattern_hash(cpu{}, A.row_ptr, A.col_ind) : 0;
+          pattern(hash(on, A)) {}
+    template <class S>
+    [[nodiscard]] std::uint64_t hash(B on, const csr<V, S>& A) const {
+        using there = std::conditional_t<std::is_same_v<S, host_view>, cpu, B>;
+        if (!options.keep || !options.check) return 0;
+        if constexpr (std::is_same_v<there, B>)
+            return pattern_hash(on, A.row_ptr, A.col_ind);
+        else
+            return pattern_hash(there{}, A.row_ptr, A.col_ind);
     }
     void expect_whole() const {
         if (!is_whole) throw unavailable("amg: it could not take the values that it was given");
     }
     /// Throws unless values of A may be taken.
-    void expect_pattern(const csr<V, host_view>& A) const {
+    template <class S>
+    void expect_pattern(B on, const csr<V, S>& A) const {
         if (!options.keep) throw unavailable("amg: made without keep, it takes no other values");
         if (A.shape != shape || A.val.size() != entries)
             throw argument_error(
                 fmt::format("amg: {} x {} with {} entries, expected {} x {} with {}", A.shape.rows,
                             A.shape.cols, A.val.size(), shape.rows, shape.cols, entries));
-        if (hash(A) != pattern) throw argument_error("amg: the matrix has another pattern");
+        if (hash(on, A) != pattern) throw argument_error("amg: the matrix has another pattern");
     }
 };
 
@@ -249,6 +269,42 @@ amg<V, B>::amg(const ascending<V>& in_order, B on, const amg_options& asked,
             make_levels<V, B>(on, in_order, diagonal, o, all, finest, made, report);
         };
         const auto plan = [&] { return plan_and_build(in_order, on, product_options<V>(on)).op; };
+        auto& made = *state_->made;
+        make(all_candidates<V, B>(on, finest, plan, 0, near, o, make), made, report_);
+        made.levels.finish();
+        report_.block = o.block;
+        report_.setup_s = seconds_since(start);
+    }
+}
+
+template <class V, class B>
+amg<V, B>::amg(const csr<V, device_view>& given, B on, const amg_options& asked,
+               const candidates<V>& near,
+               const linear_operator<V, B>* finest) requires std::is_same_v<B, gpu>
+    : matrix_free_operator<V, B>(on, given.shape) {
+    const auto start = steady_clock::now();
+    asked.validate();
+    amg_options o = asked;
+    o.block = std::max(o.block, 1);
+    if (given.shape.rows % o.block != 0)
+        throw argument_error(
+            fmt::format("amg: {} rows, not whole blocks of {}", given.shape.rows, o.block));
+    if (given.val.size() > std::size_t(offset_vector::max_narrow))
+        throw argument_error("amg: a matrix of 2^31 entries or more, expected it on the CPU");
+    check_candidates(near, given.shape.rows);
+    if (finest != nullptr && finest->shape() != given.shape)
+        throw argument_error("amg: the product given is of another shape than the matrix");
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        require_gpu(on);
+        const ascending<V, gpu> A(given, on);
+        expect_suitable(on, A.view(), o.check);
+        state_ = std::make_unique<state>(on, o, finest, A.view());
+        const auto make = [&](const candidates<V>& all, auto& made, amg_report& report) {
+            make_levels<V>(on, A, o, all, finest, made, report);
+        };
+        const auto plan = [&] { return plan_and_build(A, on, product_options<V>(on)).op; };
         auto& made = *state_->made;
         make(all_candidates<V, B>(on, finest, plan, 0, near, o, make), made, report_);
         made.levels.finish();
@@ -341,13 +397,35 @@ void amg<V, B>::take_values(const csr<V, host_view>& given, amg_options::keeps k
         const auto start = steady_clock::now();
         const ascending<V> A(given);
         auto& h = *state_;
-        h.expect_pattern(A.view());
+        h.expect_pattern(this->on(), A.view());
         (void)suitable_diagonal(A, h.options.check);
         if (finest != nullptr && finest->shape() != h.shape)
             throw argument_error("amg: the product given is of another shape than the matrix");
         if (finest != nullptr) h.finest = finest;
         h.is_whole = false;
         retake_levels<V, B>(this->on(), A.view(), h.options, keeps, h.finest, *h.made, report_);
+        h.is_whole = true;
+        report_.setup_s = seconds_since(start);
+    }
+}
+
+template <class V, class B>
+void amg<V, B>::take_values(const csr<V, device_view>& given, amg_options::keeps keeps,
+                            const linear_operator<V, B>* finest) requires std::is_same_v<B, gpu> {
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        if (this->on().ranks != nullptr) throw argument_error("amg: over ranks it takes a slice");
+        const auto start = steady_clock::now();
+        const ascending<V, gpu> A(given, this->on());
+        auto& h = *state_;
+        h.expect_pattern(this->on(), A.view());
+        expect_suitable(this->on(), A.view(), h.options.check);
+        if (finest != nullptr && finest->shape() != h.shape)
+            throw argument_error("amg: the product given is of another shape than the matrix");
+        if (finest != nullptr) h.finest = finest;
+        h.is_whole = false;
+        retake_levels<V>(this->on(), A.view(), h.options, keeps, h.finest, *h.made, report_);
         h.is_whole = true;
         report_.setup_s = seconds_since(start);
     }
@@ -362,7 +440,7 @@ void amg<V, B>::take_values(const matrix_slice<V>& A) {
         const communicator& ranks = *this->on().ranks;
         const auto start = steady_clock::now();
         auto& h = *state_;
-        agree(&ranks, [&] { h.expect_pattern(view(A.own)); });
+        agree(&ranks, [&] { h.expect_pattern(this->on(), view(A.own)); });
         if (h.options.check)
             if (const auto why = why_not_symmetric(ranks, A); !why.empty())
                 throw argument_error("amg: " + why);

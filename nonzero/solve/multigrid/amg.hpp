@@ -60,6 +60,12 @@ class amg final : public matrix_free_operator<V, B> {
     amg(const csr<V, host>& A, B on, const amg_options& options = {},
         const candidates<V>& near = {}, const linear_operator<V, B>* finest = nullptr)
         : amg(view(A), on, options, near, finest) {}
+    /// The same of a matrix in the GPU's memory, of which nothing of size leaves it: levels, checks
+    /// and products are made there. Below 2^31 entries. The unknowns of a node are not looked for:
+    /// block = 0 is 1.
+    amg(const csr<V, device_view>& A, B on, const amg_options& options = {},
+        const candidates<V>& near = {},
+        const linear_operator<V, B>* finest = nullptr) requires std::is_same_v<B, gpu>;
     /// Called by all ranks of on.ranks.
     /// @param A     symmetric positive definite; not needed any more afterwards
     /// @param near  this rank's rows of what the coarser levels must represent, of as many
@@ -96,6 +102,10 @@ class amg final : public matrix_free_operator<V, B> {
                      amg_options::keeps keeps = amg_options::keeps::aggregates) {
         take_values(view(A), keeps);
     }
+    /// The same from the GPU's memory.
+    void take_values(const csr<V, device_view>& A,
+                     amg_options::keeps = amg_options::keeps::aggregates,
+                     const linear_operator<V, B>* finest = nullptr) requires std::is_same_v<B, gpu>;
     /// The same over on.ranks, called by all of them. Its levels are made anew by the old
     /// aggregates and couplings: for that time it takes the memory of both.
     void take_values(const matrix_slice<V>& A);

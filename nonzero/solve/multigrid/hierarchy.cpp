@@ -338,6 +338,22 @@ void make_levels(B on, const ascending<V>& in_order, host_vector<V> diagonal, co
     add_all_levels(m, helpers(on), A, near, std::move(diagonal));
 }
 
+template <class V>
+void make_levels(gpu on, const ascending<V, gpu>& A, const amg_options& o,
+                 const candidates<V>& near, const linear_operator<V, gpu>* finest,
+                 hierarchy<V, gpu>& made, amg_report& report) {
+    const csr<V, device_view>& M = A.view();
+    const offset most =
+        most_entries(offset(M.val.size()), o.block, near.count > 0 ? near.count : o.block);
+    const auto planned = [&] { made.finest = plan_and_build(A, on, product_options<V>(on)); };
+    making<V, gpu> m{on, nullptr, o, finest, planned, made, report, most, o.block, o.strength};
+    const device_guard guard(on);
+    const range rows{0, M.shape.rows};
+    next_level<V, gpu> first{{{{0, M.shape.rows}}, {}, {{rows, {}}, {}}, M},
+                             first_candidates(on, near, rows, m.block)};
+    add_levels(m, on, std::move(first));
+}
+
 template <class V, class B>
 void make_levels(B on, const matrix_slice<V>& A, const amg_options& o, const candidates<V>& near,
                  const linear_operator<V, B>* finest, const kept_levels<V>* old,
@@ -371,5 +387,10 @@ NZ_INSTANTIATE(float, cpu)
 NZ_INSTANTIATE(double, cpu)
 NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(float, gpu))
 NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(double, gpu))
+#define NZ_INSTANTIATE_ON_GPU(V)                                                    \
+    template void make_levels(gpu, const ascending<V, gpu>&, const amg_options&,    \
+                              const candidates<V>&, const linear_operator<V, gpu>*, \
+                              hierarchy<V, gpu>&, amg_report&);
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_ON_GPU(float) NZ_INSTANTIATE_ON_GPU(double))
 
 }  // namespace nz

@@ -45,11 +45,20 @@ template <class V, class B>
 void make_levels(B on, const ascending<V>& A, host_vector<V> diagonal, const amg_options&,
                  const candidates<V>& near, const linear_operator<V, B>* finest,
                  hierarchy<V, B>& made, amg_report& report);
+/// The same of a matrix on the GPU, below 2^31 entries: nothing of size leaves it.
+template <class V>
+void make_levels(gpu on, const ascending<V, gpu>& A, const amg_options&, const candidates<V>& near,
+                 const linear_operator<V, gpu>* finest, hierarchy<V, gpu>& made,
+                 amg_report& report);
 /// Gives the levels, of one process, A's values, whose pattern is that of the matrix they were made
 /// of. Where it throws the levels are of no use any more. finest: has taken the values, or null.
 template <class V, class B>
 void retake_levels(B on, const csr<V, host_view>& A, const amg_options&, amg_options::keeps,
                    const linear_operator<V, B>* finest, hierarchy<V, B>& made, amg_report& report);
+template <class V>
+void retake_levels(gpu on, const csr<V, device_view>& A, const amg_options&, amg_options::keeps,
+                   const linear_operator<V, gpu>* finest, hierarchy<V, gpu>& made,
+                   amg_report& report);
 
 /// The same of a matrix that is shared out in whole nodes, whose diagonal is checked. near: of the
 /// rank's rows. old: aggregates and couplings that take the place of A's own, or null. Called by

@@ -106,6 +106,16 @@ void retake_levels(B on, const csr<V, host_view>& A, const amg_options& o, amg_o
     retaking<V, B, cpu>(on, helpers(on), o, keeps, finest, made, report).run(A);
 }
 
+template <class V>
+void retake_levels(gpu on, const csr<V, device_view>& A, const amg_options& o,
+                   amg_options::keeps keeps, const linear_operator<V, gpu>* finest,
+                   hierarchy<V, gpu>& made, amg_report& report) {
+    const device_guard guard(on);
+    if (!std::holds_alternative<kept_level<V, gpu>>(made.kept.front()))
+        throw unavailable("amg: its levels were made on the CPU, which takes the values there");
+    retaking<V, gpu, gpu>(on, on, o, keeps, finest, made, report).run(A);
+}
+
 #define NZ_INSTANTIATE(V, B)                                                      \
     template void retake_levels(B, const csr<V, host_view>&, const amg_options&,  \
                                 amg_options::keeps, const linear_operator<V, B>*, \
@@ -114,5 +124,10 @@ NZ_INSTANTIATE(float, cpu)
 NZ_INSTANTIATE(double, cpu)
 NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(float, gpu))
 NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(double, gpu))
+#define NZ_INSTANTIATE_ON_GPU(V)                                                     \
+    template void retake_levels(gpu, const csr<V, device_view>&, const amg_options&, \
+                                amg_options::keeps, const linear_operator<V, gpu>*,  \
+                                hierarchy<V, gpu>&, amg_report&);
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_ON_GPU(float) NZ_INSTANTIATE_ON_GPU(double))
 
 }  // namespace nz

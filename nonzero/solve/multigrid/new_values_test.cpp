@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "nonzero/core/format.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/gen/problems.hpp"
@@ -149,6 +150,36 @@ TYPED_TEST(new_values, are_refused_and_change_nothing) {
     amg<double, TypeParam> rigid(A, this->on, {.coarse_rows = 50, .keep = false});
     EXPECT_THROW(rigid.take_values(A), unavailable);
     EXPECT_LT(rigid.bytes(), M.bytes());
+}
+
+TEST(new_values_on_gpu, are_those_of_matrices_on_the_gpu) {
+    if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
+    const gpu on{};
+    auto A = laplace3d<double>(30, 30, 30);
+    auto four = A;
+    for (double& v : four.val) v *= 4;
+    const auto there = upload(on, A), four_there = upload(on, four);
+    const auto apply = [&](const amg<double, gpu>& by) {
+        const auto x = from_host(on, std::span<const double>(random_vector<double>(27000, 3)));
+        auto y = from_host(on, std::span<const double>(host_vector<double>(27000)));
+        by.apply(1, x, 0, y);
+        return to_host<double>(on, device_span<double>(y));
+    };
+    amg<double, gpu> from_there(view(there), on);
+    const amg<double, gpu> from_host_memory(A, on);
+    EXPECT_TRUE(same_bits<double>(apply(from_there), apply(from_host_memory)));
+    from_there.take_values(view(four_there));
+    EXPECT_TRUE(same_bits<double>(apply(from_there), apply(amg<double, gpu>(four, on))));
+    from_there.take_values(A);
+    EXPECT_TRUE(same_bits<double>(apply(from_there), apply(from_host_memory)));
+    four.val[1] = 7;  // not symmetric
+    EXPECT_THROW((amg<double, gpu>(view(upload(on, four)), on)), argument_error);
+    EXPECT_THROW(from_there.take_values(view(upload(on, four))), argument_error);
+    four.val[1] = four.val[0] = -1;
+    EXPECT_THROW((amg<double, gpu>(view(upload(on, four)), on)), argument_error);
+    EXPECT_THROW(from_there.take_values(view(upload(on, laplace3d<double>(30, 30, 31)))),
+                 argument_error);
+    EXPECT_TRUE(same_bits<double>(apply(from_there), apply(from_host_memory)));
 }
 
 TEST(new_values_over_ranks, give_the_bits_of_a_setup) {
