@@ -10,6 +10,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "nonzero/core/format.hpp"
 #include "nonzero/gen/problems.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/plan/machine.hpp"
@@ -95,6 +96,7 @@ class solver_bench {
                 M->take_values(A);
                 wait_for(on_);
             }));
+        if constexpr (std::is_same_v<B, gpu>) add_from_gpu(r);
         for (const auto& l : M->report().levels)
             r["levels"].push_back({{"rows", l.rows}, {"nonzeros", l.nnz}, {"method", l.method}});
         r["operator_complexity"] = M->report().operator_complexity();
@@ -107,6 +109,34 @@ class solver_bench {
     }
 
   private:
+    /// Plan and setup, and values taken, of a matrix that lies on the GPU.
+    void add_from_gpu(json& r) {
+        const auto there = upload(on_, p_.A);
+        amg_options o = p_.options;
+        o.block = std::max(o.block, 1);
+        std::unique_ptr<amg<double, B>> M;
+        add(r, "plan_and_setup_from_gpu",
+            least(
+                3,
+                [&] {
+                    M = std::make_unique<amg<double, B>>(view(there), on_, o, p_.near);
+                    wait_for(on_);
+                },
+                [&] { M.reset(); }));
+        M = std::make_unique<amg<double, B>>(view(there), on_, o, p_.near, op_.get());
+        add(r, "setup_from_gpu",
+            least(
+                3,
+                [&] {
+                    M = std::make_unique<amg<double, B>>(view(there), on_, o, p_.near, op_.get());
+                    wait_for(on_);
+                },
+                [&] { M.reset(); }));
+        add(r, "take_values_from_gpu", least(3, [&] {
+                M->take_values(view(there));
+                wait_for(on_);
+            }));
+    }
     json in_single_precision() {
         std::unique_ptr<linear_operator<float, B>> finest;
         std::unique_ptr<mixed_precision_operator<B>> M;

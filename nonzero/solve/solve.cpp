@@ -172,20 +172,17 @@ class whole_matrix {
         A_ = ascending<V>::known(given_.view());
         factors_.reset();
     }
-    /// After that, and `negate`.
-    void update_product() {
-        if (has_product()) update_values(product_.op, product_.plan, A_.view());
-    }
-    /// Gives M the values where it can take them; whether it has.
-    bool update(linear_operator<V, B>& M) const {
-        if constexpr (!is_complex<V>) {
-            auto* const levels = dynamic_cast<amg<V, B>*>(&M);
-            if (levels == nullptr) return false;
-            levels->take_values(A_.view(), amg_options::keeps::aggregates, product_.op.get());
-            return true;
+    /// Gives them to the product, after that and `negate`, and to M; whether M has taken them. Null
+    /// for none.
+    bool update(linear_operator<V, B>* M) {
+        if constexpr (std::is_same_v<B, gpu>) {
+            const device_guard guard(on_);
+            return update_from(view(upload(on_, A_.view())), M);
+        } else {
+            return update_from(A_.view(), M);
         }
-        return false;
     }
+    void drop_product() { product_.op.reset(); }
     void take_block(const choice&) {}
     /// f of the rows and columns that preconditioners are made of, and the number of the first.
     template <class F>
@@ -221,6 +218,22 @@ class whole_matrix {
     }
 
   private:
+    /// there: the matrix where B computes.
+    bool update_from(const csr<V, typename B::view>& there, linear_operator<V, B>* M) {
+        update_values(product_.op, product_.plan, there);
+        if constexpr (!is_complex<V>) {
+            auto* const levels = dynamic_cast<amg<V, B>*>(M);
+            if (levels == nullptr) return false;
+            const auto keeps = amg_options::keeps::aggregates;
+            if constexpr (std::is_same_v<B, gpu>)
+                levels->take_values(there, keeps, product_.op.get());
+            else
+                levels->take_values(A_, keeps, product_.op.get());
+            return true;
+        }
+        return false;
+    }
+
     B on_;
     ascending<V> given_, A_;  ///< A_: its rows in order, negated perhaps
     host_vector<V> values_;   ///< of A_, where it is negated
@@ -549,11 +562,12 @@ class prepared_system {
     void take_values(host_vector<V> diagonal) {
         A_.take_values();
         look(std::move(diagonal));
-        A_.update_product();
+        if (!A_.has_product()) return;
         try {
-            if (kept_ != nullptr && !A_.update(*kept_)) kept_.reset();
-        } catch (const std::exception&) {
-            kept_.reset();  // the next solve makes it anew, or tells why it cannot
+            if (!A_.update(kept_.get())) kept_.reset();
+        } catch (const std::exception&) {  // the next solve makes both anew, or tells why not
+            kept_.reset();
+            A_.drop_product();
         }
     }
 
@@ -653,10 +667,19 @@ class prepared_system {
     std::int64_t first_iterations_ = 0;     ///< with `kept_` as it was made
 };
 
-bool same_positions(const offset_span& a, const offset_span& b) {
-    bool same = a.size() == b.size();
-    for (std::size_t i = 0; same && i < a.size(); ++i) same = a[i] == b[i];
-    return same;
+template <class V>
+bool same_pattern(const csr<V, host_view>& A, const csr<V, host_view>& B) {
+    if (A.shape != B.shape || A.val.size() != B.val.size()) return false;
+    const auto both = [](bool a, bool b) { return a && b; };
+    const int threads = thread_count({});
+    return parallel_reduce(threads, std::ssize(A.col_ind), true, both,
+                           [&](std::int64_t k) {
+                               return A.col_ind[std::size_t(k)] == B.col_ind[std::size_t(k)];
+                           }) &&
+           parallel_reduce(threads, std::int64_t(A.row_ptr.size()), true, both,
+                           [&](std::int64_t i) {
+                               return A.row_ptr[std::size_t(i)] == B.row_ptr[std::size_t(i)];
+                           });
 }
 
 void expect_square(nz::shape s) {
@@ -783,10 +806,10 @@ void solver<V, B>::take_values(const csr<V, host_view>& given) {
         auto& mine = state_->A;
         const ascending<V> in_order(given);
         const csr<V, host_view>& other = in_order.view();
-        if (other.shape != mine.shape || !std::ranges::equal(other.col_ind, mine.col_ind) ||
-            !same_positions(other.row_ptr, view(mine).row_ptr))
+        if (!same_pattern(other, view(mine)))
             throw argument_error("solver: the matrix has another pattern than the first one");
-        std::ranges::copy(other.val, mine.val.begin());
+        parallel_for(thread_count({}), std::ssize(mine.val),
+                     [&](std::int64_t k) { mine.val[std::size_t(k)] = other.val[std::size_t(k)]; });
         state_->system->take_values(state_->diagonal());
     }
 }

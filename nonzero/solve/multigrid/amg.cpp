@@ -304,7 +304,7 @@ amg<V, B>::amg(const csr<V, device_view>& given, B on, const amg_options& asked,
         const auto make = [&](const candidates<V>& all, auto& made, amg_report& report) {
             make_levels<V>(on, A, o, all, finest, made, report);
         };
-        const auto plan = [&] { return plan_and_build(A, on, product_options<V>(on)).op; };
+        const auto plan = [&] { return plan_and_build(A, on, product_options_there<V>()).op; };
         auto& made = *state_->made;
         make(all_candidates<V, B>(on, finest, plan, 0, near, o, make), made, report_);
         made.levels.finish();
@@ -388,14 +388,13 @@ void amg<V, B>::make_levels_of(const matrix_slice<V>& A, const state& old, hiera
 }
 
 template <class V, class B>
-void amg<V, B>::take_values(const csr<V, host_view>& given, amg_options::keeps keeps,
+void amg<V, B>::take_values(const ascending<V>& A, amg_options::keeps keeps,
                             const linear_operator<V, B>* finest) {
     if constexpr (!is_built<B>) {
         refuse_gpu();
     } else {
         if (this->on().ranks != nullptr) throw argument_error("amg: over ranks it takes a slice");
         const auto start = steady_clock::now();
-        const ascending<V> A(given);
         auto& h = *state_;
         h.expect_pattern(this->on(), A.view());
         (void)suitable_diagonal(A, h.options.check);

@@ -96,7 +96,11 @@ class amg final : public matrix_free_operator<V, B> {
     /// suit: it then is as before. What else it throws, such as out_of_memory, leaves an object
     /// that refuses to be applied until it has taken other values.
     void take_values(const csr<V, host_view>& A,
-                     amg_options::keeps = amg_options::keeps::aggregates,
+                     amg_options::keeps keeps = amg_options::keeps::aggregates,
+                     const linear_operator<V, B>* finest = nullptr) {
+        take_values(ascending(A), keeps, finest);
+    }
+    void take_values(const ascending<V>& A, amg_options::keeps = amg_options::keeps::aggregates,
                      const linear_operator<V, B>* finest = nullptr);
     void take_values(const csr<V, host>& A,
                      amg_options::keeps keeps = amg_options::keeps::aggregates) {

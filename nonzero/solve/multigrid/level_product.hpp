@@ -26,6 +26,16 @@ plan_options product_options(B) {
     return o;
 }
 
+/// The same of a matrix on the GPU, of the methods that the GPU builds: others would take it to the
+/// CPU and back.
+template <class V>
+plan_options product_options_there() {
+    plan_options o{.expected_products = 100};
+    for (const method<V>& m : methods<V>())
+        if (!m.synchronises && m.from_device != nullptr) o.methods.emplace_back(m.name);
+    return o;
+}
+
 /// Methods of the products that are hardly planned: planning takes longer than it gains over those
 /// of a solve. On a GPU the second takes rows that are too long for the first.
 inline std::vector<std::string> plain_methods(cpu) { return {"csr.balanced"}; }

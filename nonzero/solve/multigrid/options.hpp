@@ -48,7 +48,8 @@ struct amg_options {
     index rows_worth_a_gpu = 10000;
     bool check = true;  ///< checks that A is symmetric, which takes about a product
     /// Keeps aggregates, couplings and patterns, so that take_values need not find them again: 13
-    /// bytes a row and one an entry beside A, and on a GPU the unpacked coarser levels.
+    /// bytes a row and one an entry beside A, and of levels that are packed, on a GPU or in single
+    /// precision, the matrices.
     bool keep = true;
     /// What other values leave as it is: aggregates, with new prolongations, or these as well.
     enum class keeps { aggregates, prolongation };
