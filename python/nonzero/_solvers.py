@@ -243,7 +243,7 @@ def solve(
 
 
 def _result(r: dict[str, Any], x: NDArray[Any], b: Any) -> SolveResult:
-    """What a solve tells; x in the library of b."""
+    """Put together the result of a solve; x in the library of b."""
     best = r["attempts"][r["best"]]
     return SolveResult(
         x=from_numpy(x, b) if library_of(b) != "numpy" else x,

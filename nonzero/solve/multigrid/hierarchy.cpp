@@ -30,7 +30,7 @@ struct making {
     const kept_levels<V>* old = nullptr;  ///< levels whose aggregates and couplings these take
     multigrid_levels<V, B>& levels = made.levels;
 
-    /// What the level that was added last keeps; null where nothing is kept.
+    /// The kept part of the level that was added last; null where nothing is kept.
     template <class C>
     kept_level<V, C>* kept() {
         return o.keep ? &std::get<kept_level<V, C>>(made.kept.back()) : nullptr;

@@ -51,7 +51,7 @@ struct amg_options {
     /// bytes a row and one an entry beside A, and of levels that are packed, on a GPU or in single
     /// precision, the matrices.
     bool keep = true;
-    /// What other values leave as it is: aggregates, with new prolongations, or these as well.
+    /// Parts that other values leave as they are: aggregates, with new prolongations, or these too.
     enum class keeps { aggregates, prolongation };
 
     /// Throws argument_error where an option is out of its range.
