@@ -791,7 +791,7 @@ def heat(n: int, spot: float) -> sp.csr_array:
     return sp.csr_array(D @ A @ D + 0.01 * sp.eye_array(n * n))
 
 
-def test_a_kept_solver_solves_a_sequence():
+def test_a_kept_solver_solves_a_sequence() -> None:
     steps = [heat(40, 0.2 + 0.1 * k) for k in range(5)]
     s = nz.Solver(steps[0], iterative=True)
     x = np.zeros(1600)
@@ -804,14 +804,14 @@ def test_a_kept_solver_solves_a_sequence():
         x = r.x
 
 
-def test_a_kept_solver_gives_what_solve_gives():
+def test_a_kept_solver_gives_what_solve_gives() -> None:
     A = nz.generate.laplace2d(30)
     s = nz.Solver(A)
     for b in (np.ones(900), np.arange(900.0)):
         assert np.array_equal(s.solve(b).x, nz.solve(A, b).x)
 
 
-def test_a_kept_solver_refuses_what_does_not_fit():
+def test_a_kept_solver_refuses_what_does_not_fit() -> None:
     A = nz.generate.laplace2d(10)
     s = nz.Solver(A)
     before = s.solve(np.ones(100)).x
@@ -825,7 +825,7 @@ def test_a_kept_solver_refuses_what_does_not_fit():
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_cg_takes_several_right_hand_sides(order):
+def test_cg_takes_several_right_hand_sides(order: Any) -> None:
     A = nz.generate.laplace2d(30)
     B = np.asarray(np.random.default_rng(1).standard_normal((900, 7)), order=order)
     B[:, 2] = 0
@@ -837,7 +837,7 @@ def test_cg_takes_several_right_hand_sides(order):
     assert np.array_equal(X, again)
 
 
-def test_cg_tells_which_right_hand_side_it_could_not_solve():
+def test_cg_tells_which_right_hand_side_it_could_not_solve() -> None:
     A = nz.generate.laplace2d(30)
     B = np.ones((900, 3))
     B[5, 1] = np.nan
