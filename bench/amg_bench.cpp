@@ -20,6 +20,7 @@
 #include "nonzero/solve/multigrid/cycle.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "nonzero/solve/preconditioners/mixed_precision.hpp"
+#include "nonzero_commit.hpp"
 
 namespace {
 
@@ -192,7 +193,10 @@ class solver_bench {
 
 template <class B>
 void run_all(B on, int argc, char** argv) {
-    json all{{"threads", thread_count(cpu{})}, {"cpu", describe_machine().cpu}};
+    json all{{"commit", built_commit},
+             {"dirty", built_dirty},
+             {"threads", thread_count(cpu{})},
+             {"cpu", describe_machine().cpu}};
     for (int k = 2; k < argc; ++k) {
         const problem p = make_problem(argv[k]);
         all["problems"][argv[k]] = solver_bench<B>(on, p).run();

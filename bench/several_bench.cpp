@@ -16,6 +16,7 @@
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/vector/vectors.hpp"
+#include "nonzero_commit.hpp"
 
 namespace {
 
@@ -100,7 +101,10 @@ json run(B on, const csr<double, host>& A, nz::index count) {
 
 template <class B>
 void run_all(B on, int argc, char** argv) {
-    json all{{"threads", thread_count(cpu{})}, {"cpu", describe_machine().cpu}};
+    json all{{"commit", built_commit},
+             {"dirty", built_dirty},
+             {"threads", thread_count(cpu{})},
+             {"cpu", describe_machine().cpu}};
     for (int k = 3; k < argc; ++k)
         all["problems"][argv[k]] = run(on, make_matrix(argv[k]), nz::index(std::stoi(argv[2])));
     fmt::print("{}\n", all.dump(1));
