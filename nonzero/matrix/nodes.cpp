@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/parallel.hpp"
@@ -29,20 +30,23 @@ class nodes_of_row {
     P at_, end_;
 };
 
-/// Whether `block` rows from `row` on are those of a node, as the header says.
+/// Kinds of `block` rows: those of a node, as the header says, which may send constants to zero.
+enum class rows_are { no_node, a_node, a_node_without_feeling };
+
 template <index block, class V, class P>
-bool is_node(const P* row_ptr, const csr<V, host_view>& A, std::int64_t row) {
+rows_are kind_of(const P* row_ptr, const csr<V, host_view>& A, std::int64_t row) {
     const index* const col = A.col_ind.data();
     std::int64_t neighbours = 0;
     for (index r = 0; r < block; ++r) {
         nodes_of_row<block, P> first(row_ptr, col, row), mine(row_ptr, col, row + r);
         for (index node = 0; node >= 0;) {
             node = first.next();
-            if (mine.next() != node) return false;
+            if (mine.next() != node) return rows_are::no_node;
             neighbours += node >= 0;
         }
     }
-    if (2 * std::int64_t(row_ptr[row + block] - row_ptr[row]) <= neighbours * block) return false;
+    if (2 * std::int64_t(row_ptr[row + block] - row_ptr[row]) <= neighbours * block)
+        return rows_are::no_node;
     double felt = 0, size = 0;
     for (index r = 0; r < block; ++r) {
         std::array<V, std::size_t(block)> sums{};
@@ -52,25 +56,37 @@ bool is_node(const P* row_ptr, const csr<V, host_view>& A, std::int64_t row) {
         }
         for (const V sum : sums) felt += double(std::abs(sum));
     }
-    return 2 * felt <= size;
+    if (2 * felt > size) return rows_are::no_node;
+    constexpr double rounding = 1e3 * std::numeric_limits<real<V>>::epsilon();
+    return felt <= rounding * size ? rows_are::a_node_without_feeling : rows_are::a_node;
 }
 
-/// Of every `step`-th group of `block` rows: whether nine in ten are nodes.
+/// Of every `step`-th group of `block` rows: whether nine in ten are nodes. Of all of them, also
+/// whether some feel a constant: where none does A is singular, as that of a free body, and its
+/// levels would be.
 template <index block, class V>
 bool are_nodes(cpu on, const communicator* ranks, const csr<V, host_view>& A, index first_row,
                std::int64_t step) {
     const std::int64_t before = (block - first_row % block) % block;
     const std::int64_t groups = std::max<std::int64_t>(A.shape.rows - before, 0) / block;
     const std::int64_t looked_at = (groups + step - 1) / step;
-    const offset found = A.row_ptr.visit([&](const auto* row_ptr) {
+    constexpr offset feeling = offset(1) << 32;  // counts those that feel a constant as well
+    const offset mine = A.row_ptr.visit([&](const auto* row_ptr) {
         return parallel_reduce(thread_count(on), looked_at, offset(0), std::plus<>(),
                                [&](std::int64_t k) -> offset {
-                                   const std::int64_t row = before + k * step * block;
-                                   return is_node<block>(row_ptr, A, row);
+                                   switch (kind_of<block>(row_ptr, A, before + k * step * block)) {
+                                       case rows_are::no_node:
+                                           return 0;
+                                       case rows_are::a_node:
+                                           return 1 + feeling;
+                                       default:
+                                           return 1;
+                                   }
                                });
     });
-    const offset all = summed_over(ranks, offset(looked_at));
-    return 10 * summed_over(ranks, found) >= 9 * all && all > 0;
+    const offset all = summed_over(ranks, offset(looked_at)), found = summed_over(ranks, mine);
+    if (10 * (found % feeling) < 9 * all || all == 0) return false;
+    return step > 1 || found >= feeling;
 }
 
 /// Whether A is of nodes of `block` unknowns: by a sample first, and then by all of them.

@@ -53,6 +53,21 @@ TEST(unknowns_a_node, are_as_many_as_the_blocks_have_rows) {
     EXPECT_EQ(found_in(in_blocks(laplace2d<double>(30, 30), 5, 0.3)), 1);
 }
 
+TEST(unknowns_a_node, are_one_of_a_free_body) {
+    auto free = in_blocks(laplace2d<double>(30, 30), 2, 0.3);
+    EXPECT_EQ(found_in(free), 2);
+    for (index i = 0; i < free.shape.rows; ++i) {  // rows of each unknown sum to zero
+        double sums[2] = {};
+        for (auto k = std::size_t(free.row_ptr[std::size_t(i)]);
+             k < std::size_t(free.row_ptr[std::size_t(i) + 1]); ++k)
+            sums[free.col_ind[k] % 2] += free.val[k];
+        for (auto k = std::size_t(free.row_ptr[std::size_t(i)]);
+             k < std::size_t(free.row_ptr[std::size_t(i) + 1]); ++k)
+            if (free.col_ind[k] / 2 == i / 2) free.val[k] -= sums[free.col_ind[k] % 2];
+    }
+    EXPECT_EQ(found_in(free), 1);
+}
+
 TEST(unknowns_a_node, are_one_of_scalar_problems) {
     EXPECT_EQ(found_in(laplace2d<double>(60, 60)), 1);
     EXPECT_EQ(found_in(laplace3d<double>(12, 12, 12)), 1);
