@@ -414,7 +414,10 @@ def test_amg_is_near_the_inverse(dtype: str, cycle: str) -> None:
     assert np.linalg.norm(x) < 0.8
     assert np.array_equal(M @ r, nz.amg(A, cycle=cycle) @ r)
     several = np.stack([r, s], axis=1)
-    assert np.array_equal((M @ several)[:, 0], M @ r)
+    # Several vectors share a cycle, whose products may round otherwise than one vector's.
+    difference = np.linalg.norm((M @ several)[:, 0] - M @ r)
+    assert difference <= 100 * np.finfo(dtype).eps * np.linalg.norm(M @ r)
+    assert np.array_equal(M @ several, M @ several)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
