@@ -66,6 +66,10 @@ void expect_suitable(gpu on, const csr<V, device_view>& A, bool symmetric) {
             fmt::format("amg: the matrix is not symmetric, or not finite, in row {}", row));
 }
 
+/// Clang 14 instantiates members for backends that they do not suit.
+template <class B>
+constexpr bool is_gpu_built = std::is_same_v<B, gpu>&& is_built<B>;
+
 template <class V, class B>
 nz::shape own_shape(B on, const matrix_slice<V>& A) {
     if (on.ranks == nullptr) throw argument_error("amg: on.ranks is null");
@@ -294,7 +298,7 @@ amg<V, B>::amg(const csr<V, device_view>& given, B on, const amg_options& asked,
     check_candidates(near, given.shape.rows);
     if (finest != nullptr && finest->shape() != given.shape)
         throw argument_error("amg: the product given is of another shape than the matrix");
-    if constexpr (!is_built<B>) {
+    if constexpr (!is_gpu_built<B>) {
         refuse_gpu();
     } else {
         require_gpu(on);
@@ -411,7 +415,7 @@ void amg<V, B>::take_values(const ascending<V>& A, amg_options::keeps keeps,
 template <class V, class B>
 void amg<V, B>::take_values(const csr<V, device_view>& given, amg_options::keeps keeps,
                             const linear_operator<V, B>* finest) requires std::is_same_v<B, gpu> {
-    if constexpr (!is_built<B>) {
+    if constexpr (!is_gpu_built<B>) {
         refuse_gpu();
     } else {
         if (this->on().ranks != nullptr) throw argument_error("amg: over ranks it takes a slice");

@@ -158,11 +158,15 @@ struct level_facts {
     own_couplings<C> strong;  ///< without graphs where the aggregates are known
 };
 
-aggregation<host> copy_of(cpu, const aggregation<host>& a) { return a; }
-aggregation<device> copy_of(gpu on, const aggregation<device>& a) {
-    aggregation<device> c{a.count, {}};
-    copy(on, device_span<index>(a.of), c.of);
-    return c;
+template <class C>
+aggregation<typename C::memory> copy_of(C here, const aggregation<typename C::memory>& a) {
+    if constexpr (std::is_same_v<C, cpu>) {
+        return a;
+    } else {
+        aggregation<device> c{a.count, {}};
+        copy(here, device_span<index>(a.of), c.of);
+        return c;
+    }
 }
 template <class V>
 own_couplings<cpu> known_couplings(cpu, const csr<V, host_view>&, const host_vector<char>& strong) {
