@@ -1,4 +1,4 @@
-// How a pass over several vectors runs on a GPU: lanes along the vectors, and for each run of them
+// A pass over several vectors on a GPU: lanes lie along the vectors, and for each run of them
 // the last block to arrive adds what the others summed.
 #pragma once
 

@@ -40,7 +40,7 @@ NZ_HOST_DEVICE typename Step::totals element_of(const Step& step, const column_e
     }
 }
 
-/// How a pass's threads lie on a GPU: by rows of lanes along the vectors.
+/// The threads of a pass on a GPU: rows of lanes along the vectors.
 struct column_grid {
     static constexpr int threads = 256;
     int log_lanes;
@@ -143,7 +143,7 @@ void run_columns(gpu on, std::int64_t rows, index count, const Step& step,
     }
 }
 
-/// Which of several vectors, and how they lie.
+/// Numbers of some of several vectors, and the layout of all.
 struct chosen_columns {
     std::size_t row_stride, vector_stride;
     index which[std::size_t(most_columns)];

@@ -226,20 +226,53 @@ def solve(
             x,
             device=number,
             threads=whole(threads, "threads"),
-            tol=target,
-            maxiter=whole(maxiter, "maxiter", 0, 2**63 - 1),
-            max_seconds=_seconds(max_seconds),
-            restart=whole(restart, "restart", 1, 1000),
-            method=method,
-            preconditioner=preconditioner,
-            block=_block(block),
-            near=_near(near_nullspace, host.shape[0], np.dtype(np.float64)),
-            iterative=bool(iterative),
-            direct_solver=direct_solver,
-            fill_level=whole(fill_level, "fill_level", 0),
+            **_system_options(
+                host,
+                target,
+                maxiter,
+                max_seconds,
+                method,
+                preconditioner,
+                restart,
+                block,
+                near_nullspace,
+                iterative,
+                direct_solver,
+                fill_level,
+            ),
             callback=watched,
         )
     return _result(r, x, b)
+
+
+def _system_options(
+    host: Matrix,
+    tol: float,
+    maxiter: int,
+    max_seconds: float | None,
+    method: str | None,
+    preconditioner: str | None,
+    restart: int,
+    block: int | None,
+    near_nullspace: Any,
+    iterative: bool,
+    direct_solver: str,
+    fill_level: int,
+) -> dict[str, Any]:
+    """Check the options of a system, as the C++ library takes them."""
+    return {
+        "tol": tol,
+        "maxiter": whole(maxiter, "maxiter", 0, 2**63 - 1),
+        "max_seconds": _seconds(max_seconds),
+        "restart": whole(restart, "restart", 1, 1000),
+        "method": method,
+        "preconditioner": preconditioner,
+        "block": _block(block),
+        "near": _near(near_nullspace, host.shape[0], np.dtype(np.float64)),
+        "iterative": bool(iterative),
+        "direct_solver": direct_solver,
+        "fill_level": whole(fill_level, "fill_level", 0),
+    }
 
 
 def _result(r: dict[str, Any], x: NDArray[Any], b: Any) -> SolveResult:
@@ -325,17 +358,20 @@ class Solver:
             *self._host.lent(),
             device=number,
             threads=whole(threads, "threads"),
-            tol=default_tol(self.dtype) if tol is None else real(tol, "tol", 0),
-            maxiter=whole(maxiter, "maxiter", 0, 2**63 - 1),
-            max_seconds=_seconds(max_seconds),
-            restart=whole(restart, "restart", 1, 1000),
-            method=method,
-            preconditioner=preconditioner,
-            block=_block(block),
-            near=_near(near_nullspace, self.shape[0], np.dtype(np.float64)),
-            iterative=bool(iterative),
-            direct_solver=direct_solver,
-            fill_level=whole(fill_level, "fill_level", 0),
+            **_system_options(
+                self._host,
+                default_tol(self.dtype) if tol is None else real(tol, "tol", 0),
+                maxiter,
+                max_seconds,
+                method,
+                preconditioner,
+                restart,
+                block,
+                near_nullspace,
+                iterative,
+                direct_solver,
+                fill_level,
+            ),
         )
 
     def solve(self, b: Any, x0: Any = None) -> SolveResult:

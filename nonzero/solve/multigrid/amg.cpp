@@ -40,7 +40,7 @@ host_vector<V> suitable_diagonal(const ascending<V>& in_order, bool symmetric) {
     return diagonal;
 }
 
-/// Throws argument_error unless there are so many rows of finite candidates.
+/// Throws argument_error unless the candidates are finite and have that number of rows.
 template <class V>
 void check_candidates(const candidates<V>& near, index rows) {
     if (near.count < 0 || near.val.size() != std::size_t(rows) * std::size_t(near.count))
@@ -226,12 +226,12 @@ struct amg<V, B>::state {
           pattern(hash(on, A)) {}
     template <class S>
     [[nodiscard]] std::uint64_t hash(B on, const csr<V, S>& A) const {
-        using there = std::conditional_t<std::is_same_v<S, host_view>, cpu, B>;
+        using place = std::conditional_t<std::is_same_v<S, host_view>, cpu, B>;
         if (!options.keep || !options.check) return 0;
-        if constexpr (std::is_same_v<there, B>)
+        if constexpr (std::is_same_v<place, B>)
             return pattern_hash(on, A.row_ptr, A.col_ind);
         else
-            return pattern_hash(there{}, A.row_ptr, A.col_ind);
+            return pattern_hash(place{}, A.row_ptr, A.col_ind);
     }
     void expect_whole() const {
         if (!is_whole) throw unavailable("amg: it could not take the values that it was given");
@@ -308,7 +308,7 @@ amg<V, B>::amg(const csr<V, device_view>& given, B on, const amg_options& asked,
         const auto make = [&](const candidates<V>& all, auto& made, amg_report& report) {
             make_levels<V>(on, A, o, all, finest, made, report);
         };
-        const auto plan = [&] { return plan_and_build(A, on, product_options_there<V>()).op; };
+        const auto plan = [&] { return plan_and_build(A, on, product_options<V>(on, true)).op; };
         auto& made = *state_->made;
         make(all_candidates<V, B>(on, finest, plan, 0, near, o, make), made, report_);
         made.levels.finish();

@@ -218,7 +218,7 @@ TYPED_TEST(multigrid, finds_what_scaling_made_of_the_constant) {
     EXPECT_LT(this->iterations(A, M), this->iterations(A, amg<double, TypeParam>(A, this->on)));
 }
 
-/// Where a level is solved directly nothing is left to be found.
+/// Candidates are not looked for on a level that is solved directly.
 TYPED_TEST(multigrid, finds_no_candidates_where_there_are_none) {
     const csr<double, host> none{{0, 0}, {0}, {}, {}};
     for (const auto& A : {none, laplace2d<double>(1, 1), laplace2d<double>(20, 20)}) {

@@ -349,7 +349,7 @@ void make_levels(gpu on, const ascending<V, gpu>& A, const amg_options& o,
     const csr<V, device_view>& M = A.view();
     const offset most =
         most_entries(offset(M.val.size()), o.block, near.count > 0 ? near.count : o.block);
-    const auto planned = [&] { made.finest = plan_and_build(A, on, product_options_there<V>()); };
+    const auto planned = [&] { made.finest = plan_and_build(A, on, product_options<V>(on, true)); };
     making<V, gpu> m{on, nullptr, o, finest, planned, made, report, most, o.block, o.strength};
     const device_guard guard(on);
     const range rows{0, M.shape.rows};

@@ -15,24 +15,16 @@ namespace nz {
 /// From this many nonzeros on a GPU packs a coarser level's matrix, or plans its product.
 inline constexpr std::size_t worth_packing = 200000;
 
-/// How the finest level's product is planned, and on a GPU every large level's: no method that
-/// waits.
+/// The options by which the finest level's product is planned, and on a GPU every large level's: no
+/// method that waits. lies_on_gpu: nor one that would take the matrix to the CPU and back.
 template <class V, class B>
-plan_options product_options(B) {
+plan_options product_options(B, bool lies_on_gpu = false) {
     plan_options o{.expected_products = 100};
     if constexpr (std::is_same_v<B, gpu>)
         for (const method<V>& m : methods<V>())
-            if (!m.synchronises && m.on_gpu != nullptr) o.methods.emplace_back(m.name);
-    return o;
-}
-
-/// The same of a matrix on the GPU, of the methods that the GPU builds: others would take it to the
-/// CPU and back.
-template <class V>
-plan_options product_options_there() {
-    plan_options o{.expected_products = 100};
-    for (const method<V>& m : methods<V>())
-        if (!m.synchronises && m.from_device != nullptr) o.methods.emplace_back(m.name);
+            if (!m.synchronises && m.on_gpu != nullptr &&
+                (!lies_on_gpu || m.from_device != nullptr))
+                o.methods.emplace_back(m.name);
     return o;
 }
 

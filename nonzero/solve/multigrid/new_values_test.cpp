@@ -29,9 +29,9 @@ class new_values : public ::testing::Test {
     template <class V>
     host_vector<V> apply(const linear_operator<V, T>& M) {
         const auto x = random_vector<V>(std::size_t(M.shape().rows), 3);
-        const auto x_there = from_host(on, std::span<const V>(x));
+        const auto x_on_device = from_host(on, std::span<const V>(x));
         auto y = from_host(on, std::span<const V>(x));
-        M.apply(V(1), x_there, V(0), y);
+        M.apply(V(1), x_on_device, V(0), y);
         return to_host<V>(on, in<V, T>(y));
     }
     /// Problems whose setups differ: by stencils, by weak couplings, by nodes of three unknowns.
@@ -158,28 +158,27 @@ TEST(new_values_on_gpu, are_those_of_matrices_on_the_gpu) {
     auto A = laplace3d<double>(30, 30, 30);
     auto four = A;
     for (double& v : four.val) v *= 4;
-    const auto there = upload(on, A), four_there = upload(on, four);
+    const auto A_on_gpu = upload(on, A), four_on_gpu = upload(on, four);
     const auto apply = [&](const amg<double, gpu>& by) {
         const auto x = from_host(on, std::span<const double>(random_vector<double>(27000, 3)));
         auto y = from_host(on, std::span<const double>(host_vector<double>(27000)));
         by.apply(1, x, 0, y);
         return to_host<double>(on, device_span<double>(y));
     };
-    amg<double, gpu> from_there(view(there), on);
+    amg<double, gpu> M(view(A_on_gpu), on);
     const amg<double, gpu> from_host_memory(A, on);
-    EXPECT_TRUE(same_bits<double>(apply(from_there), apply(from_host_memory)));
-    from_there.take_values(view(four_there));
-    EXPECT_TRUE(same_bits<double>(apply(from_there), apply(amg<double, gpu>(four, on))));
-    from_there.take_values(A);
-    EXPECT_TRUE(same_bits<double>(apply(from_there), apply(from_host_memory)));
+    EXPECT_TRUE(same_bits<double>(apply(M), apply(from_host_memory)));
+    M.take_values(view(four_on_gpu));
+    EXPECT_TRUE(same_bits<double>(apply(M), apply(amg<double, gpu>(four, on))));
+    M.take_values(A);
+    EXPECT_TRUE(same_bits<double>(apply(M), apply(from_host_memory)));
     four.val[1] = 7;  // not symmetric
     EXPECT_THROW((amg<double, gpu>(view(upload(on, four)), on)), argument_error);
-    EXPECT_THROW(from_there.take_values(view(upload(on, four))), argument_error);
+    EXPECT_THROW(M.take_values(view(upload(on, four))), argument_error);
     four.val[1] = four.val[0] = -1;
     EXPECT_THROW((amg<double, gpu>(view(upload(on, four)), on)), argument_error);
-    EXPECT_THROW(from_there.take_values(view(upload(on, laplace3d<double>(30, 30, 31)))),
-                 argument_error);
-    EXPECT_TRUE(same_bits<double>(apply(from_there), apply(from_host_memory)));
+    EXPECT_THROW(M.take_values(view(upload(on, laplace3d<double>(30, 30, 31)))), argument_error);
+    EXPECT_TRUE(same_bits<double>(apply(M), apply(from_host_memory)));
 }
 
 TEST(new_values_over_ranks, give_the_bits_of_a_setup) {
