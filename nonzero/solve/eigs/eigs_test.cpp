@@ -281,6 +281,21 @@ csr<V, host> of_rank_two(index n) {
     return assemble<V>({n, n}, row, col, val);
 }
 
+/// The matrix u u^T of full rows.
+template <class V>
+csr<V, host> of_rank_one(const std::vector<double>& u) {
+    const auto n = index(u.size());
+    csr<V, host> A{{n, n}, {}, {}, {}};
+    host_vector<offset> row_ptr{0};
+    for (const double a : u) {
+        for (index j = 0; j < n; ++j)
+            A.col_ind.push_back(j), A.val.push_back(V(a * u[std::size_t(j)]));
+        row_ptr.push_back(offset(A.val.size()));
+    }
+    A.row_ptr = row_ptr;
+    return A;
+}
+
 /// Spectra in which both ends share an eigenvalue, or come near to it.
 template <class V>
 std::vector<std::pair<std::string, csr<V, host>>> shared_spectra() {
@@ -291,6 +306,7 @@ std::vector<std::pair<std::string, csr<V, host>>> shared_spectra() {
         {"zero", csr<V, host>{{40, 40}, offset_vector(host_vector<offset>(41, 0)), {}, {}}},
         {"bipartite", bipartite<V>(7, 12)},
         {"rank two", of_rank_two<V>(60)},
+        {"rank one", of_rank_one<V>({0.126, -0.132, 0.64, 0.105, -0.536, 0.362, 1.304})},
         {"path", laplace2d<V>(40, 1)},
         {"cube", laplace3d<V>(4, 4, 4)},
         {"random", random_symmetric<V>(50, 7, dense)},

@@ -154,8 +154,12 @@ template <class V, class B>
 void eigen_search<V, B>::rotate(int to) {
     basis.rotate(size, to, std::span(in_basis).first(std::size_t(to) * std::size_t(size)));
     size = to;
-    for (int j = 0; j < to; ++j)
+    theta.resize(std::size_t(to));
+    in_basis.assign(std::size_t(to) * std::size_t(to), 0);
+    for (int j = 0; j < to; ++j) {
+        in_basis[std::size_t(j) * std::size_t(to + 1)] = 1;
         for (int i = 0; i < to; ++i) projected(i, j) = i == j ? sign * theta[std::size_t(i)] : 0;
+    }
 }
 
 template <class V, class B>

@@ -54,7 +54,7 @@ struct eigen_search {
     /// Where another value has come between those that had converged, they count no more.
     void forget_what_moved();
     [[nodiscard]] double allowed() const { return options.template tol_of<V>() * report.norm; }
-    /// The first vectors of the basis become the best `to` Ritz vectors.
+    /// The basis becomes the best `to` Ritz vectors: theta and in_basis are of these.
     void rotate(int to);
     /// ritz_vector, image and residual of Ritz pair k. False where the caller wants no more.
     bool look_at(int k);
