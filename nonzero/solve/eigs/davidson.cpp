@@ -34,6 +34,20 @@ bool guesses_suffice(eigen_search<V, B>& s) {
     return s.trusts_guess = s.done == s.wanted;
 }
 
+/// Whether the wanted pairs are what they were as they converged. A Ritz value of the check that
+/// equals one of theirs may have mixed its vector, which has not converged, into theirs.
+template <class V, class B>
+bool hold_after_check(eigen_search<V, B>& s) {
+    const auto last = std::size_t(s.wanted - 1);
+    if (s.theta[last] > s.theta[last + 1] + 10 * s.allowed()) return true;
+    for (int k = 0; k < s.wanted; ++k) {
+        if (s.look_at(k) && s.residual <= s.allowed()) continue;
+        s.done = k;
+        return false;
+    }
+    return true;
+}
+
 /// The pair that the next vector shall make better, ritz_vector and image its own (with M: its
 /// residual); `nothing` where all have converged.
 template <class V, class B>
@@ -51,8 +65,8 @@ int target(eigen_search<V, B>& s) {
             if (!start_check(s)) return nothing;
             continue;
         }
-        if (!s.look_at(s.wanted)) return s.wanted;
-        return is_checked(s) ? nothing : s.wanted;
+        if (!s.look_at(s.wanted) || !is_checked(s)) return s.wanted;
+        return hold_after_check(s) ? nothing : s.done;
     }
 }
 
