@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Products and solvers over several GPUs of one host beside one of them.
 
-    bench/gpus_bench.py BUILD RESULT.json [--gpus 2] [--parts products,cg,amg,large]
+    bench/gpus_bench.py BUILD RESULT.json [--gpus 2] [--parts products,cg,amg,large] [--only 350]
     bench/gpus_bench.py build/cuda bench/results/h100-x2/gpus.json
 
 BUILD: a build folder with nz, libnonzero_mpi.so and, for the part `large`, large_bench
-(-DNONZERO_BENCH=ON). Matrices are generated into a temporary folder, up to 5 GB at once. All values
+(-DNONZERO_BENCH=ON). Matrices are generated into a temporary folder, up to 8 GB at once. All values
 of the products' matrices are distinct. One GPU solves as `nz solve` does without mpirun, in CUDA
 graphs. RESULT.json is written after every part, so that nothing measured is lost.
 """
@@ -16,6 +16,7 @@ import argparse
 import datetime
 import json
 import os
+import re
 import subprocess
 import tempfile
 import time
@@ -44,7 +45,7 @@ PRODUCTS = {
     "power law, 10,000,000 rows of 11": ["powerlaw", "--n", "10000000", "--mean", "11"],
 }
 CG_SIDES = (216, 300, 350)  # of cubes of Poisson's problem, 10^7 unknowns and more
-AMG_SIDES = (160, 256)
+AMG_SIDES = (160, 256, 450)  # the last one fills a GPU of 80 GB
 LARGE_SIDE = 672  # 8.2 x 10^9 entries: 98 GB in CSR
 
 
@@ -75,10 +76,12 @@ class Runner:
         return told
 
 
-def products(run: Runner, folder: str) -> list[dict[str, Any]]:
-    """Every matrix's product on one GPU, on two, ... and on all."""
+def products(run: Runner, folder: str, only: str) -> list[dict[str, Any]]:
+    """Products of the matrices whose names match, on one GPU, on two, ... and on all."""
     rows = []
     for name, generator in PRODUCTS.items():
+        if not re.search(only, name):
+            continue
         matrix = f"{folder}/A.petsc"
         run.output([run.nz, "generate", *generator, "-o", matrix])
         told = run.told(["bench", matrix, "--ranks-table", "--distinct"], run.gpus)
@@ -104,10 +107,13 @@ def solved(run: Runner, matrix: str, precond: str, processes: int) -> dict[str, 
     return {key: best[key] for key in keys if key in best}
 
 
-def solvers(run: Runner, folder: str, sides: tuple[int, ...], precond: str) -> list[dict[str, Any]]:
-    """CG for Poisson's problem in cubes, on one GPU and on all."""
+def solvers(run: Runner, folder: str, sides: tuple[int, ...], precond: str,
+            only: str) -> list[dict[str, Any]]:
+    """CG for Poisson's problem in the cubes whose names match, on one GPU and on all."""
     rows = []
     for side in sides:
+        if not re.search(only, f"laplace3d {side}^3"):
+            continue
         matrix = f"{folder}/A.petsc"
         run.output([run.nz, "generate", *cube("laplace3d", side), "-o", matrix])
         one, all_ = solved(run, matrix, precond, 1), solved(run, matrix, precond, run.gpus)
@@ -134,6 +140,7 @@ def main() -> None:
     parser.add_argument("result", type=Path)
     parser.add_argument("--gpus", type=int, default=2)
     parser.add_argument("--parts", default="products,cg,amg,large")
+    parser.add_argument("--only", default="", help="names of the problems, a regular expression")
     args = parser.parse_args()
     run = Runner(args.build, args.gpus)
     machine = json.loads(run.output([run.nz, "machine", "--json", "-"]))
@@ -143,9 +150,9 @@ def main() -> None:
                "gpu": machine.get("gpu"), "gpus": args.gpus, "rounds": ROUNDS}
     args.result.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        jobs = {"products": lambda: products(run, folder),
-                "cg": lambda: solvers(run, folder, CG_SIDES, "jacobi"),
-                "amg": lambda: solvers(run, folder, AMG_SIDES, "amg"),
+        jobs = {"products": lambda: products(run, folder, args.only),
+                "cg": lambda: solvers(run, folder, CG_SIDES, "jacobi", args.only),
+                "amg": lambda: solvers(run, folder, AMG_SIDES, "amg", args.only),
                 "large": lambda: large(run)}
         for part in args.parts.split(","):
             start = time.monotonic()
