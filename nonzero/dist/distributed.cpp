@@ -127,7 +127,6 @@ struct distributed<V, B>::parts {
             if (!A.others.val.empty()) others = built<V>(on, std::move(A.others), A.in_order, o);
             make_messages();
         });
-        connect();
     }
 
     void make_messages() {
@@ -146,16 +145,6 @@ struct distributed<V, B>::parts {
         for (const halo_segment& s : halo.receives) {
             const auto bytes = bytes_of(on, incoming.data(), s);
             receive_x.push_back({s.peer, bytes}), send_y.push_back({s.peer, bytes});
-        }
-    }
-
-    /// On GPUs the first messages, for which NCCL connects two GPUs. The first solve took 0.37 s
-    /// more without it (docs/experiments/several-gpus.md).
-    void connect() {
-        if constexpr (std::is_same_v<B, gpu>) {
-            zero_on_device(on, bytes_of(on, outgoing.data(), {0, 0, outgoing.size()}));
-            start(on, ranks, send_x, receive_x);
-            wait(on, ranks);
         }
     }
 
