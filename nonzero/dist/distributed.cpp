@@ -184,8 +184,22 @@ struct distributed<V, B>::parts {
 };
 
 template <class V, class B>
-distributed<V, B>::distributed(B on, matrix_slice<V> A, const plan_options& options)
-    : distributed(on, split(helpers(on), required_ranks(on), std::move(A)), options) {}
+distributed<V, B>::distributed(B on, matrix_slice<V> A, const plan_options& options) {
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        const communicator& ranks = required_ranks(on);
+        if constexpr (std::is_same_v<B, gpu>) {
+            if (fits_to_split(alone(on), ranks, A)) {
+                auto rows = split(alone(on), ranks, A);
+                A.own = {};
+                parts_ = std::make_unique<parts>(on, std::move(rows), options);
+                return;
+            }
+        }
+        parts_ = std::make_unique<parts>(on, split(helpers(on), ranks, std::move(A)), options);
+    }
+}
 
 template <class V, class B>
 template <class S>

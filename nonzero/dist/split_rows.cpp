@@ -4,8 +4,11 @@
 #include <numeric>
 
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/core/format.hpp"
 #include "nonzero/core/parallel.hpp"
-#include "nonzero/dist/numbering.hpp"
+#include "nonzero/core/stream.hpp"
+#include "nonzero/dist/local_rows.hpp"
+#include "nonzero/dist/own_backend.hpp"
 #include "nonzero/matrix/ascending.hpp"
 #include "nonzero/matrix/order.hpp"
 
@@ -13,8 +16,7 @@ namespace nz {
 namespace {
 
 template <class V>
-row_order check_slice(const matrix_slice<V>& A, int rank, int size) {
-    const row_order order = order_of(cpu{}, view(A.own));
+void check_shares(const matrix_slice<V>& A, int rank, int size) {
     if (A.rows.parts() != size || A.cols.parts() != size)
         throw argument_error(
             "distributed: rows or columns are shared out over another number of "
@@ -24,7 +26,6 @@ row_order check_slice(const matrix_slice<V>& A, int rank, int size) {
         throw argument_error("distributed: own rows are " + std::to_string(A.own.shape.rows) +
                              " x " + std::to_string(A.own.shape.cols) + ", expected " +
                              std::to_string(expected.rows) + " x " + std::to_string(expected.cols));
-    return order;
 }
 
 /// A run of rows once it is compact: `kept` entries stay where it begins, the others are listed.
@@ -115,7 +116,10 @@ void move_others(cpu on, range own, split_rows<V>& A) {
 template <class V>
 split_rows<V> split(cpu on, const communicator& ranks, matrix_slice<V> A) {
     row_order order = row_order::any;
-    agree(&ranks, [&] { order = check_slice(A, ranks.rank(), ranks.size()); });
+    agree(&ranks, [&] {
+        order = order_of(cpu{}, view(A.own));
+        check_shares(A, ranks.rank(), ranks.size());
+    });
     const range own = A.cols.of(ranks.rank());
     split_rows<V> parts{std::move(A.rows),
                         std::move(A.cols),
@@ -132,7 +136,64 @@ split_rows<V> split(cpu on, const communicator& ranks, matrix_slice<V> A) {
     return parts;
 }
 
+template <class V>
+split_rows<V, device> split(gpu on, const communicator& ranks, const matrix_slice<V>& A) {
+    local_columns columns{A.cols.of(ranks.rank()), {}};
+    csr<V, device> rows;
+    agree(&ranks, [&] {
+        check_shares(A, ranks.rank(), ranks.size());
+        const ascending<V, gpu> there(upload(on, A.own), on);
+        columns.others = columns_outside(on, there.view(), columns.own);
+        rows = numbered_locally(on, there.view(), columns);
+    });
+    auto halo = make_halo(ranks, A.cols, columns.others);
+    split_rows<V, device> parts;
+    agree(&ranks, [&] {
+        auto block = own_columns(on, view(rows), columns.own_count());
+        parts = split<V, gpu>(on, A.rows, A.cols, std::move(halo), rows, std::move(block));
+    });
+    return parts;
+}
+
+template <class V>
+bool fits_to_split(gpu on, const communicator& ranks, const matrix_slice<V>& A) {
+    // Three copies are there at once, and the packed product takes no more than another.
+    constexpr std::size_t copies = 4;
+    bool fits = false;
+    agree(&ranks, [&] { fits = copies * bytes(A.own) <= memory_of(on).free_bytes; });
+    return on_all(&ranks, fits);
+}
+
+template <class V, class C>
+split_rows<V, typename C::memory> split(C here, const shares& rows, const shares& cols,
+                                        nz::halo halo, const csr<V, typename C::memory>& A,
+                                        csr<V, typename C::memory> block) {
+    const index own = block.shape.cols;
+    auto edge = edge_rows(here, view(A), own);
+    const auto at_edge = rows_at(here, view(A), edge);
+    return {rows,
+            cols,
+            std::move(halo),
+            std::move(edge),
+            std::move(block),
+            other_columns(helpers(here), view(at_edge), own),
+            true};
+}
+
 #define NZ_INSTANTIATE(V) template split_rows<V> split(cpu, const communicator&, matrix_slice<V>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+#undef NZ_INSTANTIATE
+#define NZ_INSTANTIATE_ON(V, C)                                                                   \
+    template split_rows<V, typename C::memory> split<V, C>(C, const shares&, const shares&, halo, \
+                                                           const csr<V, typename C::memory>&,     \
+                                                           csr<V, typename C::memory>);
+#define NZ_INSTANTIATE_ON_GPU(V)                                                            \
+    template split_rows<V, device> split(gpu, const communicator&, const matrix_slice<V>&); \
+    template bool fits_to_split(gpu, const communicator&, const matrix_slice<V>&);          \
+    NZ_INSTANTIATE_ON(V, gpu)
+NZ_INSTANTIATE_ON(float, cpu)
+NZ_INSTANTIATE_ON(double, cpu)
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_ON_GPU(float))
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_ON_GPU(double))
 
 }  // namespace nz

@@ -24,4 +24,18 @@ struct split_rows {
 template <class V>
 split_rows<V> split(cpu on, const communicator& ranks, matrix_slice<V> A);
 
+/// The same where a GPU takes a copy of A apart, which it must have memory for: three times A's, in
+/// on.stream. Duplicates are summed. Values are float or double.
+template <class V>
+split_rows<V, device> split(gpu on, const communicator& ranks, const matrix_slice<V>& A);
+/// Whether every rank's GPU has memory for that, and for the product beside it.
+template <class V>
+bool fits_to_split(gpu on, const communicator& ranks, const matrix_slice<V>& A);
+
+/// Rows that are numbered locally. cols: how their columns are shared out. block: the own columns.
+template <class V, class C>
+split_rows<V, typename C::memory> split(C here, const shares& rows, const shares& cols,
+                                        nz::halo halo, const csr<V, typename C::memory>& A,
+                                        csr<V, typename C::memory> block);
+
 }  // namespace nz

@@ -1,7 +1,6 @@
 // GPU functions of the solvers, in a build without CUDA.
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/solve/krylov/loop.hpp"
-#include "nonzero/solve/multigrid/ranks/local_rows.hpp"
 #include "nonzero/solve/multigrid/prolongation.hpp"
 
 namespace nz {
@@ -53,35 +52,6 @@ void smoothed_values(gpu on, const csr<V, device_view>&, index, const device_arr
     require_gpu(on);
 }
 
-template <class V>
-csr<V, device> own_columns(gpu on, const csr<V, device_view>&, index) {
-    return absent<csr<V, device>>(on);
-}
-template <class V>
-host_vector<index> edge_rows(gpu on, const csr<V, device_view>&, index) {
-    return absent<host_vector<index>>(on);
-}
-template <class V>
-csr<V, host> rows_at(gpu on, const csr<V, device_view>&, std::span<const index>) {
-    return absent<csr<V, host>>(on);
-}
-template <class V>
-csr<V, host> rows_from(gpu on, const csr<V, device_view>&, index) {
-    return absent<csr<V, host>>(on);
-}
-template <class V>
-csr<V, device_view> rows_before(gpu on, const csr<V, device_view>&, index) {
-    return absent<csr<V, device_view>>(on);
-}
-template <class V>
-csr<V, device> stacked(gpu on, const csr<V, device_view>&, const csr<V, device_view>&) {
-    return absent<csr<V, device>>(on);
-}
-template <class T>
-host_vector<T> elements_at(gpu on, device_span<T>, std::span<const index>, std::size_t) {
-    return absent<host_vector<T>>(on);
-}
-
 #define NZ_INSTANTIATE(V)                                                                          \
     template strong_graph<device> strong_couplings(gpu, const csr<V, device_view>&, index, double, \
                                                    in<V, gpu>);                                    \
@@ -92,17 +62,8 @@ host_vector<T> elements_at(gpu on, device_span<T>, std::span<const index>, std::
         const aggregation<device>&, const candidates<V, device>&);                                 \
     template void smoothed_values(gpu, const csr<V, device_view>&, index,                          \
                                   const device_array<char>&, double, const aggregation<device>&,   \
-                                  const candidates<V, device>&, in<V, gpu>, csr<V, device>&);      \
-    template csr<V, device> own_columns(gpu, const csr<V, device_view>&, index);                   \
-    template host_vector<index> edge_rows(gpu, const csr<V, device_view>&, index);                 \
-    template csr<V, host> rows_at(gpu, const csr<V, device_view>&, std::span<const index>);        \
-    template csr<V, host> rows_from(gpu, const csr<V, device_view>&, index);                       \
-    template csr<V, device_view> rows_before(gpu, const csr<V, device_view>&, index);              \
-    template csr<V, device> stacked(gpu, const csr<V, device_view>&, const csr<V, device_view>&);  \
-    template host_vector<V> elements_at(gpu, device_span<V>, std::span<const index>, std::size_t);
+                                  const candidates<V, device>&, in<V, gpu>, csr<V, device>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
-template host_vector<index> elements_at(gpu, device_span<index>, std::span<const index>,
-                                        std::size_t);
 
 }  // namespace nz

@@ -7,12 +7,12 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/distributed.hpp"
+#include "nonzero/dist/local_rows.hpp"
 #include "nonzero/dist/own_backend.hpp"
 #include "nonzero/dist/own_block.hpp"
 #include "nonzero/dist/share_out.hpp"
-#include "nonzero/solve/multigrid/ranks/halo_rows.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
-#include "nonzero/solve/multigrid/ranks/local_rows.hpp"
+#include "nonzero/solve/multigrid/ranks/halo_rows.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
 
 namespace nz {

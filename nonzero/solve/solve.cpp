@@ -14,8 +14,10 @@
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/entries.hpp"
+#include "nonzero/dist/local_rows.hpp"
 #include "nonzero/dist/own_backend.hpp"
 #include "nonzero/dist/own_block.hpp"
+#include "nonzero/dist/split_rows.hpp"
 #include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/solve/attempts.hpp"
 #include "nonzero/solve/direct/direct_over_ranks.hpp"
@@ -26,7 +28,6 @@
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
-#include "nonzero/solve/multigrid/ranks/local_rows.hpp"
 #include "nonzero/solve/overlap.hpp"
 #include "nonzero/solve/preconditioners/fsai.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
@@ -259,13 +260,17 @@ class matrix_over_ranks {
     void build_product(const choice* only) {
         matrix_slice<V> taken;
         if (only != nullptr) take_block(*only);
+        const bool stay = only == nullptr || only->preconditioner == preconditioning::amg ||
+                          only->method == krylov_method::direct;
+        if constexpr (std::is_same_v<B, gpu>) {
+            if (stay && fits_to_split(alone(on_), ranks_, A_)) {
+                product_ = std::make_unique<distributed<V, B>>(on_, split(alone(on_), ranks_, A_));
+                return;
+            }
+        }
         agree(&ranks_, [&] {
             taken = {A_.rows, A_.cols, {}};
-            if (only != nullptr && only->preconditioner != preconditioning::amg &&
-                only->method != krylov_method::direct)
-                taken.own = std::move(A_.own);
-            else
-                taken.own = rows_from(cpu{}, view(A_.own), 0);
+            taken.own = stay ? rows_from(cpu{}, view(A_.own), 0) : std::move(A_.own);
         });
         product_ = std::make_unique<distributed<V, B>>(on_, std::move(taken));
     }

@@ -5,12 +5,12 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/entries.hpp"
+#include "nonzero/dist/local_rows.hpp"
 #include "nonzero/dist/share_out.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
 #include "nonzero/solve/multigrid/ranks/halo_rows.hpp"
-#include "nonzero/solve/multigrid/ranks/local_rows.hpp"
 
 namespace nz {
 namespace {
@@ -439,36 +439,17 @@ coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level
     return summed(*ranks, entries) > how.most ? coarser_level<V, C>{} : std::move(c);
 }
 
-template <class V, class C>
-split_rows<V, typename C::memory> split(C here, const shares& rows, const shares& cols,
-                                        nz::halo halo, const csr<V, typename C::memory>& A,
-                                        csr<V, typename C::memory> block) {
-    const index own = block.shape.cols;
-    auto edge = edge_rows(here, view(A), own);
-    const auto at_edge = rows_at(here, view(A), edge);
-    return {rows,
-            cols,
-            std::move(halo),
-            std::move(edge),
-            std::move(block),
-            other_columns(helpers(here), view(at_edge), own),
-            true};
-}
-
-#define NZ_INSTANTIATE_ON(V, C)                                                                   \
-    template local_level<V, C> make_local_level(C, const communicator&, const matrix_slice<V>&,   \
-                                                index);                                           \
-    template local_level<V, C> make_local_level(C, const csr<V, host_view>&);                     \
-    template own_couplings<C> couplings_of(                                                       \
-        C, const local_level<V, C>&, const csr<V, typename C::view>&, index, double, in<V, C>);   \
-    template vector<V, C> with_halo<V, C>(C, const communicator*, const halo&, in<V, C>);         \
-    template coarser_level<V, C> coarsen<V, C>(                                                   \
-        C, const communicator*, const local_level<V, C>&, const own_couplings<C>&,                \
-        const aggregation<typename C::memory>&, in<V, C>, candidates<V, typename C::memory>,      \
-        const coarsening&);                                                                       \
-    template split_rows<V, typename C::memory> split<V, C>(C, const shares&, const shares&, halo, \
-                                                           const csr<V, typename C::memory>&,     \
-                                                           csr<V, typename C::memory>);
+#define NZ_INSTANTIATE_ON(V, C)                                                                 \
+    template local_level<V, C> make_local_level(C, const communicator&, const matrix_slice<V>&, \
+                                                index);                                         \
+    template local_level<V, C> make_local_level(C, const csr<V, host_view>&);                   \
+    template own_couplings<C> couplings_of(                                                     \
+        C, const local_level<V, C>&, const csr<V, typename C::view>&, index, double, in<V, C>); \
+    template vector<V, C> with_halo<V, C>(C, const communicator*, const halo&, in<V, C>);       \
+    template coarser_level<V, C> coarsen<V, C>(                                                 \
+        C, const communicator*, const local_level<V, C>&, const own_couplings<C>&,              \
+        const aggregation<typename C::memory>&, in<V, C>, candidates<V, typename C::memory>,    \
+        const coarsening&);
 #define NZ_INSTANTIATE(V)                                                            \
     template host_vector<V> moved(const communicator&, const shares&, const shares&, \
                                   std::span<const V>, std::size_t);                  \

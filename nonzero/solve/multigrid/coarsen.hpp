@@ -133,13 +133,6 @@ coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level
                             const aggregation<typename C::memory>& own, in<V, C> diagonal,
                             candidates<V, typename C::memory> near, const coarsening&);
 
-/// A where `distributed` multiplies by it. cols: how its columns are shared out. block: its own
-/// columns.
-template <class V, class C>
-split_rows<V, typename C::memory> split(C here, const shares& rows, const shares& cols,
-                                        nz::halo halo, const csr<V, typename C::memory>& A,
-                                        csr<V, typename C::memory> block);
-
 /// A matrix of the setup's, on the host.
 template <class V>
 csr<V, host> on_host(cpu, csr<V, host> A) {

@@ -5,11 +5,11 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/dist/distributed.hpp"
+#include "nonzero/dist/local_rows.hpp"
 #include "nonzero/solve/multigrid/coarsen.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
 #include "nonzero/solve/multigrid/pseudo_inverse.hpp"
-#include "nonzero/solve/multigrid/ranks/local_rows.hpp"
 
 namespace nz {
 namespace {

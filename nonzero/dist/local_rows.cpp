@@ -1,4 +1,4 @@
-#include "nonzero/solve/multigrid/ranks/local_rows.hpp"
+#include "nonzero/dist/local_rows.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // A rank's rows in its own numbers of columns: on the CPU against what they stand for, on a GPU
 // against the CPU.
-#include "nonzero/solve/multigrid/ranks/local_rows.hpp"
+#include "nonzero/dist/local_rows.hpp"
 
 #include <gtest/gtest.h>
 
