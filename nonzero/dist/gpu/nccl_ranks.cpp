@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include <array>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,26 +23,11 @@ struct unique_id {
     std::array<char, 128> bytes;
 };
 constexpr int nccl_success = 0, nccl_int8 = 0;
-constexpr int not_given = std::numeric_limits<int>::min();
-
-/// Thread blocks, and so channels, by which two GPUs talk; NCCL takes as many as it has links. It
-/// connects each channel of each pair: 200 ms of two H100 by default, 34 by 4
-/// (docs/experiments/several-gpus.md).
-constexpr int most_channels = 4;
-
-/// As ncclConfig_t of 2.17, which later versions take.
-struct nccl_config {
-    std::size_t size = sizeof(nccl_config);
-    unsigned magic = 0xcafebeef, version = 21700;
-    int blocking = not_given, cluster_size = not_given;
-    int min_blocks = not_given, max_blocks = most_channels;
-    const char* network = nullptr;
-};
 
 struct nccl_functions {
     const char* (*error_string)(int);
     int (*get_unique_id)(unique_id*);
-    int (*comm_init)(void** comm, int ranks, unique_id, int rank, nccl_config*);
+    int (*comm_init_rank)(void** comm, int ranks, unique_id, int rank);
     int (*comm_destroy)(void* comm);
     int (*all_gather)(const void*, void*, std::size_t count, int type, void* comm, void* stream);
     int (*group_start)();
@@ -70,7 +54,7 @@ const nccl_functions& nccl() {
         nccl_functions f{};
         look_up(library, "ncclGetErrorString", f.error_string);
         look_up(library, "ncclGetUniqueId", f.get_unique_id);
-        look_up(library, "ncclCommInitRankConfig", f.comm_init);
+        look_up(library, "ncclCommInitRank", f.comm_init_rank);
         look_up(library, "ncclCommDestroy", f.comm_destroy);
         look_up(library, "ncclAllGather", f.all_gather);
         look_up(library, "ncclGroupStart", f.group_start);
@@ -94,9 +78,7 @@ class nccl_ranks final : public gpu_communicator {
         const unique_id common = gathered(by_cpu, mine).front();
         agree(&by_cpu, [&] {
             const device_guard guard(on);
-            nccl_config config;
-            nccl().check(nccl().comm_init(&comm_, size(), common, rank(), &config),
-                         "ncclCommInitRankConfig");
+            nccl().check(nccl().comm_init_rank(&comm_, size(), common, rank()), "ncclCommInitRank");
         });
         agree(&by_cpu, [&] { connect_all(on); });
         mailbox_ = peer_mailbox::connect(by_cpu, on);
@@ -139,8 +121,9 @@ class nccl_ranks final : public gpu_communicator {
     }
 
   private:
-    /// A byte between each two ranks, for which NCCL connects them; else the first solve waits for
-    /// it, of four GPUs 0.19 s.
+    /// A byte between each two ranks, for which NCCL connects them: 0.2 s of two H100. Else plans
+    /// and solves wait for it, each where it meets a new pair. Fewer channels connect in 34 ms, and
+    /// halos of random columns take four times as long (docs/experiments/several-gpus.md).
     void connect_all(gpu on) const {
         device_array<std::byte> all(on, std::size_t(size()));
         std::vector<gpu_send> out;
