@@ -84,7 +84,7 @@ TEST(amg_over_ranks, of_elasticity_with_its_modes) {
 }
 
 TEST(amg_over_ranks, of_elasticity_with_what_they_find) {
-    const auto s = manufactured("elasticity3d", elasticity3d<double>(12, 12, 24, 0.3));
+    const auto s = manufactured("elasticity3d", elasticity3d<double>(8, 8, 24, 0.3));
     expect_few_more(s, {.block = 0});
     expect_few_more(s, {.block = 0, .adaptive_candidates = 3});
     for (const int size : {1, 3, 16}) {

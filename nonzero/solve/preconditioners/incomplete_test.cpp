@@ -267,7 +267,7 @@ TYPED_TEST(incomplete_values, any_number_of_threads_gives_the_same_bits) {
     for (const auto& [name, A] : large_matrices<V>()) {
         const auto x = random_vector<V>(std::size_t(A.shape.rows), 1);
         std::vector<host_vector<V>> first;
-        for (int threads = 1; threads <= 8; ++threads) {
+        for (const int threads : {1, 2, 3, 8}) {
             const cpu on{threads};
             std::vector<host_vector<V>> now;
             for (const int level : {0, 1}) {
