@@ -20,6 +20,7 @@
 #include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/io/atomic_file.hpp"
+#include "nonzero/io/coordinates.hpp"
 #include "nonzero/solve/direct/names.hpp"
 #include "nonzero/solve/names.hpp"
 
@@ -48,36 +49,13 @@ std::optional<Name> named(const std::string& name, std::span<const std::string_v
     return at == all.end() ? std::nullopt : std::optional(Name(at - all.begin()));
 }
 
-/// Coordinates of the nodes, and how many a node has.
-struct node_coordinates {
-    host_vector<double> all;
-    index dimension = 0;
-};
-
-/// From o.coordinates, for a matrix of that many rows. Throws argument_error.
-node_coordinates read_coordinates(const options& o, index rows) {
-    const auto M = read<double>(o.coordinates);
-    const auto [nodes, d] = M.shape;
-    if (d != 2 && d != 3)
-        throw argument_error(fmt::format("{}: {} x {}, expected 2 or 3 coordinates a node",
-                                         o.coordinates, nodes, d));
-    if (std::int64_t(nodes) * d != rows)
-        throw argument_error(fmt::format("{}: {} nodes of {} unknowns, but A has {} rows",
-                                         o.coordinates, nodes, d, rows));
-    if (o.block != 0 && o.block != d)
-        throw argument_error(
-            fmt::format("--block {}: {} has {} coordinates a node", o.block, o.coordinates, d));
-    node_coordinates c{host_vector<double>(std::size_t(rows), 0.0), d};
-    for_each_entry(view(M), 0, nodes, [&, d = d](index i, index j, double v) {
-        c.all[std::size_t(i) * std::size_t(d) + std::size_t(j)] = v;
-    });
-    return c;
-}
-
 /// Gives multigrid the modes of a body with o.coordinates, in some of the matrix's rows.
 void take_modes(const options& o, index all_rows, range rows, system_options& s) {
     if (o.coordinates.empty()) return;
-    const auto [coordinates, dimension] = read_coordinates(o, all_rows);
+    const auto [coordinates, dimension] = read_coordinates(o.coordinates, all_rows);
+    if (o.block != 0 && o.block != dimension)
+        throw argument_error(fmt::format("--block {}: {} has {} coordinates a node", o.block,
+                                         o.coordinates, dimension));
     s.near = rigid_body_modes<double>(coordinates, dimension), s.block = dimension;
     auto& val = s.near.val;
     val.erase(val.begin() + rows.last * s.near.count, val.end());
