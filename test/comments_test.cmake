@@ -1,10 +1,10 @@
-# A comment begins with its subject: no `///` or `///<` of the library, the command, the plugins and
-# the benches opens with What, Whose or That (the paragraph behind an empty `///` is an opening, too).
+# A comment begins with its subject: no `///` or `///<` of the library, the command, the C interface,
+# the plugins and the benches opens with What, Whose or That (the paragraph behind an empty `///` is an opening, too).
 #   cmake -DSOURCE=... -P comments_test.cmake
 cmake_policy(VERSION 3.25)
 set(opening "///<? *(What|Whose|That)([^A-Za-z]|$)")
 set(patterns "")
-foreach(folder nonzero cli petsc python/src bench)
+foreach(folder nonzero cli c petsc python/src bench)
     foreach(ending hpp cpp cu cuh h)
         list(APPEND patterns ${SOURCE}/${folder}/*.${ending})
     endforeach()
