@@ -202,7 +202,7 @@ V scalar(const void* p, const char* name) {
 }
 
 [[noreturn]] void refuse_lost_operator();
-/// What it multiplies by. Throws out_of_memory where an update that ran out of memory lost it.
+/// The library's operator. Throws out_of_memory where an update that ran out of memory lost it.
 template <class V, class B>
 const linear_operator<V, B>& built_of(const typed_operator<V, B>& op) {
     if (op.op == nullptr) refuse_lost_operator();

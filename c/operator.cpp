@@ -100,7 +100,7 @@ std::string text_of(const nz_operator& op) {
         op.held);
 }
 
-/// What an operator takes the values of, on B: A in CPU memory, or in that GPU's.
+/// Takes the values of A, which lies in CPU memory or in that of the GPU.
 template <class V, class B, class S>
 void update(typed_operator<V, B>& own, const csr<V, S>& A) {
     if constexpr (can_reach<S, B>) {
