@@ -21,7 +21,8 @@
  * Lengths    Every array of values has a length in elements, which must be what the matrix asks
  *            for: NZ_INVALID_ARGUMENT otherwise. NULL is refused unless the length is 0.
  * Places     device is NZ_CPU, or the number of a GPU; stream a cudaStream_t, or NULL for the
- *            default stream, and not looked at for the CPU. Arrays lie where the handle does;
+ *            default stream, and not looked at for the CPU; it must live as long as handles that
+ *            were made with it. Arrays lie where the handle does;
  *            whether a pointer is one of that device is not checked. Work on a GPU is launched in
  *            the stream: products return before they are done, solvers after. Without a GPU, or in
  *            a build without CUDA, it is NZ_UNAVAILABLE.
