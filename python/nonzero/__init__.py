@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nonzero import generate as generate
     from nonzero import torch as torch
+    from nonzero._c_interface import get_include as get_include
+    from nonzero._c_interface import get_library as get_library
     from nonzero._eigs import NoConvergence as NoConvergence
     from nonzero._eigs import eigsh as eigsh
     from nonzero._files import read as read
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "generate": "generate",
     "torch": "torch",
+    **dict.fromkeys(("get_include", "get_library"), "_c_interface"),
     **dict.fromkeys(("NoConvergence", "eigsh"), "_eigs"),
     **dict.fromkeys(("read", "write"), "_files"),
     **dict.fromkeys(("PageRank", "Partition", "pagerank", "partition"), "_graphs"),
