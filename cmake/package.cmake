@@ -1,6 +1,6 @@
-# `cpack -G DEB` in the build folder: a .deb of the command, its pages and completion, the library
-# and its headers; and nonzero-mpi, of what the command opens under mpirun, so that the first does
-# not depend on MPI. What the files need dpkg-shlibdeps finds. What is PETSc's is in neither.
+# `cpack -G DEB` in the build folder: a .deb of the command, its pages and completion, the libraries
+# of C++ and C and their headers; and nonzero-mpi, of what the command opens under mpirun, so that
+# the first does not depend on MPI. What the files need dpkg-shlibdeps finds. What is PETSc's is in neither.
 set(CPACK_PACKAGE_NAME nonzero)
 set(CPACK_PACKAGE_VENDOR "The nonzero authors")
 set(CPACK_PACKAGE_CONTACT "The nonzero authors")

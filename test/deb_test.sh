@@ -35,6 +35,17 @@ nz pagerank edges.tsv | grep -E '^ +1  anna '
 nz report edges.tsv -o report.html --seconds 0.01
 expect "the report's end" "</html>" "$(tail -n 1 report.html)"
 
+# Programs in C and in Fortran need a compiler and what the package brings, and no header of C++.
+install gcc gfortran libc6-dev pkg-config
+flags=$(pkg-config --cflags --libs nonzero_c)
+said=$'iterations 14, residual 2.7e-11\nx in the middle 751.338'
+# shellcheck disable=SC2086 # several words
+gcc -std=c99 poisson.c $flags -o poisson
+expect "what the program in C says" "$said" "$(./poisson)"
+# shellcheck disable=SC2086
+gfortran /usr/include/nonzero.f90 poisson.f90 $flags -o poisson
+expect "what the program in Fortran says" "${said/ 2.7e/  2.7E}" "$(./poisson)"
+
 # Every subcommand that the command lists has its page, and is completed.
 mapfile -t subcommands < <(nz --help | sed -n '/^Subcommands/,$s/^  \([a-z]\+\) .*/\1/p')
 ((${#subcommands[@]} > 10)) || fail "nz --help lists ${#subcommands[@]} subcommands"
