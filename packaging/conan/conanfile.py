@@ -59,6 +59,7 @@ class NonzeroConan(ConanFile):
             NONZERO_CUDA=bool(self.options.cuda),
             NONZERO_CLI=bool(self.options.command),
             NONZERO_TESTS=False,
+            NONZERO_C=False,
             NONZERO_PETSC=False,
             NONZERO_MATIO=False,
         )

@@ -6,7 +6,7 @@ get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." REALPATH
 vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES command NONZERO_CLI cuda NONZERO_CUDA)
 vcpkg_find_acquire_program(PKGCONFIG)
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
-                      OPTIONS ${features} -DNONZERO_TESTS=OFF -DNONZERO_PETSC=OFF
+                      OPTIONS ${features} -DNONZERO_TESTS=OFF -DNONZERO_PETSC=OFF -DNONZERO_C=OFF
                               -DNONZERO_MATIO=OFF "-DPKG_CONFIG_EXECUTABLE=${PKGCONFIG}")
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(PACKAGE_NAME nonzero CONFIG_PATH lib/cmake/nonzero)
