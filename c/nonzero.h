@@ -1,7 +1,7 @@
 /* The C interface of nonzero: sparse matrices times vectors, A x = b, eigenpairs, graphs; on the
  * CPU and on GPUs. C99; link with -lnonzero_c, or take the flags of `pkg-config nonzero_c`.
  *
- *     nz_matrix *A;
+ *     nz_matrix* A;
  *     nz_report report = NZ_REPORT_INIT;
  *     int status = nz_matrix_read("A.mtx", NZ_DOUBLE, &A);
  *     if (status == NZ_OK)

@@ -17,7 +17,7 @@ static void expect(int status) {
     exit(1);
 }
 
-static void add(int64_t *k, int there, int column, double value) {
+static void add(int64_t* k, int there, int column, double value) {
     if (!there) return;
     col_ind[*k] = column;
     val[(*k)++] = value;
@@ -26,8 +26,8 @@ static void add(int64_t *k, int there, int column, double value) {
 int main(void) {
     const double minus_one = -1, one = 1;
     nz_report report = NZ_REPORT_INIT;
-    nz_matrix *A;
-    nz_operator *op;
+    nz_matrix* A;
+    nz_operator* op;
     int64_t k = 0;
     for (int i = 0; i < n; ++i) {
         row_ptr[i] = k, b[i] = y[i] = 1;
@@ -39,8 +39,10 @@ int main(void) {
     }
     row_ptr[n] = k;
 
-    expect(nz_matrix_wrap(NZ_DOUBLE, n, n, k, NZ_INT64, row_ptr, col_ind, val, NZ_BORROW, NZ_CPU, NULL, &A));
-    expect(nz_solve(A, NZ_CPU, NULL, NZ_DOUBLE, b, n, x, n, "method=cg precond=amg tol=1e-10", &report));
+    expect(nz_matrix_wrap(NZ_DOUBLE, n, n, k, NZ_INT64, row_ptr, col_ind, val, NZ_BORROW, NZ_CPU,
+                          NULL, &A));
+    expect(nz_solve(A, NZ_CPU, NULL, NZ_DOUBLE, b, n, x, n, "method=cg precond=amg tol=1e-10",
+                    &report));
     printf("iterations %d, residual %.1e\n", (int)report.iterations, report.residual);
 
     expect(nz_plan(A, NZ_CPU, NULL, NULL, &op));
