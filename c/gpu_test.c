@@ -45,7 +45,13 @@ static void* copied(const void* from, size_t bytes) {
     void* to = NULL;
     CHECK(cudaMalloc(&to, bytes) == cudaSuccess);
     CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice) == cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
     return to;
+}
+/* x = 0, before what other streams do. */
+static void clear(void* x) {
+    CHECK(cudaMemset(x, 0, n * sizeof(double)) == cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
 }
 static double* fetched(const void* from) {
     static double to[2 * n];
@@ -104,7 +110,7 @@ static void test_in_gpu_memory(int64_t nnz, int position_type, int ownership, vo
     CHECK(many[0] == 2 && many[1] == 2 && many[2] == 1 && many[3] == 1);
 
     EXPECT(NZ_OK, nz_amg(A, 0, stream, NULL, 0, NULL, &M));
-    CHECK(cudaMemset(x, 0, n * sizeof(double)) == cudaSuccess);
+    clear(x);
     EXPECT(NZ_OK, nz_krylov(op, M, NZ_DOUBLE, b, n, x, n, "method=cg tol=1e-10", &r));
     CHECK(residual(val, fetched(x)) < 1.1e-10 && r.converged);
     EXPECT(NZ_OK, nz_operator_update(op, B));
@@ -114,7 +120,7 @@ static void test_in_gpu_memory(int64_t nnz, int position_type, int ownership, vo
     EXPECT(NZ_OK, nz_eigs(op, M, NZ_DOUBLE, values, 2, NULL, 0, &found, NULL, NULL));
     CHECK(found == 2 && values[0] > 0.5 && values[0] < 0.51);
 
-    CHECK(cudaMemset(x, 0, n * sizeof(double)) == cudaSuccess);
+    clear(x);
     EXPECT(NZ_OK, nz_solve(A, 0, stream, NZ_DOUBLE, b, n, x, n, "method=cg tol=1e-10", &r));
     CHECK(residual(val, fetched(x)) < 1.1e-10);
     EXPECT(NZ_INVALID_ARGUMENT, nz_solve(A, NZ_CPU, NULL, NZ_DOUBLE, b, n, x, n, NULL, &r));
