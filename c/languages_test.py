@@ -125,7 +125,8 @@ class Languages(unittest.TestCase):
         self.assertIn("passed", self.output_of(test, ROOT / "matrices"))
 
     def test_header_in_cpp(self) -> None:
-        (self.folder / "main.cpp").write_text("#include <nonzero.h>\nint main() { return nz_gpu_count() < 0; }\n")
+        code = "#include <nonzero.h>\nint main() { return nz_gpu_count() < 0; }\n"
+        (self.folder / "main.cpp").write_text(code)
         flags = [flag for flag in C_FLAGS if flag != "-std=c99"]
         self.output_of(self.compiled("c++", "-std=c++11", *flags, "main.cpp", *LINK))
 
@@ -175,7 +176,8 @@ class Languages(unittest.TestCase):
         self.assertEqual(len(blocks("fortran")), 1)
         with self.subTest("C"):
             (self.folder / "block.c").write_text(blocks("c")[0])
-            self.assertIn("residual", self.output_of(self.compiled("cc", *C_FLAGS, "block.c", *LINK)))
+            program = self.compiled("cc", *C_FLAGS, "block.c", *LINK)
+            self.assertIn("residual", self.output_of(program))
         with self.subTest("Fortran"):
             (self.folder / "block.f90").write_text(blocks("fortran")[0])
             module = ROOT / "c" / "nonzero.f90"
