@@ -7,7 +7,10 @@ import doctest
 import importlib
 import inspect
 import json
+import os
 import pkgutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -112,3 +115,37 @@ def test_without_scipy_and_matplotlib(tmp_path: Path) -> None:
     missing = ["scipy", "matplotlib", "matplotlib.pyplot", "tqdm"]
     done = python(WITHOUT_SCIPY.format(missing=missing, file=str(file)))
     assert done.returncode == 0, done.stderr
+
+
+def test_a_build_that_fails_says_what_is_missing(tmp_path: Path) -> None:
+    pytest.importorskip("scikit_build_core")
+    if not Path("/etc/debian_version").exists():
+        pytest.skip("scripts/setup knows the packages of Debian and Ubuntu")
+    root = Path(__file__).resolve().parents[2]
+    for name, does in (("dpkg-query", "exit 1"), ("apt-get", f"touch {tmp_path}/asked")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import build_backend as b\n"
+            "def fail(*_): raise SystemExit(7)\n"
+            "b._backend.build_wheel = fail\n"
+            "b.get_requires_for_build_wheel(None)\n"
+            "b.build_wheel('.')",
+        ],
+        cwd=root,
+        env={
+            **os.environ,
+            "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(root / "python"),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 7
+    assert "nonzero: this machine lacks g++, libeigen3-dev, libfast-float-dev" in done.stderr
+    assert "scripts/setup installs what is missing" in done.stderr
+    assert not (tmp_path / "asked").exists()
