@@ -41,7 +41,7 @@ def main(nodes: int = 2000) -> int:
     A = two_halves(nodes, rng)
     # Every row is divided by its sum, so that a layer takes means. It is planned once.
     op = nz.plan(sp.diags_array(1 / A.sum(axis=1)) @ A, device="gpu" if nz.gpu_count() else None)
-    device = "cpu" if op.device < 0 else f"cuda:{op.device}"
+    device = "cpu" if op.device == "cpu" else f"cuda:{op.device}"
     y = torch.arange(nodes, device=device) // (nodes // 2)
     # The features say little about a node: noise, and a weak hint.
     x = torch.randn(nodes, 16, device=device)

@@ -39,7 +39,7 @@ def _cupy_product() -> _Product:
 
     def product(op: Any, x: Any) -> Any:
         rows, cols = op.shape
-        device = op.device
+        device = op._device
         data = x.data
         if (
             x.dtype != op.dtype
@@ -68,7 +68,7 @@ def _torch_product() -> _Product | None:
 
     def product(op: Any, x: Any) -> Any:
         rows, cols = op.shape
-        device = op.device
+        device = op._device
         if (
             x.dtype is not dtypes[op._dtype_name]
             or x.dim() != 1

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonzero._arguments import pair
 from nonzero._arrays import (
@@ -59,6 +60,15 @@ class Matrix:
         return Matrix(
             to_numpy(self.data), to_numpy(self.indices), to_numpy(self.indptr), self.shape
         )
+
+    def diagonal(self) -> NDArray[Any]:
+        """Give the sums of the entries on the diagonal, of a matrix in CPU memory."""
+        data, indices, indptr = to_numpy(self.data), to_numpy(self.indices), to_numpy(self.indptr)
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(indptr))
+        on = np.flatnonzero(rows == indices)
+        found = np.zeros(min(self.shape), self.dtype)
+        np.add.at(found, rows[on], data[on])
+        return found
 
     def copied(self) -> Matrix:
         """Give the matrix in memory of its own, which its owner does not change."""

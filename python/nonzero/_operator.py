@@ -57,8 +57,10 @@ class Operator(ArrayOperator):
         Rows and columns.
     dtype : numpy.dtype
         Of the values: float32, float64, complex64 or complex128. Vectors have the same.
-    device : int
-        The GPU on which the operator, x and y lie; -1 for the CPU.
+    device : int or "cpu"
+        Where the operator, x and y lie: the number of a GPU, or the CPU. As `plan` takes it.
+    nnz : int
+        Entries of the matrix; of a preconditioner there are none to count.
     nbytes : int
         Of the layout that it multiplies by.
     """
@@ -71,10 +73,10 @@ class Operator(ArrayOperator):
         self._has_transpose = matrix is None
         self.shape = tuple(core.shape)
         self.dtype = np.dtype(core.dtype)
-        self.device = int(core.device)
+        self._device = int(core.device)  # -1 for the CPU, as the library counts
         self._dtype_name = self.dtype.name
         # x is fastest in CPU memory and of this dtype; for no dtype it is elsewhere.
-        self._fast_dtype = self.dtype if self.device < 0 else None
+        self._fast_dtype = self.dtype if self._device < 0 else None
 
     # Products.
 
@@ -84,7 +86,7 @@ class Operator(ArrayOperator):
             y = _empty(self.shape[0], x.dtype)
             self._core.apply(PLAIN, x, y, None, None, 0)
             return y
-        if self.device >= 0:
+        if self._device >= 0:
             y = device_product(self, x)
             if y is not None:
                 return y
@@ -172,6 +174,45 @@ class Operator(ArrayOperator):
     # Properties.
 
     @property
+    def device(self) -> int | str:
+        """The number of the GPU on which the operator, x and y lie, or "cpu"."""
+        return "cpu" if self._device < 0 else self._device
+
+    @property
+    def nnz(self) -> int:
+        """Entries of the matrix that it was planned from.
+
+        Raises
+        ------
+        RuntimeError
+            Where it is a preconditioner.
+        """
+        if self._options.get("name") in _PRECONDITIONERS:
+            raise RuntimeError("nnz: this operator is a preconditioner, not a matrix")
+        return int(self._core.report()["nnz"])
+
+    def diagonal(self) -> Any:
+        """Give the diagonal of the matrix; entries that stand in one place are added.
+
+        Returns
+        -------
+        array, (min(rows, cols),)
+            Of NumPy, in CPU memory.
+
+        Raises
+        ------
+        RuntimeError
+            Where the operator does not keep its matrix: see `plan`.
+
+        Examples
+        --------
+        >>> import nonzero as nz
+        >>> nz.plan(([1.0, 2.0, 3.0], [0, 2, 1], [0, 2, 3]), shape=(2, 3)).diagonal()
+        array([1., 3.])
+        """
+        return self._kept("diagonal").on_cpu().diagonal()
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the layout that it multiplies by; the copy of A that `plan` keeps is beside."""
         return int(self._core.nbytes)
@@ -183,7 +224,7 @@ class Operator(ArrayOperator):
 
     def __repr__(self) -> str:
         """Name the method, the shape and the device."""
-        where = "the CPU" if self.device < 0 else f"GPU {self.device}"
+        where = "the CPU" if self._device < 0 else f"GPU {self._device}"
         rows, cols = self.shape
         return f"<{self._method()}: {rows} x {cols}, {self.dtype} on {where}>"
 
@@ -260,7 +301,7 @@ class Operator(ArrayOperator):
         if kind is not PLAIN:
             self._store_transpose()
         # A GPU multiplies by A^T, or by a preconditioner, column by column.
-        by_rows = self.device < 0 or (
+        by_rows = self._device < 0 or (
             kind is PLAIN and self._options.get("name") not in _PRECONDITIONERS
         )
         if out is None:
@@ -271,10 +312,10 @@ class Operator(ArrayOperator):
             result = empty((rows, *x.shape[1:]), self.dtype, x, order)
         else:
             result = self._checked(out, "out")
-            if self.device < 0 and library_of(out) == "torch" and (out.is_conj() or out.is_neg()):
+            if self._device < 0 and library_of(out) == "torch" and (out.is_conj() or out.is_neg()):
                 raise ValueError("out: a view that conjugates or negates, expected a plain tensor")
-        stream = stream_of(x) if self.device >= 0 else 0
-        if self.device >= 0:
+        stream = stream_of(x) if self._device >= 0 else 0
+        if self._device >= 0:
             x, own = on_gpu(x, rows_will_do=by_rows), on_gpu(result, rows_will_do=by_rows)
             self._core.apply(kind, lend(x), lend(own), alpha, beta, stream)
             if own is not result:
@@ -287,10 +328,10 @@ class Operator(ArrayOperator):
         if name == "out" and library_of(x) == "numpy" and not isinstance(x, _ndarray):
             raise TypeError(f"out: a {type(x).__name__}, expected an array")
         x = dense(x, name)
-        if device_of(x) != self.device:
+        if device_of(x) != self._device:
             raise TypeError(
                 f"{name}: a {library_of(x)} array {_place(device_of(x))}, expected one "
-                f"{_place(self.device)}, where the operator is"
+                f"{_place(self._device)}, where the operator is"
             )
         if dtype_of(x) != self.dtype:
             raise TypeError(f"{name}: of dtype {dtype_of(x)}, expected {self.dtype}")

@@ -76,6 +76,15 @@ class Plan:
         """All of them, best first; those that decline last."""
         return [Candidate(**c) for c in self._report["candidates"]]
 
+    def __repr__(self) -> str:
+        """Name the matrix, the method and what it was chosen from."""
+        rows, cols = self._report["shape"]
+        open_ = sum(not c["declined"] for c in self._report["candidates"])
+        return (
+            f"<plan for {rows} x {cols} with {self._report['nnz']} entries: {self.method}, "
+            f"of {open_} methods that suit, on {self.machine}>"
+        )
+
     def __str__(self) -> str:
         """Give the table of candidates, then what was chosen and why."""
         return str(self._report["text"])

@@ -609,7 +609,7 @@ def _krylov(
         max_seconds=_seconds(max_seconds),
         restart=whole(restart, "restart", 1, 1000),
         threads=0,
-        stream=stream_of(x) if op.device >= 0 else 0,
+        stream=stream_of(x) if op._device >= 0 else 0,
         callback=function(callback, "callback"),
     )
     return x, 0 if r["converged"] else max(int(r["iterations"]), 1)
@@ -714,7 +714,7 @@ def _cg_of_columns(
         tol=real(rtol, "rtol", 0),
         maxiter=10 * n if maxiter is None else whole(maxiter, "maxiter", 0, 2**63 - 1),
         max_seconds=_seconds(max_seconds),
-        stream=stream_of(x) if op.device >= 0 else 0,
+        stream=stream_of(x) if op._device >= 0 else 0,
     )
     return x, max((max(r["iterations"], 1) for r in reports if not r["converged"]), default=0)
 

@@ -21,7 +21,7 @@ class TransposedOperator(ArrayOperator):
         self._kind = CONJUGATE if conjugated else TRANSPOSE
         self.shape = (of.shape[1], of.shape[0])
         self.dtype = of.dtype
-        self.device = of.device
+        self.device: int | str = of.device
 
     def __matmul__(self, x: Any) -> Any:
         """Multiply a vector (cols,) or the columns of a matrix (cols, k)."""

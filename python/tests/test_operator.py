@@ -117,6 +117,25 @@ def test_the_plan_tells_what_was_chosen() -> None:
     assert repr(op) == f"<{plan.method}: 400 x 400, float64 on the CPU>"
 
 
+def test_what_an_operator_says_of_itself() -> None:
+    A = matrix(12, 9)
+    op = nz.plan(A)
+    assert op.device == op.T.device == "cpu" and op.nnz == A.nnz
+    assert nz.plan(A, device=op.device).shape == op.shape
+    assert np.array_equal(op.diagonal(), A.diagonal())
+    twice = nz.plan(([1.0, 2.0, 3.0], [0, 0, 0], [0, 3, 3]), shape=(2, 1))
+    assert twice.diagonal().tolist() == [6] and twice.nnz == 3
+    said = repr(op.plan)
+    assert f"12 x 9 with {A.nnz} entries: {op.plan.method}, of " in said
+    assert op.plan.machine in said and "\n" not in said
+    less = nz.plan(A, keep=False)
+    assert less.nnz == A.nnz
+    with pytest.raises(RuntimeError, match="diagonal: this operator does not keep a matrix"):
+        less.diagonal()
+    with pytest.raises(RuntimeError, match="nnz: this operator is a preconditioner"):
+        _ = nz.amg(nz.generate.laplace2d(10)).nnz
+
+
 def test_tuning_times_the_methods() -> None:
     A = nz.generate.laplace2d(12)
     assert any(c.measured_s > 0 for c in nz.plan(A, tune=True).plan.candidates)
