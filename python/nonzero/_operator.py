@@ -13,6 +13,7 @@ import numpy as np
 from nonzero import _nonzero
 from nonzero._arguments import names, whole
 from nonzero._arrays import (
+    VALUE_TYPES,
     as_dtype,
     assign,
     copied,
@@ -56,7 +57,9 @@ class Operator(ArrayOperator):
     shape : tuple of int
         Rows and columns.
     dtype : numpy.dtype
-        Of the values: float32, float64, complex64 or complex128. Vectors have the same.
+        Of the values: float32, float64, complex64 or complex128. Vectors have the same, or in
+        ``op @ x`` one that NumPy would multiply by it: x of a higher precision is multiplied in
+        that precision, by a second layout that is planned when the first such x comes.
     device : int or "cpu"
         Where the operator, x and y lie: the number of a GPU, or the CPU. As `plan` takes it.
     nnz : int
@@ -71,6 +74,7 @@ class Operator(ArrayOperator):
         self._options = options
         self._changing = threading.Lock()  # _matrix and what the core has of it, together
         self._has_transpose = matrix is None
+        self._wider: Operator | None = None
         self.shape = tuple(core.shape)
         self.dtype = np.dtype(core.dtype)
         self._device = int(core.device)  # -1 for the CPU, as the library counts
@@ -268,6 +272,7 @@ class Operator(ArrayOperator):
         with self._changing:
             self._core.update_values(*changed.lent(), stream_of(changed.data))
             self._matrix = changed
+            self._wider = None
 
     def __reduce__(self) -> Any:
         """Pickle the matrix and the options; unpickling plans again."""
@@ -293,6 +298,20 @@ class Operator(ArrayOperator):
                 A = self._matrix
                 self._core.store_transpose(*A.lent(), stream_of(A.data))
                 self._has_transpose = True
+
+    def _in_double(self) -> Operator:
+        """Give the operator of the same values that multiplies in double precision.
+
+        Real values are stored as they are, in single precision: a product moves no more of them.
+        """
+        with self._changing:
+            if self._wider is None:
+                A = self._kept("a product in double precision")
+                real = self.dtype.kind == "f"
+                data = as_dtype(A.data, np.dtype(np.float64 if real else np.complex128))
+                options = {**self._options, "storage": "single" if real else "exact"}
+                self._wider = _planned(Matrix(data, A.indices, A.indptr, A.shape), options)
+            return self._wider
 
     def _apply(
         self, kind: Any, x: Any, out: Any, alpha: complex | None, beta: complex | None
@@ -340,7 +359,12 @@ class Operator(ArrayOperator):
         return x
 
     def _product(self, kind: Any, x: Any) -> Any:
-        """Multiply arrays of any dtype that becomes the operator's, as SciPy's operators do."""
+        """Multiply arrays of any dtype, as SciPy's operators do.
+
+        Integers become the operator's dtype. Of x in double precision an operator in single
+        precision gives the product in double precision; where it keeps no matrix, as a
+        preconditioner, x is rounded and the result widened.
+        """
         x = dense(x, "x")
         if isinstance(x, np.matrix):
             return np.asmatrix(self._product(kind, np.asarray(x)))
@@ -349,15 +373,18 @@ class Operator(ArrayOperator):
         dtype = dtype_of(x)
         if dtype == self.dtype:
             return self._apply(kind, x, None, None, None)
-        fits = np.can_cast(dtype, np.result_type(self.dtype, np.complex64), "safe")
-        if dtype.kind == "c" and self.dtype.kind == "f" and fits:
+        known = dtype.name in VALUE_TYPES
+        if known and dtype.kind == "c" and self.dtype.kind == "f":
             real = self._product(kind, x.real)
             return real + 1j * self._product(kind, x.imag)
         if dtype.kind in "biu" or np.can_cast(dtype, self.dtype, "safe"):
             return self._apply(kind, as_dtype(x, self.dtype), None, None, None)
-        raise TypeError(
-            f"x: of dtype {dtype}, expected {self.dtype}, in which the operator computes"
-        )
+        if known and self._matrix is not None:
+            return self._in_double()._product(kind, x)
+        if known:
+            wide = np.result_type(self.dtype, dtype)
+            return as_dtype(self._apply(kind, as_dtype(x, self.dtype), None, None, None), wide)
+        raise TypeError(f"x: of dtype {dtype}, expected one of {', '.join(VALUE_TYPES)}")
 
     def _of_vector(self, kind: Any, x: Any, length: int) -> Any:
         x = dense(x, "x")

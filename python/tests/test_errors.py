@@ -217,16 +217,20 @@ VECTORS: dict[str, Wrong] = {
         ValueError,
         "x: an array of 3 dimensions, expected 1 or 2",
     ),
-    "strings": (lambda: op() @ np.array(["a"] * 6), TypeError, "x: of dtype <U1, expected float64"),
+    "strings": (
+        lambda: op() @ np.array(["a"] * 6),
+        TypeError,
+        "x: of dtype <U1, expected one of float32",
+    ),
     "objects": (
         lambda: op() @ np.array([None] * 6),
         TypeError,
-        "x: of dtype object, expected float64, in which the operator computes",
+        "x: of dtype object, expected one of float32, float64, complex64, complex128",
     ),
     "long double": (
         lambda: op() @ np.ones(6, np.longdouble),
         TypeError,
-        "x: of dtype float128, expected float64",
+        "x: of dtype float128, expected one of float32",
     ),
     "sparse": (lambda: op() @ A, TypeError, "x: a sparse csr_array"),
     "sparse from the left": (
