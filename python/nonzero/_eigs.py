@@ -10,8 +10,8 @@ import numpy as np
 from nonzero import _nonzero
 from nonzero._arguments import function, real, whole
 from nonzero._arrays import host_vector
-from nonzero._operator import Operator
-from nonzero._solvers import as_operator, default_tol
+from nonzero._functions import as_given, as_operator, operator_in
+from nonzero._krylov import default_tol
 
 
 class NoConvergence(RuntimeError):
@@ -44,7 +44,7 @@ def eigsh(
     maxiter: int | None = None,
     tol: float = 0,
     return_eigenvectors: bool = True,
-    preconditioner: Operator | None = None,
+    preconditioner: Any = None,
     callback: Callable[[int, int, float], object] | None = None,
 ) -> Any:
     """Find a few eigenpairs of a real symmetric matrix, every multiplicity included.
@@ -94,8 +94,13 @@ def eigsh(
     array([0.0447, 0.1112, 0.1112])
     """
     op = as_operator(A)
-    if preconditioner is not None and not isinstance(preconditioner, Operator):
-        raise TypeError(f"preconditioner: a {type(preconditioner).__name__}, expected an Operator")
+    inverse = (
+        None
+        if preconditioner is None
+        else operator_in(
+            as_given(preconditioner, "preconditioner"), op.dtype, "preconditioner", op.shape
+        )
+    )
     n = op.shape[0]
     k = whole(k, "k", 1, 50)
     target = real(tol, "tol", 0) or default_tol(op.dtype)
@@ -116,7 +121,7 @@ def eigsh(
         tol=target,
         max_products=most,
         threads=0,
-        M=None if preconditioner is None else preconditioner._core,
+        M=None if inverse is None else inverse._core,
         guess=guess,
         callback=callback,
     )

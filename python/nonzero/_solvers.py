@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -13,18 +12,19 @@ from numpy.typing import NDArray
 
 from nonzero import _nonzero
 from nonzero._arguments import function, real, whole
-from nonzero._arrays import (
-    dense,
-    empty,
-    from_numpy,
-    host_vector,
-    lend,
-    library_of,
-    stream_of,
-    to_numpy,
+from nonzero._arrays import dense, from_numpy, host_vector, lend, library_of, stream_of, to_numpy
+from nonzero._functions import as_given
+from nonzero._krylov import (
+    METHODS,
+    count_of,
+    default_tol,
+    seconds_of,
+    solve_with,
+    system,
+    target_of,
 )
 from nonzero._matrices import Matrix, as_matrix
-from nonzero._operator import Operator, device_number, plan
+from nonzero._operator import Operator, device_number
 from nonzero._plan import table_as_html
 from nonzero._progress import residual_bar
 
@@ -40,7 +40,7 @@ class SolveResult:
     x : array, (n,)
         The best solution found, of the library of b.
     converged : bool
-        Whether norm(b - A x) <= tol norm(b), with b - A x computed at the end.
+        Whether norm(b - A x) <= max(tol norm(b), atol), with b - A x computed at the end.
     iterations : int
         Of all attempts.
     relative_residual : float
@@ -122,10 +122,12 @@ def solve(
     x0: Any = None,
     tol: float | None = None,
     rtol: float | None = None,
+    atol: float = 0.0,
     maxiter: int = 10000,
     max_seconds: float | None = None,
     method: str | None = None,
     preconditioner: str | None = None,
+    M: Any = None,
     restart: int = 30,
     block: int | None = None,
     near_nullspace: Any = None,
@@ -143,16 +145,19 @@ def solve(
 
     Parameters
     ----------
-    A : sparse matrix, (n, n)
-        As `plan` takes it. On a GPU it is copied to the CPU for the setup.
+    A : sparse matrix or operator, (n, n)
+        As `plan` takes it. On a GPU it is copied to the CPU for the setup. An operator, as `cg`
+        takes it, is known by its products alone: gmres is tried, then bicgstab, with M.
     b : array, (n,)
         Of A's dtype after `plan`'s conversions, or convertible to it; where A lies. Copied to the
-        CPU where it is on a GPU.
+        CPU where it is on a GPU. With an operator or M, as `cg` takes it.
     x0 : array, (n,), optional
         The initial guess. [zeros]
     tol, rtol : float
         Of the relative residual, norm(b - A x) / norm(b); one name or the other. [1e-8, or 1e-5
         in single precision]
+    atol : float
+        norm(b - A x) <= atol will do as well.
     maxiter : int
         Iterations of the first attempt; those that follow share as many again.
     max_seconds : float, optional
@@ -164,6 +169,11 @@ def solve(
     preconditioner : str, optional
         To use alone: "none", "jacobi", "block-jacobi", "sgs", "amg", "matching", "ilut", "ilu",
         "ic", "fsai", "saddle", "spai" or "ict". [as suits A]
+    M : as `cg` takes it, optional
+        A preconditioner of the caller's, for "cg", "minres", "bicgstab" or "gmres". Where no method
+        is given, cg is tried for a symmetric A with a positive diagonal, minres for another
+        symmetric one and bicgstab else, and then gmres. The options that make a preconditioner or
+        place the work do not go with it.
     restart : int
         Vectors of gmres, at first.
     block : int, optional
@@ -212,8 +222,25 @@ def solve(
     if tol is not None and rtol is not None:
         raise TypeError("tol and rtol: one quantity, expected one of them")
     asked, named = (tol, "tol") if tol is not None else (rtol, "rtol")
-    matrix = as_matrix(A)
-    target = default_tol(matrix.dtype) if asked is None else real(asked, named, 0)
+    given = as_given(A, "A")
+    has_entries = isinstance(given, Matrix) or getattr(given, "_matrix", None) is not None
+    if M is not None or not has_entries:
+        made = {
+            "preconditioner": preconditioner,
+            "block": block,
+            "near_nullspace": near_nullspace,
+            "iterative": iterative or None,
+            "direct_solver": None if direct_solver == "eigen" else direct_solver,
+            "fill_level": fill_level or None,
+            "device": device,
+            "threads": threads or None,
+        }
+        return _solve_with(
+            given, b, x0, M, asked, named, atol, maxiter, max_seconds, method, restart, callback,
+            progress, made,
+        )  # fmt: skip
+    matrix = as_matrix(given)
+    target = target_of(asked, named, atol, b, matrix.dtype)
     number = device_number(device, matrix)
     host = matrix.on_cpu()
     rhs = _vector(b, host, "b")
@@ -245,6 +272,48 @@ def solve(
     return _result(r, x, b)
 
 
+def _solve_with(
+    A: Any,
+    b: Any,
+    x0: Any,
+    M: Any,
+    tol: float | None,
+    named: str,
+    atol: float,
+    maxiter: int,
+    max_seconds: float | None,
+    method: str | None,
+    restart: int,
+    callback: Callback | None,
+    progress: bool,
+    others: dict[str, Any],
+) -> SolveResult:
+    """Solve by products with A and M alone."""
+    with_what = "M" if M is not None else "an operator"
+    for name, value in others.items():
+        if value is not None:
+            raise TypeError(f"{name}: does not go with {with_what}, which says it all")
+    if method is not None and method not in METHODS:
+        raise ValueError(
+            f"method: {method!r}, expected one of {', '.join(METHODS)} with {with_what}"
+        )
+    s = system(A, b, x0, M)
+    target = target_of(tol, named, atol, b, s.A.dtype)
+    matrix = A if isinstance(A, Matrix) else getattr(A, "_matrix", None)
+    with residual_bar(progress, target, function(callback, "callback")) as watched:
+        r = solve_with(
+            s,
+            matrix,
+            method,
+            target,
+            whole(maxiter, "maxiter", 0, 2**63 - 1),
+            seconds_of(max_seconds),
+            whole(restart, "restart", 1, 1000),
+            watched,
+        )
+    return _result(r, to_numpy(s.x), b)
+
+
 def _system_options(
     host: Matrix,
     tol: float,
@@ -263,7 +332,7 @@ def _system_options(
     return {
         "tol": tol,
         "maxiter": whole(maxiter, "maxiter", 0, 2**63 - 1),
-        "max_seconds": _seconds(max_seconds),
+        "max_seconds": seconds_of(max_seconds),
         "restart": whole(restart, "restart", 1, 1000),
         "method": method,
         "preconditioner": preconditioner,
@@ -525,22 +594,6 @@ def factorize(
     return Factorization(core, host)
 
 
-def default_tol(dtype: np.dtype[Any]) -> float:
-    """Give the tolerance where none is asked for, which rounding lets every method reach."""
-    tol: float = _nonzero.default_tol(single=np.finfo(dtype).bits == 32)
-    return tol
-
-
-def as_operator(A: Any) -> Operator:
-    if isinstance(A, Operator):
-        return A
-    if hasattr(A, "matvec"):
-        raise TypeError(
-            f"A: a {type(A).__name__}, expected an Operator, as nonzero.plan makes, or a matrix"
-        )
-    return plan(A)
-
-
 def _vector(v: Any, A: Matrix, name: str) -> NDArray[Any]:
     """Give a vector on the CPU, contiguous and of the matrix's dtype."""
     return host_vector(v, name, A.shape[0], A.dtype)
@@ -576,57 +629,29 @@ def _finite(host: NDArray[Any], name: str, dtype: np.dtype[Any]) -> NDArray[Any]
     return flat
 
 
-def _seconds(limit: float | None) -> float:
-    return math.inf if limit is None else real(limit, "max_seconds", 0)
-
-
 def _krylov(
     method: str,
     A: Any,
     b: Any,
     x0: Any,
-    rtol: float,
+    rtol: float | None,
+    atol: float,
     maxiter: int | None,
     max_seconds: float | None,
-    M: Operator | None,
+    M: Any,
     callback: Callback | None,
     restart: int = 30,
 ) -> tuple[Any, int]:
-    op = as_operator(A)
-    flat = _flat(op, b, "b")
-    x = empty(tuple(flat.shape), op.dtype, flat)
-    x[...] = 0 if x0 is None else _flat(op, x0, "x0")
-    if M is not None and not isinstance(M, Operator):
-        raise TypeError(f"M: a {type(M).__name__}, expected an Operator, as nonzero.amg makes")
-    r = _nonzero.krylov(
+    s = system(A, b, x0, M)
+    r = s.run(
         method,
-        op._core,
-        lend(_contiguous(flat)),
-        lend(x),
-        None if M is None else M._core,
-        tol=real(rtol, "rtol", 0),
-        maxiter=10 * op.shape[0] if maxiter is None else whole(maxiter, "maxiter", 0, 2**63 - 1),
-        max_seconds=_seconds(max_seconds),
+        target_of(rtol, "rtol", atol, b, s.A.dtype),
+        count_of(maxiter, 10 * s.A.shape[0]),
+        max_seconds=seconds_of(max_seconds),
         restart=whole(restart, "restart", 1, 1000),
-        threads=0,
-        stream=stream_of(x) if op._device >= 0 else 0,
         callback=function(callback, "callback"),
     )
-    return x, 0 if r["converged"] else max(int(r["iterations"]), 1)
-
-
-def _flat(op: Operator, v: Any, name: str) -> Any:
-    found = op._checked(v, name)
-    flat = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
-    if tuple(flat.shape) != (op.shape[0],):
-        raise ValueError(f"{name}: of shape {tuple(found.shape)}, expected ({op.shape[0]},)")
-    return flat
-
-
-def _contiguous(x: Any) -> Any:
-    if library_of(x) == "torch":
-        return x.contiguous()
-    return x if x.flags.c_contiguous else x.copy()
+    return s.x, 0 if r["converged"] else max(int(r["iterations"]), 1)
 
 
 def cg(
@@ -634,29 +659,36 @@ def cg(
     b: Any,
     x0: Any = None,
     *,
-    rtol: float = 1e-5,
+    rtol: float | None = None,
+    atol: float = 0.0,
     maxiter: int | None = None,
     max_seconds: float | None = None,
-    M: Operator | None = None,
+    M: Any = None,
     callback: Callback | None = None,
 ) -> tuple[Any, int]:
     """Solve A x = b by conjugate gradients, for a symmetric (hermitian) positive definite A.
 
     Parameters
     ----------
-    A : Operator, or a matrix as `plan` takes it
-        Plan it once for several right-hand sides.
+    A : Operator, a matrix as `plan` takes it, or another's operator, (n, n)
+        Plan it once for several right-hand sides. Of others: what has `matvec` or multiplies by
+        ``@``, such as SciPy's LinearOperator or a dense array, or a function with a shape; they are
+        given NumPy arrays and multiply on the CPU.
     b, x0 : array, (n,) or (n, k)
-        Of the operator's dtype and on its device; not changed. k systems go in step and share
-        products, cycles and passes over vectors, each to its own bound: plan A with vectors=k.
-    rtol : float
-        Of the relative residual, norm(b - A x) / norm(b).
+        On the operator's device; not changed. As in SciPy the dtypes of A and b decide that of x;
+        integers count as float64. k systems go in step and share products, cycles and passes over
+        vectors, each to its own bound: plan A with vectors=k.
+    rtol, atol : float
+        It has converged where norm(b - A x) <= max(rtol norm(b), atol); of k systems with the
+        largest norm(b). [rtol: 1e-8, or 1e-5 in single precision, as `solve` has it; SciPy's is
+        1e-5]
     maxiter : int, optional
         [10 n]
     max_seconds : float, optional
         x is what has been found when that long has passed. [no limit]
-    M : Operator, optional
-        The preconditioner, an approximate inverse of A: what `amg`, `ic` or `fsai` make.
+    M : as A, optional
+        The preconditioner, an approximate inverse of A: what `amg`, `ic` or `fsai` make, PyAMG's
+        ``aspreconditioner()``, a function.
     callback : callable, optional
         Is called with the relative residual after each iteration. (SciPy's is given x.)
 
@@ -671,7 +703,7 @@ def cg(
     Raises
     ------
     TypeError, ValueError
-        Where b, x0 or M are not as above.
+        Where A, b, x0 or M are not as above. What a function raises goes on.
 
     Examples
     --------
@@ -680,43 +712,41 @@ def cg(
     >>> x, info = nz.cg(A, np.ones(900), M=nz.amg(A))
     >>> info
     0
+    >>> x, info = nz.cg(lambda v: 2 * v, np.ones(3))
+    Traceback (most recent call last):
+    TypeError: A: a function without a shape, expected one with it
     """
     if len(getattr(b, "shape", ())) == 2 and b.shape[1] != 1:
         if callback is not None:
             raise TypeError("callback: for one right-hand side")
-        return _cg_of_columns(A, b, x0, rtol, maxiter, max_seconds, M)
-    return _krylov("cg", A, b, x0, rtol, maxiter, max_seconds, M, callback)
+        return _cg_of_columns(A, b, x0, rtol, atol, maxiter, max_seconds, M)
+    return _krylov("cg", A, b, x0, rtol, atol, maxiter, max_seconds, M, callback)
 
 
 def _cg_of_columns(
     A: Any,
     b: Any,
     x0: Any,
-    rtol: float,
+    rtol: float | None,
+    atol: float,
     maxiter: int | None,
     max_seconds: float | None,
-    M: Operator | None,
+    M: Any,
 ) -> tuple[Any, int]:
-    op = as_operator(A)
-    rhs = op._checked(b, "b")
-    n, count = op.shape[0], b.shape[1]
-    x = empty((n, count), op.dtype, rhs)
-    x[...] = 0 if x0 is None else op._checked(x0, "x0")
-    if M is not None and not isinstance(M, Operator):
-        raise TypeError(f"M: a {type(M).__name__}, expected an Operator, as nonzero.amg makes")
-    if count == 0:
-        return x, 0
+    s = system(A, b, x0, M, columns=True)
+    if s.b.shape[1] == 0:
+        return s.x, 0
     reports = _nonzero.cg_of_columns(
-        op._core,
-        lend(_contiguous(rhs)),
-        lend(x),
-        None if M is None else M._core,
-        tol=real(rtol, "rtol", 0),
-        maxiter=10 * n if maxiter is None else whole(maxiter, "maxiter", 0, 2**63 - 1),
-        max_seconds=_seconds(max_seconds),
-        stream=stream_of(x) if op._device >= 0 else 0,
+        s.A._core,
+        lend(s.b),
+        lend(s.x),
+        None if s.M is None else s.M._core,
+        tol=target_of(rtol, "rtol", atol, b, s.A.dtype),
+        maxiter=count_of(maxiter, 10 * s.A.shape[0]),
+        max_seconds=seconds_of(max_seconds),
+        stream=stream_of(s.x) if s.A._device >= 0 else 0,
     )
-    return x, max((max(r["iterations"], 1) for r in reports if not r["converged"]), default=0)
+    return s.x, max((max(r["iterations"], 1) for r in reports if not r["converged"]), default=0)
 
 
 def minres(
@@ -724,10 +754,11 @@ def minres(
     b: Any,
     x0: Any = None,
     *,
-    rtol: float = 1e-5,
+    rtol: float | None = None,
+    atol: float = 0.0,
     maxiter: int | None = None,
     max_seconds: float | None = None,
-    M: Operator | None = None,
+    M: Any = None,
     callback: Callback | None = None,
 ) -> tuple[Any, int]:
     """Solve A x = b by minimal residuals, for a symmetric (hermitian) A; as `cg`.
@@ -739,7 +770,7 @@ def minres(
     >>> info
     0
     """
-    return _krylov("minres", A, b, x0, rtol, maxiter, max_seconds, M, callback)
+    return _krylov("minres", A, b, x0, rtol, atol, maxiter, max_seconds, M, callback)
 
 
 def bicgstab(
@@ -747,10 +778,11 @@ def bicgstab(
     b: Any,
     x0: Any = None,
     *,
-    rtol: float = 1e-5,
+    rtol: float | None = None,
+    atol: float = 0.0,
     maxiter: int | None = None,
     max_seconds: float | None = None,
-    M: Operator | None = None,
+    M: Any = None,
     callback: Callback | None = None,
 ) -> tuple[Any, int]:
     """Solve A x = b by stabilised biconjugate gradients, for any A; as `cg`.
@@ -762,7 +794,7 @@ def bicgstab(
     >>> info
     0
     """
-    return _krylov("bicgstab", A, b, x0, rtol, maxiter, max_seconds, M, callback)
+    return _krylov("bicgstab", A, b, x0, rtol, atol, maxiter, max_seconds, M, callback)
 
 
 def gmres(
@@ -770,18 +802,19 @@ def gmres(
     b: Any,
     x0: Any = None,
     *,
-    rtol: float = 1e-5,
+    rtol: float | None = None,
+    atol: float = 0.0,
     restart: int = 30,
     maxiter: int | None = None,
     max_seconds: float | None = None,
-    M: Operator | None = None,
+    M: Any = None,
     callback: Callback | None = None,
 ) -> tuple[Any, int]:
     """Solve A x = b by generalised minimal residuals, for any A; as `cg`.
 
     Parameters
     ----------
-    A, b, x0, rtol, maxiter, max_seconds, M, callback
+    A, b, x0, rtol, atol, maxiter, max_seconds, M, callback
         As `cg` has them; `maxiter` counts inner iterations.
     restart : int
         Vectors held, at first.
@@ -798,7 +831,7 @@ def gmres(
     >>> info
     0
     """
-    return _krylov("gmres", A, b, x0, rtol, maxiter, max_seconds, M, callback, restart)
+    return _krylov("gmres", A, b, x0, rtol, atol, maxiter, max_seconds, M, callback, restart)
 
 
 class Level(NamedTuple):

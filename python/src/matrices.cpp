@@ -11,6 +11,7 @@
 #include "nonzero/gen/problems.hpp"
 #include "nonzero/io/io.hpp"
 #include "nonzero/io/picture.hpp"
+#include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/plan/benchmark.hpp"
 #include "python/src/module.hpp"
 #include "python/src/monitor.hpp"
@@ -71,6 +72,16 @@ void write_matrix(const std::string& path, shape_pair shape, nb::handle indptr_,
         const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
         const nb::gil_scoped_release others_run;
         write(path, A.view());
+    });
+}
+
+/// Whether A is symmetric, or hermitian.
+bool symmetric(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::handle data_) {
+    const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
+    return with_type(data.type(), "A.data", [&]<class V>() {
+        const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
+        const nb::gil_scoped_release others_run;
+        return is_symmetric(A.view());
     });
 }
 
@@ -176,6 +187,7 @@ void bind_matrices(nb::module_& m) {
     m.def("read", &read_matrix, "path"_a, nb::kw_only(), "dtype"_a.none(), "threads"_a);
     m.def("inspect", &file_header, "path"_a);
     m.def("write", &write_matrix, "path"_a, "shape"_a, "indptr"_a, "indices"_a, "data"_a);
+    m.def("is_symmetric", &symmetric, "shape"_a, "indptr"_a, "indices"_a, "data"_a);
     m.def("generate", &generated, "name"_a, "parameters"_a, nb::kw_only(), "seed"_a, "dtype"_a);
     m.def("generators", &generators_known);
     m.def("picture", &picture_of, "shape"_a, "indptr"_a, "indices"_a, "data"_a, "width"_a,

@@ -49,6 +49,7 @@ NB_MODULE(_nonzero, m) {
     translate_errors(m);
     bind_operators(m);
     bind_solvers(m);
+    bind_functions(m);
     bind_graphs(m);
     bind_matrices(m);
     m.def("gpu_count", &gpu_count);
