@@ -236,3 +236,78 @@ def test_eigsh_of_an_operator() -> None:
     assert np.allclose(w, exact[-3:], atol=1e-7)
     M = sla.aslinearoperator(nz.amg(A))
     assert np.allclose(nz.eigsh(A, 3, which="SA", preconditioner=M)[0], exact[:3], atol=1e-7)
+
+
+SIZES = np.linalg.eigvalsh(A.toarray())
+
+
+def nearest(sigma: float, k: int, of: Any = SIZES) -> Any:
+    return np.sort(of[np.argsort(np.abs(of - sigma), kind="stable")[:k]])
+
+
+@pytest.mark.parametrize("sigma", [-1.0, 0.0, 0.3, 3.21, 7.9, 100.0])
+def test_eigenpairs_near_a_shift(sigma: float) -> None:
+    for given in (A, nz.plan(A), A.tocoo(), A.astype("f4")):
+        w, v = nz.eigsh(given, 5, sigma=sigma)
+        assert w.dtype == v.dtype == (np.float32 if given.dtype == np.float32 else np.float64)
+        tol = 1e-4 if w.dtype == np.float32 else 1e-7
+        assert np.allclose(w, nearest(sigma, 5), atol=tol)
+        assert np.abs(v.T @ v - np.eye(5)).max() <= tol
+        assert np.linalg.norm(A @ v - v * w, axis=0).max() <= tol
+    theirs = sla.eigsh(A, 5, sigma=sigma)[0]
+    assert np.allclose(nz.eigsh(A, 5, sigma=sigma)[0], np.sort(theirs), atol=1e-7)
+
+
+def test_eigenpairs_on_one_side_of_a_shift() -> None:
+    above, below = SIZES[SIZES > 3.21], SIZES[SIZES < 3.21]
+    assert np.allclose(nz.eigsh(A, 3, sigma=3.21, which="LA")[0], above[:3], atol=1e-7)
+    assert np.allclose(nz.eigsh(A, 3, sigma=3.21, which="SA")[0], below[-3:], atol=1e-7)
+    both = nz.eigsh(A, 3, sigma=3.21, which="BE", return_eigenvectors=False)
+    assert np.allclose(both, np.r_[below[-1:], above[:2]], atol=1e-7)
+
+
+def test_eigenpairs_near_a_shift_of_an_operator() -> None:
+    w, v = nz.eigsh(Callable(A), 3, sigma=0.3)
+    assert np.allclose(w, nearest(0.3, 3), atol=1e-7)
+    assert np.linalg.norm(A @ v - v * w, axis=0).max() <= 1e-6
+
+
+def test_the_smallest_in_magnitude() -> None:
+    assert np.allclose(nz.eigsh(A, 4, which="SM")[0], SIZES[:4], atol=1e-7)
+    indefinite = sp.csr_array(A - 3.21 * sp.eye_array(n))
+    wanted = nearest(0, 4, SIZES - 3.21)
+    assert np.allclose(nz.eigsh(indefinite, 4, which="SM")[0], wanted, atol=1e-7)
+    assert np.allclose(nz.eigsh(1e-3 * A, 4, which="SM")[0], 1e-3 * SIZES[:4], atol=1e-10)
+
+
+def test_a_shift_that_is_an_eigenvalue() -> None:
+    path = sp.diags_array([-np.ones(99), 2 * np.ones(100), -np.ones(99)], offsets=[-1, 0, 1])
+    L = sp.lil_array(path)
+    L[0, 0] = L[99, 99] = 1  # a path's Laplacian: singular
+    L = L.tocsr()
+    exact = np.linalg.eigvalsh(L.toarray())
+    for scale in (1.0, 1e6, 1e-6):
+        w, v = nz.eigsh(scale * L, 4, which="SM")
+        assert np.allclose(w / scale, exact[:4], atol=1e-8)
+    D = sp.diags_array(np.arange(1.0, 31)).tocsr()
+    assert np.allclose(nz.eigsh(D, 3, sigma=5.0)[0], [4, 5, 6])
+    assert np.allclose(nz.eigsh(sp.csr_array((4, 4)), 2, which="SM")[0], 0)
+
+
+def test_options_of_a_shift() -> None:
+    with pytest.raises(ValueError, match="which: 'SM', expected one of LM, LA, SA, BE"):
+        nz.eigsh(A, sigma=1.0, which="SM")
+    with pytest.raises(ValueError, match="sigma: nan, expected a finite number"):
+        nz.eigsh(A, sigma=np.nan)
+    with pytest.raises(TypeError, match="preconditioner: does not go with sigma"):
+        nz.eigsh(A, sigma=1.0, preconditioner=nz.amg(A))
+    with pytest.raises(TypeError, match="A: complex"):
+        nz.eigsh(A.astype(complex), sigma=1.0)
+    with pytest.raises(ValueError, match="expected a square matrix"):
+        nz.eigsh(A[:5], sigma=1.0)
+    with pytest.raises(nz.NoConvergence, match="maxiter = 2 products") as caught:
+        nz.eigsh(A, 3, sigma=3.21, maxiter=2)
+    assert caught.value.status == "max-products"
+    calls: list[Any] = []
+    nz.eigsh(A, 2, sigma=0.3, v0=b, callback=lambda *p: calls.append(p))
+    assert calls
