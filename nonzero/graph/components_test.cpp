@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "nonzero/gen/generate.hpp"
+#include "nonzero/graph/strong_components.hpp"
 #include "nonzero/io/io.hpp"
 
 namespace nz::test {
@@ -111,6 +112,60 @@ TEST(subgraph, has_the_edges_between_its_nodes) {
     EXPECT_EQ(subgraph(g, {}).nodes(), 0);
     for (const auto& nodes : {host_vector<index>{2, 1}, {1, 1}, {-1}, {6}})
         EXPECT_THROW((void)subgraph(g, nodes), argument_error);
+}
+
+host_vector<index> strong_of(index n, const std::vector<std::pair<index, index>>& links) {
+    host_vector<index> row, col;
+    for (const auto& [i, j] : links) row.push_back(i), col.push_back(j);
+    const host_vector<double> val(links.size(), 1.0);
+    return strong_components_of(view(assemble<double>({n, n}, row, col, val)));
+}
+
+TEST(strong_components, are_numbered_so_that_links_lead_to_lower_numbers) {
+    using sets = host_vector<index>;
+    EXPECT_EQ(strong_of(0, {}), sets{});
+    EXPECT_EQ(strong_of(2, {{0, 0}}), (sets{0, 1}));
+    EXPECT_EQ(strong_of(3, {{0, 1}, {1, 2}}), (sets{2, 1, 0}));
+    EXPECT_EQ(strong_of(5, {{0, 1}, {1, 2}, {2, 0}, {2, 3}, {3, 4}, {4, 3}}),
+              (sets{1, 1, 1, 0, 0}));
+    EXPECT_THROW(strong_components_of(view(assemble<double>({2, 3}, {}, {}, {}))), argument_error);
+}
+
+/// Two nodes have one number where each reaches the other, by a search from every node.
+TEST(strong_components, agree_with_reachability) {
+    std::uint64_t state = 3;
+    const auto any = [&](index n) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        return index((state >> 33) % std::uint64_t(n));
+    };
+    for (const index n : {1, 7, 30, 60})
+        for (const int links : {n / 2, n, 2 * n, 4 * n}) {
+            std::vector<std::pair<index, index>> list;
+            for (int k = 0; k < links; ++k) list.emplace_back(any(n), any(n));
+            const std::vector<bool> none(std::size_t(n), false);
+            std::vector<std::vector<bool>> reaches(none.size(), none);
+            for (index i = 0; i < n; ++i) reaches[std::size_t(i)][std::size_t(i)] = true;
+            for (const auto& [i, j] : list) reaches[std::size_t(i)][std::size_t(j)] = true;
+            for (std::size_t k = 0; k < std::size_t(n); ++k)
+                for (std::size_t i = 0; i < std::size_t(n); ++i)
+                    for (std::size_t j = 0; j < std::size_t(n); ++j)
+                        if (reaches[i][k] && reaches[k][j]) reaches[i][j] = true;
+            const auto of = strong_of(n, list);
+            for (std::size_t i = 0; i < std::size_t(n); ++i)
+                for (std::size_t j = 0; j < std::size_t(n); ++j) {
+                    EXPECT_EQ(of[i] == of[j], reaches[i][j] && reaches[j][i]);
+                    EXPECT_TRUE(!reaches[i][j] || of[i] >= of[j]);
+                }
+        }
+}
+
+TEST(strong_components, of_a_path_of_a_million_nodes) {
+    std::vector<std::pair<index, index>> list;
+    const index n = 1000000;
+    for (index i = 0; i + 1 < n; ++i) list.emplace_back(i, i + 1);
+    EXPECT_EQ(strong_of(n, list).front(), n - 1);
+    list.emplace_back(n - 1, 0);
+    EXPECT_EQ(strong_of(n, list), host_vector<index>(std::size_t(n), 0));
 }
 
 }  // namespace

@@ -5,8 +5,10 @@
 #include <nanobind/stl/tuple.h>
 
 #include "nonzero/core/stream.hpp"
+#include "nonzero/graph/components.hpp"
 #include "nonzero/graph/pagerank.hpp"
 #include "nonzero/graph/partition.hpp"
+#include "nonzero/graph/strong_components.hpp"
 #include "python/src/module.hpp"
 #include "python/src/operator.hpp"
 #include "python/src/owned.hpp"
@@ -91,12 +93,29 @@ nb::dict partition_of(shape_pair shape, nb::handle indptr_, nb::handle indices_,
     });
 }
 
+/// Each node's component: the strong ones as they are numbered, those of A + A^T else.
+nb::object components_in(shape_pair shape, nb::handle indptr_, nb::handle indices_,
+                         nb::handle data_, bool strong) {
+    const array indptr(indptr_, "G.indptr"), indices(indices_, "G.indices"), data(data_, "G.data");
+    return with_type(data.type(), "G.data", [&]<class V>() {
+        const borrowed_csr<V, host_view> G(checked_shape(shape), indptr, indices, data);
+        host_vector<index> of;
+        {
+            const nb::gil_scoped_release others_run;
+            of = strong ? strong_components_of(G.view()) : components_of(adjacency_of(G.view())).of;
+        }
+        return owned(std::move(of));
+    });
+}
+
 }  // namespace
 
 void bind_graphs(nb::module_& m) {
     m.def("pagerank", &pagerank_of, "shape"_a, "indptr"_a, "indices"_a, "data"_a,
           "teleport"_a.none(), nb::kw_only(), "device"_a, "threads"_a, "links_in_rows"_a,
           "damping"_a, "tol"_a, "maxiter"_a);
+    m.def("components", &components_in, "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(),
+          "strong"_a);
     m.def("partition", &partition_of, "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(),
           "parts"_a, "imbalance"_a, "method"_a);
 }
