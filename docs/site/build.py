@@ -20,7 +20,8 @@ NZ = os.environ.get("NZ_COMMAND", str(ROOT / "build" / "dev" / "nz"))
 GROUPS = {
     "Guides": ["guides/first-steps", "guides/exercises", "guides/coming-from"],
     "Documents": [
-        "show", "explain", "report", "api", "solvers", "files", "python", "c", "petsc", "distributed",
+        "show", "explain", "report", "api", "solvers", "files", "python", "c", "networkx", "petsc",
+        "distributed",
         "methods", "performance", "reliability", "sources", "decisions/README",
     ],
 }  # fmt: skip
