@@ -5,8 +5,8 @@
 
 The graphs are nx.gnm_random_graph, directed and not. Theirs is the function with
 backend="networkx"; ours with backend="nonzero", once with the graph converted anew each time and
-once from NetworkX's cache. Both have run once before. Seconds by the clock: the least of five turns,
-which alternate. `differs` is the largest difference of two values, over the largest value.
+once from NetworkX's cache. Both have run once before. Seconds by the clock: the least of
+three turns, which alternate. `differs` is the largest difference of two values, over the largest value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import networkx as nx
 import nonzero
 from nonzero import _networkx_graph
 
-TURNS = 5
+TURNS = 3
 #: The function, of directed graphs or not, and what of its result is compared.
 CASES = [
     ("pagerank", True),

@@ -21,8 +21,7 @@ GROUPS = {
     "Guides": ["guides/first-steps", "guides/exercises", "guides/coming-from"],
     "Documents": [
         "show", "explain", "report", "api", "solvers", "files", "python", "c", "networkx", "petsc",
-        "distributed",
-        "methods", "performance", "reliability", "sources", "decisions/README",
+        "distributed", "methods", "performance", "reliability", "sources", "decisions/README",
     ],
 }  # fmt: skip
 EXAMPLE = """%%MatrixMarket matrix coordinate real general

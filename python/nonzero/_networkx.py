@@ -43,6 +43,18 @@ __all__ = [
 #: Graphs of fewer nodes are left to NetworkX where it is free to choose.
 SMALL = 500
 
+#: One pass over a graph, which takes no longer than converting it.
+ONE_PASS = {
+    "connected_components",
+    "is_connected",
+    "is_strongly_connected",
+    "is_weakly_connected",
+    "node_connected_component",
+    "number_connected_components",
+    "number_weakly_connected_components",
+    "weakly_connected_components",
+}
+
 
 def convert_from_nx(
     G: Any,
@@ -89,7 +101,15 @@ def should_run(name: str, args: Any, kwargs: Any) -> bool | str:
     G = _bound(name, args, kwargs)["G"]
     if not isinstance(G, Graph) and len(G) < SMALL:
         return f"the graph has fewer than {SMALL} nodes"
+    if name in ONE_PASS and not isinstance(G, Graph) and not _is_kept(G):
+        return "NetworkX has passed over the graph before it is converted"
     return True
+
+
+def _is_kept(G: Any) -> bool:
+    """Tell whether NetworkX keeps the graph as ours."""
+    cache = getattr(G, "__networkx_cache__", None) or {}
+    return bool(cache.get("backends", {}).get("nonzero"))
 
 
 def _in_order(G: Graph, values: dict[Any, Any], default: float = 0.0) -> NDArray[np.float64]:

@@ -225,7 +225,11 @@ def test_what_it_takes_and_what_it_leaves() -> None:
     assert "has no louvain" in str(backend.can_run("louvain", (G,), {}))
     assert backend.can_run("pagerank", (G,), {"alpha": 0.5, "backend": None}) is True
     assert "fewer than" in str(backend.should_run("pagerank", (G,), {}))
-    assert backend.should_run("pagerank", (nx.empty_graph(2000),), {}) is True
+    large = nx.path_graph(2000)
+    assert backend.should_run("pagerank", (large,), {}) is True
+    assert "before it is converted" in str(backend.should_run("is_connected", (large,), {}))
+    nx.pagerank(large, backend="nonzero")
+    assert backend.should_run("is_connected", (large,), {}) is True
     assert set(get_info()["functions"]) == set(FUNCTIONS)
     for name in FUNCTIONS:
         assert callable(getattr(backend, name))
