@@ -154,9 +154,11 @@ def pagerank(
 
     def stochastic() -> tuple[Any, NDArray[np.int64]]:
         values = G.weight(weight)
-        out = np.bincount(G.indices, values, n)
+        out = np.bincount(G.sources(), values, n)
         scale = np.divide(1.0, out, out=np.zeros(n), where=out != 0)
-        return plan(G.matrix(values * scale[G.indices])), np.flatnonzero(out == 0)
+        A = G.incoming(values)
+        shares = Matrix(A.data * scale[A.indices], A.indices, A.indptr, A.shape)
+        return plan(shares), np.flatnonzero(out == 0)
 
     op, ends = G.made(("stochastic", weight), stochastic)
     p, d = _teleports(G, personalization, dangling)
@@ -190,7 +192,7 @@ def google_matrix(
     A = np.zeros((n, n))
     if n == 0:
         return A
-    np.add.at(A, (G.indices, G.targets()), G.weight(weight))
+    np.add.at(A, (G.sources(), G.indices), G.weight(weight))
     p, d = (np.broadcast_to(v, n) for v in _teleports(G, personalization, dangling))
     A[A.sum(axis=1) == 0] = d
     A /= A.sum(axis=1)[:, np.newaxis]
@@ -216,7 +218,7 @@ def eigenvector_centrality(
     if not x.any():
         raise nx.NetworkXError("initial vector cannot have all zero values")
     x /= x.sum()
-    op = G.incoming(weight)
+    op = G.operator(weight)
     for _ in range(max_iter):
         y = op @ x
         y += x
@@ -238,7 +240,7 @@ def eigenvector_centrality_numpy(
             "`eigenvector_centrality_numpy` does not give consistent results for disconnected "
             "graphs"
         )
-    x = leading_vector(G.incoming(weight), tol, max_iter)
+    x = leading_vector(G.operator(weight), tol, max_iter)
     return _by_node(G, x)
 
 
@@ -267,7 +269,7 @@ def katz_centrality(
         return {}
     x = np.zeros(n) if nstart is None else np.array([nstart[node] for node in G.nodes], float)
     b = _constant(G, beta)
-    op = G.incoming(weight)
+    op = G.operator(weight)
     for _ in range(max_iter):
         y = op @ x
         y *= alpha
@@ -313,11 +315,12 @@ def _katz_solution(
     Where that is singular, as with alpha the inverse of an eigenvalue, LAPACK's rounding errors
     solve with a matrix near by; so does this.
     """
-    n, ends = len(G), G.indptr[1:]
-    indices = np.insert(G.indices, ends, np.arange(n, dtype=np.int32))
-    indptr = G.indptr + np.arange(n + 1)
+    A = G.incoming(values)
+    n, ends = len(G), A.indptr[1:]
+    indices = np.insert(A.indices, ends, np.arange(n, dtype=np.int32))
+    indptr = A.indptr + np.arange(n + 1)
     for one in (1.0, 1.0 + 1e-13):
-        shifted = Matrix(np.insert(-values, ends, one), indices, indptr, (n, n))
+        shifted = Matrix(np.insert(-A.data, ends, one), indices, indptr, (n, n))
         try:
             return np.asarray(factorize(shifted).solve(b))
         except ValueError as error:
@@ -379,9 +382,8 @@ is_weakly_connected = is_connected
 
 
 def strongly_connected_components(G: Graph) -> Iterator[set[Any]]:
-    """Give the sets of `networkx.strongly_connected_components`; links lead to earlier ones."""
-    # The graph is held by its incoming links, whose components are numbered the other way round.
-    yield from reversed(_sets(G, G.components(strong=True)))
+    """Give the sets of `networkx.strongly_connected_components`, in its order."""
+    yield from _sets(G, G.components(strong=True))
 
 
 def number_strongly_connected_components(G: Graph) -> int:

@@ -26,8 +26,8 @@ class Graph:
     nodes : list
         In NetworkX's order.
     indptr, indices : array
-        Of node v the links from indices[indptr[v]:indptr[v + 1]] to it. Parallel links stand side
-        by side.
+        Of node u the links to indices[indptr[u]:indptr[u + 1]], in NetworkX's order. Parallel links
+        stand side by side.
     weights : dict
         Of an attribute, its number on each link.
     """
@@ -77,8 +77,8 @@ class Graph:
             self._index = dict(zip(self.nodes, range(len(self.nodes)), strict=True))
         return self._index
 
-    def targets(self) -> NDArray[np.int32]:
-        """Give the node that each link leads to."""
+    def sources(self) -> NDArray[np.int32]:
+        """Give the node that each link leaves."""
         return np.repeat(np.arange(len(self.nodes), dtype=np.int32), np.diff(self.indptr))
 
     def weight(self, name: str | None) -> NDArray[np.float64]:
@@ -87,9 +87,19 @@ class Graph:
             return np.ones(len(self.indices))
         return self.weights[name]
 
-    def matrix(self, data: NDArray[np.float64]) -> Matrix:
-        """Give the matrix with a row for each node and the links to it, by these values."""
-        return Matrix(data, self.indices, self.indptr, (len(self.nodes), len(self.nodes)))
+    def incoming(self, values: NDArray[np.float64]) -> Matrix:
+        """Give the matrix with a row for each node and the links to it, by their weights."""
+        n = len(self.nodes)
+        if not self._directed:  # each link is there in both directions
+            return Matrix(values, self.indices, self.indptr, (n, n))
+
+        def search() -> Any:
+            order = np.argsort(self.indices, kind="stable")
+            counts = np.bincount(self.indices, minlength=n)
+            return order, self.sources()[order], np.r_[0, np.cumsum(counts)]
+
+        order, sources, indptr = self.made("incoming links", search)
+        return Matrix(values[order], sources, indptr, (n, n))
 
     def made(self, what: Any, make: Callable[[], Any]) -> Any:
         """Give what is made of the graph once."""
@@ -97,10 +107,10 @@ class Graph:
             self._made[what] = make()
         return self._made[what]
 
-    def incoming(self, weight: str | None) -> Operator:
+    def operator(self, weight: str | None) -> Operator:
         """Plan the product that sums, for each node, what the links to it bring."""
         found: Operator = self.made(
-            ("incoming", weight), lambda: plan(self.matrix(self.weight(weight)))
+            ("operator", weight), lambda: plan(self.incoming(self.weight(weight)))
         )
         return found
 
@@ -108,8 +118,8 @@ class Graph:
         """Give the number of each node's component."""
 
         def search() -> Any:
-            A = self.matrix(np.ones(len(self.indices)))
-            return _nonzero.components(A.shape, *A.lent(), strong=strong)
+            n, ones = len(self.nodes), np.ones(len(self.indices))
+            return _nonzero.components((n, n), self.indptr, self.indices, ones, strong=strong)
 
         found: NDArray[np.int32] = self.made(("components", strong), search)
         return found
@@ -121,12 +131,12 @@ class Graph:
         kinds = [[nx.Graph, nx.MultiGraph], [nx.DiGraph, nx.MultiDiGraph]]
         G = kinds[self._directed][self._multigraph]()
         G.add_nodes_from(self.nodes)
-        rows, names = self.targets(), list(self.weights)
+        rows, names = self.sources(), list(self.weights)
         keep = slice(None) if self._directed else np.flatnonzero(self.indices <= rows)
         values = zip(*(self.weights[name][keep].tolist() for name in names), strict=True)
         if not names:
             values = iter([()] * len(self.indices[keep]))  # type: ignore[assignment]
-        for u, v, w in zip(self.indices[keep].tolist(), rows[keep].tolist(), values, strict=True):
+        for u, v, w in zip(rows[keep].tolist(), self.indices[keep].tolist(), values, strict=True):
             G.add_edge(self.nodes[u], self.nodes[v], **dict(zip(names, w, strict=True)))
         return G
 
@@ -140,7 +150,7 @@ def from_networkx(G: Any, edge_attrs: dict[str, Any] | None) -> Graph:
     nodes = list(G)
     index = dict(zip(nodes, range(len(nodes)), strict=True))
     directed, multigraph = G.is_directed(), G.is_multigraph()
-    rows = list(map((G._pred if directed else G._adj).__getitem__, nodes))
+    rows = list(map(G._adj.__getitem__, nodes))
     counts = np.fromiter(map(len, rows), np.int64, len(rows))
     total = int(counts.sum())
     names = chain.from_iterable(rows)

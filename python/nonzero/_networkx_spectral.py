@@ -60,7 +60,7 @@ def hits(
     """Give hubs and authorities as `networkx.hits` does."""
     if len(G) == 0:
         return {}, {}
-    op = G.incoming("weight")
+    op = G.operator("weight")
     v0 = None if nstart is None else np.array(list(nstart.values()), float)
     a = leading_vector(_Gram(op), tol, max_iter, v0)
     h = op.T @ a
@@ -72,7 +72,7 @@ def hits(
 
 def _neighbours(G: Graph, weight: str | None) -> Matrix:
     """Give the weights between different nodes, each in magnitude, of links in both directions."""
-    rows: Any = G.targets()
+    rows: Any = G.sources()
     cols: Any = G.indices
     values = np.abs(G.weight(weight))
     joined = np.flatnonzero((rows != cols) & (values != 0))

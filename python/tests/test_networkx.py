@@ -129,12 +129,7 @@ def test_components(links: int) -> None:
         ours, theirs = both("weakly_connected_components", G)
         assert list(ours) == list(theirs)
         ours, theirs = both("strongly_connected_components", G)
-        ours = list(ours)
-        assert sorted(map(sorted, map(lambda s: map(str, s), ours))) == sorted(
-            map(sorted, map(lambda s: map(str, s), theirs))
-        )
-        place = {node: number for number, part in enumerate(ours) for node in part}
-        assert all(place[u] >= place[v] for u, v in G.edges())
+        assert list(ours) == list(theirs)
         for way in ("weakly", "strongly"):
             for name in (f"number_{way}_connected_components", f"is_{way}_connected"):
                 ours, theirs = both(name, G)
@@ -272,7 +267,8 @@ def test_errors_are_those_of_networkx() -> None:
         nx.pagerank(G, backend="nonzero")
 
 
-#: NetworkX's own tests of what the backend has: a part of all, which take minutes.
+#: NetworkX's own tests of what the backend has: a part of all, which take minutes. Those of the last
+#: file ask functions that are not claimed for what they expect.
 OWN = [
     "algorithms/link_analysis",
     "algorithms/centrality/tests/test_eigenvector_centrality.py",
@@ -282,12 +278,12 @@ OWN = [
 ]
 
 
-@pytest.mark.parametrize("fallback, passed", [(True, 200), (False, 100)])
+@pytest.mark.parametrize("fallback, passed", [(True, 200), (False, 80)])
 def test_networkx_by_its_own_tests(fallback: bool, passed: int, tmp_path: Path) -> None:
     """With NetworkX for what the backend leaves, and without: that is expected to fail then."""
     spec = importlib.util.find_spec("networkx")
     assert spec is not None and spec.origin is not None
-    files = [Path(spec.origin).parent / name for name in OWN]
+    files = [Path(spec.origin).parent / name for name in (OWN if fallback else OWN[:-1])]
     if not all(file.exists() for file in files):
         pytest.skip("this NetworkX comes without its tests")
     done = subprocess.run(
