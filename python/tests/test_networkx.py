@@ -267,8 +267,8 @@ def test_errors_are_those_of_networkx() -> None:
         nx.pagerank(G, backend="nonzero")
 
 
-#: NetworkX's own tests of what the backend has: a part of all, which take minutes. Those of the last
-#: file ask functions that are not claimed for what they expect.
+#: NetworkX's own tests of what the backend has: a part of all, which take minutes. Those of the
+#: last file ask functions that are not claimed for what they expect.
 OWN = [
     "algorithms/link_analysis",
     "algorithms/centrality/tests/test_eigenvector_centrality.py",
