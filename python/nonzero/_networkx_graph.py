@@ -126,10 +126,7 @@ class Graph:
 
     def to_networkx(self) -> Any:
         """Give the graph as one of NetworkX, with the attributes that have been kept."""
-        import networkx as nx
-
-        kinds = [[nx.Graph, nx.MultiGraph], [nx.DiGraph, nx.MultiDiGraph]]
-        G = kinds[self._directed][self._multigraph]()
+        G = _kind(self._directed, self._multigraph)()
         G.add_nodes_from(self.nodes)
         rows, names = self.sources(), list(self.weights)
         keep = slice(None) if self._directed else np.flatnonzero(self.indices <= rows)
@@ -145,7 +142,7 @@ def from_networkx(G: Any, edge_attrs: dict[str, Any] | None) -> Graph:
     """Convert a graph of NetworkX, with these attributes of its links and their defaults."""
     global conversions
     conversions += 1
-    if not G.is_directed() and type(G._adj) is not dict:
+    if type(G._adj) is not dict:
         G = _copied(G)
     nodes = list(G)
     index = dict(zip(nodes, range(len(nodes)), strict=True))
@@ -190,10 +187,18 @@ def from_networkx(G: Any, edge_attrs: dict[str, Any] | None) -> Graph:
 
 
 def _copied(view: Any) -> Any:
-    """Copy an undirected view edge by edge: that of a directed graph may say two things of one."""
-    import networkx as nx
+    """Copy a view of a graph link by link.
 
-    G = nx.MultiGraph() if view.is_multigraph() else nx.Graph()
+    Neighbours of a filtered one are miscounted, and an undirected one of a directed graph may say
+    two things of a link.
+    """
+    G = _kind(view.is_directed(), view.is_multigraph())()
     G.add_nodes_from(view)
     G.add_edges_from(view.edges(data=True))
     return G
+
+
+def _kind(directed: bool, multigraph: bool) -> Any:
+    import networkx as nx
+
+    return [[nx.Graph, nx.MultiGraph], [nx.DiGraph, nx.MultiDiGraph]][directed][multigraph]

@@ -209,6 +209,10 @@ def test_views_are_converted() -> None:
     G = graph("DiGraph")
     for view in (G.subgraph(list(G)[:30]), G.reverse(copy=False), nx.to_undirected(G)):
         close(*both("pagerank", view), 1e-15)
+    for kind in ("MultiGraph", "MultiDiGraph"):
+        G = graph(kind, nodes=20, links=300)
+        view = nx.subgraph_view(G, filter_edge=lambda u, v, key: (hash(str(v)) + key) % 3 == 0)
+        close(*both("pagerank", view), 1e-15)
 
 
 def test_what_it_takes_and_what_it_leaves() -> None:
