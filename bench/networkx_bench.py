@@ -80,6 +80,23 @@ def measure(name, G):
     }
 
 
+def write(options, results):
+    if options.json is None:
+        return
+    told = {
+        "command": f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', '')} "
+        f"bench/networkx_bench.py --nodes {options.nodes} --edges {options.edges}",
+        "commit": options.commit,
+        "machine": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "networkx": nx.__version__,
+        "nonzero": nonzero.__version__,
+        "note": options.note,
+        "results": results,
+    }
+    options.json.write_text(json.dumps(told, indent=1) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nodes", type=int, default=100_000)
@@ -107,19 +124,7 @@ def main():
             f"differs {r['differs']:.1e}",
             flush=True,
         )
-    if options.json:
-        told = {
-            "command": f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', '')} "
-            f"bench/networkx_bench.py --nodes {options.nodes} --edges {options.edges}",
-            "commit": options.commit,
-            "machine": platform.processor() or platform.machine(),
-            "cores": os.cpu_count(),
-            "networkx": nx.__version__,
-            "nonzero": nonzero.__version__,
-            "note": options.note,
-            "results": results,
-        }
-        options.json.write_text(json.dumps(told, indent=1) + "\n")
+        write(options, results)
 
 
 if __name__ == "__main__":

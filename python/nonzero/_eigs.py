@@ -105,7 +105,7 @@ def eigsh(
     array([0.0447, 0.1112, 0.1112])
     >>> w, v = nz.eigsh(nz.generate.laplace2d(20), k=2, sigma=4.05)
     >>> np.round(w, 4)
-    array([3.9109, 4.    ])
+    array([4.0665, 4.0665])
     """
     k = whole(k, "k", 1, 50)
     most = 10000 if maxiter is None else whole(maxiter, "maxiter", 0, 2**63 - 1)
