@@ -22,10 +22,14 @@ struct device_complex {
     friend __device__ device_complex operator*(device_complex a, device_complex b) {
         return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
     }
+    friend __device__ device_complex operator*(R a, device_complex b) {
+        return {a * b.re, a * b.im};
+    }
     friend __device__ bool operator==(device_complex a, device_complex b) {
         return a.re == b.re && a.im == b.im;
     }
     __device__ device_complex& operator+=(device_complex b) { return *this = *this + b; }
+    __device__ device_complex& operator-=(device_complex b) { return *this = *this - b; }
 
     // As CUDA's own, of the same name, for the types that it knows; found by their argument.
     friend __device__ device_complex __shfl_down_sync(unsigned lanes, device_complex v,

@@ -180,19 +180,18 @@ split_rows<V, typename C::memory> split(C here, const shares& rows, const shares
             true};
 }
 
-#define NZ_INSTANTIATE(V) template split_rows<V> split(cpu, const communicator&, matrix_slice<V>);
-NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
-#undef NZ_INSTANTIATE
 #define NZ_INSTANTIATE_ON(V, C)                                                                   \
     template split_rows<V, typename C::memory> split<V, C>(C, const shares&, const shares&, halo, \
                                                            const csr<V, typename C::memory>&,     \
                                                            csr<V, typename C::memory>);
+#define NZ_INSTANTIATE(V)                                                    \
+    template split_rows<V> split(cpu, const communicator&, matrix_slice<V>); \
+    NZ_INSTANTIATE_ON(V, cpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 #define NZ_INSTANTIATE_ON_GPU(V)                                                            \
     template split_rows<V, device> split(gpu, const communicator&, const matrix_slice<V>&); \
     template bool fits_to_split(gpu, const communicator&, const matrix_slice<V>&);          \
     NZ_INSTANTIATE_ON(V, gpu)
-NZ_INSTANTIATE_ON(float, cpu)
-NZ_INSTANTIATE_ON(double, cpu)
 NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_ON_GPU(float))
 NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_ON_GPU(double))
 

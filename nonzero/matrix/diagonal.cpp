@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "nonzero/matrix/first_wrong_row.hpp"
+#include "nonzero/vector/scalar.hpp"
 
 namespace nz {
 
@@ -56,13 +57,25 @@ host_vector<V> magnitudes(std::span<const V> v) {
 }
 
 template <class V>
-host_vector<V> l1_norms(cpu on, const csr<V, host_view>& A) {
-    host_vector<V> norm(std::size_t(A.shape.rows));
+host_vector<real<V>> real_parts(cpu on, host_vector<V> v) {
+    if constexpr (is_complex<V>) {
+        host_vector<real<V>> parts(v.size());
+        parallel_for(thread_count(on), std::ssize(v),
+                     [&](std::int64_t i) { parts[std::size_t(i)] = v[std::size_t(i)].real(); });
+        return parts;
+    } else {
+        return v;
+    }
+}
+
+template <class V>
+host_vector<real<V>> l1_norms(cpu on, const csr<V, host_view>& A) {
+    host_vector<real<V>> norm(std::size_t(A.shape.rows));
     A.row_ptr.visit([&](const auto* row_ptr) {
         parallel_for(thread_count(on), A.shape.rows, [&](std::int64_t i) {
-            V sum(0);
+            real<V> sum(0);
             for (auto k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
-                sum += std::abs(A.val[std::size_t(k)]);
+                sum += magnitude(A.val[std::size_t(k)]);
             norm[std::size_t(i)] = sum;
         });
     });
@@ -98,15 +111,16 @@ void invert_each(cpu on, std::span<V> v) {
 #define NZ_INSTANTIATE(V)                                                          \
     template void refuse_diagonal(V, std::int64_t);                                \
     template void require_positive(cpu, std::span<const V>, std::int64_t);         \
-    template host_vector<V> l1_norms(cpu, const csr<V, host_view>&);               \
     template double gershgorin_bound(cpu, std::span<const V>, std::span<const V>); \
-    template void replace_zero_diagonal(cpu, csr<V, host>&, index);                \
     template void invert_each(cpu, std::span<V>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 #undef NZ_INSTANTIATE
 #define NZ_INSTANTIATE(V)                                                      \
     template host_vector<V> diagonal_of(cpu, const csr<V, host_view>&, index); \
+    template host_vector<real<V>> real_parts(cpu, host_vector<V>);             \
+    template host_vector<real<V>> l1_norms(cpu, const csr<V, host_view>&);     \
+    template void replace_zero_diagonal(cpu, csr<V, host>&, index);            \
     template csr<V, host> diagonal_matrix(host_vector<V>);                     \
     template host_vector<V> magnitudes(std::span<const V>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "nonzero/matrix/device_steps.cuh"
+#include "nonzero/vector/scalar.cuh"
 
 namespace nz {
 namespace {
@@ -32,11 +33,11 @@ struct find_diagonal {
 
 template <class V>
 struct sum_magnitudes {
-    csr<V, device_view> A;
-    V* to;
+    csr<device_value<V>, device_view> A;
+    real<V>* to;
     __device__ void operator()(std::int64_t i) const {
-        V sum(0);
-        for (offset k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) sum += fabs(A.val[k]);
+        real<V> sum(0);
+        for (offset k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) sum += magnitude(A.val[k]);
         to[i] = sum;
     }
 };
@@ -57,6 +58,13 @@ struct largest_ratio {
         }
         if (int(threadIdx.x % 32) == __ffs(int(active)) - 1) atomicMax(bits, most);
     }
+};
+
+template <class R>
+struct take_real {
+    const device_complex<R>* from;
+    R* to;
+    __device__ void operator()(std::int64_t i) const { to[i] = from[i].re; }
 };
 
 template <class V>
@@ -94,15 +102,29 @@ template <class V>
 device_array<V> diagonal_of(gpu on, const csr<V, device_view>& A) {
     const device_guard guard(on);
     device_array<V> d(on, std::size_t(A.shape.rows));
-    launch_each(on, A.shape.rows, find_diagonal<V>{A, d.data()});
+    launch_each(on, A.shape.rows,
+                find_diagonal<device_value<V>>{in_kernels(A), in_kernels(d.data())});
     return d;
 }
 
 template <class V>
-device_array<V> l1_norms(gpu on, const csr<V, device_view>& A) {
+device_array<real<V>> real_parts(gpu on, device_array<V> v) {
+    if constexpr (is_complex<V>) {
+        const device_guard guard(on);
+        device_array<real<V>> parts(on, v.size());
+        launch_each(on, std::int64_t(v.size()),
+                    take_real<real<V>>{in_kernels(v.data()), parts.data()});
+        return parts;
+    } else {
+        return v;
+    }
+}
+
+template <class V>
+device_array<real<V>> l1_norms(gpu on, const csr<V, device_view>& A) {
     const device_guard guard(on);
-    device_array<V> norm(on, std::size_t(A.shape.rows));
-    launch_each(on, A.shape.rows, sum_magnitudes<V>{A, norm.data()});
+    device_array<real<V>> norm(on, std::size_t(A.shape.rows));
+    launch_each(on, A.shape.rows, sum_magnitudes<V>{in_kernels(A), norm.data()});
     return norm;
 }
 
@@ -123,7 +145,9 @@ double gershgorin_bound(gpu on, device_span<V> diagonal, device_span<V> norm) {
 template <class V>
 void replace_zero_diagonal(gpu on, csr<V, device>& A) {
     const device_guard guard(on);
-    launch_each(on, A.shape.rows, replace_zero<V>{A.row_ptr, A.col_ind.data(), A.val.data()});
+    launch_each(
+        on, A.shape.rows,
+        replace_zero<device_value<V>>{A.row_ptr, A.col_ind.data(), in_kernels(A.val.data())});
 }
 
 template <class V>
@@ -134,12 +158,16 @@ void invert_each(gpu on, device_out<V> v) {
 
 #define NZ_INSTANTIATE(V)                                                  \
     template void require_positive(gpu, device_span<V>, std::int64_t);     \
-    template device_array<V> diagonal_of(gpu, const csr<V, device_view>&); \
-    template device_array<V> l1_norms(gpu, const csr<V, device_view>&);    \
     template double gershgorin_bound(gpu, device_span<V>, device_span<V>); \
-    template void replace_zero_diagonal(gpu, csr<V, device>&);             \
     template void invert_each(gpu, device_out<V>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
+#undef NZ_INSTANTIATE
+#define NZ_INSTANTIATE(V)                                                     \
+    template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);    \
+    template device_array<real<V>> real_parts(gpu, device_array<V>);          \
+    template device_array<real<V>> l1_norms(gpu, const csr<V, device_view>&); \
+    template void replace_zero_diagonal(gpu, csr<V, device>&);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

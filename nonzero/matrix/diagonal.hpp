@@ -42,6 +42,17 @@ host_vector<V> diagonal_of(cpu on, const csr<V, host_view>& A, index first_row =
 template <class V>
 device_array<V> diagonal_of(gpu on, const csr<V, device_view>& A);
 
+/// The real parts of a vector, which real values are themselves.
+template <class V>
+host_vector<real<V>> real_parts(cpu on, host_vector<V> v);
+template <class V>
+device_array<real<V>> real_parts(gpu on, device_array<V> v);
+/// The diagonal of a matrix that is symmetric, or hermitian: it is real.
+template <class V, class B>
+vector<real<V>, B> real_diagonal_of(B on, const csr<V, typename B::view>& A) {
+    return real_parts<V>(on, diagonal_of(on, A));
+}
+
 /// The same of any square CSR, duplicates summed. Throws argument_error where A is not square, and
 /// as order_of.
 template <class V>
@@ -58,22 +69,23 @@ csr<V, host> diagonal_matrix(host_vector<V> diagonal);
 template <class V>
 host_vector<V> magnitudes(std::span<const V> v);
 
-/// A's diagonal, which is looked for only where it is not known.
+/// A's real diagonal, which is looked for only where it is not known.
 template <class V, class B>
 struct diagonal_or_known {
-    diagonal_or_known(B on, const csr<V, typename B::view>& A, in<V, B> known)
-        : found(known.size() == 0 ? diagonal_of(on, A) : vector<V, B>()),
-          val(known.size() == 0 ? in<V, B>(found) : known) {}
+    using R = real<V>;
+    diagonal_or_known(B on, const csr<V, typename B::view>& A, in<R, B> known)
+        : found(known.size() == 0 ? real_diagonal_of(on, A) : vector<R, B>()),
+          val(known.size() == 0 ? in<R, B>(found) : known) {}
     diagonal_or_known(const diagonal_or_known&) = delete;
-    vector<V, B> found;
-    in<V, B> val;
+    vector<R, B> found;
+    in<R, B> val;
 };
 
 /// The sum of the magnitudes of each row, in their order.
 template <class V>
-host_vector<V> l1_norms(cpu on, const csr<V, host_view>& A);
+host_vector<real<V>> l1_norms(cpu on, const csr<V, host_view>& A);
 template <class V>
-device_array<V> l1_norms(gpu on, const csr<V, device_view>& A);
+device_array<real<V>> l1_norms(gpu on, const csr<V, device_view>& A);
 
 /// The largest norm[i] / diagonal[i], which no eigenvalue of D^-1 A exceeds. Diagonals are
 /// positive. The one on a GPU waits for on.stream.

@@ -50,7 +50,7 @@ void galerkin_values(gpu on, const csr<V, device_view>&, const csr<V, device_vie
     require_gpu(on);
 }
 template <class V>
-void transposed_values(gpu on, const csr<V, device_view>&, csr<V, device>&) {
+void adjoint_values(gpu on, const csr<V, device_view>&, csr<V, device>&) {
     require_gpu(on);
 }
 template <class V>
@@ -62,8 +62,12 @@ device_array<V> diagonal_of(gpu on, const csr<V, device_view>&) {
     return absent<device_array<V>>(on);
 }
 template <class V>
-device_array<V> l1_norms(gpu on, const csr<V, device_view>&) {
-    return absent<device_array<V>>(on);
+device_array<real<V>> real_parts(gpu on, device_array<V>) {
+    return absent<device_array<real<V>>>(on);
+}
+template <class V>
+device_array<real<V>> l1_norms(gpu on, const csr<V, device_view>&) {
+    return absent<device_array<real<V>>>(on);
 }
 template <class V>
 double gershgorin_bound(gpu on, device_span<V>, device_span<V>) {
@@ -82,13 +86,17 @@ void invert_each(gpu on, device_out<V>) {
                                    offset);                                                     \
     template void galerkin_values(gpu, const csr<V, device_view>&, const csr<V, device_view>&,  \
                                   const csr<V, device_view>&, csr<V, device>&);                 \
-    template void transposed_values(gpu, const csr<V, device_view>&, csr<V, device>&);          \
+    template void adjoint_values(gpu, const csr<V, device_view>&, csr<V, device>&);             \
     template std::int64_t first_asymmetric_row(gpu, const csr<V, device_view>&);                \
-    template void require_positive(gpu, device_span<V>, std::int64_t);                          \
     template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);                      \
-    template device_array<V> l1_norms(gpu, const csr<V, device_view>&);                         \
-    template double gershgorin_bound(gpu, device_span<V>, device_span<V>);                      \
-    template void replace_zero_diagonal(gpu, csr<V, device>&);                                  \
+    template device_array<real<V>> real_parts(gpu, device_array<V>);                            \
+    template device_array<real<V>> l1_norms(gpu, const csr<V, device_view>&);                   \
+    template void replace_zero_diagonal(gpu, csr<V, device>&);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+#undef NZ_INSTANTIATE
+#define NZ_INSTANTIATE(V)                                                  \
+    template void require_positive(gpu, device_span<V>, std::int64_t);     \
+    template double gershgorin_bound(gpu, device_span<V>, device_span<V>); \
     template void invert_each(gpu, device_out<V>);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

@@ -227,7 +227,8 @@ void multiply_values(cpu on, const A& a_row, const B& b_row, csr<V, host>& C) {
             for (std::size_t k = 0; k < a.length; ++k) {
                 if (k + ahead < a.length) fetch(b_row(a.col[k + ahead]));
                 const auto b = b_row(a.col[k]);
-                for (std::size_t m = 0; m < b.length; ++m) sum[b.col[m]] += a.val[k] * b.val[m];
+                for (std::size_t m = 0; m < b.length; ++m)
+                    sum[b.col[m]] += product(a.val[k], b.val[m]);
             }
             for (auto k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
                 C.val[std::size_t(k)] = std::exchange(sum[C.col_ind[std::size_t(k)]], V(-0.0));
@@ -288,7 +289,18 @@ void galerkin_values(cpu on, const csr<V, host_view>& R, const csr<V, host_view>
     with_rows(R, [&](const auto& r_row) { multiply_values(on, r_row, AP, C); });
 }
 
+template <class V>
+csr<V, host> adjoint(cpu on, const csr<V, host_view>& A) {
+    auto T = transposed(on, A);
+    if constexpr (is_complex<V>)
+        parallel_for(thread_count(on), std::ssize(T.val), [&](std::int64_t k) {
+            T.val[std::size_t(k)] = std::conj(T.val[std::size_t(k)]);
+        });
+    return T;
+}
+
 #define NZ_INSTANTIATE(V)                                                                      \
+    template csr<V, host> adjoint(cpu, const csr<V, host_view>&);                              \
     template class row_runs<V>;                                                                \
     template class sparse_accumulator<V>;                                                      \
     template csr<V, host> spgemm(cpu, const csr<V, host_view>&, const csr<V, host_view>&);     \

@@ -22,9 +22,11 @@ csr<V, device> spgemm(gpu on, const csr<V, device_view>& A, const csr<V, device_
         throw argument_error("spgemm: a matrix of " + std::to_string(A.shape.cols) +
                              " columns times one of " + std::to_string(B.shape.rows) + " rows");
     const device_guard guard(on);
-    return product_on_gpu<V, left_rows<V>, right_rows<V>>(
-               on, {A.shape.rows, B.shape.cols}, {A.row_ptr, A.col_ind.data(), A.val.data()},
-               {B.row_ptr, B.col_ind.data(), B.val.data()}, smallest_table(A, B))
+    using W = device_value<V>;
+    return product_on_gpu<V, left_rows<W>, right_rows<W>>(
+               on, {A.shape.rows, B.shape.cols},
+               {A.row_ptr, A.col_ind.data(), in_kernels(A.val.data())},
+               {B.row_ptr, B.col_ind.data(), in_kernels(B.val.data())}, smallest_table(A, B))
         .run(most);
 }
 
@@ -36,9 +38,10 @@ void galerkin_values(gpu on, const csr<V, device_view>& R, const csr<V, device_v
     const device_guard guard(on);
     const auto product = spgemm(on, A, P);
     const auto AP = view(product);
-    product_on_gpu<V, left_rows<V>, right_rows<V>>(
-        on, C.shape, {R.row_ptr, R.col_ind.data(), R.val.data()},
-        {AP.row_ptr, AP.col_ind.data(), AP.val.data()}, smallest_table(R, AP))
+    using W = device_value<V>;
+    product_on_gpu<V, left_rows<W>, right_rows<W>>(
+        on, C.shape, {R.row_ptr, R.col_ind.data(), in_kernels(R.val.data())},
+        {AP.row_ptr, AP.col_ind.data(), in_kernels(AP.val.data())}, smallest_table(R, AP))
         .run_values(C);
 }
 
@@ -47,7 +50,6 @@ void galerkin_values(gpu on, const csr<V, device_view>& R, const csr<V, device_v
                                    offset);                                                     \
     template void galerkin_values(gpu, const csr<V, device_view>&, const csr<V, device_view>&,  \
                                   const csr<V, device_view>&, csr<V, device>&);
-NZ_INSTANTIATE(float)
-NZ_INSTANTIATE(double)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -5,6 +5,7 @@
 
 #include "nonzero/matrix/device_steps.cuh"
 #include "nonzero/matrix/spgemm.hpp"
+#include "nonzero/vector/scalar.cuh"
 
 namespace nz {
 
@@ -215,7 +216,7 @@ class product_on_gpu {
         device_array<offset> length(on_, rows + 1);
         fill_bytes(on_, length, 0);
         device_array<unsigned> size(on_, 1);
-        product_rows<V> to{length.data(), {}, nullptr, nullptr, nullptr, size.data()};
+        product_rows<W> to{length.data(), {}, nullptr, nullptr, nullptr, size.data()};
         count_[smallest_] = shape_.rows;
         for (int t = smallest_; t < tables && count_[t] > 0; ++t) {
             if (t + 1 < tables) {
@@ -236,7 +237,7 @@ class product_on_gpu {
         if (nnz > most) return {};
         C.col_ind = device_array<index>(on_, std::size_t(nnz));
         C.val = device_array<V>(on_, std::size_t(nnz));
-        to = {kept.data(), C.row_ptr, C.col_ind.data(), C.val.data(), nullptr, nullptr};
+        to = {kept.data(), C.row_ptr, C.col_ind.data(), in_kernels(C.val.data()), nullptr, nullptr};
         for (int t = smallest_; t < tables; ++t)
             if (nnz > 0 && count_[t] > 0) launch(t, to);
         synchronize(on_);  // the lists are given back
@@ -249,8 +250,13 @@ class product_on_gpu {
         device_array<offset> length(on_, rows);
         device_array<unsigned> size(on_, 1);
         launch_each(on_, shape_.rows, find_lengths{view(C).row_ptr, length.data()});
-        const product_rows<V> to{
-            length.data(), view(C).row_ptr, C.col_ind.data(), C.val.data(), nullptr, nullptr, true};
+        const product_rows<W> to{length.data(),
+                                 view(C).row_ptr,
+                                 C.col_ind.data(),
+                                 in_kernels(C.val.data()),
+                                 nullptr,
+                                 nullptr,
+                                 true};
         count_[smallest_] = shape_.rows;
         for (int t = smallest_; t < tables && count_[t] > 0; ++t) {
             if (t + 1 < tables) {
@@ -267,17 +273,18 @@ class product_on_gpu {
     }
 
   private:
+    using W = device_value<V>;
     static constexpr int tables = 5;
     static constexpr offset longest[tables - 1] = {longest_in<16>, longest_in<32>, longest_in<128>,
                                                    longest_in<512>};
 
     template <int lanes, int slots>
-    void launch_hash(int t, const product_rows<V>& to) {
-        hash_rows<lanes, slots, V>
+    void launch_hash(int t, const product_rows<W>& to) {
+        hash_rows<lanes, slots, W>
             <<<blocks_for(count_[t], spgemm_threads / lanes), spgemm_threads, 0, stream_of(on_)>>>(
                 lists_[t].data(), count_[t], left_, right_, to);
     }
-    void launch(int t, const product_rows<V>& to) {
+    void launch(int t, const product_rows<W>& to) {
         if (t == 0) launch_hash<1, 16>(t, to);
         if (t == 1) launch_hash<4, 32>(t, to);
         if (t == 2) launch_hash<8, 128>(t, to);
@@ -285,7 +292,7 @@ class product_on_gpu {
         if (t == 4) launch_dense(to);
         check_launch("spgemm");
     }
-    void launch_dense(const product_rows<V>& to) {
+    void launch_dense(const product_rows<W>& to) {
         constexpr double most_bytes = 256e6;
         const double each = double(shape_.cols) * (sizeof(std::int32_t) + sizeof(V));
         const auto blocks = std::size_t(std::clamp(most_bytes / each, 1.0, double(count_[4])));
@@ -293,9 +300,9 @@ class product_on_gpu {
         device_array<std::int32_t> stamps(on_, n);
         device_array<V> sums(on_, n);
         fill_bytes(on_, stamps, 0);
-        dense_rows<V><<<unsigned(blocks), warp_size, 0, stream_of(on_)>>>(
+        dense_rows<W><<<unsigned(blocks), warp_size, 0, stream_of(on_)>>>(
             lists_[4].data(), count_[4], shape_.cols, left_, right_, to, stamps.data(),
-            sums.data());
+            in_kernels(sums.data()));
         synchronize(on_);
     }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "nonzero/core/stream.hpp"
 #include "nonzero/matrix/transpose.hpp"
 
 namespace nz {
@@ -38,7 +39,7 @@ class sparse_accumulator {
         std::size_t n = n_;
         for (std::size_t k = 0; k < length; ++k) {
             const index j = from_col[k];
-            sum[j] += factor * from_val[k];
+            sum[j] += product(factor, from_val[k]);
             col[n] = j;
             n += last_row[j] != row;
             last_row[j] = row;
@@ -132,9 +133,19 @@ class row_runs {
 template <class V>
 csr<V, host> spgemm(cpu on, const csr<V, host_view>& A, const csr<V, host_view>& B);
 
+/// A^H, of real values A^T.
+template <class V>
+csr<V, host> adjoint(cpu on, const csr<V, host_view>& A);
+template <class V>
+csr<V, device> adjoint(gpu on, const csr<V, device_view>& A) {
+    auto T = transposed(on, A);
+    if constexpr (is_complex<V>) conjugate<V>(on, T.val, T.val);
+    return T;
+}
+
 inline constexpr offset any_number = std::numeric_limits<offset>::max();
 
-/// R A P, where R = P^T is given as well. Columns ascend. Same bits for any number of threads.
+/// R A P, where R = P^H is given as well. Columns ascend. Same bits for any number of threads.
 /// Empty, 0 x 0, where A P or the product has more than `most` entries: it then stops at little
 /// more time and memory than `most` entries take. Throws argument_error where the shapes do not
 /// fit.

@@ -124,7 +124,7 @@ csr<V, device> transpose_with(gpu on, const csr<V, device_view>& A) {
 /// Lanes that share a row of the transpose.
 constexpr int lanes_a_row = 8;
 
-/// Looks up each entry of the transpose in its row of A, whose columns ascend.
+/// Looks up each entry of the adjoint in its row of A, whose columns ascend.
 template <class V>
 __global__ void look_up_entries(device_offset_span A_ptr, const index* A_col, const V* A_val,
                                 device_offset_span T_ptr, const index* T_col, V* T_val,
@@ -135,20 +135,22 @@ __global__ void look_up_entries(device_offset_span A_ptr, const index* A_col, co
         const auto i = std::size_t(T_col[k]);
         const offset first = A_ptr[i];
         const auto at = [&](std::int64_t m) { return std::int64_t(A_col[first + m]); };
-        T_val[k] = A_val[first + count_up_to(at, A_ptr[i + 1] - first, j - 1)];
+        T_val[k] = conjugated(transposition::conjugate_transpose,
+                              A_val[first + count_up_to(at, A_ptr[i + 1] - first, j - 1)]);
     }
 }
 
 }  // namespace
 
 template <class V>
-void transposed_values(gpu on, const csr<V, device_view>& A, csr<V, device>& T) {
+void adjoint_values(gpu on, const csr<V, device_view>& A, csr<V, device>& T) {
     const device_guard guard(on);
     if (T.val.size() == 0) return;
     look_up_entries<<<blocks(std::int64_t(T.shape.rows) * lanes_a_row), threads_per_block, 0,
-                      stream_of(on)>>>(A.row_ptr, A.col_ind.data(), A.val.data(), view(T).row_ptr,
-                                       T.col_ind.data(), T.val.data(), T.shape.rows);
-    check(cudaGetLastError(), "transposed_values");
+                      stream_of(on)>>>(A.row_ptr, A.col_ind.data(), in_kernels(A.val.data()),
+                                       view(T).row_ptr, T.col_ind.data(), in_kernels(T.val.data()),
+                                       T.shape.rows);
+    check(cudaGetLastError(), "adjoint_values");
 }
 
 template <class V>
@@ -158,9 +160,9 @@ csr<V, device> transposed(gpu on, const csr<V, device_view>& A) {
     return transpose_with<std::uint32_t>(on, A);
 }
 
-#define NZ_INSTANTIATE(V) template csr<V, device> transposed(gpu, const csr<V, device_view>&);
+#define NZ_INSTANTIATE(V)                                                \
+    template csr<V, device> transposed(gpu, const csr<V, device_view>&); \
+    template void adjoint_values(gpu, const csr<V, device_view>&, csr<V, device>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
-template void transposed_values(gpu, const csr<float, device_view>&, csr<float, device>&);
-template void transposed_values(gpu, const csr<double, device_view>&, csr<double, device>&);
 
 }  // namespace nz

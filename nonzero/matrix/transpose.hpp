@@ -19,11 +19,11 @@ ascending<V, B> transposed(B on, const ascending<V, B>& A) {
                               : ascending<V, B>(std::move(T), on);  // with duplicates, maybe
 }
 
-/// The values of A into T, which `transposed` made of a matrix of A's pattern, its rows ascending.
+/// The values of A^H into T, which `adjoint` made of a matrix of A's pattern, its rows ascending.
 template <class V>
-void transposed_values(cpu on, const csr<V, host_view>& A, csr<V, host>& T);
+void adjoint_values(cpu on, const csr<V, host_view>& A, csr<V, host>& T);
 template <class V>
-void transposed_values(gpu on, const csr<V, device_view>& A, csr<V, device>& T);
+void adjoint_values(gpu on, const csr<V, device_view>& A, csr<V, device>& T);
 
 /// A^T of any CSR. Throws as order_of, and as `transposed`.
 template <class V, class B>

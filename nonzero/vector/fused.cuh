@@ -2,12 +2,14 @@
 // others summed.
 #pragma once
 
+#include <bit>
 #include <cuda/atomic>
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/launch.cuh"
 #include "nonzero/core/stream.hpp"
 #include "nonzero/vector/fused.hpp"
+#include "nonzero/vector/scalar.cuh"
 
 namespace nz {
 
@@ -89,8 +91,15 @@ __global__ void finish_kernel(Step step, typename Step::scalars* at,
     step.finish(*at, all);
 }
 
+/// A step as kernels take it: its complex numbers are device_complex there.
 template <class Step>
-void launch_fused(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
+struct in_kernels_as : std::type_identity<Step> {};
+template <template <class...> class Step, class R, class... More>
+struct in_kernels_as<Step<std::complex<R>, More...>>
+    : std::type_identity<Step<device_complex<R>, More...>> {};
+
+template <class Step>
+void launch_step(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
     const device_guard guard(on);
     std::byte* const scratch = on.scratch.data();
     constexpr fused_grid grid = grid_of<Step>;
@@ -113,6 +122,13 @@ void launch_fused(gpu on, std::int64_t n, const Step& step, typename Step::scala
         launch<finish_kernel<Step>>(on, 1, 1, step, at, sums_at(2), int(ranks));
         check_launch("finish_kernel");
     }
+}
+
+template <class Step>
+void launch_fused(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
+    using in_kernel = typename in_kernels_as<Step>::type;
+    launch_step(on, n, std::bit_cast<in_kernel>(step),
+                reinterpret_cast<typename in_kernel::scalars*>(at));
 }
 
 }  // namespace nz

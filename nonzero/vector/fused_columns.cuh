@@ -55,8 +55,8 @@ __global__ void __launch_bounds__(column_grid::threads)
 }
 
 template <class Step>
-void launch_columns(gpu on, std::int64_t rows, index count, const Step& step,
-                    typename Step::scalars* at) {
+void launch_column_step(gpu on, std::int64_t rows, index count, const Step& step,
+                        typename Step::scalars* at) {
     if (count == 0) return;
     const device_guard guard(on);
     const column_grid grid(rows, count);
@@ -68,6 +68,14 @@ void launch_columns(gpu on, std::int64_t rows, index count, const Step& step,
         reinterpret_cast<typename Step::totals*>(scratch + column_tickets_bytes),
         reinterpret_cast<unsigned*>(scratch));
     check_launch("columns_kernel");
+}
+
+template <class Step>
+void launch_columns(gpu on, std::int64_t rows, index count, const Step& step,
+                    typename Step::scalars* at) {
+    using in_kernel = typename in_kernels_as<Step>::type;
+    launch_column_step(on, rows, count, std::bit_cast<in_kernel>(step),
+                       reinterpret_cast<typename in_kernel::scalars*>(at));
 }
 
 }  // namespace nz

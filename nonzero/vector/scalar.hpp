@@ -1,6 +1,8 @@
 // The scalars of solvers: double precision, whatever the vectors are.
 #pragma once
 
+#include <cmath>
+
 #include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/value.hpp"
 
@@ -40,6 +42,41 @@ NZ_HOST_DEVICE constexpr real<V> real_part(V v) {
         return v.real();
     } else {
         return v;
+    }
+}
+
+/// v over a real number.
+template <class V>
+NZ_HOST_DEVICE constexpr V quotient(V v, real<V> by) {
+    return v / by;
+}
+
+/// |v|^2 in V's precision: the same bits on every backend.
+template <class V>
+NZ_HOST_DEVICE real<V> squared(V v) {
+    if constexpr (is_complex<V>) {
+        return v.real() * v.real() + v.imag() * v.imag();
+    } else {
+        return rounded_product(v, v);
+    }
+}
+
+/// The square root of a^2 + b^2, by operations that every backend rounds alike, as std::hypot is
+/// not.
+template <class R>
+NZ_HOST_DEVICE R hypotenuse(R a, R b) {
+    const R x = std::fabs(a), y = std::fabs(b);
+    const R longer = x > y ? x : y, ratio = (x > y ? y : x) / longer;
+    return longer == R(0) ? x : longer * std::sqrt(R(1) + rounded_product(ratio, ratio));
+}
+
+/// |v|: the same bits on every backend.
+template <class V>
+NZ_HOST_DEVICE real<V> magnitude(V v) {
+    if constexpr (is_complex<V>) {
+        return hypotenuse(v.real(), v.imag());
+    } else {
+        return std::fabs(v);
     }
 }
 

@@ -118,5 +118,7 @@ template class vector_space<std::complex<float>, cpu>;
 template class vector_space<std::complex<double>, cpu>;
 template class vector_space<float, gpu>;
 template class vector_space<double, gpu>;
+template class vector_space<std::complex<float>, gpu>;
+template class vector_space<std::complex<double>, gpu>;
 
 }  // namespace nz

@@ -2,6 +2,7 @@
 // entry together and their elements of X side by side.
 #include <bit>
 
+#include "nonzero/core/device_complex.cuh"
 #include "nonzero/core/launch.cuh"
 #include "nonzero/core/stream.hpp"
 #include "nonzero/formats/csr/csr_many.hpp"
@@ -55,22 +56,25 @@ void multiply_by_csr(gpu on, V alpha, const csr<V, device_view>& A, in_columns<V
                      out_columns<V, gpu> Y) {
     if (A.shape.rows == 0 || Y.count == 0) return;
     const int log_lanes = std::min(int(std::bit_width(unsigned(Y.count) - 1)), 5);
+    using W = device_value<V>;
     const auto run = [&]<int each>() {
         const dim3 grid(blocks_for(std::int64_t(A.shape.rows) << log_lanes, threads_per_block),
                         unsigned(blocks_for(Y.count, each << log_lanes)));
-        launch<csr_many_kernel<each, V>>(
-            on, grid, threads_per_block, A, alpha,
-            strided_columns<const V>{X.values.data(), X.row_stride(), X.vector_stride()}, beta,
-            strided_columns<V>{Y.values.data(), Y.row_stride(), Y.vector_stride()}, Y.count,
-            log_lanes);
+        launch<csr_many_kernel<each, W>>(
+            on, grid, threads_per_block, in_kernels(A), in_kernels(alpha),
+            strided_columns<const W>{in_kernels(X.values.data()), X.row_stride(),
+                                     X.vector_stride()},
+            in_kernels(beta),
+            strided_columns<W>{in_kernels(Y.values.data()), Y.row_stride(), Y.vector_stride()},
+            Y.count, log_lanes);
     };
     Y.count > 32 ? run.template operator()<2>() : run.template operator()<1>();
     check_launch("csr_many_kernel");
 }
 
-template void multiply_by_csr(gpu, float, const csr<float, device_view>&, in_columns<float, gpu>,
-                              float, out_columns<float, gpu>);
-template void multiply_by_csr(gpu, double, const csr<double, device_view>&, in_columns<double, gpu>,
-                              double, out_columns<double, gpu>);
+#define NZ_INSTANTIATE(V)                                                                    \
+    template void multiply_by_csr(gpu, V, const csr<V, device_view>&, in_columns<V, gpu>, V, \
+                                  out_columns<V, gpu>);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

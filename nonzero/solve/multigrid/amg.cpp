@@ -17,26 +17,31 @@
 #include "nonzero/matrix/pattern.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/multigrid/coarsen.hpp"
+#include "nonzero/solve/multigrid/first_candidates.hpp"
 #include "nonzero/solve/multigrid/hierarchy.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
 
 namespace nz {
 namespace {
 
-/// A's diagonal. Throws argument_error, saying why, where A cannot be symmetric positive definite.
 template <class V>
-host_vector<V> suitable_diagonal(const ascending<V>& in_order, bool symmetric) {
+constexpr std::string_view self_adjoint_name = is_complex<V> ? "hermitian" : "symmetric";
+
+/// A's diagonal. Throws argument_error, saying why, where A cannot be hermitian positive definite.
+template <class V>
+host_vector<real<V>> suitable_diagonal(const ascending<V>& in_order, bool symmetric) {
     const csr<V, host_view>& A = in_order.view();
     if (A.shape.rows != A.shape.cols)
         throw argument_error(
             fmt::format("amg: the matrix is {} x {}, not square", A.shape.rows, A.shape.cols));
-    auto diagonal = diagonal_of(cpu{}, A);
-    require_positive<V>(cpu{}, diagonal);
+    auto diagonal = real_diagonal_of<V>(cpu{}, A);
+    require_positive<real<V>>(cpu{}, diagonal);
     if (!symmetric) return diagonal;
     if (const auto why = why_not_finite(in_order); !why.empty())
         throw argument_error("amg: " + why);
-    if (const auto found = first_asymmetry(in_order, symmetry::symmetric))
-        throw argument_error(fmt::format("amg: the matrix is not symmetric in row {}", found->row));
+    if (const auto found = first_asymmetry(in_order, self_adjoint<V>))
+        throw argument_error(
+            fmt::format("amg: the matrix is not {} in row {}", self_adjoint_name<V>, found->row));
     return diagonal;
 }
 
@@ -47,7 +52,8 @@ void check_candidates(const candidates<V>& near, index rows) {
         throw argument_error(fmt::format("amg: {} candidates of {} rows have {} values", near.count,
                                          rows, near.val.size()));
     const auto wrong =
-        std::ranges::find_if(near.val, [](V v) { return !std::isfinite(v); }) - near.val.begin();
+        std::ranges::find_if(near.val, [](V v) { return !std::isfinite(std::abs(v)); }) -
+        near.val.begin();
     if (wrong < std::ssize(near.val))
         throw argument_error(fmt::format("amg: candidate {} is not finite in row {}",
                                          wrong % near.count, wrong / near.count));
@@ -59,11 +65,11 @@ void expect_suitable(gpu on, const csr<V, device_view>& A, bool symmetric) {
     if (A.shape.rows != A.shape.cols)
         throw argument_error(
             fmt::format("amg: the matrix is {} x {}, not square", A.shape.rows, A.shape.cols));
-    require_positive<V>(on, diagonal_of(on, A));
+    require_positive<real<V>>(on, real_diagonal_of<V>(on, A));
     if (!symmetric) return;
     if (const auto row = first_asymmetric_row(on, A); row >= 0)
-        throw argument_error(
-            fmt::format("amg: the matrix is not symmetric, or not finite, in row {}", row));
+        throw argument_error(fmt::format("amg: the matrix is not {}, or not finite, in row {}",
+                                         self_adjoint_name<V>, row));
 }
 
 /// Clang 14 instantiates members for backends that they do not suit.
@@ -161,19 +167,19 @@ candidates<V> joined(const candidates<V>& a, const candidates<V>& b) {
 }
 
 /// `near`, and behind them, or behind the constants where there are none, those that cycles hardly
-/// reduce, as `amg_options::adaptive_candidates` says; fewer where they reduce everything, or where
-/// more would leave no coarser level. finest: multiplies by the matrix; null: plan() does.
-/// make(near, made, report) makes its levels.
+/// reduce, as `amg_options::adaptive_candidates` says; by_phases: these alone; fewer where they
+/// reduce everything, or where more would leave no coarser level. finest: multiplies by the matrix;
+/// null: plan() does. make(near, made, report) makes its levels.
 template <class V, class B, class Plan, class Make>
 candidates<V> all_candidates(B on, const linear_operator<V, B>* finest, const Plan& plan,
-                             std::int64_t first_row, candidates<V> near, const amg_options& o,
-                             const Make& make) {
+                             std::int64_t first_row, candidates<V> near, bool by_phases,
+                             const amg_options& o, const Make& make) {
     if (o.adaptive_candidates == 0) return near;
     std::unique_ptr<linear_operator<V, B>> planned;
     if (finest == nullptr) planned = plan();
     const linear_operator<V, B>& A = finest != nullptr ? *finest : *planned;
     const index n = A.shape().rows;
-    if (near.count == 0) near = candidates<V>::constant(n, o.block, index(first_row));
+    if (near.count == 0 && !by_phases) near = candidates<V>::constant(n, o.block, index(first_row));
     vector_space<V, B> space(on, n);
     auto r = space.make(), correction = space.make();
     candidates<V> before = near;  // which have a coarser level, where one can be had
@@ -191,7 +197,7 @@ candidates<V> all_candidates(B on, const linear_operator<V, B>* finest, const Pl
             space.axpy(V(-1), correction, x);
             const double size = double(space.norm(x));
             if (!(size > 0) || !std::isfinite(size)) return near;
-            space.scale(V(1 / size), x);
+            space.scale(V(real<V>(1 / size)), x);
         }
         near = joined(near, {1, to_host<V>(on, in<V, B>(x))});
     }
@@ -212,7 +218,7 @@ struct amg<V, B>::state {
     candidates<V> near = {};    ///< over ranks: those of the levels' rows
     bool is_whole = true;       ///< false while values are taken
     /// Where the levels are on other ranks than x: from those of x to those of the levels.
-    std::unique_ptr<distributed<V, B>> moves = {};
+    std::unique_ptr<linear_operator<V, B>> moves = {};
     shares where = {};
     vector<V, B> moved_b = {}, moved_x = {};
 
@@ -274,7 +280,8 @@ amg<V, B>::amg(const ascending<V>& in_order, B on, const amg_options& asked,
         };
         const auto plan = [&] { return plan_and_build(in_order, on, product_options<V>(on)).op; };
         auto& made = *state_->made;
-        make(all_candidates<V, B>(on, finest, plan, 0, near, o, make), made, report_);
+        const bool by_phases = has_phases<V>(cpu{}, nullptr, in<V, cpu>(A.val), o, near);
+        make(all_candidates<V, B>(on, finest, plan, 0, near, by_phases, o, make), made, report_);
         made.levels.finish();
         report_.block = o.block;
         report_.setup_s = seconds_since(start);
@@ -310,7 +317,8 @@ amg<V, B>::amg(const csr<V, device_view>& given, B on, const amg_options& asked,
         };
         const auto plan = [&] { return plan_and_build(A, on, product_options<V>(on, true)).op; };
         auto& made = *state_->made;
-        make(all_candidates<V, B>(on, finest, plan, 0, near, o, make), made, report_);
+        const bool by_phases = has_phases<V>(on, nullptr, in<V, gpu>(A.view().val), o, near);
+        make(all_candidates<V, B>(on, finest, plan, 0, near, by_phases, o, make), made, report_);
         made.levels.finish();
         report_.block = o.block;
         report_.setup_s = seconds_since(start);
@@ -323,6 +331,8 @@ amg<V, B>::amg(B on, const matrix_slice<V>& A, const amg_options& asked, const c
     : matrix_free_operator<V, B>(on, own_shape(on, A)) {
     if constexpr (!is_built<B>) {
         refuse_gpu();
+    } else if constexpr (!over_ranks<V, B>) {
+        throw unavailable("amg: complex values are shared out over ranks on the CPUs only");
     } else {
         const communicator& ranks = *on.ranks;
         const auto start = steady_clock::now();
@@ -360,7 +370,9 @@ amg<V, B>::amg(B on, const matrix_slice<V>& A, const amg_options& asked, const c
                 return std::make_unique<distributed<V, B>>(on, S, product_options<V>(on));
             };
             const auto first = S.rows.of(ranks.rank()).first;
-            h.near = all_candidates<V, B>(on, product, plan, first, std::move(h.near), o, make);
+            const bool by_phases = has_phases<V>(cpu{}, &ranks, in<V, cpu>(S.own.val), o, h.near);
+            h.near = all_candidates<V, B>(on, product, plan, first, std::move(h.near), by_phases, o,
+                                          make);
         };
         if (o.adaptive_candidates > 0)
             h.moves == nullptr ? add_found(A, finest)
@@ -378,7 +390,7 @@ amg<V, B>::~amg() = default;
 template <class V, class B>
 void amg<V, B>::make_levels_of(const matrix_slice<V>& A, const state& old, hierarchy<V, B>& made,
                                amg_report& report) const {
-    if constexpr (is_built<B>) {
+    if constexpr (is_built<B> && over_ranks<V, B>) {
         const communicator& ranks = *this->on().ranks;
         const amg_options& o = old.options;
         const kept_levels<V>* const kept = &made == old.made.get() ? nullptr : &old.made->kept;
@@ -493,10 +505,9 @@ std::size_t amg<V, B>::bytes() const {
     }
 }
 
-#define NZ_INSTANTIATE(V, B) template class amg<V, B>;
-NZ_INSTANTIATE(float, cpu)
-NZ_INSTANTIATE(double, cpu)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+#define NZ_INSTANTIATE(V)       \
+    template class amg<V, cpu>; \
+    template class amg<V, gpu>;
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -16,12 +16,18 @@ template <class V, class B>
 struct hierarchy;
 
 /// One cycle of multigrid from x = 0: y = M b with M near the inverse of A. M is symmetric
-/// positive definite, so that conjugate gradients may use it. Setup and cycle have the same bits in
-/// every run, and on the CPU for any number of threads that each level's product has them for. The
-/// setup runs where the cycle does, below 2^31 entries; on a GPU a cycle runs in on.stream and
-/// waits for nothing, so that a CUDA graph can hold it. `apply_many` runs one cycle of up to 64
-/// vectors at once where they lie by rows, not over ranks, and keeps memory for as many.
-/// Source: Vanek, Mandel, Brezina 1996, doi:10.1007/BF02238511.
+/// (hermitian) positive definite, so that conjugate gradients may use it. Setup and cycle have the
+/// same bits in every run, and on the CPU for any number of threads that each level's product has
+/// them for. The setup runs where the cycle does, below 2^31 entries; on a GPU a cycle runs in
+/// on.stream and waits for nothing, so that a CUDA graph can hold it. `apply_many` runs one cycle
+/// of up to 64 vectors at once where they lie by rows, not over ranks, and keeps memory for as
+/// many. Source: Vanek, Mandel, Brezina 1996, doi:10.1007/BF02238511.
+///
+/// A hermitian A, some values of which are not real, may send other vectors than the constant near
+/// to zero: where no candidate is given, single unknowns take phases, found aggregate by aggregate
+/// on every level, that make their couplings negative. Of D^H B D, D diagonal of unit numbers and
+/// B with negative couplings only, these are B's constant. Where strong couplings of B are
+/// positive, as of stretched elements, `near` = D^H 1 serves better.
 ///
 /// Over on.ranks, where A is a rank's rows:
 ///
@@ -45,13 +51,13 @@ struct hierarchy;
 template <class V, class B = cpu>
 class amg final : public matrix_free_operator<V, B> {
   public:
-    /// @param A     symmetric positive definite; not needed any more afterwards
+    /// @param A     symmetric (hermitian) positive definite; not needed any more afterwards
     /// @param near  what the coarser levels must represent; where there is none: the constant, one
-    ///              for each of a node's `block` unknowns
+    ///              for each of a node's `block` unknowns, or the phases above
     /// @param finest  multiplies by A, and outlives this object; null: planned and built here
-    /// Throws argument_error where A is malformed, not square, not symmetric, where a diagonal
-    /// entry is not positive or a value is no number, where a value of a level does not fit
-    /// `below_finest`, or where an option or `near` does not suit.
+    /// Throws argument_error where A is malformed, not square, not symmetric (hermitian), where a
+    /// diagonal entry is not positive or a value is no number, where a value of a level does not
+    /// fit `below_finest`, or where an option or `near` does not suit.
     amg(const csr<V, host_view>& A, B on, const amg_options& options = {},
         const candidates<V>& near = {}, const linear_operator<V, B>* finest = nullptr)
         : amg(ascending(A), on, options, near, finest) {}
@@ -61,12 +67,13 @@ class amg final : public matrix_free_operator<V, B> {
         const candidates<V>& near = {}, const linear_operator<V, B>* finest = nullptr)
         : amg(view(A), on, options, near, finest) {}
     /// The same of a matrix in the GPU's memory, of which nothing of size leaves it: levels, checks
-    /// and products are made there. Below 2^31 entries. The unknowns of a node are not looked for:
-    /// block = 0 is 1.
+    /// and products are made there; but of complex values, unless `finest` is given, its product is
+    /// planned on the CPU. Below 2^31 entries. The unknowns of a node are not looked for: block = 0
+    /// is 1.
     amg(const csr<V, device_view>& A, B on, const amg_options& options = {},
         const candidates<V>& near = {},
         const linear_operator<V, B>* finest = nullptr) requires std::is_same_v<B, gpu>;
-    /// Called by all ranks of on.ranks.
+    /// Called by all ranks of on.ranks. Complex values on CPUs alone; else throws unavailable.
     /// @param A     symmetric positive definite; not needed any more afterwards
     /// @param near  this rank's rows of what the coarser levels must represent, of as many
     ///              candidates on all ranks; where there is none: the constant, one for each of a
@@ -86,8 +93,9 @@ class amg final : public matrix_free_operator<V, B> {
     /// whose setup finds these anew for A; made again, in the memory that is there, are the
     /// prolongations, R A P, the smoothers' bounds, the coarsest level's inverse and the packed
     /// values. With `prolongation` the prolongations stay as well. Where A has changed so far that
-    /// the old aggregates do not suit it, solvers take more iterations. `finest` must have taken
-    /// the values before. Not while another thread applies it. On a GPU it waits for on.stream.
+    /// the old aggregates do not suit it, solvers take more iterations. Phases are found anew, where
+    /// no candidates were given. `finest` must have taken the values before. Not while another
+    /// thread applies it. On a GPU it waits for on.stream.
     /// @param A       of the pattern that this was made of, its rows in any order
     /// @param finest  multiplies by A, as the constructor has it; null: the product that the
     ///                constructor was given, which has taken the values, or its own
@@ -122,9 +130,11 @@ class amg final : public matrix_free_operator<V, B> {
     void map(in<V, B> x, out<V, B> y) const override;
     [[nodiscard]] bool maps_many() const override { return this->on().ranks == nullptr; }
     void map_many(in_columns<V, B> x, out_columns<V, B> y) const override;
-    void multiply_transposed(transposition, V alpha, in<V, B> x, V beta,
+    void multiply_transposed(transposition op, V alpha, in<V, B> x, V beta,
                              out<V, B> y) const override {
-        this->apply(alpha, x, beta, y);  // M is symmetric
+        if (is_complex<V> && op == transposition::transpose)
+            throw unavailable("amg: M^T of complex values; M^H is M");
+        this->apply(alpha, x, beta, y);  // M is hermitian
     }
 
   private:

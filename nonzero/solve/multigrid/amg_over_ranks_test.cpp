@@ -98,6 +98,35 @@ TEST(amg_over_ranks, of_elasticity_with_what_they_find) {
     }
 }
 
+/// Conjugate gradients with multigrid of a hermitian matrix, to 1e-8.
+TEST(amg_over_ranks, of_complex_values) {
+    using complex = std::complex<double>;
+    const auto s = manufactured("rotated", rotated(laplace3d<complex>(24, 24, 24)));
+    std::int64_t alone = 0;
+    for (const int size : {1, 2, 3}) {
+        host_vector<complex> whole;
+        solve_report report;
+        on_ranks(size, [&](const communicator& ranks) {
+            const cpu on{.threads = 1, .ranks = &ranks};
+            const auto slice = slice_of(ranks, view(s.A));
+            const range rows = slice.rows.of(ranks.rank());
+            const distributed<complex, cpu> A(on, slice);
+            const amg<complex> M(on, slice, {}, {}, &A);
+            const host_vector<complex> b(s.b.begin() + rows.first, s.b.begin() + rows.last);
+            host_vector<complex> x(b.size(), complex(0));
+            const auto mine = cg<complex, cpu>(on, A, M, b, x, {.tol = 1e-8, .max_iter = 200});
+            auto all = joined<complex>(ranks, x);
+            if (ranks.rank() == 0) whole = std::move(all), report = mine;
+        });
+        EXPECT_TRUE(report.converged) << report.why;
+        const auto r = residual_of<complex>(s.A, whole, s.b);
+        EXPECT_LE(r.norm, 1.01e-8 * r.rhs + r.rounding);
+        if (size == 1) alone = report.iterations;
+        EXPECT_LE(report.iterations, alone + 3) << size;
+    }
+    EXPECT_LT(alone, 15);
+}
+
 /// One rank sets up what a process alone does.
 TEST(amg_over_ranks, of_one_rank_are_those_of_one_process) {
     for (const auto& A : {laplace3d<double>(20, 20, 20), elasticity3d<double>(9, 8, 7, 0.3)}) {

@@ -15,7 +15,7 @@
 #include "nonzero/solve/multigrid/cycle.hpp"
 #include "nonzero/solve/multigrid/prolongation.hpp"
 #include "nonzero/solve/preconditioners/mixed_precision.hpp"
-#include "test/zoo.hpp"
+#include "test/systems.hpp"
 
 namespace nz::test {
 namespace {
@@ -234,6 +234,122 @@ TYPED_TEST(multigrid, takes_real_matrices) {
     const auto stiff = read<double>(NZ_SOURCE_DIR "/matrices/bcsstk17.mtx.gz");
     const amg<double, TypeParam> M(stiff, this->on);
     EXPECT_GT(M.report().levels.size(), 1U);
+}
+
+using complex = std::complex<double>;
+
+/// D^H A D, D diagonal of unit numbers that look random: hermitian, of A's spectrum.
+template <class V>
+csr<std::complex<V>, host> turned(const csr<V, host>& A) {
+    csr<std::complex<V>, host> B{A.shape, A.row_ptr, A.col_ind, {A.val.begin(), A.val.end()}};
+    const auto angle = random_vector<V>(std::size_t(A.shape.rows), 11);
+    for (index i = 0; i < A.shape.rows; ++i)
+        for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
+             k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k)
+            B.val[k] *=
+                std::polar(V(1), 3 * (angle[std::size_t(A.col_ind[k])] - angle[std::size_t(i)]));
+    return B;
+}
+
+/// The Laplacian of a plane in a magnetic field, `flux` through each cell: Peierls' phases.
+csr<complex, host> in_field(index n, double flux) {
+    const auto A = laplace2d<double>(n, n);
+    csr<complex, host> B{A.shape, A.row_ptr, A.col_ind, {A.val.begin(), A.val.end()}};
+    for (index i = 0; i < A.shape.rows; ++i)
+        for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
+             k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k)
+            if (const index step = A.col_ind[k] - i; std::abs(step) == 1)
+                B.val[k] *= std::polar(1.0, step * flux * double(i / n));
+    return B;
+}
+
+TYPED_TEST(multigrid, of_complex_values_is_hermitian_positive_definite) {
+    const auto A = turned(laplace3d<double>(9, 9, 9));
+    const auto inner = [](const host_vector<complex>& x, const host_vector<complex>& y) {
+        complex sum(0);
+        for (std::size_t i = 0; i < x.size(); ++i) sum += std::conj(x[i]) * y[i];
+        return sum;
+    };
+    for (const amg_options& o : every_cycle()) {
+        const amg<complex, TypeParam> M(A, this->on, o);
+        ASSERT_GE(M.report().levels.size(), 3U);
+        for (unsigned seed = 1; seed < 6; ++seed) {
+            const auto x = random_vector<complex>(729, seed),
+                       y = random_vector<complex>(729, seed + 50);
+            const auto Mx = this->apply(M, x), My = this->apply(M, y);
+            const double size = std::sqrt(inner(x, x).real() * inner(My, My).real());
+            EXPECT_LE(std::abs(inner(x, My) - std::conj(inner(y, Mx))), 1e-12 * size);
+            EXPECT_GT(inner(x, Mx).real(), 0);
+            EXPECT_LE(std::abs(inner(x, Mx).imag()), 1e-12 * size);
+        }
+        const auto op = build(make_plan(A, this->on), A);
+        EXPECT_LT((convergence_factor<complex, TypeParam>(this->on, *op, M)), 0.8);
+    }
+}
+
+/// The number of iterations of a complex system on a CPU, after a look at the residual.
+template <class V>
+int complex_iterations(const csr<V, host>& A, const candidates<V>& near = {}, double tol = 1e-8) {
+    const auto s = manufactured<V>("complex", A);
+    const auto op = build(find_method<V>("csr.serial"), cpu{}, view(A));
+    const amg<V, cpu> M(A, {}, {}, near, op.get());
+    host_vector<V> x(s.b.size(), V(0));
+    const auto report = cg<V, cpu>({}, *op, M, s.b, x, {.tol = tol, .max_iter = 300});
+    EXPECT_TRUE(report.converged) << report.why;
+    const auto r = residual_of<V>(A, x, s.b);
+    EXPECT_LE(r.norm, 1.01 * tol * r.rhs + r.rounding);
+    return int(report.iterations);
+}
+
+TEST(complex_multigrid, takes_two_iterations_more_than_the_real_problem_at_most) {
+    for (const auto& A : {laplace2d<double>(120, 110), laplace3d<double>(24, 24, 24),
+                          laplace27<double>(16, 16, 16), circuit<double>(20000, 5, 7, 3)}) {
+        const int real_problem = complex_iterations(A);
+        EXPECT_LE(complex_iterations(turned(A)), real_problem + 2);
+        csr<complex, host> stored{A.shape, A.row_ptr, A.col_ind, {A.val.begin(), A.val.end()}};
+        EXPECT_LE(complex_iterations(stored), real_problem + 2);
+    }
+    const int without_field = complex_iterations(laplace2d<double>(120, 120));
+    for (const double flux : {1e-4, 1e-2, 0.3, 3.0})
+        EXPECT_LE(complex_iterations(in_field(120, flux)), without_field + 2) << flux;
+    const auto A = laplace3d<float>(20, 20, 20);
+    EXPECT_LE(complex_iterations(turned(A), {}, 1e-4), complex_iterations(A, {}, 1e-4) + 2);
+}
+
+TEST(complex_multigrid, takes_the_candidate_that_is_given) {
+    const auto A = in_field(100, 1e-2);
+    EXPECT_LT(complex_iterations(A), 15);
+    const candidates<complex> constant{1, host_vector<complex>(10000, complex(1))};
+    EXPECT_GT(complex_iterations(A, constant), 25);  // which does not suit it
+}
+
+TEST(complex_multigrid, refuses_what_does_not_suit) {
+    const auto said = [](const csr<complex, host>& A) -> std::string {
+        try {
+            const amg<complex, cpu> M(A, {});
+        } catch (const argument_error& e) {
+            return e.what();
+        }
+        return "nothing";
+    };
+    const auto contains = [](const std::string& text, const char* part) {
+        return text.find(part) != std::string::npos;
+    };
+    const auto A = turned(laplace2d<double>(30, 30));
+    EXPECT_EQ(said(A), "nothing");
+    auto wrong = A;
+    wrong.val[1] = std::conj(wrong.val[1]);
+    EXPECT_PRED2(contains, said(wrong), "the matrix is not hermitian in row 0");
+    wrong = A, wrong.val[0] += complex(0, 1);
+    EXPECT_PRED2(contains, said(wrong), "the matrix is not hermitian in row 0");
+    wrong = A, wrong.val[0] = complex(0, 4);
+    EXPECT_PRED2(contains, said(wrong), "its diagonal is 0 in row 0");
+    wrong = A, wrong.val[0] = complex(4, std::numeric_limits<double>::quiet_NaN());
+    EXPECT_PRED2(contains, said(wrong), "A is not finite: row 0, column 0");
+    wrong = A, wrong.val[1] = complex(std::numeric_limits<double>::infinity(), 0);
+    EXPECT_PRED2(contains, said(wrong), "A is not finite: row 0, column 1");
+    for (auto k = 0U; k < 3; ++k) wrong.val[k] = 0;
+    EXPECT_PRED2(contains, said(wrong), "its diagonal is 0 in row 0");
 }
 
 TYPED_TEST(multigrid, has_the_same_bits_in_every_run) {

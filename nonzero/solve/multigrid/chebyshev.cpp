@@ -59,33 +59,34 @@ template <class V>
 host_vector<V> hashed_vector(std::int64_t n, std::int64_t first) {
     host_vector<V> v(static_cast<std::size_t>(n));
     parallel_for(thread_count({}), n, [&](std::int64_t i) {
-        v[std::size_t(i)] = V(double(priority(index(first + i), 0) >> 32) * 0x1p-31 - 1);
+        v[std::size_t(i)] = V(real<V>(double(priority(index(first + i), 0) >> 32) * 0x1p-31 - 1));
     });
     return v;
 }
 
 template <class V, class B>
-double spectral_radius(B on, const linear_operator<V, B>& A, in<V, B> w, int steps,
+double spectral_radius(B on, const linear_operator<V, B>& A, in<real<V>, B> w, int steps,
                        std::int64_t first_row) {
+    using R = real<V>;
     const auto n = std::int64_t(A.shape().rows);
     vector_space<V, B> space(on, n);
-    scalars_on<one_scalar<V>, B> sum(on, {V(0)});
+    scalars_on<one_scalar<R>, B> sum(on, {R(0)});
     vector<V, B> v = from_host(on, std::span<const V>(hashed_vector<V>(n, first_row)));
     vector<V, B> u = space.zero(), q = space.zero();
-    const auto orthogonalise = [&](V alpha, V beta, const vector<V, B>& along, vector<V, B>& z) {
+    const auto orthogonalise = [&](R alpha, R beta, const vector<V, B>& along, vector<V, B>& z) {
         run_fused(space, lanczos_step<V>{alpha, beta, w.data(), q.data(), along.data(), z.data()},
                   sum.data());
         return std::sqrt(double(sum.read().value));
     };
     tridiagonal T;
     // v and u keep their lengths, long and last: v / long and u / last are orthonormal.
-    double length = orthogonalise(V(0), V(-1), u, v), last = 1;
+    double length = orthogonalise(R(0), R(-1), u, v), last = 1;
     for (int k = 0; k < steps && length > 0 && std::isfinite(length); ++k) {
-        A.apply(V(1 / length), v, V(0), q);
-        const double alpha = double(space.dot(v, q)) / length;
+        A.apply(V(R(1 / length)), v, V(0), q);
+        const double alpha = double(std::real(space.dot(v, q))) / length;
         const double before = T.diagonal.empty() ? 0 : T.beside.back();
         T.diagonal.push_back(alpha);
-        const double next = orthogonalise(V(alpha / length), V(before / last), v, u);
+        const double next = orthogonalise(R(alpha / length), R(before / last), v, u);
         last = length, length = next;
         T.beside.push_back(next);
         std::swap(u, v);
@@ -93,13 +94,13 @@ double spectral_radius(B on, const linear_operator<V, B>& A, in<V, B> w, int ste
     return T.diagonal.empty() ? 0 : T.largest_eigenvalue();
 }
 
-template host_vector<float> hashed_vector(std::int64_t, std::int64_t);
-template host_vector<double> hashed_vector(std::int64_t, std::int64_t);
-#define NZ_INSTANTIATE(V, B) \
-    template double spectral_radius(B, const linear_operator<V, B>&, in<V, B>, int, std::int64_t);
-NZ_INSTANTIATE(float, cpu)
-NZ_INSTANTIATE(double, cpu)
-NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(float, gpu))
-NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(double, gpu))
+#define NZ_INSTANTIATE_ON(V, B)                                                           \
+    template double spectral_radius(B, const linear_operator<V, B>&, in<real<V>, B>, int, \
+                                    std::int64_t);
+#define NZ_INSTANTIATE(V)                                              \
+    template host_vector<V> hashed_vector(std::int64_t, std::int64_t); \
+    NZ_INSTANTIATE_ON(V, cpu)                                          \
+    NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_ON(V, gpu))
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

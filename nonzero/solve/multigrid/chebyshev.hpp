@@ -5,6 +5,7 @@
 
 #include "nonzero/formats/registry.hpp"
 #include "nonzero/vector/fused_columns.hpp"
+#include "nonzero/vector/scalar.hpp"
 
 namespace nz {
 
@@ -23,12 +24,13 @@ std::vector<smoother_step> chebyshev_steps(int degree, double low, double high);
 // Steps of smoothers, over one vector or over several by rows, for which w has an element a row.
 
 /// x = c w r, x's first correction from x = 0; r is a copy of b unless that is null.
-template <class V>
+template <class V, class R = real<V>>
 struct first_correction {
     using scalars = one_scalar<V>;
     using totals = sums<V, 0>;
-    V c;
-    const V *w, *b;
+    R c;
+    const R* w;
+    const V* b;
     V *r, *x;
     NZ_HOST_DEVICE totals element(const column_element& e, const scalars&) const {
         const V mine = b != nullptr ? b[e.at] : r[e.at];
@@ -42,12 +44,13 @@ struct first_correction {
 };
 
 /// d = f last + c w r, x += d; `last` may be d or x.
-template <class V>
+template <class V, class R = real<V>>
 struct next_correction {
     using scalars = one_scalar<V>;
     using totals = sums<V, 0>;
-    V f, c;
-    const V *w, *r, *last;
+    R f, c;
+    const R* w;
+    const V *r, *last;
     V *d, *x;
     NZ_HOST_DEVICE totals element(const column_element& e, const scalars&) const {
         const V mine = f * last[e.at] + c * (w[e.row] * r[e.at]);
@@ -61,12 +64,13 @@ struct next_correction {
 };
 
 /// d = c w r, x += e + d: the first correction after e came from the coarser level; e may be d.
-template <class V>
+template <class V, class R = real<V>>
 struct coarse_correction {
     using scalars = one_scalar<V>;
     using totals = sums<V, 0>;
-    V c;
-    const V *w, *r, *e;
+    R c;
+    const R* w;
+    const V *r, *e;
     V *d, *x;
     NZ_HOST_DEVICE totals element(const column_element& i, const scalars&) const {
         const V mine = c * (w[i.row] * r[i.at]);
@@ -79,18 +83,19 @@ struct coarse_correction {
     }
 };
 
-/// z = w q - alpha v - beta u in u's place; the sum of z^2 / w.
-template <class V>
+/// z = w q - alpha v - beta u in u's place; the sum of |z|^2 / w.
+template <class V, class R = real<V>>
 struct lanczos_step {
-    using scalars = one_scalar<V>;
-    using totals = sums<V, 1>;
-    V alpha, beta;
-    const V *w, *q, *v;
+    using scalars = one_scalar<R>;
+    using totals = sums<R, 1>;
+    R alpha, beta;
+    const R* w;
+    const V *q, *v;
     V* u;
     NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         const V z = w[i] * q[i] - alpha * v[i] - beta * u[i];
         u[i] = z;
-        return {{z * z / w[i]}};
+        return {{squared(z) / w[i]}};
     }
     NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const { s.value = t[0]; }
 };
@@ -99,12 +104,12 @@ struct lanczos_step {
 template <class V>
 host_vector<V> hashed_vector(std::int64_t n, std::int64_t first = 0);
 
-/// An estimate from below of the largest eigenvalue of W A, A symmetric positive semidefinite and
+/// An estimate from below of the largest eigenvalue of W A, A hermitian positive semidefinite and
 /// W diagonal, positive: `steps` of Lanczos from a fixed start. Same bits in every run.
 /// Where on.ranks share A out, `first_row` is this rank's first.
 /// Source: Golub and Van Loan 2013, section 10.1, in the inner product of the inverse of W.
 template <class V, class B>
-double spectral_radius(B on, const linear_operator<V, B>& A, in<V, B> w, int steps,
+double spectral_radius(B on, const linear_operator<V, B>& A, in<real<V>, B> w, int steps,
                        std::int64_t first_row = 0);
 
 }  // namespace nz

@@ -78,14 +78,15 @@ struct aggregates_of_halo {
 template <class V>
 csr<V, host> smoothed(cpu here, const local_level<V, cpu>& level, const own_couplings<cpu>& strong,
                       const coarsening& how, const aggregation<host>& of, const candidates<V>& T,
-                      in<V, cpu> diagonal) {
+                      in<real<V>, cpu> diagonal) {
     return smoothed_prolongation<V>(here, level.matrix(), how.block, how.eps, how.omega, of, T,
                                     diagonal, strong.kept);
 }
 template <class V>
 csr<V, device> smoothed(gpu here, const local_level<V, gpu>& level,
                         const own_couplings<gpu>& strong, const coarsening& how,
-                        const aggregation<device>& of, const candidates<V, device>& T, in<V, gpu>) {
+                        const aggregation<device>& of, const candidates<V, device>& T,
+                        in<real<V>, gpu>) {
     return smoothed_prolongation<V>(here, level.matrix(), how.block, strong.all, how.omega, of, T);
 }
 
@@ -94,7 +95,7 @@ template <class V, class C>
 local_matrix<V, C> prolongation(C here, const communicator& ranks, const local_level<V, C>& level,
                                 const own_couplings<C>& strong,
                                 const aggregation<typename C::memory>& own, range own_numbers,
-                                const candidates<V, typename C::memory>& T, in<V, C> diagonal,
+                                const candidates<V, typename C::memory>& T, in<real<V>, C> diagonal,
                                 const coarsening& how) {
     const auto k = std::size_t(T.count);
     host_vector<index> nodes = level.halo.sent, aggregate_of;
@@ -140,7 +141,7 @@ local_matrix<V, C> galerkin_part(C here, const communicator& ranks, const local_
         auto own = copied(here, P.own);
         renumber_others(here, own, P.columns.own_count(), places_among(P.columns.others, others),
                         part.columns.count());
-        const auto R = transposed(here, view(own));
+        const auto R = adjoint(here, view(own));
         const auto of_halo =
             moved_to(here, numbered_locally(helpers(here), view(P_of_halo), part.columns));
         const auto all = stacked(here, view(own), view(of_halo));
@@ -298,7 +299,7 @@ template <class V, class C>
 void add_whole_product(C here, const local_level<V, C>& level,
                        candidates<V, typename C::memory> near, offset most,
                        coarser_level<V, C>& c) {
-    c.R = transposed(here, view(c.P.own));
+    c.R = adjoint(here, view(c.P.own));
     auto A = galerkin_product(here, view(c.R), level.matrix(), view(c.P.own), most);
     if (A.shape.rows == 0) return;
     replace_zero_diagonal(here, A);  // of a candidate that an aggregate was too small for
@@ -378,13 +379,13 @@ local_level<V, gpu> make_local_level(gpu here, const csr<V, host_view>& A) {
 template <class V>
 own_couplings<cpu> couplings_of(cpu here, const local_level<V, cpu>& level,
                                 const csr<V, host_view>& block, index nodes, double eps,
-                                in<V, cpu> diagonal) {
+                                in<real<V>, cpu> diagonal) {
     return {strong_couplings<V>(here, block, nodes, eps, diagonal.first(std::size_t(level.own())))};
 }
 template <class V>
 own_couplings<gpu> couplings_of(gpu here, const local_level<V, gpu>& level,
                                 const csr<V, device_view>& block, index nodes, double eps,
-                                in<V, gpu> diagonal) {
+                                in<real<V>, gpu> diagonal) {
     if (nodes > 1) return {{}, strong_couplings<V>(here, block, nodes, eps)};
     auto all = strong_couplings<V>(here, level.matrix(), 1, eps, diagonal);
     if (level.A.columns.others.empty()) return {std::move(all), {}, true};
@@ -411,7 +412,7 @@ vector<V, C> with_halo(C here, const communicator* ranks, const halo& h, in<V, C
 template <class V, class C>
 coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level<V, C>& level,
                             const own_couplings<C>& strong,
-                            const aggregation<typename C::memory>& own, in<V, C> diagonal,
+                            const aggregation<typename C::memory>& own, in<real<V>, C> diagonal,
                             candidates<V, typename C::memory> near, const coarsening& how) {
     const shares aggregates =
         ranks == nullptr ? shares{{0, own.count}} : gathered_shares(*ranks, own.count);
@@ -420,6 +421,8 @@ coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level
     if (coarse_rows == 0 || coarse_rows > worth_a_level * level.rows.total()) return {};
     candidates<V, typename C::memory> fine, coarse;
     agree(ranks, [&] {
+        if constexpr (is_complex<V>)
+            if (how.by_phases) near.val = phases(here, level.matrix(), own);
         auto T = tentative_prolongation(here, own, how.block, std::move(near));
         fine = std::move(T.fine), coarse = std::move(T.coarse);
     });
@@ -432,30 +435,42 @@ coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level
         c.T = std::move(fine);
         return c;
     }
-    c.P = prolongation<V, C>(here, *ranks, level, strong, own, aggregates.of(ranks->rank()), fine,
-                             diagonal, how);
-    fine = {};
-    const auto entries = add_product_of_ranks(here, *ranks, level, std::move(coarse), how, c);
-    return summed(*ranks, entries) > how.most ? coarser_level<V, C>{} : std::move(c);
+    if constexpr (over_ranks<V, C>) {
+        c.P = prolongation<V, C>(here, *ranks, level, strong, own, aggregates.of(ranks->rank()),
+                                 fine, diagonal, how);
+        fine = {};
+        const auto entries = add_product_of_ranks(here, *ranks, level, std::move(coarse), how, c);
+        if (summed(*ranks, entries) > how.most) return {};
+    }
+    return c;
 }
 
-#define NZ_INSTANTIATE_ON(V, C)                                                                 \
-    template local_level<V, C> make_local_level(C, const communicator&, const matrix_slice<V>&, \
-                                                index);                                         \
-    template local_level<V, C> make_local_level(C, const csr<V, host_view>&);                   \
-    template own_couplings<C> couplings_of(                                                     \
-        C, const local_level<V, C>&, const csr<V, typename C::view>&, index, double, in<V, C>); \
-    template vector<V, C> with_halo<V, C>(C, const communicator*, const halo&, in<V, C>);       \
-    template coarser_level<V, C> coarsen<V, C>(                                                 \
-        C, const communicator*, const local_level<V, C>&, const own_couplings<C>&,              \
-        const aggregation<typename C::memory>&, in<V, C>, candidates<V, typename C::memory>,    \
+#define NZ_INSTANTIATE_ON(V, C)                                                                    \
+    template local_level<V, C> make_local_level(C, const csr<V, host_view>&);                      \
+    template own_couplings<C> couplings_of(C, const local_level<V, C>&,                            \
+                                           const csr<V, typename C::view>&, index, double,         \
+                                           in<real<V>, C>);                                        \
+    template coarser_level<V, C> coarsen<V, C>(                                                    \
+        C, const communicator*, const local_level<V, C>&, const own_couplings<C>&,                 \
+        const aggregation<typename C::memory>&, in<real<V>, C>, candidates<V, typename C::memory>, \
         const coarsening&);
+#define NZ_INSTANTIATE_OVER_RANKS(V, C)                                                         \
+    template local_level<V, C> make_local_level(C, const communicator&, const matrix_slice<V>&, \
+                                                index);
 #define NZ_INSTANTIATE(V)                                                            \
     template host_vector<V> moved(const communicator&, const shares&, const shares&, \
                                   std::span<const V>, std::size_t);                  \
     NZ_INSTANTIATE_ON(V, cpu)                                                        \
+    NZ_INSTANTIATE_OVER_RANKS(V, cpu)                                                \
     NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_ON(V, gpu))
-NZ_INSTANTIATE(float)
-NZ_INSTANTIATE(double)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+#define NZ_INSTANTIATE_OF_REAL(V, C) \
+    template vector<V, C> with_halo<V, C>(C, const communicator*, const halo&, in<V, C>);
+#define NZ_INSTANTIATE_REAL(V)                        \
+    NZ_INSTANTIATE_OF_REAL(V, cpu)                    \
+    NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_OF_REAL(V, gpu)) \
+    NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_OVER_RANKS(V, gpu))
+NZ_INSTANTIATE_REAL(float)
+NZ_INSTANTIATE_REAL(double)
 
 }  // namespace nz

@@ -51,6 +51,10 @@ local_level<V, cpu> make_local_level(cpu here, const csr<V, host_view>& A);
 template <class V>
 local_level<V, gpu> make_local_level(gpu here, const csr<V, host_view>& A);
 
+/// Whether ranks share out matrices of such values there: complex ones on the CPUs alone.
+template <class V, class C>
+inline constexpr bool over_ranks = !is_complex<V> || std::is_same_v<C, cpu>;
+
 /// The strong couplings between a rank's own nodes. On a GPU also `all` of its rows, of single
 /// unknowns, whose pattern both borrow; of one process `all` are its own.
 template <class C>
@@ -72,11 +76,11 @@ struct own_couplings<gpu> {
 template <class V>
 own_couplings<cpu> couplings_of(cpu here, const local_level<V, cpu>& level,
                                 const csr<V, host_view>& block, index nodes, double eps,
-                                in<V, cpu> diagonal);
+                                in<real<V>, cpu> diagonal);
 template <class V>
 own_couplings<gpu> couplings_of(gpu here, const local_level<V, gpu>& level,
                                 const csr<V, device_view>& block, index nodes, double eps,
-                                in<V, gpu> diagonal);
+                                in<real<V>, gpu> diagonal);
 
 /// `own` elements of a vector that is shared out, and behind them those of the halo's columns.
 /// Called by all ranks.
@@ -90,6 +94,7 @@ struct coarsening {
     offset most;             ///< entries
     index coarse_rows;       ///< up to these one rank takes all
     index rows_worth_a_gpu;  ///< of a rank, on average: with fewer a level leaves the GPUs
+    bool by_phases;          ///< the candidate is looked for on every level (`phases`)
 };
 
 /// A level that is still to be made, and its candidates.
@@ -130,7 +135,7 @@ host_vector<V> moved(const communicator& ranks, const shares& from, const shares
 template <class V, class C>
 coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level<V, C>& level,
                             const own_couplings<C>& strong,
-                            const aggregation<typename C::memory>& own, in<V, C> diagonal,
+                            const aggregation<typename C::memory>& own, in<real<V>, C> diagonal,
                             candidates<V, typename C::memory> near, const coarsening&);
 
 /// A matrix of the setup's, on the host.

@@ -13,6 +13,10 @@ double eigenvalue_ratio_of(const amg_options& o, int distance) {
     return o.eigenvalue_ratio > 0 ? o.eigenvalue_ratio : distance == 2 ? 8 : 12;
 }
 
+template <class V>
+constexpr transposition adjoint_of =
+    is_complex<V> ? transposition::conjugate_transpose : transposition::transpose;
+
 /// y = alpha A x + beta y, of one vector or of several.
 template <class V, class B>
 void multiply(const linear_operator<V, B>& A, const single_vector<V, B>&, V alpha, const V* x,
@@ -38,13 +42,14 @@ multigrid_level<V, B>& multigrid_levels<V, B>::add(std::int64_t rows) {
 template <class V, class B>
 double multigrid_levels<V, B>::set_smoother(std::size_t at, smoother_inputs<V, B> given,
                                             const amg_options& o) {
+    using R = real<V>;
     level& l = levels_[at];
-    invert_each<V>(on_, given.diagonal);
+    invert_each<R>(on_, given.diagonal);
     // Where rows sum to zero the bound is 2, which most stencils all but reach.
     constexpr double of_zero_sums = 2.001;
     double radius = given.bound;
     if (radius > of_zero_sums) {
-        const double estimate = spectral_radius<V, B>(on_, *l.A, in<V, B>(given.diagonal),
+        const double estimate = spectral_radius<V, B>(on_, *l.A, in<R, B>(given.diagonal),
                                                       o.lanczos_iterations, given.first_row);
         radius = std::min(radius, 1.05 * estimate);
     }
@@ -55,7 +60,7 @@ double multigrid_levels<V, B>::set_smoother(std::size_t at, smoother_inputs<V, B
         once = chebyshev_steps(degree, radius / ratio, 1.1 * radius);
         l.w = std::move(given.diagonal);
     } else {
-        invert_each<V>(on_, given.norm);
+        invert_each<R>(on_, given.norm);
         l.w = std::move(given.norm);
     }
     l.steps.clear();
@@ -99,9 +104,11 @@ template <class Space>
 void multigrid_levels<V, B>::smooth(const level& l, workspace<Space>& w, smoothing from, const V* b,
                                     V* x, bool residual) const {
     const auto run = [&](const auto& step) { w.space.run(step); };
-    const V *const W = l.w.data(), *const r = w.r.data();
+    using R = real<V>;
+    const R* const W = l.w.data();
+    const V* const r = w.r.data();
     for (std::size_t k = 0; k < l.steps.size(); ++k) {
-        const V f = V(l.steps[k].from_last), c = V(l.steps[k].from_residual);
+        const R f = R(l.steps[k].from_last), c = R(l.steps[k].from_residual);
         const bool first = k == 0 && from == smoothing::zero;
         const V* const last = k == 1 && from == smoothing::zero ? x : w.d.data();
         if (first) {
@@ -132,7 +139,7 @@ void multigrid_levels<V, B>::cycle(std::size_t l, std::vector<workspace<Space>>&
     if (here.R != nullptr)
         multiply<V, B>(*here.R, w.space, V(1), w.r.data(), V(0), below.r.data());
     else  // over ranks, where there is one vector
-        here.P->apply_transposed(transposition::transpose, V(1), w.r, V(0), below.r);
+        here.P->apply_transposed(adjoint_of<V>, V(1), w.r, V(0), below.r);
     cycle(l + 1, all, smoothing::zero, nullptr, below.x.data(), twice);
     if (twice) cycle(l + 1, all, smoothing::again, nullptr, below.x.data(), false);
     multiply<V, B>(*here.P, w.space, V(1), below.x.data(), V(0), w.d.data());
@@ -183,7 +190,7 @@ template <class V, class B>
 std::size_t multigrid_levels<V, B>::bytes() const {
     std::size_t sum = 0;
     for (const level& l : levels_) {
-        sum += l.w.size() * sizeof(V);
+        sum += l.w.size() * sizeof(real<V>);
         for (const auto* o : {&l.own, &l.P, &l.R, &l.inverse})
             if (*o != nullptr) sum += (*o)->bytes();
     }
@@ -205,7 +212,7 @@ double convergence_factor(B on, const linear_operator<V, B>& A, const linear_ope
         for (int k = 0; k < steps; ++k) {
             const double before = double(space.norm(e));
             if (!(before > 0)) return 0;
-            space.scale(V(1 / before), e);
+            space.scale(V(real<V>(1 / before)), e);
             A.apply(V(1), e, V(0), q);
             M.apply(V(-1), q, V(1), e);
             factor = double(space.norm(e));
@@ -221,7 +228,6 @@ double convergence_factor(B on, const linear_operator<V, B>& A, const linear_ope
     template double convergence_factor(gpu, const linear_operator<V, gpu>&,  \
                                        const linear_operator<V, gpu>&, int); \
     NZ_WITH_CUDA_ONLY(template class multigrid_levels<V, gpu>;)
-NZ_INSTANTIATE(float)
-NZ_INSTANTIATE(double)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

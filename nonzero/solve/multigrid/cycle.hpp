@@ -15,19 +15,19 @@ struct multigrid_level {
     std::int64_t rows = 0;  ///< of this rank
     op own;                 ///< null where A is another's
     const linear_operator<V, B>* A = nullptr;
-    op P, R;         ///< P is null on the last level; R is null where P transposed takes its place
-    op inverse;      ///< on the last level, unless it is smoothed only
-    vector<V, B> w;  ///< inverse of the diagonal, or of the rows' l1 norms
+    op P, R;               ///< P is null on the last level; R is null where P^H takes its place
+    op inverse;            ///< on the last level, unless it is smoothed only
+    vector<real<V>, B> w;  ///< inverse of the diagonal, or of the rows' l1 norms
     std::vector<smoother_step> steps;
 };
 
 /// Inputs of a level's smoother.
 template <class V, class B>
 struct smoother_inputs {
-    vector<V, B> diagonal, norm;  ///< of A, and the l1 norms of its rows
-    double bound;                 ///< which no eigenvalue of D^-1 A exceeds
-    int distance;                 ///< aggregation distance of the level
-    std::int64_t first_row = 0;   ///< of this rank
+    vector<real<V>, B> diagonal, norm;  ///< of A, and the l1 norms of its rows
+    double bound;                       ///< which no eigenvalue of D^-1 A exceeds
+    int distance;                       ///< aggregation distance of the level
+    std::int64_t first_row = 0;         ///< of this rank
 };
 
 /// Runs steps over the elements of one vector, as a column_space does over those of several.

@@ -1,4 +1,5 @@
-// A few columns made orthonormal over a group of rows, the same way on every backend.
+// Work on one aggregate's rows, the same way on every backend: columns made orthonormal, and
+// phases.
 #pragma once
 
 #include <cmath>
@@ -11,8 +12,8 @@
 namespace nz {
 
 /// Remainder of a column that depends on those before it, over its first norm: rounding errors.
-template <class V>
-inline constexpr V dependent_remainder = V(1e3) * std::numeric_limits<V>::epsilon();
+template <class R>
+inline constexpr R dependent_remainder = R(1e3) * std::numeric_limits<R>::epsilon();
 
 /// Orthonormalises the k columns of Q, `rows` long and one after the other, and gives R, k x k by
 /// rows and zero before, with Q R = what they were. Modified Gram-Schmidt, twice; a column that
@@ -21,9 +22,10 @@ inline constexpr V dependent_remainder = V(1e3) * std::numeric_limits<V>::epsilo
 /// up to on its diagonal does not change what the row makes of it (`smoothed_prolongation`).
 template <class V>
 struct gram_schmidt {
+    using length = decltype(real_part(V()));
     std::int64_t rows;
     index k;
-    V remainder;  ///< dependent_remainder<V>
+    length remainder;  ///< dependent_remainder
     V *Q, *R;
 
     NZ_HOST_DEVICE void run() const {
@@ -32,29 +34,73 @@ struct gram_schmidt {
     }
 
   private:
-    NZ_HOST_DEVICE void keep() const { R[0] = dot(Q, Q) > V(0) ? V(1) : V(0); }
+    NZ_HOST_DEVICE void keep() const { R[0] = norm2_of(Q) > length(0) ? V(1) : V(0); }
     NZ_HOST_DEVICE V* column(index c) const { return Q + c * rows; }
     NZ_HOST_DEVICE V dot(const V* a, const V* b) const {
         V sum(0);
-        for (std::int64_t i = 0; i < rows; ++i) sum += rounded_product(a[i], b[i]);
+        for (std::int64_t i = 0; i < rows; ++i)
+            sum += rounded_product(conjugated(transposition::conjugate_transpose, a[i]), b[i]);
         return sum;
     }
+    NZ_HOST_DEVICE length norm2_of(const V* a) const { return real_part(dot(a, a)); }
     NZ_HOST_DEVICE void subtract(V along, const V* __restrict__ from, V* __restrict__ to) const {
         for (std::int64_t i = 0; i < rows; ++i) to[i] -= rounded_product(along, from[i]);
     }
     NZ_HOST_DEVICE void orthonormalise(index c) const {
         V* const mine = column(c);
-        const V before = std::sqrt(dot(mine, mine));
+        const length before = std::sqrt(norm2_of(mine));
         for (int twice = 0; twice < 2; ++twice)  // once leaves errors where columns nearly depend
             for (index d = 0; d < c; ++d) {
                 const V along = dot(column(d), mine);
                 R[d * k + c] += along;
                 subtract(along, column(d), mine);
             }
-        const V left = c == 0 ? before : std::sqrt(dot(mine, mine));
+        const length left = c == 0 ? before : std::sqrt(norm2_of(mine));
         const bool dependent = !(left > rounded_product(remainder, before));
-        R[c * k + c] = dependent ? V(0) : left;
-        for (std::int64_t i = 0; i < rows; ++i) mine[i] = dependent ? V(0) : mine[i] / left;
+        R[c * k + c] = V(dependent ? length(0) : left);
+        for (std::int64_t i = 0; i < rows; ++i)
+            mine[i] = dependent ? V(0) : quotient(mine[i], left);
+    }
+};
+
+/// A phase for each node of an aggregate, x_i of magnitude 1, from its first node on by way of its
+/// couplings: a node's couplings with those that have one add up to a negative multiple of it,
+/// sum_j a_ij x_j = -|...| x_i. Where A is D^H B D, D diagonal of unit numbers and B a real matrix
+/// with negative couplings, x is D^H times a number within the aggregate, as B's candidate is the
+/// constant. Where nothing else is said, a node has the phase 1.
+template <class V, class Ptr>
+struct aggregate_phases {
+    Ptr row_ptr;
+    const index* col;
+    const V* val;
+    const index* of;   ///< aggregates of the `nodes` own nodes
+    std::int64_t own;  ///< how many they are
+    V* x;              ///< 0 at first
+
+    NZ_HOST_DEVICE void find(const index* nodes, std::int64_t count) const {
+        x[nodes[0]] = V(1);
+        for (bool moves = true; moves;) {
+            moves = false;
+            for (std::int64_t k = 1; k < count; ++k)
+                if (!is_found(nodes[k])) moves |= take_phase(nodes[k]);
+        }
+        for (std::int64_t k = 1; k < count; ++k)
+            if (!is_found(nodes[k])) x[nodes[k]] = V(1);
+    }
+
+  private:
+    NZ_HOST_DEVICE bool is_found(index i) const { return !(x[i] == V(0)); }
+    /// Whether the node has couplings with those that have a phase.
+    NZ_HOST_DEVICE bool take_phase(index i) const {
+        V sum(0);
+        for (auto k = row_ptr[i]; k < row_ptr[i + 1]; ++k) {
+            const index j = col[k];
+            if (j != i && j < own && of[j] == of[i]) sum += rounded_product(val[k], x[j]);
+        }
+        const auto size = magnitude(sum);
+        if (!(size > 0) || !std::isfinite(size)) return false;
+        x[i] = quotient(V(0) - sum, size);
+        return true;
     }
 };
 

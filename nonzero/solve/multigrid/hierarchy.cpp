@@ -8,6 +8,7 @@
 #include "nonzero/dist/local_rows.hpp"
 #include "nonzero/solve/multigrid/coarsen.hpp"
 #include "nonzero/solve/multigrid/coarsening.hpp"
+#include "nonzero/solve/multigrid/first_candidates.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
 #include "nonzero/solve/multigrid/pseudo_inverse.hpp"
 
@@ -28,6 +29,7 @@ struct making {
     index block;                          ///< unknowns a node
     double eps;                           ///< strength
     const kept_levels<V>* old = nullptr;  ///< levels whose aggregates and couplings these take
+    bool by_phases = false;               ///< as `coarsening` has it
     multigrid_levels<V, B>& levels = made.levels;
 
     /// The kept part of the level that was added last; null where nothing is kept.
@@ -41,26 +43,6 @@ struct making {
         return old == nullptr ? nullptr : &std::get<kept_level<V, C>>(old->at(levels.size() - 1));
     }
 };
-
-/// The finest level's candidates where the setup runs: the given ones, or the constant, which a GPU
-/// makes itself. rows: the rank's.
-template <class V>
-candidates<V> first_candidates(cpu, const candidates<V>& given, range rows, index block) {
-    if (given.count > 0) return given;
-    return candidates<V>::constant(index(rows.last - rows.first), block, index(rows.first));
-}
-template <class V>
-candidates<V, device> first_candidates(gpu on, const candidates<V>& given, range rows,
-                                       index block) {
-    if (given.count == 0 && block == 1) {
-        const std::int64_t n = rows.last - rows.first;
-        candidates<V, device> ones{1, device_array<V>(on, std::size_t(n))};
-        vector_space<V, gpu>(on, n).fill(V(1), ones.val);
-        return ones;
-    }
-    const auto near = first_candidates(cpu{}, given, rows, block);
-    return {near.count, from_host(on, std::span<const V>(near.val))};
-}
 
 double largest(const communicator* ranks, double mine) {
     if (ranks == nullptr) return mine;
@@ -110,27 +92,21 @@ void add_product(const making<V, B>& m, C here, multigrid_level<V, B>& l, local_
         l.own = product_with(m.on, level.share(), m.o.below_finest);
         return;
     }
-    const auto products = coarser_options<V>(m.on, level.A.own.val.size());
-    split_rows<V, typename C::memory> rows;
-    agree(m.ranks, [&] {
-        rows = split<V, C>(here, level.rows, level.rows, level.halo, level.A.own, std::move(block));
-    });
-    l.own = std::make_unique<distributed<V, B>>(m.on, std::move(rows), products);
+    if constexpr (over_ranks<V, B>) {
+        const auto products = coarser_options<V>(m.on, level.A.own.val.size());
+        split_rows<V, typename C::memory> rows;
+        agree(m.ranks, [&] {
+            rows = split<V, C>(here, level.rows, level.rows, level.halo, level.A.own,
+                               std::move(block));
+        });
+        l.own = std::make_unique<distributed<V, B>>(m.on, std::move(rows), products);
+    }
 }
 
-/// The product with P and with its transpose.
+/// The product with P and with P^H over ranks.
 template <class V, class B, class C>
-void add_prolongation(making<V, B>& m, C here, multigrid_level<V, B>& l, const shares& rows,
-                      coarser_level<V, C>& c) {
-    if (m.ranks == nullptr) {
-        auto P = std::make_shared<csr<V, typename C::memory>>(std::move(c.P.own));
-        auto R = std::make_shared<csr<V, typename C::memory>>(std::move(c.R));
-        l.P = product_with(m.on, P, m.o.below_finest);
-        l.R = product_with(m.on, R, m.o.below_finest);
-        if (auto* const kept = m.template kept<C>())
-            kept->P = std::move(P), kept->R = std::move(R), kept->T = std::move(c.T);
-        return;
-    }
+void add_shared_prolongation(const making<V, B>& m, C here, multigrid_level<V, B>& l,
+                             const shares& rows, coarser_level<V, C>& c) {
     const auto products = both_ways<V>(m.on, c.P.own.val.size());
     if (c.rows != c.numbered) {
         matrix_slice<V> P{rows, c.rows, {}};
@@ -150,12 +126,28 @@ void add_prolongation(making<V, B>& m, C here, multigrid_level<V, B>& l, const s
     l.P = std::make_unique<distributed<V, B>>(m.on, std::move(P), products);
 }
 
+/// The product with P and with P^H.
+template <class V, class B, class C>
+void add_prolongation(making<V, B>& m, C here, multigrid_level<V, B>& l, const shares& rows,
+                      coarser_level<V, C>& c) {
+    if (m.ranks == nullptr) {
+        auto P = std::make_shared<csr<V, typename C::memory>>(std::move(c.P.own));
+        auto R = std::make_shared<csr<V, typename C::memory>>(std::move(c.R));
+        l.P = product_with(m.on, P, m.o.below_finest);
+        l.R = product_with(m.on, R, m.o.below_finest);
+        if (auto* const kept = m.template kept<C>())
+            kept->P = std::move(P), kept->R = std::move(R), kept->T = std::move(c.T);
+    } else if constexpr (over_ranks<V, B>) {
+        add_shared_prolongation(m, here, l, rows, c);
+    }
+}
+
 /// Inputs of a level's smoother and of its aggregates.
 template <class V, class B, class C>
 struct level_facts {
     smoother_inputs<V, B> smoothed;
-    vector<V, C> diagonal;    ///< of A's columns, others' as well
-    own_couplings<C> strong;  ///< without graphs where the aggregates are known
+    vector<real<V>, C> diagonal;  ///< of A's columns, others' as well
+    own_couplings<C> strong;      ///< without graphs where the aggregates are known
 };
 
 template <class C>
@@ -184,17 +176,18 @@ own_couplings<gpu> known_couplings(gpu here, const csr<V, device_view>& A,
 /// block: A's own columns. diagonal: A's, where it is known.
 template <class V, class B, class C>
 level_facts<V, B, C> look_at(const making<V, B>& m, C here, const local_level<V, C>& level,
-                             const csr<V, typename C::view>& block, vector<V, C> diagonal) {
+                             const csr<V, typename C::view>& block, vector<real<V>, C> diagonal) {
+    using R = real<V>;
     const int rank = m.ranks == nullptr ? 0 : m.ranks->rank();
     const auto* const old = m.template older<C>();
     level_facts<V, B, C> f{{{}, {}, 0, 1, level.rows.of(rank).first}, {}, {}};
     agree(m.ranks, [&] {
-        if (diagonal.size() == 0) diagonal = diagonal_of(here, level.matrix());
+        if (diagonal.size() == 0) diagonal = real_diagonal_of<V>(here, level.matrix());
     });
-    f.diagonal = with_halo<V>(here, m.ranks, level.halo, in<V, C>(diagonal));
+    f.diagonal = with_halo<R>(here, m.ranks, level.halo, in<R, C>(diagonal));
     agree(m.ranks, [&] {
         auto norm = l1_norms(here, level.matrix());
-        f.smoothed.bound = gershgorin_bound<V>(here, diagonal, norm);
+        f.smoothed.bound = gershgorin_bound<R>(here, diagonal, norm);
         f.smoothed.diagonal = moved_to(m.on, std::move(diagonal));
         f.smoothed.norm = moved_to(m.on, std::move(norm));
         f.strong = old != nullptr ? known_couplings<V>(here, level.matrix(), old->strong)
@@ -237,7 +230,7 @@ coarser_level<V, C> coarser(making<V, B>& m, C here, const local_level<V, C>& le
     });
     auto c = coarsen<V, C>(here, m.ranks, level, f.strong, groups, f.diagonal, std::move(near),
                            {m.block, m.eps, m.o.omega / spectral_radius, m.most, m.o.coarse_rows,
-                            m.o.rows_worth_a_gpu});
+                            m.o.rows_worth_a_gpu, m.by_phases});
     auto* const kept = m.template kept<C>();
     if (kept == nullptr || c.rows.total() == 0) return c;
     agree(m.ranks, [&] {
@@ -251,7 +244,7 @@ coarser_level<V, C> coarser(making<V, B>& m, C here, const local_level<V, C>& le
 /// is one. diagonal: the first one's, where it is known.
 template <class V, class B, class C>
 next_level<V, cpu> add_levels(making<V, B>& m, C setup, next_level<V, C> next,
-                              vector<V, C> diagonal = {}) {
+                              vector<real<V>, C> diagonal = {}) {
     while (true) {
         auto& level = next.level;
         const bool is_finest = m.levels.empty(), is_last = level.rows.total() <= m.o.coarse_rows;
@@ -263,9 +256,10 @@ next_level<V, cpu> add_levels(making<V, B>& m, C setup, next_level<V, C> next,
         const C here = worth(setup, level.own() + entries);
         csr<V, typename C::memory> block;
         agree(m.ranks, [&] {
-            if (m.ranks != nullptr &&
-                (std::is_same_v<C, cpu> || !is_finest || m.block > 1 || is_last))
-                block = own_columns(here, level.matrix(), level.own());
+            if constexpr (over_ranks<V, C>)
+                if (m.ranks != nullptr &&
+                    (std::is_same_v<C, cpu> || !is_finest || m.block > 1 || is_last))
+                    block = own_columns(here, level.matrix(), level.own());
         });
         const auto own = m.ranks == nullptr ? level.matrix() : view(block);
         if (is_last) {
@@ -306,7 +300,8 @@ next_level<V, cpu> add_first_levels(making<V, B>& m, C here, const matrix_slice<
     next_level<V, C> first{make_local_level<V>(here, *m.ranks, A, m.block), {}};
     const range mine = A.rows.of(m.ranks->rank());
     agree(m.ranks, [&] {
-        require_positive<V>(here, diagonal_of(here, view(first.level.A.own)), mine.first);
+        require_positive<real<V>>(here, real_diagonal_of<V>(here, view(first.level.A.own)),
+                                  mine.first);
         first.near = first_candidates(here, near, mine, m.block);
     });
     return add_levels(m, here, std::move(first));
@@ -314,7 +309,7 @@ next_level<V, cpu> add_first_levels(making<V, B>& m, C here, const matrix_slice<
 /// And of one process.
 template <class V, class B, class C>
 void add_all_levels(making<V, B>& m, C here, const csr<V, host_view>& A, const candidates<V>& near,
-                    vector<V, C> diagonal) {
+                    vector<real<V>, C> diagonal) {
     next_level<V, C> first{make_local_level<V>(here, A),
                            first_candidates(here, near, {0, A.shape.rows}, m.block)};
     add_levels(m, here, std::move(first), std::move(diagonal));
@@ -323,9 +318,9 @@ void add_all_levels(making<V, B>& m, C here, const csr<V, host_view>& A, const c
 }  // namespace
 
 template <class V, class B>
-void make_levels(B on, const ascending<V>& in_order, host_vector<V> diagonal, const amg_options& o,
-                 const candidates<V>& near, const linear_operator<V, B>* finest,
-                 hierarchy<V, B>& made, amg_report& report) {
+void make_levels(B on, const ascending<V>& in_order, host_vector<real<V>> diagonal,
+                 const amg_options& o, const candidates<V>& near,
+                 const linear_operator<V, B>* finest, hierarchy<V, B>& made, amg_report& report) {
     const csr<V, host_view>& A = in_order.view();
     const offset most =
         most_entries(offset(A.val.size()), o.block, near.count > 0 ? near.count : o.block);
@@ -333,6 +328,8 @@ void make_levels(B on, const ascending<V>& in_order, host_vector<V> diagonal, co
         made.finest = plan_and_build(in_order, on, product_options<V>(on));
     };
     making<V, B> m{on, nullptr, o, finest, planned, made, report, most, o.block, o.strength};
+    m.by_phases = has_phases<V>(cpu{}, nullptr, in<V, cpu>(A.val), o, near);
+    made.has_found = near.count == 0;
     if constexpr (std::is_same_v<B, gpu>) {
         const device_guard guard(on);
         // Longer ones are not transposed on a GPU.
@@ -352,6 +349,8 @@ void make_levels(gpu on, const ascending<V, gpu>& A, const amg_options& o,
     const auto planned = [&] { made.finest = plan_and_build(A, on, product_options<V>(on, true)); };
     making<V, gpu> m{on, nullptr, o, finest, planned, made, report, most, o.block, o.strength};
     const device_guard guard(on);
+    m.by_phases = has_phases<V>(on, nullptr, in<V, gpu>(M.val), o, near);
+    made.has_found = near.count == 0;
     const range rows{0, M.shape.rows};
     next_level<V, gpu> first{{{{0, M.shape.rows}}, {}, {{rows, {}}, {}}, M},
                              first_candidates(on, near, rows, m.block)};
@@ -369,6 +368,7 @@ void make_levels(B on, const matrix_slice<V>& A, const amg_options& o, const can
         made.levels.at(0).own = std::make_unique<distributed<V, B>>(on, A, product_options<V>(on));
     };
     making<V, B> m{on, &ranks, o, finest, planned, made, report, most, o.block, o.strength, old};
+    m.by_phases = has_phases<V>(cpu{}, &ranks, in<V, cpu>(A.own.val), o, near);
     next_level<V, cpu> next;
     // Longer ones are not transposed on a GPU.
     const bool fits = on_all(&ranks, A.own.val.size() <= std::size_t(offset_vector::max_narrow));
@@ -380,21 +380,25 @@ void make_levels(B on, const matrix_slice<V>& A, const amg_options& o, const can
     while (next.exists()) next = add_levels(m, helpers(on), std::move(next));
 }
 
-#define NZ_INSTANTIATE(V, B)                                                                       \
-    template void make_levels(B, const ascending<V>&, host_vector<V>, const amg_options&,          \
-                              const candidates<V>&, const linear_operator<V, B>*,                  \
-                              hierarchy<V, B>&, amg_report&);                                      \
+#define NZ_INSTANTIATE(V, B)                                                                    \
+    template void make_levels(B, const ascending<V>&, host_vector<real<V>>, const amg_options&, \
+                              const candidates<V>&, const linear_operator<V, B>*,               \
+                              hierarchy<V, B>&, amg_report&);
+#define NZ_INSTANTIATE_OVER_RANKS(V, B)                                                            \
     template void make_levels(B, const matrix_slice<V>&, const amg_options&, const candidates<V>&, \
                               const linear_operator<V, B>*, const kept_levels<V>*,                 \
                               hierarchy<V, B>&, amg_report&);
-NZ_INSTANTIATE(float, cpu)
-NZ_INSTANTIATE(double, cpu)
-NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(float, gpu))
-NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(double, gpu))
 #define NZ_INSTANTIATE_ON_GPU(V)                                                    \
+    NZ_INSTANTIATE(V, gpu)                                                          \
     template void make_levels(gpu, const ascending<V, gpu>&, const amg_options&,    \
                               const candidates<V>&, const linear_operator<V, gpu>*, \
                               hierarchy<V, gpu>&, amg_report&);
-NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_ON_GPU(float) NZ_INSTANTIATE_ON_GPU(double))
+#define NZ_INSTANTIATE_FOR(V)         \
+    NZ_INSTANTIATE(V, cpu)            \
+    NZ_INSTANTIATE_OVER_RANKS(V, cpu) \
+    NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_ON_GPU(V))
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_FOR)
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_OVER_RANKS(float, gpu))
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_OVER_RANKS(double, gpu))
 
 }  // namespace nz

@@ -36,13 +36,14 @@ struct hierarchy {
     multigrid_levels<V, B> levels;
     std::optional<planned<V, B>> finest = {};  ///< of one process, where it was planned here
     kept_levels<V> kept = {};                  ///< empty where nothing was to be kept
+    bool has_found = false;                    ///< of one process: no candidates were given
 };
 
 /// Adds A's levels and tells about them. A: square, its diagonal positive. near: where
-/// there is none, the constant, one for each of a node's unknowns. finest: multiplies by A, or
-/// null. diagonal: A's.
+/// there is none, the constant, one for each of a node's unknowns, or of complex values and single
+/// unknowns `phases`. finest: multiplies by A, or null. diagonal: A's.
 template <class V, class B>
-void make_levels(B on, const ascending<V>& A, host_vector<V> diagonal, const amg_options&,
+void make_levels(B on, const ascending<V>& A, host_vector<real<V>> diagonal, const amg_options&,
                  const candidates<V>& near, const linear_operator<V, B>* finest,
                  hierarchy<V, B>& made, amg_report& report);
 /// The same of a matrix on the GPU, below 2^31 entries: nothing of size leaves it.

@@ -3,6 +3,7 @@
 #include "nonzero/dist/own_backend.hpp"
 #include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/solve/multigrid/coarsen.hpp"
+#include "nonzero/solve/multigrid/first_candidates.hpp"
 #include "nonzero/solve/multigrid/hierarchy.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
 
@@ -31,6 +32,7 @@ class retaking {
 
     void run(const view_of& finest) {
         view_of A = finest;
+        start_candidates(A);
         for (std::size_t l = 0; l < made_.levels.size(); ++l) {
             if (l > 0) A = view(*kept(l).A);
             const C here = worth(here_, A.shape.rows + std::ssize(A.val));
@@ -40,7 +42,7 @@ class retaking {
                 return;
             }
             retake_product(l, A);
-            const auto diagonal = diagonal_of(here, A);
+            const auto diagonal = real_diagonal_of<V>(here, A);
             report_.levels[l].method = level.A->method_name();
             report_.levels[l].spectral_radius = retake_smoother(l, here, A, diagonal);
             if (level.P == nullptr) return;
@@ -54,6 +56,23 @@ class retaking {
   private:
     kept_level<V, C>& kept(std::size_t l) { return std::get<kept_level<V, C>>(made_.kept[l]); }
 
+    /// Of complex values they depend on those of A, unless they were given.
+    void start_candidates(const view_of& A) {
+        if constexpr (is_complex<V>) {
+            if (!made_.has_found || o_.block != 1 || keeps_ != amg_options::keeps::aggregates)
+                return;
+            by_phases_ = has_phases<V>(here_, nullptr, in<V, C>(A.val), o_, {});
+            near_ = first_candidates(here_, candidates<V>(), {0, A.shape.rows}, 1);
+        }
+    }
+    void retake_candidates(C here, const view_of& A, kept_level<V, C>& k) {
+        if constexpr (is_complex<V>) {
+            if (near_.count == 0) return;
+            if (by_phases_) near_.val = phases(here, A, k.groups);
+            auto T = tentative_prolongation(here, k.groups, 1, std::move(near_));
+            k.T = std::move(T.fine), near_ = std::move(T.coarse);
+        }
+    }
     void retake_product(std::size_t l, const view_of& A) {
         auto& level = made_.levels.at(l);
         if (l > 0) {
@@ -64,20 +83,23 @@ class retaking {
             level.A = made_.finest->op.get();
         }
     }
-    double retake_smoother(std::size_t l, C here, const view_of& A, const vector<V, C>& diagonal) {
+    double retake_smoother(std::size_t l, C here, const view_of& A,
+                           const vector<real<V>, C>& diagonal) {
         auto norm = l1_norms(here, A);
         smoother_inputs<V, B> smoothed{{}, {}, 0, kept(l).distance};
-        smoothed.bound = gershgorin_bound<V>(here, diagonal, norm);
-        smoothed.diagonal = moved_to(on_, with_halo<V>(here, nullptr, {}, in<V, C>(diagonal)));
+        using R = real<V>;
+        smoothed.bound = gershgorin_bound<R>(here, diagonal, norm);
+        smoothed.diagonal = moved_to(on_, with_halo<R>(here, nullptr, {}, in<R, C>(diagonal)));
         smoothed.norm = moved_to(on_, std::move(norm));
         return made_.levels.set_smoother(l, std::move(smoothed), o_);
     }
     void retake_prolongation(std::size_t l, C here, const view_of& A,
-                             const vector<V, C>& diagonal) {
+                             const vector<real<V>, C>& diagonal) {
         auto& k = kept(l);
+        retake_candidates(here, A, k);
         const double omega = o_.omega / report_.levels[l].spectral_radius;
         smoothed_values<V>(here, A, k.block, k.strong, omega, k.groups, k.T, diagonal, *k.P);
-        transposed_values(here, view(*k.P), *k.R);
+        adjoint_values(here, view(*k.P), *k.R);
         auto& level = made_.levels.at(l);
         retake(on_, level.P, k.P, o_.below_finest);
         retake(on_, level.R, k.R, o_.below_finest);
@@ -89,6 +111,8 @@ class retaking {
     amg_options::keeps keeps_;
     hierarchy<V, B>& made_;
     amg_report& report_;
+    bool by_phases_ = false;
+    candidates<V, typename C::memory> near_ = {};  ///< of the next level; none: all stay
 };
 
 }  // namespace
@@ -120,14 +144,14 @@ void retake_levels(gpu on, const csr<V, device_view>& A, const amg_options& o,
     template void retake_levels(B, const csr<V, host_view>&, const amg_options&,  \
                                 amg_options::keeps, const linear_operator<V, B>*, \
                                 hierarchy<V, B>&, amg_report&);
-NZ_INSTANTIATE(float, cpu)
-NZ_INSTANTIATE(double, cpu)
-NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(float, gpu))
-NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE(double, gpu))
 #define NZ_INSTANTIATE_ON_GPU(V)                                                     \
+    NZ_INSTANTIATE(V, gpu)                                                           \
     template void retake_levels(gpu, const csr<V, device_view>&, const amg_options&, \
                                 amg_options::keeps, const linear_operator<V, gpu>*,  \
                                 hierarchy<V, gpu>&, amg_report&);
-NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_ON_GPU(float) NZ_INSTANTIATE_ON_GPU(double))
+#define NZ_INSTANTIATE_FOR(V) \
+    NZ_INSTANTIATE(V, cpu)    \
+    NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_ON_GPU(V))
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_FOR)
 
 }  // namespace nz

@@ -31,9 +31,10 @@ struct amg_options {
     index block = 1;
     index coarse_rows = 500;  ///< up to these a level is solved directly
     int max_levels = 25;
-    /// Candidates that are found by relaxation, beside those given or the constants: for each a
-    /// hierarchy of those before is set up and applied `relaxations` times to A x = 0 from a random
-    /// x, which is the same in every run; x is what it does not reduce.
+    /// Candidates that are found by relaxation, beside those given or the constants, or in the place
+    /// of phases (`amg`): for each a hierarchy of those before is set up and applied `relaxations`
+    /// times to A x = 0 from a random x, which is the same in every run; x is what it does not
+    /// reduce.
     /// Source: Brezina, Falgout, MacLachlan, Manteuffel, McCormick, Ruge 2004,
     /// doi:10.1137/S1064827502418598; in a simple form, without its tests for an early end.
     int adaptive_candidates = 0;

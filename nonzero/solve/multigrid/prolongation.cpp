@@ -45,12 +45,12 @@ candidates<V> rigid_body_modes(std::span<const double> coordinates, index dimens
     const V o(0), one(1);
     for (std::size_t n = 0; n < nodes; ++n) {
         const double* const at = coordinates.data() + n * d;
-        const V x = V(at[0] - mean[0]), y = V(at[1] - mean[1]);
+        const V x = V(real<V>(at[0] - mean[0])), y = V(real<V>(at[1] - mean[1]));
         if (dimension == 2) {
             for (const V v : {one, o, -y, o, one, x}) modes.val.push_back(v);
             continue;
         }
-        const V z = V(at[2] - mean[2]);
+        const V z = V(real<V>(at[2] - mean[2]));
         for (const V v : {one, o, o, o, z, -y, o, one, o, -z, o, x, o, o, one, y, -x, o})
             modes.val.push_back(v);
     }
@@ -96,16 +96,28 @@ index columns_of(const aggregation<host>& a, index candidates) {
     return index(cols);
 }
 
+/// What a weak coupling adds to the diagonal.
+template <class V>
+real<V> weak_part(V a) {
+    if constexpr (is_complex<V>) {
+        return -magnitude(a);
+    } else {
+        return a;
+    }
+}
+
 /// Rows of P = S T, S = I - omega D_f^-1 A_f, one at a time: the k columns of an aggregate side by
 /// side, aggregates ascending.
 template <class V>
 class prolongation_row {
+    using R = real<V>;
+
   public:
     struct inputs {
         const csr<V, host_view>& A;
-        in<V, cpu> diagonal;
+        in<R, cpu> diagonal;
         bool filter;
-        V eps, omega;
+        R eps, omega;
         const aggregation<host>& to;
         index block;
         const candidates<V>& T;
@@ -139,7 +151,7 @@ class prolongation_row {
             const index j = col_[e], g = aggregate[j / block];
             for (index c = 0; c < k; ++c) {
                 to_[m] = g * k + c;
-                product_[m] = val_[e] * T[std::int64_t(j) * k + c];
+                product_[m] = product(val_[e], T[std::int64_t(j) * k + c]);
                 m += g != isolated;
             }
         }
@@ -148,17 +160,17 @@ class prolongation_row {
     /// Row i of S into col_ and val_; its length.
     template <class P>
     std::size_t smoother_row(const P* row_ptr, index i) {
-        if (in_.omega == V(0)) {
+        if (in_.omega == R(0)) {
             col_.assign(1, i), val_.assign(1, V(1));
             return 1;
         }
         const std::size_t n = filtered(row_ptr, i);
         // Where hardly anything would be left of the diagonal, it stays as it is.
-        constexpr V least = V(0.25);
-        const V mine = in_.diagonal[std::size_t(i)], d = mine + dropped_;
-        const V scale = -in_.omega / (d > least * mine ? d : mine);
+        constexpr R least = R(0.25);
+        const R mine = in_.diagonal[std::size_t(i)], d = mine + dropped_;
+        const R scale = -in_.omega / (d > least * mine ? d : mine);
         for (std::size_t e = 0; e < n; ++e)
-            val_[e] = col_[e] == i ? V(1) - in_.omega : scale * val_[e];
+            val_[e] = col_[e] == i ? V(R(1) - in_.omega) : scale * val_[e];
         return n;
     }
     /// Takes the entries of A_f's row, but for what was added to its diagonal; how many there are.
@@ -167,25 +179,26 @@ class prolongation_row {
         const auto first = std::size_t(row_ptr[i]), length = std::size_t(row_ptr[i + 1]) - first;
         if (col_.size() < length) col_.resize(2 * length), val_.resize(2 * length);
         const index* const col = in_.A.col_ind.data() + first;
-        const V *const val = in_.A.val.data() + first, *const diagonal = in_.diagonal.data();
-        const V mine = eps2_ * std::abs(diagonal[i]);
+        const V* const val = in_.A.val.data() + first;
+        const R* const diagonal = in_.diagonal.data();
+        const R mine = eps2_ * std::abs(diagonal[i]);
         const char* const known = in_.strong == nullptr ? nullptr : in_.strong + first;
         std::size_t n = 0;
-        dropped_ = V(0);
+        dropped_ = R(0);
         for (std::size_t k = 0; k < length; ++k) {
             const index j = col[k];
             const V a = val[k];
-            const bool keep = known != nullptr
-                                  ? known[k] != 0
-                                  : !in_.filter | (j == i) | (a * a > mine * std::abs(diagonal[j]));
-            dropped_ += keep ? V(0) : a;
+            const bool keep = known != nullptr ? known[k] != 0
+                                               : !in_.filter | (j == i) |
+                                                     (squared(a) > mine * std::abs(diagonal[j]));
+            dropped_ += keep ? R(0) : weak_part(a);
             col_[n] = j, val_[n] = a;
             n += keep;
         }
         return n;
     }
     const inputs& in_;
-    V eps2_, dropped_ = V(0);
+    R eps2_, dropped_ = R(0);
     sparse_accumulator<V> sum_;
     std::vector<index> col_, to_;
     std::vector<V> val_, product_;
@@ -206,7 +219,7 @@ tentative<V> tentative_prolongation(cpu on, const aggregation<host>& a, index bl
         Q.resize(std::size_t(rows) * k);
         move_part<true>(nodes, count, block, index(k), Q.data(), t.fine.val.data());
         V* const R = t.coarse.val.data() + std::size_t(i) * k * k;
-        gram_schmidt<V>{rows, index(k), dependent_remainder<V>, Q.data(), R}.run();
+        gram_schmidt<V>{rows, index(k), dependent_remainder<real<V>>, Q.data(), R}.run();
         move_part<false>(nodes, count, block, index(k), Q.data(), t.fine.val.data());
     };
     parallel_for(
@@ -215,15 +228,38 @@ tentative<V> tentative_prolongation(cpu on, const aggregation<host>& a, index bl
 }
 
 template <class V>
+bool are_real(cpu on, std::span<const V> values) {
+    return parallel_reduce(
+        thread_count(on), std::ssize(values), true, [](bool a, bool b) { return a && b; },
+        [&](std::int64_t k) { return values[std::size_t(k)].imag() == 0; });
+}
+
+template <class V>
+host_vector<V> phases(cpu on, const csr<V, host_view>& A, const aggregation<host>& a) {
+    host_vector<V> x(a.of.size(), V(0));
+    const members in(on, a);
+    A.row_ptr.visit([&](const auto* row_ptr) {
+        const aggregate_phases<V, decltype(row_ptr)> walk{
+            row_ptr, A.col_ind.data(), A.val.data(), a.of.data(), std::ssize(a.of), x.data()};
+        parallel_for(thread_count(on), a.count, [&](std::int64_t i) {
+            const index first = in.ptr[std::size_t(i)];
+            walk.find(in.nodes.data() + first, in.ptr[std::size_t(i) + 1] - first);
+        });
+    });
+    return x;
+}
+
+template <class V>
 csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index block, double eps,
                                    double omega, const aggregation<host>& a,
-                                   const candidates<V>& tentative, in<V, cpu> known_diagonal,
+                                   const candidates<V>& tentative, in<real<V>, cpu> known_diagonal,
                                    const host_vector<char>& kept) {
+    using R = real<V>;
     const index cols = columns_of(a, tentative.count);
     const diagonal_or_known<V, cpu> diagonal(on, A, known_diagonal);
     const typename prolongation_row<V>::inputs in{
         A,      diagonal.val, block == 1,
-        V(eps), V(omega),     a,
+        R(eps), R(omega),     a,
         block,  tentative,    kept.empty() ? nullptr : kept.data()};
     row_runs<V> P(on, {A.shape.rows, cols}, any_number);
     A.row_ptr.visit([&](const auto* row_ptr) {
@@ -243,11 +279,12 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
 template <class V>
 void smoothed_values(cpu on, const csr<V, host_view>& A, index block,
                      const host_vector<char>& strong, double omega, const aggregation<host>& a,
-                     const candidates<V>& tentative, in<V, cpu> diagonal, csr<V, host>& P) {
+                     const candidates<V>& tentative, in<real<V>, cpu> diagonal, csr<V, host>& P) {
+    using R = real<V>;
     constexpr std::int64_t run = 256;
     const typename prolongation_row<V>::inputs in{
         A,     diagonal,  false,
-        V(0),  V(omega),  a,
+        R(0),  R(omega),  a,
         block, tentative, strong.empty() ? nullptr : strong.data()};
     const offset_span to = view(P).row_ptr;
     const auto make_row = [&](const auto* row_ptr) {
@@ -272,10 +309,16 @@ void smoothed_values(cpu on, const csr<V, host_view>& A, index block,
                                                  candidates<V>);                                  \
     template csr<V, host> smoothed_prolongation(                                                  \
         cpu, const csr<V, host_view>&, index, double, double, const aggregation<host>&,           \
-        const candidates<V>&, in<V, cpu>, const host_vector<char>&);                              \
+        const candidates<V>&, in<real<V>, cpu>, const host_vector<char>&);                        \
     template void smoothed_values(cpu, const csr<V, host_view>&, index, const host_vector<char>&, \
                                   double, const aggregation<host>&, const candidates<V>&,         \
-                                  in<V, cpu>, csr<V, host>&);
+                                  in<real<V>, cpu>, csr<V, host>&);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+#undef NZ_INSTANTIATE
+#define NZ_INSTANTIATE(R)                                                                     \
+    template bool are_real(cpu, std::span<const std::complex<R>>);                            \
+    template host_vector<std::complex<R>> phases(cpu, const csr<std::complex<R>, host_view>&, \
+                                                 const aggregation<host>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 

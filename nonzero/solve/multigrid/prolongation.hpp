@@ -21,9 +21,26 @@ template <class V>
 tentative<V> tentative_prolongation(cpu on, const aggregation<host>&, index block,
                                     candidates<V> fine);
 
+/// Whether no value has an imaginary part. Of complex values. The one on a GPU waits for on.stream.
+template <class V>
+bool are_real(cpu on, std::span<const V> values);
+template <class V>
+bool are_real(gpu on, device_span<V> values);
+
+/// The candidate of a hermitian A that comes without one, for nodes of one unknown: numbers of
+/// magnitude 1 that make the couplings within each aggregate negative as far as they can be
+/// (`aggregate_phases`); 0 where a node is isolated. Of complex values. Same bits for any number of
+/// threads.
+template <class V>
+host_vector<V> phases(cpu on, const csr<V, host_view>& A, const aggregation<host>&);
+/// The same bits on a GPU, of A's first rows where aggregates are of them alone.
+template <class V>
+device_array<V> phases(gpu on, const csr<V, device_view>& A, const aggregation<device>&);
+
 /// P = (I - omega D^-1 A_f) T, columns aggregate * k + candidate, rows ascending. A_f is A without
 /// its weak couplings, which are added to the diagonal so that the sums of the rows stay, D the
-/// diagonal of A_f; with more than one unknown a node, A as it is. omega = 0: T itself.
+/// diagonal of A_f; with more than one unknown a node, A as it is. omega = 0: T itself. Of a weak
+/// coupling that is complex its magnitude is taken off the diagonal, as its phase says nothing.
 /// Rows that are isolated are empty. Same bits for any number of threads.
 /// @param diagonal  A's, where it is known
 /// @param kept      A_f's entries (`kept_entries`), where they are known: eps is not looked at then
@@ -31,7 +48,7 @@ tentative<V> tentative_prolongation(cpu on, const aggregation<host>&, index bloc
 template <class V>
 csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index block, double eps,
                                    double omega, const aggregation<host>&,
-                                   const candidates<V>& tentative, in<V, cpu> diagonal = {},
+                                   const candidates<V>& tentative, in<real<V>, cpu> diagonal = {},
                                    const host_vector<char>& kept = {});
 
 /// The values of such a prolongation into P, which smoothed_prolongation made of a matrix of this
@@ -39,7 +56,7 @@ csr<V, host> smoothed_prolongation(cpu on, const csr<V, host_view>& A, index blo
 template <class V>
 void smoothed_values(cpu on, const csr<V, host_view>& A, index block,
                      const host_vector<char>& strong, double omega, const aggregation<host>&,
-                     const candidates<V>& tentative, in<V, cpu> diagonal, csr<V, host>& P);
+                     const candidates<V>& tentative, in<real<V>, cpu> diagonal, csr<V, host>& P);
 
 /// The same on a GPU: the same bits. They wait for on.stream.
 template <class V>
@@ -54,7 +71,7 @@ csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>& A, index
 template <class V>
 void smoothed_values(gpu on, const csr<V, device_view>& A, index block,
                      const device_array<char>& strong, double omega, const aggregation<device>&,
-                     const candidates<V, device>& tentative, in<V, gpu> diagonal,
+                     const candidates<V, device>& tentative, in<real<V>, gpu> diagonal,
                      csr<V, device>& P);
 
 }  // namespace nz

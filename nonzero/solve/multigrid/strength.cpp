@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/vector/scalar.hpp"
 
 namespace nz {
 namespace {
@@ -14,16 +15,17 @@ constexpr std::int64_t run = 512;
 /// Writes the strong neighbours of node i, where every unknown is a node; returns their end. No
 /// branch: which ones are strong a processor would guess wrong.
 template <class V, class P>
-index* write_strong(const P* row_ptr, const csr<V, host_view>& A, const V* diagonal, V eps2,
-                    std::int64_t i, index* to) {
-    const V mine = eps2 * std::abs(diagonal[i]);
+index* write_strong(const P* row_ptr, const csr<V, host_view>& A, const real<V>* diagonal,
+                    real<V> eps2, std::int64_t i, index* to) {
+    const real<V> mine = eps2 * std::abs(diagonal[i]);
     const index* const col = A.col_ind.data();
     const V* const val = A.val.data();
     for (P k = row_ptr[i]; k < row_ptr[i + 1]; ++k) {
         const index j = col[k];
         const V a = val[k];
         *to = j;
-        to += (j != i) & (a != V(0)) & (a * a > mine * std::abs(diagonal[j]));
+        const bool is_stored = a != V(0), is_large = squared(a) > mine * std::abs(diagonal[j]);
+        to += (j != i) & is_stored & is_large;
     }
     return to;
 }
@@ -41,7 +43,7 @@ class block_row {
             const auto row = std::size_t(i * block_ + r);
             for (auto k = std::size_t(A_.row_ptr[row]); k < std::size_t(A_.row_ptr[row + 1]); ++k)
                 if (A_.val[k] != V(0))
-                    entries_.push_back({A_.col_ind[k] / block_, A_.val[k] * A_.val[k]});
+                    entries_.push_back({A_.col_ind[k] / block_, squared(A_.val[k])});
         }
         std::stable_sort(entries_.begin(), entries_.end(),
                          [](const entry& a, const entry& b) { return a.node < b.node; });
@@ -57,7 +59,7 @@ class block_row {
     }
     struct entry {
         index node;
-        V norm2;
+        real<V> norm2;
     };
     [[nodiscard]] const std::vector<entry>& entries() const { return entries_; }
 
@@ -86,15 +88,15 @@ strong_graph<host> graph_of(cpu on, const offset_span& row_ptr, index block, std
 
 /// The squared Frobenius norm of every diagonal block.
 template <class V>
-host_vector<V> diagonal_blocks(cpu on, const csr<V, host_view>& A, index block) {
+host_vector<real<V>> diagonal_blocks(cpu on, const csr<V, host_view>& A, index block) {
     const std::int64_t nodes = A.shape.rows / block;
-    host_vector<V> norm2(static_cast<std::size_t>(nodes));
+    host_vector<real<V>> norm2(static_cast<std::size_t>(nodes));
     parallel_for(thread_count(on), nodes, [&](std::int64_t i) {
-        V sum(0);
+        real<V> sum(0);
         for (index r = 0; r < block; ++r) {
             const auto row = std::size_t(i * block + r);
             for (auto k = std::size_t(A.row_ptr[row]); k < std::size_t(A.row_ptr[row + 1]); ++k)
-                if (A.col_ind[k] / block == i) sum += A.val[k] * A.val[k];
+                if (A.col_ind[k] / block == i) sum += squared(A.val[k]);
         }
         norm2[std::size_t(i)] = sum;
     });
@@ -105,16 +107,17 @@ host_vector<V> diagonal_blocks(cpu on, const csr<V, host_view>& A, index block) 
 
 template <class V>
 strong_graph<host> strong_couplings(cpu on, const csr<V, host_view>& A, index block, double eps,
-                                    in<V, cpu> known_diagonal) {
+                                    in<real<V>, cpu> known_diagonal) {
     if (A.shape.rows != A.shape.cols || block < 1 || A.shape.rows % block != 0 || !(eps >= 0))
         throw argument_error(
             "strong_couplings: expected a square matrix of whole blocks, eps >= 0");
+    using R = real<V>;
     if (block == 1) {
         const diagonal_or_known<V, cpu> diagonal(on, A, known_diagonal);
         return A.row_ptr.visit([&](const auto* row_ptr) {
             return graph_of(on, A.row_ptr, 1, A.shape.rows, [&] {
                 return [&](std::int64_t i, index* to) {
-                    return write_strong(row_ptr, A, diagonal.val.data(), V(eps * eps), i, to);
+                    return write_strong(row_ptr, A, diagonal.val.data(), R(eps * eps), i, to);
                 };
             });
         });
@@ -124,7 +127,7 @@ strong_graph<host> strong_couplings(cpu on, const csr<V, host_view>& A, index bl
     return graph_of(on, A.row_ptr, block, A.shape.rows / block, [&] {
         return [&, row = block_row<V>(A, block)](std::int64_t i, index* to) mutable {
             row.gather(i);
-            const V mine = std::sqrt(norm2[std::size_t(i)]) * V(eps * eps);
+            const R mine = std::sqrt(norm2[std::size_t(i)]) * R(eps * eps);
             for (const auto& [j, size2] : row.entries())
                 if (j != i && size2 > mine * std::sqrt(norm2[std::size_t(j)])) *to++ = j;
             return to;
@@ -134,17 +137,19 @@ strong_graph<host> strong_couplings(cpu on, const csr<V, host_view>& A, index bl
 
 template <class V>
 host_vector<char> kept_entries(cpu on, const csr<V, host_view>& A, double eps,
-                               in<V, cpu> diagonal) {
+                               in<real<V>, cpu> diagonal) {
     host_vector<char> kept(A.val.size());
-    const V eps2 = V(eps) * V(eps);
+    using R = real<V>;
+    const R eps2 = R(eps) * R(eps);
     const auto mark_row = [&](std::int64_t i) {
-        const V mine = eps2 * std::abs(diagonal[std::size_t(i)]);
+        const R mine = eps2 * std::abs(diagonal[std::size_t(i)]);
         bool all = true;
         for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
              k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k) {
             const index j = A.col_ind[k];
             const V a = A.val[k];
-            kept[k] = (j == i) | (a * a > mine * std::abs(diagonal[std::size_t(j)]));
+            const bool is_large = squared(a) > mine * std::abs(diagonal[std::size_t(j)]);
+            kept[k] = (j == i) | is_large;
             all &= kept[k] != 0;
         }
         return all;
@@ -156,9 +161,9 @@ host_vector<char> kept_entries(cpu on, const csr<V, host_view>& A, double eps,
 
 #define NZ_INSTANTIATE(V)                                                                      \
     template strong_graph<host> strong_couplings(cpu, const csr<V, host_view>&, index, double, \
-                                                 in<V, cpu>);                                  \
-    template host_vector<char> kept_entries(cpu, const csr<V, host_view>&, double, in<V, cpu>);
-NZ_INSTANTIATE(float)
-NZ_INSTANTIATE(double)
+                                                 in<real<V>, cpu>);                            \
+    template host_vector<char> kept_entries(cpu, const csr<V, host_view>&, double,             \
+                                            in<real<V>, cpu>);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -1,23 +1,25 @@
 // Strong couplings on a GPU.
 #include "nonzero/matrix/device_steps.cuh"
 #include "nonzero/solve/multigrid/strength.hpp"
+#include "nonzero/vector/scalar.cuh"
 
 namespace nz {
 namespace {
 
 template <class V>
 struct mark_strong {
-    csr<V, device_view> A;
-    const V* diagonal;
-    V eps2;
+    using R = real<V>;
+    csr<device_value<V>, device_view> A;
+    const R* diagonal;
+    R eps2;
     char* strong;
     __device__ void operator()(std::int64_t i) const {
-        const V mine = rounded_product(eps2, fabs(diagonal[i]));
+        const R mine = rounded_product(eps2, fabs(diagonal[i]));
         for (offset k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
             const index j = A.col_ind[k];
-            const V a = A.val[k];
-            strong[k] = j != i && a != V(0) &&
-                        rounded_product(a, a) > rounded_product(mine, fabs(diagonal[j]));
+            const auto a = A.val[k];
+            strong[k] = j != i && !(a == device_value<V>(0)) &&
+                        squared(a) > rounded_product(mine, fabs(diagonal[j]));
         }
     }
 };
@@ -25,14 +27,15 @@ struct mark_strong {
 /// The square root of the squared Frobenius norm of every diagonal block.
 template <class V>
 struct diagonal_block_norm {
-    csr<V, device_view> A;
+    using R = real<V>;
+    csr<device_value<V>, device_view> A;
     index block;
-    V* norm;
+    R* norm;
     __device__ void operator()(std::int64_t i) const {
-        V sum(0);
+        R sum(0);
         for (std::int64_t row = i * block; row < (i + 1) * block; ++row)
             for (offset k = A.row_ptr[row]; k < A.row_ptr[row + 1]; ++k)
-                if (A.col_ind[k] / block == i) sum += rounded_product(A.val[k], A.val[k]);
+                if (A.col_ind[k] / block == i) sum += squared(A.val[k]);
         norm[i] = sqrt(sum);
     }
 };
@@ -41,25 +44,26 @@ struct diagonal_block_norm {
 /// squares are summed row by row. They have the room of the rows in A, as on the CPU.
 template <class V>
 struct merge_rows {
-    csr<V, device_view> A;
+    using R = real<V>;
+    csr<device_value<V>, device_view> A;
     index block;
-    const V* norm;
-    V eps2;
+    const R* norm;
+    R eps2;
     offset* next;  ///< for each row, the entry that comes next
     index* neighbour;
     offset* count;
     __device__ void operator()(std::int64_t i) const {
         const std::int64_t first = i * block, last = first + block;
         for (std::int64_t row = first; row < last; ++row) next[row] = A.row_ptr[row];
-        const V mine = rounded_product(norm[i], eps2);
+        const R mine = rounded_product(norm[i], eps2);
         const offset start = A.row_ptr[first];
         offset to = start;
         for (index j = nearest(first, last); j < A.shape.rows / block; j = nearest(first, last)) {
-            V norm2(0);
+            R norm2(0);
             for (std::int64_t row = first; row < last; ++row)
                 for (; next[row] < A.row_ptr[row + 1] && A.col_ind[next[row]] / block == j;
                      ++next[row])
-                    norm2 += rounded_product(A.val[next[row]], A.val[next[row]]);
+                    norm2 += squared(A.val[next[row]]);
             if (j != i && norm2 > rounded_product(mine, norm[j])) neighbour[to++] = j;
         }
         count[i] = to - start;
@@ -94,16 +98,17 @@ struct mark_within {
 };
 
 template <class V>
-strong_graph<device> graph_of_blocks(gpu on, const csr<V, device_view>& A, index block, V eps2) {
+strong_graph<device> graph_of_blocks(gpu on, const csr<V, device_view>& A, index block,
+                                     real<V> eps2) {
     const index nodes = A.shape.rows / block;
-    device_array<V> norm(on, static_cast<std::size_t>(nodes));
-    launch_each(on, nodes, diagonal_block_norm<V>{A, block, norm.data()});
+    device_array<real<V>> norm(on, static_cast<std::size_t>(nodes));
+    launch_each(on, nodes, diagonal_block_norm<V>{in_kernels(A), block, norm.data()});
     device_array<offset> next(on, std::size_t(A.shape.rows)), count(on, std::size_t(nodes) + 1);
     device_array<index> neighbour(on, A.val.size());
     fill_bytes(on, count, 0);
-    launch_each(
-        on, nodes,
-        merge_rows<V>{A, block, norm.data(), eps2, next.data(), neighbour.data(), count.data()});
+    launch_each(on, nodes,
+                merge_rows<V>{in_kernels(A), block, norm.data(), eps2, next.data(),
+                              neighbour.data(), count.data()});
     strong_graph<device> g;
     offset edges = 0;
     g.own_row_ptr = row_pointers(on, count, edges);
@@ -121,18 +126,19 @@ strong_graph<device> graph_of_blocks(gpu on, const csr<V, device_view>& A, index
 
 template <class V>
 strong_graph<device> strong_couplings(gpu on, const csr<V, device_view>& A, index block, double eps,
-                                      in<V, gpu> known_diagonal) {
+                                      in<real<V>, gpu> known_diagonal) {
     const bool is_known = block == 1 && known_diagonal.size() == std::size_t(A.shape.cols);
     const bool fits = A.shape.rows == A.shape.cols || (is_known && A.shape.rows < A.shape.cols);
     if (!fits || block < 1 || A.shape.rows % block != 0 || !(eps >= 0))
         throw argument_error(
             "strong_couplings: expected a square matrix of whole blocks, eps >= 0");
     const device_guard guard(on);
-    if (block > 1) return graph_of_blocks(on, A, block, V(eps * eps));
+    if (block > 1) return graph_of_blocks(on, A, block, real<V>(eps * eps));
     strong_graph<device> g{A.row_ptr, A.col_ind, device_array<char>(on, A.val.size()), {}, {}};
     const diagonal_or_known<V, gpu> diagonal(on, A, known_diagonal);
-    launch_each(on, A.shape.rows,
-                mark_strong<V>{A, diagonal.val.data(), V(eps * eps), g.strong.data()});
+    launch_each(
+        on, A.shape.rows,
+        mark_strong<V>{in_kernels(A), diagonal.val.data(), real<V>(eps * eps), g.strong.data()});
     return g;
 }
 
@@ -145,9 +151,9 @@ strong_graph<device> couplings_within(gpu on, const strong_graph<device>& g, ind
     return within;
 }
 
-template strong_graph<device> strong_couplings(gpu, const csr<float, device_view>&, index, double,
-                                               in<float, gpu>);
-template strong_graph<device> strong_couplings(gpu, const csr<double, device_view>&, index, double,
-                                               in<double, gpu>);
+#define NZ_INSTANTIATE(V)                                                                          \
+    template strong_graph<device> strong_couplings(gpu, const csr<V, device_view>&, index, double, \
+                                                   in<real<V>, gpu>);
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

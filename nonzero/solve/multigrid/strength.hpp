@@ -41,20 +41,21 @@ struct strong_graph<device> {
 /// Source: Vanek, Mandel, Brezina 1996, section 5.1.
 template <class V>
 strong_graph<host> strong_couplings(cpu on, const csr<V, host_view>& A, index block, double eps,
-                                    in<V, cpu> diagonal = {});
+                                    in<real<V>, cpu> diagonal = {});
 
 /// A mark for every entry of A that smoothed_prolongation keeps: strong ones and the diagonal's.
 /// Empty where all are kept. Of single unknowns; arguments and bits as above, but A may have more
 /// columns than rows: `diagonal` is that of all columns.
 template <class V>
-host_vector<char> kept_entries(cpu on, const csr<V, host_view>& A, double eps, in<V, cpu> diagonal);
+host_vector<char> kept_entries(cpu on, const csr<V, host_view>& A, double eps,
+                               in<real<V>, cpu> diagonal);
 
 /// On a GPU it waits for on.stream where `block` is above 1. Of single unknowns A may have more
 /// columns than rows, as the rows of one rank among several do: `diagonal` is then that of all
 /// columns.
 template <class V>
 strong_graph<device> strong_couplings(gpu on, const csr<V, device_view>& A, index block, double eps,
-                                      in<V, gpu> diagonal = {});
+                                      in<real<V>, gpu> diagonal = {});
 /// The couplings of such a graph between its first `nodes` nodes, which are all that it has rows
 /// of. Borrows the pattern that it borrows.
 strong_graph<device> couplings_within(gpu on, const strong_graph<device>&, index nodes);

@@ -75,5 +75,7 @@ template class matrix_free_operator<std::complex<float>, cpu>;
 template class matrix_free_operator<std::complex<double>, cpu>;
 template class matrix_free_operator<float, gpu>;
 template class matrix_free_operator<double, gpu>;
+template class matrix_free_operator<std::complex<float>, gpu>;
+template class matrix_free_operator<std::complex<double>, gpu>;
 
 }  // namespace nz

@@ -1,0 +1,43 @@
+// The scalar functions of core/arithmetic.hpp and scalar.hpp for complex numbers in kernels.
+#pragma once
+
+#include "nonzero/core/device_complex.cuh"
+#include "nonzero/vector/scalar.hpp"
+
+namespace nz {
+
+template <class R>
+__device__ device_complex<R> product(device_complex<R> a, device_complex<R> b) {
+    return a * b;
+}
+template <class R>
+__device__ device_complex<R> conjugated(transposition op, device_complex<R> v) {
+    return op == transposition::conjugate_transpose ? device_complex<R>(v.re, -v.im) : v;
+}
+template <class R>
+__device__ R real_part(device_complex<R> v) {
+    return v.re;
+}
+template <class R>
+__device__ device_complex<R> rounded_product(device_complex<R> a, device_complex<R> b) {
+    return {rounded_product(a.re, b.re) - rounded_product(a.im, b.im),
+            rounded_product(a.re, b.im) + rounded_product(a.im, b.re)};
+}
+template <class R>
+__device__ device_complex<R> rounded_product(R a, device_complex<R> b) {
+    return {rounded_product(a, b.re), rounded_product(a, b.im)};
+}
+template <class R>
+__device__ device_complex<R> quotient(device_complex<R> v, R by) {
+    return {v.re / by, v.im / by};
+}
+template <class R>
+__device__ R squared(device_complex<R> v) {
+    return rounded_product(v.re, v.re) + rounded_product(v.im, v.im);
+}
+template <class R>
+__device__ R magnitude(device_complex<R> v) {
+    return hypotenuse(v.re, v.im);
+}
+
+}  // namespace nz
