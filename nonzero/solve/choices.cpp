@@ -35,7 +35,7 @@ std::vector<choice> candidates_for(const matrix_facts& f) {
     if (f.is_symmetric && !all.empty() && f.zero_on_diagonal >= 0) all.push_back({gmres, matching});
     if (f.is_saddle) all.insert(all.begin() + 1, {gmres, saddle});
     if (!all.empty()) return all;
-    if (!f.is_complex_valued) all.push_back({cg, amg});
+    all.push_back({cg, amg});
     for (const auto p : {jacobi, gauss_seidel}) all.push_back({cg, p});
     all.push_back({minres, jacobi}), all.push_back({gmres, jacobi});
     return all;
@@ -57,7 +57,6 @@ choice asked_for(const system_options& o, const matrix_facts& f) {
     if (o.method == cg) require_definite(name_of(cg));
     if (p == amg || p == ic || p == ict || p == fsai) require_definite(name_of(*p));
     if (o.method == minres && !f.is_symmetric) throw unsuitable("minres: A is not symmetric");
-    if (p == amg && f.is_complex_valued) throw unsuitable("amg: for real values only");
     if ((p == jacobi || p == gauss_seidel) && f.zero_on_diagonal >= 0)
         throw unsuitable(std::string(name_of(*p)) + ": the diagonal is zero in row " +
                          std::to_string(f.zero_on_diagonal));
@@ -78,7 +77,7 @@ choice asked_for(const system_options& o, const matrix_facts& f) {
                                                      : bicgstab;
     if (p) return {method, *p};
     if (f.zero_on_diagonal >= 0) return {method, none};
-    const bool with_amg = method != minres && f.why_not_definite.empty() && !f.is_complex_valued;
+    const bool with_amg = method != minres && f.why_not_definite.empty();
     return {method, with_amg ? amg : jacobi};
 }
 

@@ -127,7 +127,7 @@ factor_report report_of(std::int64_t entries, double of_A, std::int64_t perturbe
 template <class V>
 candidates<V> near_of(const system_options& o) {
     candidates<V> near{o.near.count, host_vector<V>(o.near.val.size())};
-    std::ranges::transform(o.near.val, near.val.begin(), [](double v) { return V(v); });
+    std::ranges::transform(o.near.val, near.val.begin(), [](double v) { return V(real<V>(v)); });
     return near;
 }
 /// keep: the values of other matrices follow.
@@ -162,11 +162,8 @@ class whole_matrix {
     [[nodiscard]] const linear_operator<V, B>& product() const { return *product_.op; }
     std::unique_ptr<linear_operator<V, B>> multigrid(const system_options& o, bool,
                                                      bool keep) const {
-        if constexpr (is_complex<V>)
-            return nullptr;
-        else
-            return std::make_unique<amg<V, B>>(A_, on_, multigrid_options(o, keep), near_of<V>(o),
-                                               product_.op.get());
+        return std::make_unique<amg<V, B>>(A_, on_, multigrid_options(o, keep), near_of<V>(o),
+                                           product_.op.get());
     }
     /// The values that the arrays it was given have now.
     void take_values() {
@@ -222,17 +219,14 @@ class whole_matrix {
     /// there: the matrix where B computes.
     bool update_from(const csr<V, typename B::view>& there, linear_operator<V, B>* M) {
         update_values(product_.op, product_.plan, there);
-        if constexpr (!is_complex<V>) {
-            auto* const levels = dynamic_cast<amg<V, B>*>(M);
-            if (levels == nullptr) return false;
-            const auto keeps = amg_options::keeps::aggregates;
-            if constexpr (std::is_same_v<B, gpu>)
-                levels->take_values(there, keeps, product_.op.get());
-            else
-                levels->take_values(A_, keeps, product_.op.get());
-            return true;
-        }
-        return false;
+        auto* const levels = dynamic_cast<amg<V, B>*>(M);
+        if (levels == nullptr) return false;
+        const auto keeps = amg_options::keeps::aggregates;
+        if constexpr (std::is_same_v<B, gpu>)
+            levels->take_values(there, keeps, product_.op.get());
+        else
+            levels->take_values(A_, keeps, product_.op.get());
+        return true;
     }
 
     B on_;
@@ -282,10 +276,8 @@ class matrix_over_ranks {
     /// Where no attempt follows the rows go once the levels are made.
     std::unique_ptr<linear_operator<V, B>> multigrid(const system_options& o, bool last,
                                                      bool keep) {
-        std::unique_ptr<linear_operator<V, B>> M;
-        if constexpr (!is_complex<V>)
-            M = std::make_unique<amg<V, B>>(on_, A_, multigrid_options(o, keep), near_of<V>(o),
-                                            product_.get());
+        auto M = std::make_unique<amg<V, B>>(on_, A_, multigrid_options(o, keep), near_of<V>(o),
+                                             product_.get());
         if (last) A_.own = {};
         return M;
     }
