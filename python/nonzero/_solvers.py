@@ -619,8 +619,9 @@ def _near(B: Any, rows: int, dtype: np.dtype[Any]) -> NDArray[Any] | None:
 
 def _finite(host: NDArray[Any], name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Give the elements of a matrix, row by row, in one dimension."""
-    if host.dtype.kind not in "biuf":
-        raise TypeError(f"{name}: of dtype {host.dtype}, expected real numbers")
+    if host.dtype.kind not in ("biufc" if dtype.kind == "c" else "biuf"):
+        expected = "numbers" if dtype.kind == "c" else "real numbers"
+        raise TypeError(f"{name}: of dtype {host.dtype}, expected {expected}")
     flat = np.ascontiguousarray(host, dtype=dtype).reshape(-1)
     wrong = np.flatnonzero(~np.isfinite(flat))
     if wrong.size > 0:
@@ -936,12 +937,12 @@ def amg(
     Parameters
     ----------
     A : sparse matrix, (n, n)
-        Symmetric positive definite and real, as `plan` takes it. On a GPU it stays there, and so do
-        its levels, unless `device` says otherwise. Not needed afterwards.
+        Symmetric (complex: hermitian) positive definite, as `plan` takes it. On a GPU it stays
+        there, and so do its levels, unless `device` says otherwise. Not needed afterwards.
     near_nullspace : array, (n, k), optional
         Vectors that A hardly feels, which coarser levels must represent, such as
         `rigid_body_modes`; finite. Columns that depend on others do no harm. [the constant, one
-        for each of a node's unknowns]
+        for each of a node's unknowns; where A is not real: phases that make its couplings negative]
     block : int, optional
         Unknowns a node, which are aggregated together: 3 for elasticity in space. [6, 3 or 2 where
         A's rows come in such groups with one pattern, and hardly feel constants, which is not
@@ -967,8 +968,8 @@ def amg(
     Raises
     ------
     TypeError, ValueError
-        Where A is complex, not symmetric, or has a diagonal entry that is not positive; where
-        near_nullspace is not as above, or n no multiple of block.
+        Where A is not symmetric (complex: hermitian), or has a diagonal entry that is not positive;
+        where near_nullspace is not as above, or n no multiple of block.
 
     Examples
     --------

@@ -355,22 +355,18 @@ nb::tuple amg_of(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::
     if (strength) o.strength = *strength;
     amg_report report;
     auto M = with_type(data.type(), "A.data", [&]<class V>() -> std::unique_ptr<any_operator> {
-        if constexpr (std::floating_point<V>) {
-            if (data.device() >= 0) {
-                const borrowed_csr<V, device_view> A(checked_shape(shape), indptr, indices, data);
-                const auto near = candidates_of<V>(near_, A.view().shape.rows);
-                const gpu on{.device = device};
-                start_after(on, {.device = device, .stream = reinterpret_cast<void*>(stream)});
-                return make_amg<V>(on, A.view(), o, near, report);
-            }
-            const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
+        if (data.device() >= 0) {
+            const borrowed_csr<V, device_view> A(checked_shape(shape), indptr, indices, data);
             const auto near = candidates_of<V>(near_, A.view().shape.rows);
-            if (device < 0) return make_amg<V>(cpu{.threads = threads}, A.view(), o, near, report);
-            require_gpu({.device = device});
-            return make_amg<V>(gpu{.device = device}, A.view(), o, near, report);
-        } else {
-            throw nb::type_error("A.data: complex, expected real values for multigrid");
+            const gpu on{.device = device};
+            start_after(on, {.device = device, .stream = reinterpret_cast<void*>(stream)});
+            return make_amg<V>(on, A.view(), o, near, report);
         }
+        const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
+        const auto near = candidates_of<V>(near_, A.view().shape.rows);
+        if (device < 0) return make_amg<V>(cpu{.threads = threads}, A.view(), o, near, report);
+        require_gpu({.device = device});
+        return make_amg<V>(gpu{.device = device}, A.view(), o, near, report);
     });
     return nb::make_tuple(nb::cast(std::move(M)), as_dict(report));
 }

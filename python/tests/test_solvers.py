@@ -446,6 +446,23 @@ def test_incomplete_factors_spare_iterations(dtype: str, level: int) -> None:
         assert np.allclose(M @ b, alike, rtol=100 * np.finfo(dtype).eps, atol=0)
 
 
+def test_amg_of_a_hermitian_matrix() -> None:
+    A = nz.generate.laplace2d(40)
+    rng = np.random.default_rng(3)
+    D = sp.diags_array(np.exp(2j * np.pi * rng.random(1600)))
+    H = sp.csr_array(D.conj() @ A @ D)
+    r, s = numbers(rng, 1600, "complex128"), numbers(rng, 1600, "complex128")
+    M = nz.amg(H)
+    assert np.isclose(np.vdot(r, M @ s), np.conj(np.vdot(s, M @ r)), rtol=1e-10)
+    b = H @ r
+    turned: list[float] = []
+    real: list[float] = []
+    x, info = nz.cg(H, b, rtol=1e-8, M=M, callback=turned.append)
+    nz.cg(A, b.real, rtol=1e-8, M=nz.amg(A), callback=real.append)
+    assert info == 0 and len(turned) <= len(real) + 2
+    assert relative_residual(H, x, b) <= 1e-7
+
+
 def test_amg_of_elasticity() -> None:
     A = nz.generate.elasticity3d(5)
     b = np.ones(A.shape[0])
