@@ -96,7 +96,7 @@ index columns_of(const aggregation<host>& a, index candidates) {
     return index(cols);
 }
 
-/// What a weak coupling adds to the diagonal.
+/// The part of a weak coupling that the diagonal takes.
 template <class V>
 real<V> weak_part(V a) {
     if constexpr (is_complex<V>) {

@@ -80,7 +80,7 @@ struct find_phases {
     }
 };
 
-/// What a weak coupling adds to the diagonal.
+/// The part of a weak coupling that the diagonal takes.
 template <class R>
 __device__ R weak_part(R a) {
     return a;
