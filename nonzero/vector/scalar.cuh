@@ -15,6 +15,10 @@ __device__ device_complex<R> conjugated(transposition op, device_complex<R> v) {
     return op == transposition::conjugate_transpose ? device_complex<R>(v.re, -v.im) : v;
 }
 template <class R>
+__device__ double real_product(device_complex<R> a, device_complex<R> b) {
+    return double(a.re) * double(b.re) + double(a.im) * double(b.im);
+}
+template <class R>
 __device__ R real_part(device_complex<R> v) {
     return v.re;
 }
@@ -38,6 +42,14 @@ __device__ R squared(device_complex<R> v) {
 template <class R>
 __device__ R magnitude(device_complex<R> v) {
     return hypotenuse(v.re, v.im);
+}
+template <class R>
+__device__ device_complex<R> load_once(const device_complex<R>* p) {
+    return {__ldcs(&p->re), __ldcs(&p->im)};
+}
+template <class R>
+__device__ void store_once(device_complex<R>* p, device_complex<R> v) {
+    __stcs(&p->re, v.re), __stcs(&p->im, v.im);
 }
 
 }  // namespace nz

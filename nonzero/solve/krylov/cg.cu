@@ -14,7 +14,6 @@ namespace nz {
     NZ_INSTANTIATE_STEP(cg_curvature<V>)              \
     NZ_INSTANTIATE_STEP(cg_residual<V>)               \
     NZ_INSTANTIATE_STEP(cg_finalize<V>)
-NZ_INSTANTIATE(float)
-NZ_INSTANTIATE(double)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

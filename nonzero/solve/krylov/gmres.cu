@@ -5,8 +5,6 @@
 namespace nz {
 
 #define NZ_INSTANTIATE(V)                                                                   \
-    template void launch_fused(gpu, std::int64_t, const residual_step<V, krylov_state>&,    \
-                               krylov_state*);                                              \
     template void launch_fused(gpu, std::int64_t, const gmres_project<V>&, krylov_state*);  \
     template void launch_fused(gpu, std::int64_t, const gmres_subtract<V>&, krylov_state*); \
     template void launch_fused(gpu, std::int64_t, const gmres_combine<V>&, krylov_state*);

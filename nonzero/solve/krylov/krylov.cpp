@@ -217,9 +217,7 @@ solve_report solve_in_scale(B on, const linear_problem<V, B>& p, out<V, B> x,
                                const solve_options&);                               \
     template solve_report solve_in_scale(B, const linear_problem<V, B>&, out<V, B>, \
                                          const solve_options&, const solver<V, B>&);
-#define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
-NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+#define NZ_INSTANTIATE_FOR(V) NZ_INSTANTIATE(V, cpu) NZ_INSTANTIATE(V, gpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_FOR)
 
 }  // namespace nz

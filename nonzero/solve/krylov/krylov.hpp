@@ -65,6 +65,12 @@ solve_report solve_in_scale(
     B on, const linear_problem<V, B>&, out<V, B> x, const solve_options&,
     const std::function<std::optional<solve_report>(const linear_problem<V, B>&)>& solve);
 
+/// |factor v|^2 in double.
+template <class V>
+NZ_HOST_DEVICE constexpr double norm2_of_multiple(double factor, V v) {
+    return norm2(factor * wide_value<V>(v));
+}
+
 /// The scalars of `scaled_squares`.
 struct square_sums {
     double plain = 0, large = 0, small = 0;
@@ -77,8 +83,8 @@ struct scaled_squares {
     using totals = sums<double, 3>;
     const V* v;
     NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
-        const auto vi = wide_value<V>(v[i]);
-        return {{norm2(vi), norm2(0x1p-600 * vi), norm2(0x1p600 * vi)}};
+        const V vi = v[i];
+        return {{norm2(vi), norm2_of_multiple(0x1p-600, vi), norm2_of_multiple(0x1p600, vi)}};
     }
     NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
         s.plain = t[0], s.large = t[1], s.small = t[2];

@@ -150,9 +150,7 @@ std::unique_ptr<linear_operator<V, B>> block_jacobi(B on, const ascending<V>& in
     template std::unique_ptr<linear_operator<V, B>> jacobi(B, const ascending<V>&, index);      \
     template std::unique_ptr<linear_operator<V, B>> block_jacobi(B, const ascending<V>&, index, \
                                                                  index);
-#define NZ_INSTANTIATE(V) NZ_INSTANTIATE_ON(V, cpu)
+#define NZ_INSTANTIATE(V) NZ_INSTANTIATE_ON(V, cpu) NZ_INSTANTIATE_ON(V, gpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
-NZ_INSTANTIATE_ON(float, gpu)
-NZ_INSTANTIATE_ON(double, gpu)
 
 }  // namespace nz
