@@ -251,18 +251,6 @@ csr<std::complex<V>, host> turned(const csr<V, host>& A) {
     return B;
 }
 
-/// The Laplacian of a plane in a magnetic field, `flux` through each cell: Peierls' phases.
-csr<complex, host> in_field(index n, double flux) {
-    const auto A = laplace2d<double>(n, n);
-    csr<complex, host> B{A.shape, A.row_ptr, A.col_ind, {A.val.begin(), A.val.end()}};
-    for (index i = 0; i < A.shape.rows; ++i)
-        for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
-             k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k)
-            if (const index step = A.col_ind[k] - i; std::abs(step) == 1)
-                B.val[k] *= std::polar(1.0, step * flux * double(i / n));
-    return B;
-}
-
 TYPED_TEST(multigrid, of_complex_values_is_hermitian_positive_definite) {
     const auto A = turned(laplace3d<double>(9, 9, 9));
     const auto inner = [](const host_vector<complex>& x, const host_vector<complex>& y) {
