@@ -67,7 +67,9 @@ struct gram_schmidt {
 /// couplings: a node's couplings with those that have one add up to a negative multiple of it,
 /// sum_j a_ij x_j = -|...| x_i. Where A is D^H B D, D diagonal of unit numbers and B a real matrix
 /// with negative couplings, x is D^H times a number within the aggregate, as B's candidate is the
-/// constant. Where nothing else is said, a node has the phase 1.
+/// constant. The node comes next for which that sum is largest beside its diagonal entry: of
+/// couplings that contradict each other the strongest are heard first. Where nothing else is said,
+/// a node has the phase 1.
 template <class V, class Ptr>
 struct aggregate_phases {
     Ptr row_ptr;
@@ -79,28 +81,37 @@ struct aggregate_phases {
 
     NZ_HOST_DEVICE void find(const index* nodes, std::int64_t count) const {
         x[nodes[0]] = V(1);
-        for (bool moves = true; moves;) {
-            moves = false;
-            for (std::int64_t k = 1; k < count; ++k)
-                if (!is_found(nodes[k])) moves |= take_phase(nodes[k]);
-        }
-        for (std::int64_t k = 1; k < count; ++k)
-            if (!is_found(nodes[k])) x[nodes[k]] = V(1);
+        for (std::int64_t found = 1; found < count; ++found) find_next(nodes, count);
     }
 
   private:
+    using length = decltype(real_part(V()));
+    struct suggestion {
+        V phase = V(1);
+        length weight = length(0);
+    };
     NZ_HOST_DEVICE bool is_found(index i) const { return !(x[i] == V(0)); }
-    /// Whether the node has couplings with those that have a phase.
-    NZ_HOST_DEVICE bool take_phase(index i) const {
+    NZ_HOST_DEVICE void find_next(const index* nodes, std::int64_t count) const {
+        index next = -1;
+        suggestion best;
+        for (std::int64_t k = 1; k < count; ++k) {
+            if (is_found(nodes[k])) continue;
+            const suggestion here = suggested(nodes[k]);
+            if (next < 0 || here.weight > best.weight) next = nodes[k], best = here;
+        }
+        x[next] = best.phase;
+    }
+    NZ_HOST_DEVICE suggestion suggested(index i) const {
         V sum(0);
+        length diagonal(1);
         for (auto k = row_ptr[i]; k < row_ptr[i + 1]; ++k) {
             const index j = col[k];
+            if (j == i) diagonal = real_part(val[k]);
             if (j != i && j < own && of[j] == of[i]) sum += rounded_product(val[k], x[j]);
         }
-        const auto size = magnitude(sum);
-        if (!(size > 0) || !std::isfinite(size)) return false;
-        x[i] = quotient(V(0) - sum, size);
-        return true;
+        const length size = magnitude(sum);
+        if (!(size > 0) || !std::isfinite(size)) return {};
+        return {quotient(V(0) - sum, size), size / diagonal};
     }
 };
 
