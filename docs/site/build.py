@@ -20,7 +20,7 @@ NZ = os.environ.get("NZ_COMMAND", str(ROOT / "build" / "dev" / "nz"))
 GROUPS = {
     "Guides": ["guides/first-steps", "guides/exercises", "guides/coming-from"],
     "Documents": [
-        "show", "explain", "report", "api", "solvers", "files", "python", "c", "networkx", "petsc",
+        "show", "explain", "report", "api", "solvers", "files", "python", "c", "networkx", "petsc", "amgx",
         "distributed", "methods", "performance", "reliability", "sources", "decisions/README",
     ],
 }  # fmt: skip
