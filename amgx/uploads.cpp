@@ -56,9 +56,10 @@ read_blocks read(const matrix& A, const given_blocks& given) {
         std::size_t(given.block_x) * std::size_t(given.block_y) * A.parts.matrix_bytes();
     read_blocks r;
     r.row_ptr = copied<int>(A, given.row_ptr, std::size_t(given.n) + 1, "row_ptrs");
-    require(r.row_ptr.front() == 0 && r.row_ptr.back() == given.nnz &&
+    // Arrays may be longer than the rows need: pyamgx gives a matrix of zeros so.
+    require(r.row_ptr.front() == 0 && r.row_ptr.back() <= given.nnz &&
                 std::ranges::is_sorted(r.row_ptr),
-            "row_ptrs do not rise from 0 to nnz");
+            "row_ptrs do not rise from 0 to nnz at most");
     r.col_ind = columns_of(A, given);
     require(std::ranges::all_of(r.col_ind, [](int c) { return c >= 0; }), "a column is negative");
     r.val = copied<std::byte>(A, given.val, std::size_t(given.nnz) * block, "data");

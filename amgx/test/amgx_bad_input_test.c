@@ -64,7 +64,7 @@ static void matrices(AMGX_resources_handle rsc) {
     FAILS(AMGX_RC_BAD_PARAMETERS, AMGX_matrix_upload_all(A, 2, 3, 1, 1, row, NULL, val, NULL));
     FAILS(AMGX_RC_BAD_PARAMETERS, AMGX_matrix_upload_all(A, 2, 3, 1, 1, row, col, NULL, NULL));
     FAILS(AMGX_RC_BAD_PARAMETERS, AMGX_matrix_upload_all(A, -2, 3, 1, 1, row, col, val, NULL));
-    FAILS(AMGX_RC_BAD_PARAMETERS, AMGX_matrix_upload_all(A, 2, 4, 1, 1, row, col, val, NULL));
+    FAILS(AMGX_RC_BAD_PARAMETERS, AMGX_matrix_upload_all(A, 2, 2, 1, 1, row, col, val, NULL));
     FAILS(AMGX_RC_BAD_PARAMETERS, AMGX_matrix_upload_all(A, 1, 3, 1, 1, falling + 1, col, val, NULL));
     FAILS(AMGX_RC_BAD_PARAMETERS, AMGX_matrix_upload_all(A, 2, 3, 1, 1, row, negative, val, NULL));
     FAILS(AMGX_RC_BAD_PARAMETERS, AMGX_matrix_upload_all(A, 2, 3, 0, 1, row, col, val, NULL));
