@@ -5,6 +5,7 @@
 #include "nonzero/core/device_complex.cuh"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/matrix/transpose.hpp"
+#include "nonzero/vector/scalar.cuh"  // conjugated, of the complex numbers of kernels
 
 namespace nz {
 namespace {
