@@ -192,14 +192,10 @@ made<V, B> incomplete(const prepared_matrix<V, B>& A, int level) {
 /// Throws argument_error where A is not symmetric with a positive diagonal.
 template <class V, class B>
 std::unique_ptr<amg<V, B>> multigrid(const prepared_matrix<V, B>& A, amg_options o) {
-    if constexpr (is_complex<V>) {
-        throw argument_error("multigrid is for real values");
-    } else {
-        o.check = true;
-        o.block = A.block;
-        if (A.whole) return std::make_unique<amg<V, B>>(*A.whole, A.on, o, A.near, &A.product());
-        return std::make_unique<amg<V, B>>(A.on, A.slice, o, A.near, &A.product());
-    }
+    o.check = true;
+    o.block = A.block;
+    if (A.whole) return std::make_unique<amg<V, B>>(*A.whole, A.on, o, A.near, &A.product());
+    return std::make_unique<amg<V, B>>(A.on, A.slice, o, A.near, &A.product());
 }
 
 std::string level_table(const amg_report& r) {

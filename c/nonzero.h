@@ -209,9 +209,9 @@ NZ_API int nz_apply_many(const nz_operator* A, int type, int32_t count, const vo
 
 /* ---- Multigrid ---- */
 
-/* One cycle of algebraic multigrid for a symmetric positive definite A of real values: an operator
- * that multiplies by an approximate inverse of A, for the M of nz_krylov and nz_eigs. A is not
- * needed afterwards. Complex values are NZ_UNAVAILABLE.
+/* One cycle of algebraic multigrid for a symmetric, of complex values Hermitian, positive definite
+ * A: an operator that multiplies by an approximate inverse of A, for the M of nz_krylov and
+ * nz_eigs. A is not needed afterwards.
  *
  *   near    vectors that coarser levels must represent, such as rigid-body modes: near_length /
  * rows of them, those of one row side by side, in CPU memory and of A's type. NULL and 0: the

@@ -67,9 +67,6 @@ std::unique_ptr<nz_operator> operator_of(const nz_matrix& A, int device, void* s
     return op;
 }
 
-template <class V>
-constexpr bool has_multigrid = !is_complex<V>;
-
 /// candidates of A's rows from the caller's array.
 template <class V>
 candidates<V> near_of(const void* near, std::int64_t length, index rows) {
@@ -81,20 +78,15 @@ candidates<V> near_of(const void* near, std::int64_t length, index rows) {
 template <class V, class B, class S>
 typed_operator<V, B> multigrid_of(B on, const csr<V, S>& A, const multigrid& o, const void* near,
                                   std::int64_t near_length) {
-    if constexpr (has_multigrid<V>) {
-        const auto candidates = near_of<V>(near, near_length, A.shape.rows);
-        return {on, {}, std::make_unique<amg<V, B>>(A, on, o, candidates)};
-    } else {
-        throw unavailable("nz_amg: multigrid is for real values");
-    }
+    const auto candidates = near_of<V>(near, near_length, A.shape.rows);
+    return {on, {}, std::make_unique<amg<V, B>>(A, on, o, candidates)};
 }
 
 std::string text_of(const nz_operator& op) {
     return std::visit(
         []<class V, class B>(const typed_operator<V, B>& own) {
-            if constexpr (has_multigrid<V>)
-                if (const auto* const M = dynamic_cast<const amg<V, B>*>(own.op.get()))
-                    return to_text(M->report());
+            if (const auto* const M = dynamic_cast<const amg<V, B>*>(own.op.get()))
+                return to_text(M->report());
             return to_text(own.plan);
         },
         op.held);
@@ -104,8 +96,7 @@ std::string text_of(const nz_operator& op) {
 template <class V, class B, class S>
 void update(typed_operator<V, B>& own, const csr<V, S>& A) {
     if constexpr (can_reach<S, B>) {
-        if constexpr (has_multigrid<V>)
-            if (auto* const M = dynamic_cast<amg<V, B>*>(own.op.get())) return M->take_values(A);
+        if (auto* const M = dynamic_cast<amg<V, B>*>(own.op.get())) return M->take_values(A);
         update_values(own.op, own.plan, A);
     }
 }
