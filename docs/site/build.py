@@ -20,8 +20,9 @@ NZ = os.environ.get("NZ_COMMAND", str(ROOT / "build" / "dev" / "nz"))
 GROUPS = {
     "Guides": ["guides/first-steps", "guides/exercises", "guides/coming-from"],
     "Documents": [
-        "show", "explain", "report", "api", "solvers", "files", "python", "c", "networkx", "petsc", "amgx",
-        "distributed", "methods", "performance", "reliability", "sources", "decisions/README",
+        "show", "explain", "report", "api", "solvers", "files", "python", "c", "networkx", "petsc",
+        "amgx", "distributed", "methods", "performance", "reliability", "sources",
+        "decisions/README",
     ],
 }  # fmt: skip
 EXAMPLE = """%%MatrixMarket matrix coordinate real general
