@@ -2,7 +2,6 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/solve/krylov/loop.hpp"
 #include "nonzero/solve/multigrid/prolongation.hpp"
-#include "nonzero/solve/multigrid/ranks/local_rows.hpp"
 
 namespace nz {
 namespace {
