@@ -55,7 +55,8 @@ made<V, B> repeated(const prepared_matrix<V, B>& A, made<V, B> M, int times) {
     };
     vector_space<V, B> space(A.on, A.rows());
     auto r = space.make(), z = space.make();
-    const auto kept = std::make_shared<memory>(std::move(space), std::move(r), std::move(z));
+    const auto kept =
+        std::make_shared<memory>(memory{std::move(space), std::move(r), std::move(z)});
     return operator_of<V>(
         A.on, A.rows(),
         [&A, kept, times, M = std::shared_ptr(std::move(M))](in<V, B> x, out<V, B> y) {
