@@ -1,7 +1,7 @@
 // libFuzzer on the reader of Rutherford-Boeing files: a parse_error or a valid matrix. Seeds:
 // test/data/rutherford_boeing.
 #include "fuzz/fuzz_file.hpp"
-#include "nonzero/io/rutherford_boeing.hpp"
+#include "nonzero/io/rutherford_boeing/rutherford_boeing.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string path = nz::fuzz::file_of(data, size);

@@ -12,7 +12,7 @@
 #include "nonzero/io/metis_graph.hpp"
 #include "nonzero/io/npz.hpp"
 #include "nonzero/io/petsc.hpp"
-#include "nonzero/io/rutherford_boeing.hpp"
+#include "nonzero/io/rutherford_boeing/rutherford_boeing.hpp"
 #include "nonzero/io/text.hpp"
 #include "nonzero/matrix/ascending.hpp"
 

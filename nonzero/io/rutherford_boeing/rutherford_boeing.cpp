@@ -1,4 +1,4 @@
-#include "nonzero/io/rutherford_boeing.hpp"
+#include "nonzero/io/rutherford_boeing/rutherford_boeing.hpp"
 
 #include <fast_float/fast_float.h>
 #include <fmt/core.h>
@@ -13,7 +13,7 @@
 #include "nonzero/core/arithmetic.hpp"
 #include "nonzero/io/columns.hpp"
 #include "nonzero/io/matrix_market/matrix_market_header.hpp"
-#include "nonzero/io/rutherford_boeing_header.hpp"
+#include "nonzero/io/rutherford_boeing/rutherford_boeing_header.hpp"
 
 namespace nz::rutherford_boeing {
 namespace {

@@ -1,5 +1,5 @@
 // Rutherford-Boeing and Harwell-Boeing files: fields, formats, symmetries, and what is refused.
-#include "nonzero/io/rutherford_boeing.hpp"
+#include "nonzero/io/rutherford_boeing/rutherford_boeing.hpp"
 
 #include <gtest/gtest.h>
 

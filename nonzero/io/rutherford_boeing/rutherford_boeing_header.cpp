@@ -1,4 +1,4 @@
-#include "nonzero/io/rutherford_boeing_header.hpp"
+#include "nonzero/io/rutherford_boeing/rutherford_boeing_header.hpp"
 
 #include <fmt/core.h>
 
