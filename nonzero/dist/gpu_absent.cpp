@@ -1,16 +1,9 @@
 // GPU functions of a rank's rows, in a build without CUDA.
-#include "nonzero/core/gpu.hpp"
+#include "nonzero/core/gpu/absent.hpp"
 #include "nonzero/core/stream.hpp"
 #include "nonzero/dist/local_rows.hpp"
 
 namespace nz {
-namespace {
-template <class T>
-T absent(gpu on) {
-    require_gpu(on);
-    return T{};
-}
-}  // namespace
 
 template <class V>
 host_vector<index> columns_outside(gpu on, const csr<V, device_view>&, range) {

@@ -1,18 +1,11 @@
 // Functions of a CSR on a GPU, in a build without CUDA.
-#include "nonzero/core/gpu.hpp"
+#include "nonzero/core/gpu/absent.hpp"
 #include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/matrix/mirror.hpp"
 #include "nonzero/matrix/pattern.hpp"
 #include "nonzero/matrix/spgemm.hpp"
 
 namespace nz {
-namespace {
-template <class T>
-T absent(gpu on) {
-    require_gpu(on);
-    return T{};
-}
-}  // namespace
 
 template <class V>
 row_order order_of(gpu on, const csr<V, device_view>&) {

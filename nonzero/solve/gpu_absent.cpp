@@ -1,16 +1,9 @@
 // GPU functions of the solvers, in a build without CUDA.
-#include "nonzero/core/gpu.hpp"
+#include "nonzero/core/gpu/absent.hpp"
 #include "nonzero/solve/krylov/loop.hpp"
 #include "nonzero/solve/multigrid/prolongation.hpp"
 
 namespace nz {
-namespace {
-template <class T>
-T absent(gpu on) {
-    require_gpu(on);
-    return T{};
-}
-}  // namespace
 
 struct loop<gpu>::watch {};
 
