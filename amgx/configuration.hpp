@@ -23,7 +23,7 @@ class configuration {
     /// The same of a file. Throws failure with IO_ERROR where it cannot be read.
     void add_file(const char* path);
 
-    /// What the key is set to in this scope, else in "default"; null where in neither.
+    /// The key's value in this scope, else in "default"; null where neither sets it.
     [[nodiscard]] const entry* find(const std::string& scope, const std::string& key) const;
 
   private:

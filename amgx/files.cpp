@@ -13,11 +13,11 @@
 namespace nz::amgx {
 namespace {
 
-/// What a file has beside the matrix.
+/// AmgX's header of a file: block sizes, and which vectors stand beside the matrix.
 struct extras {
     int block_x = 1, block_y = 1;
     bool diagonal = false, rhs = false, solution = false, from_0 = false;
-    bool is_there = false;
+    bool has_header = false;
 };
 
 /// The system of a file in numbers, each of one value type.
@@ -40,7 +40,7 @@ extras extras_in(const char* path) {
         std::string word;
         words >> word;
         if (word != "%%NVAMG" && word != "%%AMGX") continue;
-        found.is_there = true;
+        found.has_header = true;
         std::vector<int> numbers;
         while (words >> word) {
             found.diagonal |= word == "diagonal";
@@ -128,7 +128,7 @@ system_of_file<V> read_with_extras(const char* path, const extras& what) {
 template <class V>
 system_of_file<V> read_file(const char* path) {
     const extras what = extras_in(path);
-    if (what.is_there) return read_with_extras<V>(path, what);
+    if (what.has_header) return read_with_extras<V>(path, what);
     return {nz::read<V>(path), {}, {}};
 }
 

@@ -1,4 +1,4 @@
-// What AmgX's interface has of the library and the process, and of configurations.
+// AmgX's functions of the library, the process and configurations.
 #include <csignal>
 #include <cstdlib>
 #include <cstring>

@@ -1,4 +1,4 @@
-// What AmgX's handles stand for.
+// The objects behind AmgX's handles.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ struct mode_parts {
 /// for a GPU that is not there.
 mode_parts parts_of(AMGX_Mode);
 
-/// Where computations run: a GPU's stream, made when it is first asked for, and the ranks.
+/// The place of computations: a GPU's stream, made when it is first asked for, and the ranks.
 class resources {
   public:
     /// mpi_comm: a pointer to an MPI_Comm, or null. device: -1: the one that is current. Called by
@@ -95,7 +95,7 @@ struct vector_of_blocks {
     void resize(int n, int block);
 };
 
-/// How a solve ended.
+/// The end of a solve: its status, iterations and residuals.
 struct outcome {
     AMGX_SOLVE_STATUS status = AMGX_SOLVE_FAILED;
     int iterations = 0;

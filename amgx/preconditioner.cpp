@@ -26,7 +26,7 @@ namespace {
 template <class V, class B>
 using made = std::unique_ptr<linear_operator<V, B>>;
 
-/// Up to so many rows a matrix that is not symmetric is inverted, as multigrid's coarsest level is.
+/// Rows up to which a nonsymmetric matrix is inverted, as multigrid's coarsest level is.
 constexpr index most_inverted = 500;
 
 template <class V, class B, class F>

@@ -162,7 +162,7 @@ auto with_type(int type, F f) {
 
 /// Throws argument_error for what is no device, or no number of threads; unavailable for no GPU.
 void expect_device(int device, int threads);
-/// f(cpu) or f(gpu), whose loops on the CPU take so many threads. Throws as expect_device.
+/// Calls f(cpu) or f(gpu); loops on the CPU run on `threads` threads. Throws as expect_device.
 template <class F>
 auto with_device(int device, void* stream, int threads, F f) {
     expect_device(device, threads);
