@@ -6,6 +6,7 @@ skipped, where there is no Chromium.
 
 from __future__ import annotations
 
+import copy
 import html
 import json
 import os
@@ -331,7 +332,8 @@ class Page(unittest.TestCase):
                 marks = self.visit_report().page.marks
                 self.assertEqual({plot for plot in marks if plot and marks[plot] > 0}, plots)
 
-    def test_thirty_matrices_within_a_second(self) -> None:
+    def grow_to_thirty_matrices(self) -> None:
+        """Fifteen times the matrices, six times the methods, and many pictures of each."""
         for key, name in (
             ("matrices", "name"),
             ("results", "matrix"),
@@ -351,13 +353,21 @@ class Page(unittest.TestCase):
             picture["shown"] = (picture["shown"] * 5)[:48]
         for matrix in self.data["matrices"]:
             matrix["explain"] = explained
-        ready = []
+
+    def test_thirty_matrices_cost_little_more_than_two(self) -> None:
+        two = self.data
+        thirty = self.data = copy.deepcopy(two)
+        self.grow_to_thirty_matrices()
+        ratios = []
         for _ in range(3):  # other processes may slow down one of them
-            page = self.visit_report().page
-            ready.append(int(page.root["data-ready-ms"] or 0))
-            if ready[-1] < 1000:
+            ready = []
+            for self.data in (two, thirty):
+                page = self.visit_report().page
+                ready.append(int(page.root["data-ready-ms"] or 0))
+            ratios.append(ready[1] / ready[0])  # 1.3 to 2.2 on two cores, quiet or busy
+            if ratios[-1] < 2.5:
                 break
-        self.assertLess(min(ready), 1000)
+        self.assertLess(min(ratios), 2.5)
         self.assertGreater(page.marks["heat-map"], 30 * 20)
 
 
