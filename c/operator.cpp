@@ -9,6 +9,7 @@ struct planning : plan_options {
     int threads = 0;
 };
 constexpr std::string_view storage_names[] = {"exact", "single"};
+constexpr std::string_view acceptance_names[] = {"measured", "predicted"};
 constexpr key<planning> plan_keys[] = {
     plain<&planning::threads, planning>("threads"),
     plain<&planning::tune, planning>("tune"),
@@ -16,6 +17,7 @@ constexpr key<planning> plan_keys[] = {
     plain<&planning::expected_products, planning>("expected-products"),
     plain<&planning::vectors, planning>("vectors"),
     named<&planning::storage, storage_names, planning>("storage"),
+    named<&planning::accept, acceptance_names, planning>("accept"),
     plain<&planning::transposed, planning>("transposed"),
     plain<&planning::deterministic, planning>("deterministic"),
     plain<&planning::methods, planning>("methods"),

@@ -7,6 +7,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/matrix/with_transpose.hpp"
+#include "nonzero/plan/acceptance.hpp"
 #include "nonzero/plan/planning.hpp"
 
 namespace nz {
@@ -45,7 +46,9 @@ void check_planned(const plan<V, B>& p, const csr<V, S>& A) {
 
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> build_alone(const plan<V, B>& p, const subject<V, cpu>& M) {
-    return build_first(p, [&](const method<V>& m) { return nz::build(m, p.on, M.A); });
+    auto op = build_first(p, [&](const method<V>& m) { return nz::build(m, p.on, M.A); });
+    if constexpr (std::is_same_v<B, cpu>) return accepted(p, M.A, std::move(op));
+    return op;
 }
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> build_alone(const plan<V, gpu>& p,
@@ -149,7 +152,7 @@ planned<V, B> plan_and_build(const ascending<V, M>& A, B on, const plan_options&
     } else {
         const thread_limit limit(on);
         const stored_in_order stored(on, A, o.storage);
-        return planned_and_built(nz::subject_for(on, stored.A, o), on, o);
+        return planned_and_built(nz::subject_for(on, stored.A, o), on, as_predicted(o));
     }
 }
 

@@ -13,6 +13,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
+#include "nonzero/plan/acceptance.hpp"
 #include "nonzero/plan/benchmark.hpp"
 #include "nonzero/plan/estimate_stats.hpp"
 #include "nonzero/plan/machine.hpp"
@@ -328,7 +329,9 @@ plan<V, B> choose(const subject<V, cpu>& A, B on, const plan_options& o,
                   std::span<const method<V>> among) {
     auto p = rank(A, on, o, among);
     if (o.tune) tune(p, A.A.given(), o);
-    return explain(std::move(p));
+    p = explain(std::move(p));
+    if constexpr (std::is_same_v<B, cpu>) prepare_acceptance(p, A.A.given(), o);
+    return p;
 }
 
 /// The tuned plan that is kept, or `choose`, whose plan then is.
@@ -408,7 +411,7 @@ plan<V, B> make_plan(const ascending<V, M>& A, B on, const plan_options& o) {
     } else {
         const thread_limit limit(on);
         const stored_in_order stored(on, A, o.storage);
-        return plan_subject(subject_for(on, stored.A, o), on, o, methods<V>());
+        return plan_subject(subject_for(on, stored.A, o), on, as_predicted(o), methods<V>());
     }
 }
 

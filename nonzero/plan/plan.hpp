@@ -36,6 +36,13 @@ struct plan_options {
     /// narrow encoding; the others multiply the same rounded values.
     value_storage storage = value_storage::exact;
     double tune_s = 0.1;  ///< the timing of each method                   [s]
+    /// How the choice is accepted. `measured`: on a CPU, where products without end are expected,
+    /// `build` times what it built beside plain CSR for at most eight products, and takes CSR where
+    /// that is faster in every take. The outcome is kept for the process, and with `cache` in a
+    /// file: the bits of products follow from it. `predicted`: nothing is timed, as with `speeds`,
+    /// `tune`, several vectors or a number of expected products.
+    enum class acceptance { measured, predicted };
+    acceptance accept = acceptance::measured;
     /// The machine to plan for, in place of this one as it was measured. Without tune, the choice
     /// then follows from the matrix and these numbers alone: it is the same on every machine and in
     /// every run. speeds_of(on) has those of this machine. A tuned plan is then not cached.
@@ -70,7 +77,15 @@ struct plan_report {
     storage_bound bound = {};                      ///< error bound of its products
     std::vector<candidate> candidates;             ///< best first; those that decline last, by name
     std::string why;                               ///< the choice, in one sentence
+    /// The timing by which `build` accepts the choice (plan_options::accept).
+    struct acceptance_timing {
+        std::string beside = {};   ///< the other method; empty: nothing is timed
+        std::string kept_as = {};  ///< name of the outcome; empty: it is not kept
+        bool in_file = false;      ///< kept for other processes, too
+    } timing = {};
 
+    /// Makes it the choice. It must be one of the candidates.
+    void put_first(std::string_view method);
     /// The method chosen.
     [[nodiscard]] const candidate& chosen() const { return candidates.front(); }
     /// The method with the cheapest setup: the choice for a single product.
@@ -116,7 +131,8 @@ template <class V>
 plan<V, gpu> make_plan(const csr<V, device>& A, gpu on, const plan_options& options = {}) {
     return make_plan(view(A), on, options);
 }
-/// The same of a matrix that is known to be in order, wherever it lies: nothing is checked.
+/// The same of a matrix that is known to be in order, wherever it lies: nothing is checked. The
+/// choice is accepted as predicted: what solvers build this way has the same bits in every run.
 template <class V, class M, class B>
 plan<V, B> make_plan(const ascending<V, M>& A, B on, const plan_options& = {});
 /// The same among other methods than the registry's; they must outlive the plan.

@@ -16,6 +16,11 @@ const plan_report::candidate& plan_report::cheapest() const {
     return *best;
 }
 
+void plan_report::put_first(std::string_view method) {
+    const auto at = std::ranges::find(candidates, method, &candidate::method);
+    std::rotate(candidates.begin(), at, at + 1);
+}
+
 double plan_report::break_even_products() const {
     const plan_report::candidate &mine = chosen(), &other = cheapest();
     const double gain = other.product_s() - mine.product_s();

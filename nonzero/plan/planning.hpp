@@ -27,6 +27,12 @@ plan<V, B> plan_subject(const subject<V, M>& A, B on, const plan_options&,
 template <class V, class M, class B>
 std::unique_ptr<linear_operator<V, B>> build_subject(const plan<V, B>& p, const subject<V, M>& A);
 
+/// For what solvers build: the choice is predicted alone, so that their bits are those of every run.
+inline plan_options as_predicted(plan_options o) {
+    o.accept = plan_options::acceptance::predicted;
+    return o;
+}
+
 /// Whether a matrix in GPU memory is planned for there: else it comes to the CPU.
 template <class V>
 bool planned_on_device(const plan_options& o) {

@@ -102,7 +102,14 @@ class typed_operator final : public any_operator {
           plan_(std::move(p)),
           shape_(op->shape()),
           op_(shared(std::move(op))),
-          options_(std::move(options)) {}
+          options_(std::move(options)) {
+        // The plan reports what multiplies, where building took another method than the first.
+        const std::string_view built = op_->get()->method_name();
+        if (plan_->chosen().method == built) return;
+        plan_->why = std::string(built) + " was built in place of " + plan_->chosen().method +
+                     ": it is faster when both are timed, or takes less memory";
+        plan_->put_first(built);
+    }
     /// One that has not.
     typed_operator(B on, std::unique_ptr<linear_operator<V, B>> op)
         : on_(on), shape_(op->shape()), op_(shared(std::move(op))) {}
@@ -408,8 +415,9 @@ void bind_operators(nb::module_& m) {
            nb::handle data, int device, std::uintptr_t stream, int threads,
            std::optional<std::int64_t> products, bool tune, bool fresh, bool deterministic,
            std::vector<std::string> methods, bool transposed, index vectors,
-           const std::string& storage) {
+           const std::string& storage, bool measured) {
             plan_options options;
+            if (!measured) options.accept = plan_options::acceptance::predicted;
             if (products) options.expected_products = *products;
             options.tune = tune, options.fresh = fresh, options.deterministic = deterministic;
             options.methods = std::move(methods);
@@ -419,7 +427,7 @@ void bind_operators(nb::module_& m) {
         },
         "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "device"_a, "stream"_a,
         "threads"_a, "products"_a.none(), "tune"_a, "fresh"_a, "deterministic"_a, "methods"_a,
-        "transposed"_a, "vectors"_a, "storage"_a);
+        "transposed"_a, "vectors"_a, "storage"_a, "measured"_a);
 }
 
 }  // namespace nz::python
