@@ -1,6 +1,7 @@
 # `cpack -G DEB` in the build folder: a .deb of the command, its pages and completion, the libraries
-# of C++ and C and their headers; and nonzero-mpi, of what the command opens under mpirun, so that
-# the first does not depend on MPI. What the files need dpkg-shlibdeps finds. What is PETSc's is in neither.
+# of C++ and C and their headers; nonzero-mpi, of what the command opens under mpirun, so that the
+# first does not depend on MPI; and nonzero-amgx. What the files need dpkg-shlibdeps finds. What is
+# PETSc's is in none.
 set(CPACK_PACKAGE_NAME nonzero)
 set(CPACK_PACKAGE_VENDOR "The nonzero authors")
 set(CPACK_PACKAGE_CONTACT "The nonzero authors")
@@ -22,6 +23,11 @@ if(TARGET nonzero_mpi)
     list(APPEND CPACK_COMPONENTS_ALL mpi)
     set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "nonzero (= ${PROJECT_VERSION})")
     set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS openmpi-bin)
+endif()
+if(NONZERO_AMGX)
+    # Its own package, as its header and library have the names of AmgX's.
+    list(APPEND CPACK_COMPONENTS_ALL amgx)
+    set(CPACK_DEBIAN_AMGX_PACKAGE_DEPENDS "nonzero (= ${PROJECT_VERSION})")
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 include(CPack)

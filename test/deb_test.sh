@@ -46,6 +46,12 @@ expect "what the program in C says" "$said" "$(./poisson)"
 gfortran /usr/include/nonzero.f90 poisson.f90 $flags -o poisson
 expect "what the program in Fortran says" "${said/ 2.7e/  2.7E}" "$(./poisson)"
 
+if amgx=$(compgen -G './nonzero-amgx_*.deb'); then
+    install "$amgx"
+    gcc amgx.c -lamgxsh -o amgx_program
+    ./amgx_program || fail "the program of docs/amgx.md finds another solution"
+fi
+
 # Every subcommand that the command lists has its page, and is completed.
 mapfile -t subcommands < <(nz --help | sed -n '/^Subcommands/,$s/^  \([a-z]\+\) .*/\1/p')
 ((${#subcommands[@]} > 10)) || fail "nz --help lists ${#subcommands[@]} subcommands"
@@ -69,7 +75,7 @@ if [[ -n $mpi ]]; then
     [[ $ranks == *'"where": "2 processes of '* ]] || fail "two ranks say $ranks"
 fi
 
-apt-get remove --yes nonzero
+apt-get remove --yes nonzero  # and what depends on it
 for file in "${files[@]}"; do
     [[ -d $file || ! -e $file ]] || fail "$file is left after apt-get remove"
 done
