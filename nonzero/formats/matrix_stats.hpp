@@ -58,8 +58,8 @@ struct matrix_stats {
     /// Entries more than far columns from the entry of the same number in the row before,
     /// within groups of groups[0] rows; and how many have such an entry before them.
     std::int64_t far_columns = 0, compared_columns = 0;
-    double row_imbalance = 1;  ///< nonzeros of the heaviest of shares equal shares of rows,
-                               ///< over the mean
+    double row_imbalance = 1;  ///< nonzeros of the heaviest of equal shares of rows, one a thread
+                               ///< of the CPU to plan for, else `shares`, over the mean
 
     [[nodiscard]] std::int64_t max_row_nnz() const {
         return row_lengths.empty() ? 0 : row_lengths.back().length;

@@ -452,6 +452,27 @@ TYPED_TEST(planned, every_method_says_what_makes_sense_of_every_matrix) {
     }
 }
 
+TEST(planning_on_a_cpu, takes_equal_shares_of_rows_as_its_threads_do) {
+    const auto uneven =  // in sixteen parts, and not in two
+        from_rule<double>(2048, 256,
+                          [](index i, index, double u) { return i % 256 < 64 && u > 0.7; });
+    const machine_speeds machine{.unit_s = 1e-9,
+                                 .workers = 2,
+                                 .reads = {{1e6, 1e10}},
+                                 .gathers = {{1e6, 1e9}},
+                                 .convert_bytes_per_s = 1e9};
+    const auto slower = [&](int threads) {
+        const auto takes = [&](const char* method) {
+            return make_plan(uneven, cpu{threads}, {.methods = {method}, .speeds = machine})
+                .chosen()
+                .predicted_s;
+        };
+        return takes("csr.static") / takes("csr.balanced");
+    };
+    EXPECT_NEAR(slower(2), 1, 0.02);
+    EXPECT_NEAR(slower(16), 2, 0.1);
+}
+
 TEST(stats, count_the_sectors_of_x) {
     const auto full = [](index, index, double) { return true; };
     const auto A = from_rule<double>(2, 8, full);  // two rows over two sectors

@@ -383,15 +383,14 @@ void count_sectors(const csr<V, host_view>& A, double room, matrix_stats& s) {
 }
 
 template <class V>
-double imbalance_of_rows(const csr<V, host_view>& A) {
+double imbalance_of_rows(const csr<V, host_view>& A, std::int64_t shares) {
     offset heaviest = 0;
-    for (std::int64_t p = 0; p < matrix_stats::shares; ++p) {
-        const range rows = share(A.shape.rows, matrix_stats::shares, p);
+    for (std::int64_t p = 0; p < shares; ++p) {
+        const range rows = share(A.shape.rows, shares, p);
         heaviest = std::max(heaviest,
                             A.row_ptr[std::size_t(rows.last)] - A.row_ptr[std::size_t(rows.first)]);
     }
-    return A.val.empty() ? 1
-                         : double(heaviest) * double(matrix_stats::shares) / double(A.val.size());
+    return A.val.empty() ? 1 : double(heaviest) * double(shares) / double(A.val.size());
 }
 
 /// Stats from the entries, but for diagonals: of A, which is a matrix or a sample of it. In at most
@@ -420,7 +419,7 @@ template <class V>
 void add_stats_of_rows(const csr<V, host_view>& A, matrix_stats& s) {
     s.rows = A.shape.rows, s.cols = A.shape.cols, s.nnz = std::ssize(A.val);
     count_rows(A, s);
-    s.row_imbalance = imbalance_of_rows(A);
+    s.row_imbalance = imbalance_of_rows(A, matrix_stats::shares);
 }
 
 template <class V>
@@ -484,16 +483,8 @@ void scale(matrix_stats& s, double times) {
     for (std::int64_t& blocks : s.blocks) scaled(blocks);
 }
 
-}  // namespace
-
-template <class V>
-matrix_stats compute_stats(const ascending<V>& A) {
-    return stats_of_all(A.view(), packing_for(cpu{}, std::ssize(A.view().val)));
-}
-
 template <class V, class B>
-matrix_stats estimate_stats(const ascending<V>& in_order, B on) {
-    const csr<V, host_view>& A = in_order.view();
+matrix_stats estimated(const csr<V, host_view>& A, B on) {
     const packed_options packing = packing_for(on, std::ssize(A.val));
     const std::int64_t every = runs_a_sample(on, A.shape.rows, std::ssize(A.val));
     const std::int64_t columns = A.shape.cols;
@@ -515,6 +506,21 @@ matrix_stats estimate_stats(const ascending<V>& in_order, B on) {
     constexpr double worth_counting = 3;  // places of the diagonals for each entry
     if (double(s.diagonals) * double(s.rows) < worth_counting * double(s.nnz))
         count_diagonals_in_array(A, 1, s);
+    return s;
+}
+
+}  // namespace
+
+template <class V>
+matrix_stats compute_stats(const ascending<V>& A) {
+    return stats_of_all(A.view(), packing_for(cpu{}, std::ssize(A.view().val)));
+}
+
+template <class V, class B>
+matrix_stats estimate_stats(const ascending<V>& in_order, B on) {
+    const csr<V, host_view>& A = in_order.view();
+    matrix_stats s = estimated(A, on);
+    if constexpr (std::is_same_v<B, cpu>) s.row_imbalance = imbalance_of_rows(A, thread_count(on));
     return s;
 }
 
