@@ -172,6 +172,62 @@ class Page(unittest.TestCase):
         ):
             self.assertIn(words, page.text[plot], plot)
 
+    def test_it_begins_with_what_was_taught(self) -> None:
+        for r in self.data["results"]:
+            r["spread"] = min(r.get("spread", 0), 0.1)  # doubtful times teach nothing
+        page = self.visit_report("""
+            const texts = (what) => [...document.querySelectorAll(what)].map((e) => e.textContent);
+            const links = [...document.querySelectorAll('nav a')];
+            document.documentElement.dataset.seen = JSON.stringify({
+                title: document.title, h1: texts('h1')[0], heads: texts('h2'),
+                links: texts('nav a'), figures: texts('.taught strong'), small: texts('.taught li'),
+                lost: links.filter((a) => !document.querySelector(a.getAttribute('href'))).length});
+            """).page
+        seen = json.loads(page.root["data-seen"] or "{}")
+        self.assertEqual(seen["heads"][:2], ["What this taught", "All matrices"])
+        self.assertEqual((seen["links"], seen["lost"]), (seen["heads"], 0))
+        self.assertEqual(len(seen["figures"]), 3)
+        for text in (seen["title"], seen["h1"]):
+            self.assertIn(" on 2 threads", text)
+            self.assertIn(f"nonzero {self.data['nz']}", text)
+        gains = []
+        for matrix in self.data["matrices"]:
+            times = {
+                (r["method"], r["threads"]): r["median_s"]
+                for r in self.data["results"]
+                if r["matrix"] == matrix["name"] and "median_s" in r
+            }
+            gains.append(times["csr.static", 2] / min(times.values()))
+        self.assertEqual(seen["figures"][0], f"{(gains[0] * gains[1]) ** 0.5:.3g}×")
+        self.assertIn("2 matrices", seen["small"][0])
+
+    def test_doubtful_times_teach_nothing(self) -> None:
+        for r in self.data["results"]:
+            r["spread"] = 0.9
+        seen = self.visit_report("""
+            document.documentElement.dataset.seen =
+                document.getElementById('section-what-this-taught').textContent;
+            """).page.root["data-seen"]
+        left_out = "All of the matrices are left out here, as the machine was busy."
+        self.assertEqual(seen, "What this taught" + left_out)
+
+    def test_kernels_with_the_same_figures_share_a_row_which_is_folded_on_a_cpu(self) -> None:
+        script = """
+            const table = [...document.querySelectorAll('table')].find(
+                (t) => t.caption?.textContent.startsWith('What each GPU kernel'));
+            const fold = table.closest('details');
+            document.documentElement.dataset.seen = JSON.stringify([
+                fold === null ? 'open' : fold.open,
+                [...table.tBodies[0].rows].map((row) => row.cells[0].textContent)]);
+            """
+        is_open, rows = json.loads(self.visit_report(script).page.root["data-seen"] or "[]")
+        self.assertIs(is_open, False)
+        same = (
+            "csr.vector, csr.vector_ldg, csr.vector_shared, csr.vector_shared2d, csr.vector_texture"
+        )
+        self.assertIn(same, rows)
+        self.assertIn("csr.scalar", rows)
+
     def test_a_warp_is_drawn_as_it_was_counted(self) -> None:
         explained = self.data["matrices"][0]["explain"]
         for k, picture in enumerate(explained["pictures"]):

@@ -9,7 +9,7 @@ extern const std::string_view page_html;  ///< with {{title}}, {{style}}, {{data
 
 // In the order in which they are read.
 extern const std::string_view report_styles[1];
-extern const std::string_view report_scripts[8];
+extern const std::string_view report_scripts[9];
 extern const std::string_view explorer_styles[2];
 extern const std::string_view explorer_scripts[5];
 

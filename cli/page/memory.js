@@ -30,9 +30,11 @@ function memorySection(A) {
     const text = 'Counted on the CPU from the addresses that each kernel\'s warps touch, without ' +
         'a GPU and without its time. Best first: what moves the fewest bytes, times how much ' +
         `longer than an equal share the busiest warp works.${partText(A)}`;
+    const table = kernelTable(A, counted);
     return section(
         'The memory\'s view', html('p', {}, text),
-        pictures.length > 0 ? warpFigure(pictures) : undefined, kernelTable(A, counted),
+        pictures.length > 0 ? warpFigure(pictures) : undefined,
+        A.results.some((r) => r.threads === 0) ? table : folded('GPU kernels as a table', table),
         html(
             'p', {class: 'soft'},
             'A request is one load or store of a warp. Sectors, of 32 bytes, are those of a mean ' +
@@ -62,6 +64,17 @@ function notCounted(methods) {
         sortableTable('Methods that are not counted', columns, declined));
 }
 
+/** Kernels that ask the same of the memory as one, by all of their names; those timed apart. */
+function withTheSameFigures(counted, timed) {
+    const groups = new Map();
+    for (const m of counted) {
+        const key = JSON.stringify({...m, method: timed(m) === undefined ? '' : m.method});
+        groups.set(key, [...(groups.get(key) ?? []), m]);
+    }
+    return [...groups.values()].map(
+        (same) => ({...same[0], method: same.map((m) => m.method).join(', ')}));
+}
+
 function kernelTable(A, counted) {
     const sectors = (of) => (m) => m.sectors_a_request?.[of];
     const timed = (m) => A.results.find((r) => r.method === m.method && r.threads === 0)?.median_s;
@@ -79,7 +92,8 @@ function kernelTable(A, counted) {
         {head: 'time', value: timed, text: seconds},
     ];
     const shown = columns.filter((c) => c.head !== 'time' || counted.some(timed));
-    return sortableTable('What each GPU kernel asks of the memory', shown, counted);
+    const rows = withTheSameFigures(counted, timed);
+    return sortableTable('What each GPU kernel asks of the memory', shown, rows);
 }
 
 /** One of the pictures, chosen by its method, with its steps as a table. */

@@ -101,11 +101,26 @@ function attempt(build) {
     }
 }
 
+/** Links to the sections, those of the matrix among them. */
+function contents() {
+    const sections = [...document.querySelectorAll('section')];
+    const link = ({id, firstChild}) =>
+        html('li', {}, html('a', {href: `#${id}`}, firstChild.textContent));
+    document.getElementById('contents').replaceChildren(...sections.map(link));
+}
+
+/** "on 2 threads" or "on a GPU": where the fastest times were measured. */
+function placeText({threads}) {
+    if (threads.length === 0) return '';
+    return threads.includes(0) ? ' on a GPU' : ` on ${threadsText(threads.at(-1))}`;
+}
+
 function start() {
     const data = readMeasurements(JSON.parse(document.getElementById('data').textContent));
     const {matrices, raw} = data;
     const title = matrices.length === 1 ? matrices[0].name : `${matrices.length} matrices`;
-    document.title = `${title} – nonzero`;
+    const version = raw.nz ? `nonzero ${raw.nz}` : 'nonzero';
+    document.title = `${title}${placeText(data)} – ${version}`;
     const detail = html('div', {id: 'matrix'});
     const chooser = html(
         'select', {'aria-label': 'matrix'},
@@ -119,6 +134,7 @@ function start() {
             () => solversSection(A)
         ];
         detail.replaceChildren(...builders.map(attempt).filter((part) => part !== undefined));
+        contents();
         attempt(() => redraw());
     };
     chooser.addEventListener('change', () => show(matrices[Number(chooser.value)]));
@@ -129,13 +145,15 @@ function start() {
     };
     document.getElementById('page').replaceChildren(
         html(
-            'header', {}, html('h1', {}, `Sparse products: ${title}`),
+            'header', {},
+            html('h1', {}, `Sparse products: ${title}${placeText(data)}, ${version}`),
             html(
                 'p', {class: 'soft'},
                 [`nz ${raw.command}`, raw.machine?.cpu, raw.gpu?.name, raw.date]
                     .filter(Boolean)
                     .join(' · '))),
-        ...warnings(data),
+        html('nav', {'aria-label': 'contents'}, html('ol', {id: 'contents'})), ...warnings(data),
+        attempt(() => taughtSection(data)) ?? '',
         ...(several ?
                 [
                     section('All matrices', attempt(() => heatMap(data, jump))),

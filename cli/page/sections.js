@@ -15,7 +15,8 @@ function plot(id, title, explanation, draw) {
 }
 
 function section(title, ...content) {
-    return html('section', {}, html('h2', {}, title), ...content);
+    const id = title.toLowerCase().replace(/[^a-z]+/g, '-').slice(0, 24).replace(/-$/, '');
+    return html('section', {id: `section-${id}`}, html('h2', {}, title), ...content);
 }
 
 function factsTable(rows) {
