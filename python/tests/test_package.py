@@ -149,3 +149,46 @@ def test_a_build_that_fails_says_what_is_missing(tmp_path: Path) -> None:
     assert "nonzero: this machine lacks g++, libeigen3-dev, libfast-float-dev" in done.stderr
     assert "scripts/setup installs what is missing" in done.stderr
     assert not (tmp_path / "asked").exists()
+
+
+@pytest.mark.parametrize(
+    ("nvcc", "gpu", "given", "said", "cuda"),
+    [
+        (False, False, {}, "no nvcc here: built for the CPU", None),
+        (True, False, {}, "nvcc is here, but no GPU: built for the CPU", "OFF"),
+        (True, True, {}, "CUDA is compiled for this machine's GPU", None),
+        (True, False, {"NONZERO_CUDA": "ON"}, "CUDA is compiled for three architectures", "ON"),
+        (True, False, {"CMAKE_CUDA_ARCHITECTURES": "80"}, "CUDA is compiled for 80.", None),
+        (True, True, {"NONZERO_CUDA": "OFF"}, "built for the CPU, as asked for", "OFF"),
+    ],
+)
+def test_a_build_says_for_which_device(
+    tmp_path: Path, nvcc: bool, gpu: bool, given: dict[str, str], said: str, cuda: str | None
+) -> None:
+    pytest.importorskip("scikit_build_core")
+    for name, works in (("nvcc", nvcc), ("nvidia-smi", gpu)):
+        if works:
+            (tmp_path / name).write_text("#!/bin/sh\n")
+            (tmp_path / name).chmod(0o755)
+    settings = {f"cmake.define.{name}": value for name, value in given.items()}
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import build_backend as b\n"
+            "b._backend.build_wheel = lambda where, settings, metadata: print(settings)\n"
+            f"b.build_wheel('.', {settings!r})",
+        ],
+        env={"PATH": str(tmp_path), "PYTHONPATH": str(Path(__file__).resolve().parents[1])},
+        start_new_session=True,  # no terminal to write to
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr.startswith(f"nonzero: {said}"), done.stderr
+    assert done.stderr.count("\n") == 1
+    with_cuda = {**settings, **({} if cuda is None else {"cmake.define.NONZERO_CUDA": cuda})}
+    assert done.stdout == f"{with_cuda}\n"
+    if "compiled for" in said:
+        assert "-C cmake.define.NONZERO_CUDA=OFF" in done.stderr
+        assert "-C cmake.define.CMAKE_CUDA_ARCHITECTURES=90" in done.stderr
