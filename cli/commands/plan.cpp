@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -16,6 +17,7 @@
 #include "nonzero/core/json.hpp"
 #include "nonzero/core/stream.hpp"
 #include "nonzero/core/threads.hpp"
+#include "nonzero/plan/plan_text.hpp"
 
 namespace nz::cli {
 namespace {
@@ -23,6 +25,7 @@ namespace {
 struct options {
     std::string matrix, type, json, device = "cpu";
     int threads = 0;
+    bool all = false;
     plan_options planning;
 
     [[nodiscard]] bool on_gpu() const { return device == "gpu"; }
@@ -47,32 +50,37 @@ nz::json json_of(const plan_report& p, const options& o) {
     return j;
 }
 
-/// The candidates, what was chosen marked, and the words of the plan's own text behind them.
-void print(const plan_report& p) {
-    table t({{"method", false},
-             {"MB", true, true},
-             {"predicted us"},
-             {"measured us", true, true},
-             {"setup us", true, true},
-             {"", false}});
-    std::map<std::string, std::string> declined;  // methods by their reason
-    for (const plan_report::candidate& c : p.candidates) {
-        if (!c.declined.empty()) {
-            std::string& methods = declined[c.declined];
-            methods += (methods.empty() ? "" : ", ") + c.method;
-            continue;
-        }
-        t.add_row({c.method, fmt::format("{:.3f}", c.bytes * 1e-6),
-                   fmt::format("{:.2f}", c.predicted_s * 1e6),
-                   c.measured_s > 0 ? fmt::format("{:.2f}", c.measured_s * 1e6) : "-",
-                   fmt::format("{:.0f}", c.setup_s() * 1e6), &c == &p.chosen() ? "<- chosen" : ""});
-    }
+/// The first of the methods that suit.
+void print_table(const plan_report& p, std::size_t most) {
+    std::vector<column> columns;
+    for (const std::string& head : heads_of(p)) columns.push_back({head, !columns.empty()});
+    table t(columns);
+    const auto suit = suitable(p);
+    for (const plan_report::candidate& c : suit.first(std::min(suit.size(), most)))
+        t.add_row(cells_of(p, c));
     t.print();
+}
+
+/// The methods that do not suit, by their reasons.
+void print_declined(const plan_report& p) {
+    std::map<std::string, std::string> declined;
+    for (const plan_report::candidate& c : p.candidates) {
+        if (c.declined.empty()) continue;
+        std::string& methods = declined[c.declined];
+        methods += (methods.empty() ? "" : ", ") + c.method;
+    }
     if (!declined.empty()) fmt::print("\ndecline\n");
     for (const auto& [why, methods] : declined)
         fmt::print("  {}\n", wrapped(methods + ": " + why, line_width(stdout) - 2, 4));
-    const std::string text = to_text(p);
-    fmt::print("{}", text.substr(text.find("\nmatrix ")));
+}
+
+void print(const plan_report& p, bool all) {
+    for (const std::string& line : answer_of(p))
+        fmt::print("{}\n", wrapped(line, line_width(stdout), 2));
+    fmt::print("\n");
+    print_table(p, all ? p.candidates.size() : shown_candidates);
+    if (all) return print_declined(p);
+    if (const std::string rest = rest_of(p); !rest.empty()) fmt::print("\n{} (--all)\n", rest);
 }
 
 template <class V>
@@ -84,7 +92,7 @@ int show_plan(const options& o, json_file& json) {
     const auto show = [&](const plan_report& p) {
         clock.reset();
         json.write(json_of(p, o));
-        if (!json.is_stdout()) print(p);
+        if (!json.is_stdout()) print(p, o.all);
     };
     if (o.on_gpu()) {
         show(make_plan(A, gpu{}, o.planning));
@@ -139,6 +147,7 @@ void add_plan(const command& nz) {
     sub.add_option("--device", o->device, "device that multiplies")
         .one_of({"cpu", "gpu"})
         .shows_default();
+    sub.add_flag("--all", o->all, "show every method, and why those that decline do");
     sub.add_flag("--tune", o->planning.tune, "time the best few, take the fastest");
     sub.add_flag("--fresh", o->planning.fresh, "measure the machine, and tune, anew");
     add_type_of_file_option(sub, o->type);

@@ -2,12 +2,14 @@
 
 #include <fmt/core.h>
 
+#include "nonzero/core/numbers.hpp"
+
 namespace nz {
 
 std::string declined_padding(double stored, double nnz) {
     if (stored <= max_stored_per_nonzero * nnz) return {};
-    return fmt::format("it would store {:.3g} entries for {:.3g} nonzeros, more than {} for each",
-                       stored, nnz, max_stored_per_nonzero);
+    return fmt::format("it would store {} entries for {} nonzeros, more than {} for each",
+                       text_of_number(stored), text_of_number(nnz), max_stored_per_nonzero);
 }
 
 estimate with_work(estimate e, const work& w) {

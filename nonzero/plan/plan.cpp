@@ -11,6 +11,7 @@
 #include <ostream>
 
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/numbers.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/plan/acceptance.hpp"
@@ -95,8 +96,9 @@ plan_report::candidate judge(const method<V>& m, B on, const matrix_stats& s, bo
     if (c.declined.empty() && deterministic && !m.deterministic)
         c.declined = "its bits differ from run to run";
     if (c.declined.empty() && machine.memory_bytes > 0 && e.matrix_bytes > machine.memory_bytes)
-        c.declined = fmt::format("its {:.3g} GB would not fit the {:.3g} GB of memory",
-                                 e.matrix_bytes * 1e-9, machine.memory_bytes * 1e-9);
+        c.declined =
+            fmt::format("its {} would not fit the {} of memory", text_of_bytes(e.matrix_bytes),
+                        text_of_bytes(machine.memory_bytes));
     if (!c.declined.empty()) return c;
     c.matrix_bytes = e.matrix_bytes, c.bytes = e.bytes();
     c.predicted_s = predicted_seconds(e, s, machine);
@@ -155,24 +157,24 @@ void sort_candidates(plan_report& p) {
     if (p.expected_products != plan_options::many_products) prefer_fastest_or_cheapest(p);
 }
 
-std::string us(double s) { return fmt::format("{:.4g} us", s * 1e6); }
-
 std::string why(const plan_report& p) {
     const plan_report::candidate& c = p.chosen();
-    const bool timed = c.measured_s > 0;
+    const bool limited = p.expected_products != plan_options::many_products;
     std::string text =
-        fmt::format("{} {} {}", c.method, timed ? "took" : "should take", us(c.product_s()));
-    if (p.expected_products != plan_options::many_products)
-        text += fmt::format(" a product and {} of setup, which suits {} products in all",
-                            us(c.setup_s()), p.expected_products);
+        fmt::format("{} {} {} a product", c.method, c.measured_s > 0 ? "took" : "should take",
+                    text_of_time(c.product_s()));
+    if (limited)
+        text += fmt::format(" and {} of setup, which suits {} products in all",
+                            text_of_time(c.setup_s()), p.expected_products);
     const auto next =
         std::find_if(p.candidates.begin() + 1, p.candidates.end(),
                      [&](const plan_report::candidate& o) { return o.declined.empty(); });
     if (next == p.candidates.end()) return text + "; no other method suits";
-    return text + fmt::format("; next is {} with {}{}", next->method, us(next->product_s()),
-                              p.expected_products == plan_options::many_products
-                                  ? ""
-                                  : " and " + us(next->setup_s()));
+    text += fmt::format("; next is {} with {}", next->method, text_of_time(next->product_s()));
+    if (limited) return text + " and " + text_of_time(next->setup_s());
+    const double times = next->product_s() / c.product_s();
+    constexpr double shown = 1.005;
+    return times < shown ? text : text + fmt::format(", {:.2f} times as long", times);
 }
 
 void check_options(const plan_options& o) {

@@ -95,7 +95,7 @@ struct plan_report {
     [[nodiscard]] double break_even_products() const;
 };
 
-/// A table of all candidates, then what was chosen and why.
+/// The choice and why, when its setup pays, and a table of the best five candidates.
 std::string to_text(const plan_report&);
 std::ostream& operator<<(std::ostream&, const plan_report&);
 

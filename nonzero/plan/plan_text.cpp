@@ -1,11 +1,12 @@
-// Text of a plan: the cheapest setup, when its own setup pays, and the output of `nz plan`.
+#include "nonzero/plan/plan_text.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <ostream>
 
-#include "nonzero/plan/plan.hpp"
+#include "nonzero/core/numbers.hpp"
 
 namespace nz {
 
@@ -38,34 +39,81 @@ std::string storage_line(const plan_report& p) {
     if (p.bound.absolute > 0)
         text += fmt::format(", and {:.2g} |x_j| for each entry below {:.2g}", p.bound.absolute,
                             p.bound.smallest);
-    return text + "\n";
+    return text;
+}
+
+std::string setup_line(const plan_report& p) {
+    const std::string takes = "setup takes " + text_of_time(p.chosen().setup_s());
+    const double even = p.break_even_products();
+    if (even == 0) return takes + ", and no other method's takes less";
+    return fmt::format("{}; it pays from {} products on, against {}", takes, text_of_number(even),
+                       p.cheapest().method);
+}
+
+/// Columns as wide as their widest cell, the first to the left.
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::size_t> widths(rows.front().size());
+    for (const auto& row : rows)
+        for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+    std::string text;
+    for (const auto& row : rows) {
+        text += fmt::format("{:{}}", row[0], widths[0]);
+        for (std::size_t c = 1; c < row.size(); ++c)
+            text += fmt::format("  {:>{}}", row[c], widths[c]);
+        text += '\n';
+    }
+    return text;
 }
 
 }  // namespace
 
+std::vector<std::string> answer_of(const plan_report& p) {
+    std::vector<std::string> all{p.why, setup_line(p)};
+    if (std::string line = storage_line(p); !line.empty()) all.push_back(std::move(line));
+    all.push_back(fmt::format("matrix {} x {}, {} entries; machine {}", p.shape.rows, p.shape.cols,
+                              p.nnz, p.machine));
+    return all;
+}
+
+std::span<const plan_report::candidate> suitable(const plan_report& p) {
+    const auto end =
+        std::find_if(p.candidates.begin(), p.candidates.end(),
+                     [](const plan_report::candidate& c) { return !c.declined.empty(); });
+    return {p.candidates.begin(), end};
+}
+
+std::vector<std::string> heads_of(const plan_report& p) {
+    std::vector<std::string> all{"method", "predicted", "setup", "bytes moved", "bytes stored"};
+    if (p.chosen().measured_s > 0) all.insert(all.begin() + 2, "measured");
+    return all;
+}
+
+std::vector<std::string> cells_of(const plan_report& p, const plan_report::candidate& c) {
+    std::vector<std::string> all{c.method, text_of_time(c.predicted_s), text_of_time(c.setup_s()),
+                                 text_of_bytes(c.bytes), text_of_bytes(c.matrix_bytes)};
+    if (p.chosen().measured_s > 0)
+        all.insert(all.begin() + 2, c.measured_s > 0 ? text_of_time(c.measured_s) : "-");
+    return all;
+}
+
+std::string rest_of(const plan_report& p) {
+    const std::size_t suit = suitable(p).size(), more = suit - std::min(suit, shown_candidates);
+    const std::size_t others = p.candidates.size() - suit;
+    if (more == 0 && others == 0) return {};
+    const std::string not_here = fmt::format("{} do not, or have no kernel here", others);
+    if (more == 0) return not_here;
+    return fmt::format("{} more methods suit", more) + (others == 0 ? "" : "; " + not_here);
+}
+
 std::string to_text(const plan_report& p) {
-    std::size_t width = 6;
-    for (const plan_report::candidate& c : p.candidates) width = std::max(width, c.method.size());
-    std::string text = fmt::format("{:{}}  {:>9}  {:>12}  {:>11}  {:>12}\n", "method", width, "MB",
-                                   "predicted us", "measured us", "setup us");
-    for (const plan_report::candidate& c : p.candidates) {
-        if (!c.declined.empty()) {
-            text += fmt::format("{:{}}  declines: {}\n", c.method, width, c.declined);
-            continue;
-        }
-        text += fmt::format("{:{}}  {:>9.3f}  {:>12.2f}  {:>11}  {:>12.0f}\n", c.method, width,
-                            c.bytes * 1e-6, c.predicted_s * 1e6,
-                            c.measured_s > 0 ? fmt::format("{:.2f}", c.measured_s * 1e6) : "-",
-                            c.setup_s() * 1e6);
-    }
-    text += fmt::format("\nmatrix  {} x {}, {} entries\nmachine {}\nchosen  {}\n", p.shape.rows,
-                        p.shape.cols, p.nnz, p.machine, p.why);
-    text += storage_line(p);
-    const double even = p.break_even_products();
-    text += even == 0 ? "setup   the cheapest there is\n"
-                      : fmt::format("setup   {:.0f} us; pays from {:.0f} products on, against {}\n",
-                                    p.chosen().setup_s() * 1e6, even, p.cheapest().method);
-    return text;
+    std::string text;
+    for (const std::string& line : answer_of(p)) text += line + '\n';
+    std::vector<std::vector<std::string>> rows{heads_of(p)};
+    for (const plan_report::candidate& c : suitable(p))
+        if (rows.size() <= shown_candidates) rows.push_back(cells_of(p, c));
+    text += '\n' + aligned(rows);
+    const std::string rest = rest_of(p);
+    return rest.empty() ? text : text + '\n' + rest + '\n';
 }
 
 std::ostream& operator<<(std::ostream& to, const plan_report& p) { return to << to_text(p); }
