@@ -92,7 +92,4 @@ class table {
 /// A bar of `fraction` (0 to 1) of `width` characters, in eighths of a character.
 std::string bar(double fraction, int width);
 
-/// "512 B", "32.0 KiB", "1.5 GiB".
-std::string text_of_bytes(double bytes);
-
 }  // namespace nz::cli

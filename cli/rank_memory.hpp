@@ -48,7 +48,7 @@ memory_of_ranks gathered_memory(const communicator&, const memory_watch&, double
 const rank_memory& heaviest(const memory_of_ranks& all);
 
 nz::json to_json(const memory_of_ranks&);
-/// "2.1 GiB on the heaviest rank, 1.31 times its share".
+/// "2.1 GB on the heaviest rank, 1.31 times its share".
 std::string to_text(const memory_of_ranks&);
 
 }  // namespace nz::cli

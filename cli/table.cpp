@@ -177,12 +177,4 @@ std::string bar(double fraction, int width) {
     return text + eighths[steps % 8];
 }
 
-std::string text_of_bytes(double bytes) {
-    static constexpr const char* units[] = {"KiB", "MiB", "GiB", "TiB"};
-    if (bytes < 1024) return fmt::format("{:.0f} B", bytes);
-    std::size_t unit = 0;
-    for (bytes /= 1024; bytes >= 1024 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
-    return fmt::format("{:.1f} {}", bytes, units[unit]);
-}
-
 }  // namespace nz::cli

@@ -12,6 +12,7 @@
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/numbers.hpp"
 #include "nonzero/core/threads.hpp"
 
 namespace nz::cli {
@@ -21,10 +22,7 @@ constexpr std::string_view svg_ending[] = {".svg"};
 
 std::string percent(double part) { return fmt::format("{:.0f}%", 100 * part); }
 
-/// Counts up to ten million as they are, larger ones shorter.
-std::string count(std::int64_t n) {
-    return n < 10'000'000 ? std::to_string(n) : fmt::format("{:.3g}M", double(n) * 1e-6);
-}
+std::string count(std::int64_t n) { return text_of_number(double(n)); }
 
 void print_figures(const traffic& of_warp, const explanation& e) {
     table t({{"", false},

@@ -20,6 +20,7 @@
 #include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/numbers.hpp"
 #include "nonzero/core/stream.hpp"
 #include "nonzero/dist/read_slice.hpp"
 #include "nonzero/graph/pagerank.hpp"
@@ -216,14 +217,15 @@ void print(const options& o, const outcome& all) {
                all.dangling);
     fmt::print("product     {}, {}{}\n", all.product, all.where,
                r.in_graph ? ", iterations as a graph" : "");
-    fmt::print("setup       {:.3g} ms plan, {:.3g} ms ranking\n", all.plan_s * 1e3,
-               r.setup_s * 1e3);
-    fmt::print("iterations  {}, {:.3g} us each{}\n", r.iterations, r.iteration_s() * 1e6,
-               o.time ? fmt::format(", {:.3g} us the product alone", all.product_s * 1e6) : "");
+    fmt::print("setup       {} plan, {} ranking\n", text_of_time(all.plan_s),
+               text_of_time(r.setup_s));
+    fmt::print("iterations  {}, {} each{}\n", r.iterations, text_of_time(r.iteration_s()),
+               o.time ? fmt::format(", {} the product alone", text_of_time(all.product_s)) : "");
     fmt::print(
-        "converged   {}: last change of the ranks {:.3g},\n"
-        "            error at most {:.3g}\n",
-        r.converged ? "yes" : "no", r.change, r.error_bound(o.ranking.damping));
+        "converged   {}: last change of the ranks {},\n"
+        "            error at most {}\n",
+        r.converged ? "yes" : "no", text_of_number(r.change),
+        text_of_number(r.error_bound(o.ranking.damping)));
 }
 
 template <class V>

@@ -14,6 +14,7 @@
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/numbers.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/graph/metis.hpp"
 #include "nonzero/io/io.hpp"
@@ -85,8 +86,9 @@ void print(const spectral_report& s, const options& o) {
     fmt::print("connectivity  {:.6g} of the component cut first\n", s.connectivity);
     fmt::print("search        {} Fiedler vectors, {} products, preconditioner {}\n", s.searches,
                s.products, o.preconditioner);
-    fmt::print("converged     {}, |L v - lambda v| / lambda = {:.2g}, allowed {:g}\n",
-               s.converged ? "yes" : "no: " + s.why, s.residual, o.cutting.fiedler.tol);
+    fmt::print("converged     {}, |L v - lambda v| / lambda = {}, allowed {}\n",
+               s.converged ? "yes" : "no: " + s.why, text_of_number(s.residual),
+               text_of_number(o.cutting.fiedler.tol));
 }
 
 void print(const options& o, const outcome& all) {
@@ -96,9 +98,9 @@ void print(const options& o, const outcome& all) {
                r.isolated, r.largest);
     fmt::print("parts         {}; the heaviest {:.2f} % above the mean\n", text_of_sizes(r.sizes),
                100 * r.imbalance);
-    fmt::print("cut           {} edges, by {}; a random cut: {:.0f}\n", r.cut, r.winner,
-               all.random_cut);
-    fmt::print("method        {}, {:.3g} ms, {}\n", name_of(r.method), all.partition_s * 1e3,
+    fmt::print("cut           {} edges, by {}; a random cut: {}\n", r.cut, r.winner,
+               text_of_number(all.random_cut));
+    fmt::print("method        {}, {}, {}\n", name_of(r.method), text_of_time(all.partition_s),
                all.where);
     if (r.search.searches > 0) print(r.search, o);
     if (r.winner == "components") return;

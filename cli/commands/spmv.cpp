@@ -17,6 +17,7 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/numbers.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/gpu/gpu_ranks.hpp"
 #include "nonzero/dist/read_slice.hpp"
@@ -191,9 +192,9 @@ void print(const measured& t, nz::shape shape, std::size_t nnz, double norm_of_y
     fmt::print("|y|_2    {:.15g}\n", norm_of_y);
     fmt::print("matrix   {} x {}, {} nonzeros, {}\n", shape.rows, shape.cols, nnz,
                type_option<V>());
-    fmt::print("method   {}, {}, set up in {:.3g} ms\n", t.method, t.where, t.setup_s * 1e3);
-    fmt::print("product  {:.3g} us, {:.3g} GFLOP/s\n", t.product_s * 1e6,
-               flops / t.product_s * 1e-9);
+    fmt::print("method   {}, {}, set up in {}\n", t.method, t.where, text_of_time(t.setup_s));
+    fmt::print("product  {}, {} GFLOP/s\n", text_of_time(t.product_s),
+               text_of_number(flops / t.product_s * 1e-9));
     if (!t.memory.empty()) fmt::print("memory   {}\n", to_text(t.memory));
 }
 

@@ -11,6 +11,7 @@
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/numbers.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/timing/measure.hpp"
 
@@ -71,7 +72,7 @@ bool before(const explained_method& a, const explained_method& b) {
     return a.weight < b.weight;
 }
 
-std::string micros(double s) { return s > 0 ? fmt::format("{:.3g}", s * 1e6) : "-"; }
+std::string micros(double s) { return s > 0 ? text_of_number(s * 1e6) : "-"; }
 
 void print_table(const std::vector<explained_method>& lines, bool measured) {
     std::vector<column> columns{{"method", false},

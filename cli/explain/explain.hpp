@@ -87,7 +87,7 @@ int explain_all(const explain_options&, const csr<V, host_view>& A);
 gpu_info gpu_to_explain(const std::string& file);
 /// Its speeds.
 machine_speeds speeds_to_explain(const std::string& file);
-/// "an L1 of 256 KiB, ..."; what is modelled, in a line.
+/// "an L1 of 262 kB, ..."; what is modelled, in a line.
 std::string describe(const l1_model&);
 
 }  // namespace nz::cli

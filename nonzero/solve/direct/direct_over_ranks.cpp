@@ -7,6 +7,7 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/memory.hpp"
+#include "nonzero/core/numbers.hpp"
 #include "nonzero/dist/exchange.hpp"
 
 namespace nz {
@@ -44,9 +45,9 @@ direct_over_ranks<V>::direct_over_ranks(const communicator& ranks, const matrix_
         const double most = most_bytes > 0 ? most_bytes : all > 0 ? all / 2 : bytes;
         if (is_first() && bytes > most)
             throw unavailable(
-                fmt::format("direct: A alone would take {:.3g} GB of the first rank, "
-                            "more than the {:.3g} GB allowed",
-                            bytes * 1e-9, most * 1e-9));
+                fmt::format("direct: A alone would take {} of the first rank, more than the {} "
+                            "allowed",
+                            text_of_bytes(bytes), text_of_bytes(most)));
     });
     A_ = joined(ranks_, A);
     agree(&ranks_, [&] {

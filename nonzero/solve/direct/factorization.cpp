@@ -7,6 +7,7 @@
 
 #include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/memory.hpp"
+#include "nonzero/core/numbers.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/matrix/ascending.hpp"
 #include "nonzero/matrix/mirror.hpp"
@@ -161,9 +162,9 @@ void factorization<V>::factorize(const factor_plan<V>& plan) {
     arrangement_ = std::make_shared<const rearrangement>(plan.arrangement());
     if (!forecast_.is_complete || forecast_.bytes > plan.most_bytes())
         throw unavailable(fmt::format(
-            "the factors of A would take {}{:.3g} GB, more than the {:.3g} GB allowed",
-            forecast_.is_complete ? "" : "at least ", forecast_.bytes * 1e-9,
-            std::min(plan.most_bytes(), double(most_entries) * bytes_an_entry<V>) * 1e-9));
+            "the factors of A would take {}{}, more than the {} allowed",
+            forecast_.is_complete ? "" : "at least ", text_of_bytes(forecast_.bytes),
+            text_of_bytes(std::min(plan.most_bytes(), double(most_entries) * bytes_an_entry<V>))));
     const auto matrix = rearranged<wide>(view(A_), *arrangement_);
     factors_ = plan.symbolic() != nullptr ? plan.symbolic()->factorize(view(matrix))
                : forecast_.is_cholesky    ? sparse_llt<wide>(view(matrix))

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "nonzero/core/error.hpp"
+#include "nonzero/core/numbers.hpp"
 #include "nonzero/solve/multigrid/options.hpp"
 
 namespace nz {
@@ -58,9 +59,9 @@ std::string to_text(const amg_report& r) {
                             direct ? "-" : fmt::format("{:.2f}", level.spectral_radius),
                             direct ? "solved directly" : level.method);
     }
-    return text +
-           fmt::format("\noperator complexity {:.2f}, grid complexity {:.2f}, setup {:.3g} s\n",
-                       r.operator_complexity(), r.grid_complexity(), r.setup_s);
+    return text + fmt::format("\noperator complexity {:.2f}, grid complexity {:.2f}, setup {}\n",
+                              r.operator_complexity(), r.grid_complexity(),
+                              text_of_time(r.setup_s));
 }
 
 std::ostream& operator<<(std::ostream& to, const amg_report& r) { return to << to_text(r); }
