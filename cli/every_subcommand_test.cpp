@@ -57,14 +57,18 @@ class every_subcommand : public command {
         ADD_FAILURE() << name << " is in no test";
         return {};
     }
-    /// The long options that its help lists, with what each takes.
+    /// The long options that its help lists, with what each takes and all that is said of it.
     [[nodiscard]] std::map<std::string, std::string> options(const std::string& name) const {
         std::map<std::string, std::string> found;
         std::istringstream help(nz(name + " --help").out);
         const std::regex option("^  (?:-[a-z],)?(--[a-z-]+) ?(.*)");
         std::smatch match;
+        std::string last;
         for (std::string line; std::getline(help, line);)
-            if (std::regex_match(line, match, option)) found[match[1]] = match[2];
+            if (std::regex_match(line, match, option))
+                found[last = match[1]] = match[2];
+            else if (line.starts_with("      ") && !last.empty())
+                found[last] += line.substr(line.find_last_of(' ', line.find_first_not_of(' ')));
         EXPECT_TRUE(found.contains("--help")) << name;
         return found;
     }
@@ -199,12 +203,11 @@ TEST_F(every_subcommand, writes_its_file_and_nothing_else_to_stdout_where_its_na
 /// The words that an option of numbers must refuse, by what its help says that it takes.
 std::vector<std::string> wrong_words(const std::string& takes) {
     std::vector<std::string> words = {"abc", "nan", "inf", "1e999", "3x"};
-    if (takes.starts_with("UINT")) words.insert(words.end(), {"-1", "1.5"});
-    if (takes.starts_with("INT:"))
-        words.insert(words.end(), {"1.5", "9223372036854775808", "99999999999999999999999"});
-    const std::regex range("^[A-Z]+:(from|>|>=) ([-+.e0-9]+)(?: to ([-+.e0-9]+))?.*");
+    const std::regex range(", (from|>|>=) ([-+.e0-9]+)(?: to ([-+.e0-9]+))?");
     std::smatch m;
-    if (!std::regex_match(takes, m, range)) return words;
+    if (!std::regex_search(takes, m, range)) return words;
+    if (takes.starts_with("INT"))
+        words.insert(words.end(), {"1.5", "18446744073709551616", "99999999999999999999999"});
     words.push_back(m[1] == ">" ? m[2].str() : std::to_string(std::stol(m[2]) - 1));
     words.emplace_back("-1");
     if (m[3].matched)
@@ -229,10 +232,10 @@ TEST_F(every_subcommand, says_in_a_few_words_which_numbers_an_option_takes) {
     int tried = 0;
     for (const std::string& name : all)
         for (const auto& [option, takes] : options(name)) {
-            if (!std::regex_search(takes, std::regex("^(INT|UINT|FLOAT)"))) continue;
+            if (!std::regex_search(takes, std::regex("^(INT|FLOAT) "))) continue;
             ++tried;
             const bool of_generator = name.starts_with("generate ");
-            EXPECT_TRUE(of_generator || takes.find(':') < takes.find(' ')) << name << " " << takes;
+            EXPECT_TRUE(of_generator || wrong_words(takes).size() > 6) << name << " " << takes;
             for (const std::string& word : wrong_words(takes)) {
                 const std::string run = name + " " + option + " " + word;
                 const auto [code, out, err] = nz(run);
@@ -245,6 +248,29 @@ TEST_F(every_subcommand, says_in_a_few_words_which_numbers_an_option_takes) {
             }
         }
     EXPECT_GE(tried, 60);
+}
+
+/// As people write it: what is typed, then what it is for, what it takes and its default.
+TEST_F(every_subcommand, shows_defaults_and_ranges_one_way) {
+    for (const std::string& name : subcommands()) {
+        const std::string help = nz(name + " --help").out;
+        for (const char* no : {"REQUIRED", "TEXT:", "INT:", "FLOAT:", "UINT",
+                               "Excludes:", "Needs:", "{false}", " [all", " [1, 2"})
+            EXPECT_EQ(help.find(no), std::string::npos) << name << ": " << no;
+        for (const auto& [option, text] : options(name)) {
+            const auto at = text.find(" (default: ");
+            if (at != std::string::npos) EXPECT_TRUE(text.ends_with(')')) << option << text;
+            EXPECT_EQ(text.find('='), text.find("= A")) << option << ": " << text;
+        }
+    }
+    const std::string help = nz("plan --help").out;
+    EXPECT_NE(help.find("--device cpu|gpu            device that multiplies (default: cpu)\n"),
+              std::string::npos)
+        << help;
+    EXPECT_NE(help.find("number of threads, from 1 to 1024 (default: all)\n"), std::string::npos);
+    EXPECT_NE(nz("bench --help").out.find("no two are equal"), std::string::npos);
+    EXPECT_NE(nz("bench --help").out.find("; only with --distinct"), std::string::npos);
+    EXPECT_NE(nz("report --help").out.find("(required)"), std::string::npos);
 }
 
 /// Numbers that are parts of a word, and those whose range only the library knows.

@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <sstream>
+#include <string_view>
 
 #include "cli/arguments/options.hpp"
 #include "cli/arguments/parsing.hpp"
@@ -17,6 +19,14 @@
 
 namespace nz::cli {
 namespace {
+
+constexpr std::string_view before_default = " (default: ";
+
+/// The description with `more` behind it, but before what it says of the default.
+std::string with(const std::string& description, const std::string& more) {
+    const auto at = std::min(description.find(before_default), description.size());
+    return description.substr(0, at) + more + description.substr(at);
+}
 
 template <class T>
 bool has(const number_range<T>& r, T x) {
@@ -61,11 +71,11 @@ option option::needs(option other) const { return option(option_->needs(other.op
 option option::excludes(option other) const { return option(option_->excludes(other.option_)); }
 
 option option::one_of(const std::vector<std::string>& words) const {
-    return option(option_->check(CLI::IsMember(words)));
+    return one_of_unlisted(words).type_name(fmt::format("{}", fmt::join(words, "|")));
 }
 
 option option::one_of_unlisted(const std::vector<std::string>& words) const {
-    return option(option_->check(CLI::IsMember(words).description("")));
+    return option(option_->check(CLI::IsMember(words).description(""))->type_name("NAME"));
 }
 
 // Words are checked before CLI11 converts them, which would take 010 for 8, a number too large for
@@ -87,7 +97,10 @@ option option::number(number_range<T> range) const {
             what += " " + text_of(range);
         return fmt::format("expected a {}, not '{}'", what, word);
     };
-    return option(option_->transform(CLI::Validator(check, text_of(range), "number")));
+    if (const std::string takes = text_of(range); !takes.empty())
+        option_->description(with(option_->get_description(), ", " + takes));
+    return option(option_->type_name(std::integral<T> ? "INT" : "FLOAT")
+                      ->transform(CLI::Validator(check, "", "number")));
 }
 template option option::number(number_range<int>) const;
 template option option::number(number_range<std::int64_t>) const;
@@ -154,13 +167,35 @@ std::vector<std::string> command::given() const {
 
 namespace {
 
+/// What the option is for, what it takes, which others go with it, its default: the last of these.
+std::string whole_description(const CLI::Option& o) {
+    std::string text = o.get_description();
+    const auto names = [](const std::set<CLI::Option*>& others) {
+        std::vector<std::string> all;
+        for (const CLI::Option* other : others) all.push_back(other->get_name());
+        std::sort(all.begin(), all.end());
+        return fmt::format("{}", fmt::join(all, ", "));
+    };
+    if (!o.get_needs().empty()) text = with(text, "; only with " + names(o.get_needs()));
+    if (!o.get_excludes().empty()) text = with(text, "; not with " + names(o.get_excludes()));
+    if (!o.get_positional() && o.get_required()) text += " (required)";
+    return o.get_default_str().empty()
+               ? text
+               : fmt::format("{}{}{})", text, before_default, o.get_default_str());
+}
+
+/// Its names as they are typed: CLI11 writes that of a flag with its default, --no-x{false}.
+std::string names_of(const CLI::Option& o) {
+    const std::string names = o.get_name(o.get_positional(), true);
+    return names.substr(0, names.find('{'));
+}
+
 option_words words_of(const CLI::Option& o) {
     return {.long_names = o.get_lnames(),
             .short_names = o.get_snames(),
             .positional = o.get_positional() ? o.get_name(true) : "",
-            .names = o.get_name(o.get_positional(), true),
-            .description = o.get_description(),
-            .default_value = o.get_default_str()};
+            .names = names_of(o),
+            .description = whole_description(o)};
 }
 
 command_words words_of(const CLI::App& app) {
@@ -204,8 +239,17 @@ class fitting : public CLI::Formatter {
     [[nodiscard]] std::string on_the_right(const std::string& text) const {
         return wrapped(text, line_width(stdout) - get_column_width());
     }
+    std::string make_option_name(const CLI::Option* o, bool is_positional) const override {
+        return is_positional ? o->get_name(true) : names_of(*o);
+    }
+    /// What is typed behind the name; nothing behind flags, and behind what stands in its place.
+    std::string make_option_opts(const CLI::Option* o) const override {
+        const bool several = o->get_expected_max() == CLI::detail::expected_max_vector_size;
+        if (o->get_positional()) return several ? " ..." : "";
+        return o->get_type_size() == 0 ? "" : " " + o->get_type_name() + (several ? " ..." : "");
+    }
     std::string make_option_desc(const CLI::Option* o) const override {
-        return on_the_right(o->get_description());
+        return on_the_right(whole_description(*o));
     }
     std::string make_subcommand(const CLI::App* sub) const override {
         std::ostringstream out;

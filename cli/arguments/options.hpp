@@ -34,7 +34,7 @@ class option {
     option needs(option other) const;
     option excludes(option other) const;
     option one_of(const std::vector<std::string>& words) const;
-    /// The same, unless help is to list the words elsewhere.
+    /// The same where help lists the words elsewhere.
     option one_of_unlisted(const std::vector<std::string>& words) const;
     /// A number in decimal digits within the range, which help names, as does the refusal of other
     /// words. T: int, std::int64_t, std::uint64_t or double.
@@ -57,7 +57,7 @@ struct option_words {
     std::vector<std::string> long_names, short_names;  ///< without dashes
     std::string positional;                            ///< its name there; empty where it has none
     std::string names;                                 ///< all of them, as they are typed
-    std::string description, default_value;
+    std::string description;                           ///< the default, where there is one, too
 };
 
 /// A subcommand, or nz itself, as they show it.

@@ -88,8 +88,8 @@ void add_generator(const command& parent, const generator<double>& g) {
         const parameter& p = g.parameters[k];
         o->parameters[k] = p.value;
         sub.add_option(option_name(p), o->parameters[k], p.what)
-            .type_name(p.whole ? "INT" : "FLOAT")
             .number<double>()
+            .type_name(p.whole ? "INT" : "FLOAT")
             .shows_default();
         if (k < 2) example += fmt::format(" {} {}", option_name(p), p.value);
     }

@@ -150,7 +150,7 @@ void add_report(const command& nz) {
         .required();
     const auto from =
         sub.add_option("--from", o->from, "draw the JSON of nz study, bench or report");
-    sub.add_option("--threads", o->study.threads, "numbers of threads [1, 2, 4, ... all cores]")
+    sub.add_option("--threads", o->study.threads, "numbers of threads (default: 1, 2, 4, ... all cores)")
         .excludes(from);
     sub.add_option("--seconds", o->study.seconds,
                    "seconds of timing in all; large matrices take more")

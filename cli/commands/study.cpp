@@ -188,7 +188,7 @@ void add_study(const command& nz) {
         "Example: nz study matrices/*.mtx.gz --threads 1,2");
     const auto o = std::make_shared<study_options>();
     sub.add_option("matrix", o->paths, matrix_help()).required();
-    sub.add_option("--threads", o->threads, "numbers of threads [1, 2, 4, ... all cores]");
+    sub.add_option("--threads", o->threads, "numbers of threads (default: 1, 2, 4, ... all cores)");
     sub.add_option("--device", o->device, "device whose kernels are compared")
         .one_of({"cpu", "gpu"})
         .shows_default();

@@ -31,9 +31,7 @@ std::string roff(const std::string& text) {
 std::string page_of_option(const option_words& o) {
     std::string names = o.names;
     std::replace(names.begin(), names.end(), ',', ' ');
-    std::string text = fmt::format(".TP\n.B {}\n{}", roff(names), roff(o.description));
-    if (!o.default_value.empty()) text += fmt::format(" [{}]", roff(o.default_value));
-    return text + "\n";
+    return fmt::format(".TP\n.B {}\n{}\n", roff(names), roff(o.description));
 }
 
 std::string list_of(const command_words& w, const std::string& prefix) {
