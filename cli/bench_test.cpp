@@ -202,7 +202,14 @@ TEST_F(measuring, bench_plan_stands_beside_the_methods_and_its_ratios_agree) {
     }
     EXPECT_NEAR(j["plan"]["geometric_means"]["over_method"], std::sqrt(product), 1e-12);
     EXPECT_NE(text("out").find("plan: "), std::string::npos);
-    EXPECT_NE(text("out").find("geometric mean"), std::string::npos);
+    const std::string out = text("out");
+    EXPECT_NE(out.find("geometric mean"), std::string::npos);
+    // Without a baseline there is nothing to say of one.
+    EXPECT_NE(out.find("fast as the best deterministic method\nmeasured it is\n"),
+              std::string::npos)
+        << out;
+    EXPECT_EQ(out.find("best baseline"), std::string::npos);
+    EXPECT_EQ(out.find("setup in products"), std::string::npos);
     EXPECT_EQ(nz("bench A.mtx --methods csr.serial --seconds 0.001 --json A.json"), 0);
     EXPECT_FALSE(parsed("A.json").contains("plan"));
 }

@@ -20,6 +20,7 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/numbers.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/plan/benchmark.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
@@ -172,7 +173,7 @@ void print_table(std::vector<const entry*> entries, const bandwidths& machine, b
                                 {"GFLOP/s"},
                                 {"GB/s"},
                                 {"% of read", true, true},
-                                {"MB", true, true},
+                                {"stored", true, true},
                                 {"setup ms", true, true}};
     if (on_gpu)
         columns.insert(columns.end(),
@@ -194,7 +195,7 @@ void print_table(std::vector<const entry*> entries, const bandwidths& machine, b
             fmt::format("{:.2f}", e->gflops()),
             fmt::format("{:.1f}", e->t.gbps()),
             fmt::format("{:.0f}", share_of_read(e->t, machine) * 100),
-            fmt::format("{:.2f}", e->t.matrix_bytes * 1e-6),
+            text_of_bytes(e->t.matrix_bytes),
             ms(e->t.setup_s)};
         if (on_gpu)
             for (const double part :
@@ -419,7 +420,7 @@ void add_bench(const command& nz) {
     sub.add_option("--methods", o->methods,
                    "methods to time: names, layout.*, or all; comma-separated")
         .shows_default();
-    sub.add_option("--threads", o->threads, "numbers of threads, as in 1,2,4 [all cores]");
+    sub.add_option("--threads", o->threads, "numbers of threads, as in 1,2,4 (default: all cores)");
     add_type_option(sub, o->type);
     sub.add_option("--device", o->device, "device that multiplies")
         .one_of({"cpu", "gpu"})

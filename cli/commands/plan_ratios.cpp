@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/numbers.hpp"
 
 namespace nz::cli {
 namespace {
@@ -50,13 +51,26 @@ double geometric_mean(std::span<const plan_ratio> ratios, double plan_ratio::*wh
 
 struct named_ratio {
     const char *name, *key;
+    std::string_view other;
     double plan_ratio::*which;
 };
 constexpr named_ratio all_ratios[] = {
-    {"x default", "over_default", &plan_ratio::over_default},
-    {"x best baseline", "over_peer", &plan_ratio::over_peer},
-    {"x best method", "over_method", &plan_ratio::over_method},
+    {"x default", "over_default", default_on_gpu, &plan_ratio::over_default},
+    {"x best baseline", "over_peer", "the best baseline", &plan_ratio::over_peer},
+    {"x best method", "over_method", "the best deterministic method measured",
+     &plan_ratio::over_method},
 };
+
+/// Those that some matrix has. On a CPU the default is the best baseline, which is shown once.
+std::vector<named_ratio> ratios_to_show(std::span<const plan_ratio> ratios) {
+    std::vector<named_ratio> shown;
+    for (const named_ratio& r : all_ratios) {
+        const bool twice = r.which == &plan_ratio::over_default && ratios.front().threads > 0;
+        const auto known = [&](const plan_ratio& of) { return of.*r.which > 0; };
+        if (!twice && std::any_of(ratios.begin(), ratios.end(), known)) shown.push_back(r);
+    }
+    return shown;
+}
 
 /// The seconds of planning and building. On a GPU without copying the matrix to it.
 double setup_of(const benchmark_result& t) {
@@ -105,33 +119,57 @@ std::vector<plan_ratio> plan_ratios(std::span<const result_of_matrix> all) {
     return ratios;
 }
 
+namespace {
+
+/// Says which numbers the table has.
+std::string text_of(std::span<const named_ratio> shown, bool has_setup, bool on_gpu) {
+    std::string text = "The plan, untuned";
+    for (const named_ratio& r : shown)
+        text += (&r == &shown.front()  ? ": how many times as fast as "
+                 : &r == &shown.back() ? " and as "
+                                       : ", as ") +
+                std::string(r.other);
+    if (!shown.empty()) text += " it is";
+    if (!has_setup) return text;
+    return text + "; setup in products of " +
+           (on_gpu ? std::string(default_on_gpu) : "the best baseline");
+}
+
+/// The last row of the table, of several matrices.
+std::vector<std::string> means_row(std::span<const plan_ratio> ratios,
+                                   std::span<const named_ratio> shown_ratios, bool has_setup) {
+    std::vector<std::string> cells{has_setup ? "geometric mean; median" : "geometric mean", "", "",
+                                   ""};
+    for (const named_ratio& r : shown_ratios)
+        cells.push_back(shown(geometric_mean(ratios, r.which)));
+    if (has_setup) cells.push_back(text_of_number(median_setup(ratios)));
+    cells.emplace_back();
+    return cells;
+}
+
+}  // namespace
+
 void print_plan_ratios(std::span<const plan_ratio> ratios) {
     if (ratios.empty()) return;
-    fmt::print(
-        "\nThe plan, untuned: times as fast as {}, as the best baseline, and as the best\n"
-        "deterministic method measured; setup in SpMVs of {}\n\n",
-        ratios.front().threads == 0 ? default_on_gpu : "the best baseline",
-        ratios.front().threads == 0 ? default_on_gpu : "the best baseline");
+    const auto to_show = ratios_to_show(ratios);
+    const bool has_setup = median_setup(ratios) > 0;
+    const std::string text = text_of(to_show, has_setup, ratios.front().threads == 0);
+    fmt::print("\n{}\n\n", wrapped(text, line_width(stdout)));
     std::vector<column> columns{{"matrix", false}, {"threads"}, {"chosen", false}, {"us"}};
-    for (const named_ratio& r : all_ratios) columns.push_back({r.name});
-    columns.push_back({"setup"});
+    for (const named_ratio& r : to_show) columns.push_back({r.name});
+    if (has_setup) columns.push_back({"setup"});
     columns.push_back({"best method", false});
     table rows(columns);
     for (const plan_ratio& r : ratios) {
         std::vector<std::string> cells{r.matrix, r.threads == 0 ? "-" : std::to_string(r.threads),
-                                       r.chosen, fmt::format("{:.1f}", r.plan_s * 1e6)};
-        for (const named_ratio& which : all_ratios) cells.push_back(shown(r.*which.which));
-        cells.push_back(r.setup_products > 0 ? fmt::format("{:.1f}", r.setup_products) : "-");
+                                       r.chosen, text_of_number(r.plan_s * 1e6)};
+        for (const named_ratio& which : to_show) cells.push_back(shown(r.*which.which));
+        if (has_setup)
+            cells.push_back(r.setup_products > 0 ? text_of_number(r.setup_products) : "-");
         cells.push_back(r.best_method);
         rows.add_row(std::move(cells));
     }
-    std::vector<std::string> means{"geometric mean; median", "", "", ""};
-    for (const named_ratio& which : all_ratios)
-        means.push_back(shown(geometric_mean(ratios, which.which)));
-    const double setup = median_setup(ratios);
-    means.push_back(setup > 0 ? fmt::format("{:.1f}", setup) : "-");
-    means.emplace_back();
-    rows.add_row(std::move(means));
+    if (ratios.size() > 1) rows.add_row(means_row(ratios, to_show, has_setup));
     rows.print();
 }
 
