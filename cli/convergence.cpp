@@ -105,6 +105,17 @@ nz::json to_json(const factor_report& r) {
 
 }  // namespace
 
+std::string by_options(std::string sentence) {
+    for (const auto& [name, option] :
+         {std::pair<std::string, std::string>{"max_iter", "--max-iter"},
+          {"max_seconds", "--max-seconds"},
+          {"max_products", "--max-products"}}) {
+        const auto at = sentence.find(name);
+        if (at != std::string::npos) sentence.replace(at, name.size(), option);
+    }
+    return sentence;
+}
+
 nz::json to_json(const system_report::attempt& a) {
     const solve_report& r = a.report;
     nz::json j = {{"method", name_of(a.method)},

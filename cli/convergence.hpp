@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,9 @@ std::function<bool(std::int64_t iteration, double residual)> progress_line(
 
 /// The residuals by iteration, a row a decade or several, `tol` as a line across.
 void print_convergence(const std::vector<double>& history, double tol);
+
+/// The library's sentence with limits named as the command's options are: max_iter as --max-iter.
+std::string by_options(std::string sentence);
 
 /// An attempt without its history.
 nz::json to_json(const system_report::attempt&);

@@ -107,6 +107,18 @@ TEST_F(command, reorder_brings_a_path_to_the_diagonal) {
     EXPECT_EQ(nz("convert B.mtx C.mtx --symmetric").code, 0);
 }
 
+TEST_F(command, reorder_says_whether_it_helps) {
+    ASSERT_EQ(nz("generate laplace2d --nx 60 --ny 60 -o A.mtx").code, 0);
+    const auto told = nz("reorder A.mtx --threads 1 --json r.json");
+    const auto j = nlohmann::json::parse(slurp(dir / "r.json"));
+    const double times = double(j["after"]["product_s"]) / double(j["before"]["product_s"]);
+    const double doubt = 1 + std::max(double(j["before"]["spread"]), double(j["after"]["spread"]));
+    const std::string said = times > doubt       ? "This order is worse: the product takes "
+                             : times < 1 / doubt ? "This order helps: the product is "
+                                                 : "This order makes no difference";
+    EXPECT_TRUE(told.out.starts_with(said)) << told.out << times << " beside " << doubt;
+}
+
 TEST_F(command, reorder_refuses) {
     write("wide.mtx", std::string(pattern) + "2 3 1\n1 2\n");
     for (const char* what : {"wide.mtx", "wide.mtx --method alphabetical", "wide.mtx --blocks 0"})
@@ -123,7 +135,8 @@ TEST_F(command, eigs_of_a_path) {
     write("A.mtx", path);
     const double golden = (1 + std::sqrt(5.0)) / 2;
     for (const char* how : {"", " --precond none"}) {
-        const auto [code, out, err] = nz("eigs A.mtx -k 2 --json - -o x.mtx" + std::string(how));
+        const auto [code, out, err] =
+            nz("eigs A.mtx -k 2 --which smallest --json - -o x.mtx" + std::string(how));
         EXPECT_EQ(code, 0) << err;
         EXPECT_EQ(err, "");  // a progress line is for terminals
         const auto j = nlohmann::json::parse(out);
@@ -134,9 +147,17 @@ TEST_F(command, eigs_of_a_path) {
     }
     EXPECT_EQ(slurp(dir / "x.mtx").substr(0, 45),
               "%%MatrixMarket matrix array real general\n4 1\n");
-    const auto largest = nz("eigs A.mtx -k 1 --which largest");
-    EXPECT_NE(largest.out.find("3.61803"), std::string::npos) << largest.out;
-    EXPECT_NE(largest.out.find("converged   yes"), std::string::npos) << largest.out;
+    for (const auto& [how, said] :
+         {std::pair("-k 1 --which largest", "1 largest eigenvalue\n"),
+          std::pair("-k 1", "1 eigenvalue of largest magnitude\n"),
+          std::pair("-k 2 --which both", "2 eigenvalues, half of them from each end\n")}) {
+        const auto told = nz("eigs A.mtx " + std::string(how));
+        EXPECT_TRUE(told.out.starts_with(said)) << told.out;
+        EXPECT_NE(told.out.find("3.61803"), std::string::npos) << told.out;
+        EXPECT_NE(told.out.find("converged   yes"), std::string::npos) << told.out;
+    }
+    const auto few = nz("eigs A.mtx -k 2 --max-products 1");
+    EXPECT_NE(few.out.find("--max-products were spent"), std::string::npos) << few.out;
 }
 
 TEST_F(command, pagerank_shows_its_progress_and_after_ctrl_c_what_it_has) {
@@ -202,7 +223,8 @@ TEST_F(command, eigs_of_every_scale) {
             file += fmt::format("{} {} {}\n", i + 1, i, std::ldexp(-1, power));
         write("A.mtx", file);
         const double golden = (1 + std::sqrt(5.0)) / 2;
-        for (const std::string how : {"", " --precond none", " --which largest"}) {
+        for (const std::string how :
+             {" --which smallest", " --which smallest --precond none", " --which largest"}) {
             const auto [code, out, err] = nz("eigs A.mtx -k 1 --json -" + how);
             EXPECT_EQ(code, 0) << power << how << ": " << err;
             const auto j = nlohmann::json::parse(out);

@@ -195,8 +195,8 @@ TEST_F(ranks, precondition_by_multigrid_over_all_of_them) {
 TEST_F(ranks, find_eigenpairs_as_one_does) {
     const auto A = laplace2d<double>(24, 17);
     nz::write(file("A.mtx"), view(A));
-    const auto alone = nlohmann::json::parse(nz("eigs A.mtx -k 2 --json -").out);
-    const auto got = nz_on(2, "eigs A.mtx -k 2 -o v.mtx --json -");
+    const auto alone = nlohmann::json::parse(nz("eigs A.mtx -k 2 --which smallest --json -").out);
+    const auto got = nz_on(2, "eigs A.mtx -k 2 --which smallest -o v.mtx --json -");
     ASSERT_EQ(got.code, 0) << got.err;
     const auto told = nlohmann::json::parse(got.out);  // which rank 0 alone has written
     ASSERT_EQ(told["values"].size(), 2U);

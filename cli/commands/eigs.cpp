@@ -1,4 +1,4 @@
-// nz eigs: a few eigenpairs at one end of a symmetric matrix's spectrum.
+// nz eigs: a few eigenpairs at an end of a symmetric matrix's spectrum, or at both.
 #include "nonzero/solve/eigs/eigs.hpp"
 
 #include <fmt/core.h>
@@ -8,10 +8,12 @@
 #include <cmath>
 #include <ctime>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 
 #include "cli/command.hpp"
+#include "cli/convergence.hpp"
 #include "cli/interruption.hpp"
 #include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
@@ -19,6 +21,7 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/numbers.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/entries.hpp"
 #include "nonzero/dist/own_block.hpp"
@@ -36,11 +39,27 @@ namespace nz::cli {
 namespace {
 
 struct options : run_options {
-    std::string matrix, vector_to, preconditioner, which = "smallest";
+    std::string matrix, vector_to, preconditioner, which = "magnitude";
     eigs_options search;
     double tol = solve_options::default_tol<double>;
     bool share_gpu = false;
 };
+
+/// The ends by their names, as --which has them.
+const std::map<std::string, spectrum_end>& ends() {
+    using enum spectrum_end;
+    static const std::map<std::string, spectrum_end> all = {
+        {"both", both}, {"largest", largest}, {"magnitude", magnitude}, {"smallest", smallest}};
+    return all;
+}
+
+/// "6 largest eigenvalues", "6 eigenvalues of largest magnitude".
+std::string text_of_pairs(const std::string& which, std::size_t count) {
+    const std::string values = count == 1 ? "eigenvalue" : "eigenvalues";
+    if (which == "magnitude") return fmt::format("{} {} of largest magnitude", count, values);
+    if (which == "both") return fmt::format("{} {}, half of them from each end", count, values);
+    return fmt::format("{} {} {}", count, which, values);
+}
 
 struct outcome {
     eigs_result<double> pairs;
@@ -202,9 +221,10 @@ nz::json to_json(const options& o, const outcome& all) {
 void print(const options& o, const outcome& all) {
     const eigs_report& r = all.pairs.report;
     if (o.vector_to == "-") {
-        if (!r.converged) fmt::print(stderr, "nz: not converged: {}\n", r.why);
+        if (!r.converged) fmt::print(stderr, "nz: not converged: {}\n", by_options(r.why));
         return;
     }
+    fmt::print("{}\n\n", text_of_pairs(o.which, all.pairs.values.size()));
     table t({{""}, {"eigenvalue"}, {"|A x - theta x| / |A|"}});
     for (std::size_t k = 0; k < all.pairs.values.size(); ++k)
         t.add_row({fmt::format("{}", k + 1), fmt::format("{:.15g}", all.pairs.values[k]),
@@ -212,12 +232,12 @@ void print(const options& o, const outcome& all) {
     t.print();
     fmt::print("\nmatrix      {} x {}, {} nonzeros\n", all.shape.rows, all.shape.cols, all.nnz);
     fmt::print("product     {}, {}, preconditioner {}\n", all.product, all.where, o.preconditioner);
-    fmt::print("setup       {:.3g} ms plan, {:.3g} ms preconditioner\n", all.plan_s * 1e3,
-               all.preconditioner_s * 1e3);
-    fmt::print("search      {} products, {} restarts, {:.3g} ms\n", r.products, r.restarts,
-               r.seconds * 1e3);
+    fmt::print("setup       {} plan, {} preconditioner\n", text_of_time(all.plan_s),
+               text_of_time(all.preconditioner_s));
+    fmt::print("search      {} products, {} restarts, {}\n", r.products, r.restarts,
+               text_of_time(r.seconds));
     fmt::print("converged   {}\n",
-               r.converged ? fmt::format("yes, to {:g}", o.tol) : "no: " + r.why);
+               r.converged ? fmt::format("yes, to {:g}", o.tol) : "no: " + by_options(r.why));
 }
 
 /// On one process. Throws unsuitable.
@@ -252,7 +272,7 @@ int search(options o) {
         expect_writable(o.vector_to, vector_endings);
         expect_one_to_stdout({o.vector_to, o.json});
     });
-    o.search.which = o.which == "smallest" ? spectrum_end::smallest : spectrum_end::largest;
+    o.search.which = ends().at(o.which);
     outcome all;
     try {
         all = ranks != nullptr ? search_on_ranks(*ranks, o) : search_alone(o);
@@ -278,8 +298,10 @@ void add_eigs(const command& nz) {
     sub.add_option("-k,--count", o->search.count, "number of eigenpairs")
         .number<int>({1, 50})
         .shows_default();
-    sub.add_option("--which", o->which, "end of the spectrum")
-        .one_of({"largest", "smallest"})
+    sub.add_option("--which", o->which,
+                   "which eigenvalues: largest or smallest, largest in magnitude, or half of them "
+                   "from both ends")
+        .one_of({"magnitude", "largest", "smallest", "both"})
         .shows_default();
     sub.add_option("--tol", o->tol, "tolerance of |A x - theta x| / |A|")
         .number<double>({.least = 0})

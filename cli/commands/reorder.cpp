@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "cli/command.hpp"
@@ -11,6 +12,7 @@
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/numbers.hpp"
 #include "nonzero/graph/metis.hpp"
 #include "nonzero/graph/orders.hpp"
 #include "nonzero/io/io.hpp"
@@ -129,9 +131,21 @@ nz::json to_json(const options& o, const outcome& all) {
     return j;
 }
 
+/// Whether the order helps the product, by more than the spread of its times.
+std::string verdict(const timing& before, const timing& after) {
+    const double times = after.median_s / before.median_s;
+    const double doubt = 1 + std::max(before.spread, after.spread);
+    if (times > doubt)
+        return fmt::format("This order is worse: the product takes {:.2f} times as long.", times);
+    if (times < 1 / doubt)
+        return fmt::format("This order helps: the product is {:.2f} times as fast.", 1 / times);
+    return "This order makes no difference to the product beyond the spread of its times.";
+}
+
 void print(const options& o, const outcome& all) {
-    fmt::print("{} x {}, {} nonzeros, ordered by {} in {:.3g} ms\n\n", all.shape.rows,
-               all.shape.cols, all.nnz, o.method, all.order_s * 1e3);
+    fmt::print("{}\n\n", verdict(all.before.time, all.after.time));
+    fmt::print("{} x {}, {} nonzeros, ordered by {} in {}\n\n", all.shape.rows, all.shape.cols,
+               all.nnz, o.method, text_of_time(all.order_s));
     const auto [a, b] = std::pair(all.before, all.after);
     table t({{"", false}, {"before"}, {"after"}});
     t.add_row(
@@ -141,8 +155,8 @@ void print(const options& o, const outcome& all) {
                fmt::format("{:.1f} %", 100 * a.near.in_blocks),
                fmt::format("{:.1f} %", 100 * b.near.in_blocks)});
     t.add_row({"product", a.product, b.product});
-    t.add_row({fmt::format("us, {}", all.where), fmt::format("{:.2f}", a.time.median_s * 1e6),
-               fmt::format("{:.2f}", b.time.median_s * 1e6)});
+    t.add_row(
+        {"time of it, " + all.where, text_of_time(a.time.median_s), text_of_time(b.time.median_s)});
     t.print();
     if (!o.to.empty() && all.fault == nullptr) fmt::print("\n{} written\n", o.to);
 }
