@@ -240,10 +240,11 @@ std::size_t longest_line(const std::string& text) {
 
 TEST_F(command, tables_fit_80_columns_unless_they_need_not) {
     write("A.mtx", std::string(banner) + three_by_three);
-    for (const std::string arguments : {"plan A.mtx --threads 1", "bench A.mtx --seconds 0.001"})
+    for (const std::string arguments :
+         {"plan A.mtx --threads 1", "plan A.mtx --threads 1 --all", "bench A.mtx --seconds 0.001",
+          "bench A.mtx --plan --seconds 0.001"})
         EXPECT_LE(longest_line(nz(arguments).out), 80U) << arguments;
     EXPECT_GT(longest_line(nz("bench A.mtx --seconds 0.001 --wide").out), 80U);
-    EXPECT_NE(nz("plan A.mtx --threads 1").out.find("<- chosen"), std::string::npos);
     EXPECT_NE(nz("methods --wide").out.find("algorithm 3\n"), std::string::npos);
 }
 
@@ -262,9 +263,28 @@ TEST_F(command, json_goes_to_a_file_or_alone_to_stdout) {
     EXPECT_EQ(nz("info A.mtx --json r.txt").code, 2);
 }
 
+TEST_F(command, plan_begins_with_the_answer) {
+    write("A.mtx", std::string(banner) + three_by_three);
+    const std::string out = nz("plan A.mtx --threads 2").out;
+    EXPECT_TRUE(std::regex_search(
+        out, std::regex("^[a-z_.]+ should take [0-9.]+ [nu]s a product; next is [a-z_.]+ with "
+                        "[0-9.]+ [nu]s(, [0-9.]+\\s+times as long)?\n"
+                        "setup takes [0-9.]+ [num]s(;|,) [^\n]+\n"
+                        "matrix 3 x 3, 5 entries; machine ")))
+        << out;
+    EXPECT_NE(out.find("bytes moved"), std::string::npos);
+    EXPECT_NE(out.find("bytes stored"), std::string::npos);
+    EXPECT_TRUE(std::regex_search(
+        out, std::regex("\n[0-9]+ more methods suit; [0-9]+ do not, or have no kernel here "
+                        "\\(--all\\)\n$")))
+        << out;
+    EXPECT_LE(std::count(out.begin(), out.end(), '\n'), 15);
+    EXPECT_EQ(out.find("decline"), std::string::npos);
+}
+
 TEST_F(command, plan_says_why_of_every_method) {
     write("A.mtx", std::string(banner) + three_by_three);
-    const auto [code, out, err] = nz("plan A.mtx --threads 2");
+    const auto [code, out, err] = nz("plan A.mtx --threads 2 --all");
     EXPECT_EQ(code, 0) << err;
     EXPECT_EQ(err, "");
     const auto methods = nlohmann::json::parse(nz("methods --json").out);
@@ -272,7 +292,7 @@ TEST_F(command, plan_says_why_of_every_method) {
         EXPECT_NE(std::regex_search(out, std::regex(std::string(row["name"]) + "\\b")),
                   row["teaches"].get<bool>())
             << row["name"];
-    EXPECT_NE(out.find("\nchosen  "), std::string::npos) << out;
+    EXPECT_NE(out.find("\ndecline\n"), std::string::npos) << out;
 
     const auto j = nlohmann::json::parse(nz("plan A.mtx --threads 2 --json").out);
     EXPECT_EQ(j["chosen"], j["candidates"][0]["method"]);
@@ -316,6 +336,16 @@ TEST_F(command, plan_refuses) {
                              "--device gpu --threads 2", "--type int"})
         EXPECT_EQ(nz("plan A.mtx " + std::string(what)).code, 2) << what;
     EXPECT_EQ(nz("plan nowhere.mtx").code, 3);
+}
+
+TEST_F(command, show_shows_csr_and_names_the_others) {
+    write("A.mtx", std::string(banner) + three_by_three);
+    const auto csr = nz("show A.mtx --format csr"), plain = nz("show A.mtx");
+    EXPECT_EQ(plain.code, 0) << plain.err;
+    EXPECT_TRUE(plain.out.starts_with(csr.out)) << plain.out;
+    for (const char* other : {"bsr", "ell", "sell", "packed", "--format", "--html"})
+        EXPECT_NE(plain.out.find(other), std::string::npos) << other;
+    EXPECT_EQ(nz("show A.mtx --hack 2").code, 2);  // csr takes none
 }
 
 TEST_F(command, show_draws_the_arrays_as_the_lectures_do) {

@@ -263,17 +263,34 @@ int show(const options& o, const std::vector<std::string>& given) {
     return done;
 }
 
+int show_as_type(const options& o, const std::vector<std::string>& given) {
+    return inspect(o.path).field == field::complex ? show<std::complex<double>>(o, given)
+                                                   : show<double>(o, given);
+}
+
+/// CSR where no format was asked for, and which others there are.
+int show_csr(options o, const std::vector<std::string>& given) {
+    o.format = "csr";
+    const int code = show_as_type(o, given);
+    if (code != done) return code;
+    std::vector<std::string> others;
+    for (const auto& s : showables<double>({}))
+        if (s.format != o.format) others.push_back(s.format);
+    const std::string text = fmt::format(
+        "This is csr. --format draws it as one of {}; --html -o A.html writes a page of all.",
+        fmt::join(others, ", "));
+    fmt::print("\n{}\n", wrapped(text, line_width(stdout)));
+    return done;
+}
+
 int check_and_show(const options& o, const std::vector<std::string>& given) {
     constexpr std::string_view html_ending[] = {".html"};
     if (o.html == o.output.empty())
         throw argument_error("--html and -o FILE.html go together: the page is a file");
-    if (!o.html && o.format.empty())
-        throw argument_error("nz show takes --format, or --html for all formats");
     expect_writable(o.output, html_ending);
     const file_info info = inspect(o.path);
     if (is_too_large(o, info.shape, info.entries)) return answer_is_no;
-    return info.field == field::complex ? show<std::complex<double>>(o, given)
-                                        : show<double>(o, given);
+    return o.html || !o.format.empty() ? show_as_type(o, given) : show_csr(o, given);
 }
 
 }  // namespace
@@ -291,9 +308,8 @@ void add_show(const command& nz) {
     std::vector<std::string> names;
     for (const auto& s : showables<double>({})) names.push_back(s.format);
     sub.add_option("--format", o->format,
-                   "format, one of " + fmt::format("{}", fmt::join(names, ", ")))
-        .one_of_unlisted(names)
-        .type_name("");
+                   fmt::format("format, one of {} (default: csr)", fmt::join(names, ", ")))
+        .one_of_unlisted(names);
     sub.add_flag("--html", o->html, "write a page with all formats, --format first");
     sub.add_option("-o,--output", o->output, "file for the page: .html, or - for stdout");
     const auto number = [&](const char* name, index& to, const char* what) {
