@@ -16,6 +16,7 @@
 #include "cli/value_types.hpp"
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/numbers.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
@@ -39,6 +40,7 @@ struct options : run_options {
 struct outcome {
     system_report system;
     std::string where;
+    bool has_only_ones = false;   ///< every entry of A is 1
     double error = -1;            ///< |x - x*| / |x*| where the solution x* is known
     memory_of_ranks memory = {};  ///< empty where there is one process
 };
@@ -105,29 +107,43 @@ nz::json to_json(const options& o, const outcome& all, nz::shape shape, std::siz
 }
 
 std::string described(const factor_forecast& f) {
-    return fmt::format("{} by {}, {}{} entries, {:.3g} GB, {:.2g} s",
-                       f.is_cholesky ? "Cholesky" : "LU", name_of(f.library),
-                       f.is_complete ? "" : "at least ", f.entries, f.bytes * 1e-9, f.seconds);
+    return fmt::format("{} by {}, {}{} entries, {}, {}", f.is_cholesky ? "Cholesky" : "LU",
+                       name_of(f.library), f.is_complete ? "" : "at least ", f.entries,
+                       text_of_bytes(f.bytes), text_of_time(f.seconds));
+}
+
+/// Prints a line, or several, of at most the terminal's width: name, then text.
+void print_line(std::string_view name, const std::string& text) {
+    constexpr std::size_t indent = 12;
+    // A word as long as the name's place, for the name to stand in.
+    std::string lines =
+        wrapped(std::string(indent - 1, '.') + ' ' + text, line_width(stdout), indent);
+    fmt::print("{}\n", lines.replace(0, indent - 1, fmt::format("{:{}}", name, indent - 1)));
+}
+
+/// How an attempt ended, with the limit as the option that has it.
+std::string ending_of(const solve_report& r) {
+    return fmt::format("{} iterations, residual {}, {}", r.iterations,
+                       text_of_number(r.relative_residual()), by_options(r.why));
 }
 
 /// Prints why what was tried when, and of every attempt what was predicted and what it took.
 void print_explained(const system_report& system) {
-    for (const std::string& reason : system.reasons) fmt::print("because     {}\n", reason);
+    for (const std::string& reason : system.reasons) print_line("because", reason);
     for (std::size_t k = 0; k < system.attempts.size(); ++k) {
         const system_report::attempt& a = system.attempts[k];
         const solve_report& r = a.report;
         fmt::print("attempt {:<3} {}, preconditioner {}{}\n", k + 1, name_of(a.method),
                    name_of(a.preconditioner), k == system.best ? ": its x is the result" : "");
         if (a.forecast)
-            fmt::print("  predicted {}\n", described(*a.forecast));
+            print_line("  predicted", described(*a.forecast));
         else
-            fmt::print("  predicted {:.2g} us an iteration\n", a.predicted_s * 1e6);
-        if (a.factors) fmt::print("  factors   {}\n", to_text(*a.factors));
-        fmt::print(
-            "  took      {:.3g} ms preconditioner, {:.3g} ms solve, {:.3g} us an iteration\n",
-            a.preconditioner_s * 1e3, a.solve_s * 1e3, r.iteration_s() * 1e6);
-        fmt::print("  ended     {} iterations, residual {:.3g}: {}\n", r.iterations,
-                   r.relative_residual(), r.why);
+            print_line("  predicted", text_of_time(a.predicted_s) + " an iteration");
+        if (a.factors) print_line("  factors", to_text(*a.factors));
+        print_line("  took", fmt::format("{} preconditioner, {} solve, {} an iteration",
+                                         text_of_time(a.preconditioner_s), text_of_time(a.solve_s),
+                                         text_of_time(r.iteration_s())));
+        print_line("  ended", ending_of(r));
     }
 }
 
@@ -136,10 +152,9 @@ void print_others(const system_report& system) {
     for (std::size_t k = 0; k < system.attempts.size(); ++k) {
         const system_report::attempt& a = system.attempts[k];
         if (k != system.best)
-            fmt::print("{}       {}, preconditioner {}: {} iterations, residual {:.3g}, {}\n",
-                       k < system.best ? "tried" : "then ", name_of(a.method),
-                       name_of(a.preconditioner), a.report.iterations, a.report.relative_residual(),
-                       a.report.why);
+            print_line(k < system.best ? "tried" : "then",
+                       fmt::format("{}, preconditioner {}: {}", name_of(a.method),
+                                   name_of(a.preconditioner), ending_of(a.report)));
     }
 }
 
@@ -147,7 +162,8 @@ void print_others(const system_report& system) {
 void print(const options& o, const outcome& all, nz::shape shape, std::size_t nnz) {
     if (o.to == "-") {
         if (!all.system.converged())
-            fmt::print(stderr, "nz: not converged: {}\n", all.system.result().report.why);
+            fmt::print(stderr, "nz: not converged: {}\n",
+                       by_options(all.system.result().report.why));
         return;
     }
     const system_report::attempt& best = all.system.result();
@@ -157,25 +173,30 @@ void print(const options& o, const outcome& all, nz::shape shape, std::size_t nn
         print_explained(all.system);
     else
         print_others(all.system);
-    fmt::print("method      {}, preconditioner {}, product {}, {}{}\n", name_of(best.method),
-               name_of(best.preconditioner), all.system.product, all.where,
-               r.in_graph ? ", as a graph" : "");
+    if (all.has_only_ones && nnz > 0)
+        print_line("note",
+                   "every entry of A is 1, as where a file lists a pattern without values: such "
+                   "systems are often singular (see the guide Troubleshooting)");
+    print_line("method",
+               fmt::format("{}, preconditioner {}, product {}, {}{}", name_of(best.method),
+                           name_of(best.preconditioner), all.system.product, all.where,
+                           r.in_graph ? ", as a graph" : ""));
     if (all.system.negated)
         fmt::print("negated     A's diagonal is negative: -A x = -b is solved\n");
-    fmt::print("setup       {:.3g} ms plan, {:.3g} ms preconditioner\n", all.system.plan_s * 1e3,
-               best.preconditioner_s * 1e3);
-    fmt::print("solve       {:.3g} ms, {:.3g} us an iteration\n", best.solve_s * 1e3,
-               r.iteration_s() * 1e6);
+    fmt::print("setup       {} plan, {} preconditioner\n", text_of_time(all.system.plan_s),
+               text_of_time(best.preconditioner_s));
+    fmt::print("solve       {}, {} an iteration\n", text_of_time(best.solve_s),
+               text_of_time(r.iteration_s()));
     fmt::print("iterations  {}{}\n", r.iterations,
                r.inner_iterations > 0
                    ? fmt::format(", with {} in single precision within", r.inner_iterations)
                    : "");
-    fmt::print("residual    |b - A x| / |b| = {:.3g}\n", r.relative_residual());
-    if (all.error >= 0) fmt::print("error       |x - x*| / |x*| = {:.3g}\n", all.error);
+    fmt::print("residual    |b - A x| / |b| = {}\n", text_of_number(r.relative_residual()));
+    if (all.error >= 0) fmt::print("error       |x - x*| / |x*| = {}\n", text_of_number(all.error));
     if (!all.memory.empty()) fmt::print("memory      {}\n", to_text(all.memory));
-    fmt::print("converged   {}\n",
-               r.converged ? fmt::format("yes, to {:g}", *o.solver.tol) : "no: " + r.why);
-    for (const std::string& advice : all.system.advice) fmt::print("advice      {}\n", advice);
+    print_line("converged", r.converged ? fmt::format("yes, to {:g}", *o.solver.tol)
+                                        : "no: " + by_options(r.why));
+    for (const std::string& advice : all.system.advice) print_line("advice", by_options(advice));
     if (o.plot || is_terminal(stdout)) print_convergence(r.history, *o.solver.tol);
 }
 
@@ -197,6 +218,11 @@ double relative_error(const communicator* ranks, const host_vector<V>& x,
         error2 += norm2(x[i] - known[i]), size2 += norm2(known[i]);
     if (ranks != nullptr) error2 = summed(*ranks, error2), size2 = summed(*ranks, size2);
     return size2 > 0 ? std::sqrt(error2 / size2) : 0;
+}
+
+template <class V>
+bool has_only_ones(const csr<V, host_view>& A) {
+    return std::ranges::all_of(A.val, [](V v) { return v == V(1); });
 }
 
 /// x holds the guess, then the solution.
@@ -257,6 +283,7 @@ int solve(const options& o, std::unique_ptr<atomic_file> place) {
             o.b.empty() ? product_with(cpu{o.threads}, A, known) : read_vector_of<V>(o.b, n);
         x = o.guess.empty() ? host_vector<V>(n, V(0)) : read_vector_of<V>(o.guess, n);
         all = solve_on_device<V>(o, A, b, x);
+        all.has_only_ones = has_only_ones(A);
         if (o.b.empty()) all.error = relative_error(nullptr, x, known);
     } catch (const unsuitable& e) {
         fmt::print(stderr, "nz: {}\n", e.what());
@@ -298,6 +325,7 @@ int solve_on_ranks(const options& o, const communicator& ranks, B on, const std:
     watch.leave_out([&] { (void)with_same_speeds(alone, ranks, {}); });
     const nz::shape shape = A.shape();
     const std::size_t nnz = summed(ranks, A.own.val.size());
+    const bool ones = on_all(&ranks, has_only_ones(view(A.own)));
     outcome all;
     host_vector<V> x(std::size_t(A.own.shape.rows), V(0));
     const shares rows = A.rows;
@@ -313,6 +341,7 @@ int solve_on_ranks(const options& o, const communicator& ranks, B on, const std:
         if (!speaks) s.monitor = {};
         all.system = nz::solve<V, B>(on, std::move(A), b, x, s);
         all.where = where;
+        all.has_only_ones = ones;
         all.memory = gathered_memory(ranks, watch, share);
         if (o.b.empty()) all.error = relative_error(&ranks, x, known);
     } catch (const unsuitable& e) {  // on all ranks
@@ -385,8 +414,7 @@ void add_solve(const command& nz) {
                    fmt::format("preconditioner, one of {} (default: amg for cg, jacobi else; none "
                                "where the diagonal has a zero; others where that fails)",
                                fmt::join(preconditioners, ", ")))
-        .one_of_unlisted(preconditioners)
-        .type_name("");
+        .one_of_unlisted(preconditioners);
     sub.add_flag("--iterative", o->iterative, "leave the direct solver out");
     sub.add_option("--direct-solver", o->direct_solver,
                    "who factorizes for direct: eigen is part of nonzero, others are used where "
@@ -418,10 +446,9 @@ void add_solve(const command& nz) {
     sub.add_option("--coordinates", o->coordinates,
                    "for amg of elasticity, file with a row of 2 or 3 coordinates for each node: it "
                    "gives multigrid the motions of a rigid body");
-    sub.add_option(
-           "--fill-level", o->fill_level,
-           "level of fill of ilu and ic, 0 to 100; for fsai and spai, pattern of A (0) or A^2 "
-           "(1)")
+    sub.add_option("--fill-level", o->fill_level,
+                   "level of fill of ilu and ic; for fsai and spai, pattern of A (0) or A^2 "
+                   "(1)")
         .number<int>({0, 100})
         .shows_default();
     sub.add_option("--overlap", o->overlap,
