@@ -8,6 +8,7 @@
 #include "cli/conditions/quiet.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/numbers.hpp"
 #include "nonzero/core/threads.hpp"
 
 namespace nz::cli {
@@ -61,8 +62,9 @@ std::string text_of_bytes(const benchmark_result& t, const benchmark_result* csr
 /// Why one thread did better than several, in numbers.
 std::string text_of_threads(const benchmark_result& t, const benchmark_result* parallel) {
     if (t.threads > 1 || parallel == nullptr || parallel->threads == 1) return {};
-    return fmt::format("a product takes {:.0f} us on one thread, {:.0f} us at best on {}",
-                       t.time.median_s * 1e6, parallel->time.median_s * 1e6, parallel->threads);
+    return fmt::format("a product takes {} on one thread, {} at best on {}",
+                       text_of_time(t.time.median_s), text_of_time(parallel->time.median_s),
+                       parallel->threads);
 }
 
 std::string why(const lesson& l, const benchmark_result* parallel) {
@@ -109,50 +111,79 @@ void print_means(std::span<const lesson> lessons) {
                        line_width(stdout), 0));
 }
 
-/// "12.3 us"
-std::string text_of_seconds(double s) {
-    if (s >= 1) return fmt::format("{:.3g} s", s);
-    return s >= 1e-3 ? fmt::format("{:.3g} ms", s * 1e3) : fmt::format("{:.3g} us", s * 1e6);
+/// A large figure, and the sentence that it is in.
+struct figure {
+    std::string number, text;
+};
+
+/// "memplus" of one, "geometric mean of 3 matrices; most on memplus, 2.10x by csr.merge" of
+/// several.
+std::string spread_over(std::span<const lesson* const> of, const char* end, const lesson& at,
+                        const std::string& there) {
+    if (of.size() == 1) return fmt::format("{}: {}", at.matrix->name, there);
+    return fmt::format("geometric mean of {} matrices; {} on {}: {}", of.size(), end,
+                       at.matrix->name, there);
 }
 
-std::string method_and_time(const benchmark_result& t) {
-    return fmt::format("{} with {} on {} thread{}", t.method, text_of_seconds(t.time.median_s),
-                       t.threads, t.threads == 1 ? "" : "s");
+/// The lesson that is furthest by `of`, a number.
+template <class Number>
+const lesson& furthest(std::span<const lesson* const> all, Number of) {
+    return **std::max_element(all.begin(), all.end(),
+                              [&](const lesson* a, const lesson* b) { return of(*a) < of(*b); });
 }
 
-/// Of one matrix: the plan's choice between the fastest and the slowest.
-std::string learned_of(const lesson& l) {
-    const benchmark_result* slowest = l.fastest;
-    for (const benchmark_result& t : l.matrix->results)
-        if (t.measured() && t.time.median_s > slowest->time.median_s) slowest = &t;
-    const std::string ends = fmt::format("the fastest was {}, the slowest {}",
-                                         method_and_time(*l.fastest), method_and_time(*slowest));
-    if (l.planned == nullptr) return fmt::format("{}: {}.", l.matrix->name, ends);
-    return fmt::format("{}: the plan chose {}, {} of the fastest's speed; {}.", l.matrix->name,
-                       method_and_time(*l.planned), percent(lesson::ratio(l.planned, l.fastest)),
-                       ends);
+template <class Number>
+double mean_of(std::span<const lesson* const> all, Number of) {
+    std::vector<double> numbers;
+    for (const lesson* l : all) numbers.push_back(of(*l));
+    return geometric_mean(numbers);
 }
 
-/// Of several: how good the plan's choices are in the mean, and where they are best and worst.
-std::string learned_of(std::span<const lesson> lessons) {
-    std::vector<double> shares;
-    const lesson *best = nullptr, *worst = nullptr;
-    const auto share = [](const lesson& l) { return lesson::ratio(l.planned, l.fastest); };
-    for (const lesson& l : lessons) {
-        if (l.planned == nullptr) continue;
-        shares.push_back(share(l));
-        if (best == nullptr || share(l) > share(*best)) best = &l;
-        if (worst == nullptr || share(l) < share(*worst)) worst = &l;
+/// Those of which `t` was measured, and by times that are not doubtful: those teach nothing.
+std::vector<const lesson*> known(std::span<const lesson> lessons,
+                                 const benchmark_result* lesson::*t) {
+    std::vector<const lesson*> all;
+    for (const lesson& l : lessons)
+        if (l.*t != nullptr && !is_busy(*(l.*t)) && !is_busy(*l.fastest)) all.push_back(&l);
+    return all;
+}
+
+/// What the study taught, in at most three figures, as nz report draws them (cli/page/taught.js).
+std::vector<figure> figures_of(std::span<const lesson> lessons) {
+    std::vector<figure> all;
+    if (const auto some = known(lessons, &lesson::plain); !some.empty()) {
+        const auto gain = [](const lesson& l) { return lesson::ratio(l.fastest, l.plain); };
+        const lesson& most = furthest(some, gain);
+        const std::string there = fmt::format("{:.2f}x by {}", gain(most), most.fastest->method);
+        all.push_back({fmt::format("{:.2f}x", mean_of(some, gain)),
+                       fmt::format("as fast as plain CSR ({}) is the fastest method ({})",
+                                   plain_method, spread_over(some, "most", most, there))});
     }
-    if (best == nullptr) return "The plan chose nothing that was measured.";
-    const auto at = [&](const lesson& l) {
-        return fmt::format("{} ({} with {})", l.matrix->name, percent(share(l)), l.planned->method);
-    };
-    return fmt::format(
-        "The plan's choice has {} of the fastest method's speed in the mean of {} matrices: most "
-        "on {}, least on {}, where {} is the fastest.",
-        percent(geometric_mean(shares)), shares.size(), at(*best), at(*worst),
-        worst->fastest->method);
+    if (const auto some = known(lessons, &lesson::planned); !some.empty()) {
+        const auto share = [](const lesson& l) { return lesson::ratio(l.planned, l.fastest); };
+        const lesson& least = furthest(some, [&](const lesson& l) { return -share(l); });
+        const std::string there =
+            fmt::format("{} by {}", percent(share(least)), least.planned->method);
+        all.push_back({percent(mean_of(some, share)),
+                       fmt::format("of the fastest method's speed has the plan's choice, made "
+                                   "without timing ({})",
+                                   spread_over(some, "least", least, there))});
+    }
+    auto some = known(lessons, &lesson::plain);
+    std::erase_if(some, [](const lesson* l) { return l->matrix->nnz == 0; });
+    if (!some.empty()) {
+        const auto saved = [](const lesson& l) {
+            return l.plain->matrix_bytes / l.fastest->matrix_bytes;
+        };
+        const lesson& most = furthest(some, saved);
+        const auto nnz = double(most.matrix->nnz);
+        all.push_back({fmt::format("{} bytes", text_of_number(most.fastest->matrix_bytes / nnz)),
+                       fmt::format("for each entry stores {}, the fastest on {}; plain CSR stores "
+                                   "{}, and every product reads them all",
+                                   most.fastest->method, most.matrix->name,
+                                   text_of_number(most.plain->matrix_bytes / nnz))});
+    }
+    return all;
 }
 
 }  // namespace
@@ -160,16 +191,22 @@ std::string learned_of(std::span<const lesson> lessons) {
 void print_summary(std::span<const matrix_result> matrices, std::span<const lesson> lessons) {
     if (lessons.empty()) return;
     const std::size_t width = line_width(stdout);
-    std::vector<const benchmark_result*> all;
+    std::vector<const benchmark_result*> results;
     for (const matrix_result& A : matrices)
-        for (const benchmark_result& t : A.results) all.push_back(&t);
-    if (const std::string note = busy_note(all); !note.empty())
+        for (const benchmark_result& t : A.results) results.push_back(&t);
+    if (const std::string note = busy_note(results); !note.empty())
         fmt::print("{}\n\n", wrapped(note, width));
-    // Doubtful times teach nothing.
-    for (const lesson& l : lessons)
-        if (is_busy(*l.fastest) || (l.planned != nullptr && is_busy(*l.planned))) return;
-    const std::string learned = lessons.size() == 1 ? learned_of(lessons[0]) : learned_of(lessons);
-    fmt::print("{}\n\n", wrapped(learned, width));
+    const auto figures = figures_of(lessons);
+    if (figures.empty()) return;
+    fmt::print("What this taught\n\n");
+    constexpr std::size_t indent = 14;
+    for (const figure& f : figures) {
+        // A word as long as the figure's place, for the figure to stand in.
+        std::string lines = wrapped(std::string(indent - 1, '.') + ' ' + f.text, width, indent);
+        fmt::print("{}\n",
+                   lines.replace(0, indent - 1, fmt::format("{:>{}} ", f.number, indent - 2)));
+    }
+    fmt::print("\n");
 }
 
 double lesson::ratio(const benchmark_result* t, const benchmark_result* reference) {

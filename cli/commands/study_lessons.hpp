@@ -24,7 +24,8 @@ struct lesson {
 
 /// One for each matrix on which something was measured. `threads`: the most that were studied.
 std::vector<lesson> lessons_of(std::span<const matrix_result>, int threads);
-/// The first lines of a study: in one sentence what was learned, or that the machine was busy.
+/// The first lines of a study: whether the machine was busy, and what was learned, in three
+/// figures.
 void print_summary(std::span<const matrix_result> matrices, std::span<const lesson> lessons);
 void print_lessons(std::span<const lesson>);
 /// Commands for the matrix on which the fastest method is furthest ahead of plain CSR.
