@@ -12,6 +12,7 @@ from nonzero import _nonzero
 from nonzero._arguments import real, whole
 from nonzero._arrays import host_vector
 from nonzero._matrices import as_matrix
+from nonzero._nonzero import text_of_number, text_of_time
 from nonzero._operator import device_number
 
 
@@ -42,6 +43,15 @@ class PageRank:
     error_bound: float
     setup_s: float
     solve_s: float
+
+    def __repr__(self) -> str:
+        """Say how it ended, after how many iterations and how long."""
+        ended = "converged" if self.converged else "not converged"
+        return (
+            f"<ranks of {len(self.rank)} nodes: {ended}, {self.iterations} iterations, "
+            f"error at most {text_of_number(self.error_bound)}, "
+            f"setup {text_of_time(self.setup_s)}, solve {text_of_time(self.solve_s)}>"
+        )
 
 
 def pagerank(

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from nonzero._nonzero import text_of_bytes, text_of_time
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -34,6 +36,26 @@ class Candidate:
     predicted_setup_s: float
     measured_s: float
     measured_setup_s: float
+
+    @property
+    def _time(self) -> str:
+        """The time of a product: measured where it was, else predicted."""
+        return text_of_time(self.measured_s or self.predicted_s)
+
+    @property
+    def _setup(self) -> str:
+        measured = self.measured_s > 0
+        return text_of_time(self.measured_setup_s if measured else self.predicted_setup_s)
+
+    def __repr__(self) -> str:
+        """Name the method, and its times or why it declined."""
+        if self.declined:
+            return f"<{self.method} declines: {self.declined}>"
+        how = "measured" if self.measured_s > 0 else "predicted"
+        return (
+            f"<{self.method}: {self._time} a product and {self._setup} of setup, {how}; "
+            f"{text_of_bytes(self.bytes)} moved, {text_of_bytes(self.matrix_bytes)} stored>"
+        )
 
 
 @dataclass(frozen=True)
@@ -86,17 +108,18 @@ class Plan:
         )
 
     def __str__(self) -> str:
-        """Give the table of candidates, then what was chosen and why."""
+        """Give the choice and why, when its setup pays, and the best five candidates."""
         return str(self._report["text"])
 
     def _repr_html_(self) -> str:
-        heads = ("method", "product [us]", "setup [ms]", "matrix [MB]", "declined because")
+        heads = ("method", "product", "setup", "bytes moved", "bytes stored", "declined because")
         rows = [
             (
                 c.method,
-                "" if c.declined else f"{(c.measured_s or c.predicted_s) * 1e6:,.1f}",
-                "" if c.declined else f"{(c.measured_setup_s or c.predicted_setup_s) * 1e3:,.2f}",
-                "" if c.declined else f"{c.matrix_bytes / 1e6:,.2f}",
+                "" if c.declined else c._time,
+                "" if c.declined else c._setup,
+                "" if c.declined else text_of_bytes(c.bytes),
+                "" if c.declined else text_of_bytes(c.matrix_bytes),
                 c.declined,
             )
             for c in self.candidates

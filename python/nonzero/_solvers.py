@@ -24,6 +24,7 @@ from nonzero._krylov import (
     target_of,
 )
 from nonzero._matrices import Matrix, as_matrix
+from nonzero._nonzero import text_of_number, text_of_time
 from nonzero._operator import Operator, device_number
 from nonzero._plan import table_as_html
 from nonzero._progress import residual_bar
@@ -82,6 +83,20 @@ class SolveResult:
     solve_s: float
     attempts: list[dict[str, Any]] = field(repr=False)
 
+    def __repr__(self) -> str:
+        """Say how it ended, by which method, after how many iterations and how long."""
+        how = (
+            self.method
+            if self.preconditioner == "none"
+            else f"{self.method} with {self.preconditioner}"
+        )
+        ended = "converged" if self.converged else f"not converged, {self.why},"
+        return (
+            f"<solution: {ended} by {how}, {self.iterations} iterations, "
+            f"residual {text_of_number(self.relative_residual)}, "
+            f"setup {text_of_time(self.setup_s)}, solve {text_of_time(self.solve_s)}>"
+        )
+
     def plot(self, ax: Any = None) -> Any:
         """Draw the relative residuals over the iterations, by matplotlib.
 
@@ -103,14 +118,14 @@ class SolveResult:
             (
                 f"{a['method']} with {a['preconditioner']}",
                 str(a["iterations"]),
-                f"{a['relative_residual']:.2e}",
-                f"{a['preconditioner_s'] * 1e3:,.1f}",
-                f"{a['solve_s'] * 1e3:,.1f}",
+                text_of_number(a["relative_residual"]),
+                text_of_time(a["preconditioner_s"]),
+                text_of_time(a["solve_s"]),
                 a["why"],
             )
             for a in self.attempts
         ]
-        heads = ("attempt", "iterations", "residual", "setup [ms]", "solve [ms]", "it ended")
+        heads = ("attempt", "iterations", "residual", "setup", "solve", "it ended")
         state = "converged" if self.converged else "not converged"
         return table_as_html(heads, rows, f"{state}: {html.escape(self.why)}")
 

@@ -10,10 +10,11 @@ from typing import Any
 from nonzero import _nonzero
 from nonzero._arguments import names, real, whole
 from nonzero._matrices import as_matrix
+from nonzero._nonzero import text_of_number, text_of_time
 from nonzero._operator import device_number
 from nonzero._plan import table_as_html
 
-_HEADS = ("matrix", "method", "threads", "GFLOP/s", "GB/s", "us", "setup [ms]", "bytes an entry")
+_HEADS = ("matrix", "method", "threads", "GFLOP/s", "GB/s", "product", "setup", "bytes an entry")
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,11 @@ class Study:
                 r["matrix"],
                 r["method"],
                 str(r["threads"]),
-                f"{r['gflops']:.2f}",
-                f"{r['gbps']:.1f}",
-                f"{r['median_s'] * 1e6:,.1f}",
-                f"{r['setup_s'] * 1e3:,.2f}",
-                f"{r['bytes_per_entry']:.1f}",
+                text_of_number(r["gflops"]),
+                text_of_number(r["gbps"]),
+                text_of_time(r["median_s"]),
+                text_of_time(r["setup_s"]),
+                text_of_number(r["bytes_per_entry"]),
             )
             for r in self._sorted()
         ]

@@ -5,6 +5,7 @@
 #include "nonzero/core/backend.hpp"
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/numbers.hpp"
 #include "nonzero/core/stream.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/plan/speeds.hpp"
@@ -52,6 +53,9 @@ NB_MODULE(_nonzero, m) {
     bind_functions(m);
     bind_graphs(m);
     bind_matrices(m);
+    m.def("text_of_number", &text_of_number, "x"_a);
+    m.def("text_of_time", &text_of_time, "s"_a);
+    m.def("text_of_bytes", &text_of_bytes, "bytes"_a);
     m.def("gpu_count", &gpu_count);
     m.def(
         "why_no_gpu", [](int device) { return why_no_gpu({.device = device}); }, "device"_a);
