@@ -14,7 +14,8 @@
 namespace nz::cli {
 
 option add_json_option(const command& sub, std::string& to, const std::string& what) {
-    return sub.add_option("--json", to, "write " + what + " to FILE.json, or, alone, to stdout");
+    return sub.add_option("--json", to, "write " + what + " to FILE.json, or, alone, to stdout")
+        .type_name("FILE");
 }
 
 std::vector<std::string> with_lone_json(const std::vector<std::string>& arguments) {

@@ -232,7 +232,7 @@ void print_table(const std::vector<result>& results, bool with_speed_up) {
     std::vector<column> columns{{"ranks"}, {"us"}, {"+-%", true, true}};
     if (with_speed_up) columns.insert(columns.end(), {{"speed\nup"}, {"effi-\nciency"}});
     columns.insert(columns.end(), {{"mes-\nsages"},
-                                   {"halo KB\na rank"},
+                                   {"halo kB\na rank"},
                                    {"most"},
                                    {"imbal-\nance"},
                                    {"peak MB\na rank"},

@@ -314,7 +314,8 @@ void add_eigs(const command& nz) {
                    "else none)")
         .one_of({"amg", "none"});
     sub.add_option("-o,--output", o->vector_to,
-                   "file for the first eigenvector: .mtx or .mtx.gz, or - for stdout");
+                   "file for the first eigenvector: .mtx or .mtx.gz, or - for stdout")
+        .type_name("FILE");
     add_run_options(sub, *o);
     add_share_gpu(sub, o->share_gpu);
     sub.does([o] { return search(*o); });

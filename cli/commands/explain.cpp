@@ -241,8 +241,10 @@ void add_explain(const command& nz) {
         .number<int>({1, 10'000});
     sub.add_option("--gpu", o->gpu,
                    "GPU to predict for: what nz machine --json wrote there (default: this\n"
-                   "machine's, or an H200)");
-    sub.add_option("-o,--output", o->picture, "file for the picture: .svg, or - for stdout");
+                   "machine's, or an H200)")
+        .type_name("FILE");
+    sub.add_option("-o,--output", o->picture, "file for the picture: .svg, or - for stdout")
+        .type_name("FILE");
     sub.add_option("--type", o->type, "type of the values")
         .one_of({"float", "double"})
         .shows_default();

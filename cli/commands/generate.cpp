@@ -100,7 +100,8 @@ void add_generator(const command& parent, const generator<double>& g) {
     add_type_option(sub, o->type);
     sub.add_option("-o,--output", o->output,
                    "file to write: .npz, .mtx, .mtx.gz or .petsc; - for stdout")
-        .required();
+        .required()
+        .type_name("FILE");
     sub.footer(example + " -o A.npz");
     sub.does([o, name = g.name] { return generate_as(name, *o); });
 }

@@ -143,7 +143,8 @@ void add_machine(const command& nz) {
         nz.add_subcommand("machine", "Cores, caches, SIMD, the GPU, measured bandwidths");
     sub.footer(
         "A GPU is measured once; its figures are kept in $XDG_CACHE_HOME/nonzero, as are those of\n"
-        "the CPU that plans are made by. Sizes are in kB, MB and GB, of thousands, here and in all\n"
+        "the CPU that plans are made by. Sizes are in kB, MB and GB, of thousands, here and in "
+        "all\n"
         "of nz: bytes over seconds are the GB/s beside them.\n\n"
         "Example: nz machine --threads 1,2");
     const auto o = std::make_shared<options>();

@@ -279,7 +279,8 @@ void add_pagerank(const command& nz) {
         .number<double>({0, 1, true})
         .shows_default();
     sub.add_option("--teleport", o->teleport,
-                   "Matrix Market vector: where else a walk goes on (default: anywhere)");
+                   "Matrix Market vector: where else a walk goes on (default: anywhere)")
+        .type_name("FILE");
     sub.add_option("--tol", o->ranking.tol,
                    "tolerance of the change in an iteration, sum of |r' - r|")
         .number<double>({.least = 0})
@@ -288,7 +289,8 @@ void add_pagerank(const command& nz) {
         .number<std::int64_t>({.least = 0})
         .shows_default();
     sub.add_option("-o,--output", o->to,
-                   "file for all ranks: .tsv with names, .mtx or .mtx.gz without; - for stdout");
+                   "file for all ranks: .tsv with names, .mtx or .mtx.gz without; - for stdout")
+        .type_name("FILE");
     sub.add_option("--type", o->type, "type of the ranks")
         .one_of({"float", "double"})
         .shows_default();

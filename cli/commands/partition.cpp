@@ -185,7 +185,8 @@ void add_partition(const command& nz) {
     sub.add_option("matrix", o->matrix, matrix_help()).required();
     sub.add_option("-o,--output", o->to,
                    "file for the parts, 0 to k - 1: .tsv with the nodes' names, .mtx or .mtx.gz "
-                   "without; - for stdout");
+                   "without; - for stdout")
+        .type_name("FILE");
     sub.add_option("-k,--parts", o->cutting.parts, "number of parts")
         .number<int>({.least = 1})
         .shows_default();

@@ -198,10 +198,12 @@ void add_reorder(const command& nz) {
         .number<int>({1, 1000000})
         .shows_default();
     sub.add_option("-o,--output", o->to,
-                   "file for P A P^T: .mtx, .mtx.gz, .npz or .petsc; - for stdout");
+                   "file for P A P^T: .mtx, .mtx.gz, .npz or .petsc; - for stdout")
+        .type_name("FILE");
     sub.add_option("--order", o->order_to,
                    "file for the order: .mtx or .mtx.gz, or - for stdout; its k-th number is A's "
-                   "row that becomes row k");
+                   "row that becomes row k")
+        .type_name("FILE");
     add_run_options(sub, *o);
     sub.does([o] { return reorder_as_type(*o); });
 }

@@ -147,10 +147,13 @@ void add_report(const command& nz) {
     const auto o = std::make_shared<options>();
     sub.add_option("matrix", o->study.paths, matrix_help());
     sub.add_option("-o,--output", o->output, "file for the page: .html, or - for stdout")
-        .required();
+        .required()
+        .type_name("FILE");
     const auto from =
-        sub.add_option("--from", o->from, "draw the JSON of nz study, bench or report");
-    sub.add_option("--threads", o->study.threads, "numbers of threads (default: 1, 2, 4, ... all cores)")
+        sub.add_option("--from", o->from, "draw the JSON of nz study, bench or report")
+            .type_name("FILE");
+    sub.add_option("--threads", o->study.threads,
+                   "numbers of threads (default: 1, 2, 4, ... all cores)")
         .excludes(from);
     sub.add_option("--seconds", o->study.seconds,
                    "seconds of timing in all; large matrices take more")

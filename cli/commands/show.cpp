@@ -311,7 +311,8 @@ void add_show(const command& nz) {
                    fmt::format("format, one of {} (default: csr)", fmt::join(names, ", ")))
         .one_of_unlisted(names);
     sub.add_flag("--html", o->html, "write a page with all formats, --format first");
-    sub.add_option("-o,--output", o->output, "file for the page: .html, or - for stdout");
+    sub.add_option("-o,--output", o->output, "file for the page: .html, or - for stdout")
+        .type_name("FILE");
     const auto number = [&](const char* name, index& to, const char* what) {
         sub.add_option(name, to, what).number<int>({.least = 1});
     };

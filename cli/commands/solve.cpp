@@ -399,10 +399,12 @@ void add_solve(const command& nz) {
     const auto o = std::make_shared<options>();
     sub.add_option("matrix", o->matrix, matrix_help()).required();
     sub.add_option(
-        "-b", o->b,
-        "Matrix Market vector (default: A times a random x*, so that the error is known)");
-    sub.add_option("--guess", o->guess, "x at the start (default: zeros)");
-    sub.add_option("-o,--output", o->to, "file for x: .mtx or .mtx.gz, or - for stdout");
+           "-b", o->b,
+           "Matrix Market vector (default: A times a random x*, so that the error is known)")
+        .type_name("FILE");
+    sub.add_option("--guess", o->guess, "x at the start (default: zeros)").type_name("FILE");
+    sub.add_option("-o,--output", o->to, "file for x: .mtx or .mtx.gz, or - for stdout")
+        .type_name("FILE");
     sub.add_option(
            "--method", o->method,
            "solver (default: cg where A is symmetric, its diagonal positive; direct where that is "
@@ -445,7 +447,8 @@ void add_solve(const command& nz) {
         .number<int>({1, 64});
     sub.add_option("--coordinates", o->coordinates,
                    "for amg of elasticity, file with a row of 2 or 3 coordinates for each node: it "
-                   "gives multigrid the motions of a rigid body");
+                   "gives multigrid the motions of a rigid body")
+        .type_name("FILE");
     sub.add_option("--fill-level", o->fill_level,
                    "level of fill of ilu and ic; for fsai and spai, pattern of A (0) or A^2 "
                    "(1)")

@@ -350,9 +350,11 @@ void add_spmv(const command& nz) {
     sub.footer("Example: nz spmv A.mtx -x x.mtx -o y.mtx --method ell.row --alpha 2");
     const auto o = std::make_shared<options>();
     sub.add_option("matrix", o->matrix, matrix_help()).required();
-    sub.add_option("-x", o->x, "Matrix Market vector (default: ones)");
-    sub.add_option("-y", o->y0, "y before the product, which --beta scales (default: zeros)");
-    sub.add_option("-o,--output", o->to, "file for y: .mtx or .mtx.gz, or - for stdout");
+    sub.add_option("-x", o->x, "Matrix Market vector (default: ones)").type_name("FILE");
+    sub.add_option("-y", o->y0, "y before the product, which --beta scales (default: zeros)")
+        .type_name("FILE");
+    sub.add_option("-o,--output", o->to, "file for y: .mtx or .mtx.gz, or - for stdout")
+        .type_name("FILE");
     sub.add_option("--method", o->method,
                    "method, one of `nz methods` (default: what `nz plan` chooses)");
     sub.add_option("--device", o->device, "device that multiplies")

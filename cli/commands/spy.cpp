@@ -148,7 +148,8 @@ void add_spy(const command& nz) {
     sub.footer("Example: nz spy A.mtx -o spy.png --width 1200 --height 1200");
     const auto o = std::make_shared<options>();
     sub.add_option("matrix", o->path, matrix_help()).required();
-    sub.add_option("-o,--output", o->output, "file for a PNG, instead of characters; - for stdout");
+    sub.add_option("-o,--output", o->output, "file for a PNG, instead of characters; - for stdout")
+        .type_name("FILE");
     sub.add_option("--width", o->width, "largest width, in characters, or pixels of the PNG")
         .number<int>({1, max_picture_side});
     sub.add_option("--height", o->height, "largest height, in characters, or pixels of the PNG")

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "nonzero/core/error.hpp"
+#include "nonzero/core/numbers.hpp"
 
 namespace nz {
 
@@ -25,8 +26,8 @@ std::int64_t memory_bytes() {
 void expect_memory(const std::string& what, double bytes) {
     const auto available = double(memory_bytes());
     if (available > 0 && bytes > available)
-        throw out_of_memory(fmt::format("{} needs {:.1f} GB of memory, this machine has {:.1f} GB",
-                                        what, bytes / 1e9, available / 1e9));
+        throw out_of_memory(fmt::format("{} needs {} of memory, this machine has {}", what,
+                                        text_of_bytes(bytes), text_of_bytes(available)));
 }
 
 }  // namespace nz

@@ -8,9 +8,10 @@
 namespace nz {
 namespace {
 
-/// Three digits of a number below 1,000; of a larger one its whole part.
+/// Three digits of a number below 1,000; of one below a million its whole part.
 std::string three_digits(double x) {
     const double size = std::abs(x);
+    if (size >= 1e6) return fmt::format("{:.1e}", x);
     if (size < 9.995) return fmt::format("{:.2f}", x);
     if (size < 99.95) return fmt::format("{:.1f}", x);
     return fmt::format("{:.0f}", x);

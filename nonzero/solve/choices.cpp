@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "nonzero/core/numbers.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
@@ -144,9 +145,9 @@ std::string place_direct(std::vector<choice>& all, const matrix_facts& f,
     all.insert(is_cheap ? all.begin() : all.end(), direct);
     if (!forecast.is_complete) return "direct has no forecast within its memory: it comes last";
     return fmt::format(
-        "direct is predicted to take {:.2g} s and {:.2g} GB, a thousand iterations "
-        "{:.2g} s: it comes {}",
-        forecast.seconds, forecast.bytes * 1e-9, iterating, is_cheap ? "first" : "last");
+        "direct is predicted to take {} and {}, a thousand iterations {}: it comes {}",
+        text_of_time(forecast.seconds), text_of_bytes(forecast.bytes), text_of_time(iterating),
+        is_cheap ? "first" : "last");
 }
 
 std::vector<choice> choices_for(const matrix_facts& f, const system_options& o) {

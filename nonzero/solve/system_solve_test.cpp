@@ -474,7 +474,7 @@ TYPED_TEST(automatic_solve, goes_on_where_the_direct_solver_does_not_suit) {
         (void)solve(*this, s.A, s.b, o);
         FAIL();
     } catch (const unavailable& e) {
-        EXPECT_TRUE(tells(e.what(), "GB allowed")) << e.what();
+        EXPECT_TRUE(tells(e.what(), " allowed")) << e.what();
     }
     o.method = minres, o.preconditioner = ilut;
     EXPECT_THROW((void)solve(*this, s.A, s.b, o), unsuitable);
