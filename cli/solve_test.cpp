@@ -234,7 +234,8 @@ TEST_F(solve, refuses_with_the_reason) {
 TEST_F(solve, not_converging_exits_1) {
     const auto [code, out, err] = nz("solve A.npz --precond none --max-iter 3");
     EXPECT_EQ(code, 1);
-    EXPECT_NE(out.find("converged   no: max_iter iterations were spent"), std::string::npos) << out;
+    EXPECT_NE(out.find("converged   no: --max-iter iterations were spent"), std::string::npos)
+        << out;
 }
 
 /// bcsstk17's file holds where entries are, each a 1: symmetric, its diagonal positive, singular
@@ -274,6 +275,17 @@ TEST_F(solve, tries_others_and_says_what_it_got) {
     const auto honest = nz("solve " + matrix + " --iterative --max-iter 800 --json j.json");
     EXPECT_EQ(honest.code, 1);
     EXPECT_NE(honest.out.find("converged   no: "), std::string::npos) << honest.out;
+    EXPECT_NE(honest.out.find("advice      allow more than 800 iterations (--max-iter)\n"),
+              std::string::npos)
+        << honest.out;
+    EXPECT_NE(honest.out.find("note        every entry of A is 1, as where a file lists a pattern"),
+              std::string::npos)
+        << honest.out;
+    EXPECT_EQ(nz("solve A.npz").out.find("note"), std::string::npos);
+    for (const std::string& text : {honest.out, nz("solve " + matrix + " --explain").out}) {
+        std::istringstream lines(text);
+        for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+    }
     const auto best = json::parse(slurp(dir / "j.json"));
     for (const auto& a : best["attempts"])
         EXPECT_GE(double(a["relative_residual"]), double(best["relative_residual"]));
