@@ -12,7 +12,6 @@ from nonzero import _nonzero
 from nonzero._arguments import real, whole
 from nonzero._arrays import host_vector
 from nonzero._matrices import as_matrix
-from nonzero._nonzero import text_of_number, text_of_time
 from nonzero._operator import device_number
 
 
@@ -49,8 +48,9 @@ class PageRank:
         ended = "converged" if self.converged else "not converged"
         return (
             f"<ranks of {len(self.rank)} nodes: {ended}, {self.iterations} iterations, "
-            f"error at most {text_of_number(self.error_bound)}, "
-            f"setup {text_of_time(self.setup_s)}, solve {text_of_time(self.solve_s)}>"
+            f"error at most {_nonzero.text_of_number(self.error_bound)}, "
+            f"setup {_nonzero.text_of_time(self.setup_s)}, "
+            f"solve {_nonzero.text_of_time(self.solve_s)}>"
         )
 
 

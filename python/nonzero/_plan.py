@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nonzero._nonzero import text_of_bytes, text_of_time
+from nonzero import _nonzero
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class Candidate:
     @property
     def _time(self) -> str:
         """The time of a product: measured where it was, else predicted."""
-        return text_of_time(self.measured_s or self.predicted_s)
+        return _nonzero.text_of_time(self.measured_s or self.predicted_s)
 
     @property
     def _setup(self) -> str:
         measured = self.measured_s > 0
-        return text_of_time(self.measured_setup_s if measured else self.predicted_setup_s)
+        return _nonzero.text_of_time(self.measured_setup_s if measured else self.predicted_setup_s)
 
     def __repr__(self) -> str:
         """Name the method, and its times or why it declined."""
@@ -54,7 +54,8 @@ class Candidate:
         how = "measured" if self.measured_s > 0 else "predicted"
         return (
             f"<{self.method}: {self._time} a product and {self._setup} of setup, {how}; "
-            f"{text_of_bytes(self.bytes)} moved, {text_of_bytes(self.matrix_bytes)} stored>"
+            f"{_nonzero.text_of_bytes(self.bytes)} moved, "
+            f"{_nonzero.text_of_bytes(self.matrix_bytes)} stored>"
         )
 
 
@@ -118,8 +119,8 @@ class Plan:
                 c.method,
                 "" if c.declined else c._time,
                 "" if c.declined else c._setup,
-                "" if c.declined else text_of_bytes(c.bytes),
-                "" if c.declined else text_of_bytes(c.matrix_bytes),
+                "" if c.declined else _nonzero.text_of_bytes(c.bytes),
+                "" if c.declined else _nonzero.text_of_bytes(c.matrix_bytes),
                 c.declined,
             )
             for c in self.candidates

@@ -24,7 +24,6 @@ from nonzero._krylov import (
     target_of,
 )
 from nonzero._matrices import Matrix, as_matrix
-from nonzero._nonzero import text_of_number, text_of_time
 from nonzero._operator import Operator, device_number
 from nonzero._plan import table_as_html
 from nonzero._progress import residual_bar
@@ -93,8 +92,9 @@ class SolveResult:
         ended = "converged" if self.converged else f"not converged, {self.why},"
         return (
             f"<solution: {ended} by {how}, {self.iterations} iterations, "
-            f"residual {text_of_number(self.relative_residual)}, "
-            f"setup {text_of_time(self.setup_s)}, solve {text_of_time(self.solve_s)}>"
+            f"residual {_nonzero.text_of_number(self.relative_residual)}, "
+            f"setup {_nonzero.text_of_time(self.setup_s)}, "
+            f"solve {_nonzero.text_of_time(self.solve_s)}>"
         )
 
     def plot(self, ax: Any = None) -> Any:
@@ -118,9 +118,9 @@ class SolveResult:
             (
                 f"{a['method']} with {a['preconditioner']}",
                 str(a["iterations"]),
-                text_of_number(a["relative_residual"]),
-                text_of_time(a["preconditioner_s"]),
-                text_of_time(a["solve_s"]),
+                _nonzero.text_of_number(a["relative_residual"]),
+                _nonzero.text_of_time(a["preconditioner_s"]),
+                _nonzero.text_of_time(a["solve_s"]),
                 a["why"],
             )
             for a in self.attempts

@@ -10,7 +10,6 @@ from typing import Any
 from nonzero import _nonzero
 from nonzero._arguments import names, real, whole
 from nonzero._matrices import as_matrix
-from nonzero._nonzero import text_of_number, text_of_time
 from nonzero._operator import device_number
 from nonzero._plan import table_as_html
 
@@ -50,11 +49,11 @@ class Study:
                 r["matrix"],
                 r["method"],
                 str(r["threads"]),
-                text_of_number(r["gflops"]),
-                text_of_number(r["gbps"]),
-                text_of_time(r["median_s"]),
-                text_of_time(r["setup_s"]),
-                text_of_number(r["bytes_per_entry"]),
+                _nonzero.text_of_number(r["gflops"]),
+                _nonzero.text_of_number(r["gbps"]),
+                _nonzero.text_of_time(r["median_s"]),
+                _nonzero.text_of_time(r["setup_s"]),
+                _nonzero.text_of_number(r["bytes_per_entry"]),
             )
             for r in self._sorted()
         ]

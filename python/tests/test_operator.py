@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import re
 import sys
 from typing import Any
 
@@ -110,11 +111,45 @@ def test_the_plan_tells_what_was_chosen() -> None:
     assert [c.predicted_s for c in possible] == sorted(c.predicted_s for c in possible)
     assert all(c.bytes > 0 and c.matrix_bytes > 0 for c in possible)
     assert all(c.declined for c in plan.candidates[len(possible) :])
+    lines = str(plan).splitlines()
+    assert lines[0] == plan.why and lines[1].startswith("setup takes ")
+    table = lines[lines.index("") + 1 :]
+    assert table[0].split() == "method predicted setup bytes moved bytes stored".split()
+    assert [line.split()[0] for line in table[1:6]] == names[:5]
+    assert all(len(line) <= 80 for line in table)
     for name in names:
-        assert name in str(plan) and name in plan._repr_html_()
+        assert name in plan._repr_html_()
     html = op._repr_html_()
     assert html.count("<tr>") == len(names) + 1 and html.startswith("<table>")
     assert repr(op) == f"<{plan.method}: 400 x 400, float64 on the CPU>"
+
+
+def test_results_have_numbers_that_people_read() -> None:
+    text = nz._nonzero
+    assert [text.text_of_time(s) for s in (2e-7, 1.12, 0)] == ["200 ns", "1.12 s", "0 s"]
+    assert [text.text_of_bytes(b) for b in (512, 1.759e6)] == ["512 B", "1.76 MB"]
+    assert [text.text_of_number(x) for x in (1120, 1e7, 1e-9)] == ["1120", "10.0 M", "1.0e-09"]
+    A = nz.generate.laplace2d(20)
+    b = A @ np.ones(400)
+    unit = r"[\d.]+ (?:ns|us|ms|s)"
+    solved = repr(nz.solve(A, b, method="cg", preconditioner="none"))
+    how = rf"cg, \d+ iterations, residual \d\.\de-\d\d, setup {unit}, solve {unit}>"
+    assert re.fullmatch(rf"<solution: converged by {how}", solved), solved
+    short = repr(nz.solve(A, b, method="cg", preconditioner="none", maxiter=2))
+    assert short.startswith("<solution: not converged, max_iter iterations were spent, by cg, 2")
+    ranks = repr(nz.pagerank(A))
+    assert re.fullmatch(
+        rf"<ranks of 400 nodes: converged, \d+ iterations, error at most \d\.\de-\d\d, "
+        rf"setup {unit}, solve {unit}>",
+        ranks,
+    ), ranks
+    first, *_, last = map(repr, nz.plan(A).plan.candidates)
+    assert re.fullmatch(
+        rf"<[a-z_.]+: {unit} a product and {unit} of setup, predicted; [\d.]+ kB moved, "
+        r"[\d.]+ k?B stored>",
+        first,
+    ), first
+    assert " declines: " in last
 
 
 def test_what_an_operator_says_of_itself() -> None:
