@@ -16,6 +16,7 @@
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/memory.hpp"
 #include "nonzero/core/threads.hpp"
+#include "nonzero/plan/arm_cores.hpp"
 
 #if defined(__aarch64__) && defined(__linux__)
 #include <asm/hwcap.h>
@@ -43,12 +44,16 @@ std::string cpuinfo(const std::string& key) {
     return {};
 }
 
-/// x86 names the model in /proc/cpuinfo; arm64 boards name themselves in the device tree.
+/// x86 names the model in /proc/cpuinfo; of arm64 the cores' numbers are there, and boards name
+/// themselves in the device tree.
 std::string cpu_name() {
     if (std::string name = cpuinfo("model name"); !name.empty()) return name;
+    std::ifstream file("/proc/cpuinfo");
+    const std::string cores = arm_cores(file);
     std::string board = first_line("/proc/device-tree/model");
     std::erase(board, '\0');
-    if (!board.empty()) return board;
+    if (!cores.empty() && !board.empty()) return fmt::format("{} ({})", cores, board);
+    if (!cores.empty() || !board.empty()) return cores + board;
     utsname system{};
     return uname(&system) == 0 ? system.machine : "unknown";
 }
