@@ -42,7 +42,7 @@ void multiply_plainly(const rows_and_vectors<V, P>& p) {
     }
 }
 
-#if defined(NZ_AVX512)
+#if defined(NZ_LANES)
 /// `registers` registers of vectors that lie by rows.
 template <std::size_t bytes, std::size_t registers, class V, class P>
 NZ_ALWAYS_INLINE void multiply_registers(const rows_and_vectors<V, P>& p) {
@@ -67,12 +67,14 @@ NZ_ALWAYS_INLINE void multiply_registers(const rows_and_vectors<V, P>& p) {
 }
 
 template <std::size_t registers, class V, class P>
+NZ_LANES void multiply_by_lanes(const rows_and_vectors<V, P>& p) {
+    multiply_registers<lane_register_bytes, registers>(p);
+}
+#endif
+#if defined(NZ_AVX512)
+template <std::size_t registers, class V, class P>
 NZ_AVX512 void multiply_avx512(const rows_and_vectors<V, P>& p) {
     multiply_registers<64, registers>(p);
-}
-template <std::size_t registers, class V, class P>
-NZ_AVX2 void multiply_avx2(const rows_and_vectors<V, P>& p) {
-    multiply_registers<32, registers>(p);
 }
 #endif
 
@@ -86,21 +88,23 @@ struct rows_loop {
 /// Those that this machine has for vectors that lie by rows, most vectors first.
 template <class V, class P>
 std::span<const rows_loop<V, P>> loops_by_rows() {
-#if defined(NZ_AVX512)
+#if defined(NZ_LANES)
     if constexpr (std::floating_point<V>) {
-        constexpr std::size_t n = 32 / sizeof(V);
+        constexpr std::size_t n = lane_register_bytes / sizeof(V);
+#if defined(NZ_AVX512)
         static constexpr rows_loop<V, P> avx512[] = {
             {16 * n, multiply_avx512<8, V, P>}, {8 * n, multiply_avx512<4, V, P>},
             {4 * n, multiply_avx512<2, V, P>},  {2 * n, multiply_avx512<1, V, P>},
-            {n, multiply_avx2<1, V, P>},        {4, multiply_plainly<4, V, P>},
+            {n, multiply_by_lanes<1, V, P>},    {4, multiply_plainly<4, V, P>},
             {2, multiply_plainly<2, V, P>},     {1, multiply_plainly<1, V, P>}};
-        static constexpr rows_loop<V, P> avx2[] = {
-            {8 * n, multiply_avx2<8, V, P>}, {4 * n, multiply_avx2<4, V, P>},
-            {2 * n, multiply_avx2<2, V, P>}, {n, multiply_avx2<1, V, P>},
-            {4, multiply_plainly<4, V, P>},  {2, multiply_plainly<2, V, P>},
-            {1, multiply_plainly<1, V, P>}};
         if (has_avx512()) return avx512;
-        if (has_avx2()) return avx2;
+#endif
+        static constexpr rows_loop<V, P> by_lanes[] = {
+            {8 * n, multiply_by_lanes<8, V, P>}, {4 * n, multiply_by_lanes<4, V, P>},
+            {2 * n, multiply_by_lanes<2, V, P>}, {n, multiply_by_lanes<1, V, P>},
+            {4, multiply_plainly<4, V, P>},      {2, multiply_plainly<2, V, P>},
+            {1, multiply_plainly<1, V, P>}};
+        if (has_lanes()) return by_lanes;
     }
 #endif
     static constexpr rows_loop<V, P> plain[] = {{4, multiply_plainly<4, V, P>},

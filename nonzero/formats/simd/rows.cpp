@@ -12,95 +12,34 @@
 // the rows are shared out. Compiled with -ffp-contract=off, so that no product is fused.
 
 namespace nz {
-#if defined(NZ_AVX512)
+#if defined(NZ_LANES)
 namespace {
 
-constexpr std::int64_t block_rows = 64;      // rows that AVX-512 takes together
-constexpr std::int64_t block_entries = 512;  // their entries at most: 8 a row; 4 KB of L1
+using lanes::add_last, lanes::first, lanes::halved, lanes::totals;
 
 /// Prefetches what comes 256 entries later.
 template <class V>
 NZ_ALWAYS_INLINE void prefetch(const index* col_ind, const V* val) {
-    constexpr int ahead = 256;
-    _mm_prefetch(reinterpret_cast<const char*>(val) + ahead * sizeof(V), _MM_HINT_T0);
-    _mm_prefetch(reinterpret_cast<const char*>(col_ind) + ahead * sizeof(index), _MM_HINT_T0);
+    constexpr std::size_t ahead = 256;
+    __builtin_prefetch(reinterpret_cast<const char*>(val) + ahead * sizeof(V));
+    __builtin_prefetch(reinterpret_cast<const char*>(col_ind) + ahead * sizeof(index));
 }
 
-// -- a row's sums --------------------------------------------------------------------------------
-
-using avx2::doubles;
+// -- rows by eight lanes: one after the other, four stored together ------------------------------
 
 /// sums + the products of eight entries.
 template <class S, class V>
-NZ_AVX2 NZ_ALWAYS_INLINE S add(S s, const index* col_ind, const V* val, const V* x) {
-    return s + avx2::load(val) * avx2::gather8(col_ind, x);
+NZ_LANES NZ_ALWAYS_INLINE S add(S s, const index* col_ind, const V* val, const V* x) {
+    return s + lanes::load(val) * lanes::gather8(col_ind, x);
 }
-
-/// n words of ones, then zeros.
-NZ_AVX2 NZ_ALWAYS_INLINE __m256i first_words(int n) {
-    alignas(64) static constexpr std::int32_t ones[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones + simd_lanes - n));
-}
-
-/// sums + the products of n < 4 entries. What lies behind them is not read.
-NZ_AVX2 NZ_ALWAYS_INLINE __m256d add_last(__m256d s, const index* col_ind, const double* val,
-                                          const double* x, int n) {
-    const __m128i narrow = _mm256_castsi256_si128(first_words(n));
-    const __m256i wide = first_words(2 * n);
-    const __m128i col = _mm_maskload_epi32(col_ind, narrow);
-    const __m256d from =
-        avx2::concatenate(avx2::gather2(std::uint64_t(_mm_cvtsi128_si64(col)), x),
-                          avx2::gather2(std::uint64_t(_mm_extract_epi64(col, 1)), x));
-    const __m256d terms = _mm256_maskload_pd(val, wide) * from;
-    return s + _mm256_and_pd(terms, _mm256_castsi256_pd(wide));
-}
-/// The same of n < 8.
-NZ_AVX2 NZ_ALWAYS_INLINE doubles add_last(doubles s, const index* col_ind, const double* val,
-                                          const double* x, int n) {
-    if (n < 4) return {add_last(s.low, col_ind, val, x, n), s.high};
-    return {s.low + _mm256_loadu_pd(val) * avx2::gather4(col_ind, x),
-            n > 4 ? add_last(s.high, col_ind + 4, val + 4, x, n - 4) : s.high};
-}
-NZ_AVX2 NZ_ALWAYS_INLINE __m256 add_last(__m256 s, const index* col_ind, const float* val,
-                                         const float* x, int n) {
-    const __m256i in = first_words(n);
-    const __m256i col = _mm256_maskload_epi32(col_ind, in);
-    const __m128i low = _mm256_castsi256_si128(col), high = _mm256_extracti128_si256(col, 1);
-    const __m256 from =
-        avx2::concatenate(avx2::gather2(std::uint64_t(_mm_cvtsi128_si64(low)), x),
-                          avx2::gather2(std::uint64_t(_mm_extract_epi64(low, 1)), x),
-                          avx2::gather2(std::uint64_t(_mm_cvtsi128_si64(high)), x),
-                          avx2::gather2(std::uint64_t(_mm_extract_epi64(high, 1)), x));
-    const __m256 terms = avx2::load(val, in) * from;
-    return s + avx2::keep(terms, in);
-}
-
-// The eight sums of a row added to four, and the totals of four rows.
-NZ_AVX2 NZ_ALWAYS_INLINE __m256d halved(doubles s) { return s.low + s.high; }
-NZ_AVX2 NZ_ALWAYS_INLINE __m128 halved(__m256 s) {
-    return _mm_add_ps(_mm256_castps256_ps128(s), _mm256_extractf128_ps(s, 1));
-}
-NZ_AVX2 NZ_ALWAYS_INLINE __m256d totals(__m256d a, __m256d b, __m256d c, __m256d d) {
-    const __m256d ab = _mm256_hadd_pd(a, b), cd = _mm256_hadd_pd(c, d);
-    return _mm256_add_pd(_mm256_permute2f128_pd(ab, cd, 0x20),
-                         _mm256_permute2f128_pd(ab, cd, 0x31));
-}
-NZ_AVX2 NZ_ALWAYS_INLINE __m128 totals(__m128 a, __m128 b, __m128 c, __m128 d) {
-    return _mm_hadd_ps(_mm_hadd_ps(a, b), _mm_hadd_ps(c, d));
-}
-
-NZ_AVX2 NZ_ALWAYS_INLINE double first(__m256d v) { return _mm256_cvtsd_f64(v); }
-NZ_AVX2 NZ_ALWAYS_INLINE float first(__m128 v) { return _mm_cvtss_f32(v); }
-
-// -- rows with AVX2: one after the other, four stored together -----------------------------------
 
 template <bool streaming, class V, class P>
-NZ_AVX2 NZ_ALWAYS_INLINE auto sums_of_row(const csr_rows<V, P>& A, std::int64_t i, const V* x) {
+NZ_LANES NZ_ALWAYS_INLINE auto sums_of_row(const csr_rows<V, P>& A, std::int64_t i, const V* x) {
     const index* col_ind = A.col_ind + A.row_ptr[i];
     const V* val = A.val + A.row_ptr[i];
     auto n = std::int64_t(A.row_ptr[i + 1] - A.row_ptr[i]);
     if constexpr (streaming) prefetch(col_ind, val);
-    auto s = avx2::spread(V(0));
+    auto s = lanes::spread(V(0));
     for (; n >= simd_lanes; n -= simd_lanes, col_ind += simd_lanes, val += simd_lanes) {
         if constexpr (streaming) prefetch(col_ind, val);
         s = add(s, col_ind, val, x);
@@ -111,9 +50,9 @@ NZ_AVX2 NZ_ALWAYS_INLINE auto sums_of_row(const csr_rows<V, P>& A, std::int64_t 
 
 /// The rows [i, last).
 template <bool streaming, class V, class P>
-NZ_AVX2 __attribute__((noinline)) void multiply_each(const csr_rows<V, P>& A, std::int64_t i,
-                                                     std::int64_t last, V alpha, const V* x, V beta,
-                                                     V* y) {
+NZ_LANES __attribute__((noinline)) void multiply_each(const csr_rows<V, P>& A, std::int64_t i,
+                                                      std::int64_t last, V alpha, const V* x,
+                                                      V beta, V* y) {
     for (; i + 4 <= last; i += 4) {
         const auto a = sums_of_row<streaming>(A, i, x), b = sums_of_row<streaming>(A, i + 1, x);
         const auto c = sums_of_row<streaming>(A, i + 2, x), d = sums_of_row<streaming>(A, i + 3, x);
@@ -126,10 +65,18 @@ NZ_AVX2 __attribute__((noinline)) void multiply_each(const csr_rows<V, P>& A, st
 }
 
 template <class V, class P>
-NZ_AVX2 void multiply_rows_avx2(const csr_rows<V, P>& A, V alpha, const V* x, V beta, V* y) {
+NZ_LANES void multiply_rows_by_lanes(const csr_rows<V, P>& A, V alpha, const V* x, V beta, V* y) {
     if (A.streaming) return multiply_each<true>(A, A.first, A.last, alpha, x, beta, y);
     multiply_each<false>(A, A.first, A.last, alpha, x, beta, y);
 }
+
+}  // namespace
+#endif
+#if defined(NZ_AVX512)
+namespace {
+
+constexpr std::int64_t block_rows = 64;      // rows that AVX-512 takes together
+constexpr std::int64_t block_entries = 512;  // their entries at most: 8 a row; 4 KB of L1
 
 // -- rows with AVX-512 and gathers, the same way -------------------------------------------------
 
@@ -310,7 +257,9 @@ std::vector<rows_loop<V, P>> find_rows_loops() {
         loops = {multiply_rows_avx512<true, V, P>, multiply_rows_avx512<false, V, P>};
         if (!gathers_are_fast()) std::swap(loops[0], loops[1]);
     }
-    if (has_avx2()) loops.push_back(multiply_rows_avx2<V, P>);
+#endif
+#if defined(NZ_LANES)
+    if (has_lanes()) loops.push_back(multiply_rows_by_lanes<V, P>);
 #endif
     return loops;
 }

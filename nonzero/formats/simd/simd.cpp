@@ -57,6 +57,93 @@ bool gathers_are_fast() {
     return are;
 }
 
+#endif
+#if defined(NZ_LANES)
+namespace {
+
+// Panels of at most this many rows keep their sums in registers. In larger ones the sums stay in
+// L1, and every stored column is walked for all rows: where columns are far apart, as in ELL, 32
+// rows at a time are slower (docs/experiments/simd.md).
+constexpr int narrow = 32;
+
+// -- by eight lanes
+// ---------------------------------------------------------------------------------
+
+// A step of a register, with x put together from single loads; padding reads x[0], which is there
+// where any entry is, and leaves its sum as it was.
+#if defined(NZ_AVX2)
+NZ_AVX2 __m256d step(__m256d sums, const index* col_ind, const double* val, const double* x) {
+    const __m128i col = _mm_loadu_si128(reinterpret_cast<const __m128i*>(col_ind));
+    const __m128i at = _mm_max_epi32(col, _mm_setzero_si128());
+    const __m256d from = _mm256_set_pd(x[_mm_extract_epi32(at, 3)], x[_mm_extract_epi32(at, 2)],
+                                       x[_mm_extract_epi32(at, 1)], x[_mm_cvtsi128_si32(at)]);
+    const __m256d more = sums + _mm256_loadu_pd(val) * from;
+    return _mm256_blendv_pd(more, sums, _mm256_castsi256_pd(_mm256_cvtepi32_epi64(col)));
+}
+
+NZ_AVX2 __m256 step(__m256 sums, const index* col_ind, const float* val, const float* x) {
+    const __m256i col = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(col_ind));
+    const __m256i at = _mm256_max_epi32(col, _mm256_setzero_si256());
+    const __m256 from =
+        _mm256_set_ps(x[_mm256_extract_epi32(at, 7)], x[_mm256_extract_epi32(at, 6)],
+                      x[_mm256_extract_epi32(at, 5)], x[_mm256_extract_epi32(at, 4)],
+                      x[_mm256_extract_epi32(at, 3)], x[_mm256_extract_epi32(at, 2)],
+                      x[_mm256_extract_epi32(at, 1)], x[_mm256_extract_epi32(at, 0)]);
+    const __m256 more = sums + _mm256_loadu_ps(val) * from;
+    return _mm256_blendv_ps(more, sums, _mm256_castsi256_ps(col));
+}
+#else
+float64x2_t step(float64x2_t sums, const index* col_ind, const double* val, const double* x) {
+    const int32x2_t col = vld1_s32(col_ind), at = vmax_s32(col, vdup_n_s32(0));
+    const float64x2_t from = neon::gather2(vget_lane_u64(vreinterpret_u64_s32(at), 0), x);
+    const float64x2_t more = sums + vld1q_f64(val) * from;
+    const uint64x2_t padding = vcltzq_s64(vmovl_s32(col));
+    return vbslq_f64(padding, sums, more);
+}
+
+float32x4_t step(float32x4_t sums, const index* col_ind, const float* val, const float* x) {
+    const int32x4_t col = vld1q_s32(col_ind), at = vmaxq_s32(col, vdupq_n_s32(0));
+    const float32x4_t from = neon::gather4(vreinterpretq_u32_s32(at), x);
+    const float32x4_t more = sums + vld1q_f32(val) * from;
+    return vbslq_f32(vcltzq_s32(col), sums, more);
+}
+#endif
+
+template <class V>
+NZ_LANES void multiply_narrow_by_lanes(const panel<V>& A, const V* x, V* sums) {
+    constexpr int held = lane_register_bytes / sizeof(V), parts = narrow / held;
+    decltype(lanes::load_register(sums)) sum[parts];
+    NZ_UNROLL
+    for (int p = 0; p < parts; ++p) sum[p] = lanes::load_register(sums + p * held);
+    const index* col_ind = A.col_ind;
+    const V* val = A.val;
+    for (std::int64_t k = 0; k < A.width; ++k, col_ind += A.pitch, val += A.pitch) {
+        NZ_UNROLL
+        for (int p = 0; p < parts; ++p)
+            sum[p] = step(sum[p], col_ind + p * held, val + p * held, x);
+    }
+    NZ_UNROLL
+    for (int p = 0; p < parts; ++p) lanes::store(sums + p * held, sum[p]);
+}
+
+template <class V>
+NZ_LANES void multiply_panel_by_lanes(const panel<V>& A, const V* x, V* sums) {
+    if (A.rows == narrow) return multiply_narrow_by_lanes(A, x, sums);
+    constexpr int held = lane_register_bytes / sizeof(V);
+    for (std::int64_t k = 0; k < A.width; ++k) {
+        const index* const col_ind = A.col_ind + k * A.pitch;
+        const V* const val = A.val + k * A.pitch;
+        std::int64_t r = 0;
+        for (; r + held <= A.rows; r += held)
+            lanes::store(sums + r, step(lanes::load_register(sums + r), col_ind + r, val + r, x));
+        for (; r < A.rows; ++r)
+            if (col_ind[r] >= 0) sums[r] += val[r] * x[col_ind[r]];
+    }
+}
+
+}  // namespace
+#endif
+#if defined(NZ_AVX512)
 namespace {
 
 /// Which lanes of a register of 64 bytes are in, as intrinsics want it; elsewhere it is unsigned.
@@ -123,32 +210,6 @@ NZ_AVX512 NZ_ALWAYS_INLINE S step_by(S sums, const index* col_ind, const V* val,
     return step_by_loads(sums, col_ind, val, x, in);
 }
 
-NZ_AVX2 __m256d step(__m256d sums, const index* col_ind, const double* val, const double* x) {
-    const __m128i col = _mm_loadu_si128(reinterpret_cast<const __m128i*>(col_ind));
-    const __m128i at = _mm_max_epi32(col, _mm_setzero_si128());
-    const __m256d from = _mm256_set_pd(x[_mm_extract_epi32(at, 3)], x[_mm_extract_epi32(at, 2)],
-                                       x[_mm_extract_epi32(at, 1)], x[_mm_cvtsi128_si32(at)]);
-    const __m256d more = sums + _mm256_loadu_pd(val) * from;
-    return _mm256_blendv_pd(more, sums, _mm256_castsi256_pd(_mm256_cvtepi32_epi64(col)));
-}
-
-NZ_AVX2 __m256 step(__m256 sums, const index* col_ind, const float* val, const float* x) {
-    const __m256i col = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(col_ind));
-    const __m256i at = _mm256_max_epi32(col, _mm256_setzero_si256());
-    const __m256 from =
-        _mm256_set_ps(x[_mm256_extract_epi32(at, 7)], x[_mm256_extract_epi32(at, 6)],
-                      x[_mm256_extract_epi32(at, 5)], x[_mm256_extract_epi32(at, 4)],
-                      x[_mm256_extract_epi32(at, 3)], x[_mm256_extract_epi32(at, 2)],
-                      x[_mm256_extract_epi32(at, 1)], x[_mm256_extract_epi32(at, 0)]);
-    const __m256 more = sums + _mm256_loadu_ps(val) * from;
-    return _mm256_blendv_ps(more, sums, _mm256_castsi256_ps(col));
-}
-
-// Panels of at most this many rows keep their sums in registers. In larger ones the sums stay in
-// L1, and every stored column is walked for all rows: where columns are far apart, as in ELL, 32
-// rows at a time are slower (docs/experiments/simd.md).
-constexpr int narrow = 32;
-
 /// `whole`: the panel has `narrow` rows, so no step needs to test for the last one.
 template <bool gathers, bool whole, class V>
 NZ_AVX512 void multiply_narrow_avx512(const panel<V>& A, const V* x, V* sums) {
@@ -191,38 +252,6 @@ NZ_AVX512 void multiply_panel_avx512(const panel<V>& A, const V* x, V* sums) {
     }
 }
 
-template <class V>
-NZ_AVX2 void multiply_narrow_avx2(const panel<V>& A, const V* x, V* sums) {
-    constexpr int lanes = 32 / sizeof(V), parts = narrow / lanes;
-    decltype(avx2::load_register(sums)) sum[parts];
-    NZ_UNROLL
-    for (int p = 0; p < parts; ++p) sum[p] = avx2::load_register(sums + p * lanes);
-    const index* col_ind = A.col_ind;
-    const V* val = A.val;
-    for (std::int64_t k = 0; k < A.width; ++k, col_ind += A.pitch, val += A.pitch) {
-        NZ_UNROLL
-        for (int p = 0; p < parts; ++p)
-            sum[p] = step(sum[p], col_ind + p * lanes, val + p * lanes, x);
-    }
-    NZ_UNROLL
-    for (int p = 0; p < parts; ++p) avx2::store(sums + p * lanes, sum[p]);
-}
-
-template <class V>
-NZ_AVX2 void multiply_panel_avx2(const panel<V>& A, const V* x, V* sums) {
-    if (A.rows == narrow) return multiply_narrow_avx2(A, x, sums);
-    constexpr int lanes = 32 / sizeof(V);
-    for (std::int64_t k = 0; k < A.width; ++k) {
-        const index* const col_ind = A.col_ind + k * A.pitch;
-        const V* const val = A.val + k * A.pitch;
-        std::int64_t r = 0;
-        for (; r + lanes <= A.rows; r += lanes)
-            avx2::store(sums + r, step(avx2::load_register(sums + r), col_ind + r, val + r, x));
-        for (; r < A.rows; ++r)
-            if (col_ind[r] >= 0) sums[r] += val[r] * x[col_ind[r]];
-    }
-}
-
 }  // namespace
 #endif
 namespace {
@@ -235,7 +264,9 @@ std::vector<panel_loop<V>> find_panel_loops() {
         loops = {multiply_panel_avx512<true, V>, multiply_panel_avx512<false, V>};
         if (!gathers_are_fast()) std::swap(loops[0], loops[1]);
     }
-    if (has_avx2()) loops.push_back(multiply_panel_avx2<V>);
+#endif
+#if defined(NZ_LANES)
+    if (has_lanes()) loops.push_back(multiply_panel_by_lanes<V>);
 #endif
     return loops;
 }

@@ -22,7 +22,7 @@ inline constexpr std::size_t out_of_cache_bytes = std::size_t(16) << 20;
 template <class V>
 using panel_loop = void (*)(const panel<V>& A, const V* x, V* sums);
 /// Those that this machine can run, the fastest first: of AVX-512, with gathers and with loads of x
-/// put together; of AVX2, with loads. Empty where it has neither. V is float or double.
+/// put together; of AVX2 or NEON, with loads. Empty where it has none. V is float or double.
 template <class V>
 std::span<const panel_loop<V>> simd_panel_loops();
 
@@ -41,8 +41,8 @@ struct csr_rows {
 template <class V, class P>
 using rows_loop = void (*)(const csr_rows<V, P>&, V alpha, const V* x, V beta, V* y);
 /// Those that this machine can run, the fastest first: of AVX-512, with gathers and with single
-/// loads of x, and of AVX2, all of the same bits.
-/// Empty where it has neither. V is float or double, P 32 or 64 bits wide.
+/// loads of x, and of AVX2, or of NEON: all of the same bits, on any machine.
+/// Empty where it has none. V is float or double, P 32 or 64 bits wide.
 template <class V, class P>
 std::span<const rows_loop<V, P>> simd_rows_loops();
 

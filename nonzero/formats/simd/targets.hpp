@@ -1,25 +1,40 @@
-// Loops for AVX2 and AVX-512, chosen at run time by what the machine has: how a function says which
-// it is for, and vectors by the compiler's own operators, which need no intrinsics.
+// Loops for AVX2 and AVX-512, chosen at run time by what the machine has, and for NEON, which every
+// arm64 has: how a function says which it is for, and vectors by the compiler's own operators,
+// which need no intrinsics.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define NZ_AVX2 __attribute__((target("avx2")))
 #define NZ_AVX512 __attribute__((target("avx2,avx512f,avx512vl")))
+#elif defined(__aarch64__) && defined(__GNUC__)
+#define NZ_NEON
+#endif
+
+// Loops that are written once, over the eight lanes of vectors.hpp, in AVX2 or in NEON.
+#if defined(NZ_AVX2)
+#define NZ_LANES NZ_AVX2
+#elif defined(NZ_NEON)
+#define NZ_LANES NZ_NEON
+#endif
+
+#if defined(NZ_LANES)
 // For the pieces of a loop: a call would spill their vectors (docs/decisions/simd.md).
 #define NZ_ALWAYS_INLINE __attribute__((always_inline)) inline
 #if defined(__clang__)
 #define NZ_UNROLL _Pragma("unroll")
 #else
-#define NZ_UNROLL _Pragma("GCC unroll 8")
+#define NZ_UNROLL _Pragma("GCC unroll 16")
 #endif
 #endif
 
-#if defined(NZ_AVX2)
+#if defined(NZ_LANES)
 namespace nz {
 
+#if defined(NZ_AVX2)
 [[nodiscard]] inline bool has_avx2() { return __builtin_cpu_supports("avx2") != 0; }
 /// Whether the processor has AVX-512, with its instructions on shorter vectors.
 [[nodiscard]] inline bool has_avx512() {
@@ -30,6 +45,22 @@ namespace nz {
 /// fix of 2023 slowed them on Intel's processors from Skylake to Ice Lake
 /// (docs/experiments/simd.md). It decides about time only: the bits are the same.
 [[nodiscard]] bool gathers_are_fast();
+/// Whether the machine has the eight lanes of NZ_LANES.
+[[nodiscard]] inline bool has_lanes() { return has_avx2(); }
+inline constexpr std::size_t lane_register_bytes = 32;
+#else
+[[nodiscard]] inline bool has_lanes() { return true; }
+inline constexpr std::size_t lane_register_bytes = 16;
+#endif
+
+inline constexpr int simd_lanes = 8;  ///< of the vectors of vectors.hpp
+
+/// The eight bytes at p, such as two columns or four codes of 16 bits.
+NZ_ALWAYS_INLINE std::uint64_t word_at(const void* p) {
+    std::uint64_t word;
+    std::memcpy(&word, p, sizeof word);
+    return word;
+}
 
 /// Prefetches the cache lines of `bytes` bytes, `ahead` bytes later.
 template <std::size_t bytes, std::size_t ahead>

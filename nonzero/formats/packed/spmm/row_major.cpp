@@ -47,7 +47,7 @@ void store_plainly(V alpha, const V* sums, V beta, V* y, std::size_t count) {
     for (std::size_t v = 0; v < count; ++v) y[v] = scaled(alpha, sums[v], beta, y[v]);
 }
 
-#if defined(NZ_AVX512)
+#if defined(NZ_LANES)
 template <class V, std::size_t bytes>
 struct simd_loops {
     using vec = simd_vector<V, bytes>;
@@ -98,6 +98,17 @@ struct simd_loops {
 };
 
 template <class V>
+NZ_LANES void add_by_lanes(const some_entries<V>& e, const V* x, std::size_t stride,
+                           std::size_t count, bool fresh, V* sums) {
+    simd_loops<V, lane_register_bytes>::add(e, x, stride, count, fresh, sums);
+}
+template <class V>
+NZ_LANES void store_by_lanes(V alpha, const V* sums, V beta, V* y, std::size_t count) {
+    simd_loops<V, lane_register_bytes>::store(alpha, sums, beta, y, count);
+}
+#endif
+#if defined(NZ_AVX512)
+template <class V>
 NZ_AVX512 void add_avx512(const some_entries<V>& e, const V* x, std::size_t stride,
                           std::size_t count, bool fresh, V* sums) {
     simd_loops<V, 64>::add(e, x, stride, count, fresh, sums);
@@ -106,25 +117,18 @@ template <class V>
 NZ_AVX512 void store_avx512(V alpha, const V* sums, V beta, V* y, std::size_t count) {
     simd_loops<V, 64>::store(alpha, sums, beta, y, count);
 }
-template <class V>
-NZ_AVX2 void add_avx2(const some_entries<V>& e, const V* x, std::size_t stride, std::size_t count,
-                      bool fresh, V* sums) {
-    simd_loops<V, 32>::add(e, x, stride, count, fresh, sums);
-}
-template <class V>
-NZ_AVX2 void store_avx2(V alpha, const V* sums, V beta, V* y, std::size_t count) {
-    simd_loops<V, 32>::store(alpha, sums, beta, y, count);
-}
 #endif
 
 template <class V>
 row_loops<V> fastest_row_loops() {
-#if defined(NZ_AVX512)
     if constexpr (std::floating_point<V>) {
+#if defined(NZ_AVX512)
         if (has_avx512()) return {add_avx512<V>, store_avx512<V>};
-        if (has_avx2()) return {add_avx2<V>, store_avx2<V>};
-    }
 #endif
+#if defined(NZ_LANES)
+        if (has_lanes()) return {add_by_lanes<V>, store_by_lanes<V>};
+#endif
+    }
     return {add_plainly<V>, store_plainly<V>};
 }
 

@@ -16,8 +16,8 @@ template <class V>
 using chunk_loop = void (*)(const packed<V, host_view>& A, const packed_chunk&, const V* x,
                             V* sums);
 /// Those that this machine can run for values so encoded, the fastest first: of AVX-512, with
-/// gathers, and of AVX2. Empty where it has neither. V is float or double. streaming: the matrix
-/// streams from beyond the caches, and is fetched ahead.
+/// gathers, and of AVX2; or of NEON. Empty where it has none. V is float or double. streaming: the
+/// matrix streams from beyond the caches, and is fetched ahead.
 template <class V>
 std::span<const chunk_loop<V>> simd_chunk_loops(value_encoding encoding, bool streaming);
 
@@ -25,7 +25,9 @@ std::span<const chunk_loop<V>> simd_chunk_loops(value_encoding encoding, bool st
 /// The loop in AVX-512, for machines that have it.
 template <class V>
 chunk_loop<V> chunk_loop_of_gathers(value_encoding encoding, bool streaming);
+#endif
 
+#if defined(NZ_LANES)
 /// Prefetches the columns and values that the lanes read eight steps later. Diagonals, whose x
 /// streams as well, are slower with it (docs/experiments/simd.md).
 template <class Column, value_encoding C, class V>
