@@ -95,7 +95,8 @@ class body_reader {
         if (p.fault_at != nullptr) {
             r.fault_at = piece.offset + (p.fault_at - piece.text.data());
             const auto* const end = piece.text.data() + piece.text.size();
-            r.fault = grammar_.diagnose({p.fault_at, std::find(p.fault_at, end, '\n')});
+            const auto* const line_end = std::find(p.fault_at, end, '\n');
+            r.fault = grammar_.diagnose({p.fault_at, std::size_t(line_end - p.fault_at)});
         }
         const std::lock_guard lock(mutex_);
         entries_ += p.entries;

@@ -26,16 +26,16 @@ namespace {
 template <class V>
 host_vector<index> occupied_diagonals(const csr<V, host_view>& A) {
     const std::int64_t rows = A.shape.rows, cols = A.shape.cols;
-    std::vector<std::uint8_t> seen(std::size_t(rows + cols), 0);
+    std::vector<std::atomic<bool>> seen(std::size_t(rows + cols));
     parallel_for(thread_count({}), rows, [&](std::int64_t i) {
         for_each_entry(A, i, i + 1, [&](index, index j, V) {
-            std::atomic_ref<std::uint8_t> mark(seen[std::size_t(j - i + rows)]);
-            if (mark.load(std::memory_order_relaxed) == 0) mark.store(1, std::memory_order_relaxed);
+            auto& mark = seen[std::size_t(j - i + rows)];
+            if (!mark.load(std::memory_order_relaxed)) mark.store(true, std::memory_order_relaxed);
         });
     });
     host_vector<index> offsets;
     for (std::int64_t d = 1; d < rows + cols; ++d)
-        if (seen[std::size_t(d)] != 0) offsets.push_back(index(d - rows));
+        if (seen[std::size_t(d)]) offsets.push_back(index(d - rows));
     return offsets;
 }
 

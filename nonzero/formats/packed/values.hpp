@@ -51,7 +51,7 @@ struct value_bits {
     std::array<std::uint64_t, (sizeof(V) + 7) / 8> words{};
     value_bits() = default;
     explicit value_bits(V v) { std::memcpy(words.data(), &v, sizeof(V)); }
-    friend auto operator<=>(const value_bits&, const value_bits&) = default;
+    friend bool operator<(const value_bits& a, const value_bits& b) { return a.words < b.words; }
     friend bool operator==(const value_bits& a, const value_bits& b) {
         bool same = true;  // the default calls memcmp, which takes a third of packing
         for (std::size_t k = 0; k < a.words.size(); ++k) same = same && a.words[k] == b.words[k];

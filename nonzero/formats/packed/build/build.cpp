@@ -218,7 +218,8 @@ packed<V, host> packed<V, S>::from(const csr<V, host_view>& A, const packed_opti
     const chunk_encoder<V> fill(A, cut, values, P);
     parallel_for(thread_count({}), std::ssize(P.chunks), 64,
                  [&](std::int64_t c) { fill.fill(P.chunks[std::size_t(c)]); });
-    P.tiles = index(std::ranges::count_if(P.chunks, is_tile, &packed_chunk::kind));
+    P.tiles = index(std::count_if(P.chunks.begin(), P.chunks.end(),
+                                  [](const packed_chunk& c) { return is_tile(c.kind); }));
     if (P.segment_chunks > 0 || P.tiles > 0) return P;
     matrix_stats::packed_size size;
     for (const packed_chunk& c : P.chunks) count(c, size);
@@ -254,8 +255,9 @@ std::optional<packed<float, host>> rounded(const packed<double, host_view>& P) {
         for (std::uint32_t s = 0; s < c.width; ++s, word += 4) {
             double v = 0;
             std::memcpy(&v, word, sizeof v);
-            const auto single = std::bit_cast<std::uint32_t>(float(v));
-            word[0] = single, word[1] = 0;
+            const auto single = float(v);
+            std::memcpy(word, &single, sizeof single);
+            word[1] = 0;
         }
     });
     if (by_table ||
