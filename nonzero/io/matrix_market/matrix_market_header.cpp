@@ -9,6 +9,38 @@
 
 #include "nonzero/io/text.hpp"
 
+namespace nz {
+
+std::string_view name_of(field f) {
+    switch (f) {
+        case field::real:
+            return "real";
+        case field::integer:
+            return "integer";
+        case field::pattern:
+            return "pattern";
+        case field::complex:
+            return "complex";
+    }
+    return "";
+}
+
+std::string_view name_of(symmetry s) {
+    switch (s) {
+        case symmetry::general:
+            return "general";
+        case symmetry::symmetric:
+            return "symmetric";
+        case symmetry::skew_symmetric:
+            return "skew-symmetric";
+        case symmetry::hermitian:
+            return "hermitian";
+    }
+    return "";
+}
+
+}  // namespace nz
+
 namespace nz::matrix_market {
 
 std::vector<std::string_view> split(std::string_view line) {
