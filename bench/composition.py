@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Count what the matrices of docs/performance.md are made of.
+"""Count what the matrices of docs/experiments/performance.md are made of.
 
     bench/composition.py FOLDER [--json bench/results/matrices.json]
 

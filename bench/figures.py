@@ -5,8 +5,9 @@
     bench/figures.py --write     puts the tables in place
 
 A table stands below a comment that names its generator and the generator's arguments, such as
-``<!-- figures: classes -->``. Files: README.md and docs/**/*.md. In README.md and
-docs/performance.md every table with a figure must have such a comment.
+``<!-- figures: classes -->``. Files: README.md and docs/**/*.md. In README.md,
+docs/performance.md and docs/experiments/performance.md every table with a figure must have such a
+comment. Charts, docs/images/*.svg, are held to the measurements as well.
 
 New suite files (bench/collect.py) take part by their name: bench/results/MACHINE/SUITE.json.
 
@@ -27,6 +28,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import charts
 import collect
 import dist_model
 import summary
@@ -37,7 +39,8 @@ Pick = Callable[[list[Row]], Row | None]
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMENT = re.compile(r"<!-- figures: ([a-z0-9 -]+?) -->")
-ALL_GENERATED = ("README.md", "docs/performance.md")  # files whose tables are all generated
+# Files whose tables are all generated.
+ALL_GENERATED = ("README.md", "docs/performance.md", "docs/experiments/performance.md")
 
 
 # ---- the measurements ----------------------------------------------------------------------------
@@ -250,31 +253,38 @@ def runs_of_class(m: Measurements, machine: str, suites: Iterable[str], threads:
     return []
 
 
-def baselines_label(all_runs: list[collect.Run], threads: int) -> str:
-    """The best of which libraries' methods; of cuSPARSE whether SpMVOp took part."""
+def other_libraries(all_runs: list[collect.Run], threads: int) -> str:
+    """Which libraries' methods took part; of cuSPARSE whether SpMVOp did."""
     if threads:
-        return "best of Eigen and MKL"
-    if not all_runs:
-        return "best of cuSPARSE"
+        return "Eigen and MKL"
     with_op = [any("spmvop" in r["method"] for r in run["rows"]) for run in all_runs]
     if all(with_op):
-        return "best of cuSPARSE, with SpMVOp"
-    return "best of cuSPARSE, " + ("SpMVOp in part" if any(with_op) else "without SpMVOp")
+        return "cuSPARSE, with SpMVOp"
+    return "cuSPARSE, " + ("SpMVOp in part" if any(with_op) else "without SpMVOp")
+
+
+def measured_classes(m: Measurements) -> list[tuple[str, str, str, dict[str, float],
+                                                    dict[str, float]]]:
+    """(machine, class, other libraries, over their default, over the best of them), as measured."""
+    found = []
+    for machine, name, threads, suites in PLACES:
+        default = method("eigen.csr" if threads else "cusparse.csr")
+        for kind, label in CLASSES.items():
+            here = runs_of_class(m, machine, suites, threads, kind)
+            rows = timed(here, threads)
+            if here:
+                found.append((name, label, other_libraries(here, threads),
+                              ratios(rows, method("plan"), default),
+                              ratios(rows, method("plan"), best_baseline)))
+    return found
 
 
 def classes(m: Measurements) -> list[str]:
-    """The plan against the default and the best of the baselines, by class and machine."""
-    lines = []
-    for machine, name, threads, suites in PLACES:
-        of = [runs_of_class(m, machine, suites, threads, kind) for kind in CLASSES]
-        default = "eigen.csr" if threads else "cusparse.csr"
-        best = baselines_label([run for here in of for run in here], threads)
-        for against, pick in ((f"`{default}`, the default", method(default)),
-                              (best, best_baseline)):
-            lines.append([name, against,
-                          *(mean_cell(ratios(timed(here, threads), method("plan"), pick), False)
-                            for here in of)])
-    return table(["double precision", "against", *CLASSES.values()], lines, text=2)
+    """The plan against the default and the best of the baselines, by machine and class."""
+    return table(["double precision", "matrices", "other libraries", "over their default",
+                  "over the best of them"],
+                 [[name, label, others, mean_cell(default, False), mean_cell(best, False)]
+                  for name, label, others, default, best in measured_classes(m)], text=3)
 
 
 def class_sizes(m: Measurements) -> list[str]:
@@ -1173,6 +1183,57 @@ GENERATORS: dict[str, Callable[..., list[str]]] = {
         many_gpus_amg, many_gpus_levels)}
 
 
+# ---- charts --------------------------------------------------------------------------------------
+
+
+def classes_chart(m: Measurements) -> str:
+    """The table of classes, drawn."""
+    lines: list[charts.Bars] = []
+    machine = ""
+    for name, label, others, default, best in measured_classes(m):
+        if name != machine:
+            lines.append(charts.Bars(f"{name}, against {others}", []))
+            machine = name
+        means = [summary.geometric_mean(each.values()) for each in (default, best)]
+        lines.append(charts.Bars(label, [("b", means[0]), ("a", means[1])]))
+    return charts.bar_chart("Products: times as fast as other libraries, geometric mean",
+                            [("a", "than the fastest of their methods"),
+                             ("b", "than their default")], lines, "x")
+
+
+def matrices_chart(m: Measurements) -> str:
+    """Every matrix as it is on an H200, in one or the other of the first two classes."""
+    machine, _, threads, suites = PLACES[0]
+    rows: Rows = {}
+    for kind in ("in", "beyond"):
+        rows.update(timed(runs_of_class(m, machine, suites, threads, kind), threads))
+    best = ratios(rows, method("plan"), best_baseline)
+    default = ratios(rows, method("plan"), method("cusparse.csr"))
+    lines = [charts.Bars(name, [("b", default[name]), ("a", best[name])])
+             for name in sorted(best, key=best.__getitem__, reverse=True)]
+    return charts.bar_chart("NVIDIA H200: the planned product on each matrix, times as fast",
+                            [("a", "than the fastest of cuSPARSE's methods"),
+                             ("b", "than its default")], lines, "x")
+
+
+def cg_chart(m: Measurements) -> str:
+    """An iteration of conjugate gradients on an H200, in microseconds over the least possible."""
+    lines = []
+    for row in m.json("h200/solve.json")["results"]:
+        name = row["matrix"].rsplit("/", 1)[-1].removesuffix(".npz")
+        lines.append(charts.Bars(f"{name}, {row['rows']:,} rows",
+                                 [("b", row["peer_iteration_us"] / row["floor_us"]),
+                                  ("a", row["iteration_us"] / row["floor_us"])]))
+    return charts.bar_chart("NVIDIA H200: an iteration of CG, in times of the least that its bytes take",
+                            [("a", "nonzero"), ("b", "cuSPARSE and cuBLAS, NVIDIA's example")],
+                            lines, "")
+
+
+# By the path of the file. A root without the measurements has no charts.
+CHARTS = {"docs/images/classes.svg": classes_chart, "docs/images/matrices.svg": matrices_chart,
+          "docs/images/cg.svg": cg_chart}
+
+
 # ---- the documents -------------------------------------------------------------------------------
 
 
@@ -1234,6 +1295,16 @@ def main() -> None:
         for head in tables_by_hand(text) if args.check and name in ALL_GENERATED else ():
             wrong = True
             print(f"{name}: no generator made the table {head}")
+    for name, chart in CHARTS.items():
+        path = args.root / name
+        if not path.exists() and args.root != ROOT:
+            continue
+        now = chart(m)
+        if args.write:
+            path.write_text(now)
+        elif now != path.read_text():
+            wrong = True
+            print(f"{name}: differs from what was measured")
     if wrong:
         sys.exit("figures.py: the documents differ from the measurements; see --write")
 

@@ -34,7 +34,8 @@ RUNS = [
     run("larger", {"plan": 1, "cusparse.csr": 8, "cusparse.sell": 8}),
     run("small", {"plan": 1, "cusparse.csr": 99}, SMALL, values="distinct"),
 ]
-ROW = "| NVIDIA H200 | `cusparse.csr`, the default | "
+ROW = "| NVIDIA H200 | %s | cuSPARSE, without SpMVOp | "
+IN, BEYOND = ROW % "in the cache", ROW % "beyond the cache, as they are"
 
 
 class Figures(unittest.TestCase):
@@ -75,19 +76,21 @@ class Figures(unittest.TestCase):
         text = self.readme.read_text()
         self.assertTrue(text.startswith("Before\n\n<!-- figures: classes -->\n| double"))
         self.assertTrue(text.endswith("|\n\nAfter\n"))
-        self.readme.write_text(text.replace("4.00x, lowest 2.00 (2)", "4.01x, lowest 2.00 (2)"))
+        self.readme.write_text(text.replace("4.00x, lowest 4.00 (1)", "4.01x, lowest 4.00 (1)"))
         told = self.figures("--check", 1)
-        self.assertIn("-" + ROW + "4.00x, lowest 4.00 (1) | 4.01x, lowest 2.00 (2)", told)
-        self.assertIn("+" + ROW + "4.00x, lowest 4.00 (1) | 4.00x, lowest 2.00 (2)", told)
+        self.assertIn("-" + IN + "4.01x, lowest 4.00 (1) | 2.00x, lowest 2.00 (1)", told)
+        self.assertIn("+" + IN + "4.00x, lowest 4.00 (1) | 2.00x, lowest 2.00 (1)", told)
 
     def test_classes(self):
         self.figures("--write")
         text = self.readme.read_text()
-        self.assertIn(ROW + "4.00x, lowest 4.00 (1) | 4.00x, lowest 2.00 (2) | not measured |",
-                      text)
-        self.assertIn("best of cuSPARSE, without SpMVOp | 2.00x, lowest 2.00 (1) "
-                      "| 4.00x, lowest 2.00 (2) | not measured |", text)
-        self.assertIn("| NVIDIA H100 | `cusparse.csr`, the default | not measured |", text)
+        self.assertIn(IN + "4.00x, lowest 4.00 (1) | 2.00x, lowest 2.00 (1) |", text)
+        self.assertIn(BEYOND + "4.00x, lowest 2.00 (2) | 4.00x, lowest 2.00 (2) |", text)
+
+    def test_what_was_not_measured_has_no_row(self):
+        self.figures("--write")
+        self.assertNotIn("NVIDIA H100", self.readme.read_text())
+        self.assertNotIn("all values distinct", self.readme.read_text())
 
     def test_a_suite_of_classes_slots_in(self):
         tiled = {"plan": 2, "cusparse.csr": 3, "cusparse.spmvop1": 2.5}
@@ -95,10 +98,20 @@ class Figures(unittest.TestCase):
         self.collect("classes", [run("small", tiled, values="distinct", **said)])
         self.figures("--write")
         text = self.readme.read_text()
-        self.assertIn(ROW + "4.00x, lowest 4.00 (1) | 4.00x, lowest 2.00 (2) "
-                      "| 1.50x, lowest 1.50 (1) |", text)
-        self.assertIn("SpMVOp in part", text)
-        self.assertIn("| 1.25x, lowest 1.25 (1) |", text)
+        self.assertIn(IN + "4.00x, lowest 4.00 (1) | 2.00x, lowest 2.00 (1) |", text)
+        self.assertIn("| NVIDIA H200 | beyond the cache, all values distinct | "
+                      "cuSPARSE, with SpMVOp | 1.50x, lowest 1.50 (1) | 1.25x, lowest 1.25 (1) |",
+                      text)
+
+    def test_a_chart_that_differs_fails_by_name(self):
+        self.figures("--write")
+        images = self.root / "docs" / "images"
+        images.mkdir()
+        (images / "classes.svg").write_text("<svg/>")
+        self.assertIn("docs/images/classes.svg: differs", self.figures("--check", 1))
+        self.figures("--write")
+        self.figures("--check")
+        self.assertIn("4.0x", (images / "classes.svg").read_text())
 
     def test_copies_of_a_matrix_as_it_is_count_in_no_class(self):
         self.assertIsNone(figures.class_of(run("A", {}, tile=7)))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes matrices of kinds that `nz generate` has no generator for, as SciPy's .npz files, by which
-the planner is held to account beside the collections' matrices (docs/performance.md).
+the planner is held to account beside the collections' matrices (docs/experiments/performance.md).
 
     bench/more_matrices.py FOLDER [NAME ...]
 """

@@ -31,7 +31,7 @@ cuSPARSE and its default CSR, and over all matrices
   the slowest method that does not decline, against the fastest
   every result that is not validated
 
-With --kernels as well, the two tables of docs/methods.md: of every kernel how many times as fast
+With --kernels as well, the two tables of docs/experiments/kernels.md: of every kernel how many times as fast
 as cusparse.csr it is, in geometric mean over the matrices where it ran, at best and at worst, and as
 the fastest other kernel of ours; and the comparisons of the lectures, on structured matrices (those
 for which dia.row does not decline) and on the others.

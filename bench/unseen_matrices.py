@@ -2,7 +2,7 @@
 """Makes matrices of kinds that the thirty hold none of, as SciPy's .npz files: graphs of nearest
 neighbours, counts of terms and genes, graphs of images, KKT systems, power grids, meshes. Constants
 of the CPU's planner and of packing are tuned on the set `tune` and judged on the set `judge`, which
-has other kinds and other sizes (docs/performance.md).
+has other kinds and other sizes (docs/experiments/performance.md).
 
     bench/unseen_matrices.py SET FOLDER [NAME ...]
 """

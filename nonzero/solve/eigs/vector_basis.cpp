@@ -11,7 +11,8 @@ namespace nz {
 namespace {
 
 // On a CPU the vectors are walked in blocks of rows that the second-level cache holds for all of
-// them, four vectors at once; a fused kernel's loop over elements is scalar code (docs/solvers.md).
+// them, four vectors at once; a fused kernel's loop over elements is scalar code
+// (docs/experiments/solvers-measured.md).
 constexpr std::int64_t block_rows = 1024;
 constexpr std::int64_t rotated_rows = 64;  // 64 KB of a thread's stack
 
