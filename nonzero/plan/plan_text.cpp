@@ -43,7 +43,8 @@ std::string storage_line(const plan_report& p) {
 }
 
 std::string setup_line(const plan_report& p) {
-    const std::string takes = "setup takes " + text_of_time(p.chosen().setup_s());
+    std::string takes = "setup takes " + text_of_time(p.chosen().setup_s());
+    if (!p.timing.beside.empty()) takes += ", with its timing beside " + p.timing.beside;
     const double even = p.break_even_products();
     if (even == 0) return takes + ", and no other method's takes less";
     return fmt::format("{}; it pays from {} products on, against {}", takes, text_of_number(even),
