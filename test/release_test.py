@@ -60,8 +60,11 @@ class Release(unittest.TestCase):
         self.git("commit", "--quiet", "--message", "A commit", "--allow-empty")
 
     def release(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        person = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER")
-                  for what in ("NAME", "EMAIL")}
+        person = {
+            f"GIT_{who}_{what}": "a@b"
+            for who in ("AUTHOR", "COMMITTER")
+            for what in ("NAME", "EMAIL")
+        }
         return subprocess.run(
             ["scripts/release", *arguments],
             cwd=self.root,
@@ -119,12 +122,15 @@ class ThisRepository(unittest.TestCase):
     """What a release will look at is in order between releases too."""
 
     def test_the_version_is_the_same_everywhere(self) -> None:
-        found = re.search(r"^project\(nonzero VERSION ([\d.]+)",
-                          (ROOT / "CMakeLists.txt").read_text(), re.M)
+        found = re.search(
+            r"^project\(nonzero VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(), re.M
+        )
         assert found is not None
         done = subprocess.run(
             [ROOT / "scripts" / "release", "--check", found[1]],
-            cwd=ROOT, capture_output=True, text=True,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
         )
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
