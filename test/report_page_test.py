@@ -81,7 +81,7 @@ class Visit:
     requests: list[str]
 
 
-def visit(path: Path) -> Visit:
+def visit(path: Path, fragment: str = "") -> Visit:
     """Open a file in the browser and wait until nothing happens on it any more."""
     with tempfile.TemporaryDirectory() as profile:
         log = Path(profile) / "net.json"
@@ -100,7 +100,7 @@ def visit(path: Path) -> Visit:
                 "--window-size=1200,900",
                 "--virtual-time-budget=2000",
                 "--dump-dom",
-                path.as_uri(),
+                path.as_uri() + fragment,
             ],
             capture_output=True,
             text=True,

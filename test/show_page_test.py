@@ -7,6 +7,7 @@ is none.
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import tempfile
@@ -30,6 +31,9 @@ FOUR = """%%MatrixMarket matrix coordinate real general
 """
 ROW_A_THREAD = ("csr.scalar", "jds.row", "hll.column", "hll.row", "icrs.row", "sell.row")
 Data = dict[str, Any]
+# What scripts/live-explorer has made, if it has.
+LIVE = Path(os.environ.get("NZ_LIVE", ROOT / "build" / "live" / "explorer.wasm"))
+LIBRARY = ["cs121", "pmpp", "calzetta-lori", "stencil", "power-law", "dense-row", "empty-rows"]
 
 
 def wide_lines(rows: int, cols: int) -> str:
@@ -54,6 +58,30 @@ MANY_VALUES = "%%MatrixMarket matrix coordinate real general\n64 64 320\n" + "".
 )
 
 
+def all_data(page: Path) -> Data:
+    found = re.search(
+        r'<script type="application/json" id="data">(.*?)</script>', page.read_text(), re.S
+    )
+    assert found is not None
+    data: Data = json.loads(found[1])
+    return data
+
+
+def totals(data: Data, kernel: Data) -> tuple[int, int, int, int]:
+    """Steps, sectors, bytes used and idle lanes of all steps."""
+    bytes_of = {a["name"]: a["bytes"] for a in data["layouts"][kernel["layout"]]["arrays"]}
+    bytes_of |= {"x": 8, "y": 8}
+    sectors = used = idle = 0
+    for step in kernel["steps"]:
+        wide = step.get("cells", 1)
+        cells = {first + k for first in step["at"] if first >= 0 for k in range(wide)}
+        size = bytes_of[step["array"]] if step["array"] in bytes_of else step["bytes"]
+        sectors += len({cell * size // 32 for cell in cells})
+        used += size * len(cells)
+        idle += 32 - sum(first >= 0 for first in step["at"])
+    return len(kernel["steps"]), sectors, used, idle
+
+
 class Page(unittest.TestCase):
     """Pages of small matrices."""
 
@@ -64,24 +92,24 @@ class Page(unittest.TestCase):
 
     def page_of(self, matrix: str, *options: str) -> Path:
         (self.folder / "A.mtx").write_text(matrix)
+        return self.write_page("A.mtx", *options)
+
+    def write_page(self, *arguments: str) -> Path:
         subprocess.run(
-            [NZ, "show", "A.mtx", "--html", "-o", "A.html", *options],
+            [NZ, "show", *arguments, "--html", "-o", "A.html"],
             cwd=self.folder,
             check=True,
             capture_output=True,
         )
         return self.folder / "A.html"
 
+    def data_of(self, matrix: str, *options: str) -> Data:
+        (data,) = all_data(self.page_of(matrix, *options))["matrices"]
+        return data
+
 
 class DataOfThePage(Page):
     """The data that the page draws, without a browser."""
-
-    def data_of(self, matrix: str, *options: str) -> Data:
-        text = self.page_of(matrix, *options).read_text()
-        found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)
-        assert found is not None
-        data: Data = json.loads(found[1])
-        return data
 
     def matrices(self) -> list[Data]:
         return [
@@ -144,8 +172,9 @@ class DataOfThePage(Page):
                         continue
                     self.assertEqual([float(v) for v in lit["table"]], [value])
                     if e in held:
-                        self.assertEqual(cells["table"][int(cells["val"][numbers.index(e)])],
-                                         lit["table"][0])
+                        self.assertEqual(
+                            cells["table"][int(cells["val"][numbers.index(e)])], lit["table"][0]
+                        )
                     else:  # all have one value
                         self.assertEqual(cells["val"], [])
         self.assertEqual(seen, {"constant diagonals", "diagonals", "16-bit columns", "perm"})
@@ -189,6 +218,58 @@ class DataOfThePage(Page):
                     with self.subTest(kernel["method"], entry=e):
                         self.assertEqual(read[thread], {tuple(p) for p in layout["places"][e]})
 
+    def test_totals_are_those_of_nz_explain(self) -> None:
+        for matrix in (FOUR, wide_lines(61, 64), stencil(33)):
+            data = self.data_of(matrix)
+            report = self.folder / "explain.json"
+            subprocess.run(
+                [NZ, "explain", "A.mtx", "--json", report],
+                cwd=self.folder,
+                check=True,
+                capture_output=True,
+            )
+            of_method = {m["method"]: m for m in json.loads(report.read_text())["methods"]}
+            for kernel in data["kernels"]:
+                with self.subTest(kernel["method"]):
+                    explained = of_method[kernel["method"]]
+                    steps, sectors, used, idle = totals(data, kernel)
+                    self.assertEqual(steps, explained["requests"])
+                    self.assertEqual(32 * sectors, explained["moved_bytes"])
+                    self.assertEqual(used, explained["used_bytes"])
+                    lanes = sum(
+                        k[w]["lanes"] for k in explained["kernels"] for w in ("loads", "stores")
+                    )
+                    self.assertEqual(32 * steps - idle, lanes)
+
+    def test_without_a_matrix_the_page_has_those_that_teach(self) -> None:
+        data = all_data(self.write_page())
+        self.assertNotIn("live", data)
+        self.assertEqual([m["matrix"]["name"] for m in data["matrices"]], LIBRARY)
+        for one in data["matrices"]:
+            with self.subTest(one["matrix"]["name"]):
+                self.assertTrue(one["about"].endswith("."))
+                self.assertGreater(len(one["kernels"]), 20)
+                rows = [i for i, _, _ in one["matrix"]["entries"]]
+                lengths = [rows.count(i) for i in range(one["matrix"]["rows"])]
+                if one["matrix"]["name"] == "dense-row":
+                    self.assertEqual(max(lengths), one["matrix"]["cols"])
+                if one["matrix"]["name"] == "empty-rows":
+                    self.assertEqual(lengths.count(0), 24)
+                if one["matrix"]["name"] == "power-law":
+                    self.assertGreater(max(lengths), 2.5 * sum(lengths) / len(lengths))
+
+    def test_a_file_that_is_no_webassembly_is_refused(self) -> None:
+        (self.folder / "A.wasm").write_text("no")
+        done = subprocess.run(
+            [NZ, "show", "--html", "-o", "A.html", "--live", "A.wasm"],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+        )
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("A.wasm: is no WebAssembly", done.stderr)
+        self.assertFalse((self.folder / "A.html").exists())
+
     def test_what_is_too_large_is_refused(self) -> None:
         (self.folder / "A.mtx").write_text(wide_lines(65, 64))
         done = subprocess.run(
@@ -204,7 +285,13 @@ class DataOfThePage(Page):
 
     def test_the_options_of_a_page_and_of_text_are_told_apart(self) -> None:
         (self.folder / "A.mtx").write_text(FOUR)
-        for options in ([], ["--html"], ["-o", "A.html"], ["--html", "-o", "A.txt"]):
+        for options in (
+            [],
+            ["--html"],
+            ["-o", "A.html"],
+            ["--html", "-o", "A.txt"],
+            ["--format", "csr", "--live", "A.wasm"],
+        ):
             done = subprocess.run(
                 [NZ, "show", "A.mtx", *options], cwd=self.folder, capture_output=True, text=True
             )
@@ -218,7 +305,10 @@ class InABrowser(Page):
 
     def act(self, matrix: str, script: str, *options: str) -> tuple[Visit, Any]:
         """Result of `script` in `seen`, and the visit."""
-        page = self.page_of(matrix, *options)
+        return self.act_on(self.page_of(matrix, *options), script)
+
+    def act_on(self, page: Path, script: str, fragment: str = "") -> tuple[Visit, Any]:
+        """The same on a page that is there. `script` may wait."""
         helpers = """
             const lit = (panel) => [...panel.querySelectorAll('.array .cell.lit')].map((cell) =>
                 `${cell.closest('.array').dataset.array}[${cell.dataset.element}]`);
@@ -232,8 +322,8 @@ class InABrowser(Page):
                 second.value = option?.value;
                 second.dispatchEvent(new Event('change'));
             };
-            const slide = (panel, step) => {
-                const slider = panel.querySelector('input[type=range]');
+            const slide = (step) => {
+                const slider = document.querySelector('input[type=range]');
                 slider.value = step ?? slider.max;
                 slider.dispatchEvent(new Event('input'));
             };
@@ -243,11 +333,11 @@ class InABrowser(Page):
         """
         text = page.read_text().replace(
             "</body>",
-            f'<script nonce="nz">{helpers}{script};'
-            "document.documentElement.dataset.seen = JSON.stringify(seen)</script></body>",
+            f'<script nonce="nz">{helpers}(async () => {{ {script};'
+            "document.documentElement.dataset.seen = JSON.stringify(seen) })()</script></body>",
         )
         page.write_text(text)
-        seen = visit(page)
+        seen = visit(page, fragment)
         self.assertEqual((seen.console, seen.requests), ([], []))
         self.assertNotIn("data-error", seen.page.root)
         return seen, json.loads(seen.page.root["data-seen"] or "null")
@@ -332,12 +422,14 @@ class InABrowser(Page):
             const [panel] = panels();
             for (const {method, layout} of data.kernels) {
                 choose(panel, data.layouts[layout].format, method);
-                slide(panel, 0);
-                slide(panel);
+                slide(0);
+                slide();
                 seen[method] = [
                     [...panel.querySelectorAll('[data-array=y] .cell')].map((c) => c.textContent),
                     document.querySelectorAll('.dense .entry.done').length];
-            }""".replace("data.", "JSON.parse(document.getElementById('data').textContent)."),
+            }""".replace(
+                "data.", "JSON.parse(document.getElementById('data').textContent).matrices[0]."
+            ),
         )
         self.assertGreater(len(seen), 20)
         for method, (shown, multiplied) in seen.items():
@@ -350,12 +442,12 @@ class InABrowser(Page):
             FOUR,
             """const [panel] = panels();
             choose(panel, 'csr', 'csr.scalar');
-            slide(panel, 3);  // row_ptr behind, row_ptr, then the first value of each row
+            slide(3);  // row_ptr behind, row_ptr, then the first value of each row
             seen = [
                 [...panel.querySelectorAll('.lanes .at-work')].map((lane) => lane.lastChild.textContent),
                 [...panel.querySelectorAll('.cell.now')].map((c) => c.dataset.element),
                 panel.querySelector('.said').textContent];
-            slide(panel, 5);  // x of those
+            slide(5);  // x of those
             seen.push([...document.querySelectorAll('.dense .now')].map(
                 (c) => `${c.dataset.at}: ${c.dataset.lane}`))""",
         )
@@ -368,6 +460,164 @@ class InABrowser(Page):
                 ["0,0: 0", "1,0: 1", "2,2: 2", "3,0: 3"],
             ],
         )
+
+    def test_one_slider_runs_all_panels_and_totals_run_with_them(self) -> None:
+        data = self.data_of(FOUR)
+        shown = """[...document.querySelectorAll('.totals tr')].map(
+            (row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent))"""
+        _, seen = self.act(
+            FOUR,
+            f"""choose(panels()[0], 'csr', 'csr.scalar');
+            choose(panels()[1], 'ell', 'ell.row');
+            slide(0);
+            seen = [{shown}];
+            slide(5);
+            seen.push(panels().map((p) => p.querySelector('.said').textContent));
+            slide();
+            seen.push({shown});
+            seen.push(panels().map((p) => p.querySelector('.said').textContent));
+            seen.push(document.querySelector('.dense .done') !== null)""",
+        )
+        begun, said, ended, last, done = seen
+        self.assertEqual(begun[0], ["", "csr.scalar", "ell.row"])
+        self.assertEqual(begun[3], ["sectors", "0", "0"])
+        self.assertEqual(
+            said,
+            [
+                "Block 0, warp 0: lanes 0–3 load x, 1 sector of 32 bytes.",
+                "Block 0, warp 0: lanes 0–3 load col_ind, 1 sector of 32 bytes.",
+            ],
+        )
+        kernels = {k["method"]: k for k in data["kernels"]}
+        for column, method in enumerate(ended[0][1:], 1):
+            steps, sectors, used, idle = totals(data, kernels[method])
+            told = {row[0]: row[column] for row in ended[1:]}
+            self.assertEqual(told["steps"], f"{steps} of {steps}")
+            self.assertEqual(told["entries multiplied"], "9 of 9")
+            self.assertEqual(told["sectors"], str(sectors))
+            self.assertEqual(told["bytes moved"], str(32 * sectors))
+            self.assertEqual(told["bytes used"].split()[0], str(used))
+            self.assertEqual(told["lanes idle"].split()[0], str(idle))
+        self.assertTrue(last[1].startswith("Ended at step 10."), last)
+        self.assertTrue(done)
+
+    def test_a_link_opens_a_matrix_its_panels_and_a_step(self) -> None:
+        shown = """seen = [document.querySelector('h1').textContent,
+            ...panels().map((p) => p.getAttribute('aria-label')),
+            document.querySelector('.stepper output').textContent,
+            document.querySelector('.note').textContent]"""
+        page = self.write_page()
+        for fragment, expected in (
+            ("", ["cs121", "csr.scalar", "ell.row", "step 0 of 12", ""]),
+            (
+                "#matrix=stencil&left=jds.row&right=dia&step=7",
+                ["stencil", "jds.row", "dia.row", "step 7 of 39", ""],
+            ),
+            (
+                "#matrix=nix&left=csr.nix&step=1000",
+                [
+                    "cs121",
+                    "csr.scalar",
+                    "ell.row",
+                    "step 12 of 12",
+                    "csr.nix is not among the formats of this matrix.",
+                ],
+            ),
+        ):
+            with self.subTest(fragment):
+                _, seen = self.act_on(page, shown, fragment)
+                self.assertEqual(seen, expected)
+
+    def test_the_address_tells_what_is_shown(self) -> None:
+        _, seen = self.act_on(
+            self.write_page(),
+            """choose(panels()[1], 'dia', 'dia.row');
+            slide(3);
+            await new Promise((done) => setTimeout(done, 400));
+            seen = [location.hash];
+            location.hash = '#matrix=pmpp&embed';
+            await new Promise((done) => setTimeout(done, 400));
+            seen.push(location.hash, document.querySelector('h1').offsetHeight)""",
+        )
+        self.assertEqual(
+            seen,
+            [
+                "#matrix=cs121&left=csr.scalar&right=dia.row&step=3",
+                "#matrix=pmpp&left=csr.scalar&right=ell.row&embed=",
+                0,
+            ],
+        )
+
+    def test_without_webassembly_nothing_can_be_typed(self) -> None:
+        _, seen = self.act_on(
+            self.write_page(),
+            """seen = [document.querySelectorAll('textarea').length,
+                document.querySelector('.note').textContent]""",
+            "#cells=1,2",
+        )
+        self.assertEqual(seen, [0, "This page lays out no typed matrix: it has no WebAssembly."])
+
+    @unittest.skipUnless(LIVE.exists(), "no build/live/explorer.wasm (scripts/live-explorer)")
+    def test_a_typed_matrix_is_laid_out_as_the_command_does(self) -> None:
+        self.assertLess(LIVE.stat().st_size, 2_000_000)
+        head = "%%MatrixMarket matrix coordinate "
+        matrices = [
+            FOUR,
+            wide_lines(61, 64),
+            wide_lines(64, 13),
+            stencil(33),
+            MANY_VALUES,
+            head + "real general\n0 0 0\n",
+            head + "complex general\n2 2 2\n1 1 1 -2\n2 2 0 1\n",
+            head + "pattern symmetric\n3 3 2\n2 1\n3 3\n",
+        ]
+        expected = [self.data_of(matrix) for matrix in matrices]
+        grid = "4 1 0 0\n[1, 5, 2, 0];0\t0\t6\t.\n3,*,8,7"
+        page = self.write_page("--live", str(LIVE))
+        _, seen = self.act_on(
+            page,
+            f"""const {{live}} = JSON.parse(document.getElementById('data').textContent);
+            const library = liveLibrary(live);
+            seen = [];
+            for (const text of {json.dumps([*matrices, grid])})
+                seen.push(await library.explore(text))""",
+        )
+        for text, own, told in zip([*matrices, grid], [*expected, expected[0]], seen, strict=True):
+            with self.subTest(text.splitlines()[:2]):
+                told["matrix"]["name"] = own["matrix"]["name"]
+                self.assertEqual(told, own)
+
+    @unittest.skipUnless(LIVE.exists(), "no build/live/explorer.wasm (scripts/live-explorer)")
+    def test_the_page_takes_what_is_typed_and_says_what_is_wrong(self) -> None:
+        _, seen = self.act_on(
+            self.write_page("--live", str(LIVE)),
+            """const text = document.querySelector('textarea');
+            const button = text.closest('details').querySelector('button');
+            const wait = () => new Promise((done) => setTimeout(done, 300));
+            seen = [text.value];
+            for (text.value of ['1 2\\n3 x', '%%MatrixMarket matrix', '1\\n2 3']) {
+                button.click();
+                await wait();
+                seen.push(document.querySelector('.fault').textContent);
+            }
+            text.value = '1 2\\n0 3';
+            button.click();
+            await wait();
+            seen.push(document.querySelector('h1').textContent,
+                      [...document.querySelectorAll('.dense .entry')].length);
+            await wait();
+            seen.push(new URLSearchParams(location.hash.slice(1)).get('cells'));
+            const matrix = document.querySelector('select[aria-label=matrix]');
+            matrix.value = 'stencil';
+            matrix.dispatchEvent(new Event('change'));
+            await wait();
+            seen.push(document.querySelector('h1').textContent, panels().length)""",
+        )
+        self.assertEqual(seen[0], "1 7 0 0\n0 2 8 0\n5 0 3 9\n0 6 0 4")
+        self.assertEqual(seen[1], "Line 2: 'x', expected a number")
+        self.assertTrue(seen[2].startswith("Line 1: "), seen[2])
+        self.assertEqual(seen[3], "Line 2: 2 cells, expected 1 as in the first row")
+        self.assertEqual(seen[4:], ["typed", 3, "1 2\n0 3", "stencil", 2])
 
     def test_panels_open_and_close(self) -> None:
         _, seen = self.act(

@@ -2,13 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 
 #include "cli/command.hpp"
 #include "cli/explorer/built.hpp"
 #include "cli/explorer/drawing.hpp"
 #include "cli/explorer/explorer.hpp"
+#include "cli/explorer/library.hpp"
 #include "cli/page/page.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
@@ -18,12 +21,9 @@
 namespace nz::cli {
 namespace {
 
-constexpr std::int64_t max_side = 64;  // rows and columns; more do not fit a screen
-constexpr std::int64_t max_nnz = 400;
-
 /// Arguments of the command line.
 struct options {
-    std::string path, format, output;
+    std::string path, format, output, live;
     bool html = false;
     layout_options layout;
 };
@@ -223,27 +223,57 @@ std::vector<showable<V>> showables(const options& o) {
 
 /// Says so where it is.
 bool is_too_large(const options& o, nz::shape shape, std::int64_t entries) {
-    if (shape.rows <= max_side && shape.cols <= max_side && entries <= max_nnz) return false;
-    fmt::print(stderr,
-               "nz: {}: {} with {} entries is too large to show; up to {} x {} with {} are\n",
-               o.path, text(shape), entries, max_side, max_side, max_nnz);
-    return true;
+    const std::string why = why_too_large(shape, entries);
+    if (!why.empty()) fmt::print(stderr, "nz: {}: {}\n", o.path, why);
+    return !why.empty();
 }
 
-/// The page with all formats.
-template <class V>
-int write_page(const options& o) {
-    const auto own = read_matrix<V>(o.path);
-    if (is_too_large(o, own.shape, std::int64_t(own.val.size()))) return answer_is_no;
+/// The bytes of a WebAssembly file.
+std::string read_wasm(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw error(path + ": cannot open");
+    std::string bytes(std::istreambuf_iterator<char>(file), {});
+    if (!bytes.starts_with(std::string_view("\0asm", 4)))
+        throw parse_error(path, 0, "is no WebAssembly, expected what scripts/live-explorer makes");
+    return bytes;
+}
+
+/// The matrices of the page that the command brings itself. Where the page can lay them out, those
+/// behind the first are entries alone.
+json library_json(const options& o) {
+    json all = json::array();
+    for (const library_matrix& m : library()) {
+        const bool whole = o.live.empty() || all.empty();
+        json j = whole ? explored(m.name, view(m.A), o.layout)
+                       : json{{"matrix", matrix_json(m.name, view(m.A))}};
+        j["about"] = m.about;
+        all.push_back(std::move(j));
+    }
+    return all;
+}
+
+/// The page of those matrices, with all formats.
+int write_page(const options& o, json matrices) {
+    json data = {{"matrices", std::move(matrices)}, {"first", o.format.empty() ? "csr" : o.format}};
+    if (!o.live.empty()) data["live"] = base64(read_wasm(o.live));
     atomic_file page(o.output);
-    page.write(explorer_page(explored(matrix_name(o.path), view(own), o.layout, o.format)));
+    page.write(explorer_page(data));
     page.commit();
     return done;
 }
 
 template <class V>
+int write_page_of_file(const options& o) {
+    const auto own = read_matrix<V>(o.path);
+    if (is_too_large(o, own.shape, std::int64_t(own.val.size()))) return answer_is_no;
+    json matrices = json::array();
+    matrices.push_back(explored(matrix_name(o.path), view(own), o.layout));
+    return write_page(o, std::move(matrices));
+}
+
+template <class V>
 int show(const options& o, const std::vector<std::string>& given) {
-    if (o.html) return write_page<V>(o);
+    if (o.html) return write_page_of_file<V>(o);
     const auto all = showables<V>(o);
     const auto what =
         std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.format == o.format; });
@@ -287,7 +317,11 @@ int check_and_show(const options& o, const std::vector<std::string>& given) {
     constexpr std::string_view html_ending[] = {".html"};
     if (o.html == o.output.empty())
         throw argument_error("--html and -o FILE.html go together: the page is a file");
+    if (!o.html && o.path.empty())
+        throw argument_error("nz show takes a matrix, or --html for a page of its own ones");
+    if (!o.html && !o.live.empty()) throw argument_error("--live goes with --html");
     expect_writable(o.output, html_ending);
+    if (o.path.empty()) return write_page(o, library_json(o));
     const file_info info = inspect(o.path);
     if (is_too_large(o, info.shape, info.entries)) return answer_is_no;
     return o.html || !o.format.empty() ? show_as_type(o, given) : show_csr(o, given);
@@ -300,11 +334,11 @@ void add_show(const command& nz) {
     sub.footer(
         "--html writes a page that opens from the disk: all formats, and their GPU kernels step "
         "by\n"
-        "step. docs/show.md says how to read it.\n\n"
+        "step; without a matrix, of seven that teach. docs/show.md says how to read it.\n\n"
         "Example: nz show A.mtx --format hll --hack 4\n"
         "         nz show A.mtx --html -o show.html");
     const auto o = std::make_shared<options>();
-    sub.add_option("matrix", o->path, matrix_help()).required();
+    sub.add_option("matrix", o->path, matrix_help());
     std::vector<std::string> names;
     for (const auto& s : showables<double>({})) names.push_back(s.format);
     sub.add_option("--format", o->format,
@@ -312,6 +346,9 @@ void add_show(const command& nz) {
         .one_of_unlisted(names);
     sub.add_flag("--html", o->html, "write a page with all formats, --format first");
     sub.add_option("-o,--output", o->output, "file for the page: .html, or - for stdout")
+        .type_name("FILE");
+    sub.add_option("--live", o->live,
+                   "file that scripts/live-explorer makes: the page lays out typed matrices")
         .type_name("FILE");
     const auto number = [&](const char* name, index& to, const char* what) {
         sub.add_option(name, to, what).number<int>({.least = 1});
@@ -329,7 +366,7 @@ void add_show(const command& nz) {
     sub.does([o, sub] {
         std::vector<std::string> given = sub.given();
         std::erase_if(given, [](const std::string& name) {
-            return name == "--format" || name == "--html" || name == "--output";
+            return name == "--format" || name == "--html" || name == "--output" || name == "--live";
         });
         return check_and_show(*o, given);
     });

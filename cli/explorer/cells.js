@@ -91,27 +91,27 @@ function densePicture(matrix, pointer) {
     return {element: html('div', {class: 'scroll'}, table), light};
 }
 
-/** Sectors in a row that hold nothing but padding are drawn as one. */
+/** Sectors in a row that hold nothing but padding, or nothing but alignment, are drawn as one. */
 function sectorsToDraw(array) {
     const size = Math.max(1, Math.floor(32 / array.bytes)), sectors = [];
     for (let first = 0; first < array.cells.length; first += size) {
         const last = Math.min(first + size, array.cells.length);
-        const padding =
-            array.entries !== undefined && array.entries.slice(first, last).every((e) => e < 0);
+        const kinds = new Set(array.cells.slice(first, last).map((_, k) => fillOf(array, first + k)));
+        const fill = kinds.size === 1 ? [...kinds][0] : undefined;
         const before = sectors.at(-1);
-        if (padding && before?.padding)
+        if (fill && before?.fill === fill)
             before.last = last;
         else
-            sectors.push({first, last, padding});
+            sectors.push({first, last, fill});
     }
     return sectors;
 }
 
 /** Values of four digits; the digits of structure are numbers, or one each: bits. */
 function cellText(array, k) {
-    const text = array.cells[k];
-    if (text === '*' || text === '' && array.entries) return '·';
-    return array.role === 'values' ? brief(text) : text;
+    const fill = fillOf(array, k), text = array.cells[k];
+    if (fill) return fill === 'padding' ? '·' : '';
+    return text === '*' ? '·' : array.role === 'values' ? brief(text) : text;
 }
 
 /** An array, cell by cell, in the sectors of 32 bytes that memory delivers. */
@@ -127,15 +127,16 @@ function drawnArray(array, elements, pointer) {
         all.push(cell);
         return cell;
     };
-    const sectors = sectorsToDraw(array).map(({first, last, padding}) => {
-        const folded = padding && last - first > 1;
+    const sectors = sectorsToDraw(array).map(({first, last, fill}) => {
+        const folded = fill && last - first > 1;
         const inside = folded ?
             [cellFor(
-                first, last, `${last - first} × padding`,
-                `${array.name}[${first} to ${last - 1}]: padding`)] :
+                first, last, `${last - first} × ${fill}`,
+                `${array.name}[${first} to ${last - 1}]: ${fill}`)] :
             Array.from({length: last - first}, (_, k) => {
                 const text = cellText(array, first + k);
-                const what = text === '·' ? 'padding' : array.cells[first + k];
+                const padding = text === '·' ? 'padding' : array.cells[first + k];
+                const what = fillOf(array, first + k) ?? padding;
                 return cellFor(
                     first + k, first + k + 1, text, `${array.name}[${first + k}] = ${what}`);
             });

@@ -181,24 +181,34 @@ json entries_json(const csr<V, host_view>& A) {
 }  // namespace
 
 template <class V>
-json explored(const std::string& name, const csr<V, host_view>& A, const layout_options& o,
-              const std::string& format) {
+json matrix_json(const std::string& name, const csr<V, host_view>& A) {
+    return {{"name", name},
+            {"rows", A.shape.rows},
+            {"cols", A.shape.cols},
+            {"entries", entries_json(A)}};
+}
+
+std::string why_too_large(nz::shape shape, std::int64_t entries) {
+    constexpr std::int64_t most_side = 64, most_entries = 400;
+    if (shape.rows <= most_side && shape.cols <= most_side && entries <= most_entries) return {};
+    return fmt::format("{} with {} entries is too large to show; up to {} x {} with {} are",
+                       text(shape), entries, most_side, most_side, most_entries);
+}
+
+template <class V>
+json explored(const std::string& name, const csr<V, host_view>& A, const layout_options& o) {
     explorer<V> e(A, o);
     for_each_layout([&](auto tag, const char* layout) { e.add(tag, layout); });
-    return {{"matrix",
-             {{"name", name},
-              {"rows", A.shape.rows},
-              {"cols", A.shape.cols},
-              {"entries", entries_json(A)}}},
-            {"first", format.empty() ? "csr" : format},
+    return {{"matrix", matrix_json(name, A)},
             {"layouts", std::move(e.layouts)},
             {"kernels", std::move(e.kernels)},
             {"declined", std::move(e.declined)}};
 }
 
-template json explored(const std::string&, const csr<double, host_view>&, const layout_options&,
-                       const std::string&);
-template json explored(const std::string&, const csr<std::complex<double>, host_view>&,
-                       const layout_options&, const std::string&);
+#define NZ_INSTANTIATE(V)                                                    \
+    template json matrix_json(const std::string&, const csr<V, host_view>&); \
+    template json explored(const std::string&, const csr<V, host_view>&, const layout_options&);
+NZ_INSTANTIATE(double)
+NZ_INSTANTIATE(std::complex<double>)
 
 }  // namespace nz::cli

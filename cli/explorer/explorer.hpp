@@ -8,11 +8,16 @@
 
 namespace nz::cli {
 
-/// The matrix, its layouts and the traced kernels over them, as docs/show.md lists the fields.
-/// Layouts are those that the kernels use, but where the options give a number. `format` is the
-/// one that is to be seen first; empty: csr.
+/// Why no screen holds a matrix of that shape with so many entries; empty where one does.
+std::string why_too_large(nz::shape shape, std::int64_t entries);
+
+/// Name, shape and entries.
 template <class V>
-nz::json explored(const std::string& name, const csr<V, host_view>& A, const layout_options& o,
-                  const std::string& format);
+nz::json matrix_json(const std::string& name, const csr<V, host_view>& A);
+
+/// The matrix, its layouts and the traced kernels over them. Layouts are those that the kernels
+/// use, but where the options give a number.
+template <class V>
+nz::json explored(const std::string& name, const csr<V, host_view>& A, const layout_options& o);
 
 }  // namespace nz::cli

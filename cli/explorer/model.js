@@ -29,6 +29,12 @@ function arraysOf(layout, matrix) {
     ];
 }
 
+/** How a cell is filled where it stands for no entry: padding, alignment, or undefined. */
+function fillOf(array, k) {
+    if (array.entries === undefined || array.entries[k] >= 0) return undefined;
+    return array.cells[k] === '' ? 'alignment' : 'padding';
+}
+
 /** Which elements belong to an entry, and which entries to an element. */
 function elementsOf(layout, matrix) {
     const ofEntry = matrix.entries.map(
@@ -59,6 +65,31 @@ function sectorsOf(step, elementBytes) {
         for (const cell of cellsOf(step, lane)) sectors.add(Math.floor(cell * elementBytes / 32));
     });
     return sectors;
+}
+
+/** The bytes of a cell that a step touches: its array's, or its own where none is drawn. */
+const bytesOfStep = (step, array) => array?.bytes ?? step.bytes;
+
+/**
+ * Running totals of a kernel after 0, 1, 2 ... steps: {sectors, moved, used, idle}. `moved` are the
+ * bytes of the sectors, `used` those of the different elements of each step, `idle` the lanes that
+ * a step leaves out: as nz explain counts them.
+ */
+function totalsOf(kernel, arrays) {
+    const byName = new Map(arrays.map((a) => [a.name, a]));
+    const all = [{sectors: 0, moved: 0, used: 0, idle: 0}];
+    for (const step of kernel.steps) {
+        const before = all.at(-1), bytes = bytesOfStep(step, byName.get(step.array));
+        const cells = new Set(step.at.flatMap((_, lane) => cellsOf(step, lane)));
+        const sectors = sectorsOf(step, bytes).size;
+        all.push({
+            sectors: before.sectors + sectors,
+            moved: before.moved + 32 * sectors,
+            used: before.used + bytes * cells.size,
+            idle: before.idle + 32 - step.at.filter((cell) => cell >= 0).length,
+        });
+    }
+    return all;
 }
 
 /** Where a warp stands in its launch: {kernel, block, warp}. */

@@ -23,13 +23,16 @@ function stepText(kernel, step, elementBytes) {
 }
 
 function factsText(layout, matrix) {
-    const stored = layout.arrays.filter((a) => a.role === 'values' && a.entries)
-                       .reduce((sum, a) => sum + a.entries.length, 0);
+    const fills = layout.arrays.filter((a) => a.role === 'values' && a.entries)
+                      .flatMap((a) => a.cells.map((_, k) => fillOf(a, k)));
+    const count = (fill) => fills.filter((f) => f === fill).length;
+    const alignment = count('alignment');
     const facts = [`${grouped(layout.bytes)} bytes`];
     if (matrix.entries.length > 0)
         facts.push(`${short(layout.bytes / matrix.entries.length)} an entry`);
-    if (stored > 0)
-        facts.push(`${grouped(stored)} places for ${many(matrix.entries.length, 'value')}`);
+    if (fills.length > 0)
+        facts.push(`${grouped(fills.length - alignment)} places, ${count('padding')} padding`);
+    if (alignment > 0) facts.push(`${grouped(alignment)} more for alignment`);
     return [...facts, ...layout.scalars.map(([name, value]) => `${name} = ${value}`)].join(' · ');
 }
 
@@ -51,60 +54,8 @@ function laneStrip() {
     return {element, show};
 }
 
-/** Buttons and a slider from step 0 to the last: `show(step)` is called at every change. */
-function stepper(count, show) {
-    const slider = html('input', {
-        type: 'range',
-        min: 0,
-        max: count,
-        value: 0,
-        'aria-label': 'step',
-        oninput: () => go(Number(slider.value)),
-    });
-    const number = html('output', {}, '');
-    let timer;
-    const stop = () => {
-        clearInterval(timer);
-        timer = undefined;
-        play.textContent = 'Play';
-    };
-    const go = (step) => {
-        slider.value = Math.min(Math.max(step, 0), count);
-        number.textContent = `step ${slider.value} of ${count}`;
-        slider.setAttribute('aria-valuetext', number.textContent);
-        show(Number(slider.value));
-    };
-    const advance = () => {
-        go(Number(slider.value) + 1);
-        if (Number(slider.value) >= count) stop();
-    };
-    const play = html(
-        'button', {
-            type: 'button',
-            onclick: () => {
-                if (timer !== undefined) return stop();
-                if (Number(slider.value) >= count) go(0);
-                timer = setInterval(advance, 700);
-                play.textContent = 'Pause';
-            }
-        },
-        'Play');
-    const button = (text, label, step) => html(
-        'button', {
-            type: 'button',
-            'aria-label': label,
-            title: label,
-            onclick: () => (stop(), go(Number(slider.value) + step))
-        },
-        text);
-    const element = html(
-        'div', {class: 'stepper'}, button('‹', 'one step back', -1), play,
-        button('›', 'one step on', 1), slider, number);
-    return {element, go: (step) => (stop(), go(step)), stop, step: () => Number(slider.value)};
-}
-
-/** A kernel over a drawn layout: its steps, its lanes, and what it says of an entry. */
-function kernelRun(kernel, layout, drawn, matrix, changed) {
+/** A kernel over a drawn layout: its lanes at a step, and what it says of an entry. */
+function kernelRun(kernel, layout, drawn, matrix, goTo) {
     const said = html('p', {class: 'said'}), strip = laneStrip();
     const about = html('p', {class: 'reader', 'aria-live': 'polite'});
     const byName = new Map(drawn.map((d) => [d.array.name, d]));
@@ -127,9 +78,7 @@ function kernelRun(kernel, layout, drawn, matrix, changed) {
             cell.dataset.lane = laneRanges([...new Set(lanes)]);
         }
     };
-    const show = (count) => {
-        current = count === 0 ? undefined : kernel.steps[count - 1];
-        const state = stateAfter(kernel, count, matrix);
+    const showSums = (state) => {
         const y = byName.get('y');
         state.sums.forEach((sum, row) => {
             const begun = matrix.entries.some((e, k) => e.row === row && state.multiplied.has(k));
@@ -137,29 +86,36 @@ function kernelRun(kernel, layout, drawn, matrix, changed) {
             y.cell(row).setAttribute('aria-label', `y[${row}] = ${sum}`);
             y.cell(row).classList.toggle('stored', state.stored.has(row));
         });
+    };
+    /** The state after so many steps, of which it may have fewer. */
+    const show = (count) => {
+        const mine = Math.min(count, kernel.steps.length);
+        current = mine === count ? kernel.steps[mine - 1] : undefined;
+        const state = stateAfter(kernel, mine, matrix);
+        showSums(state);
         markCells(current);
         const array = byName.get(current?.array)?.array;
-        said.textContent = current === undefined ?
+        const step = current ? stepText(kernel, current, bytesOfStep(current, array)) :
+                               `Ended at step ${mine}.`;
+        said.textContent = mine === 0 ?
             'Step 0: nothing is loaded yet. Warps run one after the other here; on a GPU, together.' :
-            stepText(kernel, current, array?.bytes ?? 8) + endText(kernel, count, state, matrix);
+            step + endText(kernel, mine, state, matrix);
         strip.show(current, array?.role ?? 'y', reader);
-        changed(state, new Map((current?.entries ?? []).map(([lane, e]) => [e, lane])));
+        return {...state, lanes: new Map((current?.entries ?? []).map(([lane, e]) => [e, lane]))};
     };
-    const steps = stepper(kernel.steps.length, show);
     const tell = (target) => {
         reader =
             target?.entries.length === 1 ? readerOf(kernel, layout, target.entries[0]) : undefined;
-        about.replaceChildren(...(reader ? readerText(kernel, reader, steps) : []));
+        about.replaceChildren(...(reader ? readerText(kernel, reader, goTo) : []));
         strip.show(current, byName.get(current?.array)?.array.role ?? 'y', reader);
     };
-    const element = html('div', {class: 'run'}, steps.element, said, strip.element, about);
-    return {element, tell, stop: steps.stop, refresh: () => steps.go(steps.step())};
+    return {element: html('div', {class: 'run'}, said, strip.element, about), tell, show};
 }
 
-function readerText(kernel, {warp, lane, loaded, multiplied}, steps) {
+function readerText(kernel, {warp, lane, loaded, multiplied}, goTo) {
     const place = placeOfWarp(kernel, warp);
     const link = (step) => html(
-        'button', {type: 'button', class: 'link', onclick: () => steps.go(step)}, `step ${step}`);
+        'button', {type: 'button', class: 'link', onclick: () => goTo(step)}, `step ${step}`);
     const parts = [`Lane ${lane} of warp ${place.warp}, block ${place.block}, `];
     if (loaded) parts.push('loads its value in ', link(loaded), ' and ');
     return [...parts, 'multiplies it in ', link(multiplied), '.'];
@@ -175,8 +131,11 @@ function endText(kernel, count, state, matrix) {
         'a launch that reads no matrix.';
 }
 
-/** A panel over one layout: {element, light(target), use()}. */
-function layoutPanel({data, matrix, pointer, onActive, onClose}, format) {
+/**
+ * A panel over one layout, `wanted` being a kernel's or a format's name: {element, light(target),
+ * show(step), steps, totals, name, close}. It tells `changed` when its layout is another one.
+ */
+function layoutPanel({data, matrix, pointer, goTo, changed, onClose}, wanted) {
     const formats = [...new Set(data.layouts.map((l) => l.format))];
     const choices = (of) => data.kernels.filter((k) => data.layouts[k.layout].format === of);
     const chooseFormat = html(
@@ -186,35 +145,42 @@ function layoutPanel({data, matrix, pointer, onActive, onClose}, format) {
         html('select', {'aria-label': 'kernel', onchange: () => draw(Number(chooseKernel.value))});
     const body = html('div');
     let drawn = [], elements, run, target;
-    const panel = {stop: () => run?.stop()};
+    const panel = {};
 
     const draw = (kernelNumber) => {
-        run?.stop();
         const kernel = data.kernels[kernelNumber];
         const layout = kernel ? data.layouts[kernel.layout] :
                                 data.layouts.find((l) => l.format === chooseFormat.value);
         elements = elementsOf(layout, matrix);
-        drawn = arraysOf(layout, matrix).map((a) => drawnArray(a, elements, pointer));
-        run = kernel &&
-            kernelRun(
-                  kernel, layout, drawn, matrix,
-                  (state, lanes) => onActive(panel, kernel, {...state, lanes}));
+        const arrays = arraysOf(layout, matrix);
+        drawn = arrays.map((a) => drawnArray(a, elements, pointer));
+        run = kernel && kernelRun(kernel, layout, drawn, matrix, goTo);
+        panel.name = kernel?.method ?? layout.format;
+        panel.steps = kernel?.steps.length ?? 0;
+        panel.totals = kernel && totalsOf(kernel, arrays);
+        panel.element.setAttribute('aria-label', panel.name);
         const none = html('p', {class: 'soft'}, 'No GPU kernel over this layout has a trace.');
         body.replaceChildren(
             html('p', {class: 'facts-line soft'}, factsText(layout, matrix)),
             run ? run.element : none,
             html('div', {class: 'arrays'}, ...drawn.map((d) => d.element)));
-        run?.refresh();
         panel.light(target);
+        changed(panel);
     };
-    const changeFormat = (to) => {
+    const changeFormat = (to, method) => {
         chooseFormat.value = to;
         const kernels = choices(to);
         chooseKernel.replaceChildren(
             ...kernels.map((k) => html('option', {value: data.kernels.indexOf(k)}, k.method)));
         chooseKernel.disabled = kernels.length === 0;
-        if (kernels.length > 0) chooseKernel.value = data.kernels.indexOf(plainest(kernels));
-        draw(kernels.length === 0 ? undefined : Number(chooseKernel.value));
+        if (kernels.length === 0) return draw(undefined);
+        const kernel = kernels.find((k) => k.method === method) ?? plainest(kernels);
+        chooseKernel.value = data.kernels.indexOf(kernel);
+        draw(data.kernels.indexOf(kernel));
+    };
+    panel.choose = (name) => {
+        const kernel = data.kernels.find((k) => k.method === name);
+        changeFormat(kernel ? data.layouts[kernel.layout].format : name, name);
     };
     panel.light = (to) => {
         target = to;
@@ -226,7 +192,7 @@ function layoutPanel({data, matrix, pointer, onActive, onClose}, format) {
             });
         run?.tell(to);
     };
-    panel.refresh = () => run?.refresh();
+    panel.show = (step) => run?.show(step);
     const close = html(
         'button', {
             type: 'button',
@@ -237,8 +203,8 @@ function layoutPanel({data, matrix, pointer, onActive, onClose}, format) {
         },
         '×');
     panel.element = html(
-        'section', {class: 'panel', 'aria-label': 'layout'},
+        'section', {class: 'panel'},
         html('div', {class: 'panel-head'}, chooseFormat, chooseKernel, close), body);
-    changeFormat(format);
+    panel.choose(wanted);
     return panel;
 }

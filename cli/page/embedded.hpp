@@ -11,7 +11,7 @@ extern const std::string_view page_html;  ///< with {{title}}, {{style}}, {{data
 extern const std::string_view report_styles[1];
 extern const std::string_view report_scripts[9];
 extern const std::string_view explorer_styles[2];
-extern const std::string_view explorer_scripts[5];
+extern const std::string_view explorer_scripts[7];
 
 /// Output of `nz machine --json` on a machine with an H200.
 extern const std::string_view machine_of_an_h200;

@@ -39,9 +39,12 @@ std::string together(std::span<const std::string_view> parts) {
     return all;
 }
 
-std::string page_of(std::string_view title, std::span<const std::string_view> styles,
+/// `policy`: what scripts may do beyond running.
+std::string page_of(std::string_view title, std::string_view policy,
+                    std::span<const std::string_view> styles,
                     std::span<const std::string_view> scripts, const nz::json& data) {
     std::string page(page_html);
+    put(page, "{{policy}}", policy);
     put(page, "{{title}}", title);
     put(page, "{{script}}", together(scripts));
     put(page, "{{style}}", together(styles));
@@ -52,11 +55,12 @@ std::string page_of(std::string_view title, std::span<const std::string_view> st
 }  // namespace
 
 std::string report_page(const nz::json& data) {
-    return page_of("nonzero report", report_styles, report_scripts, data);
+    return page_of("nonzero report", "", report_styles, report_scripts, data);
 }
 
 std::string explorer_page(const nz::json& data) {
-    return page_of("nonzero show", explorer_styles, explorer_scripts, data);
+    const std::string_view policy = data.contains("live") ? " 'wasm-unsafe-eval'" : "";
+    return page_of("nonzero show", policy, explorer_styles, explorer_scripts, data);
 }
 
 std::string base64(std::string_view bytes) {

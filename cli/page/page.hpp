@@ -13,7 +13,9 @@ namespace nz::cli {
 /// everything. It asks for no other file. Nothing in `data` can end the element that holds it.
 std::string report_page(const nz::json& data);
 
-/// The same over what `explored` tells of a matrix (cli/explorer/explorer.hpp).
+/// The same over {"matrices": [...], "first": a format's name, "live": WebAssembly in base64}: of
+/// each matrix what `explored` tells (cli/explorer/explorer.hpp), or, where "live" can lay it out,
+/// its entries alone. Without "live" the page takes no matrix that is typed.
 std::string explorer_page(const nz::json& data);
 
 /// As RFC 4648 has it, with padding.
