@@ -67,8 +67,8 @@ function sectorsOf(step, elementBytes) {
     return sectors;
 }
 
-/** The bytes of a cell that a step touches: its array's, or its own where none is drawn. */
-const bytesOfStep = (step, array) => array?.bytes ?? step.bytes;
+/** The bytes of a cell of the array that a step touches, which may be one that is not drawn. */
+const bytesOfCell = (step, array) => array?.bytes ?? step.bytes;
 
 /**
  * Running totals of a kernel after 0, 1, 2 ... steps: {sectors, moved, used, idle}. `moved` are the
@@ -79,13 +79,13 @@ function totalsOf(kernel, arrays) {
     const byName = new Map(arrays.map((a) => [a.name, a]));
     const all = [{sectors: 0, moved: 0, used: 0, idle: 0}];
     for (const step of kernel.steps) {
-        const before = all.at(-1), bytes = bytesOfStep(step, byName.get(step.array));
+        const before = all.at(-1), bytes = bytesOfCell(step, byName.get(step.array));
         const cells = new Set(step.at.flatMap((_, lane) => cellsOf(step, lane)));
         const sectors = sectorsOf(step, bytes).size;
         all.push({
             sectors: before.sectors + sectors,
             moved: before.moved + 32 * sectors,
-            used: before.used + bytes * cells.size,
+            used: before.used + (step.bytes ?? bytes) * cells.size,
             idle: before.idle + 32 - step.at.filter((cell) => cell >= 0).length,
         });
     }

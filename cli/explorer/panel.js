@@ -95,7 +95,7 @@ function kernelRun(kernel, layout, drawn, matrix, goTo) {
         showSums(state);
         markCells(current);
         const array = byName.get(current?.array)?.array;
-        const step = current ? stepText(kernel, current, bytesOfStep(current, array)) :
+        const step = current ? stepText(kernel, current, bytesOfCell(current, array)) :
                                `Ended at step ${mine}.`;
         said.textContent = mine === 0 ?
             'Step 0: nothing is loaded yet. Warps run one after the other here; on a GPU, together.' :

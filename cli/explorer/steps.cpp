@@ -8,7 +8,8 @@ void step_writer::take(const access& a) {
                                     [&](const drawing& d) { return d.name == name; });
     const int cell_bytes = array == arrays_.end() ? a.to.bytes : array->element_bytes;
     nz::json step = {{"warp", warp_}, {"array", name}};
-    if (array == arrays_.end()) step["bytes"] = cell_bytes;
+    // Of an array that is not drawn, or of which a lane touches less than a cell.
+    if (array == arrays_.end() || a.to.bytes < cell_bytes) step["bytes"] = a.to.bytes;
     if (a.store) step["store"] = true;
     if (a.to.bytes > cell_bytes) step["cells"] = a.to.bytes / cell_bytes;
     nz::json at = nz::json::array(), multiplied = nz::json::array();
