@@ -44,7 +44,7 @@ int search(const typed_operator<V, B>& A, const nz_operator* M, const pairs& to,
         B on = A.on;
         if constexpr (std::is_same_v<B, cpu>) on.threads = o.threads;
         const thread_limit limit(cpu{.threads = o.threads});
-        const eigs_result<V> r = eigs<V, B>(on, op, o, inverse);
+        const eigs_options::result<V> r = eigs<V, B>(on, op, o, inverse);
         std::ranges::copy(r.values, to.values.begin());
         if (!vectors.empty()) std::ranges::copy(r.vectors, vectors.begin());
         tell(to.found, std::int32_t(r.values.size()));

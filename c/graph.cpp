@@ -45,8 +45,9 @@ constexpr key<cutting> partition_keys[] = {
 
 /// The ranks go to `to`, which has an element for each node.
 template <class V, class B>
-pagerank_report rank_nodes(B on, const csr<V, host_view>& G, const ranking& o,
-                           std::span<const V> teleport, std::span<V> to, std::string& product) {
+pagerank_options::report rank_nodes(B on, const csr<V, host_view>& G, const ranking& o,
+                                    std::span<const V> teleport, std::span<V> to,
+                                    std::string& product) {
     if constexpr (is_complex<V>) {
         throw unavailable("nz_pagerank: ranks are real");
     } else {
@@ -83,7 +84,8 @@ int nz_pagerank(const nz_matrix* A, int device, void* stream, int type, const vo
                                           "teleport");
                     host_output<V> to(matrix.device, stream, rank, rank_length, "rank");
                     std::string product;
-                    const nz::pagerank_report r = rank_nodes<V>(on, view, o, t, to, product);
+                    const nz::pagerank_options::report r =
+                        rank_nodes<V>(on, view, o, t, to, product);
                     to.put_back();
                     return report_to(
                         report, {.converged = r.converged,

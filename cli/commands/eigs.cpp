@@ -46,9 +46,9 @@ struct options : run_options {
 };
 
 /// The ends by their names, as --which has them.
-const std::map<std::string, spectrum_end>& ends() {
-    using enum spectrum_end;
-    static const std::map<std::string, spectrum_end> all = {
+const std::map<std::string, eigs_options::ends>& ends() {
+    using enum eigs_options::ends;
+    static const std::map<std::string, eigs_options::ends> all = {
         {"both", both}, {"largest", largest}, {"magnitude", magnitude}, {"smallest", smallest}};
     return all;
 }
@@ -62,7 +62,7 @@ std::string text_of_pairs(const std::string& which, std::size_t count) {
 }
 
 struct outcome {
-    eigs_result<double> pairs;
+    eigs_options::result<double> pairs;
     host_vector<double> first;  ///< the first eigenvector, whole, where it is to be written
     std::string product, where;
     nz::shape shape;
@@ -105,8 +105,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 /// The search, with a line of progress where somebody sees it.
 template <class B>
-eigs_result<double> watched_search(B on, const linear_operator<double, B>& A, const options& o,
-                                   const linear_operator<double, B>* M) {
+eigs_options::result<double> watched_search(B on, const linear_operator<double, B>& A,
+                                            const options& o, const linear_operator<double, B>* M) {
     progress_line line(o.tol);
     std::optional<interruption> stop;
     eigs_options with = o.search;
@@ -191,7 +191,7 @@ outcome search_on_ranks(const communicator& ranks, options& o) {
 }
 
 nz::json to_json(const options& o, const outcome& all) {
-    const eigs_report& r = all.pairs.report;
+    const eigs_options::report& r = all.pairs.report;
     nz::json j = provenance("eigs", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
               {"rows", all.shape.rows},
@@ -219,7 +219,7 @@ nz::json to_json(const options& o, const outcome& all) {
 
 /// Tells why the vector may be wrong on stderr, and nothing else, where stdout takes the vector.
 void print(const options& o, const outcome& all) {
-    const eigs_report& r = all.pairs.report;
+    const eigs_options::report& r = all.pairs.report;
     if (o.vector_to == "-") {
         if (!r.converged) fmt::print(stderr, "nz: not converged: {}\n", by_options(r.why));
         return;

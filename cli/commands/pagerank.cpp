@@ -45,7 +45,7 @@ struct options : run_options {
 
 /// Results that are shown and written in the end.
 struct outcome {
-    pagerank_report report;
+    pagerank_options::report report;
     std::vector<std::size_t> best;  ///< nodes, highest rank first
     std::vector<std::string> name;  ///< of those nodes
     std::vector<double> rank;       ///< ranks of those nodes
@@ -97,8 +97,8 @@ double time_product(B on, const linear_operator<V, B>& op) {
 
 /// Shows its progress; Ctrl-C ends it with the ranks of the last iteration.
 template <class V, class B>
-pagerank_result<V> watched_rank(const pagerank_graph<V, B>& graph, pagerank_options ranking,
-                                const host_vector<V>& t) {
+pagerank_options::result<V> watched_rank(const pagerank_graph<V, B>& graph,
+                                         pagerank_options ranking, const host_vector<V>& t) {
     const interruption stop;
     ranking.monitor = progress_line(ranking.tol, "change");
     return graph.rank(ranking, t);
@@ -207,7 +207,7 @@ nz::json to_json(const options& o, const outcome& all) {
 }
 
 void print(const options& o, const outcome& all) {
-    const pagerank_report& r = all.report;
+    const pagerank_options::report& r = all.report;
     table t({{"place"}, {"node"}, {"rank"}, {"links"}, {"", false, true}});
     for (std::size_t k = 0; k < all.best.size(); ++k)
         t.add_row({fmt::format("{}", k + 1), all.name[k], fmt::format("{:.6e}", all.rank[k]),

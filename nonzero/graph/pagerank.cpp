@@ -93,7 +93,7 @@ class ranking {
                 q_.data(),
                 x_.data()} {}
 
-    pagerank_report run(double dangling) {
+    pagerank_options::report run(double dangling) {
         const auto start = steady_clock::now();
         pagerank_state s;
         s.dangling = dangling;
@@ -160,7 +160,7 @@ class ranking {
     bool monitored_ = !on_all(ranks_, !options_.monitor);  ///< on any rank
     /// Iterations until a monitor is told; a GPU waits once for all of them.
     std::int64_t batch_ = !monitored_ ? longest_batch : std::is_same_v<B, cpu> ? 1 : 64;
-    pagerank_report report_;
+    pagerank_options::report report_;
 };
 
 }  // namespace
@@ -207,15 +207,15 @@ std::int64_t pagerank_graph<V, B>::dangling() const {
 }
 
 template <class V, class B>
-pagerank_result<V> pagerank_graph<V, B>::rank(const pagerank_options& o,
-                                              std::span<const V> t) const {
+pagerank_options::result<V> pagerank_graph<V, B>::rank(const pagerank_options& o,
+                                                       std::span<const V> t) const {
     const communicator* const ranks = ranks_of(on_);
     const std::size_t n = links_.size();
     const bool is_uniform = on_all(ranks, t.empty());  // a rank without nodes has no other t
     agree(ranks, [&] { check_options(o); });
     expect_equal(ranks, "pagerank", std::array{o.damping, o.tol, double(o.max_iter)});
     const auto teleport = is_uniform ? host_vector<V>() : normalised(ranks, t, n);
-    pagerank_result<V> result;
+    pagerank_options::result<V> result;
     result.report.converged = nodes_ == 0;
     if (nodes_ == 0) return result;
     const auto parts = [&](std::size_t i) { return V(std::max(links_[i], 1)); };

@@ -17,6 +17,9 @@ struct pagerank_options {
         row_links_to_column,  ///< a link from i to j
         column_links_to_row,  ///< a link from j to i
     };
+    struct report;
+    template <class V>
+    struct result;
 
     double damping = 0.85;         ///< probability of following a link; between 0 and 1
     double tol = 1e-10;            ///< tolerance of the change in one iteration, |r' - r|_1
@@ -26,7 +29,7 @@ struct pagerank_options {
     std::function<bool(std::int64_t iteration, double change)> monitor = {};
 };
 
-struct pagerank_report {
+struct pagerank_options::report {
     bool converged = false;  ///< the last change is at most tol
     std::int64_t iterations = 0;
     double change = 0;            ///< change in the last iteration, |r' - r|_1
@@ -46,9 +49,9 @@ struct pagerank_report {
 };
 
 template <class V>
-struct pagerank_result {
+struct pagerank_options::result {
     host_vector<V> rank;  ///< the rank of every node; they sum to 1
-    pagerank_report report;
+    pagerank_options::report report;
 };
 
 /// A graph on B, ready to be ranked, as often as there are teleport vectors.
@@ -83,8 +86,8 @@ class pagerank_graph {
     /// elements, and sum to 1 over all.
     /// @param t  n numbers, none negative, not all 0; made to sum to 1. Empty: the same for all.
     /// Throws argument_error where t or an option is wrong. Not converging is a value.
-    [[nodiscard]] pagerank_result<V> rank(const pagerank_options& = {},
-                                          std::span<const V> t = {}) const;
+    [[nodiscard]] pagerank_options::result<V> rank(const pagerank_options& = {},
+                                                   std::span<const V> t = {}) const;
 
     [[nodiscard]] const linear_operator<V, B>& product() const { return *product_; }
     [[nodiscard]] std::int64_t dangling() const;  ///< nodes without links, on all ranks
@@ -101,8 +104,10 @@ class pagerank_graph {
 
 /// The same for ranking once.
 template <class V, class B>
-pagerank_result<V> pagerank(B on, const csr<V, host_view>& G, pagerank_options::links direction,
-                            const pagerank_options& options = {}, std::span<const V> t = {}) {
+pagerank_options::result<V> pagerank(B on, const csr<V, host_view>& G,
+                                     pagerank_options::links direction,
+                                     const pagerank_options& options = {},
+                                     std::span<const V> t = {}) {
     return pagerank_graph<V, B>(on, G, direction).rank(options, t);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 struct ranked {
     host_vector<double> rank;
-    pagerank_report report;
+    pagerank_options::report report;
     std::int64_t dangling = 0;
 };
 

@@ -88,9 +88,9 @@ class page_rank : public solver_test<T> {
     using value = typename T::V;
     using backend = typename T::B;
 
-    pagerank_result<value> rank(const csr<value, host>& G, const pagerank_options& o = {},
-                                std::span<const value> t = {},
-                                pagerank_options::links direction = row_links_to_column) const {
+    pagerank_options::result<value> rank(
+        const csr<value, host>& G, const pagerank_options& o = {}, std::span<const value> t = {},
+        pagerank_options::links direction = row_links_to_column) const {
         return pagerank(this->on_, view(G), direction, o, t);
     }
     static constexpr double tol = std::is_same_v<value, float> ? 1e-6 : 1e-13;

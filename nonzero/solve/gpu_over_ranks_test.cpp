@@ -148,13 +148,13 @@ TYPED_TEST(ranks_on_gpus, find_the_eigenpairs_of_one_gpu) {
     const auto A = laplace3d<V>(9, 9, 9);
     const double tol = std::is_same_v<V, float> ? 1e-4 : 1e-8;
     const auto angle = [](int k) { return 2 * std::cos(k * M_PI / 10); };
-    for (const auto which : {spectrum_end::smallest, spectrum_end::largest})
+    for (const auto which : {eigs_options::ends::smallest, eigs_options::ends::largest})
         for (const int size : {1, 3})
             on_gpus(size, [&](gpu on, const communicator& ranks) {
                 const auto slice = slice_of(ranks, view(A));
                 const distributed<V, gpu> op(on, slice);
                 const amg<V, gpu> M(on, slice, {.coarse_rows = 100}, {}, &op);
-                const bool is_smallest = which == spectrum_end::smallest;
+                const bool is_smallest = which == eigs_options::ends::smallest;
                 const auto search = [&] {
                     return eigs<V, gpu>(on, op, {.count = 4, .which = which, .tol = tol},
                                         is_smallest ? &M : nullptr);

@@ -22,7 +22,7 @@ using shape_pair = std::tuple<std::int64_t, std::int64_t>;
 template <class V, class B>
 nb::dict rank(B on, const csr<V, host_view>& G, pagerank_options::links direction,
               const pagerank_options& o, std::span<const V> teleport) {
-    pagerank_result<V> r;
+    pagerank_options::result<V> r;
     {
         const nb::gil_scoped_release others_run;
         r = pagerank<V, B>(on, G, direction, o, teleport);

@@ -450,10 +450,10 @@ nb::dict eigenpairs(const any_operator& A, int count, const std::string& which, 
     monitor watched(std::move(callback));
     eigs_options o;
     o.count = count, o.tol = tol, o.max_products = max_products;
-    o.which = which == "SA"   ? spectrum_end::smallest
-              : which == "LA" ? spectrum_end::largest
-              : which == "LM" ? spectrum_end::magnitude
-                              : spectrum_end::both;
+    o.which = which == "SA"   ? eigs_options::ends::smallest
+              : which == "LA" ? eigs_options::ends::largest
+              : which == "LM" ? eigs_options::ends::magnitude
+                              : eigs_options::ends::both;
     o.monitor = [&](const eigs_options::progress& p) {
         return watched.goes_on(p.products, p.converged, p.residual);
     };
@@ -469,7 +469,7 @@ nb::dict eigenpairs(const any_operator& A, int count, const std::string& which, 
             guess->expect_shape(A.shape().rows, -1);
             start = guess->elements<V>();
         }
-        eigs_result<V> found;
+        eigs_options::result<V> found;
         {
             const nb::gil_scoped_release others_run;
             found = eigs<V, B>(on, *op, o, inverse.get(), start);

@@ -134,9 +134,9 @@ bool finish(eigen_search<V, B>& s) {
 }  // namespace
 
 template <class V, class B>
-eigs_result<V> davidson(B on, const linear_operator<V, B>& A, const eigs_options& o,
-                        const linear_operator<V, B>* M, std::span<const V> guess,
-                        const known_pairs<V>& known) {
+eigs_options::result<V> davidson(B on, const linear_operator<V, B>& A, const eigs_options& o,
+                                 const linear_operator<V, B>* M, std::span<const V> guess,
+                                 const known_pairs<V>& known) {
     eigen_search<V, B> s(on, A, o, M, guess, known);
     const auto start = steady_clock::now();
     if (M != nullptr) {
@@ -151,10 +151,10 @@ eigs_result<V> davidson(B on, const linear_operator<V, B>& A, const eigs_options
     return {std::move(s.values), std::move(s.vectors), std::move(s.report)};
 }
 
-#define NZ_INSTANTIATE_ON(V, B)                                                            \
-    template eigs_result<V> davidson(B, const linear_operator<V, B>&, const eigs_options&, \
-                                     const linear_operator<V, B>*, std::span<const V>,     \
-                                     const known_pairs<V>&);
+#define NZ_INSTANTIATE_ON(V, B)                                                                  \
+    template eigs_options::result<V> davidson(B, const linear_operator<V, B>&,                   \
+                                              const eigs_options&, const linear_operator<V, B>*, \
+                                              std::span<const V>, const known_pairs<V>&);
 #define NZ_INSTANTIATE(V)     \
     NZ_INSTANTIATE_ON(V, cpu) \
     NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_ON(V, gpu))

@@ -16,8 +16,8 @@ struct known_pairs {
 /// vectors: of A there, residuals too. Arguments are not checked, and at least one dimension is
 /// left.
 template <class V, class B>
-eigs_result<V> davidson(B on, const linear_operator<V, B>& A, const eigs_options& o,
-                        const linear_operator<V, B>* M, std::span<const V> guess,
-                        const known_pairs<V>& known = {});
+eigs_options::result<V> davidson(B on, const linear_operator<V, B>& A, const eigs_options& o,
+                                 const linear_operator<V, B>* M, std::span<const V> guess,
+                                 const known_pairs<V>& known = {});
 
 }  // namespace nz

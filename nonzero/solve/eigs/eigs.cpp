@@ -48,7 +48,7 @@ struct pairs_at_ends {
 /// Of the largest in magnitude any may lie at either end.
 pairs_at_ends pairs_of(const eigs_options& o, std::int64_t dimension) {
     const auto wanted = std::min<std::int64_t>(o.count, dimension);
-    const bool by_magnitude = o.which == spectrum_end::magnitude;
+    const bool by_magnitude = o.which == eigs_options::ends::magnitude;
     const auto lowest = by_magnitude ? wanted : wanted / 2;
     const auto highest = by_magnitude ? wanted : wanted - lowest;
     return {int(lowest), int(std::min(highest, dimension - lowest))};
@@ -60,7 +60,8 @@ struct wanted_values {
 };
 wanted_values wanted_of(const eigs_options& o, std::span<const double> values) {
     const auto wanted = std::min(std::size_t(o.count), values.size());
-    if (o.which == spectrum_end::both) return {wanted / 2, values.size() - (wanted - wanted / 2)};
+    if (o.which == eigs_options::ends::both)
+        return {wanted / 2, values.size() - (wanted - wanted / 2)};
     std::size_t lower = 0, upper = values.size();
     while (lower + (values.size() - upper) < wanted)
         std::abs(values[lower]) > std::abs(values[upper - 1]) ? ++lower : --upper;
@@ -68,10 +69,10 @@ wanted_values wanted_of(const eigs_options& o, std::span<const double> values) {
 }
 
 /// The options of one of the searches, whose products come after those of `before`.
-eigs_options options_of(const eigs_options& o, spectrum_end which, pairs_at_ends pairs, double tol,
-                        const eigs_report& before) {
+eigs_options options_of(const eigs_options& o, eigs_options::ends which, pairs_at_ends pairs,
+                        double tol, const eigs_options::report& before) {
     eigs_options one = o;
-    const bool is_lowest = which == spectrum_end::smallest;
+    const bool is_lowest = which == eigs_options::ends::smallest;
     one.which = which;
     one.count = is_lowest ? pairs.lowest : pairs.highest;
     one.tol = tol;
@@ -85,7 +86,7 @@ eigs_options options_of(const eigs_options& o, spectrum_end which, pairs_at_ends
     return one;
 }
 
-void add(const eigs_report& r, eigs_report& to) {
+void add(const eigs_options::report& r, eigs_options::report& to) {
     to.products += r.products, to.restarts += r.restarts;
     to.norm = std::max(to.norm, r.norm);
     if (to.status <= status::converged) to.end_by(r.status);
@@ -94,8 +95,9 @@ void add(const eigs_report& r, eigs_report& to) {
 /// Rayleigh-Ritz on the vectors of both, which are orthonormal: what couples them goes, and what
 /// is wanted of them is left. The report has what the searches were.
 template <class V, class B>
-eigs_result<V> joined(B on, const linear_operator<V, B>& A, const eigs_options& o,
-                      const eigs_result<V>& low, const eigs_result<V>& high, eigs_report report) {
+eigs_options::result<V> joined(B on, const linear_operator<V, B>& A, const eigs_options& o,
+                               const eigs_options::result<V>& low,
+                               const eigs_options::result<V>& high, eigs_options::report report) {
     const auto n = std::int64_t(A.shape().rows);
     const int m = int(low.values.size() + high.values.size());
     vector_space<V, B> space(on, n);
@@ -113,7 +115,7 @@ eigs_result<V> joined(B on, const linear_operator<V, B>& A, const eigs_options& 
     }
     const auto pairs = dense_eigen(m, projected);
     const auto [lower, upper] = wanted_of(o, pairs.values);
-    eigs_result<V> result;
+    eigs_options::result<V> result;
     std::vector<double> y;
     for (std::size_t j = 0; j < std::size_t(m); ++j) {
         if (j >= lower && j < upper) continue;
@@ -138,17 +140,18 @@ eigs_result<V> joined(B on, const linear_operator<V, B>& A, const eigs_options& 
 
 /// The lowest pairs, and the highest of what is orthogonal to them, so that no pair comes twice.
 template <class V, class B>
-eigs_result<V> search_both_ends(B on, const linear_operator<V, B>& A, const eigs_options& o,
-                                const linear_operator<V, B>* M, std::span<const V> guess) {
+eigs_options::result<V> search_both_ends(B on, const linear_operator<V, B>& A,
+                                         const eigs_options& o, const linear_operator<V, B>* M,
+                                         std::span<const V> guess) {
     const auto pairs = pairs_of(o, summed_over(ranks_of(on), std::int64_t(A.shape().rows)));
-    eigs_report sum;
-    eigs_result<V> low, high, result;
+    eigs_options::report sum;
+    eigs_options::result<V> low, high, result;
     // A sum of m orthogonal vectors with residuals of tol / sqrt(m) has one of at most tol.
     for (const double factor : {1.0, 1 / std::sqrt(double(pairs.lowest + pairs.highest))}) {
         sum.status = status::running;
         if (pairs.lowest > 0) {
             const auto own =
-                options_of(o, spectrum_end::smallest, pairs, factor * o.tol_of<V>(), sum);
+                options_of(o, eigs_options::ends::smallest, pairs, factor * o.tol_of<V>(), sum);
             low = davidson<V, B>(on, A, own, M,
                                  factor == 1 ? guess : std::span<const V>(low.vectors));
             add(low.report, sum);
@@ -158,7 +161,7 @@ eigs_result<V> search_both_ends(B on, const linear_operator<V, B>& A, const eigs
             std::ranges::all_of(low.values, [](double w) { return std::isfinite(w); });
         if (pairs.highest > 0 && goes_on) {
             const auto own =
-                options_of(o, spectrum_end::largest, pairs, factor * o.tol_of<V>(), sum);
+                options_of(o, eigs_options::ends::largest, pairs, factor * o.tol_of<V>(), sum);
             high = davidson<V, B>(on, A, own, nullptr,
                                   factor == 1 ? guess : std::span<const V>(high.vectors),
                                   {low.values, low.vectors});
@@ -206,17 +209,18 @@ int scale_of(B on, const linear_operator<V, B>& A, std::int64_t& products) {
 }
 
 template <class V, class B>
-eigs_result<V> search_at(B on, const linear_operator<V, B>& A, const eigs_options& o,
-                         const linear_operator<V, B>* M, std::span<const V> guess) {
-    if (o.which == spectrum_end::smallest || o.which == spectrum_end::largest)
+eigs_options::result<V> search_at(B on, const linear_operator<V, B>& A, const eigs_options& o,
+                                  const linear_operator<V, B>* M, std::span<const V> guess) {
+    if (o.which == eigs_options::ends::smallest || o.which == eigs_options::ends::largest)
         return davidson<V, B>(on, A, o, M, guess);
     return search_both_ends<V, B>(on, A, o, M, guess);
 }
 
 /// With 2^k A, and 2^-k M for M.
 template <class V, class B>
-eigs_result<V> search_in_scale(B on, const linear_operator<V, B>& A, const eigs_options& o,
-                               const linear_operator<V, B>* M, std::span<const V> guess, int k) {
+eigs_options::result<V> search_in_scale(B on, const linear_operator<V, B>& A, const eigs_options& o,
+                                        const linear_operator<V, B>* M, std::span<const V> guess,
+                                        int k) {
     if (k == 0) return search_at<V, B>(on, A, o, M, guess);
     std::optional<scaled_operator<V, B>> scaled_M;
     if (M != nullptr) scaled_M.emplace(on, *M, -k);
@@ -234,7 +238,7 @@ eigs_result<V> search_in_scale(B on, const linear_operator<V, B>& A, const eigs_
 
 }  // namespace
 
-void eigs_report::end_by(nz::status s) {
+void eigs_options::report::end_by(nz::status s) {
     using enum nz::status;
     status = s;
     why = s == converged             ? "converged"
@@ -248,15 +252,15 @@ void eigs_report::end_by(nz::status s) {
 }
 
 template <class V, class B>
-eigs_result<V> eigs(B on, const linear_operator<V, B>& A, const eigs_options& o,
-                    const linear_operator<V, B>* M, std::span<const V> guess) {
+eigs_options::result<V> eigs(B on, const linear_operator<V, B>& A, const eigs_options& o,
+                             const linear_operator<V, B>* M, std::span<const V> guess) {
     const communicator* const ranks = ranks_of(on);
     agree(ranks, [&] { check_arguments(A, o, M, guess.size()); });
     expect_equal(ranks, "eigs",
                  std::array{double(o.count), double(o.which), o.tol_of<V>(), double(o.max_products),
                             double(o.basis), double(M != nullptr)});
     if (summed_over(ranks, std::int64_t(A.shape().rows)) == 0) {
-        eigs_result<V> nothing;
+        eigs_options::result<V> nothing;
         nothing.report.converged = true;
         nothing.report.end_by(status::converged);
         return nothing;
@@ -274,9 +278,9 @@ eigs_result<V> eigs(B on, const linear_operator<V, B>& A, const eigs_options& o,
     }
 }
 
-#define NZ_INSTANTIATE(V, B)                                                           \
-    template eigs_result<V> eigs(B, const linear_operator<V, B>&, const eigs_options&, \
-                                 const linear_operator<V, B>*, std::span<const V>);
+#define NZ_INSTANTIATE(V, B)                                                                    \
+    template eigs_options::result<V> eigs(B, const linear_operator<V, B>&, const eigs_options&, \
+                                          const linear_operator<V, B>*, std::span<const V>);
 NZ_INSTANTIATE(float, cpu)
 NZ_INSTANTIATE(float, gpu)
 NZ_INSTANTIATE(double, cpu)

@@ -10,11 +10,13 @@
 
 namespace nz {
 
-/// Algebraically the smallest or the largest; the largest in magnitude; or, of both ends, count / 2
-/// of the smallest and the rest of the largest.
-enum class spectrum_end { smallest, largest, magnitude, both };
-
 struct eigs_options {
+    /// Algebraically the smallest or the largest; the largest in magnitude; or, of both ends,
+    /// count / 2 of the smallest and the rest of the largest.
+    enum class ends { smallest, largest, magnitude, both };
+    struct report;
+    template <class V>
+    struct result;
     /// The state of a search.
     struct progress {
         std::int64_t products = 0;
@@ -26,7 +28,7 @@ struct eigs_options {
     };
 
     int count = 6;  ///< eigenpairs, at most 50
-    spectrum_end which = spectrum_end::smallest;
+    ends which = ends::smallest;
     /// Tolerance of |A x - theta x| / |A|, for each pair; without, solve_options::default_tol.
     std::optional<double> tol = {};
     std::int64_t max_products = 10000;  ///< at most, for each end
@@ -40,7 +42,7 @@ struct eigs_options {
     }
 };
 
-struct eigs_report {
+struct eigs_options::report {
     bool converged = false;                   ///< all pairs keep tol, with A x computed at the end
     nz::status status = nz::status::running;  ///< why the search ended
     std::string why;                          ///< the same, in one sentence
@@ -53,10 +55,10 @@ struct eigs_report {
 };
 
 template <class V>
-struct eigs_result {
+struct eigs_options::result {
     std::vector<double> values;  ///< the outermost first; of magnitude and both ascending
     host_vector<V> vectors;      ///< orthonormal, n elements each, one after the other
-    eigs_report report;
+    eigs_options::report report;
 
     [[nodiscard]] std::span<const V> vector(std::size_t k) const {
         const std::size_t n = values.empty() ? 0 : vectors.size() / values.size();
@@ -99,7 +101,8 @@ struct eigs_result {
 /// Source   Davidson 1975; the restart: Stathopoulos, Saad, Wu 1998; Wu and Simon 2000; the
 ///          polynomial: Zhou and Saad 2007, doi:10.1137/050630404.
 template <class V, class B>
-eigs_result<V> eigs(B on, const linear_operator<V, B>& A, const eigs_options& = {},
-                    const linear_operator<V, B>* M = nullptr, std::span<const V> guess = {});
+eigs_options::result<V> eigs(B on, const linear_operator<V, B>& A, const eigs_options& = {},
+                             const linear_operator<V, B>* M = nullptr,
+                             std::span<const V> guess = {});
 
 }  // namespace nz

@@ -13,9 +13,9 @@ namespace nz::test {
 namespace {
 
 /// Rank 0's result, with the whole vectors, one after the other.
-eigs_result<double> eigs_over(int size, const csr<double, host>& A, const eigs_options& options,
-                              bool with_jacobi = false) {
-    eigs_result<double> all;
+eigs_options::result<double> eigs_over(int size, const csr<double, host>& A,
+                                       const eigs_options& options, bool with_jacobi = false) {
+    eigs_options::result<double> all;
     on_ranks(size, [&](const communicator& ranks) {
         const cpu on{.threads = 1, .ranks = &ranks};
         auto slice = slice_of(ranks, view(A));
@@ -36,8 +36,8 @@ eigs_result<double> eigs_over(int size, const csr<double, host>& A, const eigs_o
 TEST(eigs_over_ranks, are_those_of_one_process) {
     const auto A = laplace3d<double>(8, 9, 11);
     for (const bool with_jacobi : {false, true})
-        for (const auto which : {spectrum_end::smallest, spectrum_end::largest}) {
-            if (with_jacobi && which == spectrum_end::largest) continue;
+        for (const auto which : {eigs_options::ends::smallest, eigs_options::ends::largest}) {
+            if (with_jacobi && which == eigs_options::ends::largest) continue;
             const eigs_options o{.count = 4, .which = which};
             const auto want = eigs_over(1, A, o, with_jacobi);
             ASSERT_TRUE(want.report.converged);
@@ -70,7 +70,7 @@ TEST(eigs_over_ranks, of_both_ends_are_orthonormal_in_every_scale) {
         {"three values", assemble<double>({40, 40}, at, at, three)},
         {"path", laplace2d<double>(17, 1)}};
     for (const auto& [name, A] : matrices)
-        for (const auto which : {spectrum_end::magnitude, spectrum_end::both})
+        for (const auto which : {eigs_options::ends::magnitude, eigs_options::ends::both})
             for (const int power : {0, -1000, 1000}) {
                 auto scaled = A;
                 for (double& v : scaled.val) v = std::ldexp(v, power);

@@ -86,8 +86,8 @@ class eigenpairs : public solver_test<T> {
     using value = typename T::V;
     using backend = typename T::B;
 
-    eigs_result<value> find(const csr<value, host>& A, const eigs_options& o,
-                            std::span<const value> guess = {}) const {
+    eigs_options::result<value> find(const csr<value, host>& A, const eigs_options& o,
+                                     std::span<const value> guess = {}) const {
         return eigs<value, backend>(this->on_, *this->operator_of(A), o, nullptr, guess);
     }
     static constexpr double epsilon = std::numeric_limits<value>::epsilon();
@@ -104,7 +104,8 @@ TYPED_TEST(eigenpairs, of_laplacians_are_the_closed_form) {
          {std::pair<index, index>{40, 1}, {1, 1}, {3, 2}, {17, 12}, {14, 14}}) {
         const auto A = laplace2d<V>(nx, ny);
         const auto exact = laplace_eigenvalues(nx, ny);
-        for (const spectrum_end which : {spectrum_end::smallest, spectrum_end::largest}) {
+        for (const eigs_options::ends which :
+             {eigs_options::ends::smallest, eigs_options::ends::largest}) {
             const auto [values, vectors, report] =
                 this->find(A, {.count = 5, .which = which, .tol = this->tol});
             EXPECT_TRUE(report.converged) << nx << " x " << ny << ": " << report.why;
@@ -112,7 +113,7 @@ TYPED_TEST(eigenpairs, of_laplacians_are_the_closed_form) {
             EXPECT_LE(report.norm, 8 * (1 + 100 * this->epsilon));
             for (std::size_t k = 0; k < values.size(); ++k) {
                 const double expected =
-                    which == spectrum_end::smallest ? exact[k] : exact[exact.size() - 1 - k];
+                    which == eigs_options::ends::smallest ? exact[k] : exact[exact.size() - 1 - k];
                 EXPECT_NEAR(values[k], expected, 8 * this->tol) << nx << " x " << ny << ", " << k;
                 EXPECT_LE(report.residuals[k], this->tol);
             }
@@ -124,9 +125,10 @@ TYPED_TEST(eigenpairs, are_as_many_as_each_eigenvalue_has) {
     using V = typename TypeParam::V;
     const auto held = [&](const csr<V, host>& A, std::vector<double> exact, int count,
                           const std::string& what) {
-        for (const spectrum_end which : {spectrum_end::smallest, spectrum_end::largest}) {
+        for (const eigs_options::ends which :
+             {eigs_options::ends::smallest, eigs_options::ends::largest}) {
             std::sort(exact.begin(), exact.end());
-            if (which == spectrum_end::largest) std::reverse(exact.begin(), exact.end());
+            if (which == eigs_options::ends::largest) std::reverse(exact.begin(), exact.end());
             const double norm = std::max(std::abs(exact.front()), std::abs(exact.back()));
             const auto [values, vectors, report] =
                 this->find(A, {.count = count, .which = which, .tol = this->tol});
@@ -134,7 +136,8 @@ TYPED_TEST(eigenpairs, are_as_many_as_each_eigenvalue_has) {
             ASSERT_EQ(values.size(), std::size_t(count));
             for (std::size_t k = 0; k < values.size(); ++k)
                 EXPECT_NEAR(values[k], exact[k], norm * (this->tol + 100 * this->epsilon))
-                    << what << ", " << k << (which == spectrum_end::largest ? " largest" : "");
+                    << what << ", " << k
+                    << (which == eigs_options::ends::largest ? " largest" : "");
         }
     };
     // Of a cube nearly all are triple or sixfold.
@@ -332,15 +335,16 @@ std::vector<std::pair<std::string, csr<V, host>>> shared_spectra() {
 }
 
 /// Of the ascending values the wanted ones, ascending.
-std::vector<double> wanted_of(std::vector<double> values, spectrum_end which, std::size_t count) {
+std::vector<double> wanted_of(std::vector<double> values, eigs_options::ends which,
+                              std::size_t count) {
     count = std::min(count, values.size());
-    if (which == spectrum_end::both) {
+    if (which == eigs_options::ends::both) {
         values.erase(values.begin() + std::ptrdiff_t(count / 2),
                      values.end() - std::ptrdiff_t(count - count / 2));
         return values;
     }
-    if (which != spectrum_end::magnitude) {
-        if (which == spectrum_end::largest) std::reverse(values.begin(), values.end());
+    if (which != eigs_options::ends::magnitude) {
+        if (which == eigs_options::ends::largest) std::reverse(values.begin(), values.end());
         values.resize(count);
     } else {
         std::stable_sort(values.begin(), values.end(),
@@ -353,7 +357,7 @@ std::vector<double> wanted_of(std::vector<double> values, spectrum_end which, st
 
 /// The largest |v_a v_b - delta_ab| of the vectors.
 template <class V>
-double lack_of_orthonormality(const eigs_result<V>& found) {
+double lack_of_orthonormality(const eigs_options::result<V>& found) {
     double most = 0;
     for (std::size_t a = 0; a < found.values.size(); ++a)
         for (std::size_t b = 0; b <= a; ++b) {
@@ -367,7 +371,7 @@ double lack_of_orthonormality(const eigs_result<V>& found) {
 
 /// The largest |A v - w v| of the pairs, over `norm`, by the oracle's product.
 template <class V>
-double largest_residual(const csr<V, host>& A, const eigs_result<V>& found, double norm) {
+double largest_residual(const csr<V, host>& A, const eigs_options::result<V>& found, double norm) {
     double most = 0;
     for (std::size_t k = 0; k < found.values.size(); ++k) {
         const auto v = found.vector(k);
@@ -389,8 +393,8 @@ TYPED_TEST(eigenpairs, of_all_ends_are_orthonormal_and_those_of_a_dense_solver) 
         const auto exact = dense_eigen(A.shape.rows, dense_of(A)).values;
         const double norm = std::max({std::abs(exact.front()), std::abs(exact.back()), 1e-300});
         for (const int count : {1, 2, 3, 6, 7, 11, 37, 50})
-            for (const auto which : {spectrum_end::smallest, spectrum_end::largest,
-                                     spectrum_end::magnitude, spectrum_end::both}) {
+            for (const auto which : {eigs_options::ends::smallest, eigs_options::ends::largest,
+                                     eigs_options::ends::magnitude, eigs_options::ends::both}) {
                 const auto found =
                     this->find(A, {.count = count, .which = which, .tol = this->tol});
                 const auto where =
@@ -404,7 +408,7 @@ TYPED_TEST(eigenpairs, of_all_ends_are_orthonormal_and_those_of_a_dense_solver) 
                 EXPECT_LE(largest_residual(A, found, norm), this->tol + 100 * this->epsilon)
                     << where;
                 // Of w and -w either may be taken.
-                const bool by_magnitude = which == spectrum_end::magnitude;
+                const bool by_magnitude = which == eigs_options::ends::magnitude;
                 const auto size = [&](double w) { return by_magnitude ? std::abs(w) : w; };
                 std::vector<double> sizes, wanted;
                 for (const double w : got) sizes.push_back(size(w));
@@ -424,7 +428,8 @@ TYPED_TEST(eigenpairs, of_low_rank_converge) {
             for (unsigned seed = 8; seed <= 14; ++seed) {
                 const auto A = of_low_rank<V>(n, rank, seed);
                 for (const int count : {2, 5})
-                    for (const auto which : {spectrum_end::smallest, spectrum_end::largest}) {
+                    for (const auto which :
+                         {eigs_options::ends::smallest, eigs_options::ends::largest}) {
                         const auto found = this->find(A, {.count = count, .which = which});
                         EXPECT_TRUE(found.report.converged)
                             << n << ", " << rank << ", " << seed << ", " << count << ", "
@@ -436,7 +441,7 @@ TYPED_TEST(eigenpairs, of_low_rank_converge) {
 TYPED_TEST(eigenpairs, of_both_ends_stop_where_the_caller_wants) {
     using V = typename TypeParam::V;
     const auto A = laplace2d<V>(30, 30);
-    for (const auto which : {spectrum_end::magnitude, spectrum_end::both}) {
+    for (const auto which : {eigs_options::ends::magnitude, eigs_options::ends::both}) {
         std::vector<eigs_options::progress> seen;
         const auto all = this->find(
             A, {.count = 4, .which = which, .tol = this->tol, .monitor = [&](const auto& p) {
@@ -444,7 +449,7 @@ TYPED_TEST(eigenpairs, of_both_ends_stop_where_the_caller_wants) {
                     return true;
                 }});
         ASSERT_TRUE(all.report.converged) << all.report.why;
-        const int wanted = which == spectrum_end::both ? 4 : 8;
+        const int wanted = which == eigs_options::ends::both ? 4 : 8;
         for (std::size_t k = 0; k < seen.size(); ++k) {
             EXPECT_EQ(seen[k].wanted, wanted);
             EXPECT_LE(seen[k].products, all.report.products);
@@ -493,7 +498,7 @@ TYPED_TEST(eigenpairs, are_those_of_every_scale) {
         for (const int k : {-1000, -700, -563, -530, -301, -300, 299, 301, 530, 565, 700, 1000})
             powers.push_back(k);
     for (const auto& [name, A] : matrices)
-        for (const auto which : {spectrum_end::smallest, spectrum_end::magnitude}) {
+        for (const auto which : {eigs_options::ends::smallest, eigs_options::ends::magnitude}) {
             const eigs_options o{.count = 3, .which = which, .tol = this->tol};
             const auto want = this->find(A, o);
             ASSERT_TRUE(want.report.converged) << name;
@@ -522,7 +527,7 @@ TYPED_TEST(eigenpairs, that_no_number_holds_are_not_claimed) {
     // 3 x 3 of the largest number: its largest eigenvalue is three times that.
     csr<V, host> A{{3, 3}, {0, 3, 6, 9}, {0, 1, 2, 0, 1, 2, 0, 1, 2}, {}};
     A.val = host_vector<V>(9, std::numeric_limits<V>::max());
-    const auto found = this->find(A, {.count = 1, .which = spectrum_end::largest});
+    const auto found = this->find(A, {.count = 1, .which = eigs_options::ends::largest});
     EXPECT_FALSE(found.report.converged);
     EXPECT_EQ(found.report.status, status::overflow);
     EXPECT_EQ(found.report.why, "an eigenvalue is larger than the largest number");

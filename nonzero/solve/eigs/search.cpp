@@ -41,7 +41,7 @@ eigen_search<V, B>::eigen_search(B on, const linear_operator<V, B>& matrix, cons
       capacity(int(std::min<std::int64_t>(o.basis > 0 ? o.basis : std::max(24, 2 * o.count + 12),
                                           dimension))),
       kept(std::min(wanted + std::max(1, (capacity - wanted) / 3), capacity - 1)),
-      sign(o.which == spectrum_end::smallest ? -1 : 1),
+      sign(o.which == eigs_options::ends::smallest ? -1 : 1),
       space(on, elements),
       basis(on, elements, capacity + 1),
       known(on, elements, known_count),

@@ -93,7 +93,7 @@ struct eigen_search {
     std::uint64_t seed = 0;
     std::vector<double> values;
     host_vector<V> vectors;
-    eigs_report report;
+    eigs_options::report report;
 };
 
 // lanczos.cpp
