@@ -258,15 +258,23 @@ void vector_basis<V, B>::combine(std::span<const double> y, out<V, B> x) {
 template <class V, class B>
 void vector_basis<V, B>::rotate(int from, int to, std::span<const double> y) {
     if constexpr (std::is_same_v<B, cpu>) {
-        for_each_block(space_.on(), n_, rotated_rows, [&](auto, auto first, auto rows) {
+        const auto rotate_rows = [&](double* sums, auto first, auto rows) {
             const some_rows<V> v{vectors_.data() + first, n_, rows};
-            std::array<double, max_basis * rotated_rows> sums;
-            std::fill_n(sums.begin(), to * rows, 0.0);
+            std::fill_n(sums, to * rows, 0.0);
             for (int j = 0; j < to; ++j)
-                add_all(v, from, y.data() + j * from, sums.data() + j * rows);
+                add_all(v, from, y.data() + std::int64_t(j) * from, sums + j * rows);
             for (int j = 0; j < to; ++j)
                 for (std::int64_t i = 0; i < rows; ++i)
-                    vectors_[std::size_t(j * n_ + first + i)] = V(sums[std::size_t(j * rows + i)]);
+                    vectors_[std::size_t(j * n_ + first + i)] = V(sums[j * rows + i]);
+        };
+        for_each_block(space_.on(), n_, rotated_rows, [&](auto, auto first, auto rows) {
+            if (to <= max_basis) {
+                std::array<double, max_basis * rotated_rows> sums;
+                rotate_rows(sums.data(), first, rows);
+            } else {
+                std::vector<double> sums(std::size_t(to) * rotated_rows);
+                rotate_rows(sums.data(), first, rows);
+            }
         });
     } else {
         give(y);

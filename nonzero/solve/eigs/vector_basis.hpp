@@ -5,8 +5,8 @@
 
 namespace nz {
 
-/// Vectors that a basis holds at most, and what that takes of a GPU thread's memory in
-/// basis_rotate.
+/// Vectors that a basis holds at most on a GPU, and what that takes of a thread's memory in
+/// basis_rotate; eigs holds no more on a CPU.
 inline constexpr int max_basis = 128;
 
 /// Up to `capacity` vectors v_0, v_1, ... of n elements where B computes, and what a solver does
