@@ -23,6 +23,7 @@
 #include "nonzero/solve/krylov/gmres.hpp"
 #include "nonzero/solve/krylov/minres.hpp"
 #include "nonzero/solve/least_squares/least_squares.hpp"
+#include "nonzero/solve/least_squares/svds.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/preconditioners/fsai.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
