@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from nonzero._graphs import Partition as Partition
     from nonzero._graphs import pagerank as pagerank
     from nonzero._graphs import partition as partition
+    from nonzero._least_squares import lsmr as lsmr
+    from nonzero._least_squares import lsqr as lsqr
+    from nonzero._least_squares import svds as svds
     from nonzero._machine import DeviceError as DeviceError
     from nonzero._machine import Unavailable as Unavailable
     from nonzero._machine import __version__ as __version__
@@ -66,6 +69,7 @@ _HOMES = {
     **dict.fromkeys(("get_include", "get_library"), "_c_interface"),
     **dict.fromkeys(("NoConvergence", "eigsh"), "_eigs"),
     **dict.fromkeys(("read", "write"), "_files"),
+    **dict.fromkeys(("lsmr", "lsqr", "svds"), "_least_squares"),
     **dict.fromkeys(("PageRank", "Partition", "pagerank", "partition"), "_graphs"),
     **dict.fromkeys(
         ("DeviceError", "Unavailable", "__version__", "gpu_count", "methods"), "_machine"

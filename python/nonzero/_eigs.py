@@ -18,7 +18,7 @@ from nonzero._operator import Operator
 
 
 class NoConvergence(RuntimeError):
-    """Raised by `eigsh` where not all pairs have converged.
+    """Raised by `eigsh` and `svds` where not all pairs or triplets have converged.
 
     Attributes
     ----------
@@ -29,7 +29,11 @@ class NoConvergence(RuntimeError):
         Eigenvalues of the pairs that have converged.
     eigenvectors : array, (n, found)
         Their eigenvectors.
+    triplets : tuple of arrays, or None
+        Of `svds` alone: u, s and vh, the best so far.
     """
+
+    triplets: tuple[Any, Any, Any] | None = None
 
     def __init__(self, why: str, status: str, eigenvalues: Any, eigenvectors: Any) -> None:
         super().__init__(why)

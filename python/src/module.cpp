@@ -50,6 +50,7 @@ NB_MODULE(_nonzero, m) {
     translate_errors(m);
     bind_operators(m);
     bind_solvers(m);
+    bind_least_squares(m);
     bind_functions(m);
     bind_graphs(m);
     bind_matrices(m);

@@ -9,6 +9,7 @@ namespace nb = nanobind;
 
 void bind_operators(nb::module_&);
 void bind_solvers(nb::module_&);
+void bind_least_squares(nb::module_&);
 void bind_functions(nb::module_&);
 void bind_graphs(nb::module_&);
 void bind_matrices(nb::module_&);
