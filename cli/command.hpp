@@ -32,6 +32,7 @@ void add_solve(const command& nz);
 void add_spmv(const command& nz);
 void add_spy(const command& nz);
 void add_study(const command& nz);
+void add_svds(const command& nz);
 
 /// Adds --json: `to` becomes the name of a file, or "-" for stdout, which --json alone stands for.
 option add_json_option(const command& sub, std::string& to, const std::string& what = "the report");

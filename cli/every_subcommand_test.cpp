@@ -42,6 +42,7 @@ const std::map<std::string, use> uses = {
     {"spmv", {"A.mtx", "-o y.mtx"}},
     {"spy", {"A.mtx", "-o A.png"}},
     {"study", {"A.mtx --threads 1 --seconds 0.001"}},
+    {"svds", {"A.mtx -k 1", "-o v.mtx"}},
 };
 
 class every_subcommand : public command {
@@ -292,6 +293,7 @@ TEST_F(every_subcommand, takes_the_numbers_at_the_ends_of_a_range) {
     for (const char* run :
          {"solve A.mtx --tol 0 --max-iter 0", "solve A.mtx --max-iter 9223372036854775807",
           "solve A.mtx --restart 1 --block 1", "eigs A.mtx -k 1 --tol 1e-300",
+          "svds A.mtx --count 2147483647",
           "plan A.mtx --threads 1 --expected-products 1 --vectors 1", "plan A.mtx --threads 010",
           "partition A.mtx --parts +2 --imbalance 0"}) {
         const auto [code, out, err] = nz(run);

@@ -10,10 +10,10 @@ namespace {
 
 void add_subcommands(const command& nz) {
     for (const auto add : {
-             add_bench,   add_convert, add_eigs,       add_explain,   add_generate, add_info,
-             add_machine, add_methods, add_pagerank,   add_partition, add_plan,     add_reorder,
-             add_report,  add_show,    add_solve,      add_spmv,      add_spy,      add_study,
-             add_help,    add_man,     add_completion,
+             add_bench,   add_convert, add_eigs,     add_explain,    add_generate, add_info,
+             add_machine, add_methods, add_pagerank, add_partition,  add_plan,     add_reorder,
+             add_report,  add_show,    add_solve,    add_spmv,       add_spy,      add_study,
+             add_svds,    add_help,    add_man,      add_completion,
          })
         add(nz);
 }

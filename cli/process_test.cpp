@@ -61,6 +61,7 @@ const char* const printing[] = {
     "spmv A.mtx -o -",
     "spy A.mtx",
     "study A.mtx --threads 1 --seconds 0.001",
+    "svds A.mtx",
 };
 
 TEST_F(process, that_cannot_print_exits_4) {
