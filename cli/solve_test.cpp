@@ -199,6 +199,33 @@ TEST_F(solve, reaches_the_tolerance_that_it_takes_by_itself) {
     EXPECT_NE(help.find("1e-05"), std::string::npos) << help;
 }
 
+TEST_F(solve, takes_rectangular_systems_by_least_squares) {
+    write("tall.mtx", std::string(banner) + "3 2 4\n1 1 1\n2 1 1\n2 2 1\n3 2 1\n");
+    write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n0\n1\n");
+    for (const char* how : {"", " --method lsmr", " --method lsqr"}) {
+        const auto [code, out, err] = nz("solve tall.mtx -b b.mtx -o x.mtx" + std::string(how));
+        EXPECT_EQ(code, 0) << err;
+        EXPECT_NE(out.find("converged   yes: x is a least squares solution"), std::string::npos)
+            << out;
+        const auto x = slurp(dir / "x.mtx");
+        EXPECT_NE(x.find("2 1\n0.333333333"), std::string::npos) << x;
+    }
+    const auto j = report("tall.mtx");
+    EXPECT_EQ(j["method"], "lsmr");
+    EXPECT_LT(double(j["relative_error"]), 1e-7);
+    write("wide.mtx", std::string(banner) + "2 3 3\n1 1 1\n2 2 2\n2 3 1\n");
+    EXPECT_LT(double(report("wide.mtx --type float")["relative_residual"]), 1e-5);
+    EXPECT_EQ(report("A.npz --method lsqr --max-iter 2")["istop"], 7);
+    EXPECT_EQ(nz("solve wide.mtx -b b.mtx").code, 2);
+    write("nan.mtx", std::string(banner) + "2 3 2\n1 1 nan\n2 3 1\n");
+    write("c.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n0\n");
+    const auto nan = nz("solve nan.mtx -b c.mtx");
+    EXPECT_EQ(nan.code, 1);
+    EXPECT_NE(nan.out.find("converged   no: A, b or the guess is not finite"),
+              std::string::npos)
+        << nan.out;
+}
+
 TEST_F(solve, refuses_with_the_reason) {
     write("wide.mtx", std::string(banner) + "2 3 1\n1 1 1\n");
     write("skew.mtx", std::string(banner) + "2 2 4\n1 1 2\n1 2 1\n2 1 -1\n2 2 2\n");
@@ -211,7 +238,7 @@ TEST_F(solve, refuses_with_the_reason) {
         EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
         EXPECT_FALSE(fs::exists(dir / "x.mtx")) << arguments;
     };
-    refused("wide.mtx", "A is 2 x 3, not square");
+    refused("wide.mtx --method cg", "A is 2 x 3, not square");
     refused("skew.mtx --method cg", "A is not symmetric: row 0, column 1 has 1");
     refused("hole.mtx --method gmres --precond jacobi", "jacobi: the diagonal is zero in row 1");
     refused("skew.mtx --precond amg", "amg: A is not symmetric");

@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands/known_system.hpp"
+#include "cli/commands/solve_least_squares.hpp"
 #include "cli/convergence.hpp"
 #include "cli/interruption.hpp"
 #include "cli/rank_memory.hpp"
@@ -266,6 +267,18 @@ std::exception_ptr written(const std::string& to, const host_vector<V>& x) {
     return nullptr;
 }
 
+bool is_least_squares(const std::string& method) { return method == "lsmr" || method == "lsqr"; }
+
+least_squares_request least_squares_of(const options& o) {
+    least_squares_request r;
+    static_cast<run_options&>(r) = o;
+    r.matrix = o.matrix, r.b = o.b, r.guess = o.guess, r.to = o.to, r.type = o.type;
+    r.method = o.method.empty() ? "lsmr" : o.method;
+    r.tol = *o.solver.tol;
+    r.solver.max_iter = o.solver.max_iter, r.solver.max_seconds = o.solver.max_seconds;
+    return r;
+}
+
 template <class V>
 int solve(const options& o, std::unique_ptr<atomic_file> place) {
     check_device(o);
@@ -273,6 +286,10 @@ int solve(const options& o, std::unique_ptr<atomic_file> place) {
     const auto own = read_matrix<V>(o.matrix, o.threads);
     const auto A = view(own);
     const auto n = std::size_t(A.shape.rows);
+    if (is_least_squares(o.method) || (o.method.empty() && A.shape.rows != A.shape.cols)) {
+        place.reset();
+        return solve_least_squares(least_squares_of(o), A, json);
+    }
     outcome all;
     host_vector<V> x;
     try {
@@ -330,6 +347,8 @@ int solve_on_ranks(const options& o, const communicator& ranks, B on, const std:
     host_vector<V> x(std::size_t(A.own.shape.rows), V(0));
     const shares rows = A.rows;
     try {
+        if (is_least_squares(o.method))
+            throw unsuitable(o.method + " runs on one process; nz::lsmr runs over several");
         if (shape.rows != shape.cols)
             throw unsuitable(fmt::format("A is {} x {}, not square", shape.rows, shape.cols));
         const auto known = known_solution<V>(rows.of(ranks.rank()));
@@ -408,8 +427,10 @@ void add_solve(const command& nz) {
     sub.add_option(
            "--method", o->method,
            "solver (default: cg where A is symmetric, its diagonal positive; direct where that is "
-           "cheap; minres where A is symmetric otherwise; else bicgstab; others where that fails)")
-        .one_of({"cg", "bicgstab", "direct", "fgmres", "gmres", "idrs", "minres", "refine"});
+           "cheap; minres where A is symmetric otherwise; else bicgstab; others where that fails; "
+           "lsmr, least squares, where A is not square)")
+        .one_of({"cg", "bicgstab", "direct", "fgmres", "gmres", "idrs", "lsmr", "lsqr", "minres",
+                 "refine"});
     const std::vector<std::string> preconditioners(std::begin(preconditioning_names),
                                                    std::end(preconditioning_names));
     sub.add_option("--precond", o->preconditioner,
