@@ -247,7 +247,7 @@ TYPED_TEST(least_squares, say_that_something_is_not_finite) {
         }
 }
 
-/// What is too small or too large for its square is not taken for a solution.
+/// A vector too small or too large for its square is not taken for a solution.
 TYPED_TEST(least_squares, say_that_squares_are_no_numbers) {
     using V = typename TypeParam::V;
     if (this->is_single) return;  // squares are double
