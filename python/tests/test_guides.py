@@ -1,19 +1,25 @@
-"""The Python blocks of docs/guides/ and of docs/networkx.md run as they stand."""
+"""The Python blocks of README.md, docs/guides/ and docs/networkx.md run as they stand.
+
+What they print is held against the guides' outputs, figures aside (test/guides_test.py).
+"""
 
 from __future__ import annotations
 
-import re
+import sys
 from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+sys.path.insert(0, str(ROOT / "test"))
+from guides_test import Block, blocks_of, missing_lines  # noqa: E402
+
 BLOCKS = [
-    pytest.param(code, id=f"{guide.stem}-{number}")
-    for guide in [*sorted((DOCS / "guides").glob("*.md")), DOCS / "networkx.md"]
-    for number, code in enumerate(
-        re.findall(r"^```python\n(.*?)^```$", guide.read_text(), re.M | re.S)
-    )
+    pytest.param(block, id=f"{guide.stem}-{number}")
+    for guide in [ROOT / "README.md", *sorted((DOCS / "guides").glob("*.md")), DOCS / "networkx.md"]
+    for number, block in enumerate(blocks_of(guide.read_text()))
+    if block.language == "python"
 ]
 
 
@@ -21,16 +27,27 @@ def test_there_are_blocks() -> None:
     assert BLOCKS
 
 
-@pytest.mark.parametrize("code", BLOCKS)
-def test_block(code: str) -> None:
-    if "networkx" not in code:
-        exec(compile(code, "guide", "exec"), {})
-        return
-    nx = pytest.importorskip("networkx", "3.4")
-    if "nonzero" not in nx.utils.backends.backends:
-        pytest.skip("nonzero runs without being installed")
-    before = nx.config.backend_priority.algos
+@pytest.mark.parametrize("block", BLOCKS)
+def test_block(
+    block: Block, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import nonzero
+
+    monkeypatch.chdir(ROOT)
+    if block.needs == "gpu":
+        if nonzero.gpu_count() == 0:
+            pytest.skip("there is no GPU here")
+    elif block.needs:
+        pytest.importorskip(block.needs)
+    if "networkx" in block.code:
+        nx = pytest.importorskip("networkx", "3.4")
+        if "nonzero" not in nx.utils.backends.backends:
+            pytest.skip("nonzero runs without being installed")
+        before = nx.config.backend_priority.algos
     try:
-        exec(compile(code, "guide", "exec"), {})
+        exec(compile(block.code, "guide", "exec"), {})
     finally:
-        nx.config.backend_priority.algos = before
+        if "networkx" in block.code:
+            nx.config.backend_priority.algos = before
+    if block.kind == "text":
+        assert missing_lines(block.output, capsys.readouterr().out) == []
