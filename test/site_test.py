@@ -1,34 +1,34 @@
-"""The site of the documents, as far as it is made without Sphinx: every format, kernel and name.
+"""The site of the documents: its sources, and the HTML that is made of them.
 
-Run as ``NZ_COMMAND=build/dev/nz test/site_test.py``. What needs Doxygen is skipped where there is
-none.
+Run as ``NZ_COMMAND=build/dev/nz test/site_test.py``. The HTML is made where ``scripts/docs
+--only-install`` put Sphinx, or taken from the folder that NZ_SITE names; what needs Chromium is
+skipped where there is none.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
-import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from links_test import ROOT, broken_links
+from report_page_test import CHROMIUM, visit
 
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 import build
 
-# Where a class, a structure, a function or a concept is declared, outside of classes.
-DECLARED = re.compile(
-    r"^(?:template <[^;{]*>\n)?(?:\[\[nodiscard\]\] )?(?:inline |constexpr |extern )*"
-    r"(?:(?:struct|class|enum|enum class|concept|using) (?P<type>\w+)\b(?! *;)"
-    r"|[\w:<>, &*]+? &?\*?(?P<function>[a-z]\w+)\([^)]*)",
-    re.M,
-)
+SPHINX = ROOT / "build" / "docs-venv" / "bin" / "python"
+GIVEN = os.environ.get("NZ_SITE", "")
 
 
-class Site(unittest.TestCase):
+class Sources(unittest.TestCase):
     """The sources that scripts/docs hands to Sphinx."""
 
     @classmethod
@@ -36,27 +36,23 @@ class Site(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.source = Path(folder.name).resolve()
-        build.copy_documents(cls.source)
-        cls.groups = {**build.GROUPS, **build.generate_pages(cls.source)}
+        build.write_sources(cls.source)
         cls.methods = json.loads(build.run("methods", "--json"))
 
     def page(self, name: str) -> str:
         return (self.source / f"{name}.md").read_text("utf-8")
 
-    def test_every_format_has_a_page_with_what_its_header_says_and_its_arrays(self) -> None:
-        layouts = {row["layout"] for row in self.methods}
-        self.assertEqual(set(self.groups["Formats"]), {f"formats/{name}" for name in layouts})
-        for layout in layouts:
+    def test_every_format_has_a_page(self) -> None:
+        for layout in {row["layout"] for row in self.methods}:
             page = self.page(f"formats/{layout}")
-            for part in ("    A = |", "\nMoves ", "\nSuits ", "\nSource ", "## Its arrays\n"):
+            for part in ("    | 4 1 . . |", "## When it suits\n\n", "## Bytes of a product\n\n",
+                         "## Source\n\n", "explorer.html#left="):
                 self.assertIn(part, page, layout)
             for row in self.methods:
                 if row["layout"] == layout:
                     self.assertIn(f"../kernels/{row['name']}.md", page)
 
     def test_every_kernel_has_a_page_with_its_trace(self) -> None:
-        names = {row["name"] for row in self.methods}
-        self.assertEqual(set(self.groups["Kernels"]), {f"kernels/{name}" for name in names})
         explained = json.loads(
             build.run("explain", str(self.source / "extra" / "four.mtx"), "--json")
         )
@@ -64,38 +60,126 @@ class Site(unittest.TestCase):
         self.assertGreater(len(traced), 15)
         for row in self.methods:
             page = self.page(f"kernels/{row['name']}")
-            self.assertIn(f"Source: {row['source']}.", page)
+            self.assertIn(f"## Source\n\n{row['source']}.", page)
             self.assertIn(f"../formats/{row['layout']}.md", page)
-            self.assertEqual("## Its trace\n" in page, row["name"] in traced, row["name"])
+            self.assertEqual("## Step by step\n" in page, row["name"] in traced, row["name"])
+            self.assertEqual(f"#left={row['name']}\"" in page, row["name"] in traced, row["name"])
+
+    def test_padding_is_counted_apart_from_alignment(self) -> None:
+        self.assertIn("12 places for values, 3 of them padding", self.page("formats/ell"))
+        self.assertIn("alignment, which is not counted", self.page("formats/ell"))
+
+    def test_every_subcommand_and_every_name_of_python_is_listed(self) -> None:
+        command = self.page("reference/command")
+        for name in ("plan", "solve", "show", "report", "explain"):
+            self.assertIn(f"## nz {name}\n", command)
+        listed = {name for _, names in build.PYTHON.values() for name in names}
+        homes = (ROOT / "python" / "nonzero" / "__init__.py").read_text("utf-8")
+        names = set(re.findall(r"^    from nonzero\.\w+ import (\w+) as", homes, re.M))
+        self.assertEqual(names - listed, {"__version__"})
+
+    def test_no_two_files_have_one_name(self) -> None:
+        self.assertEqual(build.names_twice(self.source), [])
+        (self.source / "extra" / "Show.html").write_text("")
+        self.assertEqual(build.names_twice(self.source), ["show.html"])
+        (self.source / "extra" / "Show.html").unlink()
 
     def test_no_link_is_broken(self) -> None:
         self.assertEqual(broken_links(self.source), [])
-        for file in self.source.rglob("*.md"):
-            for link in re.findall(r'href="([^"]+)"', file.read_text("utf-8")):
-                # Files of the site that are no documents lie in extra until Sphinx copies them.
-                to = self.source / "extra" / (file.parent / link).resolve().relative_to(self.source)
-                self.assertTrue(to.is_file(), f"{file}: {link}")
 
-    @unittest.skipIf(shutil.which("doxygen") is None, "there is no Doxygen here")
-    def test_the_api_has_every_name_of_the_installed_headers(self) -> None:
-        build.write_api(self.source)
-        words = {
-            word
-            for page in (self.source / "extra" / "api").glob("*.html")
-            for word in re.findall(r"\w+", page.read_text("utf-8"))
-        }
-        names = set()
-        headers = build.public_headers()
-        installed = re.search(
-            r"set\(public_headers (.*)\)", (ROOT / "cmake" / "install.cmake").read_text("utf-8")
+
+class Page(HTMLParser):
+    """What a page of HTML links to, and where it can be linked to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if value and name in {"href", "src", "data-src"}:
+                self.links.append(value)
+            if value and (name == "id" or (tag == "a" and name == "name")):
+                self.anchors.add(value)
+
+
+class Built(unittest.TestCase):
+    """The HTML."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        if GIVEN:
+            cls.site = Path(GIVEN).resolve()
+            return
+        if not SPHINX.exists():
+            raise unittest.SkipTest("scripts/docs --only-install installs Sphinx")
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.site = Path(folder.name).resolve() / "site"
+        made = subprocess.run(
+            [SPHINX, ROOT / "docs" / "site" / "build.py", cls.site], capture_output=True, text=True
         )
-        assert installed is not None
-        self.assertLessEqual(set(installed[1].split()), set(headers))
-        for header in headers:
-            for match in DECLARED.finditer((ROOT / header).read_text("utf-8")):
-                names.add(match["type"] or match["function"])
-        self.assertGreater(len(names), 100)
-        self.assertEqual(names - words, set())
+        assert made.returncode == 0, made.stderr
+        assert "WARNING" not in made.stderr, made.stderr
+
+    def pages(self) -> dict[Path, Page]:
+        """Return the pages of the site, without the reports and the explorer, which are no text."""
+        return {
+            file: Page(file.read_text("utf-8"))
+            for file in sorted(self.site.rglob("*.html"))
+            if file.parent.name != "gallery" and file.name != "explorer.html"
+        }
+
+    def test_every_link_and_picture_resolves(self) -> None:
+        pages = self.pages()
+        self.assertGreater(len(pages), 80)
+        broken = []
+        for file, page in pages.items():
+            for link in page.links:
+                parts = urlsplit(link)
+                if parts.scheme or parts.netloc:
+                    continue
+                to = (file.parent / unquote(parts.path)).resolve() if parts.path else file
+                if not to.is_file():
+                    broken.append(f"{file.relative_to(self.site)}: {link}")
+                elif parts.fragment and to in pages and "=" not in parts.fragment:
+                    if unquote(parts.fragment) not in pages[to].anchors:
+                        broken.append(f"{file.relative_to(self.site)}: {link}: no such anchor")
+        self.assertEqual(broken, [])
+
+    def test_the_explorer_is_one_click_away_and_is_the_explorer(self) -> None:
+        index = (self.site / "index.html").read_text("utf-8")
+        explorer = re.search(r'<a [^>]*href="([^"#]+)#[^"]*">Open the explorer', index)
+        assert explorer is not None
+        text = (self.site / explorer[1]).read_text("utf-8")
+        self.assertIn("csr.scalar", text)
+        self.assertNotIn("furo", text)
+        self.assertIn("furo", (self.site / "show.html").read_text("utf-8"))
+
+    def test_nothing_is_loaded_from_elsewhere(self) -> None:
+        loaded = re.compile(r'<(?:script|img|iframe|source)[^>]* src="(?:https?:)?//[^"]*"')
+        styled = re.compile(r'<link[^>]* href="(?:https?:)?//[^"]*"')
+        for file in self.site.rglob("*.html"):
+            text = file.read_text("utf-8")
+            self.assertEqual(loaded.findall(text) + styled.findall(text), [], file)
+
+    def test_gallery(self) -> None:
+        reports = sorted((self.site / "gallery").glob("*.html"))
+        self.assertEqual(len(reports), len(build.gallery.REPORTS))
+        page = (self.site / "gallery.html").read_text("utf-8")
+        for report in reports:
+            self.assertIn(f'href="gallery/{report.name}"', page)
+
+    @unittest.skipIf(CHROMIUM is None, "there is no Chromium here")
+    def test_pages_open_without_an_error_or_a_request(self) -> None:
+        for name in ("index.html", "formats/ell.html", "gallery/h200-graphs.html"):
+            opened = visit(self.site / name)
+            self.assertEqual(opened.console, [], name)
+            self.assertGreater(sum(opened.page.tags.values()), 50, name)
+            away = [url for url in opened.requests if not url.startswith(("file:", "data:"))]
+            self.assertEqual(away, [], name)
 
 
 if __name__ == "__main__":
