@@ -260,8 +260,8 @@ TEST_F(every_subcommand, shows_defaults_and_ranges_one_way) {
             EXPECT_EQ(help.find(no), std::string::npos) << name << ": " << no;
         for (const auto& [option, text] : options(name)) {
             const auto at = text.find(" (default: ");
-            if (at != std::string::npos) EXPECT_TRUE(text.ends_with(')')) << option << text;
-            EXPECT_EQ(text.find('='), text.find("= A")) << option << ": " << text;
+            EXPECT_TRUE(at == std::string::npos || text.ends_with(')')) << option << text;
+            EXPECT_FALSE(std::regex_search(text, std::regex("^\\S*="))) << option << text;
         }
     }
     const std::string help = nz("plan --help").out;

@@ -167,7 +167,7 @@ std::vector<std::string> command::given() const {
 
 namespace {
 
-/// What the option is for, what it takes, which others go with it, its default: the last of these.
+/// Use of the option, its range, the others that go with it, and its default, in this order.
 std::string whole_description(const CLI::Option& o) {
     std::string text = o.get_description();
     const auto names = [](const std::set<CLI::Option*>& others) {
@@ -242,7 +242,7 @@ class fitting : public CLI::Formatter {
     std::string make_option_name(const CLI::Option* o, bool is_positional) const override {
         return is_positional ? o->get_name(true) : names_of(*o);
     }
-    /// What is typed behind the name; nothing behind flags, and behind what stands in its place.
+    /// Words typed behind the name; none behind a flag or an argument that stands in its place.
     std::string make_option_opts(const CLI::Option* o) const override {
         const bool several = o->get_expected_max() == CLI::detail::expected_max_vector_size;
         if (o->get_positional()) return several ? " ..." : "";

@@ -148,7 +148,7 @@ std::vector<const lesson*> known(std::span<const lesson> lessons,
     return all;
 }
 
-/// What the study taught, in at most three figures, as nz report draws them (cli/page/taught.js).
+/// Lessons of the study in at most three figures, as nz report draws them (cli/page/taught.js).
 std::vector<figure> figures_of(std::span<const lesson> lessons) {
     std::vector<figure> all;
     if (const auto some = known(lessons, &lesson::plain); !some.empty()) {

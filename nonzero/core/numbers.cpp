@@ -39,7 +39,8 @@ std::string text_of_number(double x) {
 
 std::string text_of_time(double s) {
     static constexpr const char* units[] = {"ns", "us", "ms", "s"};
-    return s == 0 || !std::isfinite(s) ? fmt::format("{} s", s) : with_unit(s * 1e9, units);
+    if (s == 0 || !std::isfinite(s)) return fmt::format("{} s", s);
+    return std::abs(s) >= 999.5 ? three_digits(s) + " s" : with_unit(s * 1e9, units);
 }
 
 std::string text_of_bytes(double bytes) {

@@ -101,9 +101,9 @@ std::string rest_of(const plan_report& p) {
     const std::size_t suit = suitable(p).size(), more = suit - std::min(suit, shown_candidates);
     const std::size_t others = p.candidates.size() - suit;
     if (more == 0 && others == 0) return {};
-    const std::string not_here = fmt::format("{} do not, or have no kernel here", others);
-    if (more == 0) return not_here;
-    return fmt::format("{} more methods suit", more) + (others == 0 ? "" : "; " + not_here);
+    if (more == 0) return fmt::format("methods that decline: {}", others);
+    const std::string text = fmt::format("more methods that suit: {}", more);
+    return others == 0 ? text : text + fmt::format("; that decline: {}", others);
 }
 
 std::string to_text(const plan_report& p) {

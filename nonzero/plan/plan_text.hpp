@@ -25,7 +25,7 @@ inline constexpr std::size_t shown_candidates = 5;
 /// A candidate's row of that table.
 [[nodiscard]] std::vector<std::string> cells_of(const plan_report&, const plan_report::candidate&);
 
-/// "21 more methods suit; 19 do not, or have no kernel here"; empty where all are shown.
+/// "more methods that suit: 21; that decline: 19"; empty where all are shown.
 [[nodiscard]] std::string rest_of(const plan_report&);
 
 }  // namespace nz
