@@ -1,5 +1,6 @@
 // nz svds: the largest singular values of a matrix of any shape, and their vectors.
 #include "nonzero/solve/least_squares/svds.hpp"
+#include "nonzero/core/threads.hpp"
 
 #include <fmt/core.h>
 
