@@ -166,6 +166,8 @@ class Guides(unittest.TestCase):
                     printed = run(program_of(block, self.folder), self.folder)
                     if block.kind == "text":
                         self.assertEqual(missing_lines(block.output, printed), [], printed)
+                    if guide.name == "README.md" and language == "sh":
+                        self.assertEqual([x for x in printed.splitlines() if len(x) > 80], [])
 
     def test_shell(self) -> None:
         self.check("sh")

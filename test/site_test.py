@@ -78,6 +78,12 @@ class Sources(unittest.TestCase):
         names = set(re.findall(r"^    from nonzero\.\w+ import (\w+) as", homes, re.M))
         self.assertEqual(names - listed, {"__version__"})
 
+    def test_every_name_of_cpp_leads_to_its_header(self) -> None:
+        api = self.page("api")
+        self.assertIn('<a href="files/nonzero/plan/plan.hpp.txt"><code>make_plan</code></a>', api)
+        listed = re.findall(r"^\| (?:`|<a)(.*?) \|", api, re.M)
+        self.assertEqual([cell for cell in listed if "`" in cell], [])
+
     def test_no_two_files_have_one_name(self) -> None:
         self.assertEqual(build.names_twice(self.source), [])
         (self.source / "extra" / "Show.html").write_text("")

@@ -20,8 +20,9 @@ from pathlib import Path
 import gallery
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench"))
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "test")]
 import figures  # noqa: E402
+import public_names_test  # noqa: E402
 import summary  # noqa: E402
 
 NZ = os.environ.get("NZ_COMMAND", str(ROOT / "build" / "dev" / "nz"))
@@ -222,6 +223,8 @@ def kernel_page(name: str, rows: list[dict[str, object]], example: Path) -> str:
     trace = run("explain", str(example), "--method", name)
     told = paragraphs(name)
     parts = [
+        # Its format's page leads to it; all of them would fill the sidebar of every page.
+        "---\norphan: true\n---",
         f"# `{name}`",
         told.pop(0)
         if told
@@ -273,8 +276,6 @@ def format_page(layout: str, methods: dict[str, list[dict[str, object]]], exampl
     ]
     parts += ["*Speed in percent of the fastest of all methods on the same matrix.*"]
     parts += ["## Source", said_of(layout, "Source")]
-    listed = "\n".join(f"../kernels/{name}" for name in methods)
-    parts += [f"```{{toctree}}\n:hidden:\n\n{listed}\n```"]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -352,6 +353,27 @@ def write_command(source: Path) -> None:
     (source / "reference" / "command.md").write_text(text, "utf-8")
 
 
+def link_names(source: Path) -> None:
+    """Let every name of C++ in api.md lead to the header that declares it."""
+    home: dict[str, str] = {}
+    for header in sorted(public_names_test.public_headers()):
+        for declaration in public_names_test.declarations((ROOT / header).read_text("utf-8")):
+            name = public_names_test.name_of(declaration)
+            if name is not None:
+                home.setdefault(name, header)
+    page = source / "api.md"
+    lines = []
+    for line in page.read_text("utf-8").splitlines():
+        if line.startswith("| `"):
+            first, rest = line[2:].split(" |", 1)
+            for name in re.findall(r"`(\w+)`", first):
+                if name in home:
+                    first = first.replace(f"`{name}`", f"[`{name}`](../{home[name]})")
+            line = linked(f"| {first} |", Path("api.md"), source / "extra") + rest
+        lines.append(line)
+    page.write_text("\n".join(lines) + "\n", "utf-8")
+
+
 def write_gallery(source: Path) -> None:
     """Draw the gallery's reports, and list them on its page."""
     folder = source / "extra" / "gallery"
@@ -364,15 +386,17 @@ def write_gallery(source: Path) -> None:
 
 
 def write_index(source: Path) -> None:
-    """Put the explorer into the first page, and list all other pages there."""
-    page = source / "index.md"
-    text = page.read_text("utf-8").replace(
-        "<!-- explorer -->", explorer("left=csr.scalar&right=ell.row", "")
-    )
-    for group, pages in GROUPS.items():
-        listed = "\n".join(pages)
-        text += f"\n```{{toctree}}\n:caption: {group}\n:hidden:\n:maxdepth: 1\n\n{listed}\n```\n"
-    page.write_text(text, "utf-8")
+    """Put the explorer into the first page and its own, and list all other pages on the first."""
+    for name in ("index", "show"):
+        page = source / f"{name}.md"
+        text = page.read_text("utf-8")
+        opened = explorer("left=csr.scalar&right=ell.row", "")
+        page.write_text(text.replace("<!-- explorer -->", opened), "utf-8")
+    with (source / "index.md").open("a", encoding="utf-8") as index:
+        for group, pages in GROUPS.items():
+            listed = "\n".join(pages)
+            head = f":caption: {group}\n:hidden:\n:maxdepth: 1"
+            index.write(f"\n```{{toctree}}\n{head}\n\n{listed}\n```\n")
 
 
 def write_sources(source: Path) -> None:
@@ -382,6 +406,7 @@ def write_sources(source: Path) -> None:
     write_lists(source)
     write_python(source)
     write_command(source)
+    link_names(source)
     write_gallery(source)
     write_index(source)
     here = Path(__file__).parent
