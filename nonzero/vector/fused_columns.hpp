@@ -172,6 +172,19 @@ struct copy_columns {
     }
 };
 
+/// y = d x, each row of the vectors times its factor.
+template <class V>
+struct multiply_columns {
+    using scalars = one_scalar<V>;
+    using totals = sums<V, 0>;
+    const V *d, *x;
+    V* y;
+    NZ_HOST_DEVICE totals element(const column_element& e, const scalars&) const {
+        y[e.at] = product(d[e.row], x[e.at]);
+        return {};
+    }
+};
+
 /// Up to most_columns vectors of one length side by side, by rows without gaps, on B: makes them,
 /// and runs passes over them. For one thread and one stream at a time, as it holds the sums'
 /// memory.

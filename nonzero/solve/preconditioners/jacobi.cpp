@@ -8,6 +8,7 @@
 #include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
+#include "nonzero/vector/fused_columns.hpp"
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz {
@@ -31,15 +32,23 @@ class jacobi_operator final : public matrix_free_operator<V, B> {
     jacobi_operator(B on, const host_vector<V>& inverse)
         : matrix_free_operator<V, B>(on, {index(inverse.size()), index(inverse.size())}),
           space_(on, std::int64_t(inverse.size())),
-          inverse_(from_host(on, std::span<const V>(inverse))) {}
+          inverse_(from_host(on, std::span<const V>(inverse))),
+          none_(make_vector<one_scalar<V>>(on, std::size_t(most_columns))) {}
     [[nodiscard]] std::size_t bytes() const override { return inverse_.size() * sizeof(V); }
 
   protected:
     void map(in<V, B> x, out<V, B> y) const override { space_.multiply(inverse_, x, y); }
+    [[nodiscard]] bool maps_many() const override { return true; }
+    void map_many(in_columns<V, B> x, out_columns<V, B> y) const override {
+        run_columns(this->on(), this->shape().rows, x.count,
+                    multiply_columns<V>{inverse_.data(), x.values.data(), y.values.data()},
+                    none_.data());
+    }
 
   private:
     mutable vector_space<V, B> space_;  // its one fused kernel sums nothing, so leaves it as it is
     vector<V, B> inverse_;
+    mutable vector<one_scalar<V>, B> none_;  // that step's, which reads none
 };
 
 /// Where a dense matrix of `n` rows, stored row after row, is singular: false. Else its inverse
