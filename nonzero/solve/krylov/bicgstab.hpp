@@ -31,4 +31,18 @@ template <class V, class B>
 solve_report bicgstab(B on, const linear_operator<V, B>& A, const linear_operator<V, B>& M,
                       in<V, B> b, out<V, B> x, const solve_options& = {});
 
+/// The same for several b, as `cg` takes them: each has its own scalars, and all share the products
+/// and the passes. In step
+/// the x of the least residual is not kept: one whose max_iter is spent has its last x, or the
+/// guess where that is better.
+///
+/// Memory   seven blocks of up to 64 vectors, nine with a preconditioner.
+template <class V, class B>
+std::vector<solve_report> bicgstab(B on, const linear_operator<V, B>& A, in_columns<V, B> b,
+                                   out_columns<V, B> x, const solve_options& = {});
+template <class V, class B>
+std::vector<solve_report> bicgstab(B on, const linear_operator<V, B>& A,
+                                   const linear_operator<V, B>& M, in_columns<V, B> b,
+                                   out_columns<V, B> x, const solve_options& = {});
+
 }  // namespace nz

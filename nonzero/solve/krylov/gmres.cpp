@@ -4,6 +4,7 @@
 
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/solve/krylov/gmres_steps.hpp"
+#include "nonzero/solve/krylov/krylov_columns.hpp"
 
 namespace nz {
 namespace {
@@ -16,6 +17,7 @@ template <class W>
 class rotated_hessenberg {
   public:
     explicit rotated_hessenberg(double residual) : g_{W(residual)} {}
+    [[nodiscard]] std::size_t columns() const { return columns_.size(); }
 
     /// Takes the next column, of one entry more than the one before; the residual it leaves.
     double add(std::vector<W> h) {
@@ -266,18 +268,177 @@ class gmres_solve {
     solve_report report_;
 };
 
+/// A cycle on several systems, each with its own least-squares problem. Their basis vectors are
+/// blocks, made as they are needed.
+template <class V, class B>
+class gmres_in_step : public columns_frame<V, B, gmres_column_scalars<wide_value<V>>> {
+    using W = wide_value<V>;
+    using base = columns_frame<V, B, gmres_column_scalars<W>>;
+
+  public:
+    using base::A, base::M, base::apply, base::q, base::r, base::read, base::run, base::space,
+        base::write, base::x, base::z;
+    using typename base::scalars;
+
+    gmres_in_step(B on, const linear_operator<V, B>& A_, const linear_operator<V, B>* M_,
+                  index count, index restart)
+        : base(on, A_, M_, count),
+          restart_(restart),
+          stride_(2 * std::size_t(restart) + 3),
+          h_(make_vector<W>(on, std::size_t(count) * stride_)),
+          problems_(std::size_t(count), rotated_hessenberg<W>(0)) {}
+
+    void operator()() {
+        const auto j = std::size_t(steps_);
+        if (M != nullptr) apply(*M, basis_[j], z);
+        if (basis_.size() == j + 1) basis_.push_back(space.make());
+        apply(A, M == nullptr ? basis_[j] : z, basis_[j + 1]);
+        ++steps_;
+        const int norm2_at = 2 * steps_;
+        for (const int first : {0, steps_}) {
+            each_some(first, [&](const gmres_vectors<V>& some) {
+                run(gmres_project_columns<V>{some, basis_[j + 1].data()});
+            });
+            each_some(first, [&](const gmres_vectors<V>& some) {
+                run(gmres_subtract_columns<V>{some, basis_[j + 1].data(), norm2_at});
+            });
+        }
+        add_columns();
+        run(gmres_scale_columns<V>{basis_[j + 1].data(), basis_[j + 1].data(), true});
+    }
+    [[nodiscard]] bool cycle_is_over() const { return steps_ == restart_; }
+    /// x of those that have ended.
+    void finalize() { update(false); }
+    void end_cycle() { update(true); }
+    void restart(std::span<scalars> all) {
+        for (std::size_t c = 0; c < all.size(); ++c) {
+            scalars& one = all[c];
+            if (one.h == nullptr) one.slot = int(c), one.h = h_.data() + c * stride_;
+            if (one.now != status::running) continue;
+            // As gmres_solve has it: alone, cycles may become longer.
+            if (one.residual2 <= one.target2)
+                one.now = one.next = status::converged;
+            else if (one.at_start2 > 0 && one.residual2 > 0.81 * one.at_start2)
+                one.now = one.next = status::stagnated;
+            one.at_start2 = one.residual2;
+            one.inverse = 1 / std::sqrt(one.residual2);
+            problems_[std::size_t(one.slot)] = rotated_hessenberg<W>(std::sqrt(one.residual2));
+        }
+        write(all);
+        if (basis_.empty()) basis_.push_back(space.make());
+        run(gmres_scale_columns<V>{r.data(), basis_[0].data(), false});
+        steps_ = 0;
+    }
+    std::vector<vector<V, B>*> carried() {
+        std::vector<vector<V, B>*> all{&x, &r};
+        for (std::size_t k = 0; k < std::min(basis_.size(), std::size_t(steps_) + 1); ++k)
+            all.push_back(&basis_[k]);
+        return all;
+    }
+
+  private:
+    /// f of the basis vectors so far, a few at a time; the first one's coefficient is at `first`.
+    template <class F>
+    void each_some(int first, F f) const {
+        for (int k = 0; k < steps_; k += gmres_dots<V>) {
+            gmres_vectors<V> some{{}, std::min(steps_ - k, gmres_dots<V>), first + k};
+            for (int l = 0; l < some.count; ++l) some.v[l] = basis_[std::size_t(k + l)].data();
+            f(some);
+        }
+    }
+    /// The next column of each least-squares problem, and what follows for its scalars.
+    void add_columns() {
+        const auto h = to_host<W>(space.on(), in<W, B>(h_));
+        read(now_);
+        const auto count = std::size_t(steps_);
+        for (scalars& one : now_) {
+            if (!one.is_running()) continue;
+            const W* const mine = h.data() + std::size_t(one.slot) * stride_;
+            std::vector<W> column(mine, mine + count);
+            for (std::size_t k = 0; k < count; ++k) column[k] += mine[count + k];
+            const double length = std::sqrt(real_part(mine[2 * count]));
+            column.push_back(length);
+            one.inverse = length > 0 ? 1 / length : 0;
+            one.claim2 = length;
+            if (!loop_state::is_finite(length)) continue;  // which ends it
+            const double residual = problems_[std::size_t(one.slot)].add(std::move(column));
+            one.claim2 = residual * residual;
+        }
+        write(now_);
+    }
+    /// x = x + M (basis times the solution), of all or of those that have ended; their problems
+    /// are empty then.
+    void update(bool all) {
+        read(now_);
+        host_vector<W> y(h_.size(), W(0));
+        bool is_needed = false;
+        for (const scalars& one : now_) {
+            auto& problem = problems_[std::size_t(one.slot)];
+            if (problem.columns() == 0 || (one.now == status::running && !all)) continue;
+            std::ranges::copy(problem.solution(),
+                              y.begin() + std::ptrdiff_t(std::size_t(one.slot) * stride_));
+            problem = rotated_hessenberg<W>(0);
+            is_needed = true;
+        }
+        if (!is_needed) return;
+        if constexpr (std::is_same_v<B, cpu>) {
+            std::ranges::copy(y, h_.begin());
+        } else {
+            copy_to_device(space.on(), y.data(), h_.data(), y.size() * sizeof(W));
+        }
+        each_some(0, [&](const gmres_vectors<V>& some) {
+            run(gmres_combine_columns<V>{some, q.data()});
+        });
+        if (M != nullptr) apply(*M, q, z);
+        space.run(axpby_step<V>{V(1), M == nullptr ? q.data() : z.data(), V(1), x.data()});
+    }
+
+    index restart_;
+    int steps_ = 0;       ///< of the cycle
+    std::size_t stride_;  ///< from one system's h to the next
+    vector<W, B> h_;
+    std::vector<rotated_hessenberg<W>> problems_;
+    std::vector<vector<V, B>> basis_;
+    std::vector<scalars> now_;
+};
+
+void check_restart(index restart) {
+    if (restart < 1 || restart > longest_cycle)
+        throw argument_error("gmres: restart is " + std::to_string(restart) + ", expected 1 to " +
+                             std::to_string(longest_cycle));
+}
+
 template <class V, class B>
 solve_report solve(B on, const linear_operator<V, B>& A, const linear_operator<V, B>* M, in<V, B> b,
                    out<V, B> x, const gmres_options& o) {
     check_system<V, B>("gmres", on, A, M, b, x, o);
     expect_equal(ranks_of(on), "gmres",
                  std::array{double(o.restart), double(o.most_restart), double(o.flexible)});
-    if (o.restart < 1 || o.restart > longest_cycle)
-        throw argument_error("gmres: restart is " + std::to_string(o.restart) + ", expected 1 to " +
-                             std::to_string(longest_cycle));
+    check_restart(o.restart);
     return solve_in_scale<V, B>(on, {A, M, b}, x, o, [&](const linear_problem<V, B>& p) {
         return gmres_solve<V, B>(on, p.A, p.M, p.b, x, o).run();
     });
+}
+
+/// Bytes of a block's basis, at most.
+constexpr double most_block_bytes = 0x1p31;
+
+template <class V, class B>
+std::vector<solve_report> solve(B on, const linear_operator<V, B>& A,
+                                const linear_operator<V, B>* M, in_columns<V, B> b,
+                                out_columns<V, B> x, const gmres_options& o) {
+    check_restart(o.restart);
+    const auto alone = [&](in<V, B> one_b, out<V, B> one_x, const solve_options& left) {
+        gmres_options one = o;
+        static_cast<solve_options&>(one) = left;
+        return solve<V, B>(on, A, M, one_b, one_x, one);
+    };
+    const auto make = [&](index count) { return gmres_in_step<V, B>(on, A, M, count, o.restart); };
+    const double each = double(A.shape().rows) * (double(o.restart) + 1) * double(sizeof(V));
+    const bool is_flexible = o.flexible && M != nullptr;
+    const auto fit =
+        index(std::clamp(most_block_bytes / std::max(each, 1.0), 1.0, double(most_columns)));
+    return solve_columns_by<V, B>("gmres", on, A, M, b, x, o, alone, make, is_flexible ? 1 : fit);
 }
 
 }  // namespace
@@ -293,11 +454,28 @@ solve_report gmres(B on, const linear_operator<V, B>& A, const linear_operator<V
     return solve<V, B>(on, A, &M, b, x, o);
 }
 
-#define NZ_INSTANTIATE(V, B)                                                                   \
-    template solve_report gmres(B, const linear_operator<V, B>&, in<V, B>, out<V, B>,          \
-                                const gmres_options&);                                         \
-    template solve_report gmres(B, const linear_operator<V, B>&, const linear_operator<V, B>&, \
-                                in<V, B>, out<V, B>, const gmres_options&);
+template <class V, class B>
+std::vector<solve_report> gmres(B on, const linear_operator<V, B>& A, in_columns<V, B> b,
+                                out_columns<V, B> x, const gmres_options& o) {
+    return solve<V, B>(on, A, nullptr, b, x, o);
+}
+template <class V, class B>
+std::vector<solve_report> gmres(B on, const linear_operator<V, B>& A,
+                                const linear_operator<V, B>& M, in_columns<V, B> b,
+                                out_columns<V, B> x, const gmres_options& o) {
+    return solve<V, B>(on, A, &M, b, x, o);
+}
+
+#define NZ_INSTANTIATE(V, B)                                                                    \
+    template solve_report gmres(B, const linear_operator<V, B>&, in<V, B>, out<V, B>,           \
+                                const gmres_options&);                                          \
+    template solve_report gmres(B, const linear_operator<V, B>&, const linear_operator<V, B>&,  \
+                                in<V, B>, out<V, B>, const gmres_options&);                     \
+    template std::vector<solve_report> gmres(B, const linear_operator<V, B>&, in_columns<V, B>, \
+                                             out_columns<V, B>, const gmres_options&);          \
+    template std::vector<solve_report> gmres(B, const linear_operator<V, B>&,                   \
+                                             const linear_operator<V, B>&, in_columns<V, B>,    \
+                                             out_columns<V, B>, const gmres_options&);
 #define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
 NZ_INSTANTIATE(float, gpu)

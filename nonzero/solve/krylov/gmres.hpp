@@ -37,4 +37,18 @@ template <class V, class B>
 solve_report gmres(B on, const linear_operator<V, B>& A, const linear_operator<V, B>& M, in<V, B> b,
                    out<V, B> x, const gmres_options& = {});
 
+/// The same for several b, as `cg` takes them: up to 64 share the products and the passes, or as
+/// many as restart + 1 vectors of each fit 2 GiB; each has its own least-squares problem. Cycles do
+/// not become longer: one whose residual a cycle of `restart` leaves above 0.9 of what it was goes
+/// on alone from there, as do all of them where `flexible` is set and there is an M.
+///
+/// Memory   restart + 6 blocks of vectors, restart + 7 with a preconditioner.
+template <class V, class B>
+std::vector<solve_report> gmres(B on, const linear_operator<V, B>& A, in_columns<V, B> b,
+                                out_columns<V, B> x, const gmres_options& = {});
+template <class V, class B>
+std::vector<solve_report> gmres(B on, const linear_operator<V, B>& A,
+                                const linear_operator<V, B>& M, in_columns<V, B> b,
+                                out_columns<V, B> x, const gmres_options& = {});
+
 }  // namespace nz

@@ -167,6 +167,14 @@ struct krylov_frame {
     void apply(const linear_operator<V, B>& op, in<V, B> from, out<V, B> to) {
         op.apply(V(1), from, V(0), to);
     }
+    void copy(in<V, B> from, out<V, B> to) { space.copy(from, to); }
+    /// A step that changes the scalars before the first iteration.
+    template <class Step>
+    void run_before(const Step& step, std::span<S> all) {
+        s.write(all.front());
+        run(step);
+        all.front() = s.read();
+    }
 
     vector_space<V, B> space;
     const linear_operator<V, B>& A;

@@ -13,6 +13,11 @@ namespace nz {
 /// has the same functions, and
 ///
 ///     std::vector<vector<V, B>*> carried();  // what an iteration leaves for the next, x and r too
+///
+/// and, where its iterations come in cycles that begin with the true residual,
+///
+///     bool cycle_is_over();
+///     void end_cycle();                      // brings all x up to date; then r is b - A x
 template <class V, class B, class S>
 struct columns_frame {
     using scalars = S;
@@ -36,12 +41,22 @@ struct columns_frame {
     void apply(const linear_operator<V, B>& op, const vector<V, B>& from, vector<V, B>& to) {
         op.apply_many(V(1), space.read(from), V(0), space.write(to));
     }
+    void copy(const vector<V, B>& from, vector<V, B>& to) {
+        space.copy(space.read(from), space.write(to));
+    }
+    /// A step that changes the scalars before the first iteration.
+    template <class Step>
+    void run_before(const Step& step, std::span<S> all) {
+        write(all);
+        run(step);
+        std::ranges::copy(there(), all.begin());
+    }
     /// Waits for what wrote them.
     void read(std::vector<S>& all) const {
-        const auto there = to_host<S>(space.on(), in<S, B>{s.data(), std::size_t(space.count())});
-        all.assign(there.begin(), there.end());
+        const auto now = there();
+        all.assign(now.begin(), now.end());
     }
-    void write(const std::vector<S>& all) {
+    void write(std::span<const S> all) {
         if constexpr (std::is_same_v<B, cpu>) {
             std::ranges::copy(all, s.begin());
         } else {
@@ -60,22 +75,29 @@ struct columns_frame {
     const linear_operator<V, B>* M;  ///< null: there is none
     vector<V, B> x, r, q, z;         ///< as krylov_frame has them
     vector<S, B> s;
+
+  private:
+    [[nodiscard]] host_vector<S> there() const {
+        return to_host<S>(space.on(), in<S, B>{s.data(), std::size_t(space.count())});
+    }
 };
 
 /// Solves A x = b for up to most_columns vectors by iterations of `Method`, all of them in step.
 /// One that has ended changes no more, and is taken out of the block with others: then, and where
 /// all have ended, b - A x tells who has converged.
-template <class V, class B, class Method>
+template <class V, class B, class Make>
 class columns_solve {
+    using Method = std::invoke_result_t<Make, index>;
     using S = typename Method::scalars;
     static constexpr double infinite = std::numeric_limits<double>::infinity();
     /// Iterations between two writes of the scalars, at most.
     static constexpr std::int64_t batch = 64;
 
   public:
-    columns_solve(B on, const linear_operator<V, B>& A, const linear_operator<V, B>* M,
-                  in_columns<V, B> b, out_columns<V, B> x, const solve_options& o)
-        : on_(on), A_(A), M_(M), b_(b), x_(x), options_(o), told_(std::size_t(b.count)) {}
+    /// make: the method of so many systems.
+    columns_solve(B on, const linear_operator<V, B>& A, in_columns<V, B> b, out_columns<V, B> x,
+                  const solve_options& o, const Make& make)
+        : on_(on), A_(A), b_(b), x_(x), options_(o), make_(make), told_(std::size_t(b.count)) {}
 
     /// Throws unavailable where A or M take no such vectors; some may be solved by then.
     void run() {
@@ -109,7 +131,7 @@ class columns_solve {
     /// Iterates from x until all have ended. Returns those that only seemed to have converged.
     std::vector<index> round(std::vector<index> which) {
         const auto count = index(which.size());
-        block b{Method(on_, A_, M_, count), std::move(which), {}};
+        block b{make_(count), std::move(which), {}};
         b.method.space.gather(as_input(), b.which, b.method.x);
         b.method.find_residuals(b_, b.which);
         b.method.read(b.now);
@@ -131,9 +153,18 @@ class columns_solve {
             b.method();
             b.method.read(b.now);
             advance(b, again);
+            if constexpr (requires { b.method.end_cycle(); })
+                if (!b.which.empty() && b.method.cycle_is_over()) begin_cycle(b);
         }
         for (auto& t : told_) t.report.iterations_s += seconds_since(iterations_start);
         return again;
+    }
+
+    void begin_cycle(block& b) {
+        b.method.end_cycle();
+        b.method.find_residuals(b_, b.which);
+        b.method.read(b.now);
+        b.method.restart(b.now);
     }
 
     /// Whether it iterates; else it has converged, or does not suit iterations.
@@ -208,6 +239,7 @@ class columns_solve {
     void settle(block& b, const std::vector<index>& ended, bool are_all,
                 std::vector<index>& again) {
         const std::vector<S> before = b.now;
+        b.method.write(b.now);  // which has seen why they ended
         b.method.finalize();
         std::vector<index> numbers;
         for (const index k : ended) numbers.push_back(b.which[std::size_t(k)]);
@@ -233,12 +265,15 @@ class columns_solve {
             const status why = before[k].now;
             const double residual2 = found[k].residual2, target2 = before[k].target2;
             const bool is_spent = why >= status::max_iter && why <= status::stopped_by_caller;
-            if (why != status::converged && !is_spent && !(residual2 <= target2))
-                continue;  // alone it may do better, or tells why not
+            // Alone it may do better, or tells why not.
+            const bool goes_alone =
+                why != status::converged && !is_spent && !(residual2 <= target2);
+            if (goes_alone && why != status::stagnated) continue;
             if (residual2 <= t.best2) {
                 t.best2 = residual2;
                 better.push_back(index(k)), home.push_back(numbers[k]);
             }
+            if (goes_alone) continue;
             if (residual2 <= target2) {
                 end(t, status::converged);
             } else if (is_spent) {
@@ -280,10 +315,10 @@ class columns_solve {
     steady_clock::time_point start_ = steady_clock::now();
     B on_;
     const linear_operator<V, B>& A_;
-    const linear_operator<V, B>* M_;
     in_columns<V, B> b_;
     out_columns<V, B> x_;
     const solve_options& options_;
+    const Make& make_;
     std::vector<told> told_;
     std::int64_t iterations_ = 0;
     bool stopped_ = false;
@@ -303,13 +338,15 @@ void check_columns_system(const char* what, B on, const linear_operator<V, B>& A
     });
 }
 
-/// The solver `name` for several vectors: in step by iterations of `Method`; by `alone`, of one b
-/// and x, those that are not for that, and all of them over ranks.
-template <class V, class B, class Method, class Alone>
+/// The solver `name` for several vectors: in step, `most` at a time, by iterations of the method
+/// that `make` makes for so many; by `alone`, of one b and x, those that are not for that, and all
+/// of them over ranks.
+template <class V, class B, class Alone, class Make>
 std::vector<solve_report> solve_columns_by(const char* name, B on, const linear_operator<V, B>& A,
                                            const linear_operator<V, B>* M, in_columns<V, B> b,
                                            out_columns<V, B> x, const solve_options& o,
-                                           const Alone& alone) {
+                                           const Alone& alone, const Make& make,
+                                           index most = most_columns) {
     check_columns_system<V, B>(name, on, A, M, b, x, o);
     std::vector<solve_report> reports(std::size_t(x.count));
     if constexpr (!is_built<B>) {
@@ -341,11 +378,11 @@ std::vector<solve_report> solve_columns_by(const char* name, B on, const linear_
             if (was_stopped && !r.converged) r.end_by(status::stopped_by_caller);
             return r;
         };
-        for (index first = 0; first < x.count; first += most_columns) {
-            const index count = std::min(most_columns, x.count - first);
+        for (index first = 0; first < x.count; first += most) {
+            const index count = std::min(most, x.count - first);
             const solve_options left = rest();
-            columns_solve<V, B, Method> some(on, A, M, some_of(b, first, count),
-                                             some_of(x, first, count), left);
+            columns_solve<V, B, Make> some(on, A, some_of(b, first, count),
+                                           some_of(x, first, count), left, make);
             try {
                 if (count > 1 && ranks_of(on) == nullptr && n > 0 && !stopped) some.run();
             } catch (const unavailable&) {  // a product takes no vectors by rows
@@ -357,6 +394,16 @@ std::vector<solve_report> solve_columns_by(const char* name, B on, const linear_
         }
     }
     return reports;
+}
+
+/// The same by iterations of `Method`.
+template <class V, class B, class Method, class Alone>
+std::vector<solve_report> solve_columns_by(const char* name, B on, const linear_operator<V, B>& A,
+                                           const linear_operator<V, B>* M, in_columns<V, B> b,
+                                           out_columns<V, B> x, const solve_options& o,
+                                           const Alone& alone) {
+    const auto make = [&](index count) { return Method(on, A, M, count); };
+    return solve_columns_by<V, B>(name, on, A, M, b, x, o, alone, make);
 }
 
 }  // namespace nz

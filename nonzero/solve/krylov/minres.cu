@@ -1,19 +1,22 @@
 // The kernels of MINRES.
 #include "nonzero/solve/krylov/minres_steps.hpp"
-#include "nonzero/vector/fused.cuh"
+#include "nonzero/vector/fused_columns.cuh"
 
 namespace nz {
 
 using state = minres_scalars;
 
-#define NZ_INSTANTIATE(V)                                                                   \
-    template void launch_fused(gpu, std::int64_t, const residual_step<V, state>&, state*);  \
-    template void launch_fused(gpu, std::int64_t, const minres_begin<V>&, state*);          \
-    template void launch_fused(gpu, std::int64_t, const minres_curvature<V>&, state*);      \
-    template void launch_fused(gpu, std::int64_t, const minres_direction<V>&, state*);      \
-    template void launch_fused(gpu, std::int64_t, const minres_preconditioned<V>&, state*); \
-    template void launch_fused(gpu, std::int64_t, const minres_residual<V>&, state*);       \
-    template void launch_fused(gpu, std::int64_t, const minres_finalize<V>&, state*);
+#define NZ_INSTANTIATE_STEP(...)                                               \
+    template void launch_fused(gpu, std::int64_t, const __VA_ARGS__&, state*); \
+    template void launch_columns(gpu, std::int64_t, index, const __VA_ARGS__&, state*);
+#define NZ_INSTANTIATE(V)                         \
+    NZ_INSTANTIATE_STEP(residual_step<V, state>)  \
+    NZ_INSTANTIATE_STEP(minres_begin<V>)          \
+    NZ_INSTANTIATE_STEP(minres_curvature<V>)      \
+    NZ_INSTANTIATE_STEP(minres_direction<V>)      \
+    NZ_INSTANTIATE_STEP(minres_preconditioned<V>) \
+    NZ_INSTANTIATE_STEP(minres_residual<V>)       \
+    NZ_INSTANTIATE_STEP(minres_finalize<V>)
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 
