@@ -18,14 +18,17 @@
 #include "nonzero/dist/own_backend.hpp"
 #include "nonzero/dist/own_block.hpp"
 #include "nonzero/dist/split_rows.hpp"
+#include "nonzero/formats/columns.hpp"
 #include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/solve/attempts.hpp"
 #include "nonzero/solve/direct/direct_over_ranks.hpp"
 #include "nonzero/solve/direct/factor_plan.hpp"
 #include "nonzero/solve/direct/factorization.hpp"
 #include "nonzero/solve/direct/sparse_factors.hpp"
+#include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
+#include "nonzero/solve/krylov/minres.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
 #include "nonzero/solve/overlap.hpp"
@@ -42,6 +45,7 @@
 #include "nonzero/solve/preconditioners/spai.hpp"
 #include "nonzero/solve/saddle/saddle.hpp"
 #include "nonzero/solve/solver.hpp"
+#include "nonzero/vector/fused_columns.hpp"
 
 namespace nz {
 namespace {
@@ -154,7 +158,14 @@ class whole_matrix {
     [[nodiscard]] matrix_facts facts(std::span<const V> diagonal) const {
         return facts_of<V>(A_, diagonal);
     }
-    void build_product(const choice*) { product_ = plan_and_build(A_, on_); }
+    void build_product(const choice*) { plan(1); }
+    /// Plans the product for several vectors at once, where that has not been done. Whether the one
+    /// before is gone, and with it what multiplies by it.
+    bool plan_for_several() {
+        if (has_product() && is_for_several_) return false;
+        plan(most_columns);
+        return true;
+    }
     [[nodiscard]] std::string product_name() const {
         return std::string(product_.op->method_name());
     }
@@ -216,6 +227,10 @@ class whole_matrix {
     }
 
   private:
+    void plan(index vectors) {
+        product_ = plan_and_build(A_, on_, {.vectors = vectors});
+        is_for_several_ = vectors > 1;
+    }
     /// there: the matrix where B computes.
     bool update_from(const csr<V, typename B::view>& there, linear_operator<V, B>* M) {
         update_values(product_.op, product_.plan, there);
@@ -233,6 +248,7 @@ class whole_matrix {
     ascending<V> given_, A_;  ///< A_: its rows in order, negated perhaps
     host_vector<V> values_;   ///< of A_, where it is negated
     planned<V, B> product_;
+    bool is_for_several_ = false;            ///< as it is planned
     std::optional<factor_plan<V>> factors_;  ///< of A_
 };
 
@@ -502,18 +518,115 @@ std::unique_ptr<linear_operator<V, B>> inner_solver(B on, Matrix& A, const choic
     }
 }
 
+/// Methods that solve several systems in step.
+bool goes_in_step(krylov_method method) {
+    using enum krylov_method;
+    return method == cg || method == minres || method == bicgstab || method == gmres;
+}
+template <class V, class B>
+std::vector<solve_report> solve_in_step(krylov_method method, B on, const linear_operator<V, B>& A,
+                                        const linear_operator<V, B>* M, in_columns<V, B> b,
+                                        out_columns<V, B> x, const gmres_options& o) {
+    const auto run = [&](auto solver) {
+        return M == nullptr ? solver(on, A, b, x, o) : solver(on, A, *M, b, x, o);
+    };
+    switch (method) {
+        case krylov_method::minres:
+            return run([](auto&&... a) { return minres<V, B>(a...); });
+        case krylov_method::bicgstab:
+            return run([](auto&&... a) { return bicgstab<V, B>(a...); });
+        case krylov_method::gmres:
+            return run([](auto&&... a) { return gmres<V, B>(a...); });
+        default:
+            return run([](auto&&... a) { return cg<V, B>(a...); });
+    }
+}
+
+/// Vector c of several, of `len` elements.
+template <class V, class Array>
+host_vector<V> taken(const columns<Array>& all, index c, std::size_t len) {
+    host_vector<V> v(len);
+    for (std::size_t i = 0; i < len; ++i)
+        v[i] = all.values[i * all.row_stride() + std::size_t(c) * all.vector_stride()];
+    return v;
+}
+template <class V>
+void put(std::span<const V> v, index c, const out_columns<V, cpu>& all) {
+    for (std::size_t i = 0; i < v.size(); ++i)
+        all.values[i * all.row_stride() + std::size_t(c) * all.vector_stride()] = v[i];
+}
+
+/// Who asks for a solve after one: no one, another right-hand side, or one of other values of A.
+enum class to_follow { nothing, right_hand_sides, matrices };
+
 /// A matrix, the facts that decide about its system, and what one solve leaves for the next.
 template <class V, class B, class Matrix>
 class prepared_system {
   public:
-    /// keeps: another solve follows.
-    prepared_system(B on, Matrix A, host_vector<V> diagonal, const system_options& o, bool keeps)
-        : on_(on), A_(std::move(A)), o_(o), keeps_(keeps) {
+    prepared_system(B on, Matrix A, host_vector<V> diagonal, const system_options& o,
+                    to_follow follows)
+        : on_(on), A_(std::move(A)), o_(o), follows_(follows) {
         look(std::move(diagonal));
     }
     /// The arguments are checked.
-    system_report solve(std::span<const V> given_b, std::span<V> x,
-                        steady_clock::time_point start) {
+    system_report solve(std::span<const V> b, std::span<V> x, steady_clock::time_point start) {
+        return solve(b, x, start, o_);
+    }
+    /// Several right-hand sides: in step where the method suits that, else one after the other. The
+    /// arguments are checked.
+    std::vector<system_report> solve_columns(const in_columns<V, cpu>& b,
+                                             const out_columns<V, cpu>& x,
+                                             steady_clock::time_point start) {
+        std::vector<system_report> reports(std::size_t(b.count));
+        system_options o = o_;
+        bool stops = false;  // as the monitor has said
+        if (o_.monitor)
+            o.monitor = [&](std::int64_t k, double r) {
+                stops |= !o_.monitor(k, r);
+                return !stops;
+            };
+        const auto planning = steady_clock::now();
+        if (b.count > 1 && A_.plan_for_several() && dynamic_cast<amg<V, B>*>(kept_.get()))
+            kept_.reset();  // it multiplies by the product before
+        const double plan_s = seconds_since(planning);
+        for (index c = 0; c < b.count && !stops;) {
+            const index count = std::min(most_columns, b.count - c);
+            auto in_step = count > 1
+                               ? step_together(some_of(b, c, count), some_of(x, c, count), start, o)
+                               : std::vector<system_report>();
+            // Without, the first alone finds the method of the others.
+            if (in_step.empty()) in_step.resize(1);
+            for (system_report& report : in_step) {
+                if (!stops && (report.attempts.empty() || !report.converged()))
+                    go_on_alone(b, x, c, start, o, report);
+                reports[std::size_t(c++)] = std::move(report);
+            }
+        }
+        for (auto& report : reports) {
+            report.plan_s += plan_s;
+            if (report.attempts.empty()) report.attempts.push_back(not_tried());
+        }
+        return reports;
+    }
+    /// The values that the matrix has now.
+    void take_values(host_vector<V> diagonal) {
+        A_.take_values();
+        look(std::move(diagonal));
+        if (!A_.has_product()) return;
+        try {
+            if (!A_.update(kept_.get())) kept_.reset();
+        } catch (const std::exception&) {  // the next solve makes both anew, or tells why not
+            kept_.reset();
+            A_.drop_product();
+        }
+    }
+
+  private:
+    using op = linear_operator<V, B>;
+
+    /// o: with the monitor that this solve asks.
+    system_report solve(std::span<const V> given_b, std::span<V> x, steady_clock::time_point start,
+                        const system_options& o) {
         system_report report;
         report.negated = negated_;
         host_vector<V> minus_b;
@@ -537,7 +650,7 @@ class prepared_system {
         const auto make = [&](const choice& c, bool last, system_report::attempt& told) {
             if (std::exchange(kept_is_left, false)) return lent(kept_);
             auto M = made(c, last, start, told);
-            if (!keeps_ || M == nullptr || c.method == krylov_method::refine) return M;
+            if (!keeps() || M == nullptr || c.method == krylov_method::refine) return M;
             last_made_ = std::move(M);
             return lent(last_made_);
         };
@@ -546,30 +659,114 @@ class prepared_system {
             this->reconsider(opening, left, report);
         };
         attempt_all<V, B>(on_, {A_.product(), b, x, make, rounding, reconsider, start},
-                          std::move(choices), o_, report);
+                          std::move(choices), o, report);
         for (auto& a : report.attempts)
             if (a.method == krylov_method::refine) a.report.inner_iterations = inner_iterations_;
-        if (keeps_) remember(report);
+        if (keeps()) remember(report);
         if (report.converged()) return report;
         report.advice = A_.obstacles(diagonal_);
         std::ranges::move(advice_for(report, o_), std::back_inserter(report.advice));
         return report;
     }
-    /// The values that the matrix has now.
-    void take_values(host_vector<V> diagonal) {
-        A_.take_values();
-        look(std::move(diagonal));
-        if (!A_.has_product()) return;
-        try {
-            if (!A_.update(kept_.get())) kept_.reset();
-        } catch (const std::exception&) {  // the next solve makes both anew, or tells why not
-            kept_.reset();
-            A_.drop_product();
-        }
-    }
+    [[nodiscard]] bool keeps() const { return follows_ != to_follow::nothing; }
 
-  private:
-    using op = linear_operator<V, B>;
+    /// The choice that all right-hand sides begin with; none where one alone must find it.
+    [[nodiscard]] std::optional<choice> choice_in_step() const {
+        auto choices = choices_for(facts_, o_);
+        limit_first(choices);
+        if (winner_) return goes_in_step(winner_->method) ? winner_ : std::nullopt;
+        const choice& opening = choices.front();
+        const bool is_sure = opening.method == krylov_method::cg || choices.size() == 1;
+        return is_sure && goes_in_step(opening.method) ? std::optional(opening) : std::nullopt;
+    }
+    /// One attempt for all, of up to most_columns; empty where there is none. x of those that it
+    /// has not solved is no worse than before.
+    std::vector<system_report> step_together(const in_columns<V, cpu>& b,
+                                             const out_columns<V, cpu>& x,
+                                             steady_clock::time_point start,
+                                             const system_options& o) {
+        const auto c = choice_in_step();
+        if (!c) return {};
+        system_report all;
+        all.negated = negated_, all.reasons = sentences_of(facts_, A_.rows());
+        system_report::attempt told{c->method, c->preconditioner, {}};
+        all.product = A_.product_name();
+        const auto preparing = steady_clock::now();
+        std::shared_ptr<op> M = kept_;
+        if (M == nullptr) try {
+                M = made(*c, false, start, told);
+            } catch (const std::exception&) {
+                return {};  // alone each tells why
+            }
+        told.preconditioner_s = seconds_since(preparing);
+        const auto iterating = steady_clock::now();
+        const auto found = iterate_together(*c, M.get(), b, x, start, o);
+        told.solve_s = seconds_since(iterating);
+        remember_of_several(*c, M, found);
+        std::vector<system_report> reports(found.size(), all);
+        for (std::size_t k = 0; k < found.size(); ++k) {
+            told.report = found[k];
+            reports[k].attempts.push_back(told);
+        }
+        return reports;
+    }
+    std::vector<solve_report> iterate_together(const choice& c, const op* M,
+                                               const in_columns<V, cpu>& b,
+                                               const out_columns<V, cpu>& x,
+                                               steady_clock::time_point start, gmres_options o) {
+        const auto n = std::size_t(A_.rows()), count = std::size_t(b.count);
+        host_vector<V> rhs(n * count), solution(n * count);
+        const out_columns<V, cpu> to_rhs{rhs, count, b.count, storage_order::row_major};
+        const out_columns<V, cpu> to_solution{solution, count, b.count, storage_order::row_major};
+        for (index k = 0; k < b.count; ++k) {
+            put<V>(taken<V>(b, k, n), k, to_rhs);
+            put<V>(taken<V>(x, k, n), k, to_solution);
+        }
+        if (negated_) negate<V>(rhs);
+        o.max_iter = std::min(o.max_iter, c.most_iterations);
+        o.max_seconds = std::max(0.0, o.max_seconds - seconds_since(start));
+        const auto b_there = from_host(on_, std::span<const V>(rhs));
+        auto x_there = from_host(on_, std::span<const V>(solution));
+        const in_columns<V, B> from{b_there, count, b.count, storage_order::row_major};
+        const out_columns<V, B> to{x_there, count, b.count, storage_order::row_major};
+        const auto reports = solve_in_step<V, B>(c.method, on_, A_.product(), M, from, to, o);
+        const auto back = to_host<V>(on_, in<V, B>(x_there));
+        const in_columns<V, cpu> found{back, count, b.count, storage_order::row_major};
+        for (index k = 0; k < b.count; ++k) put<V>(taken<V>(found, k, n), k, x);
+        return reports;
+    }
+    /// As `remember`, by the right-hand side that took the most iterations.
+    void remember_of_several(const choice& c, const std::shared_ptr<op>& M,
+                             const std::vector<solve_report>& found) {
+        const auto most = std::ranges::max_element(
+            found, {}, [](const auto& r) { return r.converged ? r.iterations : -1; });
+        if (!most->converged) return;
+        system_report as_one;
+        as_one.attempts.push_back({c.method, c.preconditioner, *most});
+        if (kept_ == nullptr) last_made_ = M;
+        remember(as_one);
+    }
+    /// Solves the right-hand side c from its x on; puts its attempts behind those that it has.
+    void go_on_alone(const in_columns<V, cpu>& b, const out_columns<V, cpu>& x, index c,
+                     steady_clock::time_point start, const system_options& o,
+                     system_report& report) {
+        const auto n = std::size_t(A_.rows());
+        auto mine = taken<V>(x, c, n);
+        auto alone = solve(taken<V>(b, c, n), mine, start, o);
+        put<V>(mine, c, x);
+        alone.best += report.attempts.size();
+        std::ranges::move(alone.attempts, std::back_inserter(report.attempts));
+        alone.attempts = std::move(report.attempts);
+        report = std::move(alone);
+    }
+    /// For a right-hand side that the caller's monitor left no iteration to.
+    [[nodiscard]] system_report::attempt not_tried() const {
+        const choice c = winner_.value_or(choices_for(facts_, o_).front());
+        system_report::attempt none{c.method, c.preconditioner, {}};
+        none.report.end_by(status::stopped_by_caller);
+        none.report.relative = std::numeric_limits<double>::infinity();
+        return none;
+    }
 
     void look(host_vector<V> diagonal) {
         negated_ = negate_where_negative(A_, diagonal);
@@ -597,7 +794,8 @@ class prepared_system {
         told.predicted_s = iteration_seconds(c, facts_);
         if (c.method == krylov_method::refine)
             return inner_solver<V, B>(on_, A_, c, facts_, o_, start, inner_iterations_, told);
-        if (c.preconditioner == preconditioning::amg) return A_.multigrid(o_, last, keeps_);
+        if (c.preconditioner == preconditioning::amg)
+            return A_.multigrid(o_, last, follows_ == to_follow::matrices);
         std::unique_ptr<op> M;
         A_.take_block(c);
         agree(A_.ranks(), [&] {
@@ -653,7 +851,7 @@ class prepared_system {
     B on_;
     Matrix A_;
     system_options o_;
-    bool keeps_;
+    to_follow follows_;
     bool negated_ = false;
     host_vector<V> diagonal_;
     matrix_facts facts_;
@@ -702,6 +900,13 @@ void check_arguments(std::size_t rows, std::size_t b, std::size_t x, const syste
     if (const auto why = why_no(o.direct_solver); !why.empty()) throw unavailable(why);
     check_options("solve", o);
 }
+template <class V>
+void check_arguments(std::size_t rows, const in_columns<V, cpu>& b, const out_columns<V, cpu>& x,
+                     const system_options& o) {
+    check_arguments(rows, rows, rows, o);
+    check_columns("solve", "B", b, x.count, rows);
+    check_columns("solve", "X", x, b.count, rows);
+}
 
 }  // namespace
 
@@ -718,8 +923,27 @@ system_report solve(B on, const csr<V, host_view>& given, std::span<const V> b, 
         const auto start = steady_clock::now();
         auto diagonal = diagonal_of(worth(cpu{}, std::ssize(A.val)), A);
         return prepared_system<V, B, whole_matrix<V, B>>(on, {on, in_order}, std::move(diagonal), o,
-                                                         false)
+                                                         to_follow::nothing)
             .solve(b, x, start);
+    }
+}
+
+template <class V, class B>
+std::vector<system_report> solve(B on, const csr<V, host_view>& given, in_columns<V, cpu> b,
+                                 out_columns<V, cpu> x, const system_options& o) {
+    const ascending<V> in_order(given);
+    const csr<V, host_view>& A = in_order.view();
+    expect_square(A.shape);
+    check_arguments(std::size_t(A.shape.rows), b, x, o);
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        const auto start = steady_clock::now();
+        auto diagonal = diagonal_of(worth(cpu{}, std::ssize(A.val)), A);
+        return prepared_system<V, B, whole_matrix<V, B>>(
+                   on, {on, in_order}, std::move(diagonal), o,
+                   b.count > 1 ? to_follow::right_hand_sides : to_follow::nothing)
+            .solve_columns(b, x, start);
     }
 }
 
@@ -743,8 +967,8 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
         refuse_gpu();
     } else {
         const auto start = steady_clock::now();
-        return prepared_system<V, B, matrix_over_ranks<V, B>>(on, {on, std::move(A), o.overlap},
-                                                              std::move(diagonal), o, false)
+        return prepared_system<V, B, matrix_over_ranks<V, B>>(
+                   on, {on, std::move(A), o.overlap}, std::move(diagonal), o, to_follow::nothing)
             .solve(b, x, start);
     }
 }
@@ -774,7 +998,7 @@ solver<V, B>::solver(B on, const csr<V, host_view>& given, const system_options&
     } else {
         state_ = std::make_unique<state>(canonical(given));
         state_->system.emplace(on, whole_matrix<V, B>(on, state_->in_order), state_->diagonal(), o,
-                               true);
+                               to_follow::matrices);
     }
 }
 template <class V, class B>
@@ -791,6 +1015,18 @@ system_report solver<V, B>::solve(std::span<const V> b, std::span<V> x) {
         check_arguments(std::size_t(state_->A.shape.rows), b.size(), x.size(), {});
         const std::lock_guard lock(state_->mutex);
         return state_->system->solve(b, x, start);
+    }
+}
+
+template <class V, class B>
+std::vector<system_report> solver<V, B>::solve(in_columns<V, cpu> b, out_columns<V, cpu> x) {
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        const auto start = steady_clock::now();
+        check_arguments(std::size_t(state_->A.shape.rows), b, x, {});
+        const std::lock_guard lock(state_->mutex);
+        return state_->system->solve_columns(b, x, start);
     }
 }
 
@@ -815,6 +1051,8 @@ void solver<V, B>::take_values(const csr<V, host_view>& given) {
     template class solver<V, B>;                                                                \
     template system_report solve(B, const csr<V, host_view>&, std::span<const V>, std::span<V>, \
                                  const system_options&);                                        \
+    template std::vector<system_report> solve(B, const csr<V, host_view>&, in_columns<V, cpu>,  \
+                                              out_columns<V, cpu>, const system_options&);      \
     template system_report solve(B, matrix_slice<V>, std::span<const V>, std::span<V>,          \
                                  const system_options&);
 #define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)

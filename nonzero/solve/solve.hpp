@@ -133,6 +133,25 @@ template <class V, class B>
 system_report solve(B on, const csr<V, host_view>& A, std::span<const V> b, std::span<V> x,
                     const system_options& = {});
 
+/// The same for several b, by one plan and one preconditioner. Returns a report for each.
+///
+/// Where cg comes first, or a single method was asked for that is cg, minres, bicgstab or gmres, up
+/// to 64 of them go in step and share every product. Else the first b finds the method: in step
+/// where it is one of these, else each of the others begins with it, by the same preconditioner or
+/// factors. A b that this does not solve goes on alone, as above. Each fulfils its own bound or its
+/// report says why not; times of an attempt in step are those of all of them.
+///
+/// b and x hold as many vectors, in either order; x as above. max_iter is each vector's,
+/// max_seconds that of all; in step the monitor is called with the largest of the relative
+/// residuals, and once it has stopped one solve it stops all. Same bits in every run
+/// with these b; beside others they may differ by rounding.
+///
+/// Throws   as above; argument_error where b and x are not as many, or too few elements;
+///          out_of_memory where blocks of 64 vectors do not fit.
+template <class V, class B>
+std::vector<system_report> solve(B on, const csr<V, host_view>& A, in_columns<V, cpu> b,
+                                 out_columns<V, cpu> x, const system_options& = {});
+
 /// As nz::solve of a whole matrix, over on.ranks: b and x are this rank's elements, on the host.
 ///
 /// The same methods and preconditioners are tried in the same order, by what all ranks see of A,

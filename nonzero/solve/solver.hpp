@@ -36,6 +36,9 @@ class solver {
 
     /// As `nz::solve`: x is the guess on entry, the best solution found afterwards.
     system_report solve(std::span<const V> b, std::span<V> x);
+    /// The same for several b, as `nz::solve` has it: once one of them is solved, all go in step
+    /// where the method suits that. The first such call plans the product anew.
+    std::vector<system_report> solve(in_columns<V, cpu> b, out_columns<V, cpu> x);
     /// The values of A, whose pattern is that of the first one; its rows may stand in any order.
     /// Throws argument_error where the pattern is another: nothing has changed then. After anything
     /// else that it throws, such as out_of_memory, the next solve makes anew what is missing.
