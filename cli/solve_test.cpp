@@ -370,6 +370,36 @@ TEST_F(solve, ctrl_c_without_a_terminal) {
     EXPECT_TRUE(fs::exists(dir / "x.mtx"));
 }
 
+TEST_F(solve, sequences_of_one_pattern) {
+    std::string matrices;
+    for (const double shift : {1.0, 2.0, 3.0}) {
+        const std::string name = fmt::format("step{}.mtx", shift);
+        std::string text = std::string(banner) + "3 3 7\n";
+        for (int i = 1; i <= 3; ++i) text += fmt::format("{} {} {}\n", i, i, 2 + shift);
+        for (int i = 1; i <= 2; ++i)
+            text += fmt::format("{} {} -1\n{} {} -1\n", i, i + 1, i + 1, i);
+        std::ofstream(dir / name) << text;
+        matrices += name + " ";
+    }
+    const auto [code, out, err] = nz("solve " + matrices + "--same-pattern -o x.mtx");
+    EXPECT_EQ(code, 0) << err;
+    for (const char* word : {"step1", "step2", "step3", "iterations", "setup"})
+        EXPECT_NE(out.find(word), std::string::npos) << out;
+    EXPECT_EQ(nz("info x.mtx").code, 0);
+    const auto j = report(matrices + "--same-pattern");
+    ASSERT_EQ(j["steps"].size(), 3);
+    for (const auto& step : j["steps"]) EXPECT_TRUE(step["converged"]) << step;
+
+    const auto several = nz("solve " + matrices);
+    EXPECT_EQ(several.code, 2);
+    EXPECT_NE(several.err.find("--same-pattern"), std::string::npos) << several.err;
+    const auto other = nz("solve step1.mtx A.npz --same-pattern");
+    EXPECT_EQ(other.code, 2);
+    EXPECT_NE(other.err.find("A.npz: solver: the matrix has another pattern"), std::string::npos)
+        << other.err;
+    EXPECT_EQ(nz("solve " + matrices + "--same-pattern --explain").code, 2);
+}
+
 TEST_F(solve, complex_systems) {
     write("H.mtx",
           "%%MatrixMarket matrix coordinate complex hermitian\n2 2 3\n1 1 2 0\n2 1 0 1\n2 2 2 0\n");

@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/commands/known_system.hpp"
 #include "cli/commands/solve_least_squares.hpp"
+#include "cli/commands/solve_sequence.hpp"
 #include "cli/convergence.hpp"
 #include "cli/interruption.hpp"
 #include "cli/rank_memory.hpp"
@@ -31,10 +32,12 @@ namespace {
 
 struct options : run_options {
     std::string matrix, b, guess, to, type, method, preconditioner, direct_solver, coordinates;
+    std::vector<std::string> matrices;
     gmres_options solver;
     index block = 0;
     int fill_level = 0, overlap = 0;
     bool plot = false, share_gpu = false, iterative = false, explain = false;
+    bool same_pattern = false;
 };
 
 /// Results that are shown and written in the end.
@@ -391,10 +394,23 @@ int solve_on_ranks(const options& o, const communicator& ranks,
     return solve_on_ranks<V, cpu>(o, ranks, on, place_of(ranks, on), std::move(place));
 }
 
+/// Refuses what one matrix alone has.
+void expect_sequence(const options& o, const communicator* ranks) {
+    if (!o.same_pattern)
+        throw argument_error(
+            fmt::format("{} matrices, expected one, or --same-pattern", o.matrices.size()));
+    if (ranks != nullptr) throw argument_error("--same-pattern: not over processes");
+    if (o.explain || o.plot)
+        throw argument_error("--same-pattern: goes with neither --explain nor --plot");
+}
+
 int solve_as_type(options o) {
     const communicator* const ranks = ranks_of_this_run();
     std::unique_ptr<atomic_file> place;
+    o.matrix = o.matrices.front();
+    const bool is_sequence = o.same_pattern || o.matrices.size() > 1;
     agree(ranks, [&] {
+        if (is_sequence) expect_sequence(o, ranks);
         if (is_speaker()) {
             expect_one_to_stdout({o.to, o.json});
             place = place_for(o.to), (void)json_file(o.json);
@@ -405,6 +421,13 @@ int solve_as_type(options o) {
     });
     return with_value_type(o.type, [&]<class V>() {
         o.solver.tol = o.solver.tol_of<V>();
+        if (is_sequence) {
+            place.reset();
+            const auto modes = [&](index rows, system_options& s) {
+                take_modes(o, rows, {0, rows}, s);
+            };
+            return solve_sequence(o, {o.matrices, o.b, o.guess, o.to, o.type, system_of(o), modes});
+        }
         return ranks != nullptr ? solve_on_ranks<V>(o, *ranks, std::move(place))
                                 : solve<V>(o, std::move(place));
     });
@@ -416,7 +439,11 @@ void add_solve(const command& nz) {
     const auto sub = nz.add_subcommand("solve", "A x = b, by a Krylov method or a direct solver");
     sub.footer("Example: nz solve A.mtx -b b.mtx --method cg --precond amg --tol 1e-10 -o x.mtx");
     const auto o = std::make_shared<options>();
-    sub.add_option("matrix", o->matrix, matrix_help()).required();
+    sub.add_option("matrix", o->matrices, matrix_help()).required();
+    sub.add_flag("--same-pattern", o->same_pattern,
+                 "the matrices, several, have one pattern: plan and preconditioner are kept, and "
+                 "made anew once iterations exceed 1.5 times the first's; -b and --guess are for "
+                 "each, -o for the last");
     sub.add_option(
            "-b", o->b,
            "Matrix Market vector (default: A times a random x*, so that the error is known)")
