@@ -53,6 +53,36 @@ class System(NamedTuple):
         )
         return report
 
+    def run_columns(
+        self, method: str, target: float, most: int, max_seconds: float, restart: int
+    ) -> list[dict[str, Any]]:
+        """Solve for the columns of b, in step where the method takes them so."""
+        if self.b.shape[1] == 0:
+            return []
+        reports: list[dict[str, Any]] = _nonzero.krylov_of_columns(
+            method,
+            self.A._core,
+            lend(self.b),
+            lend(self.x),
+            None if self.M is None else self.M._core,
+            tol=target,
+            maxiter=most,
+            max_seconds=max_seconds,
+            restart=restart,
+            stream=stream_of(self.x) if self.A._device >= 0 else 0,
+        )
+        return reports
+
+    def column(self, c: int) -> System:
+        """Give the system of one column, with its x as it is now."""
+        return self._replace(b=_contiguous(self.b[:, c]), x=_contiguous(self.x[:, c]))
+
+
+def has_columns(b: Any) -> bool:
+    """Tell whether b has several columns, or none."""
+    shape = getattr(b, "shape", ())
+    return len(shape) == 2 and shape[1] != 1
+
 
 def system(A: Any, b: Any, x0: Any, M: Any, columns: bool = False) -> System:
     """Bring A, b, x0 and M to one dtype; b has one column, or where `columns` any number of them.
@@ -169,6 +199,52 @@ def solve_with(
         "setup_s": 0.0,
         "solve_s": time.perf_counter() - began,
     }
+
+
+def solve_columns_with(
+    s: System,
+    matrix: Matrix | None,
+    method: str | None,
+    target: float,
+    most: int,
+    max_seconds: float,
+    restart: int,
+) -> list[dict[str, Any]]:
+    """Solve for the columns of b by the first method that suits A, in step.
+
+    Those that it does not solve go on alone, as `solve_with` has it. A dictionary of each column.
+    """
+    order, reasons = ([method], []) if method else _order(matrix)
+    start = time.perf_counter()
+    reports = s.run_columns(order[0], target, most, max_seconds, restart)
+    took = time.perf_counter() - start
+    found = []
+    for c, r in enumerate(reports):
+        r |= {
+            "method": order[0],
+            "preconditioner": "none" if s.M is None else "given",
+            "preconditioner_s": 0.0,
+            "predicted_s": 0.0,
+            "solve_s": took,
+        }
+        all_of_it = {"attempts": [r], "best": 0, "advice": [], "reasons": reasons}
+        all_of_it |= {"setup_s": 0.0, "solve_s": took}
+        left = max_seconds - (time.perf_counter() - start)
+        ended = r["converged"] or r["status"] in ("stopped-by-caller", "max-seconds")
+        if not ended and len(order) > 1 and left > 0:
+            one = s.column(c)
+            rest = solve_with(one, None, order[1], target, most, left, restart, None)
+            s.x[:, c] = one.x
+            all_of_it |= {
+                "attempts": [r, *rest["attempts"]],
+                "best": 1 + rest["best"],
+                "advice": rest["advice"],
+                "solve_s": took + rest["solve_s"],
+            }
+        elif not r["converged"]:
+            all_of_it["advice"] = _advice(s, most)
+        found.append(all_of_it)
+    return found
 
 
 def _order(matrix: Matrix | None) -> tuple[list[str], list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 
 from nonzero import _nonzero
 from nonzero._arguments import function, real, whole
-from nonzero._arrays import dense, from_numpy, host_vector, lend, library_of, stream_of, to_numpy
+from nonzero._arrays import dense, from_numpy, host_vector, library_of, stream_of, to_numpy
 from nonzero._functions import as_given
 from nonzero._krylov import (
     METHODS,
     count_of,
     default_tol,
+    has_columns,
     seconds_of,
+    solve_columns_with,
     solve_with,
     system,
     target_of,
@@ -37,12 +39,14 @@ class SolveResult:
 
     Attributes
     ----------
-    x : array, (n,)
+    x : array, (n,) or (n, k)
         The best solution found, of the library of b.
     converged : bool
-        Whether norm(b - A x) <= max(tol norm(b), atol), with b - A x computed at the end.
+        Whether norm(b - A x) <= max(tol norm(b), atol), with b - A x computed at the end; of k
+        columns whether it holds for each. All that follows is then of the column whose relative
+        residual is the largest, but for the iterations.
     iterations : int
-        Of all attempts.
+        Of all attempts; of k columns the most of one.
     relative_residual : float
         norm(b - A x) / norm(b), with b - A x computed at the end.
     residuals : array
@@ -64,7 +68,10 @@ class SolveResult:
     attempts : list of dict
         Every method that was tried, in order, with what it was predicted to take ("predicted_s": of
         direct its factors, else an iteration) and took; of direct, "ilu" and "ic" the "factors", of
-        direct their "forecast", with the library that made them.
+        direct their "forecast", with the library that made them. Times of columns that went in step
+        are those of all of them.
+    columns : list of SolveResult
+        Of an (n, k) b, the result of each column; else empty.
     """
 
     x: Any = field(repr=False)
@@ -81,6 +88,7 @@ class SolveResult:
     setup_s: float
     solve_s: float
     attempts: list[dict[str, Any]] = field(repr=False)
+    columns: list[SolveResult] = field(default_factory=list, repr=False)
 
     def __repr__(self) -> str:
         """Say how it ended, by which method, after how many iterations and how long."""
@@ -163,10 +171,12 @@ def solve(
     A : sparse matrix or operator, (n, n)
         As `plan` takes it. On a GPU it is copied to the CPU for the setup. An operator, as `cg`
         takes it, is known by its products alone: gmres is tried, then bicgstab, with M.
-    b : array, (n,)
+    b : array, (n,) or (n, k)
         Of A's dtype after `plan`'s conversions, or convertible to it; where A lies. Copied to the
-        CPU where it is on a GPU. With an operator or M, as `cg` takes it.
-    x0 : array, (n,), optional
+        CPU where it is on a GPU. With an operator or M, as `cg` takes it. k systems share the plan
+        and the preconditioner, and go in step where the method is cg, minres, bicgstab or gmres:
+        each to its own bound, with a result of its own in ``columns``.
+    x0 : array, of b's shape, optional
         The initial guess. [zeros]
     tol, rtol : float
         Of the relative residual, norm(b - A x) / norm(b); one name or the other. [1e-8, or 1e-5
@@ -207,8 +217,8 @@ def solve(
     threads : int
         On the CPU; 0: as many as OpenMP offers.
     callback : callable, optional
-        Is called with the relative residual after each iteration, on a GPU in bursts. Raising
-        StopIteration ends the solve with what there is.
+        Is called with the relative residual after each iteration, on a GPU in bursts; of columns
+        that go in step with the largest. Raising StopIteration ends the solve with what there is.
     progress : bool
         Show a bar by tqdm.
 
@@ -258,8 +268,9 @@ def solve(
     target = target_of(asked, named, atol, b, matrix.dtype)
     number = device_number(device, matrix)
     host = matrix.on_cpu()
-    rhs = _vector(b, host, "b")
-    x = np.zeros_like(rhs) if x0 is None else _vector(x0, host, "x0").copy()
+    rhs, x = _both(b, x0, host)
+    if rhs.ndim == 2 and rhs.shape[1] == 0:
+        raise ValueError("b: no columns, expected one at least")
     with residual_bar(progress, target, function(callback, "callback")) as watched:
         r = _nonzero.solve(
             host.shape,
@@ -312,9 +323,22 @@ def _solve_with(
         raise ValueError(
             f"method: {method!r}, expected one of {', '.join(METHODS)} with {with_what}"
         )
-    s = system(A, b, x0, M)
-    target = target_of(tol, named, atol, b, s.A.dtype)
     matrix = A if isinstance(A, Matrix) else getattr(A, "_matrix", None)
+    s = system(A, b, x0, M, columns=has_columns(b))
+    target = target_of(tol, named, atol, b, s.A.dtype)
+    if has_columns(b):
+        if callback is not None or progress:
+            raise TypeError(f"callback, progress: with {with_what} for one right-hand side")
+        reports = solve_columns_with(
+            s,
+            matrix,
+            method,
+            target,
+            whole(maxiter, "maxiter", 0, 2**63 - 1),
+            seconds_of(max_seconds),
+            whole(restart, "restart", 1, 1000),
+        )
+        return _result(reports, to_numpy(s.x), b)
     with residual_bar(progress, target, function(callback, "callback")) as watched:
         r = solve_with(
             s,
@@ -326,7 +350,7 @@ def _solve_with(
             whole(restart, "restart", 1, 1000),
             watched,
         )
-    return _result(r, to_numpy(s.x), b)
+    return _result([r], to_numpy(s.x), b)
 
 
 def _system_options(
@@ -359,11 +383,22 @@ def _system_options(
     }
 
 
-def _result(r: dict[str, Any], x: NDArray[Any], b: Any) -> SolveResult:
-    """Put together the result of a solve; x in the library of b."""
+def _result(reports: list[dict[str, Any]], x: NDArray[Any], b: Any) -> SolveResult:
+    """Put together the result of a solve, of the reports of all columns; x in b's library."""
+    given = from_numpy(x, b) if library_of(b) != "numpy" else x
+    if x.ndim == 1:
+        return _result_of_one(reports[0], given)
+    columns = [_result_of_one(r, given[:, c]) for c, r in enumerate(reports)]
+    if not columns:
+        raise ValueError("b: no columns, expected one at least")
+    worst = max(columns, key=lambda r: (not r.converged, r.relative_residual))
+    return replace(worst, x=given, iterations=max(r.iterations for r in columns), columns=columns)
+
+
+def _result_of_one(r: dict[str, Any], x: Any) -> SolveResult:
     best = r["attempts"][r["best"]]
     return SolveResult(
-        x=from_numpy(x, b) if library_of(b) != "numpy" else x,
+        x=x,
         converged=best["converged"],
         iterations=sum(a["iterations"] for a in r["attempts"]),
         relative_residual=best["relative_residual"],
@@ -463,9 +498,9 @@ class Solver:
 
         Parameters
         ----------
-        b : array, (n,)
-            As `nonzero.solve` takes it.
-        x0 : array, (n,), optional
+        b : array, (n,) or (n, k)
+            As `nonzero.solve` takes it. The first call with several columns plans the product anew.
+        x0 : array, of b's shape, optional
             The initial guess, such as the x of the step before. [zeros]
 
         Returns
@@ -478,8 +513,7 @@ class Solver:
         TypeError, ValueError
             Where b or x0 is not as above, or A does not suit the method asked for.
         """
-        rhs = _vector(b, self._host, "b")
-        x = np.zeros_like(rhs) if x0 is None else _vector(x0, self._host, "x0").copy()
+        rhs, x = _both(b, x0, self._host)
         return _result(self._core.solve(rhs, x), x, b)
 
     def update_values(self, data: Any) -> None:
@@ -614,6 +648,26 @@ def _vector(v: Any, A: Matrix, name: str) -> NDArray[Any]:
     return host_vector(v, name, A.shape[0], A.dtype)
 
 
+def _both(b: Any, x0: Any, A: Matrix) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give b and the guess on the CPU: vectors, or arrays of as many columns, by rows."""
+    if not has_columns(b):
+        rhs = _vector(b, A, "b")
+        return rhs, np.zeros_like(rhs) if x0 is None else _vector(x0, A, "x0").copy()
+    rhs = _columns(b, A, "b")
+    x = np.zeros_like(rhs) if x0 is None else _columns(x0, A, "x0").copy()
+    if x.shape != rhs.shape:
+        raise ValueError(f"x0: of shape {x.shape}, expected {rhs.shape}")
+    return rhs, x
+
+
+def _columns(v: Any, A: Matrix, name: str) -> NDArray[Any]:
+    host = to_numpy(dense(v, name))
+    if host.ndim != 2 or host.shape[0] != A.shape[0]:
+        raise ValueError(f"{name}: of shape {host.shape}, expected ({A.shape[0]}, k)")
+    flat = host_vector(host.reshape(-1), name, host.size, A.dtype)
+    return flat.reshape(host.shape)
+
+
 def _block(block: int | None) -> int:
     return 0 if block is None else whole(block, "block", 1)
 
@@ -658,16 +712,19 @@ def _krylov(
     callback: Callback | None,
     restart: int = 30,
 ) -> tuple[Any, int]:
-    s = system(A, b, x0, M)
-    r = s.run(
-        method,
-        target_of(rtol, "rtol", atol, b, s.A.dtype),
-        count_of(maxiter, 10 * s.A.shape[0]),
-        max_seconds=seconds_of(max_seconds),
-        restart=whole(restart, "restart", 1, 1000),
-        callback=function(callback, "callback"),
-    )
-    return s.x, 0 if r["converged"] else max(int(r["iterations"]), 1)
+    several = has_columns(b)
+    if several and callback is not None:
+        raise TypeError("callback: for one right-hand side")
+    s = system(A, b, x0, M, columns=several)
+    target = target_of(rtol, "rtol", atol, b, s.A.dtype)
+    most, limit = count_of(maxiter, 10 * s.A.shape[0]), seconds_of(max_seconds)
+    cycle = whole(restart, "restart", 1, 1000)
+    if several:
+        reports = s.run_columns(method, target, most, limit, cycle)
+    else:
+        watched = function(callback, "callback")
+        reports = [s.run(method, target, most, max_seconds=limit, restart=cycle, callback=watched)]
+    return s.x, max((max(r["iterations"], 1) for r in reports if not r["converged"]), default=0)
 
 
 def cg(
@@ -732,37 +789,7 @@ def cg(
     Traceback (most recent call last):
     TypeError: A: a function without a shape, expected one with it
     """
-    if len(getattr(b, "shape", ())) == 2 and b.shape[1] != 1:
-        if callback is not None:
-            raise TypeError("callback: for one right-hand side")
-        return _cg_of_columns(A, b, x0, rtol, atol, maxiter, max_seconds, M)
     return _krylov("cg", A, b, x0, rtol, atol, maxiter, max_seconds, M, callback)
-
-
-def _cg_of_columns(
-    A: Any,
-    b: Any,
-    x0: Any,
-    rtol: float | None,
-    atol: float,
-    maxiter: int | None,
-    max_seconds: float | None,
-    M: Any,
-) -> tuple[Any, int]:
-    s = system(A, b, x0, M, columns=True)
-    if s.b.shape[1] == 0:
-        return s.x, 0
-    reports = _nonzero.cg_of_columns(
-        s.A._core,
-        lend(s.b),
-        lend(s.x),
-        None if s.M is None else s.M._core,
-        tol=target_of(rtol, "rtol", atol, b, s.A.dtype),
-        maxiter=count_of(maxiter, 10 * s.A.shape[0]),
-        max_seconds=seconds_of(max_seconds),
-        stream=stream_of(s.x) if s.A._device >= 0 else 0,
-    )
-    return s.x, max((max(r["iterations"], 1) for r in reports if not r["converged"]), default=0)
 
 
 def minres(

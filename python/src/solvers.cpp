@@ -25,6 +25,7 @@
 #include "python/src/monitor.hpp"
 #include "python/src/operator.hpp"
 #include "python/src/owned.hpp"
+#include "python/src/solvers.hpp"
 
 namespace nz::python {
 namespace {
@@ -97,7 +98,9 @@ nb::dict as_dict(const factor_report& r) {
     return d;
 }
 
-nb::dict as_dict(const system_report& r) {
+}  // namespace
+
+nb::dict dict_of(const system_report& r) {
     nb::list attempts;
     double setup_s = r.plan_s, solve_s = 0;
     for (const system_report::attempt& a : r.attempts) {
@@ -125,6 +128,8 @@ nb::dict as_dict(const system_report& r) {
     return d;
 }
 
+namespace {
+
 /// Vectors of `rows` elements that coarser levels must represent; None: there are none.
 template <class V>
 candidates<V> candidates_of(nb::handle near_, std::int64_t rows) {
@@ -138,6 +143,8 @@ nb::object rigid_body_modes_of(nb::handle coordinates_, index dimension) {
     const array coordinates(coordinates_, "coordinates");
     return owned(rigid_body_modes<double>(coordinates.elements<double>(), dimension).val);
 }
+
+}  // namespace
 
 system_options options_of(std::int64_t rows, double tol, std::int64_t maxiter, double max_seconds,
                           int restart, const std::optional<std::string>& method,
@@ -156,7 +163,42 @@ system_options options_of(std::int64_t rows, double tol, std::int64_t maxiter, d
     return o;
 }
 
-nb::dict solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::handle data_,
+namespace {
+
+nb::dict as_dict(const system_report& r) { return dict_of(r); }
+
+template <class Report>
+nb::list as_list(const std::vector<Report>& reports) {
+    nb::list all;
+    for (const Report& r : reports) all.append(as_dict(r));
+    return all;
+}
+
+/// Throws ValueError unless the array has that shape, its rows one after the other.
+void expect_rows(const array& a, std::int64_t rows, std::int64_t columns) {
+    a.expect_shape(rows, columns);
+    if (!lies_by(storage_order::row_major, a))
+        throw nb::value_error(
+            fmt::format("{}: expected rows one after the other", a.name()).c_str());
+}
+
+/// Reports of solve(b, x), of a vector or of the columns of an array, without the GIL.
+template <class V, class Solve>
+std::vector<system_report> solved(const array& b, const array& x, const Solve& solve) {
+    if (b.dimensions() == 2) {
+        using enum storage_order;
+        expect_rows(b, b.length(0), b.length(1)), expect_rows(x, b.length(0), b.length(1));
+        const auto rhs = columns_of<in_columns<V, cpu>>(b, b.data<V>(), row_major);
+        const auto solution = columns_of<out_columns<V, cpu>>(x, x.data<V>(), row_major);
+        const nb::gil_scoped_release others_run;
+        return solve(rhs, solution);
+    }
+    const auto rhs = b.elements<V>(), solution = x.elements<V>();
+    const nb::gil_scoped_release others_run;
+    return {solve(std::span<const V>(rhs), solution)};
+}
+
+nb::list solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::handle data_,
                       nb::handle b_, nb::handle x_, int device, int threads, double tol,
                       std::int64_t maxiter, double max_seconds, int restart,
                       const std::optional<std::string>& method,
@@ -172,16 +214,16 @@ nb::dict solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_,
     o.monitor = [&](std::int64_t, double residual) { return watched.goes_on(residual); };
     if (device >= 0) require_gpu({.device = device});
     const auto stream = device >= 0 ? std::make_unique<gpu_stream>(device) : nullptr;
-    const system_report report = with_solver_type(
+    const auto reports = with_solver_type(
         data.type(), "A.data", device, threads, stream ? gpu(*stream) : gpu{},
         [&]<class V>(auto on) {
             const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
-            const auto rhs = b.elements<V>(), solution = x.elements<V>();
-            const nb::gil_scoped_release others_run;
-            return solve<V, decltype(on)>(on, A.view(), rhs, solution, o);
+            return solved<V>(b, x, [&](const auto& rhs, const auto& solution) {
+                return solve<V, decltype(on)>(on, A.view(), rhs, solution, o);
+            });
         });
     watched.rethrow();
-    return as_dict(report);
+    return as_list(reports);
 }
 
 /// nz::solver of any type and backend.
@@ -206,9 +248,9 @@ class kept_solver {
                              return 0;
                          });
     }
-    nb::dict solve(nb::handle b_, nb::handle x_) const {
+    nb::list solve(nb::handle b_, nb::handle x_) const {
         const array b(b_, "b"), x(x_, "x0", true);
-        return as_dict(solve_(b, x));
+        return as_list(solve_(b, x));
     }
     void take_values(nb::handle indptr_, nb::handle indices_, nb::handle data_) const {
         take_values_(array(indptr_, "A.indptr"), array(indices_, "A.indices"),
@@ -224,9 +266,9 @@ class kept_solver {
             kept = std::make_shared<solver<V, B>>(on, A.view(), o);
         }
         solve_ = [kept](const array& b, const array& x) {
-            const auto rhs = b.elements<V>(), solution = x.elements<V>();
-            const nb::gil_scoped_release others_run;
-            return kept->solve(rhs, solution);
+            return solved<V>(b, x, [&](const auto& rhs, const auto& solution) {
+                return kept->solve(rhs, solution);
+            });
         };
         take_values_ = [kept, shape = shape_](const array& indptr, const array& indices,
                                               const array& data) {
@@ -238,15 +280,15 @@ class kept_solver {
 
     shape_pair shape_;
     std::unique_ptr<gpu_stream> stream_;  ///< outlives what runs in it
-    std::function<system_report(const array&, const array&)> solve_;
+    std::function<std::vector<system_report>(const array&, const array&)> solve_;
     std::function<void(const array&, const array&, const array&)> take_values_;
 };
 
-/// One Krylov method with an operator and a preconditioner of the caller's, on vectors that lie
-/// where the operator does.
-template <class V, class B>
-solve_report run_krylov(const std::string& method, B on, const linear_operator<V, B>& A, in<V, B> b,
-                        out<V, B> x, const gmres_options& o, const linear_operator<V, B>* M) {
+/// One Krylov method with an operator and a preconditioner of the caller's, on a vector or on
+/// several that lie where the operator does.
+template <class V, class B, class In, class Out>
+auto run_krylov(const std::string& method, B on, const linear_operator<V, B>& A, const In& b,
+                const Out& x, const gmres_options& o, const linear_operator<V, B>* M) {
     const auto run = [&](auto solver) {
         return M == nullptr ? solver(on, A, b, x, o) : solver(on, A, *M, b, x, o);
     };
@@ -288,38 +330,35 @@ nb::dict krylov(const std::string& method, const any_operator& A, nb::handle b_,
     return as_dict(report);
 }
 
-/// Conjugate gradients on the columns of b and x, arrays of rows one after the other.
-nb::list cg_of_columns(const any_operator& A, nb::handle b_, nb::handle x_, const any_operator* M,
-                       double tol, std::int64_t maxiter, double max_seconds,
-                       std::uintptr_t stream) {
+/// The same on the columns of b and x.
+nb::list krylov_of_columns(const std::string& method, const any_operator& A, nb::handle b_,
+                           nb::handle x_, const any_operator* M, double tol, std::int64_t maxiter,
+                           double max_seconds, int restart, std::uintptr_t stream) {
     const array b(b_, "b"), x(x_, "x0", true);
-    solve_options o;
-    o.tol = tol, o.max_iter = maxiter, o.max_seconds = max_seconds;
-    const auto count = index(b.length(1));
+    monitor watched{nb::none()};
+    gmres_options o;
+    o.tol = tol, o.max_iter = maxiter, o.max_seconds = max_seconds, o.restart = restart;
+    o.monitor = [&](std::int64_t, double residual) { return watched.goes_on(residual); };
     for (const array* a : {&b, &x}) {
         a->expect_device(A.device());
         a->expect_type(A.type());
-        a->expect_shape(A.shape().rows, count);
-        if (a->stride(0) != count || (a->stride(1) != 1 && count > 1))
-            throw nb::value_error("cg: expected rows one after the other");
+        expect_rows(*a, A.shape().rows, b.length(1));
     }
     const auto reports = with_solver_type(
         A.type(), "A", A.device(), 0, {.device = A.device()}, [&]<class V>(auto on) {
             using B = decltype(on);
             const auto op = operator_in<V, B>(A, "A");
             const auto inverse = M == nullptr ? nullptr : operator_in<V, B>(*M, "M");
-            const auto n = std::size_t(b.size()), stride = std::size_t(count);
-            const in_columns<V, B> rhs{{b.data<V>(), n}, stride, count, storage_order::row_major};
-            const out_columns<V, B> all{{x.data<V>(), n}, stride, count, storage_order::row_major};
+            using enum storage_order;
+            const auto rhs = columns_of<in_columns<V, B>>(b, b.data<V>(), row_major);
+            const auto all = columns_of<out_columns<V, B>>(x, x.data<V>(), row_major);
             const nb::gil_scoped_release others_run;
             if constexpr (std::is_same_v<B, gpu>)
                 start_after(on, {.device = on.device, .stream = reinterpret_cast<void*>(stream)});
-            return inverse == nullptr ? cg<V, B>(on, *op, rhs, all, o)
-                                      : cg<V, B>(on, *op, *inverse, rhs, all, o);
+            return run_krylov<V, B>(method, on, *op, rhs, all, o, inverse.get());
         });
-    nb::list told;
-    for (const solve_report& r : reports) told.append(as_dict(r));
-    return told;
+    watched.rethrow();
+    return as_list(reports);
 }
 
 nb::dict as_dict(const amg_report& r) {
@@ -513,8 +552,8 @@ void bind_solvers(nb::module_& m) {
           "fill_level"_a, "iterative"_a, "direct_solver"_a, "callback"_a.none());
     m.def("krylov", &krylov, "method"_a, "A"_a, "b"_a, "x"_a, "M"_a.none(), nb::kw_only(), "tol"_a,
           "maxiter"_a, "max_seconds"_a, "restart"_a, "threads"_a, "stream"_a, "callback"_a.none());
-    m.def("cg_of_columns", &cg_of_columns, "A"_a, "b"_a, "x"_a, "M"_a.none(), nb::kw_only(),
-          "tol"_a, "maxiter"_a, "max_seconds"_a, "stream"_a);
+    m.def("krylov_of_columns", &krylov_of_columns, "method"_a, "A"_a, "b"_a, "x"_a, "M"_a.none(),
+          nb::kw_only(), "tol"_a, "maxiter"_a, "max_seconds"_a, "restart"_a, "stream"_a);
     m.def("amg", &amg_of, "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "device"_a,
           "threads"_a, "block"_a, "near"_a.none(), "adaptive_candidates"_a, "cycle"_a,
           "strength"_a.none(), "stream"_a);

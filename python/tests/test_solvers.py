@@ -873,3 +873,66 @@ def test_cg_tells_which_right_hand_side_it_could_not_solve() -> None:
     with pytest.raises(TypeError, match="one right-hand side"):
         nz.cg(A, np.ones((900, 3)), callback=print)
     assert nz.cg(A, np.ones((900, 0)))[0].shape == (900, 0)
+
+
+@pytest.mark.parametrize("method", ["minres", "bicgstab", "gmres"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_other_methods_take_several_right_hand_sides(method: str, dtype: str) -> None:
+    A = spd(80, dtype)
+    rng = np.random.default_rng(1)
+    B = np.stack([numbers(rng, 80, dtype) for _ in range(5)], axis=1)
+    B[:, 2] = 0
+    rtol = 1e-10 if np.finfo(dtype).eps < 1e-10 else 1e-4
+    X, info = KRYLOV[method](A, B, rtol=rtol)
+    assert info == 0 and X.shape == B.shape and X.dtype == B.dtype
+    assert np.all(np.linalg.norm(A @ X - B, axis=0) <= 2 * rtol * np.linalg.norm(B, axis=0))
+    assert np.all(X[:, 2] == 0)
+    with pytest.raises(TypeError, match="one right-hand side"):
+        KRYLOV[method](A, B, callback=print)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_solve_takes_several_right_hand_sides(order: Any) -> None:
+    A = nz.generate.laplace2d(30)
+    B = np.asarray(np.random.default_rng(1).standard_normal((900, 7)), order=order)
+    r = nz.solve(A, B)
+    assert r.converged and r.x.shape == B.shape and len(r.columns) == 7
+    assert np.all(np.linalg.norm(A @ r.x - B, axis=0) <= 1.01e-8 * np.linalg.norm(B, axis=0))
+    assert r.iterations == max(c.iterations for c in r.columns)
+    assert r.relative_residual == max(c.relative_residual for c in r.columns)
+    for k, c in enumerate(r.columns):
+        assert c.converged and np.array_equal(c.x, r.x[:, k])
+    assert np.array_equal(nz.solve(A, B).x, r.x)
+    # Of a start that is the solution nothing is left to do.
+    assert nz.solve(A, B, x0=r.x).iterations == 0
+    s = nz.Solver(A)
+    assert s.solve(B[:, 0]).converged and s.solve(B).converged
+    assert np.all(s.solve(B, x0=r.x).x == r.x)
+
+
+@pytest.mark.parametrize("with_M", [False, True])
+def test_solve_takes_several_with_what_is_given(with_M: bool) -> None:
+    A = sp.csr_array(matrix(60, 60) + 20 * sp.eye_array(60))
+    B = np.random.default_rng(1).standard_normal((60, 4))
+    M = sp.diags_array(1 / A.diagonal()) if with_M else None
+    r = nz.solve(A if with_M else sla.aslinearoperator(A), B, M=M, tol=1e-9)
+    assert r.converged and len(r.columns) == 4
+    assert np.all(np.linalg.norm(A @ r.x - B, axis=0) <= 2e-9 * np.linalg.norm(B, axis=0))
+
+
+def test_solve_of_several_tells_of_each() -> None:
+    A = nz.generate.laplace2d(30)
+    B = np.ones((900, 3))
+    B[5, 1] = np.nan
+    r = nz.solve(A, B)
+    assert not r.converged and [c.converged for c in r.columns] == [True, False, True]
+    assert r.status == r.columns[1].status
+    for wrong in (np.ones((899, 3)), np.ones((900, 0)), np.ones((900, 3, 1))):
+        with pytest.raises(ValueError):
+            nz.solve(A, wrong)
+    with pytest.raises(ValueError):
+        nz.solve(A, np.ones((900, 3)), x0=np.ones((900, 2)))
+    with pytest.raises(TypeError):
+        nz.solve(A, np.full((900, 3), 1j))
+    seen: list[float] = []
+    assert nz.solve(A, np.ones((900, 3)), callback=seen.append).converged and seen
