@@ -57,6 +57,7 @@ NB_MODULE(_nonzero, m) {
     m.def("text_of_number", &text_of_number, "x"_a);
     m.def("text_of_time", &text_of_time, "s"_a);
     m.def("text_of_bytes", &text_of_bytes, "bytes"_a);
+    bind_dist(m);
     m.def("gpu_count", &gpu_count);
     m.def(
         "why_no_gpu", [](int device) { return why_no_gpu({.device = device}); }, "device"_a);

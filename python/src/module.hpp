@@ -13,5 +13,6 @@ void bind_least_squares(nb::module_&);
 void bind_functions(nb::module_&);
 void bind_graphs(nb::module_&);
 void bind_matrices(nb::module_&);
+void bind_dist(nb::module_&);
 
 }  // namespace nz::python
