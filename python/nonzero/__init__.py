@@ -18,6 +18,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nonzero import dist as dist
     from nonzero import generate as generate
     from nonzero import torch as torch
     from nonzero._c_interface import get_include as get_include
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from nonzero._study import study as study
 
 _HOMES = {
+    "dist": "dist",
     "generate": "generate",
     "torch": "torch",
     **dict.fromkeys(("get_include", "get_library"), "_c_interface"),
