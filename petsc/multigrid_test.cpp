@@ -137,6 +137,110 @@ TEST(nzamg, is_set_up_anew_for_new_values) {
     MUST(MatDestroy(&A));
 }
 
+/// The Laplacian of a plane, couplings in x times `x`.
+host_matrix stretched(double x) {
+    const index n = 24;
+    host_matrix A = laplace2d<double>(n, n);
+    for (index i = 0; i < A.shape.rows; ++i)
+        for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
+             k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k)
+            A.val[k] = A.col_ind[k] == i ? 2 + 2 * x : std::abs(A.col_ind[k] - i) == 1 ? -x : -1;
+    return A;
+}
+
+/// Its values become those of another matrix of the same pattern.
+void set_values(Mat M, const host_matrix& A) {
+    PetscInt first = 0, last = 0;
+    MUST(MatGetOwnershipRange(M, &first, &last));
+    for (PetscInt i = first; i < last; ++i) {
+        const auto k = A.row_ptr[std::size_t(i)];
+        const auto count = PetscInt(A.row_ptr[std::size_t(i) + 1] - k);
+        MUST(MatSetValues(M, 1, &i, count, A.col_ind.data() + k, A.val.data() + k, INSERT_VALUES));
+    }
+    MUST(MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
+    MUST(MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
+}
+
+/// On this rank: its rows, and nzamg's product with ones of a matrix that has had other values
+/// before.
+struct own_product {
+    range rows;
+    std::vector<double> y;
+};
+own_product product_after(const host_matrix& before, const host_matrix& A) {
+    Mat M = over_ranks(before, 1, "nz");
+    KSP ksp = solver_of(M);
+    PC pc = nullptr;
+    Vec x, y;
+    EXPECT_EQ(0, KSPSetUp(ksp));
+    set_values(M, A);
+    EXPECT_EQ(0, KSPSetOperators(ksp, M, M));
+    EXPECT_EQ(0, KSPSetUp(ksp));
+    EXPECT_EQ(0, KSPGetPC(ksp, &pc));
+    EXPECT_EQ(0, MatCreateVecs(M, &x, &y));
+    EXPECT_EQ(0, VecSet(x, 1));
+    EXPECT_EQ(0, PCApply(pc, x, y));
+    const PetscScalar* out = nullptr;
+    PetscInt first = 0, last = 0;
+    EXPECT_EQ(0, MatGetOwnershipRange(M, &first, &last));
+    EXPECT_EQ(0, VecGetArrayRead(y, &out));
+    own_product product{{first, last}, {out, out + (last - first)}};
+    EXPECT_EQ(0, VecRestoreArrayRead(y, &out));
+    for (Vec* v : {&x, &y}) EXPECT_EQ(0, VecDestroy(v));
+    EXPECT_EQ(0, KSPDestroy(&ksp));
+    EXPECT_EQ(0, MatDestroy(&M));
+    return product;
+}
+
+TEST(nzamg, keeps_its_levels_where_values_alone_are_new) {
+    const host_matrix along_x = stretched(100), along_y = stretched(0.01);
+    const auto [share, kept] = product_after(along_x, along_y);
+    MUST(PetscOptionsSetValue(nullptr, "-pc_nzamg_keep", "0"));
+    const auto anew = product_after(along_x, along_y).y;
+    MUST(PetscOptionsClearValue(nullptr, "-pc_nzamg_keep"));
+    // The aggregates of a fresh setup lie along the other axis.
+    EXPECT_NE(kept, anew);
+    EXPECT_EQ(anew, product_after(along_y, along_y).y);
+
+    // As nonzero's own, given these values.
+    const mpi_ranks all(PETSC_COMM_WORLD);
+    const std::vector<double> ones(kept.size(), 1);
+    std::vector<double> expected(kept.size());
+    if (ranks() == 1) {
+        amg<double> M(along_x, cpu{});
+        M.take_values(along_y);
+        M.apply(1, ones, 0, expected);
+    } else {
+        const auto slice = [&, own = share](const host_matrix& A) {
+            return slice_from(all, rows_of(view(A), own));
+        };
+        amg<double> M(cpu{.threads = 1, .ranks = &all}, slice(along_x));
+        M.take_values(slice(along_y));
+        M.apply(1, ones, 0, expected);
+    }
+    EXPECT_EQ(expected, kept);
+}
+
+TEST(nzamg, is_made_anew_for_coordinates_that_come_later) {
+    const index n = 7;
+    Mat A = over_ranks(elasticity3d<double>(n, n, n, 0.3), 3, "nz");
+    host_vector<double> xyz = elasticity3d_nodes(n, n, n);
+    PetscInt first = 0, last = 0;
+    MUST(MatGetOwnershipRange(A, &first, &last));
+    MUST(PetscOptionsSetValue(nullptr, "-pc_nzamg_coarse_rows", "100"));
+    KSP ksp = solver_of(A);
+    const PetscInt of_translations = iterations(ksp, A);
+    PC pc = nullptr;
+    MUST(KSPGetPC(ksp, &pc));
+    MUST(PCSetCoordinates(pc, 3, (last - first) / 3, xyz.data() + first));
+    MUST(MatScale(A, 2));
+    MUST(KSPSetOperators(ksp, A, A));
+    EXPECT_LT(iterations(ksp, A), of_translations);
+    MUST(PetscOptionsClearValue(nullptr, "-pc_nzamg_coarse_rows"));
+    MUST(KSPDestroy(&ksp));
+    MUST(MatDestroy(&A));
+}
+
 TEST(nzamg, takes_any_type_that_converts_to_aij) {
     Mat A = over_ranks(laplace3d<double>(9, 9, 9), 1, "nz");
     Mat B = over_ranks(laplace3d<double>(9, 9, 9), 1, MATBAIJ);

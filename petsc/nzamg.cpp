@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "nonzero/core/agreement.hpp"
@@ -21,15 +22,24 @@
 namespace nz::petsc {
 namespace {
 
+/// Of options, what levels are made by.
+auto settings_of(const amg_options& o, PetscInt threads) {
+    return std::tuple(o.cycle, o.smoother, o.degree, o.sweeps, o.strength, o.coarse_rows, o.check,
+                      o.block, threads);
+}
+
 struct multigrid {
     amg_options options = {};
     PetscInt threads = 0;
+    bool keep = true;                      ///< the levels, where values alone are new
     index dimension = 0;                   ///< of the coordinates; 0: none were set
     std::vector<PetscReal> coordinates{};  ///< of this rank's nodes, `dimension` a node
     std::unique_ptr<mpi_ranks> ranks{};    ///< null where there is one
-    std::unique_ptr<linear_operator<PetscScalar, cpu>> M{};
-    amg_report report{};
-    rows_apart apart{};     ///< rows that M leaves out
+    std::unique_ptr<amg<PetscScalar, cpu>> M{};
+    rows_apart apart{};  ///< rows that M leaves out
+    // What M was made with, and serves as long as it is so:
+    decltype(settings_of({}, 0)) made_by{};
+    candidates<PetscScalar> near{};
     std::string failure{};  ///< why M could not be made of this matrix; empty where it was
 };
 
@@ -43,7 +53,7 @@ PetscErrorCode set_from_options(PC pc, PetscOptionItems* PetscOptionsObject) {
     amg_options& o = m.options;
     auto cycle = PetscEnum(o.cycle), smoother = PetscEnum(o.smoother);
     PetscReal strength = o.strength;
-    PetscBool check = PetscBool(o.check);
+    PetscBool check = PetscBool(o.check), keep = PetscBool(m.keep);
     PetscFunctionBegin;
     PetscOptionsHeadBegin(PetscOptionsObject, "nonzero's algebraic multigrid");
     PetscCall(
@@ -60,11 +70,14 @@ PetscErrorCode set_from_options(PC pc, PetscOptionItems* PetscOptionsObject) {
                               o.coarse_rows, &o.coarse_rows, nullptr));
     PetscCall(PetscOptionsBool("-pc_nzamg_check", "Checks that the matrix is symmetric", nullptr,
                                check, &check, nullptr));
+    PetscCall(PetscOptionsBool("-pc_nzamg_keep", "Keeps aggregates where values alone are new",
+                               nullptr, keep, &keep, nullptr));
     PetscCall(PetscOptionsRangeInt("-pc_nzamg_threads", "Threads of a rank; 0: all", nullptr,
                                    m.threads, &m.threads, nullptr, 0, max_threads));
     PetscOptionsHeadEnd();
     o.cycle = amg_options::cycles(cycle), o.smoother = amg_options::smoothers(smoother);
     o.strength = strength, o.check = check == PETSC_TRUE;
+    m.keep = keep == PETSC_TRUE;
     PetscFunctionReturn(0);
 }
 
@@ -132,20 +145,43 @@ void expect_finite(const communicator& ranks, const aij_view& own, PetscInt firs
     });
 }
 
-/// own: this rank's rows, from `first` on, with all columns, or the whole matrix. Called by all
-/// ranks.
-void make_levels(multigrid& m, MPI_Comm comm, const aij_view& own, PetscInt first,
-                 const amg_options& options, const candidates<PetscScalar>& near) {
-    const auto keep = [&](auto M) { m.report = M->report(), m.M = std::move(M); };
+/// This rank's rows of a matrix: from `first` on with all columns, or the whole matrix.
+struct own_rows {
+    const aij_view& A;
+    PetscInt first;
+};
+
+/// Called by all ranks.
+void make_levels(multigrid& m, MPI_Comm comm, const own_rows& own, const amg_options& options,
+                 candidates<PetscScalar> near) {
     m.M.reset();
     m.ranks = std::make_unique<mpi_ranks>(comm);
-    expect_finite(*m.ranks, own, first);
-    if (m.ranks->size() == 1)
-        return keep(
-            std::make_unique<amg<PetscScalar, cpu>>(own, cpu{.threads = m.threads}, options, near));
-    const auto slice = slice_from(*m.ranks, rows_of(own, {0, own.shape.rows}));
-    const cpu on{.threads = m.threads, .ranks = m.ranks.get()};
-    keep(std::make_unique<amg<PetscScalar>>(on, slice, options, near));
+    expect_finite(*m.ranks, own.A, own.first);
+    const cpu on{.threads = m.threads, .ranks = m.ranks->size() == 1 ? nullptr : m.ranks.get()};
+    if (on.ranks == nullptr)
+        m.M = std::make_unique<amg<PetscScalar, cpu>>(own.A, on, options, near);
+    else
+        m.M = std::make_unique<amg<PetscScalar>>(
+            on, slice_from(*m.ranks, rows_of(own.A, {0, own.A.shape.rows})), options, near);
+    m.made_by = settings_of(options, m.threads), m.near = std::move(near);
+}
+
+/// Gives M the values, whose pattern is said to be the old one. False where it must be made anew.
+/// Called by all ranks.
+bool take_values(multigrid& m, const own_rows& own) {
+    expect_finite(*m.ranks, own.A, own.first);
+    try {
+        if (m.ranks->size() == 1)
+            m.M->take_values(own.A);
+        else
+            m.M->take_values(slice_from(*m.ranks, rows_of(own.A, {0, own.A.shape.rows})));
+        return true;
+    } catch (const argument_error&) {  // the setup tells why
+        return false;
+    } catch (...) {
+        m.M.reset();  // which has lost its values
+        throw;
+    }
 }
 
 /// Tells PETSc that there is no M for this matrix.
@@ -167,6 +203,7 @@ PetscErrorCode set_up_of(PC pc, Mat whole, Mat A) {
     aij_view view;
     csr<PetscScalar, host> kept;
     candidates<PetscScalar> near;
+    const auto apart_before = m.apart.rows;
     PetscFunctionBegin;
     PetscCall(MatGetSize(whole, &rows, &cols));
     PetscCheck(rows == cols, ranks, PETSC_ERR_ARG_WRONG,
@@ -188,12 +225,18 @@ PetscErrorCode set_up_of(PC pc, Mat whole, Mat A) {
             leave_out(m.apart, near);
         }));
     }
+    int keeps = m.keep && m.M && pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN &&
+                m.made_by == settings_of(options, m.threads) && m.apart.rows == apart_before &&
+                m.near.count == near.count && m.near.val == near.val;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &keeps, 1, MPI_INT, MPI_LAND, ranks));
     PetscCall(guarded([&] {
         m.failure.clear();
         try {
-            make_levels(m, ranks, view, first, options, near);
+            const own_rows own{view, first};
+            if (keeps == 0 || !take_values(m, own))
+                make_levels(m, ranks, own, options, std::move(near));
         } catch (const argument_error& e) {  // of the values: all else was checked before
-            m.failure = e.what();
+            m.M.reset(), m.failure = e.what();
         }
     }));
     PetscCall(PCSetFailedReason(pc, PC_NOERROR));
@@ -249,7 +292,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
     if (!ascii) PetscFunctionReturn(0);
     std::string levels;
     PetscCall(guarded([&] {
-        levels = m.M                 ? to_text(m.report)
+        levels = m.M                 ? to_text(m.M->report())
                  : m.failure.empty() ? "not set up\n"
                                      : "not set up: " + m.failure + "\n";
     }));
