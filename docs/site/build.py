@@ -50,6 +50,7 @@ PYTHON = {
         "Preconditioners",
         ["amg", "Multigrid", "rigid_body_modes", "ilu", "ic", "fsai", "spai"],
     ),
+    "least_squares": ("Least squares and singular values", ["lsqr", "lsmr", "svds"]),
     "graphs": (
         "Eigenpairs and graphs",
         ["eigsh", "NoConvergence", "pagerank", "PageRank", "partition", "Partition"],
@@ -321,7 +322,8 @@ def write_python(source: Path) -> None:
     """Write the reference of the Python package, a page a task, for autodoc to fill."""
     folder = source / "reference" / "python"
     folder.mkdir(parents=True, exist_ok=True)
-    pages = {**PYTHON, "generate": ("Model problems", []), "torch": ("PyTorch", [])}
+    modules = {"generate": "Model problems", "torch": "PyTorch", "dist": "Several processes"}
+    pages = PYTHON | {stem: (title, []) for stem, title in modules.items()}
     for stem, (title, names) in pages.items():
         text = f"# {title}\n\n```{{eval-rst}}\n.. currentmodule:: nonzero\n\n"
         for name in names:
