@@ -1,5 +1,5 @@
 // Choices that were predicted wrongly are told by timing, once, and no others are.
-#include "nonzero/plan/acceptance.hpp"
+#include "nonzero/plan/acceptance/acceptance.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
