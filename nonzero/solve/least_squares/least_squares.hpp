@@ -77,9 +77,9 @@ struct least_squares_options::report {
 ///             or the condition number is beyond conlim
 ///
 /// Where A has not full rank x is the least squares solution that is nearest to x0. A multiplies by
-/// `apply` and by `apply_transposed`: a plan with plan_options::transposed has both fast, and
-/// make_operator takes two functions. x: n elements, the guess and the result; b: m. They lie on
-/// `on`; over ranks (on.ranks) each has its own elements. Whatever ended it, x is the best so far.
+/// `apply` and by `apply_transposed`: a plan with plan_options::transposed has both fast.
+/// x: n elements, the guess and the result; b: m. They lie on `on`; over ranks (on.ranks) each has
+/// its own elements. Whatever ended it, x is the best so far.
 ///
 /// Moves    beside the products, 11 vectors an iteration, 3 of them of m elements.
 /// Throws   argument_error where a length or an option is wrong; and what A throws. Not converging
