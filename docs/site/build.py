@@ -210,7 +210,7 @@ def explorer(query: str, at: str) -> str:
     address = f"{at}explorer.html#{query}"
     return (
         f'<p><a href="{address}">Open the explorer by itself</a></p>\n'
-        f'<iframe class="explorer" src="{address}" title="The explorer, on a 4 x 4 matrix" '
+        f'<iframe class="explorer" src="{address}&embed" title="The explorer, on a small matrix" '
         'loading="lazy"></iframe>'
     )
 
@@ -285,7 +285,9 @@ def generate_pages(source: Path) -> None:
     example = source / "extra" / "four.mtx"
     example.parent.mkdir(parents=True, exist_ok=True)
     example.write_text(EXAMPLE)
-    run("show", str(example), "--html", "-o", str(source / "extra" / "explorer.html"))
+    live = ROOT / "build" / "live" / "explorer.wasm"  # where scripts/live-explorer could make it
+    with_live = ["--live", str(live)] if live.exists() else []
+    run("show", "--html", *with_live, "-o", str(source / "extra" / "explorer.html"))
     by_method: dict[str, list[dict[str, object]]] = defaultdict(list)
     for row in json.loads(run("methods", "--json")):
         by_method[row["name"]].append(row)
