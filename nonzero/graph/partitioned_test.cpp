@@ -6,6 +6,7 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/exchange.hpp"
+#include "nonzero/dist/halo.hpp"
 #include "nonzero/dist/share_out.hpp"
 #include "test/products.hpp"
 #include "test/thread_ranks.hpp"
