@@ -278,7 +278,7 @@ TEST_F(command, plan_begins_with_the_answer) {
         out, std::regex("\nmore methods that suit: [0-9]+; that decline: [0-9]+ \\(--all\\)\n$")))
         << out;
     EXPECT_LE(std::count(out.begin(), out.end(), '\n'), 15);
-    EXPECT_EQ(out.find("decline"), std::string::npos);
+    EXPECT_EQ(out.find("declines"), std::string::npos);
 }
 
 TEST_F(command, plan_says_why_of_every_method) {

@@ -40,8 +40,8 @@ struct pagerank_options::report {
 
     /// The ranks are at most so far from those of infinitely many iterations, |r - r*|_1, rounding
     /// apart.
-    [[nodiscard]] double error_bound(double damping) const {
-        return change * damping / (1 - damping);
+    [[nodiscard]] double error_bound(double damped_by) const {
+        return change * damped_by / (1 - damped_by);
     }
     [[nodiscard]] double iteration_s() const {
         return iterations > 0 ? iterations_s / double(iterations) : 0;
