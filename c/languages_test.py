@@ -39,6 +39,7 @@ NO_KEYS = {
     "json",
     "output",
     "plot",
+    "same-pattern",
     "share-gpu",
     "type",
 }

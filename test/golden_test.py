@@ -65,14 +65,14 @@ def compared(text: str) -> list[str]:
     text = re.sub(r"\S+ is the fastest on # of # matrices.*?\n(?=\n|\Z)", "", text, flags=re.DOTALL)
     text = re.sub(r"\n(?:gpu|simd|cpu) .*(?:\n {8}.*)*", "", text)
     text = re.sub(rf"\b(?:{METHODS})\.\w+", "METHOD", text)
+    # Lines are wrapped where numbers and names are longer.
+    text = re.sub(r"\n {2,}(?! *METHOD)(?=\S)", " ", text)
     text = re.sub(rf"{NUMBER} (?:ns|us|ms|s)\b", "TIME", text)
     text = re.sub(rf"{NUMBER} (?:B|kB|MB|GB)\b", "BYTES", text)
     text = re.sub(NUMBER, "N", text)
     text = re.sub(r"machine .*? threads", "machine CPU", text)
     text = re.sub(r"-{2,}", "--", text)
-    # Lines are wrapped where numbers and names are longer.
-    text = re.sub(r"\n {2,}(?! *METHOD)(?=\S)", " ", text)
-    lines = [" ".join(line.replace(" *", "").split()) for line in text.splitlines()]
+    lines = [" ".join(line.replace(" *", "").split()) for line in text.strip().splitlines()]
     return [line for k, line in enumerate(lines) if k == 0 or line != lines[k - 1]]
 
 
@@ -90,7 +90,7 @@ def without_tables(lines: list[str]) -> list[str]:
 CHOICES = (
     (r"This order [^\n]*", "ORDER"),
     (r", N times as long", ""),
-    (r"setup takes TIME(?:; it pays from N products on, against METHOD|"
+    (r"setup takes TIME(?:, with its timing beside METHOD)?(?:; it pays from N products on, against METHOD|"
      r", and no other method's takes less)", "SETUP"),
 )  # fmt: skip
 

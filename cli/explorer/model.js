@@ -85,7 +85,7 @@ function totalsOf(kernel, arrays) {
         all.push({
             sectors: before.sectors + sectors,
             moved: before.moved + 32 * sectors,
-            used: before.used + (step.bytes ?? bytes) * cells.size,
+            used: before.used + (step.used ?? bytes * cells.size),
             idle: before.idle + 32 - step.at.filter((cell) => cell >= 0).length,
         });
     }

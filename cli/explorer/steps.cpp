@@ -1,6 +1,20 @@
 #include "cli/explorer/steps.hpp"
 
+#include <iterator>
+#include <set>
+
 namespace nz::cli {
+
+namespace {
+
+/// Bytes of the different elements that the lanes touch.
+std::int64_t used_bytes(const access& a) {
+    std::set<std::int64_t> elements(std::begin(a.at), std::end(a.at));
+    elements.erase(idle);
+    return std::int64_t(elements.size()) * a.to.bytes;
+}
+
+}  // namespace
 
 void step_writer::take(const access& a) {
     const std::string name = name_of(launch_, a.to.name);
@@ -8,8 +22,8 @@ void step_writer::take(const access& a) {
                                     [&](const drawing& d) { return d.name == name; });
     const int cell_bytes = array == arrays_.end() ? a.to.bytes : array->element_bytes;
     nz::json step = {{"warp", warp_}, {"array", name}};
-    // Of an array that is not drawn, or of which a lane touches less than a cell.
-    if (array == arrays_.end() || a.to.bytes < cell_bytes) step["bytes"] = a.to.bytes;
+    if (array == arrays_.end()) step["bytes"] = a.to.bytes;
+    if (a.to.bytes < cell_bytes) step["used"] = used_bytes(a);  // its lanes touch parts of cells
     if (a.store) step["store"] = true;
     if (a.to.bytes > cell_bytes) step["cells"] = a.to.bytes / cell_bytes;
     nz::json at = nz::json::array(), multiplied = nz::json::array();

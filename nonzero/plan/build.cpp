@@ -7,7 +7,7 @@
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/matrix/with_transpose.hpp"
-#include "nonzero/plan/acceptance/acceptance.hpp"
+#include "nonzero/plan/acceptance.hpp"
 #include "nonzero/plan/planning.hpp"
 
 namespace nz {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "nonzero/core/error.hpp"
-#include "nonzero/plan/cache_file.hpp"
+#include "nonzero/plan/cache/cache_file.hpp"
 #include "nonzero/plan/gpu_machine.hpp"
 #include "nonzero/plan/machine.hpp"
 #include "nonzero/plan/timing/steady.hpp"

@@ -14,7 +14,7 @@
 #include "nonzero/core/numbers.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
-#include "nonzero/plan/acceptance/acceptance.hpp"
+#include "nonzero/plan/acceptance.hpp"
 #include "nonzero/plan/benchmark.hpp"
 #include "nonzero/plan/estimate_stats.hpp"
 #include "nonzero/plan/machine.hpp"

@@ -27,7 +27,8 @@ plan<V, B> plan_subject(const subject<V, M>& A, B on, const plan_options&,
 template <class V, class M, class B>
 std::unique_ptr<linear_operator<V, B>> build_subject(const plan<V, B>& p, const subject<V, M>& A);
 
-/// For what solvers build: the choice is predicted alone, so that their bits are those of every run.
+/// For what solvers build: the choice is predicted alone, so that their bits are those of every
+/// run.
 inline plan_options as_predicted(plan_options o) {
     o.accept = plan_options::acceptance::predicted;
     return o;

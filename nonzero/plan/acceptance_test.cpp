@@ -1,5 +1,5 @@
 // Choices that were predicted wrongly are told by timing, once, and no others are.
-#include "nonzero/plan/acceptance/acceptance.hpp"
+#include "nonzero/plan/acceptance.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -108,7 +108,7 @@ class acceptance : public ::testing::Test {
         EXPECT_NE(p.chosen().method, "csr.balanced");
         return p;
     }
-    /// What is kept of `p`, whose choice turns out to be slow.
+    /// The method kept for `p` where its choice turns out to be slow.
     [[nodiscard]] std::string kept_for_slow(const plan<double, cpu>& p) const {
         return std::string(accepted(p, ascending(view(A)), operator_ptr(new slow_operator(A.shape)))
                                ->method_name());

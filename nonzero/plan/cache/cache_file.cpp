@@ -1,4 +1,4 @@
-#include "nonzero/plan/cache_file.hpp"
+#include "nonzero/plan/cache/cache_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

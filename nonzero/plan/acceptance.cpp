@@ -1,4 +1,4 @@
-#include "nonzero/plan/acceptance/acceptance.hpp"
+#include "nonzero/plan/acceptance.hpp"
 
 #include <fmt/core.h>
 

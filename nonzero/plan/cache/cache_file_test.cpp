@@ -1,6 +1,6 @@
 // Cache files: given back to the build that wrote them, and whatever else stands in their place is
 // passed over, without waiting for it.
-#include "nonzero/plan/cache_file.hpp"
+#include "nonzero/plan/cache/cache_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
