@@ -90,8 +90,8 @@ def without_tables(lines: list[str]) -> list[str]:
 CHOICES = (
     (r"This order [^\n]*", "ORDER"),
     (r", N times as long", ""),
-    (r"setup takes TIME(?:, with its timing beside METHOD)?(?:; it pays from N products on, against METHOD|"
-     r", and no other method's takes less)", "SETUP"),
+    (r"setup takes TIME(?:, with its timing beside METHOD)?"
+     r"(?:; it pays from N products on, against METHOD|, and no other method's takes less)", "SETUP"),
 )  # fmt: skip
 
 
