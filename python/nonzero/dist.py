@@ -4,9 +4,11 @@ MPI is mpi4py's. All processes make the same calls in the same order::
 
     mpirun -n 4 python script.py
 
->>> import nonzero as nz                               # doctest: +SKIP
->>> A = nz.dist.read("A.mtx")                          # this process's rows
->>> r = nz.dist.solve(A, b)                            # b: its elements
+>>> import nonzero as nz
+>>> A = nz.dist.read("A.mtx")  # doctest: +SKIP
+>>> r = nz.dist.solve(A, b)  # doctest: +SKIP
+
+A is this process's rows, b its elements.
 """
 
 from __future__ import annotations

@@ -335,9 +335,9 @@ SOLVERS: dict[str, Wrong] = {
     ),
     "solve: b": (lambda: nz.solve(A, np.ones(3)), ValueError, "b: of shape (3,), expected (6,)"),
     "solve: two b": (
-        lambda: nz.solve(A, np.ones((6, 2))),
+        lambda: nz.solve(A, np.ones((5, 2))),
         ValueError,
-        "b: of shape (6, 2), expected (6,)",
+        "b: of shape (5, 2), expected (6, k)",
     ),
     "solve: complex b": (
         lambda: nz.solve(A, 1j * b),

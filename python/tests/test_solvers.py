@@ -365,7 +365,7 @@ def test_results_of_a_solve_are_shown(capsys: pytest.CaptureFixture[str]) -> Non
     line = axes.get_lines()[0]
     assert np.array_equal(line.get_ydata(), r.residuals) and axes.get_yscale() == "log"
     assert r.plot(axes) is axes and len(axes.get_lines()) == 2
-    assert "x=" not in repr(r) and "converged=True" in repr(r)
+    assert "x=" not in repr(r) and "converged by cg" in repr(r)
 
 
 def test_progress_closes_its_bar_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
