@@ -80,7 +80,7 @@ class System(NamedTuple):
 
 def has_columns(b: Any) -> bool:
     """Tell whether b has several columns, or none."""
-    shape = getattr(b, "shape", ())
+    shape: tuple[int, ...] = getattr(b, "shape", ())
     return len(shape) == 2 and shape[1] != 1
 
 

@@ -256,11 +256,10 @@ def _pair_in(A: Any, dtype: np.dtype[Any]) -> Operator:
         matrix = Matrix(as_dtype(A.data, dtype), A.indices, A.indptr, A.shape)
         return plan(matrix, transposed=True, products=_PRODUCTS, keep=False)
     if isinstance(A, Operator):
-        if A.dtype != dtype and A._matrix is not None:
-            A = A._in_double()
-        if A.dtype == dtype:
-            A._store_transpose()
-            return A
+        own: Operator = A._in_double() if A.dtype != dtype and A._matrix is not None else A
+        if own.dtype == dtype:
+            own._store_transpose()
+            return own
         if A._device >= 0:
             raise TypeError(f"A: of dtype {A.dtype}, expected {dtype} on a GPU")
     found = getattr(A, "shape", None)

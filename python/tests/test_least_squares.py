@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-import time
 from typing import Any
 
 import numpy as np
@@ -16,7 +12,7 @@ import scipy.sparse.linalg as sla
 import nonzero as nz
 from oracle import DTYPES, matrix, numbers
 
-SOLVERS = {"lsmr": (nz.lsmr, sla.lsmr), "lsqr": (nz.lsqr, sla.lsqr)}
+SOLVERS: dict[str, tuple[Any, Any]] = {"lsmr": (nz.lsmr, sla.lsmr), "lsqr": (nz.lsqr, sla.lsqr)}
 SHAPES = [(90, 40), (40, 90), (60, 60)]
 
 
@@ -256,8 +252,10 @@ def test_best_so_far() -> None:
     A = matrix(400, 300)
     with pytest.raises(nz.NoConvergence, match="maxiter = 12 products were spent") as failed:
         nz.svds(A, 4, maxiter=12)
-    u, s, vh = failed.value.triplets or (None, None, None)
-    assert u is not None and u.shape == (400, 4) and vh.shape == (4, 300)
+    triplets = failed.value.triplets
+    assert triplets is not None
+    u, s, vh = triplets
+    assert u.shape == (400, 4) and vh.shape == (4, 300)
     assert s[-1] == pytest.approx(dense_values(A)[-1], rel=0.1)
 
     def enough(products: int, converged: int, residual: float) -> None:
@@ -266,17 +264,3 @@ def test_best_so_far() -> None:
 
     with pytest.raises(nz.NoConvergence, match="stopped by the caller"):
         nz.svds(A, 4, callback=enough)
-
-
-def test_ctrl_c() -> None:
-    A = matrix(3000, 2500, fill=0.01)
-    # A process in the background may have been told to ignore it.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    end = time.monotonic() + 60
-    try:
-        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        with pytest.raises(KeyboardInterrupt):
-            while time.monotonic() < end:
-                nz.svds(A, 20, tol=1e-14)
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -237,8 +237,12 @@ def test_others_run_during_a_long_call(what: str, tmp_path: object) -> None:
             "A = nz.plan(nz.generate.laplace2d(300))",
             "nz.eigsh(A, 20, which='SA', tol=1e-14, maxiter=10**9)",
         ),
+        (
+            "A = nz.plan(nz.generate.laplace2d(300), transposed=True)",
+            "nz.svds(A, 20, tol=1e-14, maxiter=10**9)",
+        ),
     ],
-    ids=["cg", "solve", "eigsh"],
+    ids=["cg", "solve", "eigsh", "svds"],
 )
 def test_ctrl_c_ends_a_solve(setup: str, call: str) -> None:
     code = INTERRUPTED.format(setup=setup, call=f"for _ in range(1000): {call}")
