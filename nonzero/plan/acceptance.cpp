@@ -121,13 +121,12 @@ verdict judge(cpu on, const csr<V, host_view>& A, const linear_operator<V, cpu>&
 
 verdict judge_beside(const std::function<double()>& multiply_by_choice,
                      const std::function<double()>& multiply_plainly) {
-    const auto block = [](const std::function<double()>& multiply) {
-        (void)multiply();
-        return multiply();
+    const auto timed = [](const std::function<double()>& multiply) {
+        std::array<double, 2> seconds{};
+        for (int k = 0; k < products_of_each; ++k) seconds[std::size_t(k) % 2] = multiply();
+        return seconds;
     };
-    std::array<double, 2> choice{}, plain{};
-    for (std::size_t k = 0; k < 2; ++k)
-        choice[k] = block(multiply_by_choice), plain[k] = block(multiply_plainly);
+    const auto choice = timed(multiply_by_choice), plain = timed(multiply_plainly);
     if (std::ranges::max(plain) < clearly_faster * std::ranges::min(choice))
         return verdict::refused;
     const bool never = std::ranges::min(plain) >= clearly_faster * std::ranges::max(choice);

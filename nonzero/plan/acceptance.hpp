@@ -15,9 +15,9 @@ enum class verdict {
     undecided,  ///< takes disagree: the machine was busy
 };
 
-/// Times both in two blocks each that take turns. Of a block's two products the first fetches the
-/// caches back and is not timed: eight products in all. The functions make one product and return
-/// the seconds that it took.
+/// Times four products of each, one method behind the other, of which the last two count: a
+/// last-level cache takes in a matrix only when it has been walked several times. The functions
+/// make one product and return the seconds that it took.
 [[nodiscard]] verdict judge_beside(const std::function<double()>& multiply_by_choice,
                                    const std::function<double()>& multiply_plainly);
 

@@ -25,20 +25,20 @@ std::function<double()> taking(std::vector<double> seconds) {
     return [seconds = std::move(seconds), k = std::size_t(0)]() mutable { return seconds.at(k++); };
 }
 
-TEST(judge_beside, times_the_second_product_of_each_block_alone) {
-    EXPECT_EQ(judge_beside(taking({9, 2, 9, 2}), taking({9, 1, 9, 1})), verdict::refused);
-    EXPECT_EQ(judge_beside(taking({9, 1, 9, 1}), taking({9, 2, 9, 2})), verdict::accepted);
-    EXPECT_EQ(judge_beside(taking({1, 2, 1, 2}), taking({9, 1, 9, 1})), verdict::refused);
+TEST(judge_beside, times_the_last_two_products_of_each) {
+    EXPECT_EQ(judge_beside(taking({9, 9, 2, 2}), taking({9, 9, 1, 1})), verdict::refused);
+    EXPECT_EQ(judge_beside(taking({9, 9, 1, 1}), taking({9, 9, 2, 2})), verdict::accepted);
+    EXPECT_EQ(judge_beside(taking({1, 1, 2, 2}), taking({9, 9, 1, 1})), verdict::refused);
 }
 TEST(judge_beside, takes_what_is_clearly_faster_in_every_take) {
-    EXPECT_EQ(judge_beside(taking({1, 1, 1, 1}), taking({1, 0.96, 1, 0.95})), verdict::accepted);
-    EXPECT_EQ(judge_beside(taking({1, 1, 1, 1}), taking({1, 0.94, 1, 0.9})), verdict::refused);
+    EXPECT_EQ(judge_beside(taking({1, 1, 1, 1}), taking({1, 1, 0.96, 0.95})), verdict::accepted);
+    EXPECT_EQ(judge_beside(taking({1, 1, 1, 1}), taking({1, 1, 0.94, 0.9})), verdict::refused);
 }
 TEST(judge_beside, of_takes_that_disagree_decides_nothing) {
-    EXPECT_EQ(judge_beside(taking({1, 2, 1, 3}), taking({1, 1, 1, 2.5})), verdict::undecided);
-    EXPECT_EQ(judge_beside(taking({1, 1, 1, 1}), taking({1, 0.9, 1, 1})), verdict::undecided);
+    EXPECT_EQ(judge_beside(taking({1, 1, 2, 3}), taking({1, 1, 1, 2.5})), verdict::undecided);
+    EXPECT_EQ(judge_beside(taking({1, 1, 1, 1}), taking({1, 1, 0.9, 1})), verdict::undecided);
     EXPECT_EQ(judge_beside(taking({1, 1, 1, 1}), taking({1, 1, 1, 9})), verdict::accepted);
-    EXPECT_EQ(judge_beside(taking({1, 2, 1, 9}), taking({1, 1, 1, 1})), verdict::refused);
+    EXPECT_EQ(judge_beside(taking({1, 1, 2, 9}), taking({1, 1, 1, 1})), verdict::refused);
 }
 
 /// A product that takes its time, and counts.
