@@ -15,7 +15,7 @@ enum class verdict {
     undecided,  ///< takes disagree: the machine was busy
 };
 
-/// Times four products of each, one method behind the other, of which the last two count: a
+/// Times two products of the choice and then six of plain CSR, of which the last two count: a
 /// last-level cache takes in a matrix only when it has been walked several times. The functions
 /// make one product and return the seconds that it took.
 [[nodiscard]] verdict judge_beside(const std::function<double()>& multiply_by_choice,
