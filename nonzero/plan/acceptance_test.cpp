@@ -55,7 +55,7 @@ class slow_operator final : public linear_operator<double, cpu> {
   protected:
     void multiply(double, std::span<const double>, double, std::span<double>) const override {
         ++products;
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
     }
     void multiply_transposed(transposition, double, std::span<const double>, double,
                              std::span<double>) const override {}
