@@ -125,7 +125,7 @@ void print_line(std::string_view name, const std::string& text) {
     fmt::print("{}\n", lines.replace(0, indent - 1, fmt::format("{:{}}", name, indent - 1)));
 }
 
-/// How an attempt ended, with the limit as the option that has it.
+/// Ending of an attempt, with the limit by the name of its option.
 std::string ending_of(const solve_report& r) {
     return fmt::format("{} iterations, residual {}, {}", r.iterations,
                        text_of_number(r.relative_residual()), by_options(r.why));

@@ -8,7 +8,7 @@
 
 namespace nz::cli {
 
-/// Why no screen holds a matrix of that shape with so many entries; empty where one does.
+/// Reason for not showing a matrix of that shape with so many entries; empty where it is shown.
 std::string why_too_large(nz::shape shape, std::int64_t entries);
 
 /// Name, shape and entries.

@@ -80,7 +80,7 @@ method<double> slow_method() {
 }
 
 /// With a cache folder of its own, which describes a machine that loads x a thousand times as
-/// slowly as this one, if it has so many threads.
+/// slowly as this one, with three threads.
 class acceptance : public ::testing::Test {
   protected:
     acceptance() {

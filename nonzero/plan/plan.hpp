@@ -36,7 +36,7 @@ struct plan_options {
     /// narrow encoding; the others multiply the same rounded values.
     value_storage storage = value_storage::exact;
     double tune_s = 0.1;  ///< the timing of each method                   [s]
-    /// How the choice is accepted. `measured`: on a CPU, where products without end are expected,
+    /// Acceptance of the choice. `measured`: on a CPU, where products without end are expected,
     /// `build` times what it built beside plain CSR for at most eight products, and takes CSR where
     /// that is faster in every take. The outcome is kept for the process, and with `cache` in a
     /// file: the bits of products follow from it. `predicted`: nothing is timed, as with `speeds`,
@@ -80,7 +80,7 @@ struct plan_report {
     /// The timing by which `build` accepts the choice (plan_options::accept).
     struct acceptance_timing {
         std::string beside = {};   ///< the other method; empty: nothing is timed
-        std::string kept_as = {};  ///< name of the outcome; empty: it is not kept
+        std::string kept_as = {};  ///< name of the outcome; empty: no file has it
         bool in_file = false;      ///< kept for other processes, too
     } timing = {};
 

@@ -46,7 +46,7 @@ json explored_text() {
 
 extern "C" {
 
-/// Where the script puts a text of `bytes` bytes.
+/// Memory for a text of `bytes` bytes, which the script fills.
 __attribute__((export_name("room_for"))) char* room_for(std::size_t bytes) {
     nz::cli::typed.assign(bytes, ' ');
     return nz::cli::typed.data();

@@ -170,7 +170,7 @@ NZ_AVX2 NZ_ALWAYS_INLINE __m256i first_words(int n) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
 }
 
-/// sums + the products of n < 4 entries. What lies behind them is not read.
+/// sums + the products of n < 4 entries. Elements behind them are not read.
 NZ_AVX2 NZ_ALWAYS_INLINE __m256d add_last(__m256d s, const index* col_ind, const double* val,
                                           const double* x, int n) {
     const __m128i narrow = _mm256_castsi256_si128(first_words(n));

@@ -64,7 +64,7 @@ NZ_ALWAYS_INLINE void store(double* p, doubles v) {
     store(p + 4, v.high.low), store(p + 6, v.high.high);
 }
 NZ_ALWAYS_INLINE void store(float* p, floats v) { store(p, v.low), store(p + 4, v.high); }
-// What write_scaled takes for those of targets.hpp: these need no memory between registers.
+// Overloads for write_scaled, beside those of targets.hpp: without memory between registers.
 NZ_ALWAYS_INLINE void read(const double* from, four_doubles& to) { to = load4(from); }
 NZ_ALWAYS_INLINE void write(const four_doubles& from, double* to) {
     store(to, from.low), store(to + 2, from.high);
@@ -225,7 +225,7 @@ NZ_ALWAYS_INLINE S add_side_by_side(S sums, std::uint32_t bits, const auto* x, S
 // -- rows: sum k mod 8 has entry k ---------------------------------------------------------------
 
 /// sums + the products of n entries, of as many as a register has at most; less than 1: of none.
-/// What lies behind them is not read.
+/// Elements behind them are not read.
 NZ_ALWAYS_INLINE float64x2_t add_last(float64x2_t s, const index* col_ind, const double* val,
                                       const double* x, int n) {
     if (n >= 2) return s + load_register(val) * gather2(word_at(col_ind), x);

@@ -32,9 +32,8 @@ solve_report bicgstab(B on, const linear_operator<V, B>& A, const linear_operato
                       in<V, B> b, out<V, B> x, const solve_options& = {});
 
 /// The same for several b, as `cg` takes them: each has its own scalars, and all share the products
-/// and the passes. In step
-/// the x of the least residual is not kept: one whose max_iter is spent has its last x, or the
-/// guess where that is better.
+/// and the passes. A system that has not converged within max_iter ends with its last x, or with
+/// the guess where that is better: no copy is made of the x of least residual.
 ///
 /// Memory   seven blocks of up to 64 vectors, nine with a preconditioner.
 template <class V, class B>

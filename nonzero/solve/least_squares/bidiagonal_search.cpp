@@ -92,7 +92,7 @@ double bidiagonal_search<V, B>::orthogonalise(vector_basis<V, B>& vectors, int c
             if (taken != nullptr) (*taken)[std::size_t(k)] += c[std::size_t(k)];
         }
         if (!(norm > least)) return norm <= least ? 0 : norm;
-        // What is left of a much longer vector has the rounding errors of that one.
+        // A remainder of a much longer vector has the rounding errors of that one.
         if (c2 <= norm * norm || !std::isfinite(c2)) return norm;
     }
     return 0;
