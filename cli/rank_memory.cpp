@@ -7,7 +7,7 @@
 #include "cli/command.hpp"
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/json.hpp"
-#include "nonzero/core/numbers.hpp"
+#include "nonzero/core/text/numbers.hpp"
 
 #if defined(__GLIBC__)
 #include <malloc.h>

@@ -20,7 +20,7 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
-#include "nonzero/core/numbers.hpp"
+#include "nonzero/core/text/numbers.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/plan/benchmark.hpp"
 #include "nonzero/plan/gpu_machine.hpp"

@@ -12,7 +12,7 @@
 #include "nonzero/core/error.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
-#include "nonzero/core/numbers.hpp"
+#include "nonzero/core/text/numbers.hpp"
 #include "nonzero/core/threads.hpp"
 
 namespace nz::cli {

@@ -13,7 +13,7 @@
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
 #include "nonzero/core/json.hpp"
-#include "nonzero/core/numbers.hpp"
+#include "nonzero/core/text/numbers.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/io/edge_list.hpp"

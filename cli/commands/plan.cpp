@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "cli/command.hpp"
-#include "cli/commands/plan_json.hpp"
+#include "cli/plan_json.hpp"
 #include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"

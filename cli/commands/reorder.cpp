@@ -12,7 +12,7 @@
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
-#include "nonzero/core/numbers.hpp"
+#include "nonzero/core/text/numbers.hpp"
 #include "nonzero/graph/metis.hpp"
 #include "nonzero/graph/orders.hpp"
 #include "nonzero/io/io.hpp"

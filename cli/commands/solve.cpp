@@ -18,7 +18,7 @@
 #include "cli/value_types.hpp"
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/json.hpp"
-#include "nonzero/core/numbers.hpp"
+#include "nonzero/core/text/numbers.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/dist/same_speeds.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"

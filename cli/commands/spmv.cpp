@@ -17,7 +17,7 @@
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
-#include "nonzero/core/numbers.hpp"
+#include "nonzero/core/text/numbers.hpp"
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/gpu/gpu_ranks.hpp"
 #include "nonzero/dist/read_slice.hpp"

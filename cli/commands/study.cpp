@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "cli/command.hpp"
-#include "cli/commands/study.hpp"
-#include "cli/commands/study_lessons.hpp"
 #include "cli/conditions/quiet.hpp"
 #include "cli/interruption.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
+#include "cli/study/study.hpp"
+#include "cli/study/study_lessons.hpp"
 
 namespace nz::cli {
 tally count_validated(std::span<const matrix_result> matrices) {

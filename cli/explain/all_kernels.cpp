@@ -11,7 +11,7 @@
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
-#include "nonzero/core/numbers.hpp"
+#include "nonzero/core/text/numbers.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/plan/timing/measure.hpp"
 

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "nonzero/core/error.hpp"
-#include "nonzero/core/numbers.hpp"
+#include "nonzero/core/text/numbers.hpp"
 
 namespace nz {
 

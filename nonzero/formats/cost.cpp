@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "nonzero/core/numbers.hpp"
+#include "nonzero/core/text/numbers.hpp"
 
 namespace nz {
 

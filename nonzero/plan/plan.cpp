@@ -11,8 +11,8 @@
 #include <ostream>
 
 #include "nonzero/core/gpu.hpp"
-#include "nonzero/core/numbers.hpp"
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/core/text/numbers.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/plan/acceptance.hpp"
 #include "nonzero/plan/benchmark.hpp"

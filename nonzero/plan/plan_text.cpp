@@ -6,7 +6,7 @@
 #include <cmath>
 #include <ostream>
 
-#include "nonzero/core/numbers.hpp"
+#include "nonzero/core/text/numbers.hpp"
 
 namespace nz {
 

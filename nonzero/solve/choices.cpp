@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "nonzero/core/numbers.hpp"
+#include "nonzero/core/text/numbers.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"

@@ -7,7 +7,7 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/memory.hpp"
-#include "nonzero/core/numbers.hpp"
+#include "nonzero/core/text/numbers.hpp"
 #include "nonzero/dist/exchange.hpp"
 
 namespace nz {

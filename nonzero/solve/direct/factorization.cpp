@@ -7,8 +7,8 @@
 
 #include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/memory.hpp"
-#include "nonzero/core/numbers.hpp"
 #include "nonzero/core/stopwatch.hpp"
+#include "nonzero/core/text/numbers.hpp"
 #include "nonzero/matrix/ascending.hpp"
 #include "nonzero/matrix/mirror.hpp"
 #include "nonzero/solve/direct/factor_plan.hpp"

@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "nonzero/core/error.hpp"
-#include "nonzero/core/numbers.hpp"
+#include "nonzero/core/text/numbers.hpp"
 #include "nonzero/solve/multigrid/options.hpp"
 
 namespace nz {

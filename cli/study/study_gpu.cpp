@@ -2,10 +2,10 @@
 #include <cmath>
 #include <map>
 
-#include "cli/commands/study.hpp"
 #include "cli/explain/memory_view.hpp"
 #include "cli/interruption.hpp"
 #include "cli/read_matrix.hpp"
+#include "cli/study/study.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
 #include "nonzero/core/threads.hpp"

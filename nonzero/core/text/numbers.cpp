@@ -1,4 +1,4 @@
-#include "nonzero/core/numbers.hpp"
+#include "nonzero/core/text/numbers.hpp"
 
 #include <fmt/core.h>
 

@@ -1,13 +1,13 @@
 // Measurements of a study on a CPU, and their JSON.
 #include <algorithm>
 
-#include "cli/commands/plan_json.hpp"
-#include "cli/commands/study.hpp"
-#include "cli/commands/study_lessons.hpp"
 #include "cli/explain/memory_view.hpp"
 #include "cli/interruption.hpp"
+#include "cli/plan_json.hpp"
 #include "cli/progress.hpp"
 #include "cli/read_matrix.hpp"
+#include "cli/study/study.hpp"
+#include "cli/study/study_lessons.hpp"
 #include "nonzero/core/json.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/plan/stats.hpp"

@@ -2,7 +2,7 @@
 // planner chose, and what to try next.
 #pragma once
 
-#include "cli/commands/study.hpp"
+#include "cli/study/study.hpp"
 #include "nonzero/core/json.hpp"
 
 namespace nz::cli {

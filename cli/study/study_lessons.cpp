@@ -1,4 +1,4 @@
-#include "cli/commands/study_lessons.hpp"
+#include "cli/study/study_lessons.hpp"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include "cli/conditions/quiet.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
-#include "nonzero/core/numbers.hpp"
+#include "nonzero/core/text/numbers.hpp"
 #include "nonzero/core/threads.hpp"
 
 namespace nz::cli {
