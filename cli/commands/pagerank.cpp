@@ -20,6 +20,7 @@
 #include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/stopwatch.hpp"
 #include "nonzero/core/stream.hpp"
 #include "nonzero/core/text/numbers.hpp"
 #include "nonzero/dist/read_slice.hpp"
@@ -55,10 +56,6 @@ struct outcome {
     double plan_s = 0, rank_s = 0, product_s = 0;
     std::exception_ptr fault = nullptr;  ///< why the ranks could not be written
 };
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// The nodes of the highest ranks; of equal ones that of the lower number first.
 template <class V>

@@ -12,6 +12,7 @@
 #include "cli/report.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
+#include "nonzero/core/stopwatch.hpp"
 #include "nonzero/core/text/numbers.hpp"
 #include "nonzero/graph/metis.hpp"
 #include "nonzero/graph/orders.hpp"
@@ -43,10 +44,6 @@ struct outcome {
     std::string where;
     std::exception_ptr fault = nullptr;  ///< why the matrix or the order could not be written
 };
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 template <class V, class B>
 timed_runs product_of(B on, const linear_operator<V, B>& op, in<V, B> x, out<V, B> y) {

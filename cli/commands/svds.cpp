@@ -6,15 +6,14 @@
 
 #include <chrono>
 #include <ctime>
-#include <functional>
 #include <memory>
-#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/interruption.hpp"
 #include "cli/ranks.hpp"
 #include "cli/read_matrix.hpp"
 #include "cli/report.hpp"
+#include "cli/search_progress.hpp"
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/json.hpp"
@@ -43,52 +42,12 @@ struct outcome {
     double cpu_s = 0;  ///< CPU time of all threads, from the plan to the last residual
 };
 
-/// For svds_options::monitor: a line on stderr, some 20 times a second, gone when it is; false
-/// after Ctrl-C.
-class progress_line {
-  public:
-    explicit progress_line(double tol) : tol_(tol) {}
-    progress_line(const progress_line&) = delete;
-    progress_line& operator=(const progress_line&) = delete;
-    ~progress_line() {
-        if (drawn_) fmt::print(stderr, "\r\033[K");
-    }
-    bool operator()(const eigs_options::progress& p) {
-        const auto now = clock::now();
-        if (now - last_ > std::chrono::milliseconds(50)) {
-            fmt::print(stderr, "\r\033[K{} products, {} of {} values{}, residual {:.2e} of {:g}",
-                       p.products, p.converged, p.wanted, p.checks ? ", looking for copies" : "",
-                       p.residual, tol_);
-            last_ = now, drawn_ = true;
-        }
-        return !interruption::happened();
-    }
-
-  private:
-    using clock = std::chrono::steady_clock;
-    double tol_;
-    clock::time_point last_ = clock::now();
-    bool drawn_ = false;
-};
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// The search, with a line of progress where somebody sees it.
 template <class B>
 svds_options::result<double> watched_search(B on, const linear_operator<double, B>& A,
                                             const options& o) {
-    progress_line line(o.tol);
-    std::optional<interruption> stop;
-    svds_options with = o.search;
-    with.tol = o.tol;
-    // Without anybody to monitor, Ctrl-C ends the process as it does elsewhere.
-    if (is_speaker() && is_terminal(stderr)) {
-        stop.emplace();
-        with.monitor = std::ref(line);
-    }
-    return svds<double, B>(on, A, with);
+    return watched(o.search, o.tol, "values",
+                   [&](const auto& with) { return svds<double, B>(on, A, with); });
 }
 
 template <class B>
