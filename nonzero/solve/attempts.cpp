@@ -185,6 +185,9 @@ class attempts {
             std::copy(x.begin(), x.end(), system_.x.begin());
         }
         if (r.converged || is_over_ || last) return;
+        // Before (p, A p) was seen not to be positive it may have been next to nothing, and the step
+        // along p, where A is singular a part of its null space, huge.
+        if (r.status == status::indefinite_matrix) return;
         constexpr double unit = std::numeric_limits<real<V>>::epsilon() / 2;
         const double rounding = 8 * unit * system_.rounding_scale(x);
         // From such an x no method gets to tol: rounding errors of A x alone are larger. Where A is
