@@ -56,6 +56,19 @@ foreach(source IN LISTS library)
     endforeach()
 endforeach()
 
+# A folder that is read at a glance has 40 files at most.
+file(GLOB_RECURSE folders LIST_DIRECTORIES true ${SOURCE}/nonzero/* ${SOURCE}/cli/* ${SOURCE}/c/*
+     ${SOURCE}/amgx/* ${SOURCE}/python/nonzero/*)
+foreach(folder IN LISTS folders)
+    if(IS_DIRECTORY ${folder} AND NOT folder MATCHES "__pycache__")
+        file(GLOB files LIST_DIRECTORIES false ${folder}/*)
+        list(LENGTH files count)
+        if(count GREATER 40)
+            message(FATAL_ERROR "${folder} has ${count} files; one of their ideas wants its own folder")
+        endif()
+    endif()
+endforeach()
+
 # Headers that take seconds to compile stand behind our own.
 set(slow cli/arguments/arguments.cpp nonzero/core/json.cpp)
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/nonzero/*.cpp ${SOURCE}/nonzero/*.hpp
