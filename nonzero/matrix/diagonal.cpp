@@ -92,12 +92,22 @@ double gershgorin_bound(cpu on, std::span<const V> diagonal, std::span<const V> 
 }
 
 template <class V>
-void replace_zero_diagonal(cpu on, csr<V, host>& A, index first_row) {
-    view(A).row_ptr.visit([&](const auto* row_ptr) {
-        parallel_for(thread_count(on), A.shape.rows, [&](std::int64_t row) {
+void mend_diagonal(cpu on, const csr<V, host_view>& R, std::span<const real<V>> diagonal,
+                   index rows, csr<V, host>& C) {
+    const auto of_row = [&](index i) {
+        real<V> sum(0);
+        for_each_entry(R, i, i + 1, [&](index, index j, V r) {
+            sum += rounded_product(squared(r), diagonal[std::size_t(j)]);
+        });
+        return sum;
+    };
+    view(C).row_ptr.visit([&](const auto* row_ptr) {
+        parallel_for(thread_count(on), rows, [&](std::int64_t row) {
             const auto i = index(row);
-            const auto k = position_of(row_ptr, A.col_ind.data(), i, first_row + i);
-            if (k < row_ptr[row + 1] && A.val[std::size_t(k)] == V(0)) A.val[std::size_t(k)] = V(1);
+            const auto k = position_of(row_ptr, C.col_ind.data(), i, i);
+            if (k == row_ptr[row + 1]) return;
+            V& entry = C.val[std::size_t(k)];
+            entry = mended_entry(entry, of_row(i));
         });
     });
 }
@@ -116,12 +126,13 @@ void invert_each(cpu on, std::span<V> v) {
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 #undef NZ_INSTANTIATE
-#define NZ_INSTANTIATE(V)                                                      \
-    template host_vector<V> diagonal_of(cpu, const csr<V, host_view>&, index); \
-    template host_vector<real<V>> real_parts(cpu, host_vector<V>);             \
-    template host_vector<real<V>> l1_norms(cpu, const csr<V, host_view>&);     \
-    template void replace_zero_diagonal(cpu, csr<V, host>&, index);            \
-    template csr<V, host> diagonal_matrix(host_vector<V>);                     \
+#define NZ_INSTANTIATE(V)                                                                       \
+    template host_vector<V> diagonal_of(cpu, const csr<V, host_view>&, index);                  \
+    template host_vector<real<V>> real_parts(cpu, host_vector<V>);                              \
+    template host_vector<real<V>> l1_norms(cpu, const csr<V, host_view>&);                      \
+    template void mend_diagonal(cpu, const csr<V, host_view>&, std::span<const real<V>>, index, \
+                                csr<V, host>&);                                                 \
+    template csr<V, host> diagonal_matrix(host_vector<V>);                                      \
     template host_vector<V> magnitudes(std::span<const V>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 

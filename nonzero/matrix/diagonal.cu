@@ -67,14 +67,21 @@ struct take_real {
     __device__ void operator()(std::int64_t i) const { to[i] = from[i].re; }
 };
 
-template <class V>
-struct replace_zero {
+template <class V, class Real>
+struct mend_entry {
+    csr<V, device_view> R;
+    const Real* diagonal;
     device_offset_span row_ptr;
     const index* col_ind;
     V* val;
     __device__ void operator()(std::int64_t i) const {
-        for (offset k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
-            if (col_ind[k] == i && val[k] == V(0)) val[k] = V(1);
+        const auto at = first_at_least(col_ind + row_ptr[i], row_ptr[i + 1] - row_ptr[i], i);
+        const offset k = row_ptr[i] + at;
+        if (k == row_ptr[i + 1] || col_ind[k] != i) return;
+        Real sum(0);
+        for (offset r = R.row_ptr[i]; r < R.row_ptr[i + 1]; ++r)
+            sum += rounded_product(squared(R.val[r]), diagonal[R.col_ind[r]]);
+        val[k] = mended_entry(val[k], sum);
     }
 };
 
@@ -143,11 +150,12 @@ double gershgorin_bound(gpu on, device_span<V> diagonal, device_span<V> norm) {
 }
 
 template <class V>
-void replace_zero_diagonal(gpu on, csr<V, device>& A) {
+void mend_diagonal(gpu on, const csr<V, device_view>& R, device_span<real<V>> diagonal, index rows,
+                   csr<V, device>& C) {
     const device_guard guard(on);
-    launch_each(
-        on, A.shape.rows,
-        replace_zero<device_value<V>>{A.row_ptr, A.col_ind.data(), in_kernels(A.val.data())});
+    launch_each(on, rows,
+                mend_entry<device_value<V>, real<V>>{in_kernels(R), diagonal.data(), C.row_ptr,
+                                                     C.col_ind.data(), in_kernels(C.val.data())});
 }
 
 template <class V>
@@ -163,11 +171,12 @@ void invert_each(gpu on, device_out<V> v) {
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
 #undef NZ_INSTANTIATE
-#define NZ_INSTANTIATE(V)                                                     \
-    template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);    \
-    template device_array<real<V>> real_parts(gpu, device_array<V>);          \
-    template device_array<real<V>> l1_norms(gpu, const csr<V, device_view>&); \
-    template void replace_zero_diagonal(gpu, csr<V, device>&);
+#define NZ_INSTANTIATE(V)                                                                     \
+    template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);                    \
+    template device_array<real<V>> real_parts(gpu, device_array<V>);                          \
+    template device_array<real<V>> l1_norms(gpu, const csr<V, device_view>&);                 \
+    template void mend_diagonal(gpu, const csr<V, device_view>&, device_span<real<V>>, index, \
+                                csr<V, device>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

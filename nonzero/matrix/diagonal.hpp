@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "nonzero/core/threads.hpp"
 #include "nonzero/matrix/ascending.hpp"
+#include "nonzero/vector/scalar.hpp"
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz {
@@ -94,11 +96,27 @@ double gershgorin_bound(cpu on, std::span<const V> diagonal, std::span<const V> 
 template <class V>
 double gershgorin_bound(gpu on, device_span<V> diagonal, device_span<V> norm);
 
-/// Zeros that A stores on its diagonal become ones. first_row: as above.
+/// An entry of the diagonal of R A R^H, `sum` being that of |r|^2 a over its row of R and A's
+/// diagonal a: in its place the sum where it is no more than errors of rounding, and one where
+/// nothing was summed.
+template <class V, class Real>
+NZ_HOST_DEVICE V mended_entry(V entry, Real sum) {
+    // Rows of R in A's null space left errors of up to 1 epsilon of the sum in 2,000 random graphs
+    // of 2 to 100 nodes, and of 41 where A was such a product itself.
+    constexpr Real rounding = 64 * std::numeric_limits<Real>::epsilon();
+    if (!(magnitude(entry) <= rounding * sum)) return entry;
+    return V(sum > Real(0) ? sum : Real(1));
+}
+
+/// Mends the diagonal of the first `rows` rows of C = R A R^H by `mended_entry`. A row of R in A's
+/// null space makes an entry of rounding errors alone, by which a cycle would divide. diagonal:
+/// A's, as many as R has columns. C's columns ascend, and it stores the entries.
 template <class V>
-void replace_zero_diagonal(cpu on, csr<V, host>& A, index first_row = 0);
+void mend_diagonal(cpu on, const csr<V, host_view>& R, std::span<const real<V>> diagonal,
+                   index rows, csr<V, host>& C);
 template <class V>
-void replace_zero_diagonal(gpu on, csr<V, device>& A);
+void mend_diagonal(gpu on, const csr<V, device_view>& R, device_span<real<V>> diagonal, index rows,
+                   csr<V, device>& C);
 
 /// v_i = 1 / v_i
 template <class V>

@@ -67,7 +67,8 @@ double gershgorin_bound(gpu on, device_span<V>, device_span<V>) {
     return absent<double>(on);
 }
 template <class V>
-void replace_zero_diagonal(gpu on, csr<V, device>&) {
+void mend_diagonal(gpu on, const csr<V, device_view>&, device_span<real<V>>, index,
+                   csr<V, device>&) {
     require_gpu(on);
 }
 template <class V>
@@ -84,7 +85,8 @@ void invert_each(gpu on, device_out<V>) {
     template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);                      \
     template device_array<real<V>> real_parts(gpu, device_array<V>);                            \
     template device_array<real<V>> l1_norms(gpu, const csr<V, device_view>&);                   \
-    template void replace_zero_diagonal(gpu, csr<V, device>&);
+    template void mend_diagonal(gpu, const csr<V, device_view>&, device_span<real<V>>, index,   \
+                                csr<V, device>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 #undef NZ_INSTANTIATE
 #define NZ_INSTANTIATE(V)                                                  \

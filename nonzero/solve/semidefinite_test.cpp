@@ -85,18 +85,37 @@ semidefinite_matrix<V> components(const std::vector<index>& widths) {
     return {"components", g.laplacian(), ones_between(first)};
 }
 
-/// A ring, and as many more edges between nodes taken at random.
+/// A ring of nodes from `first` on, and as many more edges between nodes taken at random.
 template <class V>
-semidefinite_matrix<V> random_graph(index nodes, double spread) {
-    weighted_graph<V> g{nodes};
-    const auto u = random_vector<double>(std::size_t(3 * nodes), 3);
+void add_random_graph(weighted_graph<V>& g, index first, index nodes, double spread,
+                      unsigned seed) {
+    const auto u = random_vector<double>(std::size_t(3 * nodes), seed);
     const auto share = [&](index k) { return std::abs(u[std::size_t(k)]) / 2; };
     for (index i = 0; i < nodes; ++i) {
-        g.add(i, (i + 1) % nodes, std::pow(spread, share(3 * i)));
+        g.add(first + i, first + (i + 1) % nodes, std::pow(spread, share(3 * i)));
         const index other = index(share(3 * i + 1) * double(nodes)) % nodes;
-        if (other != i) g.add(i, other, std::pow(spread, share(3 * i + 2)));
+        if (other != i) g.add(first + i, first + other, std::pow(spread, share(3 * i + 2)));
     }
+    g.nodes = std::max(g.nodes, first + nodes);
+}
+
+template <class V>
+semidefinite_matrix<V> random_graph(index nodes, double spread) {
+    weighted_graph<V> g;
+    add_random_graph(g, 0, nodes, spread, 3);
     return {"graph", g.laplacian(), ones_between({0, nodes})};
+}
+
+/// Graphs of 3 to 12 nodes side by side: multigrid takes most of them whole for one aggregate.
+template <class V>
+semidefinite_matrix<V> small_graphs(index count, double spread) {
+    weighted_graph<V> g;
+    std::vector<index> first{0};
+    for (index k = 0; k < count; ++k) {
+        add_random_graph(g, g.nodes, 3 + k % 10, spread, unsigned(k));
+        first.push_back(g.nodes);
+    }
+    return {"small graphs", g.laplacian(), ones_between(first)};
 }
 
 /// nx x ny joints with springs to their eight neighbours and no support: 2 unknowns a joint, and
@@ -144,6 +163,7 @@ std::vector<semidefinite_matrix<V>> all_kinds() {
     all.push_back(free_body<V>(31, 14));
     all.push_back(random_graph<V>(400, 1));
     all.push_back(random_graph<V>(1500, std::is_same_v<V, float> ? 10 : 1000));
+    all.push_back(small_graphs<V>(300, std::is_same_v<V, float> ? 10 : 1000));
     return all;
 }
 

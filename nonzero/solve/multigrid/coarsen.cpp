@@ -124,9 +124,11 @@ local_matrix<V, C> prolongation(C here, const communicator& ranks, const local_l
 
 /// This rank's rows of A P put together with those of P^T: its part of R A P, rows and columns in
 /// the same numbering. Of 0 rows where it has more than `most` entries, and has some columns.
+/// diagonal: of A's own rows.
 template <class V, class C>
 local_matrix<V, C> galerkin_part(C here, const communicator& ranks, const local_level<V, C>& level,
-                                 const local_matrix<V, C>& P, index cols, offset most) {
+                                 const local_matrix<V, C>& P, in<real<V>, C> diagonal, index cols,
+                                 offset most) {
     csr<V, host> sent;
     agree(&ranks, [&] {
         const auto rows = rows_at(here, view(P.own), level.halo.sent);
@@ -146,6 +148,9 @@ local_matrix<V, C> galerkin_part(C here, const communicator& ranks, const local_
             moved_to(here, numbered_locally(helpers(here), view(P_of_halo), part.columns));
         const auto all = stacked(here, view(own), view(of_halo));
         part.own = galerkin_product(here, view(R), level.matrix(), view(all), most);
+        if (part.own.shape.rows == 0) return;
+        // Rows that are in A's null space have no entries on other ranks, as aggregates have not.
+        mend_diagonal(here, view(R), diagonal, P.columns.own_count(), part.own);
     });
     return part;
 }
@@ -250,8 +255,6 @@ local_level<V, C> summed_here(C here, const communicator& ranks, const shares& m
         level.A.own =
             with_parts(here, view(part.own), rows, parts_from(from, ranks.rank(), columns));
         leave_used(here, level.A, nodes);
-        // Of a candidate that an aggregate is too small for.
-        replace_zero_diagonal(here, level.A.own);
     });
     level.halo = make_halo(ranks, made, level.A.columns.others);
     return level;
@@ -276,9 +279,7 @@ next_level<V, cpu> moved_level(C here, const communicator& ranks, const shares& 
         entries = entries_of(rows_from(here, view(part.own), 0), 0, part.columns);
         val = to_host(here, in<V, C>(near.val));
     });
-    matrix_slice<V> A{to, to, assembled(ranks, to, to.total(), std::move(entries))};
-    agree(&ranks,
-          [&] { replace_zero_diagonal(helpers(here), A.own, index(to.of(ranks.rank()).first)); });
+    const matrix_slice<V> A{to, to, assembled(ranks, to, to.total(), std::move(entries))};
     return {make_local_level<V>(helpers(here), ranks, A, near.count),
             {near.count, moved<V>(ranks, from, to, val, std::size_t(near.count))}};
 }
@@ -294,25 +295,25 @@ ascending<V, gpu> first_matrix(gpu on, const csr<V, host>& A) {
 }
 
 /// Adds to c, whose P is there, R A P and its candidates; nothing where it has more than `most`
-/// entries.
+/// entries. diagonal: of A.
 template <class V, class C>
-void add_whole_product(C here, const local_level<V, C>& level,
+void add_whole_product(C here, const local_level<V, C>& level, in<real<V>, C> diagonal,
                        candidates<V, typename C::memory> near, offset most,
                        coarser_level<V, C>& c) {
     c.R = adjoint(here, view(c.P.own));
     auto A = galerkin_product(here, view(c.R), level.matrix(), view(c.P.own), most);
     if (A.shape.rows == 0) return;
-    replace_zero_diagonal(here, A);  // of a candidate that an aggregate was too small for
+    mend_diagonal(here, view(c.R), diagonal, A.shape.rows, A);
     c.rows = c.numbered;
     c.here = {{c.rows, {}, {c.P.columns, std::move(A)}}, std::move(near)};
 }
 /// The same over ranks; this rank's entries of it.
 template <class V, class C>
 offset add_product_of_ranks(C here, const communicator& ranks, const local_level<V, C>& level,
-                            candidates<V, typename C::memory> near, const coarsening& how,
-                            coarser_level<V, C>& c) {
+                            in<real<V>, C> diagonal, candidates<V, typename C::memory> near,
+                            const coarsening& how, coarser_level<V, C>& c) {
     const index k = near.count;
-    auto part = galerkin_part(here, ranks, level, c.P, c.numbered.total(), how.most);
+    auto part = galerkin_part(here, ranks, level, c.P, diagonal, c.numbered.total(), how.most);
     if (!on_all(&ranks, part.own.shape.rows == part.columns.count())) return 0;
     c.rows = shares_of_level(c.numbered, how.coarse_rows);
     if (c.rows == c.numbered) {
@@ -431,7 +432,7 @@ coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level
     if (ranks == nullptr) {
         c.P = {{{0, c.numbered.total()}, {}},
                smoothed<V>(here, level, strong, how, own, fine, diagonal)};
-        add_whole_product(here, level, std::move(coarse), how.most, c);
+        add_whole_product(here, level, diagonal, std::move(coarse), how.most, c);
         c.T = std::move(fine);
         return c;
     }
@@ -439,7 +440,9 @@ coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level
         c.P = prolongation<V, C>(here, *ranks, level, strong, own, aggregates.of(ranks->rank()),
                                  fine, diagonal, how);
         fine = {};
-        const auto entries = add_product_of_ranks(here, *ranks, level, std::move(coarse), how, c);
+        const auto own_diagonal = diagonal.first(std::size_t(level.own()));
+        const auto entries =
+            add_product_of_ranks(here, *ranks, level, own_diagonal, std::move(coarse), how, c);
         if (summed(*ranks, entries) > how.most) return {};
     }
     return c;

@@ -49,7 +49,7 @@ class retaking {
             if (keeps_ == amg_options::keeps::aggregates) retake_prolongation(l, here, A, diagonal);
             auto& coarser = *kept(l + 1).A;
             galerkin_values(here, view(*kept(l).R), A, view(*kept(l).P), coarser);
-            replace_zero_diagonal(here, coarser);
+            mend_diagonal<V>(here, view(*kept(l).R), diagonal, coarser.shape.rows, coarser);
         }
     }
 

@@ -114,8 +114,11 @@ TYPED_TEST(setup_on_gpu, coarsens_as_the_cpu_does) {
                 auto C = galerkin_product(cpu{}, view(R), view(A), view(P));
                 auto C_on_device =
                     galerkin_product(on, view(R_on_device), view(on_device), view(P_on_device));
-                replace_zero_diagonal(cpu{}, C);
-                replace_zero_diagonal(on, C_on_device);
+                const auto d = real_diagonal_of<V>(cpu{}, view(A));
+                const auto d_on_device = real_diagonal_of<V>(on, view(on_device));
+                mend_diagonal<V>(cpu{}, view(R), d, C.shape.rows, C);
+                mend_diagonal<V>(on, view(R_on_device), in<real<V>, gpu>(d_on_device), C.shape.rows,
+                                 C_on_device);
                 this->expect_same(C_on_device, C);
                 const auto too_few = offset(C.val.size()) - 1;
                 EXPECT_EQ(galerkin_product(on, view(R_on_device), view(on_device),
