@@ -22,7 +22,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from nonzero import _nonzero
 from nonzero._arguments import real, whole
-from nonzero._arrays import host_vector
+from nonzero._arrays import device_of, dtype_of, empty, host_vector, lend, on_gpu, stream_of
 from nonzero._files import dtype_code
 from nonzero._krylov import default_tol, seconds_of
 from nonzero._matrices import as_matrix
@@ -147,19 +147,35 @@ class Operator:
         This process's elements of y and of x.
     method : str
         By which its own columns are multiplied.
+    device : str or int
+        ``"cpu"``, or the number of this process's GPU.
     """
 
     def __init__(self, core: Any, of: Rows) -> None:
         self._core, self._of = core, of
         self.shape, self.rows, self.cols, self.dtype = of.shape, of.rows, of.cols, of.dtype
         self.method: str = core.method
+        self.device: str | int = "cpu" if core.device < 0 else core.device
 
-    def __matmul__(self, x: Any) -> NDArray[Any]:
-        """Multiply: x is this process's elements, as is the result. Called by all."""
-        own = _agreed(self._of._comm, lambda: host_vector(x, "x", len(self.cols), self.dtype))
-        y = np.empty(len(self.rows), self.dtype)
-        self._core.apply(own, y)
+    def __matmul__(self, x: Any) -> Any:
+        """Multiply: x is this process's elements, as is the result. Called by all.
+
+        On a GPU a vector of CuPy or PyTorch that lies there stays there; others travel to it, and
+        the result is NumPy's.
+        """
+        own = _agreed(self._of._comm, lambda: self._vector(x))
+        y = empty((len(self.rows),), self.dtype, own)
+        self._core.apply(lend(own), lend(y), stream_of(own))
         return y
+
+    def _vector(self, x: Any) -> Any:
+        if self.device == "cpu" or device_of(x) != self.device:
+            return host_vector(x, "x", len(self.cols), self.dtype)
+        if tuple(x.shape) != (len(self.cols),):
+            raise ValueError(f"x: of shape {tuple(x.shape)}, expected ({len(self.cols)},)")
+        if dtype_of(x) != self.dtype:
+            raise TypeError(f"x: of dtype {dtype_of(x)}, expected {self.dtype}")
+        return on_gpu(x, rows_will_do=False)
 
 
 def read(path: str | os.PathLike[str], comm: Any = None, *, dtype: DTypeLike = np.float64) -> Rows:
@@ -225,7 +241,9 @@ def rows(A: Any, comm: Any = None) -> Rows:
     return Rows(core, comm)
 
 
-def plan(A: Any, comm: Any = None, *, threads: int = 1) -> Operator:
+def plan(
+    A: Any, comm: Any = None, *, device: str = "cpu", share_gpu: bool = False, threads: int = 1
+) -> Operator:
     """Plan the product with a matrix over all processes.
 
     Parameters
@@ -233,17 +251,34 @@ def plan(A: Any, comm: Any = None, *, threads: int = 1) -> Operator:
     A : Rows, or as `rows` takes it
     comm : mpi4py.MPI.Comm, optional
         Of a matrix that is no Rows. [MPI.COMM_WORLD]
+    device : {"cpu", "gpu"}
+        "gpu": the processes of a host take its GPUs in turn, and talk by NCCL where it is found.
+    share_gpu : bool
+        Whether several may take one GPU. The first call of a communicator decides.
     threads : int
-        Of each process; 0: as many as OpenMP offers.
+        Of each process on the CPU; 0: as many as OpenMP offers.
 
     Returns
     -------
     Operator
         ``y = op @ x``, called by all. The same bits in every run with as many processes.
+
+    Raises
+    ------
+    Unavailable
+        On all processes where one has no GPU, or would share one and may not.
     """
     own = rows(A, comm)
-    count = _agreed(own._comm, lambda: whole(threads, "threads"))
-    return Operator(_nonzero.DistributedProduct(own._core, count), own)
+    where, count = _agreed(own._comm, lambda: _place(device, share_gpu, threads))
+    _equal(own._comm, "device, share_gpu", where)
+    return Operator(_nonzero.DistributedProduct(own._core, *where, count), own)
+
+
+def _place(device: str, share_gpu: bool, threads: int) -> tuple[tuple[bool, bool], int]:
+    """Give whether it is on GPUs, whether they may be shared, and the threads."""
+    if device not in ("cpu", "gpu"):
+        raise ValueError(f"device: {device!r}, expected 'cpu' or 'gpu'")
+    return (device == "gpu", bool(share_gpu)), whole(threads, "threads")
 
 
 def solve(
@@ -260,6 +295,8 @@ def solve(
     restart: int = 30,
     iterative: bool = False,
     fill_level: int = 0,
+    device: str = "cpu",
+    share_gpu: bool = False,
     threads: int = 1,
 ) -> SolveResult:
     """Solve A x = b over all processes, by the method and the preconditioner that suit A.
@@ -278,16 +315,19 @@ def solve(
         The initial guess. [zeros]
     tol, maxiter, max_seconds, method, preconditioner, restart, iterative, fill_level
         As `nonzero.solve` has them; the same on all processes.
-    threads : int
-        Of each process; 0: as many as OpenMP offers.
+    device, share_gpu, threads
+        As `plan` has them.
 
     Returns
     -------
     SolveResult
-        x is this process's elements; all else is the same on all, but for times.
+        x is this process's elements, as an array of b's library and where b lies; all else is the
+        same on all, but for times.
 
     Raises
     ------
+    Unavailable
+        As `plan`.
     ImportError
         Where mpi4py is not installed.
     TypeError, ValueError
@@ -310,7 +350,8 @@ def solve(
             "fill_level": whole(fill_level, "fill_level", 0),
             "iterative": bool(iterative),
         }
-        return rhs, x, options, whole(threads, "threads")
+        (options["on_gpu"], options["share_gpu"]), count = _place(device, share_gpu, threads)
+        return rhs, x, options, count
 
     rhs, x, options, count = _agreed(own._comm, arguments)
     _equal(own._comm, "options", options)

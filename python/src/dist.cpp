@@ -10,6 +10,7 @@
 
 #include "nonzero/core/error.hpp"
 #include "nonzero/dist/distributed.hpp"
+#include "nonzero/dist/gpu_rank.hpp"
 #include "nonzero/dist/read_slice.hpp"
 #include "python/src/array.hpp"
 #include "python/src/module.hpp"
@@ -45,6 +46,12 @@ class ranks_of_python final : public communicator {
         call([&] { transport_.attr("wait")(); });
     }
 
+    /// This process's GPU, which is chosen when it is first asked for. Called by all ranks.
+    const gpu_rank& on_gpu(bool may_share) const {
+        if (!on_gpu_) on_gpu_.emplace(*this, may_share);
+        return *on_gpu_;
+    }
+
   private:
     template <class F>
     static void call(F f) {
@@ -69,6 +76,13 @@ class ranks_of_python final : public communicator {
 
     nb::object transport_;
     int rank_, size_;
+    mutable std::optional<gpu_rank> on_gpu_;
+};
+
+/// The processes' CPUs, or a GPU each.
+struct place {
+    bool on_gpu, may_share_gpu;
+    int threads;
 };
 
 /// A matrix over ranks, of any value type: this rank's rows, or an operator that is built of them.
@@ -93,7 +107,17 @@ class rows_over_ranks final : public any_distributed {
     [[nodiscard]] range cols() const override { return A_.cols.of(ranks_->rank()); }
     [[nodiscard]] std::size_t entries() const override { return A_.own.val.size(); }
     [[nodiscard]] matrix_slice<V> slice() const { return A_; }
-    [[nodiscard]] cpu on(int threads) const { return {.threads = threads, .ranks = ranks_.get()}; }
+    /// f of the backend that is meant. Complex values stay on the CPUs.
+    template <class F>
+    auto with_backend(const place& where, F f) const {
+        if constexpr (is_complex<V>) {
+            if (where.on_gpu)
+                throw argument_error("device: complex values are shared out over CPUs only");
+        } else {
+            if (where.on_gpu) return f(gpu(ranks_->on_gpu(where.may_share_gpu)));
+        }
+        return f(cpu{.threads = where.threads, .ranks = ranks_.get()});
+    }
 
   private:
     std::shared_ptr<ranks_of_python> ranks_;
@@ -107,33 +131,73 @@ auto with_rows(const any_distributed& A, F f) {
                      [&]<class V>() { return f(dynamic_cast<const rows_over_ranks<V>&>(A)); });
 }
 
-/// y = A x of this rank's elements.
+/// y = A x of this rank's elements: x and y both in the CPU's memory, or both on this rank's GPU.
 class product_over_ranks {
   public:
-    product_over_ranks(std::shared_ptr<any_distributed> A, int threads) : A_(std::move(A)) {
+    product_over_ranks(std::shared_ptr<any_distributed> A, bool on_gpu, bool may_share_gpu,
+                       int threads)
+        : A_(std::move(A)) {
         with_rows(*A_, [&]<class V>(const rows_over_ranks<V>& rows) {
-            auto slice = rows.slice();
-            std::shared_ptr<distributed<V, cpu>> op;
-            {
-                const nb::gil_scoped_release others_run;
-                op = std::make_shared<distributed<V, cpu>>(rows.on(threads), std::move(slice));
-            }
-            method_ = op->method_name();
-            apply_ = [op](const array& x, const array& y) {
-                const auto from = x.elements<V>(), to = y.elements<V>();
-                const nb::gil_scoped_release others_run;
-                op->apply(V(1), from, V(0), to);
-            };
-            return 0;
+            rows.with_backend({on_gpu, may_share_gpu, threads},
+                              [&](auto on) { build(on, rows.slice()); });
         });
     }
-    void apply(nb::handle x_, nb::handle y_) const { apply_(array(x_, "x"), array(y_, "y", true)); }
+    void apply(nb::handle x_, nb::handle y_, std::uintptr_t stream) const {
+        apply_(array(x_, "x"), array(y_, "y", true), stream);
+    }
     [[nodiscard]] const std::string& method() const { return method_; }
+    [[nodiscard]] int device() const { return device_; }
 
   private:
+    template <class V, class B>
+    void build(B on, matrix_slice<V> A) {
+        std::shared_ptr<distributed<V, B>> op;
+        {
+            const nb::gil_scoped_release others_run;
+            op = std::make_shared<distributed<V, B>>(on, std::move(A));
+        }
+        method_ = op->method_name();
+        if constexpr (std::is_same_v<B, gpu>) device_ = on.device;
+        apply_ = [on, op](const array& x, const array& y, std::uintptr_t stream) {
+            if (x.device() < 0)
+                multiply_in_cpu_memory(on, *op, x.elements<V>(), y.elements<V>());
+            else if constexpr (std::is_same_v<B, gpu>)
+                multiply_on_gpu(on, *op, x, y, stream);
+            else
+                x.expect_device(-1);
+        };
+    }
+    template <class V>
+    static void multiply_in_cpu_memory(cpu, const distributed<V, cpu>& A, std::span<const V> x,
+                                       std::span<V> y) {
+        const nb::gil_scoped_release others_run;
+        A.apply(V(1), x, V(0), y);
+    }
+    template <class V>
+    static void multiply_in_cpu_memory(gpu on, const distributed<V, gpu>& A, std::span<const V> x,
+                                       std::span<V> y) {
+        const nb::gil_scoped_release others_run;
+        const auto from = from_host<V>(on, x);
+        device_array<V> to(on, y.size());
+        A.apply(V(1), from, V(0), to);
+        std::ranges::copy(to_host<V>(on, to), y.begin());
+    }
+    template <class V>
+    static void multiply_on_gpu(gpu on, const distributed<V, gpu>& A, const array& x,
+                                const array& y, std::uintptr_t stream) {
+        for (const array* a : {&x, &y}) a->expect_device(on.device), a->expect_contiguous();
+        const device_span<V> from(x.data<V>(), std::size_t(x.size()));
+        const device_out<V> to(y.data<V>(), std::size_t(y.size()));
+        const nb::gil_scoped_release others_run;
+        const in_stream_of_caller s(
+            on, {.device = on.device, .stream = reinterpret_cast<void*>(stream)});
+        A.apply(V(1), from, V(0), to);
+    }
+
     std::shared_ptr<any_distributed> A_;  // whose ranks the product talks to
     std::string method_;
-    std::function<void(const array&, const array&)> apply_;
+    int device_ = -1;
+    std::function<void(const array&, const array&, std::uintptr_t)> apply_;
 };
 
 std::shared_ptr<any_distributed> read_rows(std::shared_ptr<ranks_of_python> ranks,
@@ -162,16 +226,17 @@ nb::dict solve_rows(const any_distributed& A, nb::handle b_, nb::handle x_, int 
                     std::int64_t maxiter, double max_seconds, int restart,
                     const std::optional<std::string>& method,
                     const std::optional<std::string>& preconditioner, int fill_level,
-                    bool iterative) {
+                    bool iterative, bool on_gpu, bool may_share_gpu) {
     const array b(b_, "b"), x(x_, "x0", true);
     const system_options o =
         options_of(A.shape().rows, tol, maxiter, max_seconds, restart, method, preconditioner, 0,
                    nb::none(), fill_level, iterative, "eigen");
     return dict_of(with_rows(A, [&]<class V>(const rows_over_ranks<V>& rows) {
         const auto rhs = b.elements<V>(), solution = x.elements<V>();
-        auto slice = rows.slice();
         const nb::gil_scoped_release others_run;
-        return solve<V, cpu>(rows.on(threads), std::move(slice), rhs, solution, o);
+        return rows.with_backend({on_gpu, may_share_gpu, threads}, [&]<class B>(B on) {
+            return solve<V, B>(on, rows.slice(), rhs, solution, o);
+        });
     }));
 }
 
@@ -193,14 +258,16 @@ void bind_dist(nb::module_& m) {
             [](const any_distributed& A) { return nb::make_tuple(A.cols().first, A.cols().last); })
         .def_prop_ro("entries", &any_distributed::entries);
     nb::class_<product_over_ranks>(m, "DistributedProduct")
-        .def(nb::init<std::shared_ptr<any_distributed>, int>(), "A"_a, "threads"_a)
+        .def(nb::init<std::shared_ptr<any_distributed>, bool, bool, int>(), "A"_a, "on_gpu"_a,
+             "share_gpu"_a, "threads"_a)
         .def_prop_ro("method", &product_over_ranks::method)
-        .def("apply", &product_over_ranks::apply, "x"_a, "y"_a);
+        .def_prop_ro("device", &product_over_ranks::device)
+        .def("apply", &product_over_ranks::apply, "x"_a, "y"_a, "stream"_a);
     m.def("read_rows", &read_rows, "ranks"_a, "path"_a, "dtype"_a);
     m.def("distributed_rows", &take_rows, "ranks"_a, "shape"_a, "indptr"_a, "indices"_a, "data"_a);
     m.def("solve_rows", &solve_rows, "A"_a, "b"_a, "x"_a, nb::kw_only(), "threads"_a, "tol"_a,
           "maxiter"_a, "max_seconds"_a, "restart"_a, "method"_a.none(), "preconditioner"_a.none(),
-          "fill_level"_a, "iterative"_a);
+          "fill_level"_a, "iterative"_a, "on_gpu"_a, "share_gpu"_a);
 }
 
 }  // namespace nz::python

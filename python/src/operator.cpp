@@ -50,23 +50,6 @@ V scalar(nb::handle from, const char* name) {
     }
 }
 
-/// Between what the caller launched in his stream before and what he launches afterwards, whatever
-/// stream the operator was built for. The CPU waits for nothing.
-class in_stream_of_caller {
-  public:
-    in_stream_of_caller(gpu own, gpu callers) : own_(own), callers_(callers) {
-        if (own_.stream != callers_.stream) start_after(own_, callers_);
-    }
-    ~in_stream_of_caller() noexcept(false) {
-        if (own_.stream != callers_.stream) start_after(callers_, own_);
-    }
-    in_stream_of_caller(const in_stream_of_caller&) = delete;
-    in_stream_of_caller& operator=(const in_stream_of_caller&) = delete;
-
-  private:
-    gpu own_, callers_;
-};
-
 /// The columns of an array in GPU memory, which must be contiguous: each of them, or, where rows
 /// will do, each row.
 template <class Columns, class V>

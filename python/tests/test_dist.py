@@ -136,3 +136,60 @@ if rank == 0:
         tmp_path,
     )
     assert "passed rank 1: b: of shape (51,), expected (50,)" in out
+
+
+def test_without_a_gpu_all_are_refused(tmp_path: Path) -> None:
+    out = run(
+        """
+import os
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+R = nz.dist.rows(sp.csr_array(nz.generate.laplace2d(10))[own(100).start:own(100).stop])
+for f in (nz.dist.plan, lambda A, device: nz.dist.solve(A, np.ones(len(R.rows)), device=device)):
+    for device, error in (("gpu", nz.Unavailable), ("tpu", ValueError)):
+        try:
+            f(R, device=device)
+        except error:
+            continue
+        raise AssertionError("nothing was raised")
+if rank == 0:
+    print("passed")
+""",
+        2,
+        tmp_path,
+    )
+    assert "passed" in out
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_on_gpus(ranks: int, tmp_path: Path) -> None:
+    pytest.importorskip("cupy")
+    if nz.gpu_count() == 0:
+        pytest.skip("no GPU")
+    out = run(
+        """
+import cupy as cp
+A = nz.generate.laplace3d(30)
+n = A.shape[0]
+mine = own(n)
+R = nz.dist.rows(A[mine.start:mine.stop])
+x = np.random.default_rng(0).standard_normal(n)
+op = nz.dist.plan(R, device="gpu", share_gpu=True)
+y = op @ x[mine.start:mine.stop]
+assert np.allclose(whole(y), A @ x, rtol=0, atol=1e-12)
+with cp.cuda.Device(op.device):
+    there = op @ cp.asarray(x[mine.start:mine.stop])
+    assert np.array_equal(there.get(), y)
+    b = cp.asarray((A @ x)[mine.start:mine.stop])
+r = nz.dist.solve(R, b, tol=1e-10, device="gpu", share_gpu=True)
+assert r.converged and r.preconditioner == "amg", r
+assert isinstance(r.x, cp.ndarray) and r.x.device.id == op.device
+assert np.linalg.norm(whole(r.x.get()) - x) <= 1e-7 * np.linalg.norm(x)
+again = nz.dist.solve(R, b.get(), tol=1e-10, device="gpu", share_gpu=True)
+assert np.array_equal(again.x, r.x.get())
+if rank == 0:
+    print("passed", op.device)
+""",
+        ranks,
+        tmp_path,
+    )
+    assert "passed" in out
