@@ -110,8 +110,8 @@ function sectorsToDraw(array) {
 /** Values of four digits; the digits of structure are numbers, or one each: bits. */
 function cellText(array, k) {
     const fill = fillOf(array, k), text = array.cells[k];
-    if (fill) return fill === 'padding' ? '·' : '';
-    return text === '*' ? '·' : array.role === 'values' ? brief(text) : text;
+    if (fill) return fill === 'padding' ? '*' : '';
+    return array.role === 'values' ? brief(text) : text;
 }
 
 /** An array, cell by cell, in the sectors of 32 bytes that memory delivers. */
@@ -135,7 +135,7 @@ function drawnArray(array, elements, pointer) {
                 `${array.name}[${first} to ${last - 1}]: ${fill}`)] :
             Array.from({length: last - first}, (_, k) => {
                 const text = cellText(array, first + k);
-                const padding = text === '·' ? 'padding' : array.cells[first + k];
+                const padding = text === '*' ? 'padding' : array.cells[first + k];
                 const what = fillOf(array, first + k) ?? padding;
                 return cellFor(
                     first + k, first + k + 1, text, `${array.name}[${first + k}] = ${what}`);

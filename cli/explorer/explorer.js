@@ -45,7 +45,7 @@ function howToRead() {
         html(
             'p', {},
             'Framed groups of cells are sectors of 32 bytes, the least that memory delivers; the small ' +
-                'number is that of the first element. A dot is padding; alignment is what lies behind the last row, ' +
+                'number is that of the first element. * is padding; alignment is what lies behind the last row, ' +
                 'so that the next part begins at a whole sector. A step is one load or store that ' +
                 'the lanes of a warp issue together; filled cells are touched in it, with the number of ' +
                 'the lane. A lane multiplies an entry in the step that loads its element of x.'),

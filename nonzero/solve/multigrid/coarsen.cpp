@@ -124,7 +124,7 @@ local_matrix<V, C> prolongation(C here, const communicator& ranks, const local_l
 
 /// This rank's rows of A P put together with those of P^T: its part of R A P, rows and columns in
 /// the same numbering. Of 0 rows where it has more than `most` entries, and has some columns.
-/// diagonal: of A's own rows.
+/// diagonal: of A.
 template <class V, class C>
 local_matrix<V, C> galerkin_part(C here, const communicator& ranks, const local_level<V, C>& level,
                                  const local_matrix<V, C>& P, in<real<V>, C> diagonal, index cols,
@@ -440,9 +440,8 @@ coarser_level<V, C> coarsen(C here, const communicator* ranks, const local_level
         c.P = prolongation<V, C>(here, *ranks, level, strong, own, aggregates.of(ranks->rank()),
                                  fine, diagonal, how);
         fine = {};
-        const auto own_diagonal = diagonal.first(std::size_t(level.own()));
         const auto entries =
-            add_product_of_ranks(here, *ranks, level, own_diagonal, std::move(coarse), how, c);
+            add_product_of_ranks(here, *ranks, level, diagonal, std::move(coarse), how, c);
         if (summed(*ranks, entries) > how.most) return {};
     }
     return c;
