@@ -991,6 +991,32 @@ def petsc(m: Measurements, machine: str) -> list[str]:
                   "nz [ms]", "ratio", "first product [ms]", "pays after, products"], lines)
 
 
+def networkx(m: Measurements, machine: str) -> list[str]:
+    """Functions of NetworkX's by its own code and by ours, with and without converting the graph."""
+    lines = []
+    for r in m.json(f"{machine}/networkx.json")["results"]:
+        times = [f"{r[key + '_s']:.3g} s, {r['networkx_s'] / r[key + '_s']:.3g}x"
+                 for key in ("converted", "cached")]
+        lines.append([f"`{r['function']}`", "directed" if r["directed"] else "undirected",
+                      f"{r['networkx_s']:.3g} s", *times])
+    return table(["function", "graph", "NetworkX", "ours, converted", "ours, cached"], lines, 2)
+
+
+def amgx_clients(m: Measurements, machine: str) -> list[str]:
+    """What programs written for AmgX do over our library."""
+    told = m.json(f"{machine}/amgx_clients.json")
+    lines = [[f"`{c['client']}`, {c['version']}", f"{c['tests']} tests",
+              f"{c['passed']} passed, {c['failed']} failed, {c['skipped']} skipped: {c['why']}"]
+             for c in told["clients"]]
+    cubes = told["cubes"]
+    times = (f"{cubes[f'gpu_{what}_s']:.1f} s, by its own path {cubes[f'cpu_{what}_s']:.1f} s"
+             for what in ("forward", "backward"))
+    lines.append([f"`{cubes['client']}`, {cubes['version']}",
+                  f"`cubes.py`, {cubes['unknowns']:,} unknowns",
+                  f"setup and solve {', adjoint '.join(times)} ({cubes['cpu']})"])
+    return table(["client", "what ran", "outcome"], lines, 3)
+
+
 def ranks_solvers(m: Measurements, machine: str) -> list[str]:
     """Solvers over ranks beside PETSc's."""
     lines = [[p["solver"], f"{p['plan_s'] * 1e3:.0f}" if "plan_s" in p else "-",
@@ -1178,6 +1204,7 @@ GENERATORS: dict[str, Callable[..., list[str]]] = {
         plan, plan_sizes, plan_misses, transposed,
         giants, large, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
+        networkx, amgx_clients,
         ranks_solvers, gpus_products, gpus_messages, gpus_solvers, gpus_large,
         ranks_aims, many_gpus,
         many_gpus_amg, many_gpus_levels)}
