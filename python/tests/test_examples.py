@@ -5,20 +5,23 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "python"
-SCRIPTS = sorted(p.name for p in EXAMPLES.glob("*.py"))
+OVER_RANKS = "over_ranks.py"
+SCRIPTS = sorted({p.name for p in EXAMPLES.glob("*.py")} - {OVER_RANKS})
 NOTEBOOKS = sorted(p.name for p in EXAMPLES.glob("*.ipynb"))
 
 
-def run(code: list[str]) -> str:
+def run(code: list[str], start: Sequence[str] = (sys.executable,)) -> str:
     done = subprocess.run(
-        [sys.executable, *code],
+        [*start, *code],
         capture_output=True,
         text=True,
         timeout=600,
@@ -39,6 +42,18 @@ def test_script(name: str) -> None:
     if name.startswith("torch") and importlib.util.find_spec("torch") is None:
         pytest.skip("needs PyTorch")
     assert run([str(EXAMPLES / name)]).strip(), "it printed nothing"
+
+
+def test_over_ranks() -> None:
+    pytest.importorskip("mpi4py")
+    mpirun = shutil.which("mpirun")
+    if mpirun is None:
+        pytest.skip("mpirun is not installed")
+    out = run(
+        [str(EXAMPLES / OVER_RANKS), "20"],
+        [mpirun, "--allow-run-as-root", "--oversubscribe", "-n", "2", sys.executable],
+    )
+    assert out.startswith("8000 unknowns on 2 ranks: cg and amg")
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
