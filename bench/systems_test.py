@@ -1,4 +1,6 @@
 """Tests of bench/systems.py, with a command made up."""
+import argparse
+import importlib.util
 import json
 import os
 import subprocess
@@ -8,7 +10,9 @@ import unittest
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse
 
+import system_peers
 import systems
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "systems.py")
@@ -80,6 +84,26 @@ class Systems(unittest.TestCase):
                  data=[1.0, 2.0, 3.0])
         A = systems.Matrix(path)
         np.testing.assert_array_equal(A @ np.array([1.0, 10.0, 100.0]), [201.0, 0.0, 30.0])
+
+
+class Peers(unittest.TestCase):
+    def outcome(self, peer, A):
+        options = argparse.Namespace(tol=1e-8, seconds=60)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "A.npz"
+            scipy.sparse.save_npz(path, A)
+            return system_peers.run(path, peer, options)
+
+    def test_all_solve_what_is_easy(self):
+        A = scipy.sparse.diags_array([-1.0, 4.0, -1.0], offsets=[-1, 0, 1], shape=(30, 30))
+        for peer in system_peers.PEERS:
+            if peer != "pyamg" or importlib.util.find_spec("pyamg") is not None:
+                self.assertTrue(self.outcome(peer, scipy.sparse.csr_array(A))["solved"], peer)
+
+    def test_what_a_peer_raises_is_told(self):
+        found = self.outcome("splu", scipy.sparse.csr_array(np.array([[1.0, 0.0], [0.0, 0.0]])))
+        self.assertFalse(found["solved"])
+        self.assertIn("singular", found["why"])
 
 
 if __name__ == "__main__":
