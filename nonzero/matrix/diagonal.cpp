@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/matrix/first_wrong_row.hpp"
 #include "nonzero/vector/scalar.hpp"
 

@@ -210,7 +210,7 @@ nearly_consistent<V> system_of(const semidefinite_matrix<V>& m, double share) {
     for_each_entry(view(m.A), 0, index(n), [&](index i, index j, V v) {
         b[std::size_t(i)] += double(v) * s.least[std::size_t(j)];
     });
-    const double size = share * norm(b);
+    const double size = share * norm(b) / std::sqrt(double(m.null.size()));
     for (const auto& v : m.null)
         for (std::size_t i = 0; i < n; ++i) b[i] += size * v[i] / norm(v);
     s.b = rounded<V>(b);
