@@ -123,7 +123,8 @@ struct unsuitable : error {
 /// where |b - A x| is within 8 units of rounding of | |A| |x| + |b| |: no method gets nearer. But
 /// where these units alone are above tol (and above 1e-8, in single precision 2e-4) x is huge, the
 /// null space of A may have grown in it, and the next attempt starts from the x before; so it does
-/// where CG ended as A is not definite. An attempt that throws is told as one that failed. x is never worse than the guess.
+/// where CG ended as A is not definite. An attempt that throws is told as one that failed. x is
+/// never worse than the guess.
 ///
 /// Throws   argument_error where A is malformed, its columns not ascending, a length or an option
 ///          wrong; unavailable where direct_solver is not there; unsuitable where A is not square,

@@ -1,0 +1,43 @@
+#include <array>
+
+#include "nonzero/solve/matrix_over_ranks.hpp"
+#include "nonzero/solve/prepared_system.hpp"
+#include "nonzero/solve/system_arguments.hpp"
+
+namespace nz {
+
+template <class V, class B>
+system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> x,
+                    const system_options& o) {
+    if (on.ranks == nullptr) throw argument_error("solve: on.ranks is null");
+    const communicator& ranks = *on.ranks;
+    expect_square(A.shape());
+    expect_equal(&ranks, "solve",
+                 std::array{o.method ? double(*o.method) : -1,
+                            o.preconditioner ? double(*o.preconditioner) : -1, double(o.block),
+                            double(o.fill_level), double(o.overlap), double(o.iterative),
+                            double(o.direct_solver), double(o.near.count)});
+    host_vector<V> diagonal;
+    agree(&ranks, [&] {
+        check_arguments(std::size_t(A.rows.count(ranks.rank())), b.size(), x.size(), o);
+        diagonal = own_diagonal(A, ranks.rank());
+    });
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        const auto start = steady_clock::now();
+        return prepared_system<V, B, matrix_over_ranks<V, B>>(
+                   on, {on, std::move(A), o.overlap}, std::move(diagonal), o, to_follow::nothing)
+            .solve(b, x, start);
+    }
+}
+
+#define NZ_INSTANTIATE(V, B)                                                           \
+    template system_report solve(B, matrix_slice<V>, std::span<const V>, std::span<V>, \
+                                 const system_options&);
+#define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
+NZ_INSTANTIATE(float, gpu)
+NZ_INSTANTIATE(double, gpu)
+
+}  // namespace nz
