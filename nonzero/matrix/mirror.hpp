@@ -67,11 +67,20 @@ std::optional<facing_entries<V>> first_not_finite(const ascending<V>& A);
 template <class V>
 std::int64_t first_asymmetric_row(gpu on, const csr<V, device_view>& A);
 
+/// As the functions of a matrix on the CPU, of a square one on a GPU, its columns ascending. Real
+/// values. Wait for on.stream.
+template <class V>
+std::optional<facing_entries<V>> first_asymmetry(gpu on, const csr<V, device_view>& A);
+template <class V>
+std::optional<facing_entries<V>> first_not_finite(gpu on, const csr<V, device_view>& A);
+
 /// Description of the fault in one sentence.
 template <class V>
 std::string text_of_not_finite(const facing_entries<V>& found);
 template <class V>
 std::string text_of_asymmetry(const facing_entries<V>& found);
+/// Of a value on the diagonal that is not positive, in that row.
+std::string text_of_diagonal(double value, std::int64_t row);
 
 /// Empty where A is square and finite; else why not, in one sentence that names a place.
 template <class V>

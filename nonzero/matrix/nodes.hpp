@@ -21,5 +21,8 @@ namespace nz {
 template <class V>
 index unknowns_a_node(cpu on, const communicator* ranks, const csr<V, host_view>& A, index rows,
                       index first_row = 0);
+/// The same number of a matrix on a GPU, its rows ascending. Waits for on.stream.
+template <class V>
+index unknowns_a_node(gpu on, const csr<V, device_view>& A);
 
 }  // namespace nz

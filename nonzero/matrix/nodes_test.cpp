@@ -3,15 +3,24 @@
 
 #include <gtest/gtest.h>
 
+#include "nonzero/core/format.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/gen/problems.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
 namespace {
 
+/// On the CPU, and the same on a GPU where there is one.
 template <class V>
 index found_in(const csr<V, host>& A) {
-    return unknowns_a_node(cpu{}, nullptr, view(A), A.shape.rows);
+    const index found = unknowns_a_node(cpu{}, nullptr, view(A), A.shape.rows);
+    if constexpr (has_cuda) {
+        if (!why_no_gpu().empty()) return found;
+        const auto there = upload(gpu{}, A);
+        EXPECT_EQ(unknowns_a_node(gpu{}, view(there)), found);
+    }
+    return found;
 }
 
 /// A without its zeros.

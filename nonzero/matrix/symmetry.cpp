@@ -98,6 +98,10 @@ std::string text_of_asymmetry(const facing_entries<V>& found) {
                        text(across));
 }
 
+std::string text_of_diagonal(double value, std::int64_t row) {
+    return fmt::format("A is not positive definite: its diagonal is {:.6g} in row {}", value, row);
+}
+
 template <class V>
 std::string why_not_finite(const ascending<V>& A) {
     const auto [rows, cols] = A.view().shape;
@@ -126,8 +130,7 @@ std::string why_not_definite(const ascending<V>& A) {
     const auto row = first_wrong_row(
         A.view().shape.rows, [&](index i) { return !(std::real(diagonal[std::size_t(i)]) > 0); });
     if (row >= 0 && (!found || row <= found->row))
-        return fmt::format("A is not positive definite: its diagonal is {:.6g} in row {}",
-                           double(std::real(diagonal[std::size_t(row)])), row);
+        return text_of_diagonal(double(std::real(diagonal[std::size_t(row)])), row);
     return found ? text_of_asymmetry(*found) : "";
 }
 

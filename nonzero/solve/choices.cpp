@@ -86,17 +86,13 @@ choice asked_for(const system_options& o, const matrix_facts& f) {
 
 namespace {
 
-/// Whether block preconditioners are worth an attempt. Iterations take the few eigenvalues that few
-/// constraints make one after the other; a constraint of many unknowns makes the Schur complement,
-/// and multigrid's levels of it, nearly dense (kkt_BOYD1: 159 iterations in 40 s).
+/// Whether block preconditioners are worth an attempt.
 template <class V>
 bool is_saddle(const ascending<V>& A, std::span<const V> diagonal) {
-    constexpr std::size_t rows_a_constraint = 100;
-    constexpr offset longest_row = 1000;
     const auto& ptr = A.view().row_ptr;
     for (std::size_t i = 0; i < diagonal.size(); ++i)
-        if (ptr[i + 1] - ptr[i] > longest_row) return false;
-    return find_saddle(A, diagonal).second.size() >= diagonal.size() / rows_a_constraint + 1;
+        if (ptr[i + 1] - ptr[i] > longest_row_of_saddle) return false;
+    return std::ssize(find_saddle(A, diagonal).second) >= least_constraints(std::ssize(diagonal));
 }
 
 }  // namespace
@@ -171,6 +167,10 @@ std::vector<double> row_sizes(const csr<V, host_view>& A) {
 
 template <class V>
 std::vector<std::string> obstacles_in(const csr<V, host_view>& A, std::span<const V> diagonal) {
+    return obstacles_in<V>(row_sizes(A), diagonal);
+}
+template <class V>
+std::vector<std::string> obstacles_in(std::span<const double> sizes, std::span<const V> diagonal) {
     std::vector<std::string> obstacles;
     const auto zeros = std::ranges::count(diagonal, V(0));
     if (zeros > 0)
@@ -178,8 +178,7 @@ std::vector<std::string> obstacles_in(const csr<V, host_view>& A, std::span<cons
             "A's diagonal is zero in {} of {} rows, first in row {}, which preconditioners other "
             "than matching and ilut cannot take: permute the rows so that none is",
             zeros, diagonal.size(), std::ranges::find(diagonal, V(0)) - diagonal.begin()));
-    if (A.shape.rows == 0) return obstacles;
-    const auto sizes = row_sizes(A);
+    if (sizes.empty()) return obstacles;
     const auto [least, most] = std::ranges::minmax_element(sizes);
     constexpr double badly_scaled = 1e6;
     if (*least == 0)
@@ -213,9 +212,10 @@ std::vector<std::string> advice_for(const system_report& report, const system_op
     return advice;
 }
 
-#define NZ_INSTANTIATE(V)                                                    \
-    template matrix_facts facts_of(const ascending<V>&, std::span<const V>); \
-    template std::vector<std::string> obstacles_in(const csr<V, host_view>&, std::span<const V>);
+#define NZ_INSTANTIATE(V)                                                                         \
+    template matrix_facts facts_of(const ascending<V>&, std::span<const V>);                      \
+    template std::vector<std::string> obstacles_in(const csr<V, host_view>&, std::span<const V>); \
+    template std::vector<std::string> obstacles_in(std::span<const double>, std::span<const V>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

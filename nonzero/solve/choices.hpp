@@ -34,6 +34,13 @@ struct matrix_facts {
 template <class V>
 matrix_facts facts_of(const ascending<V>& A, std::span<const V> diagonal);
 
+/// A row with more entries keeps block preconditioners from being tried; so do fewer constraints
+/// than that for all rows. Iterations take the few eigenvalues that few constraints make one after
+/// the other; a constraint of many unknowns makes the Schur complement, and multigrid's levels of
+/// it, nearly dense (kkt_BOYD1: 159 iterations in 40 s).
+inline constexpr offset longest_row_of_saddle = 1000;
+constexpr std::int64_t least_constraints(std::int64_t rows) { return rows / 100 + 1; }
+
 /// The choices to try, in this order. Throws unsuitable where the one asked for does not suit A.
 std::vector<choice> choices_for(const matrix_facts&, const system_options&);
 
@@ -49,6 +56,9 @@ double iteration_seconds(const choice&, const matrix_facts&);
 /// Obstacles to iterations, a sentence each. diagonal: A's.
 template <class V>
 std::vector<std::string> obstacles_in(const csr<V, host_view>& A, std::span<const V> diagonal);
+/// The same. sizes: the largest magnitude in each row of A.
+template <class V>
+std::vector<std::string> obstacles_in(std::span<const double> sizes, std::span<const V> diagonal);
 /// Advice on what to try next, a sentence each, where no attempt of the report was enough.
 std::vector<std::string> advice_for(const system_report&, const system_options&);
 

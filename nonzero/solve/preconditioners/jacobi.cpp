@@ -8,6 +8,7 @@
 #include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
+#include "nonzero/solve/preconditioners/jacobi_on_gpu.hpp"
 #include "nonzero/vector/fused_columns.hpp"
 #include "nonzero/vector/vectors.hpp"
 
@@ -21,6 +22,11 @@ void check_square(const char* what, const csr<V, host_view>& A) {
                              std::to_string(A.shape.cols) + ", expected a square matrix");
 }
 
+[[noreturn]] void refuse_row(std::int64_t row) {
+    throw argument_error("jacobi: the diagonal is zero or not finite in row " +
+                         std::to_string(row) + " (counted from 0)");
+}
+
 template <class V>
 bool is_finite(V v) {
     return std::isfinite(std::real(v)) && std::isfinite(std::imag(v));
@@ -29,10 +35,10 @@ bool is_finite(V v) {
 template <class V, class B>
 class jacobi_operator final : public matrix_free_operator<V, B> {
   public:
-    jacobi_operator(B on, const host_vector<V>& inverse)
+    jacobi_operator(B on, vector<V, B> inverse)
         : matrix_free_operator<V, B>(on, {index(inverse.size()), index(inverse.size())}),
           space_(on, std::int64_t(inverse.size())),
-          inverse_(from_host(on, std::span<const V>(inverse))),
+          inverse_(std::move(inverse)),
           none_(make_vector<one_scalar<V>>(on, std::size_t(most_columns))) {}
     [[nodiscard]] std::size_t bytes() const override { return inverse_.size() * sizeof(V); }
 
@@ -133,13 +139,26 @@ std::unique_ptr<linear_operator<V, B>> jacobi(B on, const ascending<V>& in_order
     for (std::size_t i = 0; i < inverse.size(); ++i) {
         const V d = std::exchange(inverse[i], V(1) / inverse[i]);
         if (d == V(0) || !is_finite(d) || !is_finite(inverse[i]))
-            throw argument_error("jacobi: the diagonal is zero or not finite in row " +
-                                 std::to_string(first_row + std::int64_t(i)) + " (counted from 0)");
+            refuse_row(first_row + std::int64_t(i));
     }
     if constexpr (!is_built<B>) {
         refuse_gpu();
     } else {
-        return std::make_unique<jacobi_operator<V, B>>(on, inverse);
+        return std::make_unique<jacobi_operator<V, B>>(on,
+                                                       from_host(on, std::span<const V>(inverse)));
+    }
+}
+
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> jacobi_of(gpu on, device_span<V> diagonal,
+                                                   bool of_magnitudes) {
+    if constexpr (!is_built<gpu>) {
+        refuse_gpu();
+    } else {
+        std::int64_t bad_row = -1;
+        auto inverse = inverse_of(on, diagonal, of_magnitudes, bad_row);
+        if (bad_row >= 0) refuse_row(bad_row);
+        return std::make_unique<jacobi_operator<V, gpu>>(on, std::move(inverse));
     }
 }
 
@@ -161,5 +180,7 @@ std::unique_ptr<linear_operator<V, B>> block_jacobi(B on, const ascending<V>& in
                                                                  index);
 #define NZ_INSTANTIATE(V) NZ_INSTANTIATE_ON(V, cpu) NZ_INSTANTIATE_ON(V, gpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+template std::unique_ptr<linear_operator<float, gpu>> jacobi_of(gpu, device_span<float>, bool);
+template std::unique_ptr<linear_operator<double, gpu>> jacobi_of(gpu, device_span<double>, bool);
 
 }  // namespace nz

@@ -17,7 +17,6 @@ std::unique_ptr<linear_operator<V, B>> jacobi(B on, const csr<V, host_view>& A,
                                               index first_row = 0) {
     return jacobi(on, ascending(A), first_row);
 }
-
 /// The inverses of the dense `block` x `block` blocks on the diagonal (the last one may be
 /// smaller), as a matrix whose product has its own plan. Deterministic.
 /// Throws   argument_error where A is not square, block is not 1 to 64, or a block is singular,
