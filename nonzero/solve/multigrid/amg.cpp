@@ -296,10 +296,6 @@ amg<V, B>::amg(const csr<V, device_view>& given, B on, const amg_options& asked,
     const auto start = steady_clock::now();
     asked.validate();
     amg_options o = asked;
-    o.block = std::max(o.block, 1);
-    if (given.shape.rows % o.block != 0)
-        throw argument_error(
-            fmt::format("amg: {} rows, not whole blocks of {}", given.shape.rows, o.block));
     if (given.val.size() > std::size_t(offset_vector::max_narrow))
         throw argument_error("amg: a matrix of 2^31 entries or more, expected it on the CPU");
     check_candidates(near, given.shape.rows);
@@ -309,15 +305,22 @@ amg<V, B>::amg(const csr<V, device_view>& given, B on, const amg_options& asked,
         refuse_gpu();
     } else {
         require_gpu(on);
-        const ascending<V, gpu> A(given, on);
-        expect_suitable(on, A.view(), o.check);
-        state_ = std::make_unique<state>(on, o, finest, A.view());
+        const ascending<V, gpu> in_order(given, on);
+        const csr<V, device_view>& A = in_order.view();
+        expect_suitable(on, A, o.check);
+        if (o.block == 0) o.block = unknowns_a_node(on, A);
+        if (A.shape.rows % o.block != 0)
+            throw argument_error(
+                fmt::format("amg: {} rows, not whole blocks of {}", A.shape.rows, o.block));
+        state_ = std::make_unique<state>(on, o, finest, A);
         const auto make = [&](const candidates<V>& all, auto& made, amg_report& report) {
-            make_levels<V>(on, A, o, all, finest, made, report);
+            make_levels<V>(on, in_order, o, all, finest, made, report);
         };
-        const auto plan = [&] { return plan_and_build(A, on, product_options<V>(on, true)).op; };
+        const auto plan = [&] {
+            return plan_and_build(in_order, on, product_options<V>(on, true)).op;
+        };
         auto& made = *state_->made;
-        const bool by_phases = has_phases<V>(on, nullptr, in<V, gpu>(A.view().val), o, near);
+        const bool by_phases = has_phases<V>(on, nullptr, in<V, gpu>(A.val), o, near);
         make(all_candidates<V, B>(on, finest, plan, 0, near, by_phases, o, make), made, report_);
         made.levels.finish();
         report_.block = o.block;

@@ -68,8 +68,7 @@ class amg final : public matrix_free_operator<V, B> {
         : amg(view(A), on, options, near, finest) {}
     /// The same of a matrix in the GPU's memory, of which nothing of size leaves it: levels, checks
     /// and products are made there; but of complex values, unless `finest` is given, its product is
-    /// planned on the CPU. Below 2^31 entries. The unknowns of a node are not looked for: block = 0
-    /// is 1.
+    /// planned on the CPU. Below 2^31 entries.
     amg(const csr<V, device_view>& A, B on, const amg_options& options = {},
         const candidates<V>& near = {},
         const linear_operator<V, B>* finest = nullptr) requires std::is_same_v<B, gpu>;
@@ -93,9 +92,9 @@ class amg final : public matrix_free_operator<V, B> {
     /// whose setup finds these anew for A; made again, in the memory that is there, are the
     /// prolongations, R A P, the smoothers' bounds, the coarsest level's inverse and the packed
     /// values. With `prolongation` the prolongations stay as well. Where A has changed so far that
-    /// the old aggregates do not suit it, solvers take more iterations. Phases are found anew, where
-    /// no candidates were given. `finest` must have taken the values before. Not while another
-    /// thread applies it. On a GPU it waits for on.stream.
+    /// the old aggregates do not suit it, solvers take more iterations. Phases are found anew,
+    /// where no candidates were given. `finest` must have taken the values before. Not while
+    /// another thread applies it. On a GPU it waits for on.stream.
     /// @param A       of the pattern that this was made of, its rows in any order
     /// @param finest  multiplies by A, as the constructor has it; null: the product that the
     ///                constructor was given, which has taken the values, or its own
