@@ -5,11 +5,13 @@
 #include <limits>
 
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/dist/own_backend.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/idrs.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/solve/krylov/minres.hpp"
+#include "nonzero/solve/prepared_matrix.hpp"
 
 namespace nz {
 namespace {
@@ -67,8 +69,12 @@ template <class V, class B>
 class attempts {
   public:
     attempts(B on, const attempted_system<V, B>& s, const system_options& o, system_report& report)
-        : on_(on), system_(s), options_(o), report_(report) {
-        agree(ranks_, [&] { b_on_device_ = from_host(on_, system_.b); });
+        : on_(on),
+          system_(s),
+          options_(o),
+          report_(report),
+          space_(alone(on), std::int64_t(s.b.size())) {
+        agree(ranks_, [&] { from_ = copied<V>(on_, system_.x); });
     }
 
     void run(std::vector<choice> left) {
@@ -110,7 +116,7 @@ class attempts {
         const std::int64_t patient =
             std::min(c.patience, std::max<std::int64_t>(500, options_.max_iter / 4));
         patience p(options_.monitor, last ? std::numeric_limits<std::int64_t>::max() : patient);
-        host_vector<V> x;
+        vector<V, B> x;
         try {
             x = found_by(c, most, last, p, a);
             any_ran_ = true;
@@ -128,8 +134,8 @@ class attempts {
     }
 
     /// The x that an attempt ends with; its report and times in `a`.
-    host_vector<V> found_by(const choice& c, std::int64_t most, bool last, patience& p,
-                            system_report::attempt& a) {
+    vector<V, B> found_by(const choice& c, std::int64_t most, bool last, patience& p,
+                          system_report::attempt& a) {
         const auto start = steady_clock::now();
         gmres_options o = options_;
         const auto M = seconds_left() > 0 ? preconditioner_of(c, last, a) : nullptr;
@@ -140,11 +146,10 @@ class attempts {
         if (!last) o.most_restart = std::min(o.most_restart, 4 * o.restart);
         if (!last || options_.monitor)
             o.monitor = [&](std::int64_t k, double r) { return p.is_running(k, r); };
-        vector<V, B> x_on_device;
-        agree(ranks_, [&] { x_on_device = from_host(on_, std::span<const V>(from_)); });
+        vector<V, B> x;
+        agree(ranks_, [&] { x = copied<V>(on_, from_); });
         const auto iterating = steady_clock::now();
-        a.report =
-            solve_by<V, B>(c.method, on_, system_.product, M.get(), b_on_device_, x_on_device, o);
+        a.report = solve_by<V, B>(c.method, on_, system_.product, M.get(), system_.b, x, o);
         a.solve_s = seconds_since(iterating);
         // Only some ranks may have a monitor, whose word counts more.
         const bool stopped = !on_all(ranks_, !p.stopped());
@@ -152,8 +157,6 @@ class attempts {
         if (lost && !a.report.converged) a.report.end_by(status::no_longer_halves);
         is_over_ = alone_ || a.report.status == status::stopped_by_caller ||
                    a.report.status == status::max_seconds;
-        host_vector<V> x;
-        agree(ranks_, [&] { x = to_host<V>(on_, in<V, B>(x_on_device)); });
         return x;
     }
 
@@ -176,17 +179,17 @@ class attempts {
 
     /// x becomes the result where it is the best so far, and where the next attempt starts from
     /// where it is better than the guess and not huge.
-    void keep(host_vector<V> x, bool last) {
+    void keep(vector<V, B> x, bool last) {
         const solve_report& r = report_.attempts.back().report;
         if (relative_ == unknown) relative_ = r.history.front();
         const double before = report_.result().report.relative;
         if (report_.attempts.size() == 1 || std::isnan(before) || r.relative < before) {
             report_.best = report_.attempts.size() - 1;
-            std::copy(x.begin(), x.end(), system_.x.begin());
+            space_.copy(x, system_.x);
         }
         if (r.converged || is_over_ || last) return;
-        // Before (p, A p) was seen not to be positive it may have been next to nothing, and the step
-        // along p, where A is singular a part of its null space, huge.
+        // Before (p, A p) was seen not to be positive it may have been next to nothing, and the
+        // step along p, where A is singular a part of its null space, huge.
         if (r.status == status::indefinite_matrix) return;
         constexpr double unit = std::numeric_limits<real<V>>::epsilon() / 2;
         const double rounding = 8 * unit * system_.rounding_scale(x);
@@ -203,11 +206,10 @@ class attempts {
     const system_options& options_;
     system_report& report_;
     const communicator* ranks_ = ranks_of(on_);
-    vector<V, B> b_on_device_;
+    vector_space<V, B> space_;
     std::int64_t iterations_ = options_.max_iter;  ///< left for all
-    /// First guess of the next attempt.
-    host_vector<V> from_ = {system_.x.begin(), system_.x.end()};
-    double relative_ = unknown;  ///< its residual
+    vector<V, B> from_;                            ///< first guess of the next attempt
+    double relative_ = unknown;                    ///< its residual
     bool alone_ = false, is_over_ = false, any_ran_ = false;
     std::exception_ptr failure_;
 };

@@ -13,16 +13,17 @@ template <class V, class B>
 using preconditioner_maker = std::function<std::unique_ptr<linear_operator<V, B>>(
     const choice&, bool last, system_report::attempt& told)>;
 
-/// A x = b as the attempts see it; over ranks, where everything is called by all of them.
+/// A x = b as the attempts see it, vectors where B computes; over ranks, where everything is called
+/// by all of them.
 template <class V, class B>
 struct attempted_system {
     const linear_operator<V, B>& product;  ///< by A, where B computes
-    std::span<const V> b;
-    std::span<V> x;  ///< the guess; the best x in the end
+    in<V, B> b;
+    out<V, B> x;  ///< the guess; the best x in the end
     preconditioner_maker<V, B> make;
     /// | |A| |x| + |b| |, over |b|: times a unit of rounding, what b - A x may be wrong by. Asked
     /// for only where another attempt may follow.
-    std::function<double(std::span<const V> x)> rounding_scale;
+    std::function<double(in<V, B> x)> rounding_scale;
     /// Orders anew what is left after the first attempt, which has failed.
     std::function<void(std::vector<choice>& left)> reconsider = [](auto&) {};
     steady_clock::time_point start = steady_clock::now();  ///< options.max_seconds counts from here

@@ -34,11 +34,14 @@ class faulty_attempts : public solver_test<T> {
         std::vector<choice> choices{{krylov_method::cg, preconditioning::jacobi}};
         if (first) choices.insert(choices.begin(), {krylov_method::cg, preconditioning::amg});
         choices.front().patience = patience;
-        const auto rounding = [&](std::span<const value> x) {
-            return rounding_scale<value>(view(s.A), s.b, x);
+        const auto rounding = [&](in<value, backend> x) {
+            return rounding_scale<value>(view(s.A), s.b, to_host<value>(this->on_, x));
         };
-        attempt_all<value, backend>(this->on_, {*product, s.b, all.x, make, rounding}, choices,
-                                    options, all.report);
+        const auto b = this->to_backend(s.b);
+        auto x = this->to_backend(all.x);
+        attempt_all<value, backend>(this->on_, {*product, b, x, make, rounding}, choices, options,
+                                    all.report);
+        all.x = this->here(x);
         return all;
     }
     template <class F>
@@ -112,19 +115,20 @@ TYPED_TEST(faulty_attempts, are_thrown_where_no_other_ran) {
     using V = typename TypeParam::V;
     using B = typename TypeParam::B;
     const auto product = this->operator_of(A);
-    host_vector<V> x(this->s.b.size(), V(0));
+    const host_vector<V> guess(this->s.b.size(), V(0));
+    const auto b = this->to_backend(this->s.b);
+    auto x = this->to_backend(guess);
     const auto attempt = [&](auto make) {
         system_report report;
-        const auto rounding = [&](std::span<const V> at) {
-            return rounding_scale<V>(view(A), this->s.b, at);
+        const auto rounding = [&](in<V, B> at) {
+            return rounding_scale<V>(view(A), this->s.b, to_host<V>(this->on_, at));
         };
-        attempt_all<V, B>(this->on_, {*product, this->s.b, x, make, rounding}, one, this->options,
-                          report);
+        attempt_all<V, B>(this->on_, {*product, b, x, make, rounding}, one, this->options, report);
     };
     using made = typename TestFixture::preconditioner;
     EXPECT_THROW(attempt([](auto&&...) -> made { throw argument_error("no"); }), unsuitable);
     EXPECT_THROW(attempt([](auto&&...) -> made { throw unavailable("no"); }), unavailable);
-    EXPECT_EQ(x, host_vector<V>(x.size(), V(0)));
+    EXPECT_EQ(this->here(x), guess);
 }
 
 TYPED_TEST(faulty_attempts, of_the_monitor_reach_the_caller) {

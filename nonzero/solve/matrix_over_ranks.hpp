@@ -1,8 +1,6 @@
 // A matrix over ranks, as `prepared_system` asks for it.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -52,8 +50,7 @@ matrix_facts facts_of(const communicator& ranks, const matrix_slice<V>& A,
     f.why_not_definite = why_not_symmetric(ranks, A);
     f.is_symmetric = f.why_not_definite.empty();
     if (f.is_symmetric && below.row >= 0)
-        f.why_not_definite = fmt::format(
-            "A is not positive definite: its diagonal is {:.6g} in row {}", below.value, below.row);
+        f.why_not_definite = text_of_diagonal(below.value, below.row);
     f.zero_on_diagonal = first_place(ranks, A.rows, diagonal, [](V d) { return d == V(0); }).row;
     f.is_complex_valued = is_complex<V>;
     f.entries = summed(ranks, double(A.own.val.size()));
@@ -64,15 +61,21 @@ matrix_facts facts_of(const communicator& ranks, const matrix_slice<V>& A,
 template <class V, class B>
 class matrix_over_ranks {
   public:
-    matrix_over_ranks(B on, matrix_slice<V> A, int overlap)
-        : on_(on), A_(std::move(A)), overlap_(overlap) {}
+    static constexpr bool is_over_ranks = true;
+    /// diagonal: of the rank's rows.
+    matrix_over_ranks(B on, matrix_slice<V> A, host_vector<V> diagonal, int overlap)
+        : on_(on), A_(std::move(A)), diagonal_(std::move(diagonal)), overlap_(overlap) {}
     [[nodiscard]] const communicator* ranks() const { return &ranks_; }
     [[nodiscard]] index rows() const { return A_.rows.total(); }
+    [[nodiscard]] bool has_rows() const { return !diagonal_.empty(); }  ///< this rank
     [[nodiscard]] index first_row() const { return index(A_.rows.of(ranks_.rank()).first); }
-    void negate() { nz::negate<V>(A_.own.val); }
-    [[nodiscard]] matrix_facts facts(std::span<const V> diagonal) const {
-        return facts_of<V>(ranks_, A_, diagonal);
+    /// Negates A where its diagonal is negative throughout; whether it is.
+    bool negate_where_negative() {
+        if (!is_negative_throughout<V>(&ranks_, rows(), diagonal_)) return false;
+        agree(&ranks_, [&] { negate<V>(cpu{}, A_.own.val), negate<V>(cpu{}, diagonal_); });
+        return true;
     }
+    [[nodiscard]] matrix_facts facts() const { return facts_of<V>(ranks_, A_, diagonal_); }
     /// Takes the rows over where nothing but the product needs them: of a single attempt without
     /// multigrid. only: that attempt, or null.
     void build_product(const choice* only) {
@@ -116,6 +119,9 @@ class matrix_over_ranks {
     auto with_block(F f) const {
         return f(ascending(view(block_->A)), first_row() - block_->before);
     }
+    [[nodiscard]] std::unique_ptr<linear_operator<V, B>> jacobi(B here, const choice& c) const {
+        return jacobi_of<V>(here, c, diagonal_, first_row());
+    }
     /// M of the block that was taken as a part of the preconditioner over all ranks.
     std::unique_ptr<linear_operator<V, B>> joined(std::unique_ptr<linear_operator<V, B>> M,
                                                   const choice& c) {
@@ -127,12 +133,14 @@ class matrix_over_ranks {
         block_.reset();
         return M;
     }
-    [[nodiscard]] double rounding(std::span<const V> b, std::span<const V> at) const {
+    [[nodiscard]] double rounding(in<V, B> rhs, in<V, B> solution) const {
         matrix_slice<double> sizes{A_.rows, A_.cols, {}};
-        host_vector<double> x(at.size()), y(b.size());
+        host_vector<double> x(solution.size()), y(rhs.size());
         const auto size_of = [](const V& v) { return double(std::abs(v)); };
         long double b2 = 0, sum2 = 0;
         agree(&ranks_, [&] {
+            const auto& b = read_here<V>(on_, rhs);
+            const auto& at = read_here<V>(on_, solution);
             sizes.own = {A_.own.shape, A_.own.row_ptr, A_.own.col_ind,
                          host_vector<double>(A_.own.val.size())};
             std::ranges::transform(A_.own.val, sizes.own.val.begin(), size_of);
@@ -147,7 +155,8 @@ class matrix_over_ranks {
         for (const long double v : y) sum2 += v * v;
         return double(std::sqrt(summed(ranks_, sum2) / summed(ranks_, b2)));
     }
-    [[nodiscard]] static std::vector<std::string> obstacles(std::span<const V>) { return {}; }
+    [[nodiscard]] static std::vector<std::string> obstacles() { return {}; }
+    [[nodiscard]] static std::vector<std::string> detours() { return {}; }
     const factor_forecast& forecast(const system_options& o) {
         if (!direct_)
             direct_ = std::make_shared<direct_over_ranks<V>>(
@@ -168,6 +177,7 @@ class matrix_over_ranks {
     B on_;
     const communicator& ranks_ = *on_.ranks;
     matrix_slice<V> A_;  ///< its rows only as long as an attempt may need them
+    host_vector<V> diagonal_;
     int overlap_;
     std::optional<overlapping_block<V>> block_;  ///< taken and not yet joined
     preconditioning block_for_ = preconditioning::none;

@@ -27,24 +27,27 @@ inline bool takes_block(preconditioning p) {
     return p == block_jacobi || p == gauss_seidel || p == matching || may_overlap(p) || p == saddle;
 }
 
+/// jacobi of a diagonal on the host, as the method wants it: minres takes its absolute values.
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> jacobi_of(B here, const choice& c,
+                                                 std::span<const V> diagonal, index first_row) {
+    auto values = c.method == krylov_method::minres
+                      ? magnitudes(diagonal)
+                      : host_vector<V>(diagonal.begin(), diagonal.end());
+    return jacobi(here, ascending<V>::known(diagonal_matrix(std::move(values))), first_row);
+}
+
 /// Of the rows and columns that `here` has by itself. Null for none. Throws argument_error where
 /// they do not suit it.
 template <class V, class B, class Matrix>
 std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, const choice& c,
-                                                          std::span<const V> diagonal,
                                                           const system_options& o,
                                                           system_report::attempt& told) {
     if (c.preconditioner == preconditioning::none) return nullptr;
     if constexpr (std::is_same_v<B, gpu>)  // gmres alone runs in no graph, which copies would end
         if (c.preconditioner == preconditioning::ilut && c.method != krylov_method::gmres)
             throw argument_error("ilut: on a GPU for gmres alone");
-    if (!takes_block(c.preconditioner) || diagonal.empty())
-        return jacobi(here,
-                      ascending<V>::known(
-                          diagonal_matrix(c.method == krylov_method::minres
-                                              ? magnitudes(diagonal)
-                                              : host_vector<V>(diagonal.begin(), diagonal.end()))),
-                      A.first_row());
+    if (!takes_block(c.preconditioner) || !A.has_rows()) return A.jacobi(here, c);
     using made = std::unique_ptr<linear_operator<V, B>>;
     return A.with_block([&](const ascending<V>& block, index first_row) -> made {
         switch (c.preconditioner) {

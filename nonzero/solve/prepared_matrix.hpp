@@ -1,7 +1,11 @@
 // Parts that matrices have in common, as `prepared_system` asks for them.
 #pragma once
 
+#include <algorithm>
+
+#include "nonzero/core/agreement.hpp"
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/dist/own_backend.hpp"
 #include "nonzero/formats/linear_operator.hpp"
 #include "nonzero/solve/multigrid/options.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
@@ -11,9 +15,42 @@
 namespace nz {
 
 template <class V>
-void negate(std::span<V> v) {
+void negate(cpu, std::span<V> v) {
     parallel_for(thread_count({}), std::int64_t(v.size()),
                  [&](std::int64_t k) { v[std::size_t(k)] = -v[std::size_t(k)]; });
+}
+template <class V>
+void negate(gpu on, device_out<V> v) {
+    vector_space<V, gpu>(alone(on), std::int64_t(v.size())).scale(V(-1), v);
+}
+
+/// B's vector, as the CPU reads it: itself, or a copy.
+template <class V>
+std::span<const V> read_here(cpu, std::span<const V> v) {
+    return v;
+}
+template <class V>
+host_vector<V> read_here(gpu on, device_span<V> v) {
+    return to_host<V>(on, v);
+}
+/// A copy of v where it lies.
+template <class V>
+host_vector<V> copied(cpu, std::span<const V> v) {
+    return {v.begin(), v.end()};
+}
+template <class V>
+device_array<V> copied(gpu on, device_span<V> v) {
+    const device_guard guard(on);
+    device_array<V> to(on, v.size());
+    copy_on_device(on, v.data(), to.data(), v.size() * sizeof(V));
+    return to;
+}
+
+/// Whether the diagonal, which over ranks is the ranks' own rows', is negative throughout.
+template <class V>
+bool is_negative_throughout(const communicator* ranks, index rows, std::span<const V> diagonal) {
+    const auto is_below_0 = [](V d) { return std::real(d) < 0; };
+    return on_all(ranks, std::ranges::all_of(diagonal, is_below_0)) && rows > 0;
 }
 
 /// The operator of f, which takes and sets vectors on the host.

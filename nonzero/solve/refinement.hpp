@@ -31,7 +31,7 @@ std::unique_ptr<linear_operator<V, B>> inner_solver(B on, Matrix& A, const choic
                                                     steady_clock::time_point start,
                                                     std::int64_t& count,
                                                     system_report::attempt& told) {
-    if constexpr (!std::is_same_v<Matrix, whole_matrix<double, B>>) {
+    if constexpr (!std::is_same_v<V, double> || Matrix::is_over_ranks) {
         throw unsuitable("refine: for values in double precision, and not over ranks");
     } else {
         const auto make = [&](const ascending<double>& given, index) {
@@ -39,11 +39,10 @@ std::unique_ptr<linear_operator<V, B>> inner_solver(B on, Matrix& A, const choic
         };
         const auto single = A.with_block(make);
         single->A.build_product(nullptr);
-        const auto diagonal = diagonal_of(cpu{}, single->rounded.matrix);
         const choice inner{krylov_method::gmres, c.preconditioner};
         single->M = c.preconditioner == preconditioning::amg
                         ? single->A.multigrid(o, true, false)
-                        : own_preconditioner<float>(on, single->A, inner, diagonal, o, told);
+                        : own_preconditioner<float>(on, single->A, inner, o, told);
         const double seconds = o.max_seconds;
         const bool definite = f.why_not_definite.empty();
         const auto solve_once = [=, &count](in<float, B> r, out<float, B> z) {

@@ -1,7 +1,8 @@
 #include "nonzero/solve/solve.hpp"
 
+#include "nonzero/solve/columns_in_step.hpp"
+#include "nonzero/solve/prepared_system.hpp"
 #include "nonzero/solve/system_arguments.hpp"
-#include "nonzero/solve/whole_system.hpp"
 
 namespace nz {
 
@@ -16,9 +17,10 @@ system_report solve(B on, const csr<V, host_view>& given, std::span<const V> b, 
         refuse_gpu();
     } else {
         const auto start = steady_clock::now();
-        auto diagonal = diagonal_of(worth(cpu{}, std::ssize(A.val)), A);
-        return whole_system<V, B>(on, {on, in_order}, std::move(diagonal), o, to_follow::nothing)
-            .solve(b, x, start);
+        whole_system<V, B> system(on, {on, in_order}, o, to_follow::nothing);
+        return with_vectors<V>(on, b, x, [&](const auto& from, const auto& to) {
+            return system.solve(from, to, start);
+        });
     }
 }
 
@@ -33,10 +35,8 @@ std::vector<system_report> solve(B on, const csr<V, host_view>& given, in_column
         refuse_gpu();
     } else {
         const auto start = steady_clock::now();
-        auto diagonal = diagonal_of(worth(cpu{}, std::ssize(A.val)), A);
-        return whole_system<V, B>(on, {on, in_order}, std::move(diagonal), o,
-                                  b.count > 1 ? to_follow::right_hand_sides : to_follow::nothing)
-            .solve_columns(b, x, start);
+        return whole_system<V, B>(on, {on, in_order}, o, follows(b.count))
+            .template solve_columns<cpu>(b, x, start);
     }
 }
 
@@ -45,12 +45,8 @@ std::vector<system_report> solve(B on, const csr<V, host_view>& given, in_column
                                  const system_options&);                                        \
     template std::vector<system_report> solve(B, const csr<V, host_view>&, in_columns<V, cpu>,  \
                                               out_columns<V, cpu>, const system_options&);
-#define NZ_INSTANTIATE_ON_CPU(V)                                  \
-    template class prepared_system<V, cpu, whole_matrix<V, cpu>>; \
-    NZ_INSTANTIATE(V, cpu)
+#define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
-NZ_WITH_CUDA_ONLY(template class prepared_system<float, gpu, whole_matrix<float, gpu>>;
-                  template class prepared_system<double, gpu, whole_matrix<double, gpu>>;)
 NZ_INSTANTIATE(float, gpu)
 NZ_INSTANTIATE(double, gpu)
 

@@ -153,6 +153,22 @@ template <class V, class B>
 std::vector<system_report> solve(B on, const csr<V, host_view>& A, in_columns<V, cpu> b,
                                  out_columns<V, cpu> x, const system_options& = {});
 
+/// The same of what lies in the GPU's memory, in on.stream: A, b and x stay there, and facts,
+/// product and preconditioner are made there by the same rules; so x is what it is from the CPU's
+/// memory, up to rounding, by the same attempts. What is made on the CPU alone (block_jacobi, sgs,
+/// matching, ilut, ilu, ic, ict, fsai, saddle, spai, refine, the direct solver) takes one copy of A
+/// there when an attempt needs it, and `reasons` says so. Real values. The matrix of `amg` has less
+/// than 2^31 entries.
+///
+/// Throws   as above; unavailable where `on` cannot be used.
+template <class V>
+system_report solve(gpu on, const csr<V, device_view>& A, device_span<V> b, device_out<V> x,
+                    const system_options& = {});
+/// The same for several b.
+template <class V>
+std::vector<system_report> solve(gpu on, const csr<V, device_view>& A, in_columns<V, gpu> b,
+                                 out_columns<V, gpu> x, const system_options& = {});
+
 /// As nz::solve of a whole matrix, over on.ranks: b and x are this rank's elements, on the host.
 ///
 /// The same methods and preconditioners are tried in the same order, by what all ranks see of A,

@@ -1,6 +1,6 @@
 #include <array>
 
-#include "nonzero/solve/matrix_over_ranks.hpp"
+#include "nonzero/solve/columns_in_step.hpp"
 #include "nonzero/solve/prepared_system.hpp"
 #include "nonzero/solve/system_arguments.hpp"
 
@@ -26,9 +26,11 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
         refuse_gpu();
     } else {
         const auto start = steady_clock::now();
-        return prepared_system<V, B, matrix_over_ranks<V, B>>(
-                   on, {on, std::move(A), o.overlap}, std::move(diagonal), o, to_follow::nothing)
-            .solve(b, x, start);
+        system_over_ranks<V, B> system(on, {on, std::move(A), std::move(diagonal), o.overlap}, o,
+                                       to_follow::nothing);
+        return with_vectors<V>(on, b, x, [&](const auto& from, const auto& to) {
+            return system.solve(from, to, start);
+        });
     }
 }
 

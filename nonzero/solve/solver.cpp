@@ -1,12 +1,20 @@
 #include "nonzero/solve/solver.hpp"
 
 #include <mutex>
+#include <variant>
 
+#include "nonzero/core/parallel.hpp"
+#include "nonzero/matrix/pattern.hpp"
+#include "nonzero/solve/columns_in_step.hpp"
+#include "nonzero/solve/prepared_system.hpp"
 #include "nonzero/solve/system_arguments.hpp"
-#include "nonzero/solve/whole_system.hpp"
 
 namespace nz {
 namespace {
+
+/// Clang 14 instantiates members for backends that they do not suit.
+template <class B>
+constexpr bool is_gpu_built = std::is_same_v<B, gpu>&& is_built<B>;
 
 template <class V>
 bool same_pattern(const csr<V, host_view>& A, const csr<V, host_view>& B) {
@@ -23,34 +31,126 @@ bool same_pattern(const csr<V, host_view>& A, const csr<V, host_view>& B) {
                            });
 }
 
-}  // namespace
-
+/// A matrix that is kept on the CPU, and its system.
 template <class V, class B>
-struct solver<V, B>::state {
+struct kept_on_cpu {
     csr<V, host> A;
-    ascending<V> in_order;
-    std::optional<whole_system<V, B>> system = {};
-    std::mutex mutex = {};
+    whole_system<V, B> system;
 
-    explicit state(csr<V, host> copy)
-        : A(std::move(copy)), in_order(ascending<V>::known(view(A))) {}
-    [[nodiscard]] host_vector<V> diagonal() const {
-        return diagonal_of(worth(cpu{}, std::ssize(A.val)), view(A));
+    kept_on_cpu(B on, const csr<V, host_view>& given, const system_options& o)
+        : A(canonical(given)),
+          system(on, {on, ascending<V>::known(view(A))}, o, to_follow::matrices) {}
+    void take_values(B, const csr<V, host_view>& given) {
+        const ascending<V> in_order(given);
+        const csr<V, host_view>& other = in_order.view();
+        if (!same_pattern(other, view(A))) refuse_pattern();
+        parallel_for(thread_count({}), std::ssize(A.val),
+                     [&](std::int64_t k) { A.val[std::size_t(k)] = other.val[std::size_t(k)]; });
+        system.take_values();
+    }
+    void take_values(B on, const csr<V, device_view>& given) {
+        take_values(on, view(download(on, given)));
+    }
+    [[noreturn]] static void refuse_pattern() {
+        throw argument_error("solver: the matrix has another pattern than the first one");
+    }
+};
+
+/// The same on a GPU.
+template <class V>
+struct kept_on_gpu {
+    csr<V, device> A;
+    system_on_gpu<V> system;
+
+    kept_on_gpu(gpu on, const csr<V, device_view>& given, const system_options& o)
+        : A(upload(on, ascending<V, gpu>(given, on).view())),
+          system(on, {on, ascending<V, gpu>::known(view(A), on)}, o, to_follow::matrices) {}
+    void take_values(gpu on, const csr<V, device_view>& given) {
+        const ascending<V, gpu> in_order(given, on);
+        const csr<V, device_view>& other = in_order.view();
+        const auto hash = [&](const auto& M) { return pattern_hash(on, M.row_ptr, M.col_ind); };
+        if (other.shape != A.shape || other.val.size() != A.val.size() ||
+            hash(other) != hash(view(A)))
+            kept_on_cpu<V, gpu>::refuse_pattern();
+        copy_on_device(on, other.val.data(), A.val.data(), A.val.size() * sizeof(V));
+        system.take_values();
+    }
+    void take_values(gpu on, const csr<V, host_view>& given) {
+        const ascending<V> in_order(given);  // is checked before it travels
+        const auto there = upload(on, in_order.view());
+        take_values(on, view(there));
     }
 };
 
 template <class V, class B>
-solver<V, B>::solver(B on, const csr<V, host_view>& given, const system_options& o) {
+struct kept {
+    using type = std::variant<std::monostate, kept_on_cpu<V, B>>;
+};
+template <class V>
+struct kept<V, gpu> {
+    using type = std::variant<std::monostate, kept_on_cpu<V, gpu>, kept_on_gpu<V>>;
+};
+
+}  // namespace
+
+/// Every use takes its turn.
+template <class V, class B>
+struct solver<V, B>::state {
+    B on;
+    std::size_t rows;
+    typename kept<V, B>::type held = {};
+    std::mutex mutex = {};
+
+    state(B where, std::size_t n) : on(where), rows(n) {}
+    /// f of what is kept.
+    template <class F>
+    auto with(F f) {
+        const std::lock_guard lock(mutex);
+        using result = decltype(f(std::get<1>(held)));
+        return std::visit(
+            [&]<class K>(K& some) -> result {
+                if constexpr (std::is_same_v<K, std::monostate>)
+                    throw error("solver: empty");
+                else
+                    return f(some);
+            },
+            held);
+    }
+};
+
+namespace {
+
+template <class V, class B>
+std::size_t checked_rows(B on, nz::shape shape, const system_options& o) {
     if (on.ranks != nullptr) throw argument_error("solver: not over ranks");
-    expect_square(given.shape);
-    const auto n = std::size_t(given.shape.rows);
+    expect_square(shape);
+    const auto n = std::size_t(shape.rows);
     check_arguments(n, n, n, o);
+    return n;
+}
+
+}  // namespace
+
+template <class V, class B>
+solver<V, B>::solver(B on, const csr<V, host_view>& given, const system_options& o) {
+    const auto n = checked_rows<V>(on, given.shape, o);
     if constexpr (!is_built<B>) {
         refuse_gpu();
     } else {
-        state_ = std::make_unique<state>(canonical(given));
-        state_->system.emplace(on, whole_matrix<V, B>(on, state_->in_order), state_->diagonal(), o,
-                               to_follow::matrices);
+        state_ = std::make_unique<state>(on, n);
+        state_->held.template emplace<1>(on, given, o);
+    }
+}
+template <class V, class B>
+solver<V, B>::solver(B on, const csr<V, device_view>& given,
+                     const system_options& o) requires std::is_same_v<B, gpu> {
+    const auto n = checked_rows<V>(on, given.shape, o);
+    if constexpr (!is_gpu_built<B>) {
+        refuse_gpu();
+    } else {
+        require_gpu(on);
+        state_ = std::make_unique<state>(on, n);
+        state_->held.template emplace<2>(on, given, o);
     }
 }
 template <class V, class B>
@@ -64,9 +164,12 @@ system_report solver<V, B>::solve(std::span<const V> b, std::span<V> x) {
         refuse_gpu();
     } else {
         const auto start = steady_clock::now();
-        check_arguments(std::size_t(state_->A.shape.rows), b.size(), x.size(), {});
-        const std::lock_guard lock(state_->mutex);
-        return state_->system->solve(b, x, start);
+        check_arguments(state_->rows, b.size(), x.size(), {});
+        return state_->with([&](auto& k) {
+            return with_vectors<V>(state_->on, b, x, [&](const auto& from, const auto& to) {
+                return k.system.solve(from, to, start);
+            });
+        });
     }
 }
 
@@ -76,9 +179,34 @@ std::vector<system_report> solver<V, B>::solve(in_columns<V, cpu> b, out_columns
         refuse_gpu();
     } else {
         const auto start = steady_clock::now();
-        check_arguments(std::size_t(state_->A.shape.rows), b, x, {});
-        const std::lock_guard lock(state_->mutex);
-        return state_->system->solve_columns(b, x, start);
+        check_arguments(state_->rows, b, x, {});
+        return state_->with(
+            [&](auto& k) { return k.system.template solve_columns<cpu>(b, x, start); });
+    }
+}
+
+template <class V, class B>
+system_report solver<V, B>::solve(device_span<V> b,
+                                  device_out<V> x) requires std::is_same_v<B, gpu> {
+    if constexpr (!is_gpu_built<B>) {
+        refuse_gpu();
+    } else {
+        const auto start = steady_clock::now();
+        check_arguments(state_->rows, b.size(), x.size(), {});
+        return state_->with([&](auto& k) { return k.system.solve(b, x, start); });
+    }
+}
+
+template <class V, class B>
+std::vector<system_report> solver<V, B>::solve(
+    in_columns<V, gpu> b, out_columns<V, gpu> x) requires std::is_same_v<B, gpu> {
+    if constexpr (!is_gpu_built<B>) {
+        refuse_gpu();
+    } else {
+        const auto start = steady_clock::now();
+        check_arguments(state_->rows, b, x, {});
+        return state_->with(
+            [&](auto& k) { return k.system.template solve_columns<gpu>(b, x, start); });
     }
 }
 
@@ -87,15 +215,16 @@ void solver<V, B>::take_values(const csr<V, host_view>& given) {
     if constexpr (!is_built<B>) {
         refuse_gpu();
     } else {
-        const std::lock_guard lock(state_->mutex);
-        auto& mine = state_->A;
-        const ascending<V> in_order(given);
-        const csr<V, host_view>& other = in_order.view();
-        if (!same_pattern(other, view(mine)))
-            throw argument_error("solver: the matrix has another pattern than the first one");
-        parallel_for(thread_count({}), std::ssize(mine.val),
-                     [&](std::int64_t k) { mine.val[std::size_t(k)] = other.val[std::size_t(k)]; });
-        state_->system->take_values(state_->diagonal());
+        state_->with([&](auto& k) { k.take_values(state_->on, given); });
+    }
+}
+
+template <class V, class B>
+void solver<V, B>::take_values(const csr<V, device_view>& given) requires std::is_same_v<B, gpu> {
+    if constexpr (!is_gpu_built<B>) {
+        refuse_gpu();
+    } else {
+        state_->with([&](auto& k) { k.take_values(state_->on, given); });
     }
 }
 

@@ -23,6 +23,10 @@ namespace nz {
 /// patterns up. Where a solve takes over 1.5 times the iterations that the preconditioner took when
 /// it was new, the next solve makes it anew.
 ///
+/// Made of a matrix in the GPU's memory it keeps its copy there, and solves as `nz::solve` does of
+/// what lies there. Vectors and values may lie on the CPU or on that GPU in any case; they are
+/// copied where they lie elsewhere than the matrix.
+///
 /// Deterministic as `nz::solve` is; a solve depends on those before it by what they have left, and
 /// by x. Calls from several threads take turns.
 template <class V, class B = cpu>
@@ -31,6 +35,9 @@ class solver {
     /// Throws as `nz::solve`; argument_error where on.ranks is not null.
     solver(B on, const csr<V, host_view>& A, const system_options& = {});
     solver(B on, const csr<V, host>& A, const system_options& o = {}) : solver(on, view(A), o) {}
+    /// Of real values.
+    solver(B on, const csr<V, device_view>& A,
+           const system_options& = {}) requires std::is_same_v<B, gpu>;
     ~solver();
     solver(solver&&) noexcept;
 
@@ -39,11 +46,16 @@ class solver {
     /// The same for several b, as `nz::solve` has it: once one of them is solved, all go in step
     /// where the method suits that. The first such call plans the product anew.
     std::vector<system_report> solve(in_columns<V, cpu> b, out_columns<V, cpu> x);
+    /// Of vectors in the GPU's memory, in the stream that this was made with.
+    system_report solve(device_span<V> b, device_out<V> x) requires std::is_same_v<B, gpu>;
+    std::vector<system_report> solve(in_columns<V, gpu> b,
+                                     out_columns<V, gpu> x) requires std::is_same_v<B, gpu>;
     /// The values of A, whose pattern is that of the first one; its rows may stand in any order.
     /// Throws argument_error where the pattern is another: nothing has changed then. After anything
     /// else that it throws, such as out_of_memory, the next solve makes anew what is missing.
     void take_values(const csr<V, host_view>& A);
     void take_values(const csr<V, host>& A) { take_values(view(A)); }
+    void take_values(const csr<V, device_view>& A) requires std::is_same_v<B, gpu>;
 
   private:
     struct state;

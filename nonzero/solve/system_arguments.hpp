@@ -37,8 +37,8 @@ inline void check_arguments(std::size_t rows, std::size_t b, std::size_t x,
     if (const auto why = why_no(o.direct_solver); !why.empty()) throw unavailable(why);
     check_options("solve", o);
 }
-template <class V>
-void check_arguments(std::size_t rows, const in_columns<V, cpu>& b, const out_columns<V, cpu>& x,
+template <class In, class Out>
+void check_arguments(std::size_t rows, const columns<In>& b, const columns<Out>& x,
                      const system_options& o) {
     check_arguments(rows, rows, rows, o);
     check_columns("solve", "B", b, x.count, rows);

@@ -5,79 +5,77 @@
 #include "nonzero/solve/attempts.hpp"
 #include "nonzero/solve/direct/factor_plan.hpp"
 #include "nonzero/solve/direct/factorization.hpp"
-#include "nonzero/solve/multigrid/amg.hpp"
-#include "nonzero/solve/multigrid/level_product.hpp"
+#include "nonzero/solve/own_preconditioner.hpp"
 #include "nonzero/solve/prepared_matrix.hpp"
-#include "nonzero/vector/fused_columns.hpp"
+#include "nonzero/solve/system_product.hpp"
 
 namespace nz {
 
-/// A matrix that one process has as a whole, as `prepared_system` asks for it.
+/// A matrix in the CPU's memory that one process has as a whole, as `prepared_system` asks for it.
 template <class V, class B>
-class whole_matrix {
+class whole_matrix : public system_product<V, B> {
   public:
+    static constexpr bool is_over_ranks = false;
     whole_matrix(B on, const ascending<V>& A)
-        : on_(on), given_(A), A_(ascending<V>::known(A.view())) {}
+        : on_(on), given_(A), A_(ascending<V>::known(A.view())) {
+        find_diagonal();
+    }
     [[nodiscard]] static const communicator* ranks() { return nullptr; }
     [[nodiscard]] index rows() const { return A_.view().shape.rows; }
-    [[nodiscard]] static index first_row() { return 0; }
-    void negate() {
+    [[nodiscard]] bool has_rows() const { return rows() > 0; }
+    /// Negates A where its diagonal is negative throughout; whether it is.
+    bool negate_where_negative() {
+        if (!is_negative_throughout<V>(nullptr, rows(), diagonal_)) return false;
         csr<V, host_view> other = given_.view();
         values_.assign(other.val.begin(), other.val.end());
-        nz::negate<V>(values_);
+        negate<V>(cpu{}, values_);
         other.val = values_;
         A_ = ascending<V>::known(other);
-    }
-    [[nodiscard]] matrix_facts facts(std::span<const V> diagonal) const {
-        return facts_of<V>(A_, diagonal);
-    }
-    void build_product(const choice*) { plan(1); }
-    /// Plans the product for several vectors at once, where that has not been done. Whether the one
-    /// before is gone, and with it what multiplies by it.
-    bool plan_for_several() {
-        if (has_product() && is_for_several_) return false;
-        plan(most_columns);
+        negate<V>(cpu{}, diagonal_);
         return true;
     }
-    [[nodiscard]] std::string product_name() const {
-        return std::string(product_.op->method_name());
-    }
-    [[nodiscard]] bool has_product() const { return product_.op != nullptr; }
-    [[nodiscard]] const linear_operator<V, B>& product() const { return *product_.op; }
+    [[nodiscard]] matrix_facts facts() const { return facts_of<V>(A_, diagonal_); }
+    void build_product(const choice*) { this->plan(on_, A_, 1); }
+    /// As system_product has it.
+    bool plan_for_several() { return system_product<V, B>::plan_for_several(on_, A_); }
     std::unique_ptr<linear_operator<V, B>> multigrid(const system_options& o, bool,
                                                      bool keep) const {
         return std::make_unique<amg<V, B>>(A_, on_, multigrid_options(o, keep), near_of<V>(o),
-                                           product_.op.get());
+                                           &this->product());
     }
     /// The values that the arrays it was given have now.
     void take_values() {
         A_ = ascending<V>::known(given_.view());
+        find_diagonal();
         factors_.reset();
     }
-    /// Gives them to the product, after that and `negate`, and to M; whether M has taken them. Null
-    /// for none.
+    /// Gives them to the product, after that and the negation, and to M; whether M has taken them.
+    /// Null for none.
     bool update(linear_operator<V, B>* M) {
         if constexpr (std::is_same_v<B, gpu>) {
             const device_guard guard(on_);
-            return update_from(view(upload(on_, A_.view())), M);
+            const auto there = upload(on_, A_.view());
+            return system_product<V, B>::update(view(there), view(there), M);
         } else {
-            return update_from(A_.view(), M);
+            return system_product<V, B>::update(A_.view(), A_, M);
         }
     }
-    void drop_product() { product_.op.reset(); }
     void take_block(const choice&) {}
     /// f of the rows and columns that preconditioners are made of, and the number of the first.
     template <class F>
     auto with_block(F f) const {
         return f(A_, 0);
     }
+    [[nodiscard]] std::unique_ptr<linear_operator<V, B>> jacobi(B here, const choice& c) const {
+        return jacobi_of<V>(here, c, diagonal_, 0);
+    }
     /// M of that block where it is one of other rows as well.
     std::unique_ptr<linear_operator<V, B>> joined(std::unique_ptr<linear_operator<V, B>> M,
                                                   const choice&) const {
         return M;
     }
-    [[nodiscard]] double rounding(std::span<const V> b, std::span<const V> x) const {
-        return rounding_scale<V>(A_.view(), b, x);
+    [[nodiscard]] double rounding(in<V, B> b, in<V, B> x) const {
+        return rounding_scale<V>(A_.view(), read_here<V>(on_, b), read_here<V>(on_, x));
     }
     /// Of the direct solver. Throws as factor_plan.
     const factor_forecast& forecast(const system_options& o) {
@@ -95,33 +93,21 @@ class whole_matrix {
         return on_host<V>(on_, A_.view().shape,
                           [factors](auto b, auto x) { factors->apply(b, x); });
     }
-    [[nodiscard]] std::vector<std::string> obstacles(std::span<const V> diagonal) const {
-        return obstacles_in<V>(A_.view(), diagonal);
+    [[nodiscard]] std::vector<std::string> obstacles() const {
+        return obstacles_in<V>(A_.view(), diagonal_);
     }
+    /// Sentences on what setups needed that was not where it is.
+    [[nodiscard]] static std::vector<std::string> detours() { return {}; }
 
   private:
-    void plan(index vectors) {
-        product_ = plan_and_build(A_, on_, {.vectors = vectors});
-        is_for_several_ = vectors > 1;
-    }
-    /// there: the matrix where B computes.
-    bool update_from(const csr<V, typename B::view>& there, linear_operator<V, B>* M) {
-        update_values(product_.op, product_.plan, there);
-        auto* const levels = dynamic_cast<amg<V, B>*>(M);
-        if (levels == nullptr) return false;
-        const auto keeps = amg_options::keeps::aggregates;
-        if constexpr (std::is_same_v<B, gpu>)
-            levels->take_values(there, keeps, product_.op.get());
-        else
-            levels->take_values(A_, keeps, product_.op.get());
-        return true;
+    void find_diagonal() {
+        diagonal_ = diagonal_of(worth(cpu{}, std::ssize(A_.view().val)), A_.view());
     }
 
     B on_;
-    ascending<V> given_, A_;  ///< A_: its rows in order, negated perhaps
-    host_vector<V> values_;   ///< of A_, where it is negated
-    planned<V, B> product_;
-    bool is_for_several_ = false;            ///< as it is planned
+    ascending<V> given_, A_;                 ///< A_: its rows in order, negated perhaps
+    host_vector<V> values_;                  ///< of A_, where it is negated
+    host_vector<V> diagonal_;                ///< of A_
     std::optional<factor_plan<V>> factors_;  ///< of A_
 };
 
