@@ -4,6 +4,7 @@
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/columns.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
+#include "nonzero/solve/krylov/block_cg.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/gmres.hpp"
 #include "nonzero/solve/krylov/minres.hpp"
@@ -21,6 +22,9 @@ template <class V, class B>
 std::vector<solve_report> solve_in_step(krylov_method method, B on, const linear_operator<V, B>& A,
                                         const linear_operator<V, B>* M, in_columns<V, B> b,
                                         out_columns<V, B> x, const system_options& o) {
+    if constexpr (std::is_same_v<B, cpu>)
+        if (method == krylov_method::cg && o.block_cg && b.count > 1)
+            return block_cg<V>(on, A, M, b, x, o);
     const auto run = [&](auto solver) {
         return M == nullptr ? solver(on, A, b, x, o) : solver(on, A, *M, b, x, o);
     };

@@ -57,6 +57,10 @@ struct system_options : gmres_options {
     /// symmetric.
     int overlap = 0;
     bool iterative = false;  ///< the direct solver is left out
+    /// For cg with several b on the CPU: blocks of 16 share their directions (O'Leary's block CG),
+    /// which takes fewer iterations of more arithmetic each; b that depend on others do no harm. On
+    /// a GPU and over ranks it changes nothing.
+    bool block_cg = false;
     /// The library that factorizes for it. Another than eigen: the result depends on what is
     /// installed.
     factor_forecast::libraries direct_solver = factor_forecast::libraries::eigen;

@@ -338,15 +338,15 @@ void check_columns_system(const char* what, B on, const linear_operator<V, B>& A
     });
 }
 
-/// The solver `name` for several vectors: in step, `most` at a time, by iterations of the method
-/// that `make` makes for so many; by `alone`, of one b and x, those that are not for that, and all
-/// of them over ranks.
-template <class V, class B, class Alone, class Make>
-std::vector<solve_report> solve_columns_by(const char* name, B on, const linear_operator<V, B>& A,
-                                           const linear_operator<V, B>* M, in_columns<V, B> b,
-                                           out_columns<V, B> x, const solve_options& o,
-                                           const Alone& alone, const Make& make,
-                                           index most = most_columns) {
+/// The solver `name` for several vectors, `most` at a time: together(b, x, options) makes what runs
+/// them, as columns_solve does; by `alone`, of one b and x, those that are not for that, and all of
+/// them over ranks.
+template <class V, class B, class Alone, class Together>
+std::vector<solve_report> solve_in_groups(const char* name, B on, const linear_operator<V, B>& A,
+                                          const linear_operator<V, B>* M, in_columns<V, B> b,
+                                          out_columns<V, B> x, const solve_options& o,
+                                          const Alone& alone, const Together& together,
+                                          index most) {
     check_columns_system<V, B>(name, on, A, M, b, x, o);
     std::vector<solve_report> reports(std::size_t(x.count));
     if constexpr (!is_built<B>) {
@@ -381,8 +381,7 @@ std::vector<solve_report> solve_columns_by(const char* name, B on, const linear_
         for (index first = 0; first < x.count; first += most) {
             const index count = std::min(most, x.count - first);
             const solve_options left = rest();
-            columns_solve<V, B, Make> some(on, A, some_of(b, first, count),
-                                           some_of(x, first, count), left, make);
+            auto some = together(some_of(b, first, count), some_of(x, first, count), left);
             try {
                 if (count > 1 && ranks_of(on) == nullptr && n > 0 && !stopped) some.run();
             } catch (const unavailable&) {  // a product takes no vectors by rows
@@ -394,6 +393,20 @@ std::vector<solve_report> solve_columns_by(const char* name, B on, const linear_
         }
     }
     return reports;
+}
+
+/// In step, by iterations of the method that `make` makes for so many.
+template <class V, class B, class Alone, class Make>
+std::vector<solve_report> solve_columns_by(const char* name, B on, const linear_operator<V, B>& A,
+                                           const linear_operator<V, B>* M, in_columns<V, B> b,
+                                           out_columns<V, B> x, const solve_options& o,
+                                           const Alone& alone, const Make& make,
+                                           index most = most_columns) {
+    const auto together = [&](in_columns<V, B> some_b, out_columns<V, B> some_x,
+                              const solve_options& left) {
+        return columns_solve<V, B, Make>(on, A, some_b, some_x, left, make);
+    };
+    return solve_in_groups<V, B>(name, on, A, M, b, x, o, alone, together, most);
 }
 
 /// The same by iterations of `Method`.
