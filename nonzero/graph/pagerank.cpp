@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/core/format.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/graph/pagerank_step.hpp"
 #include "nonzero/matrix/transpose.hpp"
@@ -51,6 +52,22 @@ host_vector<V> normalised(const communicator* ranks, std::span<const V> t, std::
     host_vector<V> of_sum_one(t.size());
     for (std::size_t i = 0; i < t.size(); ++i) of_sum_one[i] = V(double(t[i]) / sum);
     return of_sum_one;
+}
+
+void check_square(nz::shape s) {
+    if (s.rows != s.cols)
+        throw argument_error("pagerank: the graph's matrix is " + std::to_string(s.rows) + " x " +
+                             std::to_string(s.cols) + ", expected a square one");
+}
+
+/// The lengths of the rows, on the CPU.
+template <class V>
+host_vector<index> row_lengths(gpu on, const csr<V, device_view>& G) {
+    offset_vector ptr;
+    copy(on, G.row_ptr, ptr);
+    host_vector<index> lengths(std::size_t(G.shape.rows));
+    for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = index(ptr[i + 1] - ptr[i]);
+    return lengths;
 }
 
 template <class V, class B>
@@ -171,9 +188,7 @@ pagerank_graph<V, B>::pagerank_graph(B on, const csr<V, host_view>& any_G,
     : on_(on) {
     const ascending in_order(any_G);
     const csr<V, host_view>& G = in_order.view();
-    if (G.shape.rows != G.shape.cols)
-        throw argument_error("pagerank: the graph's matrix is " + std::to_string(G.shape.rows) +
-                             " x " + std::to_string(G.shape.cols) + ", expected a square one");
+    check_square(G.shape);
     links_.assign(std::size_t(G.shape.rows), 0);
     if (direction == pagerank_options::links::row_links_to_column) {
         for (std::size_t i = 0; i < links_.size(); ++i)
@@ -186,6 +201,30 @@ pagerank_graph<V, B>::pagerank_graph(B on, const csr<V, host_view>& any_G,
     }
     links_on_backend_ = from_host(on, std::span<const index>(links_));
     nodes_ = G.shape.rows;
+}
+
+template <class V, class B>
+pagerank_graph<V, B>::pagerank_graph(
+    B on, const csr<V, device_view>& any_G,
+    pagerank_options::links direction) requires std::is_same_v<B, gpu> : on_(on) {
+    check_square(any_G.shape);
+    if constexpr (!(is_built<B> && std::is_same_v<B, gpu>)) {
+        refuse_gpu();
+    } else {
+        require_gpu(on);
+        const device_guard guard(on);
+        const ascending<V, gpu> in_order(any_G, on);
+        csr<V, device_view> G = in_order.view();
+        device_array<V> ones(on, G.val.size());
+        vector_space<V, gpu>(on, std::int64_t(ones.size())).fill(V(1), ones);
+        G.val = ones;
+        const auto T = transposed(on, G);
+        const bool from_rows = direction == pagerank_options::links::row_links_to_column;
+        links_ = row_lengths<V>(on, from_rows ? G : view(T));
+        product_ = plan_and_build(ascending<V, gpu>::known(from_rows ? view(T) : G, on), on).op;
+        links_on_backend_ = from_host(on, std::span<const index>(links_));
+        nodes_ = G.shape.rows;
+    }
 }
 
 template <class V, class B>

@@ -73,6 +73,10 @@ class pagerank_graph {
     /// @param G  not needed any more afterwards
     /// Throws argument_error where G is malformed or not square; and what planning throws.
     pagerank_graph(B on, const csr<V, host_view>& G, pagerank_options::links);
+    /// The same of a graph in the GPU's memory, which stays there: the CPU gets the links that
+    /// leave each node.
+    pagerank_graph(B on, const csr<V, device_view>& G,
+                   pagerank_options::links) requires std::is_same_v<B, gpu>;
 
     /// The same of a graph that is shared out over on.ranks: each gets the ranks of its own nodes.
     /// Called by all ranks. Throws, on all of them, also argument_error where on.ranks is null.
@@ -109,6 +113,14 @@ pagerank_options::result<V> pagerank(B on, const csr<V, host_view>& G,
                                      const pagerank_options& options = {},
                                      std::span<const V> t = {}) {
     return pagerank_graph<V, B>(on, G, direction).rank(options, t);
+}
+
+template <class V>
+pagerank_options::result<V> pagerank(gpu on, const csr<V, device_view>& G,
+                                     pagerank_options::links direction,
+                                     const pagerank_options& options = {},
+                                     std::span<const V> t = {}) {
+    return pagerank_graph<V, gpu>(on, G, direction).rank(options, t);
 }
 
 }  // namespace nz

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nonzero import _nonzero
 from nonzero._arguments import real, whole
-from nonzero._arrays import host_vector
+from nonzero._arrays import host_vector, stream_of
 from nonzero._matrices import as_matrix
 from nonzero._operator import device_number
 
@@ -70,7 +70,8 @@ def pagerank(
     Parameters
     ----------
     G : sparse matrix, (n, n)
-        As `plan` takes it. Every entry of its pattern is one link, whatever its value.
+        As `plan` takes it; on a GPU it stays there. Every entry of its pattern is one link,
+        whatever its value.
     damping : float
         Probability of following a link, between 0 and 1.
     tol : float
@@ -104,21 +105,23 @@ def pagerank(
     array([0.333, 0.333, 0.333])
     """
     matrix = as_matrix(G, name="G")
-    host = matrix.on_cpu()
-    indptr, indices, data = host.lent()
+    number = device_number(device, matrix)
+    kept = matrix if matrix.device >= 0 and matrix.device == number else matrix.on_cpu()
+    indptr, indices, data = kept.lent()
     if personalization is not None:
-        personalization = host_vector(personalization, "personalization", host.shape[0], host.dtype)
+        personalization = host_vector(personalization, "personalization", kept.shape[0], kept.dtype)
         _check_weights(personalization)
     return PageRank(
         **_without(
             _nonzero.pagerank(
-                host.shape,
+                kept.shape,
                 indptr,
                 indices,
                 data,
                 personalization,
-                device=device_number(device, matrix),
+                device=number,
                 threads=whole(threads, "threads"),
+                stream=stream_of(kept.data) if kept.device >= 0 else 0,
                 links_in_rows=links_in_rows,
                 damping=real(damping, "damping"),
                 tol=real(tol, "tol", 0),

@@ -19,13 +19,13 @@ namespace {
 using namespace nb::literals;
 using shape_pair = std::tuple<std::int64_t, std::int64_t>;
 
-template <class V, class B>
-nb::dict rank(B on, const csr<V, host_view>& G, pagerank_options::links direction,
+template <class V, class B, class S>
+nb::dict rank(B on, const csr<V, S>& G, pagerank_options::links direction,
               const pagerank_options& o, std::span<const V> teleport) {
     pagerank_options::result<V> r;
     {
         const nb::gil_scoped_release others_run;
-        r = pagerank<V, B>(on, G, direction, o, teleport);
+        r = pagerank_graph<V, B>(on, G, direction).rank(o, teleport);
     }
     nb::dict d;
     d["rank"] = owned(std::move(r.rank));
@@ -41,7 +41,7 @@ nb::dict rank(B on, const csr<V, host_view>& G, pagerank_options::links directio
 
 nb::dict pagerank_of(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::handle data_,
                      nb::object teleport_, int device, int threads, bool links_in_rows,
-                     double damping, double tol, std::int64_t maxiter) {
+                     double damping, double tol, std::int64_t maxiter, std::uintptr_t stream) {
     const array indptr(indptr_, "G.indptr"), indices(indices_, "G.indices"), data(data_, "G.data");
     std::optional<array> teleport;
     if (!teleport_.is_none()) teleport.emplace(teleport_, "personalization");
@@ -50,8 +50,15 @@ nb::dict pagerank_of(shape_pair shape, nb::handle indptr_, nb::handle indices_, 
                                          : pagerank_options::links::column_links_to_row;
     return with_type(data.type(), "G.data", [&]<class V>() -> nb::dict {
         if constexpr (std::floating_point<V>) {
-            const borrowed_csr<V, host_view> G(checked_shape(shape), indptr, indices, data);
             const std::span<const V> t = teleport ? teleport->elements<V>() : std::span<V>();
+            if (data.device() >= 0) {
+                const borrowed_csr<V, device_view> G(checked_shape(shape), indptr, indices, data);
+                const gpu_stream own(data.device());
+                start_after(own,
+                            {.device = data.device(), .stream = reinterpret_cast<void*>(stream)});
+                return rank<V>(gpu(own), G.view(), direction, o, t);
+            }
+            const borrowed_csr<V, host_view> G(checked_shape(shape), indptr, indices, data);
             if (device < 0) return rank<V>(cpu{.threads = threads}, G.view(), direction, o, t);
             require_gpu({.device = device});
             const gpu_stream stream(device);
@@ -113,7 +120,7 @@ nb::object components_in(shape_pair shape, nb::handle indptr_, nb::handle indice
 void bind_graphs(nb::module_& m) {
     m.def("pagerank", &pagerank_of, "shape"_a, "indptr"_a, "indices"_a, "data"_a,
           "teleport"_a.none(), nb::kw_only(), "device"_a, "threads"_a, "links_in_rows"_a,
-          "damping"_a, "tol"_a, "maxiter"_a);
+          "damping"_a, "tol"_a, "maxiter"_a, "stream"_a);
     m.def("components", &components_in, "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(),
           "strong"_a);
     m.def("partition", &partition_of, "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(),
