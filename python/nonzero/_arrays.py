@@ -1,4 +1,8 @@
-"""Arrays of NumPy, CuPy and PyTorch, lent to the C++ library where they lie."""
+"""Arrays of NumPy, CuPy, PyTorch and JAX, lent to the C++ library where they lie.
+
+JAX's arrays do not change: those in CPU memory are read as NumPy's, and results are given as new
+ones. JAX tells no one its streams: what it computes on a GPU is waited for, and so are results.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from nonzero import _nonzero
 
 #: What the library calls its value types.
 VALUE_TYPES = ("float32", "float64", "complex64", "complex128")
@@ -26,6 +32,8 @@ class DeviceArray(NamedTuple):
 def library_of(x: Any) -> str:
     """Name the package that `x` is an array of; "numpy" for everything it can convert."""
     name = type(x).__module__.partition(".")[0]
+    if name in ("jax", "jaxlib"):
+        return "jax"
     return name if name in ("cupy", "torch") else "numpy"
 
 
@@ -36,7 +44,27 @@ def device_of(x: Any) -> int:
         return int(x.device.id)
     if library == "torch" and x.device.type == "cuda":
         return int(x.device.index or 0)
+    if library == "jax":
+        return _device_of_jax(x)
     return -1
+
+
+def _device_of_jax(x: Any) -> int:
+    import jax
+
+    if isinstance(x, jax.core.Tracer):
+        raise TypeError(
+            "an array that JAX traces, as within jax.jit, has no elements yet; expected one "
+            "outside, or within jax.pure_callback"
+        )
+    devices = list(x.devices())
+    if len(devices) != 1:
+        raise TypeError(f"an array of JAX on {len(devices)} devices, expected one")
+    if devices[0].platform == "cpu":
+        return -1
+    if devices[0].platform not in ("gpu", "cuda"):
+        raise TypeError(f"an array of JAX on {devices[0]}, expected a CPU or a GPU of NVIDIA's")
+    return int(devices[0].local_hardware_id)
 
 
 def stream_of(x: Any) -> int:
@@ -82,6 +110,13 @@ def dense(x: Any, name: str) -> Any:
 
         if x.layout != torch.strided:
             raise TypeError(f"{name}: a sparse {kind}, expected a dense tensor")
+    if library == "jax":
+        if hasattr(x, "todense"):
+            raise TypeError(f"{name}: a sparse {kind}, expected a dense array")
+        try:
+            return x if device_of(x) >= 0 else np.asarray(x)
+        except TypeError as e:
+            raise TypeError(f"{name}: {e}") from None
     if library != "numpy" or isinstance(x, np.ndarray):
         return x
     try:
@@ -121,6 +156,8 @@ def copied(x: Any) -> Any:
     if library == "cupy":
         with x.device:
             return x.copy()
+    if library == "jax" and device_of(x) >= 0:
+        return x.copy()
     return np.array(x)
 
 
@@ -145,7 +182,18 @@ def lend(x: Any) -> Any:
             readonly=False,
             owner=plain,
         )
-    return x
+    if library == "jax" and device_of(x) >= 0:
+        x.block_until_ready()
+        return DeviceArray(
+            x.unsafe_buffer_pointer(),
+            np.dtype(x.dtype).str,
+            tuple(x.shape),
+            None,
+            device_of(x),
+            readonly=False,  # results are lent before anyone else has them
+            owner=x,
+        )
+    return np.asarray(x) if library == "jax" else x
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, order: str = "C") -> Any:
@@ -163,7 +211,17 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, order: str = 
         if len(shape) == 2 and order == "F":
             return torch.empty(shape[::-1], dtype=kind, device=like.device).T
         return torch.empty(shape, dtype=kind, device=like.device)
+    if library == "jax" and device_of(like) >= 0:
+        return from_numpy(np.zeros(shape, dtype), like)
     return np.empty(shape, dtype, order="F" if order == "F" else "C")
+
+
+def zeros(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any) -> Any:
+    """Make an array of zeros of the library, and on the device, of `like`; it is no one else's."""
+    x = empty(shape, dtype, like)
+    if library_of(x) != "jax":  # which has no other
+        assign(x, 0)
+    return x
 
 
 def on_gpu(x: Any, *, rows_will_do: bool) -> Any:
@@ -190,6 +248,8 @@ def on_gpu(x: Any, *, rows_will_do: bool) -> Any:
         if plain.dim() == 1:
             return plain.contiguous()
         return plain if plain.T.is_contiguous() else plain.T.contiguous().T
+    if library == "jax" and x.ndim == 2 and x.shape[1] > 1 and not rows_will_do:
+        raise TypeError("a matrix of JAX on a GPU, expected one vector: this product takes columns")
     return x
 
 
@@ -211,7 +271,12 @@ def as_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
     if library_of(x) == "cupy":
         with x.device:
             return x.astype(dtype, copy=False)
-    return x.astype(dtype, copy=False)
+    if library_of(x) == "jax" and device_of(x) >= 0:
+        found = x.astype(dtype)
+        if found.dtype != dtype:
+            raise TypeError(f"JAX has no {dtype} here: set jax_enable_x64")
+        return found
+    return np.asarray(x).astype(dtype, copy=False)
 
 
 def to_numpy(x: Any) -> NDArray[Any]:
@@ -237,4 +302,18 @@ def from_numpy(x: NDArray[Any], like: Any) -> Any:
         import torch
 
         return torch.from_numpy(x).to(like.device)
+    if library == "jax":
+        import jax
+
+        return jax.device_put(x, next(iter(like.devices())))
+    return x
+
+
+def finished(x: Any, like: Any) -> Any:
+    """Give a result as an array of the library of `like`, for which `empty` was asked."""
+    if library_of(like) != "jax":
+        return x
+    if library_of(x) != "jax":
+        return from_numpy(x, like)
+    _nonzero.synchronize(device_of(x))
     return x

@@ -24,9 +24,16 @@ def as_given(A: Any, name: str) -> Any:
     """
     if isinstance(A, (Operator, Matrix)):
         return A
-    is_matrix = isinstance(A, tuple) or hasattr(A, "tocsr") or library_of(A) == "torch"
+    is_matrix = (
+        isinstance(A, tuple) or hasattr(A, "tocsr") or library_of(A) == "torch" or _is_of_jax(A)
+    )
     multiplies = hasattr(A, "matvec") or hasattr(A, "__matmul__") or callable(A)
     return A if multiplies and not is_matrix else as_matrix(A, name=name)
+
+
+def _is_of_jax(A: Any) -> bool:
+    """Tell whether it is a sparse array of JAX's, and no function that it compiled."""
+    return library_of(A) == "jax" and hasattr(A, "todense")
 
 
 def common_dtype(A: Any, dtype: np.dtype[Any], name: str) -> np.dtype[Any]:

@@ -15,7 +15,17 @@ import numpy as np
 
 from nonzero import _nonzero
 from nonzero._arguments import function, real, whole
-from nonzero._arrays import as_dtype, dense, dtype_of, empty, lend, library_of, stream_of, to_numpy
+from nonzero._arrays import (
+    as_dtype,
+    copied,
+    dense,
+    dtype_of,
+    empty,
+    lend,
+    library_of,
+    stream_of,
+    to_numpy,
+)
 from nonzero._functions import as_given, common_dtype, operator_in
 from nonzero._matrices import Matrix
 from nonzero._operator import Operator
@@ -97,8 +107,12 @@ def system(A: Any, b: Any, x0: Any, M: Any, columns: bool = False) -> System:
     op = operator_in(given, dtype, "A")
     inverse = None if M is None else operator_in(as_given(M, "M"), dtype, "M", op.shape)
     rhs = _vectors(op, rhs, "b", columns)
+    guess = None if x0 is None else _vectors(op, dense(x0, "x0"), "x0", columns)
     x = empty(tuple(rhs.shape), dtype, rhs)
-    x[...] = 0 if x0 is None else _vectors(op, dense(x0, "x0"), "x0", columns)
+    if library_of(x) == "jax":  # which does not change for anyone but the library
+        x = x if guess is None else copied(guess)
+    else:
+        x[...] = 0 if guess is None else guess
     return System(op, inverse, _contiguous(rhs), x)
 
 
@@ -118,6 +132,8 @@ def _vectors(op: Operator, v: Any, name: str, columns: bool) -> Any:
 def _contiguous(x: Any) -> Any:
     if library_of(x) == "torch":
         return x.contiguous()
+    if library_of(x) == "jax":
+        return x
     return x if x.flags.c_contiguous else x.copy()
 
 

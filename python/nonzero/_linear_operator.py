@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonzero import _nonzero
-from nonzero._arrays import dense, library_of
+from nonzero._arrays import dense, finished, library_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -71,7 +71,7 @@ CONJUGATE = _nonzero.Transposition.conjugate_transpose
 
 def from_left(product: Any, kind: Any, x: Any) -> Any:
     """Multiply x from the left by what `product` multiplies by the transpose of."""
-    x = dense(x, "x")
+    given, x = x, dense(x, "x")
     if library_of(x) != "numpy":
         return product(kind, x) if x.ndim == 1 else product(kind, x.T).T
-    return product(kind, x.T).T
+    return finished(product(kind, x.T).T, given)

@@ -1,4 +1,4 @@
-"""Sparse matrices of SciPy, CuPy and PyTorch as the three arrays of a CSR."""
+"""Sparse matrices of SciPy, CuPy, PyTorch and JAX as the three arrays of a CSR."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _arrays_of(
     if isinstance(A, tuple):
         if len(A) != 3:
             raise TypeError(f"{name}: a tuple of {len(A)}, expected (data, indices, indptr)")
-        data, indices, indptr = (x if library_of(x) != "numpy" else np.asarray(x) for x in A)
+        data, indices, indptr = (_as_it_lies(x) for x in A)
         if shape is None:
             raise ValueError(f"{name}: (data, indices, indptr) without a shape; give shape=")
         return data, indices, indptr, pair(shape, "shape")
@@ -122,12 +122,14 @@ def _arrays_of(
         raise TypeError(f"shape: only for (data, indices, indptr); {name} has its own")
     if library_of(A) == "torch":
         return _arrays_of_torch(A, name)
+    if library_of(A) == "jax":
+        return _arrays_of_jax(A, name)
     if hasattr(A, "_matrix"):
         raise TypeError(f"{name}: an operator that keeps no matrix, expected one that does")
     if not hasattr(A, "tocsr"):
         raise TypeError(
             f"{name}: a {type(A).__module__}.{type(A).__name__}, expected a sparse matrix or array "
-            "of SciPy, CuPy or PyTorch, or (data, indices, indptr)"
+            "of SciPy, CuPy, PyTorch or JAX, or (data, indices, indptr)"
         )
     if len(A.shape) != 2:
         raise ValueError(f"{name}: a sparse array of {len(A.shape)} dimension, expected 2")
@@ -168,6 +170,31 @@ def _arrays_of_torch(A: Any, name: str) -> tuple[Any, Any, Any, tuple[int, int]]
         csr.crow_indices(),
         (int(csr.shape[0]), int(csr.shape[1])),
     )
+
+
+def _as_it_lies(x: Any) -> Any:
+    """Give an array of its library; of NumPy where it lies in CPU memory and is JAX's or none."""
+    library = library_of(x)
+    return np.asarray(x) if library == "numpy" or (library == "jax" and device_of(x) < 0) else x
+
+
+def _arrays_of_jax(A: Any, name: str) -> tuple[Any, Any, Any, tuple[int, int]]:
+    from jax.experimental import sparse
+
+    if not isinstance(A, (sparse.BCSR, sparse.BCOO)):
+        raise TypeError(
+            f"{name}: a JAX {type(A).__name__}, expected a BCSR or BCOO of jax.experimental.sparse"
+        )
+    if len(A.shape) != 2 or A.n_batch != 0 or A.n_dense != 0:
+        raise ValueError(
+            f"{name}: a {type(A).__name__} of shape {A.shape}, {A.n_batch} batch and {A.n_dense} "
+            "dense dimensions, expected 2 sparse ones"
+        )
+    device_of(A.data)  # not traced, on one device
+    csr = A if isinstance(A, sparse.BCSR) else sparse.BCSR.from_bcoo(A.sort_indices())
+    data, indices, indptr = (_as_it_lies(x) for x in (csr.data, csr.indices, csr.indptr))
+    entries = int(indptr[-1])  # JAX may store places behind them, whose columns are outside
+    return data[:entries], indices[:entries], indptr, (int(A.shape[0]), int(A.shape[1]))
 
 
 def _dtype_of(A: Any, name: str) -> np.dtype[Any]:
@@ -225,6 +252,8 @@ def _check_lengths(A: Matrix, name: str) -> None:
 def _contiguous(x: Any) -> Any:
     if library_of(x) == "torch":
         return x.contiguous()
+    if library_of(x) == "jax":
+        return x
     if x.flags.c_contiguous and getattr(x.flags, "aligned", True):
         return x
     return x.copy()

@@ -21,6 +21,7 @@ from nonzero._arrays import (
     device_of,
     dtype_of,
     empty,
+    finished,
     lend,
     library_of,
     on_gpu,
@@ -128,8 +129,9 @@ class Operator(ArrayOperator):
         Parameters
         ----------
         x : array, (cols,) or (cols, k)
-            Of the operator's dtype and on its device: a NumPy, CuPy or PyTorch array. It is used
-            where it lies; a matrix neither whose columns nor whose rows are contiguous is copied.
+            Of the operator's dtype and on its device: an array of NumPy, CuPy, PyTorch or JAX. It
+            is used where it lies; a matrix neither whose columns nor whose rows are contiguous is
+            copied.
         out : array, (rows,) or (rows, k), optional
             Takes the result, and is read where beta is not 0. It may not overlap with x. Made
             where it is not given: then beta must be 0.
@@ -316,7 +318,7 @@ class Operator(ArrayOperator):
     def _apply(
         self, kind: Any, x: Any, out: Any, alpha: complex | None, beta: complex | None
     ) -> Any:
-        x = self._checked(x, "x")
+        given, x = x, self._checked(x, "x")
         if kind is not PLAIN:
             self._store_transpose()
         # A GPU multiplies by A^T, or by a preconditioner, column by column.
@@ -341,11 +343,13 @@ class Operator(ArrayOperator):
                 assign(result, own)
         else:
             self._core.apply(kind, lend(x), lend(result), alpha, beta, stream)
-        return result if out is None else out
+        return finished(result, given) if out is None else out
 
     def _checked(self, x: Any, name: str) -> Any:
         if name == "out" and library_of(x) == "numpy" and not isinstance(x, _ndarray):
             raise TypeError(f"out: a {type(x).__name__}, expected an array")
+        if name == "out" and library_of(x) == "jax":
+            raise TypeError("out: an array of JAX, which does not change; leave it out")
         x = dense(x, name)
         if device_of(x) != self._device:
             raise TypeError(
@@ -365,7 +369,9 @@ class Operator(ArrayOperator):
         precision gives the product in double precision; where it keeps no matrix, as a
         preconditioner, x is rounded and the result widened.
         """
-        x = dense(x, "x")
+        return finished(self._converted_product(kind, dense(x, "x")), x)
+
+    def _converted_product(self, kind: Any, x: Any) -> Any:
         if isinstance(x, np.matrix):
             return np.asmatrix(self._product(kind, np.asarray(x)))
         if x.ndim not in (1, 2):
@@ -387,13 +393,15 @@ class Operator(ArrayOperator):
         raise TypeError(f"x: of dtype {dtype}, expected one of {', '.join(VALUE_TYPES)}")
 
     def _of_vector(self, kind: Any, x: Any, length: int) -> Any:
-        x = dense(x, "x")
-        if tuple(x.shape) not in ((length,), (length, 1)):
-            raise ValueError(f"x: of shape {tuple(x.shape)}, expected ({length},) or ({length}, 1)")
+        shape = tuple(dense(x, "x").shape)
+        if shape not in ((length,), (length, 1)):
+            raise ValueError(f"x: of shape {shape}, expected ({length},) or ({length}, 1)")
         return self._product(kind, x)
 
 
 def _is_row_major(x: Any) -> bool:
+    if library_of(x) == "jax":
+        return True
     if library_of(x) == "torch":
         return bool(x.stride(1) == 1)
     return bool(x.strides[1] <= x.strides[0])
@@ -424,7 +432,7 @@ def plan(
 
     Parameters
     ----------
-    A : sparse matrix or array of SciPy, CuPy or PyTorch, or (data, indices, indptr)
+    A : sparse matrix or array of SciPy, CuPy, PyTorch or JAX, or (data, indices, indptr)
         CSR is read where it lies; other formats are converted by their library. Columns may stand
         in any order and more than once in a row. 64-bit column indices are copied to 32 bits.
         Integer and boolean values become float64, before what stands in one place is added.

@@ -12,7 +12,21 @@ from numpy.typing import NDArray
 
 from nonzero import _nonzero
 from nonzero._arguments import function, real, whole
-from nonzero._arrays import dense, from_numpy, host_vector, library_of, stream_of, to_numpy
+from nonzero._arrays import (
+    as_dtype,
+    copied,
+    dense,
+    device_of,
+    dtype_of,
+    finished,
+    from_numpy,
+    host_vector,
+    lend,
+    library_of,
+    stream_of,
+    to_numpy,
+    zeros,
+)
 from nonzero._functions import as_given
 from nonzero._krylov import (
     METHODS,
@@ -157,6 +171,7 @@ def solve(
     iterative: bool = False,
     direct_solver: str = "eigen",
     fill_level: int = 0,
+    block_cg: bool = False,
     device: int | str | None = None,
     threads: int = 0,
     callback: Callback | None = None,
@@ -169,13 +184,16 @@ def solve(
     Parameters
     ----------
     A : sparse matrix or operator, (n, n)
-        As `plan` takes it. On a GPU it is copied to the CPU for the setup. An operator, as `cg`
-        takes it, is known by its products alone: gmres is tried, then bicgstab, with M.
+        As `plan` takes it. On a GPU it stays there, real values at least, unless an attempt needs
+        what is made on the CPU alone, as ILU and the direct solver are: then ``reasons`` says so.
+        An operator, as `cg` takes it, is known by its products alone: gmres is tried, then
+        bicgstab, with M.
     b : array, (n,) or (n, k)
-        Of A's dtype after `plan`'s conversions, or convertible to it; where A lies. Copied to the
-        CPU where it is on a GPU. With an operator or M, as `cg` takes it. k systems share the plan
-        and the preconditioner, and go in step where the method is cg, minres, bicgstab or gmres:
-        each to its own bound, with a result of its own in ``columns``.
+        Of A's dtype after `plan`'s conversions, or convertible to it; on a GPU it is read in the
+        current stream of its library. It is copied where it lies elsewhere than A. With an operator
+        or M, as `cg` takes it. k systems share plan and preconditioner, and go in step where
+        the method is cg, minres, bicgstab or gmres: each to its own bound, with a result of its own
+        in ``columns``.
     x0 : array, of b's shape, optional
         The initial guess. [zeros]
     tol, rtol : float
@@ -212,6 +230,9 @@ def solve(
         Who factorizes for it, as `factorize` takes it.
     fill_level : int
         Of ilu and ic; for fsai and spai the pattern of A (0) or of A squared (1).
+    block_cg : bool
+        For cg with several columns on the CPU: blocks of 16 share their directions, which takes
+        fewer iterations of more arithmetic each; columns that depend on others do no harm.
     device : int or "cpu" or "gpu", optional
         Where to iterate. [where A lies]
     threads : int
@@ -257,6 +278,7 @@ def solve(
             "iterative": iterative or None,
             "direct_solver": None if direct_solver == "eigen" else direct_solver,
             "fill_level": fill_level or None,
+            "block_cg": block_cg or None,
             "device": device,
             "threads": threads or None,
         }
@@ -267,20 +289,20 @@ def solve(
     matrix = as_matrix(given)
     target = target_of(asked, named, atol, b, matrix.dtype)
     number = device_number(device, matrix)
-    host = matrix.on_cpu()
-    rhs, x = _both(b, x0, host)
+    kept = _where_solved(matrix, number)
+    rhs, x = _both(b, x0, kept)
     if rhs.ndim == 2 and rhs.shape[1] == 0:
         raise ValueError("b: no columns, expected one at least")
     with residual_bar(progress, target, function(callback, "callback")) as watched:
         r = _nonzero.solve(
-            host.shape,
-            *host.lent(),
-            rhs,
-            x,
+            kept.shape,
+            *kept.lent(),
+            lend(rhs),
+            lend(x),
             device=number,
             threads=whole(threads, "threads"),
             **_system_options(
-                host,
+                kept,
                 target,
                 maxiter,
                 max_seconds,
@@ -292,10 +314,23 @@ def solve(
                 iterative,
                 direct_solver,
                 fill_level,
+                block_cg,
             ),
             callback=watched,
+            streams=_streams(kept.data, rhs),
         )
     return _result(r, x, b)
+
+
+def _where_solved(matrix: Matrix, device: int) -> Matrix:
+    """Give the matrix where its system is solved from: on a GPU, if it iterates on that one."""
+    stays = matrix.device >= 0 and matrix.device == device and matrix.dtype.kind == "f"
+    return matrix if stays else matrix.on_cpu()
+
+
+def _streams(*arrays: Any) -> tuple[int, ...]:
+    """Give the streams in which arrays on a GPU become complete, and are read afterwards."""
+    return tuple({stream_of(a) for a in arrays if device_of(a) >= 0})
 
 
 def _solve_with(
@@ -366,6 +401,7 @@ def _system_options(
     iterative: bool,
     direct_solver: str,
     fill_level: int,
+    block_cg: bool,
 ) -> dict[str, Any]:
     """Check the options of a system, as the C++ library takes them."""
     return {
@@ -380,12 +416,16 @@ def _system_options(
         "iterative": bool(iterative),
         "direct_solver": direct_solver,
         "fill_level": whole(fill_level, "fill_level", 0),
+        "block_cg": bool(block_cg),
     }
 
 
-def _result(reports: list[dict[str, Any]], x: NDArray[Any], b: Any) -> SolveResult:
+def _result(reports: list[dict[str, Any]], x: Any, b: Any) -> SolveResult:
     """Put together the result of a solve, of the reports of all columns; x in b's library."""
-    given = from_numpy(x, b) if library_of(b) != "numpy" else x
+    if library_of(x) == library_of(b) and device_of(x) == device_of(b):
+        given = finished(x, b)
+    else:
+        given = from_numpy(to_numpy(x), b)
     if x.ndim == 1:
         return _result_of_one(reports[0], given)
     columns = [_result_of_one(r, given[:, c]) for c, r in enumerate(reports)]
@@ -427,9 +467,9 @@ class Solver:
     Parameters
     ----------
     A : sparse matrix, (n, n)
-        As `plan` takes it. On a GPU it is copied to the CPU for the setup.
+        As `plan` takes it. On a GPU it stays there, as `solve` has it.
     tol, maxiter, max_seconds, method, preconditioner, restart, block, near_nullspace, iterative, \
-    direct_solver, fill_level, device, threads
+    direct_solver, fill_level, block_cg, device, threads
         As `solve` takes them, for every solve.
 
     Raises
@@ -464,21 +504,23 @@ class Solver:
         iterative: bool = False,
         direct_solver: str = "eigen",
         fill_level: int = 0,
+        block_cg: bool = False,
         device: int | str | None = None,
         threads: int = 0,
     ) -> None:
         matrix = as_matrix(A)
         number = device_number(device, matrix)
-        self._host: Matrix = matrix.on_cpu()
-        self.shape: tuple[int, int] = self._host.shape
-        self.dtype: np.dtype[Any] = self._host.dtype
+        self._kept: Matrix = _where_solved(matrix, number)
+        self.shape: tuple[int, int] = self._kept.shape
+        self.dtype: np.dtype[Any] = self._kept.dtype
         self._core = _nonzero.Solver(
-            self._host.shape,
-            *self._host.lent(),
+            self._kept.shape,
+            *self._kept.lent(),
             device=number,
+            streams=_streams(self._kept.data),
             threads=whole(threads, "threads"),
             **_system_options(
-                self._host,
+                self._kept,
                 default_tol(self.dtype) if tol is None else real(tol, "tol", 0),
                 maxiter,
                 max_seconds,
@@ -490,6 +532,7 @@ class Solver:
                 iterative,
                 direct_solver,
                 fill_level,
+                block_cg,
             ),
         )
 
@@ -513,8 +556,8 @@ class Solver:
         TypeError, ValueError
             Where b or x0 is not as above, or A does not suit the method asked for.
         """
-        rhs, x = _both(b, x0, self._host)
-        return _result(self._core.solve(rhs, x), x, b)
+        rhs, x = _both(b, x0, self._kept)
+        return _result(self._core.solve(lend(rhs), lend(x), _streams(rhs, x)), x, b)
 
     def update_values(self, data: Any) -> None:
         """Take other values on the old pattern.
@@ -529,11 +572,16 @@ class Solver:
         TypeError, ValueError
             Where data is of another length or is not numeric: nothing has changed then.
         """
-        indptr, indices, old = self._host.lent()
-        values = np.ascontiguousarray(to_numpy(data), dtype=self.dtype)
-        if values.ndim != 1 or values.size != old.size:
-            raise ValueError(f"data: of shape {values.shape}, expected ({old.size},)")
-        self._core.take_values(indptr, indices, values)
+        A = self._kept
+        if tuple(np.shape(data)) != tuple(A.data.shape):
+            raise ValueError(f"data: of shape {np.shape(data)}, expected {tuple(A.data.shape)}")
+        if A.device < 0:
+            values = np.ascontiguousarray(to_numpy(data), dtype=self.dtype)
+        else:
+            values = _there(data, A, "data", len(A.data))
+        self._core.take_values(
+            lend(A.indptr), lend(A.indices), lend(values), _streams(A.data, values)
+        )
 
 
 class Factorization:
@@ -648,16 +696,41 @@ def _vector(v: Any, A: Matrix, name: str) -> NDArray[Any]:
     return host_vector(v, name, A.shape[0], A.dtype)
 
 
-def _both(b: Any, x0: Any, A: Matrix) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Give b and the guess on the CPU: vectors, or arrays of as many columns, by rows."""
-    if not has_columns(b):
-        rhs = _vector(b, A, "b")
-        return rhs, np.zeros_like(rhs) if x0 is None else _vector(x0, A, "x0").copy()
-    rhs = _columns(b, A, "b")
-    x = np.zeros_like(rhs) if x0 is None else _columns(x0, A, "x0").copy()
-    if x.shape != rhs.shape:
-        raise ValueError(f"x0: of shape {x.shape}, expected {rhs.shape}")
+def _both(b: Any, x0: Any, A: Matrix) -> tuple[Any, Any]:
+    """Give b and the guess where A is: vectors, or arrays of as many columns, by rows."""
+    several = has_columns(b)
+    if A.device >= 0:
+        rhs = _there(b, A, "b", A.shape[0], several)
+        guess = None if x0 is None else _there(x0, A, "x0", A.shape[0], several)
+        x = zeros(tuple(rhs.shape), A.dtype, rhs) if guess is None else copied(guess)
+    else:
+        take = _columns if several else _vector
+        rhs = take(b, A, "b")
+        x = np.zeros_like(rhs) if x0 is None else take(x0, A, "x0").copy()
+    if tuple(x.shape) != tuple(rhs.shape):
+        raise ValueError(f"x0: of shape {tuple(x.shape)}, expected {tuple(rhs.shape)}")
     return rhs, x
+
+
+def _there(v: Any, A: Matrix, name: str, length: int, several: bool = False) -> Any:
+    """Give a vector, or several by rows, on A's GPU and of its dtype, contiguous."""
+    found = dense(v, name)
+    if found.ndim == 2 and found.shape[1] == 1 and not several:
+        found = found[:, 0]
+    if found.ndim != 1 + several or found.shape[0] != length:
+        wanted = f"({length}, k)" if several else f"({length},)"
+        raise ValueError(f"{name}: of shape {tuple(found.shape)}, expected {wanted}")
+    kind = dtype_of(found).kind
+    if kind not in "biuf":
+        raise TypeError(f"{name}: of dtype {dtype_of(found)}, expected {A.dtype}")
+    if device_of(found) != A.device:
+        found = from_numpy(np.ascontiguousarray(to_numpy(found), A.dtype), A.data)
+    found = as_dtype(found, A.dtype)
+    if library_of(found) == "torch":
+        return found.contiguous()
+    if library_of(found) == "cupy" and not found.flags.c_contiguous:
+        return found.copy(order="C")
+    return found
 
 
 def _columns(v: Any, A: Matrix, name: str) -> NDArray[Any]:
@@ -724,7 +797,9 @@ def _krylov(
     else:
         watched = function(callback, "callback")
         reports = [s.run(method, target, most, max_seconds=limit, restart=cycle, callback=watched)]
-    return s.x, max((max(r["iterations"], 1) for r in reports if not r["converged"]), default=0)
+    return finished(s.x, b), max(
+        (max(r["iterations"], 1) for r in reports if not r["converged"]), default=0
+    )
 
 
 def cg(
@@ -987,8 +1062,7 @@ def amg(
         for each of a node's unknowns; where A is not real: phases that make its couplings negative]
     block : int, optional
         Unknowns a node, which are aggregated together: 3 for elasticity in space. [6, 3 or 2 where
-        A's rows come in such groups with one pattern, and hardly feel constants, which is not
-        looked for on a GPU; else 1]
+        A's rows come in such groups with one pattern, and hardly feel constants; else 1]
     adaptive_candidates : int
         Vectors that are found by relaxation, beside those of near_nullspace or the constants;
         each takes another setup and ten cycles.

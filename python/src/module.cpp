@@ -61,6 +61,8 @@ NB_MODULE(_nonzero, m) {
     m.def("gpu_count", &gpu_count);
     m.def(
         "why_no_gpu", [](int device) { return why_no_gpu({.device = device}); }, "device"_a);
+    m.def(
+        "synchronize", [](int device) { synchronize({.device = device}); }, "device"_a);
     m.def("has_cuda", [] { return has_cuda; });
     m.def(
         "thread_count", [](int threads) { return thread_count({.threads = threads}); },

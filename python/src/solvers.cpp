@@ -182,20 +182,48 @@ void expect_rows(const array& a, std::int64_t rows, std::int64_t columns) {
             fmt::format("{}: expected rows one after the other", a.name()).c_str());
 }
 
-/// Reports of solve(b, x), of a vector or of the columns of an array, without the GIL.
-template <class V, class Solve>
-std::vector<system_report> solved(const array& b, const array& x, const Solve& solve) {
+/// The streams of others in which arrays on a GPU become complete.
+using streams = std::vector<std::uintptr_t>;
+/// f(), whose work in on.stream comes after what is in those streams, and before what follows.
+template <class F>
+auto between(gpu on, const streams& others, F f) {
+    for (const auto s : others)
+        start_after(on, {.device = on.device, .stream = reinterpret_cast<void*>(s)});
+    auto result = f();
+    for (const auto s : others)
+        start_after({.device = on.device, .stream = reinterpret_cast<void*>(s)}, on);
+    return result;
+}
+
+/// Reports of solve(b, x), of a vector or of the columns of an array that lie on P.
+template <class V, class P, class Solve>
+std::vector<system_report> solved_on(const array& b, const array& x, const Solve& solve) {
     if (b.dimensions() == 2) {
         using enum storage_order;
         expect_rows(b, b.length(0), b.length(1)), expect_rows(x, b.length(0), b.length(1));
-        const auto rhs = columns_of<in_columns<V, cpu>>(b, b.data<V>(), row_major);
-        const auto solution = columns_of<out_columns<V, cpu>>(x, x.data<V>(), row_major);
+        const auto rhs = columns_of<in_columns<V, P>>(b, b.data<V>(), row_major);
+        const auto solution = columns_of<out_columns<V, P>>(x, x.data<V>(), row_major);
         const nb::gil_scoped_release others_run;
         return solve(rhs, solution);
     }
-    const auto rhs = b.elements<V>(), solution = x.elements<V>();
+    b.expect_contiguous(), x.expect_contiguous();
+    const in<V, P> rhs{b.data<V>(), std::size_t(b.length(0))};
+    const out<V, P> solution{x.data<V>(), std::size_t(x.length(0))};
     const nb::gil_scoped_release others_run;
-    return {solve(std::span<const V>(rhs), solution)};
+    return {solve(rhs, solution)};
+}
+/// The same of arrays where they lie: on the CPU, or on B's GPU, in those streams.
+template <class V, class B, class Solve>
+std::vector<system_report> solved(B on, const array& b, const array& x, const streams& others,
+                                  const Solve& solve) {
+    if constexpr (std::is_same_v<B, gpu>) {
+        if (b.device() >= 0) {
+            b.expect_device(on.device), x.expect_device(on.device);
+            return between(on, others, [&] { return solved_on<V, gpu>(b, x, solve); });
+        }
+    }
+    b.expect_device(-1), x.expect_device(-1);
+    return solved_on<V, cpu>(b, x, solve);
 }
 
 nb::list solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::handle data_,
@@ -204,22 +232,38 @@ nb::list solve_system(shape_pair shape, nb::handle indptr_, nb::handle indices_,
                       const std::optional<std::string>& method,
                       const std::optional<std::string>& preconditioner, index block,
                       nb::object near, int fill_level, bool iterative,
-                      const std::string& direct_solver, nb::object callback) {
+                      const std::string& direct_solver, bool block_cg, nb::object callback,
+                      const streams& others) {
     const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
     const array b(b_, "b"), x(x_, "x0", true);
     monitor watched(std::move(callback));
     system_options o =
         options_of(std::get<0>(shape), tol, maxiter, max_seconds, restart, method, preconditioner,
                    block, near, fill_level, iterative, direct_solver);
+    o.block_cg = block_cg;
     o.monitor = [&](std::int64_t, double residual) { return watched.goes_on(residual); };
     if (device >= 0) require_gpu({.device = device});
     const auto stream = device >= 0 ? std::make_unique<gpu_stream>(device) : nullptr;
     const auto reports = with_solver_type(
         data.type(), "A.data", device, threads, stream ? gpu(*stream) : gpu{},
         [&]<class V>(auto on) {
+            using B = decltype(on);
+            if constexpr (std::is_same_v<B, gpu>) {
+                if (data.device() >= 0) {
+                    const borrowed_csr<V, device_view> A(checked_shape(shape), indptr, indices,
+                                                         data);
+                    b.expect_device(data.device());
+                    return between(on, others, [&] {
+                        return solved_on<V, gpu>(b, x, [&](const auto& rhs, const auto& solution) {
+                            return solve<V>(on, A.view(), rhs, solution, o);
+                        });
+                    });
+                }
+            }
             const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
-            return solved<V>(b, x, [&](const auto& rhs, const auto& solution) {
-                return solve<V, decltype(on)>(on, A.view(), rhs, solution, o);
+            b.expect_device(-1), x.expect_device(-1);
+            return solved_on<V, cpu>(b, x, [&](const auto& rhs, const auto& solution) {
+                return solve<V, B>(on, A.view(), rhs, solution, o);
             });
         });
     watched.rethrow();
@@ -233,55 +277,72 @@ class kept_solver {
                 int device, int threads, double tol, std::int64_t maxiter, double max_seconds,
                 int restart, const std::optional<std::string>& method,
                 const std::optional<std::string>& preconditioner, index block, nb::object near,
-                int fill_level, bool iterative, const std::string& direct_solver)
+                int fill_level, bool iterative, const std::string& direct_solver, bool block_cg,
+                const streams& others)
         : shape_(shape) {
         const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"),
             data(data_, "A.data");
-        const auto o =
-            options_of(std::get<0>(shape), tol, maxiter, max_seconds, restart, method,
-                       preconditioner, block, near, fill_level, iterative, direct_solver);
+        auto o = options_of(std::get<0>(shape), tol, maxiter, max_seconds, restart, method,
+                            preconditioner, block, near, fill_level, iterative, direct_solver);
+        o.block_cg = block_cg;
         if (device >= 0) require_gpu({.device = device});
         if (device >= 0) stream_ = std::make_unique<gpu_stream>(device);
         with_solver_type(data.type(), "A.data", device, threads, stream_ ? gpu(*stream_) : gpu{},
                          [&]<class V>(auto on) {
-                             this->make<V>(on, {checked_shape(shape), indptr, indices, data}, o);
+                             this->take_matrix<V>(on, indptr, indices, data, others, o);
                              return 0;
                          });
     }
-    nb::list solve(nb::handle b_, nb::handle x_) const {
+    nb::list solve(nb::handle b_, nb::handle x_, const streams& others) const {
         const array b(b_, "b"), x(x_, "x0", true);
-        return as_list(solve_(b, x));
+        return as_list(solve_(b, x, others));
     }
-    void take_values(nb::handle indptr_, nb::handle indices_, nb::handle data_) const {
-        take_values_(array(indptr_, "A.indptr"), array(indices_, "A.indices"),
-                     array(data_, "data"));
+    void take_values(nb::handle indptr_, nb::handle indices_, nb::handle data_,
+                     const streams& others) const {
+        take_values_(array(indptr_, "A.indptr"), array(indices_, "A.indices"), array(data_, "data"),
+                     others);
     }
 
   private:
-    template <class V, class B>
-    void make(B on, const borrowed_csr<V, host_view>& A, const system_options& o) {
-        std::shared_ptr<solver<V, B>> kept;
-        {
-            const nb::gil_scoped_release others_run;
-            kept = std::make_shared<solver<V, B>>(on, A.view(), o);
+    /// f(view) of the matrix where its arrays lie: on the CPU, or on B's GPU, in those streams.
+    template <class V, class B, class F>
+    static auto with_view(B on, shape_pair shape, const array& indptr, const array& indices,
+                          const array& data, const streams& others, F f) {
+        if constexpr (std::is_same_v<B, gpu>) {
+            if (data.device() >= 0) {
+                const borrowed_csr<V, device_view> A(checked_shape(shape), indptr, indices, data);
+                const nb::gil_scoped_release others_run;
+                return between(on, others, [&] { return f(A.view()); });
+            }
         }
-        solve_ = [kept](const array& b, const array& x) {
-            return solved<V>(b, x, [&](const auto& rhs, const auto& solution) {
+        const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
+        const nb::gil_scoped_release others_run;
+        return f(A.view());
+    }
+    template <class V, class B>
+    void take_matrix(B on, const array& indptr, const array& indices, const array& data,
+                     const streams& others, const system_options& o) {
+        const auto kept =
+            with_view<V>(on, shape_, indptr, indices, data, others,
+                         [&](const auto& A) { return std::make_shared<solver<V, B>>(on, A, o); });
+        solve_ = [kept, on](const array& b, const array& x, const streams& all) {
+            return solved<V>(on, b, x, all, [&](const auto& rhs, const auto& solution) {
                 return kept->solve(rhs, solution);
             });
         };
-        take_values_ = [kept, shape = shape_](const array& indptr, const array& indices,
-                                              const array& data) {
-            const borrowed_csr<V, host_view> other(checked_shape(shape), indptr, indices, data);
-            const nb::gil_scoped_release others_run;
-            kept->take_values(other.view());
+        take_values_ = [kept, on, shape = shape_](const array& ptr, const array& columns,
+                                                  const array& values, const streams& all) {
+            with_view<V>(on, shape, ptr, columns, values, all, [&](const auto& A) {
+                kept->take_values(A);
+                return 0;
+            });
         };
     }
 
     shape_pair shape_;
     std::unique_ptr<gpu_stream> stream_;  ///< outlives what runs in it
-    std::function<std::vector<system_report>(const array&, const array&)> solve_;
-    std::function<void(const array&, const array&, const array&)> take_values_;
+    std::function<std::vector<system_report>(const array&, const array&, const streams&)> solve_;
+    std::function<void(const array&, const array&, const array&, const streams&)> take_values_;
 };
 
 /// One Krylov method with an operator and a preconditioner of the caller's, on a vector or on
@@ -549,7 +610,8 @@ void bind_solvers(nb::module_& m) {
     m.def("solve", &solve_system, "shape"_a, "indptr"_a, "indices"_a, "data"_a, "b"_a, "x"_a,
           nb::kw_only(), "device"_a, "threads"_a, "tol"_a, "maxiter"_a, "max_seconds"_a,
           "restart"_a, "method"_a.none(), "preconditioner"_a.none(), "block"_a, "near"_a.none(),
-          "fill_level"_a, "iterative"_a, "direct_solver"_a, "callback"_a.none());
+          "fill_level"_a, "iterative"_a, "direct_solver"_a, "block_cg"_a, "callback"_a.none(),
+          "streams"_a);
     m.def("krylov", &krylov, "method"_a, "A"_a, "b"_a, "x"_a, "M"_a.none(), nb::kw_only(), "tol"_a,
           "maxiter"_a, "max_seconds"_a, "restart"_a, "threads"_a, "stream"_a, "callback"_a.none());
     m.def("krylov_of_columns", &krylov_of_columns, "method"_a, "A"_a, "b"_a, "x"_a, "M"_a.none(),
@@ -562,13 +624,14 @@ void bind_solvers(nb::module_& m) {
         .def(nb::init<shape_pair, nb::handle, nb::handle, nb::handle, int, int, double,
                       std::int64_t, double, int, const std::optional<std::string>&,
                       const std::optional<std::string>&, index, nb::object, int, bool,
-                      const std::string&>(),
+                      const std::string&, bool, const streams&>(),
              "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "device"_a, "threads"_a,
              "tol"_a, "maxiter"_a, "max_seconds"_a, "restart"_a, "method"_a.none(),
              "preconditioner"_a.none(), "block"_a, "near"_a.none(), "fill_level"_a, "iterative"_a,
-             "direct_solver"_a)
-        .def("solve", &kept_solver::solve, "b"_a, "x"_a)
-        .def("take_values", &kept_solver::take_values, "indptr"_a, "indices"_a, "data"_a);
+             "direct_solver"_a, "block_cg"_a, "streams"_a)
+        .def("solve", &kept_solver::solve, "b"_a, "x"_a, "streams"_a)
+        .def("take_values", &kept_solver::take_values, "indptr"_a, "indices"_a, "data"_a,
+             "streams"_a);
     nb::class_<any_factorization>(m, "Factorization")
         .def("solve", &any_factorization::solve, "b"_a, "x"_a)
         .def_prop_ro("entries", &any_factorization::entries)

@@ -326,20 +326,36 @@ def test_no_such_gpu() -> None:
 
 
 def test_jax_arrays() -> None:
-    cupy, jax = needs("cupy", "jax")
+    jax = needs("jax")
     try:
         device = jax.devices("gpu")[0]
     except RuntimeError as e:
         skip(f"needs JAX with CUDA: {e}")
+    sparse = importlib.import_module("jax.experimental.sparse")
     A = matrix(80, 60, "float32")
-    op = nz.plan(A, device="gpu")
     x = vector(60, "float32", 1)
     theirs = jax.device_put(x, device)
-    raises(TypeError, lambda: op @ theirs, "x")
-    check(op @ cupy.from_dlpack(theirs), A, x, "by DLPack")
-    back = jax.numpy.from_dlpack(op @ cupy.from_dlpack(theirs))
-    check(np.asarray(back), A, x, "there and back")
-    check(nz.plan(A) @ np.asarray(theirs), A, x, "on the CPU")
+    y = nz.plan(A, device="gpu") @ theirs
+    assert isinstance(y, jax.Array) and y.devices() == {device}
+    check(np.asarray(y), A, x, "a vector")
+    several = jax.device_put(np.stack([x, 2 * x], axis=1), device)
+    both = np.asarray(nz.plan(A, device="gpu") @ several)
+    check(both[:, 1] / 2, A, x, "columns")
+    raises(TypeError, lambda: nz.plan(A) @ theirs, "x", "CPU")
+    L = sp.csr_array(nz.generate.laplace3d(20, dtype="float32"))
+    given = jax.device_put(sparse.BCSR.from_scipy_sparse(L), device)
+    assert nz.plan(given).device == 0
+    b = jax.device_put(vector(8000, "float32", 1), device)
+    r = nz.solve(given, b, tol=1e-5)
+    assert r.converged and isinstance(r.x, jax.Array) and r.x.devices() == {device}, r.why
+    assert residual_of(L, np.asarray(r.x), np.asarray(b)) < 2e-5
+    assert not any("copied to the CPU" in reason for reason in r.reasons)
+    s = nz.Solver(given, tol=1e-5)
+    s.update_values(2 * given.data)
+    assert residual_of(2 * L, np.asarray(s.solve(b).x), np.asarray(b)) < 2e-5
+    X, info = nz.cg(given, b, M=nz.amg(given), rtol=1e-5)
+    assert info == 0 and isinstance(X, jax.Array)
+    assert residual_of(L, np.asarray(X), np.asarray(b)) < 1e-4
 
 
 # Streams.
@@ -486,6 +502,44 @@ def test_solve_and_cg() -> None:
     assert info == 0 and residual_of(A, x, rhs) < 1e-4, "in a stream"
 
 
+def test_solve_where_arrays_lie() -> None:
+    cupy, sparse = needs("cupy", "cupyx.scipy.sparse")
+    A = sp.csr_array(nz.generate.laplace3d(20))
+    on_gpu = sparse.csr_matrix(sp.csr_matrix(A))
+    b = cupy.asarray(np.stack([vector(8000, "float64", k) for k in range(3)], axis=1))
+    for rhs in (b, cupy.asfortranarray(b), b[:, 0], b[:, 0].copy(), b.astype("float32")):
+        r = nz.solve(on_gpu, rhs)
+        assert r.converged and isinstance(r.x, cupy.ndarray) and r.x.shape == rhs.shape, r.why
+        assert residual_of(A, r.x, rhs) < 2e-8
+        assert not any("copied to the CPU" in reason for reason in r.reasons), r.reasons
+        assert nz.solve(on_gpu, rhs, x0=r.x).iterations == 0
+    want = nz.solve(A, host(b), device="gpu")
+    r = nz.solve(on_gpu, host(b))
+    assert isinstance(r.x, np.ndarray) and r.method == want.method
+    assert abs(r.x - want.x).max() < 1e-6 * abs(want.x).max()
+    r = nz.solve(on_gpu, b[:, 0], preconditioner="ilu")
+    assert r.converged and sum("copied to the CPU for ilu" in reason for reason in r.reasons) == 1
+    # In a stream of the caller's, before anything else is there.
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        values = on_gpu.data * 2
+        twice = sparse.csr_matrix((values, on_gpu.indices, on_gpu.indptr), shape=A.shape)
+        doubled = nz.solve(twice, b * 2).x * 1
+        stream.synchronize()
+    assert residual_of(2 * A, doubled, host(b) * 2) < 2e-8
+    s = nz.Solver(on_gpu)
+    first = s.solve(b[:, 0])
+    s.update_values(on_gpu.data * 4)
+    again = s.solve(b[:, 0], x0=first.x)
+    assert again.converged and residual_of(4 * A, again.x, b[:, 0]) < 2e-8
+    s.update_values(A.data)
+    assert residual_of(A, s.solve(host(b)).x, b) < 2e-8
+    raises(ValueError, lambda: s.update_values(on_gpu.data[1:]), "data")
+    raises(ValueError, lambda: nz.solve(on_gpu, b[1:]), "b")
+    raises(ValueError, lambda: nz.solve(on_gpu, b, x0=b[:, :2]), "x0")
+    raises(TypeError, lambda: nz.solve(on_gpu, b * 1j), "b")
+
+
 def test_solve_tensors() -> None:
     torch = needs("torch")
     A = nz.generate.laplace2d(40)
@@ -497,6 +551,14 @@ def test_solve_tensors() -> None:
         assert residual_of(A, x, b) < 1e-6, method.__name__
     r = nz.solve(A, b, device="gpu")
     assert r.converged and r.x.is_cuda and residual_of(A, r.x, b) < 1e-7
+    tensor = torch.sparse_csr_tensor(
+        torch.from_numpy(A.indptr), torch.from_numpy(A.indices), torch.from_numpy(A.data), A.shape
+    ).cuda()
+    for rhs in (b, torch.stack([b, 2 * b], dim=1), torch.stack([b, 3 * b]).T):
+        r = nz.solve(tensor, rhs)
+        assert r.converged and r.x.is_cuda and r.x.shape == rhs.shape
+        assert residual_of(A, r.x, rhs) < 1e-7
+        assert not any("copied to the CPU" in reason for reason in r.reasons)
 
 
 def test_eigsh() -> None:
