@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "nonzero/core/agreement.hpp"
-#include "nonzero/dist/own_backend.hpp"
 #include "nonzero/solve/krylov/bicgstab.hpp"
 #include "nonzero/solve/krylov/cg.hpp"
 #include "nonzero/solve/krylov/idrs.hpp"
@@ -69,11 +68,7 @@ template <class V, class B>
 class attempts {
   public:
     attempts(B on, const attempted_system<V, B>& s, const system_options& o, system_report& report)
-        : on_(on),
-          system_(s),
-          options_(o),
-          report_(report),
-          space_(alone(on), std::int64_t(s.b.size())) {
+        : on_(on), system_(s), options_(o), report_(report) {
         agree(ranks_, [&] { from_ = copied<V>(on_, system_.x); });
     }
 
@@ -185,7 +180,7 @@ class attempts {
         const double before = report_.result().report.relative;
         if (report_.attempts.size() == 1 || std::isnan(before) || r.relative < before) {
             report_.best = report_.attempts.size() - 1;
-            space_.copy(x, system_.x);
+            copy_into<V>(on_, x, system_.x);
         }
         if (r.converged || is_over_ || last) return;
         // Before (p, A p) was seen not to be positive it may have been next to nothing, and the
@@ -206,7 +201,6 @@ class attempts {
     const system_options& options_;
     system_report& report_;
     const communicator* ranks_ = ranks_of(on_);
-    vector_space<V, B> space_;
     std::int64_t iterations_ = options_.max_iter;  ///< left for all
     vector<V, B> from_;                            ///< first guess of the next attempt
     double relative_ = unknown;                    ///< its residual

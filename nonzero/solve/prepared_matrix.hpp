@@ -33,6 +33,17 @@ template <class V>
 host_vector<V> read_here(gpu on, device_span<V> v) {
     return to_host<V>(on, v);
 }
+/// to = from, of one length.
+template <class V>
+void copy_into(cpu, std::span<const V> from, std::span<V> to) {
+    std::ranges::copy(from, to.begin());
+}
+template <class V>
+void copy_into(gpu on, device_span<V> from, device_out<V> to) {
+    const device_guard guard(on);
+    copy_on_device(on, from.data(), to.data(), from.size() * sizeof(V));
+}
+
 /// A copy of v where it lies.
 template <class V>
 host_vector<V> copied(cpu, std::span<const V> v) {
@@ -42,7 +53,7 @@ template <class V>
 device_array<V> copied(gpu on, device_span<V> v) {
     const device_guard guard(on);
     device_array<V> to(on, v.size());
-    copy_on_device(on, v.data(), to.data(), v.size() * sizeof(V));
+    copy_into<V>(on, v, to);
     return to;
 }
 
