@@ -958,3 +958,16 @@ def test_solve_of_several_tells_of_each() -> None:
         nz.solve(A, np.full((900, 3), 1j))
     seen: list[float] = []
     assert nz.solve(A, np.ones((900, 3)), callback=seen.append).converged and seen
+
+
+def test_block_cg_takes_fewer_iterations() -> None:
+    A = nz.generate.laplace2d(40)
+    B = np.random.default_rng(0).standard_normal((1600, 8))
+    B[:, 1] = 2 * B[:, 0]
+    options: dict[str, Any] = {"method": "cg", "preconditioner": "jacobi", "tol": 1e-9}
+    in_step = nz.solve(A, B, **options)
+    block = nz.solve(A, B, block_cg=True, **options)
+    assert block.converged and block.iterations < 0.8 * in_step.iterations
+    for r, b in zip(block.columns, B.T, strict=True):
+        assert np.linalg.norm(A @ r.x - b) <= 1.01e-9 * np.linalg.norm(b)
+    np.testing.assert_array_equal(nz.Solver(A, block_cg=True, **options).solve(B).x, block.x)
