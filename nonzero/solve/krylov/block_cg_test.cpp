@@ -57,7 +57,7 @@ TYPED_TEST(block_of_cg, solves_each_within_its_bound) {
         const auto n = std::size_t(A.shape.rows);
         const auto product = build(make_plan(A, cpu{}, {.vectors = 8}), A);
         const auto J = jacobi(cpu{}, view(A));
-        for (const std::size_t count : {2U, 9U, 37U})
+        for (const std::size_t count : {3U, 19U})
             for (const auto* M : {static_cast<const decltype(J.get())>(nullptr), J.get()}) {
                 const auto b = this->random_columns(n, count);
                 host_vector<V> x(b.size(), V(0));
