@@ -41,7 +41,7 @@ nb::dict rank(B on, const csr<V, S>& G, pagerank_options::links direction,
 
 nb::dict pagerank_of(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::handle data_,
                      nb::object teleport_, int device, int threads, bool links_in_rows,
-                     double damping, double tol, std::int64_t maxiter, std::uintptr_t stream) {
+                     double damping, double tol, std::int64_t maxiter, std::uintptr_t current) {
     const array indptr(indptr_, "G.indptr"), indices(indices_, "G.indices"), data(data_, "G.data");
     std::optional<array> teleport;
     if (!teleport_.is_none()) teleport.emplace(teleport_, "personalization");
@@ -55,7 +55,7 @@ nb::dict pagerank_of(shape_pair shape, nb::handle indptr_, nb::handle indices_, 
                 const borrowed_csr<V, device_view> G(checked_shape(shape), indptr, indices, data);
                 const gpu_stream own(data.device());
                 start_after(own,
-                            {.device = data.device(), .stream = reinterpret_cast<void*>(stream)});
+                            {.device = data.device(), .stream = reinterpret_cast<void*>(current)});
                 return rank<V>(gpu(own), G.view(), direction, o, t);
             }
             const borrowed_csr<V, host_view> G(checked_shape(shape), indptr, indices, data);
