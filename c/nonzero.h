@@ -175,7 +175,7 @@ NZ_API int nz_matrix_destroy(nz_matrix* A);
  * plan; transposed=yes plans products with A^T as well, without which they may be slow, or
  * unavailable on a GPU; deterministic=no also takes methods whose bits differ from run to run;
  * methods=csr.simd,ell.row names those to choose from (nz methods lists them); accept=predicted
- * takes the choice as it was predicted, where a CPU's is else timed beside plain CSR. */
+ * takes the choice as it was predicted, which else is timed beside plain CSR. */
 NZ_API int nz_plan(const nz_matrix* A, int device, void* stream, const char* options,
                    nz_operator** op);
 

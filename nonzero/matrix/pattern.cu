@@ -4,27 +4,41 @@
 namespace nz {
 namespace {
 
-struct add_row_parts {
+struct row_part {
     device_offset_span row_ptr;
-    unsigned long long* sum;
-    __device__ void operator()(std::int64_t i) const {
-        atomicAdd(sum, (unsigned long long)(pattern_part(~std::uint64_t(i),
-                                                         std::uint64_t(row_ptr[std::size_t(i)]))));
+    __device__ std::uint64_t operator()(std::int64_t i) const {
+        return pattern_part(~std::uint64_t(i), std::uint64_t(row_ptr[std::size_t(i)]));
     }
 };
-/// A run of entries a thread, so that few add to one place.
-struct add_entry_parts {
-    static constexpr std::int64_t run = 64;
+struct entry_part {
     const index* col;
-    std::int64_t entries, threads;
+    __device__ std::uint64_t operator()(std::int64_t k) const {
+        return pattern_part(std::uint64_t(k), std::uint32_t(col[k]));
+    }
+};
+
+/// Adds the parts of `count` positions, a run of them a thread, and of a warp's runs one number:
+/// what is added to one place waits for what was added before. Whole warps.
+template <class Part>
+struct add_parts {
+    static constexpr std::int64_t run = 64;
+    Part part;
+    std::int64_t count, threads;
     unsigned long long* sum;
     __device__ void operator()(std::int64_t t) const {
-        std::uint64_t mine = 0;
-        for (std::int64_t k = t; k < entries; k += threads)
-            mine += pattern_part(std::uint64_t(k), std::uint32_t(col[k]));
-        atomicAdd(sum, (unsigned long long)(mine));
+        unsigned long long mine = 0;
+        for (std::int64_t k = t; k < count; k += threads) mine += part(k);
+        mine = warp_sum(mine);
+        if (t % warp_size == 0) atomicAdd(sum, mine);
     }
 };
+template <class Part>
+void add_all(gpu on, const Part& part, std::size_t count, unsigned long long* sum) {
+    constexpr std::int64_t of_a_warp = add_parts<Part>::run * warp_size;
+    const std::int64_t threads =
+        std::int64_t(blocks_for(std::int64_t(count), of_a_warp)) * warp_size;
+    launch_each(on, threads, add_parts<Part>{part, std::int64_t(count), threads, sum});
+}
 
 }  // namespace
 
@@ -32,10 +46,8 @@ std::uint64_t pattern_hash(gpu on, const device_offset_span& row_ptr, device_spa
     const device_guard guard(on);
     device_array<unsigned long long> sum(on, 1);
     fill_bytes(on, sum, 0);
-    launch_each(on, std::int64_t(row_ptr.size()), add_row_parts{row_ptr, sum.data()});
-    const auto entries = std::int64_t(col_ind.size());
-    const std::int64_t threads = (entries + add_entry_parts::run - 1) / add_entry_parts::run;
-    launch_each(on, threads, add_entry_parts{col_ind.data(), entries, threads, sum.data()});
+    add_all(on, row_part{row_ptr}, row_ptr.size(), sum.data());
+    add_all(on, entry_part{col_ind.data()}, col_ind.size(), sum.data());
     return read_back(on, sum.data());
 }
 

@@ -9,7 +9,9 @@
 #include <new>
 
 #include "nonzero/core/stopwatch.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/core/threads.hpp"
+#include "nonzero/formats/csr/csr_adaptive.hpp"
 #include "nonzero/formats/csr/kernels.hpp"
 #include "nonzero/matrix/pattern.hpp"
 #include "nonzero/plan/kept_speeds.hpp"
@@ -19,60 +21,78 @@ namespace nz {
 
 namespace {
 
-/// Plain CSR: no row length is bad for it, and its setup is a copy of the arrays.
-using plain_kernel = csr_balanced;
+/// Plain CSR: no row length is bad for it, and its setup is little beside a few products.
+template <class B>
+using plain_kernel = std::conditional_t<std::is_same_v<B, cpu>, csr_balanced, csr_adaptive_blocks>;
 
-/// Products that the timing takes, of which the last two count. The choice was just written, so
-/// that the caches hold what they can of it; plain CSR was not read for long.
+/// Products that the timing takes on a CPU, of which the last two count. The choice was just
+/// written, so that the caches hold what they can of it; plain CSR was not read for long.
 constexpr int products_of_choice = 2, products_of_plain = 6;
+/// Products of each that it takes on a GPU, in turns: two untimed ones, which fetch back the
+/// caches, and two takes.
+constexpr int products_of_each = 4;
 /// Shorter products are not timed: the outcome would cost more to keep than it gains. [s]
 constexpr double worth_timing_s = 10e-6;
 /// Plain CSR is clearly faster where it takes less than this share of the choice's time.
 constexpr double clearly_faster = 0.95;
+/// On a GPU plain CSR is not timed where it should take more than this many times as long as the
+/// choice: predictions there were off by far less (docs/decisions/planner.md).
+constexpr double hopeless = 2;
+
+/// The machine that outcomes are of, and the file that keeps them for other processes.
+struct place {
+    std::string stem;
+    std::function<json()> key;  ///< asking for it takes longer than many a product
+};
+place place_of(const plan_report&, cpu on) {
+    const int threads = thread_count(on);
+    return {fmt::format("accepted-cpu-{}", threads),
+            [=] { return machine_key(describe_machine(), threads); }};
+}
+[[maybe_unused]] place place_of(const plan_report& p, gpu on) {
+    return {"accepted-" + p.machine, [=] { return machine_key(describe_gpu(on)); }};
+}
 
 /// Whether a choice was accepted, by what was timed.
 class outcomes {
   public:
     /// Nothing where it was not timed. from_file: those of other processes count, too.
-    std::optional<bool> find(cpu on, const std::string& what, bool from_file) {
+    std::optional<bool> find(const place& at, const std::string& what, bool from_file) {
         const std::lock_guard lock(one_at_a_time_);
-        auto at = known_.find(what);
-        if (at != known_.end()) return at->second;
+        const auto known = known_.find(at.stem + what);
+        if (known != known_.end()) return known->second;
         if (!from_file) return {};
-        for (const json& entry : kept(on))
+        for (const json& entry : kept(cache_path(at.stem), at))
             if (const json* const said = entry.find(what))
-                return known_[what] = *said != json(refused);
+                return known_[at.stem + what] = *said != json(refused);
         return {};
     }
-    void add(cpu on, const std::string& what, verdict v, bool to_file) {
+    void add(const place& at, const std::string& what, verdict v, bool to_file) {
         const std::lock_guard lock(one_at_a_time_);
-        known_[what] = v != verdict::refused;
+        known_[at.stem + what] = v != verdict::refused;
         if (!to_file || v == verdict::undecided) return;
         // More would make the file long to read.
         constexpr std::size_t most = 1000;
-        std::vector<json> all = kept(on);
+        const std::string file = cache_path(at.stem);
+        if (file.empty()) return;
+        std::vector<json> all = kept(file, at);
         all.push_back({{what, v == verdict::refused ? refused : "accepted"}});
         if (all.size() > most) all.erase(all.begin());
         try {
-            if (!path(on).empty()) keep(path(on), key(on), json(all));
+            keep(file, at.key(), json(all));
         } catch (const error&) {  // timed anew by the next process, then
         }
     }
-    void forget(const std::string& what) {
+    void forget(const place& at, const std::string& what) {
         const std::lock_guard lock(one_at_a_time_);
-        known_.erase(what);
+        known_.erase(at.stem + what);
     }
 
   private:
     static constexpr const char* refused = "refused";
-    static std::string path(cpu on) {
-        return cache_path(fmt::format("accepted-cpu-{}", thread_count(on)));
-    }
-    static json key(cpu on) { return machine_key(describe_machine(), thread_count(on)); }
-    static std::vector<json> kept(cpu on) {
-        const std::string file = path(on);
+    static std::vector<json> kept(const std::string& file, const place& at) {
         if (file.empty()) return {};
-        const json j = load_kept(file, key(on));
+        const json j = load_kept(file, at.key());
         return j.is_array() ? j.elements() : std::vector<json>{};
     }
 
@@ -84,19 +104,43 @@ outcomes& timed_before() {
     return all;
 }
 
+/// Null where it is not among them, or declines.
+template <class B>
 const plan_report::candidate* plain_candidate(const plan_report& p) {
     const auto at =
-        std::ranges::find(p.candidates, plain_kernel::name, &plan_report::candidate::method);
+        std::ranges::find(p.candidates, plain_kernel<B>::name, &plan_report::candidate::method);
     return at == p.candidates.end() || !at->declined.empty() ? nullptr : &*at;
 }
 
 /// Whether the choice for such a plan and options is timed at all.
+template <class B>
 bool is_timed(const plan_report& p, const plan_options& o) {
-    return o.accept == plan_options::acceptance::measured && !o.speeds && !o.tune &&
-           o.vectors == 1 && o.expected_products == plan_options::many_products &&
-           !p.candidates.empty() && p.chosen().declined.empty() &&
-           p.chosen().method != plain_kernel::name && plain_candidate(p) != nullptr &&
-           p.chosen().predicted_s >= worth_timing_s;
+    if (o.accept != plan_options::acceptance::measured || o.speeds || o.tune || o.vectors != 1 ||
+        o.expected_products != plan_options::many_products)
+        return false;
+    const auto* const plain = plain_candidate<B>(p);
+    if (plain == nullptr || p.chosen().method == plain->method) return false;
+    const bool promising =
+        std::is_same_v<B, cpu> || plain->predicted_s < hopeless * p.chosen().predicted_s;
+    return promising && p.chosen().predicted_s >= worth_timing_s;
+}
+
+/// The time that the timing takes, as predicted. [s]
+template <class B>
+double timing_s(const plan_report::candidate& choice, const plan_report::candidate& plain) {
+    if constexpr (std::is_same_v<B, cpu>)
+        return products_of_choice * choice.predicted_s + products_of_plain * plain.predicted_s;
+    return products_of_each * (choice.predicted_s + plain.predicted_s) + plain.predicted_setup_s;
+}
+
+template <class V, class B>
+std::uint64_t pattern_of(const csr<V, host_view>& A, B on) {
+    if constexpr (std::is_same_v<B, cpu>) return pattern_hash(on, A.row_ptr, A.col_ind);
+    return pattern_hash(cpu{}, A.row_ptr, A.col_ind);
+}
+template <class V>
+std::uint64_t pattern_of(const csr<V, device_view>& A, gpu on) {
+    return pattern_hash(on, A.row_ptr, A.col_ind);
 }
 
 /// Throws std::bad_alloc where there is no room for the vectors.
@@ -113,80 +157,145 @@ verdict judge(cpu on, const csr<V, host_view>& A, const linear_operator<V, cpu>&
         };
     };
     return judge_beside(timed([&] { built.apply(V(1), x, V(0), y); }), timed([&] {
-                            spmv(on, plain_kernel{}, V(1), A, std::span<const V>(x), V(0),
+                            spmv(on, plain_kernel<cpu>{}, V(1), A, std::span<const V>(x), V(0),
                                  std::span<V>(y));
                         }));
 }
 
+/// A vector of zeros, which is multiplied as soon as any other.
+template <class V>
+device_array<V> zeros(gpu on, index len) {
+    device_array<V> v(on, std::size_t(len));
+    zero_on_device(on, {reinterpret_cast<std::byte*>(v.data()), v.size() * sizeof(V)});
+    return v;
+}
+
+/// Launched at once, so that the GPU never waits for the CPU between two products. Throws
+/// device_error where there is no room for the vectors.
+template <class V>
+verdict judge(gpu on, const linear_operator<V, gpu>& built, const linear_operator<V, gpu>& plain) {
+    const device_guard guard(on);
+    const auto x = zeros<V>(on, built.shape().cols);
+    auto y = zeros<V>(on, built.shape().rows);
+    struct take {
+        gpu_event start, stop;
+    };
+    take of_choice[products_of_each / 2], of_plain[products_of_each / 2];
+    const auto launch = [&](const linear_operator<V, gpu>& op, take& t) {
+        op.apply(V(1), x, V(0), y);
+        t.start.record(on);
+        op.apply(V(1), x, V(0), y);
+        t.stop.record(on);
+    };
+    for (const std::size_t k : {0, 1}) launch(built, of_choice[k]), launch(plain, of_plain[k]);
+    const auto seconds = [](const take& t) { return t.stop.seconds_since(t.start); };
+    return judge_takes({seconds(of_choice[0]), seconds(of_choice[1])},
+                       {seconds(of_plain[0]), seconds(of_plain[1])});
+}
+
+/// Whether the choice is accepted: as it was before, or by what `judge` says now.
+template <class V, class B, class F>
+bool is_good(const plan<V, B>& p, F judge) {
+    const place at = place_of(p, p.on);
+    const bool kept = !p.timing.kept_as.empty();
+    if (kept)
+        if (const auto known = timed_before().find(at, p.timing.kept_as, false)) return *known;
+    const verdict v = judge();
+    if (kept) timed_before().add(at, p.timing.kept_as, v, p.timing.in_file);
+    return v != verdict::refused;
+}
+
+template <class V>
+std::unique_ptr<linear_operator<V, cpu>> faster_of(const plan<V, cpu>& p, const ascending<V>& A,
+                                                   std::unique_ptr<linear_operator<V, cpu>>& built,
+                                                   const method<V>& plain) {
+    if (is_good(p, [&] { return judge(p.on, A.given(), *built); })) return std::move(built);
+    return nz::build(plain, p.on, A);
+}
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> faster_of(const plan<V, gpu>& p,
+                                                   const ascending<V, gpu>& A,
+                                                   std::unique_ptr<linear_operator<V, gpu>>& built,
+                                                   const method<V>& plain) {
+    std::unique_ptr<linear_operator<V, gpu>> other;
+    const bool good = is_good(p, [&] {
+        other = nz::build(plain, p.on, A);
+        return judge(p.on, *built, *other);
+    });
+    if (good) return std::move(built);
+    return other != nullptr ? std::move(other) : nz::build(plain, p.on, A);
+}
+
 }  // namespace
 
-verdict judge_beside(const std::function<double()>& multiply_by_choice,
-                     const std::function<double()>& multiply_plainly) {
-    const auto last_two = [](int products, const std::function<double()>& multiply) {
-        std::array<double, 2> seconds{};
-        for (int k = 0; k < products; ++k) seconds[std::size_t(k) % 2] = multiply();
-        return seconds;
-    };
-    const auto choice = last_two(products_of_choice, multiply_by_choice);
-    const auto plain = last_two(products_of_plain, multiply_plainly);
+verdict judge_takes(const two_takes& choice, const two_takes& plain) {
     if (std::ranges::max(plain) < clearly_faster * std::ranges::min(choice))
         return verdict::refused;
     const bool never = std::ranges::min(plain) >= clearly_faster * std::ranges::max(choice);
     return never ? verdict::accepted : verdict::undecided;
 }
 
-template <class V>
-void prepare_acceptance(plan<V, cpu>& p, const csr<V, host_view>& A, const plan_options& o) {
-    if (!is_timed(p, o)) return;
+verdict judge_beside(const std::function<double()>& multiply_by_choice,
+                     const std::function<double()>& multiply_plainly) {
+    const auto last_two = [](int products, const std::function<double()>& multiply) {
+        two_takes seconds{};
+        for (int k = 0; k < products; ++k) seconds[std::size_t(k) % 2] = multiply();
+        return seconds;
+    };
+    const two_takes choice = last_two(products_of_choice, multiply_by_choice);
+    return judge_takes(choice, last_two(products_of_plain, multiply_plainly));
+}
+
+template <class V, class B, class S>
+void prepare_acceptance(plan<V, B>& p, const csr<V, S>& A, const plan_options& o) {
+    if (!is_timed<B>(p, o)) return;
+    constexpr std::string_view plain = plain_kernel<B>::name;
     const bool of_registry = p.among.data() == methods<V>().data();
-    p.timing = {
-        .beside = std::string(plain_kernel::name),
-        .kept_as = of_registry
-                       ? fmt::format("{:016x} {} {} {}", pattern_hash(p.on, A.row_ptr, A.col_ind),
-                                     value_name<V>(), name_of(p.storage), p.chosen().method)
-                       : "",
-        .in_file = o.cache};
-    if (o.fresh) timed_before().forget(p.timing.kept_as);
-    const auto before = of_registry && !o.fresh
-                            ? timed_before().find(p.on, p.timing.kept_as, o.cache)
-                            : std::nullopt;
+    p.timing = {.beside = std::string(plain),
+                .kept_as = of_registry
+                               ? fmt::format("{:016x} {} {} {}", pattern_of(A, p.on),
+                                             value_name<V>(), name_of(p.storage), p.chosen().method)
+                               : "",
+                .in_file = o.cache};
+    const place at = place_of(p, p.on);
+    if (o.fresh) timed_before().forget(at, p.timing.kept_as);
+    const auto before =
+        of_registry && !o.fresh ? timed_before().find(at, p.timing.kept_as, o.cache) : std::nullopt;
     if (!before) {
-        p.candidates.front().predicted_setup_s +=
-            products_of_choice * p.chosen().predicted_s +
-            products_of_plain * plain_candidate(p)->predicted_s;
+        p.candidates.front().predicted_setup_s += timing_s<B>(p.chosen(), *plain_candidate<B>(p));
         return;
     }
     p.timing.beside.clear();
     if (*before) return;
     const std::string slower = p.chosen().method;
-    p.put_first(plain_kernel::name);
-    p.why = fmt::format("{} was faster than {} when both were timed", plain_kernel::name, slower);
+    p.put_first(plain);
+    p.why = fmt::format("{} was faster than {} when both were timed", plain, slower);
 }
 
-template <class V>
-std::unique_ptr<linear_operator<V, cpu>> accepted(const plan<V, cpu>& p, const ascending<V>& A,
-                                                  std::unique_ptr<linear_operator<V, cpu>> built) {
-    if (p.timing.beside.empty() || built->method_name() == plain_kernel::name) return built;
-    const bool kept = !p.timing.kept_as.empty();
-    auto good = kept ? timed_before().find(p.on, p.timing.kept_as, false) : std::nullopt;
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> accepted(const plan<V, B>& p, const ascending<V, B>& A,
+                                                std::unique_ptr<linear_operator<V, B>> built) {
+    constexpr std::string_view plain = plain_kernel<B>::name;
+    if (p.timing.beside.empty() || built->method_name() == plain) return built;
     try {
-        if (!good) {
-            const verdict v = judge(p.on, A.given(), *built);
-            if (kept) timed_before().add(p.on, p.timing.kept_as, v, p.timing.in_file);
-            good = v != verdict::refused;
-        }
-        if (*good) return built;
-        return nz::build(named(p.among, plain_kernel::name), p.on, A);
+        return faster_of(p, A, built, named(p.among, plain));
     } catch (const std::bad_alloc&) {
+        return built;
+    } catch (const device_error&) {  // the memory of the GPU is short
         return built;
     }
 }
 
-#define NZ_INSTANTIATE(V)                                                     \
-    template void prepare_acceptance(plan<V, cpu>&, const csr<V, host_view>&, \
-                                     const plan_options&);                    \
-    template std::unique_ptr<linear_operator<V, cpu>> accepted(               \
-        const plan<V, cpu>&, const ascending<V>&, std::unique_ptr<linear_operator<V, cpu>>);
+#define NZ_FOR_PLACE(V, B, S) \
+    template void prepare_acceptance(plan<V, B>&, const csr<V, S>&, const plan_options&);
+#define NZ_FOR_BACKEND(V, B)                                  \
+    template std::unique_ptr<linear_operator<V, B>> accepted( \
+        const plan<V, B>&, const ascending<V, B>&, std::unique_ptr<linear_operator<V, B>>);
+#define NZ_INSTANTIATE(V)                                                               \
+    NZ_FOR_PLACE(V, cpu, host_view)                                                     \
+    NZ_FOR_BACKEND(V, cpu)                                                              \
+    NZ_WITH_CUDA_ONLY(NZ_FOR_PLACE(V, gpu, host_view) NZ_FOR_PLACE(V, gpu, device_view) \
+                          NZ_FOR_BACKEND(V, gpu))
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

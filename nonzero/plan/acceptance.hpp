@@ -2,6 +2,7 @@
 // timed once beside plain CSR, and the faster is taken.
 #pragma once
 
+#include <array>
 #include <functional>
 
 #include "nonzero/plan/plan.hpp"
@@ -15,6 +16,10 @@ enum class verdict {
     undecided,  ///< takes disagree: the machine was busy
 };
 
+/// Seconds of two products of one method, each a take.
+using two_takes = std::array<double, 2>;
+[[nodiscard]] verdict judge_takes(const two_takes& choice, const two_takes& plain);
+
 /// Times two products of the choice and then six of plain CSR, of which the last two count: a
 /// last-level cache takes in a matrix only when it has been walked several times. The functions
 /// make one product and return the seconds that it took.
@@ -23,14 +28,14 @@ enum class verdict {
 
 /// Last step of planning. Where `build` is to time the choice beside plain CSR, the plan says so
 /// afterwards; where that has been done for such a matrix on this machine, the plan puts first
-/// what was faster then.
-template <class V>
-void prepare_acceptance(plan<V, cpu>&, const csr<V, host_view>& A, const plan_options&);
+/// what was faster then. A lies where S says.
+template <class V, class B, class S>
+void prepare_acceptance(plan<V, B>&, const csr<V, S>& A, const plan_options&);
 
 /// The operator to keep: `built`, or plain CSR where the plan asks for the timing and that is
-/// faster. The outcome is kept, so that the same matrix is not timed again.
-template <class V>
-std::unique_ptr<linear_operator<V, cpu>> accepted(const plan<V, cpu>&, const ascending<V>& A,
-                                                  std::unique_ptr<linear_operator<V, cpu>> built);
+/// faster. The outcome is kept, so that the same matrix is not timed again. A: where B multiplies.
+template <class V, class B>
+std::unique_ptr<linear_operator<V, B>> accepted(const plan<V, B>&, const ascending<V, B>& A,
+                                                std::unique_ptr<linear_operator<V, B>> built);
 
 }  // namespace nz

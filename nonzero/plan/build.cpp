@@ -44,21 +44,49 @@ void check_planned(const plan<V, B>& p, const csr<V, S>& A) {
             p.shape.rows, p.shape.cols, p.nnz, A.shape.rows, A.shape.cols, A.val.size()));
 }
 
-template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> build_alone(const plan<V, B>& p, const subject<V, cpu>& M) {
+template <class V>
+std::unique_ptr<linear_operator<V, cpu>> build_alone(const plan<V, cpu>& p,
+                                                     const subject<V, cpu>& M) {
     auto op = build_first(p, [&](const method<V>& m) { return nz::build(m, p.on, M.A); });
-    if constexpr (std::is_same_v<B, cpu>) return accepted(p, M.A, std::move(op));
-    return op;
+    return accepted(p, M.A, std::move(op));
 }
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> build_alone(const plan<V, gpu>& p,
                                                      const subject<V, gpu>& M) {
     std::optional<ascending<V>> here;
-    return build_first(p, [&](const method<V>& m) {
+    auto op = build_first(p, [&](const method<V>& m) {
         if (m.from_device != nullptr) return nz::build(m, p.on, M.A, M.packing.get());
         if (!here) here = on_host(p.on, M.A);
         return nz::build(m, p.on, *here);
     });
+    return accepted(p, M.A, std::move(op));
+}
+
+/// A in the GPU's memory, where two methods are built from it; nothing where there is no room.
+template <class V>
+std::optional<ascending<V, gpu>> uploaded_to_time(const plan<V, gpu>& p, const ascending<V>& A) {
+    if (p.timing.beside.empty()) return {};
+    try {
+        auto there = upload(p.on, A.given());
+        return A.given_in_order() ? ascending<V, gpu>::known(std::move(there), p.on)
+                                  : ascending<V, gpu>(std::move(there), p.on);
+    } catch (const device_error&) {
+        return {};
+    }
+}
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> build_alone(const plan<V, gpu>& p,
+                                                     const subject<V, cpu>& M) {
+    auto there = uploaded_to_time(p, M.A);
+    auto op = build_first(p, [&](const method<V>& m) {
+        if (there && m.from_device != nullptr) try {
+                return nz::build(m, p.on, *there);
+            } catch (const device_error&) {  // without what was uploaded it may fit
+                there.reset();
+            }
+        return nz::build(m, p.on, M.A);
+    });
+    return there ? accepted(p, *there, std::move(op)) : std::move(op);
 }
 
 /// The subject of building, after the one check of the matrix: by the analysis for packing, where

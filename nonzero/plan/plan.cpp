@@ -332,7 +332,7 @@ plan<V, B> choose(const subject<V, cpu>& A, B on, const plan_options& o,
     auto p = rank(A, on, o, among);
     if (o.tune) tune(p, A.A.given(), o);
     p = explain(std::move(p));
-    if constexpr (std::is_same_v<B, cpu>) prepare_acceptance(p, A.A.given(), o);
+    prepare_acceptance(p, A.A.given(), o);
     return p;
 }
 
@@ -362,9 +362,13 @@ plan<V, B> plan_alone(const subject<V, cpu>& A, B on, const plan_options& o,
 template <class V>
 plan<V, gpu> plan_alone(const subject<V, gpu>& A, gpu on, const plan_options& o,
                         std::span<const method<V>> among) {
-    if (planned_on_device<V>(o)) return explain(rank(A, on, o, among));
-    require_gpu(on);
-    return plan_alone(subject<V, cpu>{on_host(on, A.A)}, on, o, among);
+    if (!planned_on_device<V>(o)) {
+        require_gpu(on);
+        return plan_alone(subject<V, cpu>{on_host(on, A.A)}, on, o, among);
+    }
+    auto p = explain(rank(A, on, o, among));
+    prepare_acceptance(p, A.A.given(), o);
+    return p;
 }
 
 }  // namespace

@@ -462,8 +462,8 @@ def plan(
         which takes fewer bytes; products are summed in float64. ``op.plan.bound`` says how far
         they may be from A x.
     accept : "measured" or "predicted"
-        On a CPU, with neither products, tune nor vectors: time the choice beside plain CSR for at
-        most eight products and take CSR where that is clearly faster, or trust the prediction. The
+        With neither products, tune nor vectors: time the choice beside plain CSR for at most
+        eight products and take CSR where that is clearly faster, or trust the prediction. The
         outcome is kept: the same matrix has the same bits afterwards.
     keep : bool
         Keep a copy of the arrays of A, for ``op.T``, `update_values` and pickling, as well as for

@@ -117,6 +117,7 @@ void gpu_event::record(gpu on) {
     check(cudaEventRecord(static_cast<cudaEvent_t>(event_), stream_of(on)), "cudaEventRecord");
 }
 double gpu_event::seconds_since(const gpu_event& start) const {
+    const beside_captures mine;
     check(cudaEventSynchronize(static_cast<cudaEvent_t>(event_)), "cudaEventSynchronize");
     float ms = 0;
     check(cudaEventElapsedTime(&ms, static_cast<cudaEvent_t>(start.event_),

@@ -4,6 +4,9 @@
 #include <limits>
 #include <string>
 
+#include "nonzero/core/stream.hpp"
+#include "nonzero/formats/csr/csr_adaptive_blocks.hpp"
+
 namespace nz {
 namespace {
 
@@ -93,18 +96,20 @@ csr_adaptive<V, host> csr_adaptive<V, S>::from(const csr<V, host_view>& A, index
 
 template <class V>
 csr_adaptive<V, device> adapt(gpu on, const csr<V, device_view>& A) {
-    const index capacity = default_capacity(std::int64_t(A.val.size()));
-    offset_vector row_ptr;
-    copy(on, A.row_ptr, row_ptr);
-    const row_blocks list = blocks_of(row_ptr, A.shape.rows, capacity);
-    auto own = upload(on, A);
-    csr_adaptive<V, device> B;
-    B.shape = A.shape, B.capacity = capacity;
-    B.row_ptr = std::move(own.row_ptr);
-    B.col_ind = std::move(own.col_ind), B.val = std::move(own.val);
-    copy(on, list.row, B.block_row);
-    copy(on, list.part, B.block_part);
-    return B;
+    if constexpr (!is_built<gpu>) {
+        refuse_gpu();
+    } else {
+        const index capacity = default_capacity(std::int64_t(A.val.size()));
+        device_row_blocks blocks = row_blocks_of(on, A.row_ptr, A.shape.rows, capacity);
+        auto own = upload(on, A);
+        return {A.shape,
+                capacity,
+                std::move(own.row_ptr),
+                std::move(own.col_ind),
+                std::move(own.val),
+                std::move(blocks.row),
+                std::move(blocks.part)};
+    }
 }
 
 #define NZ_INSTANTIATE(V)                                                                        \

@@ -44,8 +44,8 @@ struct csr_adaptive {
 };
 static_assert(format<csr_adaptive<double, host>>);
 
-/// From a CSR that lies on the GPU, of which the rows' ends come to the CPU and the list of blocks
-/// goes back. Waits for the GPU. Throws device_error where the memory does not suffice.
+/// From a CSR that lies on the GPU, the same and made there. Waits for the GPU. Throws device_error
+/// where the memory does not suffice.
 template <class V>
 csr_adaptive<V, device> adapt(gpu on, const csr<V, device_view>& A);
 
