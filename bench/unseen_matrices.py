@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Makes matrices of kinds that the thirty hold none of, as SciPy's .npz files: graphs of nearest
-neighbours, counts of terms and genes, graphs of images, KKT systems, power grids, meshes. Constants
-of the CPU's planner and of packing are tuned on the set `tune` and judged on the set `judge`, which
-has other kinds and other sizes (docs/experiments/performance.md).
+neighbours, counts of terms and genes, graphs of images, KKT systems, power grids, meshes, LPs.
+Constants of the CPU's planner and of packing are tuned on the set `tune` and judged on the set
+`judge`, which has other kinds and other sizes (docs/experiments/performance.md). The set `again` has
+the kinds of `judge` with other seeds, constraint matrices of LPs and terms by Zipf's law; `lp` has
+constraint matrices with long rows among short ones in sizes for a GPU, and their transposes.
 
     bench/unseen_matrices.py SET FOLDER [NAME ...]
 """
@@ -96,6 +98,76 @@ def normal_blocks(n, seed):
     return sp.diags(np.random.default_rng(seed).random(n) + 1)
 
 
+def two_stage(scenarios, first, second, constraints, per_row, links, seed):
+    """Constraints T x + W y_s = h_s of every scenario s: x is common to all, y_s its own. Each column
+    of x has `links` entries, each of the constraints `per_row` in y_s."""
+    g = np.random.default_rng(seed)
+    rows = scenarios * constraints
+    own = np.repeat(np.arange(rows), per_row)
+    col = first + own // constraints * second + g.integers(0, second, len(own))
+    linked = np.concatenate([g.choice(rows, links, replace=False) for _ in range(first)])
+    shared = np.repeat(np.arange(first), links)
+    values = g.standard_normal(len(own) + len(linked))
+    return from_places(rows, first + scenarios * second, np.r_[own, linked], np.r_[col, shared],
+                       values)
+
+
+def set_covering(elements, sets, per_set, seed):
+    """Which sets cover an element: few long rows, many short columns, of ones."""
+    g = np.random.default_rng(seed)
+    col = np.repeat(np.arange(sets), per_set)
+    matrix = from_places(elements, sets, g.integers(0, elements, len(col)), col, np.ones(len(col)))
+    matrix.data[:] = 1
+    return matrix
+
+
+def transport(sources, sinks, seed):
+    """Supplies and demands over some arcs of a bipartite graph."""
+    g = np.random.default_rng(seed)
+    arcs = 12 * (sources + sinks)
+    source, sink = g.integers(0, sources, arcs), sources + g.integers(0, sinks, arcs)
+    arc = np.arange(arcs)
+    return from_places(sources + sinks, arcs, np.r_[source, sink], np.r_[arc, arc],
+                       np.ones(2 * arcs))
+
+
+def flows(nodes, arcs, commodities, seed):
+    """Multi-commodity flow: conservation of each commodity, and a capacity for each arc in common."""
+    g = np.random.default_rng(seed)
+    tail = g.integers(0, nodes, arcs)
+    head = (tail + 1 + g.integers(0, nodes - 1, arcs)) % nodes
+    arc = np.arange(arcs)
+    graph = from_places(nodes, arcs, np.r_[tail, head], np.r_[arc, arc],
+                        np.r_[np.ones(arcs), -np.ones(arcs)])
+    kept = sp.kron(sp.identity(commodities), graph)
+    shared = sp.kron(np.ones((1, commodities)), sp.identity(arcs))
+    return sp.csr_matrix(sp.vstack([kept, shared]))
+
+
+def assignment(agents, tasks, per_agent, seed):
+    """Generalised assignment: every task once, and a capacity for each agent."""
+    g = np.random.default_rng(seed)
+    pairs = agents * per_agent
+    agent = np.repeat(np.arange(agents), per_agent)
+    task = g.integers(0, tasks, pairs)
+    pair = np.arange(pairs)
+    return from_places(tasks + agents, pairs, np.r_[task, tasks + agent], np.r_[pair, pair],
+                       np.r_[np.ones(pairs), g.integers(5, 25, pairs)])
+
+
+def terms(documents, words, tokens, seed):
+    """How often a word is in a document: words by Zipf's law, a third of them of the document's
+    topic, lengths of documents by a lognormal one."""
+    g = np.random.default_rng(seed)
+    length = g.lognormal(0, 1, documents)
+    row = g.choice(documents, tokens, p=length / length.sum())
+    weight = np.arange(1, words + 1) ** -1.05
+    col = np.searchsorted(np.cumsum(weight / weight.sum()), g.random(tokens)).clip(0, words - 1)
+    of_topic = g.random(tokens) < 0.3
+    col[of_topic] = (col[of_topic] + row[of_topic] % 50 * (words // 50)) % words
+    return from_places(documents, words, row, col, np.ones(tokens))
+
+
 SETS = {
     "tune": {
         "neighbours_2d": lambda: neighbours(np.random.default_rng(1).random((150_000, 2)), 8,
@@ -140,6 +212,40 @@ SETS = {
         "mesh_2d_shuffled": lambda: mesh(200_000, 2, "none", 23),
         "ratings_small": lambda: counts(40_000, 8_000, 1_000_000, 1.2, 24),
     },
+    "again": {
+        "neighbours_6d": lambda: neighbours(np.random.default_rng(51).random((80_000, 6)), 15,
+                                            lambda d: np.exp(-d)),
+        "neighbours_3d": lambda: neighbours(np.random.default_rng(52).random((200_000, 3)), 6,
+                                            np.sqrt),
+        "gene_counts": lambda: counts(19_465, 2_898, 4_500_000, 1.0, 53),
+        "terms_by_documents": lambda: counts(90_000, 12_000, 2_000_000, 2.0, 54),
+        "image_24": lambda: image(300, 400, 2, 55),
+        "image_8_large": lambda: image(900, 900, 1, 56),
+        "saddle_mesh": lambda: saddle(mesh(60_000, 2, "curve", 57),
+                                      scattered(9_000, 60_000, 4, 57)),
+        "saddle_wide": lambda: saddle(normal_blocks(200_000, 58),
+                                      scattered(20_000, 200_000, 30, 58)),
+        "power_grid": lambda: grid_of_lines(500_000, 60_000, 59),
+        "power_grid_small": lambda: grid_of_lines(60_000, 30_000, 60),
+        "mesh_3d_curve": lambda: mesh(90_000, 3, "curve", 61),
+        "mesh_3d_shuffled": lambda: mesh(90_000, 3, "none", 62),
+        "mesh_2d_shuffled": lambda: mesh(200_000, 2, "none", 63),
+        "ratings_small": lambda: counts(40_000, 8_000, 1_000_000, 1.2, 64),
+        "lp_two_stage": lambda: two_stage(100, 200, 800, 500, 10, 1500, 65),
+        "lp_two_stage_T": lambda: two_stage(100, 200, 800, 500, 10, 1500, 65).T,
+        "lp_set_covering": lambda: set_covering(1_000, 150_000, 12, 66),
+        "lp_transport": lambda: transport(30_000, 50_000, 67),
+        "lp_flows": lambda: flows(1_500, 6_000, 60, 68),
+        "lp_assignment": lambda: assignment(400, 8_000, 1_500, 69),
+        "documents": lambda: terms(40_000, 30_000, 4_000_000, 70),
+        "documents_T": lambda: terms(40_000, 30_000, 4_000_000, 70).T,
+    },
+    "lp": {
+        "two_stage": lambda: two_stage(600, 400, 1_000, 1_000, 10, 7_000, 81),
+        "two_stage_T": lambda: two_stage(600, 400, 1_000, 1_000, 10, 7_000, 81).T,
+        "set_covering": lambda: set_covering(5_000, 1_000_000, 12, 82),
+        "set_covering_T": lambda: set_covering(5_000, 1_000_000, 12, 82).T,
+    },
 }
 
 
@@ -155,7 +261,9 @@ def main(arguments):
     folder.mkdir(parents=True, exist_ok=True)
     for name, make in makers.items():
         if not names or name in names:
-            sp.save_npz(folder / f"{name}.npz", make(), compressed=False)
+            matrix = sp.csr_matrix(make())
+            matrix.sort_indices()
+            sp.save_npz(folder / f"{name}.npz", matrix, compressed=False)
     return 0
 
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "nonzero/core/format.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/gen/generate.hpp"

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "nonzero/core/format.hpp"
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/stream.hpp"
 #include "nonzero/gen/generate.hpp"
@@ -348,8 +349,9 @@ TEST_F(acceptance_on_gpu, keeps_a_choice_that_is_the_faster_one) {
       private:
         std::unique_ptr<linear_operator<double, gpu>> op_;
     };
-    auto op = std::make_unique<renamed>(std::move(plain));
-    EXPECT_EQ(accepted<double, gpu>(p, A_there, std::move(op))->method_name(), "renamed");
+    std::unique_ptr<linear_operator<double, gpu>> op(new renamed(std::move(plain)));
+    op = accepted(p, A_there, std::move(op));
+    EXPECT_EQ(op->method_name(), "renamed");
 }
 
 }  // namespace

@@ -250,6 +250,20 @@ TEST_F(stats_on_gpu, count_a_sample_of_large_matrices) {
     EXPECT_NEAR(double(got.group_sectors), double(want.group_sectors), 0.001 * double(want.nnz));
 }
 
+/// The columns of a part of the long rows stand for all of these.
+TEST_F(stats_on_gpu, of_long_rows_among_short_ones_are_nearly_those_of_the_cpu) {
+    const gpu on{};
+    std::vector<index> lengths(50000, 5);
+    std::fill_n(lengths.begin(), 300, 3000);
+    const auto A = from_lengths<double>(lengths, 400000);
+    const auto on_device = upload(on, A);
+    const matrix_stats got = compute_stats(on, view(on_device)), want = compute_stats(view(A));
+    expect_the_same_size(got, want);
+    EXPECT_NEAR(double(got.row_sectors), double(want.row_sectors), 0.05 * double(want.nnz));
+    EXPECT_NEAR(double(got.column_sectors), double(want.column_sectors), 0.05 * double(want.nnz));
+    EXPECT_NEAR(double(got.group_sectors), double(want.group_sectors), 0.05 * double(want.nnz));
+}
+
 TEST_F(stats_on_gpu, of_rows_in_disorder_are_those_of_the_canonical_copy) {
     const gpu on{};
     for (const host_vector<index>& columns : {host_vector<index>{1, 0, 2}, {1, 1, 2}}) {
