@@ -2,9 +2,9 @@
 """Makes matrices of kinds that the thirty hold none of, as SciPy's .npz files: graphs of nearest
 neighbours, counts of terms and genes, graphs of images, KKT systems, power grids, meshes, LPs.
 Constants of the CPU's planner and of packing are tuned on the set `tune` and judged on the set
-`judge`, which has other kinds and other sizes (docs/experiments/performance.md). The set `again` has
-the kinds of `judge` with other seeds, constraint matrices of LPs and terms by Zipf's law; `lp` has
-constraint matrices with long rows among short ones in sizes for a GPU, and their transposes.
+`judge`, which has other kinds and other sizes (docs/experiments/performance.md). The set `again`
+has the kinds of `judge` with other seeds, constraint matrices of LPs and terms by Zipf's law; `lp`
+has constraint matrices with long rows among short ones in sizes for a GPU, and their transposes.
 
     bench/unseen_matrices.py SET FOLDER [NAME ...]
 """
@@ -99,8 +99,8 @@ def normal_blocks(n, seed):
 
 
 def two_stage(scenarios, first, second, constraints, per_row, links, seed):
-    """Constraints T x + W y_s = h_s of every scenario s: x is common to all, y_s its own. Each column
-    of x has `links` entries, each of the constraints `per_row` in y_s."""
+    """Constraints T x + W y_s = h_s of every scenario s: x is common to all, y_s its own. Each
+    column of x has `links` entries, each of the constraints `per_row` in y_s."""
     g = np.random.default_rng(seed)
     rows = scenarios * constraints
     own = np.repeat(np.arange(rows), per_row)
@@ -132,7 +132,7 @@ def transport(sources, sinks, seed):
 
 
 def flows(nodes, arcs, commodities, seed):
-    """Multi-commodity flow: conservation of each commodity, and a capacity for each arc in common."""
+    """Multi-commodity flow: each commodity is conserved, and all share the capacity of an arc."""
     g = np.random.default_rng(seed)
     tail = g.integers(0, nodes, arcs)
     head = (tail + 1 + g.integers(0, nodes - 1, arcs)) % nodes
