@@ -74,9 +74,8 @@ void bidiagonal_search<V, B>::set_scale() {
 }
 
 template <class V, class B>
-double bidiagonal_search<V, B>::orthogonalise(vector_basis<V, B>& vectors, int count, double least,
-                                              std::vector<double>* taken) {
-    const out<V, B> w = vectors.column(count);
+double bidiagonal_search<V, B>::orthogonalise(vector_basis<V, B>& vectors, int count, out<V, B> w,
+                                              double least, std::vector<double>* taken) {
     auto& space = &vectors == &basis ? of_short : of_long;
     if (count == 0) {
         const double norm = length_of(space, w);
@@ -159,6 +158,14 @@ void bidiagonal_search<V, B>::extend() {
     v_length = orthogonalise(basis, size, negligible());
     if (size == dimension) v_length = 0;
     if (v_length > 0) of_short.scale(V(1 / v_length), next);
+}
+
+template <class V, class B>
+int bidiagonal_search<V, B>::look_after() const {
+    // Triplets of the small matrix take about 20 size^3, a step 4 size n beside its products.
+    constexpr double most = 8;
+    const double steps = 40 * double(size) * double(size) / double(dimension);
+    return int(size <= wanted ? most : std::clamp(steps, 1.0, most));
 }
 
 template <class V, class B>

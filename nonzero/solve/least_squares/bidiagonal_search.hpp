@@ -42,16 +42,24 @@ struct bidiagonal_search {
         return std::max(options.template tol_of<V>() / 2, 4 * epsilon) * report.norm;
     }
 
-    /// Column `count` of vectors becomes orthogonal to those before it; its length, which it keeps,
-    /// 0 where that is no more than `least`. The coefficients taken off are added to `taken`.
-    double orthogonalise(vector_basis<V, B>& vectors, int count, double least,
+    /// w becomes orthogonal to the first `count` of vectors; its length, which it keeps, 0 where
+    /// that is no more than `least`. The coefficients taken off are added to `taken`.
+    double orthogonalise(vector_basis<V, B>& vectors, int count, out<V, B> w, double least,
                          std::vector<double>* taken = nullptr);
+    /// The same of column `count`.
+    double orthogonalise(vector_basis<V, B>& vectors, int count, double least,
+                         std::vector<double>* taken = nullptr) {
+        return orthogonalise(vectors, count, vectors.column(count), least, taken);
+    }
     /// Column `count` is a random unit vector, orthogonal to those before it. False: there is none.
     bool set_noise(vector_space<V, B>& space, vector_basis<V, B>& vectors, range own, int count);
     /// The first v, of the guess or of noise.
     bool start();
     /// v_size becomes a part of the basis: u of it, and the next v.
     void extend();
+    /// Steps after which the small matrix is looked at: they take several times as long, as far as
+    /// the vectors of the basis tell.
+    [[nodiscard]] int look_after() const;
     /// theta, left, right: the triplets of the small matrix.
     void decompose();
     [[nodiscard]] double residual_of(int k) const {
@@ -67,6 +75,9 @@ struct bidiagonal_search {
     // svds_copies.cpp
     /// The last of the wanted values that a copy must exceed to matter.
     [[nodiscard]] double level() const;
+    /// Whether no copy of a wanted value is left beside the whole basis, as far as a few products
+    /// tell. Copies are orthogonal to all of it while it was never restarted.
+    [[nodiscard]] bool has_no_copies();
     /// The basis becomes the wanted vectors, and goes on from a random one.
     void start_check();
     /// No copy of a wanted value is left: it would have outgrown value `wanted`.

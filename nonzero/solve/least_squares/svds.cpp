@@ -45,7 +45,6 @@ void check_arguments(B on, const linear_operator<V, B>& A, const svds_options& o
 /// reason to end.
 template <class V, class B>
 status search(bidiagonal_search<V, B>& s) {
-    constexpr int looked_every = 8;  // the small matrix's triplets take as long as a few products
     int looked = 0;
     if (!s.start()) return status::no_direction;
     s.set_scale();
@@ -53,12 +52,16 @@ status search(bidiagonal_search<V, B>& s) {
         s.extend();
         if (!std::isfinite(s.u_length) || !std::isfinite(s.v_length)) return status::not_finite;
         const bool is_full = s.size == s.capacity;
-        if (is_full || s.size - looked >= looked_every || s.v_length == 0) {
+        if (is_full || s.size - looked >= s.look_after() || s.v_length == 0) {
             looked = s.size;
             s.decompose();
             const int converged = s.count_converged();
             const bool all = converged == s.wanted && s.size >= s.wanted;
             if (all && s.is_checked()) return status::converged;
+            if (all && !s.checks && s.report.restarts == 0) {
+                if (s.has_no_copies()) return status::converged;
+                if (s.stopped) return status::stopped_by_caller;
+            }
             if (!s.tell(converged)) return status::stopped_by_caller;
             if (all && (!s.checks || s.has_moved())) {
                 s.start_check();
@@ -99,7 +102,8 @@ void make_left(bidiagonal_search<V, B>& s, vector_basis<V, B>& U, int count) {
     s.report.products += count;
 }
 
-/// The wanted triplets, or those that there are, with their true residuals.
+/// The wanted triplets, or those that there are, with their true residuals: those of A^T u - s v,
+/// as A v - s u are the rounding errors of making U.
 template <class V, class B>
 svds_options::result<V> finish(bidiagonal_search<V, B>& s, status why) {
     svds_options::result<V> result;
@@ -110,15 +114,11 @@ svds_options::result<V> finish(bidiagonal_search<V, B>& s, status why) {
         make_left(s, U, count);
         for (int k = 0; k < count; ++k) {
             const double theta = s.theta[std::size_t(k)];
-            s.to_long(V(1), s.basis.column(k), V(0), s.u);
             s.to_short(V(1), U.column(k), V(0), s.shifted);
-            const double norm =
-                std::max(U.residual(s.u, theta, U.column(k), s.u),
-                         s.basis.residual(s.shifted, theta, s.basis.column(k), s.shifted));
+            const double norm = s.basis.residual(s.shifted, theta, s.basis.column(k), s.shifted);
             s.report.residuals.push_back(s.report.norm > 0 ? norm / s.report.norm : norm);
             result.values.push_back(std::ldexp(theta, -s.exponent));
         }
-        s.report.products += count;
         result.left = s.is_wide ? s.basis.to_host(count) : U.to_host(count);
         result.right = s.is_wide ? U.to_host(count) : s.basis.to_host(count);
     }
