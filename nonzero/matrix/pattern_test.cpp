@@ -18,7 +18,7 @@ std::uint64_t hash_of(const csr<double, host>& A, int threads = 1) {
 /// Of few and of many entries, also where the last warp's run is not full.
 std::vector<csr<double, host>> some_matrices() {
     std::vector<csr<double, host>> all;
-    for (const index n : {0, 1, 3, 45, 64, 100, 700}) all.push_back(laplace2d<double>(n, n + 1));
+    for (const index n : {1, 3, 45, 64, 100, 700}) all.push_back(laplace2d<double>(n, n + 1));
     return all;
 }
 

@@ -31,8 +31,8 @@ template <class V>
 struct svds_options::result {
     std::vector<double> values;  ///< largest first
     host_vector<V> left, right;  ///< orthonormal u of m and v of n elements, one after the other
-    /// products: with A, and as many with A^H; residuals: the larger of |A v - s u| and
-    /// |A^H u - s v|, over norm, computed at the end.
+    /// products: with A, and as many with A^H; residuals: |A^H u - s v| over norm, computed at the
+    /// end; |A v - s u| is a rounding error, as u is made of the A v.
     eigs_options::report report;
 
     [[nodiscard]] std::span<const V> left_vector(std::size_t k) const { return part(left, k); }
