@@ -36,8 +36,8 @@ constexpr double worth_timing_s = 10e-6;
 /// Plain CSR is clearly faster where it takes less than this share of the choice's time.
 constexpr double clearly_faster = 0.95;
 /// On a GPU plain CSR is not timed where it should take more than this many times as long as the
-/// choice: predictions there were off by far less (docs/decisions/planner.md).
-constexpr double hopeless = 2;
+/// choice: predictions there were off by half as much (docs/decisions/planner.md).
+constexpr double hopeless = 4;
 
 /// The machine that outcomes are of, and the file that keeps them for other processes.
 struct place {
