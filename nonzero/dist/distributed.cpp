@@ -65,6 +65,7 @@ std::unique_ptr<linear_operator<V, gpu>> built(gpu on, csr<V, device> A, bool in
     }
     std::erase_if(o.methods,
                   [](const auto& name) { return find_method<V>(name).from_device == nullptr; });
+    o.accept = plan_options::acceptance::predicted;  // as of what is known to be in order
     return in_order ? plan_and_build(ascending<V, gpu>::known(view(A), on), on, o).op
                     : plan_and_build(view(A), on, o).op;
 }

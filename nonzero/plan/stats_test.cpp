@@ -253,9 +253,9 @@ TEST_F(stats_on_gpu, count_a_sample_of_large_matrices) {
 /// The columns of a part of the long rows stand for all of these.
 TEST_F(stats_on_gpu, of_long_rows_among_short_ones_are_nearly_those_of_the_cpu) {
     const gpu on{};
-    std::vector<index> lengths(50000, 5);
-    std::fill_n(lengths.begin(), 300, 3000);
-    const auto A = from_lengths<double>(lengths, 400000);
+    std::vector<index> rows(50000, 5);
+    std::fill_n(rows.begin(), 300, 3000);
+    const auto A = from_lengths<double>(rows, 400000);
     const auto on_device = upload(on, A);
     const matrix_stats got = compute_stats(on, view(on_device)), want = compute_stats(view(A));
     expect_the_same_size(got, want);

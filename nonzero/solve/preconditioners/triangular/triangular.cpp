@@ -242,7 +242,9 @@ std::unique_ptr<linear_operator<V, gpu>> solving_operator(
         if (how == incomplete_options::triangular_solves::exact)
             return std::make_unique<solve_on_gpu<V>>(on, first.beside.shape, first, second);
         const auto planned = [on](const device_triangle<V>& T) {
-            return plan_and_build(view(approximate_inverse(on, T)), on).op;
+            return plan_and_build(view(approximate_inverse(on, T)), on,
+                                  {.accept = plan_options::acceptance::predicted})
+                .op;
         };
         auto M = planned(first);
         return std::make_unique<multiply_by_two<V, gpu>>(on, std::move(M), planned(second));
