@@ -96,7 +96,7 @@ template <class Step>
 struct in_kernels_as : std::type_identity<Step> {};
 template <template <class...> class Step, class R, class... More>
 struct in_kernels_as<Step<std::complex<R>, More...>>
-    : std::type_identity<Step<device_complex<R>, More...>> {};
+    : std::type_identity<Step<device_complex<R>, typename in_kernels_as<More>::type...>> {};
 
 template <class Step>
 void launch_step(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {

@@ -7,6 +7,9 @@
 namespace nz {
 
 template <class R>
+struct wide_value_of<device_complex<R>> : std::type_identity<device_complex<double>> {};
+
+template <class R>
 __device__ device_complex<R> product(device_complex<R> a, device_complex<R> b) {
     return a * b;
 }
@@ -17,6 +20,20 @@ __device__ device_complex<R> conjugated(transposition op, device_complex<R> v) {
 template <class R>
 __device__ double real_product(device_complex<R> a, device_complex<R> b) {
     return double(a.re) * double(b.re) + double(a.im) * double(b.im);
+}
+template <class R>
+__device__ device_complex<double> inner_product(device_complex<R> a, device_complex<R> b) {
+    return device_complex<double>(a.re, -a.im) * device_complex<double>(b.re, b.im);
+}
+template <class V>
+requires std::is_same_v<wide_value<V>, device_complex<double>> __device__ V
+rounded_to(wide_value<V> w) {
+    using R = decltype(V::re);
+    return {R(w.re), R(w.im)};
+}
+template <class R>
+__device__ device_complex<R> multiple(double f, device_complex<R> v) {
+    return R(f) * v;
 }
 template <class R>
 __device__ R real_part(device_complex<R> v) {
@@ -36,12 +53,26 @@ __device__ device_complex<R> quotient(device_complex<R> v, R by) {
     return {v.re / by, v.im / by};
 }
 template <class R>
+__device__ device_complex<R> reciprocal(device_complex<R> v) {
+    return reciprocal_of<device_complex<R>>(v.re, v.im);
+}
+template <class R>
+__device__ device_complex<R> operator/(device_complex<R> a, device_complex<R> b) {
+    return a * reciprocal(b);
+}
+template <class R>
 __device__ R squared(device_complex<R> v) {
     return rounded_product(v.re, v.re) + rounded_product(v.im, v.im);
 }
 template <class R>
 __device__ R magnitude(device_complex<R> v) {
     return hypotenuse(v.re, v.im);
+}
+__device__ inline bool is_finite(float v) { return isfinite(v); }
+__device__ inline bool is_finite(double v) { return isfinite(v); }
+template <class R>
+__device__ bool is_finite(device_complex<R> v) {
+    return isfinite(v.re) && isfinite(v.im);
 }
 template <class R>
 __device__ device_complex<R> load_once(const device_complex<R>* p) {

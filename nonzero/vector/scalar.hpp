@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
+#include <type_traits>
 
 #include "nonzero/core/arithmetic.hpp"
 #include "nonzero/core/value.hpp"
@@ -10,11 +12,16 @@ namespace nz {
 
 /// V's kind in double precision: what scalar products and the scalars made of them are.
 template <class V>
-using wide_value = std::conditional_t<is_complex<V>, std::complex<double>, double>;
+struct wide_value_of : std::type_identity<double> {};
+template <class R>
+struct wide_value_of<std::complex<R>> : std::type_identity<std::complex<double>> {};
+template <class V>
+using wide_value = typename wide_value_of<V>::type;
 
 /// w in V's precision.
 template <class V>
-NZ_HOST_DEVICE constexpr V rounded_to(wide_value<V> w) {
+requires std::floating_point<V> || is_complex<V> NZ_HOST_DEVICE constexpr V rounded_to(
+    wide_value<V> w) {
     if constexpr (is_complex<V>) {
         return {real<V>(w.real()), real<V>(w.imag())};
     } else {
@@ -51,6 +58,12 @@ NZ_HOST_DEVICE constexpr V quotient(V v, real<V> by) {
     return v / by;
 }
 
+/// f v, where f is rounded to V's precision.
+template <class V>
+NZ_HOST_DEVICE constexpr V multiple(double f, V v) {
+    return real<V>(f) * v;
+}
+
 /// |v|^2 in V's precision: the same bits on every backend.
 template <class V>
 NZ_HOST_DEVICE real<V> squared(V v) {
@@ -77,6 +90,28 @@ NZ_HOST_DEVICE real<V> magnitude(V v) {
         return hypotenuse(v.real(), v.imag());
     } else {
         return std::fabs(v);
+    }
+}
+
+/// 1 over a complex number, as a V: the same bits on every backend. No square is taken, as it could
+/// overflow.
+/// Source: Smith 1962, doi:10.1145/368637.368661.
+template <class V, class R>
+NZ_HOST_DEVICE V reciprocal_of(R re, R im) {
+    if (std::fabs(re) >= std::fabs(im)) {
+        const R ratio = im / re, below = re + rounded_product(im, ratio);
+        return {R(1) / below, -ratio / below};
+    }
+    const R ratio = re / im, below = rounded_product(re, ratio) + im;
+    return {ratio / below, R(-1) / below};
+}
+/// 1 / v: the same bits on every backend.
+template <class V>
+NZ_HOST_DEVICE V reciprocal(V v) {
+    if constexpr (is_complex<V>) {
+        return reciprocal_of<V>(v.real(), v.imag());
+    } else {
+        return V(1) / v;
     }
 }
 

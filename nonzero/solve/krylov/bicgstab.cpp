@@ -95,9 +95,7 @@ std::vector<solve_report> bicgstab(B on, const linear_operator<V, B>& A,
     template std::vector<solve_report> bicgstab(B, const linear_operator<V, B>&,                   \
                                                 const linear_operator<V, B>&, in_columns<V, B>,    \
                                                 out_columns<V, B>, const solve_options&);
-#define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
-NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+#define NZ_INSTANTIATE_FOR(V) NZ_INSTANTIATE(V, cpu) NZ_INSTANTIATE(V, gpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_FOR)
 
 }  // namespace nz

@@ -4,19 +4,19 @@
 
 namespace nz {
 
-using state = bicgstab_scalars<double>;
+template <class V>
+using state = bicgstab_scalars<wide_value<V>>;
 
-#define NZ_INSTANTIATE_STEP(...)                                               \
-    template void launch_fused(gpu, std::int64_t, const __VA_ARGS__&, state*); \
-    template void launch_columns(gpu, std::int64_t, index, const __VA_ARGS__&, state*);
-#define NZ_INSTANTIATE(V)                        \
-    NZ_INSTANTIATE_STEP(residual_step<V, state>) \
-    NZ_INSTANTIATE_STEP(bicgstab_direction<V>)   \
-    NZ_INSTANTIATE_STEP(bicgstab_alpha<V>)       \
-    NZ_INSTANTIATE_STEP(bicgstab_half<V>)        \
-    NZ_INSTANTIATE_STEP(bicgstab_omega<V>)       \
-    NZ_INSTANTIATE_STEP(bicgstab_update<V>)
-NZ_INSTANTIATE(float)
-NZ_INSTANTIATE(double)
+#define NZ_INSTANTIATE_STEP(V, ...)                                               \
+    template void launch_fused(gpu, std::int64_t, const __VA_ARGS__&, state<V>*); \
+    template void launch_columns(gpu, std::int64_t, index, const __VA_ARGS__&, state<V>*);
+#define NZ_INSTANTIATE(V)                              \
+    NZ_INSTANTIATE_STEP(V, residual_step<V, state<V>>) \
+    NZ_INSTANTIATE_STEP(V, bicgstab_direction<V>)      \
+    NZ_INSTANTIATE_STEP(V, bicgstab_alpha<V>)          \
+    NZ_INSTANTIATE_STEP(V, bicgstab_half<V>)           \
+    NZ_INSTANTIATE_STEP(V, bicgstab_omega<V>)          \
+    NZ_INSTANTIATE_STEP(V, bicgstab_update<V>)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

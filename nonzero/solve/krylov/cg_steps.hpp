@@ -29,7 +29,7 @@ struct cg_preconditioned {
 };
 
 /// x = x + alpha p, still of the iteration before, while p is at hand: p = z + beta p.
-template <class V, class R = real<V>>
+template <class V>
 struct cg_direction {
     using scalars = cg_scalars;
     using totals = sums<double, 0>;
@@ -37,8 +37,8 @@ struct cg_direction {
     V *p, *x;
     NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
         const V pi = p[i], xi = load_once(x + i), zi = z[i];  // all loads, then all stores
-        store_once(x + i, xi + product(V(R(s.alpha)), pi));
-        p[i] = zi + product(V(R(s.beta)), pi);
+        store_once(x + i, xi + multiple(s.alpha, pi));
+        p[i] = zi + multiple(s.beta, pi);
         return {};
     }
     NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running() || s.has_failed(); }
@@ -60,7 +60,7 @@ struct cg_curvature {
 };
 
 /// r = r - alpha q. Without a preconditioner |r|^2 is the next (r, z).
-template <class V, class R = real<V>>
+template <class V>
 struct cg_residual {
     using scalars = cg_scalars;
     using totals = sums<double, 1>;
@@ -69,7 +69,7 @@ struct cg_residual {
     bool is_preconditioned;
     NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
         if (s.has_failed()) return {};
-        const V ri = r[i] - product(V(R(s.alpha)), q[i]);
+        const V ri = r[i] - multiple(s.alpha, q[i]);
         r[i] = ri;
         return {{norm2(ri)}};
     }
@@ -84,14 +84,14 @@ struct cg_residual {
 };
 
 /// x = x + alpha p, after the last iteration.
-template <class V, class R = real<V>>
+template <class V>
 struct cg_finalize {
     using scalars = cg_scalars;
     using totals = sums<double, 0>;
     const V* p;
     V* x;
     NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
-        x[i] += product(V(R(s.alpha)), p[i]);
+        x[i] += multiple(s.alpha, p[i]);
         return {};
     }
     NZ_HOST_DEVICE void finish(scalars& s, const totals&) const { s.alpha = 0; }

@@ -135,7 +135,7 @@ struct gmres_scale_columns {
     V* v;
     bool ends;
     NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
-        v[i] = product(V(real<V>(s.inverse)), w[i]);
+        v[i] = multiple(s.inverse, w[i]);
         return {};
     }
     NZ_HOST_DEVICE void finish(scalars& s, const totals&) const {

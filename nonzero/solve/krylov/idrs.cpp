@@ -63,9 +63,7 @@ solve_report idrs(B on, const linear_operator<V, B>& A, const linear_operator<V,
                                const solve_options&);                                         \
     template solve_report idrs(B, const linear_operator<V, B>&, const linear_operator<V, B>&, \
                                in<V, B>, out<V, B>, const solve_options&);
-#define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
-NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+#define NZ_INSTANTIATE_FOR(V) NZ_INSTANTIATE(V, cpu) NZ_INSTANTIATE(V, gpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_FOR)
 
 }  // namespace nz

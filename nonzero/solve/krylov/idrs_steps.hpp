@@ -52,7 +52,7 @@ struct idrs_scalars : krylov_state {
         constexpr double least_cosine = 0.7;
         omega = krylov_quotient(*this, tr, tt);
         const double cosine = sqrt(norm2(tr) / real_part(tt) / residual2);
-        if (cosine > 0 && cosine < least_cosine) omega *= W(least_cosine / cosine);
+        if (cosine > 0 && cosine < least_cosine) omega = product(omega, W(least_cosine / cosine));
         beta = omega;
     }
 };

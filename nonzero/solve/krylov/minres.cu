@@ -17,7 +17,6 @@ using state = minres_scalars;
     NZ_INSTANTIATE_STEP(minres_preconditioned<V>) \
     NZ_INSTANTIATE_STEP(minres_residual<V>)       \
     NZ_INSTANTIATE_STEP(minres_finalize<V>)
-NZ_INSTANTIATE(float)
-NZ_INSTANTIATE(double)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -71,9 +71,9 @@ struct minres_step {
     using scalars = minres_scalars;
     using totals = sums<double, K>;
     NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running() || s.has_failed(); }
-    NZ_HOST_DEVICE static V times(double f, V v) { return product(V(real<V>(f)), v); }
     /// From 1 to the next number in the type of the vectors.
-    static constexpr double rounding = std::is_same_v<real<V>, float> ? 0x1p-23 : 0x1p-52;
+    static constexpr double rounding =
+        std::is_same_v<decltype(real_part(V())), float> ? 0x1p-23 : 0x1p-52;
 };
 
 /// gamma of the first direction, with a preconditioner.
@@ -126,9 +126,11 @@ struct minres_direction : minres_step<V, 2> {
         V* const next_w = odd ? w_odd : w_even;  // where w before lies
         const V qi = q[i], zi = z[i], vi = v[i], v_before_i = v_before[i];
         const V wi = w[i], w_before_i = next_w[i], xi = load_once(x + i);
-        const V next_v = times(s.of_z, qi) - times(s.of_v, vi) - times(s.of_v_before, v_before_i);
-        const V next_wi = times(s.of_z, zi) - times(s.of_w, wi) - times(s.of_w_before, w_before_i);
-        store_once(x + i, xi + times(s.step, wi));
+        const V next_v =
+            multiple(s.of_z, qi) - multiple(s.of_v, vi) - multiple(s.of_v_before, v_before_i);
+        const V next_wi =
+            multiple(s.of_z, zi) - multiple(s.of_w, wi) - multiple(s.of_w_before, w_before_i);
+        store_once(x + i, xi + multiple(s.step, wi));
         v_before[i] = vi, v[i] = next_v, next_w[i] = next_wi;
         return {{norm2(next_v), norm2(next_wi)}};
     }
@@ -138,7 +140,6 @@ struct minres_direction : minres_step<V, 2> {
         if (!s.has_failed()) s.rotate(t[0], this->rounding);
         s.end_iteration(s.eta * s.eta, s.gamma > 0 ? status::running : status::breakdown);
     }
-    using minres_step<V, 2>::times;
 };
 
 /// The next (v, M v).
@@ -168,7 +169,7 @@ struct minres_residual : minres_step<V, 1> {
     NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running(); }
     NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
         if (s.has_failed()) return {};
-        const V ri = this->times(s.s2, r[i]) - this->times(s.step, v[i]);
+        const V ri = multiple(s.s2, r[i]) - multiple(s.step, v[i]);
         r[i] = ri;
         return {{norm2(ri)}};
     }
@@ -188,7 +189,7 @@ struct minres_finalize {
     NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
         if (s.step == 0) return {};
         const V wi = s.iterations % 2 != 0 ? w_even[i] : w_odd[i];
-        x[i] += product(V(real<V>(s.step)), wi);
+        x[i] += multiple(s.step, wi);
         return {};
     }
     NZ_HOST_DEVICE void finish(scalars& s, const totals&) const { s.step = 0; }
