@@ -164,7 +164,6 @@ struct least_squares_step {
     using scalars = S;
     using totals = sums<double, K>;
     NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running() || s.has_failed(); }
-    NZ_HOST_DEVICE static V times(double f, V v) { return product(V(real<V>(f)), v); }
 };
 
 /// u = q - alpha u, u beta long before and after.
@@ -174,7 +173,7 @@ struct bidiagonal_left : least_squares_step<V, S, 1> {
     const V* q;
     V* u;
     NZ_HOST_DEVICE totals element(std::int64_t i, const S& s) const {
-        const V ui = q[i] - this->times(s.of_u, u[i]);
+        const V ui = q[i] - multiple(s.of_u, u[i]);
         u[i] = ui;
         return {{norm2(ui)}};
     }
@@ -188,7 +187,7 @@ struct bidiagonal_right : least_squares_step<V, S, 1> {
     const V* q;
     V* v;
     NZ_HOST_DEVICE totals element(std::int64_t i, const S& s) const {
-        const V vi = this->times(s.over_beta, q[i]) - this->times(s.beta, v[i]);
+        const V vi = multiple(s.over_beta, q[i]) - multiple(s.beta, v[i]);
         v[i] = vi;
         return {{norm2(vi)}};
     }
@@ -227,29 +226,29 @@ struct lsmr_move : least_squares_end<V, lsmr_scalars> {
     V *v, *h, *hbar, *x;
     NZ_HOST_DEVICE totals element(std::int64_t i, const lsmr_scalars& s) const {
         if (s.has_failed()) return {};
-        const V vi = this->times(s.over_alpha, v[i]), hi = h[i];
-        const V hbar_i = hi - this->times(s.of_hbar, hbar[i]);
-        const V xi = x[i] + this->times(s.step, hbar_i);
+        const V vi = multiple(s.over_alpha, v[i]), hi = h[i];
+        const V hbar_i = hi - multiple(s.of_hbar, hbar[i]);
+        const V xi = x[i] + multiple(s.step, hbar_i);
         v[i] = vi, hbar[i] = hbar_i, x[i] = xi;
-        h[i] = vi - this->times(s.of_h, hi);
+        h[i] = vi - multiple(s.of_h, hi);
         return {{norm2(xi), 0}};
     }
 };
 
 /// v becomes 1 long; x and w move on.
-template <class V>
+template <class V, class R = real<V>>
 struct lsqr_move : least_squares_end<V, lsqr_scalars> {
     using typename least_squares_end<V, lsqr_scalars>::totals;
     V *v, *w, *x;
-    real<V>* variance;  ///< null: not wanted
+    R* variance;  ///< null: not wanted
     NZ_HOST_DEVICE totals element(std::int64_t i, const lsqr_scalars& s) const {
         if (s.has_failed()) return {};
-        const V vi = this->times(s.over_alpha, v[i]), wi = w[i];
-        const V xi = x[i] + this->times(s.step, wi);
+        const V vi = multiple(s.over_alpha, v[i]), wi = w[i];
+        const V xi = x[i] + multiple(s.step, wi);
         const double direction = norm2(wi) * s.over_rho * s.over_rho;
         v[i] = vi, x[i] = xi;
-        w[i] = vi + this->times(s.of_w, wi);
-        if (variance != nullptr) variance[i] += real<V>(direction);
+        w[i] = vi + multiple(s.of_w, wi);
+        if (variance != nullptr) variance[i] += R(direction);
         return {{norm2(xi), direction}};
     }
 };

@@ -11,7 +11,6 @@ using state = lsmr_scalars;
     template void launch_fused(gpu, std::int64_t, const bidiagonal_left<V, state>&, state*);  \
     template void launch_fused(gpu, std::int64_t, const bidiagonal_right<V, state>&, state*); \
     template void launch_fused(gpu, std::int64_t, const lsmr_move<V>&, state*);
-NZ_INSTANTIATE(float)
-NZ_INSTANTIATE(double)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

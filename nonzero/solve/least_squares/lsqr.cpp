@@ -60,9 +60,7 @@ least_squares_options::report lsqr(B on, const csr<V, host_view>& A, std::span<c
                                                 out<real<V>, B>);                                \
     template least_squares_options::report lsqr(B, const csr<V, host_view>&, std::span<const V>, \
                                                 std::span<V>, const least_squares_options&);
-#define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
-NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+#define NZ_INSTANTIATE_FOR(V) NZ_INSTANTIATE(V, cpu) NZ_INSTANTIATE(V, gpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_FOR)
 
 }  // namespace nz
