@@ -238,12 +238,11 @@ void attempt_all(B on, const attempted_system<V, B>& s, std::vector<choice> choi
 #define NZ_INSTANTIATE(V, B)                                                         \
     template void attempt_all(B, const attempted_system<V, B>&, std::vector<choice>, \
                               const system_options&, system_report&);
-#define NZ_INSTANTIATE_ON_CPU(V)                                                 \
+#define NZ_INSTANTIATE_FOR(V)                                                    \
     NZ_INSTANTIATE(V, cpu)                                                       \
+    NZ_INSTANTIATE(V, gpu)                                                       \
     template double rounding_scale(const csr<V, host_view>&, std::span<const V>, \
                                    std::span<const V>);
-NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_FOR)
 
 }  // namespace nz

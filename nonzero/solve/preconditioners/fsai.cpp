@@ -195,9 +195,7 @@ std::unique_ptr<linear_operator<V, B>> fsai(B on, const ascending<V>& A,
                                                          const incomplete_options&, index);
 #define NZ_INSTANTIATE(V)                                                                          \
     template csr<V, host> fsai_factor(cpu, const ascending<V>&, const incomplete_options&, index); \
-    NZ_INSTANTIATE_ON(V, cpu)
+    NZ_INSTANTIATE_ON(V, cpu) NZ_INSTANTIATE_ON(V, gpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
-NZ_INSTANTIATE_ON(float, gpu)
-NZ_INSTANTIATE_ON(double, gpu)
 
 }  // namespace nz

@@ -141,9 +141,7 @@ std::unique_ptr<linear_operator<V, B>> gauss_seidel(B on, const ascending<V>& in
 
 #define NZ_INSTANTIATE_ON(V, B) \
     template std::unique_ptr<linear_operator<V, B>> gauss_seidel(B, const ascending<V>&, index);
-#define NZ_INSTANTIATE(V) NZ_INSTANTIATE_ON(V, cpu)
+#define NZ_INSTANTIATE(V) NZ_INSTANTIATE_ON(V, cpu) NZ_INSTANTIATE_ON(V, gpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
-NZ_INSTANTIATE_ON(float, gpu)
-NZ_INSTANTIATE_ON(double, gpu)
 
 }  // namespace nz

@@ -7,7 +7,6 @@ namespace nz {
 #define NZ_INSTANTIATE(V)                                                                 \
     template void launch_fused(gpu, std::int64_t, const gather_step<V>&, one_scalar<V>*); \
     template void launch_fused(gpu, std::int64_t, const scatter_step<V>&, one_scalar<V>*);
-NZ_INSTANTIATE(float)
-NZ_INSTANTIATE(double)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

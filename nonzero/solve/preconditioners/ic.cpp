@@ -138,9 +138,7 @@ std::unique_ptr<linear_operator<V, B>> ic(B on, const ascending<V>& A, const inc
     template triangle<V> ic_factor(cpu, const ascending<V>&, const incomplete_options&, index, \
                                    factor_report&);                                            \
     template triangle<V> mirrored(cpu, const triangle<V>&);                                    \
-    NZ_INSTANTIATE_ON(V, cpu)
+    NZ_INSTANTIATE_ON(V, cpu) NZ_INSTANTIATE_ON(V, gpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
-NZ_INSTANTIATE_ON(float, gpu)
-NZ_INSTANTIATE_ON(double, gpu)
 
 }  // namespace nz

@@ -190,9 +190,7 @@ std::unique_ptr<linear_operator<V, B>> ict(B on, const ascending<V>& A, const il
 #define NZ_INSTANTIATE(V)                                                            \
     template triangle<V> ict_factor(const ascending<V>&, const ilut_options&, index, \
                                     factor_report&);                                 \
-    NZ_INSTANTIATE_ON(V, cpu)
+    NZ_INSTANTIATE_ON(V, cpu) NZ_INSTANTIATE_ON(V, gpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
-NZ_INSTANTIATE_ON(float, gpu)
-NZ_INSTANTIATE_ON(double, gpu)
 
 }  // namespace nz

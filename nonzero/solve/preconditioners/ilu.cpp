@@ -18,6 +18,7 @@
 #include "nonzero/solve/preconditioners/first_row.hpp"
 #include "nonzero/solve/preconditioners/ilu_on_gpu.hpp"
 #include "nonzero/solve/preconditioners/incomplete.hpp"
+#include "nonzero/vector/scalar.hpp"
 
 namespace nz {
 namespace {
@@ -62,7 +63,7 @@ class elimination {
         real<V> largest = 0;
         for (offset k = first; k < end; ++k) {
             place[col[k]] = std::int32_t(k - first);
-            largest = std::max(largest, std::abs(val[k]));
+            largest = std::max(largest, magnitude(val[k]));
         }
         for (offset k = first; k < diagonal; ++k) {
             const auto j = std::size_t(col[k]);
@@ -72,7 +73,7 @@ class elimination {
                     val[first + at] -= product(l, val[u]);
         }
         const V pivot = val[diagonal] = shifted(i, val[diagonal], largest);
-        inverse_[i] = V(1) / pivot;
+        inverse_[i] = reciprocal(pivot);
         bool fits = is_finite(inverse_[i]);
         for (offset k = first; k < end; ++k) place[col[k]] = -1, fits = fits && is_finite(val[k]);
         if (largest == 0) zero_.note(std::int64_t(i));
@@ -80,7 +81,7 @@ class elimination {
     }
     /// The pivot, or one that can be divided by, of the same sign.
     V shifted(std::size_t i, V pivot, real<V> largest) {
-        const real<V> size = std::abs(pivot), least = least_pivot_ * largest;
+        const real<V> size = magnitude(pivot), least = least_pivot_ * largest;
         if (!(size < least)) return pivot;
         ++shifted_, first_shifted_.note(std::int64_t(i));
         return size == 0 ? V(least) : pivot * (least / size);
@@ -194,9 +195,7 @@ std::unique_ptr<linear_operator<V, B>> ilu(B on, const ascending<V>& A, const in
 #define NZ_INSTANTIATE(V)                                                                      \
     template incomplete_lu<V> ilu_factors(cpu, const ascending<V>&, const incomplete_options&, \
                                           index, factor_report&);                              \
-    NZ_INSTANTIATE_ON(V, cpu)
+    NZ_INSTANTIATE_ON(V, cpu) NZ_INSTANTIATE_ON(V, gpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
-NZ_INSTANTIATE_ON(float, gpu)
-NZ_INSTANTIATE_ON(double, gpu)
 
 }  // namespace nz

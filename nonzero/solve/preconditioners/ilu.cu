@@ -2,6 +2,7 @@
 #include "nonzero/matrix/device_steps.cuh"
 #include "nonzero/solve/preconditioners/ilu_on_gpu.hpp"
 #include "nonzero/solve/preconditioners/triangular/waiting_rows.cuh"
+#include "nonzero/vector/scalar.cuh"
 
 namespace nz {
 namespace {
@@ -29,12 +30,13 @@ struct elimination_findings {
 /// on the CPU. A row's inverse pivot says that it is done.
 template <class T>
 struct elimination {
+    using R = decltype(real_part(T()));
     device_offset_span row_ptr;
     const index* col;
     const offset* diagonal;
     T* val;
     T* inverse;  ///< unknown at first
-    T least_pivot;
+    R least_pivot;
     elimination_findings* findings;
 
     /// k of the row's entry in that column, among its entries k to last - 1; last for none.
@@ -52,9 +54,9 @@ struct elimination {
     __device__ void operator()(index i) const {
         const int lane = lane_id();
         const offset first = row_ptr[i], last = row_ptr[i + 1], mine = diagonal[i];
-        T largest(0);
+        R largest(0);
         for (offset k = first + lane; k < last; k += warp_size)
-            largest = max(largest, fabs(val[k]));
+            largest = max(largest, magnitude(val[k]));
 #pragma unroll
         for (int step = warp_size / 2; step > 0; step /= 2)
             largest = max(largest, __shfl_xor_sync(full_warp, largest, step));
@@ -70,31 +72,31 @@ struct elimination {
         __syncwarp();
         finish(i, largest, first, mine, last);
     }
-    __device__ void finish(index i, T largest, offset first, offset mine, offset last) const {
+    __device__ void finish(index i, R largest, offset first, offset mine, offset last) const {
         const T pivot = shifted(i, asked(val + mine), largest);
-        const T over = known(T(1) / pivot);
-        bool fits = isfinite(over);
+        const T over = known(reciprocal(pivot));
+        bool fits = is_finite(over);
         for (offset k = first + lane_id(); k < last; k += warp_size)
-            fits = fits && isfinite(k == mine ? pivot : asked(val + k));
+            fits = fits && is_finite(k == mine ? pivot : asked(val + k));
         if (!__all_sync(full_warp, fits) && lane_id() == 0)
             atomicMin(&findings->overflowing_row, unsigned(i));
         if (lane_id() == 0) {
             val[mine] = pivot;
-            if (largest == T(0)) atomicMin(&findings->zero_row, unsigned(i));
+            if (largest == R(0)) atomicMin(&findings->zero_row, unsigned(i));
         }
         __threadfence();
         __syncwarp();
         if (lane_id() == 0) tell(inverse + i, over);
     }
     /// The pivot, or one that can be divided by, of the same sign.
-    __device__ T shifted(index i, T pivot, T largest) const {
-        const T size = fabs(pivot), least = least_pivot * largest;
+    __device__ T shifted(index i, T pivot, R largest) const {
+        const R size = magnitude(pivot), least = least_pivot * largest;
         if (!(size < least)) return pivot;
         if (lane_id() == 0) {
             atomicAdd(&findings->shifted, 1U);
             atomicMin(&findings->first_shifted, unsigned(i));
         }
-        return size == T(0) ? least : pivot * (least / size);
+        return size == R(0) ? T(least) : rounded_product(least / size, pivot);
     }
 };
 
@@ -157,8 +159,9 @@ device_triangle<V> triangle_of(gpu on, const csr<V, device_view>& A,
     constexpr int lanes = 8;
     launch_each(
         on, std::int64_t(n) * lanes,
-        take_beside<V>{lanes, A.row_ptr, A.col_ind.data(), A.val.data(), diagonal.data(), behind,
-                       T.beside.row_ptr, T.beside.col_ind.data(), T.beside.val.data()});
+        take_beside<device_value<V>>{lanes, A.row_ptr, A.col_ind.data(), in_kernels(A.val.data()),
+                                     diagonal.data(), behind, T.beside.row_ptr,
+                                     T.beside.col_ind.data(), in_kernels(T.beside.val.data())});
     return T;
 }
 
@@ -184,9 +187,13 @@ std::optional<ilu_on_gpu<V>> factored_on_gpu(gpu on, csr<V, device> A, double le
     done.upper.inverse = device_array<V>(on, std::size_t(n));
     device_array<elimination_findings> findings(on, 1);
     fill_bytes(on, done.upper.inverse, 0xff), fill_bytes(on, findings, 0xff);
-    const elimination<V> rows{from.row_ptr,   from.col_ind.data(),       diagonal.data(),
-                              A.val.data(),   done.upper.inverse.data(), V(least_pivot),
-                              findings.data()};
+    const elimination<device_value<V>> rows{from.row_ptr,
+                                            from.col_ind.data(),
+                                            diagonal.data(),
+                                            in_kernels(A.val.data()),
+                                            in_kernels(done.upper.inverse.data()),
+                                            real<V>(least_pivot),
+                                            findings.data()};
     eliminate<<<blocks_for(n, warps_a_block), waiting_threads, 0, stream_of(on)>>>(
         rows, order.row.data(), n, started.data());
     check_launch("eliminate");
@@ -204,7 +211,6 @@ std::optional<ilu_on_gpu<V>> factored_on_gpu(gpu on, csr<V, device> A, double le
 
 #define NZ_INSTANTIATE(V) \
     template std::optional<ilu_on_gpu<V>> factored_on_gpu(gpu, csr<V, device>, double, index);
-NZ_INSTANTIATE(float)
-NZ_INSTANTIATE(double)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -168,9 +168,7 @@ std::unique_ptr<linear_operator<V, B>> ilut(B on, const ascending<V>& A, const i
 #define NZ_INSTANTIATE(V, B)                                                     \
     template std::unique_ptr<linear_operator<V, B>> ilut(B, const ascending<V>&, \
                                                          const ilut_options&, index);
-#define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
-NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+#define NZ_INSTANTIATE_FOR(V) NZ_INSTANTIATE(V, cpu) NZ_INSTANTIATE(V, gpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_FOR)
 
 }  // namespace nz

@@ -329,7 +329,7 @@ TYPED_TEST(incomplete, factors_made_on_a_gpu_are_those_of_the_cpu) {
             const auto [L, U] = ilu_factors<V>(cpu{}, ascending(view(A)), {}, 0, report);
             const auto made =
                 factored_on_gpu(this->on_, upload(this->on_, A),
-                                std::sqrt(std::numeric_limits<V>::epsilon()), A.shape.rows);
+                                std::sqrt(std::numeric_limits<real<V>>::epsilon()), A.shape.rows);
             ASSERT_TRUE(made);
             expect_same(made->lower.beside, L.beside, this->on_);
             expect_same(made->upper.beside, U.beside, this->on_);

@@ -370,9 +370,7 @@ std::unique_ptr<linear_operator<V, B>> spai(B on, const ascending<V>& A,
 #define NZ_INSTANTIATE(V)                                                                          \
     template csr<V, host> spai_inverse(cpu, const ascending<V>&, const incomplete_options&, index, \
                                        factor_report&);                                            \
-    NZ_INSTANTIATE_ON(V, cpu)
+    NZ_INSTANTIATE_ON(V, cpu) NZ_INSTANTIATE_ON(V, gpu)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
-NZ_INSTANTIATE_ON(float, gpu)
-NZ_INSTANTIATE_ON(double, gpu)
 
 }  // namespace nz

@@ -82,9 +82,7 @@ block_inverse<V, B> invert_block(B on, const ascending<V>& K) {
     template block_inverse<V, B> invert_block(B, const ascending<V>&); \
     template double residual_of_trial(B, const linear_operator<V, B>&, \
                                       const linear_operator<V, B>&, in<V, B>);
-#define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
-NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+#define NZ_INSTANTIATE_FOR(V) NZ_INSTANTIATE(V, cpu) NZ_INSTANTIATE(V, gpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_FOR)
 
 }  // namespace nz

@@ -315,9 +315,7 @@ std::unique_ptr<linear_operator<V, B>> saddle(B on, const ascending<V>& in_order
 #define NZ_INSTANTIATE(V, B)                                                                    \
     template std::unique_ptr<linear_operator<V, B>> saddle(B, const ascending<V>&, saddle_form, \
                                                            saddle_report*);
-#define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
-NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+#define NZ_INSTANTIATE_FOR(V) NZ_INSTANTIATE(V, cpu) NZ_INSTANTIATE(V, gpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_FOR)
 
 }  // namespace nz

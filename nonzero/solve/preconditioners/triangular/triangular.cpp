@@ -284,15 +284,11 @@ std::unique_ptr<linear_operator<V, B>> solving_operator(B on, triangle<V> first,
     template class triangular_solver<V>;                                \
     template csr<V, host> adjoint(cpu, const csr<V, host>&);            \
     template csr<V, host> approximate_inverse(cpu, const triangle<V>&); \
-    NZ_INSTANTIATE_ON(V, cpu)
+    NZ_INSTANTIATE_ON(V, cpu)                                           \
+    NZ_INSTANTIATE_ON(V, gpu)                                           \
+    template std::unique_ptr<linear_operator<V, gpu>> solving_operator( \
+        gpu, const device_triangle<V>&, const device_triangle<V>&,      \
+        incomplete_options::triangular_solves);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
-NZ_INSTANTIATE_ON(float, gpu)
-NZ_INSTANTIATE_ON(double, gpu)
-template std::unique_ptr<linear_operator<float, gpu>> solving_operator(
-    gpu, const device_triangle<float>&, const device_triangle<float>&,
-    incomplete_options::triangular_solves);
-template std::unique_ptr<linear_operator<double, gpu>> solving_operator(
-    gpu, const device_triangle<double>&, const device_triangle<double>&,
-    incomplete_options::triangular_solves);
 
 }  // namespace nz

@@ -2,6 +2,7 @@
 #include "nonzero/matrix/device_steps.cuh"
 #include "nonzero/solve/preconditioners/triangular/triangular_on_gpu.hpp"
 #include "nonzero/solve/preconditioners/triangular/waiting_rows.cuh"
+#include "nonzero/vector/scalar.cuh"
 
 namespace nz {
 namespace {
@@ -48,23 +49,6 @@ struct level_rows {
     __device__ bool gives_up() const { return asked(too_many) != 0; }
 };
 
-/// a * b, rounded before it is subtracted from anything, as on the CPU.
-template <class T>
-__device__ T times(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
-        return rounded_product(a, b);
-    } else {
-        return a * b;
-    }
-}
-
-__device__ inline bool is_finite(float v) { return isfinite(v); }
-__device__ inline bool is_finite(double v) { return isfinite(v); }
-template <class R>
-__device__ bool is_finite(device_complex<R> v) {
-    return isfinite(v.re) && isfinite(v.im);
-}
-
 /// Forward substitution in rows that stand in their order.
 template <class T>
 struct substitution_rows {
@@ -103,10 +87,12 @@ struct substitution_rows {
     __device__ entry load(std::int64_t, offset k) const {
         return {beside.col_ind[k], beside.val[k]};
     }
-    __device__ static void add(T& sum, const entry& e, T v) { sum = sum - times(e.factor, v); }
+    __device__ static void add(T& sum, const entry& e, T v) {
+        sum = sum - rounded_product(e.factor, v);
+    }
     __device__ static T join(T a, T b) { return a + b; }
     __device__ T finish(const row& r) const {
-        const T v = known(inverse == nullptr ? r.result : times(r.inverse, r.result));
+        const T v = known(inverse == nullptr ? r.result : rounded_product(r.inverse, r.result));
         if (x != nullptr) x[r.at] = v;
         return v;
     }
@@ -189,7 +175,7 @@ struct invert_rows {
         const T diagonal = over_diagonal(i, T(1));
         for (offset k = lane; k < r.length; k += lanes) {
             r.col[r.at(k)] = beside.col_ind[first + k];
-            r.val[r.at(k)] = T(0) - times(diagonal, beside.val[first + k]);
+            r.val[r.at(k)] = T(0) - rounded_product(diagonal, beside.val[first + k]);
         }
         if (lane == 0) r.col[r.at(r.length)] = i, r.val[r.at(r.length)] = diagonal;
         bool fits = true;
@@ -213,7 +199,7 @@ struct invert_rows {
         return ((1U << lanes % warp_size) - 1) << (lane_id() / lanes * lanes);
     }
     __device__ T over_diagonal(index j, T v) const {
-        return inverse == nullptr ? v : times(inverse[j], v);
+        return inverse == nullptr ? v : rounded_product(inverse[j], v);
     }
     /// Row j of the triangle, times a factor, from what is left of the identity's row before
     /// `last`.
@@ -223,7 +209,7 @@ struct invert_rows {
             const offset place = find(r, beside.col_ind[k], last);
             if (place == last) continue;
             T& rest = r.val[r.at(place)];
-            rest = rest - times(factor, beside.val[k]);
+            rest = rest - rounded_product(factor, beside.val[k]);
         }
     }
     /// The place before `last` of a column, or `last`.
