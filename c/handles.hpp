@@ -64,16 +64,10 @@ struct typed_operator {
     std::unique_ptr<linear_operator<V, B>> op;
 };
 
-/// Types for which there are solvers.
-template <class V, class B>
-inline constexpr bool has_solvers = std::is_same_v<B, cpu> || !is_complex<V>;
-struct no_solver {};
-template <class V, class B>
-using solver_of = std::conditional_t<has_solvers<V, B>, solver<V, B>, no_solver>;
 template <class V, class B>
 struct typed_solver {
     B on;
-    std::unique_ptr<solver_of<V, B>> kept;
+    std::unique_ptr<solver<V, B>> kept;
 };
 
 }  // namespace nz::c

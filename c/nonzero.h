@@ -230,8 +230,7 @@ NZ_API int nz_amg(const nz_matrix* A, int device, void* stream, const void* near
 /* Solves A x = b by what suits A: method and preconditioner are chosen, and others tried where they
  * fail. x is the guess on entry, the best solution found afterwards, never worse than the guess.
  * b and x lie where A does, the work is done on `device`; a matrix in GPU memory is copied to the
- * CPU, where choices are made. Complex values on a GPU are NZ_UNAVAILABLE.
- * NZ_NOT_CONVERGED where the tolerance was not reached.
+ * CPU, where choices are made. NZ_NOT_CONVERGED where the tolerance was not reached.
  *
  * Options: threads, method, precond, iterative, direct-solver, tol, max-iter, max-seconds, restart,
  * block, coordinates, fill-level, overlap, as of nz solve. */
@@ -241,8 +240,8 @@ NZ_API int nz_solve(const nz_matrix* A, int device, void* stream, int type, cons
 
 /* One Krylov method with operators of the caller's: method=cg (symmetric positive definite A and
  * M), minres (symmetric A), bicgstab or gmres; without, gmres. M approximates A's inverse, or is
- * NULL. b and x lie where the operators do, of one type and device. Complex values on a GPU are
- * NZ_UNAVAILABLE. NZ_NOT_CONVERGED where the tolerance was not reached.
+ * NULL. b and x lie where the operators do, of one type and device. NZ_NOT_CONVERGED where the
+ * tolerance was not reached.
  *
  * Options: threads, method, tol, max-iter, max-seconds, restart (of gmres), replace-every, graph.
  */

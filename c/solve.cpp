@@ -65,19 +65,6 @@ index rows_of(const nz_matrix& A) {
     return std::visit([](const auto& view) { return view.shape.rows; }, A.view);
 }
 
-template <class V, class B>
-void expect_solvers(B) {
-    if constexpr (!has_solvers<V, B>) throw unavailable("solvers on a GPU are for real values");
-}
-
-template <class V, class B>
-system_report solve_on(B on, const csr<V, host_view>& A, std::span<const V> b, std::span<V> x,
-                       const solving& o) {
-    expect_solvers<V>(on);
-    if constexpr (has_solvers<V, B>) return solve<V, B>(on, A, b, x, o);
-    return {};
-}
-
 /// One method by its name.
 template <class V, class B>
 solve_report iterate(B on, const linear_operator<V, B>& A, const linear_operator<V, B>* M,
@@ -101,28 +88,24 @@ template <class V, class B>
 int krylov(typed_operator<V, B> const& A, const nz_operator* M, const void* b,
            std::int64_t b_length, void* x, std::int64_t x_length, const iterating& o,
            nz_report* report) {
-    expect_solvers<V>(A.on);
-    if constexpr (has_solvers<V, B>) {
-        const auto* const inverse = M == nullptr ? nullptr : &operator_in<V, B>(*M, "M");
-        const auto rhs = input<V, B>(b, b_length, "b");
-        const auto guess = output<V, B>(x, x_length, "x");
-        B on = A.on;
-        if constexpr (std::is_same_v<B, cpu>) on.threads = o.threads;
-        const thread_limit limit(cpu{.threads = o.threads});
-        const solve_report r = iterate<V, B>(on, built_of(A), inverse, rhs, guess, o);
-        return report_to(report, {.converged = r.converged,
-                                  .iterations = r.iterations,
-                                  .residual = r.relative_residual(),
-                                  .residual_norm = r.residual_norm,
-                                  .setup_s = r.setup_s,
-                                  .solve_s = r.iterations_s,
-                                  .status = name_of(r.status),
-                                  .method = iterating_names[std::size_t(o.method)],
-                                  .preconditioner = M == nullptr ? "none" : "own",
-                                  .product = built_of(A).method_name(),
-                                  .why = r.why});
-    }
-    return NZ_OK;
+    const auto* const inverse = M == nullptr ? nullptr : &operator_in<V, B>(*M, "M");
+    const auto rhs = input<V, B>(b, b_length, "b");
+    const auto guess = output<V, B>(x, x_length, "x");
+    B on = A.on;
+    if constexpr (std::is_same_v<B, cpu>) on.threads = o.threads;
+    const thread_limit limit(cpu{.threads = o.threads});
+    const solve_report r = iterate<V, B>(on, built_of(A), inverse, rhs, guess, o);
+    return report_to(report, {.converged = r.converged,
+                              .iterations = r.iterations,
+                              .residual = r.relative_residual(),
+                              .residual_norm = r.residual_norm,
+                              .setup_s = r.setup_s,
+                              .solve_s = r.iterations_s,
+                              .status = name_of(r.status),
+                              .method = iterating_names[std::size_t(o.method)],
+                              .preconditioner = M == nullptr ? "none" : "own",
+                              .product = built_of(A).method_name(),
+                              .why = r.why});
 }
 
 }  // namespace
@@ -143,7 +126,8 @@ int nz_solve(const nz_matrix* A, int device, void* stream, int type, const void*
                     expect_type<V>(type);
                     const host_input<V> rhs(matrix.device, stream, b, b_length, "b");
                     host_output<V> solution(matrix.device, stream, x, x_length, "x");
-                    const nz::system_report r = solve_on<V>(on, view, rhs, solution, o);
+                    const nz::system_report r =
+                        nz::solve<V, decltype(on)>(on, view, rhs, solution, o);
                     solution.put_back();
                     return report_to(report, r);
                 });
@@ -178,10 +162,8 @@ int nz_solver_create(const nz_matrix* A, int device, void* stream, const char* o
         made_solver->device = matrix.device, made_solver->threads = o.threads;
         with_device(device, stream, o.threads, [&]<class B>(B on) {
             with_host_matrix(matrix, stream, [&]<class V>(const nz::csr<V, nz::host_view>& view) {
-                expect_solvers<V>(on);
-                if constexpr (has_solvers<V, B>)
-                    made_solver->held =
-                        typed_solver<V, B>{on, std::make_unique<nz::solver<V, B>>(on, view, o)};
+                made_solver->held =
+                    typed_solver<V, B>{on, std::make_unique<nz::solver<V, B>>(on, view, o)};
             });
         });
         return made_solver;
@@ -196,16 +178,13 @@ int nz_solver_solve(nz_solver* solver, int type, const void* b, int64_t b_length
         return std::visit(
             [&]<class V, class B>(typed_solver<V, B>& held) {
                 expect_type<V>(type);
-                if constexpr (has_solvers<V, B>) {
-                    const nz::thread_limit limit(nz::cpu{.threads = own.threads});
-                    void* const stream = stream_of(held.on);
-                    const host_input<V> rhs(own.device, stream, b, b_length, "b");
-                    host_output<V> solution(own.device, stream, x, x_length, "x");
-                    const nz::system_report r = held.kept->solve(rhs, solution);
-                    solution.put_back();
-                    return report_to(report, r);
-                }
-                return int(NZ_OK);
+                const nz::thread_limit limit(nz::cpu{.threads = own.threads});
+                void* const stream = stream_of(held.on);
+                const host_input<V> rhs(own.device, stream, b, b_length, "b");
+                host_output<V> solution(own.device, stream, x, x_length, "x");
+                const nz::system_report r = held.kept->solve(rhs, solution);
+                solution.put_back();
+                return report_to(report, r);
             },
             own.held);
     });
@@ -218,15 +197,13 @@ int nz_solver_update(nz_solver* solver, const nz_matrix* A) {
         expect_same_place(matrix, own.device);
         std::visit(
             [&]<class V, class B>(typed_solver<V, B>& held) {
-                if constexpr (has_solvers<V, B>) {
-                    const nz::thread_limit limit(nz::cpu{.threads = own.threads});
-                    with_host_matrix(matrix, stream_of(held.on),
-                                     [&]<class W>(const nz::csr<W, nz::host_view>& view) {
-                                         expect_type<V>(type_of<W>);
-                                         if constexpr (std::is_same_v<V, W>)
-                                             held.kept->take_values(view);
-                                     });
-                }
+                const nz::thread_limit limit(nz::cpu{.threads = own.threads});
+                with_host_matrix(matrix, stream_of(held.on),
+                                 [&]<class W>(const nz::csr<W, nz::host_view>& view) {
+                                     expect_type<V>(type_of<W>);
+                                     if constexpr (std::is_same_v<V, W>)
+                                         held.kept->take_values(view);
+                                 });
             },
             own.held);
         return NZ_OK;

@@ -237,13 +237,11 @@ outcome solve_on_device(const options& o, const csr<V, host_view>& A, const host
     take_modes(o, A.shape.rows, {0, A.shape.rows}, s);
     const interruption stop;
     outcome all;
-    if constexpr (std::floating_point<V>) {
-        if (o.on_gpu()) {
-            const gpu_stream stream;
-            all.system = nz::solve<V, gpu>(stream, A, b, x, s);
-            all.where = describe_gpu(stream).name;
-            return all;
-        }
+    if (o.on_gpu()) {
+        const gpu_stream stream;
+        all.system = nz::solve<V, gpu>(stream, A, b, x, s);
+        all.where = describe_gpu(stream).name;
+        return all;
     }
     all.system = nz::solve<V, cpu>(cpu{o.threads}, A, b, x, s);
     all.where = fmt::format("{} threads", thread_count(cpu{o.threads}));
@@ -416,8 +414,8 @@ int solve_as_type(options o) {
             place = place_for(o.to), (void)json_file(o.json);
         }
         if (o.type.empty()) o.type = type_of_file(o.matrix);
-        if (o.on_gpu() && o.type.starts_with('c'))
-            throw argument_error("--device gpu: complex values are solved on the CPU only");
+        if (ranks != nullptr && o.on_gpu() && o.type.starts_with('c'))
+            throw unavailable("--device gpu: several processes solve complex values on CPUs only");
     });
     return with_value_type(o.type, [&]<class V>() {
         o.solver.tol = o.solver.tol_of<V>();

@@ -44,12 +44,10 @@ least_squares_options::report run(const least_squares_request& o, const csr<V, h
         using B = decltype(on);
         return o.method == "lsqr" ? lsqr<V, B>(on, A, b, x, with) : lsmr<V, B>(on, A, b, x, with);
     };
-    if constexpr (std::floating_point<V>) {
-        if (o.on_gpu()) {
-            const gpu_stream stream;
-            where = describe_gpu(stream).name;
-            return by(gpu(stream));
-        }
+    if (o.on_gpu()) {
+        const gpu_stream stream;
+        where = describe_gpu(stream).name;
+        return by(gpu(stream));
     }
     where = fmt::format("{} threads", thread_count(cpu{o.threads}));
     return by(cpu{o.threads});

@@ -126,14 +126,11 @@ int solve_sequence_of(const run_options& run, const sequence_of_systems& o) {
     host_vector<V> x;
     const cpu here{.threads = run.threads};
     try {
-        if constexpr (std::floating_point<V>) {
-            if (run.on_gpu()) {
-                const gpu_stream stream;
-                steps = solve_all<V, gpu>(stream, here, o, x);
-                where = describe_gpu(stream).name;
-            }
-        }
-        if (!run.on_gpu()) {
+        if (run.on_gpu()) {
+            const gpu_stream stream;
+            steps = solve_all<V, gpu>(stream, here, o, x);
+            where = describe_gpu(stream).name;
+        } else {
             steps = solve_all<V, cpu>(here, here, o, x);
             where = fmt::format("{} threads", thread_count(here));
         }

@@ -334,9 +334,11 @@ void prepared_system<V, B, Matrix>::remember(const system_report& report) {
 #define NZ_INSTANTIATE_COLUMNS(V, B, P)                                       \
     template std::vector<system_report> whole_system<V, B>::solve_columns<P>( \
         const in_columns<V, P>&, const out_columns<V, P>&, steady_clock::time_point);
+#define NZ_INSTANTIATE_WHOLE(V, B)                            \
+    template class prepared_system<V, B, whole_matrix<V, B>>; \
+    NZ_INSTANTIATE_COLUMNS(V, B, cpu)
 #define NZ_INSTANTIATE(V, B)                                                             \
-    template class prepared_system<V, B, whole_matrix<V, B>>;                            \
-    NZ_INSTANTIATE_COLUMNS(V, B, cpu)                                                    \
+    NZ_INSTANTIATE_WHOLE(V, B)                                                           \
     template system_over_ranks<V, B>::prepared_system(B, matrix_over_ranks<V, B>,        \
                                                       const system_options&, to_follow); \
     template system_report system_over_ranks<V, B>::solve(                               \
@@ -346,6 +348,8 @@ NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
 #if defined(NZ_WITH_CUDA)
 NZ_INSTANTIATE(float, gpu)
 NZ_INSTANTIATE(double, gpu)
+NZ_INSTANTIATE_WHOLE(std::complex<float>, gpu)
+NZ_INSTANTIATE_WHOLE(std::complex<double>, gpu)
 NZ_INSTANTIATE_COLUMNS(float, gpu, gpu)
 NZ_INSTANTIATE_COLUMNS(double, gpu, gpu)
 #define NZ_INSTANTIATE_ON_GPU(V, P)                                         \

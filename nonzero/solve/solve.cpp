@@ -45,9 +45,7 @@ std::vector<system_report> solve(B on, const csr<V, host_view>& given, in_column
                                  const system_options&);                                        \
     template std::vector<system_report> solve(B, const csr<V, host_view>&, in_columns<V, cpu>,  \
                                               out_columns<V, cpu>, const system_options&);
-#define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
-NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+#define NZ_INSTANTIATE_FOR(V) NZ_INSTANTIATE(V, cpu) NZ_INSTANTIATE(V, gpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_FOR)
 
 }  // namespace nz

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "nonzero/solve/columns_in_step.hpp"
+#include "nonzero/solve/multigrid/coarsen.hpp"
 #include "nonzero/solve/prepared_system.hpp"
 #include "nonzero/solve/system_arguments.hpp"
 
@@ -24,6 +25,8 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
     });
     if constexpr (!is_built<B>) {
         refuse_gpu();
+    } else if constexpr (!over_ranks<V, B>) {
+        throw unavailable("solve: complex values are shared out over ranks on the CPUs only");
     } else {
         const auto start = steady_clock::now();
         system_over_ranks<V, B> system(on, {on, std::move(A), std::move(diagonal), o.overlap}, o,
@@ -37,9 +40,7 @@ system_report solve(B on, matrix_slice<V> A, std::span<const V> b, std::span<V> 
 #define NZ_INSTANTIATE(V, B)                                                           \
     template system_report solve(B, matrix_slice<V>, std::span<const V>, std::span<V>, \
                                  const system_options&);
-#define NZ_INSTANTIATE_ON_CPU(V) NZ_INSTANTIATE(V, cpu)
-NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
-NZ_INSTANTIATE(float, gpu)
-NZ_INSTANTIATE(double, gpu)
+#define NZ_INSTANTIATE_FOR(V) NZ_INSTANTIATE(V, cpu) NZ_INSTANTIATE(V, gpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_FOR)
 
 }  // namespace nz

@@ -14,17 +14,12 @@ namespace {
 
 using namespace nb::literals;
 
-/// f.template operator()<V>(on) where the solvers have that value type and backend.
+/// f.template operator()<V>(on) for the value type and the backend of A.
 template <class F>
 void with_solver_type(const any_operator& A, F f) {
     with_type(A.type(), "A", [&]<class V>() {
-        if (A.device() < 0) {
-            f.template operator()<V>(cpu{});
-        } else if constexpr (std::floating_point<V>) {
-            f.template operator()<V>(gpu{.device = A.device()});
-        } else {
-            throw nb::type_error("A: complex, expected real values, as solvers on a GPU want them");
-        }
+        A.device() < 0 ? f.template operator()<V>(cpu{})
+                       : f.template operator()<V>(gpu{.device = A.device()});
     });
 }
 

@@ -33,17 +33,12 @@ namespace {
 using namespace nb::literals;
 using shape_pair = std::tuple<std::int64_t, std::int64_t>;
 
-/// f.template operator()<V, B>(on) where solvers have that value type and backend.
+/// f.template operator()<V>(on) for that value type and backend.
 template <class F>
 auto with_solver_type(char code, const char* name, int device, int threads, gpu stream, F f) {
     return with_type(code, name, [&]<class V>() {
-        if (device < 0) return f.template operator()<V>(cpu{.threads = threads});
-        if constexpr (std::floating_point<V>) {
-            return f.template operator()<V>(stream);
-        } else {
-            throw nb::type_error("A: complex, expected real values, as solvers on a GPU want them");
-            return f.template operator()<V>(cpu{});  // for its type
-        }
+        return device < 0 ? f.template operator()<V>(cpu{.threads = threads})
+                          : f.template operator()<V>(stream);
     });
 }
 
