@@ -22,11 +22,6 @@ struct on_backend {
 using everywhere =
     ::testing::Types<on_backend<float, cpu>, on_backend<double, cpu>,
                      on_backend<std::complex<float>, cpu>, on_backend<std::complex<double>, cpu>,
-                     on_backend<float, gpu>, on_backend<double, gpu>>;
-/// Where conjugate gradients are.
-using everywhere_of_cg =
-    ::testing::Types<on_backend<float, cpu>, on_backend<double, cpu>,
-                     on_backend<std::complex<float>, cpu>, on_backend<std::complex<double>, cpu>,
                      on_backend<float, gpu>, on_backend<double, gpu>,
                      on_backend<std::complex<float>, gpu>, on_backend<std::complex<double>, gpu>>;
 

@@ -75,7 +75,7 @@ class several : public solver_test<T> {
         return vectors_of<value>(count, host_vector<value>(n, value(0)));
     }
 };
-TYPED_TEST_SUITE(several, everywhere_of_cg);
+TYPED_TEST_SUITE(several, everywhere);
 
 TYPED_TEST(several, solve_each_within_its_bound) {
     using V = typename TypeParam::V;

@@ -27,7 +27,7 @@ solve_report solve(const solver_test<T>& on, const csr<V, host>& A, const host_v
     return report;
 }
 
-TYPED_TEST_SUITE(conjugate_gradients, everywhere_of_cg);
+TYPED_TEST_SUITE(conjugate_gradients, everywhere);
 
 TYPED_TEST(conjugate_gradients, find_manufactured_solutions) {
     using V = typename TypeParam::V;

@@ -131,15 +131,20 @@ class columns_by : public solver_test<T> {
         return all;
     }
 };
-using methods_everywhere = ::testing::Types<
-    with<by_minres, float, cpu>, with<by_minres, double, cpu>,
-    with<by_minres, std::complex<float>, cpu>, with<by_minres, std::complex<double>, cpu>,
-    with<by_minres, float, gpu>, with<by_minres, double, gpu>, with<by_bicgstab, float, cpu>,
-    with<by_bicgstab, double, cpu>, with<by_bicgstab, std::complex<float>, cpu>,
-    with<by_bicgstab, std::complex<double>, cpu>, with<by_bicgstab, float, gpu>,
-    with<by_bicgstab, double, gpu>, with<by_gmres, float, cpu>, with<by_gmres, double, cpu>,
-    with<by_gmres, std::complex<float>, cpu>, with<by_gmres, std::complex<double>, cpu>,
-    with<by_gmres, float, gpu>, with<by_gmres, double, gpu>>;
+using methods_everywhere =
+    ::testing::Types<with<by_minres, float, cpu>, with<by_minres, double, cpu>,
+                     with<by_minres, std::complex<float>, cpu>,
+                     with<by_minres, std::complex<double>, cpu>, with<by_minres, float, gpu>,
+                     with<by_minres, double, gpu>, with<by_minres, std::complex<float>, gpu>,
+                     with<by_minres, std::complex<double>, gpu>, with<by_bicgstab, float, cpu>,
+                     with<by_bicgstab, double, cpu>, with<by_bicgstab, std::complex<float>, cpu>,
+                     with<by_bicgstab, std::complex<double>, cpu>, with<by_bicgstab, float, gpu>,
+                     with<by_bicgstab, double, gpu>, with<by_bicgstab, std::complex<float>, gpu>,
+                     with<by_bicgstab, std::complex<double>, gpu>, with<by_gmres, float, cpu>,
+                     with<by_gmres, double, cpu>, with<by_gmres, std::complex<float>, cpu>,
+                     with<by_gmres, std::complex<double>, cpu>, with<by_gmres, float, gpu>,
+                     with<by_gmres, double, gpu>, with<by_gmres, std::complex<float>, gpu>,
+                     with<by_gmres, std::complex<double>, gpu>>;
 TYPED_TEST_SUITE(columns_by, methods_everywhere);
 
 TYPED_TEST(columns_by, are_solved_each_within_its_bound) {
