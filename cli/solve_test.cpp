@@ -60,7 +60,7 @@ TEST_F(solve, explains_what_decided_and_what_every_attempt_took) {
 }
 
 TEST_F(solve, takes_a_direct_solver_where_it_is_installed) {
-    for (const std::string by : {"auto", "cholmod", "umfpack", "pardiso"}) {
+    for (const std::string by : {"auto", "cholmod", "klu", "umfpack", "pardiso"}) {
         const auto [code, out, err] =
             nz("solve A.npz --method direct --direct-solver " + by + " --json j.json");
         if (err.find("is not installed") != std::string::npos) {

@@ -99,7 +99,7 @@ void check(byte_reader in, std::uint8_t method, std::uint8_t preconditioner, boo
         if (r.converged()) expect_solved(A, b, x, *o.tol, r);
     });
     using libraries = factor_forecast::libraries;
-    for (const auto by : {libraries::eigen, libraries::cholmod, libraries::umfpack})
+    for (const auto by : {libraries::eigen, libraries::cholmod, libraries::umfpack, libraries::klu})
         if (o.method == krylov_method::direct && why_no(by).empty())
             may_throw([&] {
                 host_vector<V> x(n);

@@ -278,7 +278,7 @@ TEST(memory, gives_out_in_direct_solvers) {
     const auto indefinite = shifted(definite, 1.7);  // LU after a Cholesky factorization failed
     const host_vector<double> b(72, 1.0);
     for (const auto* A : {&definite, &general, &indefinite})
-        for (const auto by : {eigen, cholmod, umfpack, pardiso}) {
+        for (const auto by : {eigen, cholmod, umfpack, pardiso, klu}) {
             if (!why_no(by).empty() || (by == cholmod && A != &definite)) continue;
             survive("factorization by " + std::string(name_of(by)), [&] {
                 host_vector<double> x(b.size(), 0.0);

@@ -467,7 +467,7 @@ void add_solve(const command& nz) {
     sub.add_option("--direct-solver", o->direct_solver,
                    "who factorizes for direct: eigen is part of nonzero, others are used where "
                    "they are installed; auto is the fastest of those (default: eigen)")
-        .one_of({"auto", "cholmod", "eigen", "pardiso", "umfpack"});
+        .one_of({"auto", "cholmod", "eigen", "klu", "pardiso", "umfpack"});
     sub.add_flag(
         "--explain", o->explain,
         "tell why which methods were tried, with what each was predicted to take and took");

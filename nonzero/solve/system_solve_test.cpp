@@ -341,7 +341,7 @@ TYPED_TEST(automatic_solve, refuses_a_direct_solver_that_is_missing) {
     using V = typename TypeParam::V;
     const auto s = manufactured<V>("", convected(laplace2d<V>(13, 17)));
     for (const auto by : {factor_forecast::libraries::cholmod, factor_forecast::libraries::umfpack,
-                          factor_forecast::libraries::pardiso}) {
+                          factor_forecast::libraries::pardiso, factor_forecast::libraries::klu}) {
         system_options o;
         o.tol = this->tol, o.direct_solver = by, o.method = direct;
         try {

@@ -226,7 +226,7 @@ def solve(
         For amg, as `amg` takes it.
     iterative : bool
         Leave the direct solver out.
-    direct_solver : {"eigen", "cholmod", "umfpack", "pardiso", "auto"}
+    direct_solver : {"eigen", "cholmod", "umfpack", "pardiso", "klu", "auto"}
         Who factorizes for it, as `factorize` takes it.
     fill_level : int
         Of ilu and ic; for fsai and spai the pattern of A (0) or of A squared (1).
@@ -654,7 +654,7 @@ def factorize(
         As `plan` takes it.
     max_bytes : float, optional
         The most memory that the factors may take, as predicted. [half of the machine's]
-    direct_solver : {"eigen", "cholmod", "umfpack", "pardiso", "auto"}
+    direct_solver : {"eigen", "cholmod", "umfpack", "pardiso", "klu", "auto"}
         Who factorizes: "eigen" is part of nonzero; the others are used where they are installed
         (SuiteSparse 5; MKL, where the loader finds it); "cholmod" takes definite matrices alone.
         "auto" is "cholmod" where A may be definite, else "pardiso", "umfpack" or "eigen", the first

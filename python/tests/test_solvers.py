@@ -217,7 +217,7 @@ def test_factorize(dtype: str) -> None:
     assert np.array_equal(X[:, 0], x)
 
 
-@pytest.mark.parametrize("by", ["eigen", "cholmod", "umfpack", "pardiso", "auto"])
+@pytest.mark.parametrize("by", ["eigen", "cholmod", "umfpack", "pardiso", "klu", "auto"])
 def test_factorize_by_what_is_installed(by: str) -> None:
     A, b = nz.generate.laplace2d(30), np.ones(900)
     try:
@@ -226,7 +226,7 @@ def test_factorize_by_what_is_installed(by: str) -> None:
         pytest.skip(str(e))
     assert relative_residual(A, F.solve(b), b) <= 1e-13
     assert by in (F.library, "auto")
-    assert F.kind == ("lu" if F.library == "umfpack" else "cholesky")
+    assert F.kind == ("lu" if F.library in ("umfpack", "klu") else "cholesky")
     r = nz.solve(A, b, method="direct", direct_solver=by)
     assert r.converged and r.attempts[0]["forecast"]["library"] == F.library
     assert r.attempts[0]["factors"]["entries"] == F.nnz

@@ -14,10 +14,10 @@ namespace nz {
 struct factor_forecast {
     /// The library that factorizes. eigen is part of nonzero and gives the same bits on every
     /// machine of a kind. The others are looked for at run time: cholmod takes symmetric
-    /// (hermitian) positive definite matrices alone, umfpack and pardiso any; their bits may change
-    /// with their version and their BLAS. automatic: cholmod where A may suit it, else pardiso,
-    /// umfpack, eigen: the first that is there.
-    enum class libraries { eigen, cholmod, umfpack, pardiso, automatic };
+    /// (hermitian) positive definite matrices alone, umfpack, pardiso and klu any; their bits may
+    /// change with their version and their BLAS, which klu does without. automatic: cholmod where A
+    /// may suit it, else pardiso, umfpack, eigen: the first that is there.
+    enum class libraries { eigen, cholmod, umfpack, pardiso, klu, automatic };
 
     std::int64_t entries = 0;  ///< of all factors
     double operations = 0;     ///< multiplications and additions

@@ -98,6 +98,7 @@ std::string why_no(factor_forecast::libraries l) {
     using enum factor_forecast::libraries;
     if (l == cholmod) return why_no_cholmod();
     if (l == umfpack) return why_no_umfpack();
+    if (l == klu) return why_no_klu();
     return l == pardiso ? why_no_pardiso() : "";
 }
 
@@ -129,6 +130,7 @@ factor_plan<V>::factor_plan(const csr<V, host_view>& A, double most_bytes, libra
     const auto matched = rearranged<wide>(view(in_order), *arrangement_);
     symbolic_ = library == cholmod   ? analysed_by_cholmod<wide>(view(matched))
                 : library == umfpack ? analysed_by_umfpack<wide>(view(matched))
+                : library == klu     ? analysed_by_klu<wide>(view(matched))
                                      : analysed_by_pardiso<wide>(view(matched), is_definite);
     const auto counted = symbolic_->forecast();
     // Its bound may be far above: 192 million entries for the 5.9 million of laplace2d of 300^2.

@@ -162,7 +162,7 @@ void expect_library(factor_forecast::libraries by) {
     }
     for (const auto& systems : {indefinite_systems<V>(), general_systems<V>()})
         for (const auto& s : systems) expect_solved_by(by, s);
-    if (by == umfpack) {  // pardiso perturbs the pivot
+    if (by == umfpack || by == klu) {  // pardiso perturbs the pivot
         EXPECT_THROW((void)factorization(view(singular), 0, by), argument_error);
     }
 }
@@ -175,6 +175,10 @@ TYPED_TEST(direct_solver, is_umfpack_where_that_is_installed) {
     if (const auto why = why_no_umfpack(); !why.empty()) GTEST_SKIP() << why;
     expect_library<TypeParam>(factor_forecast::libraries::umfpack);
 }
+TYPED_TEST(direct_solver, is_klu_where_that_is_installed) {
+    if (const auto why = why_no_klu(); !why.empty()) GTEST_SKIP() << why;
+    expect_library<TypeParam>(factor_forecast::libraries::klu);
+}
 TYPED_TEST(direct_solver, is_pardiso_where_that_is_installed) {
     if (const auto why = why_no_pardiso(); !why.empty()) GTEST_SKIP() << why;
     expect_library<TypeParam>(factor_forecast::libraries::pardiso);
@@ -186,7 +190,7 @@ TYPED_TEST(direct_solver, names_the_library_that_is_missing) {
     EXPECT_EQ(why_no(eigen), "");
     EXPECT_EQ(why_no(automatic), "");
     const auto s = manufactured<V>("", convected(laplace2d<V>(13, 17)));
-    for (const auto by : {umfpack, pardiso}) {
+    for (const auto by : {umfpack, klu, pardiso}) {
         if (why_no(by).empty()) continue;
         EXPECT_THROW((void)factorization(view(s.A), 0, by), unavailable) << name_of(by);
     }

@@ -5,7 +5,7 @@
 
 namespace nz {
 
-inline constexpr std::string_view direct_solver_names[] = {"eigen", "cholmod", "umfpack", "pardiso",
-                                                           "auto"};
+inline constexpr std::string_view direct_solver_names[] = {"eigen",   "cholmod", "umfpack",
+                                                           "pardiso", "klu",     "auto"};
 
 }  // namespace nz

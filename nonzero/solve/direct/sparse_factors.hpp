@@ -66,6 +66,12 @@ std::unique_ptr<symbolic_factors<W>> analysed_by_cholmod(const csr<W, host_view>
 template <class W>
 std::unique_ptr<symbolic_factors<W>> analysed_by_umfpack(const csr<W, host_view>& A);
 
+/// KLU's: A permuted to a triangle of blocks, each of which is factorized column by column, without
+/// BLAS: for circuits. Throws as analysed_by_umfpack.
+/// Source   Davis and Natarajan 2010, doi:10.1145/1824801.1824814.
+template <class W>
+std::unique_ptr<symbolic_factors<W>> analysed_by_klu(const csr<W, host_view>& A);
+
 /// MKL PARDISO's, ordered by METIS, on one thread. is_definite: A is symmetric (hermitian), and
 /// its Cholesky factorization is tried. Throws as analysed_by_cholmod.
 /// Source   Schenk and Gaertner 2004, doi:10.1016/j.future.2003.07.011.
@@ -76,6 +82,7 @@ std::unique_ptr<symbolic_factors<W>> analysed_by_pardiso(const csr<W, host_view>
 /// Empty where the library can be used here; else why not.
 std::string why_no_cholmod();
 std::string why_no_umfpack();
+std::string why_no_klu();
 std::string why_no_pardiso();
 std::string why_no(factor_forecast::libraries);
 
