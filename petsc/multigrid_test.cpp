@@ -17,30 +17,6 @@
 namespace nz::petsc {
 namespace {
 
-using host_matrix = csr<double, host>;
-
-/// This rank's rows of A, in blocks of `block` unknowns, as a PETSc matrix.
-Mat over_ranks(const host_matrix& A, PetscInt block, const char* type) {
-    Mat M = nullptr;
-    PetscInt first = 0, last = 0;
-    EXPECT_EQ(0, MatCreate(PETSC_COMM_WORLD, &M));
-    EXPECT_EQ(0, MatSetSizes(M, PETSC_DECIDE, PETSC_DECIDE, A.shape.rows, A.shape.cols));
-    EXPECT_EQ(0, MatSetBlockSize(M, block));
-    EXPECT_EQ(0, MatSetType(M, type));
-    EXPECT_EQ(0, MatSetUp(M));
-    EXPECT_EQ(0, MatSetOption(M, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-    EXPECT_EQ(0, MatGetOwnershipRange(M, &first, &last));
-    for (PetscInt i = first; i < last; ++i) {
-        const auto k = A.row_ptr[std::size_t(i)];
-        const auto count = PetscInt(A.row_ptr[std::size_t(i) + 1] - k);
-        EXPECT_EQ(0, MatSetValues(M, 1, &i, count, A.col_ind.data() + k, A.val.data() + k,
-                                  INSERT_VALUES));
-    }
-    EXPECT_EQ(0, MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
-    EXPECT_EQ(0, MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
-    return M;
-}
-
 /// A KSP of conjugate gradients with nzamg for A.
 KSP solver_of(Mat A) {
     KSP ksp = nullptr;

@@ -184,17 +184,6 @@ bool take_values(multigrid& m, const own_rows& own) {
     }
 }
 
-/// Tells PETSc that there is no M for this matrix.
-PetscErrorCode fail(PC pc) {
-    const multigrid& m = multigrid_of(pc);
-    const auto ranks = PetscObjectComm((PetscObject)pc);
-    PetscFunctionBegin;
-    PetscCheck(!pc->erroriffailure, ranks, PETSC_ERR_LIB, "nonzero: %s", m.failure.c_str());
-    PetscCall(PetscInfo(pc, "nonzero: %s\n", m.failure.c_str()));
-    PetscCall(PCSetFailedReason(pc, PC_SETUP_ERROR));
-    PetscFunctionReturn(0);
-}
-
 /// whole: the matrix over all ranks; A: this rank's rows of it.
 PetscErrorCode set_up_of(PC pc, Mat whole, Mat A) {
     multigrid& m = multigrid_of(pc);
@@ -240,21 +229,17 @@ PetscErrorCode set_up_of(PC pc, Mat whole, Mat A) {
         }
     }));
     PetscCall(PCSetFailedReason(pc, PC_NOERROR));
-    if (!m.failure.empty()) PetscCall(fail(pc));
+    if (!m.failure.empty()) PetscCall(fail(pc, m.failure));
     PetscFunctionReturn(0);
 }
 
 /// A matrix of another type than AIJ is converted, for the time of the setup.
 PetscErrorCode set_up(PC pc) {
-    Mat A = pc->pmat, converted = nullptr, own = nullptr;
+    Mat A = nullptr, converted = nullptr, own = nullptr;
     PetscMPIInt ranks = 1;
-    PetscBool is_aij = PETSC_FALSE;
     PetscFunctionBegin;
     PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
-    const char* const aij = ranks > 1 ? MATMPIAIJ : MATSEQAIJ;
-    PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, aij, &is_aij));
-    if (!is_aij) PetscCall(MatConvert(A, aij, MAT_INITIAL_MATRIX, &converted));
-    if (!is_aij) A = converted;
+    PetscCall(as_aij(pc->pmat, A, converted));
     if (ranks > 1) PetscCall(MatMPIAIJGetLocalMat(A, MAT_INITIAL_MATRIX, &own));
     PetscCall(set_up_of(pc, A, ranks > 1 ? own : A));
     PetscCall(MatDestroy(&own));

@@ -1,5 +1,7 @@
 #include "petsc/petsc.hpp"
 
+#include <petsc/private/pcimpl.h>
+
 #include "nonzero/plan/speeds.hpp"
 #include "petsc/types.hpp"
 
@@ -30,6 +32,29 @@ PetscErrorCode view_of(Mat A, aij_view& view) {
             .row_ptr = std::span(row_ptr, std::size_t(rows) + 1),
             .col_ind = {col_ind, nnz},
             .val = {val, nnz}};
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode as_aij(Mat A, Mat& aij, Mat& copy) {
+    PetscMPIInt ranks = 1;
+    PetscBool is_aij = PETSC_FALSE;
+    PetscFunctionBegin;
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &ranks));
+    const char* const type = ranks > 1 ? MATMPIAIJ : MATSEQAIJ;
+    PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, type, &is_aij));
+    copy = nullptr;
+    if (!is_aij) PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &copy));
+    aij = is_aij ? A : copy;
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode fail(PC pc, const std::string& why) {
+    const char* const text = why.empty() ? "on another rank" : why.c_str();
+    PetscFunctionBegin;
+    PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_LIB, "nonzero: %s",
+               text);
+    PetscCall(PetscInfo(pc, "nonzero: %s\n", text));
+    PetscCall(PCSetFailedReason(pc, PC_SETUP_ERROR));
     PetscFunctionReturn(0);
 }
 
@@ -76,6 +101,7 @@ PetscErrorCode nz_petsc_register_types() {
     for (const char* name : {root_type, seq_type})  // for -mat_seqaij_type
         PetscCall(MatSeqAIJRegister(name, convert_to_seqaijnz));
     PetscCall(PCRegister(multigrid_type, create_nzamg));
+    PetscCall(PCRegister(incomplete_lu_type, create_nzilu));
     PetscCall(register_events());
     PetscCall(measure_once_a_node());
     PetscFunctionReturn(0);

@@ -6,6 +6,7 @@
 #include <petscpc.h>
 
 #include <new>
+#include <string>
 
 #include "nonzero/core/error.hpp"
 #include "nonzero/formats/csr/csr.hpp"
@@ -21,11 +22,13 @@ inline constexpr const char* root_type = "nz";       ///< one of the next two, b
 inline constexpr const char* seq_type = "seqaijnz";  ///< PETSc asks for parents by this prefix
 inline constexpr const char* mpi_type = "mpiaijnz";
 inline constexpr const char* multigrid_type = "nzamg";
+inline constexpr const char* incomplete_lu_type = "nzilu";
 
 /// Constructors, as MatRegister and PCRegister take them.
 PetscErrorCode create_seqaijnz(Mat);
 PetscErrorCode create_mpiaijnz(Mat);
 PetscErrorCode create_nzamg(PC);
+PetscErrorCode create_nzilu(PC);
 /// Registers the events that -log_view lists beyond PETSc's.
 PetscErrorCode register_events();
 /// Converter, as MatConvert and -mat_seqaij_type call it.
@@ -36,6 +39,13 @@ PetscErrorCode convert(Mat A, MatReuse reuse, Mat* out, PetscErrorCode (*become)
 
 /// The arrays of a matrix of type seqaij or one derived from it, borrowed until it changes.
 PetscErrorCode view_of(Mat A, aij_view& view);
+
+/// aij: A itself where it is of type aij or one derived from it, else a copy that is. copy: that
+/// one, which the caller destroys, or null.
+PetscErrorCode as_aij(Mat A, Mat& aij, Mat& copy);
+
+/// Tells PETSc that there is no preconditioner of this matrix. why: empty where another rank knows.
+PetscErrorCode fail(PC pc, const std::string& why);
 
 /// Threads that a rank takes where no option says: 1 where several ranks run, which have a core
 /// each; 0, all that OpenMP offers, where one does.
