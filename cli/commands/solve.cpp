@@ -415,7 +415,8 @@ int solve_as_type(options o) {
         }
         if (o.type.empty()) o.type = type_of_file(o.matrix);
         if (ranks != nullptr && o.on_gpu() && o.type.starts_with('c'))
-            throw unavailable("--device gpu: several processes solve complex values on CPUs only");
+            throw argument_error(
+                "--device gpu: several processes solve complex values on CPUs only");
     });
     return with_value_type(o.type, [&]<class V>() {
         o.solver.tol = o.solver.tol_of<V>();

@@ -540,6 +540,25 @@ def test_solve_where_arrays_lie() -> None:
     raises(TypeError, lambda: nz.solve(on_gpu, b * 1j), "b")
 
 
+def test_solve_complex_systems() -> None:
+    needs("cupy")
+    rng = np.random.default_rng(0)
+    L = nz.generate.laplace2d(30).tocsr()
+    phases = np.exp(2j * np.pi * rng.random(900))
+    hermitian = sp.csr_array(sp.diags(phases) @ L @ sp.diags(phases.conj()))
+    general = sp.csr_array(hermitian + 0.3j * sp.diags(np.ones(899), 1))
+    b = vector(900, "complex128", 1)
+    for A in (hermitian, general):
+        r = nz.solve(A, b, device="gpu")
+        assert r.converged and residual_of(A, r.x, b) < 2e-8, r.why
+    for method in ("bicgstab", "gmres", "idrs"):
+        for M in ("jacobi", "ilu", "ilut", "spai"):
+            if M == "ilut" and method != "gmres":
+                continue
+            r = nz.solve(general, b, device="gpu", method=method, preconditioner=M)
+            assert r.converged and residual_of(general, r.x, b) < 2e-8, f"{method} {M}: {r.why}"
+
+
 def test_solve_tensors() -> None:
     torch = needs("torch")
     A = nz.generate.laplace2d(40)
