@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "nonzero/vector/scalar.hpp"
 #include "test/solver_fixture.hpp"
 #include "test/zoo.hpp"
 
@@ -102,6 +103,22 @@ TEST(vectors_on_cpu, sums_have_the_same_bits_for_any_number_of_threads) {
 }
 
 /// Each backend gives what the other gives, up to rounding: they sum in another order.
+/// Also where squares of the parts overflow or vanish.
+TEST(scalars, reciprocals_keep_their_bound_at_every_scale) {
+    using wide = std::complex<long double>;
+    constexpr double unit = std::numeric_limits<double>::epsilon();
+    for (const double scale : {1e-300, 1e-160, 1.0, 1e160, 1e300})
+        for (const auto& of_1 : random_vector<std::complex<double>>(1000, 3)) {
+            const auto v = scale * of_1;
+            const auto far = wide(reciprocal(v)) * wide(v) - wide(1);
+            EXPECT_LE(double(std::abs(far)), 4 * unit) << v.real() << " " << v.imag();
+        }
+    EXPECT_EQ(reciprocal(std::complex<double>(0, 4)), std::complex<double>(0, -0.25));
+    EXPECT_EQ(reciprocal(std::complex<double>(-2, 0)), std::complex<double>(-0.5, 0));
+    EXPECT_FALSE(std::isfinite(reciprocal(std::complex<double>(0, 0)).real()));
+    EXPECT_EQ(reciprocal(-8.0), -0.125);
+}
+
 TEST(vectors_on_gpu, norms_agree_with_the_cpu) {
     if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
     const auto x = random_vector<double>(100003, 5);
