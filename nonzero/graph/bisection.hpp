@@ -5,7 +5,6 @@
 
 namespace nz {
 
-using partition_preconditioner = fiedler_preconditioner;
 using bisection_options = fiedler_options;
 
 struct bisection {

@@ -205,8 +205,8 @@ TEST(fiedler, refuses) {
 /// The path's second eigenvalue is 4 sin^2(pi / (2 n)), and its cut is one edge.
 TEST(bisection, cuts_a_path_in_the_middle) {
     for (const index n : {2, 3, 10, 101}) {
-        for (const auto kind : {partition_preconditioner::none, partition_preconditioner::jacobi,
-                                partition_preconditioner::amg}) {
+        for (const auto kind : {fiedler_preconditioner::none, fiedler_preconditioner::jacobi,
+                                fiedler_preconditioner::amg}) {
             const auto b = bisect(cpu{}, path(n), {.tol = 1e-9, .preconditioner = kind});
             EXPECT_TRUE(b.search.converged) << n << b.search.why;
             EXPECT_EQ(b.cut, 1) << n;
