@@ -29,6 +29,12 @@ V mirrored(symmetry s, V v) {
 template <class V>
 inline constexpr double symmetry_tolerance = std::is_same_v<real<V>, float> ? 1e-4 : 1e-10;
 
+/// Whether v, or its real and its imaginary part, is a number and not infinite.
+template <class V>
+bool is_finite(V v) {
+    return std::isfinite(std::real(v)) && std::isfinite(std::imag(v));
+}
+
 /// An entry and the one across the diagonal, 0 where none is stored. Counted from 0.
 template <class V>
 struct facing_entries {

@@ -13,11 +13,6 @@
 namespace nz {
 namespace {
 
-template <class V>
-bool is_finite(V v) {
-    return std::isfinite(std::real(v)) && std::isfinite(std::imag(v));
-}
-
 /// The value in row i and column j; 0 where none is stored.
 template <class V>
 V at(const csr<V, host_view>& A, std::size_t i, index j) {

@@ -19,7 +19,7 @@ void set_rates(gpu_speeds& s, const measured_rates& all) {
 }
 
 /// Throws json::exception where a figure is missing or no number.
-gpu_speeds read_speeds(const json& j) {
+gpu_speeds read_gpu_speeds(const json& j) {
     const auto number = [&](const char* key) { return j.at(key).number(); };
     gpu_speeds s{.memory = {.read_gbps = number("read_gbps"), .copy_gbps = number("copy_gbps")},
                  .l2_read_gbps = number("l2_read_gbps"),
@@ -76,7 +76,7 @@ json written(const gpu_speeds& s) {
     return j;
 }
 
-constexpr kept_speeds<gpu_speeds> kept{read_speeds, written, plausible, rates_of, set_rates};
+constexpr kept_speeds<gpu_speeds> kept{read_gpu_speeds, written, plausible, rates_of, set_rates};
 
 }  // namespace
 
@@ -86,7 +86,7 @@ known_gpu read_known_gpu(const std::string& text, const std::string& name) {
     try {
         const json& gpu = all->at("gpu");
         if (gpu.contains("none")) throw parse_error(name, 0, "tells of a machine without a GPU");
-        known_gpu g{read_info(gpu), read_speeds(gpu)};
+        known_gpu g{read_info(gpu), read_gpu_speeds(gpu)};
         if (plausible(g.what) && plausible(g.speeds)) return g;
     } catch (const json::exception&) {  // a figure is missing
     }

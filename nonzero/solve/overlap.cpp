@@ -11,6 +11,7 @@
 #include "nonzero/dist/own_backend.hpp"
 #include "nonzero/dist/own_block.hpp"
 #include "nonzero/dist/share_out.hpp"
+#include "nonzero/matrix/mirror.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
 #include "nonzero/solve/multigrid/ranks/halo_rows.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
@@ -61,10 +62,7 @@ overlapping_block<V> joined_block(const matrix_slice<V>& A, int rank, const csr<
 /// Names such a row here: the ranks that it goes to do not know it by its number.
 template <class V>
 void check_finite(const csr<V, host>& own, range mine) {
-    const auto is_finite = [](V v) {
-        return std::isfinite(std::real(v)) && std::isfinite(std::imag(v));
-    };
-    const auto at = std::ranges::find_if_not(own.val, is_finite) - own.val.begin();
+    const auto at = std::ranges::find_if_not(own.val, is_finite<V>) - own.val.begin();
     if (at == std::ssize(own.val)) return;
     index row = 0;
     while (own.row_ptr[std::size_t(row) + 1] <= at) ++row;

@@ -123,7 +123,7 @@ class factor_row {
 };
 
 template <class V>
-void check(const ascending<V>& A, const incomplete_options& o) {
+void check_fsai(const ascending<V>& A, const incomplete_options& o) {
     if (std::string why = why_not_definite(A); !why.empty()) throw argument_error("fsai: " + why);
     if (o.level < 0 || o.level > 1)
         throw argument_error(fmt::format("fsai: level is {}, expected 0 or 1", o.level));
@@ -151,7 +151,7 @@ host_vector<offset> row_starts(const csr<V, host_view>& pattern, index longest) 
 template <class V>
 csr<V, host> fsai_factor(cpu on, const ascending<V>& in_order, const incomplete_options& o,
                          index first_row) {
-    check(in_order, o);
+    check_fsai(in_order, o);
     const csr<V, host_view>& A = in_order.view();
     const cpu here = worth(on, std::ssize(A.val));
     auto pattern = scaled_magnitudes(here, A);

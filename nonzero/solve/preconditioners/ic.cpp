@@ -84,7 +84,7 @@ class cholesky {
 };
 
 template <class V>
-void check(const ascending<V>& A, const incomplete_options& o) {
+void check_ic(const ascending<V>& A, const incomplete_options& o) {
     if (std::string why = why_not_definite(A); !why.empty()) throw argument_error("ic: " + why);
     if (o.level < 0 || o.level > 100)
         throw argument_error(fmt::format("ic: level is {}, expected 0 to 100", o.level));
@@ -108,7 +108,7 @@ triangle<V> mirrored(cpu on, const triangle<V>& L) {
 template <class V>
 triangle<V> ic_factor(cpu on, const ascending<V>& A, const incomplete_options& o, index first_row,
                       factor_report& report) {
-    check(A, o);
+    check_ic(A, o);
     const auto below = before_diagonal(on, filled(on, A, o.level));
     const auto diagonal = diagonal_of(worth(on, std::ssize(A.view().val)), A.view());
     report.entries = 2 * std::ssize(below.val) + std::ssize(diagonal);

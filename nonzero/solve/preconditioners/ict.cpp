@@ -21,11 +21,12 @@ namespace {
 /// Cholesky's factorisation column by column, of A scaled to a diagonal of ones. Column k of L is
 /// row k of L^H, which is how A's upper rows, and the rows kept here, have it.
 template <class V>
-class cholesky {
+class threshold_cholesky {
     using entry = std::pair<index, V>;
 
   public:
-    cholesky(const csr<V, host_view>& A, const host_vector<V>& diagonal, const ilut_options& o)
+    threshold_cholesky(const csr<V, host_view>& A, const host_vector<V>& diagonal,
+                       const ilut_options& o)
         : A_(A),
           drop_(o.drop),
           most_(std::size_t(
@@ -149,7 +150,7 @@ class cholesky {
 };
 
 template <class V>
-void check(const ascending<V>& A, const ilut_options& o) {
+void check_ict(const ascending<V>& A, const ilut_options& o) {
     if (std::string why = why_not_definite(A); !why.empty()) throw argument_error("ict: " + why);
     if (!(o.drop >= 0 && o.drop < 1 && o.fill >= 0))
         throw argument_error("ict: drop is not from 0 to 1, or fill is negative");
@@ -160,9 +161,9 @@ void check(const ascending<V>& A, const ilut_options& o) {
 template <class V>
 triangle<V> ict_factor(const ascending<V>& A, const ilut_options& o, index first_row,
                        factor_report& report) {
-    check(A, o);
+    check_ict(A, o);
     const auto diagonal = diagonal_of(cpu{1}, A.view());
-    cholesky<V> of(A.view(), diagonal, o);
+    threshold_cholesky<V> of(A.view(), diagonal, o);
     report.shift = least_shift("ict", first_row, [&](double shift) { return of.factor(shift); });
     const auto U = of.upper();
     report.entries = 2 * std::ssize(U.val) + std::ssize(diagonal);

@@ -23,11 +23,6 @@
 namespace nz {
 namespace {
 
-template <class V>
-bool is_finite(V v) {
-    return std::isfinite(std::real(v)) && std::isfinite(std::imag(v));
-}
-
 /// Gaussian elimination within a pattern, row by row: what falls beside it is left out.
 template <class V>
 class elimination {
@@ -96,14 +91,8 @@ class elimination {
     first_row_noted first_shifted_, zero_, overflowing_;
 };
 
-void refuse(std::int64_t row, index first_row, const char* why) {
-    if (row >= 0)
-        throw argument_error(
-            fmt::format("ilu: {} in row {} (counted from 0)", why, first_row + row));
-}
-
 template <class V>
-void check(const ascending<V>& A, const incomplete_options& o, index first_row) {
+void check_ilu(const ascending<V>& A, const incomplete_options& o, index first_row) {
     const auto [rows, cols] = A.view().shape;
     if (rows != cols)
         throw argument_error(
@@ -114,7 +103,7 @@ void check(const ascending<V>& A, const incomplete_options& o, index first_row) 
         throw argument_error(
             fmt::format("ilu: least_pivot is {:g}, expected 0 to 1", o.least_pivot));
     const auto found = first_not_finite(A);
-    refuse(found ? found->row : -1, first_row, "A is not finite");
+    refuse_row("ilu", found ? found->row : -1, first_row, "A is not finite");
 }
 
 template <class V>
@@ -136,11 +125,11 @@ index most_levels(const csr<V, host_view>& A) {
 template <class V>
 incomplete_lu<V> ilu_factors(cpu on, const ascending<V>& A, const incomplete_options& o,
                              index first_row, factor_report& report) {
-    check(A, o, first_row);
+    check_ilu(A, o, first_row);
     auto F = filled(on, A, o.level);
     elimination<V> done(on, F, least_pivot<V>(o));
-    refuse(done.zero_row(), first_row, "A is zero");
-    refuse(done.overflowing_row(), first_row, "the factor overflows");
+    refuse_row("ilu", done.zero_row(), first_row, "A is zero");
+    refuse_row("ilu", done.overflowing_row(), first_row, "the factor overflows");
     report.entries = F.ptr.back();
     report.fill = double(report.entries) / double(std::max<std::size_t>(1, A.view().val.size()));
     done.tell(report, first_row);
@@ -156,13 +145,13 @@ std::unique_ptr<linear_operator<V, gpu>> ilu_on_the_gpu(gpu on, const ascending<
                                                         const incomplete_options& o,
                                                         index first_row, factor_report& report) {
     if (o.level > 0) return nullptr;
-    check(A, o, first_row);
+    check_ilu(A, o, first_row);
     const auto entries = std::ssize(A.view().val);
     const auto done =
         factored_on_gpu(on, upload(on, A.view()), double(least_pivot<V>(o)), most_levels(A.view()));
     if (!done) return nullptr;
-    refuse(done->zero_row, first_row, "A is zero");
-    refuse(done->overflowing_row, first_row, "the factor overflows");
+    refuse_row("ilu", done->zero_row, first_row, "A is zero");
+    refuse_row("ilu", done->overflowing_row, first_row, "the factor overflows");
     report.entries = entries;
     report.fill = 1;
     report.shifted_pivots = done->shifted_pivots;

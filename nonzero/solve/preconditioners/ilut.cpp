@@ -35,11 +35,11 @@ struct growing_rows {
 
 /// Eliminates one row after the other.
 template <class V>
-class elimination {
+class threshold_elimination {
     using entry = std::pair<index, V>;
 
   public:
-    elimination(const csr<V, host_view>& A, const ilut_options& o)
+    threshold_elimination(const csr<V, host_view>& A, const ilut_options& o)
         : A_(A),
           drop_(o.drop),
           most_(std::size_t(
@@ -162,7 +162,7 @@ std::unique_ptr<linear_operator<V, B>> ilut(B on, const ascending<V>& A, const i
     auto arrangement = onto_diagonal(m, order);
     const auto M = rearranged<V>(A.view(), arrangement);
     return std::make_unique<ilut_operator<V, B>>(on, std::move(arrangement),
-                                                 elimination<V>(view(M), o).run());
+                                                 threshold_elimination<V>(view(M), o).run());
 }
 
 #define NZ_INSTANTIATE(V, B)                                                     \

@@ -25,6 +25,13 @@ template <class V>
 incomplete_lu<V> ilu_factors(cpu on, const ascending<V>& A, const incomplete_options&,
                              index first_row, factor_report&);
 
+/// Throws the argument_error of the preconditioner `name` that a row is to blame for; -1: none is.
+inline void refuse_row(const char* name, std::int64_t row, index first_row, const char* why) {
+    if (row >= 0)
+        throw argument_error(
+            fmt::format("{}: {} in row {} (counted from 0)", name, why, first_row + row));
+}
+
 /// The least part of A's diagonal, of those tried, that must be added for factor(part) to find a
 /// factor: to return -1 and no row. Throws argument_error where none is enough.
 template <class F>

@@ -1,11 +1,11 @@
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 
 #include <atomic>
-#include <cmath>
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/matrix/diagonal.hpp"
+#include "nonzero/matrix/mirror.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/preconditioners/function_operator.hpp"
 #include "nonzero/solve/preconditioners/jacobi_on_gpu.hpp"
@@ -25,11 +25,6 @@ void check_square(const char* what, const csr<V, host_view>& A) {
 [[noreturn]] void refuse_row(std::int64_t row) {
     throw argument_error("jacobi: the diagonal is zero or not finite in row " +
                          std::to_string(row) + " (counted from 0)");
-}
-
-template <class V>
-bool is_finite(V v) {
-    return std::isfinite(std::real(v)) && std::isfinite(std::imag(v));
 }
 
 template <class V, class B>

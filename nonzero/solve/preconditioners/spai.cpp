@@ -232,7 +232,7 @@ class inverse_row {
 };
 
 template <class V>
-void check(const ascending<V>& A, const incomplete_options& o, index first_row) {
+void check_spai(const ascending<V>& A, const incomplete_options& o, index first_row) {
     const auto [rows, cols] = A.view().shape;
     if (rows != cols)
         throw argument_error(
@@ -242,9 +242,8 @@ void check(const ascending<V>& A, const incomplete_options& o, index first_row) 
     if (o.longest_row < 1 || o.longest_row > 1000)
         throw argument_error(
             fmt::format("spai: longest_row is {}, expected 1 to 1000", o.longest_row));
-    if (const auto found = first_not_finite(A))
-        throw argument_error(fmt::format("spai: A is not finite in row {} (counted from 0)",
-                                         first_row + found->row));
+    const auto found = first_not_finite(A);
+    refuse_row("spai", found ? found->row : -1, first_row, "A is not finite");
 }
 
 /// The magnitudes of A, or of a product with itself: where M may have entries.
@@ -329,22 +328,16 @@ class inverse {
     first_row_noted zero_, overflowing_;
 };
 
-void refuse(std::int64_t row, index first_row, const char* why) {
-    if (row >= 0)
-        throw argument_error(
-            fmt::format("spai: {} in row {} (counted from 0)", why, first_row + row));
-}
-
 }  // namespace
 
 template <class V>
 csr<V, host> spai_inverse(cpu on, const ascending<V>& A, const incomplete_options& o,
                           index first_row, factor_report& report) {
-    check(A, o, first_row);
+    check_spai(A, o, first_row);
     const csr<V, host_view>& rows = A.view();
     inverse<V> made(worth(on, std::ssize(rows.val)), rows, o);
-    refuse(made.zero_row(), first_row, "A is singular, or the pattern too small,");
-    refuse(made.overflowing_row(), first_row, "the inverse overflows");
+    refuse_row("spai", made.zero_row(), first_row, "A is singular, or the pattern too small,");
+    refuse_row("spai", made.overflowing_row(), first_row, "the inverse overflows");
     auto M = made.take();
     report.entries = std::ssize(M.val);
     report.fill = double(report.entries) / double(std::max<std::size_t>(1, rows.val.size()));
