@@ -30,7 +30,7 @@
 namespace nz::cli {
 namespace {
 
-struct options {
+struct bench_arguments {
     std::vector<std::string> paths;
     std::string methods = "all", threads, type = "double", device = "cpu", json;
     double seconds = measure_options{}.seconds;
@@ -53,14 +53,14 @@ struct options {
 };
 
 template <class V>
-bool runs_on_device(const method<V>& m, const options& o) {
+bool runs_on_device(const method<V>& m, const bench_arguments& o) {
     return o.on_gpu() ? m.on_gpu != nullptr : m.on_cpu != nullptr;
 }
 
 /// The methods that a list such as "csr.serial,hll.*" names; "all" names all. Throws
 /// argument_error for a name, and for a layout, that no method has.
 template <class V>
-std::vector<const method<V>*> choose_methods(const options& o) {
+std::vector<const method<V>*> choose_methods(const bench_arguments& o) {
     std::vector<const method<V>*> chosen;
     const auto add = [&](const method<V>& m) {
         if (std::find(chosen.begin(), chosen.end(), &m) == chosen.end()) chosen.push_back(&m);
@@ -82,7 +82,7 @@ std::vector<const method<V>*> choose_methods(const options& o) {
 }
 
 template <class V>
-std::vector<benchmark_case<V>> cases_of(const options& o, std::span<const int> threads) {
+std::vector<benchmark_case<V>> cases_of(const bench_arguments& o, std::span<const int> threads) {
     const auto those = [&](std::span<const method<V>* const> methods, bool peers) {
         return o.on_gpu() ? make_gpu_cases<V>(methods, peers)
                           : make_cases<V>(methods, threads, peers);
@@ -224,7 +224,7 @@ void print_declined(const std::vector<const entry*>& entries) {
 /// All that was measured, also where an interruption or an error ends the measuring.
 class session {
   public:
-    explicit session(const options& o)
+    explicit session(const bench_arguments& o)
         : o_(o), json_(o.json), cache_(last_level_cache(o.on_gpu())) {}
 
     void measure_machine(std::span<const int> threads) {
@@ -314,7 +314,7 @@ class session {
                                : "");
     }
 
-    options o_;
+    bench_arguments o_;
     json_file json_;
     cache_level cache_;
     bandwidths machine_;
@@ -323,7 +323,7 @@ class session {
 };
 
 template <class V>
-int run(const options& o) {
+int run(const bench_arguments& o) {
     const std::vector<int> threads =
         o.threads.empty() ? std::vector{thread_count({})} : parse_threads(o.threads);
     const std::vector<benchmark_case<V>> cases = cases_of<V>(o, threads);
@@ -345,7 +345,7 @@ int run(const options& o) {
 }
 
 /// The options for several processes. Throws where one is for a single process only.
-ranks_bench for_ranks(const options& o) {
+ranks_bench for_ranks(const bench_arguments& o) {
     if (o.on_gpu() && o.type.starts_with('c'))
         throw unavailable("--device gpu: several processes multiply complex values on CPUs only");
     if (o.peers || o.plan || o.vectors > 1 || o.input.tile ||
@@ -375,7 +375,7 @@ ranks_bench for_ranks(const options& o) {
     return r;
 }
 
-int bench(const options& o) {
+int bench(const bench_arguments& o) {
     if (const communicator* const ranks = ranks_of_this_run()) {
         ranks_bench over_ranks;
         agree(ranks, [&] { over_ranks = for_ranks(o); });
@@ -415,7 +415,7 @@ void add_bench(const command& nz) {
         "Peak: the most memory that a rank held, from reading on, and that over the memory of\n"
         "its rows, x and y.\n\n"
         "Example: nz bench A.mtx --methods csr.*,hll.column_guided --threads 1,2");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<bench_arguments>();
     sub.add_option("matrix", o->paths, matrix_help()).required();
     sub.add_option("--methods", o->methods,
                    "methods to time: names, layout.*, or all; comma-separated")

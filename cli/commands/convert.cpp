@@ -13,13 +13,13 @@
 namespace nz::cli {
 namespace {
 
-struct options {
+struct convert_arguments {
     std::string from, to;
     bool symmetric = false;
 };
 
 template <class V>
-int convert(const options& o) {
+int convert(const convert_arguments& o) {
     const auto A = read_matrix<V>(o.from);
     std::optional<running_clock> clock;
     if (o.to != "-") clock.emplace("writing " + o.to);  // else the matrix may be on the screen
@@ -38,7 +38,7 @@ void add_convert(const command& nz) {
     sub.footer(formats_help() +
                "Complex matrices stay complex; all others become real, a pattern's entries 1.\n"
                "Example: nz convert A.mtx.gz A.npz");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<convert_arguments>();
     sub.add_option("from", o->from, matrix_help()).required();
     sub.add_option("to", o->to, ".mtx, .mtx.gz, .npz or .petsc; - for stdout").required();
     sub.add_flag("--symmetric", o->symmetric,

@@ -37,7 +37,7 @@
 namespace nz::cli {
 namespace {
 
-struct options : run_options {
+struct eigs_arguments : run_options {
     std::string matrix, vector_to, preconditioner, which = "magnitude";
     eigs_options search;
     double tol = solve_options::default_tol<double>;
@@ -60,7 +60,7 @@ std::string text_of_pairs(const std::string& which, std::size_t count) {
     return fmt::format("{} {} {}", count, which, values);
 }
 
-struct outcome {
+struct eigs_outcome {
     eigs_options::result<double> pairs;
     host_vector<double> first;  ///< the first eigenvector, whole, where it is to be written
     std::string product, where;
@@ -73,14 +73,15 @@ struct outcome {
 /// The search, with a line of progress where somebody sees it.
 template <class B>
 eigs_options::result<double> watched_search(B on, const linear_operator<double, B>& A,
-                                            const options& o, const linear_operator<double, B>* M) {
+                                            const eigs_arguments& o,
+                                            const linear_operator<double, B>* M) {
     return watched(o.search, o.tol, "pairs",
                    [&](const auto& with) { return eigs<double, B>(on, A, with, M); });
 }
 
 template <class B>
-outcome search_on(B on, const options& o, const csr<double, host_view>& A) {
-    outcome all;
+eigs_outcome search_on(B on, const eigs_arguments& o, const csr<double, host_view>& A) {
+    eigs_outcome all;
     const std::clock_t began = std::clock();
     auto start = std::chrono::steady_clock::now();
     const auto op = build(make_plan(A, on), A);
@@ -109,9 +110,9 @@ bool has_positive_diagonal(const communicator& ranks, const matrix_slice<double>
 
 /// The same over several processes, each with its own rows. Throws unsuitable on all ranks.
 template <class B>
-outcome search_on_ranks(const communicator& ranks, B on, options& o) {
+eigs_outcome search_on_ranks(const communicator& ranks, B on, eigs_arguments& o) {
     const auto A = read_slice<double>(ranks, o.matrix);
-    outcome all;
+    eigs_outcome all;
     all.shape = A.shape(), all.nnz = summed(ranks, A.own.val.size());
     if (const auto why = why_not_symmetric(ranks, A); !why.empty()) throw unsuitable(why);
     const bool is_positive = has_positive_diagonal(ranks, A);
@@ -136,7 +137,7 @@ outcome search_on_ranks(const communicator& ranks, B on, options& o) {
     return all;
 }
 
-outcome search_on_ranks(const communicator& ranks, options& o) {
+eigs_outcome search_on_ranks(const communicator& ranks, eigs_arguments& o) {
     if (o.on_gpu()) {
         const gpu_rank mine(ranks, o.share_gpu);
         auto all = search_on_ranks<gpu>(ranks, mine, o);
@@ -149,7 +150,7 @@ outcome search_on_ranks(const communicator& ranks, options& o) {
     return all;
 }
 
-nz::json to_json(const options& o, const outcome& all) {
+nz::json to_json(const eigs_arguments& o, const eigs_outcome& all) {
     const eigs_options::report& r = all.pairs.report;
     nz::json j = provenance("eigs", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
@@ -177,7 +178,7 @@ nz::json to_json(const options& o, const outcome& all) {
 }
 
 /// Tells why the vector may be wrong on stderr, and nothing else, where stdout takes the vector.
-void print(const options& o, const outcome& all) {
+void print(const eigs_arguments& o, const eigs_outcome& all) {
     const eigs_options::report& r = all.pairs.report;
     if (o.vector_to == "-") {
         if (!r.converged) fmt::print(stderr, "nz: not converged: {}\n", by_options(r.why));
@@ -200,7 +201,7 @@ void print(const options& o, const outcome& all) {
 }
 
 /// On one process. Throws unsuitable.
-outcome search_alone(options& o) {
+eigs_outcome search_alone(eigs_arguments& o) {
     const auto A = read_matrix<double>(o.matrix, o.threads);
     std::string why = why_not_symmetric(view(A));
     const std::string indefinite = why.empty() ? why_not_definite(view(A)) : "";
@@ -208,7 +209,7 @@ outcome search_alone(options& o) {
     if (!why.empty()) throw unsuitable(why);
     if (o.preconditioner.empty())
         o.preconditioner = o.which == "smallest" && indefinite.empty() ? "amg" : "none";
-    outcome all;
+    eigs_outcome all;
     if (o.on_gpu()) {
         const gpu_stream stream;
         all = search_on<gpu>(stream, o, view(A));
@@ -221,7 +222,7 @@ outcome search_alone(options& o) {
     return all;
 }
 
-int search(options o) {
+int search(eigs_arguments o) {
     const communicator* const ranks = ranks_of_this_run();
     std::unique_ptr<json_file> json;
     agree(ranks, [&] {
@@ -232,7 +233,7 @@ int search(options o) {
         expect_one_to_stdout({o.vector_to, o.json});
     });
     o.search.which = ends().at(o.which);
-    outcome all;
+    eigs_outcome all;
     try {
         all = ranks != nullptr ? search_on_ranks(*ranks, o) : search_alone(o);
     } catch (const unsuitable& e) {  // on all ranks
@@ -252,7 +253,7 @@ int search(options o) {
 void add_eigs(const command& nz) {
     const auto sub = nz.add_subcommand("eigs", "A few eigenpairs of a symmetric matrix");
     sub.footer("Example: nz eigs A.mtx -k 6 --which smallest");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<eigs_arguments>();
     sub.add_option("matrix", o->matrix, matrix_help()).required();
     sub.add_option("-k,--count", o->search.count, "number of eigenpairs")
         .number<int>({1, 50})

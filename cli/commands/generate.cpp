@@ -16,7 +16,7 @@
 namespace nz::cli {
 namespace {
 
-struct options {
+struct generate_arguments {
     std::string output, type = "double", json;
     std::uint64_t seed = 0;
     std::vector<double> parameters;
@@ -24,7 +24,7 @@ struct options {
 };
 
 template <class V>
-int generate_file(const char* name, const options& o) {
+int generate_file(const char* name, const generate_arguments& o) {
     expect_writable(o.output, matrix_endings);
     std::optional<running_clock> clock(std::in_place, std::string("generating ") + name);
     const auto A = generate<V>(name, o.parameters, o.seed);
@@ -36,7 +36,7 @@ int generate_file(const char* name, const options& o) {
     return done;
 }
 
-int generate_as(const char* name, const options& o) {
+int generate_as(const char* name, const generate_arguments& o) {
     return with_value_type(o.type, [&]<class V>() { return generate_file<V>(name, o); });
 }
 
@@ -63,7 +63,7 @@ nz::json list_json() {
     return all;
 }
 
-int list(const options& o) {
+int list(const generate_arguments& o) {
     json_file json(o.json);
     json.write(list_json());
     if (json.is_stdout()) return done;
@@ -81,7 +81,7 @@ int list(const options& o) {
 
 void add_generator(const command& parent, const generator<double>& g) {
     const auto sub = parent.add_subcommand(g.name, g.what);
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<generate_arguments>();
     o->parameters.resize(g.parameters.size());
     std::string example = fmt::format("Example: nz generate {}", g.name);
     for (std::size_t k = 0; k < g.parameters.size(); ++k) {
@@ -111,7 +111,7 @@ void add_generator(const command& parent, const generator<double>& g) {
 void add_generate(const command& nz) {
     const auto sub = nz.add_subcommand("generate", "A model problem of any size, as a file");
     sub.footer("Example: nz generate laplace2d --nx 100 --ny 100 -o A.npz");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<generate_arguments>();
     const auto listed = sub.add_flag("--list", o->list, "list the generators and their parameters");
     add_json_option(sub, o->json, "the list").needs(listed);
     add_wide_option(sub);

@@ -25,7 +25,7 @@
 namespace nz::cli {
 namespace {
 
-struct options {
+struct info_arguments {
     std::string path, json;
 };
 
@@ -92,7 +92,7 @@ std::int64_t count_empty_columns(const csr<V, host_view>& A) {
 }
 
 /// Everything that is printed.
-struct report {
+struct info_report {
     file_info file{};
     std::string dialect;  ///< of an edge list: how its lines are understood, and its nodes
     matrix_stats stats;
@@ -122,11 +122,11 @@ std::string dialect_of(const std::string& path, const named_matrix<V>& G) {
 }
 
 template <class V>
-report examine(const options& o, const file_info& file) {
+info_report examine(const info_arguments& o, const file_info& file) {
     const auto own = read_named_matrix<V>(o.path);
     const auto A = view(own.A);
     const running_clock clock("looking at " + o.path);
-    report r;
+    info_report r;
     r.file = file;
     if (file.format == "edge list") r.dialect = dialect_of(o.path, own);
     r.stats = compute_stats(A);
@@ -139,14 +139,14 @@ report examine(const options& o, const file_info& file) {
     return r;
 }
 
-nz::json symmetry_json(const report& r) {
+nz::json symmetry_json(const info_report& r) {
     if (!r.square()) return {{"values", r.mirrored.values}};
     return {{"values", r.mirrored.values},
             {"pattern_share", r.share_off_diagonal(r.mirrored.present)},
             {"value_share", r.share_off_diagonal(r.mirrored.equal)}};
 }
 
-nz::json to_json(const options& o, const report& r) {
+nz::json to_json(const info_arguments& o, const info_report& r) {
     const matrix_stats& s = r.stats;
     return {{"path", o.path},
             {"file",
@@ -169,7 +169,7 @@ nz::json to_json(const options& o, const report& r) {
             {"layouts", to_json(r.layouts)}};
 }
 
-std::string symmetry_text(const report& r) {
+std::string symmetry_text(const info_report& r) {
     if (!r.square()) return r.mirrored.values;
     const double pattern = r.share_off_diagonal(r.mirrored.present);
     const double equal = r.share_off_diagonal(r.mirrored.equal);
@@ -183,7 +183,7 @@ std::string symmetry_text(const report& r) {
                        share(pattern));
 }
 
-void print_facts(const options& o, const report& r) {
+void print_facts(const info_arguments& o, const info_report& r) {
     const matrix_stats& s = r.stats;
     fmt::print("{}\n", o.path);
     const std::string entries =
@@ -208,7 +208,7 @@ void print_facts(const options& o, const report& r) {
     }
 }
 
-void print_histogram(const report& r) {
+void print_histogram(const info_report& r) {
     std::int64_t most = 1;
     for (const bin& b : r.bins) most = std::max(most, b.rows);
     table t({{"row length"}, {"rows"}, {"", false}});
@@ -218,7 +218,7 @@ void print_histogram(const report& r) {
     t.print();
 }
 
-void print_layouts(const report& r) {
+void print_layouts(const info_report& r) {
     const double nnz = double(std::max<std::int64_t>(r.stats.nnz, 1));
     table t({{"format", false}, {"size"}, {"bytes/nonzero"}, {"", false}});
     for (const auto& [layout, of, cost, name] : r.layouts) {
@@ -232,11 +232,11 @@ void print_layouts(const report& r) {
     t.print();
 }
 
-int show_info(const options& o) {
+int show_info(const info_arguments& o) {
     json_file json(o.json);
     const file_info file = inspect(o.path);
-    const report r = file.field == field::complex ? examine<std::complex<double>>(o, file)
-                                                  : examine<double>(o, file);
+    const info_report r = file.field == field::complex ? examine<std::complex<double>>(o, file)
+                                                       : examine<double>(o, file);
     json.write(to_json(o, r));
     if (json.is_stdout()) return done;
     print_facts(o, r);
@@ -253,7 +253,7 @@ void add_info(const command& nz) {
     const auto sub =
         nz.add_subcommand("info", "Sizes, symmetry, row lengths, bytes in every format");
     sub.footer("Example: nz info A.mtx --json");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<info_arguments>();
     sub.add_option("matrix", o->path, matrix_help()).required();
     add_wide_option(sub);
     add_json_option(sub, o->json);

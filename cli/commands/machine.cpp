@@ -17,7 +17,7 @@
 namespace nz::cli {
 namespace {
 
-struct options {
+struct machine_arguments {
     std::vector<int> threads;
     std::string json;
     bool fresh = false;
@@ -114,7 +114,7 @@ void print_text(const gpu_report& g) {
     t.print();
 }
 
-int describe(options o) {
+int describe(machine_arguments o) {
     json_file json(o.json);
     const machine_info m = describe_machine();
     if (o.threads.empty()) {
@@ -147,7 +147,7 @@ void add_machine(const command& nz) {
         "all\n"
         "of nz: bytes over seconds are the GB/s beside them.\n\n"
         "Example: nz machine --threads 1,2");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<machine_arguments>();
     sub.add_option("--threads", o->threads,
                    "number of threads to measure with (default: 1 and all)")
         .separated_by(',')

@@ -10,14 +10,14 @@
 namespace nz::cli {
 namespace {
 
-struct line {
+struct method_line {
     const method<double>* m;
     const char* backend;
     std::string here;  ///< "yes", or why this build on this machine cannot run it
 };
 
-std::vector<line> lines() {
-    std::vector<line> all;
+std::vector<method_line> lines() {
+    std::vector<method_line> all;
     const std::string no_gpu = why_no_gpu();
     for (const method<double>& m : methods<double>()) {
         if (m.exists_on_cpu) all.push_back({&m, "cpu", "yes"});
@@ -40,7 +40,7 @@ nz::json lines_json() {
     return rows;
 }
 
-struct options {
+struct methods_arguments {
     std::string json;
     bool markdown = false;
 };
@@ -75,7 +75,7 @@ void print_table() {
                            line_width(stdout)));
 }
 
-int list_methods(const options& o) {
+int list_methods(const methods_arguments& o) {
     json_file json(o.json);
     json.write(lines_json());
     if (!json.is_stdout()) o.markdown ? print_markdown() : print_table();
@@ -87,7 +87,7 @@ int list_methods(const options& o) {
 void add_methods(const command& nz) {
     const auto sub = nz.add_subcommand("methods", "Every method: layout, kernel, backend, source");
     sub.footer("Example: nz methods --json");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<methods_arguments>();
     const auto json = add_json_option(sub, o->json, "the list");
     add_wide_option(sub);
     sub.add_flag("--markdown", o->markdown, "print as the table of docs/methods.md").excludes(json);

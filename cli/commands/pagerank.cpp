@@ -32,7 +32,7 @@
 namespace nz::cli {
 namespace {
 
-struct options : run_options {
+struct pagerank_arguments : run_options {
     std::string graph, teleport, to, type = "double", direction = "row-links-to-column";
     pagerank_options ranking;
     std::size_t top = 20;
@@ -45,7 +45,7 @@ struct options : run_options {
 };
 
 /// Results that are shown and written in the end.
-struct outcome {
+struct pagerank_outcome {
     pagerank_options::report report;
     std::vector<std::size_t> best;  ///< nodes, highest rank first
     std::vector<std::string> name;  ///< of those nodes
@@ -102,10 +102,10 @@ pagerank_options::result<V> watched_rank(const pagerank_graph<V, B>& graph,
 }
 
 template <class V, class B>
-outcome rank_on(B on, const options& o) {
+pagerank_outcome rank_on(B on, const pagerank_arguments& o) {
     const auto [G, names] = read_named_matrix<V>(o.graph, o.threads);
     const auto t = o.teleport.empty() ? host_vector<V>() : read_vector<V>(o.teleport);
-    outcome all;
+    pagerank_outcome all;
     std::optional<running_clock> clock(std::in_place, "planning the product with " + o.graph);
     auto start = std::chrono::steady_clock::now();
     const pagerank_graph<V, B> graph(on, view(G), o.how());
@@ -115,7 +115,8 @@ outcome rank_on(B on, const options& o) {
     auto [rank, report] = watched_rank(graph, o.ranking, t);
     all.rank_s = seconds_since(start);
     if (o.time) all.product_s = time_product<V, B>(on, graph.product());
-    all.fault = fault_of([&] { write_node_values<V>(o.to, names, rank); });
+    all.fault =
+        fault_of([&, &names = names, &rank = rank] { write_node_values<V>(o.to, names, rank); });
     all.report = std::move(report);
     all.best = best_of(rank, o.top);
     for (const std::size_t i : all.best) {
@@ -131,11 +132,12 @@ outcome rank_on(B on, const options& o) {
 
 /// The same over several processes, each with its own nodes. Rank 0 has the ranks of all.
 template <class V, class B>
-outcome rank_on_ranks(const communicator& ranks, const options& o, B on, std::string where) {
+pagerank_outcome rank_on_ranks(const communicator& ranks, const pagerank_arguments& o, B on,
+                               std::string where) {
     auto G = read_slice<V>(ranks, o.graph);
     const auto t =
         o.teleport.empty() ? host_vector<V>() : read_vector_slice<V>(ranks, o.teleport, G.rows);
-    outcome all;
+    pagerank_outcome all;
     all.nodes = G.shape().rows;
     all.entries = std::int64_t(summed(ranks, G.own.val.size()));
     auto start = std::chrono::steady_clock::now();
@@ -162,7 +164,7 @@ outcome rank_on_ranks(const communicator& ranks, const options& o, B on, std::st
 }
 
 template <class V>
-outcome rank_on_ranks(const communicator& ranks, const options& o) {
+pagerank_outcome rank_on_ranks(const communicator& ranks, const pagerank_arguments& o) {
     if (o.on_gpu()) {
         const gpu_rank mine(ranks, o.share_gpu);
         return rank_on_ranks<V, gpu>(ranks, o, mine, place_of(ranks, mine));
@@ -171,7 +173,7 @@ outcome rank_on_ranks(const communicator& ranks, const options& o) {
     return rank_on_ranks<V, cpu>(ranks, o, on, place_of(ranks, on));
 }
 
-nz::json to_json(const options& o, const outcome& all) {
+nz::json to_json(const pagerank_arguments& o, const pagerank_outcome& all) {
     nz::json top = nz::json::array();
     for (std::size_t k = 0; k < all.best.size(); ++k)
         top.push_back({{"node", all.best[k]},
@@ -203,7 +205,7 @@ nz::json to_json(const options& o, const outcome& all) {
     return j;
 }
 
-void print(const options& o, const outcome& all) {
+void print(const pagerank_arguments& o, const pagerank_outcome& all) {
     const pagerank_options::report& r = all.report;
     table t({{"place"}, {"node"}, {"rank"}, {"links"}, {"", false, true}});
     for (std::size_t k = 0; k < all.best.size(); ++k)
@@ -226,7 +228,7 @@ void print(const options& o, const outcome& all) {
 }
 
 template <class V>
-int rank(const options& o) {
+int rank(const pagerank_arguments& o) {
     const communicator* const ranks = ranks_of_this_run();
     std::unique_ptr<json_file> json;
     agree(ranks, [&] {
@@ -237,7 +239,7 @@ int rank(const options& o) {
         expect_writable(o.to, node_file_endings);
         expect_one_to_stdout({o.to, o.json});
     });
-    outcome all;
+    pagerank_outcome all;
     if (ranks != nullptr) {
         all = rank_on_ranks<V>(*ranks, o);
     } else if (o.on_gpu()) {
@@ -264,7 +266,7 @@ void add_pagerank(const command& nz) {
         "Every entry is a link, whatever its value. Nodes have the\n"
         "names or numbers of an edge list, and are numbered from 0 in other files.\n\n"
         "Example: nz pagerank web-Google.txt.gz --top 10");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<pagerank_arguments>();
     sub.add_option("graph", o->graph, matrix_help()).required();
     sub.add_option("--top", o->top, "number of nodes shown")
         .number<std::uint64_t>()

@@ -22,12 +22,12 @@
 namespace nz::cli {
 namespace {
 
-struct options : run_options {
+struct partition_arguments : run_options {
     std::string matrix, to, method = "auto", preconditioner = "amg";
     partition_options cutting;
 };
 
-struct outcome {
+struct partition_outcome {
     partition_result parts;
     index nodes = 0;
     offset edges = 0;
@@ -39,14 +39,14 @@ const char* name_of(partition_method m) {
     return m == partition_method::metis ? "metis" : "spectral";
 }
 
-nz::json to_json(const spectral_report& s, const options& o) {
+nz::json to_json(const spectral_report& s, const partition_arguments& o) {
     return {{"searches", s.searches},   {"connectivity", s.connectivity},
             {"residual", s.residual},   {"tol", o.cutting.fiedler.tol},
             {"converged", s.converged}, {"why", s.why},
             {"products", s.products},   {"preconditioner", o.preconditioner}};
 }
 
-nz::json to_json(const options& o, const outcome& all) {
+nz::json to_json(const partition_arguments& o, const partition_outcome& all) {
     const partition_result& r = all.parts;
     nz::json compared = nz::json::array();
     for (const auto& c : r.candidates)
@@ -82,7 +82,7 @@ std::string text_of_sizes(const host_vector<index>& sizes) {
     return fmt::format("{}, of {} to {} nodes", sizes.size(), *least, *most);
 }
 
-void print(const spectral_report& s, const options& o) {
+void print(const spectral_report& s, const partition_arguments& o) {
     fmt::print("connectivity  {:.6g} of the component cut first\n", s.connectivity);
     fmt::print("search        {} Fiedler vectors, {} products, preconditioner {}\n", s.searches,
                s.products, o.preconditioner);
@@ -91,7 +91,7 @@ void print(const spectral_report& s, const options& o) {
                text_of_number(o.cutting.fiedler.tol));
 }
 
-void print(const options& o, const outcome& all) {
+void print(const partition_arguments& o, const partition_outcome& all) {
     const partition_result& r = all.parts;
     fmt::print("graph         {} nodes, {} edges\n", all.nodes, all.edges);
     fmt::print("components    {}: {} isolated nodes, {} nodes in the largest\n", r.components,
@@ -118,12 +118,12 @@ struct named_graph {
 };
 
 template <class V>
-named_graph read_graph(const options& o) {
+named_graph read_graph(const partition_arguments& o) {
     auto [A, names] = read_named_matrix<V>(o.matrix, o.threads);
     return {adjacency_of(view(A)), std::move(names)};
 }
 
-void set_choices(options& o) {
+void set_choices(partition_arguments& o) {
     using enum fiedler_preconditioner;
     o.cutting.fiedler.preconditioner = o.preconditioner == "amg"      ? amg
                                        : o.preconditioner == "jacobi" ? jacobi
@@ -135,7 +135,7 @@ void set_choices(options& o) {
         throw unavailable(why_no_metis());
 }
 
-int partition(options o) {
+int partition(partition_arguments o) {
     check_device(o);
     set_choices(o);
     json_file json(o.json);
@@ -144,7 +144,7 @@ int partition(options o) {
     const bool is_real = inspect(o.matrix).field != field::complex;
     const auto [graph, names] =
         is_real ? read_graph<double>(o) : read_graph<std::complex<double>>(o);
-    outcome all;
+    partition_outcome all;
     all.nodes = graph.nodes(), all.edges = graph.edges();
     const auto start = std::chrono::steady_clock::now();
     std::optional<running_clock> clock(std::in_place, "partitioning " + matrix_name(o.matrix));
@@ -160,7 +160,8 @@ int partition(options o) {
     all.partition_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     all.random_cut = expected_random_cut(graph, o.cutting.parts);
-    const auto fault = fault_of([&] { write_node_values<index>(o.to, names, all.parts.part); });
+    const auto fault =
+        fault_of([&, &names = names] { write_node_values<index>(o.to, names, all.parts.part); });
     json.write(to_json(o, all));
     if (!json.is_stdout() && o.to != "-") print(o, all);
     throw_if(fault);
@@ -181,7 +182,7 @@ void add_partition(const command& nz) {
         "1 is returned where a Fiedler vector did not converge; the parts are good all the "
         "same.\n\n"
         "Example: nz partition A.mtx --parts 8 -o parts.mtx");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<partition_arguments>();
     sub.add_option("matrix", o->matrix, matrix_help()).required();
     sub.add_option("-o,--output", o->to,
                    "file for the parts, 0 to k - 1: .tsv with the nodes' names, .mtx or .mtx.gz "

@@ -22,7 +22,7 @@
 namespace nz::cli {
 namespace {
 
-struct options {
+struct plan_arguments {
     std::string matrix, type, json, device = "cpu";
     int threads = 0;
     bool all = false;
@@ -43,7 +43,7 @@ nz::json candidate_json(const plan_report::candidate& c) {
     return j;
 }
 
-nz::json json_of(const plan_report& p, const options& o) {
+nz::json json_of(const plan_report& p, const plan_arguments& o) {
     nz::json j = provenance("plan", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)}, {"device", o.device}});
     j.update(to_json(p));
@@ -84,7 +84,7 @@ void print(const plan_report& p, bool all) {
 }
 
 template <class V>
-int show_plan(const options& o, json_file& json) {
+int show_plan(const plan_arguments& o, json_file& json) {
     if (o.on_gpu()) require_gpu(gpu{});
     const auto A = read_matrix<V>(o.matrix, o.threads);
     std::optional<running_clock> clock(std::in_place,
@@ -102,7 +102,7 @@ int show_plan(const options& o, json_file& json) {
     return done;
 }
 
-int plan_as_type(const options& o) {
+int plan_as_type(const plan_arguments& o) {
     if (o.on_gpu() && o.threads != 0)
         throw argument_error("--threads applies to --device cpu only");
     json_file json(o.json);
@@ -142,7 +142,7 @@ void add_plan(const command& nz) {
         "product, at this machine's measured speeds. Those are measured once and kept in\n"
         "$XDG_CACHE_HOME/nonzero, as tuned plans are.\n\n"
         "Example: nz plan A.mtx --device gpu --tune");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<plan_arguments>();
     sub.add_option("matrix", o->matrix, matrix_help()).required();
     sub.add_option("--device", o->device, "device that multiplies")
         .one_of({"cpu", "gpu"})

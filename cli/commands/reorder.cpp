@@ -24,7 +24,7 @@
 namespace nz::cli {
 namespace {
 
-struct options : run_options {
+struct reorder_arguments : run_options {
     std::string matrix, to, order_to, method = "rcm";
     index blocks = 64;
 };
@@ -36,7 +36,7 @@ struct state {
     timing time;
 };
 
-struct outcome {
+struct reorder_outcome {
     state before, after;
     nz::shape shape;
     std::size_t nnz = 0;
@@ -64,7 +64,8 @@ timed_runs product_of(B on, const linear_operator<V, B>& op, in<V, B> x, out<V, 
 
 /// Times the planned product of both orders, in turns.
 template <class V, class B>
-void time_products(B on, const csr<V, host_view>& A, const csr<V, host_view>& R, outcome& all) {
+void time_products(B on, const csr<V, host_view>& A, const csr<V, host_view>& R,
+                   reorder_outcome& all) {
     const auto before = build(make_plan(A, on), A), after = build(make_plan(R, on), R);
     const host_vector<V> ones(std::size_t(A.shape.rows), V(1));
     const auto x = from_host(on, std::span<const V>(ones));
@@ -77,9 +78,9 @@ void time_products(B on, const csr<V, host_view>& A, const csr<V, host_view>& R,
 }
 
 template <class V>
-outcome reorder(const options& o) {
+reorder_outcome reorder(const reorder_arguments& o) {
     const auto A = read_matrix<V>(o.matrix, o.threads);
-    outcome all;
+    reorder_outcome all;
     all.shape = A.shape, all.nnz = A.val.size();
     running_clock clock("ordering " + matrix_name(o.matrix));
     const auto start = std::chrono::steady_clock::now();
@@ -113,7 +114,7 @@ nz::json to_json(const state& s) {
             {"product_s", s.time.median_s},  {"spread", s.time.spread}};
 }
 
-nz::json to_json(const options& o, const outcome& all) {
+nz::json to_json(const reorder_arguments& o, const reorder_outcome& all) {
     nz::json j = provenance("reorder", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
               {"rows", all.shape.rows},
@@ -139,7 +140,7 @@ std::string verdict(const timing& before, const timing& after) {
     return "This order makes no difference to the product beyond the spread of its times.";
 }
 
-void print(const options& o, const outcome& all) {
+void print(const reorder_arguments& o, const reorder_outcome& all) {
     fmt::print("{}\n\n", verdict(all.before.time, all.after.time));
     fmt::print("{} x {}, {} nonzeros, ordered by {} in {}\n\n", all.shape.rows, all.shape.cols,
                all.nnz, o.method, text_of_time(all.order_s));
@@ -158,7 +159,7 @@ void print(const options& o, const outcome& all) {
     if (!o.to.empty() && all.fault == nullptr) fmt::print("\n{} written\n", o.to);
 }
 
-int reorder_as_type(const options& o) {
+int reorder_as_type(const reorder_arguments& o) {
     check_device(o);
     if (o.method == "metis" && !why_no_metis().empty()) throw unavailable(why_no_metis());
     json_file json(o.json);
@@ -168,7 +169,7 @@ int reorder_as_type(const options& o) {
     if (inspect(o.matrix).field == field::complex && o.on_gpu())
         throw argument_error("--device gpu: complex values are multiplied on the CPU only");
     const bool is_real = inspect(o.matrix).field != field::complex;
-    const outcome all = is_real ? reorder<double>(o) : reorder<std::complex<double>>(o);
+    const reorder_outcome all = is_real ? reorder<double>(o) : reorder<std::complex<double>>(o);
     json.write(to_json(o, all));
     if (!json.is_stdout() && o.to != "-" && o.order_to != "-") print(o, all);
     throw_if(all.fault);
@@ -185,7 +186,7 @@ void add_reorder(const command& nz) {
         "--blocks\n"
         "blocks on the diagonal.\n\n"
         "Example: nz reorder A.mtx --method rcm -o B.npz");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<reorder_arguments>();
     sub.add_option("matrix", o->matrix, matrix_help()).required();
     sub.add_option("--method", o->method, "method of ordering")
         .one_of({"metis", "rcm"})

@@ -22,14 +22,14 @@
 namespace nz::cli {
 namespace {
 
-struct options {
+struct report_arguments {
     study_options study;
     std::string from, output;
     double solve_seconds = 0.5;
 };
 
 /// The command that makes this report again.
-std::string command_line(const options& o) {
+std::string command_line(const report_arguments& o) {
     std::string line = "nz report";
     for (const std::string& path : o.study.paths) line += " " + quoted(path);
     if (!o.study.threads.empty()) line += " --threads " + o.study.threads;
@@ -87,7 +87,7 @@ struct measured_report {
     int code;
 };
 
-measured_report measure(const options& o) {
+measured_report measure(const report_arguments& o) {
     std::vector<nz::json> facts;
     nz::json solves = nz::json::array();
     const cpu_study s = measure_study(o.study, [&](const auto& A, const matrix_result& m) {
@@ -111,7 +111,7 @@ measured_report measure(const options& o) {
     return {std::move(j), n.validated == n.results ? done : answer_is_no};
 }
 
-int report(const options& o) {
+int report(const report_arguments& o) {
     if (o.study.paths.empty() == o.from.empty())
         throw argument_error("nz report takes matrices, or --from a file of measurements");
     expect_one_to_stdout({o.output, o.study.json});
@@ -144,7 +144,7 @@ void add_report(const command& nz) {
         "before, also on a GPU. The exit codes are those of nz study.\n\n"
         "Example: nz report matrices/*.mtx.gz -o report.html\n"
         "         nz report --from study.json -o report.html");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<report_arguments>();
     sub.add_option("matrix", o->study.paths, matrix_help());
     sub.add_option("-o,--output", o->output, "file for the page: .html, or - for stdout")
         .required()

@@ -52,7 +52,7 @@ nz::json with_history(const system_report::attempt& a) {
     constexpr std::size_t shown = 250;
     const std::vector<double>& all = a.report.history;
     const std::size_t every = std::max<std::size_t>(1, (all.size() + shown - 1) / shown);
-    nz::json j = to_json(a);
+    nz::json j = cli::to_json(a);
     j["tol"] = tolerance;
     j["history_every"] = every;
     j["history"] = nz::json::array();
@@ -92,7 +92,8 @@ nz::json compare_solvers(const csr<V, host_view>& A, int threads, double seconds
     using enum preconditioning;
     for (const auto& [method, preconditioner] : {std::pair(best, none), std::pair(best, jacobi),
                                                  std::pair(krylov_method::gmres, jacobi)}) {
-        const auto same = [&](const nz::json& before) {
+        const auto same = [method = method,
+                           preconditioner = preconditioner](const nz::json& before) {
             return before["method"] == name_of(method) &&
                    before["preconditioner"] == name_of(preconditioner);
         };

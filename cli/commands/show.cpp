@@ -22,7 +22,7 @@ namespace nz::cli {
 namespace {
 
 /// Arguments of the command line.
-struct options {
+struct show_arguments {
     std::string path, format, output, live;
     bool html = false;
     layout_options layout;
@@ -209,7 +209,7 @@ struct showable {
 };
 
 template <class V>
-std::vector<showable<V>> showables(const options& o) {
+std::vector<showable<V>> showables(const show_arguments& o) {
     std::vector<showable<V>> all;
     for_each_layout([&](auto layout, const char* name) {
         all.push_back({name, options_of(name), [=](const auto& A, const auto& numbers) {
@@ -222,7 +222,7 @@ std::vector<showable<V>> showables(const options& o) {
 }
 
 /// Says so where it is.
-bool is_too_large(const options& o, nz::shape shape, std::int64_t entries) {
+bool is_too_large(const show_arguments& o, nz::shape shape, std::int64_t entries) {
     const std::string why = why_too_large(shape, entries);
     if (!why.empty()) fmt::print(stderr, "nz: {}: {}\n", o.path, why);
     return !why.empty();
@@ -240,7 +240,7 @@ std::string read_wasm(const std::string& path) {
 
 /// The matrices of the page that the command brings itself. Where the page can lay them out, those
 /// behind the first are entries alone.
-json library_json(const options& o) {
+json library_json(const show_arguments& o) {
     json all = json::array();
     for (const library_matrix& m : library()) {
         const bool whole = o.live.empty() || all.empty();
@@ -253,7 +253,7 @@ json library_json(const options& o) {
 }
 
 /// The page of those matrices, with all formats.
-int write_page(const options& o, json matrices) {
+int write_page(const show_arguments& o, json matrices) {
     json data = {{"matrices", std::move(matrices)}, {"first", o.format.empty() ? "csr" : o.format}};
     if (!o.live.empty()) data["live"] = base64(read_wasm(o.live));
     atomic_file page(o.output);
@@ -263,7 +263,7 @@ int write_page(const options& o, json matrices) {
 }
 
 template <class V>
-int write_page_of_file(const options& o) {
+int write_page_of_file(const show_arguments& o) {
     const auto own = read_matrix<V>(o.path);
     if (is_too_large(o, own.shape, std::int64_t(own.val.size()))) return answer_is_no;
     json matrices = json::array();
@@ -272,7 +272,7 @@ int write_page_of_file(const options& o) {
 }
 
 template <class V>
-int show(const options& o, const std::vector<std::string>& given) {
+int show(const show_arguments& o, const std::vector<std::string>& given) {
     if (o.html) return write_page_of_file<V>(o);
     const auto all = showables<V>(o);
     const auto what =
@@ -293,13 +293,13 @@ int show(const options& o, const std::vector<std::string>& given) {
     return done;
 }
 
-int show_as_type(const options& o, const std::vector<std::string>& given) {
+int show_as_type(const show_arguments& o, const std::vector<std::string>& given) {
     return inspect(o.path).field == field::complex ? show<std::complex<double>>(o, given)
                                                    : show<double>(o, given);
 }
 
 /// CSR where no format was asked for, and which others there are.
-int show_csr(options o, const std::vector<std::string>& given) {
+int show_csr(show_arguments o, const std::vector<std::string>& given) {
     o.format = "csr";
     const int code = show_as_type(o, given);
     if (code != done) return code;
@@ -313,7 +313,7 @@ int show_csr(options o, const std::vector<std::string>& given) {
     return done;
 }
 
-int check_and_show(const options& o, const std::vector<std::string>& given) {
+int check_and_show(const show_arguments& o, const std::vector<std::string>& given) {
     constexpr std::string_view html_ending[] = {".html"};
     if (o.html == o.output.empty())
         throw argument_error("--html and -o FILE.html go together: the page is a file");
@@ -337,7 +337,7 @@ void add_show(const command& nz) {
         "step; without a matrix, of seven that teach. docs/show.md says how to read it.\n\n"
         "Example: nz show A.mtx --format hll --hack 4\n"
         "         nz show A.mtx --html -o show.html");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<show_arguments>();
     sub.add_option("matrix", o->path, matrix_help());
     std::vector<std::string> names;
     for (const auto& s : showables<double>({})) names.push_back(s.format);

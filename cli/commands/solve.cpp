@@ -30,7 +30,7 @@
 namespace nz::cli {
 namespace {
 
-struct options : run_options {
+struct solve_arguments : run_options {
     std::string matrix, b, guess, to, type, method, preconditioner, direct_solver, coordinates;
     std::vector<std::string> matrices;
     gmres_options solver;
@@ -41,7 +41,7 @@ struct options : run_options {
 };
 
 /// Results that are shown and written in the end.
-struct outcome {
+struct solve_outcome {
     system_report system;
     std::string where;
     bool has_only_ones = false;   ///< every entry of A is 1
@@ -56,7 +56,7 @@ std::optional<Name> named(const std::string& name, std::span<const std::string_v
 }
 
 /// Gives multigrid the modes of a body with o.coordinates, in some of the matrix's rows.
-void take_modes(const options& o, index all_rows, range rows, system_options& s) {
+void take_modes(const solve_arguments& o, index all_rows, range rows, system_options& s) {
     if (o.coordinates.empty()) return;
     const auto [coordinates, dimension] = read_coordinates(o.coordinates, all_rows);
     if (o.block != 0 && o.block != dimension)
@@ -68,7 +68,7 @@ void take_modes(const options& o, index all_rows, range rows, system_options& s)
     val.erase(val.begin(), val.begin() + rows.first * s.near.count);
 }
 
-system_options system_of(const options& o) {
+system_options system_of(const solve_arguments& o) {
     system_options s;
     static_cast<gmres_options&>(s) = o.solver;
     s.method = named<krylov_method>(o.method, krylov_method_names);
@@ -81,7 +81,8 @@ system_options system_of(const options& o) {
     return s;
 }
 
-nz::json to_json(const options& o, const outcome& all, nz::shape shape, std::size_t nnz) {
+nz::json to_json(const solve_arguments& o, const solve_outcome& all, nz::shape shape,
+                 std::size_t nnz) {
     const system_report::attempt& best = all.system.result();
     const solve_report& r = best.report;
     nz::json j = provenance("solve", o.on_gpu());
@@ -163,7 +164,7 @@ void print_others(const system_report& system) {
 }
 
 /// Tells why there is no solution on stderr, and nothing else, where stdout takes x.
-void print(const options& o, const outcome& all, nz::shape shape, std::size_t nnz) {
+void print(const solve_arguments& o, const solve_outcome& all, nz::shape shape, std::size_t nnz) {
     if (o.to == "-") {
         if (!all.system.converged())
             fmt::print(stderr, "nz: not converged: {}\n",
@@ -231,12 +232,12 @@ bool has_only_ones(const csr<V, host_view>& A) {
 
 /// x holds the guess, then the solution.
 template <class V>
-outcome solve_on_device(const options& o, const csr<V, host_view>& A, const host_vector<V>& b,
-                        host_vector<V>& x) {
+solve_outcome solve_on_device(const solve_arguments& o, const csr<V, host_view>& A,
+                              const host_vector<V>& b, host_vector<V>& x) {
     system_options s = system_of(o);
     take_modes(o, A.shape.rows, {0, A.shape.rows}, s);
     const interruption stop;
-    outcome all;
+    solve_outcome all;
     if (o.on_gpu()) {
         const gpu_stream stream;
         all.system = nz::solve<V, gpu>(stream, A, b, x, s);
@@ -270,7 +271,7 @@ std::exception_ptr written(const std::string& to, const host_vector<V>& x) {
 
 bool is_least_squares(const std::string& method) { return method == "lsmr" || method == "lsqr"; }
 
-least_squares_request least_squares_of(const options& o) {
+least_squares_request least_squares_of(const solve_arguments& o) {
     least_squares_request r;
     static_cast<run_options&>(r) = o;
     r.matrix = o.matrix, r.b = o.b, r.guess = o.guess, r.to = o.to, r.type = o.type;
@@ -281,7 +282,7 @@ least_squares_request least_squares_of(const options& o) {
 }
 
 template <class V>
-int solve(const options& o, std::unique_ptr<atomic_file> place) {
+int solve(const solve_arguments& o, std::unique_ptr<atomic_file> place) {
     check_device(o);
     json_file json(o.json);
     const auto own = read_matrix<V>(o.matrix, o.threads);
@@ -291,7 +292,7 @@ int solve(const options& o, std::unique_ptr<atomic_file> place) {
         place.reset();
         return solve_least_squares(least_squares_of(o), A, json);
     }
-    outcome all;
+    solve_outcome all;
     host_vector<V> x;
     try {
         if (A.shape.rows != A.shape.cols)
@@ -328,8 +329,8 @@ host_vector<V> product_with_known(const csr<V, host_view>& own) {
 
 /// The same over several processes, each with its own rows.
 template <class V, class B>
-int solve_on_ranks(const options& o, const communicator& ranks, B on, const std::string& where,
-                   std::unique_ptr<atomic_file> place) {
+int solve_on_ranks(const solve_arguments& o, const communicator& ranks, B on,
+                   const std::string& where, std::unique_ptr<atomic_file> place) {
     const bool speaks = ranks.rank() == 0;
     std::unique_ptr<json_file> json;
     agree(&ranks, [&] {
@@ -344,7 +345,7 @@ int solve_on_ranks(const options& o, const communicator& ranks, B on, const std:
     const nz::shape shape = A.shape();
     const std::size_t nnz = summed(ranks, A.own.val.size());
     const bool ones = on_all(&ranks, has_only_ones(view(A.own)));
-    outcome all;
+    solve_outcome all;
     host_vector<V> x(std::size_t(A.own.shape.rows), V(0));
     const shares rows = A.rows;
     try {
@@ -380,7 +381,7 @@ int solve_on_ranks(const options& o, const communicator& ranks, B on, const std:
 }
 
 template <class V>
-int solve_on_ranks(const options& o, const communicator& ranks,
+int solve_on_ranks(const solve_arguments& o, const communicator& ranks,
                    std::unique_ptr<atomic_file> place) {
     if constexpr (std::floating_point<V>) {
         if (o.on_gpu()) {
@@ -393,7 +394,7 @@ int solve_on_ranks(const options& o, const communicator& ranks,
 }
 
 /// Refuses what one matrix alone has.
-void expect_sequence(const options& o, const communicator* ranks) {
+void expect_sequence(const solve_arguments& o, const communicator* ranks) {
     if (!o.same_pattern)
         throw argument_error(
             fmt::format("{} matrices, expected one, or --same-pattern", o.matrices.size()));
@@ -402,7 +403,7 @@ void expect_sequence(const options& o, const communicator* ranks) {
         throw argument_error("--same-pattern: goes with neither --explain nor --plot");
 }
 
-int solve_as_type(options o) {
+int solve_as_type(solve_arguments o) {
     const communicator* const ranks = ranks_of_this_run();
     std::unique_ptr<atomic_file> place;
     o.matrix = o.matrices.front();
@@ -437,7 +438,7 @@ int solve_as_type(options o) {
 void add_solve(const command& nz) {
     const auto sub = nz.add_subcommand("solve", "A x = b, by a Krylov method or a direct solver");
     sub.footer("Example: nz solve A.mtx -b b.mtx --method cg --precond amg --tol 1e-10 -o x.mtx");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<solve_arguments>();
     sub.add_option("matrix", o->matrices, matrix_help()).required();
     sub.add_flag("--same-pattern", o->same_pattern,
                  "the matrices, several, have one pattern: plan and preconditioner are kept, and "

@@ -12,7 +12,7 @@
 namespace nz::cli {
 namespace {
 
-struct outcome {
+struct least_squares_outcome {
     least_squares_options::report report;
     double residual = 0;  ///< |b - A x| / |b|, computed from x
     double error = -1;    ///< |x - x*| / |x*| where the solution x* is known
@@ -54,7 +54,7 @@ least_squares_options::report run(const least_squares_request& o, const csr<V, h
 }
 
 nz::json to_json(const least_squares_request& o, nz::shape shape, std::size_t nnz,
-                 const outcome& all) {
+                 const least_squares_outcome& all) {
     const auto& r = all.report;
     nz::json j = provenance("solve", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
@@ -82,7 +82,8 @@ nz::json to_json(const least_squares_request& o, nz::shape shape, std::size_t nn
 }
 
 /// Tells why x may be wrong on stderr, and nothing else, where stdout takes x.
-void print(const least_squares_request& o, nz::shape shape, std::size_t nnz, const outcome& all) {
+void print(const least_squares_request& o, nz::shape shape, std::size_t nnz,
+           const least_squares_outcome& all) {
     const auto& r = all.report;
     if (o.to == "-") {
         if (!r.converged()) fmt::print(stderr, "nz: not converged: {}\n", r.why);
@@ -107,7 +108,7 @@ void print(const least_squares_request& o, nz::shape shape, std::size_t nnz, con
 template <class V>
 int solve_least_squares(const least_squares_request& o, const csr<V, host_view>& A,
                         json_file& json) {
-    outcome all;
+    least_squares_outcome all;
     const auto known = o.b.empty() ? known_solution<V>({0, A.shape.cols}) : host_vector<V>();
     const auto b = o.b.empty() ? product_with(cpu{o.threads}, A, known) : read_vector<V>(o.b);
     auto x =

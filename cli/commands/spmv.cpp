@@ -33,7 +33,7 @@
 namespace nz::cli {
 namespace {
 
-struct options {
+struct spmv_arguments {
     std::string matrix, x, y0, to, method, type, device = "cpu", json;
     std::string alpha = "1", beta = "0";
     bool transpose = false, conjugate_transpose = false, share_gpu = false;
@@ -108,7 +108,7 @@ struct measured {
 
 /// The names of the methods that may be taken: the one asked for, or all that have this product.
 template <class V, class B>
-std::vector<std::string> usable_methods(const options& o) {
+std::vector<std::string> usable_methods(const spmv_arguments& o) {
     if (!o.method.empty()) return {std::string(find_method<V>(o.method).name)};
     std::vector<std::string> those;
     for (const method<V>& k : methods<V>()) {
@@ -120,8 +120,8 @@ std::vector<std::string> usable_methods(const options& o) {
 
 /// Of that method, or of the one that the planner chooses among those that can multiply so.
 template <class V, class B>
-std::unique_ptr<linear_operator<V, B>> operator_of(const options& o, const method<V>* m, B on,
-                                                   const csr<V, host_view>& A) {
+std::unique_ptr<linear_operator<V, B>> operator_of(const spmv_arguments& o, const method<V>* m,
+                                                   B on, const csr<V, host_view>& A) {
     if (m != nullptr) return build(*m, on, A);
     return build(make_plan(A, on, {.methods = usable_methods<V, B>(o)}), A);
 }
@@ -129,8 +129,8 @@ std::unique_ptr<linear_operator<V, B>> operator_of(const options& o, const metho
 /// y = alpha op(A) x + beta y on the CPU; the time, unless nobody will read it, of further
 /// products.
 template <class V>
-measured multiply_on_cpu(const options& o, const method<V>* m, const csr<V, host_view>& A, V alpha,
-                         const host_vector<V>& x, V beta, host_vector<V>& y) {
+measured multiply_on_cpu(const spmv_arguments& o, const method<V>* m, const csr<V, host_view>& A,
+                         V alpha, const host_vector<V>& x, V beta, host_vector<V>& y) {
     const auto start = std::chrono::steady_clock::now();
     const auto op = operator_of(o, m, cpu{o.threads}, A);
     const double setup_s = seconds_since(start);
@@ -143,8 +143,8 @@ measured multiply_on_cpu(const options& o, const method<V>* m, const csr<V, host
 
 /// The same on the GPU, with events for a clock.
 template <class V>
-measured multiply_on_gpu(const options& o, const method<V>* m, const csr<V, host_view>& A, V alpha,
-                         const host_vector<V>& x, V beta, host_vector<V>& y) {
+measured multiply_on_gpu(const spmv_arguments& o, const method<V>* m, const csr<V, host_view>& A,
+                         V alpha, const host_vector<V>& x, V beta, host_vector<V>& y) {
     const gpu_stream stream;
     const gpu on = stream;
     const auto start = std::chrono::steady_clock::now();
@@ -168,7 +168,7 @@ measured multiply_on_gpu(const options& o, const method<V>* m, const csr<V, host
     return {setup_s, s, std::string(op->method_name()), describe_gpu(on).name};
 }
 
-nz::json to_json(const options& o, const measured& t, nz::shape shape, std::size_t nnz,
+nz::json to_json(const spmv_arguments& o, const measured& t, nz::shape shape, std::size_t nnz,
                  double norm_of_y) {
     nz::json j = provenance("spmv", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
@@ -200,8 +200,8 @@ void print(const measured& t, nz::shape shape, std::size_t nnz, double norm_of_y
 
 /// Writes y, then what the options ask for of the report.
 template <class V>
-void tell(const options& o, json_file& json, const measured& t, nz::shape shape, std::size_t nnz,
-          double norm_of_y, const host_vector<V>& y) {
+void tell(const spmv_arguments& o, json_file& json, const measured& t, nz::shape shape,
+          std::size_t nnz, double norm_of_y, const host_vector<V>& y) {
     const auto fault = fault_of([&] {
         if (!o.to.empty()) write_vector<V>(o.to, y);
     });
@@ -211,7 +211,7 @@ void tell(const options& o, json_file& json, const measured& t, nz::shape shape,
 }
 
 template <class V>
-int multiply(const options& o, json_file& json) {
+int multiply(const spmv_arguments& o, json_file& json) {
     const V alpha = parse_coefficient<V>("--alpha", o.alpha);
     const V beta = parse_coefficient<V>("--beta", o.beta);
     const method<V>* const m = o.method.empty() ? nullptr : &find_method<V>(o.method);
@@ -270,8 +270,8 @@ double fastest_on_ranks(const communicator& ranks, F f) {
 
 /// The same over several processes, each with its own rows.
 template <class V, class B>
-int multiply_on_ranks(const options& o, const communicator& ranks, B on, const std::string& where,
-                      json_file* json) {
+int multiply_on_ranks(const spmv_arguments& o, const communicator& ranks, B on,
+                      const std::string& where, json_file* json) {
     V alpha{}, beta{};
     plan_options planning;
     agree(&ranks, [&] {
@@ -312,7 +312,7 @@ int multiply_on_ranks(const options& o, const communicator& ranks, B on, const s
 }
 
 template <class V>
-int multiply_on_ranks(const options& o, const communicator& ranks, json_file* json) {
+int multiply_on_ranks(const spmv_arguments& o, const communicator& ranks, json_file* json) {
     if constexpr (std::floating_point<V>) {
         if (o.on_gpu()) {
             const gpu_rank mine(ranks, o.share_gpu);
@@ -323,7 +323,7 @@ int multiply_on_ranks(const options& o, const communicator& ranks, json_file* js
     return multiply_on_ranks<V, cpu>(o, ranks, on, place_of(ranks, on), json);
 }
 
-int multiply_as_type(options o) {
+int multiply_as_type(spmv_arguments o) {
     const communicator* const ranks = ranks_of_this_run();
     std::unique_ptr<json_file> json;  // of the process that prints
     agree(ranks, [&] {
@@ -348,7 +348,7 @@ int multiply_as_type(options o) {
 void add_spmv(const command& nz) {
     const auto sub = nz.add_subcommand("spmv", "One product, y = alpha op(A) x + beta y");
     sub.footer("Example: nz spmv A.mtx -x x.mtx -o y.mtx --method ell.row --alpha 2");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<spmv_arguments>();
     sub.add_option("matrix", o->matrix, matrix_help()).required();
     sub.add_option("-x", o->x, "Matrix Market vector (default: ones)").type_name("FILE");
     sub.add_option("-y", o->y0, "y before the product, which --beta scales (default: zeros)")

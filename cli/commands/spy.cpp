@@ -15,7 +15,7 @@
 namespace nz::cli {
 namespace {
 
-struct options {
+struct spy_arguments {
     std::string path, output, style = "auto";
     int width = 0, height = 0;  ///< 0: what fits
 };
@@ -29,7 +29,7 @@ struct canvas {
 constexpr int dots_across = 2, dots_down = 4;  // of a braille character
 
 /// The room for the picture [characters]: the terminal's, without frame, legend and prompt.
-picture_size room(const options& o) {
+picture_size room(const spy_arguments& o) {
     winsize w{};
     picture_size r{78, 40};
     if (is_terminal(stdout) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 10 &&
@@ -43,7 +43,7 @@ bool has_colours() { return is_terminal(stdout) && std::getenv("NO_COLOR") == nu
 /// Two characters an entry where that fits, as characters are twice as high as wide; else a dot an
 /// entry where that does; else as many entries a dot as must be, or, where dots have no colour to
 /// show how many, shades.
-canvas choose(const options& o, shape A) {
+canvas choose(const spy_arguments& o, shape A) {
     const auto [across, down] = room(o);
     const bool large = A.cols <= across / 2 && A.rows <= down;
     const bool medium = A.cols <= across * dots_across && A.rows <= down * dots_down;
@@ -103,7 +103,7 @@ std::string dots_of(const picture& p, int row, bool coloured) {
 }
 
 template <class V>
-void print_picture(const options& o, const csr<V, host_view>& A) {
+void print_picture(const spy_arguments& o, const csr<V, host_view>& A) {
     const canvas c = choose(o, A.shape);
     const picture p =
         spy(A, std::clamp(c.width, 1, max_picture_side), std::clamp(c.height, 1, max_picture_side));
@@ -123,7 +123,7 @@ void print_picture(const options& o, const csr<V, host_view>& A) {
 }
 
 template <class V>
-int draw(const options& o) {
+int draw(const spy_arguments& o) {
     const auto own = read_matrix<V>(o.path);
     const auto A = view(own);
     if (o.output.empty()) {
@@ -146,7 +146,7 @@ int draw(const options& o) {
 void add_spy(const command& nz) {
     const auto sub = nz.add_subcommand("spy", "The sparsity picture, in the terminal or as PNG");
     sub.footer("Example: nz spy A.mtx -o spy.png --width 1200 --height 1200");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<spy_arguments>();
     sub.add_option("matrix", o->path, matrix_help()).required();
     sub.add_option("-o,--output", o->output, "file for a PNG, instead of characters; - for stdout")
         .type_name("FILE");

@@ -25,14 +25,14 @@
 namespace nz::cli {
 namespace {
 
-struct options : run_options {
+struct svds_arguments : run_options {
     std::string matrix, vector_to;
     svds_options search;
     double tol = solve_options::default_tol<double>;
     bool share_gpu = false;
 };
 
-struct outcome {
+struct svds_outcome {
     svds_options::result<double> found;
     host_vector<double> first;  ///< the first right vector, whole, where it is to be written
     std::string product, where;
@@ -45,14 +45,14 @@ struct outcome {
 /// The search, with a line of progress where somebody sees it.
 template <class B>
 svds_options::result<double> watched_search(B on, const linear_operator<double, B>& A,
-                                            const options& o) {
+                                            const svds_arguments& o) {
     return watched(o.search, o.tol, "values",
                    [&](const auto& with) { return svds<double, B>(on, A, with); });
 }
 
 template <class B>
-outcome search_on(B on, const options& o, const csr<double, host_view>& A) {
-    outcome all;
+svds_outcome search_on(B on, const svds_arguments& o, const csr<double, host_view>& A) {
+    svds_outcome all;
     const std::clock_t began = std::clock();
     const auto start = std::chrono::steady_clock::now();
     // Most searches take some hundred products.
@@ -70,9 +70,9 @@ outcome search_on(B on, const options& o, const csr<double, host_view>& A) {
 
 /// The same over several processes, each with its own rows.
 template <class B>
-outcome search_on_ranks(const communicator& ranks, B on, const options& o) {
+svds_outcome search_on_ranks(const communicator& ranks, B on, const svds_arguments& o) {
     const auto A = read_slice<double>(ranks, o.matrix);
-    outcome all;
+    svds_outcome all;
     all.shape = A.shape(), all.nnz = summed(ranks, A.own.val.size());
     const std::clock_t began = std::clock();
     const auto start = std::chrono::steady_clock::now();
@@ -86,7 +86,7 @@ outcome search_on_ranks(const communicator& ranks, B on, const options& o) {
     return all;
 }
 
-outcome search_on_ranks(const communicator& ranks, const options& o) {
+svds_outcome search_on_ranks(const communicator& ranks, const svds_arguments& o) {
     if (o.on_gpu()) {
         const gpu_rank mine(ranks, o.share_gpu);
         auto all = search_on_ranks<gpu>(ranks, mine, o);
@@ -100,9 +100,9 @@ outcome search_on_ranks(const communicator& ranks, const options& o) {
 }
 
 /// On one process.
-outcome search_alone(const options& o) {
+svds_outcome search_alone(const svds_arguments& o) {
     const auto A = read_matrix<double>(o.matrix, o.threads);
-    outcome all;
+    svds_outcome all;
     if (o.on_gpu()) {
         const gpu_stream stream;
         all = search_on<gpu>(stream, o, view(A));
@@ -115,7 +115,7 @@ outcome search_alone(const options& o) {
     return all;
 }
 
-nz::json to_json(const options& o, const outcome& all) {
+nz::json to_json(const svds_arguments& o, const svds_outcome& all) {
     const eigs_options::report& r = all.found.report;
     nz::json j = provenance("svds", o.on_gpu());
     j.update({{"matrix", matrix_name(o.matrix)},
@@ -142,7 +142,7 @@ nz::json to_json(const options& o, const outcome& all) {
 }
 
 /// Tells why the vector may be wrong on stderr, and nothing else, where stdout takes the vector.
-void print(const options& o, const outcome& all) {
+void print(const svds_arguments& o, const svds_outcome& all) {
     const eigs_options::report& r = all.found.report;
     if (o.vector_to == "-") {
         if (!r.converged) fmt::print(stderr, "nz: not converged: {}\n", r.why);
@@ -163,7 +163,7 @@ void print(const options& o, const outcome& all) {
                r.converged ? fmt::format("yes, to {:g}", o.tol) : "no: " + r.why);
 }
 
-int search(const options& o) {
+int search(const svds_arguments& o) {
     const communicator* const ranks = ranks_of_this_run();
     std::unique_ptr<json_file> json;
     agree(ranks, [&] {
@@ -173,7 +173,7 @@ int search(const options& o) {
         expect_writable(o.vector_to, vector_endings);
         expect_one_to_stdout({o.vector_to, o.json});
     });
-    const outcome all = ranks != nullptr ? search_on_ranks(*ranks, o) : search_alone(o);
+    const svds_outcome all = ranks != nullptr ? search_on_ranks(*ranks, o) : search_alone(o);
     const int code = all.found.report.converged ? done : answer_is_no;
     if (!is_speaker()) return code;
     if (!all.first.empty()) write_vector<double>(o.vector_to, all.first);
@@ -188,7 +188,7 @@ void add_svds(const command& nz) {
     const auto sub =
         nz.add_subcommand("svds", "The largest singular values of a matrix of any shape");
     sub.footer("Example: nz svds A.mtx -k 20");
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<svds_arguments>();
     sub.add_option("matrix", o->matrix, matrix_help()).required();
     sub.add_option("-k,--count", o->search.count,
                    "number of singular values; all that there are where it is more")
