@@ -51,6 +51,13 @@ class CompileTime(unittest.TestCase):
         self.assertEqual(of, {"cli/commands": (2, 3.5), "cli": (1, 1.0),
                               "nonzero/formats": (1, 4.0), "generated": (1, 0.25)})
 
+    def test_folders_have_the_seconds_of_their_units(self):
+        of = compile_time.by_folder({
+            "CMakeFiles/nonzero.dir/Unity/unity_nonzero/solve_0_cxx.cxx.o": 9.0,
+            "CMakeFiles/nonzero.dir/Unity/unity_nonzero/solve_1_cxx.cxx.o": 8.0,
+            "CMakeFiles/nz.dir/Unity/unity_cli_0_cxx.cxx.o": 2.0})
+        self.assertEqual(of, {"nonzero/solve": (2, 17.0), "cli": (1, 2.0)})
+
     def test_a_preset_names_what_it_builds(self):
         self.assertEqual(compile_time.targets_of("demo"), ["nz"])
         self.assertEqual(compile_time.targets_of("release"), ["all"])
