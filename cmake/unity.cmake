@@ -1,7 +1,7 @@
 # Compiles several C++ sources as one translation unit, where NONZERO_UNITY is ON: the headers that
 # they share are read once, and what they instantiate alike is instantiated once. It is for what
 # compiles everything once; who changes one file would compile its neighbours too.
-option(NONZERO_UNITY "Compile neighbouring source files together: sooner, but for one change later" OFF)
+option(NONZERO_UNITY "Compile neighbouring source files together" OFF)
 set(nonzero_files_a_unit 8)  # more of them leave nothing to do for a machine of many cores
 
 # Units are cut from the files of one folder of the library or of the command, such as nonzero/io/
