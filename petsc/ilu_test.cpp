@@ -146,7 +146,12 @@ TEST(nzilu, spares_iterations_and_takes_other_types) {
     EXPECT_EQ(iterations_with(B, "nzilu"), with);
     {
         const option_set options{{"-pc_factor_levels", "2"}};
-        EXPECT_LT(iterations_with(A, "nzilu"), with);
+        const PetscInt with_fill = iterations_with(A, "nzilu");
+        EXPECT_LE(with_fill, with);
+        // Over several ranks what the blocks leave out counts for more than their factors.
+        if (ranks() == 1) {
+            EXPECT_LT(with_fill, with);
+        }
     }
     const option_set options{{"-sub_pc_type", "nzilu"}, {"-pc_asm_overlap", "2"}};
     EXPECT_LE(iterations_with(A, "asm"), with);
