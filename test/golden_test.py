@@ -63,7 +63,7 @@ def compared(text: str) -> list[str]:
     text = re.sub(r"What this taught\n\n.*?\n\n", "", text, flags=re.DOTALL)
     # A sentence that begins with the fastest method is wrapped where that name ends.
     text = re.sub(r"\S+ is the fastest on # of # matrices.*?\n(?=\n|\Z)", "", text, flags=re.DOTALL)
-    text = re.sub(r"\n(?:gpu|simd|cpu) .*(?:\n {8}.*)*", "", text)
+    text = re.sub(r"(?:^|\n)(?:gpu|simd|cpu) .*(?:\n {8}.*)*", "", text)
     text = re.sub(rf"\b(?:{METHODS})\.\w+", "METHOD", text)
     # Lines are wrapped where numbers and names are longer.
     text = re.sub(r"\n {2,}(?! *METHOD)(?=\S)", " ", text)

@@ -350,8 +350,8 @@ NZ_INSTANTIATE(float, gpu)
 NZ_INSTANTIATE(double, gpu)
 NZ_INSTANTIATE_WHOLE(std::complex<float>, gpu)
 NZ_INSTANTIATE_WHOLE(std::complex<double>, gpu)
-NZ_INSTANTIATE_COLUMNS(float, gpu, gpu)
-NZ_INSTANTIATE_COLUMNS(double, gpu, gpu)
+#define NZ_INSTANTIATE_THERE(V) NZ_INSTANTIATE_COLUMNS(V, gpu, gpu)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_THERE)
 #define NZ_INSTANTIATE_ON_GPU(V, P)                                         \
     template std::vector<system_report> system_on_gpu<V>::solve_columns<P>( \
         const in_columns<V, P>&, const out_columns<V, P>&, steady_clock::time_point);

@@ -1,5 +1,6 @@
 #include "nonzero/solve/solver.hpp"
 
+#include <concepts>
 #include <mutex>
 #include <variant>
 
@@ -86,10 +87,14 @@ template <class V, class B>
 struct kept {
     using type = std::variant<std::monostate, kept_on_cpu<V, B>>;
 };
-template <class V>
+template <std::floating_point V>
 struct kept<V, gpu> {
     using type = std::variant<std::monostate, kept_on_cpu<V, gpu>, kept_on_gpu<V>>;
 };
+
+[[noreturn]] void refuse_complex() {
+    throw unavailable("solver: complex matrices are taken from the CPU's memory only");
+}
 
 }  // namespace
 
@@ -147,6 +152,8 @@ solver<V, B>::solver(B on, const csr<V, device_view>& given,
     const auto n = checked_rows<V>(on, given.shape, o);
     if constexpr (!is_gpu_built<B>) {
         refuse_gpu();
+    } else if constexpr (is_complex<V>) {
+        refuse_complex();
     } else {
         require_gpu(on);
         state_ = std::make_unique<state>(on, n);
@@ -223,14 +230,16 @@ template <class V, class B>
 void solver<V, B>::take_values(const csr<V, device_view>& given) requires std::is_same_v<B, gpu> {
     if constexpr (!is_gpu_built<B>) {
         refuse_gpu();
+    } else if constexpr (is_complex<V>) {
+        refuse_complex();
     } else {
         state_->with([&](auto& k) { k.take_values(state_->on, given); });
     }
 }
 
-#define NZ_INSTANTIATE_ON_CPU(V) template class solver<V, cpu>;
-NZ_FOR_EACH_VALUE(NZ_INSTANTIATE_ON_CPU)
-template class solver<float, gpu>;
-template class solver<double, gpu>;
+#define NZ_INSTANTIATE(V)          \
+    template class solver<V, cpu>; \
+    template class solver<V, gpu>;
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -35,7 +35,7 @@ class solver {
     /// Throws as `nz::solve`; argument_error where on.ranks is not null.
     solver(B on, const csr<V, host_view>& A, const system_options& = {});
     solver(B on, const csr<V, host>& A, const system_options& o = {}) : solver(on, view(A), o) {}
-    /// Of real values.
+    /// Of real values; throws unavailable for others.
     solver(B on, const csr<V, device_view>& A,
            const system_options& = {}) requires std::is_same_v<B, gpu>;
     ~solver();
