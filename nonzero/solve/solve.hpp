@@ -161,10 +161,10 @@ std::vector<system_report> solve(B on, const csr<V, host_view>& A, in_columns<V,
 /// product and preconditioner are made there by the same rules; so x is what it is from the CPU's
 /// memory, up to rounding, by the same attempts. What is made on the CPU alone (block_jacobi, sgs,
 /// matching, ilut, ilu, ic, ict, fsai, saddle, spai, refine, the direct solver) takes one copy of A
-/// there when an attempt needs it, and `reasons` says so. Real values. The matrix of `amg` has less
-/// than 2^31 entries.
+/// there when an attempt needs it, and `reasons` says so. Of real values. The matrix of `amg` has
+/// less than 2^31 entries.
 ///
-/// Throws   as above; unavailable where `on` cannot be used.
+/// Throws   as above; unavailable where `on` cannot be used, and for complex values.
 template <class V>
 system_report solve(gpu on, const csr<V, device_view>& A, device_span<V> b, device_out<V> x,
                     const system_options& = {});

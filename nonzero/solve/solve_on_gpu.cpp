@@ -2,12 +2,21 @@
 #include "nonzero/solve/system_arguments.hpp"
 
 namespace nz {
+namespace {
+
+[[noreturn]] void refuse_complex() {
+    throw unavailable("solve: complex matrices are taken from the CPU's memory only");
+}
+
+}  // namespace
 
 template <class V>
 system_report solve(gpu on, const csr<V, device_view>& A, device_span<V> b, device_out<V> x,
                     const system_options& o) {
     if constexpr (!is_built<gpu>) {
         refuse_gpu();
+    } else if constexpr (is_complex<V>) {
+        refuse_complex();
     } else {
         require_gpu(on);
         expect_square(A.shape);
@@ -23,6 +32,8 @@ std::vector<system_report> solve(gpu on, const csr<V, device_view>& A, in_column
                                  out_columns<V, gpu> x, const system_options& o) {
     if constexpr (!is_built<gpu>) {
         refuse_gpu();
+    } else if constexpr (is_complex<V>) {
+        refuse_complex();
     } else {
         require_gpu(on);
         expect_square(A.shape);
@@ -38,7 +49,6 @@ std::vector<system_report> solve(gpu on, const csr<V, device_view>& A, in_column
                                  const system_options&);                                           \
     template std::vector<system_report> solve(gpu, const csr<V, device_view>&, in_columns<V, gpu>, \
                                               out_columns<V, gpu>, const system_options&);
-NZ_INSTANTIATE(float)
-NZ_INSTANTIATE(double)
+NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

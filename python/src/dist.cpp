@@ -6,12 +6,14 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "nonzero/core/error.hpp"
 #include "nonzero/dist/distributed.hpp"
-#include "nonzero/dist/gpu_rank.hpp"
+#include "nonzero/dist/gpu/gpu_ranks.hpp"
 #include "nonzero/dist/read_slice.hpp"
+#include "nonzero/vector/vectors.hpp"
 #include "python/src/array.hpp"
 #include "python/src/module.hpp"
 #include "python/src/operator.hpp"
@@ -160,9 +162,9 @@ class product_over_ranks {
         if constexpr (std::is_same_v<B, gpu>) device_ = on.device;
         apply_ = [on, op](const array& x, const array& y, std::uintptr_t stream) {
             if (x.device() < 0)
-                multiply_in_cpu_memory(on, *op, x.elements<V>(), y.elements<V>());
+                multiply_in_cpu_memory<V>(on, *op, x.elements<V>(), y.elements<V>());
             else if constexpr (std::is_same_v<B, gpu>)
-                multiply_on_gpu(on, *op, x, y, stream);
+                multiply_on_gpu<V>(on, *op, x, y, stream);
             else
                 x.expect_device(-1);
         };

@@ -13,7 +13,6 @@
 #include <shared_mutex>
 
 #include "nonzero/core/error.hpp"
-#include "nonzero/core/gpu.hpp"
 #include "nonzero/formats/columns.hpp"
 #include "nonzero/matrix/transpose.hpp"
 #include "nonzero/plan/storage/storage.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <tuple>
 
-#include "nonzero/core/gpu.hpp"
+#include "nonzero/core/stream.hpp"
 #include "nonzero/plan/plan.hpp"
 #include "python/src/array.hpp"
 

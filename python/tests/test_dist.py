@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import nonzero as nz
+
 pytest.importorskip("mpi4py")
 MPIRUN = shutil.which("mpirun")
 

@@ -23,7 +23,7 @@ TEST(csr_adaptive, declines_more_rows_on_a_gpu_than_its_blocks_count) {
 
 /// Rows of `lengths` entries in turn.
 csr<double, host> with_lengths(const std::vector<index>& lengths, index rows) {
-    host_vector<offset> ptr(std::size_t(rows) + 1);
+    host_vector<offset> ptr(std::size_t(rows) + 1, 0);
     for (std::size_t i = 0; i < std::size_t(rows); ++i)
         ptr[i + 1] = ptr[i] + lengths[i % lengths.size()];
     csr<double, host> A{{rows, 10000}, offset_vector(ptr), {}, {}};
