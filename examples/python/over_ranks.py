@@ -32,6 +32,7 @@ def own_rows(n: int, first: int, last: int) -> sp.csr_array:
 
 
 def main() -> None:
+    """Plan, multiply and solve; rank 0 tells how it went."""
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 64
     device = sys.argv[2] if len(sys.argv) > 2 else "cpu"
     comm = MPI.COMM_WORLD

@@ -2,13 +2,6 @@
 #include "nonzero/solve/system_arguments.hpp"
 
 namespace nz {
-namespace {
-
-[[noreturn]] void refuse_complex() {
-    throw unavailable("solve: complex matrices are taken from the CPU's memory only");
-}
-
-}  // namespace
 
 template <class V>
 system_report solve(gpu on, const csr<V, device_view>& A, device_span<V> b, device_out<V> x,
@@ -16,7 +9,7 @@ system_report solve(gpu on, const csr<V, device_view>& A, device_span<V> b, devi
     if constexpr (!is_built<gpu>) {
         refuse_gpu();
     } else if constexpr (is_complex<V>) {
-        refuse_complex();
+        refuse_complex("solve");
     } else {
         require_gpu(on);
         expect_square(A.shape);
@@ -33,7 +26,7 @@ std::vector<system_report> solve(gpu on, const csr<V, device_view>& A, in_column
     if constexpr (!is_built<gpu>) {
         refuse_gpu();
     } else if constexpr (is_complex<V>) {
-        refuse_complex();
+        refuse_complex("solve");
     } else {
         require_gpu(on);
         expect_square(A.shape);

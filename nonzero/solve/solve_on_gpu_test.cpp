@@ -1,6 +1,7 @@
 // nz::solve and nz::solver of what lies on the GPU, against the same from the CPU's memory.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <limits>
 
 #include "bench/sequences.hpp"
@@ -32,6 +33,7 @@ class solve_on_gpu : public ::testing::Test {
   protected:
     void SetUp() override {
         if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
+        if (std::getenv("NZ_DEFAULT_STREAM") != nullptr) return;  // as solver_test
         stream = std::make_unique<gpu_stream>();
         on = *stream;
     }

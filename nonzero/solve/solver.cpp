@@ -92,10 +92,6 @@ struct kept<V, gpu> {
     using type = std::variant<std::monostate, kept_on_cpu<V, gpu>, kept_on_gpu<V>>;
 };
 
-[[noreturn]] void refuse_complex() {
-    throw unavailable("solver: complex matrices are taken from the CPU's memory only");
-}
-
 }  // namespace
 
 /// Every use takes its turn.
@@ -153,7 +149,7 @@ solver<V, B>::solver(B on, const csr<V, device_view>& given,
     if constexpr (!is_gpu_built<B>) {
         refuse_gpu();
     } else if constexpr (is_complex<V>) {
-        refuse_complex();
+        refuse_complex("solver");
     } else {
         require_gpu(on);
         state_ = std::make_unique<state>(on, n);
@@ -231,7 +227,7 @@ void solver<V, B>::take_values(const csr<V, device_view>& given) requires std::i
     if constexpr (!is_gpu_built<B>) {
         refuse_gpu();
     } else if constexpr (is_complex<V>) {
-        refuse_complex();
+        refuse_complex("solver");
     } else {
         state_->with([&](auto& k) { k.take_values(state_->on, given); });
     }

@@ -45,4 +45,9 @@ void check_arguments(std::size_t rows, const columns<In>& b, const columns<Out>&
     check_columns("solve", "X", x, b.count, rows);
 }
 
+/// Of a matrix in a GPU's memory; who: the function.
+[[noreturn]] inline void refuse_complex(const std::string& who) {
+    throw unavailable(who + ": complex matrices are taken from the CPU's memory only");
+}
+
 }  // namespace nz

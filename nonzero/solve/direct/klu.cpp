@@ -10,7 +10,7 @@
 namespace nz {
 namespace {
 
-constexpr int singular = 1, out_of_memory = -2, too_large = -4;
+constexpr int klu_singular = 1, klu_out_of_memory = -2, klu_too_large = -4;
 
 /// Its controls, and what it tells.
 struct klu_common {
@@ -75,10 +75,10 @@ const klu_functions<W>& klu() {
 }
 
 void check(const klu_common& told) {
-    if (told.status == singular)
+    if (told.status == klu_singular)
         throw argument_error("A is numerically singular: a pivot of its factorization is zero");
-    if (told.status == out_of_memory) throw std::bad_alloc();
-    if (told.status == too_large)
+    if (told.status == klu_out_of_memory) throw std::bad_alloc();
+    if (told.status == klu_too_large)
         throw unavailable("KLU: the factors have more entries than it can number");
     if (told.status != 0)
         throw unavailable("KLU failed with the code " + std::to_string(told.status));

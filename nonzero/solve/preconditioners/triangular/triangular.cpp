@@ -74,9 +74,9 @@ namespace {
 
 /// Computes rows of an approximate inverse, for one thread.
 template <class V>
-class inverse_row {
+class inverse_triangle_row {
   public:
-    explicit inverse_row(const triangle<V>& T)
+    explicit inverse_triangle_row(const triangle<V>& T)
         : T_(T), rest_(std::size_t(T.beside.shape.rows), V(0)), met_(rest_.size(), 0) {}
     /// Row i, its columns from the diagonal outwards, into val; false where it overflows.
     bool operator()(index i, std::span<V> val) {
@@ -136,8 +136,8 @@ csr<V, host> approximate_inverse(cpu on, const triangle<V>& T) {
                    host_vector<V>(T.beside.val.size() + std::size_t(rows))};
     host_vector<offset> ptr(std::size_t(rows) + 1);
     for (std::size_t i = 0; i < ptr.size(); ++i) ptr[i] = T.beside.row_ptr[i] + offset(i);
-    const auto make = [&] { return inverse_row<V>(T); };
-    const auto row = [&](std::int64_t i, inverse_row<V>& compute) {
+    const auto make = [&] { return inverse_triangle_row<V>(T); };
+    const auto row = [&](std::int64_t i, inverse_triangle_row<V>& compute) {
         const auto at = std::size_t(ptr[std::size_t(i)]);
         const auto length = std::size_t(ptr[std::size_t(i) + 1]) - at;
         const std::span<V> val(M.val.data() + at, length);
