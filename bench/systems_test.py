@@ -1,4 +1,5 @@
 """Tests of bench/systems.py, with a command made up."""
+
 import argparse
 import importlib.util
 import json
@@ -35,8 +36,14 @@ sys.exit("honest" in sys.argv[2])
 
 def write_diagonal(path, values):
     n = len(values)
-    np.savez(path, format=b"csr", shape=(n, n), indices=np.arange(n), indptr=np.arange(n + 1),
-             data=values)
+    np.savez(
+        path,
+        format=b"csr",
+        shape=(n, n),
+        indices=np.arange(n),
+        indptr=np.arange(n + 1),
+        data=values,
+    )
 
 
 class Systems(unittest.TestCase):
@@ -55,8 +62,12 @@ class Systems(unittest.TestCase):
             lines.append(f"{name}\t{name}.npz\t{'complex' if np.iscomplexobj(values) else 'SPD'}")
         (self.folder / "INDEX.tsv").write_text("\n".join(lines) + "\n")
         out = self.folder / "out.json"
-        ran = subprocess.run([sys.executable, SCRIPT, str(self.folder), "--nz", str(self.nz),
-                              "--json", str(out)], capture_output=True, text=True, check=False)
+        ran = subprocess.run(
+            [sys.executable, SCRIPT, str(self.folder), "--nz", str(self.nz), "--json", str(out)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         return ran, json.loads(out.read_text())
 
     def test_true_residuals_decide(self):
@@ -80,8 +91,14 @@ class Systems(unittest.TestCase):
 
     def test_products_are_those_of_the_definition(self):
         path = self.folder / "A.npz"
-        np.savez(path, format=b"csr", shape=(3, 3), indptr=[0, 2, 2, 3], indices=[0, 2, 1],
-                 data=[1.0, 2.0, 3.0])
+        np.savez(
+            path,
+            format=b"csr",
+            shape=(3, 3),
+            indptr=[0, 2, 2, 3],
+            indices=[0, 2, 1],
+            data=[1.0, 2.0, 3.0],
+        )
         A = systems.Matrix(path)
         np.testing.assert_array_equal(A @ np.array([1.0, 10.0, 100.0]), [201.0, 0.0, 30.0])
 

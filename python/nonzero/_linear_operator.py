@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["ArrayOperator", "CONJUGATE", "PLAIN", "TRANSPOSE", "LinearOperator", "from_left"]
 
 try:
-    from scipy.sparse.linalg import LinearOperator
+    from scipy.sparse.linalg import LinearOperator, aslinearoperator
 except ImportError:  # SciPy is not needed
+    _namespace: Any = None
 
     class LinearOperator:  # type: ignore[no-redef]
         """Stands in for SciPy's class where SciPy is not installed: multiplies arrays only."""
@@ -25,6 +26,10 @@ except ImportError:  # SciPy is not needed
             raise TypeError(f"x: a {type(x).__name__}, expected an array; the rest needs SciPy")
 
         __matmul__ = __rmatmul__ = dot = _only_arrays
+
+else:
+    # Of arrays, as SciPy's own operators have it from 1.18 on; sums of two need the same.
+    _namespace = getattr(aslinearoperator(np.zeros((1, 1))), "_xp", None)
 
 
 class ArrayOperator(LinearOperator):  # type: ignore[misc]
@@ -35,10 +40,19 @@ class ArrayOperator(LinearOperator):  # type: ignore[misc]
     __array_ufunc__ = None
     ndim = 2
     args: tuple[Any, ...] = ()  # as SciPy's operators name what they are made of
+    _xp = _namespace
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Leave SciPy's own choice of a class out."""
         return object.__new__(cls)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave SciPy's own state out: `_xp` is the class's."""
+        return self.__dict__.copy()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what `__getstate__` gave."""
+        self.__dict__.update(state)
 
     def dot(self, x: Any) -> Any:
         """Multiply by `x`: a vector, a matrix, another operator or a number."""

@@ -271,7 +271,8 @@ def plan(
     own = rows(A, comm)
     where, count = _agreed(own._comm, lambda: _place(device, share_gpu, threads))
     _equal(own._comm, "device, share_gpu", where)
-    return Operator(_nonzero.DistributedProduct(own._core, *where, count), own)
+    on_gpu_, may_share = where
+    return Operator(_nonzero.DistributedProduct(own._core, on_gpu_, may_share, count), own)
 
 
 def _place(device: str, share_gpu: bool, threads: int) -> tuple[tuple[bool, bool], int]:
