@@ -327,8 +327,8 @@ TEST_F(acceptance_on_gpu, keeps_a_choice_that_is_the_faster_one) {
     const auto there = upload(on, view(A));
     const auto p = make_plan(view(there), on);
     ASSERT_EQ(p.timing.beside, "csr.adaptive") << p;
-    const auto A_there = ascending<double, gpu>::known(view(there), on);
-    auto plain = build(find_method<double>("csr.adaptive"), on, A_there);
+    const auto A_on_gpu = ascending<double, gpu>::known(view(there), on);
+    auto plain = build(find_method<double>("csr.adaptive"), on, A_on_gpu);
     // Of one method's two operators none is clearly faster.
     class renamed final : public linear_operator<double, gpu> {
       public:
@@ -350,7 +350,7 @@ TEST_F(acceptance_on_gpu, keeps_a_choice_that_is_the_faster_one) {
         std::unique_ptr<linear_operator<double, gpu>> op_;
     };
     std::unique_ptr<linear_operator<double, gpu>> op(new renamed(std::move(plain)));
-    op = accepted(p, A_there, std::move(op));
+    op = accepted(p, A_on_gpu, std::move(op));
     EXPECT_EQ(op->method_name(), "renamed");
 }
 

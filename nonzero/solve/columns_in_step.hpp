@@ -98,15 +98,15 @@ auto with_vectors(cpu, std::span<const V> b, std::span<V> x, F f) {
 }
 template <class V, class F>
 auto with_vectors(gpu on, std::span<const V> b, std::span<V> x, F f) {
-    device_array<V> b_there, x_there;
+    device_array<V> b_on_gpu, x_on_gpu;
     agree(ranks_of(on), [&] {
-        b_there = from_host(on, b);
-        x_there = from_host(on, std::span<const V>(x));
+        b_on_gpu = from_host(on, b);
+        x_on_gpu = from_host(on, std::span<const V>(x));
     });
-    auto result = f(in<V, gpu>(b_there), out<V, gpu>(x_there));
+    auto result = f(in<V, gpu>(b_on_gpu), out<V, gpu>(x_on_gpu));
     agree(ranks_of(on), [&] {
         const device_guard guard(on);
-        copy_to_host(on, x_there.data(), x.data(), x.size_bytes());
+        copy_to_host(on, x_on_gpu.data(), x.data(), x.size_bytes());
     });
     return result;
 }

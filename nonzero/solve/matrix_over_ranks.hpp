@@ -100,7 +100,7 @@ class matrix_over_ranks {
     }
     [[nodiscard]] bool has_product() const { return product_ != nullptr; }
     [[nodiscard]] const linear_operator<V, B>& product() const { return *product_; }
-    /// Where no attempt follows the rows go once the levels are made.
+    /// The rows go once the levels are made, if no attempt follows.
     std::unique_ptr<linear_operator<V, B>> multigrid(const system_options& o, bool last,
                                                      bool keep) {
         auto M = std::make_unique<amg<V, B>>(on_, A_, multigrid_options(o, keep), near_of<V>(o),

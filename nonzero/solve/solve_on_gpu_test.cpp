@@ -49,9 +49,9 @@ class solve_on_gpu : public ::testing::Test {
     };
     solved on_gpu(const csr<V, host>& A, const host_vector<V>& b, const system_options& o) {
         const auto there = upload(on, A);
-        const auto b_there = from_host(on, std::span<const V>(b));
+        const auto b_on_gpu = from_host(on, std::span<const V>(b));
         auto x = from_host(on, std::span<const V>(host_vector<V>(b.size(), V(0))));
-        auto report = solve<V>(on, view(there), b_there, x, o);
+        auto report = solve<V>(on, view(there), b_on_gpu, x, o);
         return {to_host<V>(on, x), std::move(report)};
     }
     solved from_cpu(const csr<V, host>& A, const host_vector<V>& b, const system_options& o) {
@@ -280,7 +280,7 @@ TYPED_TEST(solve_on_gpu, is_kept_over_a_sequence) {
     auto A = laplace2d<V>(60, 50);
     const std::size_t n = 3000;
     const auto b = random_vector<V>(n, 1);
-    const auto b_there = from_host(this->on, std::span<const V>(b));
+    const auto b_on_gpu = from_host(this->on, std::span<const V>(b));
     auto there = upload(this->on, A);
     solver<V, gpu> made_there(this->on, view(there), this->options());
     solver<V, gpu> made_here(this->on, view(A), this->options());
@@ -298,10 +298,10 @@ TYPED_TEST(solve_on_gpu, is_kept_over_a_sequence) {
             const auto report = s->solve(b, x);
             EXPECT_TRUE(report.converged());
             this->expect_solved(A, x, b);
-            auto x_there = from_host(this->on, std::span<const V>(host_vector<V>(n, V(0))));
-            const auto again = s->solve(b_there, x_there);
+            auto x_on_gpu = from_host(this->on, std::span<const V>(host_vector<V>(n, V(0))));
+            const auto again = s->solve(b_on_gpu, x_on_gpu);
             EXPECT_TRUE(again.converged());
-            EXPECT_EQ(to_host<V>(this->on, x_there), x);  // wherever vectors lie
+            EXPECT_EQ(to_host<V>(this->on, x_on_gpu), x);  // wherever vectors lie
             EXPECT_LT(again.result().preconditioner_s, 1e-3);
         }
     }
@@ -313,7 +313,7 @@ TYPED_TEST(solve_on_gpu, is_kept_over_a_sequence) {
     const auto smaller = upload(this->on, laplace2d<V>(50, 50));
     EXPECT_THROW(made_there.take_values(view(smaller)), argument_error);
     auto x = from_host(this->on, std::span<const V>(host_vector<V>(n, V(0))));
-    EXPECT_TRUE(made_there.solve(b_there, x).converged());  // as before
+    EXPECT_TRUE(made_there.solve(b_on_gpu, x).converged());  // as before
     this->expect_solved(A, to_host<V>(this->on, x), b);
     EXPECT_THROW(made_there.solve(smaller.val, x), argument_error);
 }

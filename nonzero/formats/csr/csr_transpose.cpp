@@ -70,7 +70,7 @@ void place_by_groups(cpu on, const csr<V, host_view>& A, std::vector<host_vector
                      const host_vector<offset>& ptr, csr<V, host>& T) {
     const column_groups groups(on, ptr);
     const auto parts = std::ssize(places);
-    // Where a share's entries of a group begin: by its first column, and the shares before.
+    // Starts of a share's entries in each group: by its first column, and the shares before.
     std::vector<host_vector<offset>> next{std::size_t(parts)};
     parallel_for(thread_count(on), parts, [&](std::int64_t p) {
         auto& n = next[std::size_t(p)];
