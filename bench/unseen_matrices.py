@@ -168,6 +168,30 @@ def terms(documents, words, tokens, seed):
     return from_places(documents, words, row, col, np.ones(tokens))
 
 
+def judged(first):
+    """The kinds that judge, of seeds from `first` on."""
+    return {
+        "neighbours_6d": lambda: neighbours(np.random.default_rng(first).random((80_000, 6)), 15,
+                                            lambda d: np.exp(-d)),
+        "neighbours_3d": lambda: neighbours(
+            np.random.default_rng(first + 1).random((200_000, 3)), 6, np.sqrt),
+        "gene_counts": lambda: counts(19_465, 2_898, 4_500_000, 1.0, first + 2),
+        "terms_by_documents": lambda: counts(90_000, 12_000, 2_000_000, 2.0, first + 3),
+        "image_24": lambda: image(300, 400, 2, first + 4),
+        "image_8_large": lambda: image(900, 900, 1, first + 5),
+        "saddle_mesh": lambda: saddle(mesh(60_000, 2, "curve", first + 6),
+                                      scattered(9_000, 60_000, 4, first + 6)),
+        "saddle_wide": lambda: saddle(normal_blocks(200_000, first + 7),
+                                      scattered(20_000, 200_000, 30, first + 7)),
+        "power_grid": lambda: grid_of_lines(500_000, 60_000, first + 8),
+        "power_grid_small": lambda: grid_of_lines(60_000, 30_000, first + 9),
+        "mesh_3d_curve": lambda: mesh(90_000, 3, "curve", first + 10),
+        "mesh_3d_shuffled": lambda: mesh(90_000, 3, "none", first + 11),
+        "mesh_2d_shuffled": lambda: mesh(200_000, 2, "none", first + 12),
+        "ratings_small": lambda: counts(40_000, 8_000, 1_000_000, 1.2, first + 13),
+    }
+
+
 SETS = {
     "tune": {
         "neighbours_2d": lambda: neighbours(np.random.default_rng(1).random((150_000, 2)), 8,
@@ -192,45 +216,8 @@ SETS = {
                                         scattered(15_000, 100_000, 5, 38)),
         "lines_small": lambda: grid_of_lines(40_000, 15_000, 39),
     },
-    "judge": {
-        "neighbours_6d": lambda: neighbours(np.random.default_rng(11).random((80_000, 6)), 15,
-                                            lambda d: np.exp(-d)),
-        "neighbours_3d": lambda: neighbours(np.random.default_rng(12).random((200_000, 3)), 6,
-                                            np.sqrt),
-        "gene_counts": lambda: counts(19_465, 2_898, 4_500_000, 1.0, 13),
-        "terms_by_documents": lambda: counts(90_000, 12_000, 2_000_000, 2.0, 14),
-        "image_24": lambda: image(300, 400, 2, 15),
-        "image_8_large": lambda: image(900, 900, 1, 16),
-        "saddle_mesh": lambda: saddle(mesh(60_000, 2, "curve", 17),
-                                      scattered(9_000, 60_000, 4, 17)),
-        "saddle_wide": lambda: saddle(normal_blocks(200_000, 18),
-                                      scattered(20_000, 200_000, 30, 18)),
-        "power_grid": lambda: grid_of_lines(500_000, 60_000, 19),
-        "power_grid_small": lambda: grid_of_lines(60_000, 30_000, 20),
-        "mesh_3d_curve": lambda: mesh(90_000, 3, "curve", 21),
-        "mesh_3d_shuffled": lambda: mesh(90_000, 3, "none", 22),
-        "mesh_2d_shuffled": lambda: mesh(200_000, 2, "none", 23),
-        "ratings_small": lambda: counts(40_000, 8_000, 1_000_000, 1.2, 24),
-    },
-    "again": {
-        "neighbours_6d": lambda: neighbours(np.random.default_rng(51).random((80_000, 6)), 15,
-                                            lambda d: np.exp(-d)),
-        "neighbours_3d": lambda: neighbours(np.random.default_rng(52).random((200_000, 3)), 6,
-                                            np.sqrt),
-        "gene_counts": lambda: counts(19_465, 2_898, 4_500_000, 1.0, 53),
-        "terms_by_documents": lambda: counts(90_000, 12_000, 2_000_000, 2.0, 54),
-        "image_24": lambda: image(300, 400, 2, 55),
-        "image_8_large": lambda: image(900, 900, 1, 56),
-        "saddle_mesh": lambda: saddle(mesh(60_000, 2, "curve", 57),
-                                      scattered(9_000, 60_000, 4, 57)),
-        "saddle_wide": lambda: saddle(normal_blocks(200_000, 58),
-                                      scattered(20_000, 200_000, 30, 58)),
-        "power_grid": lambda: grid_of_lines(500_000, 60_000, 59),
-        "power_grid_small": lambda: grid_of_lines(60_000, 30_000, 60),
-        "mesh_3d_curve": lambda: mesh(90_000, 3, "curve", 61),
-        "mesh_3d_shuffled": lambda: mesh(90_000, 3, "none", 62),
-        "mesh_2d_shuffled": lambda: mesh(200_000, 2, "none", 63),
-        "ratings_small": lambda: counts(40_000, 8_000, 1_000_000, 1.2, 64),
+    "judge": judged(11),
+    "again": judged(51) | {
         "lp_two_stage": lambda: two_stage(100, 200, 800, 500, 10, 1500, 65),
         "lp_two_stage_T": lambda: two_stage(100, 200, 800, 500, 10, 1500, 65).T,
         "lp_set_covering": lambda: set_covering(1_000, 150_000, 12, 66),
