@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["ArrayOperator", "CONJUGATE", "PLAIN", "TRANSPOSE", "LinearOperator", "from_left"]
 
 try:
-    from scipy.sparse.linalg import LinearOperator, aslinearoperator
+    from scipy.sparse.linalg import LinearOperator
 except ImportError:  # SciPy is not needed
     _namespace: Any = None
 
@@ -29,7 +29,8 @@ except ImportError:  # SciPy is not needed
 
 else:
     # Of arrays, as SciPy's own operators have it from 1.18 on; sums of two need the same.
-    _namespace = getattr(aslinearoperator(np.zeros((1, 1))), "_xp", None)
+    _identity = LinearOperator((1, 1), matvec=lambda x: x, dtype=np.float64)
+    _namespace = getattr(_identity, "_xp", None)
 
 
 class ArrayOperator(LinearOperator):  # type: ignore[misc]
