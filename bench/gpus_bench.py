@@ -5,7 +5,7 @@
     bench/gpus_bench.py build/cuda bench/results/h100-x2/gpus.json
 
 BUILD: a build folder with nz, libnonzero_mpi.so and, for the part `large`, large_bench
-(-DNONZERO_BENCH=ON). Matrices are generated into a temporary folder, up to 8 GB at once. All values
+(-DNONZERO_BENCH=ON). Matrices are generated into a temporary folder, up to 13 GB at once. All values
 of the products' matrices are distinct. One GPU solves as `nz solve` does without mpirun, in CUDA
 graphs. RESULT.json is written after every part, so that nothing measured is lost.
 """
@@ -42,11 +42,12 @@ PRODUCTS = {
     "random, 8,000,000 rows of 15": ["random", "--rows", "8000000", "--cols", "8000000",
                                      "--per-row", "15"],
     "R-MAT, scale 23": ["rmat", "--scale", "23", "--per-row", "16"],
+    "R-MAT, scale 26": ["rmat", "--scale", "26", "--per-row", "16"],
     "power law, 10,000,000 rows of 11": ["powerlaw", "--n", "10000000", "--mean", "11"],
 }
 CG_SIDES = (216, 300, 350)  # of cubes of Poisson's problem, 10^7 unknowns and more
 AMG_SIDES = (160, 256, 450)  # the last one fills a GPU of 80 GB
-LARGE_SIDE = 672  # 8.2 x 10^9 entries: 98 GB in CSR
+LARGE_SIDE = {2: 672, 4: 840}  # on so many GPUs: 8.2 and 16 x 10^9 entries, 100 and 196 GB in CSR
 
 
 class Runner:
@@ -128,7 +129,8 @@ def solvers(run: Runner, folder: str, sides: tuple[int, ...], precond: str,
 
 def large(run: Runner) -> list[dict[str, Any]]:
     """A system that one GPU does not hold."""
-    told = json.loads(run.output([str(run.build / "large_bench"), str(LARGE_SIDE)], run.gpus))
+    side = str(LARGE_SIDE[run.gpus])
+    told = json.loads(run.output([str(run.build / "large_bench"), side], run.gpus))
     print(json.dumps(told), flush=True)
     return [told]
 

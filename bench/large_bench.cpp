@@ -5,12 +5,16 @@
 //
 // D L D x = b, where L is the 27-point Laplacian of SIDE^3 unknowns and D a diagonal matrix of
 // random numbers, so that hardly two values are equal and none can be stored once for several
-// entries. Each rank makes its own rows. b is such that x is known. Prints JSON.
+// entries. Each rank makes its own rows. b is such that x is known: two products are compared bit
+// by bit, and a sample of their rows with sums in long double. Prints JSON.
 #include <mpi.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -35,7 +39,12 @@
 namespace nz {
 namespace {
 
+constexpr std::int64_t sampled_rows = 1000;  // of each rank
+
 double factor(index i) { return (1 + counter(1, 0).uniform(std::uint64_t(i))) / 2; }
+
+/// The element of x that b is made of.
+double known_at(index i) { return counter(2, 0).value<double>(std::uint64_t(i)); }
 
 /// This rank's rows of D L D.
 matrix_slice<double> own_rows(const communicator& ranks, index points) {
@@ -58,6 +67,26 @@ csr<double, host> diagonal_matrix(const matrix_slice<double>& A, int rank) {
     for (index i = 0; i < D.shape.rows; ++i) D.col_ind.push_back(i), ptr.push_back(i + 1);
     D.row_ptr = offset_vector(ptr);
     return D;
+}
+
+/// The largest error of a row of b = D L D x, in eps times the sum of its products' magnitudes. A
+/// row's entries are made anew, so nothing is taken from what multiplied.
+double largest_row_error(index points, range rows, const host_vector<double>& b) {
+    double largest = 0;
+    const auto step = std::max<std::int64_t>((rows.last - rows.first) / sampled_rows, 1);
+    for (std::int64_t at = rows.first; at < rows.last; at += step) {
+        const auto i = index(at);
+        const auto row = laplace27_rows<double>(points, points, points, {at, at + 1});
+        long double sum = 0, magnitudes = 0;
+        for (std::size_t k = 0; k < row.val.size(); ++k) {
+            const double a = row.val[k] * (factor(i) * factor(row.col_ind[k]));
+            const long double product = static_cast<long double>(a) * known_at(row.col_ind[k]);
+            sum += product, magnitudes += std::abs(product);
+        }
+        const auto error = std::abs(b[std::size_t(at - rows.first)] - sum);
+        largest = std::max(largest, double(error / magnitudes));
+    }
+    return largest / std::numeric_limits<double>::epsilon();
 }
 
 /// |x - known| / |known| over all ranks.
@@ -86,15 +115,21 @@ void run(const communicator& ranks, index points, double tol) {
     const distributed<double, gpu> A(on, std::move(slice));
     const double setup_s = seconds_since(start);
 
-    const counter random(2, 0);
     host_vector<double> known(n);
-    const auto first = std::uint64_t(A.rows().of(ranks.rank()).first);
-    for (std::size_t i = 0; i < n; ++i) known[i] = random.value<double>(first + i);
+    const range mine_rows = A.rows().of(ranks.rank());
+    for (std::size_t i = 0; i < n; ++i)
+        known[i] = known_at(index(mine_rows.first + std::int64_t(i)));
     vector<double, gpu> x, b;
     agree(&ranks, [&] {
         x = from_host(on, std::span<const double>(known)), b = make_vector<double>(on, n);
     });
     A.apply(1, x, 0, b);
+    const auto product = to_host<double>(on, b);
+    A.apply(1, x, 0, b);
+    const auto again = to_host<double>(on, b);
+    const int differs = std::memcmp(product.data(), again.data(), n * sizeof(double)) != 0;
+    const bool same_bits = summed(ranks, differs) == 0;
+    const auto row_errors = gathered(ranks, largest_row_error(points, mine_rows, product));
     agree(&ranks, [&] { x = from_host(on, std::span<const double>(host_vector<double>(n, 0))); });
     start = steady_clock::now();
     const auto report = cg<double, gpu>(on, A, *M, b, x, {.tol = tol, .max_iter = 20000});
@@ -115,6 +150,8 @@ void run(const communicator& ranks, index points, double tol) {
                               {"method", A.method_name()},
                               {"operator_bytes", operator_bytes},
                               {"gpu_used_bytes", used_bytes},
+                              {"same_bits", same_bits},
+                              {"row_error_eps", std::ranges::max(row_errors)},
                               {"generate_s", generate_s},
                               {"setup_s", setup_s},
                               {"solve_s", solve_s},
