@@ -23,11 +23,17 @@ class Products(unittest.TestCase):
         self.assertAlmostEqual(few.halo, 6 * 32**2)
         self.assertAlmostEqual(many.halo, 6 * 16**2)
 
-    def test_messages_hide_behind_the_own_columns_or_bind(self):
+    def test_waiting_hides_behind_the_own_columns_or_binds(self):
         slow = replace(GPU, latency=1.0)
         part = model.cube(400, 8, boxes=True)
-        self.assertLess(part.product_s(GPU), 1.1 * (GPU.launch + part.local_bytes / GPU.memory))
+        fast = replace(GPU, link=1e30)
+        self.assertLess(part.product_s(fast), 1.1 * (GPU.launch + part.local_bytes / GPU.memory))
         self.assertAlmostEqual(part.product_s(slow), 1, places=3)  # six messages, started together
+
+    def test_travel_comes_on_top(self):
+        part = model.cube(400, 8, boxes=True)
+        more = part.product_s(replace(GPU, link=1e9)) - part.product_s(GPU)
+        self.assertAlmostEqual(more / (part.halo_bytes * (1e-9 - 1e-10)), 1)
 
 
 class Measured(unittest.TestCase):
@@ -38,10 +44,11 @@ class Measured(unittest.TestCase):
         self.assertAlmostEqual(rate / 1e11, 3)
 
     def test_a_product_waits_for_the_slower_of_own_columns_and_messages(self):
-        def expected(message_s):
-            return model.expected_product_s(12.0, [6, 6], [2, 1], message_s, 0.5)
+        def expected(latency, travel_s=0.0):
+            return model.expected_product_s(12.0, [6, 6], [2, 1], latency, travel_s, 0.5)
         self.assertAlmostEqual(expected(3), 5 + 1 + 1)  # rank 1: 5 own, then 1
         self.assertAlmostEqual(expected(9), 9 + 2 + 1)  # rank 0 has 2 of others
+        self.assertAlmostEqual(expected(3, 4), expected(3) + 4)  # nothing hides what travels
 
 
 class Multigrid(unittest.TestCase):
