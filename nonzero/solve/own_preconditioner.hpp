@@ -50,6 +50,7 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
     if (!takes_block(c.preconditioner) || !A.has_rows()) return A.jacobi(here, c);
     using made = std::unique_ptr<linear_operator<V, B>>;
     return A.with_block([&](const ascending<V>& block, index first_row) -> made {
+        const incomplete_options by_level{.level = o.fill_level, .block = std::max(o.block, 1)};
         switch (c.preconditioner) {
             case preconditioning::gauss_seidel:
                 return gauss_seidel(here, block, first_row);
@@ -58,14 +59,13 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
             case preconditioning::ilut:
                 return ilut(here, block, {}, first_row);
             case preconditioning::ilu:
-                return ilu(here, block, {.level = o.fill_level}, first_row,
-                           &told.factors.emplace());
+                return ilu(here, block, by_level, first_row, &told.factors.emplace());
             case preconditioning::ic:
-                return ic(here, block, {.level = o.fill_level}, first_row, &told.factors.emplace());
+                return ic(here, block, by_level, first_row, &told.factors.emplace());
             case preconditioning::ict:
                 return ict(here, block, {.drop = 1e-3, .fill = 2}, first_row);
             case preconditioning::fsai:
-                return fsai(here, block, {.level = o.fill_level}, first_row);
+                return fsai(here, block, by_level, first_row);
             case preconditioning::saddle:
                 // Its constraints may lie on other ranks than what they constrain.
                 if (A.ranks() != nullptr) throw argument_error("saddle: not over ranks");
@@ -73,7 +73,7 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
                               c.method == krylov_method::minres ? saddle_form::diagonal
                                                                 : saddle_form::triangular);
             case preconditioning::spai:
-                return spai(here, block, {.level = o.fill_level}, first_row);
+                return spai(here, block, by_level, first_row);
             default:
                 return block_jacobi(here, block, std::max(o.block, 1), first_row);
         }

@@ -44,8 +44,8 @@ std::string_view name_of(preconditioning);
 struct system_options : gmres_options {
     std::optional<krylov_method> method = {};
     std::optional<preconditioning> preconditioner = {};
-    /// Unknowns that belong together, for block_jacobi and amg. 0: amg looks for them
-    /// (`amg_options::block`), block_jacobi takes each by itself.
+    /// Unknowns that belong together, for block_jacobi, ilu, ic, fsai, spai and amg. 0: amg looks
+    /// for them (`amg_options::block`), the others take each by itself.
     index block = 0;
     /// For amg: what its coarser levels must represent, such as `rigid_body_modes`; of this rank's
     /// rows. Without: the constant, one for each of a node's unknowns.

@@ -22,6 +22,11 @@ struct incomplete_options {
     /// Of fill. ilu and ic: 0 keeps A's pattern, 1 and 2 usually have 2 to 6 times as much. fsai:
     /// the pattern is that of A's lower triangle; 1: of A^2's. spai: that of A; 1: of A^2.
     int level = 0;
+    /// Unknowns of a node, 1 to 64, which follow each other from a multiple of it on. Where an
+    /// entry couples two nodes, all their unknowns are coupled in the pattern: so ilu and ic
+    /// eliminate dense blocks, by block ILU(level) and block IC(level) without pivoting within a
+    /// block.
+    index block = 1;
     /// ilu: a pivot smaller than this times the largest entry of A's row becomes that large, its
     /// sign kept; 0: the square root of a unit of rounding.
     double least_pivot = 0;

@@ -1,8 +1,11 @@
 #include "nonzero/solve/preconditioners/fill.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
+#include "nonzero/core/error.hpp"
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
 #include "nonzero/formats/csr/kernels.hpp"
@@ -62,6 +65,40 @@ bool are_equal(offset_span a, offset_span b) {
     return a.size() == b.size();
 }
 
+/// The columns of a matrix's nodes, for one thread.
+template <class V>
+class node_columns {
+  public:
+    node_columns(const csr<V, host_view>& A, index block, index first_row)
+        : A_(A), block_(block), before_(first_row % block) {}
+    [[nodiscard]] index count() const { return (before_ + A_.shape.rows + block_ - 1) / block_; }
+    /// A node's unknowns that are A's.
+    [[nodiscard]] range unknowns(index node) const {
+        return {std::max<std::int64_t>(std::int64_t(node) * block_ - before_, 0),
+                std::min<std::int64_t>((std::int64_t(node) + 1) * block_ - before_, A_.shape.rows)};
+    }
+    /// All columns of the nodes that this one is coupled with, ascending.
+    const std::vector<index>& operator()(index node) {
+        const range rows = unknowns(node);
+        nodes_.clear(), columns_.clear();
+        for (auto k = A_.row_ptr[std::size_t(rows.first)]; k < A_.row_ptr[std::size_t(rows.last)];
+             ++k)
+            nodes_.push_back((before_ + A_.col_ind[std::size_t(k)]) / block_);
+        std::ranges::sort(nodes_);
+        nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
+        for (const index n : nodes_) {
+            const range cols = unknowns(n);
+            for (std::int64_t j = cols.first; j < cols.last; ++j) columns_.push_back(index(j));
+        }
+        return columns_;
+    }
+
+  private:
+    const csr<V, host_view>& A_;
+    index block_, before_;  ///< before_: unknowns of the first node that are not A's
+    std::vector<index> nodes_, columns_;
+};
+
 /// The columns that a row has before its diagonal and behind it.
 struct row_sides {
     std::span<const index> before, behind;
@@ -77,6 +114,18 @@ row_sides sides_of(const csr<V, host_view>& A, std::size_t i) {
     return {row.first(at), row.subspan(at + (has_diagonal ? 1 : 0))};
 }
 
+/// A's values of a row on columns that include its own, and zeros.
+template <class V>
+void fill_values(const csr<V, host_view>& A, std::size_t i, std::span<const index> col,
+                 std::span<V> val) {
+    std::ranges::fill(val, V(0));
+    std::size_t at = 0;
+    for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k) {
+        while (col[at] < A.col_ind[k]) ++at;
+        val[at] = A.val[k];
+    }
+}
+
 /// One row of a factor's pattern, with A's values in it.
 template <class V>
 void fill_row(const csr<V, host_view>& A, std::size_t i, const row_sides& sides,
@@ -84,12 +133,7 @@ void fill_row(const csr<V, host_view>& A, std::size_t i, const row_sides& sides,
     std::ranges::copy(sides.before, col.begin());
     col[sides.before.size()] = index(i);
     std::ranges::copy(sides.behind, col.begin() + std::ptrdiff_t(sides.before.size()) + 1);
-    std::ranges::fill(val, V(0));
-    std::size_t at = 0;
-    for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k) {
-        while (col[at] < A.col_ind[k]) ++at;
-        val[at] = A.val[k];
-    }
+    fill_values<V>(A, i, col, val);
 }
 
 /// sides(i): the columns of row i, which include A's.
@@ -127,6 +171,36 @@ csr<V, host> lower_fill(cpu on, const csr<V, host_view>& A, const csr<V, host>& 
 }
 
 }  // namespace
+
+template <class V>
+ascending<V> in_whole_nodes(cpu on, const ascending<V>& in_order, index block, index first_row) {
+    if (block < 1 || block > 64)
+        throw argument_error(fmt::format("block is {}, expected 1 to 64", block));
+    if (block == 1) return in_order;
+    const csr<V, host_view>& A = in_order.view();
+    const auto make = [&] { return node_columns<V>(A, block, first_row); };
+    const index nodes = make().count();
+    const int threads = thread_count(on, A.shape.rows + std::ssize(A.val));
+    host_vector<offset> lengths(A.row_ptr.size() - 1);
+    parallel_for(threads, nodes, run_of_rows, make, [&](std::int64_t node, node_columns<V>& of) {
+        const range rows = of.unknowns(index(node));
+        const offset length = std::ssize(of(index(node)));
+        for (auto i = rows.first; i < rows.last; ++i) lengths[std::size_t(i)] = length;
+    });
+    const auto ptr = starts_of(lengths);
+    csr<V, host> whole{A.shape, offset_vector(ptr), host_vector<index>(std::size_t(ptr.back())),
+                       host_vector<V>(std::size_t(ptr.back()))};
+    parallel_for(threads, nodes, run_of_rows, make, [&](std::int64_t node, node_columns<V>& of) {
+        const range rows = of.unknowns(index(node));
+        const std::span<const index> columns = of(index(node));
+        for (auto i = rows.first; i < rows.last; ++i) {
+            const auto first = std::size_t(ptr[std::size_t(i)]);
+            fill_values(A, std::size_t(i), columns, {whole.val.data() + first, columns.size()});
+            std::ranges::copy(columns, whole.col_ind.begin() + std::ptrdiff_t(first));
+        }
+    });
+    return ascending<V>(std::move(whole));
+}
 
 template <class V>
 csr<V, host> upper_fill(cpu on, const csr<V, host_view>& A, int level) {
@@ -202,10 +276,11 @@ csr<V, host> behind_diagonal(cpu on, const filled_rows<V>& F) {
         [&](std::size_t i, offset k) { return F.ptr[i + 1] - 1 - k; });
 }
 
-#define NZ_INSTANTIATE(V)                                                 \
-    template csr<V, host> upper_fill(cpu, const csr<V, host_view>&, int); \
-    template filled_rows<V> filled(cpu, const ascending<V>&, int);        \
-    template csr<V, host> before_diagonal(cpu, const filled_rows<V>&);    \
+#define NZ_INSTANTIATE(V)                                                         \
+    template ascending<V> in_whole_nodes(cpu, const ascending<V>&, index, index); \
+    template csr<V, host> upper_fill(cpu, const csr<V, host_view>&, int);         \
+    template filled_rows<V> filled(cpu, const ascending<V>&, int);                \
+    template csr<V, host> before_diagonal(cpu, const filled_rows<V>&);            \
     template csr<V, host> behind_diagonal(cpu, const filled_rows<V>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 

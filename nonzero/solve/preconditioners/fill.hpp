@@ -5,6 +5,13 @@
 
 namespace nz {
 
+/// A with zeros stored where an entry couples two nodes of `block` unknowns and not all of these.
+/// Unknowns are counted from A's first row on, which is unknown first_row; the first and the last
+/// node may lie in A in part. A: square. Throws argument_error where block is not 1 to 64. Same
+/// bits for any number of threads.
+template <class V>
+ascending<V> in_whole_nodes(cpu on, const ascending<V>& A, index block, index first_row);
+
 /// Entries that row i of an upper factor has behind the diagonal, for every row: those columns j
 /// that a path of A leads to from i, over `level` rows at most, all of them before both i and j.
 /// So many levels of fill the sum rule gives the entry, and each row is found by itself. Columns

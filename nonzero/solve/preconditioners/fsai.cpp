@@ -14,6 +14,7 @@
 #include "nonzero/matrix/mirror.hpp"
 #include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/matrix/symmetry.hpp"
+#include "nonzero/solve/preconditioners/fill.hpp"
 #include "nonzero/solve/preconditioners/first_row.hpp"
 #include "nonzero/solve/preconditioners/incomplete.hpp"
 #include "nonzero/solve/preconditioners/triangular/triangular.hpp"
@@ -152,7 +153,8 @@ template <class V>
 csr<V, host> fsai_factor(cpu on, const ascending<V>& in_order, const incomplete_options& o,
                          index first_row) {
     check_fsai(in_order, o);
-    const csr<V, host_view>& A = in_order.view();
+    const auto whole = in_whole_nodes(on, in_order, o.block, first_row);
+    const csr<V, host_view>& A = whole.view();
     const cpu here = worth(on, std::ssize(A.val));
     auto pattern = scaled_magnitudes(here, A);
     if (o.level == 1) pattern = spgemm(here, view(pattern), view(pattern));

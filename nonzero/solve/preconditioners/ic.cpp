@@ -109,7 +109,8 @@ template <class V>
 triangle<V> ic_factor(cpu on, const ascending<V>& A, const incomplete_options& o, index first_row,
                       factor_report& report) {
     check_ic(A, o);
-    const auto below = before_diagonal(on, filled(on, A, o.level));
+    const auto whole = in_whole_nodes(on, A, o.block, first_row);
+    const auto below = before_diagonal(on, filled(on, whole, o.level));
     const auto diagonal = diagonal_of(worth(on, std::ssize(A.view().val)), A.view());
     report.entries = 2 * std::ssize(below.val) + std::ssize(diagonal);
     report.fill = double(report.entries) / double(std::max<std::size_t>(1, A.view().val.size()));

@@ -126,7 +126,7 @@ template <class V>
 incomplete_lu<V> ilu_factors(cpu on, const ascending<V>& A, const incomplete_options& o,
                              index first_row, factor_report& report) {
     check_ilu(A, o, first_row);
-    auto F = filled(on, A, o.level);
+    auto F = filled(on, in_whole_nodes(on, A, o.block, first_row), o.level);
     elimination<V> done(on, F, least_pivot<V>(o));
     refuse_row("ilu", done.zero_row(), first_row, "A is zero");
     refuse_row("ilu", done.overflowing_row(), first_row, "the factor overflows");
@@ -146,14 +146,15 @@ std::unique_ptr<linear_operator<V, gpu>> ilu_on_the_gpu(gpu on, const ascending<
                                                         index first_row, factor_report& report) {
     if (o.level > 0) return nullptr;
     check_ilu(A, o, first_row);
-    const auto entries = std::ssize(A.view().val);
-    const auto done =
-        factored_on_gpu(on, upload(on, A.view()), double(least_pivot<V>(o)), most_levels(A.view()));
+    const auto whole = in_whole_nodes(helpers(on), A, o.block, first_row);
+    const auto entries = std::ssize(whole.view().val);
+    const auto done = factored_on_gpu(on, upload(on, whole.view()), double(least_pivot<V>(o)),
+                                      most_levels(whole.view()));
     if (!done) return nullptr;
     refuse_row("ilu", done->zero_row, first_row, "A is zero");
     refuse_row("ilu", done->overflowing_row, first_row, "the factor overflows");
     report.entries = entries;
-    report.fill = 1;
+    report.fill = double(entries) / double(std::max<std::size_t>(1, A.view().val.size()));
     report.shifted_pivots = done->shifted_pivots;
     if (done->shifted_pivots > 0) report.first_shifted = first_row + done->first_shifted;
     return solving_operator(on, done->lower, done->upper, o.solves);

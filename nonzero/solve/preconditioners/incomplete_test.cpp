@@ -262,6 +262,115 @@ TYPED_TEST(incomplete_values, factors_have_a_on_their_pattern) {
         }
 }
 
+/// Whether nodes of `block` unknowns are coupled, by A's dense form; unknowns count from `first`
+/// on.
+template <class V>
+std::vector<std::vector<bool>> coupled_nodes(const csr<V, host>& A, index block, index first) {
+    const auto nodes = std::size_t((first + A.shape.rows - 1) / block + 1);
+    std::vector<std::vector<bool>> coupled(nodes, std::vector<bool>(nodes, false));
+    for_each_entry(view(A), 0, A.shape.rows, [&](index i, index j, V) {
+        coupled[std::size_t((first + i) / block)][std::size_t((first + j) / block)] = true;
+    });
+    return coupled;
+}
+
+TYPED_TEST(incomplete_values, nodes_are_whole_or_not_there) {
+    using V = TypeParam;
+    const auto A = random<V>(61, 61, 2, 3);
+    const auto dense_A = dense_of(A);
+    for (const index block : {2, 3, 5, 8, 64})
+        for (const index first : {0, 1, 64}) {
+            const auto whole = in_whole_nodes(cpu{3}, ascending(view(A)), block, first);
+            const auto coupled = coupled_nodes(A, block, first);
+            std::vector<std::vector<bool>> stored(61, std::vector<bool>(61, false));
+            for_each_entry(whole.view(), 0, 61, [&](index i, index j, V v) {
+                stored[std::size_t(i)][std::size_t(j)] = true;
+                EXPECT_EQ(v, dense_A[std::size_t(i)][std::size_t(j)]);
+            });
+            for (index i = 0; i < 61; ++i)
+                for (index j = 0; j < 61; ++j)
+                    EXPECT_EQ(
+                        stored[std::size_t(i)][std::size_t(j)],
+                        coupled[std::size_t((first + i) / block)][std::size_t((first + j) / block)])
+                        << block << ", " << first << ": " << i << ", " << j;
+        }
+}
+
+/// Diffusion of `block` species on a square, each by itself, and reactions of each with the next
+/// within a node; a node's unknowns follow each other.
+template <class V>
+csr<V, host> reacting(index points, index block, V strength) {
+    const auto D = laplace2d<V>(points, points);
+    const index n = D.shape.rows * block;
+    std::vector<std::map<index, V>> rows(static_cast<std::size_t>(n));
+    for_each_entry(view(D), 0, D.shape.rows, [&](index i, index j, V v) {
+        for (index s = 0; s < block; ++s) rows[std::size_t(i * block + s)][j * block + s] = v;
+    });
+    for (index i = 0; i + 1 < n; ++i) {
+        if ((i + 1) % block == 0) continue;
+        rows[std::size_t(i)][i + 1] = strength, rows[std::size_t(i) + 1][i] = -strength;
+    }
+    csr<V, host> A{{n, n}, {}, {}, {}};
+    host_vector<offset> ptr{0};
+    for (const auto& row : rows) {
+        for (const auto& [j, v] : row) A.col_ind.push_back(j), A.val.push_back(v);
+        ptr.push_back(std::ssize(A.val));
+    }
+    A.row_ptr = offset_vector(ptr);
+    return A;
+}
+
+TYPED_TEST(incomplete_values, factors_in_blocks_have_a_on_whole_nodes) {
+    using V = TypeParam;
+    for (const index block : {2, 3, 8})
+        for (const int level : {0, 1}) {
+            const incomplete_options in_blocks{.level = level, .block = block};
+            const auto A = reacting<V>(7, block, V(3));
+            factor_report report;
+            const auto [L, U] = ilu_factors<V>(cpu{2}, ascending(view(A)), in_blocks, 0, report);
+            EXPECT_EQ(report.shifted_pivots, 0);
+            const std::string name = fmt::format("blocks of {}, level {}", block, level);
+            expect_factors(A, L, U, 0, name);
+            // A node of the grid beside the diagonal block: all its unknowns, at level 0 those of
+            // A's neighbours alone.
+            const auto grid = filled(cpu{}, ascending(laplace2d<V>(7, 7)), level);
+            EXPECT_EQ(report.entries, grid.ptr.back() * block * block) << name;
+            const auto B = elasticity3d<V>(2, 3, 2, 0.3);
+            const auto l = ic_factor<V>(cpu{2}, ascending(view(B)), in_blocks, 0, report);
+            const triangle<V> u{triangle_side::upper, adjoint(cpu{}, l.beside), l.inverse};
+            expect_factors(B, l, u, report.shift, "ic, " + name);
+        }
+}
+
+TYPED_TEST(incomplete, blocks_spare_iterations_where_unknowns_of_a_node_react) {
+    using V = typename TypeParam::V;
+    using B = typename TypeParam::B;
+    const auto s = manufactured<V>("reacting", reacting<V>(40, 4, V(4)));
+    const auto op = this->operator_of(s.A);
+    const auto b = this->to_backend(s.b);
+    const auto iterations = [&](index block) {
+        const auto M =
+            ilu(this->on_, view(s.A),
+                {.block = block, .solves = incomplete_options::triangular_solves::exact});
+        auto x = this->to_backend(host_vector<V>(s.b.size(), V(0)));
+        const auto r = bicgstab<V, B>(this->on_, *op, *M, b, x, {.tol = this->tol});
+        EXPECT_TRUE(r.converged) << block << ": " << r.why;
+        return r.iterations;
+    };
+    EXPECT_LT(4 * iterations(4), 3 * iterations(1));
+}
+
+TEST(blocks, of_no_such_size_are_refused) {
+    const auto A = laplace2d<double>(4, 4);
+    for (const index block : {0, -1, 65}) {
+        const incomplete_options o{.block = block};
+        EXPECT_THROW((void)ilu(cpu{}, view(A), o), argument_error);
+        EXPECT_THROW((void)ic(cpu{}, view(A), o), argument_error);
+        EXPECT_THROW((void)fsai(cpu{}, view(A), o), argument_error);
+        EXPECT_THROW((void)spai(cpu{}, view(A), o), argument_error);
+    }
+}
+
 TYPED_TEST(incomplete_values, any_number_of_threads_gives_the_same_bits) {
     using V = TypeParam;
     for (const auto& [name, A] : large_matrices<V>()) {

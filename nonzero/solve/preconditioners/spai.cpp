@@ -16,6 +16,7 @@
 #include "nonzero/matrix/mirror.hpp"
 #include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/plan/plan.hpp"
+#include "nonzero/solve/preconditioners/fill.hpp"
 #include "nonzero/solve/preconditioners/first_row.hpp"
 #include "nonzero/solve/preconditioners/incomplete.hpp"
 
@@ -334,13 +335,14 @@ template <class V>
 csr<V, host> spai_inverse(cpu on, const ascending<V>& A, const incomplete_options& o,
                           index first_row, factor_report& report) {
     check_spai(A, o, first_row);
-    const csr<V, host_view>& rows = A.view();
+    const auto whole = in_whole_nodes(on, A, o.block, first_row);
+    const csr<V, host_view>& rows = whole.view();
     inverse<V> made(worth(on, std::ssize(rows.val)), rows, o);
     refuse_row("spai", made.zero_row(), first_row, "A is singular, or the pattern too small,");
     refuse_row("spai", made.overflowing_row(), first_row, "the inverse overflows");
     auto M = made.take();
     report.entries = std::ssize(M.val);
-    report.fill = double(report.entries) / double(std::max<std::size_t>(1, rows.val.size()));
+    report.fill = double(report.entries) / double(std::max<std::size_t>(1, A.view().val.size()));
     return M;
 }
 
