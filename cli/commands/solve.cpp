@@ -490,8 +490,8 @@ void add_solve(const command& nz) {
         .number<int>({1, 1000})
         .shows_default();
     sub.add_option("--block", o->block,
-                   "unknowns that belong together, for block-jacobi and amg (default: those that "
-                   "amg finds by A's rows; for block-jacobi 1)")
+                   "unknowns that belong together, for block-jacobi, ilu, ic, fsai, spai and amg "
+                   "(default: those that amg finds by A's rows; for others 1)")
         .number<int>({1, 64});
     sub.add_option("--coordinates", o->coordinates,
                    "for amg of elasticity, file with a row of 2 or 3 coordinates for each node: it "

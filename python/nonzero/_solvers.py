@@ -220,8 +220,8 @@ def solve(
     restart : int
         Vectors of gmres, at first.
     block : int, optional
-        Unknowns that belong together, for block-jacobi and amg. [amg: as many as A's rows show;
-        block-jacobi: 1]
+        Unknowns that belong together, for block-jacobi, ilu, ic, fsai, spai and amg. [amg: as many
+        as A's rows show; others: 1]
     near_nullspace : array, (n, k), optional
         For amg, as `amg` takes it.
     iterative : bool
@@ -1118,7 +1118,9 @@ def amg(
     return Multigrid(core, report)
 
 
-def _incomplete(kind: str, A: Any, level: int, device: int | str | None, threads: int) -> Operator:
+def _incomplete(
+    kind: str, A: Any, level: int, block: int, device: int | str | None, threads: int
+) -> Operator:
     matrix = as_matrix(A)
     host = matrix.on_cpu()
     core, text = _nonzero.incomplete(
@@ -1128,11 +1130,19 @@ def _incomplete(kind: str, A: Any, level: int, device: int | str | None, threads
         device=device_number(device, matrix),
         threads=whole(threads, "threads"),
         level=whole(level, "level", 0),
+        block=whole(block, "block", 1),
     )
     return Operator(core, None, {"name": kind, "report": text})
 
 
-def ilu(A: Any, level: int = 0, *, device: int | str | None = None, threads: int = 0) -> Operator:
+def ilu(
+    A: Any,
+    level: int = 0,
+    *,
+    block: int = 1,
+    device: int | str | None = None,
+    threads: int = 0,
+) -> Operator:
     """Make a preconditioner of incomplete LU factors: for `bicgstab` and `gmres`.
 
     Parameters
@@ -1142,6 +1152,9 @@ def ilu(A: Any, level: int = 0, *, device: int | str | None = None, threads: int
         pivots are shifted.
     level : int
         Of fill: 0 keeps the pattern of A; 1 and 2 keep more.
+    block : int
+        Unknowns of a node, up to 64, which follow each other: where an entry couples two nodes, all
+        their unknowns are coupled in the pattern, as in block ILU.
     device : int or "cpu" or "gpu", optional
         Where it is applied: on a GPU by products with approximate inverses of the factors.
         [where A lies]
@@ -1166,10 +1179,17 @@ def ilu(A: Any, level: int = 0, *, device: int | str | None = None, threads: int
     >>> info
     0
     """
-    return _incomplete("ilu", A, level, device, threads)
+    return _incomplete("ilu", A, level, block, device, threads)
 
 
-def ic(A: Any, level: int = 0, *, device: int | str | None = None, threads: int = 0) -> Operator:
+def ic(
+    A: Any,
+    level: int = 0,
+    *,
+    block: int = 1,
+    device: int | str | None = None,
+    threads: int = 0,
+) -> Operator:
     """Make a preconditioner of an incomplete Cholesky factor: for `cg`.
 
     Where there is no such factor, a part of A's diagonal is added to A.
@@ -1178,7 +1198,7 @@ def ic(A: Any, level: int = 0, *, device: int | str | None = None, threads: int 
     ----------
     A : sparse matrix, (n, n)
         Symmetric (hermitian) positive definite; as `ilu` takes it.
-    level, device, threads
+    level, block, device, threads
         As `ilu` has them.
 
     Returns
@@ -1199,10 +1219,17 @@ def ic(A: Any, level: int = 0, *, device: int | str | None = None, threads: int 
     >>> info
     0
     """
-    return _incomplete("ic", A, level, device, threads)
+    return _incomplete("ic", A, level, block, device, threads)
 
 
-def fsai(A: Any, level: int = 0, *, device: int | str | None = None, threads: int = 0) -> Operator:
+def fsai(
+    A: Any,
+    level: int = 0,
+    *,
+    block: int = 1,
+    device: int | str | None = None,
+    threads: int = 0,
+) -> Operator:
     """Make a preconditioner of a factorised sparse approximate inverse: for `cg`.
 
     It is two products, in which no row waits for another: for GPUs and many threads.
@@ -1213,7 +1240,7 @@ def fsai(A: Any, level: int = 0, *, device: int | str | None = None, threads: in
         Symmetric (hermitian) positive definite; as `ilu` takes it.
     level : int
         The pattern of the factor: that of A (0) or of A squared (1).
-    device, threads
+    block, device, threads
         As `ilu` has them.
 
     Returns
@@ -1234,10 +1261,17 @@ def fsai(A: Any, level: int = 0, *, device: int | str | None = None, threads: in
     >>> info
     0
     """
-    return _incomplete("fsai", A, level, device, threads)
+    return _incomplete("fsai", A, level, block, device, threads)
 
 
-def spai(A: Any, level: int = 0, *, device: int | str | None = None, threads: int = 0) -> Operator:
+def spai(
+    A: Any,
+    level: int = 0,
+    *,
+    block: int = 1,
+    device: int | str | None = None,
+    threads: int = 0,
+) -> Operator:
     """Make a preconditioner of a sparse approximate inverse: for `bicgstab` and `gmres`.
 
     It is one product, in which no row waits for another: for GPUs and many threads.
@@ -1248,7 +1282,7 @@ def spai(A: Any, level: int = 0, *, device: int | str | None = None, threads: in
         As `ilu` takes it.
     level : int
         The pattern of the inverse: that of A (0) or of A squared (1).
-    device, threads
+    block, device, threads
         As `ilu` has them.
 
     Returns
@@ -1271,4 +1305,4 @@ def spai(A: Any, level: int = 0, *, device: int | str | None = None, threads: in
     >>> info
     0
     """
-    return _incomplete("spai", A, level, device, threads)
+    return _incomplete("spai", A, level, block, device, threads)

@@ -513,28 +513,30 @@ std::unique_ptr<any_factorization> factorize_system(shape_pair shape, nb::handle
 /// kind: "ilu", "ic", "fsai" or "spai".
 template <class V, class B>
 std::unique_ptr<any_operator> make_incomplete(B on, const csr<V, host_view>& A,
-                                              const std::string& kind, int level,
+                                              const std::string& kind, const incomplete_options& o,
                                               std::string& text) {
     const nb::gil_scoped_release others_run;
     factor_report report;
     std::unique_ptr<linear_operator<V, B>> M;
-    if (kind == "ilu") M = ilu(on, A, {.level = level}, 0, &report);
-    if (kind == "ic") M = ic(on, A, {.level = level}, 0, &report);
-    if (kind == "fsai") M = fsai(on, A, {.level = level});
-    if (kind == "spai") M = spai(on, A, {.level = level}, 0, &report);
+    if (kind == "ilu") M = ilu(on, A, o, 0, &report);
+    if (kind == "ic") M = ic(on, A, o, 0, &report);
+    if (kind == "fsai") M = fsai(on, A, o);
+    if (kind == "spai") M = spai(on, A, o, 0, &report);
     if (kind != "fsai") text = to_text(report);
     return unplanned<V, B>(on, std::move(M));
 }
 
 nb::tuple incomplete_of(const std::string& kind, shape_pair shape, nb::handle indptr_,
-                        nb::handle indices_, nb::handle data_, int device, int threads, int level) {
+                        nb::handle indices_, nb::handle data_, int device, int threads, int level,
+                        index block) {
     const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
     if (device >= 0) require_gpu({.device = device});
     std::string text;
     auto M = with_solver_type(
         data.type(), "A.data", device, threads, {.device = device}, [&]<class V>(auto on) {
             const borrowed_csr<V, host_view> A(checked_shape(shape), indptr, indices, data);
-            return make_incomplete<V, decltype(on)>(on, A.view(), kind, level, text);
+            return make_incomplete<V, decltype(on)>(on, A.view(), kind,
+                                                    {.level = level, .block = block}, text);
         });
     return nb::make_tuple(nb::cast(std::move(M)), text);
 }
@@ -645,7 +647,7 @@ void bind_solvers(nb::module_& m) {
     m.def("factorize", &factorize_system, "shape"_a, "indptr"_a, "indices"_a, "data"_a,
           nb::kw_only(), "max_bytes"_a.none(), "direct_solver"_a);
     m.def("incomplete", &incomplete_of, "kind"_a, "shape"_a, "indptr"_a, "indices"_a, "data"_a,
-          nb::kw_only(), "device"_a, "threads"_a, "level"_a);
+          nb::kw_only(), "device"_a, "threads"_a, "level"_a, "block"_a);
     m.def("eigs", &eigenpairs, "A"_a, nb::kw_only(), "count"_a, "which"_a, "tol"_a,
           "max_products"_a, "threads"_a, "M"_a.none(), "guess"_a.none(), "callback"_a.none());
 }

@@ -431,6 +431,7 @@ SOLVERS: dict[str, Wrong] = {
     "amg: cycle": (lambda: nz.amg(A, cycle="f"), ValueError, "cycle: 'f', expected 'v' or 'w'"),
     "amg: block": (lambda: nz.amg(A, block=4), ValueError, "amg: 6 rows, not whole blocks of 4"),
     "ilu: level": (lambda: nz.ilu(A, 101), ValueError, "ilu: level is 101, expected 0 to 100"),
+    "ilu: block": (lambda: nz.ilu(A, block=65), ValueError, "block is 65, expected 1 to 64"),
     "ilu: not square": (lambda: nz.ilu(R), ValueError, "ilu: A is 4 x 6, expected a square matrix"),
     "ic: not symmetric": (
         lambda: nz.ic(sp.csr_array(np.array([[2.0, 1], [0, 2]]))),

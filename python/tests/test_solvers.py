@@ -468,6 +468,22 @@ def test_incomplete_factors_spare_iterations(dtype: str, level: int) -> None:
         assert np.allclose(M @ b, alike, rtol=100 * np.finfo(dtype).eps, atol=0)
 
 
+def test_blocks_spare_iterations_where_unknowns_of_a_node_react() -> None:
+    reaction = sp.diags_array([-4.0, 4.0], offsets=[-1, 1], shape=(3, 3))
+    diffusion = nz.generate.laplace2d(30)
+    A = sp.csr_array(sp.kron(diffusion, np.eye(3)) + sp.kron(np.eye(900), reaction))
+    b = A @ np.random.default_rng(5).standard_normal(2700)
+    products = {}
+    for block in (1, 3):
+        calls: list[float] = []
+        x, info = nz.bicgstab(A, b, M=nz.ilu(A, block=block), rtol=1e-9, callback=calls.append)
+        assert info == 0 and relative_residual(A, x, b) < 1e-8
+        products[block] = len(calls)
+    assert 4 * products[3] < 3 * products[1]
+    kept = nz.solve(A, b, method="bicgstab", preconditioner="ilu", block=3)
+    assert kept.converged and kept.iterations <= products[3]
+
+
 def test_amg_of_a_hermitian_matrix() -> None:
     A = nz.generate.laplace2d(40)
     rng = np.random.default_rng(3)
