@@ -1002,6 +1002,15 @@ def networkx(m: Measurements, machine: str) -> list[str]:
     return table(["function", "graph", "NetworkX", "ours, converted", "ours, cached"], lines, 2)
 
 
+def networkx_tests(m: Measurements, machine: str) -> list[str]:
+    """NetworkX's whole suite of tests by our backend."""
+    lines = [[r["networkx"], "yes" if r["fallback"] else "no",
+              *(str(r[key]) for key in ("passed", "failed", "skipped", "xfailed")), r["why"]]
+             for r in m.json(f"{machine}/networkx_tests.json")["runs"]]
+    return table(["NetworkX", "fallback", "passed", "failed", "skipped", "expected to fail",
+                  "failed why"], lines, 2)
+
+
 def amgx_clients(m: Measurements, machine: str) -> list[str]:
     """What programs written for AmgX do over our library."""
     told = m.json(f"{machine}/amgx_clients.json")
@@ -1222,7 +1231,7 @@ GENERATORS: dict[str, Callable[..., list[str]]] = {
         plan, plan_sizes, plan_misses, transposed,
         giants, large, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
-        networkx, amgx_clients,
+        networkx, networkx_tests, amgx_clients,
         ranks_solvers, gpus_products, gpus_messages, gpus_solvers, gpus_large,
         ranks_aims, many_gpus,
         many_gpus_amg, many_gpus_levels)}

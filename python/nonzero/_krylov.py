@@ -150,7 +150,7 @@ def target_of(tol: float | None, name: str, atol: float, b: Any, dtype: np.dtype
     largest = float(host.max(initial=0))
     if not 0 < largest < math.inf:
         return asked
-    norm = float(np.linalg.norm(host / largest, axis=0).max())  # over the largest element
+    norm = float(np.max(np.linalg.norm(host / largest, axis=0)))  # over the largest element
     return max(asked, min(least / largest / norm, sys.float_info.max))
 
 

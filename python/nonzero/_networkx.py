@@ -345,7 +345,7 @@ def _as_met(numbers: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def _count(G: Graph, *, strong: bool) -> int:
-    return int(G.components(strong=strong).max(initial=-1)) + 1
+    return int(np.max(G.components(strong=strong), initial=-1)) + 1
 
 
 def _is_one(G: Graph, *, strong: bool) -> bool:

@@ -8,7 +8,8 @@ from typing import Any
 FUNCTIONS = {
     "pagerank": "The iterations of NetworkX, to the same tolerance, by a planned product.",
     "google_matrix": "",
-    "hits": "By `nonzero.eigsh`; the hubs and authorities of an unnormalised result are positive.",
+    "hits": "The iterations of NetworkX, by a planned product; `svd` by `nonzero.eigsh`, with hubs "
+    "and authorities that are positive where the result is not normalised.",
     "eigenvector_centrality": "The iterations of NetworkX, by a planned product.",
     "eigenvector_centrality_numpy": "Of undirected graphs, by `nonzero.eigsh`.",
     "katz_centrality": "The iterations of NetworkX, by a planned product.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import networkx as nx
@@ -16,6 +17,9 @@ from nonzero._solvers import amg
 
 #: Products for each iteration of NetworkX's, which are restarts of ARPACK with 20 vectors.
 _PRODUCTS = 20
+
+#: How NetworkX finds hubs where a call does not say: before 3.7 it had one way alone.
+_HITS = "power_iteration" if "method" in inspect.signature(nx.hits).parameters else "svd"
 
 _METHODS = ("tracemin", "tracemin_pcg", "tracemin_lu", "lanczos", "lobpcg")
 
@@ -50,20 +54,60 @@ class _Gram:
         return self.of @ (self.of.T @ x)
 
 
+def _hits_start(G: Graph, nstart: dict[Any, float] | None) -> NDArray[np.float64]:
+    """Give hubs that sum to 1, to iterate from."""
+    if nstart is None:
+        return np.full(len(G), 1.0 / len(G))
+    missing = set(G.nodes) - nstart.keys()
+    if missing:
+        raise nx.NetworkXError(f"nstart must have a value for every node; missing: {missing}")
+    h: NDArray[np.float64] = np.array([nstart[node] for node in G.nodes], float)
+    if h.sum() == 0:
+        raise nx.NetworkXError("nstart values must not sum to zero")
+    h /= h.sum()
+    return h
+
+
+def _hits_iterated(
+    op: Any, h: NDArray[np.float64], tol: float, max_iter: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give hubs and authorities, the largest of each 1, by the iterations of NetworkX."""
+    back = op.T
+    for _ in range(max_iter):
+        a = op @ h
+        new = back @ a
+        largest = new.max()
+        if largest == 0:  # no links: NetworkX goes on with what is no number
+            break
+        new /= largest
+        change = np.abs(new - h).sum()
+        h = new
+        if change < tol:
+            return h, a / a.max()
+    raise nx.PowerIterationFailedConvergence(max_iter)
+
+
 def hits(
     G: Graph,
     max_iter: int = 100,
     tol: float = 1.0e-8,
     nstart: dict[Any, float] | None = None,
     normalized: bool = True,
+    *,
+    method: str = _HITS,
 ) -> tuple[dict[Any, float], dict[Any, float]]:
     """Give hubs and authorities as `networkx.hits` does."""
+    if method not in ("power_iteration", "svd"):
+        raise ValueError(f"method not supported: {method}")
     if len(G) == 0:
         return {}, {}
     op = G.operator("weight")
-    v0 = None if nstart is None else np.array(list(nstart.values()), float)
-    a = leading_vector(_Gram(op), tol, max_iter, v0)
-    h = op.T @ a
+    if method == "svd":
+        v0 = None if nstart is None else np.array(list(nstart.values()), float)
+        a = leading_vector(_Gram(op), tol, max_iter, v0)
+        h = op.T @ a
+    else:
+        h, a = _hits_iterated(op, _hits_start(G, nstart), tol, max_iter)
     if normalized:
         h, a = h / h.sum(), a / a.sum()
     hubs, authorities = (dict(zip(G.nodes, v.tolist(), strict=True)) for v in (h, a))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import re
 import subprocess
@@ -26,6 +27,11 @@ if "nonzero" not in nx.utils.backends.backends:
 nx.config.warnings_to_ignore.add("cache")
 
 KINDS = {c.__name__: c for c in (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)}
+
+#: What `hits` takes as its method: nothing before NetworkX 3.7.
+HITS_METHODS = (
+    ["power_iteration", "svd"] if "method" in inspect.signature(nx.hits).parameters else []
+)
 
 
 def graph(kind: str, nodes: int = 60, links: int = 150, seed: int = 0, weights: bool = True) -> Any:
@@ -82,11 +88,26 @@ def test_pagerank(kind: str, weights: bool) -> None:
 def test_hits(kind: str) -> None:
     G = graph(kind, weights=True)
     choices: list[dict[str, Any]] = [{}, {"nstart": dict.fromkeys(G, 1.0)}]
+    choices += [{"method": method} for method in HITS_METHODS]
     for options in choices:
-        for ours, theirs in zip(*both("hits", G, **options), strict=True):
+        for ours, theirs in zip(*both("hits", G, max_iter=1000, **options), strict=True):
             close(ours, theirs, 1e-6)
-    hubs, authorities = nx.hits(G, normalized=False, backend="nonzero")
+    hubs, authorities = nx.hits(G, normalized=False, max_iter=1000, backend="nonzero")
     assert min(hubs.values()) >= -1e-7 and min(authorities.values()) >= -1e-7
+
+
+@pytest.mark.skipif(not HITS_METHODS, reason="this NetworkX has one method of hits")
+@pytest.mark.parametrize("kind", KINDS)
+def test_hits_by_iterations(kind: str) -> None:
+    G = graph(kind)
+    some = {node: 1.0 + (hash(node) % 3) for node in reversed(list(G))}
+    choices: list[dict[str, Any]] = [{}, {"normalized": False}, {"nstart": some}, {"tol": 1e-3}]
+    for options in choices:
+        for ours, theirs in zip(*both("hits", G, max_iter=1000, **options), strict=True):
+            close(ours, theirs, 1e-14)
+    # Two singular values are the largest: the start says which vectors come out.
+    for ours, theirs in zip(*both("hits", nx.star_graph(9)), strict=True):
+        close(ours, theirs, 1e-15)
 
 
 @pytest.mark.parametrize("kind", ["Graph", "DiGraph"])
@@ -235,6 +256,7 @@ def test_what_it_takes_and_what_it_leaves() -> None:
         assert "nonzero" in getattr(nx, name).backends
 
 
+@pytest.mark.filterwarnings("ignore:invalid value")  # NetworkX, of a graph without links
 def test_errors_are_those_of_networkx() -> None:
     G = nx.path_graph(5)
     empty = nx.Graph()
@@ -242,6 +264,7 @@ def test_errors_are_those_of_networkx() -> None:
         ("pagerank", G, {"max_iter": 0}),
         ("pagerank", G, {"personalization": {0: 0}}),
         ("hits", G, {"max_iter": 0}),
+        *[("hits", G, {"max_iter": 0, "method": method}) for method in HITS_METHODS],
         ("eigenvector_centrality", empty, {}),
         ("eigenvector_centrality", G, {"nstart": dict.fromkeys(G, 0)}),
         ("eigenvector_centrality", G, {"max_iter": 0}),
@@ -260,6 +283,14 @@ def test_errors_are_those_of_networkx() -> None:
         ("fiedler_vector", nx.empty_graph(3), {}),
         ("spectral_ordering", empty, {}),
     ]
+    if HITS_METHODS:
+        calls += [
+            ("hits", G, {"method": "none"}),
+            ("hits", G, {"max_iter": 1}),
+            ("hits", G, {"nstart": {0: 1.0}}),
+            ("hits", G, {"nstart": dict.fromkeys(G, 0.0)}),
+            ("hits", nx.empty_graph(3), {}),
+        ]
     for name, of, options in calls:
         with pytest.raises(Exception) as theirs:
             getattr(nx, name)(of, backend="networkx", **options)
