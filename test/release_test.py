@@ -91,6 +91,14 @@ class Release(unittest.TestCase):
         again = self.release("--test", "true", "1.2.3")
         self.assertIn("there is a tag v1.2.3", again.stderr)
 
+    def test_pictures_that_a_package_index_does_not_show_are_told(self) -> None:
+        for picture, told in (("docs/a.svg", True), ("https://example.org/a.svg", False)):
+            self.write("README.md", f"![A picture]({picture})\n")
+            self.commit()
+            done = self.release("--test", "true", "1.2.3")
+            self.assertEqual("pictures of README.md" in done.stdout, told, picture)
+            self.git("tag", "--delete", "v1.2.3")
+
     def test_versions_that_disagree(self) -> None:
         self.refused("expected a version", "1.2")
         self.refused("CMakeLists.txt has version 1.2.3, expected 1.3.0", "--check", "1.3.0")

@@ -509,6 +509,7 @@ class InABrowser(Page):
             document.querySelector('.note').textContent]"""
         for fragment, expected in (
             ("", ["cs121", "csr.scalar", "ell.row", "step 0 of 12", ""]),
+            ("#left=ell.row", ["cs121", "ell.row", "coo.atomic", "step 0 of 10", ""]),
             (
                 "#matrix=stencil&left=jds.row&right=dia&step=7",
                 ["stencil", "jds.row", "dia.row", "step 7 of 39", ""],

@@ -95,7 +95,8 @@ function panelNames({first, data}, wanted, tell) {
     }
     const [left, right] = wanted.map((name) => (known.has(name) ? name : undefined));
     const one = left ?? (known.has(first) ? first : formats[0]);
-    const second = ['ell', 'sell', 'coo'].find((f) => f !== one && formats.includes(f));
+    const other = (f) => f !== one?.split('.')[0] && formats.includes(f);
+    const second = ['ell', 'sell', 'coo'].find(other);
     return [one, right ?? second].filter(Boolean);
 }
 

@@ -126,7 +126,7 @@ bool scatters(const csr<V, host_view>& A, const host_vector<offset>& ptr) {
     std::vector<offset> held(8192);
     std::int64_t misses = 0;
     for (std::int64_t r = 0; r < runs; ++r) {
-        std::ranges::fill(held, -1);
+        std::fill(held.begin(), held.end(), -1);
         const auto middle = std::int64_t(A.val.size()) * (2 * r + 1) / (2 * runs);
         auto i = row_of_entry(A, middle);
         for (std::int64_t k = middle; k < middle + run; ++k) {
