@@ -1026,6 +1026,36 @@ def amgx_clients(m: Measurements, machine: str) -> list[str]:
     return table(["client", "what ran", "outcome"], lines, 3)
 
 
+def system_peers(m: Measurements, machine: str) -> list[str]:
+    """The collection of systems: nz.solve's defaults beside the fastest peer that solves each."""
+    peers = {s["name"]: {name: p["seconds"] for name, p in s["peers"].items() if p["solved"]}
+             for s in m.json(f"{machine}/systems/peers.json")["systems"]}
+    told = m.json(f"{machine}/systems/default.json")
+    solved = [s for s in told["systems"]
+              if s["residual"] is not None and s["residual"] <= 2 * told["tol"]]
+    lines = []
+    for kind in [*sorted({s["group"] for s in told["systems"]}), "all"]:
+        def is_of(s: Row, kind: str = kind) -> bool:
+            return kind in ("all", s["group"])
+
+        every = [s for s in told["systems"] if is_of(s)]
+        # Where no peer solves a system nonzero is the fastest.
+        times = {s["name"]: s["seconds"] / min(peers[s["name"]].values(), default=math.inf)
+                 for s in solved if is_of(s)}
+        both = {name: ratio for name, ratio in times.items() if ratio > 0}
+        worst = max(times, key=times.__getitem__)
+        by = min(peers[worst], key=peers[worst].__getitem__, default="none")
+        lines.append([kind, str(len(every)), str(len(times)),
+                      str(sum(peers[s["name"]] != {} for s in every)),
+                      *(f"{sum(t <= most for t in times.values()) / len(every):.0%}"
+                        for most in (1, 2, 10)),
+                      f"{1 / summary.geometric_mean(both.values()):.2f}x",
+                      f"{1 / times[worst]:.2g}x, `{worst}` by {by}"])
+    return table(["kind", "systems", "solved", "solved by some peer", "as fast as the fastest peer",
+                  "within 2x", "within 10x", "the fastest peer's time over ours, mean", "lowest"],
+                 lines)
+
+
 def ranks_solvers(m: Measurements, machine: str) -> list[str]:
     """Solvers over ranks beside PETSc's."""
     lines = [[p["solver"], f"{p['plan_s'] * 1e3:.0f}" if "plan_s" in p else "-",
@@ -1231,7 +1261,7 @@ GENERATORS: dict[str, Callable[..., list[str]]] = {
         plan, plan_sizes, plan_misses, transposed,
         giants, large, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
-        networkx, networkx_tests, amgx_clients,
+        networkx, networkx_tests, amgx_clients, system_peers,
         ranks_solvers, gpus_products, gpus_messages, gpus_solvers, gpus_large,
         ranks_aims, many_gpus,
         many_gpus_amg, many_gpus_levels)}
