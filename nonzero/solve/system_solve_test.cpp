@@ -369,6 +369,38 @@ TYPED_TEST(automatic_solve, gets_to_zero_diagonals_without_the_direct_solver) {
     }
 }
 
+/// A beam: what multigrid of aggregates is slow for, and a factor has hardly more entries than A.
+template <class V>
+csr<V, host> beam(index n) {
+    std::vector<index> row, col;
+    host_vector<V> val;
+    for (index i = 0; i < n; ++i)
+        for (index j = std::max(i - 2, 0); j <= std::min(i + 2, n - 1); ++j) {
+            const bool at_an_end = i == j && (i == 0 || i == n - 1);
+            constexpr int by_distance[] = {6, -4, 1};
+            row.push_back(i), col.push_back(j);
+            val.push_back(V(real<V>(by_distance[std::abs(i - j)] - at_an_end)));
+        }
+    return assemble<V>({n, n}, row, col, val);
+}
+
+TYPED_TEST(automatic_solve, does_not_iterate_long_where_a_factor_is_cheap) {
+    using V = typename TypeParam::V;
+    if constexpr (std::is_same_v<typename TypeParam::B, cpu> && std::is_same_v<V, double>) {
+        const auto s = manufactured<V>("beam", beam<V>(600));
+        system_options o;
+        o.tol = this->tol;
+        const auto all = solve(*this, s.A, s.b, o);
+        EXPECT_TRUE(all.report.converged());
+        ASSERT_EQ(all.report.attempts.size(), 2);
+        EXPECT_EQ(all.report.attempts[0].preconditioner, amg);
+        EXPECT_LE(all.report.attempts[0].report.iterations, 150);
+        EXPECT_EQ(all.report.result().method, direct);
+        o.iterative = true;
+        EXPECT_GT(solve(*this, s.A, s.b, o).report.result().report.iterations, 150);
+    }
+}
+
 TYPED_TEST(automatic_solve, takes_block_preconditioners_for_saddle_points) {
     using V = typename TypeParam::V;
     auto o = to<V>(this->tol);
