@@ -47,7 +47,7 @@ PRODUCTS = {
 }
 CG_SIDES = (216, 300, 350)  # of cubes of Poisson's problem, 10^7 unknowns and more
 AMG_SIDES = (160, 256, 450)  # the last one fills a GPU of 80 GB
-LARGE_SIDE = {2: 672, 4: 840}  # on so many GPUs: 8.2 and 16 x 10^9 entries, 100 and 196 GB in CSR
+LARGE_SIDE = {2: 672, 4: 840}  # of the cube, by the number of GPUs: too large for half of them
 
 
 class Runner:
@@ -129,6 +129,8 @@ def solvers(run: Runner, folder: str, sides: tuple[int, ...], precond: str,
 
 def large(run: Runner) -> list[dict[str, Any]]:
     """A system that one GPU does not hold."""
+    if run.gpus not in LARGE_SIDE:
+        raise RuntimeError(f"a side is known for {' and '.join(map(str, LARGE_SIDE))} GPUs alone")
     side = str(LARGE_SIDE[run.gpus])
     told = json.loads(run.output([str(run.build / "large_bench"), side], run.gpus))
     print(json.dumps(told), flush=True)

@@ -274,7 +274,7 @@ std::vector<std::vector<bool>> coupled_nodes(const csr<V, host>& A, index block,
     return coupled;
 }
 
-TYPED_TEST(incomplete_values, nodes_are_whole_or_not_there) {
+TYPED_TEST(incomplete_values, coupled_nodes_are_stored_whole) {
     using V = TypeParam;
     const auto A = random<V>(61, 61, 2, 3);
     const auto dense_A = dense_of(A);
