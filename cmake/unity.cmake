@@ -6,7 +6,8 @@ set(nonzero_files_a_unit 8)  # more of them leave nothing to do for a machine of
 
 # Units are cut from the files of one folder of the library or of the command, such as nonzero/io/
 # with all that is below. A source with flags of its own stays alone (CMake's rule). So do kernels:
-# GCC inlines otherwise in a unit, and half of ELL's products had other machine code.
+# GCC inlines otherwise in a unit, and half of ELL's products had other machine code. So does
+# core/pages.cpp: tests link functions of their own in its place.
 function(nonzero_unites target)
     set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
     if(NOT NONZERO_UNITY)
@@ -15,7 +16,7 @@ function(nonzero_unites target)
     get_target_property(sources ${target} SOURCES)
     foreach(source IN LISTS sources)
         cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
-        if(NOT source MATCHES "^nonzero/(formats|vector)/"
+        if(NOT source MATCHES "^nonzero/(formats/|vector/|core/pages\\.cpp)"
            AND source MATCHES "^((nonzero|cli)(/[a-z]+)?)/.*\\.cpp$")
             list(APPEND files_of_${CMAKE_MATCH_1} ${source})
             list(APPEND folders ${CMAKE_MATCH_1})
