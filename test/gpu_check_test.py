@@ -19,7 +19,8 @@ TESTS = ("gpu_test", "cg_test", "preconditioners_test", "storage_test", "amg_on_
          "setup_on_gpu_test", "stripes_test", "stats_test", "many_vectors_test", "minres_test",
          "krylov_scale_test", "eigs_test", "ranks_test", "peers_test", "incomplete_test",
          "new_values_test", "cg_columns_test", "krylov_columns_test",
-         "solve_columns_test", "solve_on_gpu_test", "least_squares_test", "svds_test")
+         "solve_columns_test", "solve_on_gpu_test", "facts_on_gpu_test", "least_squares_test",
+         "svds_test")
 SANITIZER = """#!/bin/sh
 while [ "$1" != "${1#--}" ]; do shift 2; done
 exec "$@"

@@ -9,8 +9,9 @@
 #include "nonzero/core/stream.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
 #include "nonzero/solve/choices.hpp"
-#include "nonzero/solve/matrix_on_gpu.hpp"
+#include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/solver.hpp"
+#include "nonzero/vector/vectors.hpp"
 #include "test/systems.hpp"
 #include "test/zoo.hpp"
 
@@ -81,39 +82,6 @@ std::size_t copies_in(const system_report& r) {
     return std::size_t(std::ranges::count_if(r.reasons, [](const std::string& s) {
         return s.find("was copied to the CPU") != std::string::npos;
     }));
-}
-
-/// The same facts and sentences, which name places, as of the matrix on the CPU.
-TYPED_TEST(solve_on_gpu, sees_the_facts_that_the_cpu_sees) {
-    using V = TypeParam;
-    std::vector<csr<V, host>> all;
-    for (auto& s : this->all_systems()) all.push_back(std::move(s.A));
-    for (auto& entry : zoo<V>())
-        if (entry.A.shape.rows == entry.A.shape.cols) all.push_back(std::move(entry.A));
-    all.push_back(kkt(laplace2d<V>(30, 31), 40));
-    all.push_back(kkt(laplace2d<V>(12, 11), 2));
-    all.push_back(rows_reversed(laplace2d<V>(20, 21)));
-    for (const auto value : {std::numeric_limits<V>::infinity(), V(-1), V(0), V(1e-3)}) {
-        all.push_back(laplace2d<V>(20, 21));
-        all.back().val[777] = value;
-        all.push_back(kkt(laplace2d<V>(12, 11), 2));
-        all.back().val.back() = value;
-    }
-    for (const auto& A : all) {
-        SCOPED_TRACE(::testing::Message() << A.shape.rows << " rows, " << A.val.size());
-        const ascending<V> in_order(view(A));
-        const auto diagonal = diagonal_of(cpu{}, in_order.view());
-        const auto want = facts_of<V>(in_order, diagonal);
-        const auto there = upload(this->on, A);
-        const auto got =
-            matrix_on_gpu<V>(this->on, ascending<V, gpu>(view(there), this->on)).facts();
-        EXPECT_EQ(got.why_not_definite, want.why_not_definite);
-        EXPECT_EQ(got.is_symmetric, want.is_symmetric);
-        EXPECT_EQ(got.zero_on_diagonal, want.zero_on_diagonal);
-        EXPECT_EQ(got.is_saddle, want.is_saddle);
-        EXPECT_EQ(got.is_complex_valued, want.is_complex_valued);
-        EXPECT_EQ(got.entries, want.entries);
-    }
 }
 
 TYPED_TEST(solve_on_gpu, gives_what_the_cpus_memory_gives) {
