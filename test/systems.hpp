@@ -49,11 +49,13 @@ csr<V, host> rotated(csr<V, host> A) {
 /// The Laplacian of a plane in a magnetic field, `flux` through each cell: Peierls' phases.
 inline csr<std::complex<double>, host> in_field(index n, double flux) {
     auto A = laplace2d<std::complex<double>>(n, n);
-    for (index i = 0; i < A.shape.rows; ++i)
+    for (index i = 0; i < A.shape.rows; ++i) {
+        const index line = i / n;
         for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
              k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k)
             if (const index step = A.col_ind[k] - i; std::abs(step) == 1)
-                A.val[k] *= std::polar(1.0, step * flux * double(i / n));
+                A.val[k] *= std::polar(1.0, step * flux * double(line));
+    }
     return A;
 }
 

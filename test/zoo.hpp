@@ -110,7 +110,9 @@ void add_value_patterns(std::vector<zoo_entry<V>>& z) {
     add("0 and -0", "values told apart by ==, not by their bits", stencil,
         [](index i, index j, auto) { return V((i + j) % 3 == 0 ? -R(0) : R(0)); });
     add("constant diagonals", "a diagonal's value taken for its neighbour's", stencil,
-        [](index i, index j, auto) { return numbered_value<V>(std::size_t(j - i + 200)); });
+        [](index i, index j, auto) {
+            return numbered_value<V>(std::size_t(std::int64_t(j) - i + 200));
+        });
     const auto band = [](index rows, index length) {
         return from_columns<V>(rows, rows + length, [&](index i) {
             std::vector<index> c(std::size_t(length), i);
