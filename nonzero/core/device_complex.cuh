@@ -37,6 +37,9 @@ struct device_complex {
         return {::__shfl_down_sync(lanes, v.re, step, width),
                 ::__shfl_down_sync(lanes, v.im, step, width)};
     }
+    friend __device__ device_complex __shfl_sync(unsigned lanes, device_complex v, int lane) {
+        return {::__shfl_sync(lanes, v.re, lane), ::__shfl_sync(lanes, v.im, lane)};
+    }
     friend __device__ device_complex __ldcg(const device_complex* p) {
         return {::__ldcg(&p->re), ::__ldcg(&p->im)};
     }

@@ -39,7 +39,7 @@ std::int64_t first_asymmetric_row(gpu on, const csr<V, device_view>&) {
 }
 template <class V>
 void galerkin_values(gpu on, const csr<V, device_view>&, const csr<V, device_view>&,
-                     const csr<V, device_view>&, csr<V, device>&) {
+                     const csr<V, device_view>&, csr<V, device>&, csr<V, device>&) {
     require_gpu(on);
 }
 template <class V>
@@ -79,7 +79,8 @@ void invert_each(gpu on, device_out<V>) {
     template csr<V, device> spgemm(gpu, const csr<V, device_view>&, const csr<V, device_view>&, \
                                    offset);                                                     \
     template void galerkin_values(gpu, const csr<V, device_view>&, const csr<V, device_view>&,  \
-                                  const csr<V, device_view>&, csr<V, device>&);                 \
+                                  const csr<V, device_view>&, csr<V, device>&,                  \
+                                  csr<V, device>&);                                             \
     template void adjoint_values(gpu, const csr<V, device_view>&, csr<V, device>&);             \
     template std::int64_t first_asymmetric_row(gpu, const csr<V, device_view>&);                \
     template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);                      \

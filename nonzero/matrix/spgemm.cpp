@@ -278,15 +278,25 @@ csr<V, host> galerkin_product(cpu on, const csr<V, host_view>& R, const csr<V, h
 
 template <class V>
 void galerkin_values(cpu on, const csr<V, host_view>& R, const csr<V, host_view>& A,
-                     const csr<V, host_view>& P, csr<V, host>& C) {
+                     const csr<V, host_view>& P, csr<V, host>& AP, csr<V, host>& C) {
     require_fit(R.shape.cols, A.shape.rows), require_fit(A.shape.cols, P.shape.rows);
     if (C.shape != nz::shape{R.shape.rows, P.shape.cols})
         throw argument_error("galerkin_values: the product is of another shape");
-    row_runs<V> AP(on, {A.shape.rows, P.shape.cols}, any_number);
     with_rows(A, [&](const auto& a_row) {
-        with_rows(P, [&](const auto& p_row) { multiply(on, a_row, p_row, false, AP); });
+        with_rows(P, [&](const auto& p_row) {
+            if (AP.shape.rows > 0) {
+                AP.val = host_vector<V>(AP.col_ind.size());
+                return multiply_values(on, a_row, p_row, AP);
+            }
+            row_runs<V> rows(on, {A.shape.rows, P.shape.cols}, any_number);
+            multiply(on, a_row, p_row, false, rows);
+            AP = rows.finish(on);
+        });
     });
-    with_rows(R, [&](const auto& r_row) { multiply_values(on, r_row, AP, C); });
+    with_rows(R, [&](const auto& r_row) {
+        with_rows(view(AP), [&](const auto& ap_row) { multiply_values(on, r_row, ap_row, C); });
+    });
+    AP.val = {};
 }
 
 template <class V>
@@ -308,7 +318,7 @@ csr<V, host> adjoint(cpu on, const csr<V, host_view>& A) {
                                            const csr<V, host_view>&, const csr<V, host_view>&, \
                                            offset);                                            \
     template void galerkin_values(cpu, const csr<V, host_view>&, const csr<V, host_view>&,     \
-                                  const csr<V, host_view>&, csr<V, host>&);
+                                  const csr<V, host_view>&, csr<V, host>&, csr<V, host>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -38,38 +38,8 @@ struct product_rows {
     device_offset_span ptr;
     index* col;
     V* val;
-    std::int32_t* next;          ///< rows too long for this table, for the next larger one
-    unsigned* next_size;         ///< how many
-    bool columns_known = false;  ///< the columns stand there: only values are written
-};
-
-/// A table of one row's sums, in shared memory, slot by slot beside those of other rows, so that
-/// neighbouring rows meet different banks: open addressing. Lanes insert different columns at
-/// once, and the sum of one column is added to by one lane at a time.
-template <int slots, int rows, class V>
-struct row_table {
-    index* key;
-    V* sum;
-    __device__ void clear(int lane, int lanes) {
-        for (int s = lane; s < slots; s += lanes) key[s * rows] = -1, sum[s * rows] = V(-0.0);
-    }
-    /// Where column j stands; -1 where the table is full. `added` where it is new.
-    __device__ int find(index j, bool& added) {
-        unsigned s = unsigned(j) * 0x9e3779b1U >> 7;
-        for (int tried = 0; tried < slots; ++tried, ++s) {
-            const int at = int(s % unsigned(slots));
-            const index was = atomicCAS(key + at * rows, -1, j);
-            if (was == -1) added = true;
-            if (was == -1 || was == j) return at;
-        }
-        return -1;
-    }
-    /// How many columns come before j.
-    __device__ int rank(index j) const {
-        int n = 0;
-        for (int s = 0; s < slots; ++s) n += unsigned(key[s * rows]) < unsigned(j);
-        return n;
-    }
+    std::int32_t* next;   ///< rows too long for this table, for the next larger one
+    unsigned* next_size;  ///< how many
 };
 
 inline constexpr int spgemm_threads = 128;
@@ -77,67 +47,222 @@ inline constexpr int spgemm_threads = 128;
 template <int slots>
 inline constexpr int longest_in = slots * 3 / 4;
 
-/// `lanes` lanes a row: entry by entry of the left row in its order, its right row's entries one a
-/// lane. Sums are therefore taken in the CPU's order. Rows by `list`, or all where that is null.
+/// The lanes of a warp that share a row.
+template <int lanes>
+struct row_lanes {
+    static constexpr int beside = warp_size / lanes;  ///< rows of a warp
+    int lane = int(threadIdx.x) % lanes;
+    int first = int(threadIdx.x) % warp_size / lanes * lanes;  ///< of the warp's
+    unsigned mask = lanes == 32 ? full_warp : ((1U << lanes % 32) - 1) << first;
+
+    /// Which of the rows that the grid has begins here.
+    [[nodiscard]] __device__ std::int64_t row() const {
+        return (std::int64_t(blockIdx.x) * spgemm_threads + threadIdx.x) / lanes;
+    }
+    /// v of lane k of these.
+    template <class T>
+    [[nodiscard]] __device__ T of_lane(int k, T v) const {
+        if constexpr (lanes == 1)
+            return v;
+        else
+            return __shfl_sync(mask, v, first + k);
+    }
+    [[nodiscard]] __device__ int sum(int v) const {
+#pragma unroll
+        for (int step = lanes / 2; step > 0; step /= 2) v += __shfl_xor_sync(mask, v, step, lanes);
+        return v;
+    }
+};
+
+/// A table of one row's columns, in shared memory, slot by slot beside those of the warp's other
+/// rows: open addressing. Lanes insert different columns at once.
+template <int lanes, int slots>
+struct row_table {
+    static constexpr int beside = row_lanes<lanes>::beside;
+    static constexpr int of_block = slots * beside * spgemm_threads / warp_size;
+    int start;
+    index* key;
+
+    /// Of the calling lanes, among those of the block.
+    __device__ row_table(index* keys, const row_lanes<lanes>& my)
+        : start(int(threadIdx.x) / warp_size * slots * beside + my.first / lanes),
+          key(keys + start) {
+        for (int s = my.lane; s < slots; s += lanes) key[s * beside] = -1;
+        __syncwarp(my.mask);
+    }
+    /// Sums beside the columns. The sum of one column is added to by one lane at a time.
+    template <class V>
+    [[nodiscard]] __device__ V* zeros(V* sums, const row_lanes<lanes>& my) const {
+        for (int s = my.lane; s < slots; s += lanes) sums[start + s * beside] = V(-0.0);
+        __syncwarp(my.mask);
+        return sums + start;
+    }
+    /// Multiplicative: neighbouring columns, which rows mostly have, do not meet. A hash that gives
+    /// them neighbouring slots, in different banks, took up to three times as long.
+    static __device__ unsigned first_slot(index j) { return unsigned(j) * 0x9e3779b1U >> 7; }
+    /// Where column j stands from now on; -1 where the table is full. `added` where it is new.
+    __device__ int insert(index j, bool& added) {
+        unsigned s = first_slot(j);
+        for (int tried = 0; tried < slots; ++tried, ++s) {
+            const int at = int(s % unsigned(slots)) * beside;
+            const index was = atomicCAS(key + at, -1, j);
+            if (was == -1) added = true;
+            if (was == -1 || was == j) return at;
+        }
+        return -1;
+    }
+    /// Where column j stands, which was inserted before: a load costs less than an atomic.
+    [[nodiscard]] __device__ int find(index j) const {
+        unsigned s = first_slot(j);
+        while (key[int(s % unsigned(slots)) * beside] != j) ++s;
+        return int(s % unsigned(slots)) * beside;
+    }
+    /// How many columns come before j.
+    [[nodiscard]] __device__ int rank(index j) const {
+        int n = 0;
+        for (int s = 0; s < slots; ++s) n += unsigned(key[s * beside]) < unsigned(j);
+        return n;
+    }
+};
+
+/// An entry of the right row, and the left entry that it is multiplied by. Values only where they
+/// are asked for.
+template <bool values, class L, class R>
+struct factors {
+    decltype(L().value(0, 0)) a{};
+    index column = 0;
+    decltype(R().value(0)) b{};
+    __device__ void load(const R& right, offset m) {
+        column = right.column(m);
+        if constexpr (values) b = right.value(m);
+    }
+    [[nodiscard]] __device__ auto product() const { return rounded_product(a, b); }
+};
+
+/// The products of row i, entry by entry of the left row in its order, its right row's entries one
+/// a lane: f(factors). The lanes load their left entries together, and of each right row a first
+/// part while the row before is worked on. After every `lanes` entries all ask `go_on`.
+template <bool values, int lanes, class L, class R, class F, class G>
+__device__ void for_each_product(const row_lanes<lanes>& my, const L& left, const R& right,
+                                 std::int64_t i, F f, G go_on) {
+    const offset end = left.ptr[i + 1];
+    for (offset start = left.ptr[i]; start < end; start += lanes) {
+        const offset k = start + my.lane;
+        offset first = 0;
+        int length = 0;
+        factors<values, L, R> mine, next;
+        if (k < end && left.has(i, k)) {
+            const index j = left.col[k];
+            first = right.first(j), length = int(right.last(j) - first);
+            if constexpr (values) mine.a = left.value(i, k);
+        }
+        const int loaded = end - start < lanes ? int(end - start) : lanes;
+        const auto load = [&](int e) {
+            const offset from = my.of_lane(e, first);
+            if constexpr (values) next.a = my.of_lane(e, mine.a);
+            if (my.lane < my.of_lane(e, length)) next.load(right, from + my.lane);
+        };
+        load(0);
+        for (int e = 0; e < loaded; ++e) {
+            auto now = next;
+            if (e + 1 < loaded) load(e + 1);
+            const offset from = my.of_lane(e, first);
+            const int n = my.of_lane(e, length);
+            if (my.lane < n) f(now);
+            for (int m = my.lane + lanes; m < n; m += lanes) now.load(right, from + m), f(now);
+            __syncwarp(my.mask);
+        }
+        if (!go_on()) return;
+    }
+}
+
+/// The lengths of rows, `lanes` lanes a row. Rows by `list`, or all where that is null. What is too
+/// long for this table is put on the next one's list.
 template <int lanes, int slots, class V, class L, class R>
 __global__ void __launch_bounds__(spgemm_threads)
-    hash_rows(const std::int32_t* list, std::int64_t count, L left, R right, product_rows<V> to) {
-    constexpr int rows = spgemm_threads / lanes;
-    __shared__ index keys[rows * slots];
-    __shared__ V sums[rows * slots];
-    const int lane = int(threadIdx.x) % lanes, group = int(threadIdx.x) / lanes;
-    const std::int64_t r = std::int64_t(blockIdx.x) * rows + group;
+    count_rows(const std::int32_t* list, std::int64_t count, L left, R right, product_rows<V> to) {
+    __shared__ index keys[row_table<lanes, slots>::of_block];
+    const row_lanes<lanes> my;
+    const std::int64_t r = my.row();
     if (r >= count) return;
     const std::int64_t i = list != nullptr ? list[r] : r;
-    const bool counting = to.col == nullptr;
-    if (!counting && to.length[i] > longest_in<slots>) return;
-    const unsigned mask = lanes == 32
-                              ? full_warp
-                              : ((1U << lanes % 32) - 1) << (int(threadIdx.x) % 32 / lanes * lanes);
-    row_table<slots, rows, V> table{keys + group, sums + group};
-    table.clear(lane, lanes);
-    __syncwarp(mask);
+    row_table<lanes, slots> table(keys, my);
     int mine = 0, total = 0;
-    bool full = false;
-    const offset end = left.ptr[i + 1];
-    for (offset k = left.ptr[i]; k < end && !full; ++k) {
-        if (!left.has(i, k)) continue;
-        const index j = left.col[k];
-        const V a = left.value(i, k);
-        const offset last = right.last(j);
-        for (offset m = right.first(j) + lane; m < last; m += lanes) {
+    bool is_full = false;
+    for_each_product<false>(
+        my, left, right, i,
+        [&](const auto& p) {
             bool added = false;
-            const int at = table.find(right.column(m), added);
+            if (!is_full) is_full = table.insert(p.column, added) < 0;
             mine += added;
-            if (at < 0) break;
-            if (!counting) table.sum[at * rows] += rounded_product(a, right.value(m));
-        }
-        __syncwarp(mask);
-        if (counting) {
-            total = mine;
-#pragma unroll
-            for (int step = lanes / 2; step > 0; step /= 2)
-                total += __shfl_xor_sync(mask, total, step, lanes);
-            full = total > longest_in<slots>;
-        }
+        },
+        [&] {
+            total = my.sum(mine);
+            return total <= longest_in<slots>;
+        });
+    if (my.lane > 0) return;
+    if (total > longest_in<slots>) {
+        to.next[atomicAdd(to.next_size, 1U)] = std::int32_t(i);
+    } else {
+        to.length[i] = total;
     }
-    if (counting) {
-        if (lane > 0) return;
-        if (full) {
-            to.next[atomicAdd(to.next_size, 1U)] = std::int32_t(i);
-        } else {
-            to.length[i] = total;
-        }
-        return;
-    }
+}
+
+/// The entries of rows whose lengths are known. Sums are taken in the CPU's order.
+template <int lanes, int slots, class V, class L, class R>
+__global__ void __launch_bounds__(spgemm_threads)
+    fill_rows(const std::int32_t* list, std::int64_t count, L left, R right, product_rows<V> to) {
+    using rows = row_table<lanes, slots>;
+    __shared__ index keys[rows::of_block];
+    __shared__ V sums[rows::of_block];
+    const row_lanes<lanes> my;
+    const std::int64_t r = my.row();
+    if (r >= count) return;
+    const std::int64_t i = list != nullptr ? list[r] : r;
+    if (to.length[i] > longest_in<slots>) return;
+    rows table(keys, my);
+    V* const sum = table.zeros(sums, my);
+    for_each_product<true>(
+        my, left, right, i,
+        [&](const auto& p) {
+            bool added = false;
+            sum[table.insert(p.column, added)] += p.product();
+        },
+        [] { return true; });
     const offset start = to.ptr[i];
-    for (int s = lane; s < slots; s += lanes) {
-        const index j = table.key[s * rows];
+    for (int s = my.lane; s < slots; s += lanes) {
+        const index j = table.key[s * rows::beside];
         if (j < 0) continue;
-        const int at =
-            to.columns_known ? int(first_at_least(to.col + start, to.length[i], j)) : table.rank(j);
-        to.col[start + at] = j, to.val[start + at] = table.sum[s * rows];
+        const int at = table.rank(j);
+        to.col[start + at] = j, to.val[start + at] = sum[s * rows::beside];
     }
+}
+
+/// The values of rows whose columns are known: every product falls on one of them.
+template <int lanes, int slots, class V, class L, class R>
+__global__ void __launch_bounds__(spgemm_threads)
+    fill_values(const std::int32_t* list, std::int64_t count, L left, R right, product_rows<V> to) {
+    using rows = row_table<lanes, slots>;
+    __shared__ index keys[rows::of_block];
+    __shared__ V sums[rows::of_block];
+    const row_lanes<lanes> my;
+    const std::int64_t r = my.row();
+    if (r >= count) return;
+    const std::int64_t i = list != nullptr ? list[r] : r;
+    const offset start = to.ptr[i], length = to.length[i];
+    if (length > longest_in<slots>) return;
+    rows table(keys, my);
+    V* const sum = table.zeros(sums, my);
+    for (offset k = my.lane; k < length; k += lanes) {
+        bool added = false;
+        table.insert(to.col[start + k], added);
+    }
+    __syncwarp(my.mask);
+    for_each_product<true>(
+        my, left, right, i, [&](const auto& p) { sum[table.find(p.column)] += p.product(); },
+        [] { return true; });
+    for (offset k = my.lane; k < length; k += lanes)
+        to.val[start + k] = sum[table.find(to.col[start + k])];
 }
 
 /// A warp a row, and a sum for every column: rows too long for any table.
@@ -224,7 +349,7 @@ class product_on_gpu {
                 to.next = lists_[t + 1].data();
                 fill_bytes(on_, size, 0);
             }
-            launch(t, to);
+            launch(part::lengths, t, to);
             if (t + 1 < tables) count_[t + 1] = read_back(on_, size.data());
         }
         // The lengths become positions, but the kernels ask for lengths.
@@ -239,7 +364,7 @@ class product_on_gpu {
         C.val = device_array<V>(on_, std::size_t(nnz));
         to = {kept.data(), C.row_ptr, C.col_ind.data(), in_kernels(C.val.data()), nullptr, nullptr};
         for (int t = smallest_; t < tables; ++t)
-            if (nnz > 0 && count_[t] > 0) launch(t, to);
+            if (nnz > 0 && count_[t] > 0) launch(part::entries, t, to);
         synchronize(on_);  // the lists are given back
         return C;
     }
@@ -250,13 +375,9 @@ class product_on_gpu {
         device_array<offset> length(on_, rows);
         device_array<unsigned> size(on_, 1);
         launch_each(on_, shape_.rows, find_lengths{view(C).row_ptr, length.data()});
-        const product_rows<W> to{length.data(),
-                                 view(C).row_ptr,
-                                 C.col_ind.data(),
-                                 in_kernels(C.val.data()),
-                                 nullptr,
-                                 nullptr,
-                                 true};
+        const product_rows<W> to{length.data(),    view(C).row_ptr,
+                                 C.col_ind.data(), in_kernels(C.val.data()),
+                                 nullptr,          nullptr};
         count_[smallest_] = shape_.rows;
         for (int t = smallest_; t < tables && count_[t] > 0; ++t) {
             if (t + 1 < tables) {
@@ -267,7 +388,7 @@ class product_on_gpu {
                     list_longer{length.data(), longest[t], lists_[t + 1].data(), size.data()});
                 count_[t + 1] = read_back(on_, size.data());
             }
-            launch(t, to);
+            launch(part::values, t, to);
         }
         synchronize(on_);  // the lists are given back
     }
@@ -278,17 +399,20 @@ class product_on_gpu {
     static constexpr offset longest[tables - 1] = {longest_in<16>, longest_in<32>, longest_in<128>,
                                                    longest_in<512>};
 
+    enum class part { lengths, entries, values };
     template <int lanes, int slots>
-    void launch_hash(int t, const product_rows<W>& to) {
-        hash_rows<lanes, slots, W>
-            <<<blocks_for(count_[t], spgemm_threads / lanes), spgemm_threads, 0, stream_of(on_)>>>(
-                lists_[t].data(), count_[t], left_, right_, to);
+    void launch_hash(part p, int t, const product_rows<W>& to) {
+        const auto kernel = p == part::lengths   ? count_rows<lanes, slots, W, L, R>
+                            : p == part::entries ? fill_rows<lanes, slots, W, L, R>
+                                                 : fill_values<lanes, slots, W, L, R>;
+        kernel<<<blocks_for(count_[t], spgemm_threads / lanes), spgemm_threads, 0,
+                 stream_of(on_)>>>(lists_[t].data(), count_[t], left_, right_, to);
     }
-    void launch(int t, const product_rows<W>& to) {
-        if (t == 0) launch_hash<1, 16>(t, to);
-        if (t == 1) launch_hash<4, 32>(t, to);
-        if (t == 2) launch_hash<8, 128>(t, to);
-        if (t == 3) launch_hash<32, 512>(t, to);
+    void launch(part p, int t, const product_rows<W>& to) {
+        if (t == 0) launch_hash<1, 16>(p, t, to);
+        if (t == 1) launch_hash<4, 32>(p, t, to);
+        if (t == 2) launch_hash<8, 128>(p, t, to);
+        if (t == 3) launch_hash<32, 512>(p, t, to);
         if (t == 4) launch_dense(to);
         check_launch("spgemm");
     }

@@ -154,10 +154,11 @@ csr<V, host> galerkin_product(cpu on, const csr<V, host_view>& R, const csr<V, h
                               const csr<V, host_view>& P, offset most = any_number);
 
 /// The values of R A P into C, which `galerkin_product` made of matrices of these patterns: the
-/// same bits as there. Throws argument_error where the shapes do not fit.
+/// same bits as there. AP: empty, 0 x 0, or as the call before left it: the pattern of A P, so that
+/// it is found once. Throws argument_error where the shapes do not fit.
 template <class V>
 void galerkin_values(cpu on, const csr<V, host_view>& R, const csr<V, host_view>& A,
-                     const csr<V, host_view>& P, csr<V, host>& C);
+                     const csr<V, host_view>& P, csr<V, host>& AP, csr<V, host>& C);
 
 /// The same on a GPU, of matrices in its memory: the same bits as on the CPU. Wait for on.stream.
 template <class V>
@@ -171,6 +172,6 @@ csr<V, device> galerkin_product(gpu on, const csr<V, device_view>& R, const csr<
 }
 template <class V>
 void galerkin_values(gpu on, const csr<V, device_view>& R, const csr<V, device_view>& A,
-                     const csr<V, device_view>& P, csr<V, device>& C);
+                     const csr<V, device_view>& P, csr<V, device>& AP, csr<V, device>& C);
 
 }  // namespace nz

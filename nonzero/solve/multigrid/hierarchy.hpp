@@ -25,6 +25,7 @@ struct kept_level {
     candidates<V, typename C::memory> T;  ///< orthonormal within aggregates
     matrix A;                             ///< null: the finest's, which is the caller's
     matrix P, R;                          ///< null on the last level
+    csr<V, typename C::memory> AP;        ///< its pattern, once other values were taken
 };
 /// The levels that the GPU made come first.
 template <class V>

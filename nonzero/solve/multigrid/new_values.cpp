@@ -47,9 +47,10 @@ class retaking {
             report_.levels[l].spectral_radius = retake_smoother(l, here, A, diagonal);
             if (level.P == nullptr) return;
             if (keeps_ == amg_options::keeps::aggregates) retake_prolongation(l, here, A, diagonal);
+            auto& k = kept(l);
             auto& coarser = *kept(l + 1).A;
-            galerkin_values(here, view(*kept(l).R), A, view(*kept(l).P), coarser);
-            mend_diagonal<V>(here, view(*kept(l).R), diagonal, coarser.shape.rows, coarser);
+            galerkin_values(here, view(*k.R), A, view(*k.P), k.AP, coarser);
+            mend_diagonal<V>(here, view(*k.R), diagonal, coarser.shape.rows, coarser);
         }
     }
 
