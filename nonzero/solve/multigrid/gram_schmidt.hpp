@@ -15,12 +15,29 @@ namespace nz {
 template <class R>
 inline constexpr R dependent_remainder = R(1e3) * std::numeric_limits<R>::epsilon();
 
+/// Work on an aggregate's rows by one thread.
+struct one_lane {
+    template <class F>
+    NZ_HOST_DEVICE static void for_each(std::int64_t rows, F f) {
+        for (std::int64_t i = 0; i < rows; ++i) f(i);
+    }
+    /// f(0) + f(1) + ..., added in this order.
+    template <class V, class F>
+    NZ_HOST_DEVICE static V sum(std::int64_t rows, F f) {
+        V sum(0);
+        for (std::int64_t i = 0; i < rows; ++i) sum += f(i);
+        return sum;
+    }
+    NZ_HOST_DEVICE static bool is_first() { return true; }
+};
+
 /// Orthonormalises the k columns of Q, `rows` long and one after the other, and gives R, k x k by
 /// rows and zero before, with Q R = what they were. Modified Gram-Schmidt, twice; a column that
 /// depends on those before becomes zero. Sums are taken in the rows' order. A single column stays
 /// as it is: the coarser level's candidate is the constant then, and what a row's weak entries add
-/// up to on its diagonal does not change what the row makes of it (`smoothed_prolongation`).
-template <class V>
+/// up to on its diagonal does not change what the row makes of it (`smoothed_prolongation`). Lanes:
+/// who works on the rows, together; all of them call it.
+template <class V, class Lanes = one_lane>
 struct gram_schmidt {
     using length = decltype(real_part(V()));
     std::int64_t rows;
@@ -34,17 +51,19 @@ struct gram_schmidt {
     }
 
   private:
-    NZ_HOST_DEVICE void keep() const { R[0] = norm2_of(Q) > length(0) ? V(1) : V(0); }
+    NZ_HOST_DEVICE void keep() const {
+        const V kept = norm2_of(Q) > length(0) ? V(1) : V(0);
+        if (Lanes::is_first()) R[0] = kept;
+    }
     NZ_HOST_DEVICE V* column(index c) const { return Q + c * rows; }
     NZ_HOST_DEVICE V dot(const V* a, const V* b) const {
-        V sum(0);
-        for (std::int64_t i = 0; i < rows; ++i)
-            sum += rounded_product(conjugated(transposition::conjugate_transpose, a[i]), b[i]);
-        return sum;
+        return Lanes::template sum<V>(rows, [=](std::int64_t i) {
+            return rounded_product(conjugated(transposition::conjugate_transpose, a[i]), b[i]);
+        });
     }
     NZ_HOST_DEVICE length norm2_of(const V* a) const { return real_part(dot(a, a)); }
     NZ_HOST_DEVICE void subtract(V along, const V* __restrict__ from, V* __restrict__ to) const {
-        for (std::int64_t i = 0; i < rows; ++i) to[i] -= rounded_product(along, from[i]);
+        Lanes::for_each(rows, [=](std::int64_t i) { to[i] -= rounded_product(along, from[i]); });
     }
     NZ_HOST_DEVICE void orthonormalise(index c) const {
         V* const mine = column(c);
@@ -52,14 +71,14 @@ struct gram_schmidt {
         for (int twice = 0; twice < 2; ++twice)  // once leaves errors where columns nearly depend
             for (index d = 0; d < c; ++d) {
                 const V along = dot(column(d), mine);
-                R[d * k + c] += along;
+                if (Lanes::is_first()) R[d * k + c] += along;
                 subtract(along, column(d), mine);
             }
         const length left = c == 0 ? before : std::sqrt(norm2_of(mine));
         const bool dependent = !(left > rounded_product(remainder, before));
-        R[c * k + c] = V(dependent ? length(0) : left);
-        for (std::int64_t i = 0; i < rows; ++i)
-            mine[i] = dependent ? V(0) : quotient(mine[i], left);
+        if (Lanes::is_first()) R[c * k + c] = V(dependent ? length(0) : left);
+        Lanes::for_each(
+            rows, [=](std::int64_t i) { mine[i] = dependent ? V(0) : quotient(mine[i], left); });
     }
 };
 
@@ -117,11 +136,11 @@ struct aggregate_phases {
 
 /// An aggregate's part of the candidates, `block` rows a node, to columns one after the other
 /// (`gather`), and back.
-template <bool gather, class V>
+template <bool gather, class Lanes = one_lane, class V>
 NZ_HOST_DEVICE void move_part(const index* nodes, std::int64_t count, index block, index k,
                               V* columns, V* val) {
     const std::int64_t rows = count * block;
-    for (std::int64_t i = 0; i < rows; ++i)
+    Lanes::for_each(rows, [=](std::int64_t i) {
         for (index c = 0; c < k; ++c) {
             V& of_node = val[(std::int64_t(nodes[i / block]) * block + i % block) * k + c];
             V& column = columns[c * rows + i];
@@ -131,6 +150,7 @@ NZ_HOST_DEVICE void move_part(const index* nodes, std::int64_t count, index bloc
                 of_node = column;
             }
         }
+    });
 }
 
 }  // namespace nz

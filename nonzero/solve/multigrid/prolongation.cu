@@ -23,24 +23,51 @@ struct sort_key {
     }
 };
 
-/// The candidates made orthonormal within one aggregate, its nodes in ascending order, by one
-/// thread: sums have the CPU's order.
+/// A warp's lanes on an aggregate's rows. Products are made by all lanes, and their sum by each, in
+/// the CPU's order.
+struct lanes_of_warp {
+    static __device__ int lane() { return int(threadIdx.x) % warp_size; }
+    template <class F>
+    static __device__ void for_each(std::int64_t rows, F f) {
+        for (std::int64_t i = lane(); i < rows; i += warp_size) f(i);
+        __syncwarp();
+    }
+    template <class V, class F>
+    static __device__ V sum(std::int64_t rows, F f) {
+        V sum(0);
+        for (std::int64_t start = 0; start < rows; start += warp_size) {
+            const int here = rows - start < warp_size ? int(rows - start) : warp_size;
+            const V mine = lane() < here ? f(start + lane()) : V(0);
+            for (int l = 0; l < here; ++l) sum += __shfl_sync(full_warp, mine, l);
+        }
+        return sum;
+    }
+    static __device__ bool is_first() { return lane() == 0; }
+};
+
+/// The candidates made orthonormal within each aggregate, its nodes in ascending order, by a warp.
 template <class V>
-struct orthonormalise {
+struct aggregates_columns {
     const index *key, *node;
     std::int64_t n;
     index block, k;
     real<V> remainder;
     device_value<V>*fine, *columns, *R;
-    __device__ void operator()(std::int64_t a) const {
+    __device__ void orthonormalise(std::int64_t a) const {
+        using W = device_value<V>;
         const std::int64_t first = first_at_least(key, n, a);
         const std::int64_t count = first_at_least(key, n, a + 1) - first;
-        device_value<V>* const Q = columns + first * block * k;
-        move_part<true>(node + first, count, block, k, Q, fine);
-        gram_schmidt<device_value<V>>{count * block, k, remainder, Q, R + a * k * k}.run();
-        move_part<false>(node + first, count, block, k, Q, fine);
+        W* const Q = columns + first * block * k;
+        move_part<true, lanes_of_warp>(node + first, count, block, k, Q, fine);
+        gram_schmidt<W, lanes_of_warp>{count * block, k, remainder, Q, R + a * k * k}.run();
+        move_part<false, lanes_of_warp>(node + first, count, block, k, Q, fine);
     }
 };
+template <class V>
+__global__ void orthonormalise_each(std::int64_t count, aggregates_columns<V> columns) {
+    const std::int64_t a = (std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / warp_size;
+    if (a < count) columns.orthonormalise(a);
+}
 
 /// The nodes of each aggregate, ascending, as a GPU's sort puts them.
 struct members_on_gpu {
@@ -184,11 +211,14 @@ tentative<V, device> tentative_prolongation(gpu on, const aggregation<device>& a
                            {fine.count, device_array<V>(on, std::size_t(a.count) * k * k)}};
     copy_on_device(on, fine.val.data(), t.fine.val.data(), fine.val.size() * sizeof(V));
     fill_bytes(on, t.coarse.val, 0);
-    launch_each(
-        on, a.count,
-        orthonormalise<V>{in.aggregate.data(), in.node.data(), std::int64_t(n), block, fine.count,
+    constexpr int threads = 128;
+    if (a.count > 0)
+        orthonormalise_each<V>
+            <<<blocks_for(a.count, threads / warp_size), threads, 0, stream_of(on)>>>(
+                a.count, {in.aggregate.data(), in.node.data(), std::int64_t(n), block, fine.count,
                           dependent_remainder<real<V>>, in_kernels(t.fine.val.data()),
                           in_kernels(columns.data()), in_kernels(t.coarse.val.data())});
+    check_launch("tentative_prolongation");
     synchronize(on);
     return t;
 }
