@@ -145,6 +145,7 @@ struct factors {
 template <bool values, int lanes, class L, class R, class F, class G>
 __device__ void for_each_product(const row_lanes<lanes>& my, const L& left, const R& right,
                                  std::int64_t i, F f, G go_on) {
+    constexpr int parts = lanes == warp_size ? 4 : 2;  // of a right row, loaded together
     const offset end = left.ptr[i + 1];
     for (offset start = left.ptr[i]; start < end; start += lanes) {
         const offset k = start + my.lane;
@@ -169,7 +170,15 @@ __device__ void for_each_product(const row_lanes<lanes>& my, const L& left, cons
             const offset from = my.of_lane(e, first);
             const int n = my.of_lane(e, length);
             if (my.lane < n) f(now);
-            for (int m = my.lane + lanes; m < n; m += lanes) now.load(right, from + m), f(now);
+            for (int m = my.lane + lanes; m < n; m += parts * lanes) {
+                factors<values, L, R> rest[parts];
+#pragma unroll
+                for (int p = 0; p < parts; ++p)
+                    if (m + p * lanes < n) rest[p].load(right, from + m + p * lanes);
+#pragma unroll
+                for (int p = 0; p < parts; ++p)
+                    if (rest[p].a = now.a; m + p * lanes < n) f(rest[p]);
+            }
             __syncwarp(my.mask);
         }
         if (!go_on()) return;
