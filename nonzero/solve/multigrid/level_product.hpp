@@ -133,7 +133,10 @@ std::unique_ptr<linear_operator<V, gpu>> inverse_of(gpu on, cpu here, const csr<
 }
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> inverse_of(gpu on, gpu, const csr<V, device_view>& A) {
-    return inverse_of(on, cpu{}, view(download(on, A)));
+    auto inverse = regular_inverse(on, A);
+    if (inverse.shape.rows == 0) return inverse_of(on, cpu{}, view(download(on, A)));
+    return product_with(on, std::make_shared<csr<V, device>>(std::move(inverse)),
+                        value_storage::exact);
 }
 
 }  // namespace nz

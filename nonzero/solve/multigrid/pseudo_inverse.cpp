@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "nonzero/core/threads.hpp"
 #include "nonzero/formats/csr/to_csr.hpp"
@@ -148,11 +147,7 @@ csr<V, host> pseudo_inverse(cpu on, const csr<V, host_view>& A) {
     if (A.shape.cols != n) throw argument_error("pseudo_inverse: the matrix is not square");
     lower_triangle<wide_value<V>> a{n};
     for_each_entry(A, 0, n, [&](index i, index j, V v) { a.row(i)[j] = wide_value<V>(v); });
-    // On the coarsest levels of singular matrices of up to 10^6 rows, 2e3 n eps and less was left
-    // of a diagonal entry, of regular ones 5e10 n eps and more; in single precision the two meet at
-    // some hundreds (docs/experiments/multigrid.md).
-    constexpr double of_rounding = std::is_same_v<real<V>, float> ? 16 : 1e4;
-    invert(on, a, of_rounding * double(n) * double(std::numeric_limits<real<V>>::epsilon()));
+    invert(on, a, left_by_rounding<V>(index(n)));
     csr<V, host> inverse{
         A.shape, {}, host_vector<index>(a.val.size()), host_vector<V>(a.val.size())};
     host_vector<offset> ptr(std::size_t(n) + 1);

@@ -5,6 +5,7 @@
 #include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/multigrid/prolongation.hpp"
+#include "nonzero/solve/multigrid/pseudo_inverse.hpp"
 #include "test/systems.hpp"
 
 namespace nz::test {
@@ -45,6 +46,36 @@ TYPED_TEST(setup_on_gpu, multiplies_and_transposes_every_awkward_matrix) {
     }
     const auto A = upload(gpu{}, from_rule<V>(3, 4, [](index, index, double) { return true; }));
     EXPECT_THROW(spgemm(gpu{}, view(A), view(A)), argument_error);
+}
+
+/// M M^H of n rows, of rank `rank`, and I more.
+template <class V>
+csr<V, host> gram(index n, index rank, V more) {
+    const auto M =
+        from_rule<V>(n, rank, [](index i, index j, double u) { return i == j || u > 0.8; });
+    auto A = spgemm(cpu{}, view(M), view(adjoint(cpu{}, view(M))));
+    const auto A_view = view(A);
+    for (index i = 0; i < n; ++i)
+        for (auto k = std::size_t(A_view.row_ptr[i]); k < std::size_t(A_view.row_ptr[i + 1]); ++k)
+            if (A.col_ind[k] == i) A.val[k] += more;
+    return A;
+}
+
+TYPED_TEST(setup_on_gpu, inverts_as_the_cpu_does) {
+    using V = TypeParam;
+    for (const index n : {1, 2, 31, 150, 512}) {
+        const auto A = gram<V>(n, n, V(1));
+        const auto on_device = upload(gpu{}, A);
+        this->expect_same(regular_inverse(gpu{}, view(on_device)), pseudo_inverse(cpu{}, view(A)));
+    }
+}
+
+TYPED_TEST(setup_on_gpu, leaves_to_the_cpu_what_is_singular_or_large) {
+    using V = TypeParam;
+    for (const auto& A : {gram<V>(40, 30, V(0)), gram<V>(513, 513, V(1)), csr<V, host>{}}) {
+        const auto on_device = upload(gpu{}, A);
+        EXPECT_EQ(regular_inverse(gpu{}, view(on_device)).shape, (shape{0, 0})) << A.shape.rows;
+    }
 }
 
 /// A problem's matrix and what its first level is made with.
