@@ -72,6 +72,32 @@ void expect_suitable(gpu on, const csr<V, device_view>& A, bool symmetric) {
                                          self_adjoint_name<V>, row));
 }
 
+/// Whether setup happens on a GPU, which does not transpose longer matrices.
+template <class V, class S>
+bool suits_gpu(const csr<V, S>& A) {
+    return A.val.size() <= std::size_t(offset_vector::max_narrow);
+}
+
+/// A matrix of the CPU's memory in the GPU's, which looks at it sooner.
+template <class V>
+struct uploaded {
+    const ascending<V>& A;
+    csr<V, device> there;
+    uploaded(gpu on, const ascending<V>& in_order) : A(in_order), there(upload(on, A.view())) {}
+    [[nodiscard]] ascending<V, gpu> view(gpu on) const {
+        return ascending<V, gpu>::known(nz::view(there), on);
+    }
+    /// As the CPU says what is wrong.
+    void expect_suitable(gpu on, bool symmetric) const {
+        try {
+            nz::expect_suitable(on, nz::view(there), symmetric);
+        } catch (const argument_error&) {
+            (void)suitable_diagonal(A, symmetric);
+            throw;
+        }
+    }
+};
+
 /// Clang 14 instantiates members for backends that they do not suit.
 template <class B>
 constexpr bool is_gpu_built = std::is_same_v<B, gpu>&& is_built<B>;
@@ -142,7 +168,7 @@ std::size_t bytes_of(const kept_level<V, C>& k) {
         k.T.val.size() * sizeof(V) + k.groups.of.size() * sizeof(index) + k.strong.size();
     for (const auto& M : {k.A, k.P, k.R})
         if (M.use_count() == 2) sum += bytes(*M);  // no product shares it
-    return sum;
+    return sum + bytes(k.AP);
 }
 template <class V, class B>
 std::size_t bytes_of(const hierarchy<V, B>& h) {
@@ -239,6 +265,37 @@ struct amg<V, B>::state {
         else
             return pattern_hash(place{}, A.row_ptr, A.col_ind);
     }
+    /// Makes all levels of a suitable A on a GPU. plan: of its product.
+    void set_up(B on, const ascending<V, gpu>& A, const candidates<V>& given,
+                const std::function<planned<V, B>()>& plan, amg_report& told) {
+        if constexpr (is_gpu_built<B>) {
+            const auto make = [&](const candidates<V>& all, auto& levels, amg_report& report) {
+                make_levels<V>(on, A, options, all, finest, plan, levels, report);
+            };
+            const auto product = [&] { return plan().op; };
+            const bool by_phases =
+                has_phases<V>(on, nullptr, in<V, gpu>(A.view().val), options, given);
+            make(all_candidates<V, B>(on, finest, product, 0, given, by_phases, options, make),
+                 *made, told);
+            made->levels.finish();
+            told.block = options.block;
+        }
+    }
+    [[nodiscard]] bool are_levels_of_gpu() const {
+        return !made->kept.empty() &&
+               std::holds_alternative<kept_level<V, gpu>>(made->kept.front());
+    }
+    /// Gives the levels A's values, which suit.
+    template <class S>
+    void retake(B on, const csr<V, S>& A, amg_options::keeps keeps,
+                const linear_operator<V, B>* product, amg_report& told) {
+        if (product != nullptr && product->shape() != shape)
+            throw argument_error("amg: the product given is of another shape than the matrix");
+        if (product != nullptr) finest = product;
+        is_whole = false;
+        retake_levels<V>(on, A, options, keeps, finest, *made, told);
+        is_whole = true;
+    }
     void expect_whole() const {
         if (!is_whole) throw unavailable("amg: it could not take the values that it was given");
     }
@@ -254,34 +311,65 @@ struct amg<V, B>::state {
     }
 };
 
+/// The options with the unknowns of a node, which are found where nobody says them.
+template <class B, class Matrix>
+amg_options with_block(B here, amg_options o, const Matrix& A) {
+    if (o.block == 0) {
+        if constexpr (std::is_same_v<B, cpu>)
+            o.block = unknowns_a_node(here, nullptr, A, A.shape.rows);
+        else
+            o.block = unknowns_a_node(here, A);
+    }
+    if (A.shape.rows % o.block != 0)
+        throw argument_error(
+            fmt::format("amg: {} rows, not whole blocks of {}", A.shape.rows, o.block));
+    return o;
+}
+
+template <class V, class B>
+void check_around(nz::shape A, const amg_options& o, const candidates<V>& near,
+                  const linear_operator<V, B>* finest) {
+    o.validate();
+    check_candidates(near, A.rows);
+    if (finest != nullptr && finest->shape() != A)
+        throw argument_error("amg: the product given is of another shape than the matrix");
+}
+
 template <class V, class B>
 amg<V, B>::amg(const ascending<V>& in_order, B on, const amg_options& asked,
                const candidates<V>& near, const linear_operator<V, B>* finest)
     : matrix_free_operator<V, B>(on, in_order.view().shape) {
     const auto start = steady_clock::now();
-    asked.validate();
-    amg_options o = asked;
     const csr<V, host_view>& A = in_order.view();
-    auto diagonal = suitable_diagonal(in_order, o.check);
-    if (o.block == 0) o.block = unknowns_a_node(helpers(on), nullptr, A, A.shape.rows);
-    if (A.shape.rows % o.block != 0)
-        throw argument_error(
-            fmt::format("amg: {} rows, not whole blocks of {}", A.shape.rows, o.block));
-    check_candidates(near, A.shape.rows);
-    if (finest != nullptr && finest->shape() != A.shape)
-        throw argument_error("amg: the product given is of another shape than the matrix");
+    check_around(A.shape, asked, near, finest);
+    const auto plan = [&] { return plan_and_build(in_order, on, product_options<V>(on)); };
     if constexpr (!is_built<B>) {
+        (void)suitable_diagonal(in_order, asked.check);
         refuse_gpu();
     } else {
+        if constexpr (is_gpu_built<B>) {
+            if (suits_gpu(A) && why_no_gpu(on).empty()) {
+                const uploaded<V> moved(on, in_order);
+                moved.expect_suitable(on, asked.check);
+                const auto there = moved.view(on);
+                state_ = std::make_unique<state>(on, with_block(on, asked, there.view()), finest,
+                                                 there.view());
+                state_->set_up(on, there, near, plan, report_);
+                report_.setup_s = seconds_since(start);
+                return;
+            }
+        }
+        auto diagonal = suitable_diagonal(in_order, asked.check);
+        const amg_options o = with_block(helpers(on), asked, A);
         if constexpr (std::is_same_v<B, gpu>) require_gpu(on);
         state_ = std::make_unique<state>(on, o, finest, A);
         const auto make = [&](const candidates<V>& all, auto& made, amg_report& report) {
             make_levels<V, B>(on, in_order, diagonal, o, all, finest, made, report);
         };
-        const auto plan = [&] { return plan_and_build(in_order, on, product_options<V>(on)).op; };
         auto& made = *state_->made;
         const bool by_phases = has_phases<V>(cpu{}, nullptr, in<V, cpu>(A.val), o, near);
-        make(all_candidates<V, B>(on, finest, plan, 0, near, by_phases, o, make), made, report_);
+        const auto product = [&] { return plan().op; };
+        make(all_candidates<V, B>(on, finest, product, 0, near, by_phases, o, make), made, report_);
         made.levels.finish();
         report_.block = o.block;
         report_.setup_s = seconds_since(start);
@@ -294,36 +382,21 @@ amg<V, B>::amg(const csr<V, device_view>& given, B on, const amg_options& asked,
                const linear_operator<V, B>* finest) requires std::is_same_v<B, gpu>
     : matrix_free_operator<V, B>(on, given.shape) {
     const auto start = steady_clock::now();
-    asked.validate();
-    amg_options o = asked;
-    if (given.val.size() > std::size_t(offset_vector::max_narrow))
+    if (!suits_gpu(given))
         throw argument_error("amg: a matrix of 2^31 entries or more, expected it on the CPU");
-    check_candidates(near, given.shape.rows);
-    if (finest != nullptr && finest->shape() != given.shape)
-        throw argument_error("amg: the product given is of another shape than the matrix");
+    check_around(given.shape, asked, near, finest);
     if constexpr (!is_gpu_built<B>) {
         refuse_gpu();
     } else {
         require_gpu(on);
         const ascending<V, gpu> in_order(given, on);
         const csr<V, device_view>& A = in_order.view();
-        expect_suitable(on, A, o.check);
-        if (o.block == 0) o.block = unknowns_a_node(on, A);
-        if (A.shape.rows % o.block != 0)
-            throw argument_error(
-                fmt::format("amg: {} rows, not whole blocks of {}", A.shape.rows, o.block));
-        state_ = std::make_unique<state>(on, o, finest, A);
-        const auto make = [&](const candidates<V>& all, auto& made, amg_report& report) {
-            make_levels<V>(on, in_order, o, all, finest, made, report);
-        };
+        expect_suitable(on, A, asked.check);
+        state_ = std::make_unique<state>(on, with_block(on, asked, A), finest, A);
         const auto plan = [&] {
-            return plan_and_build(in_order, on, product_options<V>(on, true)).op;
+            return plan_and_build(in_order, on, product_options<V>(on, true));
         };
-        auto& made = *state_->made;
-        const bool by_phases = has_phases<V>(on, nullptr, in<V, gpu>(A.val), o, near);
-        make(all_candidates<V, B>(on, finest, plan, 0, near, by_phases, o, make), made, report_);
-        made.levels.finish();
-        report_.block = o.block;
+        state_->set_up(on, in_order, near, plan, report_);
         report_.setup_s = seconds_since(start);
     }
 }
@@ -415,14 +488,20 @@ void amg<V, B>::take_values(const ascending<V>& A, amg_options::keeps keeps,
         if (this->on().ranks != nullptr) throw argument_error("amg: over ranks it takes a slice");
         const auto start = steady_clock::now();
         auto& h = *state_;
+        if constexpr (is_gpu_built<B>) {
+            if (h.are_levels_of_gpu()) {
+                const uploaded<V> moved(this->on(), A);
+                const auto there = moved.view(this->on());
+                h.expect_pattern(this->on(), there.view());
+                moved.expect_suitable(this->on(), h.options.check);
+                h.retake(this->on(), there.view(), keeps, finest, report_);
+                report_.setup_s = seconds_since(start);
+                return;
+            }
+        }
         h.expect_pattern(this->on(), A.view());
         (void)suitable_diagonal(A, h.options.check);
-        if (finest != nullptr && finest->shape() != h.shape)
-            throw argument_error("amg: the product given is of another shape than the matrix");
-        if (finest != nullptr) h.finest = finest;
-        h.is_whole = false;
-        retake_levels<V, B>(this->on(), A.view(), h.options, keeps, h.finest, *h.made, report_);
-        h.is_whole = true;
+        h.retake(this->on(), A.view(), keeps, finest, report_);
         report_.setup_s = seconds_since(start);
     }
 }
@@ -439,12 +518,9 @@ void amg<V, B>::take_values(const csr<V, device_view>& given, amg_options::keeps
         auto& h = *state_;
         h.expect_pattern(this->on(), A.view());
         expect_suitable(this->on(), A.view(), h.options.check);
-        if (finest != nullptr && finest->shape() != h.shape)
-            throw argument_error("amg: the product given is of another shape than the matrix");
-        if (finest != nullptr) h.finest = finest;
-        h.is_whole = false;
-        retake_levels<V>(this->on(), A.view(), h.options, keeps, h.finest, *h.made, report_);
-        h.is_whole = true;
+        if (!h.are_levels_of_gpu())
+            throw unavailable("amg: its levels were made on the CPU, which takes the values there");
+        h.retake(this->on(), A.view(), keeps, finest, report_);
         report_.setup_s = seconds_since(start);
     }
 }

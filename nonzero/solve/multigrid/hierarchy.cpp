@@ -306,15 +306,6 @@ next_level<V, cpu> add_first_levels(making<V, B>& m, C here, const matrix_slice<
     });
     return add_levels(m, here, std::move(first));
 }
-/// And of one process.
-template <class V, class B, class C>
-void add_all_levels(making<V, B>& m, C here, const csr<V, host_view>& A, const candidates<V>& near,
-                    vector<real<V>, C> diagonal) {
-    next_level<V, C> first{make_local_level<V>(here, A),
-                           first_candidates(here, near, {0, A.shape.rows}, m.block)};
-    add_levels(m, here, std::move(first), std::move(diagonal));
-}
-
 }  // namespace
 
 template <class V, class B>
@@ -330,24 +321,22 @@ void make_levels(B on, const ascending<V>& in_order, host_vector<real<V>> diagon
     making<V, B> m{on, nullptr, o, finest, planned, made, report, most, o.block, o.strength};
     m.by_phases = has_phases<V>(cpu{}, nullptr, in<V, cpu>(A.val), o, near);
     made.has_found = near.count == 0;
-    if constexpr (std::is_same_v<B, gpu>) {
-        const device_guard guard(on);
-        // Longer ones are not transposed on a GPU.
-        if (A.val.size() <= std::size_t(offset_vector::max_narrow))
-            return add_all_levels(m, on, A, near, {});
-    }
-    add_all_levels(m, helpers(on), A, near, std::move(diagonal));
+    const cpu here = helpers(on);
+    next_level<V, cpu> first{make_local_level<V>(here, A),
+                             first_candidates(here, near, {0, A.shape.rows}, m.block)};
+    add_levels(m, here, std::move(first), std::move(diagonal));
 }
 
 template <class V>
 void make_levels(gpu on, const ascending<V, gpu>& A, const amg_options& o,
                  const candidates<V>& near, const linear_operator<V, gpu>* finest,
-                 hierarchy<V, gpu>& made, amg_report& report) {
+                 const std::function<planned<V, gpu>()>& plan, hierarchy<V, gpu>& made,
+                 amg_report& report) {
     const csr<V, device_view>& M = A.view();
     const offset most =
         most_entries(offset(M.val.size()), o.block, near.count > 0 ? near.count : o.block);
-    const auto planned = [&] { made.finest = plan_and_build(A, on, product_options<V>(on, true)); };
-    making<V, gpu> m{on, nullptr, o, finest, planned, made, report, most, o.block, o.strength};
+    const auto make_finest = [&] { made.finest = plan(); };
+    making<V, gpu> m{on, nullptr, o, finest, make_finest, made, report, most, o.block, o.strength};
     const device_guard guard(on);
     m.by_phases = has_phases<V>(on, nullptr, in<V, gpu>(M.val), o, near);
     made.has_found = near.count == 0;
@@ -388,11 +377,12 @@ void make_levels(B on, const matrix_slice<V>& A, const amg_options& o, const can
     template void make_levels(B, const matrix_slice<V>&, const amg_options&, const candidates<V>&, \
                               const linear_operator<V, B>*, const kept_levels<V>*,                 \
                               hierarchy<V, B>&, amg_report&);
-#define NZ_INSTANTIATE_ON_GPU(V)                                                    \
-    NZ_INSTANTIATE(V, gpu)                                                          \
-    template void make_levels(gpu, const ascending<V, gpu>&, const amg_options&,    \
-                              const candidates<V>&, const linear_operator<V, gpu>*, \
-                              hierarchy<V, gpu>&, amg_report&);
+#define NZ_INSTANTIATE_ON_GPU(V)                                                           \
+    NZ_INSTANTIATE(V, gpu)                                                                 \
+    template void make_levels(gpu, const ascending<V, gpu>&, const amg_options&,           \
+                              const candidates<V>&, const linear_operator<V, gpu>*,        \
+                              const std::function<planned<V, gpu>()>&, hierarchy<V, gpu>&, \
+                              amg_report&);
 #define NZ_INSTANTIATE_FOR(V)         \
     NZ_INSTANTIATE(V, cpu)            \
     NZ_INSTANTIATE_OVER_RANKS(V, cpu) \

@@ -1,6 +1,7 @@
 // The levels of multigrid: one loop, of one process or over ranks, on either backend.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <variant>
 
@@ -40,23 +41,27 @@ struct hierarchy {
     bool has_found = false;                    ///< of one process: no candidates were given
 };
 
-/// Adds A's levels and tells about them. A: square, its diagonal positive. near: where
-/// there is none, the constant, one for each of a node's unknowns, or of complex values and single
-/// unknowns `phases`. finest: multiplies by A, or null. diagonal: A's.
+/// Adds A's levels, which are made on the CPU, and tells about them. A: square, its diagonal
+/// positive. near: where there is none, the constant, one for each of a node's unknowns, or of
+/// complex values and single unknowns `phases`. finest: multiplies by A, or null. diagonal: A's.
 template <class V, class B>
 void make_levels(B on, const ascending<V>& A, host_vector<real<V>> diagonal, const amg_options&,
                  const candidates<V>& near, const linear_operator<V, B>* finest,
                  hierarchy<V, B>& made, amg_report& report);
-/// The same of a matrix on the GPU, below 2^31 entries: nothing of size leaves it.
+/// The same of a matrix on the GPU, below 2^31 entries: nothing of size leaves it. plan: makes the
+/// finest level's product, where there is none.
 template <class V>
 void make_levels(gpu on, const ascending<V, gpu>& A, const amg_options&, const candidates<V>& near,
-                 const linear_operator<V, gpu>* finest, hierarchy<V, gpu>& made,
+                 const linear_operator<V, gpu>* finest,
+                 const std::function<planned<V, gpu>()>& plan, hierarchy<V, gpu>& made,
                  amg_report& report);
-/// Gives the levels, of one process, A's values, whose pattern is that of the matrix they were made
-/// of. Where it throws the levels are of no use any more. finest: has taken the values, or null.
+/// Gives the levels, of one process and made on the CPU, A's values, whose pattern is that of the
+/// matrix they were made of. Where it throws the levels are of no use any more. finest: has taken
+/// the values, or null.
 template <class V, class B>
 void retake_levels(B on, const csr<V, host_view>& A, const amg_options&, amg_options::keeps,
                    const linear_operator<V, B>* finest, hierarchy<V, B>& made, amg_report& report);
+/// The same of levels that the GPU made.
 template <class V>
 void retake_levels(gpu on, const csr<V, device_view>& A, const amg_options&, amg_options::keeps,
                    const linear_operator<V, gpu>* finest, hierarchy<V, gpu>& made,

@@ -121,13 +121,6 @@ class retaking {
 template <class V, class B>
 void retake_levels(B on, const csr<V, host_view>& A, const amg_options& o, amg_options::keeps keeps,
                    const linear_operator<V, B>* finest, hierarchy<V, B>& made, amg_report& report) {
-    if constexpr (std::is_same_v<B, gpu>) {
-        if (std::holds_alternative<kept_level<V, gpu>>(made.kept.front())) {
-            const device_guard guard(on);
-            return retaking<V, B, gpu>(on, on, o, keeps, finest, made, report)
-                .run(view(upload(on, A)));
-        }
-    }
     retaking<V, B, cpu>(on, helpers(on), o, keeps, finest, made, report).run(A);
 }
 
@@ -136,8 +129,6 @@ void retake_levels(gpu on, const csr<V, device_view>& A, const amg_options& o,
                    amg_options::keeps keeps, const linear_operator<V, gpu>* finest,
                    hierarchy<V, gpu>& made, amg_report& report) {
     const device_guard guard(on);
-    if (!std::holds_alternative<kept_level<V, gpu>>(made.kept.front()))
-        throw unavailable("amg: its levels were made on the CPU, which takes the values there");
     retaking<V, gpu, gpu>(on, on, o, keeps, finest, made, report).run(A);
 }
 
