@@ -282,6 +282,7 @@ void galerkin_values(cpu on, const csr<V, host_view>& R, const csr<V, host_view>
     require_fit(R.shape.cols, A.shape.rows), require_fit(A.shape.cols, P.shape.rows);
     if (C.shape != nz::shape{R.shape.rows, P.shape.cols})
         throw argument_error("galerkin_values: the product is of another shape");
+    const pattern_left in_the_end(AP);
     with_rows(A, [&](const auto& a_row) {
         with_rows(P, [&](const auto& p_row) {
             if (AP.shape.rows > 0) {
@@ -296,7 +297,6 @@ void galerkin_values(cpu on, const csr<V, host_view>& R, const csr<V, host_view>
     with_rows(R, [&](const auto& r_row) {
         with_rows(view(AP), [&](const auto& ap_row) { multiply_values(on, r_row, ap_row, C); });
     });
-    AP.val = {};
 }
 
 template <class V>

@@ -39,6 +39,7 @@ void galerkin_values(gpu on, const csr<V, device_view>& R, const csr<V, device_v
     if (C.shape != nz::shape{R.shape.rows, P.shape.cols})
         throw argument_error("galerkin_values: the product is of another shape");
     const device_guard guard(on);
+    const pattern_left in_the_end(AP);
     if (AP.shape.rows == 0) {
         AP = spgemm(on, A, P);
     } else {
@@ -46,7 +47,6 @@ void galerkin_values(gpu on, const csr<V, device_view>& R, const csr<V, device_v
         product_of(on, A, P).run_values(AP);
     }
     product_of(on, R, view(AP)).run_values(C);
-    AP.val = {};
 }
 
 #define NZ_INSTANTIATE(V)                                                                       \

@@ -153,6 +153,16 @@ template <class V>
 csr<V, host> galerkin_product(cpu on, const csr<V, host_view>& R, const csr<V, host_view>& A,
                               const csr<V, host_view>& P, offset most = any_number);
 
+/// Leaves a matrix its pattern alone in the end, also where something is thrown before.
+template <class M>
+struct pattern_left {
+    M& A;
+    explicit pattern_left(M& matrix) : A(matrix) {}
+    pattern_left(const pattern_left&) = delete;
+    pattern_left& operator=(const pattern_left&) = delete;
+    ~pattern_left() { A.val = {}; }
+};
+
 /// The values of R A P into C, which `galerkin_product` made of matrices of these patterns: the
 /// same bits as there. AP: empty, 0 x 0, or as the call before left it: the pattern of A P, so that
 /// it is found once. Throws argument_error where the shapes do not fit.

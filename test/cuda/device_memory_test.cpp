@@ -169,6 +169,11 @@ TEST_F(device_memory_fails, solvers) {
     for_every_allocation("cg and amg", solved([&](const auto& f, auto& x) {
                              return cg<double, gpu>(on, *op, amg<double, gpu>(A, on), f, x);
                          }));
+    const auto there = upload(on, A);
+    amg<double, gpu> M(view(there), on);
+    for_every_allocation("amg of a matrix that lies there",
+                         [&] { (void)amg<double, gpu>(view(there), on); });
+    for_every_allocation("values taken by amg", [&] { M.take_values(view(there)); });
     for_every_allocation("bicgstab", solved([&](const auto& f, auto& x) {
                              return bicgstab<double, gpu>(on, *op, f, x);
                          }));

@@ -322,8 +322,8 @@ void make_levels(B on, const ascending<V>& in_order, host_vector<real<V>> diagon
     m.by_phases = has_phases<V>(cpu{}, nullptr, in<V, cpu>(A.val), o, near);
     made.has_found = near.count == 0;
     const cpu here = helpers(on);
-    next_level<V, cpu> first{make_local_level<V>(here, A),
-                             first_candidates(here, near, {0, A.shape.rows}, m.block)};
+    auto first_near = first_candidates(here, near, {0, A.shape.rows}, m.block);
+    next_level<V, cpu> first{make_local_level<V>(here, A), std::move(first_near)};
     add_levels(m, here, std::move(first), std::move(diagonal));
 }
 
@@ -341,9 +341,10 @@ void make_levels(gpu on, const ascending<V, gpu>& A, const amg_options& o,
     m.by_phases = has_phases<V>(on, nullptr, in<V, gpu>(M.val), o, near);
     made.has_found = near.count == 0;
     const range rows{0, M.shape.rows};
-    next_level<V, gpu> first{{{{0, M.shape.rows}}, {}, {{rows, {}}, {}}, M},
-                             first_candidates(on, near, rows, m.block)};
-    add_levels(m, on, std::move(first));
+    // Before the level: of a brace in a brace GCC 12 frees members twice where a later one throws.
+    auto candidates_there = first_candidates(on, near, rows, m.block);
+    local_level<V, gpu> level{{{0, M.shape.rows}}, {}, {{rows, {}}, {}}, M};
+    add_levels(m, on, next_level<V, gpu>{std::move(level), std::move(candidates_there)});
 }
 
 template <class V, class B>
