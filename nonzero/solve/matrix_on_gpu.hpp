@@ -37,7 +37,9 @@ class matrix_on_gpu : public system_product<V, gpu> {
         find_diagonal();
         return true;
     }
-    [[nodiscard]] matrix_facts facts() const;
+    [[nodiscard]] matrix_facts facts() const {
+        return facts_of<V>(on_, A_.view(), diagonal_, signs_);
+    }
     void build_product(const choice*) { this->plan(on_, A_, 1); }
     bool plan_for_several() { return system_product<V, gpu>::plan_for_several(on_, A_); }
     std::unique_ptr<op> multigrid(const system_options& o, bool, bool keep) const {
@@ -97,30 +99,5 @@ class matrix_on_gpu : public system_product<V, gpu> {
     std::optional<whole_matrix<V, gpu>> copy_;  ///< of A_, on the CPU
     std::vector<std::string> detours_;
 };
-
-// As facts_of a matrix on the CPU.
-template <class V>
-matrix_facts matrix_on_gpu<V>::facts() const {
-    const csr<V, device_view>& A = A_.view();
-    matrix_facts f;
-    f.entries = double(A.val.size());
-    f.zero_on_diagonal = signs_.first_zero;
-    const auto asymmetry = first_asymmetry(on_, A);  // or what is not finite
-    if (const auto found = asymmetry ? first_not_finite(on_, A) : std::nullopt) {
-        f.why_not_definite = text_of_not_finite(*found);
-    } else {
-        const std::int64_t row = signs_.first_not_positive;
-        f.is_symmetric = !asymmetry;
-        if (row >= 0 && (!asymmetry || row <= asymmetry->row))
-            f.why_not_definite =
-                text_of_diagonal(double(read_back(on_, diagonal_.data() + row)), row);
-        else if (asymmetry)
-            f.why_not_definite = text_of_asymmetry(*asymmetry);
-    }
-    f.is_saddle = !f.why_not_definite.empty() &&
-                  constraints_of<V>(on_, A, diagonal_, signs_, longest_row_of_saddle) >=
-                      least_constraints(rows());
-    return f;
-}
 
 }  // namespace nz
