@@ -91,10 +91,11 @@ class amg final : public matrix_free_operator<V, B> {
     /// method. Aggregates, couplings and all patterns stay, so that it has the same bits as one
     /// whose setup finds these anew for A; made again, in the memory that is there, are the
     /// prolongations, R A P, the smoothers' bounds, the coarsest level's inverse and the packed
-    /// values. With `prolongation` the prolongations stay as well. Where A has changed so far that
-    /// the old aggregates do not suit it, solvers take more iterations. Phases are found anew,
-    /// where no candidates were given. `finest` must have taken the values before. Not while
-    /// another thread applies it. On a GPU it waits for on.stream.
+    /// values; from the first call on it holds the pattern of A P as well, 4 bytes an entry. With
+    /// `prolongation` the prolongations stay as well. Where A has changed so far that the old
+    /// aggregates do not suit it, solvers take more iterations. Phases are found anew, where no
+    /// candidates were given. `finest` must have taken the values before. Not while another thread
+    /// applies it. On a GPU it waits for on.stream.
     /// @param A       of the pattern that this was made of, its rows in any order
     /// @param finest  multiplies by A, as the constructor has it; null: the product that the
     ///                constructor was given, which has taken the values, or its own
