@@ -81,8 +81,11 @@ class Visit:
     requests: list[str]
 
 
-def visit(path: Path, fragment: str = "") -> Visit:
-    """Open a file in the browser and wait until nothing happens on it any more."""
+def visit(path: Path, fragment: str = "", *flags: str) -> Visit:
+    """Open a file in the browser and wait until nothing happens on it any more.
+
+    Further flags of Chromium take the place of those before them.
+    """
     with tempfile.TemporaryDirectory() as profile:
         log = Path(profile) / "net.json"
         done = subprocess.run(
@@ -99,6 +102,7 @@ def visit(path: Path, fragment: str = "") -> Visit:
                 "--enable-logging=stderr",
                 "--window-size=1200,900",
                 "--virtual-time-budget=2000",
+                *flags,
                 "--dump-dom",
                 path.as_uri() + fragment,
             ],
