@@ -85,6 +85,11 @@ class Sources(unittest.TestCase):
         listed = re.findall(r"^\| (?:`|<a)(.*?) \|", api, re.M)
         self.assertEqual([cell for cell in listed if "`" in cell], [])
 
+    def test_marks_for_tests_are_not_shown(self) -> None:
+        self.assertIn("\n# needs: build\n", (ROOT / "docs/guides/install.md").read_text("utf-8"))
+        self.assertNotIn("# needs: build", self.page("guides/install"))
+        self.assertIn("# needs: mpirun", self.page("guides/machines"))
+
     def test_no_two_files_have_one_name(self) -> None:
         self.assertEqual(build.names_twice(self.source), [])
         (self.source / "extra" / "Show.html").write_text("")
