@@ -1,7 +1,7 @@
 """The C interface as other compilers and languages see it.
 
 What the library exports, against c/exported.txt and the header; its keys, against `nz help solve`;
-docs/c.md and the examples in C, Fortran, Rust, Julia and Octave, each where its compiler is.
+docs/guides/c.md and the examples in C, Fortran, Rust, Julia and Octave, each where its compiler is.
 
 Run as ``NZ_COMMAND=build/dev/nz NZ_C_LIBRARY=build/dev/c/libnonzero_c.so c/languages_test.py``.
 """
@@ -46,8 +46,8 @@ NO_KEYS = {
 
 
 def blocks(language: str) -> list[str]:
-    """Return the code of docs/c.md in that language."""
-    text = (ROOT / "docs" / "c.md").read_text("utf-8")
+    """Return the code of docs/guides/c.md in that language."""
+    text = (ROOT / "docs" / "guides" / "c.md").read_text("utf-8")
     return [code for name, code in BLOCK.findall(text) if name == language]
 
 

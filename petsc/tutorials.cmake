@@ -1,5 +1,5 @@
-# PETSc's own examples, unchanged, with matrices of type nz: docs/petsc.md has the reasons for the
-# choice. They come with Debian's package libpetsc3.18-dev-examples.
+# PETSc's own examples, unchanged, with matrices of type nz: docs/experiments/petsc.md has the
+# reasons for the choice. They come with Debian's package libpetsc3.18-dev-examples.
 file(GLOB petsc_examples /usr/share/petsc/*/share/petsc/examples/src)
 if(NOT petsc_examples)
     message(STATUS "PETSc's examples are not installed; the tests with them are left out")

@@ -81,8 +81,11 @@ class Visit:
     requests: list[str]
 
 
-def visit(path: Path, fragment: str = "") -> Visit:
-    """Open a file in the browser and wait until nothing happens on it any more."""
+def visit(path: Path, fragment: str = "", *flags: str) -> Visit:
+    """Open a file in the browser and wait until nothing happens on it any more.
+
+    Further flags of Chromium take the place of those before them.
+    """
     with tempfile.TemporaryDirectory() as profile:
         log = Path(profile) / "net.json"
         done = subprocess.run(
@@ -99,6 +102,7 @@ def visit(path: Path, fragment: str = "") -> Visit:
                 "--enable-logging=stderr",
                 "--window-size=1200,900",
                 "--virtual-time-budget=2000",
+                *flags,
                 "--dump-dom",
                 path.as_uri() + fragment,
             ],
@@ -343,6 +347,32 @@ class Page(unittest.TestCase):
         self.assertEqual(page.tags["b"], 0)
         self.assertEqual(page.tags["img"], 1)  # the sparsity picture
         self.assertIn(hostile, page.text[""])
+
+    def test_methods_of_one_layout_that_store_different_bytes_have_bars_of_their_own(self) -> None:
+        for matrix in self.data["matrices"]:
+            del matrix["layouts"]  # as in what nz bench writes
+        row = next(r for r in self.data["results"] if r["method"].startswith("csr."))
+        for method, more in (
+            ("csr.adaptive", 8),
+            ("cusparse.csr", 16),
+            ("cusparse.coo", 24),
+            ("cusparse.coo_deterministic", 24),
+        ):
+            changed = {"method": method, "matrix_bytes": row["matrix_bytes"] + more}
+            self.data["results"].append({**row, **changed})
+        page = self.visit_report("""
+            const names = document.querySelectorAll('#format-bytes text[text-anchor=end]');
+            document.documentElement.dataset.seen =
+                JSON.stringify([...names].map((name) => name.textContent));
+            """).page
+        names = json.loads(page.root["data-seen"] or "[]")
+        of_two = [name for name in names if name.startswith(("csr", "cusparse"))]
+        csr = {r["method"] for r in self.data["results"] if r["method"].startswith("csr.")}
+        self.assertIn("ell", names)
+        self.assertEqual(
+            of_two[1:], ["csr.adaptive", "cusparse.csr", "cusparse.coo and 1 more"], csr
+        )
+        self.assertRegex(of_two[0], rf"^csr\.\w+ and {len(csr) - 2} more$")
 
     def test_other_commands_have_fewer_plots(self) -> None:
         subprocess.run(

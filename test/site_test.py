@@ -16,6 +16,7 @@ import tempfile
 import unittest
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from links_test import ROOT, broken_links
@@ -83,6 +84,11 @@ class Sources(unittest.TestCase):
         self.assertIn('<a href="files/nonzero/plan/plan.hpp.txt"><code>make_plan</code></a>', api)
         listed = re.findall(r"^\| (?:`|<a)(.*?) \|", api, re.M)
         self.assertEqual([cell for cell in listed if "`" in cell], [])
+
+    def test_marks_for_tests_are_not_shown(self) -> None:
+        self.assertIn("\n# needs: build\n", (ROOT / "docs/guides/install.md").read_text("utf-8"))
+        self.assertNotIn("# needs: build", self.page("guides/install"))
+        self.assertIn("# needs: mpirun", self.page("guides/machines"))
 
     def test_no_two_files_have_one_name(self) -> None:
         self.assertEqual(build.names_twice(self.source), [])
@@ -177,6 +183,66 @@ class Built(unittest.TestCase):
         page = (self.site / "gallery.html").read_text("utf-8")
         for report in reports:
             self.assertIn(f'href="gallery/{report.name}"', page)
+
+    def seen_in_frames(self, script: str, *flags: str) -> Any:
+        """Return what a script finds that opens pages in frames: `await frame(name, width)`.
+
+        It assigns to `seen`; `site` is the site's address.
+        """
+        page = """<body><script>
+            const site = %s;
+            async function frame(name, width) {
+                const made = document.createElement('iframe');
+                Object.assign(made, {width, height: 900, src: `${site}/${name}`});
+                document.body.replaceChildren(made);
+                await new Promise((loaded) => made.onload = loaded);
+                return made.contentWindow;
+            }
+            (async () => {
+                let seen;
+                %s
+                document.documentElement.dataset.seen = JSON.stringify(seen);
+            })();
+            </script></body>"""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "frames.html"
+            file.write_text(page % (json.dumps(self.site.as_uri()), script))
+            patient = ("--allow-file-access-from-files", "--virtual-time-budget=100000")
+            opened = visit(file, "", *patient, *flags)
+        self.assertEqual(opened.console, [])
+        return json.loads(opened.page.root["data-seen"] or "null")
+
+    @unittest.skipIf(CHROMIUM is None, "there is no Chromium here")
+    def test_no_page_is_wider_than_a_phone(self) -> None:
+        names = [str(f.relative_to(self.site)) for f in sorted(self.site.rglob("*.html"))]
+        wide = self.seen_in_frames(
+            f"const names = {json.dumps(names)};"
+            """
+            seen = [];
+            for (const name of names) {
+                const page = (await frame(name, 400)).document;
+                const boxes = [page.documentElement, ...page.querySelectorAll('.content')];
+                if (boxes.some((box) => box.scrollWidth > box.clientWidth)) seen.push(name);
+            }"""
+        )
+        self.assertEqual(wide, [])
+
+    @unittest.skipIf(CHROMIUM is None, "there is no Chromium here")
+    def test_the_explorer_has_the_colours_that_are_chosen_on_its_page(self) -> None:
+        for system, of_system in (("light", 1), ("dark", 0)):
+            seen = self.seen_in_frames(
+                """
+                const page = await frame('index.html', 1200);
+                const explorer = page.document.querySelector('iframe.explorer').contentWindow;
+                seen = {};
+                for (const theme of ['auto', 'light', 'dark']) {
+                    page.document.body.dataset.theme = theme;
+                    await new Promise((done) => setTimeout(done, 200));
+                    seen[theme] = explorer.matchMedia('(prefers-color-scheme: dark)').matches;
+                }""",
+                f"--blink-settings=preferredColorScheme={of_system}",
+            )
+            self.assertEqual(seen, {"auto": system == "dark", "light": False, "dark": True})
 
     @unittest.skipIf(CHROMIUM is None, "there is no Chromium here")
     def test_pages_open_without_an_error_or_a_request(self) -> None:

@@ -10,7 +10,7 @@ function heatMap(data, show) {
     methods.sort((a, b) => mean(b) - mean(a));
     const explanation = 'Speed in percent of the fastest method on that matrix, on ' +
         threadsText(threads) + '; methods in the order of their mean; – where one declines, ' +
-        '~ where the machine was busy. A matrix\' name shows it below.';
+        '~ where the machine was busy. The name of a matrix shows it below.';
     return html(
         'figure', {id: 'heat-map'}, html('figcaption', {}, 'Methods over matrices'),
         html('p', {}, explanation), heatLegend(),

@@ -117,14 +117,22 @@ function rowLengths(A) {
 /** From the stats of the matrix, or else from what was built to be measured. */
 function layoutsOf(A) {
     if (A.layouts) return A.layouts;
-    const built = new Map();
+    const built = new Map();  // the methods of each size, for each layout
     for (const r of A.results) {
+        if (!(r.bytes > 0) || r.method === 'plan') continue;
         const layout = r.method.split('.')[0];
-        if (r.bytes > 0 && r.method !== 'plan' && !built.has(`${layout} ${r.bytes}`))
-            built.set(`${layout} ${r.bytes}`, {name: layout, bytes: r.bytes});
+        if (!built.has(layout)) built.set(layout, new Map());
+        const sizes = built.get(layout);
+        sizes.set(r.bytes, (sizes.get(r.bytes) ?? new Set()).add(r.method));
     }
-    return [...built.values()];
+    return [...built].flatMap(
+        ([layout, sizes]) => [...sizes].map(
+            ([bytes, methods]) =>
+                ({name: sizes.size === 1 ? layout : summedUp([...methods]), bytes})));
 }
+
+const summedUp = ([first, ...others]) =>
+    others.length === 0 ? first : `${first} and ${others.length} more`;
 
 function formatBytes(A) {
     const layouts = layoutsOf(A),

@@ -12,10 +12,10 @@
 namespace nz::test {
 namespace {
 
-/// Where this fails: the table of docs/files.md lacks a format, or an ending.
+/// Where this fails: the table of docs/guides/files.md lacks a format, or an ending.
 TEST(file_formats, as_documented) {
     std::stringstream text;
-    text << std::ifstream(NZ_SOURCE_DIR "/docs/files.md").rdbuf();
+    text << std::ifstream(NZ_SOURCE_DIR "/docs/guides/files.md").rdbuf();
     for (const file_format& f : file_formats()) {
         std::string row = "| " + std::string(f.name) + " |";
         for (const std::string_view ending : f.endings) row += " `" + std::string(ending) + "`";

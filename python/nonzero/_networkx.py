@@ -1,7 +1,7 @@
 """The backend "nonzero" of NetworkX: its functions, and which calls of them it takes.
 
 NetworkX loads this module by the entry point `networkx.backends`. Arguments, results and errors are
-those of the functions of the same name there; docs/networkx.md tells what differs.
+those of the functions of the same name there; docs/guides/networkx.md tells what differs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Python blocks of README.md, docs/guides/ and docs/networkx.md run as they stand.
+"""The Python blocks of README.md and docs/guides/ run as they stand.
 
 What they print is held against the guides' outputs, figures aside (test/guides_test.py).
 """
@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCS = ROOT / "docs"
 sys.path.insert(0, str(ROOT / "test"))
 from guides_test import Block, blocks_of, missing_lines  # noqa: E402
 
 BLOCKS = [
     pytest.param(block, id=f"{guide.stem}-{number}")
-    for guide in [ROOT / "README.md", *sorted((DOCS / "guides").glob("*.md")), DOCS / "networkx.md"]
+    for guide in [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
     for number, block in enumerate(blocks_of(guide.read_text()))
     if block.language == "python"
 ]
