@@ -30,7 +30,7 @@ __device__ W widened(V v) {
     }
 }
 
-/// What all blocks know of the matrix, each for itself: the shares of its diagonal that are left.
+/// The shares of the diagonal that are left, which every block knows for itself.
 struct pivot_choice {
     double diagonal[longest], before[longest], share[longest];
     double best[rows_of_block];

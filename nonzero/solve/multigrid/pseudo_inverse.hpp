@@ -21,9 +21,9 @@ csr<V, host> pseudo_inverse(cpu on, const csr<V, host_view>& A);
 template <class V>
 csr<V, device> regular_inverse(gpu on, const csr<V, device_view>& A);
 
-/// What rounding errors leave of a diagonal entry of a singular matrix, over the entry. On the
-/// coarsest levels of singular matrices of up to 10^6 rows, 2e3 n eps and less was left, of regular
-/// ones 5e10 n eps and more; in single precision the two meet at some hundreds
+/// The share of a singular matrix's diagonal entry that rounding errors leave. On the coarsest
+/// levels of singular matrices of up to 10^6 rows, 2e3 n eps and less was left, of regular ones
+/// 5e10 n eps and more; in single precision the two meet at some hundreds
 /// (docs/experiments/multigrid.md).
 template <class V>
 double left_by_rounding(index n) {
