@@ -62,8 +62,8 @@ bool is_mostly_empty(const aij_view& A) {
     return 10 * filled <= 4 * std::int64_t(A.shape.rows);
 }
 
-/// Planning and building take as long as 34 to 47 products of AIJ (docs/experiments/petsc.md): where
-/// fewer are expected, AIJ multiplies.
+/// Planning and building take as long as 34 to 47 products of AIJ (docs/experiments/petsc.md):
+/// where fewer are expected, AIJ multiplies.
 constexpr std::int64_t fewest_products = 40;
 
 void plan_anew(planned_product& p, const aij_view& A) {

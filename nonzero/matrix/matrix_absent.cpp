@@ -75,18 +75,17 @@ template <class V>
 void invert_each(gpu on, device_out<V>) {
     require_gpu(on);
 }
-#define NZ_INSTANTIATE(V)                                                                       \
-    template csr<V, device> spgemm(gpu, const csr<V, device_view>&, const csr<V, device_view>&, \
-                                   offset);                                                     \
-    template void galerkin_values(gpu, const csr<V, device_view>&, const csr<V, device_view>&,  \
-                                  const csr<V, device_view>&, csr<V, device>&,                  \
-                                  csr<V, device>&);                                             \
-    template void adjoint_values(gpu, const csr<V, device_view>&, csr<V, device>&);             \
-    template std::int64_t first_asymmetric_row(gpu, const csr<V, device_view>&);                \
-    template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);                      \
-    template device_array<real<V>> real_parts(gpu, device_array<V>);                            \
-    template device_array<real<V>> l1_norms(gpu, const csr<V, device_view>&);                   \
-    template void mend_diagonal(gpu, const csr<V, device_view>&, device_span<real<V>>, index,   \
+#define NZ_INSTANTIATE(V)                                                                        \
+    template csr<V, device> spgemm(gpu, const csr<V, device_view>&, const csr<V, device_view>&,  \
+                                   offset);                                                      \
+    template void galerkin_values(gpu, const csr<V, device_view>&, const csr<V, device_view>&,   \
+                                  const csr<V, device_view>&, csr<V, device>&, csr<V, device>&); \
+    template void adjoint_values(gpu, const csr<V, device_view>&, csr<V, device>&);              \
+    template std::int64_t first_asymmetric_row(gpu, const csr<V, device_view>&);                 \
+    template device_array<V> diagonal_of(gpu, const csr<V, device_view>&);                       \
+    template device_array<real<V>> real_parts(gpu, device_array<V>);                             \
+    template device_array<real<V>> l1_norms(gpu, const csr<V, device_view>&);                    \
+    template void mend_diagonal(gpu, const csr<V, device_view>&, device_span<real<V>>, index,    \
                                 csr<V, device>&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 #undef NZ_INSTANTIATE
