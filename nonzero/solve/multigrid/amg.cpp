@@ -230,6 +230,30 @@ candidates<V> all_candidates(B on, const linear_operator<V, B>* finest, const Pl
     return near;
 }
 
+/// The options with the unknowns of a node, which are found where nobody says them.
+template <class B, class Matrix>
+amg_options with_block(B here, amg_options o, const Matrix& A) {
+    if (o.block == 0) {
+        if constexpr (std::is_same_v<B, cpu>)
+            o.block = unknowns_a_node(here, nullptr, A, A.shape.rows);
+        else
+            o.block = unknowns_a_node(here, A);
+    }
+    if (A.shape.rows % o.block != 0)
+        throw argument_error(
+            fmt::format("amg: {} rows, not whole blocks of {}", A.shape.rows, o.block));
+    return o;
+}
+
+template <class V, class B>
+void check_around(nz::shape A, const amg_options& o, const candidates<V>& near,
+                  const linear_operator<V, B>* finest) {
+    o.validate();
+    check_candidates(near, A.rows);
+    if (finest != nullptr && finest->shape() != A)
+        throw argument_error("amg: the product given is of another shape than the matrix");
+}
+
 }  // namespace
 
 template <class V, class B>
@@ -310,30 +334,6 @@ struct amg<V, B>::state {
         if (hash(on, A) != pattern) throw argument_error("amg: the matrix has another pattern");
     }
 };
-
-/// The options with the unknowns of a node, which are found where nobody says them.
-template <class B, class Matrix>
-amg_options with_block(B here, amg_options o, const Matrix& A) {
-    if (o.block == 0) {
-        if constexpr (std::is_same_v<B, cpu>)
-            o.block = unknowns_a_node(here, nullptr, A, A.shape.rows);
-        else
-            o.block = unknowns_a_node(here, A);
-    }
-    if (A.shape.rows % o.block != 0)
-        throw argument_error(
-            fmt::format("amg: {} rows, not whole blocks of {}", A.shape.rows, o.block));
-    return o;
-}
-
-template <class V, class B>
-void check_around(nz::shape A, const amg_options& o, const candidates<V>& near,
-                  const linear_operator<V, B>* finest) {
-    o.validate();
-    check_candidates(near, A.rows);
-    if (finest != nullptr && finest->shape() != A)
-        throw argument_error("amg: the product given is of another shape than the matrix");
-}
 
 template <class V, class B>
 amg<V, B>::amg(const ascending<V>& in_order, B on, const amg_options& asked,
