@@ -67,10 +67,10 @@ class whole_matrix : public system_product<V, B> {
             constexpr std::size_t worth_a_copy = 200000, most = offset_vector::max_narrow;
             const std::size_t entries = A_.view().val.size();
             if (entries >= worth_a_copy && entries <= most) {
-                const device_guard guard(on_);
-                const auto there = upload(on_, A_.view());
-                const auto diagonal = diagonal_of(on_, view(there));
-                return facts_of<V>(on_, view(there), diagonal, signs_of<V>(on_, diagonal));
+                try {
+                    return facts_on_gpu();
+                } catch (const out_of_memory&) {  // the CPU finds the same
+                }
             }
         }
         return facts_of<V>(A_, diagonal_);
@@ -140,6 +140,12 @@ class whole_matrix : public system_product<V, B> {
     [[nodiscard]] static std::vector<std::string> detours() { return {}; }
 
   private:
+    matrix_facts facts_on_gpu() const {
+        const device_guard guard(on_);
+        const auto there = upload(on_, A_.view());
+        const auto diagonal = diagonal_of(on_, view(there));
+        return facts_of<V>(on_, view(there), diagonal, signs_of<V>(on_, diagonal));
+    }
     void find_diagonal() {
         diagonal_ = diagonal_of(worth(cpu{}, std::ssize(A_.view().val)), A_.view());
     }
