@@ -55,7 +55,7 @@ struct row_lanes {
     int first = int(threadIdx.x) % warp_size / lanes * lanes;  ///< of the warp's
     unsigned mask = lanes == 32 ? full_warp : ((1U << lanes % 32) - 1) << first;
 
-    /// Which of the rows that the grid has begins here.
+    /// The lanes' row, among those of the grid.
     [[nodiscard]] __device__ std::int64_t row() const {
         return (std::int64_t(blockIdx.x) * spgemm_threads + threadIdx.x) / lanes;
     }
@@ -97,10 +97,11 @@ struct row_table {
         __syncwarp(my.mask);
         return sums + start;
     }
-    /// Multiplicative: neighbouring columns, which rows mostly have, do not meet. A hash that gives
-    /// them neighbouring slots, in different banks, took up to three times as long.
+    /// Multiplicative, which spreads neighbouring columns: where they have neighbouring slots, runs
+    /// of columns meet.
     static __device__ unsigned first_slot(index j) { return unsigned(j) * 0x9e3779b1U >> 7; }
-    /// Where column j stands from now on; -1 where the table is full. `added` where it is new.
+    /// The slot that column j has from now on; -1 where the table is full. Sets `added` where the
+    /// column is new.
     __device__ int insert(index j, bool& added) {
         unsigned s = first_slot(j);
         for (int tried = 0; tried < slots; ++tried, ++s) {
@@ -111,7 +112,7 @@ struct row_table {
         }
         return -1;
     }
-    /// Where column j stands, which was inserted before: a load costs less than an atomic.
+    /// The slot of column j, which was inserted before: a load costs less than an atomic.
     [[nodiscard]] __device__ int find(index j) const {
         unsigned s = first_slot(j);
         while (key[int(s % unsigned(slots)) * beside] != j) ++s;

@@ -306,6 +306,7 @@ next_level<V, cpu> add_first_levels(making<V, B>& m, C here, const matrix_slice<
     });
     return add_levels(m, here, std::move(first));
 }
+
 }  // namespace
 
 template <class V, class B>
@@ -342,9 +343,9 @@ void make_levels(gpu on, const ascending<V, gpu>& A, const amg_options& o,
     made.has_found = near.count == 0;
     const range rows{0, M.shape.rows};
     // Before the level: of a brace in a brace GCC 12 frees members twice where a later one throws.
-    auto candidates_there = first_candidates(on, near, rows, m.block);
+    auto near_on_gpu = first_candidates(on, near, rows, m.block);
     local_level<V, gpu> level{{{0, M.shape.rows}}, {}, {{rows, {}}, {}}, M};
-    add_levels(m, on, next_level<V, gpu>{std::move(level), std::move(candidates_there)});
+    add_levels(m, on, next_level<V, gpu>{std::move(level), std::move(near_on_gpu)});
 }
 
 template <class V, class B>
