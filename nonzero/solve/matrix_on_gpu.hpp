@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "nonzero/matrix/diagonal.hpp"
+#include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/facts_on_gpu.hpp"
 #include "nonzero/solve/names.hpp"
 #include "nonzero/solve/preconditioners/jacobi_on_gpu.hpp"
@@ -13,15 +14,45 @@
 
 namespace nz {
 
+/// As facts_of a matrix on the CPU. diagonal: A's, of these signs.
+template <class V>
+matrix_facts facts_of(gpu on, const csr<V, device_view>& A, const device_array<V>& diagonal,
+                      const diagonal_signs& signs) {
+    matrix_facts f;
+    f.entries = double(A.val.size());
+    f.zero_on_diagonal = signs.first_zero;
+    const auto asymmetry = first_asymmetry(on, A);  // or what is not finite
+    if (const auto found = asymmetry ? first_not_finite(on, A) : std::nullopt) {
+        f.why_not_definite = text_of_not_finite(*found);
+    } else {
+        const std::int64_t row = signs.first_not_positive;
+        f.is_symmetric = !asymmetry;
+        if (row >= 0 && (!asymmetry || row <= asymmetry->row))
+            f.why_not_definite =
+                text_of_diagonal(double(read_back(on, diagonal.data() + row)), row);
+        else if (asymmetry)
+            f.why_not_definite = text_of_asymmetry(*asymmetry);
+    }
+    f.is_saddle = !f.why_not_definite.empty() &&
+                  constraints_of<V>(on, A, diagonal, signs, longest_row_of_saddle) >=
+                      least_constraints(A.shape.rows);
+    return f;
+}
+
 /// Everything is made from what lies there, but what is made on the CPU alone, as ILUT and the
-/// direct solver are: for the first of these the matrix is copied, once. Real values.
+/// direct solver are: for the first of these the matrix is copied, once, unless it came from there.
+/// Real values.
 template <class V>
 class matrix_on_gpu : public system_product<V, gpu> {
   public:
     using op = linear_operator<V, gpu>;
     static constexpr bool is_over_ranks = false;
-    matrix_on_gpu(gpu on, ascending<V, gpu> A)
-        : on_(on), given_(std::move(A)), A_(ascending<V, gpu>::known(given_.view(), on)) {
+    /// original: the same matrix on the CPU, where it outlives this.
+    matrix_on_gpu(gpu on, ascending<V, gpu> A, std::optional<ascending<V>> original = {})
+        : on_(on),
+          given_(std::move(A)),
+          A_(ascending<V, gpu>::known(given_.view(), on)),
+          original_(std::move(original)) {
         find_diagonal();
     }
     [[nodiscard]] static const communicator* ranks() { return nullptr; }
@@ -86,6 +117,11 @@ class matrix_on_gpu : public system_product<V, gpu> {
     }
     whole_matrix<V, gpu>& on_cpu(std::string_view what) {
         if (copy_) return *copy_;
+        if (original_) {
+            copy_.emplace(on_, *original_);
+            copy_->negate_where_negative();
+            return *copy_;
+        }
         copy_.emplace(on_, ascending<V>::known(download(on_, A_.view())));
         detours_.push_back(fmt::format("A was copied to the CPU for {}", what));
         return *copy_;
@@ -93,11 +129,28 @@ class matrix_on_gpu : public system_product<V, gpu> {
 
     gpu on_;
     ascending<V, gpu> given_, A_;               ///< A_: its rows in order, negated perhaps
+    std::optional<ascending<V>> original_;      ///< given_ on the CPU, where it came from there
     device_array<V> values_;                    ///< of A_, where it is negated
     device_array<V> diagonal_;                  ///< of A_
     diagonal_signs signs_;                      ///< of that
     std::optional<whole_matrix<V, gpu>> copy_;  ///< of A_, on the CPU
     std::vector<std::string> detours_;
 };
+
+/// A copy of the CPU's matrix for the GPU, which looks at it, plans and sets up sooner; none where
+/// it is small, longer than the GPU's setups take, or where the GPU lacks the memory.
+template <class V>
+std::optional<csr<V, device>> copy_where_worth(gpu on, const ascending<V>& A) {
+    // An H100 is faster from 11,000 entries on, and clearly from 27,000 on (Poisson in a cube).
+    constexpr std::size_t worth_a_copy = 20000, most = offset_vector::max_narrow;
+    const std::size_t entries = A.view().val.size();
+    if (entries < worth_a_copy || entries > most) return {};
+    require_gpu(on);
+    try {
+        return upload(on, A.view());
+    } catch (const out_of_memory&) {
+        return {};
+    }
+}
 
 }  // namespace nz

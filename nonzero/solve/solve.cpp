@@ -5,6 +5,22 @@
 #include "nonzero/solve/system_arguments.hpp"
 
 namespace nz {
+namespace {
+
+/// f of A's system, on a GPU of a copy there where that is worth it.
+template <class V, class B, class F>
+auto with_system(B on, const ascending<V>& A, const system_options& o, to_follow follows, F f) {
+    if constexpr (std::is_same_v<B, gpu> && !is_complex<V>)
+        if (auto copy = copy_where_worth(on, A)) {
+            auto there = ascending<V, gpu>::known(*std::move(copy), on);
+            system_on_gpu<V> system(on, {on, std::move(there), A}, o, follows);
+            return f(system);
+        }
+    whole_system<V, B> system(on, {on, A}, o, follows);
+    return f(system);
+}
+
+}  // namespace
 
 template <class V, class B>
 system_report solve(B on, const csr<V, host_view>& given, std::span<const V> b, std::span<V> x,
@@ -17,9 +33,10 @@ system_report solve(B on, const csr<V, host_view>& given, std::span<const V> b, 
         refuse_gpu();
     } else {
         const auto start = steady_clock::now();
-        whole_system<V, B> system(on, {on, in_order}, o, to_follow::nothing);
-        return with_vectors<V>(on, b, x, [&](const auto& from, const auto& to) {
-            return system.solve(from, to, start);
+        return with_system<V>(on, in_order, o, to_follow::nothing, [&](auto& system) {
+            return with_vectors<V>(on, b, x, [&](const auto& from, const auto& to) {
+                return system.solve(from, to, start);
+            });
         });
     }
 }
@@ -35,8 +52,9 @@ std::vector<system_report> solve(B on, const csr<V, host_view>& given, in_column
         refuse_gpu();
     } else {
         const auto start = steady_clock::now();
-        return whole_system<V, B>(on, {on, in_order}, o, follows(b.count))
-            .template solve_columns<cpu>(b, x, start);
+        return with_system<V>(on, in_order, o, follows(b.count), [&](auto& system) {
+            return system.template solve_columns<cpu>(b, x, start);
+        });
     }
 }
 

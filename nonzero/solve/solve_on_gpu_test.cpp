@@ -119,6 +119,38 @@ TYPED_TEST(solve_on_gpu, negates_as_from_the_cpu) {
     for (std::size_t i = 0; i < b.size(); ++i) ASSERT_EQ(got.x[i], -plus.x[i]);
 }
 
+/// So large that it is solved as a matrix of the GPU's; what is made on the CPU takes the original.
+TYPED_TEST(solve_on_gpu, solves_a_large_matrix_of_the_cpus_memory_as_its_own) {
+    using V = TypeParam;
+    auto A = laplace3d<V>(20, 20, 21);
+    ASSERT_GT(A.val.size(), 50000U);
+    const auto b = random_vector<V>(std::size_t(A.shape.rows), 1);
+    for (const bool negative : {false, true}) {
+        if (negative)
+            for (V& v : A.val) v = -v;
+        for (const auto p : {preconditioning::amg, preconditioning::jacobi, preconditioning::ic}) {
+            SCOPED_TRACE(name_of(p));
+            auto o = this->options();
+            o.preconditioner = p;
+            const auto got = this->from_cpu(A, b, o), want = this->on_gpu(A, b, o);
+            EXPECT_TRUE(got.report.converged());
+            EXPECT_EQ(got.x, want.x);
+            EXPECT_EQ(got.report.negated, negative);
+            EXPECT_EQ(got.report.product, want.report.product);
+            EXPECT_EQ(copies_in(got.report), 0U);
+        }
+        solver<V, gpu> kept(this->on, view(A), this->options());
+        host_vector<V> x(b.size(), V(0));
+        EXPECT_TRUE(kept.solve(b, x).converged());
+        this->expect_solved(A, x, b);
+        auto stiffer = A;
+        for (V& v : stiffer.val) v *= V(2);
+        kept.take_values(stiffer);
+        EXPECT_TRUE(kept.solve(b, x).converged());
+        this->expect_solved(stiffer, x, b);
+    }
+}
+
 /// Every method and preconditioner, alone; one copy for those that are made on the CPU.
 TYPED_TEST(solve_on_gpu, copies_the_matrix_only_for_what_is_made_on_the_cpu) {
     using V = TypeParam;

@@ -38,8 +38,8 @@ struct kept_on_cpu {
     csr<V, host> A;
     whole_system<V, B> system;
 
-    kept_on_cpu(B on, const csr<V, host_view>& given, const system_options& o)
-        : A(canonical(given)),
+    kept_on_cpu(B on, const ascending<V>& given, const system_options& o)
+        : A(csr<V, host>::from(given.view())),
           system(on, {on, ascending<V>::known(view(A))}, o, to_follow::matrices) {}
     void take_values(B, const csr<V, host_view>& given) {
         const ascending<V> in_order(given);
@@ -63,8 +63,9 @@ struct kept_on_gpu {
     csr<V, device> A;
     system_on_gpu<V> system;
 
-    kept_on_gpu(gpu on, const csr<V, device_view>& given, const system_options& o)
-        : A(upload(on, ascending<V, gpu>(given, on).view())),
+    /// Its rows ascend.
+    kept_on_gpu(gpu on, csr<V, device>&& given, const system_options& o)
+        : A(std::move(given)),
           system(on, {on, ascending<V, gpu>::known(view(A), on)}, o, to_follow::matrices) {}
     void take_values(gpu on, const csr<V, device_view>& given) {
         const ascending<V, gpu> in_order(given, on);
@@ -138,8 +139,14 @@ solver<V, B>::solver(B on, const csr<V, host_view>& given, const system_options&
     if constexpr (!is_built<B>) {
         refuse_gpu();
     } else {
+        const ascending<V> in_order(given);
         state_ = std::make_unique<state>(on, n);
-        state_->held.template emplace<1>(on, given, o);
+        if constexpr (is_gpu_built<B> && !is_complex<V>)
+            if (auto there = copy_where_worth(on, in_order)) {
+                state_->held.template emplace<2>(on, *std::move(there), o);
+                return;
+            }
+        state_->held.template emplace<1>(on, in_order, o);
     }
 }
 template <class V, class B>
@@ -153,7 +160,8 @@ solver<V, B>::solver(B on, const csr<V, device_view>& given,
     } else {
         require_gpu(on);
         state_ = std::make_unique<state>(on, n);
-        state_->held.template emplace<2>(on, given, o);
+        auto A = upload(on, ascending<V, gpu>(given, on).view());
+        state_->held.template emplace<2>(on, std::move(A), o);
     }
 }
 template <class V, class B>

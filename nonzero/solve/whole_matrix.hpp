@@ -2,41 +2,14 @@
 #pragma once
 
 #include "nonzero/matrix/diagonal.hpp"
-#include "nonzero/matrix/symmetry.hpp"
 #include "nonzero/solve/attempts.hpp"
 #include "nonzero/solve/direct/factor_plan.hpp"
 #include "nonzero/solve/direct/factorization.hpp"
-#include "nonzero/solve/facts_on_gpu.hpp"
 #include "nonzero/solve/own_preconditioner.hpp"
 #include "nonzero/solve/prepared_matrix.hpp"
 #include "nonzero/solve/system_product.hpp"
 
 namespace nz {
-
-/// As facts_of a matrix on the CPU. diagonal: A's, of these signs.
-template <class V>
-matrix_facts facts_of(gpu on, const csr<V, device_view>& A, const device_array<V>& diagonal,
-                      const diagonal_signs& signs) {
-    matrix_facts f;
-    f.entries = double(A.val.size());
-    f.zero_on_diagonal = signs.first_zero;
-    const auto asymmetry = first_asymmetry(on, A);  // or what is not finite
-    if (const auto found = asymmetry ? first_not_finite(on, A) : std::nullopt) {
-        f.why_not_definite = text_of_not_finite(*found);
-    } else {
-        const std::int64_t row = signs.first_not_positive;
-        f.is_symmetric = !asymmetry;
-        if (row >= 0 && (!asymmetry || row <= asymmetry->row))
-            f.why_not_definite =
-                text_of_diagonal(double(read_back(on, diagonal.data() + row)), row);
-        else if (asymmetry)
-            f.why_not_definite = text_of_asymmetry(*asymmetry);
-    }
-    f.is_saddle = !f.why_not_definite.empty() &&
-                  constraints_of<V>(on, A, diagonal, signs, longest_row_of_saddle) >=
-                      least_constraints(A.shape.rows);
-    return f;
-}
 
 /// A matrix in the CPU's memory that one process has as a whole, as `prepared_system` asks for it.
 template <class V, class B>
@@ -61,20 +34,7 @@ class whole_matrix : public system_product<V, B> {
         negate<V>(cpu{}, diagonal_);
         return true;
     }
-    [[nodiscard]] matrix_facts facts() const {
-        if constexpr (has_cuda && std::is_same_v<B, gpu> && !is_complex<V>) {
-            // Small ones are looked at where they are; from where a copy pays was not measured.
-            constexpr std::size_t worth_a_copy = 200000, most = offset_vector::max_narrow;
-            const std::size_t entries = A_.view().val.size();
-            if (entries >= worth_a_copy && entries <= most) {
-                try {
-                    return facts_on_gpu();
-                } catch (const out_of_memory&) {  // the CPU finds the same
-                }
-            }
-        }
-        return facts_of<V>(A_, diagonal_);
-    }
+    [[nodiscard]] matrix_facts facts() const { return facts_of<V>(A_, diagonal_); }
     void build_product(const choice*) { this->plan(on_, A_, 1); }
     /// As system_product has it.
     bool plan_for_several() { return system_product<V, B>::plan_for_several(on_, A_); }
@@ -140,12 +100,6 @@ class whole_matrix : public system_product<V, B> {
     [[nodiscard]] static std::vector<std::string> detours() { return {}; }
 
   private:
-    matrix_facts facts_on_gpu() const {
-        const device_guard guard(on_);
-        const auto there = upload(on_, A_.view());
-        const auto diagonal = diagonal_of(on_, view(there));
-        return facts_of<V>(on_, view(there), diagonal, signs_of<V>(on_, diagonal));
-    }
     void find_diagonal() {
         diagonal_ = diagonal_of(worth(cpu{}, std::ssize(A_.view().val)), A_.view());
     }
