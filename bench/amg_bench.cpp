@@ -1,6 +1,6 @@
-// Multigrid-preconditioned conjugate gradients: setup, cycle and solve, in double and with the
-// preconditioner in single precision, beside conjugate gradients alone and with Jacobi's
-// preconditioner; b = 1, x0 = 0, 1e-8.
+// Multigrid-preconditioned conjugate gradients: setup, cycle and solve, in double and with cycles
+// in single precision, and all of nz::solve of a matrix in the CPU's memory, beside conjugate
+// gradients alone and with Jacobi's preconditioner; b = 1, x0 = 0, 1e-8.
 //   amg_bench cpu|gpu laplace3d:160 elasticity3d:32 fem_thermal3d_p1.npz ...
 // One JSON object on standard output.
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/multigrid/cycle.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
-#include "nonzero/solve/preconditioners/mixed_precision.hpp"
+#include "nonzero/solve/solve.hpp"
 #include "nonzero_commit.hpp"
 
 namespace {
@@ -105,7 +105,8 @@ class solver_bench {
         r["amg_cg"] = solve(M.get());
         r["convergence_factor"] = convergence_factor<double, B>(on_, *op_, *M);
         M.reset();
-        if (p_.near.count == 0) r["rounded_to_single"] = in_single_precision();
+        r["rounded_to_single"] = in_single_precision();
+        r["solve_from_cpu"] = from_the_cpus_memory();
         return r;
     }
 
@@ -138,24 +139,42 @@ class solver_bench {
                 wait_for(on_);
             }));
     }
+    /// The cycle in single precision.
     json in_single_precision() {
-        std::unique_ptr<linear_operator<float, B>> finest;
-        std::unique_ptr<mixed_precision_operator<B>> M;
+        amg_options o = p_.options;
+        o.precision = value_storage::single;
+        std::unique_ptr<amg<double, B>> M;
         const auto set_up = [&] {
-            const auto A = rounded_to_single(cpu{}, view(p_.A));
-            finest = op_->in_single_precision();
-            if constexpr (std::is_same_v<B, cpu>)  // by the method that was planned in double
-                if (finest == nullptr)
-                    finest = build(find_method<float>(op_->method_name()), on_, A.matrix);
-            auto inner = std::make_unique<amg<float, B>>(A.matrix, on_, p_.options,
-                                                         candidates<float>{}, finest.get());
-            M = std::make_unique<mixed_precision_operator<B>>(on_, std::move(inner));
+            M = std::make_unique<amg<double, B>>(p_.A, on_, o, p_.near, op_.get());
             wait_for(on_);
         };
+        set_up();
         json r;
-        add(r, "setup", least(2, set_up, [&] { M.reset(), finest.reset(); }));
+        add(r, "setup", least(2, set_up, [&] { M.reset(); }));
+        add(r, "take_values", least(3, [&] {
+                M->take_values(p_.A);
+                wait_for(on_);
+            }));
         r["cycle_us"] = repeated_us(*M);
         r["amg_cg"] = solve(M.get());
+        return r;
+    }
+    /// nz::solve of a matrix and vectors in the CPU's memory: everything, to the answer there.
+    json from_the_cpus_memory() {
+        const host_vector<double> b(std::size_t(p_.A.shape.rows), 1.0);
+        host_vector<double> x(b.size());
+        system_options o;
+        o.block = std::max(p_.options.block, 1), o.near = p_.near;
+        system_report report;
+        json r;
+        add(r, "solve",
+            least(
+                4, [&] { report = nz::solve<double>(on_, view(p_.A), b, x, o); },
+                [&] { std::ranges::fill(x, 0.0); }));
+        const auto& won = report.result();
+        r["plan_s"] = report.plan_s, r["preconditioner_s"] = won.preconditioner_s;
+        r["iterations_s"] = won.solve_s, r["iterations"] = won.report.iterations;
+        r["preconditioner"] = name_of(won.preconditioner), r["converged"] = report.converged();
         return r;
     }
     double repeated_us(const linear_operator<double, B>& M) {

@@ -44,7 +44,7 @@ constexpr key<multigrid> amg_keys[] = {
     plain<&multigrid::adaptive_candidates, multigrid>("adaptive-candidates"),
     plain<&multigrid::relaxations, multigrid>("relaxations"),
     plain<&multigrid::lanczos_iterations, multigrid>("lanczos-iterations"),
-    named<&multigrid::below_finest, storage_names, multigrid>("below-finest"),
+    named<&multigrid::precision, storage_names, multigrid>("precision"),
     plain<&multigrid::check, multigrid>("check"),
     plain<&multigrid::keep, multigrid>("keep"),
 };

@@ -116,7 +116,7 @@ void check_part(const communicator& ranks, const matrix_slice<V>& A, const amg_o
     const auto require = [](bool holds, const char* what) {
         if (!holds) throw argument_error(std::string("amg: ") + what);
     };
-    require(o.below_finest == value_storage::exact, "over ranks all levels are stored exactly");
+    require(o.precision == value_storage::exact, "over ranks cycles are exact");
     require(A.rows == A.cols, "the matrix is not square");
     require(A.rows.parts() == ranks.size(), "the matrix is shared out over other ranks");
     const nz::shape expected{A.rows.count(ranks.rank()), A.cols.total()};
@@ -166,13 +166,15 @@ template <class V, class C>
 std::size_t bytes_of(const kept_level<V, C>& k) {
     std::size_t sum =
         k.T.val.size() * sizeof(V) + k.groups.of.size() * sizeof(index) + k.strong.size();
-    for (const auto& M : {k.A, k.P, k.R})
+    for (const auto& M : {k.A, k.P, k.R, k.inverse})
         if (M.use_count() == 2) sum += bytes(*M);  // no product shares it
     return sum + bytes(k.AP);
 }
 template <class V, class B>
 std::size_t bytes_of(const hierarchy<V, B>& h) {
-    std::size_t sum = h.levels.bytes() + (h.finest ? h.finest->op->bytes() : 0);
+    std::size_t sum = h.levels.bytes();
+    if (h.finest && h.finest->op != nullptr) sum += h.finest->op->bytes();
+    if (h.rounded != nullptr) sum += h.rounded->bytes();
     for (const auto& k : h.kept)
         sum += std::visit([](const auto& level) { return bytes_of(level); }, k);
     return sum;
@@ -215,11 +217,10 @@ candidates<V> all_candidates(B on, const linear_operator<V, B>* finest, const Pl
         make(near, made, report);
         if (report.levels.size() == 1) return before;
         before = near;
-        agree(ranks_of(on), [&] { made.levels.finish(); });
         vector<V, B> x = from_host(on, std::span<const V>(hashed_vector<V>(n, first_row + k)));
         for (int s = 0; s < o.relaxations; ++s) {
             A.apply(V(1), x, V(0), r);
-            made.levels.cycle(r, correction);
+            made.cycle(r, correction);
             space.axpy(V(-1), correction, x);
             const double size = double(space.norm(x));
             if (!(size > 0) || !std::isfinite(size)) return near;
@@ -249,6 +250,8 @@ template <class V, class B>
 void check_around(nz::shape A, const amg_options& o, const candidates<V>& near,
                   const linear_operator<V, B>* finest) {
     o.validate();
+    if (is_complex<V> && o.precision == value_storage::single)
+        throw argument_error("amg: a cycle of complex values is not rounded to single precision");
     check_candidates(near, A.rows);
     if (finest != nullptr && finest->shape() != A)
         throw argument_error("amg: the product given is of another shape than the matrix");
@@ -301,7 +304,6 @@ struct amg<V, B>::state {
                 has_phases<V>(on, nullptr, in<V, gpu>(A.view().val), options, given);
             make(all_candidates<V, B>(on, finest, product, 0, given, by_phases, options, make),
                  *made, told);
-            made->levels.finish();
             told.block = options.block;
         }
     }
@@ -370,7 +372,6 @@ amg<V, B>::amg(const ascending<V>& in_order, B on, const amg_options& asked,
         const bool by_phases = has_phases<V>(cpu{}, nullptr, in<V, cpu>(A.val), o, near);
         const auto product = [&] { return plan().op; };
         make(all_candidates<V, B>(on, finest, product, 0, near, by_phases, o, make), made, report_);
-        made.levels.finish();
         report_.block = o.block;
         report_.setup_s = seconds_since(start);
     }
@@ -475,7 +476,6 @@ void amg<V, B>::make_levels_of(const matrix_slice<V>& A, const state& old, hiera
         else
             make_levels<V, B>(this->on(), moved(ranks, A, old.where), o, old.near, nullptr, kept,
                               made, report);
-        agree(&ranks, [&] { made.levels.finish(); });
     }
 }
 
@@ -555,9 +555,9 @@ void amg<V, B>::map(in<V, B> x, out<V, B> y) const {
     } else {
         auto& h = *state_;
         h.expect_whole();
-        if (h.moves == nullptr) return h.made->levels.cycle(x, y);
+        if (h.moves == nullptr) return h.made->cycle(x, y);
         h.moves->apply(V(1), x, V(0), h.moved_b);
-        h.made->levels.cycle(h.moved_b, h.moved_x);
+        h.made->cycle(h.moved_b, h.moved_x);
         h.moves->apply_transposed(transposition::transpose, V(1), h.moved_x, V(0), y);
     }
 }
@@ -568,7 +568,7 @@ void amg<V, B>::map_many(in_columns<V, B> x, out_columns<V, B> y) const {
         refuse_gpu();
     } else {
         state_->expect_whole();
-        state_->made->levels.cycle_many(x, y);
+        state_->made->cycle_many(x, y);
     }
 }
 

@@ -57,7 +57,7 @@ class amg final : public matrix_free_operator<V, B> {
     /// @param finest  multiplies by A, and outlives this object; null: planned and built here
     /// Throws argument_error where A is malformed, not square, not symmetric (hermitian), where a
     /// diagonal entry is not positive or a value is no number, where a value of a level does not
-    /// fit `below_finest`, or where an option or `near` does not suit.
+    /// fit `precision`, or where an option or `near` does not suit.
     amg(const csr<V, host_view>& A, B on, const amg_options& options = {},
         const candidates<V>& near = {}, const linear_operator<V, B>* finest = nullptr)
         : amg(ascending(A), on, options, near, finest) {}

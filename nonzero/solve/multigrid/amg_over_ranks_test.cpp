@@ -244,7 +244,7 @@ TEST(amg_over_ranks, throw_on_all_what_one_rank_throws) {
     expect_all(negative, {}, no_candidates, "its diagonal is -4 in row 170");
     expect_all(lopsided, {}, no_candidates, "not symmetric");
     expect_all(A, {.degree = 0}, no_candidates, "degree is below 1");
-    expect_all(A, {.below_finest = value_storage::single}, no_candidates, "stored exactly");
+    expect_all(A, {.precision = value_storage::single}, no_candidates, "cycles are exact");
     expect_all(A, {.block = 7}, no_candidates, "not whole blocks");
     const auto too_few = [](int rank, candidates<double>& near) {
         near = {2, host_vector<double>(rank == 1 ? 199 : 200, 1)};

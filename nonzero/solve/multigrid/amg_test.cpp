@@ -57,18 +57,22 @@ class multigrid : public ::testing::Test {
         expect_solved(A, to_host<double>(on, in<double, T>(x)), b, tol);
         return int(report.iterations);
     }
-    /// With all levels but the finest in single precision, against all in double.
+    /// Cycles in single precision against those in double.
     void expect_no_more_iterations(const csr<double, host>& A, amg_options o,
                                    const candidates<double>& near = {}) {
         o.keep = false;  // what other values need stays exact
         const amg<double, T> exact(A, on, o, near);
-        o.below_finest = value_storage::single;
+        o.precision = value_storage::single;
         const amg<double, T> single(A, on, o, near);
         ASSERT_GT(exact.report().levels.size(), 1U);
         EXPECT_LT(single.bytes(), exact.bytes());
         EXPECT_LE(iterations(A, single), iterations(A, exact));
         const auto x = random_vector<double>(std::size_t(A.shape.rows), 1);
-        EXPECT_NE(apply(single, x), apply(exact, x));
+        const auto got = apply(single, x), want = apply(exact, x);
+        EXPECT_NE(got, want);
+        double apart2 = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) apart2 += std::pow(got[i] - want[i], 2);
+        EXPECT_LE(std::sqrt(apart2), 1e-4 * std::sqrt(dot(want, want)));
     }
     /// |b - A x| <= tol |b|, but for the rounding of the residual that the solver computed: its
     /// product's, by the oracle's bound, and that of two sums of n squares.
@@ -398,8 +402,11 @@ TYPED_TEST(multigrid, takes_several_vectors_as_it_takes_each) {
     const auto A = laplace3d<double>(9, 8, 7);
     const std::size_t n = 504;
     using enum storage_order;
-    for (const amg_options& o : every_cycle()) {
+    auto cycles = every_cycle();
+    cycles.push_back({.coarse_rows = 20, .precision = value_storage::single});
+    for (const amg_options& o : cycles) {
         const amg<double, TypeParam> M(A, this->on, o);
+        const double close = o.precision == value_storage::single ? 1e-6 : 1e-14;
         for (const std::size_t count : {2U, 5U, 33U, 70U})
             for (const auto& [order, stride] :
                  {std::pair{row_major, count}, {row_major, count + 3}, {column_major, n + 1}}) {
@@ -421,7 +428,7 @@ TYPED_TEST(multigrid, takes_several_vectors_as_it_takes_each) {
                     for (std::size_t i = 0; i < n; ++i)
                         apart2 +=
                             std::pow(one[i] - found[by_row ? i * stride + c : c * stride + i], 2);
-                    EXPECT_LE(std::sqrt(apart2), 1e-14 * std::sqrt(dot(one, one))) << count;
+                    EXPECT_LE(std::sqrt(apart2), close * std::sqrt(dot(one, one))) << count;
                 }
                 for (std::size_t i = 0; i < n && by_row; ++i)  // the gaps stay as they are
                     for (std::size_t c = count; c < stride; ++c)
@@ -430,13 +437,32 @@ TYPED_TEST(multigrid, takes_several_vectors_as_it_takes_each) {
     }
 }
 
-TYPED_TEST(multigrid, of_levels_in_single_precision_takes_no_more_iterations) {
+TYPED_TEST(multigrid, in_single_precision_takes_no_more_iterations) {
     this->expect_no_more_iterations(of_many_values(laplace3d<double>(50, 50, 50)), {});
     this->expect_no_more_iterations(of_many_values(laplace2d<double>(300, 300)),
                                     {.cycle = amg_options::cycles::w});
     this->expect_no_more_iterations(elasticity3d<double>(20, 18, 16, 0.3),
                                     {.strength = 0, .block = 3},
                                     rigid_body_modes<double>(elasticity3d_nodes(20, 18, 16)));
+}
+
+TYPED_TEST(multigrid, refuses_single_precision_where_values_do_not_fit) {
+    auto A = laplace2d<double>(30, 30);
+    const amg_options single{.coarse_rows = 50, .precision = value_storage::single};
+    EXPECT_THROW((amg<std::complex<double>, TypeParam>(laplace2d<std::complex<double>>(30, 30),
+                                                       this->on, single)),
+                 argument_error);
+    for (double& v : A.val) v *= 1e39;
+    EXPECT_THROW((amg<double, TypeParam>(A, this->on, single)), argument_error);
+    EXPECT_NO_THROW((amg<double, TypeParam>(A, this->on, {.coarse_rows = 50})));
+}
+
+TYPED_TEST(multigrid, finds_candidates_by_cycles_in_single_precision) {
+    amg_options o{.coarse_rows = 50, .adaptive_candidates = 2};
+    const auto A = laplace2d<double>(40, 40);
+    const int exact = this->iterations(A, amg<double, TypeParam>(A, this->on, o));
+    o.precision = value_storage::single;
+    EXPECT_LE(this->iterations(A, amg<double, TypeParam>(A, this->on, o)), exact + 1);
 }
 
 TYPED_TEST(multigrid, takes_floats) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nonzero/matrix/diagonal.hpp"
+#include "nonzero/solve/preconditioners/mixed_precision.hpp"
 
 namespace nz {
 namespace {
@@ -74,7 +75,7 @@ multigrid_levels<V, B>::make_workspaces() const {
     auto all = std::make_unique<workspaces>();
     for (std::size_t l = 0; l < levels_.size(); ++l) {
         vector_space<V, B> space(on_, levels_[l].rows);
-        auto x = l == 0 ? vector<V, B>() : space.zero();  // the finest is the caller's
+        auto x = l == 0 && !converts_ ? vector<V, B>() : space.zero();  // else the caller's
         auto r = space.zero(), d = space.zero();
         all->push_back({{std::move(space), make_vector<one_scalar<V>>(on_, 1)},
                         std::move(x),
@@ -91,7 +92,7 @@ multigrid_levels<V, B>::make_block_workspaces(index count) const {
     all->most = count;
     for (std::size_t l = 0; l < levels_.size(); ++l) {
         column_space<V, B> space(on_, levels_[l].rows, count);
-        auto x = l == 0 ? vector<V, B>() : space.make();
+        auto x = l == 0 && !converts_ ? vector<V, B>() : space.make();
         auto r = space.make(), d = space.make();
         all->levels.push_back({std::move(space), std::move(x), std::move(r), std::move(d)});
     }
@@ -171,17 +172,32 @@ multigrid_levels<V, B>::take_block_workspaces(index count) const {
 }
 
 template <class V, class B>
-void multigrid_levels<V, B>::cycle(in<V, B> b, out<V, B> x) const {
+template <class U, class Space>
+void multigrid_levels<V, B>::cycle_of(std::vector<workspace<Space>>& all, const U* b, U* x) const {
+    if constexpr (std::is_same_v<U, V>) {
+        cycle(0, all, smoothing::zero, b, x, false);
+    } else {
+        auto& finest = all.front();
+        finest.space.run(convert_step<V, U>{b, finest.r.data()});
+        cycle(0, all, smoothing::zero, nullptr, finest.x.data(), false);
+        finest.space.run(convert_step<U, V>{finest.x.data(), x});
+    }
+}
+
+template <class V, class B>
+template <class U>
+void multigrid_levels<V, B>::cycle(in<U, B> b, out<U, B> x) const {
     auto all = take_workspaces();
-    cycle(0, *all, smoothing::zero, b.data(), x.data(), false);
+    cycle_of(*all, b.data(), x.data());
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(all));
 }
 
 template <class V, class B>
-void multigrid_levels<V, B>::cycle_many(in_columns<V, B> b, out_columns<V, B> x) const {
+template <class U>
+void multigrid_levels<V, B>::cycle_many(in_columns<U, B> b, out_columns<U, B> x) const {
     auto all = take_block_workspaces(x.count);
-    cycle(0, all->levels, smoothing::zero, b.values.data(), x.values.data(), false);
+    cycle_of(all->levels, b.values.data(), x.values.data());
     const std::lock_guard lock(mutex_);
     idle_blocks_.push_back(std::move(all));
 }
@@ -221,13 +237,21 @@ double convergence_factor(B on, const linear_operator<V, B>& A, const linear_ope
     }
 }
 
+#define NZ_INSTANTIATE_CYCLES(V, U, B)                                      \
+    template void multigrid_levels<V, B>::cycle(in<U, B>, out<U, B>) const; \
+    template void multigrid_levels<V, B>::cycle_many(in_columns<U, B>, out_columns<U, B>) const;
+#define NZ_INSTANTIATE_ON(V, B)            \
+    template class multigrid_levels<V, B>; \
+    NZ_INSTANTIATE_CYCLES(V, V, B)
 #define NZ_INSTANTIATE(V)                                                    \
-    template class multigrid_levels<V, cpu>;                                 \
+    NZ_INSTANTIATE_ON(V, cpu)                                                \
     template double convergence_factor(cpu, const linear_operator<V, cpu>&,  \
                                        const linear_operator<V, cpu>&, int); \
     template double convergence_factor(gpu, const linear_operator<V, gpu>&,  \
                                        const linear_operator<V, gpu>&, int); \
-    NZ_WITH_CUDA_ONLY(template class multigrid_levels<V, gpu>;)
+    NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_ON(V, gpu))
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+NZ_INSTANTIATE_CYCLES(float, double, cpu)
+NZ_WITH_CUDA_ONLY(NZ_INSTANTIATE_CYCLES(float, double, gpu))
 
 }  // namespace nz

@@ -47,7 +47,9 @@ template <class V, class B>
 class multigrid_levels {
   public:
     using level = multigrid_level<V, B>;
-    multigrid_levels(B on, amg_options::cycles kind) : on_(on), kind_(kind) {}
+    /// converts: cycles are of vectors in another precision.
+    multigrid_levels(B on, amg_options::cycles kind, bool converts = false)
+        : on_(on), kind_(kind), converts_(converts) {}
 
     [[nodiscard]] bool empty() const { return levels_.empty(); }
     [[nodiscard]] std::size_t size() const { return levels_.size(); }
@@ -58,10 +60,13 @@ class multigrid_levels {
     /// Makes the memory of the first cycle, once all levels are there.
     void finish() { idle_.push_back(make_workspaces()); }
     /// One cycle from x = 0 for A x = b. From several threads at once, unless it is over ranks.
-    void cycle(in<V, B> b, out<V, B> x) const;
+    /// U: V, or double around levels in float that convert.
+    template <class U>
+    void cycle(in<U, B> b, out<U, B> x) const;
     /// The same of up to most_columns systems, whose vectors lie by rows without gaps; not over
     /// ranks. The memory that it takes is kept for the next call.
-    void cycle_many(in_columns<V, B> b, out_columns<V, B> x) const;
+    template <class U>
+    void cycle_many(in_columns<U, B> b, out_columns<U, B> x) const;
     [[nodiscard]] std::size_t bytes() const;
 
   private:
@@ -89,8 +94,13 @@ class multigrid_levels {
     void cycle(std::size_t l, std::vector<workspace<Space>>&, smoothing, const V* b, V* x,
                bool residual) const;
 
+    /// One cycle of vectors that begin there.
+    template <class U, class Space>
+    void cycle_of(std::vector<workspace<Space>>&, const U* b, U* x) const;
+
     B on_;
     amg_options::cycles kind_;
+    bool converts_;
     std::vector<level> levels_;
     mutable std::mutex mutex_;  ///< guards the workspaces that no call uses now
     mutable std::vector<std::unique_ptr<workspaces>> idle_;

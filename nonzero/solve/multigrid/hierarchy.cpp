@@ -31,11 +31,13 @@ struct making {
     const kept_levels<V>* old = nullptr;  ///< levels whose aggregates and couplings these take
     bool by_phases = false;               ///< as `coarsening` has it
     multigrid_levels<V, B>& levels = made.levels;
+    bool in_single = cycles_in_single<V>(o);
+    bool keeps = o.keep || in_single;  ///< what it is rounded from is kept until then
 
     /// The kept part of the level that was added last; null where nothing is kept.
     template <class C>
     kept_level<V, C>* kept() {
-        return o.keep ? &std::get<kept_level<V, C>>(made.kept.back()) : nullptr;
+        return keeps ? &std::get<kept_level<V, C>>(made.kept.back()) : nullptr;
     }
     /// The level of the same number whose aggregates it takes; null: it makes its own.
     template <class C>
@@ -70,11 +72,15 @@ csr<V, host> inverse_on_host(gpu here, const csr<V, device_view>& A) {
 
 /// Ends the levels by one that is solved directly, on the rank that has its rows, A.
 template <class V, class B, class C>
-void add_inverse(const making<V, B>& m, C here, multigrid_level<V, B>& l,
+void add_inverse(making<V, B>& m, C here, multigrid_level<V, B>& l,
                  const csr<V, typename C::view>& A) {
     agree(m.ranks, [&] {
         if (m.ranks == nullptr) {
-            l.inverse = inverse_of<V>(m.on, here, A);
+            auto inverse = inverse_matrix<V>(here, A);
+            if (m.in_single)
+                m.template kept<C>()->inverse = std::move(inverse);
+            else
+                l.inverse = product_with(m.on, std::move(inverse));
         } else {
             const auto inverse = inverse_on_host(here, A);
             const auto method = find_method<V>(plain_methods(m.on)[0]);
@@ -89,7 +95,8 @@ template <class V, class B, class C>
 void add_product(const making<V, B>& m, C here, multigrid_level<V, B>& l, local_level<V, C>& level,
                  csr<V, typename C::memory> block) {
     if (m.ranks == nullptr) {
-        l.own = product_with(m.on, level.share(), m.o.below_finest);
+        l.own = m.in_single ? unpacked_product_with(m.on, level.share())
+                            : product_with(m.on, level.share());
         return;
     }
     if constexpr (over_ranks<V, B>) {
@@ -133,8 +140,7 @@ void add_prolongation(making<V, B>& m, C here, multigrid_level<V, B>& l, const s
     if (m.ranks == nullptr) {
         auto P = std::make_shared<csr<V, typename C::memory>>(std::move(c.P.own));
         auto R = std::make_shared<csr<V, typename C::memory>>(std::move(c.R));
-        l.P = product_with(m.on, P, m.o.below_finest);
-        l.R = product_with(m.on, R, m.o.below_finest);
+        if (!m.in_single) l.P = product_with(m.on, P), l.R = product_with(m.on, R);
         if (auto* const kept = m.template kept<C>())
             kept->P = std::move(P), kept->R = std::move(R), kept->T = std::move(c.T);
     } else if constexpr (over_ranks<V, B>) {
@@ -249,7 +255,7 @@ next_level<V, cpu> add_levels(making<V, B>& m, C setup, next_level<V, C> next,
         auto& level = next.level;
         const bool is_finest = m.levels.empty(), is_last = level.rows.total() <= m.o.coarse_rows;
         auto& l = m.levels.add(level.own());
-        if (m.o.keep) m.made.kept.emplace_back(kept_level<V, C>{});
+        if (m.keeps) m.made.kept.emplace_back(kept_level<V, C>{});
         auto& told = m.report.levels.emplace_back();
         const auto entries = offset(level.matrix().val.size());
         told.rows = level.rows.total(), told.nnz = summed_over(m.ranks, entries);
@@ -326,6 +332,7 @@ void make_levels(B on, const ascending<V>& in_order, host_vector<real<V>> diagon
     auto first_near = first_candidates(here, near, {0, A.shape.rows}, m.block);
     next_level<V, cpu> first{make_local_level<V>(here, A), std::move(first_near)};
     add_levels(m, here, std::move(first), std::move(diagonal));
+    finish_levels(on, A, o, made, report);
 }
 
 template <class V>
@@ -346,6 +353,7 @@ void make_levels(gpu on, const ascending<V, gpu>& A, const amg_options& o,
     auto near_on_gpu = first_candidates(on, near, rows, m.block);
     local_level<V, gpu> level{{{0, M.shape.rows}}, {}, {{rows, {}}, {}}, M};
     add_levels(m, on, next_level<V, gpu>{std::move(level), std::move(near_on_gpu)});
+    finish_levels(on, M, o, made, report);
 }
 
 template <class V, class B>
@@ -369,6 +377,7 @@ void make_levels(B on, const matrix_slice<V>& A, const amg_options& o, const can
         next = add_first_levels(m, helpers(on), A, near);
     }
     while (next.exists()) next = add_levels(m, helpers(on), std::move(next));
+    agree(&ranks, [&] { made.levels.finish(); });
 }
 
 #define NZ_INSTANTIATE(V, B)                                                                    \

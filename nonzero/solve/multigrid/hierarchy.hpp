@@ -26,6 +26,7 @@ struct kept_level {
     candidates<V, typename C::memory> T;  ///< orthonormal within aggregates
     matrix A;                             ///< null: the finest's, which is the caller's
     matrix P, R;                          ///< null on the last level
+    matrix inverse;                       ///< of the last level, for a cycle in single precision
     csr<V, typename C::memory> AP;        ///< its pattern, once other values were taken
 };
 /// The levels that the GPU made come first.
@@ -39,11 +40,44 @@ struct hierarchy {
     std::optional<planned<V, B>> finest = {};  ///< of one process, where it was planned here
     kept_levels<V> kept = {};                  ///< empty where nothing was to be kept
     bool has_found = false;                    ///< of one process: no candidates were given
+    /// Of a cycle in single precision; `levels` then serve the setup alone.
+    std::unique_ptr<multigrid_levels<float, B>> rounded = {};
+
+    void cycle(in<V, B> b, out<V, B> x) const {
+        if constexpr (std::is_same_v<V, double>)
+            if (rounded != nullptr) return rounded->template cycle<V>(b, x);
+        levels.template cycle<V>(b, x);
+    }
+    void cycle_many(in_columns<V, B> b, out_columns<V, B> x) const {
+        if constexpr (std::is_same_v<V, double>)
+            if (rounded != nullptr) return rounded->template cycle_many<V>(b, x);
+        levels.template cycle_many<V>(b, x);
+    }
 };
 
-/// Adds A's levels, which are made on the CPU, and tells about them. A: square, its diagonal
-/// positive. near: where there is none, the constant, one for each of a node's unknowns, or of
-/// complex values and single unknowns `phases`. finest: multiplies by A, or null. diagonal: A's.
+/// Whether the cycle of V's levels runs in single precision.
+template <class V>
+bool cycles_in_single(const amg_options& o) {
+    return std::is_same_v<V, double> && o.precision == value_storage::single;
+}
+/// Makes the levels in single precision of those in double, or gives them the values that these
+/// have now. A: the finest's matrix.
+template <class B, class S>
+void round_levels(B on, const csr<double, S>& A, const amg_options&, hierarchy<double, B>& made,
+                  amg_report& report);
+/// Readies levels of one process for their first cycle.
+template <class V, class B, class S>
+void finish_levels(B on, const csr<V, S>& A, const amg_options& o, hierarchy<V, B>& made,
+                   amg_report& report) {
+    if constexpr (std::is_same_v<V, double>)
+        if (cycles_in_single<V>(o)) return round_levels(on, A, o, made, report);
+    made.levels.finish();
+}
+
+/// Adds A's levels, which are made on the CPU, ready for cycles, and tells about them. A: square,
+/// its diagonal positive. near: where there is none, the constant, one for each of a node's
+/// unknowns, or of complex values and single unknowns `phases`. finest: multiplies by A, or null.
+/// diagonal: A's.
 template <class V, class B>
 void make_levels(B on, const ascending<V>& A, host_vector<real<V>> diagonal, const amg_options&,
                  const candidates<V>& near, const linear_operator<V, B>* finest,

@@ -89,54 +89,53 @@ class level_product final : public linear_operator<V, B> {
     std::shared_ptr<const matrix> M_;
 };
 
-/// The operator that multiplies by M, which it shares or leaves. On a CPU, planning the coarser
-/// levels and building what is planned would take longer than that gains over the few dozen
-/// products of a solve (docs/decisions/multigrid.md). Rounded values are packed, as CSR would gain
-/// nothing.
+/// The operator that multiplies by M as it is, for the setup's few products.
 template <class V>
-std::unique_ptr<linear_operator<V, cpu>> product_with(cpu on, std::shared_ptr<csr<V, host>> M,
-                                                      value_storage how) {
-    const stored_matrix stored(on, view(*M), how);
-    if (stored.rounded.empty()) return std::make_unique<level_product<V, cpu>>(on, std::move(M));
-    return build(find_method<V>("packed.warp"), on, ascending<V>::known(stored.view));
+std::unique_ptr<linear_operator<V, cpu>> unpacked_product_with(cpu on,
+                                                               std::shared_ptr<csr<V, host>> M) {
+    return std::make_unique<level_product<V, cpu>>(on, std::move(M));
 }
 template <class V>
-std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, std::shared_ptr<csr<V, host>> M,
-                                                      value_storage how) {
-    if (M->val.size() < worth_packing)
-        return std::make_unique<level_product<V, gpu>>(
-            on, std::make_shared<csr<V, device>>(upload(on, view(*M))));
-    plan_options o = product_options<V>(on);
-    o.storage = how;
-    return plan_and_build(ascending<V>::known(view(*M)), on, o).op;
-}
-template <class V>
-std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, std::shared_ptr<csr<V, device>> M,
-                                                      value_storage how) {
-    const method<V>& packed = find_method<V>("packed.warp");
-    if (M->val.size() >= worth_packing && packed.from_device != nullptr)
-        return build(packed, on,
-                     ascending<V, gpu>::known(stored_matrix(on, view(*M), how).view, on));
+std::unique_ptr<linear_operator<V, gpu>> unpacked_product_with(gpu on,
+                                                               std::shared_ptr<csr<V, device>> M) {
     return std::make_unique<level_product<V, gpu>>(on, std::move(M));
 }
+template <class V>
+std::unique_ptr<linear_operator<V, gpu>> unpacked_product_with(gpu on,
+                                                               std::shared_ptr<csr<V, host>> M) {
+    return unpacked_product_with(on, std::make_shared<csr<V, device>>(upload(on, view(*M))));
+}
 
-/// The operator of the coarsest level's inverse, of one process.
+/// The operator that multiplies by M, which it shares or leaves. On a CPU, planning the coarser
+/// levels and building what is planned would take longer than that gains over the few dozen
+/// products of a solve (docs/decisions/multigrid.md).
 template <class V>
-std::unique_ptr<linear_operator<V, cpu>> inverse_of(cpu on, cpu here, const csr<V, host_view>& A) {
-    return product_with(on, std::make_shared<csr<V, host>>(pseudo_inverse(here, A)),
-                        value_storage::exact);
+std::unique_ptr<linear_operator<V, cpu>> product_with(cpu on, std::shared_ptr<csr<V, host>> M) {
+    return std::make_unique<level_product<V, cpu>>(on, std::move(M));
 }
 template <class V>
-std::unique_ptr<linear_operator<V, gpu>> inverse_of(gpu on, cpu here, const csr<V, host_view>& A) {
-    return product_with(on, std::make_shared<csr<V, host>>(pseudo_inverse(here, A)),
-                        value_storage::exact);
+std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, std::shared_ptr<csr<V, host>> M) {
+    if (M->val.size() < worth_packing) return unpacked_product_with(on, std::move(M));
+    return plan_and_build(ascending<V>::known(view(*M)), on, product_options<V>(on)).op;
 }
 template <class V>
-std::unique_ptr<linear_operator<V, gpu>> inverse_of(gpu on, gpu, const csr<V, device_view>& A) {
+std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, std::shared_ptr<csr<V, device>> M) {
+    const method<V>& packed = find_method<V>("packed.warp");
+    if (M->val.size() < worth_packing || packed.from_device == nullptr)
+        return unpacked_product_with(on, std::move(M));
+    return build(packed, on, ascending<V, gpu>::known(view(*M), on));
+}
+
+/// The coarsest level's inverse, where it was made.
+template <class V>
+std::shared_ptr<csr<V, host>> inverse_matrix(cpu here, const csr<V, host_view>& A) {
+    return std::make_shared<csr<V, host>>(pseudo_inverse(here, A));
+}
+template <class V>
+std::shared_ptr<csr<V, device>> inverse_matrix(gpu on, const csr<V, device_view>& A) {
     auto inverse = regular_inverse(on, A);
-    if (inverse.shape.rows == 0) return inverse_of(on, cpu{}, view(download(on, A)));
-    return product_with(on, std::make_shared<csr<V, device>>(std::move(inverse)),
-                        value_storage::exact);
+    if (inverse.shape.rows == 0) inverse = upload(on, pseudo_inverse(cpu{}, view(download(on, A))));
+    return std::make_shared<csr<V, device>>(std::move(inverse));
 }
 
 }  // namespace nz

@@ -12,11 +12,10 @@ namespace {
 
 /// Gives an operator of M, which has other values now, these values.
 template <class V, class B, class S>
-void retake(B on, std::unique_ptr<linear_operator<V, B>>& op, const std::shared_ptr<csr<V, S>>& M,
-            value_storage how) {
+void retake(B on, std::unique_ptr<linear_operator<V, B>>& op, const std::shared_ptr<csr<V, S>>& M) {
     if constexpr (std::is_same_v<S, typename B::memory>)
-        if (how == value_storage::exact && op->take_values(view(*M))) return;
-    op = product_with(on, M, how);
+        if (op->take_values(view(*M))) return;
+    op = product_with(on, M);
 }
 
 /// The setup's loop over levels that are there. C: where they were made.
@@ -36,22 +35,24 @@ class retaking {
         for (std::size_t l = 0; l < made_.levels.size(); ++l) {
             if (l > 0) A = view(*kept(l).A);
             const C here = worth(here_, A.shape.rows + std::ssize(A.val));
-            auto& level = made_.levels.at(l);
-            if (level.inverse != nullptr) {
-                level.inverse = inverse_of<V>(on_, here, A);
-                return;
+            const bool is_last = l + 1 == made_.levels.size();
+            if (is_last && report_.direct) {
+                retake_inverse(l, here, A);
+                break;
             }
             retake_product(l, A);
+            auto& level = made_.levels.at(l);
             const auto diagonal = real_diagonal_of<V>(here, A);
             report_.levels[l].method = level.A->method_name();
             report_.levels[l].spectral_radius = retake_smoother(l, here, A, diagonal);
-            if (level.P == nullptr) return;
+            if (is_last) break;
             if (keeps_ == amg_options::keeps::aggregates) retake_prolongation(l, here, A, diagonal);
             auto& k = kept(l);
             auto& coarser = *kept(l + 1).A;
             galerkin_values(here, view(*k.R), A, view(*k.P), k.AP, coarser);
             mend_diagonal<V>(here, view(*k.R), diagonal, coarser.shape.rows, coarser);
         }
+        if (in_single_) finish_levels(on_, finest, o_, made_, report_);
     }
 
   private:
@@ -77,7 +78,10 @@ class retaking {
     void retake_product(std::size_t l, const view_of& A) {
         auto& level = made_.levels.at(l);
         if (l > 0) {
-            retake(on_, level.own, kept(l).A, o_.below_finest);
+            if (in_single_)
+                level.own = unpacked_product_with(on_, kept(l).A);
+            else
+                retake(on_, level.own, kept(l).A);
             level.A = level.own.get();
         } else if (level.A == nullptr) {
             update_values(made_.finest->op, made_.finest->plan, A);
@@ -101,9 +105,17 @@ class retaking {
         const double omega = o_.omega / report_.levels[l].spectral_radius;
         smoothed_values<V>(here, A, k.block, k.strong, omega, k.groups, k.T, diagonal, *k.P);
         adjoint_values(here, view(*k.P), *k.R);
+        if (in_single_) return;
         auto& level = made_.levels.at(l);
-        retake(on_, level.P, k.P, o_.below_finest);
-        retake(on_, level.R, k.R, o_.below_finest);
+        retake(on_, level.P, k.P);
+        retake(on_, level.R, k.R);
+    }
+    void retake_inverse(std::size_t l, C here, const view_of& A) {
+        auto inverse = inverse_matrix<V>(here, A);
+        if (in_single_)
+            kept(l).inverse = std::move(inverse);
+        else
+            made_.levels.at(l).inverse = product_with(on_, std::move(inverse));
     }
 
     B on_;
@@ -112,6 +124,7 @@ class retaking {
     amg_options::keeps keeps_;
     hierarchy<V, B>& made_;
     amg_report& report_;
+    bool in_single_ = cycles_in_single<V>(o_);
     bool by_phases_ = false;
     candidates<V, typename C::memory> near_ = {};  ///< of the next level; none: all stay
 };

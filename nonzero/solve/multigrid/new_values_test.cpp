@@ -58,9 +58,12 @@ class new_values : public ::testing::Test {
                        elasticity3d<double>(6, 6, 6, 0.3),
                        {.block = 3, .coarse_rows = 60},
                        rigid_body_modes<double>(elasticity3d_nodes(6, 6, 6))});
-        all.push_back({"single precision below",
-                       laplace3d<double>(12, 12, 12),
-                       {.coarse_rows = 50, .below_finest = value_storage::single}});
+        constexpr auto single = value_storage::single;
+        all.push_back({"single precision",
+                       laplace3d<double>(20, 20, 20),
+                       {.coarse_rows = 50, .precision = single}});
+        all.push_back(
+            {"few rows, in single precision", laplace2d<double>(3, 4), {.precision = single}});
         return all;
     }
     /// By where the candidates come from: found on every level, given, or the constant.

@@ -31,19 +31,18 @@ struct amg_options {
     index block = 1;
     index coarse_rows = 500;  ///< up to these a level is solved directly
     int max_levels = 25;
-    /// Candidates that are found by relaxation, beside those given or the constants, or in the place
-    /// of phases (`amg`): for each a hierarchy of those before is set up and applied `relaxations`
-    /// times to A x = 0 from a random x, which is the same in every run; x is what it does not
-    /// reduce.
-    /// Source: Brezina, Falgout, MacLachlan, Manteuffel, McCormick, Ruge 2004,
+    /// Candidates that are found by relaxation, beside those given or the constants, or in the
+    /// place of phases (`amg`): for each a hierarchy of those before is set up and applied
+    /// `relaxations` times to A x = 0 from a random x, which is the same in every run; x is what it
+    /// does not reduce. Source: Brezina, Falgout, MacLachlan, Manteuffel, McCormick, Ruge 2004,
     /// doi:10.1137/S1064827502418598; in a simple form, without its tests for an early end.
     int adaptive_candidates = 0;
     int relaxations = 10;
     int lanczos_iterations = 10;  ///< Lanczos iterations for the spectral radius of each level
-    /// The precision of all matrices but the finest level's: prolongations, restrictions, coarser
-    /// levels. `single` takes fewer bytes a cycle, where levels are packed, and a longer setup. The
-    /// coarsest level's inverse, and what the setup computes with, stay exact.
-    value_storage below_finest = value_storage::exact;
+    /// The precision of a cycle, of its vectors and all matrices, where A is real and double.
+    /// `single` takes half the bytes of a cycle; vectors should have elements between 1e-30 and
+    /// 1e30 in magnitude where they are not zero. What the setup computes with stays double.
+    value_storage precision = value_storage::exact;
     /// Of ranks on GPUs: the rows a rank, on average, from which on the GPUs make a level. Smaller
     /// ones are made on the CPUs.
     index rows_worth_a_gpu = 10000;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/plan/storage/storage.hpp"
 
 namespace nz {
 
@@ -27,6 +28,21 @@ single_precision_matrix rounded_to_single(cpu on, const csr<double, host_view>& 
     if (too_large > 0)
         throw argument_error("rounded_to_single: a value is too large for single precision");
     return B;
+}
+
+device_array<float> rounded_to_single(gpu on, device_span<double> values) {
+    if constexpr (!has_cuda) {
+        refuse_gpu();
+    } else {
+        const auto stored = stored_values(on, values, value_storage::single);
+        const double* const from = stored.size() > 0 ? stored.data() : values.data();
+        device_array<float> rounded(on, values.size());
+        vector_space<double, gpu> space(on, std::int64_t(values.size()));
+        scalars_on<one_scalar<float>, gpu> none(on, {});
+        run_fused(space, convert_step<float, double>{from, rounded.data()}, none.data());
+        synchronize(on);  // before `stored` goes
+        return rounded;
+    }
 }
 
 template <class B>

@@ -20,6 +20,8 @@ struct single_precision_matrix {
 };
 /// A's, which must stay. Throws argument_error where a value is too large.
 single_precision_matrix rounded_to_single(cpu on, const csr<double, host_view>& A);
+/// The same of values on a GPU; it waits for on.stream.
+device_array<float> rounded_to_single(gpu on, device_span<double> values);
 
 /// y = M x in single precision: x is rounded to it, so that elements should lie between 1e-30 and
 /// 1e30 in magnitude, where they are not zero. An M that is symmetric positive definite in single
@@ -39,14 +41,14 @@ class mixed_precision_operator final : public matrix_free_operator<double, B> {
     std::unique_ptr<linear_operator<float, B>> M_;
     mutable std::mutex mutex_;  ///< guards what follows
     mutable vector_space<double, B> space_;
-    mutable scalars_on<one_scalar<double>, B> none_;
+    mutable scalars_on<one_scalar<float>, B> none_;
     mutable vector<float, B> x_, y_;
 };
 
 /// to = from, rounded where it is narrower.
 template <class To, class From>
 struct convert_step {
-    using scalars = one_scalar<double>;
+    using scalars = one_scalar<float>;
     using totals = sums<double, 0>;
     const From* from;
     To* to;
