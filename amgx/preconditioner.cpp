@@ -133,7 +133,7 @@ made<V, B> stored_inverse(B on, const ascending<V>& A) {
         starts[j + 1] = offset((j + 1) * n);
     }
     inverse->row_ptr = starts;
-    return product_with<V>(on, std::move(inverse), value_storage::exact);
+    return product_with<V>(on, std::move(inverse));
 }
 
 template <class V, class B>

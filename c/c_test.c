@@ -505,7 +505,7 @@ static void test_krylov_amg_eigs(const struct laplacian* L) {
            nz_amg(A, NZ_CPU, NULL, near, n, "cycle=w smoother=l1-jacobi coarse-rows=20", &M));
     EXPECT(NZ_OK, nz_operator_destroy(M));
     EXPECT(NZ_OK,
-           nz_amg(A, NZ_CPU, NULL, NULL, 0, "coarse-rows=20 degree=3 below-finest=single", &M));
+           nz_amg(A, NZ_CPU, NULL, NULL, 0, "coarse-rows=20 degree=3 precision=single", &M));
     EXPECT(NZ_OK, nz_operator_text(M, text, sizeof text, &length));
     CHECK(strstr(text, "level") != NULL);
     const char* const methods[] = {"method=cg", "method=minres", "method=bicgstab", "method=gmres",

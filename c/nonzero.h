@@ -220,7 +220,7 @@ NZ_API int nz_apply_many(const nz_operator* A, int type, int32_t count, const vo
  *
  * Options: threads, cycle (v, w), smoother (chebyshev, l1-jacobi), degree, sweeps,
  * eigenvalue-ratio, aggregation-distance, strength, omega, block, coarse-rows, max-levels,
- * adaptive-candidates, relaxations, lanczos-iterations, below-finest (exact, single), check, keep.
+ * adaptive-candidates, relaxations, lanczos-iterations, precision (exact, single), check, keep.
  * keep=no forbids nz_operator_update. */
 NZ_API int nz_amg(const nz_matrix* A, int device, void* stream, const void* near,
                   int64_t near_length, const char* options, nz_operator** M);

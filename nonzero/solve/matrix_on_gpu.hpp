@@ -73,8 +73,9 @@ class matrix_on_gpu : public system_product<V, gpu> {
     }
     void build_product(const choice*) { this->plan(on_, A_, 1); }
     bool plan_for_several() { return system_product<V, gpu>::plan_for_several(on_, A_); }
-    std::unique_ptr<op> multigrid(const system_options& o, bool, bool keep) const {
-        return std::make_unique<amg<V, gpu>>(A_.view(), on_, multigrid_options(o, keep),
+    std::unique_ptr<op> multigrid(const system_options& o, bool, bool keep,
+                                  value_storage precision) const {
+        return std::make_unique<amg<V, gpu>>(A_.view(), on_, multigrid_options(o, keep, precision),
                                              near_of<V>(o), &this->product());
     }
     void take_values() {

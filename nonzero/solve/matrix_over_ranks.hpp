@@ -101,10 +101,10 @@ class matrix_over_ranks {
     [[nodiscard]] bool has_product() const { return product_ != nullptr; }
     [[nodiscard]] const linear_operator<V, B>& product() const { return *product_; }
     /// The rows go once the levels are made, if no attempt follows.
-    std::unique_ptr<linear_operator<V, B>> multigrid(const system_options& o, bool last,
-                                                     bool keep) {
-        auto M = std::make_unique<amg<V, B>>(on_, A_, multigrid_options(o, keep), near_of<V>(o),
-                                             product_.get());
+    std::unique_ptr<linear_operator<V, B>> multigrid(const system_options& o, bool last, bool keep,
+                                                     value_storage precision) {
+        auto M = std::make_unique<amg<V, B>>(on_, A_, multigrid_options(o, keep, precision),
+                                             near_of<V>(o), product_.get());
         if (last) A_.own = {};
         return M;
     }

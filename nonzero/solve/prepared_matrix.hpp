@@ -94,9 +94,9 @@ candidates<V> near_of(const system_options& o) {
     std::ranges::transform(o.near.val, near.val.begin(), [](double v) { return V(real<V>(v)); });
     return near;
 }
-/// keep: the values of other matrices follow.
-inline amg_options multigrid_options(const system_options& o, bool keep) {
-    return {.block = o.block, .check = false, .keep = keep};
+/// keep: the values of other matrices follow. precision: of the cycle.
+inline amg_options multigrid_options(const system_options& o, bool keep, value_storage precision) {
+    return {.block = o.block, .precision = precision, .check = false, .keep = keep};
 }
 
 }  // namespace nz

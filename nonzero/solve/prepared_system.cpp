@@ -264,8 +264,7 @@ auto prepared_system<V, B, Matrix>::made(const choice& c, bool last, steady_cloc
         A_.take_block(c);
         return inner_solver<V, B>(on_, A_, c, facts_, o_, start, inner_iterations_, told);
     }
-    if (c.preconditioner == preconditioning::amg)
-        return A_.multigrid(o_, last, follows_ == to_follow::matrices);
+    if (c.preconditioner == preconditioning::amg) return multigrid(c, last);
     std::unique_ptr<op> M;
     A_.take_block(c);
     agree(A_.ranks(), [&] {
@@ -273,6 +272,17 @@ auto prepared_system<V, B, Matrix>::made(const choice& c, bool last, steady_cloc
         M = own_preconditioner<V>(here, A_, c, o_, told);
     });
     return A_.joined(std::move(M), c);
+}
+
+template <class V, class B, class Matrix>
+auto prepared_system<V, B, Matrix>::multigrid(const choice& c, bool last) -> std::unique_ptr<op> {
+    const bool keep = follows_ == to_follow::matrices;
+    if constexpr (std::is_same_v<V, double> && !Matrix::is_over_ranks)
+        if (c.method == krylov_method::cg) try {
+                return A_.multigrid(o_, last, keep, value_storage::single);
+            } catch (const argument_error&) {  // perhaps of values that no float holds
+            }
+    return A_.multigrid(o_, last, keep, value_storage::exact);
 }
 
 template <class V, class B, class Matrix>

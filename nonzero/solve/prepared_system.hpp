@@ -86,6 +86,9 @@ class prepared_system {
     void limit_first(std::vector<choice>& choices) const;
     std::unique_ptr<op> made(const choice& c, bool last, steady_clock::time_point start,
                              system_report::attempt& told);
+    /// Its cycle is in single precision before conjugate gradients in double, which make good what
+    /// that loses.
+    std::unique_ptr<op> multigrid(const choice& c, bool last);
     /// The direct solver's. Throws unavailable where it would take more seconds than are left.
     std::unique_ptr<op> inverse(steady_clock::time_point start, system_report::attempt& told);
     /// M for an attempt, which gives back what it was lent.

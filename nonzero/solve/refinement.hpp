@@ -41,7 +41,7 @@ std::unique_ptr<linear_operator<V, B>> inner_solver(B on, Matrix& A, const choic
         single->A.build_product(nullptr);
         const choice inner{krylov_method::gmres, c.preconditioner};
         single->M = c.preconditioner == preconditioning::amg
-                        ? single->A.multigrid(o, true, false)
+                        ? single->A.multigrid(o, true, false, value_storage::exact)
                         : own_preconditioner<float>(on, single->A, inner, o, told);
         const double seconds = o.max_seconds;
         const bool definite = f.why_not_definite.empty();

@@ -38,10 +38,10 @@ class whole_matrix : public system_product<V, B> {
     void build_product(const choice*) { this->plan(on_, A_, 1); }
     /// As system_product has it.
     bool plan_for_several() { return system_product<V, B>::plan_for_several(on_, A_); }
-    std::unique_ptr<linear_operator<V, B>> multigrid(const system_options& o, bool,
-                                                     bool keep) const {
-        return std::make_unique<amg<V, B>>(A_, on_, multigrid_options(o, keep), near_of<V>(o),
-                                           &this->product());
+    std::unique_ptr<linear_operator<V, B>> multigrid(const system_options& o, bool, bool keep,
+                                                     value_storage precision) const {
+        return std::make_unique<amg<V, B>>(A_, on_, multigrid_options(o, keep, precision),
+                                           near_of<V>(o), &this->product());
     }
     /// The values that the arrays it was given have now.
     void take_values() {

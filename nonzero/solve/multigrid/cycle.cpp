@@ -178,9 +178,9 @@ void multigrid_levels<V, B>::cycle_of(std::vector<workspace<Space>>& all, const 
         cycle(0, all, smoothing::zero, b, x, false);
     } else {
         auto& finest = all.front();
-        finest.space.run(convert_step<V, U>{b, finest.r.data()});
+        finest.space.run(convert_step<V, U>{b, finest.r.data(), factor_});
         cycle(0, all, smoothing::zero, nullptr, finest.x.data(), false);
-        finest.space.run(convert_step<U, V>{finest.x.data(), x});
+        finest.space.run(convert_step<U, V>{finest.x.data(), x, 1 / factor_});
     }
 }
 

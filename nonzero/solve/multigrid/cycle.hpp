@@ -47,9 +47,10 @@ template <class V, class B>
 class multigrid_levels {
   public:
     using level = multigrid_level<V, B>;
-    /// converts: cycles are of vectors in another precision.
-    multigrid_levels(B on, amg_options::cycles kind, bool converts = false)
-        : on_(on), kind_(kind), converts_(converts) {}
+    multigrid_levels(B on, amg_options::cycles kind) : on_(on), kind_(kind) {}
+    /// Cycles are of vectors in another precision, from now on, before `finish`. By `factor` they
+    /// are multiplied on the way in, and on the way out divided.
+    void convert(double factor) { converts_ = true, factor_ = factor; }
 
     [[nodiscard]] bool empty() const { return levels_.empty(); }
     [[nodiscard]] std::size_t size() const { return levels_.size(); }
@@ -100,7 +101,8 @@ class multigrid_levels {
 
     B on_;
     amg_options::cycles kind_;
-    bool converts_;
+    bool converts_ = false;
+    double factor_ = 1;
     std::vector<level> levels_;
     mutable std::mutex mutex_;  ///< guards the workspaces that no call uses now
     mutable std::vector<std::unique_ptr<workspaces>> idle_;

@@ -31,13 +31,14 @@ struct making {
     const kept_levels<V>* old = nullptr;  ///< levels whose aggregates and couplings these take
     bool by_phases = false;               ///< as `coarsening` has it
     multigrid_levels<V, B>& levels = made.levels;
-    bool in_single = cycles_in_single<V>(o);
-    bool keeps = o.keep || in_single;  ///< what it is rounded from is kept until then
+    bool in_single = false;  ///< the cycle is
+    /// The matrices that a cycle is rounded from are kept until then.
+    [[nodiscard]] bool keeps() const { return o.keep || in_single; }
 
     /// The kept part of the level that was added last; null where nothing is kept.
     template <class C>
     kept_level<V, C>* kept() {
-        return keeps ? &std::get<kept_level<V, C>>(made.kept.back()) : nullptr;
+        return keeps() ? &std::get<kept_level<V, C>>(made.kept.back()) : nullptr;
     }
     /// The level of the same number whose aggregates it takes; null: it makes its own.
     template <class C>
@@ -255,7 +256,7 @@ next_level<V, cpu> add_levels(making<V, B>& m, C setup, next_level<V, C> next,
         auto& level = next.level;
         const bool is_finest = m.levels.empty(), is_last = level.rows.total() <= m.o.coarse_rows;
         auto& l = m.levels.add(level.own());
-        if (m.keeps) m.made.kept.emplace_back(kept_level<V, C>{});
+        if (m.keeps()) m.made.kept.emplace_back(kept_level<V, C>{});
         auto& told = m.report.levels.emplace_back();
         const auto entries = offset(level.matrix().val.size());
         told.rows = level.rows.total(), told.nnz = summed_over(m.ranks, entries);
@@ -327,6 +328,7 @@ void make_levels(B on, const ascending<V>& in_order, host_vector<real<V>> diagon
     };
     making<V, B> m{on, nullptr, o, finest, planned, made, report, most, o.block, o.strength};
     m.by_phases = has_phases<V>(cpu{}, nullptr, in<V, cpu>(A.val), o, near);
+    m.in_single = cycles_in_single<V>(o, A.shape.rows);
     made.has_found = near.count == 0;
     const cpu here = helpers(on);
     auto first_near = first_candidates(here, near, {0, A.shape.rows}, m.block);
@@ -347,6 +349,7 @@ void make_levels(gpu on, const ascending<V, gpu>& A, const amg_options& o,
     making<V, gpu> m{on, nullptr, o, finest, make_finest, made, report, most, o.block, o.strength};
     const device_guard guard(on);
     m.by_phases = has_phases<V>(on, nullptr, in<V, gpu>(M.val), o, near);
+    m.in_single = cycles_in_single<V>(o, M.shape.rows);
     made.has_found = near.count == 0;
     const range rows{0, M.shape.rows};
     // Before the level: of a brace in a brace GCC 12 frees members twice where a later one throws.

@@ -55,10 +55,11 @@ struct hierarchy {
     }
 };
 
-/// Whether the cycle of V's levels runs in single precision.
+/// Whether the cycle of V's levels runs in single precision: not where it is a direct solve alone.
 template <class V>
-bool cycles_in_single(const amg_options& o) {
-    return std::is_same_v<V, double> && o.precision == value_storage::single;
+bool cycles_in_single(const amg_options& o, std::int64_t rows) {
+    return std::is_same_v<V, double> && o.precision == value_storage::single &&
+           rows > o.coarse_rows;
 }
 /// Makes the levels in single precision of those in double, or gives them the values that these
 /// have now. A: the finest's matrix.
@@ -70,7 +71,7 @@ template <class V, class B, class S>
 void finish_levels(B on, const csr<V, S>& A, const amg_options& o, hierarchy<V, B>& made,
                    amg_report& report) {
     if constexpr (std::is_same_v<V, double>)
-        if (cycles_in_single<V>(o)) return round_levels(on, A, o, made, report);
+        if (cycles_in_single<V>(o, A.shape.rows)) return round_levels(on, A, o, made, report);
     made.levels.finish();
 }
 

@@ -124,7 +124,7 @@ class retaking {
     amg_options::keeps keeps_;
     hierarchy<V, B>& made_;
     amg_report& report_;
-    bool in_single_ = cycles_in_single<V>(o_);
+    bool in_single_ = made_.rounded != nullptr;
     bool by_phases_ = false;
     candidates<V, typename C::memory> near_ = {};  ///< of the next level; none: all stay
 };

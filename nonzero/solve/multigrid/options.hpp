@@ -40,8 +40,9 @@ struct amg_options {
     int relaxations = 10;
     int lanczos_iterations = 10;  ///< Lanczos iterations for the spectral radius of each level
     /// The precision of a cycle, of its vectors and all matrices, where A is real and double.
-    /// `single` takes half the bytes of a cycle; vectors should have elements between 1e-30 and
-    /// 1e30 in magnitude where they are not zero. What the setup computes with stays double.
+    /// `single` takes half the bytes of a cycle, of vectors b whose elements, where they are not
+    /// zero, lie between 1e-18 and 1e18 in magnitude, as do the entries of A. The setup computes in
+    /// double, as does a cycle that is a direct solve alone.
     value_storage precision = value_storage::exact;
     /// Of ranks on GPUs: the rows a rank, on average, from which on the GPUs make a level. Smaller
     /// ones are made on the CPUs.

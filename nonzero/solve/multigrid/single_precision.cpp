@@ -1,7 +1,9 @@
 // A cycle in single precision: the levels of the setup, which is in double, rounded.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/solve/multigrid/hierarchy.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
 #include "nonzero/solve/preconditioners/mixed_precision.hpp"
@@ -73,7 +75,18 @@ void round_finest(gpu on, const csr<double, host_view>& A, const linear_operator
     round_finest(on, view(upload(on, A)), by, op);
 }
 
-/// What level l of `to` has of its own but the product, from that of `from` and its kept part.
+/// The power of two near the root of A's diagonal: times it, b of size 1 lies as far above 1 as
+/// the solution lies below.
+template <class C>
+double middle_of_range(C here, const csr<double, typename C::view>& A) {
+    const auto diagonal = real_diagonal_of<double>(here, A);
+    const std::int64_t rows = A.shape.rows;
+    const double size =
+        vector_space<double, C>(here, rows).norm(diagonal) / std::sqrt(double(rows));
+    return size > 0 && std::isfinite(size) ? std::ldexp(1.0, std::ilogb(size) / 2) : 1;
+}
+
+/// Gives `to` all that a level has but its own product, from the level in double and its kept part.
 template <class B, class K>
 void round_level(B on, multigrid_level<double, B>& from, const K& kept,
                  multigrid_level<float, B>& to) {
@@ -91,7 +104,11 @@ template <class B, class S>
 void round_levels(B on, const csr<double, S>& A, const amg_options& o, hierarchy<double, B>& made,
                   amg_report& report) {
     const bool is_new = made.rounded == nullptr;
-    if (is_new) made.rounded = std::make_unique<multigrid_levels<float, B>>(on, o.cycle, true);
+    if (is_new) made.rounded = std::make_unique<multigrid_levels<float, B>>(on, o.cycle);
+    if constexpr (std::is_same_v<S, host_view>)
+        made.rounded->convert(middle_of_range(cpu{}, A));
+    else
+        made.rounded->convert(middle_of_range(on, A));
     for (std::size_t l = 0; l < made.levels.size(); ++l) {
         auto& from = made.levels.at(l);
         auto& to = is_new ? made.rounded->add(from.rows) : made.rounded->at(l);

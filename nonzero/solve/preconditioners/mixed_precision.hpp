@@ -45,15 +45,16 @@ class mixed_precision_operator final : public matrix_free_operator<double, B> {
     mutable vector<float, B> x_, y_;
 };
 
-/// to = from, rounded where it is narrower.
+/// to = factor from, rounded where it is narrower.
 template <class To, class From>
 struct convert_step {
     using scalars = one_scalar<float>;
     using totals = sums<double, 0>;
     const From* from;
     To* to;
+    double factor = 1;
     NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
-        to[i] = To(from[i]);
+        to[i] = To(factor * double(from[i]));
         return {};
     }
 };
