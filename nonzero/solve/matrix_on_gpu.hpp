@@ -141,14 +141,14 @@ class matrix_on_gpu : public system_product<V, gpu> {
 /// A copy of the CPU's matrix for the GPU, which looks at it, plans and sets up sooner; none where
 /// it is small, longer than the GPU's setups take, or where the GPU lacks the memory.
 template <class V>
-std::optional<csr<V, device>> copy_where_worth(gpu on, const ascending<V>& A) {
+std::optional<csr<V, device>> copy_where_worth(gpu on, const csr<V, host_view>& A) {
     // An H100 is faster from 11,000 entries on, and clearly from 27,000 on (Poisson in a cube).
     constexpr std::size_t worth_a_copy = 20000, most = offset_vector::max_narrow;
-    const std::size_t entries = A.view().val.size();
+    const std::size_t entries = A.val.size();
     if (entries < worth_a_copy || entries > most) return {};
     require_gpu(on);
     try {
-        return upload(on, A.view());
+        return upload(on, A);
     } catch (const out_of_memory&) {
         return {};
     }

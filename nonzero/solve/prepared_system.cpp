@@ -277,8 +277,10 @@ auto prepared_system<V, B, Matrix>::made(const choice& c, bool last, steady_cloc
 template <class V, class B, class Matrix>
 auto prepared_system<V, B, Matrix>::multigrid(const choice& c, bool last) -> std::unique_ptr<op> {
     const bool keep = follows_ == to_follow::matrices;
+    // A GPU rounds levels for as long as one solve gains.
+    const bool pays = std::is_same_v<B, cpu> || follows_ == to_follow::right_hand_sides;
     if constexpr (std::is_same_v<V, double> && !Matrix::is_over_ranks)
-        if (c.method == krylov_method::cg) try {
+        if (pays && c.method == krylov_method::cg) try {
                 return A_.multigrid(o_, last, keep, value_storage::single);
             } catch (const argument_error&) {  // perhaps of values that no float holds
             }

@@ -1,5 +1,6 @@
 #include "nonzero/solve/solve.hpp"
 
+#include "nonzero/matrix/order.hpp"
 #include "nonzero/solve/columns_in_step.hpp"
 #include "nonzero/solve/prepared_system.hpp"
 #include "nonzero/solve/system_arguments.hpp"
@@ -7,33 +8,36 @@
 namespace nz {
 namespace {
 
-/// f of A's system, on a GPU of a copy there where that is worth it.
+/// f of A's system, on a GPU of a copy there where that is worth it. Throws argument_error unless A
+/// is a CSR.
 template <class V, class B, class F>
-auto with_system(B on, const ascending<V>& A, const system_options& o, to_follow follows, F f) {
+auto with_system(B on, const csr<V, host_view>& A, const system_options& o, to_follow follows,
+                 F f) {
     if constexpr (std::is_same_v<B, gpu> && !is_complex<V>)
         if (auto copy = copy_where_worth(on, A)) {
-            auto there = ascending<V, gpu>::known(*std::move(copy), on);
-            system_on_gpu<V> system(on, {on, std::move(there), A}, o, follows);
+            ascending<V, gpu> there(*std::move(copy), on);
+            std::optional<ascending<V>> original;
+            if (there.given_in_order()) original = ascending<V>::known(A);
+            system_on_gpu<V> system(on, {on, std::move(there), std::move(original)}, o, follows);
             return f(system);
         }
-    whole_system<V, B> system(on, {on, A}, o, follows);
+    whole_system<V, B> system(on, {on, ascending<V>(A)}, o, follows);
     return f(system);
 }
 
 }  // namespace
 
 template <class V, class B>
-system_report solve(B on, const csr<V, host_view>& given, std::span<const V> b, std::span<V> x,
+system_report solve(B on, const csr<V, host_view>& A, std::span<const V> b, std::span<V> x,
                     const system_options& o) {
-    const ascending<V> in_order(given);
-    const csr<V, host_view>& A = in_order.view();
+    check_sizes(A);
     expect_square(A.shape);
     check_arguments(std::size_t(A.shape.rows), b.size(), x.size(), o);
     if constexpr (!is_built<B>) {
         refuse_gpu();
     } else {
         const auto start = steady_clock::now();
-        return with_system<V>(on, in_order, o, to_follow::nothing, [&](auto& system) {
+        return with_system<V>(on, A, o, to_follow::nothing, [&](auto& system) {
             return with_vectors<V>(on, b, x, [&](const auto& from, const auto& to) {
                 return system.solve(from, to, start);
             });
@@ -42,17 +46,16 @@ system_report solve(B on, const csr<V, host_view>& given, std::span<const V> b, 
 }
 
 template <class V, class B>
-std::vector<system_report> solve(B on, const csr<V, host_view>& given, in_columns<V, cpu> b,
+std::vector<system_report> solve(B on, const csr<V, host_view>& A, in_columns<V, cpu> b,
                                  out_columns<V, cpu> x, const system_options& o) {
-    const ascending<V> in_order(given);
-    const csr<V, host_view>& A = in_order.view();
+    check_sizes(A);
     expect_square(A.shape);
     check_arguments(std::size_t(A.shape.rows), b, x, o);
     if constexpr (!is_built<B>) {
         refuse_gpu();
     } else {
         const auto start = steady_clock::now();
-        return with_system<V>(on, in_order, o, follows(b.count), [&](auto& system) {
+        return with_system<V>(on, A, o, follows(b.count), [&](auto& system) {
             return system.template solve_columns<cpu>(b, x, start);
         });
     }

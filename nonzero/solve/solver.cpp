@@ -57,15 +57,21 @@ struct kept_on_cpu {
     }
 };
 
+/// A itself, where its rows ascend, or its canonical copy.
+template <class V>
+csr<V, device> in_order(gpu on, csr<V, device>&& A) {
+    const ascending<V, gpu> known(view(A), on);
+    return known.given_in_order() ? std::move(A) : upload(on, known.view());
+}
+
 /// The same on a GPU.
 template <class V>
 struct kept_on_gpu {
     csr<V, device> A;
     system_on_gpu<V> system;
 
-    /// Its rows ascend.
     kept_on_gpu(gpu on, csr<V, device>&& given, const system_options& o)
-        : A(std::move(given)),
+        : A(in_order(on, std::move(given))),
           system(on, {on, ascending<V, gpu>::known(view(A), on)}, o, to_follow::matrices) {}
     void take_values(gpu on, const csr<V, device_view>& given) {
         const ascending<V, gpu> in_order(given, on);
@@ -78,8 +84,7 @@ struct kept_on_gpu {
         system.take_values();
     }
     void take_values(gpu on, const csr<V, host_view>& given) {
-        const ascending<V> in_order(given);  // is checked before it travels
-        const auto there = upload(on, in_order.view());
+        const auto there = upload(on, given);
         take_values(on, view(there));
     }
 };
@@ -139,14 +144,13 @@ solver<V, B>::solver(B on, const csr<V, host_view>& given, const system_options&
     if constexpr (!is_built<B>) {
         refuse_gpu();
     } else {
-        const ascending<V> in_order(given);
         state_ = std::make_unique<state>(on, n);
         if constexpr (is_gpu_built<B> && !is_complex<V>)
-            if (auto there = copy_where_worth(on, in_order)) {
+            if (auto there = copy_where_worth(on, given)) {
                 state_->held.template emplace<2>(on, *std::move(there), o);
                 return;
             }
-        state_->held.template emplace<1>(on, in_order, o);
+        state_->held.template emplace<1>(on, ascending<V>(given), o);
     }
 }
 template <class V, class B>
@@ -160,8 +164,7 @@ solver<V, B>::solver(B on, const csr<V, device_view>& given,
     } else {
         require_gpu(on);
         state_ = std::make_unique<state>(on, n);
-        auto A = upload(on, ascending<V, gpu>(given, on).view());
-        state_->held.template emplace<2>(on, std::move(A), o);
+        state_->held.template emplace<2>(on, upload(on, given), o);
     }
 }
 template <class V, class B>
