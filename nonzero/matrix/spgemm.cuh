@@ -42,7 +42,9 @@ struct product_rows {
     unsigned* next_size;  ///< how many
 };
 
-inline constexpr int spgemm_threads = 128;
+/// Threads of a block: a warp where a row's table takes as much shared memory as others' blocks.
+template <int slots>
+inline constexpr int spgemm_threads = slots > 512 ? warp_size : 128;
 /// Rows up to this long go through a table of this many slots: fuller ones search too long.
 template <int slots>
 inline constexpr int longest_in = slots * 3 / 4;
@@ -57,7 +59,7 @@ struct row_lanes {
 
     /// The lanes' row, among those of the grid.
     [[nodiscard]] __device__ std::int64_t row() const {
-        return (std::int64_t(blockIdx.x) * spgemm_threads + threadIdx.x) / lanes;
+        return (std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / lanes;
     }
     /// v of lane k of these.
     template <class T>
@@ -79,7 +81,7 @@ struct row_lanes {
 template <int lanes, int slots>
 struct row_table {
     static constexpr int beside = row_lanes<lanes>::beside;
-    static constexpr int of_block = slots * beside * spgemm_threads / warp_size;
+    static constexpr int of_block = slots * beside * spgemm_threads<slots> / warp_size;
     int start;
     index* key;
 
@@ -189,7 +191,7 @@ __device__ void for_each_product(const row_lanes<lanes>& my, const L& left, cons
 /// The lengths of rows, `lanes` lanes a row. Rows by `list`, or all where that is null. What is too
 /// long for this table is put on the next one's list.
 template <int lanes, int slots, class V, class L, class R>
-__global__ void __launch_bounds__(spgemm_threads)
+__global__ void __launch_bounds__(spgemm_threads<slots>)
     count_rows(const std::int32_t* list, std::int64_t count, L left, R right, product_rows<V> to) {
     __shared__ index keys[row_table<lanes, slots>::of_block];
     const row_lanes<lanes> my;
@@ -220,7 +222,7 @@ __global__ void __launch_bounds__(spgemm_threads)
 
 /// The entries of rows whose lengths are known. Sums are taken in the CPU's order.
 template <int lanes, int slots, class V, class L, class R>
-__global__ void __launch_bounds__(spgemm_threads)
+__global__ void __launch_bounds__(spgemm_threads<slots>)
     fill_rows(const std::int32_t* list, std::int64_t count, L left, R right, product_rows<V> to) {
     using rows = row_table<lanes, slots>;
     __shared__ index keys[rows::of_block];
@@ -250,7 +252,7 @@ __global__ void __launch_bounds__(spgemm_threads)
 
 /// The values of rows whose columns are known: every product falls on one of them.
 template <int lanes, int slots, class V, class L, class R>
-__global__ void __launch_bounds__(spgemm_threads)
+__global__ void __launch_bounds__(spgemm_threads<slots>)
     fill_values(const std::int32_t* list, std::int64_t count, L left, R right, product_rows<V> to) {
     using rows = row_table<lanes, slots>;
     __shared__ index keys[rows::of_block];
@@ -405,9 +407,9 @@ class product_on_gpu {
 
   private:
     using W = device_value<V>;
-    static constexpr int tables = 5;
+    static constexpr int tables = 6;
     static constexpr offset longest[tables - 1] = {longest_in<16>, longest_in<32>, longest_in<128>,
-                                                   longest_in<512>};
+                                                   longest_in<512>, longest_in<2048>};
 
     enum class part { lengths, entries, values };
     template <int lanes, int slots>
@@ -415,27 +417,29 @@ class product_on_gpu {
         const auto kernel = p == part::lengths   ? count_rows<lanes, slots, W, L, R>
                             : p == part::entries ? fill_rows<lanes, slots, W, L, R>
                                                  : fill_values<lanes, slots, W, L, R>;
-        kernel<<<blocks_for(count_[t], spgemm_threads / lanes), spgemm_threads, 0,
-                 stream_of(on_)>>>(lists_[t].data(), count_[t], left_, right_, to);
+        constexpr int threads = spgemm_threads<slots>;
+        kernel<<<blocks_for(count_[t], threads / lanes), threads, 0, stream_of(on_)>>>(
+            lists_[t].data(), count_[t], left_, right_, to);
     }
     void launch(part p, int t, const product_rows<W>& to) {
         if (t == 0) launch_hash<1, 16>(p, t, to);
         if (t == 1) launch_hash<4, 32>(p, t, to);
         if (t == 2) launch_hash<8, 128>(p, t, to);
         if (t == 3) launch_hash<32, 512>(p, t, to);
-        if (t == 4) launch_dense(to);
+        if (t == 4) launch_hash<32, 2048>(p, t, to);
+        if (t == 5) launch_dense(to);
         check_launch("spgemm");
     }
     void launch_dense(const product_rows<W>& to) {
         constexpr double most_bytes = 256e6;
         const double each = double(shape_.cols) * (sizeof(std::int32_t) + sizeof(V));
-        const auto blocks = std::size_t(std::clamp(most_bytes / each, 1.0, double(count_[4])));
+        const auto blocks = std::size_t(std::clamp(most_bytes / each, 1.0, double(count_[5])));
         const std::size_t n = blocks * std::size_t(shape_.cols);
         device_array<std::int32_t> stamps(on_, n);
         device_array<V> sums(on_, n);
         fill_bytes(on_, stamps, 0);
         dense_rows<W><<<unsigned(blocks), warp_size, 0, stream_of(on_)>>>(
-            lists_[4].data(), count_[4], shape_.cols, left_, right_, to, stamps.data(),
+            lists_[5].data(), count_[5], shape_.cols, left_, right_, to, stamps.data(),
             in_kernels(sums.data()));
         synchronize(on_);
     }

@@ -1,6 +1,8 @@
 // Multigrid's setup on a GPU against that on the CPU, bit for bit.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "nonzero/gen/problems.hpp"
 #include "nonzero/matrix/spgemm.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
@@ -46,6 +48,41 @@ TYPED_TEST(setup_on_gpu, multiplies_and_transposes_every_awkward_matrix) {
     }
     const auto A = upload(gpu{}, from_rule<V>(3, 4, [](index, index, double) { return true; }));
     EXPECT_THROW(spgemm(gpu{}, view(A), view(A)), argument_error);
+}
+
+/// Rows that fit each of the tables, and some that fit none.
+TYPED_TEST(setup_on_gpu, multiplies_rows_of_every_length) {
+    using V = TypeParam;
+    constexpr index n = 3000;
+    const auto A = from_rule<V>(
+        n, n, [](index i, index j, double) { return j == i || j == i * 7 % n || j == i * 13 % n; });
+    const auto R = from_rule<V>(60, n, [](index i, index j, double) { return j <= i * i / 2; });
+    const auto P = from_rule<V>(n, n, [](index i, index j, double) { return j == (i + 1) % n; });
+    auto C = galerkin_product(cpu{}, view(R), view(A), view(P));
+    std::array<int, 5> found{};
+    for (index i = 0; i < 60; ++i) {
+        const auto length = C.row_ptr[std::size_t(i) + 1] - C.row_ptr[std::size_t(i)];
+        ++found[length <= 24     ? 0U
+                : length <= 96   ? 1U
+                : length <= 384  ? 2U
+                : length <= 1536 ? 3U
+                                 : 4U];
+    }
+    for (const int rows : found) EXPECT_GT(rows, 0);
+    const gpu on{};
+    const auto R_there = upload(on, R), A_there = upload(on, A), P_there = upload(on, P);
+    auto C_there = galerkin_product(on, view(R_there), view(A_there), view(P_there));
+    this->expect_same(C_there, C);
+    auto other = A;
+    for (V& v : other.val) v *= V(3);
+    const auto other_there = upload(on, other);
+    csr<V, host> AP;
+    csr<V, device> AP_there;
+    for (int k = 0; k < 2; ++k) {  // the second time by the pattern of A P
+        galerkin_values(cpu{}, view(R), view(other), view(P), AP, C);
+        galerkin_values(on, view(R_there), view(other_there), view(P_there), AP_there, C_there);
+        this->expect_same(C_there, C);
+    }
 }
 
 /// M M^H of n rows, of rank `rank`, and I more.
