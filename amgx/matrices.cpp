@@ -189,6 +189,7 @@ AMGX_RC AMGX_matrix_download_all(const AMGX_matrix_handle mtx, int* row_ptrs, in
                                  void* data, void** diag_data) {
     return guarded(__func__, [&] {
         const auto& A = uploaded(mtx);
+        A.bring_home();
         const auto copy = [&](const auto& from, void* to, const char* name) {
             if (from.empty()) return;
             expect_pointer(to, name);

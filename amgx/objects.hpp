@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "amgx/blocks_on_gpu.hpp"
 #include "amgx/failure.hpp"
 #include "amgx/settings.hpp"
 #include "nonzero/core/gpu.hpp"
@@ -54,7 +55,8 @@ class resources {
 
 class system;
 
-/// The blocks of a matrix as they were uploaded, on the host.
+/// The blocks of a matrix as they were uploaded: on the host, or in a mode of GPUs without ranks on
+/// the GPU, from where they come to the host when that is asked for.
 struct matrix {
     AMGX_Mode mode;
     mode_parts parts;
@@ -62,20 +64,26 @@ struct matrix {
 
     int n = 0, nnz = 0, block_x = 1, block_y = 1;
     int n_global = 0;  ///< block rows of all ranks
-    host_vector<int> row_ptr;
-    host_vector<int> col_ind;         ///< over ranks numbered as in `rows`
-    host_vector<int> given_columns;   ///< where those were numbered otherwise
-    host_vector<std::byte> val;       ///< block_x * block_y values a block, by rows
-    host_vector<std::byte> diagonal;  ///< a block a row, where the diagonal is apart
-    shares rows;                      ///< block rows; of one rank where there is but one
-    std::vector<double> geometry[3];  ///< coordinates of the block rows, where attached
-    std::uint64_t pattern_id = 0;     ///< another whenever the pattern is, of all matrices
-    std::uint64_t values_id = 0;      ///< another whenever the values are
+    std::optional<blocks_on_gpu> there = {};
+    bool diagonal_is_apart = false;
+    host_vector<int> row_ptr;                 ///< always
+    mutable host_vector<int> col_ind;         ///< over ranks numbered as in `rows`
+    host_vector<int> given_columns;           ///< where those were numbered otherwise
+    mutable host_vector<std::byte> val;       ///< block_x * block_y values a block, by rows
+    mutable host_vector<std::byte> diagonal;  ///< a block a row, where the diagonal is apart
+    shares rows;                              ///< block rows; of one rank where there is but one
+    std::vector<double> geometry[3];          ///< coordinates of the block rows, where attached
+    std::uint64_t pattern_id = 0;             ///< another whenever the pattern is, of all matrices
+    std::uint64_t values_id = 0;              ///< another whenever the values are
     std::unique_ptr<amgx::system> product = {};  ///< to multiply by it
     std::uint64_t product_of = 0;                ///< its values_id
     matrix(AMGX_Mode, std::shared_ptr<resources>);
     ~matrix();
     [[nodiscard]] bool is_uploaded() const { return !row_ptr.empty(); }
+    /// Whether it is held on the GPU.
+    [[nodiscard]] bool stays_there() const { return parts.on_gpu && on->ranks() == nullptr; }
+    /// Copies to the host what is on the GPU alone.
+    void bring_home() const;
     [[nodiscard]] std::size_t block_size() const {
         return std::size_t(block_x) * std::size_t(block_y);
     }

@@ -73,13 +73,13 @@ made<V, B> repeated(const prepared_matrix<V, B>& A, made<V, B> M, int times) {
 /// f(a matrix, the number of its first row): A, or what it has in the rows and columns of a rank.
 template <class V, class B, class F>
 auto with_own_block(const prepared_matrix<V, B>& A, F f) {
-    if (A.whole) return f(*A.whole, 0);
+    if (A.is_whole) return f(A.whole(), 0);
     const int rank = A.on.ranks->rank();
     return f(ascending<V>(own_block(A.slice, rank)), index(A.slice.rows.of(rank).first));
 }
 template <class V, class B>
 bool is_hermitian(const prepared_matrix<V, B>& A) {
-    return A.whole ? is_symmetric(*A.whole) : is_symmetric(*A.on.ranks, A.slice);
+    return A.is_whole ? is_symmetric(A.whole()) : is_symmetric(*A.on.ranks, A.slice);
 }
 
 /// x = A^-1 b on the CPU.
@@ -138,11 +138,11 @@ made<V, B> stored_inverse(B on, const ascending<V>& A) {
 
 template <class V, class B>
 preconditioner<V, B> direct(const prepared_matrix<V, B>& A) {
-    if (A.whole && A.rows() <= most_inverted) return {stored_inverse<V>(A.on, *A.whole)};
+    if (A.is_whole && A.rows() <= most_inverted) return {stored_inverse<V>(A.on, A.whole())};
     preconditioner<V, B> p{.is_fixed = false};
-    if (A.whole) {
+    if (A.is_whole) {
         p.M =
-            inverse_on_cpu<V>(A.on, A.rows(), std::make_shared<factorization<V>>(A.whole->view()));
+            inverse_on_cpu<V>(A.on, A.rows(), std::make_shared<factorization<V>>(A.whole().view()));
     } else {
         auto factors = std::make_shared<direct_over_ranks<V>>(*A.on.ranks, A.slice, 0,
                                                               factor_forecast::libraries::eigen);
@@ -195,8 +195,11 @@ template <class V, class B>
 std::unique_ptr<amg<V, B>> multigrid(const prepared_matrix<V, B>& A, amg_options o) {
     o.check = true;
     o.block = A.block;
-    if (A.whole) return std::make_unique<amg<V, B>>(*A.whole, A.on, o, A.near, &A.product());
-    return std::make_unique<amg<V, B>>(A.on, A.slice, o, A.near, &A.product());
+    if (!A.is_whole) return std::make_unique<amg<V, B>>(A.on, A.slice, o, A.near, &A.product());
+    if constexpr (std::is_same_v<B, gpu>)
+        return std::make_unique<amg<V, B>>(view(A.there), A.on, o, A.near, &A.product());
+    else
+        return std::make_unique<amg<V, B>>(A.whole(), A.on, o, A.near, &A.product());
 }
 
 std::string level_table(const amg_report& r) {
@@ -222,7 +225,7 @@ preconditioner<V, B> levels_or_nearest(const settings& s, const prepared_matrix<
         p.M = std::move(levels);
         return p;
     } catch (const argument_error& e) {
-        const bool is_small = A.whole && A.rows() <= most_inverted;
+        const bool is_small = A.is_whole && A.rows() <= most_inverted;
         A.tells->tell(fmt::format("solver=AMG: {}: {} takes its place", e.what(),
                                   is_small ? "the inverse" : "ILU(0)"));
         if (is_small) try {

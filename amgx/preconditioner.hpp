@@ -17,19 +17,27 @@ namespace nz::amgx {
 template <class V, class B>
 struct prepared_matrix {
     B on;
-    resources* tells;                   ///< where messages go
-    std::optional<ascending<V>> whole;  ///< where there are no ranks
-    matrix_slice<V> slice;              ///< where there are
-    csr<V, device> there;               ///< whole, on B's GPU, while what is made of it is made
-    candidates<V> near;                 ///< of multigrid
-    index block = 1;                    ///< unknowns a node
-    planned<V, B> planned_product;      ///< where there are no ranks
+    resources* tells;       ///< where messages go
+    bool is_whole = false;  ///< there are no ranks
+    // While something is made of it:
+    matrix_slice<V> slice;                            ///< of ranks
+    csr<V, device> there;                             ///< whole, on B's GPU
+    mutable std::optional<ascending<V>> on_cpu = {};  ///< whole, on the CPU, where it was asked for
+    candidates<V> near;                               ///< of multigrid
+    index block = 1;                                  ///< unknowns a node
+    planned<V, B> planned_product;                    ///< where there are no ranks
     std::unique_ptr<linear_operator<V, B>> over_ranks;
 
     [[nodiscard]] const linear_operator<V, B>& product() const {
         return over_ranks ? *over_ranks : *planned_product.op;
     }
     [[nodiscard]] index rows() const { return product().shape().rows; }
+    /// Where there are no ranks.
+    [[nodiscard]] const ascending<V>& whole() const {
+        if constexpr (std::is_same_v<B, gpu>)
+            if (!on_cpu) on_cpu = ascending<V>::known(download(on, view(there)));
+        return *on_cpu;
+    }
 };
 
 /// A preconditioner, and what has to be known of it.

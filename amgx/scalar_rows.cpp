@@ -3,9 +3,12 @@
 #include <algorithm>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/core/stream.hpp"
 
 namespace nz::amgx {
 namespace {
+
+constexpr std::int64_t most = 2147483647;
 
 /// The columns of blocks that a rank's rows may have: at least as many as there are rows.
 int columns_of(const matrix& A) {
@@ -22,7 +25,7 @@ class row_writer {
         for (int r = 0; r < A_.block_x; ++r) {
             for (int k = A_.row_ptr[std::size_t(i)]; k < A_.row_ptr[std::size_t(i) + 1]; ++k)
                 at = write_block(A_.val, std::size_t(k), r, A_.col_ind[std::size_t(k)], at);
-            if (!A_.diagonal.empty())
+            if (A_.diagonal_is_apart)
                 at = write_block(A_.diagonal, std::size_t(i), r, first_row() + i, at);
         }
     }
@@ -50,13 +53,13 @@ class row_writer {
 
 template <class V>
 csr<V, host> scalar_rows(const matrix& A) {
-    constexpr std::int64_t most = 2147483647;
+    A.bring_home();
     const std::int64_t rows = std::int64_t(A.n) * A.block_x,
                        cols = std::int64_t(columns_of(A)) * A.block_y;
     require(rows <= most && cols <= most, "the matrix has more than 2^31 - 1 rows or columns");
     csr<V, host> made;
     made.shape = {index(rows), index(cols)};
-    const int apart = A.diagonal.empty() ? 0 : 1;
+    const int apart = A.diagonal_is_apart ? 1 : 0;
     host_vector<offset> starts(std::size_t(rows) + 1);
     const auto start_of = [&](int i) {
         return (A.row_ptr[std::size_t(i)] + std::int64_t(apart) * i) * offset(A.block_size());
@@ -73,6 +76,28 @@ csr<V, host> scalar_rows(const matrix& A) {
     parallel_for(thread_count({}), A.n,
                  [&](std::int64_t i) { writer.write(int(i), start_of(int(i))); });
     made.row_ptr = starts;
+    return made;
+}
+
+csr<double, device> scalar_rows(gpu on, const matrix& A) {
+    csr<double, device> made;
+    if constexpr (has_cuda) {
+        const std::int64_t b = A.block_x, rows = std::int64_t(A.n) * b;
+        const int columns = std::max(A.n_global, range_of(on, A.there->col_ind).largest + 1);
+        require(rows <= most && columns * b <= most,
+                "the matrix has more than 2^31 - 1 rows or columns");
+        const std::int64_t blocks = A.row_ptr.back() + (A.diagonal_is_apart ? A.n : 0);
+        require(blocks * b * b <= most, "the matrix has more than 2^31 - 1 entries");
+        const auto starts = std::size_t(rows) + 1;
+        made.shape = {index(rows), index(columns * b)};
+        made.row_ptr = {device_array<std::byte>(on, starts * sizeof(int)), starts, false};
+        made.col_ind = device_array<index>(on, std::size_t(blocks * b * b));
+        made.val = device_array<double>(on, made.col_ind.size());
+        if (A.n > 0)
+            write_scalars(on, *A.there, A.n, A.block_x, A.parts.single_matrix, made);
+        else
+            zero_on_device(on, made.row_ptr.bytes);
+    }
     return made;
 }
 

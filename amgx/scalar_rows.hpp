@@ -12,6 +12,8 @@ namespace nz::amgx {
 /// the last of their rows. V: double, or its complex numbers.
 template <class V>
 csr<V, host> scalar_rows(const matrix& A);
+/// The same of a matrix that is held on the GPU, below 2^31 entries; waits for nothing.
+csr<double, device> scalar_rows(gpu on, const matrix& A);
 
 /// The k-th of these values of a mode's matrix, or vector.
 template <class V>

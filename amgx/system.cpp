@@ -11,6 +11,7 @@
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/own_block.hpp"
 #include "nonzero/matrix/diagonal.hpp"
+#include "nonzero/solve/facts_on_gpu.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
 #include "nonzero/vector/vector_space.hpp"
 
@@ -76,8 +77,8 @@ class system_on final : public system {
         require(A.n * A.block_x == rows(), "the matrix has other rows than that of the setup");
         const double sign = sign_;
         take(A);
-        if (M_.levels == nullptr || !A_.whole || sign != sign_) M_ = {};
-        A_.whole ? give_to_product() : build_product();
+        if (M_.levels == nullptr || !A_.is_whole || sign != sign_) M_ = {};
+        A_.is_whole ? give_to_product() : build_product();
         M_.levels ? give_to_levels() : build_preconditioner();
         release();
     }
@@ -130,20 +131,18 @@ class system_on final : public system {
 
     /// The values, with rows and columns in order, negated where the diagonal is negative.
     void take(const matrix& A) {
+        A_.is_whole = ranks() == nullptr;
+        if constexpr (std::is_same_v<B, gpu>)
+            if (A_.is_whole) return take_there(A);
         auto scalars = scalar_rows<V>(A);
-        const bool square = scalars.shape.cols == A.n_global * A.block_x;
-        if (!on_all(ranks(), square))
-            throw failure(AMGX_RC_BAD_PARAMETERS,
-                          fmt::format("the matrix is {} x {}, expected a square one",
-                                      scalars.shape.rows, scalars.shape.cols));
-        require(ranks() != nullptr || scalars.shape.rows > 0, "the matrix has no rows");
-        if (ranks() == nullptr) {
-            A_.whole.emplace(std::move(scalars));
-            negate_if(diagonal_of(cpu{}, A_.whole->view()));
+        expect_square(A, scalars.shape);
+        if (A_.is_whole) {
+            A_.on_cpu.emplace(std::move(scalars));
+            negate_if(diagonal_of(cpu{}, A_.on_cpu->view()));
             if (sign_ < 0) {
-                auto other = canonical(A_.whole->view());
+                auto other = canonical(A_.on_cpu->view());
                 negate(other.val);
-                A_.whole.emplace(ascending<V>::known(std::move(other)));
+                A_.on_cpu.emplace(ascending<V>::known(std::move(other)));
             }
         } else {
             shares scalar = A.rows;
@@ -153,6 +152,24 @@ class system_on final : public system {
             negate_if(own_diagonal(A_.slice, ranks()->rank()));
             if (sign_ < 0) negate(A_.slice.own.val);
         }
+    }
+    /// The same of blocks that lie on the GPU.
+    void take_there(const matrix& A) {
+        A_.there = scalar_rows(A_.on, A);
+        expect_square(A, A_.there.shape);
+        const ascending<V, gpu> in_order(view(A_.there), A_.on);
+        if (!in_order.given_in_order()) A_.there = upload(A_.on, in_order.view());
+        const auto diagonal = diagonal_of(A_.on, view(A_.there));
+        sign_ = signs_of<V>(A_.on, diagonal).below == A_.there.shape.rows ? -1 : 1;
+        if (sign_ < 0)
+            vector_space<V, gpu>(A_.on, std::ssize(A_.there.val)).scale(V(-1), A_.there.val);
+    }
+    void expect_square(const matrix& A, nz::shape s) const {
+        if (!on_all(ranks(), s.cols == A.n_global * A.block_x))
+            throw failure(
+                AMGX_RC_BAD_PARAMETERS,
+                fmt::format("the matrix is {} x {}, expected a square one", s.rows, s.cols));
+        require(ranks() != nullptr || s.rows > 0, "the matrix has no rows");
     }
     void negate_if(const host_vector<V>& diagonal) {
         const auto is_negative = [](V d) { return std::real(d) < 0; };
@@ -164,15 +181,12 @@ class system_on final : public system {
     }
 
     void build_product() {
-        if (!A_.whole) return build_over_ranks();
-        if constexpr (std::is_same_v<B, gpu>) {
-            const device_guard guard(A_.on);
-            A_.there = upload(A_.on, A_.whole->view());
-            A_.planned_product =
-                plan_and_build(view(A_.there), A_.on, product_options<V>(A_.on, true));
-        } else {
-            A_.planned_product = plan_and_build(*A_.whole, A_.on);
-        }
+        if (!A_.is_whole) return build_over_ranks();
+        if constexpr (std::is_same_v<B, gpu>)
+            A_.planned_product = plan_and_build(ascending<V, gpu>::known(view(A_.there), A_.on),
+                                                A_.on, product_options<V>(A_.on, true));
+        else
+            A_.planned_product = plan_and_build(A_.whole(), A_.on);
     }
     void build_over_ranks() {
         A_.over_ranks = std::make_unique<distributed<V, B>>(A_.on, A_.slice);
@@ -192,13 +206,10 @@ class system_on final : public system {
     }
     void give_to_product() {
         auto& [plan, op] = A_.planned_product;
-        if constexpr (std::is_same_v<B, gpu>) {
-            const device_guard guard(A_.on);
-            A_.there = upload(A_.on, A_.whole->view());
+        if constexpr (std::is_same_v<B, gpu>)
             update_values(op, plan, view(A_.there));
-        } else {
-            update_values(op, plan, A_.whole->view());
-        }
+        else
+            update_values(op, plan, A_.whole().view());
     }
     /// Where the values do not suit the levels any more, another preconditioner is made.
     void give_to_levels() {
@@ -207,18 +218,14 @@ class system_on final : public system {
                 if constexpr (std::is_same_v<B, gpu>)
                     M_.levels->take_values(view(A_.there), keeps, &A_.product());
                 else
-                    M_.levels->take_values(*A_.whole, keeps, &A_.product());
+                    M_.levels->take_values(A_.whole(), keeps, &A_.product());
             } catch (const argument_error&) {
                 M_ = {};
                 build_preconditioner();
             }
     }
     /// Only what is made of the matrix is needed from now on.
-    void release() {
-        A_.there = {};
-        A_.whole = A_.whole ? std::optional(ascending<V>::known(csr<V, host>{})) : std::nullopt;
-        A_.slice.own = {};
-    }
+    void release() { A_.there = {}, A_.on_cpu = {}, A_.slice.own = {}; }
 
     [[nodiscard]] double bound_of(double r0) const {
         switch (what_.convergence) {

@@ -5,7 +5,10 @@
 #include <numeric>
 
 #include "amgx/memory.hpp"
+#include "amgx/scalar_rows.hpp"
 #include "nonzero/core/agreement.hpp"
+#include "nonzero/core/stream.hpp"
+#include "nonzero/matrix/pattern.hpp"
 
 namespace nz::amgx {
 namespace {
@@ -35,10 +38,23 @@ host_vector<int> columns_of(const matrix& A, const given_blocks& given) {
     return narrow;
 }
 
-/// A matrix's arrays on the host, checked.
+/// The same for arrays that stay on the GPU.
+template <class T>
+device_array<T> copied_there(const matrix& A, const void* from, std::size_t count,
+                             const char* name) {
+    if (count > 0) expect_pointer(from, name);
+    const gpu on = A.on->on_gpu();
+    device_array<T> to(on, count);
+    synchronize(on);  // the copy is in the caller's stream
+    copy_anywhere(A.on->device(), from, to.data(), count * sizeof(T));
+    return to;
+}
+
+/// A matrix's arrays, checked: on the host, or all but row_ptr on the GPU.
 struct read_blocks {
     host_vector<int> row_ptr, col_ind;
     host_vector<std::byte> val, diagonal;
+    std::optional<blocks_on_gpu> there;
 };
 
 void check_sizes(const given_blocks& given) {
@@ -48,6 +64,27 @@ void check_sizes(const given_blocks& given) {
         throw failure(AMGX_RC_NOT_SUPPORTED_BLOCKSIZE,
                       fmt::format("blocks of {} x {}: square ones up to 64 are served",
                                   given.block_x, given.block_y));
+}
+
+blocks_on_gpu read_there(const matrix& A, const given_blocks& given,
+                         const host_vector<int>& row_ptr, std::size_t block) {
+    blocks_on_gpu r;
+    const auto count = std::size_t(given.nnz);
+    r.row_ptr = copied_there<int>(A, row_ptr.data(), row_ptr.size(), "row_ptrs");
+    r.col_ind = given.narrow ? copied_there<int>(A, given.col_ind, count, "col_indices")
+                             : copied_there<int>(A, columns_of(A, given).data(), count, "columns");
+    r.val = copied_there<std::byte>(A, given.val, count * block, "data");
+    if (given.diagonal != nullptr)
+        r.diagonal =
+            copied_there<std::byte>(A, given.diagonal, std::size_t(given.n) * block, "diag_data");
+    if constexpr (has_cuda) {
+        const gpu on = A.on->on_gpu();
+        require(range_of(on, r.col_ind).least >= 0, "a column is negative");
+        const device_offset_span starts{reinterpret_cast<const std::byte*>(r.row_ptr.data()),
+                                        row_ptr.size(), false};
+        r.pattern = pattern_hash(on, starts, r.col_ind);
+    }
+    return r;
 }
 
 read_blocks read(const matrix& A, const given_blocks& given) {
@@ -60,6 +97,10 @@ read_blocks read(const matrix& A, const given_blocks& given) {
     require(r.row_ptr.front() == 0 && r.row_ptr.back() <= given.nnz &&
                 std::ranges::is_sorted(r.row_ptr),
             "row_ptrs do not rise from 0 to nnz at most");
+    if (A.stays_there()) {
+        r.there = read_there(A, given, r.row_ptr, block);
+        return r;
+    }
     r.col_ind = columns_of(A, given);
     require(std::ranges::all_of(r.col_ind, [](int c) { return c >= 0; }), "a column is negative");
     r.val = copied<std::byte>(A, given.val, std::size_t(given.nnz) * block, "data");
@@ -130,6 +171,17 @@ numbering number(const matrix& A, int n, int n_global, const distribution& who) 
                                                   : by_offsets(A, who, n_global);
 }
 
+/// As replace_values, of values that are held on the GPU.
+void replace_there(matrix& to, const void* val, const void* diagonal) {
+    auto values = copied_there<std::byte>(to, val, to.there->val.size(), "data");
+    if (diagonal != nullptr)
+        to.there->diagonal =
+            copied_there<std::byte>(to, diagonal, to.there->diagonal.size(), "diag_data");
+    to.there->val = std::move(values);
+    to.val.clear(), to.diagonal.clear();
+    to.values_id = next_id();
+}
+
 /// f() on all ranks, or on none: what one throws, all do.
 void together(const communicator* ranks, const std::function<void()>& f) {
     if (ranks == nullptr) return f();
@@ -169,24 +221,39 @@ void upload(matrix& to, const given_blocks& given, int n_global, const distribut
         as_given = r.col_ind;
         for (int& c : r.col_ind) c = numbers.number_of[std::size_t(c)];
     });
-    const bool same = to.is_uploaded() && to.row_ptr == r.row_ptr && to.col_ind == r.col_ind &&
+    const bool same_columns =
+        r.there ? to.there && to.there->pattern == r.there->pattern : to.col_ind == r.col_ind;
+    const bool is_apart = given.diagonal != nullptr && given.n > 0;
+    const bool same = to.is_uploaded() && to.row_ptr == r.row_ptr && same_columns &&
                       to.block_x == given.block_x && to.rows == numbers.rows &&
-                      to.diagonal.empty() == r.diagonal.empty();
+                      to.diagonal_is_apart == is_apart;
     to.n = given.n, to.nnz = given.nnz, to.n_global = n_global;
     to.block_x = given.block_x, to.block_y = given.block_y;
     to.row_ptr = std::move(r.row_ptr), to.col_ind = std::move(r.col_ind);
     to.val = std::move(r.val), to.diagonal = std::move(r.diagonal);
+    to.there = std::move(r.there), to.diagonal_is_apart = is_apart;
     to.given_columns = std::move(as_given);
     to.rows = std::move(numbers.rows);
     to.values_id = next_id();
     if (!same) to.pattern_id = to.values_id;
 }
 
+void matrix::bring_home() const {
+    if (!there) return;
+    const auto fetch = [&](const auto& from, auto& to) {
+        if (!to.empty() || from.size() == 0) return;
+        to.resize(from.size());
+        copy_anywhere(on->device(), from.data(), to.data(), to.size() * sizeof(to[0]));
+    };
+    fetch(there->col_ind, col_ind), fetch(there->val, val), fetch(there->diagonal, diagonal);
+}
+
 void replace_values(matrix& to, int n, int nnz, const void* val, const void* diagonal) {
     require(to.is_uploaded(), "the matrix was not uploaded");
     require(n == to.n && nnz == to.nnz, "n or nnz is another than that of the upload");
-    require((diagonal != nullptr) == !to.diagonal.empty() || to.n == 0,
+    require((diagonal != nullptr) == to.diagonal_is_apart || to.n == 0,
             "diag_data is given, or is not, other than in the upload");
+    if (to.there) return replace_there(to, val, diagonal);
     auto values = copied<std::byte>(to, val, to.val.size(), "data");
     if (diagonal != nullptr)
         to.diagonal = copied<std::byte>(to, diagonal, to.diagonal.size(), "diag_data");

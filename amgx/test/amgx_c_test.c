@@ -1,4 +1,5 @@
-/* Solves by configurations of the shapes that AmgX's samples have, on the host. */
+/* Solves by configurations of the shapes that AmgX's samples have: on the host, or with the
+ * argument gpu on a GPU. */
 #include "check.h"
 
 typedef struct {
@@ -9,7 +10,32 @@ typedef struct {
     AMGX_solver_handle slv;
 } session;
 
+static int on_gpu = 0;
+
+/* The mode of a GPU in the place of the host's; complex ones are served on the host alone. */
+static AMGX_Mode placed(AMGX_Mode mode) {
+    if (!on_gpu) return mode;
+    if (mode == AMGX_mode_hDDI) return AMGX_mode_dDDI;
+    if (mode == AMGX_mode_hDFI) return AMGX_mode_dDFI;
+    if (mode == AMGX_mode_hFFI) return AMGX_mode_dFFI;
+    return mode;
+}
+static int has_gpu(void) {
+    AMGX_config_handle cfg;
+    AMGX_resources_handle rsc;
+    AMGX_matrix_handle A = NULL;
+    AMGX_RC found;
+    OK(AMGX_config_create(&cfg, "config_version=2"));
+    OK(AMGX_resources_create_simple(&rsc, cfg));
+    found = AMGX_matrix_create(&A, rsc, AMGX_mode_dDDI);
+    if (found == AMGX_RC_OK) OK(AMGX_matrix_destroy(A));
+    OK(AMGX_resources_destroy(rsc));
+    OK(AMGX_config_destroy(cfg));
+    return found == AMGX_RC_OK;
+}
+
 static void open_session(session *s, const char *options, AMGX_Mode mode) {
+    mode = placed(mode);
     OK(AMGX_config_create(&s->cfg, options));
     OK(AMGX_resources_create_simple(&s->rsc, s->cfg));
     OK(AMGX_matrix_create(&s->A, s->rsc, mode));
@@ -346,9 +372,14 @@ static void monitor_and_prints(void) {
     free_grid(A);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    on_gpu = argc > 1 && !strcmp(argv[1], "gpu");
     OK(AMGX_register_print_callback(note));
     OK(AMGX_initialize());
+    if (on_gpu && !has_gpu()) {
+        fprintf(stderr, "skipped: there is no GPU\n");
+        return 77;
+    }
     OK(AMGX_initialize_plugins());
     OK(AMGX_install_signal_handler());
     configurations();

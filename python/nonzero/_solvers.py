@@ -1048,6 +1048,7 @@ def amg(
     threads: int = 0,
     cycle: str = "v",
     strength: float | None = None,
+    precision: str = "exact",
 ) -> Multigrid:
     """Make a multigrid preconditioner: smoothed aggregation, one cycle a product.
 
@@ -1074,6 +1075,9 @@ def amg(
         Of the levels.
     strength : float, optional
         Of couplings that are aggregated; larger couples less.
+    precision : {"exact", "single"}
+        Of a cycle. "single" rounds its vectors and all levels' matrices from float64 to float32,
+        and takes half their bytes; values should lie between 1e-18 and 1e18 in magnitude.
 
     Returns
     -------
@@ -1100,6 +1104,8 @@ def amg(
     matrix = as_matrix(A)
     if cycle not in ("v", "w"):
         raise ValueError(f"cycle: {cycle!r}, expected 'v' or 'w'")
+    if precision not in ("exact", "single"):
+        raise ValueError(f"precision: {precision!r}, expected 'exact' or 'single'")
     number = device_number(device, matrix)
     stays = matrix.device >= 0 and matrix.device == number
     host = matrix if stays else matrix.on_cpu()
@@ -1113,6 +1119,7 @@ def amg(
         adaptive_candidates=whole(adaptive_candidates, "adaptive_candidates", 0, 50),
         cycle=cycle,
         strength=None if strength is None else real(strength, "strength", 0),
+        in_single=precision == "single",
         stream=stream_of(host.data) if stays else 0,
     )
     return Multigrid(core, report)

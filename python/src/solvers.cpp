@@ -442,12 +442,14 @@ std::unique_ptr<any_operator> make_amg(B on, const csr<V, S>& A, const amg_optio
 
 nb::tuple amg_of(shape_pair shape, nb::handle indptr_, nb::handle indices_, nb::handle data_,
                  int device, int threads, index block, nb::object near_, int adaptive_candidates,
-                 const std::string& cycle, std::optional<double> strength, std::uintptr_t stream) {
+                 const std::string& cycle, std::optional<double> strength, bool in_single,
+                 std::uintptr_t stream) {
     const array indptr(indptr_, "A.indptr"), indices(indices_, "A.indices"), data(data_, "A.data");
     amg_options o;
     o.block = block, o.adaptive_candidates = adaptive_candidates;
     o.cycle = cycle == "w" ? amg_options::cycles::w : amg_options::cycles::v;
     if (strength) o.strength = *strength;
+    if (in_single) o.precision = value_storage::single;
     amg_report report;
     auto M = with_type(data.type(), "A.data", [&]<class V>() -> std::unique_ptr<any_operator> {
         if (data.device() >= 0) {
@@ -615,7 +617,7 @@ void bind_solvers(nb::module_& m) {
           nb::kw_only(), "tol"_a, "maxiter"_a, "max_seconds"_a, "restart"_a, "stream"_a);
     m.def("amg", &amg_of, "shape"_a, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "device"_a,
           "threads"_a, "block"_a, "near"_a.none(), "adaptive_candidates"_a, "cycle"_a,
-          "strength"_a.none(), "stream"_a);
+          "strength"_a.none(), "in_single"_a, "stream"_a);
     m.def("rigid_body_modes", &rigid_body_modes_of, "coordinates"_a, "dimension"_a);
     nb::class_<kept_solver>(m, "Solver")
         .def(nb::init<shape_pair, nb::handle, nb::handle, nb::handle, int, int, double,

@@ -555,6 +555,19 @@ def steps(A: Any, M: Any) -> int:
     return len(taken)
 
 
+def test_amg_in_single_precision() -> None:
+    A = nz.generate.laplace3d(20)
+    r = np.random.default_rng(1).standard_normal(A.shape[0])
+    exact, single = nz.amg(A), nz.amg(A, precision="single")
+    apart = np.linalg.norm(single @ r - exact @ r) / np.linalg.norm(exact @ r)
+    assert 0 < apart < 1e-5
+    assert steps(A, single) <= steps(A, exact) + 1
+    with pytest.raises(ValueError, match="precision"):
+        nz.amg(A, precision="half")
+    with pytest.raises(ValueError, match="single"):
+        nz.amg(A * 1e39, precision="single")
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("make", [elastic, elastic_plane])
 def test_amg_with_the_modes_of_a_rigid_body(make: Any, dtype: str) -> None:
