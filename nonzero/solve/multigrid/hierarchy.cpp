@@ -31,6 +31,7 @@ struct making {
     const kept_levels<V>* old = nullptr;  ///< levels whose aggregates and couplings these take
     bool by_phases = false;               ///< as `coarsening` has it
     multigrid_levels<V, B>& levels = made.levels;
+    bool has_modes = false;  ///< candidates may be those of a body in space
     bool in_single = false;  ///< the cycle is
     /// The matrices that a cycle is rounded from are kept until then.
     [[nodiscard]] bool keeps() const { return o.keep || in_single; }
@@ -51,6 +52,13 @@ double largest(const communicator* ranks, double mine) {
     if (ranks == nullptr) return mine;
     for (const double other : gathered(*ranks, mine)) mine = std::max(mine, other);
     return mine;
+}
+
+/// Whether the candidates may be the translations and rotations of a body. Large aggregates suit
+/// these: fewer entries make setup and cycle shorter by more than iterations become more.
+template <class V>
+bool are_modes_in_space(const candidates<V>& near, const amg_options& o) {
+    return o.block == 3 && near.count >= 6 && o.adaptive_candidates == 0;
 }
 
 /// 1 or 2: what suits the ranks that have most of the rows.
@@ -204,8 +212,9 @@ level_facts<V, B, C> look_at(const making<V, B>& m, C here, const local_level<V,
     if (old != nullptr)
         f.smoothed.distance = old->distance;
     else if (m.levels.size() == 1)
-        f.smoothed.distance = m.o.aggregation_distance > 0
-                                  ? m.o.aggregation_distance
+        f.smoothed.distance = m.o.aggregation_distance > 0 ? m.o.aggregation_distance
+                              : m.has_modes
+                                  ? 2
                                   : agreed_distance(here, m.ranks, f.strong.between_own());
     return f;
 }
@@ -327,6 +336,7 @@ void make_levels(B on, const ascending<V>& in_order, host_vector<real<V>> diagon
         made.finest = plan_and_build(in_order, on, product_options<V>(on));
     };
     making<V, B> m{on, nullptr, o, finest, planned, made, report, most, o.block, o.strength};
+    m.has_modes = are_modes_in_space(near, o);
     m.by_phases = has_phases<V>(cpu{}, nullptr, in<V, cpu>(A.val), o, near);
     m.in_single = cycles_in_single<V>(o, A.shape.rows);
     made.has_found = near.count == 0;
@@ -348,6 +358,7 @@ void make_levels(gpu on, const ascending<V, gpu>& A, const amg_options& o,
     const auto make_finest = [&] { made.finest = plan(); };
     making<V, gpu> m{on, nullptr, o, finest, make_finest, made, report, most, o.block, o.strength};
     const device_guard guard(on);
+    m.has_modes = are_modes_in_space(near, o);
     m.by_phases = has_phases<V>(on, nullptr, in<V, gpu>(M.val), o, near);
     m.in_single = cycles_in_single<V>(o, M.shape.rows);
     made.has_found = near.count == 0;
@@ -370,6 +381,7 @@ void make_levels(B on, const matrix_slice<V>& A, const amg_options& o, const can
         made.levels.at(0).own = std::make_unique<distributed<V, B>>(on, A, product_options<V>(on));
     };
     making<V, B> m{on, &ranks, o, finest, planned, made, report, most, o.block, o.strength, old};
+    m.has_modes = are_modes_in_space(near, o);
     m.by_phases = has_phases<V>(cpu{}, &ranks, in<V, cpu>(A.own.val), o, near);
     next_level<V, cpu> next;
     // Longer ones are not transposed on a GPU.
