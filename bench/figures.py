@@ -1022,7 +1022,9 @@ def amgx_clients(m: Measurements, machine: str) -> list[str]:
              for what in ("forward", "backward"))
     lines.append([f"`{cubes['client']}`, {cubes['version']}",
                   f"`cubes.py`, {cubes['unknowns']:,} unknowns",
-                  f"setup and solve {', adjoint '.join(times)} ({cubes['cpu']})"])
+                  f"setup and solve of its two systems {cubes['gpu_systems_s']:.2f} s, by its own "
+                  f"path {cubes['cpu_systems_s']:.1f} s; forward {', backward '.join(times)} "
+                  f"({cubes['cpu']})"])
     return table(["client", "what ran", "outcome"], lines, 3)
 
 
