@@ -55,8 +55,8 @@ class resources {
 
 class system;
 
-/// The blocks of a matrix as they were uploaded: on the host, or in a mode of GPUs without ranks on
-/// the GPU, from where they come to the host when that is asked for.
+/// The blocks of a matrix as they were uploaded: on the host, or in a mode of GPUs, without ranks
+/// and below 2^31 entries, on the GPU, from where they come to the host when that is asked for.
 struct matrix {
     AMGX_Mode mode;
     mode_parts parts;
@@ -66,7 +66,7 @@ struct matrix {
     int n_global = 0;  ///< block rows of all ranks
     std::optional<blocks_on_gpu> there = {};
     bool diagonal_is_apart = false;
-    host_vector<int> row_ptr;                 ///< always
+    host_vector<int> row_ptr;                 ///< on the host always
     mutable host_vector<int> col_ind;         ///< over ranks numbered as in `rows`
     host_vector<int> given_columns;           ///< where those were numbered otherwise
     mutable host_vector<std::byte> val;       ///< block_x * block_y values a block, by rows
@@ -80,8 +80,6 @@ struct matrix {
     matrix(AMGX_Mode, std::shared_ptr<resources>);
     ~matrix();
     [[nodiscard]] bool is_uploaded() const { return !row_ptr.empty(); }
-    /// Whether it is held on the GPU.
-    [[nodiscard]] bool stays_there() const { return parts.on_gpu && on->ranks() == nullptr; }
     /// Copies to the host what is on the GPU alone.
     void bring_home() const;
     [[nodiscard]] std::size_t block_size() const {

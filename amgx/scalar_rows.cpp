@@ -87,7 +87,6 @@ csr<double, device> scalar_rows(gpu on, const matrix& A) {
         require(rows <= most && columns * b <= most,
                 "the matrix has more than 2^31 - 1 rows or columns");
         const std::int64_t blocks = A.row_ptr.back() + (A.diagonal_is_apart ? A.n : 0);
-        require(blocks * b * b <= most, "the matrix has more than 2^31 - 1 entries");
         const auto starts = std::size_t(rows) + 1;
         made.shape = {index(rows), index(columns * b)};
         made.row_ptr = {device_array<std::byte>(on, starts * sizeof(int)), starts, false};

@@ -15,7 +15,10 @@ __global__ void range_kernel(device_span<int> columns, column_range* range) {
     const auto step = std::size_t(gridDim.x) * blockDim.x;
     for (auto k = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x; k < columns.len; k += step)
         least = min(least, columns.ptr[k]), largest = max(largest, columns.ptr[k]);
-    least = __reduce_min_sync(full_warp, least), largest = __reduce_max_sync(full_warp, largest);
+    for (int step = warp_size / 2; step > 0; step /= 2) {
+        least = min(least, __shfl_xor_sync(full_warp, least, step));
+        largest = max(largest, __shfl_xor_sync(full_warp, largest, step));
+    }
     if (threadIdx.x % warp_size != 0) return;
     atomicMin(&range->least, least);
     atomicMax(&range->largest, largest);

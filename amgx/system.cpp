@@ -133,7 +133,7 @@ class system_on final : public system {
     void take(const matrix& A) {
         A_.is_whole = ranks() == nullptr;
         if constexpr (std::is_same_v<B, gpu>)
-            if (A_.is_whole) return take_there(A);
+            if (A.there) return take_there(A);
         auto scalars = scalar_rows<V>(A);
         expect_square(A, scalars.shape);
         if (A_.is_whole) {
@@ -144,6 +144,7 @@ class system_on final : public system {
                 negate(other.val);
                 A_.on_cpu.emplace(ascending<V>::known(std::move(other)));
             }
+            if constexpr (std::is_same_v<B, gpu>) A_.there = upload(A_.on, A_.on_cpu->view());
         } else {
             shares scalar = A.rows;
             for (index& first : scalar.first) first *= A.block_x;

@@ -97,7 +97,10 @@ read_blocks read(const matrix& A, const given_blocks& given) {
     require(r.row_ptr.front() == 0 && r.row_ptr.back() <= given.nnz &&
                 std::ranges::is_sorted(r.row_ptr),
             "row_ptrs do not rise from 0 to nnz at most");
-    if (A.stays_there()) {
+    const std::int64_t blocks = std::int64_t(given.nnz) + (given.diagonal ? given.n : 0);
+    constexpr std::int64_t most = 2147483647;
+    if (A.parts.on_gpu && A.on->ranks() == nullptr &&
+        blocks * given.block_x * given.block_y <= most) {
         r.there = read_there(A, given, r.row_ptr, block);
         return r;
     }

@@ -19,7 +19,7 @@ host_vector<float> rounded(cpu, const host_vector<double>& w) {
     std::ranges::transform(w, to.begin(), [](double v) { return float(v); });
     return to;
 }
-device_array<float> rounded(gpu on, const device_array<double>& w) {
+[[maybe_unused]] device_array<float> rounded(gpu on, const device_array<double>& w) {
     return rounded_to_single(on, w);
 }
 
@@ -58,8 +58,8 @@ void round_finest(cpu on, const csr<double, host_view>& A, const linear_operator
         op = build(find_method<float>(by.method_name()), on, ascending<float>::known(R));
     });
 }
-void round_finest(gpu on, const csr<double, device_view>& A, const linear_operator<double, gpu>& by,
-                  rounded_op<gpu>& op) {
+[[maybe_unused]] void round_finest(gpu on, const csr<double, device_view>& A,
+                                   const linear_operator<double, gpu>& by, rounded_op<gpu>& op) {
     with_rounded(on, A, [&](const auto& R) {
         if (op != nullptr && op->take_values(R)) return;
         const auto in_order = ascending<float, gpu>::known(R, on);
@@ -70,8 +70,8 @@ void round_finest(gpu on, const csr<double, device_view>& A, const linear_operat
                  : plan_and_build(in_order, on, product_options<float>(on, true)).op;
     });
 }
-void round_finest(gpu on, const csr<double, host_view>& A, const linear_operator<double, gpu>& by,
-                  rounded_op<gpu>& op) {
+[[maybe_unused]] void round_finest(gpu on, const csr<double, host_view>& A,
+                                   const linear_operator<double, gpu>& by, rounded_op<gpu>& op) {
     round_finest(on, view(upload(on, A)), by, op);
 }
 
