@@ -455,6 +455,10 @@ TYPED_TEST(multigrid, refuses_single_precision_where_values_do_not_fit) {
     for (double& v : A.val) v *= 1e39;
     EXPECT_THROW((amg<double, TypeParam>(A, this->on, single)), argument_error);
     EXPECT_NO_THROW((amg<double, TypeParam>(A, this->on, {.coarse_rows = 50})));
+    auto packed = laplace3d<double>(20, 20, 20);  // of two levels, the second solved directly
+    for (double& v : packed.val) v *= 1e39;
+    EXPECT_THROW((amg<double, TypeParam>(packed, this->on, {.precision = value_storage::single})),
+                 argument_error);
 }
 
 TYPED_TEST(multigrid, finds_candidates_by_cycles_in_single_precision) {

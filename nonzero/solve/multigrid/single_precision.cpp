@@ -1,8 +1,10 @@
 // A cycle in single precision: the levels of the setup, which is in double, rounded.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
+#include "nonzero/core/parallel.hpp"
 #include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/solve/multigrid/hierarchy.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
@@ -48,9 +50,19 @@ void round_product(B on, const csr<double, S>& M, rounded_op<B>& op) {
     });
 }
 
+/// Throws argument_error where a value is too large for single precision.
+void expect_floats(std::span<const double> values) {
+    constexpr double most = std::numeric_limits<float>::max();
+    const auto fits = [&](std::int64_t k) { return std::abs(values[std::size_t(k)]) <= most; };
+    const auto both = [](bool a, bool b) { return a && b; };
+    if (!parallel_reduce(thread_count({}), std::ssize(values), true, both, fits))
+        throw argument_error("amg: a value is too large for single precision");
+}
+
 /// The same of the finest level's, by the method of its product in double.
 void round_finest(cpu on, const csr<double, host_view>& A, const linear_operator<double, cpu>& by,
                   rounded_op<cpu>& op) {
+    expect_floats(A.val);
     op = by.in_single_precision();
     if (op != nullptr) return;
     if (by.method_name().empty()) return round_product(on, A, op);
