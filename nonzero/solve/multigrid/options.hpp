@@ -21,8 +21,8 @@ struct amg_options {
     /// Chebyshev smooths from the largest eigenvalue over this ratio on; 0: 12, and 8 on the finest
     /// level where its aggregation distance is 2.
     double eigenvalue_ratio = 0;
-    /// The aggregation distance of the finest level, 1 or 2 (`aggregate`); 0: 2 where six candidates
-    /// of blocks of three are given, as a body's modes are, else suitable_distance.
+    /// The aggregation distance of the finest level, 1 or 2 (`aggregate`); 0: 2 where six
+    /// candidates of blocks of three are given, as a body's modes are, else suitable_distance.
     int aggregation_distance = 0;
     double strength = 0.08;  ///< eps of strong_couplings; a fifth of it on every coarser level
     double omega = 1.6;      ///< damping of the smoothed prolongation, over the spectral radius
