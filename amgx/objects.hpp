@@ -64,7 +64,7 @@ struct matrix {
 
     int n = 0, nnz = 0, block_x = 1, block_y = 1;
     int n_global = 0;  ///< block rows of all ranks
-    std::optional<blocks_on_gpu> there = {};
+    std::optional<blocks_on_gpu> gpu_blocks = {};
     bool diagonal_is_apart = false;
     host_vector<int> row_ptr;                 ///< on the host always
     mutable host_vector<int> col_ind;         ///< over ranks numbered as in `rows`

@@ -197,8 +197,8 @@ std::unique_ptr<amg<V, B>> multigrid(const prepared_matrix<V, B>& A, amg_options
     o.block = A.block;
     if (!A.is_whole) return std::make_unique<amg<V, B>>(A.on, A.slice, o, A.near, &A.product());
     if constexpr (std::is_same_v<B, gpu>)
-        if (A.there.val.size() <= std::size_t(offset_vector::max_narrow))
-            return std::make_unique<amg<V, B>>(view(A.there), A.on, o, A.near, &A.product());
+        if (A.on_gpu.val.size() <= std::size_t(offset_vector::max_narrow))
+            return std::make_unique<amg<V, B>>(view(A.on_gpu), A.on, o, A.near, &A.product());
     return std::make_unique<amg<V, B>>(A.whole(), A.on, o, A.near, &A.product());
 }
 

@@ -21,7 +21,7 @@ struct prepared_matrix {
     bool is_whole = false;  ///< there are no ranks
     // While something is made of it:
     matrix_slice<V> slice;                            ///< of ranks
-    csr<V, device> there;                             ///< whole, on B's GPU
+    csr<V, device> on_gpu;                            ///< whole, on B's GPU
     mutable std::optional<ascending<V>> on_cpu = {};  ///< whole, on the CPU, where it was asked for
     candidates<V> near;                               ///< of multigrid
     index block = 1;                                  ///< unknowns a node
@@ -32,10 +32,10 @@ struct prepared_matrix {
         return over_ranks ? *over_ranks : *planned_product.op;
     }
     [[nodiscard]] index rows() const { return product().shape().rows; }
-    /// Where there are no ranks.
+    /// The whole matrix on the CPU, without ranks.
     [[nodiscard]] const ascending<V>& whole() const {
         if constexpr (std::is_same_v<B, gpu>)
-            if (!on_cpu) on_cpu = ascending<V>::known(download(on, view(there)));
+            if (!on_cpu) on_cpu = ascending<V>::known(download(on, view(on_gpu)));
         return *on_cpu;
     }
 };

@@ -83,7 +83,7 @@ csr<double, device> scalar_rows(gpu on, const matrix& A) {
     csr<double, device> made;
     if constexpr (has_cuda) {
         const std::int64_t b = A.block_x, rows = std::int64_t(A.n) * b;
-        const int columns = std::max(A.n_global, range_of(on, A.there->col_ind).largest + 1);
+        const int columns = std::max(A.n_global, range_of(on, A.gpu_blocks->col_ind).largest + 1);
         require(rows <= most && columns * b <= most,
                 "the matrix has more than 2^31 - 1 rows or columns");
         const std::int64_t blocks = A.row_ptr.back() + (A.diagonal_is_apart ? A.n : 0);
@@ -93,7 +93,7 @@ csr<double, device> scalar_rows(gpu on, const matrix& A) {
         made.col_ind = device_array<index>(on, std::size_t(blocks * b * b));
         made.val = device_array<double>(on, made.col_ind.size());
         if (A.n > 0)
-            write_scalars(on, *A.there, A.n, A.block_x, A.parts.single_matrix, made);
+            write_scalars(on, *A.gpu_blocks, A.n, A.block_x, A.parts.single_matrix, made);
         else
             zero_on_device(on, made.row_ptr.bytes);
     }

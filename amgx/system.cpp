@@ -11,6 +11,7 @@
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/own_block.hpp"
 #include "nonzero/matrix/diagonal.hpp"
+#include "nonzero/matrix/order.hpp"
 #include "nonzero/solve/facts_on_gpu.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
 #include "nonzero/vector/vector_space.hpp"
@@ -133,7 +134,7 @@ class system_on final : public system {
     void take(const matrix& A) {
         A_.is_whole = ranks() == nullptr;
         if constexpr (std::is_same_v<B, gpu>)
-            if (A.there) return take_there(A);
+            if (A.gpu_blocks) return take_from_gpu(A);
         auto scalars = scalar_rows<V>(A);
         expect_square(A, scalars.shape);
         if (A_.is_whole) {
@@ -144,7 +145,7 @@ class system_on final : public system {
                 negate(other.val);
                 A_.on_cpu.emplace(ascending<V>::known(std::move(other)));
             }
-            if constexpr (std::is_same_v<B, gpu>) A_.there = upload(A_.on, A_.on_cpu->view());
+            if constexpr (std::is_same_v<B, gpu>) A_.on_gpu = upload(A_.on, A_.on_cpu->view());
         } else {
             shares scalar = A.rows;
             for (index& first : scalar.first) first *= A.block_x;
@@ -155,15 +156,14 @@ class system_on final : public system {
         }
     }
     /// The same of blocks that lie on the GPU.
-    void take_there(const matrix& A) {
-        A_.there = scalar_rows(A_.on, A);
-        expect_square(A, A_.there.shape);
-        const ascending<V, gpu> in_order(view(A_.there), A_.on);
-        if (!in_order.given_in_order()) A_.there = upload(A_.on, in_order.view());
-        const auto diagonal = diagonal_of(A_.on, view(A_.there));
-        sign_ = signs_of<V>(A_.on, diagonal).below == A_.there.shape.rows ? -1 : 1;
+    void take_from_gpu(const matrix& A) {
+        A_.on_gpu = scalar_rows(A_.on, A);
+        expect_square(A, A_.on_gpu.shape);
+        A_.on_gpu = canonical(A_.on, std::move(A_.on_gpu));
+        const auto diagonal = diagonal_of(A_.on, view(A_.on_gpu));
+        sign_ = signs_of<V>(A_.on, diagonal).below == A_.on_gpu.shape.rows ? -1 : 1;
         if (sign_ < 0)
-            vector_space<V, gpu>(A_.on, std::ssize(A_.there.val)).scale(V(-1), A_.there.val);
+            vector_space<V, gpu>(A_.on, std::ssize(A_.on_gpu.val)).scale(V(-1), A_.on_gpu.val);
     }
     void expect_square(const matrix& A, nz::shape s) const {
         if (!on_all(ranks(), s.cols == A.n_global * A.block_x))
@@ -184,7 +184,7 @@ class system_on final : public system {
     void build_product() {
         if (!A_.is_whole) return build_over_ranks();
         if constexpr (std::is_same_v<B, gpu>)
-            A_.planned_product = plan_and_build(ascending<V, gpu>::known(view(A_.there), A_.on),
+            A_.planned_product = plan_and_build(ascending<V, gpu>::known(view(A_.on_gpu), A_.on),
                                                 A_.on, product_options<V>(A_.on, true));
         else
             A_.planned_product = plan_and_build(A_.whole(), A_.on);
@@ -208,7 +208,7 @@ class system_on final : public system {
     void give_to_product() {
         auto& [plan, op] = A_.planned_product;
         if constexpr (std::is_same_v<B, gpu>)
-            update_values(op, plan, view(A_.there));
+            update_values(op, plan, view(A_.on_gpu));
         else
             update_values(op, plan, A_.whole().view());
     }
@@ -217,7 +217,7 @@ class system_on final : public system {
         if constexpr (!is_complex<V>) try {
                 const auto keeps = amg_options::keeps::aggregates;
                 if constexpr (std::is_same_v<B, gpu>)
-                    M_.levels->take_values(view(A_.there), keeps, &A_.product());
+                    M_.levels->take_values(view(A_.on_gpu), keeps, &A_.product());
                 else
                     M_.levels->take_values(A_.whole(), keeps, &A_.product());
             } catch (const argument_error&) {
@@ -226,7 +226,7 @@ class system_on final : public system {
             }
     }
     /// Only what is made of the matrix is needed from now on.
-    void release() { A_.there = {}, A_.on_cpu = {}, A_.slice.own = {}; }
+    void release() { A_.on_gpu = {}, A_.on_cpu = {}, A_.slice.own = {}; }
 
     [[nodiscard]] double bound_of(double r0) const {
         switch (what_.convergence) {

@@ -40,8 +40,8 @@ host_vector<int> columns_of(const matrix& A, const given_blocks& given) {
 
 /// The same for arrays that stay on the GPU.
 template <class T>
-device_array<T> copied_there(const matrix& A, const void* from, std::size_t count,
-                             const char* name) {
+device_array<T> copied_to_gpu(const matrix& A, const void* from, std::size_t count,
+                              const char* name) {
     if (count > 0) expect_pointer(from, name);
     const gpu on = A.on->on_gpu();
     device_array<T> to(on, count);
@@ -54,7 +54,7 @@ device_array<T> copied_there(const matrix& A, const void* from, std::size_t coun
 struct read_blocks {
     host_vector<int> row_ptr, col_ind;
     host_vector<std::byte> val, diagonal;
-    std::optional<blocks_on_gpu> there;
+    std::optional<blocks_on_gpu> gpu_blocks;
 };
 
 void check_sizes(const given_blocks& given) {
@@ -66,17 +66,17 @@ void check_sizes(const given_blocks& given) {
                                   given.block_x, given.block_y));
 }
 
-blocks_on_gpu read_there(const matrix& A, const given_blocks& given,
-                         const host_vector<int>& row_ptr, std::size_t block) {
+blocks_on_gpu read_to_gpu(const matrix& A, const given_blocks& given,
+                          const host_vector<int>& row_ptr, std::size_t block) {
     blocks_on_gpu r;
     const auto count = std::size_t(given.nnz);
-    r.row_ptr = copied_there<int>(A, row_ptr.data(), row_ptr.size(), "row_ptrs");
-    r.col_ind = given.narrow ? copied_there<int>(A, given.col_ind, count, "col_indices")
-                             : copied_there<int>(A, columns_of(A, given).data(), count, "columns");
-    r.val = copied_there<std::byte>(A, given.val, count * block, "data");
+    r.row_ptr = copied_to_gpu<int>(A, row_ptr.data(), row_ptr.size(), "row_ptrs");
+    r.col_ind = given.narrow ? copied_to_gpu<int>(A, given.col_ind, count, "col_indices")
+                             : copied_to_gpu<int>(A, columns_of(A, given).data(), count, "columns");
+    r.val = copied_to_gpu<std::byte>(A, given.val, count * block, "data");
     if (given.diagonal != nullptr)
         r.diagonal =
-            copied_there<std::byte>(A, given.diagonal, std::size_t(given.n) * block, "diag_data");
+            copied_to_gpu<std::byte>(A, given.diagonal, std::size_t(given.n) * block, "diag_data");
     if constexpr (has_cuda) {
         const gpu on = A.on->on_gpu();
         require(range_of(on, r.col_ind).least >= 0, "a column is negative");
@@ -101,7 +101,7 @@ read_blocks read(const matrix& A, const given_blocks& given) {
     constexpr std::int64_t most = 2147483647;
     if (A.parts.on_gpu && A.on->ranks() == nullptr &&
         blocks * given.block_x * given.block_y <= most) {
-        r.there = read_there(A, given, r.row_ptr, block);
+        r.gpu_blocks = read_to_gpu(A, given, r.row_ptr, block);
         return r;
     }
     r.col_ind = columns_of(A, given);
@@ -175,12 +175,12 @@ numbering number(const matrix& A, int n, int n_global, const distribution& who) 
 }
 
 /// As replace_values, of values that are held on the GPU.
-void replace_there(matrix& to, const void* val, const void* diagonal) {
-    auto values = copied_there<std::byte>(to, val, to.there->val.size(), "data");
+void replace_on_gpu(matrix& to, const void* val, const void* diagonal) {
+    auto values = copied_to_gpu<std::byte>(to, val, to.gpu_blocks->val.size(), "data");
     if (diagonal != nullptr)
-        to.there->diagonal =
-            copied_there<std::byte>(to, diagonal, to.there->diagonal.size(), "diag_data");
-    to.there->val = std::move(values);
+        to.gpu_blocks->diagonal =
+            copied_to_gpu<std::byte>(to, diagonal, to.gpu_blocks->diagonal.size(), "diag_data");
+    to.gpu_blocks->val = std::move(values);
     to.val.clear(), to.diagonal.clear();
     to.values_id = next_id();
 }
@@ -224,8 +224,9 @@ void upload(matrix& to, const given_blocks& given, int n_global, const distribut
         as_given = r.col_ind;
         for (int& c : r.col_ind) c = numbers.number_of[std::size_t(c)];
     });
-    const bool same_columns =
-        r.there ? to.there && to.there->pattern == r.there->pattern : to.col_ind == r.col_ind;
+    const bool same_columns = r.gpu_blocks
+                                  ? to.gpu_blocks && to.gpu_blocks->pattern == r.gpu_blocks->pattern
+                                  : to.col_ind == r.col_ind;
     const bool is_apart = given.diagonal != nullptr && given.n > 0;
     const bool same = to.is_uploaded() && to.row_ptr == r.row_ptr && same_columns &&
                       to.block_x == given.block_x && to.rows == numbers.rows &&
@@ -234,7 +235,7 @@ void upload(matrix& to, const given_blocks& given, int n_global, const distribut
     to.block_x = given.block_x, to.block_y = given.block_y;
     to.row_ptr = std::move(r.row_ptr), to.col_ind = std::move(r.col_ind);
     to.val = std::move(r.val), to.diagonal = std::move(r.diagonal);
-    to.there = std::move(r.there), to.diagonal_is_apart = is_apart;
+    to.gpu_blocks = std::move(r.gpu_blocks), to.diagonal_is_apart = is_apart;
     to.given_columns = std::move(as_given);
     to.rows = std::move(numbers.rows);
     to.values_id = next_id();
@@ -242,13 +243,14 @@ void upload(matrix& to, const given_blocks& given, int n_global, const distribut
 }
 
 void matrix::bring_home() const {
-    if (!there) return;
+    if (!gpu_blocks) return;
     const auto fetch = [&](const auto& from, auto& to) {
         if (!to.empty() || from.size() == 0) return;
         to.resize(from.size());
         copy_anywhere(on->device(), from.data(), to.data(), to.size() * sizeof(to[0]));
     };
-    fetch(there->col_ind, col_ind), fetch(there->val, val), fetch(there->diagonal, diagonal);
+    fetch(gpu_blocks->col_ind, col_ind), fetch(gpu_blocks->val, val),
+        fetch(gpu_blocks->diagonal, diagonal);
 }
 
 void replace_values(matrix& to, int n, int nnz, const void* val, const void* diagonal) {
@@ -256,7 +258,7 @@ void replace_values(matrix& to, int n, int nnz, const void* val, const void* dia
     require(n == to.n && nnz == to.nnz, "n or nnz is another than that of the upload");
     require((diagonal != nullptr) == to.diagonal_is_apart || to.n == 0,
             "diag_data is given, or is not, other than in the upload");
-    if (to.there) return replace_there(to, val, diagonal);
+    if (to.gpu_blocks) return replace_on_gpu(to, val, diagonal);
     auto values = copied<std::byte>(to, val, to.val.size(), "data");
     if (diagonal != nullptr)
         to.diagonal = copied<std::byte>(to, diagonal, to.diagonal.size(), "diag_data");

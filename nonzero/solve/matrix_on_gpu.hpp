@@ -142,7 +142,7 @@ class matrix_on_gpu : public system_product<V, gpu> {
 /// it is small, longer than the GPU's setups take, or where the GPU lacks the memory.
 template <class V>
 std::optional<csr<V, device>> copy_where_worth(gpu on, const csr<V, host_view>& A) {
-    // An H100 is faster from 11,000 entries on, and clearly from 27,000 on (Poisson in a cube).
+    // On an H100 break-even lies below that, for Poisson's problem in a cube.
     constexpr std::size_t worth_a_copy = 20000, most = offset_vector::max_narrow;
     const std::size_t entries = A.val.size();
     if (entries < worth_a_copy || entries > most) return {};

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "nonzero/core/parallel.hpp"
+#include "nonzero/matrix/order.hpp"
 #include "nonzero/matrix/pattern.hpp"
 #include "nonzero/solve/columns_in_step.hpp"
 #include "nonzero/solve/prepared_system.hpp"
@@ -57,13 +58,6 @@ struct kept_on_cpu {
     }
 };
 
-/// A itself, where its rows ascend, or its canonical copy.
-template <class V>
-csr<V, device> in_order(gpu on, csr<V, device>&& A) {
-    const ascending<V, gpu> known(view(A), on);
-    return known.given_in_order() ? std::move(A) : upload(on, known.view());
-}
-
 /// The same on a GPU.
 template <class V>
 struct kept_on_gpu {
@@ -71,7 +65,7 @@ struct kept_on_gpu {
     system_on_gpu<V> system;
 
     kept_on_gpu(gpu on, csr<V, device>&& given, const system_options& o)
-        : A(in_order(on, std::move(given))),
+        : A(canonical(on, std::move(given))),
           system(on, {on, ascending<V, gpu>::known(view(A), on)}, o, to_follow::matrices) {}
     void take_values(gpu on, const csr<V, device_view>& given) {
         const ascending<V, gpu> in_order(given, on);

@@ -111,7 +111,7 @@ std::unique_ptr<linear_operator<V, gpu>> unpacked_product_with(gpu on,
 /// products of a solve (docs/decisions/multigrid.md).
 template <class V>
 std::unique_ptr<linear_operator<V, cpu>> product_with(cpu on, std::shared_ptr<csr<V, host>> M) {
-    return std::make_unique<level_product<V, cpu>>(on, std::move(M));
+    return unpacked_product_with(on, std::move(M));
 }
 template <class V>
 std::unique_ptr<linear_operator<V, gpu>> product_with(gpu on, std::shared_ptr<csr<V, host>> M) {
