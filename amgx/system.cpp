@@ -11,7 +11,6 @@
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/own_block.hpp"
 #include "nonzero/matrix/diagonal.hpp"
-#include "nonzero/matrix/order.hpp"
 #include "nonzero/solve/facts_on_gpu.hpp"
 #include "nonzero/solve/multigrid/level_product.hpp"
 #include "nonzero/vector/vector_space.hpp"

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "nonzero/core/format.hpp"
 #include "nonzero/formats/csr/csr.hpp"
 
 namespace nz {
@@ -76,5 +77,10 @@ csr<V, device> canonical(gpu on, const csr<V, device_view>& A);
 /// A itself, where its rows ascend.
 template <class V>
 csr<V, host> canonical(csr<V, host>&& A);
+template <class V>
+csr<V, device> canonical(gpu on, csr<V, device>&& A) {
+    const ascending<V, gpu> known(view(A), on);
+    return known.given_in_order() ? std::move(A) : upload(on, known.view());
+}
 
 }  // namespace nz

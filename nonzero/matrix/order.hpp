@@ -35,12 +35,4 @@ csr<V, host> ordered_copy(cpu on, const csr<V, host_view>& A);
 template <class V>
 csr<V, device> ordered_copy(gpu on, const csr<V, device_view>& A);
 
-/// A itself, where its rows ascend, else its canonical copy. Throws argument_error, saying where,
-/// unless A is a CSR.
-template <class V>
-csr<V, device> canonical(gpu on, csr<V, device>&& A) {
-    if (order_of(on, view(A)) == row_order::ascending) return std::move(A);
-    return ordered_copy(on, view(A));
-}
-
 }  // namespace nz

@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "nonzero/core/parallel.hpp"
-#include "nonzero/matrix/order.hpp"
 #include "nonzero/matrix/pattern.hpp"
 #include "nonzero/solve/columns_in_step.hpp"
 #include "nonzero/solve/prepared_system.hpp"
