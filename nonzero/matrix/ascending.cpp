@@ -185,6 +185,12 @@ csr<V, host> canonical(csr<V, host>&& A) {
     return ordered_copy(cpu{}, view(A));
 }
 
+template <class V>
+csr<V, device> canonical(gpu on, csr<V, device>&& A) {
+    if (order_of(on, view(A)) == row_order::ascending) return std::move(A);
+    return ordered_copy(on, view(A));
+}
+
 #define NZ_INSTANTIATE(V)                                               \
     template row_order order_of(cpu, const csr<V, host_view>&);         \
     template csr<V, host> ordered_copy(cpu, const csr<V, host_view>&);  \
@@ -195,7 +201,8 @@ csr<V, host> canonical(csr<V, host>&& A) {
     template class ascending<V, gpu>;                                   \
     template csr<V, host> canonical(const csr<V, host_view>&);          \
     template csr<V, device> canonical(gpu, const csr<V, device_view>&); \
-    template csr<V, host> canonical(csr<V, host>&&);
+    template csr<V, host> canonical(csr<V, host>&&);                    \
+    template csr<V, device> canonical(gpu, csr<V, device>&&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -4,7 +4,6 @@
 
 #include <memory>
 
-#include "nonzero/core/format.hpp"
 #include "nonzero/formats/csr/csr.hpp"
 
 namespace nz {
@@ -78,9 +77,6 @@ csr<V, device> canonical(gpu on, const csr<V, device_view>& A);
 template <class V>
 csr<V, host> canonical(csr<V, host>&& A);
 template <class V>
-csr<V, device> canonical(gpu on, csr<V, device>&& A) {
-    const ascending<V, gpu> known(view(A), on);
-    return known.given_in_order() ? std::move(A) : upload(on, known.view());
-}
+csr<V, device> canonical(gpu on, csr<V, device>&& A);
 
 }  // namespace nz
