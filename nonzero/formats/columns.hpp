@@ -1,10 +1,7 @@
 // One of several vectors, or some of them.
 #pragma once
 
-#include <string>
-
 #include "nonzero/core/backend.hpp"
-#include "nonzero/core/error.hpp"
 
 namespace nz {
 
@@ -29,32 +26,22 @@ columns<Array> some_of(const columns<Array>& all, index first, index count) {
     return {{all.values.data() + at, all.values.size() - at}, all.stride, count, all.order};
 }
 
-/// Throws unless there are `count` vectors of `len` elements each.
+/// Where the vectors lie in their array.
+struct columns_layout {
+    std::size_t stride, size;  ///< size: the array's elements
+    index count;
+    bool by_row;
+};
+
+/// Throws argument_error, of the argument `name` of `what`, unless there are `count` vectors of
+/// `len` elements each.
+void check_columns(const char* what, const char* name, const columns_layout&, index count,
+                   std::size_t len);
 template <class Array>
 void check_columns(const char* what, const char* name, const columns<Array>& all, index count,
                    std::size_t len) {
-    const auto wrong = [&](const std::string& why) {
-        throw argument_error(std::string(what) + ": " + name + why);
-    };
-    if (all.count != count || count < 0)
-        wrong(" has " + std::to_string(all.count) + " vectors, expected " + std::to_string(count));
-    // `lines` runs of `line` elements: vectors, or rows.
-    const std::size_t line = all.by_row() ? std::size_t(count) : len;
-    const std::size_t lines = all.by_row() ? len : std::size_t(count);
-    if (lines > 1 && all.stride < line)
-        wrong("'s stride is " + std::to_string(all.stride) + ", expected at least " +
-              std::to_string(line));
-    const std::size_t size = all.values.size();
-    const auto fits = [&] {
-        if (lines == 0 || line == 0) return true;
-        if (size < line) return false;
-        // Divided, as the product with a large stride would wrap around.
-        return lines == 1 || (size - line) / (lines - 1) >= all.stride;
-    };
-    if (!fits())
-        wrong(" has " + std::to_string(size) + " elements, too few for " + std::to_string(count) +
-              " vectors of " + std::to_string(len) + (all.by_row() ? " by rows" : "") +
-              " at a stride of " + std::to_string(all.stride));
+    const columns_layout layout{all.stride, all.values.size(), all.count, all.by_row()};
+    check_columns(what, name, layout, count, len);
 }
 
 }  // namespace nz

@@ -16,16 +16,17 @@ void check_overlap(const char* what, in<V, B> x, out<V, B> y) {
         throw argument_error(std::string(what) + ": x and y overlap");
 }
 
+void check_length(const char* what, const char* name, std::size_t got, std::size_t want) {
+    if (got != want)
+        throw argument_error(std::string(what) + ": " + name + " has " + std::to_string(got) +
+                             " elements, expected " + std::to_string(want));
+}
+
 template <class V, class B>
 void check_lengths(const char* what, std::size_t want_x, std::size_t want_y, in<V, B> x,
                    out<V, B> y) {
-    const auto length = [&](const char* name, std::size_t got, std::size_t want) {
-        if (got != want)
-            throw argument_error(std::string(what) + ": " + name + " has " + std::to_string(got) +
-                                 " elements, expected " + std::to_string(want));
-    };
-    length("x", x.size(), want_x);
-    length("y", y.size(), want_y);
+    check_length(what, "x", x.size(), want_x);
+    check_length(what, "y", y.size(), want_y);
     check_overlap<V, B>(what, x, y);
 }
 
