@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "nonzero/solve/eigs/vector_basis.hpp"
-#include "nonzero/solve/least_squares/dense_svd.hpp"
+#include "nonzero/solve/dense.hpp"
 #include "nonzero/solve/least_squares/svds.hpp"
 
 namespace nz {

@@ -1,0 +1,78 @@
+#include "nonzero/solve/dense.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "nonzero/gen/counter.hpp"
+
+namespace nz::test {
+namespace {
+
+using entry = std::function<double(int, int)>;
+
+double random(int i, int j) { return 2 * counter(7, 0).uniform(std::uint64_t(64 * i + j)) - 1; }
+
+std::vector<double> columns_of(int m, const entry& at) {
+    std::vector<double> a;
+    for (int j = 0; j < m; ++j)
+        for (int i = 0; i < m; ++i) a.push_back(at(i, j));
+    return a;
+}
+
+/// The largest element of |V^T V - I|.
+double far_from_orthonormal(int m, const std::vector<double>& V) {
+    double most = 0;
+    for (int j = 0; j < m; ++j)
+        for (int i = 0; i < m; ++i) {
+            double sum = i == j ? -1 : 0;
+            for (int k = 0; k < m; ++k)
+                sum += V[std::size_t(i * m + k)] * V[std::size_t(j * m + k)];
+            most = std::max(most, std::abs(sum));
+        }
+    return most;
+}
+
+void expect_triplets(const char* what, int m, const entry& at) {
+    SCOPED_TRACE(testing::Message() << what << " of " << m);
+    const auto a = columns_of(m, at);
+    const auto [values, left, right] = dense_svd(m, a);
+    const double rounding = 4e-16 * m * std::sqrt(m);
+    EXPECT_LE(far_from_orthonormal(m, left), rounding);
+    EXPECT_LE(far_from_orthonormal(m, right), rounding);
+    EXPECT_TRUE(std::ranges::is_sorted(values, std::greater()));
+    EXPECT_GE(values.back(), 0);
+    for (int j = 0; j < m; ++j)
+        for (int i = 0; i < m; ++i) {
+            double sum = 0;
+            for (int k = 0; k < m; ++k)
+                sum += left[std::size_t(k * m + i)] * values[std::size_t(k)] *
+                       right[std::size_t(k * m + j)];
+            EXPECT_NEAR(sum, a[std::size_t(j * m + i)], rounding * values.front());
+        }
+}
+
+TEST(DenseSvd, GivesTripletsOfWhateverMatrix) {
+    for (const int m : {1, 2, 5, 31, 60}) {
+        expect_triplets("random", m, random);
+        expect_triplets("zero", m, [](int, int) { return 0.0; });
+        expect_triplets("one repeated value", m,
+                        [m](int i, int j) { return j == (i + 1) % m ? 3.0 : 0.0; });
+        expect_triplets("rank one", m, [](int i, int j) { return random(i, 0) * random(0, j); });
+        expect_triplets("bidiagonal, singular", m, [m](int i, int j) {
+            return (j == i && i != m / 2) || j == i + 1 ? random(i, j) : 0.0;
+        });
+        expect_triplets("columns of many sizes", m,
+                        [](int i, int j) { return std::pow(10, -j / 2.0) * random(i, j); });
+        expect_triplets("rows of many sizes", m,
+                        [](int i, int j) { return std::pow(10, -i / 2.0) * random(i, j); });
+        expect_triplets("squares overflow", m, [](int i, int j) { return 1e200 * random(i, j); });
+        expect_triplets("squares underflow", m, [](int i, int j) { return 1e-200 * random(i, j); });
+    }
+    EXPECT_TRUE(dense_svd(0, {}).values.empty());
+}
+
+}  // namespace
+}  // namespace nz::test
