@@ -12,32 +12,18 @@ namespace {
 /// The systems of one block that iterate together, from x as it is.
 template <class V>
 class block_of_systems {
-    static constexpr double infinite = std::numeric_limits<double>::infinity();
-
   public:
     block_of_systems(cpu on, const linear_operator<V, cpu>& A, const linear_operator<V, cpu>* M,
-                     in_columns<V, cpu> b, out_columns<V, cpu> x, const solve_options& o)
-        : on_(on), A_(A), M_(M), b_(b), x_(x), options_(o), reports_(std::size_t(b.count)) {}
+                     in_columns<V, cpu> b, out_columns<V, cpu> x, column_reports& all)
+        : on_(on), A_(A), M_(M), b_(b), x_(x), all_(all) {}
 
     void run() {
-        std::vector<index> which(reports_.size());
+        std::vector<index> which(all_.of.size());
         std::iota(which.begin(), which.end(), 0);
         while (!which.empty()) which = round(which);
     }
-    /// None of a system that is to be solved alone, from its x as it is now.
-    [[nodiscard]] std::optional<solve_report> report(index c) const {
-        const told& t = reports_[std::size_t(c)];
-        if (!t.is_final) return {};
-        return t.report;
-    }
-    [[nodiscard]] bool stopped_by_caller() const { return stopped_; }
 
   private:
-    struct told {
-        solve_report report;
-        double target2 = 0, best2 = infinite, last_claim2 = infinite;
-        bool is_final = false;
-    };
     using squares = std::vector<double>;
 
     [[nodiscard]] std::size_t rows() const { return std::size_t(A_.shape().rows); }
@@ -81,7 +67,7 @@ class block_of_systems {
         const auto start = steady_clock::now();
         const status ended = iterate(X, which);
         for (const index c : which)
-            reports_[std::size_t(c)].report.iterations_s += seconds_since(start);
+            all_.of[std::size_t(c)].report.iterations_s += seconds_since(start);
         return settled(X, which, ended);
     }
     /// Begins the reports of these systems; those that have converged, or that do not suit
@@ -94,27 +80,9 @@ class block_of_systems {
         for (std::size_t k = 0; k < which.size(); ++k) {
             krylov_state s;
             s.rhs2 = given[k], s.residual2 = left[k];
-            if (!suits_iterations(s)) continue;
-            told& t = reports_[std::size_t(which[k])];
-            const double tol = options_.template tol_of<V>();
-            t.target2 = tol * tol * given[k], t.best2 = left[k];
-            t.report.rhs_norm = std::sqrt(given[k]);
-            if (t.report.history.empty())
-                t.report.history.push_back(std::sqrt(left[k]) / t.report.rhs_norm);
-            if (left[k] <= t.target2)
-                end(t, status::converged);
-            else if (t.report.iterations >= options_.max_iter)
-                end(t, status::max_iter);
-            else
-                some.push_back(which[k]);
+            if (all_.start(which[k], s)) some.push_back(which[k]);
         }
         return some;
-    }
-    static void end(told& t, status why) {
-        t.report.residual_norm = std::sqrt(t.best2);
-        t.report.relative = t.report.residual_norm / t.report.rhs_norm;
-        t.report.end_by(why);
-        t.is_final = true;
     }
 
     /// Block conjugate gradients from X on; why they ended.
@@ -149,62 +117,43 @@ class block_of_systems {
         double largest = 0;
         bool are_done = true, are_finite = true, are_spent = false;
         for (std::size_t k = 0; k < which.size(); ++k) {
-            told& t = reports_[std::size_t(which[k])];
-            t.report.history.push_back(std::sqrt(left[k]) / t.report.rhs_norm);
-            ++t.report.iterations;
-            largest = std::max(largest, t.report.history.back());
-            are_done = are_done && left[k] <= t.target2;
-            are_finite = are_finite && left[k] <= divergence2 * t.best2;
-            are_spent = are_spent || t.report.iterations >= options_.max_iter;
+            column_report& one = all_.of[std::size_t(which[k])];
+            one.report.history.push_back(std::sqrt(left[k]) / one.report.rhs_norm);
+            ++one.report.iterations;
+            largest = std::max(largest, one.report.history.back());
+            are_done = are_done && left[k] <= one.target2;
+            are_finite = are_finite && left[k] <= divergence2 * one.best2;
+            are_spent = are_spent || !all_.may_iterate(one);
         }
-        ++iterations_;
-        if (options_.monitor && !options_.monitor(iterations_, largest)) stopped_ = true;
-        if (stopped_) return status::stopped_by_caller;
+        const status wanted = all_.after_iteration(largest);
+        if (wanted == status::stopped_by_caller) return wanted;
         if (are_done) return status::converged;
         if (!are_finite) return status::diverged;
-        if (are_spent) return status::max_iter;
-        return seconds_since(start_) >= options_.max_seconds ? status::max_seconds
-                                                             : status::running;
+        return are_spent ? status::max_iter : wanted;
     }
     /// Brings home every x that is better than before, and judges it by its residual. Returns those
     /// that only seemed to have converged and may do better.
     std::vector<index> settled(const few_vectors<V>& X, const std::vector<index>& which,
                                status ended) {
         const auto left = squares_of(residuals(X, which));
-        const bool is_spent = ended >= status::max_iter && ended <= status::stopped_by_caller;
         std::vector<index> again;
         for (std::size_t k = 0; k < which.size(); ++k) {
-            told& t = reports_[std::size_t(which[k])];
-            if (left[k] <= t.best2) {
-                t.best2 = left[k];
+            column_report& one = all_.of[std::size_t(which[k])];
+            if (one.improves_by(left[k]))
                 for (std::size_t i = 0; i < rows(); ++i)
                     x_.values[i * x_.row_stride() + std::size_t(which[k]) * x_.vector_stride()] =
                         X.row(i)[k];
-            }
-            if (t.best2 <= t.target2) {
-                end(t, status::converged);
-            } else if (is_spent) {
-                end(t, ended);
-            } else if (ended == status::converged && !(left[k] <= t.last_claim2 / 4)) {
-                end(t, status::limited_by_rounding);
-            } else if (ended == status::converged) {
-                t.last_claim2 = left[k];
-                again.push_back(which[k]);
-            }
+            if (one.is_to_go_on(ended, left[k])) again.push_back(which[k]);
         }
         return again;
     }
 
-    steady_clock::time_point start_ = steady_clock::now();
     cpu on_;
     const linear_operator<V, cpu>& A_;
     const linear_operator<V, cpu>* M_;
     in_columns<V, cpu> b_;
     out_columns<V, cpu> x_;
-    const solve_options& options_;
-    std::vector<told> reports_;
-    std::int64_t iterations_ = 0;
-    bool stopped_ = false;
+    column_reports& all_;
 };
 
 }  // namespace
@@ -218,11 +167,11 @@ std::vector<solve_report> block_cg(cpu on, const linear_operator<V, cpu>& A,
         return M == nullptr ? cg<V, cpu>(on, A, one_b, one_x, left)
                             : cg<V, cpu>(on, A, *M, one_b, one_x, left);
     };
-    const auto group = [&](in_columns<V, cpu> some_b, out_columns<V, cpu> some_x,
-                           const solve_options& left) {
-        return block_of_systems<V>(on, A, M, some_b, some_x, left);
+    const auto some = [&](in_columns<V, cpu> some_b, out_columns<V, cpu> some_x,
+                          column_reports& all) {
+        block_of_systems<V>(on, A, M, some_b, some_x, all).run();
     };
-    return solve_in_groups<V, cpu>("cg", on, A, M, b, x, o, alone, group, most);
+    return solve_in_groups<V, cpu>("cg", on, A, M, b, x, o, alone, some, most);
 }
 
 #define NZ_INSTANTIATE(V)                                                                        \

@@ -415,9 +415,13 @@ solve_report solve(B on, const linear_operator<V, B>& A, const linear_operator<V
     expect_equal(ranks_of(on), "gmres",
                  std::array{double(o.restart), double(o.most_restart), double(o.flexible)});
     check_restart(o.restart);
-    return solve_in_scale<V, B>(on, {A, M, b}, x, o, [&](const linear_problem<V, B>& p) {
-        return gmres_solve<V, B>(on, p.A, p.M, p.b, x, o).run();
-    });
+    if constexpr (!is_built<B>) {
+        refuse_gpu();
+    } else {
+        return solve_in_scale<V, B>(on, {A, M, b}, x, o, [&](const linear_problem<V, B>& p) {
+            return gmres_solve<V, B>(on, p.A, p.M, p.b, x, o).run();
+        });
+    }
 }
 
 /// Bytes of a block's basis, at most.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "nonzero/formats/columns.hpp"
+#include "nonzero/solve/krylov/column_reports.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/vector/fused_columns.hpp"
 
@@ -89,38 +90,21 @@ template <class V, class B, class Make>
 class columns_solve {
     using Method = std::invoke_result_t<Make, index>;
     using S = typename Method::scalars;
-    static constexpr double infinite = std::numeric_limits<double>::infinity();
-    /// Iterations between two writes of the scalars, at most.
-    static constexpr std::int64_t batch = 64;
 
   public:
     /// make: the method of so many systems.
     columns_solve(B on, const linear_operator<V, B>& A, in_columns<V, B> b, out_columns<V, B> x,
-                  const solve_options& o, const Make& make)
-        : on_(on), A_(A), b_(b), x_(x), options_(o), make_(make), told_(std::size_t(b.count)) {}
+                  column_reports& all, const Make& make)
+        : on_(on), A_(A), b_(b), x_(x), all_(all), make_(make) {}
 
     /// Throws unavailable where A or M take no such vectors; some may be solved by then.
     void run() {
-        std::vector<index> which(told_.size());
+        std::vector<index> which(all_.of.size());
         std::iota(which.begin(), which.end(), 0);
-        while (!which.empty() && !stopped_) which = round(std::move(which));
+        while (!which.empty() && !all_.stopped) which = round(std::move(which));
     }
-    /// None of a vector that is to be solved alone, from its x as it is now.
-    [[nodiscard]] std::optional<solve_report> report(index c) const {
-        const told& t = told_[std::size_t(c)];
-        if (!t.is_final) return {};
-        return t.report;
-    }
-    [[nodiscard]] bool stopped_by_caller() const { return stopped_; }
 
   private:
-    /// State of a vector, and its report so far.
-    struct told {
-        solve_report report;
-        double best2 = infinite;        ///< the squared residual of its x in x_
-        double last_claim2 = infinite;  ///< where the residual carried along was below tol last
-        bool is_final = false;
-    };
     /// The vectors that iterate, by their places in the block.
     struct block {
         Method method;
@@ -135,12 +119,13 @@ class columns_solve {
         b.method.space.gather(as_input(), b.which, b.method.x);
         b.method.find_residuals(b_, b.which);
         b.method.read(b.now);
-        const auto history = make_vector<double>(on_, std::size_t(count * batch));
+        const auto history =
+            make_vector<double>(on_, std::size_t(count) * std::size_t(column_reports::batch));
         std::vector<index> begin;
         for (index k = 0; k < count; ++k) {
             S& s = b.now[std::size_t(k)];
-            s.history = const_cast<double*>(history.data()) + k * batch;
-            if (start(told_[std::size_t(b.which[std::size_t(k)])], s)) begin.push_back(k);
+            s.history = const_cast<double*>(history.data()) + k * column_reports::batch;
+            if (all_.start(b.which[std::size_t(k)], s)) begin.push_back(k);
         }
         keep(b, begin);
         std::vector<index> again;
@@ -148,7 +133,7 @@ class columns_solve {
         b.method.restart(b.now);
         b.method.write(b.now);
         const auto iterations_start = steady_clock::now();
-        for (auto& t : told_) t.report.setup_s = seconds_since(start_);
+        for (auto& one : all_.of) one.report.setup_s = all_.seconds();
         while (!b.which.empty()) {
             b.method();
             b.method.read(b.now);
@@ -156,7 +141,7 @@ class columns_solve {
             if constexpr (requires { b.method.end_cycle(); })
                 if (!b.which.empty() && b.method.cycle_is_over()) begin_cycle(b);
         }
-        for (auto& t : told_) t.report.iterations_s += seconds_since(iterations_start);
+        for (auto& one : all_.of) one.report.iterations_s += seconds_since(iterations_start);
         return again;
     }
 
@@ -167,72 +152,17 @@ class columns_solve {
         b.method.restart(b.now);
     }
 
-    /// Whether it iterates; else it has converged, or does not suit iterations.
-    bool start(told& t, S& s) {
-        if (!suits_iterations(s)) return false;
-        const double tol = options_.template tol_of<V>();
-        s.target2 = tol * tol * s.rhs2;
-        s.iterations = s.history_from = t.report.iterations;
-        s.pause_at = std::min(options_.max_iter, s.iterations + batch);
-        t.best2 = s.residual2;
-        if (t.report.history.empty()) {
-            t.report.rhs_norm = std::sqrt(s.rhs2);
-            t.report.history.push_back(std::sqrt(s.residual2) / t.report.rhs_norm);
-        }
-        if (s.residual2 <= s.target2)
-            end(t, status::converged);
-        else if (s.iterations >= options_.max_iter)
-            end(t, status::max_iter);
-        return !t.is_final;
-    }
-    static void end(told& t, status why) {
-        t.report.residual_norm = std::sqrt(t.best2);
-        t.report.relative = t.report.residual_norm / t.report.rhs_norm;
-        t.report.end_by(why);
-        t.is_final = true;
-    }
-
     /// After an iteration: notes it, and settles those that have ended once they are many.
     void advance(block& b, std::vector<index>& again) {
-        const status all = note(b);
-        std::vector<index> ended, running;
-        bool is_paused = false;
-        for (std::size_t k = 0; k < b.which.size(); ++k) {
-            S& s = b.now[k];
-            if (s.now == status::running)
-                s.now = s.iterations >= options_.max_iter ? status::max_iter : all;
-            (s.now == status::running ? running : ended).push_back(index(k));
-            is_paused |= s.now == status::running && s.iterations == s.pause_at;
-        }
+        const auto [ended, running, is_paused] = all_.after_iteration(b.which, states_of(b.now));
         if (running.empty() || 4 * ended.size() >= b.which.size()) {
             settle(b, ended, running.empty(), again);
             keep(b, running);
         } else if (!is_paused) {
             return;
         }
-        for (S& s : b.now) {
-            s.history_from = s.iterations;
-            s.pause_at = std::min(options_.max_iter, s.iterations + batch);
-        }
+        all_.pause_later(states_of(b.now));
         b.method.write(b.now);
-    }
-
-    /// Why all end now, if they do.
-    status note(block& b) {
-        double largest = 0;
-        for (std::size_t k = 0; k < b.which.size(); ++k) {
-            solve_report& r = told_[std::size_t(b.which[k])].report;
-            const S& s = b.now[k];
-            if (s.iterations == r.iterations) continue;
-            r.iterations = s.iterations;
-            r.history.push_back(std::sqrt(s.residual2) / r.rhs_norm);
-            largest = std::max(largest, r.history.back());
-        }
-        ++iterations_;
-        if (options_.monitor && !options_.monitor(iterations_, largest)) stopped_ = true;
-        if (stopped_) return status::stopped_by_caller;
-        const bool is_late = seconds_since(start_) >= options_.max_seconds;
-        return is_late ? status::max_seconds : status::running;
     }
 
     /// Brings home the x of those that have ended.
@@ -261,29 +191,11 @@ class columns_solve {
         frame.read(found);
         std::vector<index> better, home;
         for (std::size_t k = 0; k < numbers.size(); ++k) {
-            told& t = told_[std::size_t(numbers[k])];
-            const status why = before[k].now;
-            const double residual2 = found[k].residual2, target2 = before[k].target2;
-            const bool is_spent = why >= status::max_iter && why <= status::stopped_by_caller;
-            // Alone it may do better, or tells why not.
-            const bool goes_alone =
-                why != status::converged && !is_spent && !(residual2 <= target2);
-            if (goes_alone && why != status::stagnated) continue;
-            if (residual2 <= t.best2) {
-                t.best2 = residual2;
-                better.push_back(index(k)), home.push_back(numbers[k]);
-            }
-            if (goes_alone) continue;
-            if (residual2 <= target2) {
-                end(t, status::converged);
-            } else if (is_spent) {
-                end(t, why);
-            } else if (!(residual2 <= t.last_claim2 / 4)) {
-                end(t, status::limited_by_rounding);
-            } else {
-                t.last_claim2 = residual2;
-                again.push_back(numbers[k]);
-            }
+            column_report& one = all_.of[std::size_t(numbers[k])];
+            const double residual2 = found[k].residual2;
+            if (one.is_astray(before[k].now, residual2)) continue;
+            if (one.improves_by(residual2)) better.push_back(index(k)), home.push_back(numbers[k]);
+            if (one.is_to_go_on(before[k].now, residual2)) again.push_back(numbers[k]);
         }
         if (better.empty()) return;
         column_space<V, B>(on_, A_.shape().rows, index(better.size()))
@@ -312,109 +224,52 @@ class columns_solve {
         return {x_.values, x_.stride, x_.count, x_.order};
     }
 
-    steady_clock::time_point start_ = steady_clock::now();
     B on_;
     const linear_operator<V, B>& A_;
     in_columns<V, B> b_;
     out_columns<V, B> x_;
-    const solve_options& options_;
+    column_reports& all_;
     const Make& make_;
-    std::vector<told> told_;
-    std::int64_t iterations_ = 0;
-    bool stopped_ = false;
 };
 
-/// Throws argument_error unless A x = b can be asked for, for each of the vectors.
+/// Solves one of several systems.
 template <class V, class B>
-void check_columns_system(const char* what, B on, const linear_operator<V, B>& A,
-                          const linear_operator<V, B>* M, const in_columns<V, B>& b,
-                          const out_columns<V, B>& x, const solve_options& o) {
-    const auto n = std::size_t(A.shape().rows);
-    check_system<V, B>(what, on, A, M, in<V, B>{b.values.data(), n}, in<V, B>{x.values.data(), n},
-                       o);
-    agree(ranks_of(on), [&] {
-        check_columns(what, "B", b, x.count, n);
-        check_columns(what, "X", x, x.count, n);
-    });
-}
+using alone_solve = std::function<solve_report(in<V, B>, out<V, B>, const solve_options&)>;
+/// Solves some of the systems; those whose report is not final then are to be solved alone, from
+/// their x as it is. Throws unavailable where a product takes no such vectors.
+template <class V, class B>
+using some_solve = std::function<void(in_columns<V, B>, out_columns<V, B>, column_reports&)>;
 
-/// The solver `name` for several vectors, `most` at a time: together(b, x, options) makes what runs
-/// them, as columns_solve does; by `alone`, of one b and x, those that are not for that, and all of
-/// them over ranks.
-template <class V, class B, class Alone, class Together>
+/// The solver `name` for several vectors, `most` at a time, by `some`; by `alone` those that are
+/// not for that, and all of them over ranks. Throws argument_error unless A x = b can be asked for,
+/// for each of the vectors.
+template <class V, class B>
 std::vector<solve_report> solve_in_groups(const char* name, B on, const linear_operator<V, B>& A,
                                           const linear_operator<V, B>* M, in_columns<V, B> b,
                                           out_columns<V, B> x, const solve_options& o,
-                                          const Alone& alone, const Together& together,
-                                          index most) {
-    check_columns_system<V, B>(name, on, A, M, b, x, o);
-    std::vector<solve_report> reports(std::size_t(x.count));
-    if constexpr (!is_built<B>) {
-        refuse_gpu();
-    } else {
-        const auto start = steady_clock::now();
-        const auto n = std::size_t(A.shape().rows);
-        bool stopped = false;
-        const auto rest = [&] {
-            solve_options left = o;
-            left.max_seconds = std::max(0.0, o.max_seconds - seconds_since(start));
-            if (stopped) left.max_iter = 0;
-            if (o.monitor)
-                left.monitor = [&](std::int64_t k, double r) {
-                    stopped |= !o.monitor(k, r);
-                    return !stopped;
-                };
-            return left;
-        };
-        const auto solve_alone = [&](index c) {
-            const bool was_stopped = stopped;
-            column_space<V, B> one(on, std::int64_t(n), 1);
-            auto rhs = one.make(), solution = one.make();
-            one.copy(b, {&c, 1}, one.write(rhs), one.all());
-            one.copy({x.values, x.stride, x.count, x.order}, {&c, 1}, one.write(solution),
-                     one.all());
-            solve_report r = alone(rhs, solution, rest());
-            one.copy(one.read(solution), one.all(), x, {&c, 1});
-            if (was_stopped && !r.converged) r.end_by(status::stopped_by_caller);
-            return r;
-        };
-        for (index first = 0; first < x.count; first += most) {
-            const index count = std::min(most, x.count - first);
-            const solve_options left = rest();
-            auto some = together(some_of(b, first, count), some_of(x, first, count), left);
-            try {
-                if (count > 1 && ranks_of(on) == nullptr && n > 0 && !stopped) some.run();
-            } catch (const unavailable&) {  // a product takes no vectors by rows
-            }
-            for (index c = 0; c < count; ++c) {
-                const auto r = some.report(c);
-                reports[std::size_t(first + c)] = r ? *r : solve_alone(first + c);
-            }
-        }
-    }
-    return reports;
-}
+                                          const alone_solve<V, B>& alone,
+                                          const some_solve<V, B>& some, index most);
 
 /// In step, by iterations of the method that `make` makes for so many.
-template <class V, class B, class Alone, class Make>
+template <class V, class B, class Make>
 std::vector<solve_report> solve_columns_by(const char* name, B on, const linear_operator<V, B>& A,
                                            const linear_operator<V, B>* M, in_columns<V, B> b,
                                            out_columns<V, B> x, const solve_options& o,
-                                           const Alone& alone, const Make& make,
+                                           const alone_solve<V, B>& alone, const Make& make,
                                            index most = most_columns) {
-    const auto together = [&](in_columns<V, B> some_b, out_columns<V, B> some_x,
-                              const solve_options& left) {
-        return columns_solve<V, B, Make>(on, A, some_b, some_x, left, make);
+    const auto some = [&](in_columns<V, B> some_b, out_columns<V, B> some_x, column_reports& all) {
+        if constexpr (is_built<B>)
+            columns_solve<V, B, Make>(on, A, some_b, some_x, all, make).run();
     };
-    return solve_in_groups<V, B>(name, on, A, M, b, x, o, alone, together, most);
+    return solve_in_groups<V, B>(name, on, A, M, b, x, o, alone, some, most);
 }
 
 /// The same by iterations of `Method`.
-template <class V, class B, class Method, class Alone>
+template <class V, class B, class Method>
 std::vector<solve_report> solve_columns_by(const char* name, B on, const linear_operator<V, B>& A,
                                            const linear_operator<V, B>* M, in_columns<V, B> b,
                                            out_columns<V, B> x, const solve_options& o,
-                                           const Alone& alone) {
+                                           const alone_solve<V, B>& alone) {
     const auto make = [&](index count) { return Method(on, A, M, count); };
     return solve_columns_by<V, B>(name, on, A, M, b, x, o, alone, make);
 }
