@@ -2,7 +2,7 @@
 # they share are read once, and what they instantiate alike is instantiated once. It is for what
 # compiles everything once; who changes one file would compile its neighbours too.
 option(NONZERO_UNITY "Compile neighbouring source files together" OFF)
-set(nonzero_files_a_unit 8)  # more of them leave nothing to do for a machine of many cores
+set(nonzero_files_a_unit 16)  # more of them leave nothing to do for a machine of many cores
 
 # Units are cut from the files of one folder of the library or of the command, such as nonzero/io/
 # with all that is below. A source with flags of its own stays alone (CMake's rule). So do kernels:

@@ -74,7 +74,7 @@ const klu_functions<W>& klu() {
     return functions;
 }
 
-void check(const klu_common& told) {
+void check_klu(const klu_common& told) {
     if (told.status == klu_singular)
         throw argument_error("A is numerically singular: a pivot of its factorization is zero");
     if (told.status == klu_out_of_memory) throw std::bad_alloc();
@@ -91,7 +91,7 @@ class klu_order {
     klu_order(int n, const int* starts, const int* cols) {
         klu<W>().defaults(&common_);
         made_ = klu<W>().analyze(n, starts, cols, &common_);
-        check(common_);
+        check_klu(common_);
     }
     klu_order(const klu_order&) = delete;
     klu_order& operator=(const klu_order&) = delete;
@@ -111,7 +111,7 @@ class klu_factors final : public sparse_factors<W> {
                 const W* values)
         : order_(std::move(order)), common_(order_->common()) {
         lu_ = klu<W>().factor(starts, cols, values, order_->get(), &common_);
-        if (lu_ == nullptr) check(common_);
+        if (lu_ == nullptr) check_klu(common_);
     }
     klu_factors(const klu_factors&) = delete;
     klu_factors& operator=(const klu_factors&) = delete;
@@ -119,7 +119,7 @@ class klu_factors final : public sparse_factors<W> {
     void solve(std::span<W> x) const override {
         const std::lock_guard lock(mutex_);
         klu<W>().solve_transposed(order_->get(), lu_, x, &common_);
-        check(common_);
+        check_klu(common_);
     }
     [[nodiscard]] std::int64_t entries() const override {
         return std::int64_t(lu_->lnz) + lu_->unz + order_->get()->nzoff;

@@ -13,7 +13,7 @@ namespace nz {
 namespace {
 
 enum phase { analysis = 11, factorization = 22, solution = 33, release = -1 };
-constexpr int out_of_memory = -2, zero_pivot = -4, singular = -7;
+constexpr int pardiso_out_of_memory = -2, pardiso_zero_pivot = -4, pardiso_singular = -7;
 /// In its parameters.
 constexpr int is_set = 0, order = 1, perturbation = 9, scaling = 10, matching = 12, perturbed = 13,
               peak_kb = 14, kept_kb = 15, numeric_kb = 16, entries_of_factors = 17,
@@ -90,10 +90,10 @@ class pardiso_session {
     std::mutex one_at_a_time_;
 };
 
-void check(int error) {
-    if (error == singular || error == zero_pivot)
+void check_pardiso(int error) {
+    if (error == pardiso_singular || error == pardiso_zero_pivot)
         throw argument_error("A is numerically singular: a pivot of its factorization is zero");
-    if (error == out_of_memory) throw std::bad_alloc();
+    if (error == pardiso_out_of_memory) throw std::bad_alloc();
     if (error != 0) throw unavailable("PARDISO failed with the code " + std::to_string(error));
 }
 
@@ -106,7 +106,7 @@ class pardiso_factors final : public sparse_factors<W> {
           perturbed_(session_->parameters[perturbed]) {}
     void solve(std::span<W> x) const override {
         host_vector<W> b(x.begin(), x.end());
-        check(session_->call(solution, b.data(), x.data()));
+        check_pardiso(session_->call(solution, b.data(), x.data()));
     }
     [[nodiscard]] std::int64_t entries() const override { return entries_; }
     [[nodiscard]] std::int64_t perturbed_pivots() const override { return perturbed_; }
@@ -121,7 +121,7 @@ class pardiso_symbolic final : public symbolic_factors<W> {
   public:
     pardiso_symbolic(const csr<W, host_view>& A, bool is_definite)
         : session_(std::make_shared<pardiso_session<W>>(A, is_definite)) {
-        check(session_->call(analysis));
+        check_pardiso(session_->call(analysis));
         forecast_.library = factor_forecast::libraries::pardiso;
         forecast_.is_cholesky = is_definite;
         forecast_.entries = session_->parameters[entries_of_factors];
@@ -132,8 +132,8 @@ class pardiso_symbolic final : public symbolic_factors<W> {
     [[nodiscard]] factor_forecast forecast() const override { return forecast_; }
     std::unique_ptr<sparse_factors<W>> factorize(const csr<W, host_view>&) override {
         const int error = session_->call(factorization);
-        if (session_->is_definite() && error == zero_pivot) throw not_definite();
-        check(error);
+        if (session_->is_definite() && error == pardiso_zero_pivot) throw not_definite();
+        check_pardiso(error);
         return std::make_unique<pardiso_factors<W>>(std::move(session_));
     }
 

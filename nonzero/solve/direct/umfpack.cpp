@@ -14,7 +14,7 @@ constexpr int steps_of_refinement = 7;                              // in its co
 constexpr int unit_bytes = 3, numeric_units = 20, operations = 22,  // in what it tells
     lower_entries = 23, upper_entries = 24, lower_found = 43, upper_found = 44;
 constexpr int transposed = 2;  // not conjugated
-constexpr int out_of_memory = -1, singular = 1;
+constexpr int umfpack_out_of_memory = -1, umfpack_singular = 1;
 
 using controls = double[20];
 using told = double[90];
@@ -85,10 +85,10 @@ const umfpack_functions<W>& umfpack() {
     return functions;
 }
 
-void check(int code) {
-    if (code == singular)
+void check_umfpack(int code) {
+    if (code == umfpack_singular)
         throw argument_error("A is numerically singular: a pivot of its factorization is zero");
-    if (code == out_of_memory) throw std::bad_alloc();
+    if (code == umfpack_out_of_memory) throw std::bad_alloc();
     if (code != 0) throw unavailable("UMFPACK failed with the code " + std::to_string(code));
 }
 
@@ -105,7 +105,7 @@ class umfpack_factors final : public sparse_factors<W> {
         told info;
         umfpack<W>().defaults(control);
         control[steps_of_refinement] = 0;
-        check(umfpack<W>().solve(x.data(), b.data(), numeric_, control, info));
+        check_umfpack(umfpack<W>().solve(x.data(), b.data(), numeric_, control, info));
     }
     [[nodiscard]] std::int64_t entries() const override { return entries_; }
 
@@ -122,8 +122,8 @@ class umfpack_symbolic final : public symbolic_factors<W> {
         umfpack<W>().defaults(control_);
         const auto starts = starts_of_rows(A);
         told info;
-        check(umfpack<W>().symbolic(A.shape.rows, starts.data(), A.col_ind.data(), A.val.data(),
-                                    &symbolic_, control_, info));
+        check_umfpack(umfpack<W>().symbolic(A.shape.rows, starts.data(), A.col_ind.data(),
+                                            A.val.data(), &symbolic_, control_, info));
         forecast_.library = factor_forecast::libraries::umfpack;
         forecast_.entries = std::int64_t(info[lower_entries] + info[upper_entries]);
         forecast_.operations = info[operations];
@@ -142,7 +142,7 @@ class umfpack_symbolic final : public symbolic_factors<W> {
                                               symbolic_, &numeric, control_, info);
         auto made = std::make_unique<umfpack_factors<W>>(
             numeric, std::int64_t(info[lower_found] + info[upper_found]));
-        check(code);
+        check_umfpack(code);
         return made;
     }
 
