@@ -59,12 +59,13 @@ std::vector<index> elimination_tree(const lower_pattern<V>& pattern, std::size_t
 template <class V>
 host_vector<index> elimination_order(const csr<V, host_view>& A) {
     if (A.shape.rows == 0) return {};
+    // The rows are the columns of A^T, whose order is the same: it is that of A + A^T.
     using pattern = Eigen::SparseMatrix<char, Eigen::ColMajor, index>;
-    std::vector<Eigen::Triplet<char, index>> places;
-    places.reserve(A.val.size());
-    for_each_entry(A, 0, A.shape.rows, [&](index i, index j, V) { places.emplace_back(i, j, 1); });
-    pattern P(A.shape.rows, A.shape.cols);
-    P.setFromTriplets(places.begin(), places.end());
+    std::vector<index> ptr(std::size_t(A.shape.rows) + 1);
+    for (std::size_t i = 0; i < ptr.size(); ++i) ptr[i] = index(A.row_ptr[i]);
+    const std::vector<char> ones(A.val.size(), 1);
+    const pattern P = Eigen::Map<const pattern>(A.shape.rows, A.shape.cols, index(ones.size()),
+                                                ptr.data(), A.col_ind.data(), ones.data());
     Eigen::AMDOrdering<index>::PermutationType order;
     Eigen::AMDOrdering<index>()(P, order);
     const auto& all = order.indices();
