@@ -4,14 +4,20 @@
     bench/system_peers.py FOLDER [--json peers.json] [--seconds 60] [--only REGEX]
 
 SciPy: `splu` (SuperLU) in two orders, gmres and bicgstab with `spilu` (drop_tol 1e-4, fill_factor
-10, its defaults), cg and minres alone. PyAMG, where it is installed: cg or gmres with smoothed
-aggregation. Each pair of system and peer is a process of its own, ended after the budget; seconds
-are setup and solve by its clock, the least of up to three turns while they take under a second.
-Iterative peers ask for a residual of half the tolerance, as some test an estimate of it. Solved
+10, its defaults), cg and minres alone. Where they are found: PyAMG's cg or gmres with smoothed
+aggregation; MKL's PARDISO (pypardiso) as unsymmetric and, of symmetric matrices, as such; UMFPACK
+(libumfpack); PETSc (petsc4py) in one process, gmres and bcgs with its ILU(0), cg or gmres with
+hypre's BoomerAMG. Each pair of system and peer is a process of its own, ended after the budget;
+seconds are setup and solve by its clock, the least of up to three turns while they take under a
+second. Iterative peers ask for a residual of half the tolerance, as some test an estimate of it. Solved
 means what it means in bench/systems.py.
 """
 import argparse
+import contextlib
+import ctypes
+import ctypes.util
 import importlib.metadata
+import importlib.util
 import json
 import multiprocessing
 import os
@@ -49,13 +55,86 @@ def with_spilu(method, **options):
     return solve
 
 
+def is_hermitian(A):
+    return abs(A - A.conj().T).max() <= 1e-12 * abs(A).max()
+
+
 def by_pyamg(A, b, tol):
     import pyamg
 
-    symmetric = abs(A - A.conj().T).max() <= 1e-12 * abs(A).max()
+    symmetric = is_hermitian(A)
     levels = pyamg.smoothed_aggregation_solver(
         A, symmetry="hermitian" if symmetric else "nonsymmetric")
     return levels.solve(b, tol=tol / 2, maxiter=1000, accel="cg" if symmetric else "gmres")
+
+
+def by_pardiso(mtype):
+    def solve(A, b, _tol):
+        import pypardiso
+
+        if mtype == -2 and not is_hermitian(A):
+            raise ValueError("not symmetric")
+        solver = pypardiso.PyPardisoSolver(mtype=mtype)
+        if mtype == -2:
+            solver.set_iparm(11, 1)  # scaling and matching, which are unsymmetric matrices' default
+            solver.set_iparm(13, 1)
+        M = sp.csr_matrix(sp.triu(A) if mtype == -2 else A)
+        try:
+            return solver.solve(M, b)
+        finally:
+            solver.free_memory(everything=True)
+    return solve
+
+
+def by_umfpack(A, b, _tol):
+    library = ctypes.CDLL(ctypes.util.find_library("umfpack"))
+    is_complex = np.iscomplexobj(A)
+    call = {name: getattr(library, f"umfpack_{'zi' if is_complex else 'di'}_{name}")
+            for name in ("symbolic", "numeric", "solve")}
+    M = sp.csc_matrix(A)
+    M.sort_indices()
+    def pointer(array):
+        return array.ctypes.data_as(ctypes.c_void_p)
+    # Complex numbers lie together, so the array of imaginary parts is null.
+    imaginary = [None] if is_complex else []
+    kept = M.indptr.astype(np.int32), M.indices.astype(np.int32)
+    ptr, ind, val = pointer(kept[0]), pointer(kept[1]), pointer(M.data)
+    symbolic, numeric = ctypes.c_void_p(), ctypes.c_void_p()
+    n = M.shape[0]
+    x, b = np.zeros(n, M.dtype), b.astype(M.dtype)
+    codes = [
+        call["symbolic"](n, n, ptr, ind, val, *imaginary, ctypes.byref(symbolic), None, None),
+        call["numeric"](ptr, ind, val, *imaginary, symbolic, ctypes.byref(numeric), None, None),
+        call["solve"](0, ptr, ind, val, *imaginary, pointer(x), *imaginary, pointer(b),
+                      *imaginary, numeric, None, None)]
+    if any(code < 0 for code in codes):
+        raise RuntimeError(f"UMFPACK: {codes}")
+    return x
+
+
+def by_petsc(method, preconditioner):
+    def solve(A, b, tol):
+        from petsc4py import PETSc
+
+        if np.iscomplexobj(A):
+            raise TypeError("a PETSc of real numbers")
+        M = sp.csr_matrix(A)
+        matrix = PETSc.Mat().createAIJ(size=M.shape, csr=(M.indptr, M.indices, M.data))
+        solver = PETSc.KSP().create()
+        solver.setOperators(matrix)
+        solver.setType("cg" if method == "cg or gmres" and is_hermitian(A) else
+                       method.replace("cg or ", ""))
+        solver.getPC().setType(preconditioner)
+        if solver.getType() == "gmres":
+            solver.setPCSide(PETSc.PC.Side.RIGHT)  # which tests the residual of the system itself
+            solver.setGMRESRestart(RESTART)
+        else:
+            solver.setNormType(PETSc.KSP.NormType.UNPRECONDITIONED)
+        solver.setTolerances(rtol=tol / 2, max_it=MOST_ITERATIONS)
+        x = matrix.createVecRight()
+        solver.solve(PETSc.Vec().createWithArray(b), x)
+        return x.getArray().copy()
+    return solve
 
 
 PEERS = {
@@ -66,7 +145,23 @@ PEERS = {
     "cg": iterative(sla.cg),
     "minres": iterative(sla.minres),
     "pyamg": by_pyamg,
+    "pardiso": by_pardiso(11),
+    "pardiso, symmetric": by_pardiso(-2),
+    "umfpack": by_umfpack,
+    "petsc gmres, ilu": by_petsc("gmres", "ilu"),
+    "petsc bcgs, ilu": by_petsc("bcgs", "ilu"),
+    "petsc cg or gmres, boomeramg": by_petsc("cg or gmres", "hypre"),
 }
+# The module that a peer of this name needs.
+MODULES = {"pyamg": "pyamg", "pardiso": "pypardiso", "petsc": "petsc4py"}
+
+
+def missing(peer):
+    """Whether the peer is not installed here."""
+    if peer == "umfpack":
+        return ctypes.util.find_library("umfpack") is None
+    module = MODULES.get(peer.replace(",", "").split()[0])
+    return module is not None and importlib.util.find_spec(module) is None
 
 
 def measure(path, peer, tol, told):
@@ -105,6 +200,14 @@ def run(path, peer, options):
             "why": residual if seconds is None else f"residual {residual:.1e}"}
 
 
+def versions_of(*packages):
+    versions = {}
+    for name in packages:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[name] = importlib.metadata.version(name)
+    return versions
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
@@ -113,13 +216,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=60.0, help="budget of each pair")
     parser.add_argument("--only", default="", help="names that this regular expression finds")
     options = parser.parse_args()
-    versions = {}
-    for name in ("scipy", "numpy", "pyamg"):
-        try:
-            versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            if name == "pyamg":
-                PEERS.pop(name)
+    for peer in [peer for peer in PEERS if missing(peer)]:
+        PEERS.pop(peer)
+    versions = versions_of("scipy", "numpy", "pyamg", "pypardiso", "mkl", "petsc4py")
     found = systems.systems_of(options.folder, options.only)
     if not found:
         parser.error(f"{options.folder}: no system is there")
