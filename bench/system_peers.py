@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Solve the collection of bench/systems.py by other libraries, to the same true residual.
 
-    bench/system_peers.py FOLDER [--json peers.json] [--seconds 60] [--only REGEX]
+    bench/system_peers.py FOLDER [--json peers.json] [--seconds 60] [--only REGEX] [--peers REGEX]
 
 SciPy: `splu` (SuperLU) in two orders, gmres and bicgstab with `spilu` (drop_tol 1e-4, fill_factor
 10, its defaults), cg and minres alone. Where they are found: PyAMG's cg or gmres with smoothed
@@ -9,8 +9,8 @@ aggregation; MKL's PARDISO (pypardiso) as unsymmetric and, of symmetric matrices
 (libumfpack); PETSc (petsc4py) in one process, gmres and bcgs with its ILU(0), cg or gmres with
 hypre's BoomerAMG. Each pair of system and peer is a process of its own, ended after the budget;
 seconds are setup and solve by its clock, the least of up to three turns while they take under a
-second. Iterative peers ask for a residual of half the tolerance, as some test an estimate of it. Solved
-means what it means in bench/systems.py.
+second. What the JSON file has of other peers is kept. Iterative peers ask for a residual of half
+the tolerance, as some test an estimate of it. Solved means what it means in bench/systems.py.
 """
 import argparse
 import contextlib
@@ -21,6 +21,7 @@ import importlib.util
 import json
 import multiprocessing
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -215,16 +216,20 @@ def main():
     parser.add_argument("--tol", type=float, default=1e-8)
     parser.add_argument("--seconds", type=float, default=60.0, help="budget of each pair")
     parser.add_argument("--only", default="", help="names that this regular expression finds")
+    parser.add_argument("--peers", default="", help="peers that this regular expression finds")
     options = parser.parse_args()
-    for peer in [peer for peer in PEERS if missing(peer)]:
-        PEERS.pop(peer)
+    asked = [peer for peer in PEERS if re.search(options.peers, peer) and not missing(peer)]
+    before = {}
+    if options.json and options.json.is_file():
+        before = {s["name"]: s["peers"] for s in json.loads(options.json.read_text())["systems"]}
     versions = versions_of("scipy", "numpy", "pyamg", "pypardiso", "mkl", "petsc4py")
     found = systems.systems_of(options.folder, options.only)
     if not found:
         parser.error(f"{options.folder}: no system is there")
     results = []
     for row in found:
-        peers = {peer: run(options.folder / row["file"], peer, options) for peer in PEERS}
+        peers = before.get(row["name"], {}) | {
+            peer: run(options.folder / row["file"], peer, options) for peer in asked}
         results.append({"name": row["name"], "group": row["group"], "peers": peers})
         solved = [(p["seconds"], name) for name, p in peers.items() if p["solved"]]
         told = "{:.4f} s by {}".format(*min(solved)) if solved else "solved by none"

@@ -7,7 +7,8 @@ FOLDER has INDEX.tsv, with the columns name, file and group, and matrices as Sci
 (.npz, CSR); systems without a file are left out. b is A x* for a standard normal x* of a fixed
 seed. Solved means that |b - A x| <= 2 tol |b|, computed here with NumPy, and not what the command
 says of itself; where it says so wrongly, that is printed and the exit code is 1. Options behind --
-go to `nz solve`. Seconds are those by the clock of the whole command but for reading and writing.
+go to `nz solve`. Seconds are those by the clock of the whole command but for reading and writing;
+with --turns N the least of up to N commands while they take under a second.
 """
 import argparse
 import csv
@@ -114,6 +115,14 @@ def solve(path, options):
             "commit": report.get("commit", "")}
 
 
+def least_of_turns(path, options):
+    """Solve one system up to so many times while that is quick; the quickest counts."""
+    results = [solve(path, options)]
+    while len(results) < options.turns and results[-1]["seconds"] < 1:
+        results.append(solve(path, options))
+    return min(results, key=lambda result: result["seconds"])
+
+
 def is_solved(result, tol):
     return result["residual"] is not None and result["residual"] <= 2 * tol
 
@@ -145,6 +154,7 @@ def main():
     parser.add_argument("--tol", type=float, default=1e-8)
     parser.add_argument("--seconds", type=float, default=60.0, help="budget of each system")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--turns", type=int, default=1, help="commands for each quick system")
     parser.add_argument("--only", default="", help="names that this regular expression finds")
     behind = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     options = parser.parse_args(sys.argv[1:behind])
@@ -155,7 +165,7 @@ def main():
     results = []
     for row in found:
         result = {"name": row["name"], "group": row["group"],
-                  **solve(options.folder / row["file"], options)}
+                  **least_of_turns(options.folder / row["file"], options)}
         results.append(result)
         print(line_of(result, options.tol), flush=True)
     print("\n".join(["", *table_of(results, options.tol)]))
@@ -163,7 +173,8 @@ def main():
         commits = {r.pop("commit", "") for r in results} - {""}
         options.json.write_text(json.dumps(
             {"commit": " ".join(sorted(commits)), "tol": options.tol, "seconds": options.seconds,
-             "threads": options.threads, "cores": os.cpu_count(), "options": options.more,
+             "threads": options.threads, "turns": options.turns, "cores": os.cpu_count(),
+             "options": options.more,
              "composition": {r["name"]: r["group"] for r in results}, "systems": results}, indent=1) + "\n")
     wrong = [r["name"] for r in results if r["claimed"] and not is_solved(r, options.tol)]
     if wrong:
