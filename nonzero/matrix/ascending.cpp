@@ -179,16 +179,24 @@ csr<V, device> canonical(gpu on, const csr<V, device_view>& A) {
     return ordered_copy(on, A);
 }
 
+namespace {
+
+template <class Matrix, class B>
+Matrix in_order(B on, Matrix&& A) {
+    if (order_of(on, view(A)) == row_order::ascending) return std::move(A);
+    return ordered_copy(on, view(A));
+}
+
+}  // namespace
+
 template <class V>
 csr<V, host> canonical(csr<V, host>&& A) {
-    if (order_of(cpu{}, view(A)) == row_order::ascending) return std::move(A);
-    return ordered_copy(cpu{}, view(A));
+    return in_order(cpu{}, std::move(A));
 }
 
 template <class V>
 csr<V, device> canonical(gpu on, csr<V, device>&& A) {
-    if (order_of(on, view(A)) == row_order::ascending) return std::move(A);
-    return ordered_copy(on, view(A));
+    return in_order(on, std::move(A));
 }
 
 #define NZ_INSTANTIATE(V)                                               \

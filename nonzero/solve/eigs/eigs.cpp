@@ -10,7 +10,7 @@
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/gen/noise.hpp"
 #include "nonzero/solve/eigs/davidson.hpp"
-#include "nonzero/solve/dense.hpp"
+#include "nonzero/solve/eigs/dense.hpp"
 #include "nonzero/solve/eigs/vector_basis.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/solve/krylov/scaled_operator.hpp"

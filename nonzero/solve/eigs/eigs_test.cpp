@@ -13,7 +13,7 @@
 #include "nonzero/gen/problems.hpp"
 #include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/plan/plan.hpp"
-#include "nonzero/solve/dense.hpp"
+#include "nonzero/solve/eigs/dense.hpp"
 #include "nonzero/solve/multigrid/amg.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
 #include "test/solver_fixture.hpp"

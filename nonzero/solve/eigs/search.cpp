@@ -6,7 +6,7 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/gen/noise.hpp"
-#include "nonzero/solve/dense.hpp"
+#include "nonzero/solve/eigs/dense.hpp"
 
 namespace nz {
 namespace {

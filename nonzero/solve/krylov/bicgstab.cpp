@@ -1,7 +1,7 @@
 #include "nonzero/solve/krylov/bicgstab.hpp"
 
 #include "nonzero/solve/krylov/bicgstab_steps.hpp"
-#include "nonzero/solve/krylov/krylov_columns.hpp"
+#include "nonzero/solve/krylov/columns/krylov_columns.hpp"
 
 namespace nz {
 namespace {

@@ -1,7 +1,7 @@
 #include "nonzero/solve/krylov/cg.hpp"
 
 #include "nonzero/solve/krylov/cg_steps.hpp"
-#include "nonzero/solve/krylov/krylov_columns.hpp"
+#include "nonzero/solve/krylov/columns/krylov_columns.hpp"
 
 namespace nz {
 namespace {

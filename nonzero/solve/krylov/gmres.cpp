@@ -3,8 +3,8 @@
 #include <array>
 
 #include "nonzero/core/stopwatch.hpp"
+#include "nonzero/solve/krylov/columns/krylov_columns.hpp"
 #include "nonzero/solve/krylov/gmres_steps.hpp"
-#include "nonzero/solve/krylov/krylov_columns.hpp"
 
 namespace nz {
 namespace {

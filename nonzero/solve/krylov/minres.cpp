@@ -1,6 +1,6 @@
 #include "nonzero/solve/krylov/minres.hpp"
 
-#include "nonzero/solve/krylov/krylov_columns.hpp"
+#include "nonzero/solve/krylov/columns/krylov_columns.hpp"
 #include "nonzero/solve/krylov/minres_steps.hpp"
 
 namespace nz {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "nonzero/solve/eigs/dense.hpp"
 #include "nonzero/solve/eigs/vector_basis.hpp"
-#include "nonzero/solve/dense.hpp"
 #include "nonzero/solve/least_squares/svds.hpp"
 
 namespace nz {

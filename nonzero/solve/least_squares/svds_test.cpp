@@ -9,7 +9,7 @@
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/gen/counter.hpp"
 #include "nonzero/matrix/build.hpp"
-#include "nonzero/solve/dense.hpp"
+#include "nonzero/solve/eigs/dense.hpp"
 #include "test/files.hpp"
 #include "test/solver_fixture.hpp"
 #include "test/thread_ranks.hpp"

@@ -1,4 +1,4 @@
-#include "nonzero/solve/krylov/column_reports.hpp"
+#include "nonzero/solve/krylov/columns/column_reports.hpp"
 
 #include <algorithm>
 #include <cmath>

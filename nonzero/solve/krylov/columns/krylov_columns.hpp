@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "nonzero/formats/columns.hpp"
-#include "nonzero/solve/krylov/column_reports.hpp"
+#include "nonzero/solve/krylov/columns/column_reports.hpp"
 #include "nonzero/solve/krylov/krylov.hpp"
 #include "nonzero/vector/fused_columns.hpp"
 

@@ -1,4 +1,4 @@
-#include "nonzero/solve/dense.hpp"
+#include "nonzero/solve/eigs/dense.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Block CG against CG in step: fewer iterations, each system within its bound.
-#include "nonzero/solve/krylov/block_cg.hpp"
+#include "nonzero/solve/krylov/columns/block_cg.hpp"
 
 #include <gtest/gtest.h>
 

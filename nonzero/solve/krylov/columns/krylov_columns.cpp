@@ -1,4 +1,4 @@
-#include "nonzero/solve/krylov/krylov_columns.hpp"
+#include "nonzero/solve/krylov/columns/krylov_columns.hpp"
 
 namespace nz {
 namespace {

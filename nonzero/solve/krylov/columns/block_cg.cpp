@@ -1,10 +1,10 @@
-#include "nonzero/solve/krylov/block_cg.hpp"
+#include "nonzero/solve/krylov/columns/block_cg.hpp"
 
 #include <algorithm>
 
 #include "nonzero/solve/krylov/cg.hpp"
-#include "nonzero/solve/krylov/krylov_columns.hpp"
-#include "nonzero/solve/krylov/small_dense.hpp"
+#include "nonzero/solve/krylov/columns/krylov_columns.hpp"
+#include "nonzero/solve/krylov/columns/small_dense.hpp"
 
 namespace nz {
 namespace {
