@@ -70,16 +70,21 @@ def by_pyamg(A, b, tol):
 
 
 def by_pardiso(mtype):
+    solvers = {}
+
     def solve(A, b, _tol):
         import pypardiso
 
         if mtype == -2 and not is_hermitian(A):
             raise ValueError("not symmetric")
-        solver = pypardiso.PyPardisoSolver(mtype=mtype)
-        if mtype == -2:
-            solver.set_iparm(11, 1)  # scaling and matching, which are unsymmetric matrices' default
-            solver.set_iparm(13, 1)
-        M = sp.csr_matrix(sp.triu(A) if mtype == -2 else A)
+        if mtype not in solvers:  # which looks for MKL's files, 0.1 s
+            solvers[mtype] = pypardiso.PyPardisoSolver(mtype=mtype)
+        solver = solvers[mtype]
+        M = sp.csr_matrix(A)
+        if mtype == -2:  # of a triangle, whose diagonal is stored where it is zero as well
+            T, i = sp.triu(A).tocoo(), np.arange(A.shape[0])
+            M = sp.csr_matrix((np.append(T.data, np.zeros(len(i))),
+                               (np.append(T.row, i), np.append(T.col, i))), A.shape)
         try:
             return solver.solve(M, b)
         finally:

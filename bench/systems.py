@@ -116,7 +116,7 @@ def solve(path, options):
 
 
 def least_of_turns(path, options):
-    """Solve one system up to so many times while that is quick; the quickest counts."""
+    """Solve one system, again while it takes under a second; give the least of the turns."""
     results = [solve(path, options)]
     while len(results) < options.turns and results[-1]["seconds"] < 1:
         results.append(solve(path, options))
