@@ -26,7 +26,7 @@ columns<Array> some_of(const columns<Array>& all, index first, index count) {
     return {{all.values.data() + at, all.values.size() - at}, all.stride, count, all.order};
 }
 
-/// Where the vectors lie in their array.
+/// The place of several vectors in their array.
 struct columns_layout {
     std::size_t stride, size;  ///< size: the array's elements
     index count;

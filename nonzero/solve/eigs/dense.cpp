@@ -20,8 +20,7 @@ dense_eigenpairs dense_eigen(int m, std::span<const double> a) {
 }
 
 // A times the eigenvectors of A^T A has nearly orthogonal columns, so that Jacobi's rotations of
-// its triangle end after a sweep or two; they restore what the square has lost. Of 60 rows it takes
-// half the time of Eigen's divide and conquer, which takes three times as long to compile.
+// its triangle end after a sweep or two; they restore what the square has lost.
 dense_triplets dense_svd(int m, std::span<const double> a) {
     if (m == 0) return {};
     const Eigen::Map<const matrix> A(a.data(), m, m);
