@@ -13,7 +13,12 @@ namespace {
 
 using entry = std::function<double(int, int)>;
 
-double random(int i, int j) { return 2 * counter(7, 0).uniform(std::uint64_t(64 * i + j)) - 1; }
+/// The place of entry (i, j) of an m by m matrix whose columns lie one after the other.
+std::size_t place(int m, int i, int j) {
+    return static_cast<std::size_t>(j) * static_cast<std::size_t>(m) + static_cast<std::size_t>(i);
+}
+
+double random(int i, int j) { return 2 * counter(7, 0).uniform(place(64, j, i)) - 1; }
 
 std::vector<double> columns_of(int m, const entry& at) {
     std::vector<double> a;
@@ -28,8 +33,7 @@ double far_from_orthonormal(int m, const std::vector<double>& V) {
     for (int j = 0; j < m; ++j)
         for (int i = 0; i < m; ++i) {
             double sum = i == j ? -1 : 0;
-            for (int k = 0; k < m; ++k)
-                sum += V[std::size_t(i * m + k)] * V[std::size_t(j * m + k)];
+            for (int k = 0; k < m; ++k) sum += V[place(m, k, i)] * V[place(m, k, j)];
             most = std::max(most, std::abs(sum));
         }
     return most;
@@ -49,9 +53,9 @@ void expect_triplets(const char* what, int m, const entry& at) {
         for (int i = 0; i < m; ++i) {
             double sum = 0;
             for (int k = 0; k < m; ++k)
-                sum += left[std::size_t(k * m + i)] * values[std::size_t(k)] *
-                       right[std::size_t(k * m + j)];
-            EXPECT_NEAR(sum, a[std::size_t(j * m + i)], rounding * values.front());
+                sum += left[place(m, i, k)] * values[static_cast<std::size_t>(k)] *
+                       right[place(m, j, k)];
+            EXPECT_NEAR(sum, a[place(m, i, j)], rounding * values.front());
         }
 }
 
