@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
+#include <vector>
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/core/threads.hpp"
@@ -20,6 +22,60 @@ V at(const csr<V, host_view>& A, std::size_t i, index j) {
                last = A.col_ind.begin() + A.row_ptr[i + 1];
     const auto found = std::lower_bound(first, last, j);
     return found == last || *found != j ? V(0) : A.val[std::size_t(found - A.col_ind.begin())];
+}
+
+/// The next entry of each row, as the columns before the diagonal are met in ascending order.
+template <class V>
+class facing_places {
+  public:
+    /// first: the first column that is met.
+    facing_places(const csr<V, host_view>& A, index first)
+        : A_(A), first_(first), next_(std::size_t(A.shape.rows), not_met) {}
+    /// The value in row i and column j; null where the next entry of the row is another.
+    const V* take(std::size_t i, index j) {
+        std::int32_t& next = next_[i];
+        const auto row = A_.col_ind.begin() + A_.row_ptr[i],
+                   end = A_.col_ind.begin() + A_.row_ptr[i + 1];
+        if (next == not_met) next = std::int32_t(std::lower_bound(row, end, first_) - row);
+        if (row + next == end || row[next] != j) return nullptr;
+        return &A_.val[std::size_t(A_.row_ptr[i] + next++)];
+    }
+
+  private:
+    static constexpr std::int32_t not_met = -1;
+    const csr<V, host_view>& A_;
+    index first_;
+    std::vector<std::int32_t> next_;
+};
+
+/// Whether each entry of a square A faces one that is stored and mirrors it. A thread takes the
+/// entries behind the diagonal of its rows, one after the other: what they face is next in its row,
+/// which a search in that row takes five to ten times as long to find.
+template <class V, class Mirrors>
+bool faces_its_image(const csr<V, host_view>& A, Mirrors mirrors) {
+    constexpr int most_threads = 8;  // each has four bytes for each row
+    const int threads = std::min(thread_count({}, std::ssize(A.val)), most_threads);
+    std::atomic<bool> all = true;
+    std::atomic<std::int64_t> more_before = 0;  // entries before the diagonal than behind it
+    parallel(threads, [&](int t) {
+        const range mine = share(A.shape.rows, threads, t);
+        facing_places<V> facing(A, index(mine.first));
+        std::int64_t more = 0;
+        for (auto i = std::size_t(mine.first); i < std::size_t(mine.last) && all; ++i)
+            for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k) {
+                const auto j = std::size_t(A.col_ind[k]);
+                if (j < i) {
+                    ++more;
+                    continue;
+                }
+                const V* const across = j == i ? &A.val[k] : facing.take(j, index(i));
+                if (across == nullptr || !mirrors(i, j, A.val[k], *across))
+                    return void(all = false);
+                if (j > i) --more;
+            }
+        more_before += more;
+    });
+    return all && more_before == 0;
 }
 
 /// The first of find(row), of which each is an entry of that row or nothing. In parallel.
@@ -56,12 +112,15 @@ std::optional<facing_entries<V>> first_asymmetry(const ascending<V>& in_order, s
                                                  double tolerance) {
     const csr<V, host_view>& A = in_order.view();
     const auto largest = largest_of_rows(A);
+    const auto mirrors = [&](std::size_t i, std::size_t j, V here, V across) {
+        return mirror_each_other(s, here, across, std::min(largest[i], largest[j]), tolerance);
+    };
+    if (faces_its_image(A, mirrors)) return std::nullopt;
     return first_found(A.shape.rows, [&](std::size_t i) -> std::optional<facing_entries<V>> {
         for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k) {
             const auto j = std::size_t(A.col_ind[k]);
             const V across = at(A, j, index(i));
-            if (!mirror_each_other(s, A.val[k], across, std::min(largest[i], largest[j]),
-                                   tolerance))
+            if (!mirrors(i, j, A.val[k], across))
                 return facing_entries<V>{index(i), index(j), A.val[k], across};
         }
         return std::nullopt;
