@@ -47,6 +47,19 @@ struct chunk_on_level {
     std::int64_t work;
 };
 
+/// Those of one level stay in their order.
+std::vector<chunk_on_level> by_level(std::span<const chunk_on_level> all) {
+    std::vector<std::size_t> first;
+    for (const auto& c : all) {
+        first.resize(std::max(first.size(), std::size_t(c.level) + 2), 0);
+        ++first[std::size_t(c.level) + 1];
+    }
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    std::vector<chunk_on_level> sorted(all.size());
+    for (const auto& c : all) sorted[first[std::size_t(c.level)]++] = c;
+    return sorted;
+}
+
 /// Chunks of `longest` rows at most, by level, those of one level by turn. A chunk ends where the
 /// next row does not wait for it, as that row may begin at once.
 template <class P>
@@ -81,8 +94,7 @@ std::vector<chunk_on_level> cut(const rows_by_turn<P>& rows, std::int64_t longes
         level = std::max(level, above);
     }
     if (rows.n > 0) end(rows.n);
-    std::ranges::stable_sort(all, {}, &chunk_on_level::level);
-    return all;
+    return by_level(all);
 }
 
 /// f(first, last, work) for the chunks of each level.
@@ -113,25 +125,37 @@ double longest_work(std::span<const chunk_on_level> all, int threads) {
     return sum;
 }
 
+/// The chunks by which the threads have the least work; one of all rows where one thread has less.
+template <class P>
+std::vector<chunk_on_level> best_cut(const rows_by_turn<P>& rows, std::int64_t work, int threads) {
+    std::vector<chunk_on_level> best{{{0, index(rows.n)}, 0, work}};
+    double least = double(work), longer = least;  // longer: as chunks before took that went beside
+    for (const std::int64_t longest : {2048, 512, 128, 32, 8, 1}) {
+        if (threads == 1 || least <= 1.25 * double(work) / threads) break;
+        auto tried = cut(rows, longest);
+        const double takes = longest_work(tried, threads);
+        // Shorter chunks are more of them, which only costs once some go beside each other.
+        const double of_as_many = (double(work) + double(tried.size()) * work_of_a_chunk) / threads;
+        const bool in_turn = tried.back().level + 1 == std::ssize(tried);
+        const bool ends = of_as_many >= least || (!in_turn && takes >= longer);
+        if (takes < least) best = std::move(tried), least = takes;
+        if (ends) break;
+        if (!in_turn) longer = takes;
+    }
+    return best;
+}
+
 }  // namespace
 
 template <class V>
 level_schedule::level_schedule(cpu on, triangle_side side, const csr<V, host_view>& beside) {
     const std::int64_t n = beside.shape.rows, work = n + std::ssize(beside.col_ind);
     const int threads = thread_count(on, work);
-    std::vector<chunk_on_level> best{{{0, index(n)}, 0, work}};
-    double least = double(work);
-    for (const std::int64_t longest : {2048, 512, 128, 32, 8, 1}) {
-        if (threads == 1 || least <= 1.25 * double(work) / threads) break;
-        auto tried = beside.row_ptr.visit([&](const auto* ptr) {
-            return cut(rows_by_turn<std::remove_cvref_t<decltype(*ptr)>>{side, n, ptr,
-                                                                         beside.col_ind.data()},
-                       longest);
-        });
-        const double takes = longest_work(tried, threads);
-        if (takes >= least) continue;
-        best = std::move(tried), least = takes, threads_ = threads;
-    }
+    const auto best = beside.row_ptr.visit([&](const auto* ptr) {
+        using P = std::remove_cvref_t<decltype(*ptr)>;
+        return best_cut(rows_by_turn<P>{side, n, ptr, beside.col_ind.data()}, work, threads);
+    });
+    if (best.size() > 1) threads_ = threads;
     for (const chunk_on_level& c : best) chunks_.push_back(c.rows);
     bool joins = false;  // a level of one thread the task before, as that is one too
     for_each_level(best, [&](std::int64_t first, std::int64_t last, std::int64_t of_level) {
