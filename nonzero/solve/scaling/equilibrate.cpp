@@ -29,7 +29,8 @@ host_vector<double> log2_magnitudes(const csr<V, host_view>& A, index first_row)
                 throw argument_error("A is not finite in row " +
                                      std::to_string(first_row + std::int64_t(i)) +
                                      " (counted from 0)");
-            sizes[k] = std::log2(std::hypot(real, imag)) + 1;
+            const double size = is_complex<V> ? std::hypot(real, imag) : std::abs(real);
+            sizes[k] = std::log2(size) + 1;
         }
     return sizes;
 }

@@ -1,6 +1,10 @@
 // Rows and columns scaled by powers of two, which round nothing.
 #pragma once
 
+#include <bit>
+#include <cmath>
+#include <limits>
+
 #include "nonzero/formats/csr/csr.hpp"
 
 namespace nz {
@@ -24,13 +28,18 @@ power_scaling equilibration(const csr<V, host_view>& A, index first_row = 0);
 template <class V>
 host_vector<double> log2_magnitudes(const csr<V, host_view>& A, index first_row);
 
-/// v 2^k.
+/// v 2^k, as std::ldexp has it, which is a call.
 template <class V>
 V times_power_of_2(V v, int k) {
-    if constexpr (is_complex<V>)
-        return {std::ldexp(v.real(), k), std::ldexp(v.imag(), k)};
-    else
-        return std::ldexp(v, k);
+    if constexpr (is_complex<V>) {
+        return {times_power_of_2(v.real(), k), times_power_of_2(v.imag(), k)};
+    } else {
+        using bits = std::conditional_t<sizeof(V) == 4, std::uint32_t, std::uint64_t>;
+        constexpr int digits = std::numeric_limits<V>::digits - 1,
+                      bias = std::numeric_limits<V>::max_exponent - 1;
+        if (k <= -bias || k > bias) return std::ldexp(v, k);
+        return v * std::bit_cast<V>(bits(bias + k) << digits);  // rounded once, as there
+    }
 }
 
 }  // namespace nz

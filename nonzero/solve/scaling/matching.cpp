@@ -234,7 +234,8 @@ csr<W, host> rearranged(const csr<V, host_view>& A, const rearrangement& to) {
             row.emplace_back(l, times_power_of_2(W(A.val[at]),
                                                  to.row_powers[k] + to.col_powers[std::size_t(l)]));
         }
-        std::ranges::sort(row, {}, &std::pair<index, W>::first);
+        if (!std::ranges::is_sorted(row, {}, &std::pair<index, W>::first))
+            std::ranges::sort(row, {}, &std::pair<index, W>::first);
         ptr[k + 1] = ptr[k];
         for (const auto& [l, v] : row) {
             const auto at = std::size_t(ptr[k + 1]++);
