@@ -33,18 +33,37 @@ solve_report solve_by(krylov_method method, B on, const linear_operator<V, B>& A
     }
 }
 
-/// Stops an attempt whose residual no longer halves, and notes what the caller's monitor throws.
+/// The pace of a probe: residuals that fall evenly from the first one to tol in so many iterations.
+struct pace {
+    static constexpr std::int64_t judged_from = 10;
+    double tol = 0;
+    std::int64_t iterations = 0;  ///< 0: any
+    double first = 0, least = 0;  ///< residuals so far
+    [[nodiscard]] bool is_kept(std::int64_t k, double residual) {
+        if (first == 0) first = least = residual;
+        least = std::min(least, residual);
+        if (iterations == 0 || k < judged_from) return true;
+        return std::log(least / first) <= std::log(tol / first) * double(k) / double(iterations);
+    }
+};
+
+/// Stops an attempt whose residual no longer halves, or does not keep its pace, and notes what the
+/// caller's monitor throws.
 class patience {
   public:
-    patience(std::function<bool(std::int64_t, double)> monitor, std::int64_t iterations)
-        : monitor_(std::move(monitor)), iterations_(iterations) {}
+    patience(std::function<bool(std::int64_t, double)> monitor, std::int64_t iterations, pace p)
+        : monitor_(std::move(monitor)), iterations_(iterations), pace_(p) {}
     bool is_running(std::int64_t k, double residual) {
         if (monitor_ && !ask(k, residual)) stopped_ = true;
         if (stopped_ || lost_) return false;  // a batch is told to its end
         if (residual <= least_ / 2) least_ = residual, since_ = k;
-        return !(lost_ = k - since_ >= iterations_);
+        too_slow_ = !pace_.is_kept(k, residual);
+        return !(lost_ = too_slow_ || k - since_ >= iterations_);
     }
     [[nodiscard]] bool lost() const { return lost_; }
+    [[nodiscard]] status why_lost() const {
+        return too_slow_ ? status::too_slow : status::no_longer_halves;
+    }
     [[nodiscard]] bool stopped() const { return stopped_; }  ///< by the caller's monitor
     [[nodiscard]] bool monitor_threw() const { return asking_; }
 
@@ -58,8 +77,9 @@ class patience {
 
     std::function<bool(std::int64_t, double)> monitor_;
     std::int64_t iterations_, since_ = 0;
+    pace pace_;
     double least_ = 1;
-    bool lost_ = false, stopped_ = false, asking_ = false;
+    bool lost_ = false, too_slow_ = false, stopped_ = false, asking_ = false;
 };
 
 constexpr double unknown = std::numeric_limits<double>::infinity();
@@ -74,11 +94,12 @@ class attempts {
 
     void run(std::vector<choice> left) {
         alone_ = left.size() == 1;
-        bool is_opening = true;  // until the first choice has had all of its iterations
+        bool is_first = true;    // until one that is no probe has failed
+        bool is_opening = true;  // until the first of these has had all of its iterations
         while (!left.empty()) {
             const choice c = left.front();
             left.erase(left.begin());
-            const bool first = report_.attempts.empty(), last = left.empty();
+            const bool last = left.empty();
             const std::int64_t fair = is_opening || last ? iterations_ : (iterations_ + 1) / 2;
             const std::int64_t share = std::min(fair, c.most_iterations);
             attempt(c, share, last);
@@ -86,6 +107,11 @@ class attempts {
             if (r.converged || is_over_) break;
             if (r.status == status::indefinite_matrix)
                 std::erase_if(left, [](choice d) { return d.method == krylov_method::cg; });
+            if (c.is_probe) {
+                if (!left.empty() && !left.front().is_probe) system_.reconsider(c, left);
+                continue;
+            }
+            const bool first = std::exchange(is_first, false);
             // An attempt that its share ended gets the iterations that the others leave, and one
             // that was cut short goes on at once, unless something else is cheaper now.
             const bool was_cut =
@@ -93,7 +119,7 @@ class attempts {
                 (c.patience != choice::any && r.status == status::no_longer_halves);
             if (was_cut || (share < iterations_ && r.status == status::max_iter))
                 left.insert(was_cut ? left.begin() : left.end(), {c.method, c.preconditioner});
-            if (first) system_.reconsider(left);
+            if (first) system_.reconsider(c, left);
             if (is_opening) {
                 is_opening = was_cut || (!first && c.method == krylov_method::direct);
                 continue;
@@ -110,7 +136,11 @@ class attempts {
         system_report::attempt a{c.method, c.preconditioner, {}};
         const std::int64_t patient =
             std::min(c.patience, std::max<std::int64_t>(500, options_.max_iter / 4));
-        patience p(options_.monitor, last ? std::numeric_limits<std::int64_t>::max() : patient);
+        const double reached = std::max(options_.template tol_of<V>(),
+                                        double(std::numeric_limits<real<V>>::epsilon()));
+        const pace asked{reached, c.is_probe ? c.most_iterations : 0};
+        patience p(options_.monitor, last ? std::numeric_limits<std::int64_t>::max() : patient,
+                   asked);
         vector<V, B> x;
         try {
             x = found_by(c, most, last, p, a);
@@ -149,7 +179,7 @@ class attempts {
         // Only some ranks may have a monitor, whose word counts more.
         const bool stopped = !on_all(ranks_, !p.stopped());
         const bool lost = !on_all(ranks_, !p.lost()) && !stopped;
-        if (lost && !a.report.converged) a.report.end_by(status::no_longer_halves);
+        if (lost && !a.report.converged) a.report.end_by(p.why_lost());
         is_over_ = alone_ || a.report.status == status::stopped_by_caller ||
                    a.report.status == status::max_seconds;
         return x;

@@ -24,8 +24,10 @@ struct attempted_system {
     /// | |A| |x| + |b| |, over |b|: times a unit of rounding, what b - A x may be wrong by. Asked
     /// for only where another attempt may follow.
     std::function<double(in<V, B> x)> rounding_scale;
-    /// Orders anew what is left after the first attempt, which has failed.
-    std::function<void(std::vector<choice>& left)> reconsider = [](auto&) {};
+    /// Orders anew what is left after the last probe, and after the first attempt that is none,
+    /// which have failed.
+    std::function<void(const choice& failed, std::vector<choice>& left)> reconsider =
+        [](const choice&, auto&) {};
     steady_clock::time_point start = steady_clock::now();  ///< options.max_seconds counts from here
 };
 

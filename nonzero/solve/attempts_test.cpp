@@ -21,10 +21,12 @@ class faulty_attempts : public solver_test<T> {
     struct outcome {
         host_vector<value> x;
         system_report report = {};
+        std::vector<bool> reconsidered = {};  ///< each time, whether a probe had failed
     };
-    /// cg with what `first` makes, then cg with Jacobi; only the latter where `first` is empty.
-    /// patience: the first one's.
-    outcome run(const std::function<preconditioner()>& first, std::int64_t patience = choice::any) {
+    /// cg with what `first` makes, in place of amg, then cg with Jacobi; only the latter where
+    /// `first` is empty. opening: limits of the first one.
+    outcome run(const std::function<preconditioner()>& first,
+                choice opening = {krylov_method::cg, preconditioning::amg}) {
         outcome all{host_vector<value>(s.b.size(), value(0))};
         const auto product = this->operator_of(s.A);
         const auto make = [&](const choice& c, bool, system_report::attempt&) -> preconditioner {
@@ -32,15 +34,17 @@ class faulty_attempts : public solver_test<T> {
             return jacobi(this->on_, view(s.A));
         };
         std::vector<choice> choices{{krylov_method::cg, preconditioning::jacobi}};
-        if (first) choices.insert(choices.begin(), {krylov_method::cg, preconditioning::amg});
-        choices.front().patience = patience;
+        if (first) choices.insert(choices.begin(), opening);
         const auto rounding = [&](in<value, backend> x) {
             return rounding_scale<value>(view(s.A), s.b, to_host<value>(this->on_, x));
         };
         const auto b = this->to_backend(s.b);
         auto x = this->to_backend(all.x);
-        attempt_all<value, backend>(this->on_, {*product, b, x, make, rounding}, choices, options,
-                                    all.report);
+        const auto reconsider = [&](const choice& failed, auto&) {
+            all.reconsidered.push_back(failed.is_probe);
+        };
+        attempt_all<value, backend>(this->on_, {*product, b, x, make, rounding, reconsider},
+                                    choices, options, all.report);
         all.x = this->here(x);
         return all;
     }
@@ -152,8 +156,11 @@ TYPED_TEST(faulty_attempts, without_patience_go_on_after_others_were_thought_of)
     using V = typename TypeParam::V;
     int lost = 0;
     for (std::int64_t patience = 1; patience < 20; ++patience) {
-        const auto all = this->run(
-            [this] { return this->by_element([](V v, std::size_t) { return v; }); }, patience);
+        const auto all =
+            this->run([this] { return this->by_element([](V v, std::size_t) { return v; }); },
+                      {.method = krylov_method::cg,
+                       .preconditioner = preconditioning::amg,
+                       .patience = patience});
         ASSERT_TRUE(all.report.converged()) << patience;
         const auto& attempts = all.report.attempts;
         if (attempts.size() == 1) continue;
@@ -162,6 +169,32 @@ TYPED_TEST(faulty_attempts, without_patience_go_on_after_others_were_thought_of)
         EXPECT_EQ(attempts[1].preconditioner, preconditioning::amg) << patience;
     }
     EXPECT_GT(lost, 0);
+}
+
+TYPED_TEST(faulty_attempts, that_are_probes_end_for_good) {
+    using V = typename TypeParam::V;
+    const auto probed = [&](std::int64_t most) {
+        return this->run([this] { return this->by_element([](V v, std::size_t) { return v; }); },
+                         {.method = krylov_method::cg,
+                          .preconditioner = preconditioning::amg,
+                          .most_iterations = most,
+                          .is_probe = true});
+    };
+    for (const std::int64_t most : {3, 14}) {
+        const auto all = probed(most);
+        ASSERT_TRUE(all.report.converged()) << most;
+        const auto& attempts = all.report.attempts;
+        ASSERT_EQ(attempts.size(), 2) << most;
+        EXPECT_EQ(attempts[0].report.status, most < 10 ? status::max_iter : status::too_slow);
+        EXPECT_LE(attempts[0].report.iterations, most);
+        EXPECT_EQ(attempts[1].preconditioner, preconditioning::jacobi) << most;
+        EXPECT_LT(attempts[1].report.history.front(), 1) << "it starts from the probe's x";
+        EXPECT_EQ(all.reconsidered, std::vector<bool>{true}) << most;
+    }
+    const auto fast_enough = probed(1000);
+    EXPECT_TRUE(fast_enough.report.converged());
+    EXPECT_EQ(fast_enough.report.attempts.size(), 1);
+    EXPECT_TRUE(fast_enough.reconsidered.empty());
 }
 
 TYPED_TEST(faulty_attempts, leave_time_for_none) {

@@ -151,6 +151,29 @@ std::vector<choice> choices_for(const matrix_facts& f, const system_options& o) 
     return candidates_for(f);
 }
 
+// Iterations that take about as long as what comes after them: multigrid of a small A, an order of
+// elimination and factors.
+std::vector<choice> probes_for(const matrix_facts& f, const system_options& o) {
+    using enum krylov_method;
+    using enum preconditioning;
+    if (o.method || o.preconditioner || f.zero_on_diagonal >= 0) return {};
+    const auto probe = [](krylov_method m, preconditioning p, std::int64_t most) {
+        return choice{.method = m, .preconditioner = p, .most_iterations = most, .is_probe = true};
+    };
+    const bool is_small = f.entries <= small_entries;
+    if (f.why_not_definite.empty() && is_small) return {probe(cg, ic, 60)};
+    if (f.is_symmetric || f.entries > forecast_entries) return {};
+    return {probe(bicgstab, jacobi, 75), probe(bicgstab, ilu, is_small ? 75 : 150)};
+}
+
+std::string sentence_of(const std::vector<choice>& probes) {
+    std::string each;
+    for (const choice& c : probes)
+        each += fmt::format("{}{} with {}, {} iterations", each.empty() ? "" : ", then ",
+                            name_of(c.method), name_of(c.preconditioner), c.most_iterations);
+    return "before these, while the residual falls fast enough: " + each;
+}
+
 namespace {
 
 /// The largest magnitude in each row.

@@ -17,6 +17,9 @@ struct choice {
     /// At first, where another attempt follows that may be cheaper than more: iterations at most,
     /// and those in which the least residual must halve.
     std::int64_t most_iterations = any, patience = any;
+    /// It ends for good where its residual falls more slowly than would reach tol by the last of
+    /// most_iterations.
+    bool is_probe = false;
 };
 
 /// Facts that decide about methods. Over ranks: of the whole matrix, the same on all.
@@ -43,6 +46,16 @@ constexpr std::int64_t least_constraints(std::int64_t rows) { return rows / 100 
 
 /// The choices to try, in this order. Throws unsuitable where the one asked for does not suit A.
 std::vector<choice> choices_for(const matrix_facts&, const system_options&);
+/// The probes before these on a CPU, in this order: none where A is large or a choice was asked
+/// for.
+std::vector<choice> probes_for(const matrix_facts&, const system_options&);
+/// Them in a sentence.
+std::string sentence_of(const std::vector<choice>& probes);
+
+/// Entries of A up to which an order of elimination takes no longer than iterations that converge.
+inline constexpr double small_entries = 2e5;
+/// Entries up to which it takes no longer than the many iterations of a hard A do.
+inline constexpr double forecast_entries = 2e6;
 
 /// Puts the direct solver first where its forecast is below what a thousand iterations cost, else
 /// last. Returns why, in a sentence.

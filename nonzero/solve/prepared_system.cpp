@@ -54,7 +54,7 @@ system_report prepared_system<V, B, Matrix>::solve(in<V, B> given_b, out<V, B> x
     const auto detours = A_.detours().size();
     if (winner_)
         choices.insert(choices.begin(), *winner_);
-    else if (direct_at_once())
+    else if (!put_probes(choices, report) && direct_at_once())
         put_direct(choices, report);
     const auto planning = steady_clock::now();
     if (!A_.has_product()) A_.build_product(choices.size() == 1 ? &choices.front() : nullptr);
@@ -69,8 +69,11 @@ system_report prepared_system<V, B, Matrix>::solve(in<V, B> given_b, out<V, B> x
         return lent(last_made_);
     };
     const auto rounding = [&](in<V, B> at) { return A_.rounding(b, at); };
-    const auto reconsider = [&](std::vector<choice>& left) {
-        this->reconsider(opening, left, report);
+    const auto reconsider = [&](const choice& failed, std::vector<choice>& left) {
+        if (!failed.is_probe)
+            this->reconsider(opening, left, report);
+        else if (direct_at_once())
+            put_direct(left, report);
     };
     attempt_all<V, B>(on_, {A_.product(), b, x, make, rounding, reconsider, start},
                       std::move(choices), o, report);
@@ -224,9 +227,21 @@ system_report::attempt prepared_system<V, B, Matrix>::not_tried() const {
 
 template <class V, class B, class Matrix>
 bool prepared_system<V, B, Matrix>::direct_at_once() const {
-    const bool iterations_are_many = facts_.zero_on_diagonal >= 0;
+    const bool iterations_are_many =
+        facts_.zero_on_diagonal >= 0 || (!facts_.is_symmetric && may_probe());
     return may_be_direct() && !facts_.why_not_definite.empty() &&
-           facts_.entries <= (iterations_are_many ? 2e6 : 2e5);
+           facts_.entries <= (iterations_are_many ? forecast_entries : small_entries);
+}
+
+template <class V, class B, class Matrix>
+bool prepared_system<V, B, Matrix>::put_probes(std::vector<choice>& left,
+                                               system_report& report) const {
+    if (!may_probe()) return false;
+    const auto probes = probes_for(facts_, o_);
+    if (probes.empty()) return false;
+    left.insert(left.begin(), probes.begin(), probes.end());
+    report.reasons.push_back(sentence_of(probes));
+    return true;
 }
 
 template <class V, class B, class Matrix>
@@ -246,7 +261,7 @@ void prepared_system<V, B, Matrix>::limit_first(std::vector<choice>& choices) co
     // An iteration with amg takes as long as some seven products: these as long as the thousand
     // that a forecast is held against. On a GPU, and over ranks, they take less than a forecast.
     const bool forecast_is_near =
-        std::is_same_v<B, cpu> && A_.ranks() == nullptr && facts_.entries <= 2e6;
+        std::is_same_v<B, cpu> && A_.ranks() == nullptr && facts_.entries <= forecast_entries;
     if (facts_.why_not_definite.empty() && may_be_direct())
         choices.front().most_iterations = forecast_is_near ? 150 : 1000;
     if (!facts_.why_not_definite.empty() && (may_be_direct() || !facts_.is_symmetric))

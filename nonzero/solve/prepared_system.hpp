@@ -76,9 +76,16 @@ class prepared_system {
     [[nodiscard]] bool may_be_direct() const {
         return !o_.iterative && !o_.method && !o_.preconditioner;
     }
-    /// Whether a symbolic factorization comes before all else, as it takes no longer than
+    /// Whether a symbolic factorization comes before all but probes, as it takes no longer than
     /// iterations that converge do.
     [[nodiscard]] bool direct_at_once() const;
+    /// On a GPU factors take longer than iterations. Where other systems follow, what takes longer
+    /// to make and solves them in fewer iterations is worth more.
+    [[nodiscard]] bool may_probe() const {
+        return std::is_same_v<B, cpu> && follows_ == to_follow::nothing;
+    }
+    /// Puts probes first; whether there are any.
+    bool put_probes(std::vector<choice>& left, system_report& report) const;
     /// Puts the direct solver among those left, by its forecast; last where it has none, as where A
     /// is structurally singular: then it tells why.
     void put_direct(std::vector<choice>& left, system_report& report);

@@ -113,23 +113,29 @@ struct unsuitable : error {
 /// beyond 1,000 entries, gmres with saddle is tried when the first of these has taken 1,000
 /// iterations, or failed. Not over ranks.
 ///
-/// The direct solver comes first where its forecast is below what a thousand iterations cost: at
-/// once where A is small, else when the first attempt has not halved its residual in 300 iterations
-/// (where A is symmetric with a positive diagonal: after 1,000, on a CPU after 150 where A has at
-/// most 2,000,000 entries); elsewhere it is last. Where
-/// `iterative` is set it is left out; over ranks it is the first rank's, which gathers A. Where A
-/// is not symmetric, ilut is tried before the first attempt goes on from there. The direct solver's
-/// work is the CPU's also on a GPU.
+/// Before these, on a CPU where no diagonal entry is zero, come probes, whose setup is cheap: of a
+/// symmetric A with a positive diagonal and at most 200,000 entries, cg with ic for 60 iterations;
+/// of one that is not symmetric and has at most 2,000,000, bicgstab with jacobi for 75, then with
+/// ilu for 75, beyond 200,000 entries for 150. From its tenth iteration on a probe ends, for good,
+/// where its residual falls more slowly than would reach tol by its last.
 ///
-/// An attempt ends as its method has it, and where others are left also when the least residual
-/// has not halved in max_iter / 4 iterations (500 at least). The next one starts from the best x so
-/// far and may take half of the iterations that are left, the last one all; one that was ended by
-/// that goes on when the others have failed. The search ends early
-/// where |b - A x| is within 8 units of rounding of | |A| |x| + |b| |: no method gets nearer. But
-/// where these units alone are above tol (and above 1e-8, in single precision 2e-4) x is huge, the
-/// null space of A may have grown in it, and the next attempt starts from the x before; so it does
-/// where CG ended as A is not definite. An attempt that throws is told as one that failed. x is
-/// never worse than the guess.
+/// The direct solver comes first where its forecast is below what a thousand iterations cost: at
+/// once where A is small, or when probes have failed, else when the first attempt has not halved
+/// its residual in 300 iterations (where A is symmetric with a positive diagonal: after 1,000, on a
+/// CPU after 150 where A has at most 2,000,000 entries); elsewhere it is last. Where `iterative` is
+/// set it is left out; over ranks it is the first rank's, which gathers A. Where A is not
+/// symmetric, ilut is tried before the first attempt goes on from there. The direct solver's work
+/// is the CPU's also on a GPU.
+///
+/// Another attempt ends as its method has it, and where others are left also when the least
+/// residual has not halved in max_iter / 4 iterations (500 at least). The next one starts from the
+/// best x so far and may take half of the iterations that are left, the last one all; one that was
+/// ended by that goes on when the others have failed. The search ends early where |b - A x| is
+/// within 8 units of rounding of | |A| |x| + |b| |: no method gets nearer. But where these units
+/// alone are above tol (and above 1e-8, in single precision 2e-4) x is huge, the null space of A
+/// may have grown in it, and the next attempt starts from the x before; so it does where CG ended
+/// as A is not definite. An attempt that throws is told as one that failed. x is never worse than
+/// the guess.
 ///
 /// Throws   argument_error where A is malformed, its columns not ascending, a length or an option
 ///          wrong; unavailable where direct_solver is not there; unsuitable where A is not square,

@@ -17,7 +17,8 @@ namespace nz {
 ///         s.solve(step.b, x);  // from the x before
 ///     }
 ///
-/// The first solve tries what `nz::solve` tries, in the same order. Those that follow begin with
+/// The first solve tries what `nz::solve` tries, in the same order, but for its probes: what takes
+/// longer to make and fewer iterations pays over many solves. Those that follow begin with
 /// what has converged, and try the others where it does not any more. Multigrid takes other values
 /// as amg::take_values does; other preconditioners are made anew at the next solve, from the
 /// patterns up. Where a solve takes over 1.5 times the iterations that the preconditioner took when

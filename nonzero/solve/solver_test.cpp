@@ -47,7 +47,7 @@ class solver_kept : public ::testing::Test {
             s.step(k, x, A, b);
             kept.take_values(A);
             auto from_guess = x;
-            const auto anew = solve<double>(on, view(A), b, from_guess, o);
+            const auto anew = solver<double, T>(on, A, o).solve(b, from_guess);
             const auto report = kept.solve(b, x);
             EXPECT_TRUE(report.converged() && anew.converged()) << "step " << k;
             expect_solved(A, x, b);
@@ -88,7 +88,7 @@ TYPED_TEST(solver_kept, makes_nothing_anew_for_another_right_hand_side) {
         const auto b = random_vector<double>(3600, seed);
         host_vector<double> x(3600, 0), once(3600, 0);
         const auto report = s.solve(b, x);
-        solve<double>(this->on, view(A), b, once);
+        solver<double, TypeParam>(this->on, A).solve(b, once);
         EXPECT_EQ(x, once);  // the same bits as of one that is made for it
         ASSERT_EQ(report.attempts.size(), 1U);
         EXPECT_TRUE(seed == 1 || report.result().preconditioner_s < 1e-3);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "nonzero/solve/solve.hpp"
+#include "nonzero/solve/solver.hpp"
 #include "test/solver_fixture.hpp"
 
 namespace nz::test {
@@ -29,6 +30,10 @@ solved<V> solve(const solver_test<T>& on, const csr<V, host>& A, const host_vect
     auto report = nz::solve<V, typename T::B>(on.on_, view(A), b, x, o);
     return {std::move(x), std::move(report)};
 }
+/// Whether probes come first where A is small.
+template <class T>
+constexpr bool probes = std::is_same_v<typename T::B, cpu>;
+
 template <class T>
 system_options to(double tol, std::int64_t max_iter = 10000) {
     system_options o;
@@ -51,7 +56,7 @@ TYPED_TEST(automatic_solve, chooses_what_suits) {
         const auto all = solve(*this, s.A, s.b, o);
         expect_solution(s, all, this->tol);
         EXPECT_EQ(all.first().method, cg) << s.name;
-        EXPECT_EQ(all.first().preconditioner, amg) << s.name;
+        EXPECT_EQ(all.first().preconditioner, probes<TypeParam> ? ic : amg) << s.name;
         EXPECT_EQ(all.report.attempts.size(), 1) << s.name;
         EXPECT_FALSE(all.report.negated) << s.name;
 
@@ -149,7 +154,7 @@ TYPED_TEST(automatic_solve, ends_where_rounding_errors_do_not_let_any_method_fur
     const auto s = manufactured<V>("", rotated(laplace2d<V>(40, 40)));
     const auto all = solve(*this, s.A, s.b, to<V>(1e-30));
     EXPECT_FALSE(all.report.converged());
-    EXPECT_EQ(all.report.attempts.size(), 1);
+    EXPECT_LE(all.report.attempts.size(), probes<TypeParam> ? 2 : 1);
     const auto r = residual_of(s.A, all.x, s.b);
     EXPECT_LE(r.norm, 10 * r.rounding);
 }
@@ -282,14 +287,19 @@ TYPED_TEST(automatic_solve, takes_the_direct_solver_where_it_is_cheap) {
     using V = typename TypeParam::V;
     system_options o;
     o.tol = this->tol;
-    auto systems = general_systems<V>();
-    systems.push_back(turned<V>());
-    for (const auto& s : systems) {
+    const auto zero_diagonal = turned<V>();
+    const auto by_factors = solve(*this, zero_diagonal.A, zero_diagonal.b, o);
+    expect_solution(zero_diagonal, by_factors, this->tol);
+    EXPECT_EQ(by_factors.report.attempts.size(), 1);
+    EXPECT_EQ(by_factors.first().method, direct);
+    for (const auto& s : general_systems<V>()) {
         const auto all = solve(*this, s.A, s.b, o);
         expect_solution(s, all, this->tol);
-        EXPECT_EQ(all.report.attempts.size(), 1) << s.name;
-        EXPECT_EQ(all.first().method, s.name == "1x1" ? cg : direct) << s.name;
-        EXPECT_EQ(all.first().preconditioner, s.name == "1x1" ? amg : none);
+        if (s.name == "1x1") continue;
+        // On a CPU behind probes, where these have not converged.
+        for (const auto& a : all.report.attempts)
+            EXPECT_TRUE(a.method == direct || (a.method == bicgstab && probes<TypeParam>))
+                << s.name << " by " << name_of(a.method);
     }
     for (const auto& s : definite_systems<V>())  // keep their way, unless it is asked for
         EXPECT_EQ(solve(*this, s.A, s.b, o).first().method, cg) << s.name;
@@ -324,8 +334,10 @@ TYPED_TEST(automatic_solve, tells_what_decided_and_what_was_predicted) {
     const auto grid = manufactured<V>("", rotated(laplace2d<V>(23, 19)));
     const auto by_cg = solve(*this, grid.A, grid.b, o).report;
     EXPECT_TRUE(tells(by_cg, 1, "its diagonal positive: cg first"));
+    EXPECT_EQ(tells(by_cg, 2, "while the residual falls fast enough: cg with ic, 60 iterations"),
+              probes<TypeParam>);
     EXPECT_GT(by_cg.result().predicted_s, 0);
-    EXPECT_FALSE(by_cg.result().forecast || by_cg.result().factors);
+    EXPECT_FALSE(by_cg.result().forecast);
     o.preconditioner = ic;
     const auto by_ic = solve(*this, grid.A, grid.b, o).report;
     ASSERT_TRUE(by_ic.result().factors);
@@ -384,20 +396,26 @@ csr<V, host> beam(index n) {
     return assemble<V>({n, n}, row, col, val);
 }
 
+/// ic of a beam is its exact factor: a solver that is kept, without probes, shows the others.
 TYPED_TEST(automatic_solve, does_not_iterate_long_where_a_factor_is_cheap) {
     using V = typename TypeParam::V;
     if constexpr (std::is_same_v<typename TypeParam::B, cpu> && std::is_same_v<V, double>) {
         const auto s = manufactured<V>("beam", beam<V>(600));
         system_options o;
         o.tol = this->tol;
-        const auto all = solve(*this, s.A, s.b, o);
-        EXPECT_TRUE(all.report.converged());
-        ASSERT_EQ(all.report.attempts.size(), 2);
-        EXPECT_EQ(all.report.attempts[0].preconditioner, amg);
-        EXPECT_LE(all.report.attempts[0].report.iterations, 150);
-        EXPECT_EQ(all.report.result().method, direct);
+        EXPECT_LE(solve(*this, s.A, s.b, o).report.result().report.iterations, 3);
+        const auto kept = [&] {
+            host_vector<V> x(s.b.size(), V(0));
+            return solver<V>(cpu{}, s.A, o).solve(s.b, x);
+        };
+        const auto all = kept();
+        EXPECT_TRUE(all.converged());
+        ASSERT_EQ(all.attempts.size(), 2);
+        EXPECT_EQ(all.attempts[0].preconditioner, amg);
+        EXPECT_LE(all.attempts[0].report.iterations, 150);
+        EXPECT_EQ(all.result().method, direct);
         o.iterative = true;
-        EXPECT_GT(solve(*this, s.A, s.b, o).report.result().report.iterations, 150);
+        EXPECT_GT(kept().result().report.iterations, 150);
     }
 }
 

@@ -15,6 +15,7 @@ constexpr std::string_view status_names[] = {"running",
                                              "limited-by-rounding",
                                              "stagnated",
                                              "no-longer-halves",
+                                             "too-slow",
                                              "overflow",
                                              "underflow",
                                              "max-iter",
@@ -55,6 +56,8 @@ std::string describe(status s) {
             return "the true residual stays above what rounding errors allow";
         case status::no_longer_halves:
             return "the residual no longer halves";
+        case status::too_slow:
+            return "the residual falls too slowly to be worth more iterations";
         case status::overflow:
             return "the solution overflows: numbers of x are beyond the largest of their type";
         case status::underflow:

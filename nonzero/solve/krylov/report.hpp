@@ -27,6 +27,7 @@ enum class status : int {
     limited_by_rounding,        ///< the true residual stays above tol
     stagnated,                  ///< a cycle of gmres did not reduce the residual
     no_longer_halves,           ///< another method takes over
+    too_slow,                   ///< another method takes over
     overflow,                   ///< the result is beyond the largest number
     underflow,                  ///< the solution is among the denormal numbers
     max_iter,                   ///< spent, as the next two
