@@ -1030,20 +1030,19 @@ def amgx_clients(m: Measurements, machine: str) -> list[str]:
 
 def system_peers(m: Measurements, machine: str) -> list[str]:
     """The collection of systems: nz.solve's defaults beside the fastest peer that solves each."""
+    systems = m.json(f"{machine}/systems/peers.json")["systems"]
     peers = {s["name"]: {name: p["seconds"] for name, p in s["peers"].items() if p["solved"]}
-             for s in m.json(f"{machine}/systems/peers.json")["systems"]}
-    told = m.json(f"{machine}/systems/default.json")
-    solved = [s for s in told["systems"]
-              if s["residual"] is not None and s["residual"] <= 2 * told["tol"]]
+             for s in systems}
+    ours = {name: of.pop("nonzero") for name, of in peers.items() if "nonzero" in of}
     lines = []
-    for kind in [*sorted({s["group"] for s in told["systems"]}), "all"]:
+    for kind in [*sorted({s["group"] for s in systems}), "all"]:
         def is_of(s: Row, kind: str = kind) -> bool:
             return kind in ("all", s["group"])
 
-        every = [s for s in told["systems"] if is_of(s)]
+        every = [s for s in systems if is_of(s)]
         # Where no peer solves a system nonzero is the fastest.
-        times = {s["name"]: s["seconds"] / min(peers[s["name"]].values(), default=math.inf)
-                 for s in solved if is_of(s)}
+        times = {s["name"]: ours[s["name"]] / min(peers[s["name"]].values(), default=math.inf)
+                 for s in every if s["name"] in ours}
         both = {name: ratio for name, ratio in times.items() if ratio > 0}
         worst = max(times, key=times.__getitem__)
         by = min(peers[worst], key=peers[worst].__getitem__, default="none")

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Solve the collection of bench/systems.py by other libraries, to the same true residual.
+"""Solve the collection of bench/systems.py by other libraries and nz.solve, to one true residual.
 
     bench/system_peers.py FOLDER [--json peers.json] [--seconds 60] [--only REGEX] [--peers REGEX]
 
 SciPy: `splu` (SuperLU) in two orders, gmres and bicgstab with `spilu` (drop_tol 1e-4, fill_factor
-10, its defaults), cg and minres alone. Where they are found: PyAMG's cg or gmres with smoothed
-aggregation; MKL's PARDISO (pypardiso) as unsymmetric and, of symmetric matrices, as such; UMFPACK
-(libumfpack); PETSc (petsc4py) in one process, gmres and bcgs with its ILU(0), cg or gmres with
-hypre's BoomerAMG. Each pair of system and peer is a process of its own, ended after the budget;
-seconds are setup and solve by its clock, the least of up to three turns while they take under a
-second. What the JSON file has of other peers is kept. Iterative peers ask for a residual of half
+10, its defaults), cg and minres alone. Where they are found: nonzero's Python package, by its
+defaults; PyAMG's cg or gmres with smoothed aggregation; MKL's PARDISO (pypardiso) as unsymmetric
+and, of symmetric matrices, as such; UMFPACK (libumfpack); PETSc (petsc4py) in one process, gmres
+and bcgs with its ILU(0), cg or gmres with hypre's BoomerAMG. Each pair of system and peer is a
+process of its own, ended after the budget; seconds are all that the call takes by its clock, the
+least of up to three turns while they take under a second. What the JSON file has of other peers is
+kept. Iterative peers ask for a residual of half
 the tolerance, as some test an estimate of it. Solved means what it means in bench/systems.py.
 """
 import argparse
@@ -143,7 +144,14 @@ def by_petsc(method, preconditioner):
     return solve
 
 
+def by_nonzero(A, b, tol):
+    import nonzero
+
+    return nonzero.solve(A, b, tol=tol).x
+
+
 PEERS = {
+    "nonzero": by_nonzero,
     "splu": by_splu("COLAMD"),
     "splu, symmetric order": by_splu("MMD_AT_PLUS_A"),
     "gmres, spilu": with_spilu(sla.gmres, restart=RESTART, maxiter=MOST_ITERATIONS // RESTART),
@@ -159,7 +167,7 @@ PEERS = {
     "petsc cg or gmres, boomeramg": by_petsc("cg or gmres", "hypre"),
 }
 # The module that a peer of this name needs.
-MODULES = {"pyamg": "pyamg", "pardiso": "pypardiso", "petsc": "petsc4py"}
+MODULES = {"nonzero": "nonzero", "pyamg": "pyamg", "pardiso": "pypardiso", "petsc": "petsc4py"}
 
 
 def missing(peer):
@@ -227,7 +235,7 @@ def main():
     before = {}
     if options.json and options.json.is_file():
         before = {s["name"]: s["peers"] for s in json.loads(options.json.read_text())["systems"]}
-    versions = versions_of("scipy", "numpy", "pyamg", "pypardiso", "mkl", "petsc4py")
+    versions = versions_of("scipy", "numpy", "pyamg", "pypardiso", "mkl", "petsc4py", "nonzero-sparse")
     found = systems.systems_of(options.folder, options.only)
     if not found:
         parser.error(f"{options.folder}: no system is there")
@@ -236,9 +244,8 @@ def main():
         peers = before.get(row["name"], {}) | {
             peer: run(options.folder / row["file"], peer, options) for peer in asked}
         results.append({"name": row["name"], "group": row["group"], "peers": peers})
-        solved = [(p["seconds"], name) for name, p in peers.items() if p["solved"]]
-        told = "{:.4f} s by {}".format(*min(solved)) if solved else "solved by none"
-        print(row["name"], told, flush=True)
+        solved = sorted((p["seconds"], name) for name, p in peers.items() if p["solved"])
+        print(row["name"], ", ".join(f"{s:.4f} s by {name}" for s, name in solved[:3]), flush=True)
     if options.json:
         options.json.write_text(json.dumps(
             {"tol": options.tol, "seconds": options.seconds, "cores": os.cpu_count(),

@@ -7,8 +7,8 @@ FOLDER has INDEX.tsv, with the columns name, file and group, and matrices as Sci
 (.npz, CSR); systems without a file are left out. b is A x* for a standard normal x* of a fixed
 seed. Solved means that |b - A x| <= 2 tol |b|, computed here with NumPy, and not what the command
 says of itself; where it says so wrongly, that is printed and the exit code is 1. Options behind --
-go to `nz solve`. Seconds are those by the clock of the whole command but for reading and writing;
-with --turns N the least of up to N commands while they take under a second.
+go to `nz solve`. Seconds are those that it tells of planning, setups and iterations, without its
+first look at A; with --turns N the least of up to N commands while they take under a second.
 """
 import argparse
 import csv

@@ -71,7 +71,7 @@ class matrix_on_gpu : public system_product<V, gpu> {
     [[nodiscard]] matrix_facts facts() const {
         return facts_of<V>(on_, A_.view(), diagonal_, signs_);
     }
-    void build_product(const choice*) { this->plan(on_, A_, 1); }
+    void build_product(const choice*, bool) { this->plan(on_, A_, 1); }
     bool plan_for_several() { return system_product<V, gpu>::plan_for_several(on_, A_); }
     std::unique_ptr<op> multigrid(const system_options& o, bool, bool keep,
                                   value_storage precision) const {

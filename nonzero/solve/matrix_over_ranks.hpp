@@ -78,7 +78,7 @@ class matrix_over_ranks {
     [[nodiscard]] matrix_facts facts() const { return facts_of<V>(ranks_, A_, diagonal_); }
     /// Takes the rows over where nothing but the product needs them: of a single attempt without
     /// multigrid. only: that attempt, or null.
-    void build_product(const choice* only) {
+    void build_product(const choice* only, bool) {
         matrix_slice<V> taken;
         if (only != nullptr) take_block(*only);
         const bool stay = only == nullptr || only->preconditioner == preconditioning::amg ||

@@ -57,7 +57,9 @@ system_report prepared_system<V, B, Matrix>::solve(in<V, B> given_b, out<V, B> x
     else if (!put_probes(choices, report) && direct_at_once())
         put_direct(choices, report);
     const auto planning = steady_clock::now();
-    if (!A_.has_product()) A_.build_product(choices.size() == 1 ? &choices.front() : nullptr);
+    const bool is_small = follows_ == to_follow::nothing && facts_.entries <= small_entries;
+    if (!A_.has_product())
+        A_.build_product(choices.size() == 1 ? &choices.front() : nullptr, is_small);
     report.product = A_.product_name();
     report.plan_s = seconds_since(planning);
     bool kept_is_left = kept_ != nullptr;

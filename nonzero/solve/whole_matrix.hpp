@@ -35,7 +35,12 @@ class whole_matrix : public system_product<V, B> {
         return true;
     }
     [[nodiscard]] matrix_facts facts() const { return facts_of<V>(A_, diagonal_); }
-    void build_product(const choice*) { this->plan(on_, A_, 1); }
+    /// as_stored: where A is small and one solve follows. The choice is of no account here.
+    void build_product(const choice*, bool as_stored = false) {
+        if constexpr (std::is_same_v<B, cpu>)
+            if (as_stored) return this->take_as_stored(on_, A_);
+        this->plan(on_, A_, 1);
+    }
     /// As system_product has it.
     bool plan_for_several() { return system_product<V, B>::plan_for_several(on_, A_); }
     std::unique_ptr<linear_operator<V, B>> multigrid(const system_options& o, bool, bool keep,
