@@ -2,6 +2,7 @@
 #include "nonzero/core/gpu/absent.hpp"
 #include "nonzero/solve/krylov/loop.hpp"
 #include "nonzero/solve/multigrid/prolongation.hpp"
+#include "nonzero/solve/multigrid/pseudo_inverse.hpp"
 
 namespace nz {
 
@@ -43,6 +44,10 @@ csr<V, device> smoothed_prolongation(gpu on, const csr<V, device_view>&, index,
 }
 
 template <class V>
+csr<V, device> regular_inverse(gpu on, const csr<V, device_view>&) {
+    return absent<csr<V, device>>(on);
+}
+template <class V>
 void smoothed_values(gpu on, const csr<V, device_view>&, index, const device_array<char>&, double,
                      const aggregation<device>&, const candidates<V, device>&, in<real<V>, gpu>,
                      csr<V, device>&) {
@@ -55,6 +60,7 @@ void smoothed_values(gpu on, const csr<V, device_view>&, index, const device_arr
     template tentative<V, device> tentative_prolongation(gpu, const aggregation<device>&, index,   \
                                                          const candidates<V, device>&);            \
     template device_array<V> phases(gpu, const csr<V, device_view>&, const aggregation<device>&);  \
+    template csr<V, device> regular_inverse(gpu, const csr<V, device_view>&);                      \
     template csr<V, device> smoothed_prolongation(                                                 \
         gpu, const csr<V, device_view>&, index, const strong_graph<device>&, double,               \
         const aggregation<device>&, const candidates<V, device>&);                                 \
