@@ -33,7 +33,7 @@ solve_report solve_by(krylov_method method, B on, const linear_operator<V, B>& A
     }
 }
 
-/// The pace of a probe: residuals that fall evenly from the first one to tol in so many iterations.
+/// A pace: residuals that fall evenly from the first one to tol in so many iterations.
 struct pace {
     static constexpr std::int64_t judged_from = 10;
     double tol = 0;
@@ -116,7 +116,8 @@ class attempts {
             // that was cut short goes on at once, unless something else is cheaper now.
             const bool was_cut =
                 (share < fair && r.status == status::max_iter) ||
-                (c.patience != choice::any && r.status == status::no_longer_halves);
+                (c.patience != choice::any && r.status == status::no_longer_halves) ||
+                r.status == status::too_slow;
             if (was_cut || (share < iterations_ && r.status == status::max_iter))
                 left.insert(was_cut ? left.begin() : left.end(), {c.method, c.preconditioner});
             if (first) system_.reconsider(c, left);
@@ -138,7 +139,7 @@ class attempts {
             std::min(c.patience, std::max<std::int64_t>(500, options_.max_iter / 4));
         const double reached = std::max(options_.template tol_of<V>(),
                                         double(std::numeric_limits<real<V>>::epsilon()));
-        const pace asked{reached, c.is_probe ? c.most_iterations : 0};
+        const pace asked{reached, c.is_paced ? c.most_iterations : 0};
         patience p(options_.monitor, last ? std::numeric_limits<std::int64_t>::max() : patient,
                    asked);
         vector<V, B> x;

@@ -178,6 +178,7 @@ TYPED_TEST(faulty_attempts, that_are_probes_end_for_good) {
                          {.method = krylov_method::cg,
                           .preconditioner = preconditioning::amg,
                           .most_iterations = most,
+                          .is_paced = true,
                           .is_probe = true});
     };
     for (const std::int64_t most : {3, 14}) {

@@ -158,12 +158,20 @@ std::vector<choice> probes_for(const matrix_facts& f, const system_options& o) {
     using enum preconditioning;
     if (o.method || o.preconditioner || f.zero_on_diagonal >= 0) return {};
     const auto probe = [](krylov_method m, preconditioning p, std::int64_t most) {
-        return choice{.method = m, .preconditioner = p, .most_iterations = most, .is_probe = true};
+        return choice{.method = m,
+                      .preconditioner = p,
+                      .most_iterations = most,
+                      .is_paced = true,
+                      .is_probe = true};
     };
     const bool is_small = f.entries <= small_entries;
     if (f.why_not_definite.empty() && is_small) return {probe(cg, ic, 60)};
     if (f.is_symmetric || f.entries > forecast_entries) return {};
-    return {probe(bicgstab, jacobi, 75), probe(bicgstab, ilu, is_small ? 75 : 150)};
+    // Iterations of a tiny A take as long as its factors.
+    constexpr double tiny_entries = 1e4;
+    const choice with_ilu = probe(bicgstab, ilu, is_small ? 75 : 150);
+    if (f.entries <= tiny_entries) return {with_ilu};
+    return {probe(bicgstab, jacobi, 75), with_ilu};
 }
 
 std::string sentence_of(const std::vector<choice>& probes) {

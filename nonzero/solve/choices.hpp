@@ -17,9 +17,10 @@ struct choice {
     /// At first, where another attempt follows that may be cheaper than more: iterations at most,
     /// and those in which the least residual must halve.
     std::int64_t most_iterations = any, patience = any;
-    /// It ends for good where its residual falls more slowly than would reach tol by the last of
+    /// It ends where its residual falls more slowly than would reach tol by the last of
     /// most_iterations.
-    bool is_probe = false;
+    bool is_paced = false;
+    bool is_probe = false;  ///< whatever ends it does so for good
 };
 
 /// Facts that decide about methods. Over ranks: of the whole matrix, the same on all.

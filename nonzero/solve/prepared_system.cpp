@@ -264,8 +264,10 @@ void prepared_system<V, B, Matrix>::limit_first(std::vector<choice>& choices) co
     // that a forecast is held against. On a GPU, and over ranks, they take less than a forecast.
     const bool forecast_is_near =
         std::is_same_v<B, cpu> && A_.ranks() == nullptr && facts_.entries <= forecast_entries;
-    if (facts_.why_not_definite.empty() && may_be_direct())
+    if (facts_.why_not_definite.empty() && may_be_direct()) {
         choices.front().most_iterations = forecast_is_near ? 150 : 1000;
+        choices.front().is_paced = forecast_is_near;
+    }
     if (!facts_.why_not_definite.empty() && (may_be_direct() || !facts_.is_symmetric))
         choices.front().patience = 300;
     // The setup of blocks takes as long as many iterations.

@@ -115,14 +115,16 @@ struct unsuitable : error {
 ///
 /// Before these, on a CPU where no diagonal entry is zero, come probes, whose setup is cheap: of a
 /// symmetric A with a positive diagonal and at most 200,000 entries, cg with ic for 60 iterations;
-/// of one that is not symmetric and has at most 2,000,000, bicgstab with jacobi for 75, then with
-/// ilu for 75, beyond 200,000 entries for 150. From its tenth iteration on a probe ends, for good,
-/// where its residual falls more slowly than would reach tol by its last.
+/// of one that is not symmetric and has at most 2,000,000, bicgstab with jacobi for 75, unless A
+/// has at most 10,000, then with ilu for 75, beyond 200,000 entries for 150. From its tenth
+/// iteration on a probe ends, for good, where its residual falls more slowly than would reach tol
+/// by its last.
 ///
 /// The direct solver comes first where its forecast is below what a thousand iterations cost: at
 /// once where A is small, or when probes have failed, else when the first attempt has not halved
-/// its residual in 300 iterations (where A is symmetric with a positive diagonal: after 1,000, on a
-/// CPU after 150 where A has at most 2,000,000 entries); elsewhere it is last. Where `iterative` is
+/// its residual in 300 iterations (where A is symmetric with a positive diagonal: after 1,000; on a
+/// CPU, where A has at most 2,000,000 entries, after 150, or when it is too slow for these, as a
+/// probe is); elsewhere it is last. Where `iterative` is
 /// set it is left out; over ranks it is the first rank's, which gathers A. Where A is not
 /// symmetric, ilut is tried before the first attempt goes on from there. The direct solver's work
 /// is the CPU's also on a GPU.
