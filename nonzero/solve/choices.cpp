@@ -179,7 +179,7 @@ std::string sentence_of(const std::vector<choice>& probes) {
     for (const choice& c : probes)
         each += fmt::format("{}{} with {}, {} iterations", each.empty() ? "" : ", then ",
                             name_of(c.method), name_of(c.preconditioner), c.most_iterations);
-    return "before these, while the residual falls fast enough: " + each;
+    return "probes come before, while their residuals fall fast enough: " + each;
 }
 
 namespace {

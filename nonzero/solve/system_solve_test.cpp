@@ -334,7 +334,7 @@ TYPED_TEST(automatic_solve, tells_what_decided_and_what_was_predicted) {
     const auto grid = manufactured<V>("", rotated(laplace2d<V>(23, 19)));
     const auto by_cg = solve(*this, grid.A, grid.b, o).report;
     EXPECT_TRUE(tells(by_cg, 1, "its diagonal positive: cg first"));
-    EXPECT_EQ(tells(by_cg, 2, "while the residual falls fast enough: cg with ic, 60 iterations"),
+    EXPECT_EQ(tells(by_cg, 2, "while their residuals fall fast enough: cg with ic, 60 iterations"),
               probes<TypeParam>);
     EXPECT_GT(by_cg.result().predicted_s, 0);
     EXPECT_FALSE(by_cg.result().forecast);
