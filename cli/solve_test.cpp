@@ -161,10 +161,10 @@ TEST_F(solve, elasticity_by_the_coordinates_of_its_nodes) {
 TEST_F(solve, reads_and_writes_vectors) {
     write("D.mtx", std::string(banner) + "2 2 2\n1 1 2\n2 2 4\n");
     write("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n6\n20\n");
-    EXPECT_EQ(nz("solve D.mtx --precond jacobi -b b.mtx -o x.mtx").code, 0);
+    EXPECT_EQ(nz("solve D.mtx -b b.mtx -o x.mtx").code, 0);
     EXPECT_EQ(slurp(dir / "x.mtx"), "%%MatrixMarket matrix array real general\n2 1\n3\n5\n");
     write("minus.mtx", std::string(banner) + "2 2 2\n1 1 -2\n2 2 -4\n");
-    EXPECT_EQ(nz("solve minus.mtx --precond jacobi -b b.mtx -o y.mtx").code, 0);
+    EXPECT_EQ(nz("solve minus.mtx -b b.mtx -o y.mtx").code, 0);
     EXPECT_EQ(slurp(dir / "y.mtx"), "%%MatrixMarket matrix array real general\n2 1\n-3\n-5\n");
     // The solution as a guess leaves nothing to do.
     EXPECT_EQ(report("D.mtx -b b.mtx --guess x.mtx")["iterations"], 0);
@@ -330,12 +330,8 @@ TEST_F(solve, right_hand_sides_of_every_size) {
         write("b.mtx",
               "%%MatrixMarket matrix array real general\n2 1\n6" + size + "\n12" + size + "\n");
         EXPECT_EQ(nz("solve D.mtx -b b.mtx -o x.mtx").code, 0) << size;
-        double first = 0, second = 0;
-        ASSERT_EQ(std::sscanf(slurp(dir / "x.mtx").c_str(),
-                              "%%%%MatrixMarket matrix array real general\n2 1\n%lf\n%lf\n", &first,
-                              &second),
-                  2);
-        for (const double x : {first, second}) EXPECT_DOUBLE_EQ(x, std::stod("3" + size));
+        EXPECT_EQ(slurp(dir / "x.mtx"),
+                  "%%MatrixMarket matrix array real general\n2 1\n3" + size + "\n3" + size + "\n");
     }
 }
 

@@ -119,13 +119,43 @@ triangle<V> ic_factor(cpu on, const ascending<V>& A, const incomplete_options& o
     return {triangle_side::lower, of.take_factor(), of.take_inverse()};
 }
 
+namespace {
+
+/// L L^H, the factor of A with that part of its diagonal added, as two triangles, the first with
+/// ones on its diagonal: pivots divide, not their roots, which round. So a diagonal A is solved as
+/// if by hand.
+template <class V>
+std::pair<triangle<V>, triangle<V>> without_roots(cpu on, triangle<V> L, const csr<V, host_view>& A,
+                                                  double shift) {
+    const auto diagonal = diagonal_of(worth(on, std::ssize(A.val)), A);
+    auto U = mirrored(on, L);
+    auto& inverse_root = L.inverse;
+    parallel_for(thread_count(on, std::ssize(A.val)), A.shape.rows, [&](std::int64_t row) {
+        const auto i = std::size_t(row);
+        double pivot = double(std::real(diagonal[i])) * (1 + shift);
+        for (auto k = L.beside.row_ptr[i]; k < L.beside.row_ptr[i + 1]; ++k) {
+            V& l = L.beside.val[std::size_t(k)];
+            pivot -= norm2(l);
+            l = product(l, inverse_root[std::size_t(L.beside.col_ind[std::size_t(k)])]);
+        }
+        const V root = V(real<V>(std::sqrt(pivot)));
+        for (auto k = U.beside.row_ptr[i]; k < U.beside.row_ptr[i + 1]; ++k)
+            U.beside.val[std::size_t(k)] = product(root, U.beside.val[std::size_t(k)]);
+        U.inverse[i] = V(real<V>(1 / pivot));
+    });
+    inverse_root.clear();
+    return {std::move(L), std::move(U)};
+}
+
+}  // namespace
+
 template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> ic(B on, const ascending<V>& A, const incomplete_options& o,
                                           index first_row, factor_report* report) {
     const auto start = steady_clock::now();
     factor_report told;
-    auto L = ic_factor(helpers(on), A, o, first_row, told);
-    auto U = mirrored(helpers(on), L);
+    auto factor = ic_factor(helpers(on), A, o, first_row, told);
+    auto [L, U] = without_roots(helpers(on), std::move(factor), A.view(), told.shift);
     auto M = solving_operator<V, B>(on, std::move(L), std::move(U), o.solves);
     told.setup_s = seconds_since(start);
     if (report != nullptr) *report = told;
