@@ -1,6 +1,9 @@
 // Preconditioners of the rows and columns that one process has by itself.
 #pragma once
 
+#include <cmath>
+#include <limits>
+
 #include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/solve/choices.hpp"
 #include "nonzero/solve/preconditioners/fsai.hpp"
@@ -37,6 +40,16 @@ std::unique_ptr<linear_operator<V, B>> jacobi_of(B here, const choice& c,
     return jacobi(here, ascending<V>::known(diagonal_matrix(std::move(values))), first_row);
 }
 
+/// M, refused for a probe where a pivot was next to nothing. A may be singular then: however little
+/// b has of its null space, M makes a large part of x of it.
+template <class Made>
+Made probed(const choice& c, Made M, const factor_report& of_M) {
+    if (c.is_probe && (of_M.shift > 0 || of_M.shifted_pivots > 0))
+        throw argument_error(std::string(name_of(c.preconditioner)) +
+                             ": a pivot is next to nothing, A may be singular");
+    return M;
+}
+
 /// Of the rows and columns that `here` has by itself. Null for none. Throws argument_error where
 /// they do not suit it.
 template <class V, class B, class Matrix>
@@ -50,7 +63,10 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
     if (!takes_block(c.preconditioner) || !A.has_rows()) return A.jacobi(here, c);
     using made = std::unique_ptr<linear_operator<V, B>>;
     return A.with_block([&](const ascending<V>& block, index first_row) -> made {
-        const incomplete_options by_level{.level = o.fill_level, .block = std::max(o.block, 1)};
+        const double away = std::cbrt(double(std::numeric_limits<real<V>>::epsilon()));
+        const incomplete_options by_level{.level = o.fill_level,
+                                          .block = std::max(o.block, 1),
+                                          .least_pivot = c.is_probe ? away : 0};
         switch (c.preconditioner) {
             case preconditioning::gauss_seidel:
                 return gauss_seidel(here, block, first_row);
@@ -58,10 +74,14 @@ std::unique_ptr<linear_operator<V, B>> own_preconditioner(B here, Matrix& A, con
                 return matched_diagonal(here, block, first_row);
             case preconditioning::ilut:
                 return ilut(here, block, {}, first_row);
-            case preconditioning::ilu:
-                return ilu(here, block, by_level, first_row, &told.factors.emplace());
-            case preconditioning::ic:
-                return ic(here, block, by_level, first_row, &told.factors.emplace());
+            case preconditioning::ilu: {
+                factor_report& of_M = told.factors.emplace();
+                return probed(c, ilu(here, block, by_level, first_row, &of_M), of_M);
+            }
+            case preconditioning::ic: {
+                factor_report& of_M = told.factors.emplace();
+                return probed(c, ic(here, block, by_level, first_row, &of_M), of_M);
+            }
             case preconditioning::ict:
                 return ict(here, block, {.drop = 1e-3, .fill = 2}, first_row);
             case preconditioning::fsai:

@@ -28,7 +28,8 @@ struct incomplete_options {
     /// block.
     index block = 1;
     /// ilu: a pivot smaller than this times the largest entry of A's row becomes that large, its
-    /// sign kept; 0: the square root of a unit of rounding.
+    /// sign kept; 0: the square root of a unit of rounding. ic: a pivot smaller than this times A's
+    /// diagonal entry is none, and A's diagonal grows; 0: sixteen units of rounding.
     double least_pivot = 0;
     /// fsai: entries of a row at most, the largest of A (of A^2), scaled to a diagonal of ones. A
     /// row takes the time of a dense Cholesky factorisation of so many rows. spai: the same, of A

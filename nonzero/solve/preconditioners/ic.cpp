@@ -26,9 +26,10 @@ template <class V>
 class cholesky {
   public:
     /// A: its entries before the diagonal, on the factor's pattern.
-    cholesky(cpu on, const csr<V, host>& A, const host_vector<V>& diagonal)
+    cholesky(cpu on, const csr<V, host>& A, const host_vector<V>& diagonal, double least_pivot)
         : A_(A),
           diagonal_(diagonal),
+          least_pivot_(std::max(least_pivot, rounding)),
           schedule_(on, triangle_side::lower, view(A)),
           L_(A),
           inverse_(diagonal.size()),
@@ -69,14 +70,15 @@ class cholesky {
             pivot -= norm2(val[k]);
         }
         for (offset k = first; k < end; ++k) place[col[k]] = -1;
-        constexpr double rounding = 16 * double(std::numeric_limits<real<V>>::epsilon());
-        if (!(pivot > rounding * a)) return false;
+        if (!(pivot > least_pivot_ * a)) return false;
         inverse_[i] = V(real<V>(1 / std::sqrt(pivot)));
         return std::isfinite(std::real(inverse_[i]));
     }
 
+    static constexpr double rounding = 16 * double(std::numeric_limits<real<V>>::epsilon());
     const csr<V, host>& A_;
     const host_vector<V>& diagonal_;
+    double least_pivot_;  ///< over the diagonal entry
     level_schedule schedule_;
     csr<V, host> L_;
     host_vector<V> inverse_;
@@ -88,6 +90,9 @@ void check_ic(const ascending<V>& A, const incomplete_options& o) {
     if (std::string why = why_not_definite(A); !why.empty()) throw argument_error("ic: " + why);
     if (o.level < 0 || o.level > 100)
         throw argument_error(fmt::format("ic: level is {}, expected 0 to 100", o.level));
+    if (!(o.least_pivot >= 0 && o.least_pivot <= 1))
+        throw argument_error(
+            fmt::format("ic: least_pivot is {:g}, expected 0 to 1", o.least_pivot));
 }
 
 }  // namespace
@@ -114,7 +119,7 @@ triangle<V> ic_factor(cpu on, const ascending<V>& A, const incomplete_options& o
     const auto diagonal = diagonal_of(worth(on, std::ssize(A.view().val)), A.view());
     report.entries = 2 * std::ssize(below.val) + std::ssize(diagonal);
     report.fill = double(report.entries) / double(std::max<std::size_t>(1, A.view().val.size()));
-    cholesky<V> of(on, below, diagonal);
+    cholesky<V> of(on, below, diagonal, o.least_pivot);
     report.shift = least_shift("ic", first_row, [&](double shift) { return of.factor(shift); });
     return {triangle_side::lower, of.take_factor(), of.take_inverse()};
 }

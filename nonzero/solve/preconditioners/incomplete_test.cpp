@@ -503,6 +503,16 @@ TYPED_TEST(incomplete, exact_solves_are_those_of_the_cpu) {
         }
 }
 
+TYPED_TEST(incomplete, ic_is_shifted_where_a_pivot_is_below_the_least) {
+    using V = typename TypeParam::V;
+    const auto line = laplace2d<V>(50, 1);  // 4 on the diagonal: the least pivot is near 3.73
+    factor_report above, below;
+    (void)ic(this->on_, view(line), {.least_pivot = 0.9}, 0, &above);
+    (void)ic(this->on_, view(line), {.least_pivot = 0.95}, 0, &below);
+    EXPECT_EQ(above.shift, 0);
+    EXPECT_GT(below.shift, 0);
+}
+
 TYPED_TEST(incomplete, ic_is_shifted_until_it_exists) {
     using V = typename TypeParam::V;
     using B = typename TypeParam::B;
@@ -817,6 +827,7 @@ TYPED_TEST(incomplete_values, refuse_what_they_cannot_factor_and_say_where) {
         expect(why([&] { (void)spai(cpu{}, view(A), {.level = level}); }), "spai: level is");
     }
     expect(why([&] { (void)ilu(cpu{}, view(A), {.least_pivot = -1}); }), "least_pivot is -1");
+    expect(why([&] { (void)ic(cpu{}, view(A), {.least_pivot = 2}); }), "ic: least_pivot is 2");
     expect(why([&] { (void)fsai(cpu{}, view(A), {.longest_row = 0}); }), "longest_row is 0");
     expect(why([&] { (void)spai(cpu{}, view(A), {.longest_row = 0}); }), "longest_row is 0");
     expect(why([&] { (void)ict(cpu{}, ascending(view(A)), {.drop = -1}); }), "ict: drop is not");
