@@ -137,10 +137,10 @@ TYPED_TEST(solve_over_ranks, finds_by_the_same_attempts_what_one_process_finds) 
             EXPECT_EQ(got.thrown, "");
             if (!got.thrown.empty()) continue;
             EXPECT_TRUE(got.report.converged()) << got.report.result().report.why;
-            // A probe by each rank's own rows may take more iterations than it has.
-            if (got.attempts() != alone.attempts()) {
-                EXPECT_EQ(got.report.attempts.front().report.status, status::too_slow)
-                    << ::testing::PrintToString(got.attempts());
+            // A probe's factors are those of each rank's own rows: it may end otherwise.
+            if (got.report.attempts.front().report.status ==
+                alone.report.attempts.front().report.status) {
+                EXPECT_EQ(got.attempts(), alone.attempts());
             }
             EXPECT_EQ(got.report.negated, alone.report.negated);
             const auto r = residual_of<V>(s.A, got.x, s.b);

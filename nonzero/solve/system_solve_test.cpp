@@ -86,7 +86,8 @@ TYPED_TEST(automatic_solve, goes_on_where_cg_finds_that_the_matrix_is_not_defini
     expect_solution(s, all, this->tol);
     const auto& attempts = all.report.attempts;
     ASSERT_GE(attempts.size(), 2);
-    EXPECT_LE(attempts.size(), 3);  // amg of such a matrix may fail first, not definite either
+    // amg of such a matrix may fail first, not definite either, and a probe's factors before.
+    EXPECT_LE(attempts.size(), probes<TypeParam> ? 4 : 3);
     for (std::size_t k = 0; k + 1 < attempts.size(); ++k) EXPECT_EQ(attempts[k].method, cg);
     const std::string& why = attempts[attempts.size() - 2].report.why;
     EXPECT_NE(why.find("A is not positive definite"), std::string::npos) << why;
