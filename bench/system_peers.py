@@ -23,6 +23,7 @@ import json
 import multiprocessing
 import os
 import re
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -222,6 +223,13 @@ def versions_of(*packages):
     return versions
 
 
+def commit():
+    """Give the commit of the checkout that this is part of."""
+    told = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=Path(__file__).parent,
+                          capture_output=True, text=True, check=False)
+    return told.stdout.strip()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
@@ -248,7 +256,7 @@ def main():
         print(row["name"], ", ".join(f"{s:.4f} s by {name}" for s, name in solved[:3]), flush=True)
     if options.json:
         options.json.write_text(json.dumps(
-            {"tol": options.tol, "seconds": options.seconds, "cores": os.cpu_count(),
+            {"commit": commit(), "tol": options.tol, "seconds": options.seconds, "cores": os.cpu_count(),
              "threads": os.environ.get("OMP_NUM_THREADS"), "python": sys.version.split()[0],
              "versions": versions, "systems": results}, indent=1) + "\n")
 
