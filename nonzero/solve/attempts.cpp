@@ -33,7 +33,8 @@ solve_report solve_by(krylov_method method, B on, const linear_operator<V, B>& A
     }
 }
 
-/// A pace: residuals that fall evenly from the first one to tol in so many iterations.
+/// The slowest fall of residuals that is worth more iterations: evenly, by one factor in each, from
+/// the first residual to tol at the last iteration.
 struct pace {
     static constexpr std::int64_t judged_from = 10;
     double tol = 0;

@@ -124,10 +124,9 @@ struct unsuitable : error {
 /// once where A is small, or when probes have failed, else when the first attempt has not halved
 /// its residual in 300 iterations (where A is symmetric with a positive diagonal: after 1,000; on a
 /// CPU, where A has at most 2,000,000 entries, after 150, or when it is too slow for these, as a
-/// probe is); elsewhere it is last. Where `iterative` is
-/// set it is left out; over ranks it is the first rank's, which gathers A. Where A is not
-/// symmetric, ilut is tried before the first attempt goes on from there. The direct solver's work
-/// is the CPU's also on a GPU.
+/// probe is); elsewhere it is last. Where `iterative` is set it is left out; over ranks it is the
+/// first rank's, which gathers A. Where A is not symmetric, ilut is tried before the first attempt
+/// goes on from there. The direct solver's work is the CPU's also on a GPU.
 ///
 /// Another attempt ends as its method has it, and where others are left also when the least
 /// residual has not halved in max_iter / 4 iterations (500 at least). The next one starts from the

@@ -26,7 +26,8 @@ class system_product {
         product_ = plan_and_build(A, on, {.vectors = vectors});
         is_for_several_ = vectors > 1;
     }
-    /// By the arrays of A as they are: planning and packing take as long as 50 to 100 products.
+    /// By the arrays of A as they are: for one solve of a small A planning and packing take longer
+    /// than they gain.
     void take_as_stored(cpu on, const ascending<V>& A) {
         product_ = {{}, build(find_method<V>("csr.balanced"), on, A)};
         is_for_several_ = false;
