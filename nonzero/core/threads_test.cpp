@@ -28,6 +28,7 @@
 #include "nonzero/solve/preconditioners/ic.hpp"
 #include "nonzero/solve/preconditioners/ilu.hpp"
 #include "nonzero/solve/preconditioners/jacobi.hpp"
+#include "nonzero/solve/solve.hpp"
 #include "nonzero/vector/fused.hpp"
 
 namespace nz::test {
@@ -152,6 +153,15 @@ TEST(one_thread, is_what_small_matrices_and_short_vectors_take) {
     starts_none("ic", [&] { EXPECT_EQ(ic(cpu{}, M)->shape().rows, 324); });
     starts_none("packed", [&] { EXPECT_EQ((packed<double, host>::from(M).shape.rows), 324); });
     starts_none("inverse", [&] { EXPECT_EQ(pseudo_inverse(cpu{}, M).shape.rows, 324); });
+    const host_vector<double> b(324, 1.0);
+    for (const auto how : {krylov_method::cg, krylov_method::bicgstab, krylov_method::direct}) {
+        host_vector<double> x(b.size(), 0.0);
+        system_options o;
+        o.method = how;
+        starts_none("solve", [&] {
+            EXPECT_TRUE((solve<double, cpu>({}, M, b, std::span<double>(x), o).converged()));
+        });
+    }
     starts_none("vectors", [&] {
         vector_space<double, cpu> space({}, (worth_threads - 1) * fused_block);
         const auto x = space.zero();

@@ -1,5 +1,6 @@
 #include "nonzero/solve/solve.hpp"
 
+#include "nonzero/core/threads.hpp"
 #include "nonzero/matrix/order.hpp"
 #include "nonzero/solve/columns_in_step.hpp"
 #include "nonzero/solve/prepared_system.hpp"
@@ -8,8 +9,8 @@
 namespace nz {
 namespace {
 
-/// f of A's system, on a GPU of a copy there where that is worth it. Throws argument_error unless A
-/// is a CSR.
+/// f of A's system, on a GPU of a copy there where that is worth it, on a CPU by one thread where A
+/// is small and nothing follows. Throws argument_error unless A is a CSR.
 template <class V, class B, class F>
 auto with_system(B on, const csr<V, host_view>& A, const system_options& o, to_follow follows,
                  F f) {
@@ -21,6 +22,8 @@ auto with_system(B on, const csr<V, host_view>& A, const system_options& o, to_f
             system_on_gpu<V> system(on, {on, std::move(there), std::move(original)}, o, follows);
             return f(system);
         }
+    if (follows == to_follow::nothing) on = worth(on, A.shape.rows + std::int64_t(A.val.size()));
+    const thread_limit limit(on);
     whole_system<V, B> system(on, {on, ascending<V>(A)}, o, follows);
     return f(system);
 }
