@@ -167,11 +167,12 @@ std::vector<choice> probes_for(const matrix_facts& f, const system_options& o) {
     const bool is_small = f.entries <= small_entries;
     if (f.why_not_definite.empty() && is_small) return {probe(cg, ic, 60)};
     if (f.is_symmetric || f.entries > forecast_entries) return {};
-    // Iterations of a tiny A take as long as its factors.
-    constexpr double tiny_entries = 1e4;
+    // Iterations of a tiny A take as long as its factors, ten of the next larger ones as long as
+    // theirs.
+    constexpr double tiny_entries = 1e4, next_entries = 5e4;
     const choice with_ilu = probe(bicgstab, ilu, is_small ? 75 : 150);
     if (f.entries <= tiny_entries) return {with_ilu};
-    return {probe(bicgstab, jacobi, 75), with_ilu};
+    return {probe(bicgstab, jacobi, f.entries <= next_entries ? 30 : 75), with_ilu};
 }
 
 std::string sentence_of(const std::vector<choice>& probes) {
