@@ -98,9 +98,10 @@ template <class V>
 std::string why_not_symmetric(const ascending<V>& A);
 
 /// Empty where why_not_symmetric finds nothing and A's diagonal is positive; else why not, in one
-/// sentence that names a place. Rows counted from 0.
+/// sentence that names a place. Rows counted from 0. is_symmetric: whether why_not_symmetric finds
+/// nothing, where it is not null.
 template <class V>
-std::string why_not_definite(const ascending<V>& A);
+std::string why_not_definite(const ascending<V>& A, bool* is_symmetric = nullptr);
 
 /// The same of any CSR, duplicates summed. Throw as order_of.
 template <class V>

@@ -177,9 +177,11 @@ bool is_symmetric(const ascending<V>& A) {
 }
 
 template <class V>
-std::string why_not_definite(const ascending<V>& A) {
+std::string why_not_definite(const ascending<V>& A, bool* is_symmetric) {
+    if (is_symmetric != nullptr) *is_symmetric = false;
     if (std::string why = why_not_finite(A); !why.empty()) return why;
     const auto found = first_asymmetry(A, self_adjoint<V>);
+    if (is_symmetric != nullptr) *is_symmetric = !found;
     const auto diagonal = diagonal_of(worth(cpu{}, std::ssize(A.view().val)), A.view());
     const auto row = first_wrong_row(
         A.view().shape.rows, [&](index i) { return !(std::real(diagonal[std::size_t(i)]) > 0); });
@@ -198,7 +200,7 @@ std::string why_not_definite(const ascending<V>& A) {
     template std::string why_not_finite(const ascending<V>&);                                \
     template bool is_symmetric(const ascending<V>&);                                         \
     template std::string why_not_symmetric(const ascending<V>&);                             \
-    template std::string why_not_definite(const ascending<V>&);
+    template std::string why_not_definite(const ascending<V>&, bool*);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

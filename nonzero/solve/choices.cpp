@@ -100,8 +100,7 @@ bool is_saddle(const ascending<V>& A, std::span<const V> diagonal) {
 template <class V>
 matrix_facts facts_of(const ascending<V>& A, std::span<const V> diagonal) {
     matrix_facts f;
-    f.why_not_definite = why_not_definite(A);
-    f.is_symmetric = f.why_not_definite.empty() || is_symmetric(A);
+    f.why_not_definite = why_not_definite(A, &f.is_symmetric);
     const auto zero = std::find(diagonal.begin(), diagonal.end(), V(0));
     if (zero != diagonal.end()) f.zero_on_diagonal = zero - diagonal.begin();
     f.is_complex_valued = is_complex<V>;

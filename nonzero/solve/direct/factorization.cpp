@@ -9,7 +9,9 @@
 #include "nonzero/core/memory.hpp"
 #include "nonzero/core/stopwatch.hpp"
 #include "nonzero/core/text/numbers.hpp"
+#include "nonzero/core/threads.hpp"
 #include "nonzero/matrix/ascending.hpp"
+#include "nonzero/matrix/diagonal.hpp"
 #include "nonzero/matrix/mirror.hpp"
 #include "nonzero/solve/direct/factor_plan.hpp"
 #include "nonzero/solve/direct/factor_rates.hpp"
@@ -48,6 +50,13 @@ double residual(const csr<V, host>& A, std::span<const V> b, std::span<const V> 
 double half_of_memory() {
     const auto all = double(memory_bytes());
     return all > 0 ? all / 2 : std::numeric_limits<double>::infinity();  // where nobody says
+}
+
+/// Without it A is not definite, and its symmetry need not be looked at.
+template <class V>
+bool has_positive_diagonal(const csr<V, host>& A) {
+    const auto diagonal = diagonal_of(worth(cpu{}, std::ssize(A.val)), view(A));
+    return std::ranges::all_of(diagonal, [](V v) { return std::real(v) > 0; });
 }
 
 /// The one that factorizes where `asked` was asked for.
@@ -110,6 +119,7 @@ factor_plan<V>::factor_plan(const csr<V, host_view>& A, double most_bytes, libra
     if (const auto why = why_no(asked); !why.empty()) throw unavailable(why);
     const auto in_order = canonical(A);
     matching m = match_where_needed(view(in_order));
+    may_be_definite = may_be_definite && (asked == cholmod || has_positive_diagonal<V>(in_order));
     const auto why_not = may_be_definite ? why_not_definite(view(in_order)) : "";
     const bool is_definite = may_be_definite && why_not.empty() && made_symmetric(m);
     const auto library = library_for(asked, is_definite);
@@ -117,12 +127,12 @@ factor_plan<V>::factor_plan(const csr<V, host_view>& A, double most_bytes, libra
         throw argument_error("cholmod: " + (why_not.empty() ? not_definite().what() : why_not));
     if (library == eigen || library == umfpack) {
         const auto matched = rearranged<V>(view(in_order), onto_diagonal(m));
-        auto arrangement = onto_diagonal(m, elimination_order(view(matched)));
-        forecast_ = nz::forecast(view(rearranged<V>(view(in_order), arrangement)),
-                                 entries_in<V>(most_bytes_) + 1, is_definite && library == eigen);
+        const auto order = elimination_order(view(matched));
+        forecast_ = nz::forecast(view(matched), order, entries_in<V>(most_bytes_) + 1,
+                                 is_definite && library == eigen);
         if (forecast_.is_cholesky)
             forecast_ = faster_of_eigen<V>(forecast_, in_order.shape.rows, most_bytes_);
-        arrangement_ = std::make_shared<const rearrangement>(std::move(arrangement));
+        arrangement_ = std::make_shared<const rearrangement>(onto_diagonal(m, order));
         if (library == eigen) return;
     }
     arrangement_ = std::make_shared<const rearrangement>(onto_diagonal(m));

@@ -3,6 +3,7 @@
 #include <Eigen/OrderingMethods>
 #include <Eigen/SparseCore>
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "nonzero/formats/csr/to_csr.hpp"
@@ -11,15 +12,27 @@
 namespace nz {
 namespace {
 
-/// The columns below i in row i of the pattern of A + A^T, for every i; some come twice.
-template <class V>
+/// The place of each row and column in an order.
+std::vector<index> places_in(std::span<const index> order, std::size_t n) {
+    std::vector<index> place(n);
+    if (order.empty()) std::iota(place.begin(), place.end(), 0);
+    for (std::size_t k = 0; k < order.size(); ++k) place[std::size_t(order[k])] = index(k);
+    return place;
+}
+
+/// The columns below i in row i of the pattern of A + A^T in that order, for every i; some come
+/// twice.
 struct lower_pattern {
-    explicit lower_pattern(const csr<V, host_view>& A) : ptr(std::size_t(A.shape.rows) + 1, 0) {
+    template <class V>
+    lower_pattern(const csr<V, host_view>& A, std::span<const index> order)
+        : ptr(std::size_t(A.shape.rows) + 1, 0) {
+        const auto place = places_in(order, std::size_t(A.shape.rows));
         const auto for_all = [&](auto f) {
             for (std::size_t i = 0; i < std::size_t(A.shape.rows); ++i)
                 for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k) {
-                    const auto j = std::size_t(A.col_ind[k]);
-                    if (i != j) f(std::max(i, j), index(std::min(i, j)));
+                    const index here = place[i], across = place[std::size_t(A.col_ind[k])];
+                    if (here != across)
+                        f(std::size_t(std::max(here, across)), std::min(here, across));
                 }
         };
         for_all([&](std::size_t i, index) { ++ptr[i + 1]; });
@@ -36,8 +49,7 @@ struct lower_pattern {
 };
 
 /// The parent of each node in the elimination tree; -1: a root.
-template <class V>
-std::vector<index> elimination_tree(const lower_pattern<V>& pattern, std::size_t n) {
+std::vector<index> elimination_tree(const lower_pattern& pattern, std::size_t n) {
     std::vector<index> parent(n, -1), ancestor(n, -1);
     for (std::size_t i = 0; i < n; ++i)
         for (index j : pattern.row(i))
@@ -73,9 +85,10 @@ host_vector<index> elimination_order(const csr<V, host_view>& A) {
 }
 
 template <class V>
-factor_forecast forecast(const csr<V, host_view>& A, std::int64_t most_entries, bool is_cholesky) {
+factor_forecast forecast(const csr<V, host_view>& A, std::span<const index> order,
+                         std::int64_t most_entries, bool is_cholesky) {
     const auto n = std::size_t(A.shape.rows);
-    const lower_pattern<V> pattern(A);
+    const lower_pattern pattern(A, order);
     const auto parent = elimination_tree(pattern, n);
     std::vector<std::int64_t> below(n, 0);  // entries below the diagonal of each column of L
     std::vector<index> seen(n, -1);
@@ -99,9 +112,10 @@ factor_forecast forecast(const csr<V, host_view>& A, std::int64_t most_entries, 
     return f;
 }
 
-#define NZ_INSTANTIATE(V)                                                    \
-    template host_vector<index> elimination_order(const csr<V, host_view>&); \
-    template factor_forecast forecast(const csr<V, host_view>&, std::int64_t, bool);
+#define NZ_INSTANTIATE(V)                                                               \
+    template host_vector<index> elimination_order(const csr<V, host_view>&);            \
+    template factor_forecast forecast(const csr<V, host_view>&, std::span<const index>, \
+                                      std::int64_t, bool);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

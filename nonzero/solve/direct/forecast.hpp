@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <span>
 
 #include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/solve/direct/factor_forecast.hpp"
@@ -14,11 +15,12 @@ namespace nz {
 template <class V>
 host_vector<index> elimination_order(const csr<V, host_view>& A);
 
-/// The count for A with its rows and columns as they are. most_entries: where counting ends.
-/// is_cholesky: of L in A = L L^H alone. O(entries). Deterministic.
+/// The count for A with its rows and columns in this order, as elimination_order's; empty: as they
+/// are. most_entries: where counting ends. is_cholesky: of L in A = L L^H alone. O(entries).
+/// Deterministic.
 /// Source   Liu 1990, doi:10.1137/0611010 (the elimination tree).
 template <class V>
-factor_forecast forecast(const csr<V, host_view>& A,
+factor_forecast forecast(const csr<V, host_view>& A, std::span<const index> order = {},
                          std::int64_t most_entries = std::numeric_limits<std::int64_t>::max(),
                          bool is_cholesky = false);
 
