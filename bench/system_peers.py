@@ -225,7 +225,7 @@ def versions_of(*packages):
 
 def commit():
     """Give the commit of the checkout that this is part of."""
-    told = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=Path(__file__).parent,
+    told = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=Path(__file__).parent,
                           capture_output=True, text=True, check=False)
     return told.stdout.strip()
 
