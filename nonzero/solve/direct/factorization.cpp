@@ -54,8 +54,8 @@ double half_of_memory() {
 
 /// Without it A is not definite, and its symmetry need not be looked at.
 template <class V>
-bool has_positive_diagonal(const csr<V, host>& A) {
-    const auto diagonal = diagonal_of(worth(cpu{}, std::ssize(A.val)), view(A));
+bool has_positive_diagonal(const csr<V, host_view>& A) {
+    const auto diagonal = diagonal_of(worth(cpu{}, std::ssize(A.val)), A);
     return std::ranges::all_of(diagonal, [](V v) { return std::real(v) > 0; });
 }
 
@@ -88,13 +88,26 @@ factor_forecast faster_of_eigen(const factor_forecast& cholesky, index rows, dou
     return lu.bytes <= most_bytes && lu.entries <= entries_in<V>(most_bytes) ? lu : cholesky;
 }
 
+bool rows_stay(const matching& m) {
+    for (std::size_t i = 0; i < m.row_of.size(); ++i)
+        if (m.row_of[i] != index(i)) return false;
+    return true;
+}
+
 /// Whether the rows stay where they are; then both sides are scaled alike, so that a symmetric A
 /// stays symmetric.
 bool made_symmetric(matching& m) {
-    for (std::size_t i = 0; i < m.row_of.size(); ++i)
-        if (m.row_of[i] != index(i)) return false;
+    if (!rows_stay(m)) return false;
     m.scaling.cols = m.scaling.rows;
     return true;
+}
+
+/// A's pattern with the matches on its diagonal; `moved` holds it where rows move.
+template <class V>
+csr<V, host_view> pattern_of(const csr<V, host_view>& A, const matching& m, csr<V, host>& moved) {
+    if (rows_stay(m)) return A;
+    moved = rearranged<V>(A, onto_diagonal(m));
+    return view(moved);
 }
 
 }  // namespace
@@ -117,18 +130,20 @@ factor_plan<V>::factor_plan(const csr<V, host_view>& A, double most_bytes, libra
     : most_bytes_(most_bytes > 0 ? most_bytes : half_of_memory()), asked_(asked) {
     using enum factor_forecast::libraries;
     if (const auto why = why_no(asked); !why.empty()) throw unavailable(why);
-    const auto in_order = canonical(A);
-    matching m = match_where_needed(view(in_order));
+    const ascending<V> known(A);
+    const csr<V, host_view>& in_order = known.view();
+    matching m = match_where_needed(in_order);
     may_be_definite = may_be_definite && (asked == cholmod || has_positive_diagonal<V>(in_order));
-    const auto why_not = may_be_definite ? why_not_definite(view(in_order)) : "";
+    const auto why_not = may_be_definite ? why_not_definite(known) : "";
     const bool is_definite = may_be_definite && why_not.empty() && made_symmetric(m);
     const auto library = library_for(asked, is_definite);
     if (library == cholmod && !is_definite)
         throw argument_error("cholmod: " + (why_not.empty() ? not_definite().what() : why_not));
     if (library == eigen || library == umfpack) {
-        const auto matched = rearranged<V>(view(in_order), onto_diagonal(m));
-        const auto order = elimination_order(view(matched));
-        forecast_ = nz::forecast(view(matched), order, entries_in<V>(most_bytes_) + 1,
+        csr<V, host> moved;
+        const auto pattern = pattern_of(in_order, m, moved);
+        const auto order = elimination_order(pattern);
+        forecast_ = nz::forecast(pattern, order, entries_in<V>(most_bytes_) + 1,
                                  is_definite && library == eigen);
         if (forecast_.is_cholesky)
             forecast_ = faster_of_eigen<V>(forecast_, in_order.shape.rows, most_bytes_);
@@ -137,7 +152,7 @@ factor_plan<V>::factor_plan(const csr<V, host_view>& A, double most_bytes, libra
     }
     arrangement_ = std::make_shared<const rearrangement>(onto_diagonal(m));
     if (in_order.shape.rows == 0) return;
-    const auto matched = rearranged<wide>(view(in_order), *arrangement_);
+    const auto matched = rearranged<wide>(in_order, *arrangement_);
     symbolic_ = library == cholmod   ? analysed_by_cholmod<wide>(view(matched))
                 : library == umfpack ? analysed_by_umfpack<wide>(view(matched))
                 : library == klu     ? analysed_by_klu<wide>(view(matched))

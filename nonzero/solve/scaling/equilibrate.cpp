@@ -15,6 +15,17 @@ host_vector<int> rounded(const host_vector<double>& exponents) {
     return all;
 }
 
+/// Takes half of what is left off the exponents. The farthest that any was from 0.
+double halved(host_vector<double>& exponents, const host_vector<double>& left) {
+    double farthest = 0;
+    for (std::size_t k = 0; k < left.size(); ++k) {
+        if (left[k] == nothing) continue;
+        exponents[k] -= left[k] / 2;
+        farthest = std::max(farthest, std::abs(left[k]));
+    }
+    return farthest;
+}
+
 }  // namespace
 
 template <class V>
@@ -37,29 +48,36 @@ host_vector<double> log2_magnitudes(const csr<V, host_view>& A, index first_row)
 
 template <class V>
 power_scaling equilibration(const csr<V, host_view>& A, index first_row) {
+    return equilibration(A, log2_magnitudes(A, first_row));
+}
+
+template <class V>
+power_scaling equilibration(const csr<V, host_view>& A, std::span<const double> sizes) {
     constexpr int sweeps = 10;
-    const auto sizes = log2_magnitudes(A, first_row);
+    constexpr double near_enough = 0x1p-5;  // powers are whole numbers
     const auto rows = std::size_t(A.shape.rows), cols = std::size_t(A.shape.cols);
     host_vector<double> of_row(rows, 0.0), of_col(cols, 0.0), in_row(rows), in_col(cols);
     for (int sweep = 0; sweep < sweeps; ++sweep) {
-        std::ranges::fill(in_row, nothing), std::ranges::fill(in_col, nothing);
-        for (std::size_t i = 0; i < rows; ++i)
+        std::ranges::fill(in_col, nothing);
+        for (std::size_t i = 0; i < rows; ++i) {
+            double most = nothing;
+            const double mine = of_row[i];
             for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k) {
-                const auto j = std::size_t(A.col_ind[k]);
-                const double size = sizes[k] + of_row[i] + of_col[j];
-                in_row[i] = std::max(in_row[i], size), in_col[j] = std::max(in_col[j], size);
+                double& in_its = in_col[std::size_t(A.col_ind[k])];
+                const double size = sizes[k] + mine + of_col[std::size_t(A.col_ind[k])];
+                most = std::max(most, size), in_its = std::max(in_its, size);
             }
-        for (std::size_t i = 0; i < rows; ++i)
-            if (in_row[i] != nothing) of_row[i] -= in_row[i] / 2;
-        for (std::size_t j = 0; j < cols; ++j)
-            if (in_col[j] != nothing) of_col[j] -= in_col[j] / 2;
+            in_row[i] = most;
+        }
+        if (std::max(halved(of_row, in_row), halved(of_col, in_col)) < near_enough) break;
     }
     return {rounded(of_row), rounded(of_col)};
 }
 
 #define NZ_INSTANTIATE(V)                                                          \
     template host_vector<double> log2_magnitudes(const csr<V, host_view>&, index); \
-    template power_scaling equilibration(const csr<V, host_view>&, index);
+    template power_scaling equilibration(const csr<V, host_view>&, index);         \
+    template power_scaling equilibration(const csr<V, host_view>&, std::span<const double>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

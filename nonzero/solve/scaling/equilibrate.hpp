@@ -17,11 +17,14 @@ struct power_scaling {
 /// The scaling after which the largest magnitude in every row and column is near 1: the same for
 /// rows and columns where A's magnitudes are symmetric. Rows and columns without entries that are
 /// not zero keep their size. Deterministic. Throws argument_error, naming the row, where an entry
-/// is not finite. O(nnz) for each of ten sweeps, which halve what is left. first_row: of a larger
-/// matrix, where A's begin, from which rows are named.
+/// is not finite. O(nnz) for each of up to ten sweeps, which halve what is left. first_row: of a
+/// larger matrix, where A's begin, from which rows are named.
 /// Source   Ruiz 2001, RAL-TR-2001-034.
 template <class V>
 power_scaling equilibration(const csr<V, host_view>& A, index first_row = 0);
+/// The same of A's log2_magnitudes.
+template <class V>
+power_scaling equilibration(const csr<V, host_view>& A, std::span<const double> sizes);
 
 /// log2 |v| of all entries; -infinity where an entry is zero. Throws argument_error, naming the
 /// row, where one is not finite.

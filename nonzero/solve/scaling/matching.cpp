@@ -16,13 +16,14 @@ constexpr double far = std::numeric_limits<double>::infinity();
 /// of a match is 0.
 class assignment {
   public:
+    /// sizes: A's log2_magnitudes.
     template <class V>
-    explicit assignment(const csr<V, host_view>& A, index first_row)
+    assignment(const csr<V, host_view>& A, index first_row, host_vector<double> sizes)
         : n_(A.shape.rows),
           ptr_(A.row_ptr),
           col_(A.col_ind),
           first_row_(first_row),
-          cost_(log2_magnitudes(A, first_row)),
+          cost_(std::move(sizes)),
           largest_(std::size_t(n_), 0.0),
           of_row_(std::size_t(n_), 0.0),
           of_col_(std::size_t(n_), far),
@@ -109,9 +110,11 @@ class assignment {
     double search(index start, index& end) {
         using place = std::pair<double, index>;
         std::priority_queue<place, std::vector<place>, std::greater<>> near;
+        // Columns as near as the last one: many, as a match costs nothing. They need no queue.
+        std::vector<index> nearest;
         double shortest = far, base = 0;
         for (index i = start;;) {
-            for (auto k = first(i); k < last(i); ++k) {
+            for (auto k = first(i); k < last(i) && shortest > base; ++k) {
                 const index j = col_[k];
                 const double d = base + std::max(0.0, reduced(i, k));
                 if (d >= shortest || d >= distance_[std::size_t(j)]) continue;
@@ -119,14 +122,21 @@ class assignment {
                 distance_[std::size_t(j)] = d, before_[std::size_t(j)] = i;
                 if (row_of_[std::size_t(j)] < 0)
                     shortest = d, end = j;
+                else if (d == base)
+                    nearest.push_back(j);
                 else
                     near.emplace(d, j);
             }
-            while (!near.empty() && is_final_[std::size_t(near.top().second)]) near.pop();
-            if (near.empty() || near.top().first >= shortest) return shortest;
-            const index j = near.top().second;
-            base = near.top().first;
-            near.pop();
+            if (shortest == base) return shortest;
+            if (nearest.empty()) {
+                while (!near.empty() && is_final_[std::size_t(near.top().second)]) near.pop();
+                if (near.empty() || near.top().first >= shortest) return shortest;
+                nearest.push_back(near.top().second);
+                base = near.top().first;
+                near.pop();
+            }
+            const index j = nearest.back();
+            nearest.pop_back();
             is_final_[std::size_t(j)] = true;
             i = row_of_[std::size_t(j)];
         }
@@ -164,7 +174,7 @@ matching match(const csr<V, host_view>& A, index first_row) {
     if (A.shape.rows != A.shape.cols)
         throw argument_error("match: A is " + std::to_string(A.shape.rows) + " x " +
                              std::to_string(A.shape.cols) + ", expected a square matrix");
-    return assignment(A, first_row).run();
+    return assignment(A, first_row, log2_magnitudes(A, first_row)).run();
 }
 
 template <class V>
@@ -173,7 +183,8 @@ matching match_where_needed(const csr<V, host_view>& A, index first_row) {
     constexpr double least = 0x1p-7;
     constexpr int farthest = 40;
     const auto n = std::size_t(A.shape.rows);
-    matching as_it_is{host_vector<index>(n), equilibration(A, first_row)};
+    auto sizes = log2_magnitudes(A, first_row);
+    matching as_it_is{host_vector<index>(n), equilibration(A, sizes)};
     for (std::size_t i = 0; i < n; ++i) {
         double size = 0;
         for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k)
@@ -184,7 +195,7 @@ matching match_where_needed(const csr<V, host_view>& A, index first_row) {
             as_it_is.row_of[i] = index(i);
             continue;
         }
-        matching other = match(A, first_row);
+        matching other = assignment(A, first_row, std::move(sizes)).run();
         const auto is_near = [](int a, int b) { return std::abs(a - b) <= farthest; };
         const auto& [rows, cols] = as_it_is.scaling;
         if (!std::ranges::equal(other.scaling.rows, rows, is_near) ||
