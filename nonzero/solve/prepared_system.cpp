@@ -229,8 +229,9 @@ system_report::attempt prepared_system<V, B, Matrix>::not_tried() const {
 
 template <class V, class B, class Matrix>
 bool prepared_system<V, B, Matrix>::direct_at_once() const {
+    // Of an indefinite A without blocks few are enough seldom.
     const bool iterations_are_many =
-        facts_.zero_on_diagonal >= 0 || (!facts_.is_symmetric && may_probe());
+        facts_.zero_on_diagonal >= 0 || (may_probe() && !(facts_.is_symmetric && facts_.is_saddle));
     return may_be_direct() && !facts_.why_not_definite.empty() &&
            facts_.entries <= (iterations_are_many ? forecast_entries : small_entries);
 }
@@ -260,18 +261,21 @@ void prepared_system<V, B, Matrix>::put_direct(std::vector<choice>& left, system
 template <class V, class B, class Matrix>
 void prepared_system<V, B, Matrix>::limit_first(std::vector<choice>& choices) const {
     if (choices.size() < 2) return;
-    // An iteration with amg takes as long as some seven products: these as long as the thousand
-    // that a forecast is held against. On a GPU, and over ranks, they take less than a forecast.
+    // Iterations that take about as long as a forecast, as one with amg takes as long as some seven
+    // products. On a GPU, and over ranks, a thousand take no longer.
+    constexpr std::int64_t with_amg = 60, of_minres = 300;
     const bool forecast_is_near =
         std::is_same_v<B, cpu> && A_.ranks() == nullptr && facts_.entries <= forecast_entries;
-    if (facts_.why_not_definite.empty() && may_be_direct()) {
-        choices.front().most_iterations = forecast_is_near ? 150 : 1000;
-        choices.front().is_paced = forecast_is_near;
+    choice& first = choices.front();
+    first.is_paced = forecast_is_near && may_be_direct() && facts_.is_symmetric;
+    if (facts_.why_not_definite.empty()) {
+        if (may_be_direct()) first.most_iterations = first.is_paced ? with_amg : 1000;
+        return;
     }
-    if (!facts_.why_not_definite.empty() && (may_be_direct() || !facts_.is_symmetric))
-        choices.front().patience = 300;
+    if (may_be_direct() || !facts_.is_symmetric) first.patience = 300;
     // The setup of blocks takes as long as many iterations.
-    if (facts_.is_saddle) choices.front().most_iterations = 1000;
+    if (facts_.is_saddle) first.most_iterations = 1000;
+    if (first.is_paced) first.most_iterations = of_minres;
 }
 
 template <class V, class B, class Matrix>
