@@ -345,8 +345,8 @@ void prepared_system<V, B, Matrix>::reconsider(const choice& opening, std::vecto
         std::rotate(left.begin(), left.begin() + 1,
                     std::find_if_not(left.begin() + 1, left.end(), comes_before));
     if (!may_be_direct() || direct_at_once()) return;
-    // Others' turn comes where cg has failed otherwise than by its iterations.
-    if (facts_.why_not_definite.empty() && !goes_on)
+    // Of a large A it is others' turn where cg has failed otherwise than by its iterations.
+    if (facts_.why_not_definite.empty() && !goes_on && facts_.entries > forecast_entries)
         left.push_back({krylov_method::direct, preconditioning::none});
     else
         put_direct(left, report);
