@@ -659,6 +659,67 @@ def transposed(m: Measurements, machine: str) -> list[str]:
         ["setup, in transposed products of its own", spread_of(own)]])
 
 
+# ---- linear programs -----------------------------------------------------------------------------
+
+LP_KINDS = {"transport": "transport", "flows": "multi-commodity flow",
+            "assignment": "generalised assignment", "two_stage": "two-stage stochastic programs",
+            "covering": "set covering"}
+
+
+def lp_kind(name: str) -> str:
+    """The kind of a generated constraint matrix; all others are Netlib's."""
+    return next((kind for start, kind in LP_KINDS.items() if name.startswith(start)), "Netlib")
+
+
+def lp_class(m: Measurements, machine: str) -> list[str]:
+    """The plan on constraint matrices and on their transposes, against cuSPARSE."""
+    runs = m.runs(machine, "lp")
+    sizes = {(of := run["matrices"][0])["name"]: of["nnz"] for run in runs}
+    rows = timed(runs, 0)
+
+    def better_op(here: list[Row]) -> Row | None:
+        return summary.best_of([r for r in here if "spmvop" in r["method"]], peer=True)
+
+    def line(kind: str, of: str, here: Rows) -> list[str]:
+        entries = [sizes[name] / 1e6 for name in here]
+        return [kind, of, str(len(here)), f"{min(entries):.2g} to {max(entries):.2g}",
+                *(mean_cell(ratios(here, method("plan"), theirs), theirs is best_baseline)
+                  for theirs in (method("cusparse.csr"), better_op, best_baseline)),
+                spread_of(setup_products(here, "plan"))]
+
+    lines = []
+    for kind in [*LP_KINDS.values(), "Netlib"]:
+        for of in ("A", "A^T"):
+            here = {name: r for name, r in rows.items()
+                    if lp_kind(name) == kind and name.endswith("_T") == (of == "A^T")}
+            lines.append(line(kind, of, here))
+    lines.append(line("all", "both", rows))
+    return table(["constraint matrices", "of", "matrices", "million entries", "`cusparse.csr`",
+                  "the better SpMVOp", "the best of cuSPARSE",
+                  "setup in products of `cusparse.csr`"], lines, text=2)
+
+
+def cupdlpx(m: Measurements, machine: str) -> list[str]:
+    """cuPDLPx with its own products and with nonzero's, end to end."""
+    lines, over, whole = [], [], []
+    for p in m.json(f"{machine}/cupdlpx.json")["problems"]:
+        theirs, ours = p["cusparse"], p["nonzero"]
+        over.append(theirs["us_per_iteration"] / ours["us_per_iteration"])
+        solved = theirs["status"] == ours["status"] == "OPTIMAL"
+        if solved:
+            whole.append(theirs["solve_s"] / ours["solve_s"])
+        lines.append([f"`{p['name']}`", p["kind"], f"{p['reduced_entries'] / 1e6:.2f}",
+                      f"{ours['iterations']:,}", f"{theirs['us_per_iteration']:.1f}",
+                      f"{ours['us_per_iteration']:.1f}", f"{over[-1]:.2f}",
+                      *((f"{theirs['solve_s']:.2f}", f"{ours['solve_s']:.2f}", f"{whole[-1]:.2f}")
+                        if solved else ("not in time", "not in time", "-"))])
+    lines.append(["geometric mean", "", "", "", "", "", f"{summary.geometric_mean(over):.2f}",
+                  "", "", f"{summary.geometric_mean(whole):.2f}"])
+    return table(["LP", "kind", "million entries", "iterations", "an iteration, cuSPARSE [us]",
+                  "nonzero [us]", "times as fast", "from the model to the answer, cuSPARSE [s]",
+                  "nonzero [s]", "times as fast"], lines, text=2)
+
+
 def giants(m: Measurements, machine: str) -> list[str]:
     """Matrices of a billion entries."""
     made_by = m.json("matrices.json")["generated"]
@@ -1262,7 +1323,7 @@ GENERATORS: dict[str, Callable[..., list[str]]] = {
         plan, plan_sizes, plan_misses, transposed,
         giants, large, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
-        networkx, networkx_tests, amgx_clients, system_peers,
+        networkx, networkx_tests, amgx_clients, system_peers, lp_class, cupdlpx,
         ranks_solvers, gpus_products, gpus_messages, gpus_solvers, gpus_large,
         ranks_aims, many_gpus,
         many_gpus_amg, many_gpus_levels)}
