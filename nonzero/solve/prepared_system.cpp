@@ -229,7 +229,7 @@ system_report::attempt prepared_system<V, B, Matrix>::not_tried() const {
 
 template <class V, class B, class Matrix>
 bool prepared_system<V, B, Matrix>::direct_at_once() const {
-    // Of an indefinite A without blocks few are enough seldom.
+    // Few iterations are seldom enough for an indefinite A without blocks.
     const bool iterations_are_many =
         facts_.zero_on_diagonal >= 0 || (may_probe() && !(facts_.is_symmetric && facts_.is_saddle));
     return may_be_direct() && !facts_.why_not_definite.empty() &&

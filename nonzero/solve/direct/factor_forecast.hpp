@@ -23,7 +23,7 @@ struct factor_forecast {
     double operations = 0;     ///< multiplications and additions
     double bytes = 0;          ///< of the factors
     double seconds = 0;        ///< on one core, at the rates that forecast.cpp states
-    bool is_complete = true;   ///< false: counting ended at the limit, and more would come
+    bool is_complete = true;   ///< false: more entries than may be, or none were counted
     libraries library = libraries::eigen;
     bool is_cholesky = false;  ///< A = L L^H is tried, half of the work of A = L U
 };

@@ -189,8 +189,8 @@ void factorization<V>::factorize(const factor_plan<V>& plan) {
     arrangement_ = std::make_shared<const rearrangement>(plan.arrangement());
     if (!forecast_.is_complete || forecast_.bytes > plan.most_bytes())
         throw unavailable(fmt::format(
-            "the factors of A would take {}{}, more than the {} allowed",
-            forecast_.is_complete ? "" : "at least ", text_of_bytes(forecast_.bytes),
+            "the factors of A would take {}, more than the {} allowed",
+            text_of_bytes(forecast_.bytes),
             text_of_bytes(std::min(plan.most_bytes(), double(most_entries) * bytes_an_entry<V>))));
     const auto matrix = rearranged<wide>(view(A_), *arrangement_);
     factors_ = plan.symbolic() != nullptr ? plan.symbolic()->factorize(view(matrix))

@@ -4,6 +4,7 @@
 #include <Eigen/SparseCore>
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "nonzero/formats/csr/to_csr.hpp"
@@ -20,39 +21,39 @@ std::vector<index> places_in(std::span<const index> order, std::size_t n) {
     return place;
 }
 
-/// The columns below i in row i of the pattern of A + A^T in that order, for every i; some come
-/// twice.
-struct lower_pattern {
+/// The entries off the diagonal of the pattern of A + A^T in that order, each once or twice: for
+/// every column those below the diagonal, or for every row those left of it.
+struct half_pattern {
     template <class V>
-    lower_pattern(const csr<V, host_view>& A, std::span<const index> order)
+    half_pattern(const csr<V, host_view>& A, std::span<const index> place, bool by_rows)
         : ptr(std::size_t(A.shape.rows) + 1, 0) {
-        const auto place = places_in(order, std::size_t(A.shape.rows));
         const auto for_all = [&](auto f) {
             for (std::size_t i = 0; i < std::size_t(A.shape.rows); ++i)
                 for (auto k = std::size_t(A.row_ptr[i]); k < std::size_t(A.row_ptr[i + 1]); ++k) {
-                    const index here = place[i], across = place[std::size_t(A.col_ind[k])];
-                    if (here != across)
-                        f(std::size_t(std::max(here, across)), std::min(here, across));
+                    const auto [low, high] =
+                        std::minmax(place[i], place[std::size_t(A.col_ind[k])]);
+                    if (low != high)
+                        by_rows ? f(std::size_t(high), low) : f(std::size_t(low), high);
                 }
         };
         for_all([&](std::size_t i, index) { ++ptr[i + 1]; });
         for (std::size_t i = 1; i < ptr.size(); ++i) ptr[i] += ptr[i - 1];
-        col.resize(std::size_t(ptr.back()));
+        others.resize(std::size_t(ptr.back()));
         std::vector<offset> next(ptr.begin(), ptr.end() - 1);
-        for_all([&](std::size_t i, index j) { col[std::size_t(next[i]++)] = j; });
+        for_all([&](std::size_t i, index j) { others[std::size_t(next[i]++)] = j; });
     }
-    [[nodiscard]] std::span<const index> row(std::size_t i) const {
-        return {col.data() + ptr[i], std::size_t(ptr[i + 1] - ptr[i])};
+    [[nodiscard]] std::span<const index> of(std::size_t i) const {
+        return {others.data() + ptr[i], std::size_t(ptr[i + 1] - ptr[i])};
     }
     std::vector<offset> ptr;
-    std::vector<index> col;
+    std::vector<index> others;
 };
 
-/// The parent of each node in the elimination tree; -1: a root.
-std::vector<index> elimination_tree(const lower_pattern& pattern, std::size_t n) {
+/// The parent of each node in the elimination tree; -1: a root. rows: left of the diagonal.
+std::vector<index> elimination_tree(const half_pattern& rows, std::size_t n) {
     std::vector<index> parent(n, -1), ancestor(n, -1);
     for (std::size_t i = 0; i < n; ++i)
-        for (index j : pattern.row(i))
+        for (index j : rows.of(i))
             while (j != index(i)) {
                 index& up = ancestor[std::size_t(j)];
                 const index above = up;
@@ -64,6 +65,69 @@ std::vector<index> elimination_tree(const lower_pattern& pattern, std::size_t n)
                 j = above;
             }
     return parent;
+}
+
+/// The nodes of a forest, children before their parents and subtrees together. A parent has a
+/// larger number than its children.
+std::vector<index> postorder(std::span<const index> parent) {
+    const std::size_t n = parent.size();
+    std::vector<index> nodes(n, 1), order(n);  // nodes: of the subtree
+    for (std::size_t j = 0; j < n; ++j)
+        if (parent[j] >= 0) nodes[std::size_t(parent[j])] += nodes[j];
+    std::vector<index> end(n);  // one behind the subtree's last place, which is the node's
+    index left = index(n);
+    for (std::size_t j = n; j-- > 0;) {
+        index& behind = parent[j] < 0 ? left : end[std::size_t(parent[j])];
+        order[std::size_t(behind) - 1] = index(j);
+        end[j] = behind - 1;
+        behind -= nodes[j];
+    }
+    return order;
+}
+
+/// The root of j's tree in a forest of ancestors, whose paths it shortens.
+index root_of(std::vector<index>& ancestor, index j) {
+    while (ancestor[std::size_t(j)] != j) {
+        index& up = ancestor[std::size_t(j)];
+        j = up = ancestor[std::size_t(up)];
+    }
+    return j;
+}
+
+/// Entries of each column of L, its diagonal with them. A row of L is a subtree of the elimination
+/// tree whose leaves are entries of A; each leaf counts one, and the node where two paths meet that
+/// would be counted twice counts one less. columns: below the diagonal.
+std::vector<std::int64_t> column_counts(const half_pattern& columns,
+                                        std::span<const index> parent) {
+    const std::size_t n = parent.size();
+    const auto order = postorder(parent);
+    std::vector<index> first(n, -1);  // place of the first node of the subtree
+    std::vector<std::int64_t> count(n, 0);
+    for (std::size_t k = 0; k < n; ++k) {
+        count[std::size_t(order[k])] = first[std::size_t(order[k])] < 0 ? 1 : 0;
+        for (index j = order[k]; j >= 0 && first[std::size_t(j)] < 0; j = parent[std::size_t(j)])
+            first[std::size_t(j)] = index(k);
+    }
+    std::vector<index> ancestor(n), last_leaf(n, -1), last_first(n, -1);  // of rows
+    std::iota(ancestor.begin(), ancestor.end(), 0);
+    for (const index node : order) {
+        const auto j = std::size_t(node);
+        for (const index row : columns.of(j)) {
+            const auto i = std::size_t(row);
+            if (first[j] <= last_first[i]) continue;  // no leaf: the last one is below it
+            last_first[i] = first[j];
+            ++count[j];
+            const index before = std::exchange(last_leaf[i], node);
+            if (before >= 0) --count[std::size_t(root_of(ancestor, before))];
+        }
+        if (parent[j] < 0) continue;
+        --count[std::size_t(parent[j])];
+        ancestor[j] = parent[j];
+    }
+    for (const index j : order)
+        if (const index up = parent[std::size_t(j)]; up >= 0)
+            count[std::size_t(up)] += count[std::size_t(j)];
+    return count;
 }
 
 }  // namespace
@@ -87,27 +151,16 @@ host_vector<index> elimination_order(const csr<V, host_view>& A) {
 template <class V>
 factor_forecast forecast(const csr<V, host_view>& A, std::span<const index> order,
                          std::int64_t most_entries, bool is_cholesky) {
-    const auto n = std::size_t(A.shape.rows);
-    const lower_pattern pattern(A, order);
-    const auto parent = elimination_tree(pattern, n);
-    std::vector<std::int64_t> below(n, 0);  // entries below the diagonal of each column of L
-    std::vector<index> seen(n, -1);
-    factor_forecast f{.is_cholesky = is_cholesky};
+    const auto place = places_in(order, std::size_t(A.shape.rows));
+    const auto parent = elimination_tree(half_pattern(A, place, true), place.size());
     const std::int64_t factors = is_cholesky ? 1 : 2;
-    f.entries = std::int64_t(n);
-    for (std::size_t i = 0; i < n; ++i) {
-        seen[i] = index(i);
-        for (index j : pattern.row(i))
-            for (; seen[std::size_t(j)] != index(i); j = parent[std::size_t(j)]) {
-                seen[std::size_t(j)] = index(i);
-                ++below[std::size_t(j)], f.entries += factors;
-            }
-        if (f.entries > most_entries) {
-            f.is_complete = false;
-            break;
-        }
+    factor_forecast f{.entries = A.shape.rows, .is_cholesky = is_cholesky};
+    for (const auto count : column_counts(half_pattern(A, place, false), parent)) {
+        const auto below = double(count - 1);
+        f.entries += factors * (count - 1);
+        f.operations += double(factors) * below * below;
     }
-    for (const auto b : below) f.operations += double(factors) * double(b) * double(b);
+    f.is_complete = f.entries <= most_entries;
     set_costs<V>(f);
     return f;
 }

@@ -16,9 +16,10 @@ template <class V>
 host_vector<index> elimination_order(const csr<V, host_view>& A);
 
 /// The count for A with its rows and columns in this order, as elimination_order's; empty: as they
-/// are. most_entries: where counting ends. is_cholesky: of L in A = L L^H alone. O(entries).
-/// Deterministic.
-/// Source   Liu 1990, doi:10.1137/0611010 (the elimination tree).
+/// are. most_entries: more are told. is_cholesky: of L in A = L L^H alone. Deterministic; near
+/// O(nnz), however many entries the factors have.
+/// Source   Liu 1990, doi:10.1137/0611010 (the elimination tree); Gilbert, Ng and Peyton 1994,
+///          doi:10.1137/S0895479892236921 (the counts).
 template <class V>
 factor_forecast forecast(const csr<V, host_view>& A, std::span<const index> order = {},
                          std::int64_t most_entries = std::numeric_limits<std::int64_t>::max(),
