@@ -289,14 +289,16 @@ TEST_F(solve, tries_others_and_says_what_it_got) {
         << out;
     EXPECT_NE(out.find("method      minres, preconditioner jacobi"), std::string::npos) << out;
     const auto j = json::parse(slurp(dir / "j.json"));
-    ASSERT_EQ(j["attempts"].size(), 2);
+    ASSERT_EQ(j["attempts"].size(), 3);
     EXPECT_EQ(j["attempts"][0]["method"], "cg");
     EXPECT_EQ(j["attempts"][0]["preconditioner"], "amg");
     EXPECT_EQ(j["attempts"][0]["converged"], false);
     EXPECT_NE(std::string(j["attempts"][0]["why"]).find("A is not positive definite"),
               std::string::npos);
-    EXPECT_EQ(j["attempts"][1]["method"], j["method"]);
-    EXPECT_EQ(j["attempts"][1]["converged"], true);
+    EXPECT_EQ(j["attempts"][1]["method"], "direct");
+    EXPECT_NE(std::string(j["attempts"][1]["why"]).find("singular"), std::string::npos);
+    EXPECT_EQ(j["attempts"][2]["method"], j["method"]);
+    EXPECT_EQ(j["attempts"][2]["converged"], true);
     EXPECT_LE(double(j["relative_residual"]), 1e-4);
 
     const auto honest = nz("solve " + matrix + " --iterative --max-iter 800 --json j.json");
