@@ -78,8 +78,9 @@ TEST_F(solve, every_method_and_preconditioner) {
     for (const std::string method : {"cg", "bicgstab", "fgmres", "gmres", "idrs", "minres"})
         for (const std::string preconditioner :
              {"none", "jacobi", "block-jacobi", "sgs", "amg", "ilu", "ic", "fsai"}) {
-            const auto j = report("A.npz --threads 1 --method " + method + " --precond " +
-                                  preconditioner + " --block 2 --fill-level 1");
+            const auto j = report(
+                fmt::format("A.npz --threads 1 --method {} --precond {} --block 2 --fill-level 1",
+                            method, preconditioner));
             EXPECT_EQ(j["converged"], true) << method << " " << preconditioner << " " << j["why"];
             EXPECT_LE(double(j["relative_residual"]), 1e-8);
             EXPECT_EQ(j["history"].size(), std::size_t(j["iterations"]) + 1);
@@ -132,7 +133,8 @@ TEST_F(solve, elasticity_by_the_coordinates_of_its_nodes) {
         std::string text =
             fmt::format("%%MatrixMarket matrix array real general\n{} {}\n", rows, columns);
         for (int c = 0; c < columns; ++c)
-            for (int r = 0; r < rows; ++r) text += all[std::size_t(r * columns + c)] + "\n";
+            for (int r = 0; r < rows; ++r)
+                text += all[std::size_t(r) * std::size_t(columns) + std::size_t(c)] + "\n";
         write(name, text);
     };
     array("nodes.mtx", 1584, 3, nodes);
@@ -189,7 +191,7 @@ TEST_F(solve, reaches_the_tolerance_that_it_takes_by_itself) {
     for (const std::string type : {"float", "double", "cfloat", "cdouble"})
         for (const std::string of :
              {"", " --method bicgstab", " --method gmres --precond jacobi"}) {
-            const auto j = report("A.npz --type " + type + of);
+            const auto j = report(fmt::format("A.npz --type {}{}", type, of));
             EXPECT_EQ(j["converged"], true) << type << of << ": " << j["why"];
             EXPECT_EQ(j["tol"], type.find("float") == std::string::npos ? 1e-8 : 1e-5) << type;
         }
@@ -330,10 +332,10 @@ TEST_F(solve, right_hand_sides_of_every_size) {
     write("D.mtx", std::string(banner) + "2 2 2\n1 1 2\n2 2 4\n");
     for (const std::string size : {"e-162", "e-300", "e+153", "e+307"}) {
         write("b.mtx",
-              "%%MatrixMarket matrix array real general\n2 1\n6" + size + "\n12" + size + "\n");
+              fmt::format("%%MatrixMarket matrix array real general\n2 1\n6{0}\n12{0}\n", size));
         EXPECT_EQ(nz("solve D.mtx -b b.mtx -o x.mtx").code, 0) << size;
         EXPECT_EQ(slurp(dir / "x.mtx"),
-                  "%%MatrixMarket matrix array real general\n2 1\n3" + size + "\n3" + size + "\n");
+                  fmt::format("%%MatrixMarket matrix array real general\n2 1\n3{0}\n3{0}\n", size));
     }
 }
 
@@ -430,8 +432,8 @@ TEST_F(solve, on_the_gpu) {
     for (const std::string method : {"cg", "bicgstab", "gmres", "minres"})
         for (const std::string preconditioner :
              {"none", "jacobi", "block-jacobi", "sgs", "amg", "ilu", "ic", "fsai"}) {
-            const auto j = report("A.npz --device gpu --method " + method + " --precond " +
-                                  preconditioner + " --block 2");
+            const auto j = report(fmt::format(
+                "A.npz --device gpu --method {} --precond {} --block 2", method, preconditioner));
             EXPECT_EQ(j["converged"], true) << method << " " << preconditioner << " " << j["why"];
             EXPECT_EQ(j["in_graph"], method != "gmres");
         }
@@ -444,8 +446,8 @@ TEST_F(solve, on_the_gpu) {
     for (const std::string method : {"cg", "bicgstab", "gmres", "idrs", "minres"})
         for (const std::string preconditioner :
              {"none", "jacobi", "block-jacobi", "sgs", "ilu", "ic", "fsai"}) {
-            const auto j = report("H.mtx --device gpu --method " + method + " --precond " +
-                                  preconditioner + " --block 2");
+            const auto j = report(fmt::format(
+                "H.mtx --device gpu --method {} --precond {} --block 2", method, preconditioner));
             EXPECT_EQ(j["type"], "cdouble");
             EXPECT_EQ(j["converged"], true) << method << " " << preconditioner << " " << j["why"];
         }

@@ -180,7 +180,7 @@ std::vector<solve_report> prepared_system<V, B, Matrix>::iterate_together(
     if (negated_) negate<V>(on_, rhs);
     o.max_iter = std::min(o.max_iter, c.most_iterations);
     o.max_seconds = std::max(0.0, o.max_seconds - seconds_since(start));
-    const auto reports =
+    auto reports =
         solve_in_step<V, B>(c.method, on_, A_.product(), M, as_rows<in<V, B>>(rhs, b.count),
                             as_rows<out<V, B>>(solution, b.count), o);
     put_rows<V>(on_, solution, x, n);
@@ -333,7 +333,7 @@ auto prepared_system<V, B, Matrix>::lent(const std::shared_ptr<op>& M) const
 template <class V, class B, class Matrix>
 void prepared_system<V, B, Matrix>::reconsider(const choice& opening, std::vector<choice>& left,
                                                system_report& report) {
-    const bool goes_on = left.size() > 0 && left.front().method == opening.method &&
+    const bool goes_on = !left.empty() && left.front().method == opening.method &&
                          left.front().preconditioner == opening.preconditioner;
     // Short recurrences have little hold where A is not symmetric: first it is ilut's turn. A
     // block preconditioner's on any.
