@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Makes constraint matrices of linear programs, as SciPy's .npz files, for a class of its own.
 
-    bench/lp_matrices.py FOLDER [--scale S] [--mps MODELS] [--only NAME]
+    bench/lp_matrices.py FOLDER [--scale S] [--mps MODELS] [--only NAME] [--transposes]
 
 Five kinds, five sizes of each: transport, multi-commodity flow, generalised assignment, two-stage
 stochastic programs, set covering. S multiplies the entries of all of them; with 1 the largest has
 about 10^8 entries. MODELS: a folder of .mps, .mps.gz or .lp files, which highspy reads
-(pip install highspy). What is in the folder afterwards is told by composition.json: for each matrix
+(pip install highspy). --transposes: also A^T as A_T.npz. What is in the folder afterwards is told by composition.json: for each matrix
 its kind, where it is from, its shape, its entries and its longest row and column.
 
     nz bench FOLDER/*.npz --device gpu --peers --plan [--transpose] --json results.json
@@ -78,6 +78,7 @@ def main():
     parse.add_argument("--scale", type=float, default=1, help="factor of all entries")
     parse.add_argument("--mps", help="folder of models that highspy reads")
     parse.add_argument("--only", default="", help="matrices whose name holds this")
+    parse.add_argument("--transposes", action="store_true", help="that of each beside it")
     o = parse.parse_args()
     o.folder.mkdir(parents=True, exist_ok=True)
     told = []
@@ -87,6 +88,10 @@ def main():
         matrix = sp.csr_matrix(make())
         matrix.sort_indices()
         sp.save_npz(o.folder / f"{name}.npz", matrix, compressed=False)
+        if o.transposes:
+            transpose = sp.csr_matrix(matrix.T)
+            transpose.sort_indices()
+            sp.save_npz(o.folder / f"{name}_T.npz", transpose, compressed=False)
         told.append({"name": name, "kind": kind, "rows": matrix.shape[0],
                      "cols": matrix.shape[1], "nnz": int(matrix.nnz),
                      "longest_row": longest(matrix), "longest_column": longest(matrix.tocsc())})
