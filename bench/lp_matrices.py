@@ -6,8 +6,9 @@
 Five kinds, five sizes of each: transport, multi-commodity flow, generalised assignment, two-stage
 stochastic programs, set covering. S multiplies the entries of all of them; with 1 the largest has
 about 10^8 entries. MODELS: a folder of .mps, .mps.gz or .lp files, which highspy reads
-(pip install highspy). --transposes: also A^T as A_T.npz. What is in the folder afterwards is told by composition.json: for each matrix
-its kind, where it is from, its shape, its entries and its longest row and column.
+(pip install highspy). --transposes: also A^T as A_T.npz. What is in the folder afterwards is told
+by composition.json: for each matrix its kind, where it is from, its shape, its entries and its
+longest row and column.
 
     nz bench FOLDER/*.npz --device gpu --peers --plan [--transpose] --json results.json
 """
