@@ -30,7 +30,7 @@ struct window {
     int diagonals[groups_per_window];
     int class_rows[lane_classes], class_first[lane_classes], class_chunk[lane_classes];
     int group_chunk[groups_per_window + 1];
-    int kept_width, sorted_width;
+    int kept_width, sorted_width, kept_entries;
     int chunk_count, rest_rows;
     int tile_first[most_tiles_a_window + 1];  ///< the first row of each tile, and the last's end
     int tiles, tile_width;
@@ -83,12 +83,12 @@ __device__ void count_kept_width(const packing<V>& p, window& w) {
     for (int g = warp; g < groups_per_window; g += window_warps) {
         int chunks = 0;
         if (g * warp_size < w.rows && w.diagonals[g] == 0) {
-            const index r = g * warp_size + lane;
+            const index r = g * warp_size + lane, len = r < w.rows ? w.len[r] : 0;
             int width = 0;
-            const int log = kept_group(p, r < w.rows ? w.len[r] : 0, width);
+            const int log = kept_group(p, len, width), entries = warp_sum(len);
             const int rows = min(int(warp_size), w.rows - g * warp_size), each = warp_size >> log;
             chunks = (rows + each - 1) / each;
-            if (lane == 0) atomicAdd(&w.kept_width, width);
+            if (lane == 0) atomicAdd(&w.kept_width, width), atomicAdd(&w.kept_entries, entries);
         }
         if (lane == 0) w.group_chunk[g + 1] = chunks;
     }
@@ -301,6 +301,27 @@ struct long_rows {
     unsigned first[packed_window + 1];
 };
 
+/// Turns the rows' numbers of segments into the places where these start, by one thread. It loads
+/// some at once, so that it waits for shared memory once for all of them.
+__device__ inline void place_long_rows(long_rows& l) {
+    constexpr int at_once = 8;
+    constexpr auto block = unsigned(packed_block);
+    unsigned at = 0;
+    for (int k = 0; k < l.count; k += at_once) {
+        unsigned segments[at_once];
+#pragma unroll
+        for (int u = 0; u < at_once; ++u) segments[u] = k + u < l.count ? l.first[k + u] : 0;
+#pragma unroll
+        for (int u = 0; u < at_once; ++u) {
+            const unsigned taken = at % block;
+            if (taken > 0 && taken + segments[u] > block) at += block - taken;
+            if (k + u < l.count) l.first[k + u] = at;
+            at += segments[u];
+        }
+    }
+    l.first[l.count] = (at + block - 1) / block * block;
+}
+
 /// Finds the long rows, in order, and their places. By the whole block, a row a thread.
 template <class V>
 __device__ void find_long_rows(const packing<V>& p, const index* len, index rows, long_rows& l) {
@@ -313,20 +334,13 @@ __device__ void find_long_rows(const packing<V>& p, const index* len, index rows
     __syncthreads();
     int before = __popc(mask & lanes_before());
     for (int w = 0; w < warp; ++w) before += of_warp[w];
-    if (is_long) l.row[before] = r;
+    if (is_long) {
+        l.row[before] = r;
+        l.first[before] = unsigned((len[r] + p.options.split - 1) / p.options.split);
+    }
     if (r == packed_window - 1) l.count = before + is_long;
     __syncthreads();
-    if (r == 0) {
-        unsigned at = 0;
-        for (int k = 0; k < l.count; ++k) {
-            const auto segments = unsigned((len[l.row[k]] + p.options.split - 1) / p.options.split);
-            if (at % packed_block > 0 && at % packed_block + segments > unsigned(packed_block))
-                at = (at + packed_block - 1) / packed_block * packed_block;
-            l.first[k] = at;
-            at += segments;
-        }
-        l.first[l.count] = (at + packed_block - 1) / packed_block * packed_block;
-    }
+    if (r == 0) place_long_rows(l);
     __syncthreads();
 }
 
@@ -462,7 +476,7 @@ template <class V>
 __device__ void enter_window(const packing<V>& p, window& w, index first) {
     const index r = index(threadIdx.x), rows = min(packed_window, p.A.shape.rows - first);
     if (r == 0) w.first = first, w.rows = rows, w.kept_width = w.sorted_width = w.chunk_count = 0;
-    if (r == 0) w.group_chunk[0] = 0;
+    if (r == 0) w.kept_entries = w.group_chunk[0] = 0;
     if (r < lane_classes) w.class_rows[r] = 0;
     if (r < groups_per_window) {
         const bool some = r * warp_size < rows;
@@ -480,12 +494,17 @@ __device__ void enter_window(const packing<V>& p, window& w, index first) {
 /// sorted.
 template <class V>
 __device__ bool cut_listed(const packing<V>& p, window& w, int from) {
-    sort_keys(w);
-    classify(p, w);
+    const auto pays = [&](int sorted_width) {
+        return w.any_long || double(w.kept_width) > p.options.sort_gain * double(sorted_width);
+    };
     if (!w.any_long) count_kept_width(p, w);
     __syncthreads();
-    const bool sorted =
-        w.any_long || double(w.kept_width) > p.options.sort_gain * double(w.sorted_width);
+    bool sorted = pays((w.kept_entries + warp_size - 1) / warp_size);  // no order has less
+    if (sorted) {
+        sort_keys(w);
+        classify(p, w);
+        sorted = pays(w.sorted_width);
+    }
     if (!sorted && threadIdx.x == 0) {
         for (int g = 0; g < groups_per_window; ++g) w.group_chunk[g + 1] += w.group_chunk[g];
         w.chunk_count = w.group_chunk[groups_per_window];
