@@ -74,6 +74,13 @@ __device__ bool insert(V v, unsigned long long* slots, V* table, analysis_counte
     return false;
 }
 
+/// The same by one lane for all that enter this value now: all of a warp would queue for its slot.
+template <class V>
+__device__ bool insert_once(V v, unsigned long long* slots, V* table, analysis_counters* n) {
+    const unsigned alike = __match_any_sync(__activemask(), bits_of(v));
+    return (alike & lanes_before()) != 0 || insert(v, slots, table, n);
+}
+
 /// Whether L1 holds the value. L1 may be older than the table, so a value that it lacks may be in
 /// the table all the same.
 template <class V>
@@ -106,7 +113,7 @@ __global__ void find_values(const V* __restrict__ val, std::size_t count, std::s
         for (int u = 0; u < at_once; ++u) {
             if (k + u * threads >= count) break;
             all_float32 = all_float32 && narrows_to_float32(v[u]);
-            if (few && !is_known<V>(bits_of(v[u]), slots)) few = insert(v[u], slots, table, n);
+            if (few && !is_known<V>(bits_of(v[u]), slots)) few = insert_once(v[u], slots, table, n);
         }
     }
     if (__syncthreads_or(!all_float32) != 0 && threadIdx.x == 0) n->not_float32 = 1;
