@@ -154,7 +154,7 @@ __device__ inline cell cell_of_block(const cells& of) {
 /// A cell of more entries has long rows among others: a part of its columns stands for all of it.
 /// One block would else be at work when all others are done: 256 rows of 7,000 entries, in front of
 /// 600,000 of ten, keep it for 3,500 steps, the others for five.
-constexpr offset most_entries_of_a_cell = 1 << 16;
+constexpr offset most_entries_of_a_cell = 1 << 13;
 
 /// The middle of as many parts of a cell's columns as leave few enough entries.
 template <class V>
