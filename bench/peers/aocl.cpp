@@ -11,7 +11,7 @@ namespace {
 using status = int;
 using handle = void*;
 constexpr int zero_based = 0, plain = 111;
-constexpr int plan_options::many_products = 1000000;
+constexpr int many_products = 1000000;
 
 template <class V>
 using create_csr = status (*)(handle*, int base, std::int32_t rows, std::int32_t cols,
@@ -80,7 +80,7 @@ class aocl_operator final : public plain_operator<V> {
                      const_cast<std::int32_t*>(narrow_row_ptr(A)),
                      const_cast<index*>(A.col_ind.data()), const_cast<V*>(A.val.data())),
               "aoclsparse_create_csr");
-        check(aocl().set_hint(handle_, plain, description_, plan_options::many_products),
+        check(aocl().set_hint(handle_, plain, description_, many_products),
               "aoclsparse_set_mv_hint");
         check(aocl().optimize(handle_), "aoclsparse_optimize");
     }

@@ -61,7 +61,7 @@ class mkl_operator final : public plain_operator<V> {
                      const_cast<index*>(A.col_ind.data()), const_cast<V*>(A.val.data())),
               "mkl_sparse_create_csr");
         check(mkl_sparse_set_mv_hint(handle_, SPARSE_OPERATION_NON_TRANSPOSE, description_,
-                                     plan_options::many_products),
+                                     many_products),
               "mkl_sparse_set_mv_hint");
         check(mkl_sparse_set_memory_hint(handle_, SPARSE_MEMORY_AGGRESSIVE),
               "mkl_sparse_set_memory_hint");
@@ -85,7 +85,7 @@ class mkl_operator final : public plain_operator<V> {
         mkl_set_num_threads_local(threads_);
         if (hinted_for_ != std::pair(order, X.count)) {
             check(mkl_sparse_set_mm_hint(handle_, SPARSE_OPERATION_NON_TRANSPOSE, description_,
-                                         order, X.count, plan_options::many_products),
+                                         order, X.count, many_products),
                   "mkl_sparse_set_mm_hint");
             check(mkl_sparse_optimize(handle_), "mkl_sparse_optimize");
             hinted_for_ = {order, X.count};
@@ -94,7 +94,7 @@ class mkl_operator final : public plain_operator<V> {
     }
 
   private:
-    static constexpr int plan_options::many_products = 1000000;
+    static constexpr int many_products = 1000000;
     int threads_;
     matrix_descr description_{};
     sparse_matrix_t handle_ = nullptr;
