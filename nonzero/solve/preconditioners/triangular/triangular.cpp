@@ -51,14 +51,15 @@ triangular_solver<V>::triangular_solver(cpu on, triangle<V> T)
 template <class V>
 void triangular_solver<V>::solve(std::span<const V> b, std::span<V> x) const {
     visit_rows(T_, [&](const auto& rows) {
-        if (T_.side == triangle_side::lower)
-            schedule_.run([&](int, level_schedule::chunk c) {
+        const auto solve_chunk = [&](int, level_schedule::chunk c) {
+            if (T_.side == triangle_side::lower)
                 for (index i = c.first; i < c.last; ++i) rows.solve(i, b.data(), x.data());
-            });
-        else
-            schedule_.run([&](int, level_schedule::chunk c) {
+            else
                 for (index i = c.last; i-- > c.first;) rows.solve(i, b.data(), x.data());
-            });
+        };
+        const auto alone = [&] { solve_chunk(0, {0, T_.beside.shape.rows}); };
+        if (schedule_.threads() == 1) return alone();
+        faster_.run([&] { schedule_.run(solve_chunk); }, alone);
     });
 }
 

@@ -3,6 +3,7 @@
 
 #include "nonzero/formats/linear_operator.hpp"
 #include "nonzero/solve/preconditioners/factors.hpp"
+#include "nonzero/solve/preconditioners/triangular/faster_way.hpp"
 #include "nonzero/solve/preconditioners/triangular/level_schedule.hpp"
 #include "nonzero/solve/preconditioners/triangular/triangular_on_gpu.hpp"
 
@@ -18,7 +19,9 @@ struct triangle {
     host_vector<V> inverse;  ///< n: 1 over the diagonal; empty where it is all ones
 };
 
-/// x = T^-1 b by all threads. b and x may be the same.
+/// x = T^-1 b by all threads, or by one where that turns out to be faster: the schedule counts
+/// work, and how long threads wait for each other depends on the machine. Same bits. b and x may be
+/// the same.
 template <class V>
 class triangular_solver {
   public:
@@ -29,6 +32,7 @@ class triangular_solver {
   private:
     triangle<V> T_;
     level_schedule schedule_;
+    mutable faster_way faster_;  ///< the schedule's, or the rows in their order
 };
 
 /// A^H, columns ascending.
