@@ -25,9 +25,10 @@ namespace {
 template <class B>
 using plain_kernel = std::conditional_t<std::is_same_v<B, cpu>, csr_balanced, csr_adaptive_blocks>;
 
-/// Products that the timing takes on a CPU, of which the last two count. The choice was just
-/// written, so that the caches hold what they can of it; plain CSR was not read for long.
-constexpr int products_of_choice = 2, products_of_plain = 6;
+/// Products that the timing takes on a CPU, of which the last two count. A last-level cache takes
+/// in a matrix only when it has been walked several times; the choice, which was just written, it
+/// takes in sooner (docs/experiments/planner.md).
+constexpr int products_of_choice = 3, products_of_plain = 5;
 /// Products of each that it takes on a GPU, in turns: two untimed ones, which fetch back the
 /// caches, and two takes.
 constexpr int products_of_each = 4;
@@ -229,10 +230,11 @@ std::unique_ptr<linear_operator<V, gpu>> faster_of(const plan<V, gpu>& p,
 }  // namespace
 
 verdict judge_takes(const two_takes& choice, const two_takes& plain) {
-    if (std::ranges::max(plain) < clearly_faster * std::ranges::min(choice))
-        return verdict::refused;
-    const bool never = std::ranges::min(plain) >= clearly_faster * std::ranges::max(choice);
-    return never ? verdict::accepted : verdict::undecided;
+    const auto [fast_choice, slow_choice] = std::ranges::minmax(choice);
+    const auto [fast_plain, slow_plain] = std::ranges::minmax(plain);
+    if (fast_plain < clearly_faster * fast_choice)
+        return slow_plain < slow_choice ? verdict::refused : verdict::undecided;
+    return slow_plain >= clearly_faster * slow_choice ? verdict::accepted : verdict::undecided;
 }
 
 verdict judge_beside(const std::function<double()>& multiply_by_choice,

@@ -11,18 +11,17 @@ namespace nz {
 
 /// Outcome of timing a choice beside plain CSR.
 enum class verdict {
-    accepted,   ///< plain CSR is in no take clearly faster
-    refused,    ///< plain CSR is so in every take
-    undecided,  ///< takes disagree: the machine was busy
+    accepted,   ///< plain CSR is not clearly faster
+    refused,    ///< its fastest take is, and its slowest take is the faster one too
+    undecided,  ///< the slowest takes say otherwise: the machine was busy
 };
 
 /// Seconds of two products of one method, each a take.
 using two_takes = std::array<double, 2>;
 [[nodiscard]] verdict judge_takes(const two_takes& choice, const two_takes& plain);
 
-/// Times two products of the choice and then six of plain CSR, of which the last two count: a
-/// last-level cache takes in a matrix only when it has been walked several times. The functions
-/// make one product and return the seconds that it took.
+/// Times three products of the choice and then five of plain CSR, of which the last two count. The
+/// functions make one product and return the seconds that it took.
 [[nodiscard]] verdict judge_beside(const std::function<double()>& multiply_by_choice,
                                    const std::function<double()>& multiply_plainly);
 

@@ -38,7 +38,7 @@ struct plan_options {
     double tune_s = 0.1;  ///< the timing of each method                   [s]
     /// Acceptance of the choice. `measured`: where products without end are expected, `build` times
     /// it beside plain CSR, on a GPU csr.adaptive, for at most eight products, and takes CSR where
-    /// that is faster in every take. The outcome is kept for the process, and with `cache` in a
+    /// that is clearly faster. The outcome is kept for the process, and with `cache` in a
     /// file: the bits of products follow from it. `predicted`: nothing is timed, as with `speeds`,
     /// `tune`, several vectors or a number of expected products.
     enum class acceptance { measured, predicted };
