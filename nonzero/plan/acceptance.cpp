@@ -25,12 +25,9 @@ namespace {
 template <class B>
 using plain_kernel = std::conditional_t<std::is_same_v<B, cpu>, csr_balanced, csr_adaptive_blocks>;
 
-/// Products that the timing takes on a CPU, of which the last two count. A last-level cache takes
-/// in a matrix only when it has been walked several times; the choice, which was just written, it
-/// takes in sooner (docs/experiments/planner.md).
-constexpr int products_of_choice = 3, products_of_plain = 5;
-/// Products of each that it takes on a GPU, in turns: two untimed ones, which fetch back the
-/// caches, and two takes.
+/// Products of each that the timing takes, of which two count: caches take in a matrix only when it
+/// has been walked several times (docs/experiments/planner.md). On a CPU those of plain CSR come
+/// last, on a GPU they take turns, every second one untimed.
 constexpr int products_of_each = 4;
 /// Shorter products are not timed: the outcome would cost more to keep than it gains. [s]
 constexpr double worth_timing_s = 10e-6;
@@ -129,9 +126,8 @@ bool is_timed(const plan_report& p, const plan_options& o) {
 /// The time that the timing takes, as predicted. [s]
 template <class B>
 double timing_s(const plan_report::candidate& choice, const plan_report::candidate& plain) {
-    if constexpr (std::is_same_v<B, cpu>)
-        return products_of_choice * choice.predicted_s + products_of_plain * plain.predicted_s;
-    return products_of_each * (choice.predicted_s + plain.predicted_s) + plain.predicted_setup_s;
+    const double setup_s = std::is_same_v<B, cpu> ? 0 : plain.predicted_setup_s;
+    return products_of_each * (choice.predicted_s + plain.predicted_s) + setup_s;
 }
 
 template <class V, class B>
@@ -239,13 +235,13 @@ verdict judge_takes(const two_takes& choice, const two_takes& plain) {
 
 verdict judge_beside(const std::function<double()>& multiply_by_choice,
                      const std::function<double()>& multiply_plainly) {
-    const auto last_two = [](int products, const std::function<double()>& multiply) {
+    const auto last_two = [](const std::function<double()>& multiply) {
         two_takes seconds{};
-        for (int k = 0; k < products; ++k) seconds[std::size_t(k) % 2] = multiply();
+        for (int k = 0; k < products_of_each; ++k) seconds[std::size_t(k) % 2] = multiply();
         return seconds;
     };
-    const two_takes choice = last_two(products_of_choice, multiply_by_choice);
-    return judge_takes(choice, last_two(products_of_plain, multiply_plainly));
+    const two_takes choice = last_two(multiply_by_choice);
+    return judge_takes(choice, last_two(multiply_plainly));
 }
 
 template <class V, class B, class S>
