@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import functools
+import itertools
 import json
 import math
 import re
@@ -962,6 +963,57 @@ def version(v: Any) -> str:
     return f"{v // 1000}.{v % 1000 // 10}" if isinstance(v, int) else str(v)
 
 
+def refuses(split: Row, by_every_take: bool) -> bool:
+    """Whether a choice gives way to plain CSR: now, or as it was when every take had to say so."""
+    choice, plain = split["choice_s"], split["plain_s"]
+    if by_every_take:
+        return max(plain) < 0.95 * min(choice)
+    return min(plain) < 0.95 * min(choice) and max(plain) < max(choice)
+
+
+def acceptance(m: Measurements, machine: str) -> list[str]:
+    """What is kept beside the better of a choice and plain CSR, by split and rule."""
+    lines = []
+    for products, by_every_take in itertools.product((2, 3, 4), (True, False)):
+        cells = [f"{products} and {8 - products}", "every" if by_every_take else "the fastest"]
+        for runs in m.json(f"{machine}/acceptance.json")["sets"].values():
+            kept, wrong = [], 0
+            for run in runs:
+                end = run["in_the_end"]
+                for split in run["splits"]:
+                    if split["products_of_choice"] == products:
+                        refused = refuses(split, by_every_take)
+                        took = end["plain_s" if refused else "choice_s"]
+                        kept.append(min(end.values()) / took)
+                        wrong += refused and end["plain_s"] > 1.05 * end["choice_s"]
+            cells.append(f"{summary.geometric_mean(kept):.3f}, lowest {min(kept):.2f}; "
+                         f"{wrong} of {len(kept)}")
+        lines.append(cells)
+    return table(["products of the choice and of CSR", "takes that decide",
+                  *m.json(f"{machine}/acceptance.json")["sets"]], lines, text=2)
+
+
+def compiling(m: Measurements, machine: str) -> list[str]:
+    """CPU seconds of compiling the demo, by folder, and as a multiple of Eigen's object."""
+    builds = m.json(f"{machine}/compile.json")["builds"]
+    names = sorted(builds[0]["folders"], key=lambda f: -builds[0]["folders"][f]["cpu_s"])
+    shown = [n for n in names if builds[0]["folders"][n]["cpu_s"] >= 10]
+    rest = [n for n in names if n not in shown]
+
+    def seconds(of: Row, folders: list[str]) -> str:
+        return f"{sum(of['folders'][f]['cpu_s'] for f in folders):.0f}"
+
+    lines = [[f"`{n}`", *(seconds(b, [n]) for b in builds)] for n in shown]
+    lines += [["the other folders", *(seconds(b, rest) for b in builds)],
+              ["all", *(f"{b['total_s']:.0f}" for b in builds)],
+              ["Eigen's object, mean", *(f"{statistics.fmean(b['yardsticks_s']):.1f}"
+                                         for b in builds)],
+              ["lowest and highest of it",
+               *(f"{min(b['yardsticks_s']):.1f}, {max(b['yardsticks_s']):.1f}" for b in builds)],
+              ["all over it", *(f"{b['ratio']:.1f}" for b in builds)]]
+    return table(["CPU seconds", *(b["flags"] for b in builds)], lines)
+
+
 def runs(m: Measurements) -> list[str]:
     """Where, when and at which commit every suite was measured, and against what."""
     lines = []
@@ -1323,7 +1375,8 @@ GENERATORS: dict[str, Callable[..., list[str]]] = {
         plan, plan_sizes, plan_misses, transposed,
         giants, large, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
-        networkx, networkx_tests, amgx_clients, system_peers, lp_class, cupdlpx,
+        networkx, networkx_tests, acceptance, compiling,
+        amgx_clients, system_peers, lp_class, cupdlpx,
         ranks_solvers, gpus_products, gpus_messages, gpus_solvers, gpus_large,
         ranks_aims, many_gpus,
         many_gpus_amg, many_gpus_levels)}
