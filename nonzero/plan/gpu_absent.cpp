@@ -19,7 +19,8 @@ gpu_speeds measure_gpu(gpu on) {
 }
 
 template <class V>
-subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& A) {
+subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& A,
+                          std::shared_ptr<const packed_analysis<V>>) {
     require_gpu(on);
     return {A};
 }
@@ -39,9 +40,10 @@ device_array<V> stored_values(gpu on, device_span<V>, value_storage how) {
     return {};
 }
 
-#define NZ_INSTANTIATE(V)                                                \
-    template subject<V, gpu> looked_at(gpu, const ascending<V, gpu>&);   \
-    template subject<V, gpu> looked_at(gpu, const csr<V, device_view>&); \
+#define NZ_INSTANTIATE(V)                                                          \
+    template subject<V, gpu> looked_at(gpu, const ascending<V, gpu>&,              \
+                                       std::shared_ptr<const packed_analysis<V>>); \
+    template subject<V, gpu> looked_at(gpu, const csr<V, device_view>&);           \
     template matrix_stats compute_stats(gpu, const csr<V, device_view>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

@@ -60,14 +60,15 @@ template <class Matrix, class V = typename Matrix::value>
 requires(!std::is_same_v<Matrix, ascending<V, cpu>>) subject<V, gpu> subject_for(
     gpu on, const Matrix& A, const plan_options& o) {
     require_gpu(on);
-    const auto look = [&](const auto& M) -> subject<V, gpu> {
+    const auto look = [&](const auto& M, auto... of_transpose) -> subject<V, gpu> {
         if constexpr (!is_complex<V>)
-            if (planned_on_device<V>(o)) return looked_at(on, M);
+            if (planned_on_device<V>(o)) return looked_at(on, M, std::move(of_transpose)...);
         return {in_order(on, M)};
     };
     auto found = look(A);
     if (o.transposed)
-        found.transpose = std::make_shared<const subject<V, gpu>>(look(transposed(on, found.A)));
+        found.transpose =
+            std::make_shared<const subject<V, gpu>>(look(transposed(on, found.A), found.packing));
     return found;
 }
 

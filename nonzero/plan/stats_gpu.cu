@@ -296,7 +296,8 @@ std::vector<matrix_stats::length_count> lengths_of(surveyed& s) {
 }  // namespace
 
 template <class V>
-subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& in_order) {
+subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& in_order,
+                          std::shared_ptr<const packed_analysis<V>> of_transpose) {
     const csr<V, device_view>& A = in_order.view();
     const device_guard guard(on);
     const auto nnz = std::int64_t(A.val.len);
@@ -304,7 +305,8 @@ subject<V, gpu> looked_at(gpu on, const ascending<V, gpu>& in_order) {
     start_after(aside, on);
     surveyed found;
     const auto packing =  // which refuses what is no CSR
-        analyse_for_packing(on, A, [&] { found = look_at(aside, A); });
+        analyse_for_packing(
+            on, A, [&] { found = look_at(aside, A); }, std::move(of_transpose));
     const survey& s = found.counts;
     matrix_stats m;
     m.rows = A.shape.rows, m.cols = A.shape.cols, m.nnz = nnz;
@@ -337,9 +339,10 @@ matrix_stats compute_stats(gpu on, const csr<V, device_view>& A) {
     return *looked_at(on, A).stats;
 }
 
-#define NZ_INSTANTIATE(V)                                                \
-    template subject<V, gpu> looked_at(gpu, const ascending<V, gpu>&);   \
-    template subject<V, gpu> looked_at(gpu, const csr<V, device_view>&); \
+#define NZ_INSTANTIATE(V)                                                          \
+    template subject<V, gpu> looked_at(gpu, const ascending<V, gpu>&,              \
+                                       std::shared_ptr<const packed_analysis<V>>); \
+    template subject<V, gpu> looked_at(gpu, const csr<V, device_view>&);           \
     template matrix_stats compute_stats(gpu, const csr<V, device_view>&);
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)

@@ -125,12 +125,14 @@ std::span<const packed_chunk> share_of(std::span<const packed_chunk> chunks, int
 
 /// The first half of packing on a GPU: where every chunk goes, and the sizes of all arrays. Takes
 /// 34 bytes a row of GPU memory. The CSR must stay unchanged until it is packed. Calls `meanwhile`
-/// once all kernels are launched, then waits for the GPU.
+/// once all kernels are launched, then waits for the GPU. of_transpose: that of the matrix whose
+/// transpose this CSR was made as; its values and their check serve here, too.
 template <class V>
 class packed_analysis;
 template <class V>
 std::shared_ptr<const packed_analysis<V>> analyse_for_packing(
-    gpu on, const csr<V, device_view>&, const std::function<void()>& meanwhile = [] {});
+    gpu on, const csr<V, device_view>&, const std::function<void()>& meanwhile = [] {},
+    std::shared_ptr<const packed_analysis<V>> of_transpose = nullptr);
 template <class V>
 matrix_stats::packed_size size_of_packed(const packed_analysis<V>&);
 

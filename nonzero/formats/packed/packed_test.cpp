@@ -16,6 +16,7 @@
 #include "nonzero/formats/simd/simd.hpp"
 #include "nonzero/gen/problems.hpp"
 #include "nonzero/matrix/build.hpp"
+#include "nonzero/matrix/transpose.hpp"
 #include "test/zoo.hpp"
 
 namespace nz::test {
@@ -391,13 +392,7 @@ class packed_on_gpu : public ::testing::Test {
 };
 
 template <class V>
-void expect_the_same_on_the_gpu(const std::string& name, const csr<V, host>& A) {
-    SCOPED_TRACE(name);
-    const gpu_stream stream;
-    const auto on_device = upload(stream, A);
-    const auto got = download(stream, pack(stream, view(on_device)));
-    const auto options = packed_options::suited_to(gpu{}, std::int64_t(A.val.size()));
-    const auto want = packed<V, host>::from(view(A), options);
+void expect_same_arrays(const packed<V, host>& got, const packed<V, host>& want) {
     EXPECT_EQ(got.scalars(got), want.scalars(want));
     EXPECT_TRUE(got.chunks == want.chunks);
     EXPECT_TRUE(got.perm == want.perm);
@@ -410,11 +405,28 @@ void expect_the_same_on_the_gpu(const std::string& name, const csr<V, host>& A) 
     }
 }
 
+template <class V>
+void expect_the_same_on_the_gpu(const std::string& name, const csr<V, host>& A) {
+    SCOPED_TRACE(name);
+    const gpu_stream stream;
+    const auto on_device = upload(stream, A);
+    const auto options = packed_options::suited_to(gpu{}, std::int64_t(A.val.size()));
+    expect_same_arrays(download(stream, pack(stream, view(on_device))),
+                       packed<V, host>::from(view(A), options));
+}
+
+/// With 400 rows that are cut into two or three segments.
+csr<double, host> many_long_rows() {
+    return from_rule<double>(1500, 5000,
+                             [](index i, index, double u) { return u > (i < 400 ? 0.8 : 0.998); });
+}
+
 TEST_F(packed_on_gpu, packs_as_the_cpu_does) {
     for (const auto& [name, bug, A] : zoo<double>()) expect_the_same_on_the_gpu(name, A);
     for (const auto& [name, bug, A] : zoo<float>()) expect_the_same_on_the_gpu(name, A);
     expect_the_same_on_the_gpu("plane", laplace2d<double>(300, 300));
     expect_the_same_on_the_gpu("space", laplace3d<float>(40, 50, 60));
+    expect_the_same_on_the_gpu("many long rows", many_long_rows());
     expect_the_same_on_the_gpu("chunks in pair_min_chunks", laplace2d<double>(500, 401));
     expect_the_same_on_the_gpu("chunks in quad_min_chunks",
                                tridiagonal<float>(1'600'000, {1, 2, 1, -3}));
@@ -429,6 +441,25 @@ TEST_F(packed_on_gpu, packs_as_the_cpu_does) {
     double all_ones;
     std::memcpy(&all_ones, &ones, sizeof ones);
     expect_the_same_on_the_gpu("all ones", tridiagonal<double>(99, {all_ones, 2.0, -0.0, 0.0}));
+}
+
+TEST_F(packed_on_gpu, packs_a_transpose_by_what_its_matrix_was_seen_to_hold) {
+    const auto expect_same = [](const std::string& name, const csr<double, host>& A) {
+        SCOPED_TRACE(name);
+        const gpu_stream stream;
+        const auto given = upload(stream, A), of = transposed(stream, view(given));
+        const auto known = analyse_for_packing(stream, view(given));
+        const auto by_known = analyse_for_packing(
+            stream, view(of), [] {}, known);
+        expect_same_arrays(download(stream, pack(stream, *by_known)),
+                           download(stream, pack(stream, view(of))));
+    };
+    for (const auto& [name, bug, A] : zoo<double>()) expect_same(name, A);
+    expect_same("plane", laplace2d<double>(300, 300));
+    expect_same("many long rows", many_long_rows());
+    expect_same("4096 values", tridiagonal<double>(9000, numbers(4096, 1.0 / 3)));
+    expect_same("4097 values", tridiagonal<double>(9000, numbers(4097, 1.0 / 3)));
+    expect_same("floats", tridiagonal<double>(9000, numbers(5000, 0.5)));
 }
 
 TEST_F(packed_on_gpu, packs_tiles_as_the_cpu_does) {

@@ -84,14 +84,27 @@ void find(gpu on, const packing<V>& p) {
         find_values<<<blocks, 256, 0, stream>>>(p.A.val.ptr, nnz, 1, p.slots, p.table, p.found);
 }
 
-/// The passes that only analyse, and their result.
+/// The values in a table, and a check of the columns.
 template <class V>
-analysis_result cut(gpu on, const packing<V>& p, unsigned windows,
-                    const std::function<void()>& meanwhile) {
+void look_at_entries(gpu on, const packing<V>& p) {
     const cudaStream_t stream = stream_of(on);
     find(on, p);
     sort_values<<<1, 1024, 0, stream>>>(p.slots, p.found, p.table, p.number);
     check_columns<<<streaming_blocks(p.A.col_ind.len), 256, 0, stream>>>(p);
+}
+
+/// What another analysis found out about the same values.
+__global__ void take_counts_of_values(const analysis_counters* from, analysis_counters* to) {
+    *to = {};
+    to->distinct = from->distinct;
+    to->has_sentinel = from->has_sentinel, to->not_float32 = from->not_float32;
+}
+
+/// The passes that cut, and the result of the analysis.
+template <class V>
+analysis_result cut(gpu on, const packing<V>& p, unsigned windows,
+                    const std::function<void()>& meanwhile) {
+    const cudaStream_t stream = stream_of(on);
     check(cudaFuncSetAttribute(cut_windows<V>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                int(sizeof(window))),
           "cudaFuncSetAttribute");
@@ -111,15 +124,26 @@ analysis_result cut(gpu on, const packing<V>& p, unsigned windows,
 template <class V>
 class packed_analysis {
   public:
-    packed_analysis(gpu on, const csr<V, device_view>& A, const std::function<void()>& meanwhile)
-        : windows(blocks_for(A.shape.rows, packed_window) * (A.shape.rows > 0)) {
+    packed_analysis(gpu on, const csr<V, device_view>& A, const std::function<void()>& meanwhile,
+                    std::shared_ptr<const packed_analysis> of_transpose)
+        : windows(blocks_for(A.shape.rows, packed_window) * (A.shape.rows > 0)),
+          of_transpose_(std::move(of_transpose)) {
         p.A = A, p.options = packed_options::suited_to(on, std::int64_t(A.val.len));
-        scratch_.want(p.found, 1), scratch_.want(p.slots, hash_slots<V>);
-        scratch_.want(p.number, hash_slots<V>), scratch_.want(p.table, most_table_values<V>);
+        scratch_.want(p.found, 1);
         scratch_.want(p.groups, std::size_t(windows) * groups_per_window);
         scratch_.want(p.cuts, windows), scratch_.want(p.sizes, windows);
         scratch_.want(p.result, 1);
-        scratch_.allocate(on);
+        if (of_transpose_ != nullptr) {
+            const packing<V>& of = of_transpose_->p;
+            p.slots = of.slots, p.number = of.number, p.table = of.table, p.in_order = true;
+            scratch_.allocate(on);
+            take_counts_of_values<<<1, 1, 0, stream_of(on)>>>(of.found, p.found);
+        } else {
+            scratch_.want(p.slots, hash_slots<V>), scratch_.want(p.number, hash_slots<V>);
+            scratch_.want(p.table, most_table_values<V>);
+            scratch_.allocate(on);
+            look_at_entries(on, p);
+        }
         first = cut(on, p, windows, meanwhile);
         refuse(first.found.error);
         if (first.total.words > 0xffffffffU || first.total.values > 0xffffffffU)
@@ -137,13 +161,15 @@ class packed_analysis {
 
   private:
     arena scratch_;
+    std::shared_ptr<const packed_analysis> of_transpose_;  ///< whose arrays of values serve here
 };
 
 template <class V>
 std::shared_ptr<const packed_analysis<V>> analyse_for_packing(
-    gpu on, const csr<V, device_view>& A, const std::function<void()>& meanwhile) {
+    gpu on, const csr<V, device_view>& A, const std::function<void()>& meanwhile,
+    std::shared_ptr<const packed_analysis<V>> of_transpose) {
     const device_guard guard(on);
-    return std::make_shared<const packed_analysis<V>>(on, A, meanwhile);
+    return std::make_shared<const packed_analysis<V>>(on, A, meanwhile, std::move(of_transpose));
 }
 
 template <class V>
@@ -209,7 +235,8 @@ bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
 
 #define NZ_INSTANTIATE(V)                                                         \
     template std::shared_ptr<const packed_analysis<V>> analyse_for_packing(       \
-        gpu, const csr<V, device_view>&, const std::function<void()>&);           \
+        gpu, const csr<V, device_view>&, const std::function<void()>&,            \
+        std::shared_ptr<const packed_analysis<V>>);                               \
     template matrix_stats::packed_size size_of_packed(const packed_analysis<V>&); \
     template packed<V, device> pack(gpu, const packed_analysis<V>&);              \
     template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&);

@@ -6,8 +6,9 @@
 namespace nz {
 
 template <class V>
-std::shared_ptr<const packed_analysis<V>> analyse_for_packing(gpu on, const csr<V, device_view>&,
-                                                              const std::function<void()>&) {
+std::shared_ptr<const packed_analysis<V>> analyse_for_packing(
+    gpu on, const csr<V, device_view>&, const std::function<void()>&,
+    std::shared_ptr<const packed_analysis<V>>) {
     require_gpu(on);
     return nullptr;
 }
@@ -32,7 +33,8 @@ csr<V, device> columns_between(gpu on, const csr<V, device_view>&, index, index)
 }
 #define NZ_INSTANTIATE(V)                                                         \
     template std::shared_ptr<const packed_analysis<V>> analyse_for_packing(       \
-        gpu, const csr<V, device_view>&, const std::function<void()>&);           \
+        gpu, const csr<V, device_view>&, const std::function<void()>&,            \
+        std::shared_ptr<const packed_analysis<V>>);                               \
     template matrix_stats::packed_size size_of_packed(const packed_analysis<V>&); \
     template packed<V, device> pack(gpu, const packed_analysis<V>&);              \
     template bool refill(gpu, const csr<V, device_view>&, packed<V, device>&);    \

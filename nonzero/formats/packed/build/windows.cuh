@@ -451,12 +451,12 @@ __global__ void __launch_bounds__(walk_threads) find_diagonals(packing<V> p) {
         const std::int64_t i = first + threadIdx.x;
         const auto row = index(min(i, rows));
         const index len = i < rows ? p.length(row) : 0;
-        descents += starts_below(p, row, len);
+        if (!p.in_order) descents += starts_below(p, row, len);
         const bool any_long = __any_sync(full_warp, len > p.options.split) != 0;
         const group_diagonals found = any_long ? group_diagonals{} : find_group(p, row, len);
         if (lane_id() == 0 && i < rows) p.groups[i / warp_size] = found;
     }
-    add_of_block(&p.found->descents, 0 - descents);
+    if (!p.in_order) add_of_block(&p.found->descents, 0 - descents);
 }
 
 /// Counts the neighbouring groups of diagonals that may be multiplied together, a group a lane.
