@@ -700,6 +700,20 @@ def lp_class(m: Measurements, machine: str) -> list[str]:
                   "setup in products of `cusparse.csr`"], lines, text=2)
 
 
+def pairs(m: Measurements, machine: str) -> list[str]:
+    """What setting A and A^T up takes, in products of both."""
+    rows = m.json(f"{machine}/pairs.json")["pairs"]
+    lines = []
+    for label, here in [("below 10^6 entries", [r for r in rows if r["nnz"] < 1e6]),
+                        ("from 10^6 entries on", [r for r in rows if r["nnz"] >= 1e6]),
+                        ("all", rows)]:
+        each = {r["name"]: r["setup_s"] / (r["product_s"] + r["transposed_s"]) for r in here}
+        seconds = [1e6 * r["setup_s"] for r in here]
+        lines.append([label, str(len(here)), spread_of(each),
+                      f"{min(seconds):.0f} to {max(seconds):.0f}"])
+    return table(["constraint matrices", "pairs", "setup in products of the pair, median", "us"], lines)
+
+
 def cupdlpx(m: Measurements, machine: str) -> list[str]:
     """cuPDLPx with its own products and with nonzero's, end to end."""
     lines, over, whole = [], [], []
@@ -1376,7 +1390,7 @@ GENERATORS: dict[str, Callable[..., list[str]]] = {
         giants, large, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
         networkx, networkx_tests, acceptance, compiling,
-        amgx_clients, system_peers, lp_class, cupdlpx,
+        amgx_clients, system_peers, lp_class, pairs, cupdlpx,
         ranks_solvers, gpus_products, gpus_messages, gpus_solvers, gpus_large,
         ranks_aims, many_gpus,
         many_gpus_amg, many_gpus_levels)}
