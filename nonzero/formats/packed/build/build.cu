@@ -93,7 +93,7 @@ void look_at_entries(gpu on, const packing<V>& p) {
     check_columns<<<streaming_blocks(p.A.col_ind.len), 256, 0, stream>>>(p);
 }
 
-/// What another analysis found out about the same values.
+/// Takes over the counts of the same values, which another analysis found.
 __global__ void take_counts_of_values(const analysis_counters* from, analysis_counters* to) {
     *to = {};
     to->distinct = from->distinct;
