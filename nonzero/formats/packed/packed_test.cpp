@@ -544,7 +544,7 @@ TEST_F(packed_on_gpu, multiplies_chunks_at_once_as_one_by_one) {
 
 TEST_F(packed_on_gpu, refuses_what_is_no_csr) {
     const gpu on{};
-    const auto refused = [&](csr<double, host> A) {
+    const auto refused = [&](const csr<double, host>& A) {
         const auto on_device = upload(on, A);
         EXPECT_THROW((void)pack(on, view(on_device)), argument_error);
     };
