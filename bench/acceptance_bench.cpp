@@ -1,6 +1,6 @@
-// What measured acceptance sees: of eight products, the planner's choice makes the first few, right
-// after it was built, and plain CSR the rest; the last two of each are told, in four rounds of each
-// split. Beside them what both take in the end, by which the split and the rule are judged.
+// Times the products by which measured acceptance decides: of eight, the planner's choice makes the
+// first few, right after it was built, and plain CSR the rest. The last two of each are printed,
+// for four rounds of each split, and what both take in the end, by which split and rule are judged.
 // One line of JSON a matrix and number of threads.
 //
 //   acceptance_bench THREADS FILE...      THREADS as in 1,2
