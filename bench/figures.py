@@ -1028,6 +1028,17 @@ def compiling(m: Measurements, machine: str) -> list[str]:
     return table(["CPU seconds", *(b["flags"] for b in builds)], lines)
 
 
+def quick_solvers(m: Measurements, machine: str) -> list[str]:
+    """nz.solve of linear systems by the demo's build, beside one at -O2."""
+    # Two threads that others disturb solve szdMat in 0.2 or 4 s, whatever the flags.
+    each = {s["name"]: s["quick_s"] / s["o2_s"]
+            for s in m.json(f"{machine}/quick.json")["systems"] if s["name"] != "szdMat"}
+    slowest = sorted(each, key=lambda n: -each[n])[:3]
+    return table(["systems", "time over that at -O2, mean", "highest"],
+                 [[str(len(each)), f"{summary.geometric_mean(each.values()):.2f}",
+                   ", ".join(f"{each[n]:.2f} `{n}`" for n in slowest)]])
+
+
 def runs(m: Measurements) -> list[str]:
     """Where, when and at which commit every suite was measured, and against what."""
     lines = []
@@ -1389,7 +1400,7 @@ GENERATORS: dict[str, Callable[..., list[str]]] = {
         plan, plan_sizes, plan_misses, transposed,
         giants, large, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
-        networkx, networkx_tests, acceptance, compiling,
+        networkx, networkx_tests, acceptance, compiling, quick_solvers,
         amgx_clients, system_peers, lp_class, pairs, cupdlpx,
         ranks_solvers, gpus_products, gpus_messages, gpus_solvers, gpus_large,
         ranks_aims, many_gpus,
