@@ -214,22 +214,66 @@ void check_many_rows() {
 TEST(many_vectors, are_right_where_rows_are_many) { check_many_rows<double>(); }
 TEST(many_vectors, of_floats_are_right_where_rows_are_many) { check_many_rows<float>(); }
 
+/// Diagonals of two values each, so that a chunk has twice as many as its rows have entries.
+template <class V>
+csr<V, host> two_values_a_diagonal(index rows, index diagonals) {
+    auto A = from_rule<V>(rows, rows, [&](index i, index j, double) {
+        return j - i >= 0 && j - i < 2 * diagonals && (j - i) % 2 == 0;
+    });
+    const std::span<V> val = A.val;
+    std::size_t k = 0;
+    for_each_entry(view(A), 0, rows, [&](index i, index, V) { val[k++] = V(i % 2 == 0 ? 2 : 3); });
+    return A;
+}
+
+/// Chunks that a GPU's block decodes for many vectors: at once, and by parts of their width; rows
+/// of a group, rows that groups share, and long rows beside them.
+template <class V>
+void check_staged_chunks() {
+    std::vector<index> lengths(1500);
+    for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = index(i * 7 % 20);
+    lengths[3] = lengths[700] = 1800, lengths[701] = 6000;
+    const csr<V, host> matrices[] = {
+        from_lengths<V>(lengths, 6001), from_lengths<V>(std::vector<index>(300, 33), 500),
+        from_lengths<V>(std::vector<index>(300, 90), 500), two_values_a_diagonal<V>(600, 9),
+        two_values_a_diagonal<V>(600, 32)};
+    constexpr index wide = 1024 / sizeof(V);
+    for (const csr<V, host>& own : matrices) {
+        const auto A = view(own);
+        const method<V>& m = find_method<V>("packed.warp");
+        for (const arrangement how : {arrangement{wide / 4, row_major, row_major, 4},
+                                      {wide / 2 + 4, row_major, row_major, 0},
+                                      {wide + 8, row_major, row_major, 0}}) {
+            const auto c = make_case<V>(A, how, V(2), V(-1));
+            check<V, cpu>(*build(m, cpu{2}, A), c);
+            if (m.on_gpu == nullptr || !why_no_gpu().empty()) continue;
+            check<V, gpu>(*build(m, gpu{}, A), c);
+        }
+    }
+}
+TEST(many_vectors, are_right_where_chunks_are_staged) { check_staged_chunks<double>(); }
+TEST(many_vectors, of_floats_are_right_where_chunks_are_staged) { check_staged_chunks<float>(); }
+
 /// Few products over every kind of chunk that small matrices have, for a sanitizer on a GPU.
 TEST(many_vectors_on_a_gpu, stay_within_their_arrays) {
     if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
     using V = double;
-    const csr<V, host> matrices[] = {from_lengths<V>({5, 3000, 300, 0, 7}, 3001),
-                                     from_lengths<V>({1, 9, 2, 30, 0, 4, 1, 1, 17, 3}, 40),
-                                     from_rule<V>(70, 70, [](index i, index j, double) {
-                                         return j == i || j == i + 1 || j == i - 3;
-                                     })};
+    std::vector<index> short_and_long(200, 3);
+    short_and_long[50] = 2000;
+    const csr<V, host> matrices[] = {
+        from_lengths<V>({5, 3000, 300, 0, 7}, 3001), from_lengths<V>(short_and_long, 3001),
+        two_values_a_diagonal<V>(70, 32), from_lengths<V>({1, 9, 2, 30, 0, 4, 1, 1, 17, 3}, 40),
+        from_rule<V>(70, 70,
+                     [](index i, index j, double) { return j == i || j == i + 1 || j == i - 3; })};
     for (const csr<V, host>& own : matrices) {
         const auto A = view(own);
         const auto op = build(find_method<V>("packed.warp"), gpu{}, A);
         for (const arrangement how : {arrangement{3, row_major, column_major},
                                       {8, row_major, row_major, 0},
                                       {8, column_major, column_major},
-                                      {33, row_major, row_major, 0}})
+                                      {33, row_major, row_major, 0},
+                                      {36, row_major, row_major, 0},
+                                      {132, row_major, row_major, 0}})
             check<V, gpu>(*op, make_case<V>(A, how, V(2), V(-1)));
     }
 }

@@ -1,59 +1,10 @@
 // packed.warp with several vectors by rows: one to eight warps a chunk and a span of vectors.
+#include "nonzero/formats/packed/spmm/long_rows.cuh"
 #include "nonzero/formats/packed/spmm/row_major.hpp"
 #include "nonzero/formats/packed/spmm/slots.cuh"
 
 namespace nz {
 namespace {
-
-/// Where the blocks of one long row leave their sums, packed_row_vectors a block, and how many of
-/// them have, for each span.
-template <class V>
-struct row_sums {
-    static constexpr unsigned counters = packed_row_vectors / packed_vectors;  ///< a block
-    V* sum;
-    unsigned* arrived;
-};
-
-/// Adds up a row's segments, of which this warp has one and the block's other warps have others,
-/// and stores the row of Y, for one span: as for one vector.
-template <int width, class V>
-__device__ void store_segments(const packed_chunk& c, const lane_of_vectors<width, V>& lane,
-                               neighbours<width, V> sum, V alpha, V beta,
-                               const strided_vectors<V>& Y, neighbours<width, V>* of_threads,
-                               row_sums<V> of_blocks) {
-    const int warp = int(threadIdx.x) / warp_size;
-    const bool mine = lane.group == 0 && lane.active;
-    if (mine) of_threads[threadIdx.x] = sum;
-    __syncthreads();
-    // The first warp of a row within this block adds its segments.
-    if (c.segments == 0 || (c.number > 0 && warp > 0)) return;
-    const int here = min(c.segments - c.number, warps_per_block - warp);
-    if (mine)
-        for (int p = 1; p < here; ++p) sum.add(of_threads[int(threadIdx.x) + p * warp_size]);
-    if (here == c.segments) {
-        if (mine) lane.store(Y, c.first_row, alpha, sum, beta);
-        return;
-    }
-    const unsigned block = blockIdx.x, first = block - unsigned(c.number / warps_per_block);
-    const int blocks = (c.segments + warps_per_block - 1) / warps_per_block;
-    V* const sums = of_blocks.sum + lane.vector;
-    unsigned* const arrived = of_blocks.arrived + first * row_sums<V>::counters + blockIdx.y;
-    if (mine)
-#pragma unroll
-        for (int w = 0; w < width; ++w)
-            sums[std::size_t(block) * packed_row_vectors + w] = sum.of[w];
-    if (!leaves_last(arrived, blocks, lane_id())) return;
-    sum = {};
-    if (mine) {
-        for (int b = 0; b < blocks; ++b)
-#pragma unroll
-            for (int w = 0; w < width; ++w)
-                sum.of[w] +=
-                    __ldcg(sums + std::size_t(first + unsigned(b)) * packed_row_vectors + w);
-        lane.store(Y, c.first_row, alpha, sum, beta);
-    }
-    if (lane_id() == 0) *arrived = 0;  // for the next product
-}
 
 /// With 80 registers a thread its four loads of X are in flight together; with 64, two, which more
 /// warps do not make good on graphs (docs/decisions/several-vectors.md).
@@ -97,7 +48,8 @@ __global__ void __launch_bounds__(threads_per_block, resident_row_blocks)
     if (mine.chunk < unsigned(A.segment_chunks)) {
         add_neighbours(5, sum);
         lane.add_groups(lane.log_groups(), sum[0]);
-        return store_segments(c, lane, sum[0], alpha, beta, Y, of_threads, of_blocks);
+        return store_segments(c, lane, sum[0], alpha, beta, Y, of_threads, of_blocks, blockIdx.x,
+                              blockIdx.y);
     }
     add_neighbours(c.log_lanes, sum);
     lane.add_groups(parts.log_groups_of_row(c.log_lanes), sum[0]);
@@ -121,12 +73,18 @@ struct row_plan {
     int slots;
 };
 
+/// Whether rows have eight slots or more each in the mean. X is then loaded too often for L1 and
+/// L2 to keep what is live of it, unless spans are narrow.
+template <class V>
+bool has_long_rows(const packed<V, device_view>& A) {
+    return std::int64_t(A.chunks.len) * warp_size >= 8 * std::int64_t(A.shape.rows);
+}
+
 /// Four slots a group; where these are too few warps to fill the machine, two. A span is at most
-/// so wide that a chunk is one block's.
+/// so wide that a chunk is one block's, or two warps'.
 template <class V>
 row_plan plan_rows(const packed<V, device_view>& A, int count, int width) {
-    constexpr int log_most_warps = 3;
-    static_assert(1 << log_most_warps == warps_per_block);
+    const int log_most_warps = has_long_rows(A) ? 1 : 3;
     const auto plan_slots = [&](int log_slots) {
         vector_lanes along{count, log_slots, 0, 1};
         while (along.log_warps < log_most_warps && width << along.log_lanes < count)
@@ -146,11 +104,7 @@ void launch_rows(gpu on, V alpha, const packed<V, device_view>& A,
                  int count) {
     const std::int64_t segments = A.segment_chunks, blocks = segments / warps_per_block;
     const std::int64_t whole = A.tiles > 0 ? 0 : std::int64_t(A.chunks.len) - segments;
-    // Behind what products with one vector leave: a sum and 8 bytes a block.
-    V* const sums = reinterpret_cast<V*>(on.scratch.data() +
-                                         std::size_t(blocks) * (sizeof(V) + 2 * sizeof(unsigned)));
-    const row_sums<V> of_blocks{sums,
-                                reinterpret_cast<unsigned*>(sums + blocks * packed_row_vectors)};
+    const auto of_blocks = row_sums_in<V>(on.scratch, blocks);
     const row_plan plan = plan_rows(A, count, width);
     const vector_lanes& along = plan.along;
     const std::int64_t warps = whole << along.log_warps;
@@ -167,11 +121,26 @@ void launch_rows(gpu on, V alpha, const packed<V, device_view>& A,
     });
 }
 
+/// Bytes of a row of X from which chunks are decoded into shared memory. With 128 that gains
+/// nothing in the mean.
+constexpr std::size_t row_to_stage = 256;
+
+template <class V>
+bool suits_staging(const packed<V, device_view>& A, const in_columns<V, gpu>& X,
+                   const out_columns<V, gpu>& Y) {
+    constexpr int width = 16 / sizeof(V);
+    if (A.tiles > 0 || has_long_rows(A)) return false;
+    if (std::size_t(Y.count) * sizeof(V) < row_to_stage || Y.count % width != 0) return false;
+    return is_wide<const V>({X.values.data(), X.row_stride(), X.vector_stride(), true}, width) &&
+           is_wide<V>({Y.values.data(), Y.row_stride(), Y.vector_stride(), true}, width);
+}
+
 }  // namespace
 
 template <class V>
 void spmm_row_major(gpu on, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X, V beta,
                     out_columns<V, gpu> Y) {
+    if (suits_staging(A, X, Y)) return spmm_row_major_staged(on, alpha, A, X, beta, Y);
     with_row_vectors(X, Y, [&]<int width>(const auto& x, const auto& y, int count) {
         launch_rows<width>(on, alpha, A, x, beta, y, count);
     });

@@ -14,6 +14,12 @@ template <class V>
 void spmm_row_major(gpu on, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X, V beta,
                     out_columns<V, gpu> Y);
 
+/// The same where rows of X and Y are aligned to 16 bytes and as long as whole pieces of 16: for
+/// many vectors. For a matrix without tiles.
+template <class V>
+void spmm_row_major_staged(gpu on, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X,
+                           V beta, out_columns<V, gpu> Y);
+
 /// The same for the chunks behind the segments of a matrix with tiles.
 template <class V>
 void spmm_row_major_tiles(gpu on, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X,
