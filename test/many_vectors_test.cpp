@@ -254,6 +254,63 @@ void check_staged_chunks() {
 TEST(many_vectors, are_right_where_chunks_are_staged) { check_staged_chunks<double>(); }
 TEST(many_vectors, of_floats_are_right_where_chunks_are_staged) { check_staged_chunks<float>(); }
 
+/// Relaxations of small whole numbers, which are exact, by the operator and entry by entry.
+template <class V>
+void check_relaxation(const csr<V, host_view>& A, index count, const relaxation<V, cpu>& how) {
+    const gpu on{};
+    const auto rows = std::size_t(A.shape.rows), len = rows * std::size_t(count);
+    host_vector<V> X(len), Y(len), b(len), w(how.w.size() > 0 ? rows : 0);
+    for (std::size_t k = 0; k < len; ++k)
+        X[k] = V(k % 7) - 3, Y[k] = V(k % 5) - 2, b[k] = V(k % 11) - 5;
+    for (std::size_t i = 0; i < w.size(); ++i) w[i] = V(1 + i % 3);
+    host_vector<V> want(len);
+    for (std::size_t k = 0; k < len; ++k) {
+        const std::size_t i = k / std::size_t(count), c = k % std::size_t(count);
+        V r = b[k];
+        for (auto e = A.row_ptr[i]; e < A.row_ptr[i + 1]; ++e)
+            r -= A.val[std::size_t(e)] *
+                 X[std::size_t(A.col_ind[std::size_t(e)]) * std::size_t(count) + c];
+        want[k] = how.keep * X[k] - how.momentum * Y[k] + how.step * (w.empty() ? 1 : w[i]) * r;
+    }
+    const auto op = build(find_method<V>("packed.warp"), on, A);
+    const auto x = to_device<V>(on, X), there = to_device<V>(on, b), W = to_device<V>(on, w);
+    auto y = to_device<V>(on, Y);
+    const relaxation<V, gpu> by{how.keep, how.momentum, how.step, W, there};
+    ASSERT_TRUE(op->relax_many(by, count, x, y));
+    EXPECT_TRUE(same_bits<V>(to_host<V>(on, y), want));
+    EXPECT_THROW((void)op->relax_many(by, count + 4, x, y), argument_error);
+}
+template <class V>
+void check_relaxations() {
+    csr<V, host> matrices[] = {from_lengths<V>(std::vector<index>(300, 3), 300),
+                               from_lengths<V>(std::vector<index>(300, 33), 300),
+                               two_values_a_diagonal<V>(300, 9), two_values_a_diagonal<V>(300, 32)};
+    for (csr<V, host>* A : {matrices, matrices + 1})
+        for (std::size_t k = 0; k < A->val.size(); ++k) A->val[k] = V(k % 9) - 4;
+    for (const csr<V, host>& A : matrices) {
+        constexpr index wide = 256 / sizeof(V);
+        const host_vector<V> some(1);  // of any length: W is made for the matrix
+        check_relaxation<V>(view(A), wide, {V(1.5), V(0.5), V(2), some, {}});
+        check_relaxation<V>(view(A), wide + 4, {0, 0, 1, {}, {}});
+        check_relaxation<V>(view(A), 8 * wide + 4, {1, 0, V(0.5), some, {}});
+    }
+    const auto with_long_rows = from_lengths<V>({5, 3000, 2, 1, 3, 3, 7}, 3001);
+    const auto few = from_lengths<V>(std::vector<index>(300, 3), 300);
+    const gpu on{};
+    const auto x = to_device<V>(on, host_vector<V>(900)), b = to_device<V>(on, host_vector<V>(900));
+    auto y = to_device<V>(on, host_vector<V>(900));
+    const auto op = build(find_method<V>("packed.warp"), on, view(few));
+    EXPECT_FALSE(op->relax_many({1, 1, 1, {}, b}, 3, x, y));
+    EXPECT_THROW((void)build(find_method<V>("packed.warp"), on, view(with_long_rows))
+                     ->relax_many({1, 1, 1, {}, b}, 3, x, y),
+                 argument_error);
+}
+TEST(many_vectors_on_a_gpu, are_relaxed_in_one_pass) {
+    if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
+    check_relaxations<double>();
+    check_relaxations<float>();
+}
+
 /// Few products over every kind of chunk that small matrices have, for a sanitizer on a GPU.
 TEST(many_vectors_on_a_gpu, stay_within_their_arrays) {
     if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;

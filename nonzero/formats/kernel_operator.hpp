@@ -178,6 +178,9 @@ struct gpu_kernel {
                                 device_out<V>);
     /// Null: vector by vector.
     void (*multiply_many)(gpu, V, const view&, in_columns<V, gpu>, V, out_columns<V, gpu>);
+    /// Null: there is none. Else whether it could.
+    bool (*relax)(gpu, const relaxation<V, gpu>&, const view&, in_columns<V, gpu>,
+                  out_columns<V, gpu>);
 };
 
 /// The functions of K, whose layout is L.
@@ -203,6 +206,9 @@ constexpr gpu_kernel<V, L> functions_on_gpu(kernel_of<L>) {
     if constexpr (runs_many_on<K, gpu>)
         k.multiply_many = [](gpu on, V alpha, const view& A, in_columns<V, gpu> X, V beta,
                              out_columns<V, gpu> Y) { spmv_many(on, K{}, alpha, A, X, beta, Y); };
+    if constexpr (relaxes_on<K, gpu, V>)
+        k.relax = [](gpu on, const relaxation<V, gpu>& how, const view& A, in_columns<V, gpu> X,
+                     out_columns<V, gpu> Y) { return relax(on, K{}, how, A, X, Y); };
     return k;
 }
 template <class K, class V>
@@ -278,6 +284,14 @@ class gpu_operator final : public operator_in_stream<V> {
             kernel_.multiply_many(on, alpha, view(A_), X, beta, Y);
         }
         check_launch(kernel_.name);
+    }
+    bool relax(const relaxation<V, gpu>& how, in_columns<V, gpu> X,
+               out_columns<V, gpu> Y) const override {
+        if (kernel_.relax == nullptr) return false;
+        const product_scope scope(*this);
+        const bool could = kernel_.relax(this->on(), how, view(A_), X, Y);
+        check_launch(kernel_.name);
+        return could;
     }
     void multiply(V alpha, device_span<V> x, V beta, device_out<V> y) const override {
         const product_scope scope(*this);

@@ -1,5 +1,6 @@
 #include "nonzero/formats/linear_operator.hpp"
 
+#include <algorithm>
 #include <functional>
 
 #include "nonzero/core/arithmetic.hpp"
@@ -110,6 +111,20 @@ void linear_operator<V, B>::multiply_many(V alpha, in_columns<V, B> X, V beta,
     } else {
         throw unavailable("apply_many: this operator takes no row-major vectors on a GPU");
     }
+}
+
+template <class V, class B>
+bool linear_operator<V, B>::relax_many(const relaxation<V, B>& how, index count, in<V, B> X,
+                                       out<V, B> Y) const {
+    const auto [rows, cols] = shape();
+    if (rows != cols) throw argument_error("relax_many: the matrix is not square");
+    const auto stride = std::size_t(std::max(count, index(0))), len = std::size_t(rows) * stride;
+    check_lengths<V, B>("relax_many", len, len, X, Y);
+    check_lengths<V, B>("relax_many: b", len, len, how.b, Y);
+    if (how.w.size() > 0) check_length("relax_many", "W", how.w.size(), std::size_t(rows));
+    if (len == 0) return true;
+    constexpr auto order = storage_order::row_major;
+    return relax(how, {X, stride, count, order}, {Y, stride, count, order});
 }
 
 template <class V, class B>

@@ -220,6 +220,12 @@ template <class V>
 void spmv_many(gpu, packed_warp, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X,
                V beta, out_columns<V, gpu> Y);
 
+/// As the product of many row-major vectors, where they and A suit that kernel. Real values.
+template <class V>
+requires(!is_complex<V>) bool relax(gpu, packed_warp, const relaxation<V, gpu>& how,
+                                    const packed<V, device_view>& A, in_columns<V, gpu> X,
+                                    out_columns<V, gpu> Y);
+
 /// The value of an encoded entry.
 template <value_encoding C, class V>
 struct decoder {

@@ -147,6 +147,22 @@ void spmm_row_major(gpu on, V alpha, const packed<V, device_view>& A, in_columns
     if (A.tiles > 0) spmm_row_major_tiles(on, alpha, A, X, beta, Y);
 }
 
+template <class V>
+requires(!is_complex<V>) bool relax(gpu on, packed_warp, const relaxation<V, gpu>& how,
+                                    const packed<V, device_view>& A, in_columns<V, gpu> X,
+                                    out_columns<V, gpu> Y) {
+    const in_columns<V, gpu> b{how.b, X.stride, X.count, X.order};
+    if (A.segment_chunks > 0 || !suits_staging(A, X, Y) || !suits_staging(A, b, Y)) return false;
+    relax_row_major_staged(on, how, A, X, Y);
+    return true;
+}
+
+template bool relax(gpu, packed_warp, const relaxation<float, gpu>&,
+                    const packed<float, device_view>&, in_columns<float, gpu>,
+                    out_columns<float, gpu>);
+template bool relax(gpu, packed_warp, const relaxation<double, gpu>&,
+                    const packed<double, device_view>&, in_columns<double, gpu>,
+                    out_columns<double, gpu>);
 template void spmm_row_major(gpu, float, const packed<float, device_view>&, in_columns<float, gpu>,
                              float, out_columns<float, gpu>);
 template void spmm_row_major(gpu, double, const packed<double, device_view>&,

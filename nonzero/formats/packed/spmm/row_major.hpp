@@ -1,6 +1,7 @@
 // packed.warp with several vectors by rows, on either backend.
 #pragma once
 
+#include "nonzero/formats/linear_operator.hpp"
 #include "nonzero/formats/packed/packed.hpp"
 
 namespace nz {
@@ -20,7 +21,12 @@ template <class V>
 void spmm_row_major_staged(gpu on, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X,
                            V beta, out_columns<V, gpu> Y);
 
-/// The same for the chunks behind the segments of a matrix with tiles.
+/// Y = keep X - momentum Y + step W (b - A X) by the same kernel, of a matrix without segments.
+template <class V>
+void relax_row_major_staged(gpu on, const relaxation<V, gpu>& how, const packed<V, device_view>& A,
+                            in_columns<V, gpu> X, out_columns<V, gpu> Y);
+
+/// As spmm_row_major for the chunks behind the segments of a matrix with tiles.
 template <class V>
 void spmm_row_major_tiles(gpu on, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X,
                           V beta, out_columns<V, gpu> Y);

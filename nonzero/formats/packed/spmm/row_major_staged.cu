@@ -53,9 +53,9 @@ __device__ void multiply_segments(const packed<V, device_view>& A, const staged_
 }
 
 /// Diagonals of one value each are not decoded: all rows of the chunk have the same.
-template <int width, class team, class V>
+template <int width, class team, class End, class V>
 __device__ void multiply_diagonals(const packed<V, device_view>& A, const packed_chunk& c,
-                                   const staged_lane<width, team, V>& lane, V alpha, V beta,
+                                   const staged_lane<width, team, V>& lane, const End& end,
                                    const strided_vectors<V>& Y, const int4* diagonal) {
     for (int r = lane.group; r < int(c.rows); r += team::size >> lane.log_lanes) {
         typename staged_lane<width, team, V>::sums sum{};
@@ -64,28 +64,26 @@ __device__ void multiply_diagonals(const packed<V, device_view>& A, const packed
             int(c.width),
             [&](int k) { return (diagonal[k].y >> r & 1) != 0 ? row + diagonal[k].x : -1; },
             [&](int k) { return value_of(diagonal[k], V()); }, sum);
-        lane.store(Y, row, alpha, sum, beta);
+        lane.store(Y, row, sum, end);
     }
 }
 
 /// More diagonals than there is room for. A call, as within the kernel it would take registers from
 /// the others.
-template <int width, class team, class V>
-__device__ __noinline__ void multiply_many_diagonals(const packed<V, device_view>& A,
-                                                     const packed_chunk& c,
-                                                     const vector_lanes& along, unsigned span,
-                                                     V alpha, const strided_vectors<const V>& X,
-                                                     V beta, const strided_vectors<V>& Y,
-                                                     const int4* diagonal) {
+template <int width, class team, class End, class V>
+__device__ __noinline__ void multiply_many_diagonals(
+    const packed<V, device_view>& A, const packed_chunk& c, const vector_lanes& along,
+    unsigned span, const End& end, const strided_vectors<const V>& X, const strided_vectors<V>& Y,
+    const int4* diagonal) {
     staged_lane<width, team, V> lane(along, span, X);
     lane.x = wait_for_previous(lane.x);
-    multiply_diagonals(A, c, lane, alpha, beta, Y, diagonal);
+    multiply_diagonals(A, c, lane, end, Y, diagonal);
 }
 
 /// The rows of a chunk whose entries are all staged.
-template <int width, class team, class V>
+template <int width, class team, class End, class V>
 __device__ void multiply_at_once(const packed<V, device_view>& A, const packed_chunk& c,
-                                 const staged_lane<width, team, V>& lane, V alpha, V beta,
+                                 const staged_lane<width, team, V>& lane, const End& end,
                                  const strided_vectors<V>& Y,
                                  typename staged_memory<width, team, V>::of_team& memory) {
     const staged_part all{0, 5, 0, int(c.width)};
@@ -99,21 +97,21 @@ __device__ void multiply_at_once(const packed<V, device_view>& A, const packed_c
     if (share.log_split == 0) {
         for (; r < int(c.rows); r += 1 << share.log_rows, sum = {}) {
             add(r);
-            lane.store(Y, row_of(c, A.perm.ptr, r), alpha, sum, beta);
+            lane.store(Y, row_of(c, A.perm.ptr, r), sum, end);
         }
         return;
     }
     if (r < int(c.rows)) add(r);
     lane.add_groups(share.log_split, sum, memory.of_threads);
     if (share.first_slot(lane.group) == 0 && r < int(c.rows))
-        lane.store(Y, row_of(c, A.perm.ptr, r), alpha, sum, beta);
+        lane.store(Y, row_of(c, A.perm.ptr, r), sum, end);
 }
 
 /// The rows of a wider chunk: as many at once as there are groups for, part by part. A call, too.
-template <value_encoding C, int width, class team, class V>
+template <value_encoding C, int width, class team, class End, class V>
 __device__ __noinline__ void multiply_by_parts(
     const packed<V, device_view>& A, const packed_chunk& c, const vector_lanes& along,
-    unsigned span, V alpha, const strided_vectors<const V>& X, V beta, const strided_vectors<V>& Y,
+    unsigned span, const End& end, const strided_vectors<const V>& X, const strided_vectors<V>& Y,
     typename staged_memory<width, team, V>::of_team& memory) {
     staged_lane<width, team, V> lane(along, span, X);
     lane.x = wait_for_previous(lane.x);
@@ -134,7 +132,7 @@ __device__ __noinline__ void multiply_by_parts(
         if (share.log_split > 0) lane.add_groups(share.log_split, sum, memory.of_threads);
         const int row = (slot >> c.log_lanes) + r;
         if (share.first_slot(lane.group) == 0 && row < int(c.rows))
-            lane.store(Y, row_of(c, A.perm.ptr, row), alpha, sum, beta);
+            lane.store(Y, row_of(c, A.perm.ptr, row), sum, end);
     }
 }
 
@@ -145,18 +143,19 @@ using team_of = team<segments ? 2 : 1>;
 constexpr int threads_of(bool segments) { return segments ? threads_per_block : 128; }
 constexpr int resident_staged(bool segments) { return segments ? 4 : 8; }
 
-template <value_encoding C, int width, bool segments, class V>
+template <value_encoding C, int width, bool segments, class End, class V>
 __global__ void __launch_bounds__(threads_of(segments), resident_staged(segments))
     staged_kernel(const __grid_constant__ packed<V, device_view> A,
-                  const __grid_constant__ staged_grid grid, V alpha,
-                  const __grid_constant__ strided_vectors<const V> X, V beta,
+                  const __grid_constant__ staged_grid grid, const __grid_constant__ End end,
+                  const __grid_constant__ strided_vectors<const V> X,
                   const __grid_constant__ strided_vectors<V> Y, row_sums<V> of_blocks) {
     using team = team_of<segments>;
     __shared__ staged_memory<width, team, V> shared;
     const unsigned of_segments = segments ? grid.segment_blocks * grid.of_segments.spans : 0;
     if constexpr (segments)
         if (blockIdx.x < of_segments)
-            return multiply_segments<C>(A, grid, alpha, X, beta, Y, of_blocks, shared.of_threads);
+            return multiply_segments<C>(A, grid, end.alpha, X, end.beta, Y, of_blocks,
+                                        shared.of_threads);
     const unsigned block = blockIdx.x - of_segments, span = block / grid.whole_blocks;
     const unsigned number = unsigned(A.segment_chunks) +
                             block % grid.whole_blocks * team::in_block + unsigned(team::number());
@@ -172,14 +171,14 @@ __global__ void __launch_bounds__(threads_of(segments), resident_staged(segments
             const auto* const from = reinterpret_cast<const int4*>(
                 A.indices.ptr + std::size_t(c.index_at) * packed_index_unit);
             if (all.width > staged_diagonals::room)
-                return multiply_many_diagonals<width, team>(A, *chunk, grid.along, span, alpha, X,
-                                                            beta, Y, from);
+                return multiply_many_diagonals<width, team>(A, *chunk, grid.along, span, end, X, Y,
+                                                            from);
             for (int k = team::thread(); k < all.width; k += team::size)
                 memory.diagonals.diagonal[k] = __ldg(from + k);
         } else {
             if (all.stride() * warp_size > staged_entries<V>::room)
-                return multiply_by_parts<C, width, team>(A, *chunk, grid.along, span, alpha, X,
-                                                         beta, Y, memory);
+                return multiply_by_parts<C, width, team>(A, *chunk, grid.along, span, end, X, Y,
+                                                         memory);
             stage<C, team>(A, c, all, memory.entries);
         }
     }
@@ -187,9 +186,8 @@ __global__ void __launch_bounds__(threads_of(segments), resident_staged(segments
     const packed_chunk& c = *chunk;  // read again, for want of registers
     staged_lane<width, team, V> lane(grid.along, span, X);
     lane.x = wait_for_previous(lane.x);
-    if (by_diagonals)
-        return multiply_diagonals(A, c, lane, alpha, beta, Y, memory.diagonals.diagonal);
-    multiply_at_once<width, team>(A, c, lane, alpha, beta, Y, memory);
+    if (by_diagonals) return multiply_diagonals(A, c, lane, end, Y, memory.diagonals.diagonal);
+    multiply_at_once<width, team>(A, c, lane, end, Y, memory);
 }
 
 /// Spans of `width` vectors a load, of up to 2^most lanes.
@@ -204,10 +202,9 @@ vector_lanes lanes_along(int count, int width, int least, int most) {
 /// longer fits in L2 (atmosmodd_like 1,410 us instead of 1,150), though xenon1 gains a tenth.
 constexpr int log_most_lanes = 4;
 
-template <int width, bool segments, class V>
-void launch_staged(gpu on, V alpha, const packed<V, device_view>& A,
-                   const strided_vectors<const V>& X, V beta, const strided_vectors<V>& Y,
-                   int count) {
+template <int width, bool segments, class End, class V>
+void launch_staged(gpu on, const packed<V, device_view>& A, const strided_vectors<const V>& X,
+                   const strided_vectors<V>& Y, int count, const End& end) {
     using team = team_of<segments>;
     const std::int64_t cut = A.segment_chunks, whole = std::int64_t(A.chunks.len) - cut;
     // A chunk has 32 slots, so that there are 32 groups at most.
@@ -218,8 +215,8 @@ void launch_staged(gpu on, V alpha, const packed<V, device_view>& A,
     if (grid.blocks() == 0) return;
     const auto of_blocks = row_sums_in<V>(on.scratch, grid.segment_blocks);
     with_encoding<V>(A.encoding, [&]<value_encoding C>() {
-        launch<staged_kernel<C, width, segments, V>>(on, grid.blocks(), threads_of(segments), A,
-                                                     grid, alpha, X, beta, Y, of_blocks);
+        launch<staged_kernel<C, width, segments, End, V>>(on, grid.blocks(), threads_of(segments),
+                                                          A, grid, end, X, Y, of_blocks);
     });
 }
 
@@ -230,16 +227,36 @@ void spmm_row_major_staged(gpu on, V alpha, const packed<V, device_view>& A, in_
                            V beta, out_columns<V, gpu> Y) {
     with_row_vectors(X, Y, [&]<int width>(const auto& x, const auto& y, int count) {
         if constexpr (width > 1) {
-            if (A.segment_chunks == 0)
-                return launch_staged<width, false>(on, alpha, A, x, beta, y, count);
-            launch_staged<width, true>(on, alpha, A, x, beta, y, count);
+            const scaled_end<width, V> end{alpha, beta};
+            if (A.segment_chunks == 0) return launch_staged<width, false>(on, A, x, y, count, end);
+            launch_staged<width, true>(on, A, x, y, count, end);
         }
     });
 }
 
-template void spmm_row_major_staged(gpu, float, const packed<float, device_view>&,
-                                    in_columns<float, gpu>, float, out_columns<float, gpu>);
-template void spmm_row_major_staged(gpu, double, const packed<double, device_view>&,
-                                    in_columns<double, gpu>, double, out_columns<double, gpu>);
+template <class V>
+void relax_row_major_staged(gpu on, const relaxation<V, gpu>& how, const packed<V, device_view>& A,
+                            in_columns<V, gpu> X, out_columns<V, gpu> Y) {
+    std::size_t before = 0;
+    with_row_vectors(X, Y, [&]<int width>(const auto& x, const auto& y, int count) {
+        if constexpr (width > 1) {
+            const V* const w = how.w.size() > 0 ? how.w.data() : nullptr;
+            launch_staged<width, false>(
+                on, A, x, y, count,
+                relaxed_end<width, V>{how.keep, how.momentum, how.step, w, how.b.data() + before,
+                                      x.first, x.row_stride});
+            before += std::size_t(count);
+        }
+    });
+}
+
+#define NZ_INSTANTIATE(V)                                                                          \
+    template void spmm_row_major_staged(gpu, V, const packed<V, device_view>&, in_columns<V, gpu>, \
+                                        V, out_columns<V, gpu>);                                   \
+    template void relax_row_major_staged(gpu, const relaxation<V, gpu>&,                           \
+                                         const packed<V, device_view>&, in_columns<V, gpu>,        \
+                                         out_columns<V, gpu>);
+NZ_INSTANTIATE(float)
+NZ_INSTANTIATE(double)
 
 }  // namespace nz

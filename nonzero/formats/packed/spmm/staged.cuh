@@ -169,19 +169,52 @@ struct staged_lane {
                 sum.of[l].add(of_threads[team::thread() + w * warp_size].of[l]);
     }
 
-    /// Row i of Y, for this lane's vectors.
-    __device__ void store(const strided_vectors<V>& Y, index i, V alpha, const sums& sum,
-                          V beta) const {
+    /// Row i of Y by the row's sums, for this lane's vectors.
+    template <class End>
+    __device__ void store(const strided_vectors<V>& Y, index i, const sums& sum,
+                          const End& end) const {
 #pragma unroll
         for (int l = 0; l < staged_loads; ++l) {
             if (!has(l)) continue;
-            auto* const to = rows_behind(reinterpret_cast<elements*>(Y.first + vector_of(l)), i,
-                                         std::int32_t(Y.row_stride * sizeof(V)));
-            elements y = beta == V(0) ? elements{} : *to;
-#pragma unroll
-            for (int w = 0; w < width; ++w) store_scaled(y.of + w, alpha, sum.of[l].of[w], beta);
-            *to = y;
+            const auto bytes = std::int32_t(Y.row_stride * sizeof(V));
+            end(rows_behind(reinterpret_cast<elements*>(Y.first + vector_of(l)), i, bytes), i,
+                vector_of(l), sum.of[l]);
         }
+    }
+};
+
+/// What becomes of a row's sums: Y = alpha A X + beta Y.
+template <int width, class V>
+struct scaled_end {
+    V alpha, beta;
+    __device__ void operator()(neighbours<width, V>* to, index, int,
+                               const neighbours<width, V>& sum) const {
+        neighbours<width, V> y = beta == V(0) ? neighbours<width, V>{} : *to;
+#pragma unroll
+        for (int w = 0; w < width; ++w) store_scaled(y.of + w, alpha, sum.of[w], beta);
+        *to = y;
+    }
+};
+
+/// Y = keep X - momentum Y + step W (b - A X); b and X lie as Y does.
+template <int width, class V>
+struct relaxed_end {
+    V keep, momentum, step;
+    const V *w, *b, *x;  ///< w: null where W is the identity
+    std::size_t stride;  ///< from row to row
+    __device__ void operator()(neighbours<width, V>* to, index i, int vector,
+                               const neighbours<width, V>& sum) const {
+        using elements = neighbours<width, V>;
+        const std::size_t at = std::size_t(i) * stride + std::size_t(vector);
+        const V scale = w == nullptr ? step : step * __ldg(w + i);
+        const elements mine = *reinterpret_cast<const elements*>(b + at);
+        const elements before = momentum == V(0) ? elements{} : *to;
+        const elements now = keep == V(0) ? elements{} : *reinterpret_cast<const elements*>(x + at);
+        elements y;
+#pragma unroll
+        for (int e = 0; e < width; ++e)
+            y.of[e] = keep * now.of[e] - momentum * before.of[e] + scale * (mine.of[e] - sum.of[e]);
+        *to = y;
     }
 };
 
