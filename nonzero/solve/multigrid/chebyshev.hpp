@@ -21,7 +21,7 @@ struct smoother_step {
 /// 12.1.
 std::vector<smoother_step> chebyshev_steps(int degree, double low, double high);
 
-// Steps of smoothers, over one vector or over several by rows, for which w has an element a row.
+// Steps of smoothers of one vector, which correct x and its residual r. w has an element a row.
 
 /// x = c w r, x's first correction from x = 0; r is a copy of b unless that is null.
 template <class V, class R = real<V>>
@@ -32,14 +32,11 @@ struct first_correction {
     const R* w;
     const V* b;
     V *r, *x;
-    NZ_HOST_DEVICE totals element(const column_element& e, const scalars&) const {
-        const V mine = b != nullptr ? b[e.at] : r[e.at];
-        if (b != nullptr) r[e.at] = mine;
-        x[e.at] = c * (w[e.row] * mine);
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
+        const V mine = b != nullptr ? b[i] : r[i];
+        if (b != nullptr) r[i] = mine;
+        x[i] = c * (w[i] * mine);
         return {};
-    }
-    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
-        return element({i, i, 0}, s);
     }
 };
 
@@ -52,14 +49,11 @@ struct next_correction {
     const R* w;
     const V *r, *last;
     V *d, *x;
-    NZ_HOST_DEVICE totals element(const column_element& e, const scalars&) const {
-        const V mine = f * last[e.at] + c * (w[e.row] * r[e.at]);
-        d[e.at] = mine;
-        x[e.at] += mine;
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
+        const V mine = f * last[i] + c * (w[i] * r[i]);
+        d[i] = mine;
+        x[i] += mine;
         return {};
-    }
-    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
-        return element({i, i, 0}, s);
     }
 };
 
@@ -72,14 +66,31 @@ struct coarse_correction {
     const R* w;
     const V *r, *e;
     V *d, *x;
-    NZ_HOST_DEVICE totals element(const column_element& i, const scalars&) const {
-        const V mine = c * (w[i.row] * r[i.at]);
-        x[i.at] += e[i.at] + mine;
-        d[i.at] = mine;
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
+        const V mine = c * (w[i] * r[i]);
+        x[i] += e[i] + mine;
+        d[i] = mine;
         return {};
     }
-    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
-        return element({i, i, 0}, s);
+};
+
+/// y = keep x - momentum y + step w (b - Ax) for several vectors by rows: what a relaxation leaves
+/// to do once A x is there. Ax null: x = 0; w null: the identity.
+template <class V, class R = real<V>>
+struct relaxed_columns {
+    using scalars = one_scalar<V>;
+    using totals = sums<V, 0>;
+    R keep, momentum, step;
+    const R* w;
+    const V *b, *x, *Ax;
+    V* y;
+    NZ_HOST_DEVICE totals element(const column_element& e, const scalars&) const {
+        const V r = Ax != nullptr ? b[e.at] - Ax[e.at] : b[e.at];
+        V next = (w != nullptr ? step * w[e.row] : step) * r;
+        if (keep != R(0)) next += keep * x[e.at];
+        if (momentum != R(0)) next -= momentum * y[e.at];
+        y[e.at] = next;
+        return {};
     }
 };
 

@@ -94,16 +94,17 @@ multigrid_levels<V, B>::make_block_workspaces(index count) const {
         column_space<V, B> space(on_, levels_[l].rows, count);
         auto x = l == 0 && !converts_ ? vector<V, B>() : space.make();
         auto r = space.make(), d = space.make();
-        all->levels.push_back({std::move(space), std::move(x), std::move(r), std::move(d)});
+        auto product = l == 0 && !converts_ ? vector<V, B>() : space.make();
+        all->levels.push_back(
+            {{std::move(space), std::move(x), std::move(r), std::move(d)}, std::move(product)});
     }
     return all;
 }
 
 /// x += p(W A) W r, the smoother's steps; w.r = b - A x before, and afterwards where `residual`.
 template <class V, class B>
-template <class Space>
-void multigrid_levels<V, B>::smooth(const level& l, workspace<Space>& w, smoothing from, const V* b,
-                                    V* x, bool residual) const {
+void multigrid_levels<V, B>::smooth(const level& l, workspace<single_vector<V, B>>& w,
+                                    smoothing from, const V* b, V* x, bool residual) const {
     const auto run = [&](const auto& step) { w.space.run(step); };
     using R = real<V>;
     const R* const W = l.w.data();
@@ -126,16 +127,15 @@ void multigrid_levels<V, B>::smooth(const level& l, workspace<Space>& w, smoothi
 
 /// One cycle on level l and below for A x = b; b null: w.r holds b - A x.
 template <class V, class B>
-template <class Space>
-void multigrid_levels<V, B>::cycle(std::size_t l, std::vector<workspace<Space>>& all,
-                                   smoothing from, const V* b, V* x, bool residual) const {
+void multigrid_levels<V, B>::cycle(std::size_t l, workspaces& all, smoothing from, const V* b, V* x,
+                                   bool residual) const {
     const level& here = levels_[l];
-    workspace<Space>& w = all[l];
+    auto& w = all[l];
     if (here.inverse != nullptr)
         return multiply<V, B>(*here.inverse, w.space, V(1), b != nullptr ? b : w.r.data(), V(0), x);
     smooth(here, w, from, b, x, true);
     if (here.P == nullptr) return smooth(here, w, smoothing::again, nullptr, x, residual);
-    workspace<Space>& below = all[l + 1];
+    auto& below = all[l + 1];
     const bool twice = kind_ == amg_options::cycles::w && levels_[l + 1].inverse == nullptr;
     if (here.R != nullptr)
         multiply<V, B>(*here.R, w.space, V(1), w.r.data(), V(0), below.r.data());
@@ -146,6 +146,65 @@ void multigrid_levels<V, B>::cycle(std::size_t l, std::vector<workspace<Space>>&
     multiply<V, B>(*here.P, w.space, V(1), below.x.data(), V(0), w.d.data());
     multiply<V, B>(*here.A, w.space, V(-1), w.d.data(), V(1), w.r.data());
     smooth(here, w, smoothing::coarse, nullptr, x, residual);
+}
+
+/// Y = keep X - momentum Y + step W (b - A X) in the place of Y, which then is the iterate.
+template <class V, class B>
+void multigrid_levels<V, B>::relax(const level& l, block_workspace& w, const V* b,
+                                   relaxation<V, B> how, iterates& x) const {
+    const std::size_t len = std::size_t(l.rows) * std::size_t(w.space.count());
+    how.b = {b, len};
+    if (!l.A->relax_many(how, w.space.count(), in<V, B>{x.now, len}, out<V, B>{x.other, len})) {
+        V* const Ax = w.product.size() > 0 ? w.product.data() : w.r.data();
+        multiply<V, B>(*l.A, w.space, V(1), x.now, V(0), Ax);
+        w.space.run(relaxed_columns<V>{how.keep, how.momentum, how.step, how.w.data(), b, x.now, Ax,
+                                       x.other});
+    }
+    std::swap(x.now, x.other);
+}
+
+/// The smoother's steps by the iterates alone: with d = x - the iterate before, from_last d +
+/// from_residual W r is a relaxation with momentum, and takes one pass where A's method has it.
+template <class V, class B>
+void multigrid_levels<V, B>::smooth(const level& l, block_workspace& w, const V* b, bool from_zero,
+                                    iterates& x) const {
+    using R = real<V>;
+    for (std::size_t k = 0; k < l.steps.size(); ++k) {
+        const R f = R(l.steps[k].from_last), c = R(l.steps[k].from_residual);
+        if (k == 0 && from_zero) {
+            w.space.run(relaxed_columns<V>{0, 0, c, l.w.data(), b, nullptr, nullptr, x.now});
+            continue;
+        }
+        const R momentum = k == 1 && from_zero ? R(0) : f;  // the iterate before is 0
+        relax(l, w, b, {1 + f, momentum, c, l.w, {}}, x);
+    }
+}
+
+/// The cycle of several vectors, which needs no residual but the one that it restricts.
+template <class V, class B>
+void multigrid_levels<V, B>::cycle(std::size_t l, std::vector<block_workspace>& all, smoothing from,
+                                   const V* b, V* x) const {
+    const level& here = levels_[l];
+    block_workspace& w = all[l];
+    if (b == nullptr) b = w.r.data();
+    if (here.inverse != nullptr) return multiply<V, B>(*here.inverse, w.space, V(1), b, V(0), x);
+    const bool from_zero = from == smoothing::zero;
+    // As many steps before as after, and none for the first from zero: the last ends in x.
+    iterates now{x, w.d.data()};
+    if (from_zero) std::swap(now.now, now.other);
+    smooth(here, w, b, from_zero, now);
+    if (here.P != nullptr) {
+        block_workspace& below = all[l + 1];
+        iterates residual = now;
+        relax(here, w, b, {0, 0, 1, {}, {}}, residual);
+        multiply<V, B>(*here.R, w.space, V(1), residual.now, V(0), below.r.data());
+        cycle(l + 1, all, smoothing::zero, nullptr, below.x.data());
+        if (kind_ == amg_options::cycles::w && levels_[l + 1].inverse == nullptr)
+            cycle(l + 1, all, smoothing::again, nullptr, below.x.data());
+        multiply<V, B>(*here.P, w.space, V(1), below.x.data(), V(1), now.now);
+    }
+    smooth(here, w, b, false, now);
+    NZ_ASSERT(now.now == x);
 }
 
 template <class V, class B>
@@ -172,14 +231,14 @@ multigrid_levels<V, B>::take_block_workspaces(index count) const {
 }
 
 template <class V, class B>
-template <class U, class Space>
-void multigrid_levels<V, B>::cycle_of(std::vector<workspace<Space>>& all, const U* b, U* x) const {
+template <class U, class Workspace>
+void multigrid_levels<V, B>::cycle_of(std::vector<Workspace>& all, const U* b, U* x) const {
     if constexpr (std::is_same_v<U, V>) {
-        cycle(0, all, smoothing::zero, b, x, false);
+        cycle(0, all, smoothing::zero, b, x);
     } else {
         auto& finest = all.front();
         finest.space.run(convert_step<V, U>{b, finest.r.data(), factor_});
-        cycle(0, all, smoothing::zero, nullptr, finest.x.data(), false);
+        cycle(0, all, smoothing::zero, nullptr, finest.x.data());
         finest.space.run(convert_step<U, V>{finest.x.data(), x, 1 / factor_});
     }
 }

@@ -77,10 +77,15 @@ class multigrid_levels {
         Space space;
         vector<V, B> x, r, d;
     };
+    /// Of several vectors: r holds b below the finest level, d the iterate before x. product may be
+    /// empty where r is free.
+    struct block_workspace : workspace<column_space<V, B>> {
+        vector<V, B> product;
+    };
     using workspaces = std::vector<workspace<single_vector<V, B>>>;
     struct block_workspaces {
         index most;  ///< vectors
-        std::vector<workspace<column_space<V, B>>> levels;
+        std::vector<block_workspace> levels;
     };
 
     [[nodiscard]] std::unique_ptr<workspaces> make_workspaces() const;
@@ -89,15 +94,22 @@ class multigrid_levels {
     [[nodiscard]] std::unique_ptr<block_workspaces> take_block_workspaces(index count) const;
     /// From which state the smoother starts: x = 0, x lacking w.d, or x and its residual.
     enum class smoothing { zero, coarse, again };
-    template <class Space>
-    void smooth(const level&, workspace<Space>&, smoothing, const V* b, V* x, bool residual) const;
-    template <class Space>
-    void cycle(std::size_t l, std::vector<workspace<Space>>&, smoothing, const V* b, V* x,
-               bool residual) const;
+    void smooth(const level&, workspace<single_vector<V, B>>&, smoothing, const V* b, V* x,
+                bool residual) const;
+    void cycle(std::size_t l, workspaces&, smoothing, const V* b, V* x,
+               bool residual = false) const;
+
+    /// Several vectors' last iterates, which change places from step to step.
+    struct iterates {
+        V *now, *other;
+    };
+    void relax(const level&, block_workspace&, const V* b, relaxation<V, B> how, iterates&) const;
+    void smooth(const level&, block_workspace&, const V* b, bool from_zero, iterates&) const;
+    void cycle(std::size_t l, std::vector<block_workspace>&, smoothing, const V* b, V* x) const;
 
     /// One cycle of vectors that begin there.
-    template <class U, class Space>
-    void cycle_of(std::vector<workspace<Space>>&, const U* b, U* x) const;
+    template <class U, class Workspace>
+    void cycle_of(std::vector<Workspace>&, const U* b, U* x) const;
 
     B on_;
     amg_options::cycles kind_;
