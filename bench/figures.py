@@ -469,21 +469,28 @@ def best_spmm(rows: list[Row]) -> Row | None:
     return summary.best_of([r for r in rows if "spmm" in r["method"]], peer=True)
 
 
-def of_vectors(m: Measurements, machine: str, order: str, count: int) -> Rows:
+def of_vectors(m: Measurements, machine: str, order: str, count: int,
+               suite: str = "vectors") -> Rows:
     """Measurements with that number of vectors in that order on a GPU."""
-    return timed((run for run in m.runs(machine, "vectors")
+    return timed((run for run in m.runs(machine, suite)
                   if run["order"] == order and run["vectors"] == count), 0)
 
 
-def several_vectors(m: Measurements, *machines: str) -> list[str]:
+def several_vectors(m: Measurements, *machines: str, suite: str = "vectors") -> list[str]:
     """Products with several vectors on GPUs, beside the fastest of cuSPARSE's SpMM."""
-    counts = sorted({run["vectors"] for run in m.runs(machines[0], "vectors")})
+    runs = m.runs(machines[0], suite)
     lines = [[f"{order}-major", str(k),
-              *(mean_cell(ratios(of_vectors(m, machine, order, k), method("packed.warp"),
+              *(mean_cell(ratios(of_vectors(m, machine, order, k, suite), method("packed.warp"),
                                  best_spmm)) for machine in machines)]
-             for order in ("row", "column") for k in counts]
+             for order in ("row", "column") if any(run["order"] == order for run in runs)
+             for k in sorted({run["vectors"] for run in runs})]
     return table(["vectors lie", "K", *(f"NVIDIA {machine.upper()}" for machine in machines)],
                  lines)
+
+
+def several_vectors_unseen(m: Measurements, machine: str) -> list[str]:
+    """The same on matrices by which nothing was chosen."""
+    return several_vectors(m, machine, suite="vectors-unseen")
 
 
 def several_vectors_each(m: Measurements, machine: str) -> list[str]:
@@ -1396,8 +1403,8 @@ def many_gpus_levels(_m: Measurements, gpus: str) -> list[str]:
 GENERATORS: dict[str, Callable[..., list[str]]] = {
     f.__name__.replace("_", "-"): f for f in (
         matrices, composition, classes, class_sizes, floors, floats, aims, launches, stripes, storage,
-        explained, several_vectors, several_vectors_each, several_vectors_cpu, unseen, expected,
-        plan, plan_sizes, plan_misses, transposed,
+        explained, several_vectors, several_vectors_unseen, several_vectors_each,
+        several_vectors_cpu, unseen, expected, plan, plan_sizes, plan_misses, transposed,
         giants, large, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
         networkx, networkx_tests, acceptance, compiling, quick_solvers,
