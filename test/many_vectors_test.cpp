@@ -256,7 +256,8 @@ TEST(many_vectors, of_floats_are_right_where_chunks_are_staged) { check_staged_c
 
 /// Relaxations of small whole numbers, which are exact, by the operator and entry by entry.
 template <class V>
-void check_relaxation(const csr<V, host_view>& A, index count, const relaxation<V, cpu>& how) {
+void check_relaxation(const csr<V, host_view>& A, index count,
+                      const typename linear_operator<V, cpu>::relaxation& how) {
     const gpu on{};
     const auto rows = std::size_t(A.shape.rows), len = rows * std::size_t(count);
     host_vector<V> X(len), Y(len), b(len), w(how.w.size() > 0 ? rows : 0);
@@ -275,7 +276,8 @@ void check_relaxation(const csr<V, host_view>& A, index count, const relaxation<
     const auto op = build(find_method<V>("packed.warp"), on, A);
     const auto x = to_device<V>(on, X), there = to_device<V>(on, b), W = to_device<V>(on, w);
     auto y = to_device<V>(on, Y);
-    const relaxation<V, gpu> by{how.keep, how.momentum, how.step, W, there};
+    const typename linear_operator<V, gpu>::relaxation by{how.keep, how.momentum, how.step, W,
+                                                          there};
     ASSERT_TRUE(op->relax_many(by, count, x, y));
     EXPECT_TRUE(same_bits<V>(to_host<V>(on, y), want));
     EXPECT_THROW((void)op->relax_many(by, count + 4, x, y), argument_error);

@@ -179,8 +179,8 @@ struct gpu_kernel {
     /// Null: vector by vector.
     void (*multiply_many)(gpu, V, const view&, in_columns<V, gpu>, V, out_columns<V, gpu>);
     /// Null: there is none. Else whether it could.
-    bool (*relax)(gpu, const relaxation<V, gpu>&, const view&, in_columns<V, gpu>,
-                  out_columns<V, gpu>);
+    bool (*relax)(gpu, const typename linear_operator<V, gpu>::relaxation&, const view&,
+                  in_columns<V, gpu>, out_columns<V, gpu>);
 };
 
 /// The functions of K, whose layout is L.
@@ -207,7 +207,8 @@ constexpr gpu_kernel<V, L> functions_on_gpu(kernel_of<L>) {
         k.multiply_many = [](gpu on, V alpha, const view& A, in_columns<V, gpu> X, V beta,
                              out_columns<V, gpu> Y) { spmv_many(on, K{}, alpha, A, X, beta, Y); };
     if constexpr (relaxes_on<K, gpu, V>)
-        k.relax = [](gpu on, const relaxation<V, gpu>& how, const view& A, in_columns<V, gpu> X,
+        k.relax = [](gpu on, const typename linear_operator<V, gpu>::relaxation& how, const view& A,
+                     in_columns<V, gpu> X,
                      out_columns<V, gpu> Y) { return relax(on, K{}, how, A, X, Y); };
     return k;
 }
@@ -285,7 +286,7 @@ class gpu_operator final : public operator_in_stream<V> {
         }
         check_launch(kernel_.name);
     }
-    bool relax(const relaxation<V, gpu>& how, in_columns<V, gpu> X,
+    bool relax(const typename linear_operator<V, gpu>::relaxation& how, in_columns<V, gpu> X,
                out_columns<V, gpu> Y) const override {
         if (kernel_.relax == nullptr) return false;
         const product_scope scope(*this);

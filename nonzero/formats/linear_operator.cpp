@@ -114,7 +114,7 @@ void linear_operator<V, B>::multiply_many(V alpha, in_columns<V, B> X, V beta,
 }
 
 template <class V, class B>
-bool linear_operator<V, B>::relax_many(const relaxation<V, B>& how, index count, in<V, B> X,
+bool linear_operator<V, B>::relax_many(const relaxation& how, index count, in<V, B> X,
                                        out<V, B> Y) const {
     const auto [rows, cols] = shape();
     if (rows != cols) throw argument_error("relax_many: the matrix is not square");

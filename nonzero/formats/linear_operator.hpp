@@ -15,15 +15,6 @@ struct setup_times {
     double preprocessing_s = 0;  ///< preparation by the kernel on the GPU                [s]
 };
 
-/// A step of a relaxation of A x = b, for several b at once: Y = keep X - momentum Y +
-/// step W (b - A X), W diagonal. Vectors lie by rows without gaps.
-template <class V, class B>
-struct relaxation {
-    real<V> keep, momentum, step;
-    in<real<V>, B> w;  ///< W's diagonal; empty: W is the identity
-    in<V, B> b;
-};
-
 /// A matrix on backend B whose format is known at run time only. The one virtual interface.
 /// One operator may be applied from several CPU threads at once, also on a GPU, where all its
 /// products run in the stream that it was built for: each is right, in the order of the launches.
@@ -53,12 +44,18 @@ class linear_operator {
     /// a GPU: they throw unavailable.
     void apply_many(V alpha, in_columns<V, B> X, V beta, out_columns<V, B> Y) const;
 
-    /// Y = keep X - momentum Y + step W (b - A X) for `count` vectors, in one pass over all of
-    /// them. Y is not read where momentum is 0. False where the method has no kernel for as many:
-    /// then nothing has happened. A is square. Rounds as apply_many, then what is left. Throws
-    /// argument_error where a length is wrong or Y overlaps another.
-    [[nodiscard]] bool relax_many(const relaxation<V, B>&, index count, in<V, B> X,
-                                  out<V, B> Y) const;
+    /// A step towards A x = b for several b: Y = keep X - momentum Y + step W (b - A X), W
+    /// diagonal.
+    struct relaxation {
+        real<V> keep, momentum, step;
+        in<real<V>, B> w;  ///< W's diagonal; empty: W is the identity
+        in<V, B> b;
+    };
+    /// That step for `count` vectors by rows without gaps, in one pass over A, b, X and Y, which is
+    /// not read where momentum is 0. False where the method has no kernel for as many: then nothing
+    /// has happened. A is square. Rounds as apply_many, then the rest in the order above. Throws
+    /// argument_error where a length is wrong or Y overlaps X or b.
+    [[nodiscard]] bool relax_many(const relaxation&, index count, in<V, B> X, out<V, B> Y) const;
 
     /// Takes the values of A, whose pattern is that of the matrix it was built from, in place; on a
     /// GPU it waits for its stream. False where it cannot: then it must be built anew, as
@@ -86,7 +83,7 @@ class linear_operator {
                                      out<V, B> y) const = 0;
     virtual void scale(V beta, out<V, B> y) const = 0;
     virtual void multiply_many(V alpha, in_columns<V, B> X, V beta, out_columns<V, B> Y) const;
-    virtual bool relax(const relaxation<V, B>&, in_columns<V, B>, out_columns<V, B>) const {
+    virtual bool relax(const relaxation&, in_columns<V, B>, out_columns<V, B>) const {
         return false;
     }
     virtual bool replace_values(const csr<V, typename B::view>&) { return false; }

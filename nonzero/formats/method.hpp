@@ -38,17 +38,15 @@ concept runs_many_on = requires(B on, const typename K::template layout<V, typen
 };
 
 template <class V, class B>
-struct relaxation;  // formats/linear_operator.hpp
+class linear_operator;  // formats/linear_operator.hpp
 /// The same for relaxations: `relax(on, K{}, how, A, X, Y)` tells whether it could.
 template <class K, class B, class V = double>
 concept relaxes_on = requires(B on, const typename K::template layout<V, typename B::view>& A,
-                              const relaxation<V, B>& how, in_columns<V, B> X,
-                              out_columns<V, B> Y) {
+                              const typename linear_operator<V, B>::relaxation& how,
+                              in_columns<V, B> X, out_columns<V, B> Y) {
     { relax(on, K{}, how, A, X, Y) } -> std::same_as<bool>;
 };
 
-template <class V, class B>
-class linear_operator;  // formats/linear_operator.hpp
 template <class V>
 class packed_analysis;  // formats/packed/packed.hpp
 struct work;            // formats/cost.hpp

@@ -222,7 +222,8 @@ void spmv_many(gpu, packed_warp, V alpha, const packed<V, device_view>& A, in_co
 
 /// As the product of many row-major vectors, where they and A suit that kernel. Real values.
 template <class V>
-requires(!is_complex<V>) bool relax(gpu, packed_warp, const relaxation<V, gpu>& how,
+requires(!is_complex<V>) bool relax(gpu, packed_warp,
+                                    const typename linear_operator<V, gpu>::relaxation& how,
                                     const packed<V, device_view>& A, in_columns<V, gpu> X,
                                     out_columns<V, gpu> Y);
 

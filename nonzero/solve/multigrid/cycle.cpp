@@ -151,7 +151,8 @@ void multigrid_levels<V, B>::cycle(std::size_t l, workspaces& all, smoothing fro
 /// Y = keep X - momentum Y + step W (b - A X) in the place of Y, which then is the iterate.
 template <class V, class B>
 void multigrid_levels<V, B>::relax(const level& l, block_workspace& w, const V* b,
-                                   relaxation<V, B> how, iterates& x) const {
+                                   typename linear_operator<V, B>::relaxation how,
+                                   iterates& x) const {
     const std::size_t len = std::size_t(l.rows) * std::size_t(w.space.count());
     how.b = {b, len};
     if (!l.A->relax_many(how, w.space.count(), in<V, B>{x.now, len}, out<V, B>{x.other, len})) {

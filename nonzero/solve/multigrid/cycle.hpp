@@ -103,7 +103,8 @@ class multigrid_levels {
     struct iterates {
         V *now, *other;
     };
-    void relax(const level&, block_workspace&, const V* b, relaxation<V, B> how, iterates&) const;
+    void relax(const level&, block_workspace&, const V* b,
+               typename linear_operator<V, B>::relaxation how, iterates&) const;
     void smooth(const level&, block_workspace&, const V* b, bool from_zero, iterates&) const;
     void cycle(std::size_t l, std::vector<block_workspace>&, smoothing, const V* b, V* x) const;
 

@@ -148,7 +148,8 @@ void spmm_row_major(gpu on, V alpha, const packed<V, device_view>& A, in_columns
 }
 
 template <class V>
-requires(!is_complex<V>) bool relax(gpu on, packed_warp, const relaxation<V, gpu>& how,
+requires(!is_complex<V>) bool relax(gpu on, packed_warp,
+                                    const typename linear_operator<V, gpu>::relaxation& how,
                                     const packed<V, device_view>& A, in_columns<V, gpu> X,
                                     out_columns<V, gpu> Y) {
     const in_columns<V, gpu> b{how.b, X.stride, X.count, X.order};
@@ -157,10 +158,10 @@ requires(!is_complex<V>) bool relax(gpu on, packed_warp, const relaxation<V, gpu
     return true;
 }
 
-template bool relax(gpu, packed_warp, const relaxation<float, gpu>&,
+template bool relax(gpu, packed_warp, const linear_operator<float, gpu>::relaxation&,
                     const packed<float, device_view>&, in_columns<float, gpu>,
                     out_columns<float, gpu>);
-template bool relax(gpu, packed_warp, const relaxation<double, gpu>&,
+template bool relax(gpu, packed_warp, const linear_operator<double, gpu>::relaxation&,
                     const packed<double, device_view>&, in_columns<double, gpu>,
                     out_columns<double, gpu>);
 template void spmm_row_major(gpu, float, const packed<float, device_view>&, in_columns<float, gpu>,

@@ -23,8 +23,9 @@ void spmm_row_major_staged(gpu on, V alpha, const packed<V, device_view>& A, in_
 
 /// Y = keep X - momentum Y + step W (b - A X) by the same kernel, of a matrix without segments.
 template <class V>
-void relax_row_major_staged(gpu on, const relaxation<V, gpu>& how, const packed<V, device_view>& A,
-                            in_columns<V, gpu> X, out_columns<V, gpu> Y);
+void relax_row_major_staged(gpu on, const typename linear_operator<V, gpu>::relaxation& how,
+                            const packed<V, device_view>& A, in_columns<V, gpu> X,
+                            out_columns<V, gpu> Y);
 
 /// As spmm_row_major for the chunks behind the segments of a matrix with tiles.
 template <class V>

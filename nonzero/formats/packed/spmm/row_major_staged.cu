@@ -11,7 +11,7 @@ namespace {
 constexpr int segment_slots = 2;
 constexpr int log_segment_lanes = 3;
 
-/// What a launch is made of: blocks of segments, then blocks of whole rows, span by span each.
+/// A launch: blocks of segments, then blocks of whole rows, span by span each.
 struct staged_grid {
     vector_lanes along, of_segments;
     unsigned segment_blocks, whole_blocks;
@@ -21,7 +21,7 @@ struct staged_grid {
     }
 };
 
-/// What a block has in shared memory: its teams, or its warps, of which each has a segment.
+/// The shared memory of a block: of its teams, or of its warps, which have a segment each.
 template <int width, class team, class V>
 union staged_memory {
     union of_team {
@@ -235,8 +235,9 @@ void spmm_row_major_staged(gpu on, V alpha, const packed<V, device_view>& A, in_
 }
 
 template <class V>
-void relax_row_major_staged(gpu on, const relaxation<V, gpu>& how, const packed<V, device_view>& A,
-                            in_columns<V, gpu> X, out_columns<V, gpu> Y) {
+void relax_row_major_staged(gpu on, const typename linear_operator<V, gpu>::relaxation& how,
+                            const packed<V, device_view>& A, in_columns<V, gpu> X,
+                            out_columns<V, gpu> Y) {
     std::size_t before = 0;
     with_row_vectors(X, Y, [&]<int width>(const auto& x, const auto& y, int count) {
         if constexpr (width > 1) {
@@ -253,7 +254,7 @@ void relax_row_major_staged(gpu on, const relaxation<V, gpu>& how, const packed<
 #define NZ_INSTANTIATE(V)                                                                          \
     template void spmm_row_major_staged(gpu, V, const packed<V, device_view>&, in_columns<V, gpu>, \
                                         V, out_columns<V, gpu>);                                   \
-    template void relax_row_major_staged(gpu, const relaxation<V, gpu>&,                           \
+    template void relax_row_major_staged(gpu, const typename linear_operator<V, gpu>::relaxation&, \
                                          const packed<V, device_view>&, in_columns<V, gpu>,        \
                                          out_columns<V, gpu>);
 NZ_INSTANTIATE(float)

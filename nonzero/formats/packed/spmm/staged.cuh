@@ -36,7 +36,7 @@ struct staged_diagonals {
     int4 diagonal[room];
 };
 
-/// What is decoded at once: places [from, from + width) of 2^log_slots slots.
+/// A part of a chunk that is decoded at once: places [from, from + width) of 2^log_slots slots.
 struct staged_part {
     int first_slot, log_slots, from, width;
     /// From one slot to the next: odd, so that a warp's writes meet no bank twice.
@@ -183,7 +183,7 @@ struct staged_lane {
     }
 };
 
-/// What becomes of a row's sums: Y = alpha A X + beta Y.
+/// The end of a row: Y = alpha A X + beta Y.
 template <int width, class V>
 struct scaled_end {
     V alpha, beta;
@@ -196,7 +196,7 @@ struct scaled_end {
     }
 };
 
-/// Y = keep X - momentum Y + step W (b - A X); b and X lie as Y does.
+/// The end of a row: Y = keep X - momentum Y + step W (b - A X); b and X lie as Y does.
 template <int width, class V>
 struct relaxed_end {
     V keep, momentum, step;
