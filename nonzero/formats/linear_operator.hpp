@@ -51,10 +51,10 @@ class linear_operator {
         in<real<V>, B> w;  ///< W's diagonal; empty: W is the identity
         in<V, B> b;
     };
-    /// That step for `count` vectors by rows without gaps, in one pass over A, b, X and Y, which is
-    /// not read where momentum is 0. False where the method has no kernel for as many: then nothing
-    /// has happened. A is square. Rounds as apply_many, then the rest in the order above. Throws
-    /// argument_error where a length is wrong or Y overlaps X or b.
+    /// Takes that step for `count` vectors by rows without gaps, in one pass over A, b, X and Y; Y
+    /// is not read where momentum is 0. False where the method has no kernel for as many: then
+    /// nothing has happened. A is square. Rounds as apply_many, then the rest in the order above.
+    /// Throws argument_error where a length is wrong or Y overlaps X or b.
     [[nodiscard]] bool relax_many(const relaxation&, index count, in<V, B> X, out<V, B> Y) const;
 
     /// Takes the values of A, whose pattern is that of the matrix it was built from, in place; on a
