@@ -26,6 +26,14 @@ struct vector_lanes {
     unsigned spans;  ///< of vectors
 };
 
+/// Groups of 2^least lanes, or of up to 2^most where the vectors need them, `width` vectors a lane.
+inline vector_lanes lanes_along(int count, int width, int least, int most) {
+    vector_lanes along{count, least, 0, 1};
+    while (along.log_lanes < most && width << along.log_lanes < count) ++along.log_lanes;
+    along.spans = unsigned((count - 1) / (width << along.log_lanes) + 1);
+    return along;
+}
+
 /// n neighbours in memory, moved at once.
 template <int n, class T>
 struct alignas(n * sizeof(T)) neighbours {
@@ -39,6 +47,11 @@ struct alignas(n * sizeof(T)) neighbours {
         for (int i = 0; i < n; ++i) of[i] += factor * more.of[i];
     }
 };
+
+/// The matrix's row that is the r-th of a chunk.
+__device__ inline index row_of(const packed_chunk& c, const index* perm, int r) {
+    return c.sorted ? __ldg(perm + c.number + r) : c.first_row + r;
+}
 
 /// j rows behind `from`, each of `bytes`: one instruction, where 64-bit strides would take five.
 template <class T>

@@ -6,8 +6,8 @@
 namespace nz {
 namespace {
 
-/// Where the blocks of one long row leave their sums, packed_row_vectors a block, and how many of
-/// them have, for each span.
+/// The sums that the blocks of one long row leave, packed_row_vectors a block, and how many blocks
+/// have left theirs, for each span.
 template <class V>
 struct row_sums {
     static constexpr unsigned counters = packed_row_vectors / packed_vectors;  ///< a block

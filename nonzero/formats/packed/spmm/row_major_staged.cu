@@ -140,11 +140,13 @@ __device__ __noinline__ void multiply_by_parts(
 /// warp each of packed_block, two teams.
 template <bool segments>
 using team_of = team<segments ? 2 : 1>;
-constexpr int threads_of(bool segments) { return segments ? threads_per_block : 128; }
+template <bool segments>
+constexpr int threads_of = team_of<segments>::size* team_of<segments>::in_block;
+static_assert(threads_of<true> == threads_per_block);
 constexpr int resident_staged(bool segments) { return segments ? 4 : 8; }
 
 template <value_encoding C, int width, bool segments, class End, class V>
-__global__ void __launch_bounds__(threads_of(segments), resident_staged(segments))
+__global__ void __launch_bounds__(threads_of<segments>, resident_staged(segments))
     staged_kernel(const __grid_constant__ packed<V, device_view> A,
                   const __grid_constant__ staged_grid grid, const __grid_constant__ End end,
                   const __grid_constant__ strided_vectors<const V> X,
@@ -190,14 +192,6 @@ __global__ void __launch_bounds__(threads_of(segments), resident_staged(segments
     multiply_at_once<width, team>(A, c, lane, end, Y, memory);
 }
 
-/// Spans of `width` vectors a load, of up to 2^most lanes.
-vector_lanes lanes_along(int count, int width, int least, int most) {
-    vector_lanes along{count, least, 0, 1};
-    while (along.log_lanes < most && width << along.log_lanes < count) ++along.log_lanes;
-    along.spans = unsigned((count - 1) / (width << along.log_lanes) + 1);
-    return along;
-}
-
 /// Lanes of a group at most: spans of 64 doubles. With 128, X of neighbouring planes of a grid no
 /// longer fits in L2 (atmosmodd_like 1,410 us instead of 1,150), though xenon1 gains a tenth.
 constexpr int log_most_lanes = 4;
@@ -215,7 +209,7 @@ void launch_staged(gpu on, const packed<V, device_view>& A, const strided_vector
     if (grid.blocks() == 0) return;
     const auto of_blocks = row_sums_in<V>(on.scratch, grid.segment_blocks);
     with_encoding<V>(A.encoding, [&]<value_encoding C>() {
-        launch<staged_kernel<C, width, segments, End, V>>(on, grid.blocks(), threads_of(segments),
+        launch<staged_kernel<C, width, segments, End, V>>(on, grid.blocks(), threads_of<segments>,
                                                           A, grid, end, X, Y, of_blocks);
     });
 }

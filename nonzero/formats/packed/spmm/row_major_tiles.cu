@@ -117,10 +117,7 @@ void spmm_row_major_tiles(gpu on, V alpha, const packed<V, device_view>& A, in_c
                           V beta, out_columns<V, gpu> Y) {
     const std::int64_t chunks = std::int64_t(A.chunks.len) - A.segment_chunks;
     with_row_vectors(X, Y, [&]<int width>(const auto& x, const auto& y, int count) {
-        vector_lanes along{count, 2, 0,
-                           1};  // a group of four lanes, or as many as the vectors need
-        while (along.log_lanes < 5 && width << along.log_lanes < count) ++along.log_lanes;
-        along.spans = unsigned((count - 1) / (width << along.log_lanes) + 1);
+        const vector_lanes along = lanes_along(count, width, 2, 5);
         const auto multiply = [&]<value_encoding C>() {
             launch<row_major_tiles_kernel<C, width, V>>(
                 on, blocks_for(chunks * along.spans, warps_per_block), threads_per_block, A, along,

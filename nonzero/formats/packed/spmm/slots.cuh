@@ -210,7 +210,7 @@ __device__ void store_slots(const packed<V, device_view>& A, const packed_chunk&
     for (int p = 0; p < slots; ++p) {
         const int r = (slot + p) >> c.log_lanes;
         if (r << c.log_lanes != slot + p || r >= int(c.rows)) continue;
-        const index i = c.sorted ? __ldg(A.perm.ptr + c.number + r) : c.first_row + r;
+        const index i = row_of(c, A.perm.ptr, r);
         lane.store(Y, i, alpha, sum[p], beta);
     }
 }

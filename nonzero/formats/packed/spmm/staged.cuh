@@ -234,9 +234,5 @@ struct group_share {
     }
 };
 
-__device__ inline index row_of(const packed_chunk& c, const index* perm, int r) {
-    return c.sorted ? __ldg(perm + c.number + r) : c.first_row + r;
-}
-
 }  // namespace
 }  // namespace nz
