@@ -194,21 +194,25 @@ TYPED_TEST(many_vectors, are_right_where_rows_are_cut) {
     }
 }
 
+/// packed.warp of A on the CPU and, where there is one, on a GPU.
+template <class V>
+void check_packed(const csr<V, host_view>& A, std::initializer_list<arrangement> all) {
+    const method<V>& m = find_method<V>("packed.warp");
+    for (const arrangement how : all) {
+        const auto c = make_case<V>(A, how, V(2), V(-1));
+        check<V, cpu>(*build(m, cpu{2}, A), c);
+        if (m.on_gpu == nullptr || !why_no_gpu().empty()) continue;
+        check<V, gpu>(*build(m, gpu{}, A), c);
+    }
+}
+
 /// As many rows as let a GPU's groups of lanes take four places each.
 template <class V>
 void check_many_rows() {
-    for (const csr<V, host>& own : {laplace2d<V>(130, 130), random<V>(17000, 300, 40, 7)}) {
-        const auto A = view(own);
-        const method<V>& m = find_method<V>("packed.warp");
-        for (const arrangement how : {arrangement{64, row_major, row_major, 0},
-                                      {35, row_major, row_major},
-                                      {20, column_major, column_major}}) {
-            const auto c = make_case<V>(A, how, V(2), V(-1));
-            check<V, cpu>(*build(m, cpu{2}, A), c);
-            if (m.on_gpu == nullptr || !why_no_gpu().empty()) continue;
-            check<V, gpu>(*build(m, gpu{}, A), c);
-        }
-    }
+    for (const csr<V, host>& A : {laplace2d<V>(130, 130), random<V>(17000, 300, 40, 7)})
+        check_packed<V>(view(A), {{64, row_major, row_major, 0},
+                                  {35, row_major, row_major},
+                                  {20, column_major, column_major}});
 }
 // Complex values are multiplied vector by vector on a GPU.
 TEST(many_vectors, are_right_where_rows_are_many) { check_many_rows<double>(); }
@@ -238,18 +242,10 @@ void check_staged_chunks() {
         from_lengths<V>(std::vector<index>(300, 90), 500), two_values_a_diagonal<V>(600, 9),
         two_values_a_diagonal<V>(600, 32)};
     constexpr index wide = 1024 / sizeof(V);
-    for (const csr<V, host>& own : matrices) {
-        const auto A = view(own);
-        const method<V>& m = find_method<V>("packed.warp");
-        for (const arrangement how : {arrangement{wide / 4, row_major, row_major, 4},
-                                      {wide / 2 + 4, row_major, row_major, 0},
-                                      {wide + 8, row_major, row_major, 0}}) {
-            const auto c = make_case<V>(A, how, V(2), V(-1));
-            check<V, cpu>(*build(m, cpu{2}, A), c);
-            if (m.on_gpu == nullptr || !why_no_gpu().empty()) continue;
-            check<V, gpu>(*build(m, gpu{}, A), c);
-        }
-    }
+    for (const csr<V, host>& A : matrices)
+        check_packed<V>(view(A), {{wide / 4, row_major, row_major, 4},
+                                  {wide / 2 + 4, row_major, row_major, 0},
+                                  {wide + 8, row_major, row_major, 0}});
 }
 TEST(many_vectors, are_right_where_chunks_are_staged) { check_staged_chunks<double>(); }
 TEST(many_vectors, of_floats_are_right_where_chunks_are_staged) { check_staged_chunks<float>(); }
@@ -296,15 +292,33 @@ void check_relaxations() {
         check_relaxation<V>(view(A), wide + 4, {0, 0, 1, {}, {}});
         check_relaxation<V>(view(A), 8 * wide + 4, {1, 0, V(0.5), some, {}});
     }
-    const auto with_long_rows = from_lengths<V>({5, 3000, 2, 1, 3, 3, 7}, 3001);
     const auto few = from_lengths<V>(std::vector<index>(300, 3), 300);
     const gpu on{};
     const auto x = to_device<V>(on, host_vector<V>(900)), b = to_device<V>(on, host_vector<V>(900));
     auto y = to_device<V>(on, host_vector<V>(900));
     const auto op = build(find_method<V>("packed.warp"), on, view(few));
-    EXPECT_FALSE(op->relax_many({1, 1, 1, {}, b}, 3, x, y));
-    EXPECT_THROW((void)build(find_method<V>("packed.warp"), on, view(with_long_rows))
-                     ->relax_many({1, 1, 1, {}, b}, 3, x, y),
+    EXPECT_FALSE(op->relax_many({1, 1, 1, {}, b}, 3, x, y));  // too few for its kernel
+}
+TEST(many_vectors, refuse_a_relaxation_of_wrong_arrays) {
+    const auto A = laplace2d<double>(3, 2);
+    const auto op = build(find_method<double>("csr.balanced"), cpu{2}, view(A));
+    host_vector<double> x(12, 1.0), b(12, 2.0), y(12, 7.0), w(6, 1.0);
+    const auto relaxes = [&](std::span<const double> W, std::span<const double> rhs, index count,
+                             std::span<const double> X, std::span<double> Y) {
+        return op->relax_many({1, 1, 1, W, rhs}, count, X, Y);
+    };
+    EXPECT_FALSE(relaxes(w, b, 2, x, y));  // no method has a kernel for it on a CPU
+    EXPECT_EQ(y, host_vector<double>(12, 7.0));
+    EXPECT_TRUE(relaxes({}, {}, 0, {}, {}));
+    EXPECT_THROW((void)relaxes(w, b, 3, x, y), argument_error);
+    EXPECT_THROW((void)relaxes(w, b, -1, x, y), argument_error);
+    EXPECT_THROW((void)relaxes(std::span(w).first(5), b, 2, x, y), argument_error);
+    EXPECT_THROW((void)relaxes(w, std::span(b).first(11), 2, x, y), argument_error);
+    EXPECT_THROW((void)relaxes(w, b, 2, y, y), argument_error);
+    EXPECT_THROW((void)relaxes(w, y, 2, x, y), argument_error);
+    const auto oblong = from_lengths<double>({1, 2}, 3);
+    EXPECT_THROW((void)build(find_method<double>("csr.balanced"), cpu{2}, view(oblong))
+                     ->relax_many({1, 1, 1, {}, b}, 2, x, y),
                  argument_error);
 }
 TEST(many_vectors_on_a_gpu, are_relaxed_in_one_pass) {
