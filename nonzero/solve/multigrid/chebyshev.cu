@@ -9,7 +9,13 @@ namespace nz {
     template void launch_fused(gpu, std::int64_t, const next_correction<V>&, one_scalar<V>*);    \
     template void launch_fused(gpu, std::int64_t, const coarse_correction<V>&, one_scalar<V>*);  \
     template void launch_fused(gpu, std::int64_t, const lanczos_step<V>&, one_scalar<real<V>>*); \
-    template void launch_columns(gpu, std::int64_t, index, const relaxed_columns<V>&,            \
+    template void launch_columns(gpu, std::int64_t, index, const first_iterate<V>&,              \
+                                 one_scalar<V>*);                                                \
+    template void launch_columns(gpu, std::int64_t, index, const residual_columns<V>&,           \
+                                 one_scalar<V>*);                                                \
+    template void launch_columns(gpu, std::int64_t, index, const next_iterate<V>&,               \
+                                 one_scalar<V>*);                                                \
+    template void launch_columns(gpu, std::int64_t, index, const next_iterate_with_momentum<V>&, \
                                  one_scalar<V>*);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 

@@ -74,10 +74,55 @@ struct coarse_correction {
     }
 };
 
-/// y = keep x - momentum y + step w (b - Ax) for several vectors by rows: what a relaxation leaves
-/// to do once A x is there. Ax null: x = 0; w null: the identity.
+// Steps of several vectors by rows. What they leave out they do not ask for, an element at a time:
+// a loop with such a branch is not vectorised.
+
+/// y = c w b, the first iterate from 0.
 template <class V, class R = real<V>>
-struct relaxed_columns {
+struct first_iterate {
+    using scalars = one_scalar<V>;
+    using totals = sums<V, 0>;
+    R c;
+    const R* w;
+    const V* b;
+    V* y;
+    NZ_HOST_DEVICE totals element(const column_element& e, const scalars&) const {
+        y[e.at] = c * w[e.row] * b[e.at];
+        return {};
+    }
+};
+
+/// y = b - A x.
+template <class V>
+struct residual_columns {
+    using scalars = one_scalar<V>;
+    using totals = sums<V, 0>;
+    const V *b, *Ax;
+    V* y;
+    NZ_HOST_DEVICE totals element(const column_element& e, const scalars&) const {
+        y[e.at] = b[e.at] - Ax[e.at];
+        return {};
+    }
+};
+
+/// y = keep x + step w (b - A x).
+template <class V, class R = real<V>>
+struct next_iterate {
+    using scalars = one_scalar<V>;
+    using totals = sums<V, 0>;
+    R keep, step;
+    const R* w;
+    const V *b, *x, *Ax;
+    V* y;
+    NZ_HOST_DEVICE totals element(const column_element& e, const scalars&) const {
+        y[e.at] = keep * x[e.at] + step * (w[e.row] * (b[e.at] - Ax[e.at]));
+        return {};
+    }
+};
+
+/// y = keep x - momentum y + step w (b - A x).
+template <class V, class R = real<V>>
+struct next_iterate_with_momentum {
     using scalars = one_scalar<V>;
     using totals = sums<V, 0>;
     R keep, momentum, step;
@@ -85,11 +130,7 @@ struct relaxed_columns {
     const V *b, *x, *Ax;
     V* y;
     NZ_HOST_DEVICE totals element(const column_element& e, const scalars&) const {
-        const V r = Ax != nullptr ? b[e.at] - Ax[e.at] : b[e.at];
-        V next = (w != nullptr ? step * w[e.row] : step) * r;
-        if (keep != R(0)) next += keep * x[e.at];
-        if (momentum != R(0)) next -= momentum * y[e.at];
-        y[e.at] = next;
+        y[e.at] = keep * x[e.at] - momentum * y[e.at] + step * (w[e.row] * (b[e.at] - Ax[e.at]));
         return {};
     }
 };

@@ -148,7 +148,8 @@ void multigrid_levels<V, B>::cycle(std::size_t l, workspaces& all, smoothing fro
     smooth(here, w, smoothing::coarse, nullptr, x, residual);
 }
 
-/// Y = keep X - momentum Y + step W (b - A X) in the place of Y, which then is the iterate.
+/// Y = keep X - momentum Y + step W (b - A X) in the place of Y, which then is the iterate. how: a
+/// smoother's step, or by the identity the residual.
 template <class V, class B>
 void multigrid_levels<V, B>::relax(const level& l, block_workspace& w, const V* b,
                                    typename linear_operator<V, B>::relaxation how,
@@ -158,8 +159,13 @@ void multigrid_levels<V, B>::relax(const level& l, block_workspace& w, const V* 
     if (!l.A->relax_many(how, w.space.count(), in<V, B>{x.now, len}, out<V, B>{x.other, len})) {
         V* const Ax = w.product.size() > 0 ? w.product.data() : w.r.data();
         multiply<V, B>(*l.A, w.space, V(1), x.now, V(0), Ax);
-        w.space.run(relaxed_columns<V>{how.keep, how.momentum, how.step, how.w.data(), b, x.now, Ax,
-                                       x.other});
+        if (how.w.size() == 0)
+            w.space.run(residual_columns<V>{b, Ax, x.other});
+        else if (how.momentum == real<V>(0))
+            w.space.run(next_iterate<V>{how.keep, how.step, how.w.data(), b, x.now, Ax, x.other});
+        else
+            w.space.run(next_iterate_with_momentum<V>{how.keep, how.momentum, how.step,
+                                                      how.w.data(), b, x.now, Ax, x.other});
     }
     std::swap(x.now, x.other);
 }
@@ -173,7 +179,7 @@ void multigrid_levels<V, B>::smooth(const level& l, block_workspace& w, const V*
     for (std::size_t k = 0; k < l.steps.size(); ++k) {
         const R f = R(l.steps[k].from_last), c = R(l.steps[k].from_residual);
         if (k == 0 && from_zero) {
-            w.space.run(relaxed_columns<V>{0, 0, c, l.w.data(), b, nullptr, nullptr, x.now});
+            w.space.run(first_iterate<V>{c, l.w.data(), b, x.now});
             continue;
         }
         const R momentum = k == 1 && from_zero ? R(0) : f;  // the iterate before is 0
