@@ -1,10 +1,8 @@
 #include "nonzero/solve/multigrid/chebyshev.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "nonzero/core/parallel.hpp"
-#include "nonzero/solve/multigrid/aggregate.hpp"
 
 namespace nz {
 
@@ -59,7 +57,7 @@ template <class V>
 host_vector<V> hashed_vector(std::int64_t n, std::int64_t first) {
     host_vector<V> v(static_cast<std::size_t>(n));
     parallel_for(thread_count({}), n, [&](std::int64_t i) {
-        v[std::size_t(i)] = V(real<V>(double(priority(index(first + i), 0) >> 32) * 0x1p-31 - 1));
+        v[std::size_t(i)] = V(hashed_element<real<V>>(first + i));
     });
     return v;
 }
@@ -67,30 +65,24 @@ host_vector<V> hashed_vector(std::int64_t n, std::int64_t first) {
 template <class V, class B>
 double spectral_radius(B on, const linear_operator<V, B>& A, in<real<V>, B> w, int steps,
                        std::int64_t first_row) {
-    using R = real<V>;
-    const auto n = std::int64_t(A.shape().rows);
-    vector_space<V, B> space(on, n);
-    scalars_on<one_scalar<R>, B> sum(on, {R(0)});
-    vector<V, B> v = from_host(on, std::span<const V>(hashed_vector<V>(n, first_row)));
-    vector<V, B> u = space.zero(), q = space.zero();
-    const auto orthogonalise = [&](R alpha, R beta, const vector<V, B>& along, vector<V, B>& z) {
-        run_fused(space, lanczos_step<V>{alpha, beta, w.data(), q.data(), along.data(), z.data()},
-                  sum.data());
-        return std::sqrt(double(sum.read().value));
-    };
-    tridiagonal T;
-    // v and u keep their lengths, long and last: v / long and u / last are orthonormal.
-    double length = orthogonalise(R(0), R(-1), u, v), last = 1;
-    for (int k = 0; k < steps && length > 0 && std::isfinite(length); ++k) {
-        A.apply(V(R(1 / length)), v, V(0), q);
-        const double alpha = double(std::real(space.dot(v, q))) / length;
-        const double before = T.diagonal.empty() ? 0 : T.beside.back();
-        T.diagonal.push_back(alpha);
-        const double next = orthogonalise(R(alpha / length), R(before / last), v, u);
-        last = length, length = next;
-        T.beside.push_back(next);
+    const auto all = std::size_t(std::max(steps, 0));
+    vector_space<V, B> space(on, std::int64_t(A.shape().rows));
+    scalars_on<lanczos_scalars, B> s(on, {});
+    auto diagonal = make_vector<double>(on, all), beside = make_vector<double>(on, all);
+    vector<V, B> v = space.make(), u = space.zero(), q = space.zero();
+    run_fused(space, lanczos_start<V>{first_row, w.data(), v.data()}, s.data());
+    for (int k = 0; k < steps; ++k) {
+        A.apply(V(1), v, V(0), q);
+        run_fused(space, lanczos_diagonal<V>{v.data(), q.data(), diagonal.data()}, s.data());
+        run_fused(space, lanczos_step<V>{w.data(), q.data(), v.data(), u.data(), beside.data()},
+                  s.data());
         std::swap(u, v);
     }
+    const auto first_of = [&](const vector<double, B>& of_steps) {
+        const auto on_host = to_host(on, in<double, B>(of_steps));
+        return std::vector<double>(on_host.begin(), on_host.begin() + s.read().steps);
+    };
+    const tridiagonal T{first_of(diagonal), first_of(beside)};
     return T.diagonal.empty() ? 0 : T.largest_eigenvalue();
 }
 

@@ -8,7 +8,9 @@ namespace nz {
     template void launch_fused(gpu, std::int64_t, const first_correction<V>&, one_scalar<V>*);   \
     template void launch_fused(gpu, std::int64_t, const next_correction<V>&, one_scalar<V>*);    \
     template void launch_fused(gpu, std::int64_t, const coarse_correction<V>&, one_scalar<V>*);  \
-    template void launch_fused(gpu, std::int64_t, const lanczos_step<V>&, one_scalar<real<V>>*); \
+    template void launch_fused(gpu, std::int64_t, const lanczos_start<V>&, lanczos_scalars*);    \
+    template void launch_fused(gpu, std::int64_t, const lanczos_diagonal<V>&, lanczos_scalars*); \
+    template void launch_fused(gpu, std::int64_t, const lanczos_step<V>&, lanczos_scalars*);     \
     template void launch_columns(gpu, std::int64_t, index, const first_iterate<V>&,              \
                                  one_scalar<V>*);                                                \
     template void launch_columns(gpu, std::int64_t, index, const residual_columns<V>&,           \

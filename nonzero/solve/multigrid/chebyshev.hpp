@@ -1,9 +1,12 @@
 // Polynomial smoothers, Chebyshev's and Jacobi's, and the spectral radius that they need.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "nonzero/formats/registry.hpp"
+#include "nonzero/solve/krylov/loop.hpp"
+#include "nonzero/solve/multigrid/aggregate.hpp"
 #include "nonzero/vector/fused_columns.hpp"
 #include "nonzero/vector/scalar.hpp"
 
@@ -135,24 +138,81 @@ struct next_iterate_with_momentum {
     }
 };
 
-/// z = w q - alpha v - beta u in u's place; the sum of |z|^2 / w.
+/// Element i of a vector in [-1, 1] that is the same on every machine.
+template <std::floating_point R>
+NZ_HOST_DEVICE R hashed_element(std::int64_t i) {
+    return R(double(priority(index(i), 0) >> 32) * 0x1p-31 - 1);
+}
+
+/// Lanczos' iteration, whose vectors v and u keep their lengths, `length` and `last`: v / length
+/// and u / last are orthonormal.
+struct lanczos_scalars {
+    double length = 0, last = 1, alpha = 0, beta = 0;
+    std::int64_t steps = 0;  ///< that have ended
+    NZ_HOST_DEVICE static bool skips(const lanczos_scalars& s) {
+        return !(s.length > 0 && loop_state::is_finite(s.length));
+    }
+};
+
+/// v = its elements from `first` on, and its length.
+template <class V, class R = real<V>>
+struct lanczos_start {
+    using scalars = lanczos_scalars;
+    using totals = sums<R, 1>;
+    std::int64_t first;
+    const R* w;
+    V* v;
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
+        v[i] = V(hashed_element<R>(first + i));
+        return {{squared(v[i]) / w[i]}};
+    }
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
+        s.length = std::sqrt(double(t[0]));
+    }
+};
+
+/// alpha = (v, A v) / (v, v), q = A v; it is written into `diagonal`, an element a step.
+template <class V>
+struct lanczos_diagonal {
+    using scalars = lanczos_scalars;
+    using totals = sums<double, 1>;
+    const V *v, *q;
+    double* diagonal;
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
+        return {{real_product(v[i], q[i])}};
+    }
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
+        s.alpha = t[0] / s.length / s.length;
+        diagonal[s.steps] = s.alpha;
+    }
+    NZ_HOST_DEVICE static bool skips(const scalars& s) { return scalars::skips(s); }
+};
+
+/// z = W A v - alpha v - beta u of v and u as they are of length 1, in u's place: the next v. beta
+/// is its length, which is written into `beside`, an element a step.
 template <class V, class R = real<V>>
 struct lanczos_step {
-    using scalars = one_scalar<R>;
+    using scalars = lanczos_scalars;
     using totals = sums<R, 1>;
-    R alpha, beta;
     const R* w;
     const V *q, *v;
     V* u;
-    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
-        const V z = w[i] * q[i] - alpha * v[i] - beta * u[i];
+    double* beside;
+    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars& s) const {
+        const V z = R(1 / s.length) * (w[i] * q[i]) - R(s.alpha / s.length) * v[i] -
+                    R(s.beta / s.last) * u[i];
         u[i] = z;
         return {{squared(z) / w[i]}};
     }
-    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const { s.value = t[0]; }
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
+        s.last = s.length;
+        s.beta = s.length = std::sqrt(double(t[0]));
+        beside[s.steps++] = s.beta;
+    }
+    NZ_HOST_DEVICE static bool skips(const scalars& s) { return scalars::skips(s); }
 };
 
-/// Elements first to first + n - 1 of a vector in [-1, 1] that is the same on every machine.
+/// The elements first to first + n - 1 of that vector.
 template <class V>
 host_vector<V> hashed_vector(std::int64_t n, std::int64_t first = 0);
 
