@@ -162,6 +162,7 @@ void copy_to_host(gpu on, const void* from, void* to, std::size_t bytes) {
     const device_guard guard(on);
     refuse_capture(on, "copying to the CPU");
     const beside_captures others;
+    if (copy_back_staged(on, from, to, bytes)) return;
     thread_local const page_locked mine;
     void* const locked = bytes <= page_locked::size ? mine.at : nullptr;
     check(cudaMemcpyAsync(locked != nullptr ? locked : to, from, bytes, cudaMemcpyDeviceToHost,

@@ -1,4 +1,4 @@
-// Copies to a GPU, long ones by several threads: every byte arrives, from any address.
+// Copies to a GPU and back, long ones by several threads: every byte arrives, from any address.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,8 @@ class copies_to_gpu : public ::testing::Test {
 
 TEST_F(copies_to_gpu, are_whole_for_every_length_and_address) {
     for (const std::size_t bytes :
-         {std::size_t(1), 32 * mib - 1, 32 * mib, 32 * mib + 1, 40 * mib + 77, 75 * mib - 3}) {
+         {std::size_t(1), 2 * mib, 32 * mib - 1, 32 * mib, 32 * mib + 1, 40 * mib + 77,
+          75 * mib - 3, 2 * mib - 1, 2 * mib, 3 * mib + 1}) {
         const auto v = told_apart(bytes, 7);
         expect_whole(gpu{}, v, 0);
         if (bytes > 3) expect_whole(gpu{}, v, 3);
@@ -47,8 +48,9 @@ TEST_F(copies_to_gpu, may_be_under_way_at_once) {
     for (std::uint32_t k = 0; k < 3; ++k)
         users.emplace_back([k] {
             const gpu_stream stream;
-            const auto v = told_apart((50 + k) * mib + k, k + 1);
-            for (int time = 0; time < 3; ++time) expect_whole(stream, v, std::size_t(time));
+            const auto v = told_apart((k == 2 ? 3 : 50 + k) * mib + k, k + 1);
+            for (int time = 0; time < (k == 2 ? 30 : 3); ++time)
+                expect_whole(stream, v, std::size_t(time % 3));
         });
     for (auto& user : users) user.join();
 }
