@@ -67,6 +67,8 @@ struct take_real {
     __device__ void operator()(std::int64_t i) const { to[i] = from[i].re; }
 };
 
+/// A warp a row. By how its lanes add, most entries are seen to be more than rounding errors; the
+/// others' sums are taken in the CPU's order.
 template <class V, class Real>
 struct mend_entry {
     csr<V, device_view> R;
@@ -74,14 +76,23 @@ struct mend_entry {
     device_offset_span row_ptr;
     const index* col_ind;
     V* val;
-    __device__ void operator()(std::int64_t i) const {
+    __device__ void operator()(std::int64_t thread) const {
+        const std::int64_t i = thread / warp_size;
+        const int lane = int(thread % warp_size);
         const auto at = first_at_least(col_ind + row_ptr[i], row_ptr[i + 1] - row_ptr[i], i);
         const offset k = row_ptr[i] + at;
         if (k == row_ptr[i + 1] || col_ind[k] != i) return;
+        const Real sum = sum_lanes<warp_size>(summed(i, lane, warp_size));
+        constexpr Real by_far = 2 * rounding_of_products<Real>;
+        if (lane > 0 || magnitude(val[k]) > by_far * sum) return;
+        val[k] = mended_entry(val[k], summed(i, 0, 1));
+    }
+    /// |r|^2 a of every `step`-th entry of row i.
+    [[nodiscard]] __device__ Real summed(std::int64_t i, int first, int step) const {
         Real sum(0);
-        for (offset r = R.row_ptr[i]; r < R.row_ptr[i + 1]; ++r)
+        for (offset r = R.row_ptr[i] + first; r < R.row_ptr[i + 1]; r += step)
             sum += rounded_product(squared(R.val[r]), diagonal[R.col_ind[r]]);
-        val[k] = mended_entry(val[k], sum);
+        return sum;
     }
 };
 
@@ -153,7 +164,7 @@ template <class V>
 void mend_diagonal(gpu on, const csr<V, device_view>& R, device_span<real<V>> diagonal, index rows,
                    csr<V, device>& C) {
     const device_guard guard(on);
-    launch_each(on, rows,
+    launch_each(on, std::int64_t(rows) * warp_size,
                 mend_entry<device_value<V>, real<V>>{in_kernels(R), diagonal.data(), C.row_ptr,
                                                      C.col_ind.data(), in_kernels(C.val.data())});
 }
