@@ -209,6 +209,23 @@ TYPED_TEST(gpu_conformance, a_stored_zero_times_infinity_is_nan) {
     }
 }
 
+TEST(gpu, keeps_memory_while_as_much_is_in_use_and_gives_it_back_after) {
+    if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
+    const gpu_stream stream;
+    const gpu on(stream);
+    const std::size_t total = memory_of(on).total_bytes, part = total / 32, slack = total / 200;
+    const auto free_bytes = [&] {
+        synchronize(on);
+        return memory_of(on).free_bytes;
+    };
+    device_array<std::byte> one(on, part), another(on, part);
+    const std::size_t with_both = free_bytes();
+    another = {};
+    EXPECT_LE(free_bytes(), with_both + slack);
+    one = {};
+    EXPECT_GE(free_bytes(), with_both + 2 * part - slack);
+}
+
 TEST(gpu, refuses_a_device_that_does_not_exist_and_more_memory_than_it_has) {
     EXPECT_THROW(require_gpu(gpu{.device = 1 << 20}), unavailable);
     if (!why_no_gpu().empty()) return;

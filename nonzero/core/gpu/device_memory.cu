@@ -1,4 +1,5 @@
 // Where the memory of arrays on the GPU comes from.
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -15,28 +16,68 @@
 namespace nz {
 namespace {
 
-/// A pool of our own for the current GPU, as long as the process lives. What is given back stays in
-/// it, up to a share of the GPU's memory, to be handed out again without asking the driver: that
-/// takes as long as several products of a small matrix (docs/experiments/setup-on-the-gpu.md).
-cudaMemPool_t pool_of_current_gpu() {
-    constexpr std::size_t kept_share = 256;
+/// A pool of our own for a GPU, as long as the process lives. What is given back stays in it, to be
+/// handed out again without asking the driver, which takes as long as several products of a small
+/// matrix, and a millisecond for each 300 MB (docs/experiments/setup-on-the-gpu.md). Others use the
+/// GPU as well: it keeps a share of the GPU's memory, and while more is in use as much again, up to
+/// a larger share.
+class memory_pool {
+  public:
+    explicit memory_pool(int device) {
+        cudaMemPoolProps properties{};
+        properties.allocType = cudaMemAllocationTypePinned;
+        properties.location = {cudaMemLocationTypeDevice, device};
+        check(cudaMemPoolCreate(&pool_, &properties), "cudaMemPoolCreate");
+        std::size_t free_bytes = 0;
+        check(cudaMemGetInfo(&free_bytes, &total_), "cudaMemGetInfo");
+        keep(total_ / least_share);
+    }
+    [[nodiscard]] void* take(gpu on, std::size_t bytes, cudaError_t& code) {
+        void* at = nullptr;
+        code = cudaMallocFromPoolAsync(&at, bytes, pool_, stream_of(on));
+        if (code != cudaSuccess) {
+            cudaGetLastError();
+            return nullptr;
+        }
+        if (bytes >= worth_a_look) follow_use();
+        return at;
+    }
+    void give_back(gpu on, void* at) {
+        cudaFreeAsync(at, stream_of(on));
+        if (keeps_more_) follow_use();
+    }
+    void trim() { cudaMemPoolTrimTo(pool_, 0); }
+
+  private:
+    static constexpr std::uint64_t least_share = 256, larger_share = 16;
+    static constexpr std::size_t worth_a_look = std::size_t(1) << 20;
+
+    void follow_use() {
+        std::uint64_t used = 0;
+        check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemCurrent, &used),
+              "cudaMemPoolGetAttribute");
+        const std::uint64_t least = total_ / least_share;
+        keeps_more_ = 2 * used > least;
+        keep(std::max(least, used + std::min<std::uint64_t>(used, total_ / larger_share)));
+    }
+    /// In all, with what is in use.
+    void keep(std::uint64_t bytes) {
+        check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &bytes),
+              "cudaMemPoolSetAttribute");
+    }
+
+    cudaMemPool_t pool_ = nullptr;
+    std::size_t total_ = 0;
+    std::atomic<bool> keeps_more_ = false;
+};
+
+memory_pool& pool_of_current_gpu() {
     static std::mutex one_at_a_time;
-    static std::map<int, cudaMemPool_t> pools;
-    cudaMemPoolProps properties{};
-    properties.allocType = cudaMemAllocationTypePinned;
-    properties.location.type = cudaMemLocationTypeDevice;
-    check(cudaGetDevice(&properties.location.id), "cudaGetDevice");
+    static auto* const pools = new std::map<int, memory_pool>;  // as kept() below
+    int device = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
     const std::lock_guard lock(one_at_a_time);
-    if (const auto at = pools.find(properties.location.id); at != pools.end()) return at->second;
-    cudaMemPool_t pool = nullptr;
-    check(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
-    pools.emplace(properties.location.id, pool);
-    std::size_t free_bytes = 0, total_bytes = 0;
-    check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
-    std::uint64_t kept = total_bytes / kept_share;
-    check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept),
-          "cudaMemPoolSetAttribute");
-    return pool;
+    return pools->try_emplace(device, device).first->second;
 }
 
 /// Memory that was released while its stream was being captured.
@@ -54,7 +95,7 @@ class kept_memory {
         std::erase_if(kept_, [](const auto& k) {
             const device_guard guard(k.first);
             if (is_captured(k.first)) return false;
-            cudaFreeAsync(k.second, stream_of(k.first));
+            pool_of_current_gpu().give_back(k.first, k.second);
             return true;
         });
         count_ = kept_.size();
@@ -72,17 +113,11 @@ kept_memory& kept() {
 
 /// Null where the memory is not to be had even when all that was given back has been freed.
 void* taken_from_pool(gpu on, std::size_t bytes, cudaError_t& code) {
-    cudaMemPool_t const pool = pool_of_current_gpu();
-    void* at = nullptr;
-    code = cudaMallocFromPoolAsync(&at, bytes, pool, stream_of(on));
-    if (code == cudaSuccess) return at;
-    cudaGetLastError();
+    memory_pool& pool = pool_of_current_gpu();
+    if (void* const at = pool.take(on, bytes, code); at != nullptr) return at;
     cudaStreamSynchronize(stream_of(on));  // what this stream frees is free then
-    cudaMemPoolTrimTo(pool, 0);
-    code = cudaMallocFromPoolAsync(&at, bytes, pool, stream_of(on));
-    if (code == cudaSuccess) return at;
-    cudaGetLastError();
-    return nullptr;
+    pool.trim();
+    return pool.take(on, bytes, code);
 }
 
 }  // namespace
@@ -106,7 +141,7 @@ void device_array<void>::release(gpu on, void* at) noexcept try {
     const beside_captures mine;
     if (is_captured(on)) return kept().keep(on, at);
     kept().free_what_can_be();
-    cudaFreeAsync(at, stream_of(on));
+    pool_of_current_gpu().give_back(on, at);
 } catch (const error&) {  // at the process's end CUDA may be gone, and the memory with it
 }
 
