@@ -115,6 +115,7 @@ class prepared_system {
     std::optional<choice> winner_;          ///< which has converged
     std::shared_ptr<op> kept_, last_made_;  ///< its preconditioner; what the last attempt made
     std::int64_t first_iterations_ = 0;     ///< with `kept_` as it was made
+    std::int64_t lost_iterations_ = 0;      ///< by solves that took many more, with it
 };
 
 template <class V, class B>

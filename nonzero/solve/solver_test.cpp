@@ -95,6 +95,53 @@ TYPED_TEST(solver_kept, makes_nothing_anew_for_another_right_hand_side) {
     }
 }
 
+/// Whether a solve made its preconditioner, rather than found it.
+bool has_set_up(const system_report& r) { return r.result().preconditioner_s > 1e-3; }
+
+/// Its matrices are hard and easy in turns, for new aggregates as well.
+TYPED_TEST(solver_kept, sets_up_seldom_where_matrices_are_harder_in_turns) {
+    const p_laplacian s(300);
+    auto A = s.pattern();
+    host_vector<double> x(std::size_t(A.shape.rows), 0), b(x);
+    s.step(0, x, A, b);
+    solver<double, TypeParam> kept(this->on, A, iterating());
+    int setups = 0;
+    for (int k = 0; k < 12; ++k) {
+        s.step(k, x, A, b);
+        kept.take_values(A);
+        setups += has_set_up(kept.solve(b, x));
+    }
+    EXPECT_LE(setups, 3);
+}
+
+/// Couplings strong along one direction, then along the other.
+TYPED_TEST(solver_kept, sets_up_where_aggregates_do_not_serve_any_more) {
+    constexpr index n = 150;
+    const auto coupled = [&](double along, double across) {
+        auto A = laplace2d<double>(n, n);
+        for (index i = 0; i < n * n; ++i)
+            for (auto k = std::size_t(A.row_ptr[std::size_t(i)]);
+                 k < std::size_t(A.row_ptr[std::size_t(i) + 1]); ++k) {
+                const index d = std::abs(A.col_ind[k] - i);
+                A.val[k] = d == 0 ? 2 * (along + across) : d == 1 ? -along : -across;
+            }
+        return A;
+    };
+    const auto b = random_vector<double>(n * n, 1);
+    solver<double, TypeParam> s(this->on, coupled(1, 0.01), iterating());
+    const auto solved = [&](const csr<double, host>& A) {
+        s.take_values(A);
+        host_vector<double> x(b.size(), 0);
+        const auto report = s.solve(b, x);
+        this->expect_solved(A, x, b);
+        return report;
+    };
+    const auto A = coupled(1, 0.01), turned = coupled(0.01, 1);
+    const auto first = solved(A), stale = solved(turned), anew = solved(turned);
+    EXPECT_TRUE(has_set_up(first) && !has_set_up(stale) && has_set_up(anew));
+    EXPECT_LT(2 * anew.result().report.iterations, stale.result().report.iterations);
+}
+
 TYPED_TEST(solver_kept, keeps_the_factors_of_a_direct_solver) {
     auto A = laplace2d<double>(20, 20);
     for (std::size_t k = 0; k < A.val.size(); k += 3) A.val[k] += 0.1;  // nonsymmetric, small
