@@ -18,7 +18,7 @@ namespace {
 
 /// A pool of our own for a GPU, as long as the process lives. What is given back stays in it, to be
 /// handed out again without asking the driver, which takes as long as several products of a small
-/// matrix, and a millisecond for each 300 MB (docs/experiments/setup-on-the-gpu.md). Others use the
+/// matrix (docs/experiments/setup-on-the-gpu.md), and longer the more memory it is. Others use the
 /// GPU as well: it keeps a share of the GPU's memory, and while more is in use as much again, up to
 /// a larger share.
 class memory_pool {
@@ -52,18 +52,21 @@ class memory_pool {
     static constexpr std::uint64_t least_share = 256, larger_share = 16;
     static constexpr std::size_t worth_a_look = std::size_t(1) << 20;
 
+    /// Throws nothing: who takes memory has it by then.
     void follow_use() {
         std::uint64_t used = 0;
-        check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemCurrent, &used),
-              "cudaMemPoolGetAttribute");
+        if (cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemCurrent, &used) != cudaSuccess) {
+            cudaGetLastError();
+            return;
+        }
         const std::uint64_t least = total_ / least_share;
         keeps_more_ = 2 * used > least;
         keep(std::max(least, used + std::min<std::uint64_t>(used, total_ / larger_share)));
     }
     /// In all, with what is in use.
     void keep(std::uint64_t bytes) {
-        check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &bytes),
-              "cudaMemPoolSetAttribute");
+        if (cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &bytes) != cudaSuccess)
+            cudaGetLastError();
     }
 
     cudaMemPool_t pool_ = nullptr;
