@@ -132,7 +132,7 @@ TYPED_TEST(solver_kept, sets_up_where_aggregates_do_not_serve_any_more) {
     const auto solved = [&](const csr<double, host>& A) {
         s.take_values(A);
         host_vector<double> x(b.size(), 0);
-        const auto report = s.solve(b, x);
+        auto report = s.solve(b, x);
         this->expect_solved(A, x, b);
         return report;
     };
