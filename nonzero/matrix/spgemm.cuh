@@ -142,9 +142,9 @@ struct factors {
     [[nodiscard]] __device__ auto product() const { return rounded_product(a, b); }
 };
 
-/// Parts of a right row, of an entry a lane, that are loaded while the row before is worked on. On
-/// an H200 elasticity's rows of some 80 entries, a warp each, take 0.91 ms with three, 1.35 with
-/// one; for eight lanes two are slower by 3%.
+/// Parts of a right row, of an entry a lane, that are loaded while the row before is worked on.
+/// With one, a warp waits for the rest of elasticity's rows; eight lanes are slower with two
+/// (`ncu -k regex:fill_values amg_bench gpu elasticity3d:32`).
 template <int lanes>
 inline constexpr int parts_ahead = lanes == warp_size ? 3 : 1;
 

@@ -354,8 +354,9 @@ void prepared_system<V, B, Matrix>::reconsider(const choice& opening, std::vecto
 
 template <class V, class B, class Matrix>
 void prepared_system<V, B, Matrix>::remember(const system_report& report) {
-    // What a setup takes the time of: 15 to 30, on a CPU and an H200. Where matrices are harder in
-    // turns, a new one would help no more than the old.
+    // A setup takes longer than new values by about 20 iterations for most problems of amg_bench,
+    // by 3 to 78 for all (bench/results/{h200,xeon-2}/amg/values.json). It gains nothing where
+    // matrices are easy and hard in turns.
     constexpr double many_more = 1.5;
     constexpr std::int64_t iterations_of_setup = 20;
     const auto made_now = std::exchange(last_made_, {});

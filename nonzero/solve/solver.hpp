@@ -21,8 +21,8 @@ namespace nz {
 /// longer to make and fewer iterations pays over many solves. Those that follow begin with
 /// what has converged, and try the others where it does not any more. Multigrid takes other values
 /// as amg::take_values does; other preconditioners are made anew at the next solve, from the
-/// patterns up. Where solves take over 1.5 times the iterations that the preconditioner took when it
-/// was new, and by now have lost 20, which a setup takes the time of, the next makes it anew.
+/// patterns up. Where solves take over 1.5 times the iterations that the preconditioner took when
+/// it was new, and together have taken 20 more than that, the next solve makes it anew.
 ///
 /// Made of a matrix in the GPU's memory it keeps its copy there, and solves as `nz::solve` does of
 /// what lies there. Vectors and values may lie on the CPU or on that GPU in any case; they are

@@ -76,7 +76,7 @@ class memory_pool {
 
 memory_pool& pool_of_current_gpu() {
     static std::mutex one_at_a_time;
-    static auto* const pools = new std::map<int, memory_pool>;  // as kept() below
+    static auto* const pools = new std::map<int, memory_pool>;  // never destroyed, as kept()
     int device = 0;
     check(cudaGetDevice(&device), "cudaGetDevice");
     const std::lock_guard lock(one_at_a_time);

@@ -32,7 +32,8 @@ constexpr std::size_t worth_locking = std::size_t(32) << 20,
 /// may be gone by then.
 class stage {
   public:
-    /// Whether its memory is there for a copy of so many bytes. in_use is held.
+    /// Page-locks the pieces where copies are long or many enough; false where there are none. The
+    /// caller has locked in_use.
     [[nodiscard]] bool serves(std::size_t bytes) {
         asked_ += bytes;
         if (!is_tried_ && (bytes >= worth_locking || asked_ >= worth_locking_in_all)) lock();

@@ -34,6 +34,7 @@ class copies_to_gpu : public ::testing::Test {
 };
 
 TEST_F(copies_to_gpu, are_whole_for_every_length_and_address) {
+    // Short copies take other ways before and after a long one.
     for (const std::size_t bytes :
          {std::size_t(1), 2 * mib, 32 * mib - 1, 32 * mib, 32 * mib + 1, 40 * mib + 77,
           75 * mib - 3, 2 * mib - 1, 2 * mib, 3 * mib + 1}) {

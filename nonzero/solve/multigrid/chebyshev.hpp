@@ -77,8 +77,8 @@ struct coarse_correction {
     }
 };
 
-// Steps of several vectors by rows. What they leave out they do not ask for, an element at a time:
-// a loop with such a branch is not vectorised.
+// Steps of several vectors by rows. Each computes one formula without a branch on absent vectors: a
+// loop with such a branch is not vectorised.
 
 /// y = c w b, the first iterate from 0.
 template <class V, class R = real<V>>
