@@ -237,7 +237,7 @@ TYPED_TEST(simd, every_chunk_loop_gives_the_bits_of_its_entries) {
                    from_lengths<V>(std::vector<index>(200, 31), 200000)}) {
         const std::size_t n = A.val.size();
         expect_same_bits_of_chunks(A, met);
-        for (const std::size_t distinct : {1, 7, 300, 5000}) {
+        for (const std::size_t distinct : {1, 7, 8, 9, 16, 17, 32, 33, 200, 300, 5000}) {
             A.val = recurring_values<V>(n, distinct, 0.5);
             expect_same_bits_of_chunks(A, met);
         }
