@@ -132,8 +132,7 @@ int nz_plan(const nz_matrix* A, int device, void* stream, const char* options, n
         take_options<planning>(options, plan_keys, o);
         return operator_of(matrix, device, stream, o.threads,
                            [&]<class V, class B, class S>(B on, const nz::csr<V, S>& view) {
-                               auto p = make_plan(view, on, o);
-                               auto built = build(p, view);
+                               auto [p, built] = plan_and_build(view, on, o);
                                return typed_operator<V, B>{on, std::move(p), std::move(built)};
                            });
     });

@@ -84,7 +84,7 @@ eigs_outcome search_on(B on, const eigs_arguments& o, const csr<double, host_vie
     eigs_outcome all;
     const std::clock_t began = std::clock();
     auto start = std::chrono::steady_clock::now();
-    const auto op = build(make_plan(A, on), A);
+    const auto op = plan_and_build(A, on).op;
     all.plan_s = seconds_since(start);
     start = std::chrono::steady_clock::now();
     std::unique_ptr<linear_operator<double, B>> M;

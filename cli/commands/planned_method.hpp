@@ -73,7 +73,7 @@ const method<V>& planned_method() {
         m.cost = m.cost_on_gpu = csr<V, host>::cost;  // how much memory it takes, about
         m.transposed_on_cpu = m.transposed_on_gpu = transposed;
         m.on_cpu = [](cpu on, const csr<V, host_view>& A) {
-            return build(make_plan(A, on, planned_for<transposed, several>()), A);
+            return plan_and_build(A, on, planned_for<transposed, several>()).op;
         };
         if (has_cuda) m.on_gpu = build_planned<V, transposed, several>;
         return m;

@@ -66,7 +66,7 @@ timed_runs product_of(B on, const linear_operator<V, B>& op, in<V, B> x, out<V, 
 template <class V, class B>
 void time_products(B on, const csr<V, host_view>& A, const csr<V, host_view>& R,
                    reorder_outcome& all) {
-    const auto before = build(make_plan(A, on), A), after = build(make_plan(R, on), R);
+    const auto before = plan_and_build(A, on).op, after = plan_and_build(R, on).op;
     const host_vector<V> ones(std::size_t(A.shape.rows), V(1));
     const auto x = from_host(on, std::span<const V>(ones));
     auto y = from_host(on, std::span<const V>(ones));

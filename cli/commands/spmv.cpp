@@ -123,7 +123,7 @@ template <class V, class B>
 std::unique_ptr<linear_operator<V, B>> operator_of(const spmv_arguments& o, const method<V>* m,
                                                    B on, const csr<V, host_view>& A) {
     if (m != nullptr) return build(*m, on, A);
-    return build(make_plan(A, on, {.methods = usable_methods<V, B>(o)}), A);
+    return plan_and_build(A, on, {.methods = usable_methods<V, B>(o)}).op;
 }
 
 /// y = alpha op(A) x + beta y on the CPU; the time, unless nobody will read it, of further

@@ -56,7 +56,7 @@ svds_outcome search_on(B on, const svds_arguments& o, const csr<double, host_vie
     const std::clock_t began = std::clock();
     const auto start = std::chrono::steady_clock::now();
     // Most searches take some hundred products.
-    const auto op = build(make_plan(A, on, {.expected_products = 200, .transposed = true}), A);
+    const auto op = plan_and_build(A, on, {.expected_products = 200, .transposed = true}).op;
     all.plan_s = seconds_since(start);
     all.found = watched_search(on, *op, o);
     all.cpu_s = double(std::clock() - began) / CLOCKS_PER_SEC;

@@ -74,6 +74,7 @@ TEST(order, is_asked_once_by_what_takes_a_matrix) {
     const ascending known(view(A));
     EXPECT_EQ(looks([&] { (void)make_plan(A, cpu{}); }), 1);
     EXPECT_EQ(looks([&] { (void)make_plan(A, cpu{}, {.transposed = true}); }), 1);
+    EXPECT_EQ(looks([&] { (void)plan_and_build(A, cpu{}, {.transposed = true}); }), 1);
     const auto p = make_plan(A, cpu{});
     EXPECT_EQ(looks([&] { (void)build(p, A); }), 1);
     EXPECT_EQ(looks([&] { (void)build(make_plan(known, cpu{}), known); }), 0);

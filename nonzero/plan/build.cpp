@@ -164,6 +164,16 @@ planned<V, B> planned_and_built(const subject<V, M>& A, B on, const plan_options
 
 }  // namespace
 
+template <class V, class B>
+planned<V, B> plan_and_build(const csr<V, host_view>& A, B on, const plan_options& o) {
+    if constexpr (!is_built<B>) {
+        return {make_plan(A, on, o), nullptr};  // checks all, and refuses
+    } else {
+        const thread_limit limit(on);
+        const stored_matrix stored(on, A, o.storage);
+        return planned_and_built(subject_of(on, ascending(stored.view), o.transposed), on, o);
+    }
+}
 template <class V>
 planned<V> plan_and_build(const csr<V, device_view>& A, gpu on, const plan_options& o) {
     if constexpr (!is_built<gpu>) {
@@ -243,11 +253,12 @@ void update_values(std::unique_ptr<linear_operator<V, gpu>>& op, const plan<V, g
     template std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>&,       \
                                                           const ascending<V, M>&); \
     template planned<V, B> plan_and_build(const ascending<V, M>&, B, const plan_options&);
-#define NZ_FOR_BACKEND(V, B)                                                                \
-    NZ_FOR_PLACE(V, cpu, B)                                                                 \
-    template std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>&,                \
-                                                          const csr<V, host_view>&);        \
-    template void update_values(std::unique_ptr<linear_operator<V, B>>&, const plan<V, B>&, \
+#define NZ_FOR_BACKEND(V, B)                                                                 \
+    NZ_FOR_PLACE(V, cpu, B)                                                                  \
+    template std::unique_ptr<linear_operator<V, B>> build(const plan<V, B>&,                 \
+                                                          const csr<V, host_view>&);         \
+    template planned<V, B> plan_and_build(const csr<V, host_view>&, B, const plan_options&); \
+    template void update_values(std::unique_ptr<linear_operator<V, B>>&, const plan<V, B>&,  \
                                 const csr<V, host_view>&);
 #define NZ_INSTANTIATE(V)                                                                       \
     NZ_FOR_SUBJECT(V, cpu, cpu)                                                                 \

@@ -170,6 +170,12 @@ struct planned {
 };
 /// make_plan and build at once: what planning finds out of the matrix, building need not find out
 /// again, and A^T is made once.
+template <class V, class B>
+planned<V, B> plan_and_build(const csr<V, host_view>& A, B on, const plan_options& = {});
+template <class V, class B>
+planned<V, B> plan_and_build(const csr<V, host>& A, B on, const plan_options& options = {}) {
+    return plan_and_build(view(A), on, options);
+}
 template <class V>
 planned<V> plan_and_build(const csr<V, device_view>& A, gpu on, const plan_options& = {});
 template <class V, class M, class B>

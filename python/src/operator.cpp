@@ -270,8 +270,7 @@ std::unique_ptr<any_operator> planned_on_cpu(nz::shape shape, const array& indpt
     const borrowed_csr<V, host_view> A(shape, indptr, indices, data);
     const nb::gil_scoped_release others_run;
     const cpu on{.threads = threads};
-    auto p = make_plan(A.view(), on, options);
-    auto op = build(p, A.view());
+    auto [p, op] = plan_and_build(A.view(), on, options);
     return std::make_unique<typed_operator<V, cpu>>(on, std::move(p), std::move(op), options);
 }
 
@@ -285,8 +284,7 @@ std::unique_ptr<any_operator> planned_on_gpu(nz::shape shape, const array& indpt
         const nb::gil_scoped_release others_run;
         const in_stream_of_caller s(
             on, {.device = on.device, .stream = reinterpret_cast<void*>(stream)});
-        auto p = make_plan(A.view(), on, options);
-        auto op = build(p, A.view());
+        auto [p, op] = plan_and_build(A.view(), on, options);
         return std::make_unique<typed_operator<V, gpu>>(on, std::move(p), std::move(op), options);
     };
     if (data.device() >= 0) return made(borrowed_csr<V, device_view>(shape, indptr, indices, data));

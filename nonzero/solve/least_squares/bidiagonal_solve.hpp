@@ -227,7 +227,7 @@ least_squares_options::report with_planned_pair(const char* what, B on, const cs
         refuse_gpu();
     } else {
         // An iteration has one product with A and one with A^H; most solves take some hundred.
-        const auto op = build(make_plan(A, on, {.expected_products = 200, .transposed = true}), A);
+        const auto op = plan_and_build(A, on, {.expected_products = 200, .transposed = true}).op;
         const auto rhs = from_host(on, b);
         auto there = from_host(on, std::span<const V>(x));
         auto report = f(*op, in<V, B>(rhs), out<V, B>(there));
