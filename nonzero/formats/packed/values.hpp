@@ -1,6 +1,7 @@
 // Which values a matrix has, and their shortest exact encoding.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <vector>
@@ -59,17 +60,19 @@ struct value_bits {
     }
 };
 
-/// The numbers of at most most_table_values + 1 values, found by the values' bits: a hash table
-/// with open addressing, so large that it never grows.
+/// The numbers of values, found by the values' bits: a hash table with open addressing, which grows
+/// so that half of it stays empty. It starts small: most matrices have few values, and clearing a
+/// table for all that may come took a third of planning a tiny matrix.
 template <class V>
 class value_numbers {
   public:
     /// Gives v that number unless it has one; whether it had none.
     bool add(const value_bits<V>& v, std::uint16_t number) {
-        if (keys_.empty()) keys_.resize(slots), numbers_.resize(slots, 0);  // most never need them
+        if (2 * held_ >= keys_.size()) grow();
         const std::size_t at = slot_of(v);
         if (numbers_[at] != 0) return false;
         keys_[at] = v, numbers_[at] = std::uint16_t(number + 1);
+        ++held_;
         return true;
     }
     /// The number of a value that has one.
@@ -78,20 +81,30 @@ class value_numbers {
     }
 
   private:
-    static constexpr std::size_t slots = 4 * most_table_values<V>;
-    static_assert(std::has_single_bit(slots));
+    static constexpr std::size_t least_slots = 64;
 
     /// Where v is, or would be.
     [[nodiscard]] std::size_t slot_of(const value_bits<V>& v) const {
         std::uint64_t h = 0;
         for (const std::uint64_t w : v.words) h = (h ^ w) * 0x9e3779b97f4a7c15U;
-        std::size_t at = std::size_t(h >> (64 - std::bit_width(slots - 1)));
-        while (numbers_[at] != 0 && keys_[at] != v) at = (at + 1) % slots;
+        std::size_t at = std::size_t(h >> shift_);
+        while (numbers_[at] != 0 && keys_[at] != v) at = (at + 1) & (keys_.size() - 1);
         return at;
+    }
+    void grow() {
+        const value_numbers before = std::move(*this);
+        const std::size_t slots = std::max(least_slots, 4 * before.keys_.size());
+        keys_.assign(slots, {}), numbers_.assign(slots, 0), held_ = 0;
+        shift_ = 64 - int(std::bit_width(slots - 1));
+        for (std::size_t k = 0; k < before.keys_.size(); ++k)
+            if (before.numbers_[k] != 0)
+                add(before.keys_[k], std::uint16_t(before.numbers_[k] - 1));
     }
 
     std::vector<value_bits<V>> keys_;
     std::vector<std::uint16_t> numbers_;  ///< one more than the number; 0: no value is here
+    std::size_t held_ = 0;
+    int shift_ = 0;  ///< of a hash, to a slot
 };
 
 /// The encoding of a matrix's values, and the table that it needs.
