@@ -230,26 +230,29 @@ void count_all_blocks(const csr<V, host_view>& A, double room, matrix_stats& s) 
         s.blocks[b] = count_blocks(A, matrix_stats::block_sides[b], matrix_stats::block_sides[b]);
 }
 
-/// The rows of a run: a window of packed, whole groups. A sample is every `every`-th run.
-constexpr std::int64_t sample_rows = packed_window;
-static_assert(sample_rows % matrix_stats::groups[1] == 0);
-/// The first run of the sample: not that of the first rows, which are often others than the rest.
-std::int64_t first_run(std::int64_t every) { return every / 2 / 3 * 3; }
+/// A sample: every `every`-th run of so many rows.
+struct sampled_runs {
+    std::int64_t every, rows;
 
-/// f(rows) for the rows of each run of the sample.
-template <class F>
-void for_each_run(std::int64_t rows, std::int64_t every, F f) {
-    for (std::int64_t k = first_run(every); k * sample_rows < rows; k += every)
-        f(range{k * sample_rows, std::min(rows, (k + 1) * sample_rows)});
-}
+    /// Not that of the first rows, which are often others than the rest.
+    [[nodiscard]] std::int64_t first() const { return every / 2 / 3 * 3; }
+    /// f(rows) for the rows of each run, of `all` rows.
+    template <class F>
+    void for_each(std::int64_t all, F f) const {
+        for (std::int64_t k = first(); k * rows < all; k += every)
+            f(range{k * rows, std::min(all, (k + 1) * rows)});
+    }
+};
+
+constexpr sampled_runs all_runs{1, packed_window};
 
 /// The diagonals and the bandwidth of the sample, by an array over all diagonals.
 template <class V>
-void count_diagonals_in_array(const csr<V, host_view>& A, std::int64_t every, matrix_stats& s) {
+void count_diagonals_in_array(const csr<V, host_view>& A, sampled_runs sample, matrix_stats& s) {
     // Bytes, not bits: threads set neighbouring ones at the same time.
     std::vector<std::uint8_t> seen(std::size_t(s.rows + s.cols), 0);
     std::vector<range> runs;
-    for_each_run(s.rows, every, [&](range rows) { runs.push_back(rows); });
+    sample.for_each(s.rows, [&](range rows) { runs.push_back(rows); });
     s.bandwidth = parallel_reduce(thread_count({}), std::ssize(runs), std::int64_t(0), larger_of(),
                                   [&](std::int64_t k) {
                                       const auto [first, last] = runs[std::size_t(k)];
@@ -425,7 +428,7 @@ void add_stats_of_rows(const csr<V, host_view>& A, matrix_stats& s) {
 template <class V>
 matrix_stats stats_of_all(const csr<V, host_view>& A, const packed_options& packing) {
     matrix_stats s = stats_of_entries(A, room_for(A), packing);
-    few_columns(A) ? count_diagonals_in_array(A, 1, s) : count_diagonals_by_sorting(A, s);
+    few_columns(A) ? count_diagonals_in_array(A, all_runs, s) : count_diagonals_by_sorting(A, s);
     add_stats_of_rows(A, s);
     return s;
 }
@@ -437,30 +440,34 @@ std::int64_t sample_entries(cpu, std::int64_t entries) {
     return std::clamp<std::int64_t>(entries / 8, 1 << 14, 1 << 16);
 }
 
-/// One run in how many is of a sample, of which there is one at least; 1: all. Set end to end, they
-/// must begin as far from a multiple of 24 rows as in the matrix, or their blocks of 3 x 3 would be
-/// others: so it is 1 more than a multiple of 3. And it is odd, as matrices repeat after powers of
-/// two.
+/// The sample to take, of one run at least. A run is a window of packed; of long rows, whose window
+/// would be more than the sample needs, a group. Set end to end, runs must begin as far from a
+/// multiple of 24 rows as in the matrix, or their blocks of 3 x 3 would be others: so `every` is 1
+/// more than a multiple of 3. And it is odd, as matrices repeat after powers of two.
 template <class B>
-std::int64_t runs_a_sample(B on, std::int64_t rows, std::int64_t entries) {
-    static_assert(whole_blocks == 24 && sample_rows % 8 == 0);
-    std::int64_t every =
-        std::max<std::int64_t>(entries / sample_entries(on, entries) - 1, 0) / 6 * 6 + 1;
-    while (every > 1 && first_run(every) * sample_rows >= rows) every -= 6;
-    return every;
+sampled_runs sample_for(B on, std::int64_t rows, std::int64_t entries) {
+    constexpr std::int64_t group = matrix_stats::groups[1];
+    static_assert(whole_blocks == 24 && group % 8 == 0 && packed_window % group == 0);
+    const std::int64_t wanted = sample_entries(on, entries);
+    const double of_window =
+        double(entries) / double(std::max<std::int64_t>(rows, 1)) * double(packed_window);
+    sampled_runs sample{std::max<std::int64_t>(entries / wanted - 1, 0) / 6 * 6 + 1,
+                        of_window > double(wanted) ? group : packed_window};
+    while (sample.every > 1 && sample.first() * sample.rows >= rows) sample.every -= 6;
+    return sample;
 }
 
 /// The rows of the sample, one run behind the other.
 template <class V>
-csr<V, host> sample_of(const csr<V, host_view>& A, std::int64_t every) {
+csr<V, host> sample_of(const csr<V, host_view>& A, sampled_runs sample) {
     host_vector<offset> row_ptr{0};
     csr<V, host> some{{0, A.shape.cols}, {}, {}, {}};
     offset entries = 0;
-    for_each_run(A.shape.rows, every, [&](range rows) {
+    sample.for_each(A.shape.rows, [&](range rows) {
         entries += A.row_ptr[std::size_t(rows.last)] - A.row_ptr[std::size_t(rows.first)];
     });
     some.col_ind.reserve(std::size_t(entries)), some.val.reserve(std::size_t(entries));
-    for_each_run(A.shape.rows, every, [&](range rows) {
+    sample.for_each(A.shape.rows, [&](range rows) {
         const offset begin = A.row_ptr[std::size_t(rows.first)];
         const offset end = A.row_ptr[std::size_t(rows.last)];
         const offset moved = row_ptr.back() - begin;
@@ -486,11 +493,11 @@ void scale(matrix_stats& s, double times) {
 template <class V, class B>
 matrix_stats estimated(const csr<V, host_view>& A, B on) {
     const packed_options packing = packing_for(on, std::ssize(A.val));
-    const std::int64_t every = runs_a_sample(on, A.shape.rows, std::ssize(A.val));
+    const sampled_runs sample = sample_for(on, A.shape.rows, std::ssize(A.val));
     const std::int64_t columns = A.shape.cols;
     const thread_limit limit(worth(cpu{}, A.shape.rows + columns + std::ssize(A.val)));
-    if (every == 1) return stats_of_all(A, packing);
-    const csr<V, host> some = sample_of(A, every);
+    if (sample.every == 1) return stats_of_all(A, packing);
+    const csr<V, host> some = sample_of(A, sample);
     if (some.val.empty()) return stats_of_all(A, packing);
     // Arrays over the columns take about 1 ns a column to fill, rows 90 ns an entry to merge
     // (EPYC).
@@ -501,11 +508,11 @@ matrix_stats estimated(const csr<V, host_view>& A, B on) {
     if (!few_columns(A)) count_diagonals_by_sorting(view(some), s);
     add_stats_of_rows(A, s);
     if (!few_columns(A)) return s;
-    count_diagonals_in_array(A, every, s);
+    count_diagonals_in_array(A, sample, s);
     // Few diagonals in a sample may be all of them.
     constexpr double worth_counting = 3;  // places of the diagonals for each entry
     if (double(s.diagonals) * double(s.rows) < worth_counting * double(s.nnz))
-        count_diagonals_in_array(A, 1, s);
+        count_diagonals_in_array(A, all_runs, s);
     return s;
 }
 
