@@ -79,5 +79,51 @@ TEST(DenseSvd, GivesTripletsOfWhateverMatrix) {
     EXPECT_TRUE(dense_svd(0, {}).values.empty());
 }
 
+/// Beside dense_svd: values by the rounding errors of a square, and last elements where values are
+/// far enough from each other that vectors are known.
+void expect_ends(const char* what, int m, const entry& at) {
+    SCOPED_TRACE(testing::Message() << what << " of " << m);
+    const auto a = columns_of(m, at);
+    const auto want = dense_svd(m, a);
+    const auto got = dense_svd_ends(m, a);
+    ASSERT_EQ(got.values.size(), static_cast<std::size_t>(m));
+    const double largest = want.values.front(), unit = largest > 0 ? largest : 1;
+    const auto square = [&](double v) { return v / unit * (v / unit); };
+    const double rounding = 4e-16 * m * std::sqrt(m);  // as of expect_triplets
+    double norm2 = 0;
+    for (std::size_t k = 0; k < got.values.size(); ++k) {
+        EXPECT_NEAR(square(got.values[k]), square(want.values[k]), rounding) << k;
+        norm2 += got.last[k] * got.last[k];
+        double gap = largest;
+        for (std::size_t j = 0; j < want.values.size(); ++j)
+            if (j != k) gap = std::min(gap, std::abs(want.values[j] - want.values[k]));
+        if (gap > 1e-3 * largest) {
+            const double of_left = want.left[(k + 1) * static_cast<std::size_t>(m) - 1];
+            EXPECT_NEAR(got.last[k], std::abs(of_left), 1e-11);
+        }
+    }
+    EXPECT_NEAR(norm2, 1, 1e-13 * m);
+}
+
+TEST(DenseSvd, EndsAreThoseOfTheTriplets) {
+    for (const int m : {1, 2, 3, 7, 30, 64}) {
+        const auto bidiagonal = [](int i, int j) {
+            return j == i || j == i + 1 ? 1 + random(i, j) : 0.0;
+        };
+        expect_ends("bidiagonal", m, bidiagonal);
+        expect_ends("bidiagonal, falling", m,
+                    [&](int i, int j) { return std::pow(10, -i / 8.0) * bidiagonal(i, j); });
+        expect_ends("after a restart", m, [&](int i, int j) {
+            const int kept = m / 2;
+            if (j < kept) return i == j ? 10.0 - 9.0 * i / m : 0.0;
+            return j == kept && i < kept ? random(i, j) : bidiagonal(i, j);
+        });
+        expect_ends("triangular", m, [](int i, int j) { return i <= j ? random(i, j) : 0.0; });
+        expect_ends("zero", m, [](int, int) { return 0.0; });
+        expect_ends("squares overflow", m, [&](int i, int j) { return 1e200 * bidiagonal(i, j); });
+    }
+    EXPECT_TRUE(dense_svd_ends(0, {}).values.empty());
+}
+
 }  // namespace
 }  // namespace nz::test

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/simd/targets.hpp"
@@ -151,7 +152,8 @@ vector_basis<V, B>::vector_basis(B on, std::int64_t n, int capacity)
       space_(on, n),
       vectors_(make<V>(on, n * capacity)),
       coefficients_(make<double>(on, std::int64_t(capacity) * capacity)),
-      sum_(on, {}) {
+      sum_(on, {}),
+      squares_(on, {}) {
     if constexpr (std::is_same_v<B, cpu>)
         partial_.resize(std::size_t(blocks_of(n)) * (std::size_t(capacity) + 1));
 }
@@ -196,7 +198,7 @@ void vector_basis<V, B>::project(int count, in<V, B> w) {
 }
 
 template <class V, class B>
-double vector_basis<V, B>::subtract(int count, out<V, B> w) {
+auto vector_basis<V, B>::subtract(int count, out<V, B> w) -> lengths {
     if constexpr (std::is_same_v<B, cpu>) {
         for_each_block(space_.on(), n_, block_rows, [&](auto b, auto first, auto rows) {
             partial_[std::size_t(b)] =
@@ -206,12 +208,15 @@ double vector_basis<V, B>::subtract(int count, out<V, B> w) {
         double total = 0;
         add_blocks(partial_, 1, blocks_of(n_), &total);
         add_ranks(space_.on(), std::span(&total, 1));
-        return std::sqrt(total);
+        const std::span c = std::span(coefficients_).first(std::size_t(count));
+        return {std::sqrt(total),
+                std::sqrt(std::inner_product(c.begin(), c.end(), c.begin(), 0.0))};
     } else {
         run_fused(space_,
                   basis_subtract<V>{vectors_.data(), w.data(), n_, count, coefficients_.data()},
-                  sum_.data());
-        return std::sqrt(sum_.read().value);
+                  squares_.data());
+        const basis_squares all = squares_.read();
+        return {std::sqrt(all.left), std::sqrt(all.taken)};
     }
 }
 
@@ -231,7 +236,7 @@ double vector_basis<V, B>::subtract_and_project(int count, out<V, B> w) {
         give(std::span(total).first(std::size_t(count)));
         return std::sqrt(total.back());
     } else {
-        const double norm = subtract(count, w);
+        const double norm = subtract(count, w).left;
         project(count, w);
         return norm;
     }

@@ -6,7 +6,7 @@ namespace nz {
 
 #define NZ_INSTANTIATE(V)                                                                         \
     template void launch_fused(gpu, std::int64_t, const basis_dots<V>&, one_scalar<double>*);     \
-    template void launch_fused(gpu, std::int64_t, const basis_subtract<V>&, one_scalar<double>*); \
+    template void launch_fused(gpu, std::int64_t, const basis_subtract<V>&, basis_squares*);      \
     template void launch_fused(gpu, std::int64_t, const basis_combine<V>&, one_scalar<double>*);  \
     template void launch_fused(gpu, std::int64_t, const basis_residual<V>&, one_scalar<double>*); \
     template void launch_fused(gpu, std::int64_t, const basis_rotate<V>&, one_scalar<double>*);

@@ -9,6 +9,11 @@ namespace nz {
 /// basis_rotate; eigs holds no more on a CPU.
 inline constexpr int max_basis = 128;
 
+/// |w|^2 and |c|^2 where w loses c_k v_k.
+struct basis_squares {
+    double left, taken;
+};
+
 /// Up to `capacity` vectors v_0, v_1, ... of n elements where B computes, and what a solver does
 /// with the first `count` of them. Sums are in double whatever V is, and have the same bits in
 /// every run, on the CPU for any number of threads.
@@ -25,8 +30,11 @@ class vector_basis {
 
     /// c_k = (v_k, w), which stay where B computes.
     void project(int count, in<V, B> w);
-    /// w = w - sum of c_k v_k, of the coefficients that `project` left; gives |w|.
-    double subtract(int count, out<V, B> w);
+    struct lengths {
+        double left, taken;
+    };
+    /// w = w - sum of c_k v_k, of the coefficients that `project` left; gives |w| and |c|.
+    lengths subtract(int count, out<V, B> w);
     /// The same, and projects the new w.
     double subtract_and_project(int count, out<V, B> w);
     [[nodiscard]] std::vector<double> coefficients(int count) const;
@@ -48,6 +56,7 @@ class vector_basis {
     vector<V, B> vectors_;
     vector<double, B> coefficients_;
     scalars_on<one_scalar<double>, B> sum_;
+    scalars_on<basis_squares, B> squares_;
     std::vector<double> partial_;  ///< the CPU's sums, block by block
 };
 

@@ -29,10 +29,10 @@ struct basis_dots {
     }
 };
 
-/// w = w - h_0 v_0 - h_1 v_1 ..., with |w|^2.
+/// w = w - h_0 v_0 - h_1 v_1 ..., with |w|^2 and |h|^2.
 template <class V>
 struct basis_subtract {
-    using scalars = one_scalar<double>;
+    using scalars = basis_squares;
     using totals = sums<double, 1>;
     const V* v;
     V* w;
@@ -45,7 +45,11 @@ struct basis_subtract {
         w[i] = V(sum);
         return {{sum * sum}};
     }
-    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const { s.value = t[0]; }
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
+        double taken = 0;
+        for (int k = 0; k < count; ++k) taken += h[k] * h[k];
+        s = {t[0], taken};
+    }
 };
 
 /// r = image - theta x, with |r|^2.

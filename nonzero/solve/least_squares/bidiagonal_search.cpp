@@ -83,16 +83,14 @@ double bidiagonal_search<V, B>::orthogonalise(vector_basis<V, B>& vectors, int c
     }
     for (int pass = 0; pass < 4; ++pass) {
         vectors.project(count, w);
-        const auto c = vectors.coefficients(count);
-        const double norm = vectors.subtract(count, w);
-        double c2 = 0;
-        for (int k = 0; k < count; ++k) {
-            c2 += c[std::size_t(k)] * c[std::size_t(k)];
-            if (taken != nullptr) (*taken)[std::size_t(k)] += c[std::size_t(k)];
+        if (taken != nullptr) {
+            const auto c = vectors.coefficients(count);
+            for (std::size_t k = 0; k < c.size(); ++k) (*taken)[k] += c[k];
         }
+        const auto [norm, removed] = vectors.subtract(count, w);
         if (!(norm > least)) return norm <= least ? 0 : norm;
         // A remainder of a much longer vector has the rounding errors of that one.
-        if (c2 <= norm * norm || !std::isfinite(c2)) return norm;
+        if (removed <= norm || !std::isfinite(removed)) return norm;
     }
     return 0;
 }
@@ -169,14 +167,32 @@ int bidiagonal_search<V, B>::look_after() const {
 }
 
 template <class V, class B>
+std::vector<double> bidiagonal_search<V, B>::small_matrix() const {
+    std::vector<double> small;
+    small.reserve(std::size_t(size) * std::size_t(size));
+    for (int j = 0; j < size; ++j) {
+        const auto column = projections.begin() + std::ptrdiff_t(j) * capacity;
+        small.insert(small.end(), column, column + size);
+    }
+    return small;
+}
+
+template <class V, class B>
+void bidiagonal_search<V, B>::look() {
+    auto found_so_far = dense_svd_ends(size, small_matrix());
+    theta = std::move(found_so_far.values), ends = std::move(found_so_far.last);
+    left.clear(), right.clear();
+    report.norm = std::max(report.norm, theta.front());
+}
+
+template <class V, class B>
 void bidiagonal_search<V, B>::decompose() {
-    const auto m = std::size_t(size);
-    std::vector<double> small(m * m);
-    for (int j = 0; j < size; ++j)
-        for (int i = 0; i < size; ++i) small[std::size_t(j) * m + std::size_t(i)] = projected(i, j);
-    auto triplets = dense_svd(size, small);
+    auto triplets = dense_svd(size, small_matrix());
     theta = std::move(triplets.values);
     left = std::move(triplets.left), right = std::move(triplets.right);
+    ends.clear();
+    for (int k = 1; k <= size; ++k)
+        ends.push_back(std::abs(left[std::size_t(k) * std::size_t(size) - 1]));
     report.norm = std::max(report.norm, theta.front());
 }
 
@@ -189,6 +205,7 @@ int bidiagonal_search<V, B>::count_converged() const {
 
 template <class V, class B>
 void bidiagonal_search<V, B>::rotate(int to) {
+    if (right.empty()) decompose();
     basis.rotate(size, to, std::span(right).first(std::size_t(to) * std::size_t(size)));
     for (int j = 0; j < to; ++j)
         for (int i = 0; i < capacity; ++i) projected(i, j) = i == j ? theta[std::size_t(i)] : 0;

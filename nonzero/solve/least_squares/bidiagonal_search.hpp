@@ -60,11 +60,14 @@ struct bidiagonal_search {
     /// Steps after which the small matrix is looked at: they take several times as long, as far as
     /// the vectors of the basis tell.
     [[nodiscard]] int look_after() const;
-    /// theta, left, right: the triplets of the small matrix.
+    /// What A is in the basis, column by column.
+    [[nodiscard]] std::vector<double> small_matrix() const;
+    /// theta and ends, which tell the residuals: much sooner than the vectors are known, which
+    /// `rotate` then looks for.
+    void look();
+    /// theta, left, right: the triplets of the small matrix; and ends.
     void decompose();
-    [[nodiscard]] double residual_of(int k) const {
-        return v_length * std::abs(left[std::size_t(k + 1) * std::size_t(size) - 1]);
-    }
+    [[nodiscard]] double residual_of(int k) const { return v_length * ends[std::size_t(k)]; }
     [[nodiscard]] int count_converged() const;
     /// The basis becomes the best `to` of its Ritz vectors.
     void rotate(int to);
@@ -82,6 +85,11 @@ struct bidiagonal_search {
     void start_check();
     /// No copy of a wanted value is left: it would have outgrown value `wanted`.
     [[nodiscard]] bool is_checked() const;
+    /// Whether the search may end, or a check begin, by what `look` found.
+    [[nodiscard]] bool is_near_an_end() const {
+        return size >= wanted && count_converged() == wanted &&
+               (!checks || has_moved() || is_checked());
+    }
     /// Whether the wanted values are others than as the check began.
     [[nodiscard]] bool has_moved() const;
 
@@ -102,6 +110,7 @@ struct bidiagonal_search {
     bool monitored;                   ///< on any rank
     std::vector<double> projections;  ///< column j: A v_j in the left vectors
     std::vector<double> theta, left, right;
+    std::vector<double> ends;      ///< |the last element| of each left vector
     std::vector<double> coupling;  ///< of the kept vectors with the next; empty: none
     std::vector<double> found;     ///< the wanted values as the check began
     int size = 0;

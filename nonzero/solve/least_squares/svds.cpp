@@ -54,7 +54,8 @@ status search(bidiagonal_search<V, B>& s) {
         const bool is_full = s.size == s.capacity;
         if (is_full || s.size - looked >= s.look_after() || s.v_length == 0) {
             looked = s.size;
-            s.decompose();
+            s.look();
+            if (is_full || s.v_length == 0 || s.is_near_an_end()) s.decompose();
             const int converged = s.count_converged();
             const bool all = converged == s.wanted && s.size >= s.wanted;
             if (all && s.is_checked()) return status::converged;

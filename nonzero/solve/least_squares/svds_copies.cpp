@@ -29,8 +29,8 @@ std::pair<double, double> largest_of(std::span<const double> diagonal,
         small[j * (m + 1)] = diagonal[j];
         if (j > 0) small[j * (m + 1) - 1] = above[j - 1];
     }
-    const auto triplets = dense_svd(int(m), small);
-    return {triplets.values.front(), std::abs(triplets.left[m - 1])};
+    const auto ends = dense_svd_ends(int(m), small);
+    return {ends.values.front(), ends.last.front()};
 }
 
 }  // namespace
