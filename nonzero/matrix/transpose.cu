@@ -4,6 +4,7 @@
 
 #include "nonzero/core/device_complex.cuh"
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/gpu/device_arena.hpp"
 #include "nonzero/matrix/transpose.hpp"
 #include "nonzero/vector/scalar.cuh"  // conjugated, of the complex numbers of kernels
 
@@ -62,33 +63,32 @@ __global__ void take_entries(const Position* position, const index* row, const V
 
 unsigned blocks(std::int64_t n) { return blocks_for(n, threads_per_block); }
 
-/// The entries after a stable sort by columns.
+/// What the entries of A become by a stable sort by their columns.
 template <class Position>
 struct sorted_entries {
-    device_array<std::uint32_t> column;
-    device_array<Position> position;  ///< in A
-};
+    std::uint32_t* column = nullptr;
+    Position *position_before = nullptr, *position = nullptr;  ///< in A
+    index* row_before = nullptr;                               ///< of each entry of A
+    std::byte* scratch = nullptr;                              ///< of the sort
+    std::size_t scratch_bytes = 0;
+    device_arena memory;
 
-template <class Position>
-sorted_entries<Position> sort_by_column(gpu on, const index* column, index cols,
-                                        const device_array<Position>& position) {
-    const auto nnz = std::int64_t(position.size());
-    sorted_entries<Position> s{device_array<std::uint32_t>(on, position.size()),
-                               device_array<Position>(on, position.size())};
-    const auto* const from = reinterpret_cast<const std::uint32_t*>(column);
-    const int bits = std::max(1, int(std::bit_width(std::uint32_t(std::max(cols, 1)) - 1)));
-    std::size_t bytes = 0;
-    const auto sort = [&](void* scratch) {
-        check(
-            cub::DeviceRadixSort::SortPairs(scratch, bytes, from, s.column.data(), position.data(),
-                                            s.position.data(), nnz, 0, bits, stream_of(on)),
-            "cub::DeviceRadixSort::SortPairs");
-    };
-    sort(nullptr);
-    const device_array<std::byte> scratch(on, bytes);
-    sort(scratch.data());
-    return s;
-}
+    sorted_entries(gpu on, const array<index, device_view>& columns, index cols) {
+        const std::size_t nnz = columns.size();
+        sort(on, columns, cols, nullptr);  // tells how much memory it wants
+        memory.want(column, nnz), memory.want(position_before, nnz), memory.want(position, nnz);
+        memory.want(row_before, nnz), memory.want(scratch, scratch_bytes);
+        memory.allocate(on);
+    }
+    void sort(gpu on, const array<index, device_view>& columns, index cols, void* with) {
+        const auto* const from = reinterpret_cast<const std::uint32_t*>(columns.data());
+        const int bits = std::max(1, int(std::bit_width(std::uint32_t(std::max(cols, 1)) - 1)));
+        check(cub::DeviceRadixSort::SortPairs(with, scratch_bytes, from, column, position_before,
+                                              position, std::int64_t(columns.size()), 0, bits,
+                                              stream_of(on)),
+              "cub::DeviceRadixSort::SortPairs");
+    }
+};
 
 template <class Position, class V>
 csr<V, device> transpose_with(gpu on, const csr<V, device_view>& A) {
@@ -101,14 +101,13 @@ csr<V, device> transpose_with(gpu on, const csr<V, device_view>& A) {
     T.row_ptr = {device_array<std::byte>(on, len * (wide ? 8 : 4)), len, wide};
     T.col_ind = device_array<index>(on, std::size_t(nnz));
     T.val = device_array<V>(on, std::size_t(nnz));
-    device_array<Position> position(on, std::size_t(nnz));
-    const device_array<index> row(on, std::size_t(nnz));
-    number_entries<<<blocks(nnz), threads_per_block, 0, stream>>>(A.row_ptr, position.data(),
-                                                                  row.data(), nnz);
-    const auto sorted = sort_by_column(on, A.col_ind.data(), A.shape.cols, position);
+    sorted_entries<Position> sorted(on, A.col_ind, A.shape.cols);
+    number_entries<<<blocks(nnz), threads_per_block, 0, stream>>>(A.row_ptr, sorted.position_before,
+                                                                  sorted.row_before, nnz);
+    sorted.sort(on, A.col_ind, A.shape.cols, sorted.scratch);
     const auto point = [&](auto* ptr) {
         point_to_columns<<<blocks(std::int64_t(len)), threads_per_block, 0, stream>>>(
-            sorted.column.data(), nnz, A.shape.cols, ptr);
+            sorted.column, nnz, A.shape.cols, ptr);
     };
     if (wide) {
         point(reinterpret_cast<std::int64_t*>(T.row_ptr.bytes.data()));
@@ -116,7 +115,7 @@ csr<V, device> transpose_with(gpu on, const csr<V, device_view>& A) {
         point(reinterpret_cast<std::int32_t*>(T.row_ptr.bytes.data()));
     }
     take_entries<<<blocks(nnz), threads_per_block, 0, stream>>>(
-        sorted.position.data(), row.data(), in_kernels(A.val.data()), nnz, T.col_ind.data(),
+        sorted.position, sorted.row_before, in_kernels(A.val.data()), nnz, T.col_ind.data(),
         in_kernels(T.val.data()));
     check(cudaGetLastError(), "transpose");
     return T;  // the scratch memory is given back once the GPU is through

@@ -1,32 +1,13 @@
 // Packs a CSR that lies on the GPU, on the GPU. The result is what packed::from builds on the CPU,
 // bit for bit: the same cuts by the same rules, each window of rows by one block.
 #include <utility>
-#include <vector>
 
 #include "nonzero/core/gpu.hpp"
+#include "nonzero/core/gpu/device_arena.hpp"
 #include "nonzero/formats/packed/build/fill.cuh"
 
 namespace nz {
 namespace {
-
-/// Scratch memory that several arrays share, in one allocation.
-class arena {
-  public:
-    template <class T>
-    void want(T*& to, std::size_t count) {
-        wants_.push_back({reinterpret_cast<void**>(&to), used_});
-        used_ += (count * sizeof(T) + 255) / 256 * 256;
-    }
-    void allocate(gpu on) {
-        memory_ = device_array<std::byte>(on, used_);
-        for (const auto& [to, at] : wants_) *to = memory_.data() + at;
-    }
-
-  private:
-    std::vector<std::pair<void**, std::size_t>> wants_;
-    std::size_t used_ = 0;
-    device_array<std::byte> memory_;
-};
 
 /// Each lane walks a row of its own, so its cache lines must stay in L1 from one entry to the next.
 /// Few resident blocks see to that; fewer than four are slower on matrices of short rows.
@@ -160,7 +141,7 @@ class packed_analysis {
     unsigned chunks, table_values;
 
   private:
-    arena scratch_;
+    device_arena scratch_;
     std::shared_ptr<const packed_analysis> of_transpose_;  ///< whose arrays of values serve here
 };
 
@@ -216,7 +197,7 @@ bool refill(gpu on, const csr<V, device_view>& A, packed<V, device>& P) {
     if (P.encoding != value_encoding::none && P.encoding != value_encoding::float32) return false;
     packing<V> p{};
     p.A = A;
-    arena scratch;
+    device_arena scratch;
     scratch.want(p.found, 1), scratch.want(p.slots, hash_slots<V>);
     scratch.want(p.table, most_table_values<V>);
     scratch.allocate(on);
