@@ -9,6 +9,7 @@
 #include <new>
 #include <optional>
 #include <ostream>
+#include <tuple>
 
 #include "nonzero/core/gpu.hpp"
 #include "nonzero/core/parallel.hpp"
@@ -146,14 +147,15 @@ void prefer_fastest_or_cheapest(plan_report& p) {
 /// Best first. Those that were timed come before those that were not, which were predicted to be
 /// slower than all of them; those that decline come last.
 void sort_candidates(plan_report& p) {
-    const auto rank = [&](const plan_report::candidate& c) {
-        return std::tuple(!c.declined.empty(), c.measured_s == 0, total_s(c, p.expected_products),
-                          c.setup_s());
-    };
-    std::stable_sort(p.candidates.begin(), p.candidates.end(),
-                     [&](const plan_report::candidate& a, const plan_report::candidate& b) {
-                         return rank(a) < rank(b);
-                     });
+    // Places are sorted, not candidates, which hold texts.
+    std::vector<std::tuple<bool, bool, double, double, std::size_t>> ranks;
+    for (const plan_report::candidate& c : p.candidates)
+        ranks.emplace_back(!c.declined.empty(), c.measured_s == 0, total_s(c, p.expected_products),
+                           c.setup_s(), ranks.size());
+    std::ranges::sort(ranks);
+    std::vector<plan_report::candidate> sorted;
+    for (const auto& rank : ranks) sorted.push_back(std::move(p.candidates[std::get<4>(rank)]));
+    p.candidates = std::move(sorted);
     if (p.expected_products != plan_options::many_products) prefer_fastest_or_cheapest(p);
 }
 
