@@ -5,7 +5,8 @@
 
 namespace nz {
 
-/// Scalar products that one fused kernel takes at once.
+/// Scalar products that one fused kernel takes at once: a launch takes as long as many of them
+/// where the vectors are short.
 inline constexpr int dots_at_once = int(max_sum_bytes / sizeof(double));
 
 /// h_k = (v_k, w) for the `count` basis vectors from v on.
@@ -13,6 +14,7 @@ template <class V>
 struct basis_dots {
     using scalars = one_scalar<double>;
     using totals = sums<double, dots_at_once>;
+    static constexpr fused_grid grid{256, 264};  ///< two blocks a multiprocessor: each leaves sums
     const V *v, *w;
     std::int64_t n;  ///< from one basis vector to the next
     int count;

@@ -9,11 +9,11 @@
 namespace nz {
 namespace {
 
-/// Vectors of a basis for so many triplets: three times as many spare restarts, and cost little
-/// beside products while they are few.
+/// Vectors of a basis for so many triplets. Six times as many spare most searches a restart, whose
+/// check for copies is long: it knows of the kept vectors alone.
 std::int64_t basis_for(std::int64_t wanted) {
-    return wanted <= 100 ? std::max<std::int64_t>(32, 3 * wanted + 8)
-                         : wanted + std::max<std::int64_t>(wanted / 2, 208);
+    return wanted <= 40 ? std::max<std::int64_t>(32, 6 * wanted + 8)
+                        : wanted + std::max<std::int64_t>(wanted / 2, 208);
 }
 
 }  // namespace
