@@ -20,7 +20,7 @@
 #include "nonzero/dist/distributed.hpp"
 #include "nonzero/dist/read_slice.hpp"
 #include "nonzero/io/io.hpp"
-#include "nonzero/plan/plan.hpp"
+#include "nonzero/solve/least_squares/planned_pair.hpp"
 
 namespace nz::cli {
 namespace {
@@ -55,8 +55,7 @@ svds_outcome search_on(B on, const svds_arguments& o, const csr<double, host_vie
     svds_outcome all;
     const std::clock_t began = std::clock();
     const auto start = std::chrono::steady_clock::now();
-    // Most searches take some hundred products.
-    const auto op = plan_and_build(A, on, {.expected_products = 200, .transposed = true}).op;
+    const auto op = planned_pair(on, A);
     all.plan_s = seconds_since(start);
     all.found = watched_search(on, *op, o);
     all.cpu_s = double(std::clock() - began) / CLOCKS_PER_SEC;

@@ -8,8 +8,8 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/stopwatch.hpp"
-#include "nonzero/plan/plan.hpp"
 #include "nonzero/solve/least_squares/least_squares_steps.hpp"
+#include "nonzero/solve/least_squares/planned_pair.hpp"
 
 namespace nz {
 
@@ -226,8 +226,7 @@ least_squares_options::report with_planned_pair(const char* what, B on, const cs
     if constexpr (!is_built<B>) {
         refuse_gpu();
     } else {
-        // An iteration has one product with A and one with A^H; most solves take some hundred.
-        const auto op = plan_and_build(A, on, {.expected_products = 200, .transposed = true}).op;
+        const auto op = planned_pair(on, A);
         const auto rhs = from_host(on, b);
         auto there = from_host(on, std::span<const V>(x));
         auto report = f(*op, in<V, B>(rhs), out<V, B>(there));
