@@ -721,6 +721,21 @@ def pairs(m: Measurements, machine: str) -> list[str]:
     return table(["constraint matrices", "pairs", "setup in products of the pair, median", "us"], lines)
 
 
+def singular_values(m: Measurements, *machines: str) -> list[str]:
+    """The triplets of svds and the solutions of lsmr, beside the fastest of the others."""
+    lines, tasks = [], {"svds": "`svds`, k = 20", "lsmr": "`lsmr`"}
+    for machine in machines:
+        for row in m.json(f"{machine}/svds.json")["results"]:
+            ours, best = row["methods"]["nonzero"], row["fastest"]
+            theirs = row["methods"][best]
+            where = ours.get("gpu", "2 threads of a Xeon")
+            lines.append([tasks[row["task"]], where, f"{row['matrix']}, {row['rows']:,} x {row['cols']:,}",
+                          f"{row['nnz'] / 1e6:.1f}", f"{1e3 * ours['wall']:.0f}", best.replace("scipy-", "SciPy, "),
+                          f"{1e3 * theirs['wall']:.0f}", f"{theirs['wall'] / ours['wall']:.2f}"])
+    lines.sort(key=lambda line: list(tasks.values()).index(line[0]))
+    return table(["", "on", "matrix", "million entries", "ms", "fastest other", "ms", "times as fast"], lines, text=3)
+
+
 def cupdlpx(m: Measurements, machine: str) -> list[str]:
     """cuPDLPx with its own products and with nonzero's, end to end."""
     lines, over, whole = [], [], []
@@ -1408,7 +1423,7 @@ GENERATORS: dict[str, Callable[..., list[str]]] = {
         giants, large, generated, kernel_matrices, kernel_means, kernels, kernels_compared, cpu,
         cpu_matrices, read_share, beyond_cache, io, multigrid, oracle, runs, python, ranks, petsc,
         networkx, networkx_tests, acceptance, compiling, quick_solvers,
-        amgx_clients, system_peers, lp_class, pairs, cupdlpx,
+        amgx_clients, system_peers, lp_class, pairs, singular_values, cupdlpx,
         ranks_solvers, gpus_products, gpus_messages, gpus_solvers, gpus_large,
         ranks_aims, many_gpus,
         many_gpus_amg, many_gpus_levels)}

@@ -10,6 +10,11 @@ tolerance is relative to the value, so it gets 1e-8 s_1 / s_k, and LOBPCG's is a
 they give. lsmr solves with b = A x + noise, atol = btol = 1e-8. Every measurement is a process of its own, which reads
 the matrix from a file first; they take turns, and the smallest wall time of the rounds counts. nonzero's is that of its
 plans, layouts and search.
+
+    bench/svds_bench.py --gpu build/release/pair_bench --json bench/results/MACHINE/svds.json
+
+On a GPU, beside CuPy, whose tolerance is LOBPCG's. The matrix lies there as CSR, for both; the smallest of five takes
+in a process counts, and of three of lsmr.
 """
 import argparse
 import datetime
@@ -115,10 +120,7 @@ def measure_svds(method, A, k, tol):
     start, cpu = time.perf_counter(), time.process_time()
     u, s, vh = find(A)
     wall, cpu = time.perf_counter() - start, time.process_time() - cpu
-    order = np.argsort(-s)
-    residual = max(np.linalg.norm(A @ vh[j] - s[j] * u[:, j]) for j in order)
-    residual = max(residual, max(np.linalg.norm(A.T @ u[:, j] - s[j] * vh[j]) for j in order))
-    return {"wall": wall, "cpu": cpu, "values": s[order].tolist(), "residual": residual / s.max()}
+    return {"wall": wall, "cpu": cpu, "values": np.sort(s)[::-1].tolist(), "residual": residual_of(A, u, s, vh)}
 
 
 def measure_lsmr(method, A):
@@ -132,15 +134,57 @@ def measure_lsmr(method, A):
     start, cpu = time.perf_counter(), time.process_time()
     x, istop, iterations = solve(A, b, atol=TOL, btol=TOL, maxiter=2000)[:3]
     wall, cpu = time.perf_counter() - start, time.process_time() - cpu
+    return {"wall": wall, "cpu": cpu, "istop": int(istop), "iterations": int(iterations), **residuals_of(A, x)}
+
+
+def least_seconds(takes, run):
+    """Of some takes on a GPU, and what the last gave."""
+    import cupy
+
+    least = np.inf
+    for _ in range(takes):
+        cupy.cuda.Device().synchronize()
+        start = time.perf_counter()
+        found = run()
+        cupy.cuda.Device().synchronize()
+        least = min(least, time.perf_counter() - start)
+    return least, found
+
+
+def measure_cupy(task, A, k, tol):
+    import cupy
+    from cupyx.scipy.sparse import csr_matrix
+    from cupyx.scipy.sparse.linalg import lsmr, svds
+
+    there = csr_matrix(sp.csr_matrix((A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32)), shape=A.shape))
+    if task == "lsmr":
+        b = cupy.asarray(rhs(A))
+        wall, found = least_seconds(3, lambda: lsmr(there, b, atol=TOL, btol=TOL, maxiter=2000))
+        return {"wall": wall, "iterations": int(found[2]), **residuals_of(A, found[0].get())}
+    wall, (u, s, vh) = least_seconds(5, lambda: svds(there, k, tol=tol))
+    u, s, vh = u.get(), s.get(), vh.get()
+    return {"wall": wall, "values": np.sort(s)[::-1].tolist(), "residual": residual_of(A, u, s, vh)}
+
+
+def residuals_of(A, x):
+    """Of a least squares solution, as lsmr measures them."""
+    b = rhs(A)
     r = b - A @ x
-    return {"wall": wall, "cpu": cpu, "istop": int(istop), "iterations": int(iterations),
-            "residual": float(np.linalg.norm(r) / np.linalg.norm(b)),
+    return {"residual": float(np.linalg.norm(r) / np.linalg.norm(b)),
             "gradient": float(np.linalg.norm(A.T @ r) / (sla.norm(A) * np.linalg.norm(r)))}
+
+
+def residual_of(A, u, s, vh):
+    """The largest of |A v - s u| and |A^T u - s v|, over the largest value."""
+    residuals = [(A @ vh[j] - s[j] * u[:, j], A.T @ u[:, j] - s[j] * vh[j]) for j in range(len(s))]
+    return max(np.linalg.norm(r) for both in residuals for r in both) / s.max()
 
 
 def measure_here(o):
     A = sp.csr_array(sp.load_npz(o.here))
-    if o.task == "svds":
+    if o.method == "cupy":
+        print(json.dumps(measure_cupy(o.task, A, o.k, o.tol)))
+    elif o.task == "svds":
         print(json.dumps(measure_svds(o.method, A, o.k, o.tol)))
     else:
         print(json.dumps(measure_lsmr(o.method, A)))
@@ -148,6 +192,8 @@ def measure_here(o):
 
 def run(o, path, task, method, tol=TOL):
     """In a process of its own; None where it fails or takes too long."""
+    if o.gpu and method == "nonzero":
+        return run_pair_bench(o, path)[task]
     env = dict(os.environ, **{f"{lib}_NUM_THREADS": str(o.threads) for lib in ("OMP", "OPENBLAS", "MKL")})
     command = [sys.executable, __file__, "--here", path, "--task", task, "--method", method, "--k", str(o.k),
                "--tol", repr(tol)]
@@ -161,14 +207,25 @@ def run(o, path, task, method, tol=TOL):
     return json.loads(done.stdout)
 
 
+def run_pair_bench(o, path):
+    """Gives what both tasks took."""
+    b = path.replace(".npz", "_b.npy")
+    np.save(b, rhs(sp.csr_array(sp.load_npz(path))))
+    told = subprocess.run([o.gpu, "--solve", str(o.k), repr(TOL), b, path], capture_output=True, text=True, check=True)
+    told = json.loads(told.stdout)
+    for task in ("svds", "lsmr"):
+        told[task].update(commit=told["commit"], gpu=told["gpu"], setup=told["setup_s"])
+    return told
+
+
 def least(runs):
     """The run that took the least; its wall and CPU time each the least of all."""
     ran = [r for r in runs if r]
-    return {**ran[0], "wall": min(r["wall"] for r in ran), "cpu": min(r["cpu"] for r in ran)} if ran else None
+    return {**ran[0], **{t: min(r[t] for r in ran) for t in ("wall", "cpu") if t in ran[0]}} if ran else None
 
 
 def tolerance_for(method, values):
-    if method == "scipy-lobpcg":
+    if method in ("scipy-lobpcg", "cupy"):
         return TOL * values[0] * values[-1]
     return TOL * values[0] / values[-1] if method == "scipy-arpack" else TOL
 
@@ -197,7 +254,8 @@ def show(name, task, A, of):
     factor = of[best]["wall"] / of["nonzero"]["wall"] if best else float("nan")
     print(f"{task:5} {name:8} {A.shape[0]:8} x {A.shape[1]:7} {A.nnz:9}  {factor:5.2f} of {best}")
     for method, r in of.items():
-        what = "gave up" if r is None else f"{r['wall']:8.3f} s, {r['cpu']:8.3f} s CPU, residual {r['residual']:.1e}"
+        cpu = f" {r['cpu']:8.3f} s CPU," if r and "cpu" in r else ""
+        what = "gave up" if r is None else f"{r['wall']:8.4f} s,{cpu} residual {r['residual']:.1e}"
         more = f", {r['iterations']} iterations, gradient {r['gradient']:.1e}" if r and "gradient" in r else ""
         print(f"    {method:18} {what}{more}", flush=True)
 
@@ -222,6 +280,7 @@ def main():
     parse.add_argument("--only", default="", help="matrices or tasks whose name holds this")
     parse.add_argument("--entries", default="1e6,1e7", help="about as many, of each matrix")
     parse.add_argument("--threads", type=int, default=2)
+    parse.add_argument("--gpu", help="on a GPU, by this program, pair_bench")
     parse.add_argument("--rounds", type=int, default=3)
     parse.add_argument("--seconds", type=int, default=600, help="that each has for a problem")
     parse.add_argument("--k", type=int, default=20)
@@ -236,6 +295,8 @@ def main():
     results, sklearn = [], version_of_sklearn()
     randomised = ["sklearn-randomized"] if sklearn else []
     others = {"svds": ["scipy-arpack", "scipy-propack", "scipy-lobpcg", *randomised], "lsmr": ["scipy"]}
+    if o.gpu:
+        others = {"svds": ["cupy"], "lsmr": ["cupy"]}
     with tempfile.TemporaryDirectory() as folder:
         for entries in (int(float(n)) for n in o.entries.split(",")):
             for name, make in PROBLEMS.items():
