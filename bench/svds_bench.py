@@ -29,6 +29,7 @@ import time
 
 import numpy as np
 import scipy
+import scipy.io
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 
@@ -209,8 +210,8 @@ def run(o, path, task, method, tol=TOL):
 
 def run_pair_bench(o, path):
     """Gives what both tasks took."""
-    b = path.replace(".npz", "_b.npy")
-    np.save(b, rhs(sp.csr_array(sp.load_npz(path))))
+    b = path.replace(".npz", "_b.mtx")
+    scipy.io.mmwrite(b, rhs(sp.csr_array(sp.load_npz(path)))[:, None], precision=17)
     told = subprocess.run([o.gpu, "--solve", str(o.k), repr(TOL), b, path], capture_output=True, text=True, check=True)
     told = json.loads(told.stdout)
     for task in ("svds", "lsmr"):

@@ -92,7 +92,7 @@ struct fused_grid {
 inline constexpr fused_grid usual_grid{256, 1024};
 
 /// The sums of a fused kernel take at most this much; larger ones do not compile.
-inline constexpr std::size_t max_sum_bytes = 256;
+inline constexpr std::size_t max_sum_bytes = 64;
 /// Bytes of on.scratch that a fused kernel over n elements needs. On a GPU it is zeroed once, at
 /// first.
 constexpr std::size_t fused_scratch_bytes(cpu, std::int64_t n) {

@@ -38,7 +38,8 @@ bool is_tridiagonal(const matrix& A) {
     return true;
 }
 
-/// A symmetric tridiagonal matrix, and a row that is turned as its eigenvectors are.
+/// A symmetric tridiagonal matrix, of elements up to m, and a row that is turned as its
+/// eigenvectors are.
 struct tridiagonal_row {
     Eigen::VectorXd diagonal, beside, row;
 
@@ -81,7 +82,7 @@ struct tridiagonal_row {
         double s = 1, c = 1, moved = 0;
         for (Eigen::Index i = end - 1; i >= l; --i) {
             const double f = s * beside[i], b = c * beside[i];
-            const double r = std::hypot(f, g);
+            const double r = std::sqrt(f * f + g * g);
             beside[i + 1] = r;
             if (r == 0) {  // divided on the way
                 diagonal[i + 1] -= moved, beside[end] = 0;

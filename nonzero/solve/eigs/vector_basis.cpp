@@ -121,7 +121,7 @@ void for_each_block(cpu on, std::int64_t n, std::int64_t rows, F f) {
 }
 
 /// total_k = the sum over blocks of partial_(block width + k), in their order.
-void add_blocks(const std::vector<double>& partial, int width, std::int64_t blocks, double* total) {
+void add_blocks(const host_vector<double>& partial, int width, std::int64_t blocks, double* total) {
     std::fill_n(total, width, 0.0);
     for (std::int64_t b = 0; b < blocks; ++b)
         for (int k = 0; k < width; ++k) total[k] += partial[std::size_t(b * width + k)];
@@ -154,8 +154,11 @@ vector_basis<V, B>::vector_basis(B on, std::int64_t n, int capacity)
       coefficients_(make<double>(on, std::int64_t(capacity) * capacity)),
       sum_(on, {}),
       squares_(on, {}) {
-    if constexpr (std::is_same_v<B, cpu>)
+    if constexpr (std::is_same_v<B, cpu>) {
         partial_.resize(std::size_t(blocks_of(n)) * (std::size_t(capacity) + 1));
+    } else {
+        partial_ = make_vector<double>(on, dots_scratch(on, n, capacity));
+    }
 }
 
 template <class V, class B>
@@ -189,11 +192,8 @@ void vector_basis<V, B>::project(int count, in<V, B> w) {
         add_blocks(partial_, count, blocks_of(n_), coefficients_.data());
         add_ranks(space_.on(), std::span(coefficients_).first(std::size_t(count)));
     } else {
-        for (int k = 0; k < count; k += dots_at_once)
-            run_fused(space_,
-                      basis_dots<V>{vectors_.data() + k * n_, w.data(), n_,
-                                    std::min(count - k, dots_at_once), coefficients_.data() + k},
-                      sum_.data());
+        launch_dots(space_.on(), n_, count, vectors_.data(), w.data(), partial_.data(),
+                    coefficients_.data());
     }
 }
 

@@ -57,7 +57,7 @@ class vector_basis {
     vector<double, B> coefficients_;
     scalars_on<one_scalar<double>, B> sum_;
     scalars_on<basis_squares, B> squares_;
-    std::vector<double> partial_;  ///< the CPU's sums, block by block
+    vector<double, B> partial_;  ///< sums, block by block
 };
 
 }  // namespace nz

@@ -1,35 +1,33 @@
-// Operations of a GPU on a basis, as fused vector kernels.
+// Operations of a GPU on a basis: fused vector kernels, and scalar products.
 #pragma once
 
 #include "nonzero/solve/eigs/vector_basis.hpp"
 
 namespace nz {
 
-/// Scalar products that one fused kernel takes at once: a launch takes as long as many of them
-/// where the vectors are short.
-inline constexpr int dots_at_once = int(max_sum_bytes / sizeof(double));
-
-/// h_k = (v_k, w) for the `count` basis vectors from v on.
+/// h_k = (v_k, w) for `count` vectors of n elements, v_0 at v and the next ones behind it; over
+/// ranks the sums of all, in their order. In on.stream, without waiting. Same bits in every run.
 template <class V>
-struct basis_dots {
-    using scalars = one_scalar<double>;
-    using totals = sums<double, dots_at_once>;
-    static constexpr fused_grid grid{256, 264};  ///< two blocks a multiprocessor: each leaves sums
-    const V *v, *w;
-    std::int64_t n;  ///< from one basis vector to the next
-    int count;
-    double* h;
-    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
-        totals t{};
-        const double wi = double(w[i]);
-        for (int k = 0; k < dots_at_once; ++k)
-            if (k < count) t[k] = double(v[k * n + i]) * wi;
-        return t;
+void launch_dots(gpu on, std::int64_t n, int count, const V* v, const V* w, double* scratch,
+                 double* h);
+/// Doubles that its scratch memory has.
+std::size_t dots_scratch(gpu on, std::int64_t n, int count);
+
+/// c_0 v_0i + c_1 v_1i + ...: many loads at once, as one after the other takes longer than all else
+/// where the vectors are short.
+template <class V>
+NZ_HOST_DEVICE double sum_of_row(const V* v, std::int64_t n, int count, const double* c,
+                                 std::int64_t i) {
+    constexpr int at_once = 32;
+    double sum = 0;
+    for (int k = 0; k < count; k += at_once) {
+        V some[at_once];
+        for (int j = 0; j < at_once; ++j) some[j] = k + j < count ? v[(k + j) * n + i] : V(0);
+        for (int j = 0; j < at_once; ++j)
+            if (k + j < count) sum += c[k + j] * double(some[j]);
     }
-    NZ_HOST_DEVICE void finish(scalars&, const totals& t) const {
-        for (int k = 0; k < count; ++k) h[k] = t[k];
-    }
-};
+    return sum;
+}
 
 /// w = w - h_0 v_0 - h_1 v_1 ..., with |w|^2 and |h|^2.
 template <class V>
@@ -42,10 +40,9 @@ struct basis_subtract {
     int count;
     const double* h;
     NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
-        double sum = double(w[i]);
-        for (int k = 0; k < count; ++k) sum -= h[k] * double(v[k * n + i]);
-        w[i] = V(sum);
-        return {{sum * sum}};
+        const double rest = double(w[i]) - sum_of_row(v, n, count, h, i);
+        w[i] = V(rest);
+        return {{rest * rest}};
     }
     NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
         double taken = 0;
@@ -81,9 +78,7 @@ struct basis_combine {
     int count;
     const double* y;
     NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
-        double sum = 0;
-        for (int k = 0; k < count; ++k) sum += y[k] * double(v[k * n + i]);
-        x[i] = V(sum);
+        x[i] = V(sum_of_row(v, n, count, y, i));
         return {};
     }
 };

@@ -5,10 +5,9 @@
 
 namespace nz {
 
-/// Scalar products that one fused kernel takes at once: a CPU adds up all of them for every
-/// element, wanted or not.
+/// Scalar products that one fused kernel takes at once.
 template <class V>
-inline constexpr int gmres_dots = int(64 / sizeof(wide_value<V>));
+inline constexpr int gmres_dots = int(max_sum_bytes / sizeof(wide_value<V>));
 
 /// h_k = (v_k, w) for the `count` basis vectors from v on.
 template <class V>

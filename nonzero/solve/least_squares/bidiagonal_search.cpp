@@ -160,8 +160,9 @@ void bidiagonal_search<V, B>::extend() {
 
 template <class V, class B>
 int bidiagonal_search<V, B>::look_after() const {
-    // Triplets of the small matrix take about 20 size^3, a step 4 size n beside its products.
-    constexpr double most = 8;
+    // A look takes of the order of size^2 operations on one thread, a step 4 size n beside its
+    // products; an end is found half of these steps late.
+    const double most = std::max(8.0, double(size) / 8);
     const double steps = 40 * double(size) * double(size) / double(dimension);
     return int(size <= wanted ? most : std::clamp(steps, 1.0, most));
 }
