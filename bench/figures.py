@@ -723,17 +723,26 @@ def pairs(m: Measurements, machine: str) -> list[str]:
 
 def singular_values(m: Measurements, *machines: str) -> list[str]:
     """The triplets of svds and the solutions of lsmr, beside the fastest of the others."""
-    lines, tasks = [], {"svds": "`svds`, k = 20", "lsmr": "`lsmr`"}
-    for machine in machines:
-        for row in m.json(f"{machine}/svds.json")["results"]:
-            ours, best = row["methods"]["nonzero"], row["fastest"]
-            theirs = row["methods"][best]
-            where = ours.get("gpu", "2 threads of a Xeon")
-            lines.append([tasks[row["task"]], where, f"{row['matrix']}, {row['rows']:,} x {row['cols']:,}",
-                          f"{row['nnz'] / 1e6:.1f}", f"{1e3 * ours['wall']:.0f}", best.replace("scipy-", "SciPy, "),
-                          f"{1e3 * theirs['wall']:.0f}", f"{theirs['wall'] / ours['wall']:.2f}"])
-    lines.sort(key=lambda line: list(tasks.values()).index(line[0]))
-    return table(["", "on", "matrix", "million entries", "ms", "fastest other", "ms", "times as fast"], lines, text=3)
+    tasks = {"svds": "`svds`, k = 20", "lsmr": "`lsmr`"}
+    names = {"cupy": "CuPy", "scipy": "SciPy", "scipy-arpack": "SciPy, ARPACK",
+             "scipy-propack": "SciPy, PROPACK"}
+    lines = []
+    for task, label in tasks.items():
+        for machine in machines:
+            factors = {}
+            rows = [r for r in m.json(f"{machine}/svds.json")["results"] if r["task"] == task]
+            for row in rows:
+                ours, theirs = row["methods"]["nonzero"], row["methods"][row["fastest"]]
+                where = ours.get("gpu", "Xeon, 2 threads")
+                name = f"{row['matrix']}, {row['rows']:,} x {row['cols']:,}"
+                factors[name] = theirs["wall"] / ours["wall"]
+                lines.append([label, where, name, f"{row['nnz'] / 1e6:.1f}",
+                              f"{1e3 * ours['wall']:,.0f}", names[row["fastest"]],
+                              f"{1e3 * theirs['wall']:,.0f}", f"{factors[name]:.2f}"])
+            lines.append([label, where, "geometric mean, lowest", "", "", "", "",
+                          f"{summary.geometric_mean(factors.values()):.2f}, {min(factors.values()):.2f}"])
+    return table(["", "on", "matrix", "million entries", "ms", "fastest other", "ms",
+                  "times as fast"], lines, text=3)
 
 
 def cupdlpx(m: Measurements, machine: str) -> list[str]:

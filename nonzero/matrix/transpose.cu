@@ -63,7 +63,7 @@ __global__ void take_entries(const Position* position, const index* row, const V
 
 unsigned blocks(std::int64_t n) { return blocks_for(n, threads_per_block); }
 
-/// What the entries of A become by a stable sort by their columns.
+/// The entries of A after a stable sort by their columns.
 template <class Position>
 struct sorted_entries {
     std::uint32_t* column = nullptr;

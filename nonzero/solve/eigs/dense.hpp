@@ -23,7 +23,7 @@ struct dense_triplets {
 /// The singular triplets of an m x m matrix; `a` holds its columns, m * m finite numbers.
 dense_triplets dense_svd(int m, std::span<const double> a);
 
-/// What tells how far a Lanczos process has come, without vectors.
+/// Singular values and how far a Lanczos process has come with each, without vectors.
 struct dense_ends {
     std::vector<double> values;  ///< singular values, largest first
     std::vector<double> last;    ///< |the last element| of each one's left vector

@@ -60,7 +60,7 @@ struct bidiagonal_search {
     /// Steps after which the small matrix is looked at: they take several times as long, as far as
     /// the vectors of the basis tell.
     [[nodiscard]] int look_after() const;
-    /// What A is in the basis, column by column.
+    /// A in the basis, column by column.
     [[nodiscard]] std::vector<double> small_matrix() const;
     /// theta and ends, which tell the residuals: much sooner than the vectors are known, which
     /// `rotate` then looks for.
