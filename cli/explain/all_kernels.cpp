@@ -196,8 +196,8 @@ int explain_all(const explain_options& o, const csr<V, host_view>& A) {
     const machine_speeds speeds = speeds_to_explain(o.gpu);
     const std::string name = matrix_name(o.matrix);
     std::optional<running_clock> clock(std::in_place, "counting " + name);
-    const auto lines =
-        explain_methods(A, compute_stats(A), {l1, &speeds, measured, o.threads}, name, *clock);
+    const auto lines = explain_methods(A, compute_stats(A, nz::gpu{}),
+                                       {l1, &speeds, measured, o.threads}, name, *clock);
     clock.reset();
     nz::json j = provenance("explain", measured);
     j.update({{"matrix", name},

@@ -88,8 +88,8 @@ nz::json pictures_of(const std::vector<explained_method>& best_first, const rows
 
 nz::json view_of(const rows_of& A, const std::string& name, int threads, running_clock& clock) {
     const l1_model l1 = l1_model::of(gpu_to_explain({}));
-    const auto methods =
-        explain_methods(A, compute_stats(A), {.l1 = l1, .threads = threads}, name, clock);
+    const auto methods = explain_methods(A, compute_stats(A, nz::gpu{}),
+                                         {.l1 = l1, .threads = threads}, name, clock);
     if (methods.empty()) return nullptr;
     nz::json j = {{"entries", A.val.size()},
                   {"l1_model", describe(l1)},

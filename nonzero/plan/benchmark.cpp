@@ -81,10 +81,11 @@ double difference_norm(std::span<const V> a, std::span<const V> b) {
 template <class V>
 class problem {
   public:
-    problem(const csr<V, host_view>& matrix, product_kind which)
+    template <class B>
+    problem(B on, const csr<V, host_view>& matrix, product_kind which)
         : A(matrix),
           kind(which),
-          stats(compute_stats(matrix)),
+          stats(compute_stats(matrix, on)),
           x_len(std::size_t(transposed() ? matrix.shape.rows : matrix.shape.cols)),
           y_len(std::size_t(transposed() ? matrix.shape.cols : matrix.shape.rows)),
           x(random_vector<V>(x_len * std::size_t(which.vectors))),
@@ -415,7 +416,7 @@ template <class V>
 std::vector<benchmark_result> run_benchmark(const csr<V, host_view>& A,
                                             std::span<const benchmark_case<V>> cases,
                                             const measure_options& options, product_kind kind) {
-    const problem<V> p(A, kind);
+    const problem<V> p(cpu{}, A, kind);
     return run_all(cpu_runner<V>(p), p, cases, options);
 }
 
@@ -432,7 +433,7 @@ std::vector<benchmark_result> run_benchmark(gpu on, const csr<V, host_view>& A,
         require_gpu(on);
         const device_guard guard(on);
         const gpu_stream stream(on.device);
-        const problem<V> p(A, kind);
+        const problem<V> p(on, A, kind);
         return run_all(gpu_runner<V>(stream, p, found, how), p, cases, options);
     }
 }

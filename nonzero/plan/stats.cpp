@@ -518,9 +518,9 @@ matrix_stats estimated(const csr<V, host_view>& A, B on) {
 
 }  // namespace
 
-template <class V>
-matrix_stats compute_stats(const ascending<V>& A) {
-    return stats_of_all(A.view(), packing_for(cpu{}, std::ssize(A.view().val)));
+template <class V, class B>
+matrix_stats compute_stats(const ascending<V>& A, B of) {
+    return stats_of_all(A.view(), packing_for(of, std::ssize(A.view().val)));
 }
 
 template <class V, class B>
@@ -532,7 +532,8 @@ matrix_stats estimate_stats(const ascending<V>& in_order, B on) {
 }
 
 #define NZ_INSTANTIATE(V)                                           \
-    template matrix_stats compute_stats(const ascending<V>&);       \
+    template matrix_stats compute_stats(const ascending<V>&, cpu);  \
+    template matrix_stats compute_stats(const ascending<V>&, gpu);  \
     template matrix_stats estimate_stats(const ascending<V>&, cpu); \
     template matrix_stats estimate_stats(const ascending<V>&, gpu);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)

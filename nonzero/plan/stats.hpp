@@ -7,12 +7,13 @@
 namespace nz {
 
 /// Computed in parallel on the CPU, O(nnz). Of A's canonical copy, where its rows do not ascend.
-/// Throws argument_error where A is no CSR.
-template <class V>
-matrix_stats compute_stats(const ascending<V>& A);
-template <class V>
-matrix_stats compute_stats(const csr<V, host_view>& A) {
-    return compute_stats(ascending(A));
+/// The size of packed is that of what is built for the backend `of`. Throws argument_error where A
+/// is no CSR.
+template <class V, class B = cpu>
+matrix_stats compute_stats(const ascending<V>& A, B of = {});
+template <class V, class B = cpu>
+matrix_stats compute_stats(const csr<V, host_view>& A, B of = {}) {
+    return compute_stats(ascending(A), of);
 }
 
 /// The stats of a CSR in GPU memory, computed on the GPU, that the methods built on a GPU tell

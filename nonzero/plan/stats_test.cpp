@@ -220,7 +220,8 @@ void expect_the_same_on_the_gpu(const std::string& name, const csr<V, host>& A) 
     SCOPED_TRACE(name);
     const gpu_stream stream;
     const auto on_device = upload(stream, A);
-    const matrix_stats got = compute_stats(stream, view(on_device)), want = compute_stats(view(A));
+    const matrix_stats got = compute_stats(stream, view(on_device)),
+                       want = compute_stats(view(A), gpu{});
     expect_the_same_size(got, want);
     EXPECT_EQ(got.group_width[0], want.group_width[0]);
     // Of more columns than a few blocks look at, a sample is; of long rows a part. A prediction is
@@ -255,7 +256,8 @@ TEST_F(stats_on_gpu, count_a_sample_of_large_matrices) {
     const gpu on{};
     const auto A = laplace2d<double>(1000, 800);  // 3125 groups of rows, nearly alike
     const auto on_device = upload(on, A);
-    const matrix_stats got = compute_stats(on, view(on_device)), want = compute_stats(view(A));
+    const matrix_stats got = compute_stats(on, view(on_device)),
+                       want = compute_stats(view(A), gpu{});
     expect_the_same_size(got, want);
     // 800 of 800,000 rows start a line of the grid and load a sector more or less.
     EXPECT_NEAR(double(got.row_sectors), double(want.row_sectors), 0.001 * double(want.nnz));
@@ -270,7 +272,8 @@ TEST_F(stats_on_gpu, of_long_rows_among_short_ones_are_nearly_those_of_the_cpu) 
     std::fill_n(rows.begin(), 300, 3000);
     const auto A = from_lengths<double>(rows, 400000);
     const auto on_device = upload(on, A);
-    const matrix_stats got = compute_stats(on, view(on_device)), want = compute_stats(view(A));
+    const matrix_stats got = compute_stats(on, view(on_device)),
+                       want = compute_stats(view(A), gpu{});
     expect_the_same_size(got, want);
     EXPECT_NEAR(double(got.row_sectors), double(want.row_sectors), 0.05 * double(want.nnz));
     EXPECT_NEAR(double(got.column_sectors), double(want.column_sectors), 0.05 * double(want.nnz));
@@ -282,7 +285,7 @@ TEST_F(stats_on_gpu, of_rows_in_disorder_are_those_of_the_canonical_copy) {
     for (const host_vector<index>& columns : {host_vector<index>{1, 0, 2}, {1, 1, 2}}) {
         const csr<double, host> A{{2, 3}, {0, 2, 3}, columns, {1, 2, 3}};
         const matrix_stats got = compute_stats(on, view(upload(on, A)));
-        expect_the_same_size(got, compute_stats(view(canonical(view(A)))));
+        expect_the_same_size(got, compute_stats(view(canonical(view(A))), gpu{}));
     }
 }
 

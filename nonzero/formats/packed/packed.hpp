@@ -32,8 +32,8 @@ struct packed_options {
     std::int64_t pair_min_chunks = 6'000;   ///< from here on a GPU warp may take two chunks at once
     std::int64_t quad_min_chunks = 48'000;  ///< from here on it may take four
 
-    /// Small matrices get many short chunks, to fill the machine; large ones few long chunks. Tiles
-    /// are for large matrices on a GPU.
+    /// On a GPU small matrices get many short chunks, to fill the machine, large ones few long
+    /// chunks, and tiles; on a CPU chunks are long.
     static packed_options suited_to(cpu, std::int64_t nnz);
     static packed_options suited_to(gpu, std::int64_t nnz);
     /// Chunks that a GPU warp takes at once: 1, 2 or 4. For a matrix without segments.

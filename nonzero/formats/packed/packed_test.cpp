@@ -126,9 +126,45 @@ TEST(packed, stores_a_stencil_by_diagonals_without_columns) {
     EXPECT_EQ(P.chunks.size(), std::size_t(10000 + 31) / 32);
 }
 
+/// One product, and three at once, of P with beta 0 and others.
+template <class B, class P>
+void expect_right_products(B on, const P& packed, const csr<double, host>& A) {
+    const auto rows = std::size_t(A.shape.rows), cols = std::size_t(A.shape.cols);
+    host_vector<double> X(3 * cols), Y(3 * rows, 2.0);
+    for (std::size_t k = 0; k < X.size(); ++k) X[k] = 1 / (1 + double(k % 37));
+    const auto want = [&](std::size_t c, double beta) {
+        return reference_product<double>(transposition::plain, 2.0, view(A),
+                                         std::span(X).subspan(c * cols, cols), beta,
+                                         std::span<const double>(Y).subspan(c * rows, rows));
+    };
+    for (const double beta : {0.0, -1.0}) {
+        auto got = Y;
+        if constexpr (std::is_same_v<B, cpu>) {
+            spmv_many(on, packed_warp{}, 2.0, packed,
+                      in_columns<double, cpu>{std::span<const double>(X), cols, 3}, beta,
+                      out_columns<double, cpu>{std::span(got), rows, 3});
+        } else if constexpr (has_cuda) {
+            const auto x = to_device<double>(on, X);
+            auto y = to_device<double>(on, Y);
+            spmv_many(on, packed_warp{}, 2.0, packed,
+                      in_columns<double, gpu>{device_span<double>(x), cols, 3}, beta,
+                      out_columns<double, gpu>{device_out<double>(y), rows, 3});
+            copy_to_host(on, y.data(), got.data(), got.size() * sizeof(double));
+        }
+        for (std::size_t c = 0; c < 3; ++c)
+            EXPECT_TRUE(
+                compare<double>(std::span(got).subspan(c * rows, rows), want(c, beta)).holds());
+    }
+}
+
 TEST(packed, cuts_long_rows_into_parts_that_fill_blocks) {
+    auto options = packed_options::suited_to(cpu{}, 0);
+    options.split = 256;
+    index cut = 0;
     for (const auto& [name, bug, A] : zoo<double>()) {
-        const auto P = packed<double, host>::from(view(A));
+        const auto P = packed<double, host>::from(view(A), options);
+        expect_right_products(cpu{2}, view(P), A);
+        cut += P.segment_chunks;
         EXPECT_EQ(P.segment_chunks % packed_block, 0) << name;
         for (index k = 0; k < P.segment_chunks; ++k) {
             const packed_chunk& c = P.chunks[std::size_t(k)];
@@ -137,6 +173,7 @@ TEST(packed, cuts_long_rows_into_parts_that_fill_blocks) {
             EXPECT_TRUE(in_one_block || k % packed_block == c.number % packed_block) << name;
         }
     }
+    EXPECT_GT(cut, 0);
 }
 
 /// With GPU warps that take `chunks` chunks at once, however few the matrix has.
@@ -160,7 +197,7 @@ std::vector<csr<double, host>> stencils() {
 
 /// Rows whose segments do not fill a block: the rest of it is chunks without a place.
 TEST(packed, shares_the_parts_of_long_rows_among_threads) {
-    const auto A = from_lengths<double>(std::vector<index>(60, 1600), 30000);
+    const auto A = from_lengths<double>(std::vector<index>(60, 12000), 30000);
     const auto P = packed<double, host>::from(view(A));
     const std::span segments(P.chunks.data(), std::size_t(P.segment_chunks));
     ASSERT_FALSE(segments.empty());
@@ -284,37 +321,6 @@ TEST(packed, makes_a_list_of_a_row_among_tiles_that_no_tile_holds) {
     }
     EXPECT_EQ(of_lists, (std::vector<index>{0, 500}));
     EXPECT_EQ(to_csr(view(P)).col_ind, A.col_ind);
-}
-
-/// One product, and three at once, of P with beta 0 and others.
-template <class B, class P>
-void expect_right_products(B on, const P& packed, const csr<double, host>& A) {
-    const auto rows = std::size_t(A.shape.rows), cols = std::size_t(A.shape.cols);
-    host_vector<double> X(3 * cols), Y(3 * rows, 2.0);
-    for (std::size_t k = 0; k < X.size(); ++k) X[k] = 1 / (1 + double(k % 37));
-    const auto want = [&](std::size_t c, double beta) {
-        return reference_product<double>(transposition::plain, 2.0, view(A),
-                                         std::span(X).subspan(c * cols, cols), beta,
-                                         std::span<const double>(Y).subspan(c * rows, rows));
-    };
-    for (const double beta : {0.0, -1.0}) {
-        auto got = Y;
-        if constexpr (std::is_same_v<B, cpu>) {
-            spmv_many(on, packed_warp{}, 2.0, packed,
-                      in_columns<double, cpu>{std::span<const double>(X), cols, 3}, beta,
-                      out_columns<double, cpu>{std::span(got), rows, 3});
-        } else if constexpr (has_cuda) {
-            const auto x = to_device<double>(on, X);
-            auto y = to_device<double>(on, Y);
-            spmv_many(on, packed_warp{}, 2.0, packed,
-                      in_columns<double, gpu>{device_span<double>(x), cols, 3}, beta,
-                      out_columns<double, gpu>{device_out<double>(y), rows, 3});
-            copy_to_host(on, y.data(), got.data(), got.size() * sizeof(double));
-        }
-        for (std::size_t c = 0; c < 3; ++c)
-            EXPECT_TRUE(
-                compare<double>(std::span(got).subspan(c * rows, rows), want(c, beta)).holds());
-    }
 }
 
 TEST(packed, multiplies_tiles) {

@@ -155,17 +155,23 @@ void check_reach(std::size_t words, std::size_t values, std::size_t chunks) {
 }  // namespace
 
 packed_options packed_options::suited_to(cpu, std::int64_t nnz) {
-    packed_options o;
-    o.lane_width = nnz < 1'000'000 ? 8 : nnz < 6'000'000 ? 16 : 32;
-    o.split = index(std::clamp<std::int64_t>(nnz / 4752 / 32 * 32, 256, 2048));
-    o.most_diagonals = 2 * o.lane_width;
+    packed_options o = suited_to(gpu{}, nnz);
+    // A core has no warps to fill: where a cache holds the matrix, chunks are long, as each begins
+    // and ends anew; of one that streams from memory the padding counts
+    // (docs/experiments/packed.md).
+    const bool streams = nnz >= 6'000'000;
+    o.lane_width = streams ? 32 : 64;
+    o.split = streams ? 2048 : 4096;
     o.local_scope = 256;
+    o.tile_gain = HUGE_VAL;
     return o;
 }
 
 packed_options packed_options::suited_to(gpu, std::int64_t nnz) {
-    packed_options o = suited_to(cpu{}, nnz);
-    o.local_scope = 0;
+    packed_options o;
+    o.lane_width = nnz < 1'000'000 ? 8 : nnz < 6'000'000 ? 16 : 32;
+    o.split = index(std::clamp<std::int64_t>(nnz / 4752 / 32 * 32, 256, 2048));
+    o.most_diagonals = 2 * o.lane_width;
     // An entry of a tile takes about as long as 1.2 of a list: mdual, which takes the same bytes
     // as either, is 1.2 times as slow by tiles (docs/experiments/packed.md).
     if (nnz >= 6'000'000) o.tile_gain = 1.2;
