@@ -291,7 +291,7 @@ TEST_F(stats_on_gpu, of_rows_in_disorder_are_those_of_the_canonical_copy) {
 
 TEST_F(stats_on_gpu, refuse_what_is_no_csr) {
     const gpu on{};
-    const auto refused = [&](csr<double, host> A) {
+    const auto refused = [&](const csr<double, host>& A) {
         const auto on_device = upload(on, A);
         EXPECT_THROW((void)compute_stats(on, view(on_device)), argument_error);
     };
@@ -307,7 +307,7 @@ TEST_F(stats_on_gpu, refuse_what_is_no_csr) {
     for (std::size_t i = 1; i < ptr.size(); i += 2) ptr[i] = 5000;
     overlapping.row_ptr = offset_vector(ptr);
     for (index j = 0; j < 5000; ++j) overlapping.col_ind.push_back(j);
-    refused(std::move(overlapping));
+    refused(overlapping);
 }
 
 /// Estimates are within a twentieth of the exact stats, where all parts of the matrix are alike.
