@@ -308,7 +308,8 @@ def svds(
     k : int
         Values, 1 to min(m, n); on a GPU at most 100.
     ncv : int, optional
-        Vectors that the search holds, k + 2 at least. [6 k + 8, or 32; on a GPU 128 at most]
+        Vectors that the search holds, k + 2 at least. [6 k + 8, or 32; from k = 41 on k + 208 or
+        3 k / 2; on a GPU 128 at most]
     tol : float
         Of norm(A v - s u) / norm(A) and norm(A^T u - s v) / norm(A), for each of them. [1e-8, or
         1e-5 in single precision, where it is 0]
