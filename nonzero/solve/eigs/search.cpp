@@ -64,7 +64,7 @@ template <class V, class B>
 double eigen_search<V, B>::deflate(out<V, B> v) {
     if (known_count == 0) return 0;
     known.project(known_count, v);
-    return known.subtract(known_count, v).taken;
+    return known.subtract(known_count, v).taken();
 }
 
 template <class V, class B>
@@ -80,8 +80,8 @@ double eigen_search<V, B>::orthogonalise_projected() {
     for (int pass = 0; pass < 2 && size + known_count > 0 && norm > least; ++pass) {
         taken = std::hypot(length_of_coefficients(), deflate(v));
         if (!(taken > orthogonal * norm)) break;
-        norm =
-            taken > 0.1 * norm ? basis.subtract_and_project(size, v) : basis.subtract(size, v).left;
+        norm = taken > 0.1 * norm ? basis.subtract_and_project(size, v)
+                                  : basis.subtract(size, v).left();
         if (!(taken > 0.1 * norm)) break;
     }
     if (!(norm > least) || !std::isfinite(norm)) return 0;

@@ -153,7 +153,7 @@ vector_basis<V, B>::vector_basis(B on, std::int64_t n, int capacity)
       vectors_(make<V>(on, n * capacity)),
       coefficients_(make<double>(on, std::int64_t(capacity) * capacity)),
       sum_(on, {}),
-      squares_(on, {}) {
+      subtraction_(on, {}) {
     if constexpr (std::is_same_v<B, cpu>) {
         partial_.resize(std::size_t(blocks_of(n)) * (std::size_t(capacity) + 1));
     } else {
@@ -198,7 +198,7 @@ void vector_basis<V, B>::project(int count, in<V, B> w) {
 }
 
 template <class V, class B>
-auto vector_basis<V, B>::subtract(int count, out<V, B> w) -> lengths {
+basis_subtraction vector_basis<V, B>::subtract(int count, out<V, B> w) {
     if constexpr (std::is_same_v<B, cpu>) {
         for_each_block(space_.on(), n_, block_rows, [&](auto b, auto first, auto rows) {
             partial_[std::size_t(b)] =
@@ -209,14 +209,12 @@ auto vector_basis<V, B>::subtract(int count, out<V, B> w) -> lengths {
         add_blocks(partial_, 1, blocks_of(n_), &total);
         add_ranks(space_.on(), std::span(&total, 1));
         const std::span c = std::span(coefficients_).first(std::size_t(count));
-        return {std::sqrt(total),
-                std::sqrt(std::inner_product(c.begin(), c.end(), c.begin(), 0.0))};
+        return {total, std::inner_product(c.begin(), c.end(), c.begin(), 0.0)};
     } else {
         run_fused(space_,
                   basis_subtract<V>{vectors_.data(), w.data(), n_, count, coefficients_.data()},
-                  squares_.data());
-        const basis_squares all = squares_.read();
-        return {std::sqrt(all.left), std::sqrt(all.taken)};
+                  subtraction_.data());
+        return subtraction_.read();
     }
 }
 
@@ -236,7 +234,7 @@ double vector_basis<V, B>::subtract_and_project(int count, out<V, B> w) {
         give(std::span(total).first(std::size_t(count)));
         return std::sqrt(total.back());
     } else {
-        const double norm = subtract(count, w).left;
+        const double norm = subtract(count, w).left();
         project(count, w);
         return norm;
     }

@@ -6,8 +6,8 @@
 namespace nz {
 namespace {
 
-// A block takes four vectors, so that it reads w once for them, along some rows: short vectors give
-// many blocks little work, where one thread an element would wait for a load of each vector.
+// A block takes four vectors along a run of rows, and reads w once for the four. So vectors are
+// shared out among blocks as rows are, and short vectors keep many blocks at work too.
 constexpr int dots_threads = 256, dots_vectors = 4;
 constexpr std::int64_t least_rows = 2048, most_runs = 128;
 
@@ -97,7 +97,7 @@ void launch_dots(gpu on, std::int64_t n, int count, const V* v, const V* w, doub
 
 #define NZ_INSTANTIATE(V)                                                                         \
     template void launch_dots(gpu, std::int64_t, int, const V*, const V*, double*, double*);      \
-    template void launch_fused(gpu, std::int64_t, const basis_subtract<V>&, basis_squares*);      \
+    template void launch_fused(gpu, std::int64_t, const basis_subtract<V>&, basis_subtraction*);  \
     template void launch_fused(gpu, std::int64_t, const basis_combine<V>&, one_scalar<double>*);  \
     template void launch_fused(gpu, std::int64_t, const basis_residual<V>&, one_scalar<double>*); \
     template void launch_fused(gpu, std::int64_t, const basis_rotate<V>&, one_scalar<double>*);

@@ -1,6 +1,8 @@
 // A few long vectors that are used together, as an eigenvalue solver's basis is.
 #pragma once
 
+#include <cmath>
+
 #include "nonzero/vector/vectors.hpp"
 
 namespace nz {
@@ -9,9 +11,11 @@ namespace nz {
 /// basis_rotate; eigs holds no more on a CPU.
 inline constexpr int max_basis = 128;
 
-/// |w|^2 and |c|^2 where w loses c_k v_k.
-struct basis_squares {
-    double left, taken;
+/// How long w is once all c_k v_k are subtracted from it, and how long c is.
+struct basis_subtraction {
+    double left2, taken2;  ///< the squares
+    [[nodiscard]] double left() const { return std::sqrt(left2); }
+    [[nodiscard]] double taken() const { return std::sqrt(taken2); }
 };
 
 /// Up to `capacity` vectors v_0, v_1, ... of n elements where B computes, and what a solver does
@@ -30,11 +34,8 @@ class vector_basis {
 
     /// c_k = (v_k, w), which stay where B computes.
     void project(int count, in<V, B> w);
-    struct lengths {
-        double left, taken;
-    };
-    /// w = w - sum of c_k v_k, of the coefficients that `project` left; gives |w| and |c|.
-    lengths subtract(int count, out<V, B> w);
+    /// w = w - sum of c_k v_k, of the coefficients that `project` left.
+    basis_subtraction subtract(int count, out<V, B> w);
     /// The same, and projects the new w.
     double subtract_and_project(int count, out<V, B> w);
     [[nodiscard]] std::vector<double> coefficients(int count) const;
@@ -56,7 +57,7 @@ class vector_basis {
     vector<V, B> vectors_;
     vector<double, B> coefficients_;
     scalars_on<one_scalar<double>, B> sum_;
-    scalars_on<basis_squares, B> squares_;
+    scalars_on<basis_subtraction, B> subtraction_;
     vector<double, B> partial_;  ///< sums, block by block
 };
 

@@ -13,8 +13,8 @@ void launch_dots(gpu on, std::int64_t n, int count, const V* v, const V* w, doub
 /// Doubles that its scratch memory has.
 std::size_t dots_scratch(gpu on, std::int64_t n, int count);
 
-/// c_0 v_0i + c_1 v_1i + ...: many loads at once, as one after the other takes longer than all else
-/// where the vectors are short.
+/// c_0 v_0i + c_1 v_1i + ... Loads 32 elements before it adds them: with short vectors there are
+/// few threads, and each would wait for one load after the other.
 template <class V>
 NZ_HOST_DEVICE double sum_of_row(const V* v, std::int64_t n, int count, const double* c,
                                  std::int64_t i) {
@@ -32,7 +32,7 @@ NZ_HOST_DEVICE double sum_of_row(const V* v, std::int64_t n, int count, const do
 /// w = w - h_0 v_0 - h_1 v_1 ..., with |w|^2 and |h|^2.
 template <class V>
 struct basis_subtract {
-    using scalars = basis_squares;
+    using scalars = basis_subtraction;
     using totals = sums<double, 1>;
     const V* v;
     V* w;

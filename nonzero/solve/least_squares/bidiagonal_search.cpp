@@ -9,8 +9,9 @@
 namespace nz {
 namespace {
 
-/// Vectors of a basis for so many triplets. Six times as many spare most searches a restart, whose
-/// check for copies is long: it knows of the kept vectors alone.
+/// The size of the basis where the caller gives none. With six vectors for each triplet most
+/// searches end before the first restart. After a restart the check for copies takes many more
+/// products, because it is orthogonal to the kept vectors alone.
 std::int64_t basis_for(std::int64_t wanted) {
     return wanted <= 40 ? std::max<std::int64_t>(32, 6 * wanted + 8)
                         : wanted + std::max<std::int64_t>(wanted / 2, 208);
@@ -87,10 +88,11 @@ double bidiagonal_search<V, B>::orthogonalise(vector_basis<V, B>& vectors, int c
             const auto c = vectors.coefficients(count);
             for (std::size_t k = 0; k < c.size(); ++k) (*taken)[k] += c[k];
         }
-        const auto [norm, removed] = vectors.subtract(count, w);
+        const basis_subtraction done = vectors.subtract(count, w);
+        const double norm = done.left();
         if (!(norm > least)) return norm <= least ? 0 : norm;
         // A remainder of a much longer vector has the rounding errors of that one.
-        if (removed <= norm || !std::isfinite(removed)) return norm;
+        if (done.taken() <= norm || !std::isfinite(done.taken())) return norm;
     }
     return 0;
 }
@@ -160,8 +162,9 @@ void bidiagonal_search<V, B>::extend() {
 
 template <class V, class B>
 int bidiagonal_search<V, B>::look_after() const {
-    // A look takes of the order of size^2 operations on one thread, a step 4 size n beside its
-    // products; an end is found half of these steps late.
+    // A look takes of the order of size^2 operations on one thread. A step takes 4 size n
+    // operations beside its products. The fewer looks there are, the more steps are taken in vain
+    // after the last that was needed.
     const double most = std::max(8.0, double(size) / 8);
     const double steps = 40 * double(size) * double(size) / double(dimension);
     return int(size <= wanted ? most : std::clamp(steps, 1.0, most));
