@@ -1,6 +1,6 @@
 // A and A^T on a GPU: what the setup of both takes from a CSR that lies there, and their products;
 // and, with a number of triplets and a right-hand side, the largest singular values and lsmr, setup
-// included. The least of some takes of each. One line of JSON a matrix.
+// included. Of setups the median of 21 takes, of all else the least. One line of JSON a matrix.
 //
 //   pair_bench FILE...
 //   pair_bench --solve COUNT TOL RHS FILE      RHS: a vector's file; atol = btol = TOL,
@@ -45,7 +45,6 @@ auto pair_of(nz::gpu on, const matrix& A) {
     return nz::plan_and_build(nz::view(A), on, {.expected_products = 200, .transposed = true}).op;
 }
 
-/// The setup's median, as that of a small matrix differs from take to take.
 json time_pair(nz::gpu on, const matrix& A) {
     std::vector<double> setups;
     for (int k = 0; k < 21; ++k) setups.push_back(seconds_of(on, [&] { (void)pair_of(on, A); }));

@@ -230,11 +230,13 @@ void count_all_blocks(const csr<V, host_view>& A, double room, matrix_stats& s) 
         s.blocks[b] = count_blocks(A, matrix_stats::block_sides[b], matrix_stats::block_sides[b]);
 }
 
-/// A sample: every `every`-th run of so many rows.
+/// A sample of the rows. They are divided into runs of `rows` neighbours, and one run of every
+/// `every` is taken.
 struct sampled_runs {
     std::int64_t every, rows;
 
-    /// Not that of the first rows, which are often others than the rest.
+    /// The number of the first run that is taken. It is not run 0: the first rows of a matrix often
+    /// differ from the rest.
     [[nodiscard]] std::int64_t first() const { return every / 2 / 3 * 3; }
     /// f(rows) for the rows of each run, of `all` rows.
     template <class F>
@@ -440,10 +442,11 @@ std::int64_t sample_entries(cpu, std::int64_t entries) {
     return std::clamp<std::int64_t>(entries / 8, 1 << 14, 1 << 16);
 }
 
-/// The sample to take, of one run at least. A run is a window of packed; of long rows, whose window
-/// would be more than the sample needs, a group. Set end to end, runs must begin as far from a
-/// multiple of 24 rows as in the matrix, or their blocks of 3 x 3 would be others: so `every` is 1
-/// more than a multiple of 3. And it is odd, as matrices repeat after powers of two.
+/// The sample to take, which has at least one run. A run is a window of packed. Where rows are
+/// long, a window alone would have more entries than the sample needs, and a run is a group
+/// instead. Runs are set end to end: each must begin as far from a multiple of 24 rows as it does
+/// in the matrix, or its blocks of 3 x 3 would change. So `every` is 1 more than a multiple of 3.
+/// It is odd as well, because matrices repeat after powers of two.
 template <class B>
 sampled_runs sample_for(B on, std::int64_t rows, std::int64_t entries) {
     constexpr std::int64_t group = matrix_stats::groups[1];

@@ -8,11 +8,12 @@
 
 namespace nz {
 
-/// Scratch memory whose parts are asked for first and then allocated at once: an allocation takes
-/// as long as a small kernel's launch.
+/// Scratch memory of several parts in one allocation. Each part is asked for first; `allocate` then
+/// gives all of them their places.
 class device_arena {
   public:
-    /// `to` will point to room for so many T, which `allocate` sets: it must not move till then.
+    /// Asks for room for `count` elements. `allocate` makes `to` point there, so `to` itself must
+    /// stay where it is until then.
     template <class T>
     void want(T*& to, std::size_t count) {
         wants_.push_back({reinterpret_cast<void**>(&to), used_});

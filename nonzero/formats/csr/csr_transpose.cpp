@@ -57,8 +57,8 @@ struct column_groups {
     std::int64_t count;
 };
 
-/// Puts the entries of one group, which lie in T in the order of their rows, into that of their
-/// columns. at: where each column's next entry goes, within the group's part of T.
+/// Sorts the entries of one group by column. They lie in the group's part of T, by row. at: where
+/// the next entry of each column goes, in that part.
 template <class V>
 class group_sorter {
   public:
@@ -77,9 +77,9 @@ class group_sorter {
     std::vector<V> val_;
 };
 
-/// The same by way of groups of columns: entries go to the part of T that is their group's, in
-/// order, and are then put in place within that, which a cache holds. Takes four bytes an entry
-/// meanwhile: fresh memory takes as long as the rest.
+/// The same by way of groups of columns. Entries go in order to the part of T that belongs to their
+/// group, and are then put in place within that part, which a cache holds. The columns of the
+/// entries take four bytes an entry meanwhile.
 template <class V>
 void place_by_groups(cpu on, const csr<V, host_view>& A, std::vector<host_vector<offset>>& places,
                      const host_vector<offset>& ptr, csr<V, host>& T) {

@@ -60,9 +60,8 @@ struct value_bits {
     }
 };
 
-/// The numbers of values, found by the values' bits: a hash table with open addressing, which grows
-/// so that half of it stays empty. It starts small: most matrices have few values, and clearing a
-/// table for all that may come took a third of planning a tiny matrix.
+/// The numbers of values, found by the values' bits: a hash table with open addressing. It grows so
+/// that half of it stays empty, and starts small, because most matrices have few values.
 template <class V>
 class value_numbers {
   public:

@@ -28,9 +28,9 @@ struct dense_ends {
     std::vector<double> values;  ///< singular values, largest first
     std::vector<double> last;    ///< |the last element| of each one's left vector
 };
-/// Of an upper triangular m x m matrix as such a process leaves it, with few entries beside its
-/// diagonal; to rounding errors of the square of the largest value. Takes 4/3 m^3 operations, and
-/// of the order of m^2 where the matrix is bidiagonal: dense_svd takes 30 m^3.
+/// The ends for an upper triangular m x m matrix, which Lanczos processes leave with few entries
+/// beside its diagonal. Squares of the values have rounding errors of the largest one's square.
+/// Takes 4/3 m^3 operations, and of the order of m^2 where the matrix is bidiagonal.
 /// Source   Golub and Welsch 1969, doi:10.1090/S0025-5718-69-99647-1: rotations of one row in
 ///          place of eigenvectors.
 dense_ends dense_svd_ends(int m, std::span<const double> a);

@@ -62,8 +62,8 @@ struct bidiagonal_search {
     [[nodiscard]] int look_after() const;
     /// A in the basis, column by column.
     [[nodiscard]] std::vector<double> small_matrix() const;
-    /// theta and ends, which tell the residuals: much sooner than the vectors are known, which
-    /// `rotate` then looks for.
+    /// theta and ends, which tell the residuals and take far less time than the vectors. left and
+    /// right are empty afterwards; `rotate` finds them when it needs them.
     void look();
     /// theta, left, right: the triplets of the small matrix; and ends.
     void decompose();

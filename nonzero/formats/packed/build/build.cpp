@@ -156,9 +156,9 @@ void check_reach(std::size_t words, std::size_t values, std::size_t chunks) {
 
 packed_options packed_options::suited_to(cpu, std::int64_t nnz) {
     packed_options o = suited_to(gpu{}, nnz);
-    // A core has no warps to fill: where a cache holds the matrix, chunks are long, as each begins
-    // and ends anew; of one that streams from memory the padding counts
-    // (docs/experiments/packed.md).
+    // A core has no warps to fill, and spends time on the begin and the end of each chunk: long
+    // chunks are faster where a cache holds the matrix. A matrix that streams from memory gets
+    // shorter ones, which have less padding (docs/experiments/packed.md).
     const bool streams = nnz >= 6'000'000;
     o.lane_width = streams ? 32 : 64;
     o.split = streams ? 2048 : 4096;
