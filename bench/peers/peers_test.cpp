@@ -81,7 +81,7 @@ TYPED_TEST(peers_of, keep_the_bound_on_a_gpu) {
                 // Its values fit single precision where they were made so.
                 if (m.name == "cusparse.csr_mixed") continue;
                 auto y = to_device<V>(stream, y0);
-                build(m, stream, A)->apply(V(-2.5), x_on_device, V(2), y);
+                build(m, gpu(stream), A)->apply(V(-2.5), x_on_device, V(2), y);
                 EXPECT_TRUE(compare<V>(to_host<V>(stream, y), want).holds())
                     << m.name << " on '" << name << "'";
                 ++ran;
