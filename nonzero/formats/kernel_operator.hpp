@@ -55,6 +55,12 @@ struct cpu_kernel {
                                 std::span<V>);
     /// Null: vector by vector.
     void (*multiply_many)(cpu, V, const view&, in_columns<V, cpu>, V, out_columns<V, cpu>);
+    /// Null: there is none. Else whether it could.
+    bool (*relax)(cpu, const typename linear_operator<V, cpu>::relaxation&, const view&,
+                  in_columns<V, cpu>, out_columns<V, cpu>);
+    bool (*multiply_fused)(cpu, V, const view&, std::span<const V>, V, std::span<V>,
+                           const typename linear_operator<V, cpu>::fused_update&);
+    std::size_t (*product_parts)(const view&);  ///< null: it gives none
     /// Null: it must be built from the matrix.
     std::unique_ptr<linear_operator<float, cpu>> (*in_single_precision)(cpu, const view&);
 };
@@ -79,6 +85,9 @@ class cpu_operator final : public linear_operator<V, cpu> {
     [[nodiscard]] std::size_t bytes() const override { return nz::bytes(own_); }
     [[nodiscard]] std::string_view method_name() const override { return kernel_.name; }
     [[nodiscard]] bool takes_values() const override { return is_csr; }
+    [[nodiscard]] std::size_t product_parts() const override {
+        return kernel_.product_parts == nullptr ? 0 : kernel_.product_parts(A_);
+    }
     [[nodiscard]] std::unique_ptr<linear_operator<float, cpu>> in_single_precision()
         const override {
         if (kernel_.in_single_precision == nullptr) return nullptr;
@@ -95,6 +104,15 @@ class cpu_operator final : public linear_operator<V, cpu> {
         if (kernel_.multiply_many == nullptr)
             return linear_operator<V, cpu>::multiply_many(alpha, X, beta, Y);
         kernel_.multiply_many(on_, alpha, A_, X, beta, Y);
+    }
+    bool relax(const typename linear_operator<V, cpu>::relaxation& how, in_columns<V, cpu> X,
+               out_columns<V, cpu> Y) const override {
+        return kernel_.relax != nullptr && kernel_.relax(on_, how, A_, X, Y);
+    }
+    bool multiply_fused(V alpha, std::span<const V> x, V beta, std::span<V> y,
+                        const typename linear_operator<V, cpu>::fused_update& with) const override {
+        return kernel_.multiply_fused != nullptr &&
+               kernel_.multiply_fused(on_, alpha, A_, x, beta, y, with);
     }
     void multiply(V alpha, std::span<const V> x, V beta, std::span<V> y) const override {
         if (kernel_.scratch_bytes == nullptr) return kernel_.multiply(on_, alpha, A_, x, beta, y);
@@ -146,6 +164,18 @@ constexpr cpu_kernel<V, L> functions_on_cpu(kernel_of<L>) {
     if constexpr (runs_many_on<K, cpu>)
         k.multiply_many = [](cpu on, V alpha, const view& A, in_columns<V, cpu> X, V beta,
                              out_columns<V, cpu> Y) { spmv_many(on, K{}, alpha, A, X, beta, Y); };
+    if constexpr (relaxes_on<K, cpu, V>)
+        k.relax = [](cpu on, const typename linear_operator<V, cpu>::relaxation& how, const view& A,
+                     in_columns<V, cpu> X,
+                     out_columns<V, cpu> Y) { return relax(on, K{}, how, A, X, Y); };
+    if constexpr (fuses_on<K, cpu, V>) {
+        k.multiply_fused = [](cpu on, V alpha, const view& A, std::span<const V> x, V beta,
+                              std::span<V> y,
+                              const typename linear_operator<V, cpu>::fused_update& with) {
+            return spmv_fused(on, K{}, alpha, A, x, beta, y, with);
+        };
+        k.product_parts = [](const view& A) { return product_parts(K{}, A); };
+    }
     if constexpr (has_rounded<view>) k.in_single_precision = rounded_operator<K, V, L>;
     return k;
 }
@@ -181,6 +211,9 @@ struct gpu_kernel {
     /// Null: there is none. Else whether it could.
     bool (*relax)(gpu, const typename linear_operator<V, gpu>::relaxation&, const view&,
                   in_columns<V, gpu>, out_columns<V, gpu>);
+    bool (*multiply_fused)(gpu, V, const view&, device_span<V>, V, device_out<V>,
+                           const typename linear_operator<V, gpu>::fused_update&);
+    std::size_t (*product_parts)(const view&);  ///< null: it gives none
 };
 
 /// The functions of K, whose layout is L.
@@ -210,6 +243,14 @@ constexpr gpu_kernel<V, L> functions_on_gpu(kernel_of<L>) {
         k.relax = [](gpu on, const typename linear_operator<V, gpu>::relaxation& how, const view& A,
                      in_columns<V, gpu> X,
                      out_columns<V, gpu> Y) { return relax(on, K{}, how, A, X, Y); };
+    if constexpr (fuses_on<K, gpu, V>) {
+        k.multiply_fused = [](gpu on, V alpha, const view& A, device_span<V> x, V beta,
+                              device_out<V> y,
+                              const typename linear_operator<V, gpu>::fused_update& with) {
+            return spmv_fused(on, K{}, alpha, A, x, beta, y, with);
+        };
+        k.product_parts = [](const view& A) { return product_parts(K{}, A); };
+    }
     return k;
 }
 template <class K, class V>
@@ -267,6 +308,9 @@ class gpu_operator final : public operator_in_stream<V> {
     [[nodiscard]] std::size_t bytes() const override { return nz::bytes(A_); }
     [[nodiscard]] std::string_view method_name() const override { return kernel_.name; }
     [[nodiscard]] bool takes_values() const override { return is_csr || kernel_.refill != nullptr; }
+    [[nodiscard]] std::size_t product_parts() const override {
+        return kernel_.product_parts == nullptr ? 0 : kernel_.product_parts(view(A_));
+    }
 
   protected:
     bool replace_values(const csr<V, device_view>& A) override {
@@ -291,6 +335,15 @@ class gpu_operator final : public operator_in_stream<V> {
         if (kernel_.relax == nullptr) return false;
         const product_scope scope(*this);
         const bool could = kernel_.relax(this->on(), how, view(A_), X, Y);
+        check_launch(kernel_.name);
+        return could;
+    }
+    bool multiply_fused(V alpha, device_span<V> x, V beta, device_out<V> y,
+                        const typename linear_operator<V, gpu>::fused_update& with) const override {
+        if (kernel_.multiply_fused == nullptr) return false;
+        const product_scope scope(*this);
+        const bool could =
+            y.size() == 0 || kernel_.multiply_fused(this->on(), alpha, view(A_), x, beta, y, with);
         check_launch(kernel_.name);
         return could;
     }

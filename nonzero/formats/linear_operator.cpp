@@ -10,11 +10,11 @@ namespace nz {
 namespace {
 
 template <class V, class B>
-void check_overlap(const char* what, in<V, B> x, out<V, B> y) {
+void check_overlap(const std::string& which, in<V, B> x, out<V, B> y) {
     const std::less<const V*> before;
     if (x.size() > 0 && y.size() > 0 && before(x.data(), y.data() + y.size()) &&
         before(y.data(), x.data() + x.size()))
-        throw argument_error(std::string(what) + ": x and y overlap");
+        throw argument_error(which + " overlap");
 }
 
 void check_length(const char* what, const char* name, std::size_t got, std::size_t want) {
@@ -28,7 +28,7 @@ void check_lengths(const char* what, std::size_t want_x, std::size_t want_y, in<
                    out<V, B> y) {
     check_length(what, "x", x.size(), want_x);
     check_length(what, "y", y.size(), want_y);
-    check_overlap<V, B>(what, x, y);
+    check_overlap<V, B>(std::string(what) + ": x and y", x, y);
 }
 
 /// Whether a single vector's elements lie side by side.
@@ -63,25 +63,44 @@ void linear_operator<V, B>::apply_many(V alpha, in_columns<V, B> X, V beta,
     const auto [rows, cols] = shape();
     check_columns("apply_many", "X", X, Y.count, std::size_t(cols));
     check_columns("apply_many", "Y", Y, Y.count, std::size_t(rows));
-    check_overlap<V, B>("apply_many", X.values, Y.values);
+    check_overlap<V, B>("apply_many: x and y", X.values, Y.values);
     const auto y_len = std::size_t(rows), x_len = std::size_t(cols);
     if (Y.count == 1 && is_contiguous(X, x_len) && is_contiguous(Y, y_len))
         return apply(alpha, column(X, 0, x_len), beta, column(Y, 0, y_len));
     if (Y.count == 0) return;
     if (alpha != V(0)) return multiply_many(alpha, X, beta, Y);
+    scale_many(beta, Y, y_len);
+}
+
+template <class V, class B>
+void linear_operator<V, B>::apply_transposed_many(transposition op, V alpha, in_columns<V, B> X,
+                                                  V beta, out_columns<V, B> Y) const {
+    if (op == transposition::plain) return apply_many(alpha, X, beta, Y);
+    const auto [rows, cols] = shape();
+    check_columns("apply_transposed_many", "X", X, Y.count, std::size_t(rows));
+    check_columns("apply_transposed_many", "Y", Y, Y.count, std::size_t(cols));
+    check_overlap<V, B>("apply_transposed_many: x and y", X.values, Y.values);
+    if (Y.count == 0) return;
+    if (alpha == V(0)) return scale_many(beta, Y, std::size_t(cols));
+    multiply_transposed_many(op, alpha, X, beta, Y);
+}
+
+/// Y = beta Y, of vectors of that length.
+template <class V, class B>
+void linear_operator<V, B>::scale_many(V beta, out_columns<V, B> Y, std::size_t len) const {
     if (!Y.by_row()) {
-        for (index c = 0; c < Y.count; ++c) scale(beta, column(Y, c, y_len));
+        for (index c = 0; c < Y.count; ++c) scale(beta, column(Y, c, len));
         return;
     }
     const auto count = std::size_t(Y.count);
     if constexpr (std::is_same_v<B, cpu>) {
-        for (std::size_t i = 0; i < y_len; ++i)
+        for (std::size_t i = 0; i < len; ++i)
             for (V& y : Y.values.subspan(i * Y.stride, count))
                 y = beta == V(0) ? V(0) : product(beta, y);
     } else if (Y.stride == count) {
-        scale(beta, column(Y, 0, y_len * count));
+        scale(beta, column(Y, 0, len * count));
     } else {
-        for (index i = 0; i < rows; ++i) scale(beta, column(Y, i, count));
+        for (std::size_t i = 0; i < len; ++i) scale(beta, column(Y, index(i), count));
     }
 }
 
@@ -114,6 +133,17 @@ void linear_operator<V, B>::multiply_many(V alpha, in_columns<V, B> X, V beta,
 }
 
 template <class V, class B>
+void linear_operator<V, B>::multiply_transposed_many(transposition op, V alpha, in_columns<V, B> X,
+                                                     V beta, out_columns<V, B> Y) const {
+    if (X.by_row() || Y.by_row())
+        throw unavailable("apply_transposed_many: this operator takes no row-major vectors");
+    const auto [rows, cols] = shape();
+    for (index c = 0; c < Y.count; ++c)
+        multiply_transposed(op, alpha, column(X, c, std::size_t(rows)), beta,
+                            column(Y, c, std::size_t(cols)));
+}
+
+template <class V, class B>
 bool linear_operator<V, B>::relax_many(const relaxation& how, index count, in<V, B> X,
                                        out<V, B> Y) const {
     const auto [rows, cols] = shape();
@@ -125,6 +155,27 @@ bool linear_operator<V, B>::relax_many(const relaxation& how, index count, in<V,
     if (len == 0) return true;
     constexpr auto order = storage_order::row_major;
     return relax(how, {X, stride, count, order}, {Y, stride, count, order});
+}
+
+template <class V, class B>
+bool linear_operator<V, B>::apply_fused(V alpha, in<V, B> x, V beta, out<V, B> y,
+                                        const fused_update& with) const {
+    const auto rows = std::size_t(shape().rows), cols = std::size_t(shape().cols);
+    check_lengths<V, B>("apply_fused", cols, rows, x, y);
+    if (with.z.size() > 0 || with.b.size() > 0) {
+        check_length("apply_fused", "z", with.z.size(), rows);
+        check_length("apply_fused", "b", with.b.size(), rows);
+        check_overlap<V, B>("apply_fused: b and y", with.b, y);
+        if (with.z.data() != with.b.data())
+            check_overlap<V, B>("apply_fused: b and z", with.b, with.z);
+        for (const in<V, B> other : {x, in<V, B>(y), with.w})
+            check_overlap<V, B>("apply_fused: z and another", other, with.z);
+    }
+    if (with.w.size() > 0) check_length("apply_fused", "w", with.w.size(), rows);
+    check_overlap<V, B>("apply_fused: w and y", with.w, y);
+    if (with.parts.size() > 0)
+        check_length("apply_fused", "parts", with.parts.size(), product_parts());
+    return alpha != V(0) && multiply_fused(alpha, x, beta, y, with);
 }
 
 template <class V, class B>

@@ -44,7 +44,13 @@ class linear_operator {
     /// a GPU: they throw unavailable.
     void apply_many(V alpha, in_columns<V, B> X, V beta, out_columns<V, B> Y) const;
 
-    /// A step towards A x = b for several b: Y = keep X - momentum Y + step W (b - A X), W
+    /// Y = alpha op(A) X + beta Y, vector by vector, each as by `apply_transposed` and within its
+    /// bound. Operators that do not hold the transpose take column-major vectors alone. Throws as
+    /// `apply_transposed` and `apply_many`.
+    void apply_transposed_many(transposition op, V alpha, in_columns<V, B> X, V beta,
+                               out_columns<V, B> Y) const;
+
+    /// A step towards A x = b for one b or several: Y = keep X - momentum Y + step W (b - A X), W
     /// diagonal.
     struct relaxation {
         real<V> keep, momentum, step;
@@ -56,6 +62,24 @@ class linear_operator {
     /// nothing has happened. A is square. Rounds as apply_many, then the rest in the order above.
     /// Throws argument_error where a length is wrong or Y overlaps X or b.
     [[nodiscard]] bool relax_many(const relaxation&, index count, in<V, B> X, out<V, B> Y) const;
+
+    /// An update that apply_fused makes in the pass that writes y.
+    struct fused_update {
+        in<V, B> b = {};
+        out<V, B> z = {};           ///< z = y - b; empty: it is not wanted
+        in<V, B> w = {};            ///< empty: y itself
+        out<double, B> parts = {};  ///< their sum is the real part of (w, y); empty: not wanted
+    };
+    /// y = alpha A x + beta y as by `apply`, and the update `with` of the new y, in one pass over
+    /// the vectors. False where the method has no kernel for it or alpha is 0: then nothing has
+    /// happened. b, z and w have rows elements, `parts` as many as product_parts() says; z may be b
+    /// and w may be x. The parts are the same in every run, on a CPU for any number of threads.
+    /// Throws argument_error where a length is wrong, as `apply`, or where y or z overlaps another
+    /// vector.
+    [[nodiscard]] bool apply_fused(V alpha, in<V, B> x, V beta, out<V, B> y,
+                                   const fused_update& with) const;
+    /// The parts of (w, y) that apply_fused gives; 0 where it gives none.
+    [[nodiscard]] virtual std::size_t product_parts() const { return 0; }
 
     /// Takes the values of A, whose pattern is that of the matrix it was built from, in place; on a
     /// GPU it waits for its stream. False where it cannot: then it must be built anew, as
@@ -83,10 +107,18 @@ class linear_operator {
                                      out<V, B> y) const = 0;
     virtual void scale(V beta, out<V, B> y) const = 0;
     virtual void multiply_many(V alpha, in_columns<V, B> X, V beta, out_columns<V, B> Y) const;
+    virtual void multiply_transposed_many(transposition op, V alpha, in_columns<V, B> X, V beta,
+                                          out_columns<V, B> Y) const;
     virtual bool relax(const relaxation&, in_columns<V, B>, out_columns<V, B>) const {
         return false;
     }
+    virtual bool multiply_fused(V, in<V, B>, V, out<V, B>, const fused_update&) const {
+        return false;
+    }
     virtual bool replace_values(const csr<V, typename B::view>&) { return false; }
+
+  private:
+    void scale_many(V beta, out_columns<V, B> Y, std::size_t len) const;
 };
 
 }  // namespace nz

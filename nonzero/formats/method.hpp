@@ -47,6 +47,16 @@ concept relaxes_on = requires(B on, const typename K::template layout<V, typenam
     { relax(on, K{}, how, A, X, Y) } -> std::same_as<bool>;
 };
 
+/// The same for products with an update: `spmv_fused(on, K{}, alpha, A, x, beta, y, with)`
+/// tells whether it could, and product_parts(A) how many parts of (w, y) it gives.
+template <class K, class B, class V = double>
+concept fuses_on = requires(B on, const typename K::template layout<V, typename B::view>& A,
+                            in<V, B> x, out<V, B> y,
+                            const typename linear_operator<V, B>::fused_update& with) {
+    { spmv_fused(on, K{}, V(1), A, x, V(0), y, with) } -> std::same_as<bool>;
+    { product_parts(K{}, A) } -> std::same_as<std::size_t>;
+};
+
 template <class V>
 class packed_analysis;  // formats/packed/packed.hpp
 struct work;            // formats/cost.hpp

@@ -38,6 +38,7 @@ class pair_of_operators final : public linear_operator<V, B> {
     [[nodiscard]] bool takes_values() const override {
         return of_A_->takes_values() && of_transpose_->takes_values();
     }
+    [[nodiscard]] std::size_t product_parts() const override { return of_A_->product_parts(); }
 
   protected:
     void multiply(V alpha, in<V, B> x, V beta, out<V, B> y) const override {
@@ -52,6 +53,20 @@ class pair_of_operators final : public linear_operator<V, B> {
     }
     void multiply_many(V alpha, in_columns<V, B> X, V beta, out_columns<V, B> Y) const override {
         of_A_->apply_many(alpha, X, beta, Y);
+    }
+    void multiply_transposed_many(transposition op, V alpha, in_columns<V, B> X, V beta,
+                                  out_columns<V, B> Y) const override {
+        if (is_complex<V> && op == transposition::conjugate_transpose)
+            return linear_operator<V, B>::multiply_transposed_many(op, alpha, X, beta, Y);
+        of_transpose_->apply_many(alpha, X, beta, Y);
+    }
+    bool relax(const typename linear_operator<V, B>::relaxation& how, in_columns<V, B> X,
+               out_columns<V, B> Y) const override {
+        return of_A_->relax_many(how, X.count, X.values, Y.values);
+    }
+    bool multiply_fused(V alpha, in<V, B> x, V beta, out<V, B> y,
+                        const typename linear_operator<V, B>::fused_update& with) const override {
+        return of_A_->apply_fused(alpha, x, beta, y, with);
     }
     void scale(V beta, out<V, B> y) const override { scale_vector(on_, beta, y); }
     bool replace_values(const csr<V, typename B::view>& A) override {

@@ -10,6 +10,7 @@
 #include "nonzero/formats/assembler.hpp"
 #include "nonzero/formats/csr/balanced_rows.hpp"
 #include "nonzero/formats/csr/kernels.hpp"
+#include "nonzero/formats/row_ends.hpp"
 #include "nonzero/formats/simd/simd.hpp"
 
 namespace nz {
@@ -151,6 +152,29 @@ void spmv(cpu on, csr_balanced, V alpha, const csr<V, host_view>& A, std::span<c
     });
 }
 
+template <class V>
+bool relax(cpu on, csr_balanced, const typename linear_operator<V, cpu>::relaxation& how,
+           const csr<V, host_view>& A, in_columns<V, cpu> X, out_columns<V, cpu> Y) {
+    if (X.count != 1) return false;
+    constexpr std::int64_t run = 256;  // rows, whose sums stay in L1
+    const int threads = thread_count(on);
+    const relaxed_rows<V> end{how, X.values.data(), Y.values.data()};
+    A.row_ptr.visit([&](const auto* row_ptr) {
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+        for (int t = 0; t < threads; ++t) {
+            const range rows = balanced_rows(row_ptr, A.shape.rows, threads, t);
+            std::array<V, run> sums;
+            for (std::int64_t first = rows.first; first < rows.last; first += run) {
+                const std::int64_t last = std::min(first + run, rows.last);
+                multiply_rows(row_ptr + first, V(1), A, X.values, V(0), sums.data(), 0,
+                              last - first);
+                end.put_run(std::size_t(first), std::size_t(last - first), sums.data());
+            }
+        }
+    });
+    return true;
+}
+
 namespace {
 
 /// Where diagonal `d` of the merge path between row ends and nonzeros crosses: how many rows end
@@ -265,6 +289,8 @@ int csr_subwarp::lanes(std::int64_t rows, std::int64_t nnz) {
                        std::span<V>);                                                         \
     template void spmv(cpu, csr_balanced, V, const csr<V, host_view>&, std::span<const V>, V, \
                        std::span<V>);                                                         \
+    template bool relax(cpu, csr_balanced, const linear_operator<V, cpu>::relaxation&,        \
+                        const csr<V, host_view>&, in_columns<V, cpu>, out_columns<V, cpu>);   \
     template void spmv(cpu, csr_merge, V, const csr<V, host_view>&, std::span<const V>, V,    \
                        std::span<V>);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)

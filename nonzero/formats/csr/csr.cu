@@ -4,6 +4,7 @@
 #include "nonzero/core/launch.cuh"
 #include "nonzero/formats/csr/csr.hpp"
 #include "nonzero/formats/csr/kernels.hpp"
+#include "nonzero/formats/row_ends.cuh"
 
 namespace nz {
 
@@ -106,9 +107,8 @@ void launch_vector(gpu on, V alpha, const csr<V, device_view>& A, Loads loads, V
         loads, beta, y.data());
 }
 
-template <int lanes, class V>
-__global__ void subwarp_kernel(csr<V, device_view> A, V alpha, const V* x, V beta,
-                               V* __restrict__ y) {
+template <int lanes, class End, class V>
+__global__ void subwarp_kernel(csr<V, device_view> A, End end, const V* x, V* __restrict__ y) {
     x = wait_for_previous(x);
     const std::int64_t thread = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     const std::int64_t i = thread / lanes;
@@ -121,15 +121,29 @@ __global__ void subwarp_kernel(csr<V, device_view> A, V alpha, const V* x, V bet
             sum += A.val[k] * gather(x + A.col_ind[k]);
     }
     sum = sum_lanes<lanes>(sum);  // all lanes of the warp take part, also those past the end
-    if (i < A.shape.rows && lane == 0) store_scaled(y + i, alpha, sum, beta);
+    if (i < A.shape.rows && lane == 0) end(y + i, index(i), sum);
 }
 
-template <int lanes, class V>
-void launch_subwarp(gpu on, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
-                    device_out<V> y) {
-    launch<subwarp_kernel<lanes, device_value<V>>>(
-        on, blocks_for(A.shape.rows, threads_per_block / lanes), threads_per_block, in_kernels(A),
-        in_kernels(alpha), in_kernels(x.data()), in_kernels(beta), in_kernels(y.data()));
+/// Gives every row's sum to `end`.
+template <class End, class V>
+void multiply_by_subwarps(gpu on, const csr<V, device_view>& A, const V* x, V* y, const End& end) {
+    const auto start = [&]<int lanes>() {
+        launch<subwarp_kernel<lanes, End, V>>(on,
+                                              blocks_for(A.shape.rows, threads_per_block / lanes),
+                                              threads_per_block, A, end, x, y);
+    };
+    switch (csr_subwarp::lanes(A.shape.rows, std::int64_t(A.val.len))) {
+        case 2:
+            return start.template operator()<2>();
+        case 4:
+            return start.template operator()<4>();
+        case 8:
+            return start.template operator()<8>();
+        case 16:
+            return start.template operator()<16>();
+        default:
+            return start.template operator()<32>();
+    }
 }
 
 }  // namespace
@@ -175,18 +189,20 @@ void spmv(gpu on, csr_vector_texture, V alpha, const csr<V, device_view>& A, dev
 template <class V>
 void spmv(gpu on, csr_subwarp, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
           device_out<V> y) {
-    switch (csr_subwarp::lanes(A.shape.rows, std::int64_t(A.val.size()))) {
-        case 2:
-            return launch_subwarp<2>(on, alpha, A, x, beta, y);
-        case 4:
-            return launch_subwarp<4>(on, alpha, A, x, beta, y);
-        case 8:
-            return launch_subwarp<8>(on, alpha, A, x, beta, y);
-        case 16:
-            return launch_subwarp<16>(on, alpha, A, x, beta, y);
-        default:
-            return launch_subwarp<32>(on, alpha, A, x, beta, y);
-    }
+    using in_kernel = device_value<V>;
+    multiply_by_subwarps(on, in_kernels(A), in_kernels(x.data()), in_kernels(y.data()),
+                         scaled_row<in_kernel>{in_kernels(alpha), in_kernels(beta)});
+}
+
+template <class V>
+requires(!is_complex<V>) bool relax(gpu on, csr_subwarp,
+                                    const typename linear_operator<V, gpu>::relaxation& how,
+                                    const csr<V, device_view>& A, in_columns<V, gpu> X,
+                                    out_columns<V, gpu> Y) {
+    if (X.count != 1) return false;
+    multiply_by_subwarps(on, A, X.values.data(), Y.values.data(),
+                         relaxed_row<V>(how, X.values.data()));
+    return true;
 }
 
 #define NZ_KERNEL(V, K) \
@@ -201,6 +217,12 @@ void spmv(gpu on, csr_subwarp, V alpha, const csr<V, device_view>& A, device_spa
     NZ_KERNEL(V, csr_subwarp)
 NZ_INSTANTIATE(float)
 NZ_INSTANTIATE(double)
+template bool relax(gpu, csr_subwarp, const linear_operator<float, gpu>::relaxation&,
+                    const csr<float, device_view>&, in_columns<float, gpu>,
+                    out_columns<float, gpu>);
+template bool relax(gpu, csr_subwarp, const linear_operator<double, gpu>::relaxation&,
+                    const csr<double, device_view>&, in_columns<double, gpu>,
+                    out_columns<double, gpu>);
 #define NZ_INSTANTIATE_COMPLEX(V) \
     NZ_KERNEL(V, csr_scalar)      \
     NZ_KERNEL(V, csr_subwarp)

@@ -67,6 +67,10 @@ struct csr_balanced : kernel_of<csr> {
 template <class V>
 void spmv(cpu, csr_balanced, V alpha, const csr<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y);
+/// Of one vector.
+template <class V>
+bool relax(cpu, csr_balanced, const typename linear_operator<V, cpu>::relaxation& how,
+           const csr<V, host_view>& A, in_columns<V, cpu> X, out_columns<V, cpu> Y);
 /// With several vectors: SIMD runs along those that lie by rows, up to 64 doubles at once.
 template <class V>
 void spmv_many(cpu, csr_balanced, V alpha, const csr<V, host_view>& A, in_columns<V, cpu> X, V beta,
@@ -194,5 +198,11 @@ struct csr_subwarp : kernel_of<csr> {
 template <class V>
 void spmv(gpu, csr_subwarp, V alpha, const csr<V, device_view>& A, device_span<V> x, V beta,
           device_out<V> y);
+/// Of one vector of real values.
+template <class V>
+requires(!is_complex<V>) bool relax(gpu, csr_subwarp,
+                                    const typename linear_operator<V, gpu>::relaxation& how,
+                                    const csr<V, device_view>& A, in_columns<V, gpu> X,
+                                    out_columns<V, gpu> Y);
 
 }  // namespace nz

@@ -220,12 +220,43 @@ template <class V>
 void spmv_many(gpu, packed_warp, V alpha, const packed<V, device_view>& A, in_columns<V, gpu> X,
                V beta, out_columns<V, gpu> Y);
 
-/// As the product of many row-major vectors, where they and A suit that kernel. Real values.
+/// As spmv of one vector; on a GPU also as the product of many row-major vectors, where they and A
+/// suit that kernel. On a GPU of real values.
+template <class V>
+bool relax(cpu, packed_warp, const typename linear_operator<V, cpu>::relaxation& how,
+           const packed<V, host_view>& A, in_columns<V, cpu> X, out_columns<V, cpu> Y);
 template <class V>
 requires(!is_complex<V>) bool relax(gpu, packed_warp,
                                     const typename linear_operator<V, gpu>::relaxation& how,
                                     const packed<V, device_view>& A, in_columns<V, gpu> X,
                                     out_columns<V, gpu> Y);
+/// The same of one vector.
+template <class V>
+void relax_vector(gpu, const typename linear_operator<V, gpu>::relaxation& how,
+                  const packed<V, device_view>& A, device_span<V> x, device_out<V> y);
+
+/// As spmv, with the update of apply_fused. On a GPU of real values.
+template <class V>
+bool spmv_fused(cpu, packed_warp, V alpha, const packed<V, host_view>& A, std::span<const V> x,
+                V beta, std::span<V> y, const typename linear_operator<V, cpu>::fused_update&);
+template <class V>
+requires(!is_complex<V>) bool spmv_fused(gpu, packed_warp, V alpha, const packed<V, device_view>& A,
+                                         device_span<V> x, V beta, device_out<V> y,
+                                         const typename linear_operator<V, gpu>::fused_update&);
+/// One for each group of chunks that one thread takes.
+template <class V>
+std::size_t product_parts(packed_warp, const packed<V, host_view>& A) {
+    constexpr std::size_t chunks_of_a_part = 256, most = 64;
+    return std::clamp<std::size_t>(A.chunks.size() / chunks_of_a_part, 1, most);
+}
+/// One for each block of the launch, where warps take several chunks at once. With a chunk a warp,
+/// waiting for w takes longer than a pass of its own (docs/experiments/solvers.md).
+template <class V>
+requires(!is_complex<V>) std::size_t product_parts(packed_warp, const packed<V, device_view>& A) {
+    if (A.chunks_per_warp == 1) return 0;
+    const auto of_a_block = std::size_t(packed_block * A.chunks_per_warp);
+    return (A.chunks.size() + of_a_block - 1) / of_a_block;
+}
 
 /// The value of an encoded entry.
 template <value_encoding C, class V>

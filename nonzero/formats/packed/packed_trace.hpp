@@ -1,6 +1,7 @@
-// Memory accesses of the warps of packed's spmv.cu, and of the headers it includes: lanes.cuh,
-// tiles.cuh and identical_offsets.cuh. Left out are fields of a tile that its kernel reads a second
-// time, which a compiler may keep in registers, and the sums that blocks of one row hand on.
+// Memory accesses of the warps of packed's spmv/kernels.cuh, and of the headers it includes:
+// lanes.cuh, tiles.cuh and identical_offsets.cuh. Left out are fields of a tile that its kernel
+// reads a second time, which a compiler may keep in registers, and the sums that blocks of one row
+// hand on.
 #pragma once
 
 #include <cstddef>

@@ -20,8 +20,7 @@ struct cg_method : Frame<V, B, cg_scalars> {
             run(cg_preconditioned<V>{r.data(), z.data()});
         }
         run(cg_direction<V>{M == nullptr ? r.data() : z.data(), p.data(), x.data()});
-        apply(A, p, q);
-        run(cg_curvature<V>{p.data(), q.data()});
+        multiply();
         run(cg_residual<V>{q.data(), r.data(), M != nullptr});
     }
     void finalize() { run(cg_finalize<V>{p.data(), x.data()}); }
@@ -34,6 +33,18 @@ struct cg_method : Frame<V, B, cg_scalars> {
     std::vector<vector<V, B>*> carried() { return {&x, &r, &p}; }
 
     vector<V, B> p = space.zero();
+    vector<double, B> parts = make_vector<double>(space.on(), A.product_parts());
+
+  private:
+    /// q = A p and the curvature, in one pass where A's product gives it.
+    void multiply() {
+        if constexpr (std::is_same_v<Frame<V, B, cg_scalars>, krylov_frame<V, B, cg_scalars>>)
+            if (parts.size() > 0 && A.apply_fused(V(1), p, V(0), q, {.w = p, .parts = parts}))
+                return run_fused(space.on(), std::ssize(parts), cg_curvature_of_parts{parts.data()},
+                                 base::s.data());
+        apply(A, p, q);
+        run(cg_curvature<V>{p.data(), q.data()});
+    }
 };
 template <class V, class B>
 using cg_of_one = cg_method<V, B, krylov_frame>;

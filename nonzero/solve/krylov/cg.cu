@@ -15,5 +15,6 @@ namespace nz {
     NZ_INSTANTIATE_STEP(cg_residual<V>)               \
     NZ_INSTANTIATE_STEP(cg_finalize<V>)
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
+template void launch_fused(gpu, std::int64_t, const cg_curvature_of_parts&, cg_scalars*);
 
 }  // namespace nz

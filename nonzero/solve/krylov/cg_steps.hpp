@@ -9,6 +9,11 @@ struct cg_scalars : krylov_state {
     double rz = 0;     ///< (r, M r); 0 before the first iteration
     double alpha = 0;  ///< x lacks alpha p
     double beta = 0;
+
+    /// alpha = (r, z) / (p, A p).
+    NZ_HOST_DEVICE void set_step(double curvature) {
+        alpha = expect_positive(curvature, status::indefinite_matrix) ? rz / curvature : 0;
+    }
 };
 
 /// beta = (r, z) / its value before.
@@ -53,9 +58,17 @@ struct cg_curvature {
     NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
         return {{real_product(p[i], q[i])}};
     }
-    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const {
-        s.alpha = s.expect_positive(t[0], status::indefinite_matrix) ? s.rz / t[0] : 0;
-    }
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const { s.set_step(t[0]); }
+    NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running() || s.has_failed(); }
+};
+
+/// The same from the parts of (p, q) that the product gave.
+struct cg_curvature_of_parts {
+    using scalars = cg_scalars;
+    using totals = sums<double, 1>;
+    const double* parts;
+    NZ_HOST_DEVICE totals element(std::int64_t k, const scalars&) const { return {{parts[k]}}; }
+    NZ_HOST_DEVICE void finish(scalars& s, const totals& t) const { s.set_step(t[0]); }
     NZ_HOST_DEVICE static bool skips(const scalars& s) { return !s.is_running() || s.has_failed(); }
 };
 

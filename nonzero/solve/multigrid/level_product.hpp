@@ -76,6 +76,18 @@ class level_product final : public linear_operator<V, B> {
             multiply_by_csr<V>(on_, alpha, view(*M_), X, beta, Y);
         }
     }
+    bool relax(const typename linear_operator<V, B>::relaxation& how, in_columns<V, B> X,
+               out_columns<V, B> Y) const override {
+        if constexpr (std::is_same_v<B, cpu>) {
+            return nz::relax(on_, kernel{}, how, view(*M_), X, Y);
+        } else if constexpr (has_cuda && relaxes_on<kernel, B, V>) {
+            const device_guard guard(on_);
+            const bool could = nz::relax(on_, kernel{}, how, view(*M_), X, Y);
+            check_launch(kernel::name.data());
+            return could;
+        }
+        return false;
+    }
     void multiply_transposed(transposition, V, in<V, B>, V, out<V, B>) const override {
         throw unavailable("a level's product is not transposed");
     }

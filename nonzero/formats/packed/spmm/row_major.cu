@@ -152,6 +152,10 @@ requires(!is_complex<V>) bool relax(gpu on, packed_warp,
                                     const typename linear_operator<V, gpu>::relaxation& how,
                                     const packed<V, device_view>& A, in_columns<V, gpu> X,
                                     out_columns<V, gpu> Y) {
+    if (X.count == 1) {
+        relax_vector<V>(on, how, A, X.values, Y.values);
+        return true;
+    }
     const in_columns<V, gpu> b{how.b, X.stride, X.count, X.order};
     if (A.segment_chunks > 0 || !suits_staging(A, X, Y) || !suits_staging(A, b, Y)) return false;
     relax_row_major_staged(on, how, A, X, Y);

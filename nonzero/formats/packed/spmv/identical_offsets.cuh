@@ -66,10 +66,9 @@ __device__ void add_identical_offsets(const std::uint32_t* __restrict__ code, in
 
 /// A warp for every `count` chunks, of a matrix without segments: at once where their offsets are
 /// identical, else one after the other.
-template <value_encoding C, int count, bool streams, class V>
-__global__ void __launch_bounds__(threads_per_block, resident_blocks_identical<C, count>)
-    identical_offsets_kernel(packed<V, device_view> A, V alpha, const V* x, V beta,
-                             V* __restrict__ y) {
+template <value_encoding C, int count, bool streams, class End, class V>
+__device__ void multiply_identical(const packed<V, device_view>& A, const V* x, End& end,
+                                   V* __restrict__ y) {
     const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
     const unsigned first = (blockIdx.x * warps_per_block + unsigned(warp)) * count;
     if (first >= A.chunks.len) return;
@@ -84,12 +83,15 @@ __global__ void __launch_bounds__(threads_per_block, resident_blocks_identical<C
             A.indices.ptr + std::size_t(c.index_at) * packed_index_unit, int(c.width), value,
             std::size_t(c.val_at) * warp_size + unsigned(lane), x + row, 1U << lane, sum);
 #pragma unroll
-        for (int g = 0; g < count; ++g) store_scaled(y + row + g * warp_size, alpha, sum[g], beta);
+        for (int g = 0; g < count; ++g) {
+            const index i = row + g * warp_size;
+            end(y + i, i, sum[g]);
+        }
         return;
     }
     const unsigned last = min(first + count, unsigned(A.chunks.len));
     for (unsigned k = first; k < last; ++k)
-        multiply_chunk(A, load_chunk(A.chunks.ptr + k), value, alpha, x, beta, y, lane);
+        multiply_chunk(A, load_chunk(A.chunks.ptr + k), value, x, end, y, lane);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "nonzero/core/launch.cuh"
 #include "nonzero/formats/packed/decoder.cuh"
 #include "nonzero/formats/packed/segments.cuh"
+#include "nonzero/formats/row_ends.cuh"
 
 namespace nz {
 namespace {
@@ -162,16 +163,16 @@ __device__ index row_of_lane(const packed<V, device_view>& A, const packed_chunk
 }
 
 /// The chunk's rows to y, each from its own lanes. By the whole warp.
-template <class D, class V>
+template <class D, class End, class V>
 __device__ void multiply_chunk(const packed<V, device_view>& A, const packed_chunk& c, D value,
-                               V alpha, const V* x, V beta, V* __restrict__ y, int lane) {
+                               const V* x, End& end, V* __restrict__ y, int lane) {
     const index row = row_of_lane(A, c, lane);
     V sum = sum_lane(A, c, value, x, lane);
     for (int step = (1 << c.log_lanes) / 2; step > 0; step /= 2)
         sum += __shfl_down_sync(full_warp, sum, unsigned(step));
     if (row < 0) return;
     if (c.width == 0) wait_for_previous();  // no loop has
-    store_scaled(y + row, alpha, sum, beta);
+    end(y + row, row, sum);
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // The product on the CPU: 32 sums a chunk.
 #include <array>
 #include <bit>
+#include <numeric>
 
 #include "nonzero/core/parallel.hpp"
 #include "nonzero/formats/packed/reader.hpp"
 #include "nonzero/formats/packed/spmv/simd.hpp"
+#include "nonzero/formats/row_ends.hpp"
 
 namespace nz {
 namespace {
@@ -112,9 +114,9 @@ void multiply_chunk(const packed<V, host_view>& A, const packed_chunk& c, const 
 }
 
 /// Tiles are made for GPUs; on a CPU they are correct, not fast.
-template <class V>
-void multiply_tile(V alpha, const packed<V, host_view>& A, const packed_chunk& c,
-                   std::span<const V> x, V beta, std::span<V> y) {
+template <class End, class V>
+void multiply_tile(const packed<V, host_view>& A, const packed_chunk& c, std::span<const V> x,
+                   End& end) {
     std::array<V, most_tile_rows> sums{};
     with_decoder(A, [&]<class D>(D value) {
         if constexpr (D::may_tile)
@@ -122,10 +124,7 @@ void multiply_tile(V alpha, const packed<V, host_view>& A, const packed_chunk& c
                 sums[std::size_t(i - c.first_row)] += product(v, x[std::size_t(j)]);
             });
     });
-    for (std::size_t r = 0; r < c.rows; ++r) {
-        V& to = y[std::size_t(c.first_row) + r];
-        to = scaled(alpha, sums[r], beta, to);
-    }
+    end.put_run(std::size_t(c.first_row), c.rows, sums.data());
 }
 
 /// The sum of `lanes` lanes, neighbours first.
@@ -160,23 +159,13 @@ void add_lanes(const packed_chunk& c, lane_sums<V>& sums) {
     }
 }
 
-/// Writes the chunk's rows, of which each has its sum.
-template <class V>
-void put_rows(V alpha, const packed<V, host_view>& A, const packed_chunk& c,
-              const lane_sums<V>& sums, V beta, V* y) {
-    const std::size_t rows = c.rows;
-    if (c.sorted) {
-        const index* const row = A.perm.data() + c.number;
-        for (std::size_t r = 0; r < rows; ++r) y[row[r]] = scaled(alpha, sums[r], beta, y[row[r]]);
-        return;
-    }
-    V* const to = y + c.first_row;
-    if (beta == V(0)) {  // loops that a compiler makes vectors of
-        for (std::size_t r = 0; r < rows; ++r) to[r] = product(alpha, sums[r]);
-    } else {
-        for (std::size_t r = 0; r < rows; ++r)
-            to[r] = product(alpha, sums[r]) + product(beta, to[r]);
-    }
+/// Gives the chunk's rows to `end`; each has its sum.
+template <class End, class V>
+void put_rows(const packed<V, host_view>& A, const packed_chunk& c, const lane_sums<V>& sums,
+              End& end) {
+    if (!c.sorted) return end.put_run(std::size_t(c.first_row), c.rows, sums.data());
+    const index* const row = A.perm.data() + c.number;
+    for (std::size_t r = 0; r < c.rows; ++r) end.put(std::size_t(row[r]), sums[r]);
 }
 
 template <class V>
@@ -187,16 +176,16 @@ chunk_loop<V> fastest_loop(const packed<V, host_view>& A) {
     return nullptr;
 }
 
-template <class V>
-void multiply_chunks(V alpha, const packed<V, host_view>& A, std::span<const packed_chunk> chunks,
-                     std::span<const V> x, V beta, std::span<V> y) {
+template <class End, class V>
+void multiply_chunks(const packed<V, host_view>& A, std::span<const packed_chunk> chunks,
+                     std::span<const V> x, End& end) {
     const chunk_loop<V> loop = fastest_loop(A);
     chunk_reader<V> reader(A);
     V of_segments(0);
     for (const packed_chunk& c : chunks) {
         if (c.rows == 0) continue;  // fills up a block
         if (is_tile(c.kind)) {
-            multiply_tile(alpha, A, c, x, beta, y);
+            multiply_tile(A, c, x, end);
             continue;
         }
         lane_sums<V> sums;
@@ -206,8 +195,18 @@ void multiply_chunks(V alpha, const packed<V, host_view>& A, std::span<const pac
             of_segments = sums[0] = c.number == 0 ? sums[0] : of_segments + sums[0];
             if (c.number + 1 < c.segments) continue;
         }
-        put_rows(alpha, A, c, sums, beta, y.data());
+        put_rows(A, c, sums, end);
     }
+}
+
+/// Every thread gives the rows of its chunks to `end`.
+template <class End, class V>
+void multiply_packed(cpu on, const packed<V, host_view>& A, std::span<const V> x, const End& end) {
+    const int threads = thread_count(on);
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+    for (int t = 0; t < threads; ++t)
+        for (const auto of : {segments_of(A), whole_rows_of(A)})
+            multiply_chunks(A, share_of<V>(of, t, threads), x, end);
 }
 
 }  // namespace
@@ -215,17 +214,44 @@ void multiply_chunks(V alpha, const packed<V, host_view>& A, std::span<const pac
 template <class V>
 void spmv(cpu on, packed_warp, V alpha, const packed<V, host_view>& A, std::span<const V> x, V beta,
           std::span<V> y) {
-    const int threads = thread_count(on);
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-    for (int t = 0; t < threads; ++t)
-        for (const auto of : {segments_of(A), whole_rows_of(A)})
-            multiply_chunks(alpha, A, share_of<V>(of, t, threads), x, beta, y);
+    multiply_packed(on, A, x, scaled_rows<V>{alpha, beta, y.data()});
 }
 
-#define NZ_INSTANTIATE(V)                                                                        \
-    template std::span<const packed_chunk> share_of<V>(std::span<const packed_chunk>, int, int); \
-    template void spmv(cpu, packed_warp, V, const packed<V, host_view>&, std::span<const V>, V,  \
-                       std::span<V>);
+template <class V>
+bool relax(cpu on, packed_warp, const typename linear_operator<V, cpu>::relaxation& how,
+           const packed<V, host_view>& A, in_columns<V, cpu> X, out_columns<V, cpu> Y) {
+    if (X.count != 1) return false;
+    multiply_packed(on, A, X.values, relaxed_rows<V>{how, X.values.data(), Y.values.data()});
+    return true;
+}
+
+/// Threads take whole groups of chunks, of which each has its part, so that the parts are the same
+/// for any number of threads.
+template <class V>
+bool spmv_fused(cpu on, packed_warp, V alpha, const packed<V, host_view>& A, std::span<const V> x,
+                V beta, std::span<V> y,
+                const typename linear_operator<V, cpu>::fused_update& with) {
+    const int groups = int(product_parts(packed_warp{}, A));
+    [[maybe_unused]] const int threads = thread_count(on);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int g = 0; g < groups; ++g) {
+        fused_rows<V> end{{alpha, beta, y.data()}, with};
+        for (const auto of : {segments_of(A), whole_rows_of(A)})
+            multiply_chunks(A, share_of<V>(of, g, groups), x, end);
+        if (with.parts.size() > 0)
+            with.parts[std::size_t(g)] = std::accumulate(end.sum.begin(), end.sum.end(), 0.0);
+    }
+    return true;
+}
+
+#define NZ_INSTANTIATE(V)                                                                          \
+    template std::span<const packed_chunk> share_of<V>(std::span<const packed_chunk>, int, int);   \
+    template void spmv(cpu, packed_warp, V, const packed<V, host_view>&, std::span<const V>, V,    \
+                       std::span<V>);                                                              \
+    template bool relax(cpu, packed_warp, const linear_operator<V, cpu>::relaxation&,              \
+                        const packed<V, host_view>&, in_columns<V, cpu>, out_columns<V, cpu>);     \
+    template bool spmv_fused(cpu, packed_warp, V, const packed<V, host_view>&, std::span<const V>, \
+                             V, std::span<V>, const linear_operator<V, cpu>::fused_update&);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

@@ -61,24 +61,24 @@ __device__ inline int sum_before(int v) {
 }
 
 /// The rows of a tile to y; those without entries too. sums: one for each row that has some.
-template <class V>
+template <class End, class V>
 __device__ void store_rows(const packed_chunk& c, const std::uint32_t* occupied, const V* sums,
-                           V alpha, V beta, V* __restrict__ y) {
+                           End& end, V* __restrict__ y) {
     int before = 0;
     for (int first = 0; first < int(c.rows); first += warp_size) {
         const unsigned some = __ldg(occupied + first / warp_size);
         const int r = first + lane_id();
         const V sum =
             (some >> lane_id() & 1) != 0 ? sums[before + __popc(some & lanes_before())] : V(0);
-        if (r < int(c.rows)) store_scaled(y + c.first_row + r, alpha, sum, beta);
+        if (r < int(c.rows)) end(y + c.first_row + r, c.first_row + r, sum);
         before += __popc(some);
     }
 }
 
 /// A tile. sums: this warp's shared memory, for most_tile_rows.
-template <class D, class V>
+template <class D, class End, class V>
 __device__ void multiply_tile(const packed<V, device_view>& A, const packed_chunk* chunk, D value,
-                              V alpha, const V* x, V beta, V* __restrict__ y, V* sums) {
+                              const V* x, End& end, V* __restrict__ y, V* sums) {
     x = wait_for_previous(x);
     unsigned ends = 0;
     int first = 0;  // the place in sums of the first row that ends in this lane
@@ -102,7 +102,7 @@ __device__ void multiply_tile(const packed<V, device_view>& A, const packed_chun
     // Read again: in registers until here, the fields would leave room for fewer warps.
     const packed_chunk& c = *chunk;
     const std::uint32_t* const code = A.indices.ptr + std::size_t(c.index_at) * packed_index_unit;
-    store_rows(c, code + words_a_column(c.kind) * c.width + tile_ends_words, sums, alpha, beta, y);
+    store_rows(c, code + words_a_column(c.kind) * c.width + tile_ends_words, sums, end, y);
 }
 
 }  // namespace
