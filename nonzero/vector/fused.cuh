@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(int(grid_of<Step>.threads))
     const std::int64_t stride = std::int64_t(gridDim.x) * threads;
 #pragma unroll 4
     for (std::int64_t i = std::int64_t(blockIdx.x) * threads + threadIdx.x; i < n; i += stride)
-        mine += step.element(i, s);
+        mine += element_of(step, i, s);
     if constexpr (finishes<Step>) {
         mine = sum_block<threads>(mine);
         if (threadIdx.x == 0) partial[blockIdx.x] = mine;

@@ -45,6 +45,36 @@ concept fused_step = std::is_trivially_copyable_v<Step> &&
     { step.element(std::int64_t(), s) } -> std::same_as<typename Step::totals>;
 };
 
+/// An element of vectors that lie by rows without gaps.
+struct column_element {
+    std::int64_t row, at;  ///< at: its place in the array
+    index column;
+};
+/// A step over several vectors: a fused_step, which sees each element by its place and the scalars
+/// of its vector, or what tells rows and vectors apart:
+///
+///     totals element(const column_element&, const S&) const;
+template <class Step>
+concept column_step = fused_step<Step> ||
+    requires(const Step& step, const column_element& e, const typename Step::scalars& s) {
+    { step.element(e, s) } -> std::same_as<typename Step::totals>;
+};
+template <class Step>
+NZ_HOST_DEVICE typename Step::totals element_of(const Step& step, const column_element& e,
+                                                const typename Step::scalars& s) {
+    if constexpr (requires { step.element(e, s); }) {
+        return step.element(e, s);
+    } else {
+        return step.element(e.at, s);
+    }
+}
+/// The same of one vector's element i.
+template <class Step>
+NZ_HOST_DEVICE typename Step::totals element_of(const Step& step, std::int64_t i,
+                                                const typename Step::scalars& s) {
+    return element_of(step, column_element{i, i, 0}, s);
+}
+
 /// *p, and *p = v, for a step of what is not read again soon: a GPU's caches give it up first.
 template <class T>
 NZ_HOST_DEVICE T load_once(const T* p) {
@@ -117,9 +147,9 @@ typename Step::totals fused_range(const Step& step, const typename Step::scalars
     std::int64_t i = first;
     for (; i + lanes <= last; i += lanes) {
 #pragma omp simd
-        for (int l = 0; l < lanes; ++l) lane[l] += step.element(i + l, s);
+        for (int l = 0; l < lanes; ++l) lane[l] += element_of(step, i + l, s);
     }
-    for (int l = 0; i + l < last; ++l) lane[l] += step.element(i + l, s);
+    for (int l = 0; i + l < last; ++l) lane[l] += element_of(step, i + l, s);
     for (int width = lanes / 2; width > 0; width /= 2)
         for (int l = 0; l < width; ++l) lane[l] += lane[l + width];
     return lane[0];
@@ -128,7 +158,7 @@ typename Step::totals fused_range(const Step& step, const typename Step::scalars
 /// step over the elements 0 to n - 1, then finish. Same bits for any number of threads. Where the
 /// vectors are shared out over ranks, all of them call it, each over its own elements, and finish
 /// with the sums over all.
-template <fused_step Step>
+template <column_step Step>
 void run_fused(cpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
     using totals = typename Step::totals;
     static_assert(sizeof(totals) <= max_sum_bytes);
@@ -161,7 +191,7 @@ void launch_fused(gpu on, std::int64_t n, const Step& step, typename Step::scala
 
 /// The same in on.stream, without waiting; at points to GPU memory. Same bits in every run. Over
 /// ranks it waits where their transport does.
-template <fused_step Step>
+template <column_step Step>
 void run_fused(gpu on, std::int64_t n, const Step& step, typename Step::scalars* at) {
     static_assert(sizeof(typename Step::totals) <= max_sum_bytes);
     NZ_ASSERT(on.scratch.size() >= fused_scratch_bytes(on, n));

@@ -15,31 +15,6 @@ inline constexpr index most_columns = 64;
 /// vector's sums have the same bits beside any others.
 inline constexpr std::int64_t column_block = 64;
 
-/// An element of vectors that lie by rows without gaps.
-struct column_element {
-    std::int64_t row, at;  ///< at: its place in the array
-    index column;
-};
-
-/// A step over several vectors: a fused_step, which sees each element by its place and the scalars
-/// of its vector, or what tells rows and vectors apart:
-///
-///     totals element(const column_element&, const S&) const;
-template <class Step>
-concept column_step = fused_step<Step> ||
-    requires(const Step& step, const column_element& e, const typename Step::scalars& s) {
-    { step.element(e, s) } -> std::same_as<typename Step::totals>;
-};
-template <class Step>
-NZ_HOST_DEVICE typename Step::totals element_of(const Step& step, const column_element& e,
-                                                const typename Step::scalars& s) {
-    if constexpr (requires { step.element(e, s); }) {
-        return step.element(e, s);
-    } else {
-        return step.element(e.at, s);
-    }
-}
-
 /// The threads of a pass on a GPU: rows of lanes along the vectors.
 struct column_grid {
     static constexpr int threads = 256;

@@ -55,7 +55,7 @@ class scalars_on {
 };
 
 /// One pass of a step over the elements of space's vectors; `at` lies where B computes.
-template <class V, class B, fused_step Step>
+template <class V, class B, column_step Step>
 void run_fused(vector_space<V, B>& space, const Step& step, typename Step::scalars* at) {
     run_fused(space.on(), space.dimension(), step, at);
 }

@@ -4,21 +4,17 @@
 
 namespace nz {
 
+#define NZ_INSTANTIATE_STEP(V, ...)                                                    \
+    template void launch_fused(gpu, std::int64_t, const __VA_ARGS__&, one_scalar<V>*); \
+    template void launch_columns(gpu, std::int64_t, index, const __VA_ARGS__&, one_scalar<V>*);
 #define NZ_INSTANTIATE(V)                                                                        \
-    template void launch_fused(gpu, std::int64_t, const first_correction<V>&, one_scalar<V>*);   \
-    template void launch_fused(gpu, std::int64_t, const next_correction<V>&, one_scalar<V>*);    \
-    template void launch_fused(gpu, std::int64_t, const coarse_correction<V>&, one_scalar<V>*);  \
+    NZ_INSTANTIATE_STEP(V, first_iterate<V>)                                                     \
+    NZ_INSTANTIATE_STEP(V, iterate_residual<V>)                                                  \
+    NZ_INSTANTIATE_STEP(V, next_iterate<V>)                                                      \
+    NZ_INSTANTIATE_STEP(V, next_iterate_with_momentum<V>)                                        \
     template void launch_fused(gpu, std::int64_t, const lanczos_start<V>&, lanczos_scalars*);    \
     template void launch_fused(gpu, std::int64_t, const lanczos_diagonal<V>&, lanczos_scalars*); \
-    template void launch_fused(gpu, std::int64_t, const lanczos_step<V>&, lanczos_scalars*);     \
-    template void launch_columns(gpu, std::int64_t, index, const first_iterate<V>&,              \
-                                 one_scalar<V>*);                                                \
-    template void launch_columns(gpu, std::int64_t, index, const residual_columns<V>&,           \
-                                 one_scalar<V>*);                                                \
-    template void launch_columns(gpu, std::int64_t, index, const next_iterate<V>&,               \
-                                 one_scalar<V>*);                                                \
-    template void launch_columns(gpu, std::int64_t, index, const next_iterate_with_momentum<V>&, \
-                                 one_scalar<V>*);
+    template void launch_fused(gpu, std::int64_t, const lanczos_step<V>&, lanczos_scalars*);
 NZ_FOR_EACH_VALUE(NZ_INSTANTIATE)
 
 }  // namespace nz

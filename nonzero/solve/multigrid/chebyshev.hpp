@@ -24,61 +24,8 @@ struct smoother_step {
 /// 12.1.
 std::vector<smoother_step> chebyshev_steps(int degree, double low, double high);
 
-// Steps of smoothers of one vector, which correct x and its residual r. w has an element a row.
-
-/// x = c w r, x's first correction from x = 0; r is a copy of b unless that is null.
-template <class V, class R = real<V>>
-struct first_correction {
-    using scalars = one_scalar<V>;
-    using totals = sums<V, 0>;
-    R c;
-    const R* w;
-    const V* b;
-    V *r, *x;
-    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
-        const V mine = b != nullptr ? b[i] : r[i];
-        if (b != nullptr) r[i] = mine;
-        x[i] = c * (w[i] * mine);
-        return {};
-    }
-};
-
-/// d = f last + c w r, x += d; `last` may be d or x.
-template <class V, class R = real<V>>
-struct next_correction {
-    using scalars = one_scalar<V>;
-    using totals = sums<V, 0>;
-    R f, c;
-    const R* w;
-    const V *r, *last;
-    V *d, *x;
-    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
-        const V mine = f * last[i] + c * (w[i] * r[i]);
-        d[i] = mine;
-        x[i] += mine;
-        return {};
-    }
-};
-
-/// d = c w r, x += e + d: the first correction after e came from the coarser level; e may be d.
-template <class V, class R = real<V>>
-struct coarse_correction {
-    using scalars = one_scalar<V>;
-    using totals = sums<V, 0>;
-    R c;
-    const R* w;
-    const V *r, *e;
-    V *d, *x;
-    NZ_HOST_DEVICE totals element(std::int64_t i, const scalars&) const {
-        const V mine = c * (w[i] * r[i]);
-        x[i] += e[i] + mine;
-        d[i] = mine;
-        return {};
-    }
-};
-
-// Steps of several vectors by rows. Each computes one formula without a branch on absent vectors: a
-// loop with such a branch is not vectorised.
+// Steps of one vector or of several by rows, w with an element a row. Each computes one formula
+// without a branch on absent vectors: a loop with such a branch is not vectorised.
 
 /// y = c w b, the first iterate from 0.
 template <class V, class R = real<V>>
@@ -97,7 +44,7 @@ struct first_iterate {
 
 /// y = b - A x.
 template <class V>
-struct residual_columns {
+struct iterate_residual {
     using scalars = one_scalar<V>;
     using totals = sums<V, 0>;
     const V *b, *Ax;

@@ -70,97 +70,54 @@ double multigrid_levels<V, B>::set_smoother(std::size_t at, smoother_inputs<V, B
 }
 
 template <class V, class B>
-std::unique_ptr<typename multigrid_levels<V, B>::workspaces>
-multigrid_levels<V, B>::make_workspaces() const {
-    auto all = std::make_unique<workspaces>();
+template <class Space, class MakeSpace>
+std::vector<typename multigrid_levels<V, B>::template workspace<Space>>
+multigrid_levels<V, B>::make_levels(MakeSpace space_of) const {
+    std::vector<workspace<Space>> all;
     for (std::size_t l = 0; l < levels_.size(); ++l) {
-        vector_space<V, B> space(on_, levels_[l].rows);
-        auto x = l == 0 && !converts_ ? vector<V, B>() : space.zero();  // else the caller's
-        auto r = space.zero(), d = space.zero();
-        all->push_back({{std::move(space), make_vector<one_scalar<V>>(on_, 1)},
-                        std::move(x),
-                        std::move(r),
-                        std::move(d)});
+        Space space = space_of(levels_[l].rows);
+        const bool is_callers = l == 0 && !converts_;
+        auto x = is_callers ? vector<V, B>() : space.make();
+        auto r = space.make(), d = space.make();
+        auto product = is_callers ? vector<V, B>() : space.make();
+        all.push_back(
+            {std::move(space), std::move(x), std::move(r), std::move(d), std::move(product)});
     }
     return all;
+}
+
+template <class V, class B>
+std::unique_ptr<typename multigrid_levels<V, B>::workspaces>
+multigrid_levels<V, B>::make_workspaces() const {
+    return std::make_unique<workspaces>(
+        make_levels<single_vector<V, B>>([&](std::int64_t rows) -> single_vector<V, B> {
+            return {vector_space<V, B>(on_, rows), make_vector<one_scalar<V>>(on_, 1)};
+        }));
 }
 
 template <class V, class B>
 std::unique_ptr<typename multigrid_levels<V, B>::block_workspaces>
 multigrid_levels<V, B>::make_block_workspaces(index count) const {
-    auto all = std::make_unique<block_workspaces>();
-    all->most = count;
-    for (std::size_t l = 0; l < levels_.size(); ++l) {
-        column_space<V, B> space(on_, levels_[l].rows, count);
-        auto x = l == 0 && !converts_ ? vector<V, B>() : space.make();
-        auto r = space.make(), d = space.make();
-        auto product = l == 0 && !converts_ ? vector<V, B>() : space.make();
-        all->levels.push_back(
-            {{std::move(space), std::move(x), std::move(r), std::move(d)}, std::move(product)});
-    }
-    return all;
-}
-
-/// x += p(W A) W r, the smoother's steps; w.r = b - A x before, and afterwards where `residual`.
-template <class V, class B>
-void multigrid_levels<V, B>::smooth(const level& l, workspace<single_vector<V, B>>& w,
-                                    smoothing from, const V* b, V* x, bool residual) const {
-    const auto run = [&](const auto& step) { w.space.run(step); };
-    using R = real<V>;
-    const R* const W = l.w.data();
-    const V* const r = w.r.data();
-    for (std::size_t k = 0; k < l.steps.size(); ++k) {
-        const R f = R(l.steps[k].from_last), c = R(l.steps[k].from_residual);
-        const bool first = k == 0 && from == smoothing::zero;
-        const V* const last = k == 1 && from == smoothing::zero ? x : w.d.data();
-        if (first) {
-            run(first_correction<V>{c, W, b, w.r.data(), x});
-        } else if (k == 0 && from == smoothing::coarse) {
-            run(coarse_correction<V>{c, W, r, w.d.data(), w.d.data(), x});
-        } else {
-            run(next_correction<V>{f, c, W, r, last, w.d.data(), x});
-        }
-        if (residual || k + 1 < l.steps.size())
-            multiply<V, B>(*l.A, w.space, V(-1), first ? x : w.d.data(), V(1), w.r.data());
-    }
-}
-
-/// One cycle on level l and below for A x = b; b null: w.r holds b - A x.
-template <class V, class B>
-void multigrid_levels<V, B>::cycle(std::size_t l, workspaces& all, smoothing from, const V* b, V* x,
-                                   bool residual) const {
-    const level& here = levels_[l];
-    auto& w = all[l];
-    if (here.inverse != nullptr)
-        return multiply<V, B>(*here.inverse, w.space, V(1), b != nullptr ? b : w.r.data(), V(0), x);
-    smooth(here, w, from, b, x, true);
-    if (here.P == nullptr) return smooth(here, w, smoothing::again, nullptr, x, residual);
-    auto& below = all[l + 1];
-    const bool twice = kind_ == amg_options::cycles::w && levels_[l + 1].inverse == nullptr;
-    if (here.R != nullptr)
-        multiply<V, B>(*here.R, w.space, V(1), w.r.data(), V(0), below.r.data());
-    else  // over ranks, where there is one vector
-        here.P->apply_transposed(adjoint_of<V>, V(1), w.r, V(0), below.r);
-    cycle(l + 1, all, smoothing::zero, nullptr, below.x.data(), twice);
-    if (twice) cycle(l + 1, all, smoothing::again, nullptr, below.x.data(), false);
-    multiply<V, B>(*here.P, w.space, V(1), below.x.data(), V(0), w.d.data());
-    multiply<V, B>(*here.A, w.space, V(-1), w.d.data(), V(1), w.r.data());
-    smooth(here, w, smoothing::coarse, nullptr, x, residual);
+    return std::make_unique<block_workspaces>(
+        count, make_levels<column_space<V, B>>(
+                   [&](std::int64_t rows) { return column_space<V, B>(on_, rows, count); }));
 }
 
 /// Y = keep X - momentum Y + step W (b - A X) in the place of Y, which then is the iterate. how: a
 /// smoother's step, or by the identity the residual.
 template <class V, class B>
-void multigrid_levels<V, B>::relax(const level& l, block_workspace& w, const V* b,
+template <class Space>
+void multigrid_levels<V, B>::relax(const level& l, workspace<Space>& w, const V* b,
                                    typename linear_operator<V, B>::relaxation how,
                                    iterates& x) const {
-    const std::size_t len = std::size_t(l.rows) * std::size_t(w.space.count());
+    const index count = w.space.count();
+    const std::size_t len = std::size_t(l.rows) * std::size_t(count);
     how.b = {b, len};
-    if (!l.A->relax_many(how, w.space.count(), in<V, B>{x.now, len}, out<V, B>{x.other, len})) {
+    if (!l.A->relax_many(how, count, in<V, B>{x.now, len}, out<V, B>{x.other, len})) {
         V* const Ax = w.product.size() > 0 ? w.product.data() : w.r.data();
         multiply<V, B>(*l.A, w.space, V(1), x.now, V(0), Ax);
         if (how.w.size() == 0)
-            w.space.run(residual_columns<V>{b, Ax, x.other});
+            w.space.run(iterate_residual<V>{b, Ax, x.other});
         else if (how.momentum == real<V>(0))
             w.space.run(next_iterate<V>{how.keep, how.step, how.w.data(), b, x.now, Ax, x.other});
         else
@@ -173,7 +130,8 @@ void multigrid_levels<V, B>::relax(const level& l, block_workspace& w, const V* 
 /// The smoother's steps by the iterates alone: with d = x - the iterate before, from_last d +
 /// from_residual W r is a relaxation with momentum, and takes one pass where A's method has it.
 template <class V, class B>
-void multigrid_levels<V, B>::smooth(const level& l, block_workspace& w, const V* b, bool from_zero,
+template <class Space>
+void multigrid_levels<V, B>::smooth(const level& l, workspace<Space>& w, const V* b, bool from_zero,
                                     iterates& x) const {
     using R = real<V>;
     for (std::size_t k = 0; k < l.steps.size(); ++k) {
@@ -187,27 +145,32 @@ void multigrid_levels<V, B>::smooth(const level& l, block_workspace& w, const V*
     }
 }
 
-/// The cycle of several vectors, which needs no residual but the one that it restricts.
+/// One cycle on level l and below for A x = b, from x = 0 or from x; b null: w.r holds it. Of the
+/// residuals it needs only the one that it restricts.
 template <class V, class B>
-void multigrid_levels<V, B>::cycle(std::size_t l, std::vector<block_workspace>& all, smoothing from,
-                                   const V* b, V* x) const {
+template <class Space>
+void multigrid_levels<V, B>::cycle(std::size_t l, std::vector<workspace<Space>>& all,
+                                   bool from_zero, const V* b, V* x) const {
     const level& here = levels_[l];
-    block_workspace& w = all[l];
+    auto& w = all[l];
     if (b == nullptr) b = w.r.data();
     if (here.inverse != nullptr) return multiply<V, B>(*here.inverse, w.space, V(1), b, V(0), x);
-    const bool from_zero = from == smoothing::zero;
     // As many steps before as after, and none for the first from zero: the last ends in x.
     iterates now{x, w.d.data()};
     if (from_zero) std::swap(now.now, now.other);
     smooth(here, w, b, from_zero, now);
     if (here.P != nullptr) {
-        block_workspace& below = all[l + 1];
+        auto& below = all[l + 1];
         iterates residual = now;
         relax(here, w, b, {0, 0, 1, {}, {}}, residual);
-        multiply<V, B>(*here.R, w.space, V(1), residual.now, V(0), below.r.data());
-        cycle(l + 1, all, smoothing::zero, nullptr, below.x.data());
+        if (here.R != nullptr)
+            multiply<V, B>(*here.R, w.space, V(1), residual.now, V(0), below.r.data());
+        else  // over ranks, where there is one vector
+            here.P->apply_transposed(adjoint_of<V>, V(1),
+                                     in<V, B>{residual.now, std::size_t(here.rows)}, V(0), below.r);
+        cycle(l + 1, all, true, nullptr, below.x.data());
         if (kind_ == amg_options::cycles::w && levels_[l + 1].inverse == nullptr)
-            cycle(l + 1, all, smoothing::again, nullptr, below.x.data());
+            cycle(l + 1, all, false, nullptr, below.x.data());
         multiply<V, B>(*here.P, w.space, V(1), below.x.data(), V(1), now.now);
     }
     smooth(here, w, b, false, now);
@@ -238,14 +201,14 @@ multigrid_levels<V, B>::take_block_workspaces(index count) const {
 }
 
 template <class V, class B>
-template <class U, class Workspace>
-void multigrid_levels<V, B>::cycle_of(std::vector<Workspace>& all, const U* b, U* x) const {
+template <class U, class Space>
+void multigrid_levels<V, B>::cycle_of(std::vector<workspace<Space>>& all, const U* b, U* x) const {
     if constexpr (std::is_same_v<U, V>) {
-        cycle(0, all, smoothing::zero, b, x);
+        cycle(0, all, true, b, x);
     } else {
         auto& finest = all.front();
         finest.space.run(convert_step<V, U>{b, finest.r.data(), factor_});
-        cycle(0, all, smoothing::zero, nullptr, finest.x.data());
+        cycle(0, all, true, nullptr, finest.x.data());
         finest.space.run(convert_step<U, V>{finest.x.data(), x, 1 / factor_});
     }
 }

@@ -30,11 +30,13 @@ struct smoother_inputs {
     std::int64_t first_row = 0;         ///< of this rank
 };
 
-/// Runs steps over the elements of one vector, as a column_space does over those of several.
+/// One vector, as a column_space is of several.
 template <class V, class B>
 struct single_vector {
     vector_space<V, B> space;
     vector<one_scalar<V>, B> none;  ///< which the smoothers' fused kernels do not read
+    [[nodiscard]] static index count() { return 1; }
+    [[nodiscard]] vector<V, B> make() const { return space.make(); }
     template <class Step>
     void run(const Step& step) {
         run_fused(space, step, none.data());
@@ -71,46 +73,42 @@ class multigrid_levels {
     [[nodiscard]] std::size_t bytes() const;
 
   private:
-    /// A level's memory: Space is that of one vector, or of several.
+    /// A level's memory; Space is that of one vector, or of several. r holds b below the finest
+    /// level, d the iterate before x. product may be empty where r is free.
     template <class Space>
     struct workspace {
         Space space;
-        vector<V, B> x, r, d;
-    };
-    /// Of several vectors: r holds b below the finest level, d the iterate before x. product may be
-    /// empty where r is free.
-    struct block_workspace : workspace<column_space<V, B>> {
-        vector<V, B> product;
+        vector<V, B> x, r, d, product;
     };
     using workspaces = std::vector<workspace<single_vector<V, B>>>;
     struct block_workspaces {
         index most;  ///< vectors
-        std::vector<block_workspace> levels;
+        std::vector<workspace<column_space<V, B>>> levels;
     };
 
+    template <class Space, class MakeSpace>
+    [[nodiscard]] std::vector<workspace<Space>> make_levels(MakeSpace space_of) const;
     [[nodiscard]] std::unique_ptr<workspaces> make_workspaces() const;
     [[nodiscard]] std::unique_ptr<workspaces> take_workspaces() const;
     [[nodiscard]] std::unique_ptr<block_workspaces> make_block_workspaces(index count) const;
     [[nodiscard]] std::unique_ptr<block_workspaces> take_block_workspaces(index count) const;
-    /// From which state the smoother starts: x = 0, x lacking w.d, or x and its residual.
-    enum class smoothing { zero, coarse, again };
-    void smooth(const level&, workspace<single_vector<V, B>>&, smoothing, const V* b, V* x,
-                bool residual) const;
-    void cycle(std::size_t l, workspaces&, smoothing, const V* b, V* x,
-               bool residual = false) const;
 
-    /// Several vectors' last iterates, which change places from step to step.
+    /// The last iterates, which change places from step to step.
     struct iterates {
         V *now, *other;
     };
-    void relax(const level&, block_workspace&, const V* b,
+    template <class Space>
+    void relax(const level&, workspace<Space>&, const V* b,
                typename linear_operator<V, B>::relaxation how, iterates&) const;
-    void smooth(const level&, block_workspace&, const V* b, bool from_zero, iterates&) const;
-    void cycle(std::size_t l, std::vector<block_workspace>&, smoothing, const V* b, V* x) const;
+    template <class Space>
+    void smooth(const level&, workspace<Space>&, const V* b, bool from_zero, iterates&) const;
+    template <class Space>
+    void cycle(std::size_t l, std::vector<workspace<Space>>&, bool from_zero, const V* b,
+               V* x) const;
 
     /// One cycle of vectors that begin there.
-    template <class U, class Workspace>
-    void cycle_of(std::vector<Workspace>&, const U* b, U* x) const;
+    template <class U, class Space>
+    void cycle_of(std::vector<workspace<Space>>&, const U* b, U* x) const;
 
     B on_;
     amg_options::cycles kind_;
