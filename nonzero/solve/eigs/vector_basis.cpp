@@ -182,19 +182,26 @@ std::vector<double> vector_basis<V, B>::coefficients(int count) const {
     return {c.begin(), c.end()};
 }
 
+/// The coefficients stay at the place `at` and behind it.
 template <class V, class B>
-void vector_basis<V, B>::project(int count, in<V, B> w) {
+void vector_basis<V, B>::project(int count, in<V, B> w, std::int64_t at) {
+    double* const c = coefficients_.data() + at;
     if constexpr (std::is_same_v<B, cpu>) {
         for_each_block(space_.on(), n_, block_rows, [&](auto b, auto first, auto rows) {
             dots_of(some_rows<V>{vectors_.data() + first, n_, rows}, count, w.data() + first,
                     partial_.data() + b * count);
         });
-        add_blocks(partial_, count, blocks_of(n_), coefficients_.data());
-        add_ranks(space_.on(), std::span(coefficients_).first(std::size_t(count)));
+        add_blocks(partial_, count, blocks_of(n_), c);
+        add_ranks(space_.on(), {c, std::size_t(count)});
     } else {
-        launch_dots(space_.on(), n_, count, vectors_.data(), w.data(), partial_.data(),
-                    coefficients_.data());
+        launch_dots(space_.on(), n_, count, vectors_.data(), w.data(), partial_.data(), c);
     }
+}
+
+template <class V, class B>
+std::vector<double> vector_basis<V, B>::gram(int count) {
+    for (int j = 0; j < count; ++j) project(j + 1, column(j), std::int64_t(j) * count);
+    return coefficients(count * count);
 }
 
 template <class V, class B>
@@ -290,6 +297,21 @@ template <class V, class B>
 double vector_basis<V, B>::residual(in<V, B> image, double theta, in<V, B> x, out<V, B> r) {
     run_fused(space_, basis_residual<V>{image.data(), x.data(), r.data(), theta}, sum_.data());
     return std::sqrt(sum_.read().value);
+}
+
+template <class V, class B>
+std::vector<double> vector_basis<V, B>::residuals(int first, std::span<const double> theta,
+                                                  int images) {
+    auto squares = make_vector<one_scalar<double>>(space_.on(), theta.size());
+    for (std::size_t k = 0; k < theta.size(); ++k) {
+        V* const image = column(images + int(k)).data();
+        run_fused(space_, basis_residual<V>{image, column(first + int(k)).data(), image, theta[k]},
+                  squares.data() + k);
+    }
+    std::vector<double> norms;
+    for (const auto& s : nz::to_host<one_scalar<double>>(space_.on(), squares))
+        norms.push_back(std::sqrt(s.value));
+    return norms;
 }
 
 template class vector_basis<float, cpu>;

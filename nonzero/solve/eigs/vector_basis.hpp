@@ -32,8 +32,18 @@ class vector_basis {
     /// The first `count` of the vectors, one after the other.
     [[nodiscard]] host_vector<V> to_host(int count) const;
 
+    /// `count` of the vectors from `first` on.
+    [[nodiscard]] in_columns<V, B> read(int first, int count) {
+        return {column(first, count), std::size_t(n_), count, storage_order::column_major};
+    }
+    [[nodiscard]] out_columns<V, B> write(int first, int count) {
+        return {column(first, count), std::size_t(n_), count, storage_order::column_major};
+    }
+
     /// c_k = (v_k, w), which stay where B computes.
-    void project(int count, in<V, B> w);
+    void project(int count, in<V, B> w) { project(count, w, 0); }
+    /// (v_k, v_j), at place j count + k, for k <= j.
+    [[nodiscard]] std::vector<double> gram(int count);
     /// w = w - sum of c_k v_k, of the coefficients that `project` left.
     basis_subtraction subtract(int count, out<V, B> w);
     /// The same, and projects the new w.
@@ -47,8 +57,15 @@ class vector_basis {
 
     /// r = image - theta x, which may be one of them; gives |r|.
     double residual(in<V, B> image, double theta, in<V, B> x, out<V, B> r);
+    /// The same of vectors from `first` on, each with its theta, in the places of their images,
+    /// from `images` on. Waits once.
+    std::vector<double> residuals(int first, std::span<const double> theta, int images);
 
   private:
+    void project(int count, in<V, B> w, std::int64_t at);
+    out<V, B> column(int first, int count) {
+        return {column(first).data(), std::size_t(count) * std::size_t(n_)};
+    }
     void give(std::span<const double> c);
 
     std::int64_t n_;

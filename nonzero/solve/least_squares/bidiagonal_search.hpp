@@ -32,6 +32,15 @@ struct bidiagonal_search {
         is_wide ? A.apply(scale * alpha, from, beta, to)
                 : A.apply_transposed(transposition::transpose, scale * alpha, from, beta, to);
     }
+    /// The same of several vectors.
+    void to_long(in_columns<V, B> from, out_columns<V, B> to) const {
+        is_wide ? A.apply_transposed_many(transposition::transpose, scale, from, V(0), to)
+                : A.apply_many(scale, from, V(0), to);
+    }
+    void to_short(in_columns<V, B> from, out_columns<V, B> to) const {
+        is_wide ? A.apply_many(scale, from, V(0), to)
+                : A.apply_transposed_many(transposition::transpose, scale, from, V(0), to);
+    }
     /// The scale in which squares of A's values are numbers, by a product with the first v.
     void set_scale();
     double length_of(vector_space<V, B>& space, in<V, B> x);

@@ -7,6 +7,7 @@
 
 #include "nonzero/core/agreement.hpp"
 #include "nonzero/core/stopwatch.hpp"
+#include "nonzero/solve/eigs/orthonormalise.hpp"
 #include "nonzero/solve/least_squares/bidiagonal_search.hpp"
 #include "nonzero/solve/least_squares/centred_operator.hpp"
 
@@ -79,13 +80,14 @@ status search(bidiagonal_search<V, B>& s) {
     return status::max_products;
 }
 
-/// Left vectors of the `count` right ones, A V = U R, and then both turned so that R is diagonal.
+/// As `orthonormalise`, vector by vector. In the place of one that lies in those before it comes a
+/// random one.
 template <class V, class B>
-void make_left(bidiagonal_search<V, B>& s, vector_basis<V, B>& U, int count) {
+std::vector<double> orthonormalise_each(bidiagonal_search<V, B>& s, vector_basis<V, B>& U,
+                                        int count) {
     const auto k = std::size_t(count);
     std::vector<double> R(k * k), taken;
     for (int j = 0; j < count; ++j) {
-        s.to_long(V(1), s.basis.column(j), V(0), U.column(j));
         taken.assign(std::size_t(std::max(j, 1)), 0);
         const double norm = s.orthogonalise(U, j, s.negligible(), &taken);
         std::copy_n(taken.begin(), j, R.begin() + std::ptrdiff_t(std::size_t(j) * k));
@@ -96,11 +98,33 @@ void make_left(bidiagonal_search<V, B>& s, vector_basis<V, B>& U, int count) {
             s.set_noise(s.of_long, U, s.own_long, j);
         }
     }
+    return R;
+}
+
+/// Left vectors of the `count` right ones, A V = U R, and then both turned so that R is diagonal.
+template <class V, class B>
+void make_left(bidiagonal_search<V, B>& s, vector_basis<V, B>& U, int count) {
+    s.to_long(s.basis.read(0, count), U.write(0, count));
+    auto R = orthonormalise(U, count, s.negligible());
+    if (R.empty()) R = orthonormalise_each(s, U, count);
     auto triplets = dense_svd(count, R);
     U.rotate(count, count, triplets.left);
     s.basis.rotate(count, count, triplets.right);
     s.theta = std::move(triplets.values);
     s.report.products += count;
+}
+
+/// The true residuals, those of A^T u - s v. The images A^T u take the free vectors of the basis.
+template <class V, class B>
+void find_residuals(bidiagonal_search<V, B>& s, vector_basis<V, B>& U, int count) {
+    const int free = s.capacity + 1 - count;
+    for (int first = 0; first < count; first += free) {
+        const int some = std::min(free, count - first);
+        s.to_short(U.read(first, some), s.basis.write(count, some));
+        const std::span theta = std::span(s.theta).subspan(std::size_t(first), std::size_t(some));
+        for (const double norm : s.basis.residuals(first, theta, count))
+            s.report.residuals.push_back(s.report.norm > 0 ? norm / s.report.norm : norm);
+    }
 }
 
 /// The wanted triplets, or those that there are, with their true residuals: those of A^T u - s v,
@@ -113,13 +137,8 @@ svds_options::result<V> finish(bidiagonal_search<V, B>& s, status why) {
         s.rotate(count);
         vector_basis<V, B> U(s.of_long.on(), s.of_long.dimension(), count);
         make_left(s, U, count);
-        for (int k = 0; k < count; ++k) {
-            const double theta = s.theta[std::size_t(k)];
-            s.to_short(V(1), U.column(k), V(0), s.shifted);
-            const double norm = s.basis.residual(s.shifted, theta, s.basis.column(k), s.shifted);
-            s.report.residuals.push_back(s.report.norm > 0 ? norm / s.report.norm : norm);
-            result.values.push_back(std::ldexp(theta, -s.exponent));
-        }
+        find_residuals(s, U, count);
+        for (const double theta : s.theta) result.values.push_back(std::ldexp(theta, -s.exponent));
         result.left = s.is_wide ? s.basis.to_host(count) : U.to_host(count);
         result.right = s.is_wide ? U.to_host(count) : s.basis.to_host(count);
     }
