@@ -23,6 +23,11 @@ struct dense_triplets {
 /// The singular triplets of an m x m matrix; `a` holds its columns, m * m finite numbers.
 dense_triplets dense_svd(int m, std::span<const double> a);
 
+/// The `count` largest of them, of an upper triangular matrix. Takes of the order of m count^2
+/// operations where it is bidiagonal and the values are not too far apart, else those of dense_svd.
+/// Source   Demmel 1997, section 5.3.4: inverse iteration, each vector orthogonal to those before.
+dense_triplets dense_svd_largest(int m, int count, std::span<const double> a);
+
 /// Singular values and how far a Lanczos process has come with each, without vectors.
 struct dense_ends {
     std::vector<double> values;  ///< singular values, largest first

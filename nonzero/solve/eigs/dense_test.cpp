@@ -125,5 +125,64 @@ TEST(DenseSvd, EndsAreThoseOfTheTriplets) {
     EXPECT_TRUE(dense_svd_ends(0, {}).values.empty());
 }
 
+/// Beside dense_svd by values, and alone: A v = s u, A^T u = s v, of unit vectors.
+void expect_largest(const char* what, int m, int count, const entry& at) {
+    SCOPED_TRACE(testing::Message() << what << ", " << count << " of " << m);
+    const auto a = columns_of(m, at);
+    const auto want = dense_svd(m, a), got = dense_svd_largest(m, count, a);
+    ASSERT_EQ(got.values.size(), static_cast<std::size_t>(count));
+    ASSERT_EQ(got.left.size(), static_cast<std::size_t>(m) * static_cast<std::size_t>(count));
+    ASSERT_EQ(got.right.size(), got.left.size());
+    const double rounding = 1e-14 * m * want.values.front();
+    for (int k = 0; k < count; ++k) {
+        const double s = got.values[static_cast<std::size_t>(k)];
+        EXPECT_NEAR(s, want.values[static_cast<std::size_t>(k)], rounding);
+        for (int i = 0; i < m; ++i) {
+            double Av = 0, Au = 0;
+            for (int j = 0; j < m; ++j) {
+                Av += a[place(m, i, j)] * got.right[place(m, j, k)];
+                Au += a[place(m, j, i)] * got.left[place(m, j, k)];
+            }
+            EXPECT_NEAR(Av, s * got.left[place(m, i, k)], rounding);
+            EXPECT_NEAR(Au, s * got.right[place(m, i, k)], rounding);
+        }
+        for (int l = 0; l <= k; ++l) {
+            double of_left = 0, of_right = 0;
+            for (int i = 0; i < m; ++i) {
+                of_left += got.left[place(m, i, k)] * got.left[place(m, i, l)];
+                of_right += got.right[place(m, i, k)] * got.right[place(m, i, l)];
+            }
+            EXPECT_NEAR(of_left, k == l, 1e-14 * m);
+            EXPECT_NEAR(of_right, k == l, 1e-14 * m);
+        }
+    }
+}
+
+TEST(DenseSvd, LargestAreThoseOfAll) {
+    for (const auto& [m, count] : {std::pair{1, 1}, {7, 0}, {7, 3}, {30, 30}, {64, 9}, {128, 21}}) {
+        const auto bidiagonal = [](int i, int j) {
+            return j == i || j == i + 1 ? 1 + random(i, j) : 0.0;
+        };
+        expect_largest("bidiagonal", m, count, bidiagonal);
+        expect_largest("bidiagonal, falling", m, count,
+                       [&](int i, int j) { return std::pow(10, -i / 8.0) * bidiagonal(i, j); });
+        expect_largest("one large", m, count, [&](int i, int j) {
+            return (i == 0 && j == 0 ? 1e3 : 1.0) * bidiagonal(i, j);
+        });
+        // Two blocks with the same values, which nothing couples.
+        expect_largest("twice the same", m, count, [&, half = m / 2](int i, int j) {
+            if (half == 0) return bidiagonal(i, j);
+            return i / half == j / half ? bidiagonal(i % half, j % half) : 0.0;
+        });
+        expect_largest("all the same", m, count, [](int i, int j) { return i == j ? 3.0 : 0.0; });
+        expect_largest("zero", m, count, [](int, int) { return 0.0; });
+        expect_largest("triangular", m, count,
+                       [](int i, int j) { return i <= j ? random(i, j) : 0.0; });
+        expect_largest("squares overflow", m, count,
+                       [&](int i, int j) { return 1e200 * bidiagonal(i, j); });
+    }
+    EXPECT_TRUE(dense_svd_largest(0, 0, {}).values.empty());
+}
+
 }  // namespace
 }  // namespace nz::test

@@ -190,12 +190,13 @@ void bidiagonal_search<V, B>::look() {
 }
 
 template <class V, class B>
-void bidiagonal_search<V, B>::decompose() {
-    auto triplets = dense_svd(size, small_matrix());
+void bidiagonal_search<V, B>::decompose(int count) {
+    count = std::min(count, size);
+    auto triplets = dense_svd_largest(size, count, small_matrix());
     theta = std::move(triplets.values);
     left = std::move(triplets.left), right = std::move(triplets.right);
     ends.clear();
-    for (int k = 1; k <= size; ++k)
+    for (int k = 1; k <= count; ++k)
         ends.push_back(std::abs(left[std::size_t(k) * std::size_t(size) - 1]));
     report.norm = std::max(report.norm, theta.front());
 }
@@ -209,7 +210,7 @@ int bidiagonal_search<V, B>::count_converged() const {
 
 template <class V, class B>
 void bidiagonal_search<V, B>::rotate(int to) {
-    if (right.empty()) decompose();
+    if (right.empty()) decompose(to);
     basis.rotate(size, to, std::span(right).first(std::size_t(to) * std::size_t(size)));
     for (int j = 0; j < to; ++j)
         for (int i = 0; i < capacity; ++i) projected(i, j) = i == j ? theta[std::size_t(i)] : 0;

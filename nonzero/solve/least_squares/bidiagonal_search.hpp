@@ -74,8 +74,8 @@ struct bidiagonal_search {
     /// theta and ends, which tell the residuals and take far less time than the vectors. left and
     /// right are empty afterwards; `rotate` finds them when it needs them.
     void look();
-    /// theta, left, right: the triplets of the small matrix; and ends.
-    void decompose();
+    /// theta, left, right: the `count` largest triplets of the small matrix, or all; and ends.
+    void decompose(int count);
     [[nodiscard]] double residual_of(int k) const { return v_length * ends[std::size_t(k)]; }
     [[nodiscard]] int count_converged() const;
     /// The basis becomes the best `to` of its Ritz vectors.

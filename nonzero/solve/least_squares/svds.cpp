@@ -56,7 +56,8 @@ status search(bidiagonal_search<V, B>& s) {
         if (is_full || s.size - looked >= s.look_after() || s.v_length == 0) {
             looked = s.size;
             s.look();
-            if (is_full || s.v_length == 0 || s.is_near_an_end()) s.decompose();
+            if (is_full || s.v_length == 0 || s.is_near_an_end())
+                s.decompose(is_full ? std::max(s.kept, s.wanted + 1) : s.wanted + 1);
             const int converged = s.count_converged();
             const bool all = converged == s.wanted && s.size >= s.wanted;
             if (all && s.is_checked()) return status::converged;
@@ -76,7 +77,7 @@ status search(bidiagonal_search<V, B>& s) {
         if (s.v_length == 0 && !s.set_noise(s.of_short, s.basis, s.own_short, s.size))
             return status::no_direction;
     }
-    if (s.size > 0) s.decompose();
+    if (s.size > 0) s.decompose(s.wanted);
     return status::max_products;
 }
 
